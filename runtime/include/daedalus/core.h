@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * daedalus/core.h - contexts, batches, errors: everything public that is the
+ * same for every kernel.  The kernels' own types and functions stand in the
+ * generated headers beside this one; <daedalus.h> includes all of them.
+ *
+ * Words used throughout
+ *   item       one unit of work of a kernel: a block, an edge segment, a tile.
+ *   buffer     memory a kernel reads or writes.  A *plane* has a stride in
+ *              bytes and is addressed per item by an offset in the meta; a
+ *              *block* buffer holds the items' data packed one after another,
+ *              item i at element i * (elements per item).
+ *   meta       one struct per item: byte offsets into the planes, then the
+ *              kernel's parameters.
+ *   class      a precondition on an item (for a transform: "eob <= 12") under
+ *              which a cheaper variant gives the same result.
+ *   variant    one generated implementation of a kernel for one class.
+ *   substrate  where a variant runs: CPU or QPU (the GPU's shader cores).
+ *
+ * Errors: functions that can fail return 0 or a negative errno value;
+ * daedalus_strerror() explains it.  A failing call has no effect, except where
+ * its comment says otherwise.
+ *
+ * Threads: a context, and all batches begun on it, may be used by one thread
+ * at a time.  Different contexts are independent and may be used at once.
+ *
+ * Strides are in bytes.  Offsets in a meta are in bytes from the plane pointer
+ * that was passed; the caller guarantees that what an item touches (the
+ * kernel's header states the rectangle) lies inside its memory.
+ */
+#ifndef DAEDALUS_CORE_H
+#define DAEDALUS_CORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#define DAEDALUS_API __attribute__((visibility("default")))
+#else
+#define DAEDALUS_API
+#endif
+
+/** Version of this interface: major changes break callers, minor ones add. */
+#define DAEDALUS_VERSION_MAJOR 0
+#define DAEDALUS_VERSION_MINOR 1
+
+/** Everything that lives from create to destroy: devices, recipes, the logger. */
+typedef struct daedalus_ctx daedalus_ctx;
+
+/** Ordered appends of items, executed together.  Belongs to its context. */
+typedef struct daedalus_batch daedalus_batch;
+
+/** Where to run.  AUTO follows the recipe; without one it means the CPU. */
+typedef enum daedalus_substrate {
+  DAEDALUS_SUBSTRATE_AUTO = 0,
+  DAEDALUS_SUBSTRATE_CPU = 1,
+  DAEDALUS_SUBSTRATE_QPU = 2
+} daedalus_substrate;
+
+typedef enum daedalus_log_level {
+  DAEDALUS_LOG_ERROR = 0,
+  DAEDALUS_LOG_WARNING = 1,
+  DAEDALUS_LOG_INFO = 2
+} daedalus_log_level;
+
+/**
+ * Receives one message (UTF-8, no newline; valid during the call only).
+ * Called on the thread that uses the context; must not call into daedalus.
+ */
+typedef void (*daedalus_log_fn)(void *user, daedalus_log_level level, const char *message);
+
+/** Bits of daedalus_config.flags. */
+enum {
+  /** Never look for a GPU. */
+  DAEDALUS_CONFIG_NO_QPU = 1u << 0,
+  /**
+   * Check at every append that its items do not overlap in what they write
+   * and do not read what another of them writes; a violation is -EINVAL and
+   * is logged with the two items.  Costs time and memory: for debugging.
+   */
+  DAEDALUS_CONFIG_CHECK_OVERLAP = 1u << 1
+};
+
+/** Set `size` to sizeof(daedalus_config) and everything unused to zero. */
+typedef struct daedalus_config {
+  size_t size;         /**< sizeof(daedalus_config), so that the struct can grow */
+  uint32_t flags;      /**< DAEDALUS_CONFIG_*; unknown bits are refused */
+  daedalus_log_fn log; /**< NULL: messages of level ERROR and WARNING go to stderr */
+  void *log_user;      /**< handed to `log` as it is; never read or freed */
+} daedalus_config;
+
+/** @return a context, or NULL when memory runs out.  Owned by the caller. */
+DAEDALUS_API daedalus_ctx *daedalus_ctx_create(void);
+
+/** As daedalus_ctx_create(), without looking for a GPU. */
+DAEDALUS_API daedalus_ctx *daedalus_ctx_create_no_qpu(void);
+
+/**
+ * @param config  copied; NULL means all defaults
+ * @return a context, or NULL when memory runs out or `config` is not one this
+ *         library understands (wrong size, unknown flag); errno then tells
+ *         which: ENOMEM or EINVAL.
+ */
+DAEDALUS_API daedalus_ctx *daedalus_ctx_create_with(const daedalus_config *config);
+
+/** Destroys the context and every batch that is still begun on it; NULL is fine. */
+DAEDALUS_API void daedalus_ctx_destroy(daedalus_ctx *ctx);
+
+/** @return a static text for 0 or a negative error code; never NULL. */
+DAEDALUS_API const char *daedalus_strerror(int error);
+
+/** @return "MAJOR.MINOR", a static string. */
+DAEDALUS_API const char *daedalus_version(void);
+
+/* ------------------------------------------------------------------ batch */
+
+/**
+ * Begins a batch.  The generated daedalus_append_<kernel>() functions add work.
+ *
+ * Items of one append are unordered: they must not overlap in what they write
+ * nor read what another of them writes.  Appends of one batch take effect in
+ * their order.  Batches of one context take effect in the order of submission.
+ *
+ * An append copies the meta; buffers are borrowed until the batch is done
+ * (wait returned 0, or poll returned 1), and must neither move nor be freed
+ * nor, where the kernel writes, be touched before that.
+ *
+ * @param[out] batch  the new batch; NULL on failure
+ * @return 0, -EINVAL (a NULL argument) or -ENOMEM
+ */
+DAEDALUS_API int daedalus_batch_begin(daedalus_ctx *ctx, daedalus_batch **batch);
+
+/**
+ * Hands all appends over for execution; nothing can be appended afterwards.
+ * On the CPU the work is done when this returns.
+ *
+ * @return 0, -EALREADY when submitted before, or the error that stopped the
+ *         work, after which the contents of what the batch writes is undefined.
+ */
+DAEDALUS_API int daedalus_batch_submit(daedalus_batch *batch);
+
+/**
+ * Blocks until the batch is done.
+ * @param timeout_ns  nanoseconds; negative waits without limit, 0 asks only
+ * @return 0 when done, -ETIME when not done in time, -EINVAL when the batch was
+ *         not submitted, or the error that stopped the work
+ */
+DAEDALUS_API int daedalus_batch_wait(daedalus_batch *batch, int64_t timeout_ns);
+
+/** @return 1 when done, 0 when not yet, or a negative error as wait gives it. */
+DAEDALUS_API int daedalus_batch_poll(daedalus_batch *batch);
+
+/**
+ * Exports a sync_file descriptor that becomes readable when the batch is done.
+ * @param[out] fd  owned by the caller, to be closed by it; -1 on failure
+ * @return 0, -EINVAL when not submitted, -ENOTSUP when the batch holds no GPU
+ *         work (it is done already)
+ */
+DAEDALUS_API int daedalus_batch_export_fence(daedalus_batch *batch, int *fd);
+
+/**
+ * Makes a batch that is done, or was never submitted, empty again and keeps
+ * its memory, so that a steady caller allocates nothing.
+ * @return 0, or -EBUSY while work is in flight
+ */
+DAEDALUS_API int daedalus_batch_reset(daedalus_batch *batch);
+
+/** Waits for work in flight, then frees the batch; NULL is fine. */
+DAEDALUS_API void daedalus_batch_destroy(daedalus_batch *batch);
+
+/** What was chosen for the items of one class in one append. */
+typedef struct daedalus_choice {
+  const char *kernel;           /**< kernel id */
+  const char *class_name;       /**< class of the items; "full" when none applies */
+  const char *variant;          /**< the variant's full name */
+  const char *reason;           /**< why this one, a sentence */
+  daedalus_substrate substrate; /**< CPU or QPU, never AUTO */
+  size_t n_items;               /**< how many items took it */
+} daedalus_choice;
+
+/** @return how many choices the batch's appends have made so far. */
+DAEDALUS_API size_t daedalus_batch_choice_count(const daedalus_batch *batch);
+
+/**
+ * @param index        in append order, below daedalus_batch_choice_count()
+ * @param[out] choice  filled in; its strings live as long as the batch
+ * @return 0 or -EINVAL
+ */
+DAEDALUS_API int daedalus_batch_choice(const daedalus_batch *batch, size_t index,
+                                       daedalus_choice *choice);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* DAEDALUS_CORE_H */

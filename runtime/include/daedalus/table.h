@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * daedalus/table.h - how generated code describes itself to the runtime.
+ *
+ * A library holds exactly one `daedalus_kernels`, emitted by the generator:
+ * libdaedalus.a with the variants marked `prod`, libdaedalus_variants.a with
+ * all of them.  The runtime, the cross-check and the tuner know kernels only
+ * through it.  Public for tools; programs that only dispatch kernels need
+ * <daedalus.h> alone.
+ */
+#ifndef DAEDALUS_TABLE_H
+#define DAEDALUS_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <daedalus/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Raised whenever a struct below changes; the runtime refuses another one. */
+#define DAEDALUS_TABLE_VERSION 1
+
+/** One buffer argument: where it starts and, for a plane, its stride. */
+typedef struct daedalus_buffer {
+  void *data;       /**< never written through when the kernel declares it `in` */
+  ptrdiff_t stride; /**< bytes from a row to the next; 0 for a block buffer */
+} daedalus_buffer;
+
+/**
+ * A CPU variant.
+ * @param buffers  in the kernel's order
+ * @param meta     array of the kernel's meta structs
+ * @param items    indices of the items to do, into `meta` and block buffers
+ * @param n_items  how many indices; may be 0
+ * Every listed item meets the precondition of the variant's class.
+ */
+typedef void daedalus_cpu_fn(const daedalus_buffer *buffers, const void *meta,
+                             const uint32_t *items, size_t n_items);
+
+typedef enum daedalus_type {
+  DAEDALUS_TYPE_U8,
+  DAEDALUS_TYPE_I8,
+  DAEDALUS_TYPE_U16,
+  DAEDALUS_TYPE_I16,
+  DAEDALUS_TYPE_U32,
+  DAEDALUS_TYPE_I32
+} daedalus_type;
+
+/** Bits of daedalus_buffer_desc.access. */
+enum { DAEDALUS_ACCESS_READ = 1, DAEDALUS_ACCESS_WRITE = 2 };
+
+/** Half-open rectangle of elements around the item's origin. */
+typedef struct daedalus_rect {
+  int32_t row_begin, row_end, col_begin, col_end;
+} daedalus_rect;
+
+typedef struct daedalus_buffer_desc {
+  const char *name;
+  daedalus_type type;
+  bool is_plane;
+  uint8_t access;        /**< DAEDALUS_ACCESS_* */
+  uint16_t meta_offset;  /**< plane: position in the meta of its uint32_t byte offset */
+  uint32_t item_stride;  /**< block: elements from an item to the next */
+  int32_t lo, hi;        /**< what a conformant item holds, inclusive */
+  daedalus_rect reads;   /**< empty when not read; a block is one row */
+  daedalus_rect writes;  /**< includes what is rewritten with its own value */
+} daedalus_buffer_desc;
+
+typedef struct daedalus_param_desc {
+  const char *name;
+  daedalus_type type;
+  uint16_t meta_offset;
+  int32_t lo, hi;        /**< declared range, inclusive */
+} daedalus_param_desc;
+
+/** lo <= parameter <= hi. */
+typedef struct daedalus_condition {
+  uint16_t param;        /**< index into the kernel's parameters */
+  int32_t lo, hi;
+} daedalus_condition;
+
+/** An item is of the first class, in table order, whose conditions all hold. */
+typedef struct daedalus_class_desc {
+  const char *name;
+  const daedalus_condition *conditions;
+  size_t n_conditions;   /**< 0 for the last class, "full" */
+} daedalus_class_desc;
+
+typedef struct daedalus_variant {
+  const char *name;      /**< daedalus_<kernel>__<target>_<schedule> */
+  const char *target;    /**< "c", "neon" */
+  uint16_t class_index;  /**< into the kernel's classes */
+  bool prod;
+  /**
+   * Lower is taken first among the variants of a class that can run here;
+   * equal ranks do not occur within a class.
+   */
+  uint16_t rank;
+  const char *reason;    /**< why this rank, a sentence for daedalus_choice */
+  daedalus_cpu_fn *cpu;
+} daedalus_variant;
+
+typedef struct daedalus_kernel_desc {
+  const char *id;
+  uint32_t meta_size;    /**< bytes, a multiple of 4 */
+  const daedalus_buffer_desc *buffers;
+  size_t n_buffers;
+  const daedalus_param_desc *params;
+  size_t n_params;
+  const daedalus_class_desc *classes;
+  size_t n_classes;      /**< at least 1; the last is "full" */
+  const daedalus_variant *variants;
+  size_t n_variants;
+} daedalus_kernel_desc;
+
+typedef struct daedalus_alias {
+  const char *alias;     /**< another id */
+  uint32_t kernel;       /**< index into the table's kernels */
+} daedalus_alias;
+
+typedef struct daedalus_kernel_table {
+  uint32_t version;      /**< DAEDALUS_TABLE_VERSION */
+  const char *generator; /**< hash of the generator and the specs */
+  const daedalus_kernel_desc *kernels;
+  size_t n_kernels;
+  const daedalus_alias *aliases;
+  size_t n_aliases;
+} daedalus_kernel_table;
+
+/** The library's one table. */
+DAEDALUS_API extern const daedalus_kernel_table daedalus_kernels;
+
+/** @return the kernel with that id or alias, or NULL. */
+DAEDALUS_API const daedalus_kernel_desc *daedalus_find_kernel(const char *id);
+
+/**
+ * Adds items to a batch; what daedalus_append_<kernel>() calls.
+ *
+ * Parameters outside their declared range are refused, so that no variant ever
+ * sees one.  With n_items == 0 nothing is added and the pointers may be NULL.
+ *
+ * @param buffers  n_buffers entries, the structs copied, the memory borrowed
+ * @param meta     n_items structs, copied
+ * @return 0; -EINVAL (NULL argument, parameter out of range, overlap in the
+ *         debug mode); -EALREADY (submitted); -ENODEV (QPU asked for and none
+ *         there); -ENOMEM; -EOVERFLOW (n_items over UINT32_MAX)
+ */
+DAEDALUS_API int daedalus_append(daedalus_batch *batch, const daedalus_kernel_desc *kernel,
+                                 daedalus_substrate substrate, const daedalus_buffer *buffers,
+                                 size_t n_items, const void *meta);
+
+/** A batch of one append, submitted and waited for.  Errors as both give them. */
+DAEDALUS_API int daedalus_dispatch(daedalus_ctx *ctx, const daedalus_kernel_desc *kernel,
+                                   daedalus_substrate substrate, const daedalus_buffer *buffers,
+                                   size_t n_items, const void *meta);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* DAEDALUS_TABLE_H */
