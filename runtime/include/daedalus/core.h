@@ -19,14 +19,15 @@
  *
  * Errors: functions that can fail return 0 or a negative errno value;
  * daedalus_strerror() explains it.  A failing call has no effect, except where
- * its comment says otherwise.
+ * its comment says otherwise.  A NULL handle is -EINVAL.
  *
  * Threads: a context, and all batches begun on it, may be used by one thread
  * at a time.  Different contexts are independent and may be used at once.
  *
  * Strides are in bytes.  Offsets in a meta are in bytes from the plane pointer
- * that was passed; the caller guarantees that what an item touches (the
- * kernel's header states the rectangle) lies inside its memory.
+ * that was passed; both are multiples of the element's size.  The caller
+ * guarantees that what an item touches (the kernel's header states the
+ * rectangle) lies inside its memory.
  */
 #ifndef DAEDALUS_CORE_H
 #define DAEDALUS_CORE_H
@@ -93,7 +94,7 @@ typedef struct daedalus_config {
   void *log_user;      /**< handed to `log` as it is; never read or freed */
 } daedalus_config;
 
-/** @return a context, or NULL when memory runs out.  Owned by the caller. */
+/** @return a context, or NULL as daedalus_ctx_create_with().  Owned by the caller. */
 DAEDALUS_API daedalus_ctx *daedalus_ctx_create(void);
 
 /** As daedalus_ctx_create(), without looking for a GPU. */
@@ -101,13 +102,16 @@ DAEDALUS_API daedalus_ctx *daedalus_ctx_create_no_qpu(void);
 
 /**
  * @param config  copied; NULL means all defaults
- * @return a context, or NULL when memory runs out or `config` is not one this
- *         library understands (wrong size, unknown flag); errno then tells
- *         which: ENOMEM or EINVAL.
+ * @return a context, or NULL with errno ENOMEM, or EINVAL when `config` is not
+ *         one this library understands (wrong size, unknown flag) or the
+ *         generated code linked in is of another release than the runtime
  */
 DAEDALUS_API daedalus_ctx *daedalus_ctx_create_with(const daedalus_config *config);
 
-/** Destroys the context and every batch that is still begun on it; NULL is fine. */
+/**
+ * Destroys the context and every batch begun on it and not destroyed, whose
+ * handles are then invalid too; NULL is fine.
+ */
 DAEDALUS_API void daedalus_ctx_destroy(daedalus_ctx *ctx);
 
 /** @return a static text for 0 or a negative error code; never NULL. */
@@ -175,7 +179,7 @@ DAEDALUS_API void daedalus_batch_destroy(daedalus_batch *batch);
 /** What was chosen for the items of one class in one append. */
 typedef struct daedalus_choice {
   const char *kernel;           /**< kernel id */
-  const char *class_name;       /**< class of the items; "full" when none applies */
+  const char *class_name;       /**< the variant's class; "full" when no narrower one applies */
   const char *variant;          /**< the variant's full name */
   const char *reason;           /**< why this one, a sentence */
   daedalus_substrate substrate; /**< CPU or QPU, never AUTO */

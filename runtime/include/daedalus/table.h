@@ -62,24 +62,30 @@ typedef struct daedalus_buffer_desc {
   const char *name;
   daedalus_type type;
   bool is_plane;
-  uint8_t access;        /**< DAEDALUS_ACCESS_* */
-  uint16_t meta_offset;  /**< plane: position in the meta of its uint32_t byte offset */
-  uint32_t item_stride;  /**< block: elements from an item to the next */
-  int32_t lo, hi;        /**< what a conformant item holds, inclusive */
-  daedalus_rect reads;   /**< empty when not read; a block is one row */
-  daedalus_rect writes;  /**< includes what is rewritten with its own value */
+  uint8_t access;       /**< DAEDALUS_ACCESS_* */
+  uint16_t meta_offset; /**< plane: position in the meta of its uint32_t byte offset */
+  uint32_t item_stride; /**< block: elements from an item to the next */
+  int32_t lo, hi;       /**< what a conformant item holds, inclusive */
+  daedalus_rect reads;  /**< empty when not read; a block is one row */
+  daedalus_rect writes; /**< includes what is rewritten with its own value */
+  /**
+   * 0, or 1 + index of the parameter that counts the item's rows: row_end of
+   * both rectangles is stated for the parameter's hi, and is smaller by as
+   * much as an item's value is below it.
+   */
+  uint16_t rows_param;
 } daedalus_buffer_desc;
 
 typedef struct daedalus_param_desc {
   const char *name;
   daedalus_type type;
   uint16_t meta_offset;
-  int32_t lo, hi;        /**< declared range, inclusive */
+  int32_t lo, hi; /**< declared range, inclusive */
 } daedalus_param_desc;
 
 /** lo <= parameter <= hi. */
 typedef struct daedalus_condition {
-  uint16_t param;        /**< index into the kernel's parameters */
+  uint16_t param; /**< index into the kernel's parameters */
   int32_t lo, hi;
 } daedalus_condition;
 
@@ -87,39 +93,39 @@ typedef struct daedalus_condition {
 typedef struct daedalus_class_desc {
   const char *name;
   const daedalus_condition *conditions;
-  size_t n_conditions;   /**< 0 for the last class, "full" */
+  size_t n_conditions; /**< 0 for the last class, "full" */
 } daedalus_class_desc;
 
 typedef struct daedalus_variant {
-  const char *name;      /**< daedalus_<kernel>__<target>_<schedule> */
-  const char *target;    /**< "c", "neon" */
-  uint16_t class_index;  /**< into the kernel's classes */
+  const char *name;     /**< daedalus_<kernel>__<target>_<schedule> */
+  const char *target;   /**< "c", "neon" */
+  uint16_t class_index; /**< into the kernel's classes */
   bool prod;
   /**
    * Lower is taken first among the variants of a class that can run here;
    * equal ranks do not occur within a class.
    */
   uint16_t rank;
-  const char *reason;    /**< why this rank, a sentence for daedalus_choice */
+  const char *reason; /**< why this rank, a sentence for daedalus_choice */
   daedalus_cpu_fn *cpu;
 } daedalus_variant;
 
 typedef struct daedalus_kernel_desc {
   const char *id;
-  uint32_t meta_size;    /**< bytes, a multiple of 4 */
+  uint32_t meta_size; /**< bytes, a multiple of 4 */
   const daedalus_buffer_desc *buffers;
   size_t n_buffers;
   const daedalus_param_desc *params;
   size_t n_params;
   const daedalus_class_desc *classes;
-  size_t n_classes;      /**< at least 1; the last is "full" */
+  size_t n_classes; /**< at least 1; the last is "full" */
   const daedalus_variant *variants;
   size_t n_variants;
 } daedalus_kernel_desc;
 
 typedef struct daedalus_alias {
-  const char *alias;     /**< another id */
-  uint32_t kernel;       /**< index into the table's kernels */
+  const char *alias; /**< another id */
+  uint32_t kernel;   /**< index into the table's kernels */
 } daedalus_alias;
 
 typedef struct daedalus_kernel_table {
@@ -143,11 +149,13 @@ DAEDALUS_API const daedalus_kernel_desc *daedalus_find_kernel(const char *id);
  * Parameters outside their declared range are refused, so that no variant ever
  * sees one.  With n_items == 0 nothing is added and the pointers may be NULL.
  *
- * @param buffers  n_buffers entries, the structs copied, the memory borrowed
+ * @param buffers  n_buffers entries, the structs copied, the memory borrowed;
+ *                 pointers, strides and offsets are multiples of the element
  * @param meta     n_items structs, copied
- * @return 0; -EINVAL (NULL argument, parameter out of range, overlap in the
- *         debug mode); -EALREADY (submitted); -ENODEV (QPU asked for and none
- *         there); -ENOMEM; -EOVERFLOW (n_items over UINT32_MAX)
+ * @return 0; -EINVAL (NULL argument, parameter out of range, misaligned buffer
+ *         or offset, overlap in the debug mode); -EALREADY (submitted);
+ *         -ENODEV (QPU asked for and none there, or no variant that can run
+ *         here); -ENOMEM; -EOVERFLOW (n_items over UINT32_MAX)
  */
 DAEDALUS_API int daedalus_append(daedalus_batch *batch, const daedalus_kernel_desc *kernel,
                                  daedalus_substrate substrate, const daedalus_buffer *buffers,

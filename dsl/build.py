@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Makes nodes: equal nodes become one, constants fold, and trivial forms disappear.
+
+Both the tracer and every pass build through a `Builder`, so a program has one canonical form:
+constants stand right in commutative operations, `not (a <= b)` is `a > b`, and so on.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from daedalus.dsl.errors import Loc
+from daedalus.dsl.ir import COMMUTATIVE, Affine, Node, Op, Stage, Store, Table, evaluate
+
+_NEVER_FOLDED = frozenset({Op.CONST, Op.PARAM, Op.LOAD, Op.TABLE, Op.DOT, Op.ASSUME})
+
+
+class Builder:
+    """Makes the nodes of one stage, or of the values shared by all stages."""
+
+    def __init__(self, tables: Mapping[str, Table], parent: "Builder | None" = None) -> None:
+        self._tables = tables
+        self._known: dict[tuple[Any, ...], Node] = dict(parent._known) if parent else {}
+        self._seq = parent._seq if parent else 0
+
+    def const(self, value: int, loc: Loc) -> Node:
+        return self._intern(Op.CONST, (), (int(value),), loc, "")
+
+    def make(
+        self, op: Op, args: tuple[Node, ...], attr: tuple[Any, ...], loc: Loc, name: str = ""
+    ) -> Node:
+        """The canonical node for `op` on `args`; may be an existing or a simpler one."""
+        if op in COMMUTATIVE and args[0].op is Op.CONST and args[1].op is not Op.CONST:
+            args = (args[1], args[0])
+        if op in (Op.TABLE, Op.DOT):
+            folded = self._fold_table(op, args, attr, loc)
+            if folded is not None:
+                return folded
+        elif op not in _NEVER_FOLDED and not any(a.is_bool for a in args):
+            if all(a.op is Op.CONST for a in args) and op not in (Op.LE, Op.GT):
+                return self.const(int(evaluate(op, attr, tuple(a.value for a in args))), loc)
+        simple = self._simplify(op, args, attr, loc)
+        return simple if simple is not None else self._intern(op, args, attr, loc, name)
+
+    def _intern(
+        self, op: Op, args: tuple[Node, ...], attr: tuple[Any, ...], loc: Loc, name: str
+    ) -> Node:
+        key = (op, tuple(id(a) for a in args), attr)
+        node = self._known.get(key)
+        if node is None:
+            node = Node(op, args, attr, loc, self._seq, name)
+            self._seq += 1
+            self._known[key] = node
+        return node
+
+    def _fold_table(
+        self, op: Op, args: tuple[Node, ...], attr: tuple[Any, ...], loc: Loc
+    ) -> Node | None:
+        """A lookup whose index is known becomes the entry; a dot with a known row, its sum."""
+        rows = self._tables[attr[0]].rows
+        if args[0].op is not Op.CONST:
+            return None
+        row = rows[min(max(args[0].value, 0), len(rows) - 1)]
+        if op is Op.TABLE:
+            if len(args) == 1:
+                return self.const(row[0], loc)
+            if args[1].op is not Op.CONST:
+                return None
+            return self.const(row[min(max(args[1].value, 0), len(row) - 1)], loc)
+        total = self.const(0, loc)
+        for tap, x in zip(row, args[1:], strict=True):
+            term = self.make(Op.MUL, (x, self.const(tap, loc)), (), loc)
+            total = self.make(Op.ADD, (total, term), (), loc)
+        return total
+
+    def _simplify(
+        self, op: Op, args: tuple[Node, ...], attr: tuple[Any, ...], loc: Loc
+    ) -> Node | None:
+        """Identities that hold for all integers."""
+        a = args[0] if args else None
+        b = args[1] if len(args) > 1 else None
+        right = b.value if b is not None and b.op is Op.CONST else None
+        match op:
+            case Op.ADD if right == 0:
+                return a
+            case Op.ADD if a is not None and a.op is Op.CONST and a.value == 0:
+                return b
+            case Op.SUB if right == 0:
+                return a
+            case Op.SUB if a is b:
+                return self.const(0, loc)
+            case Op.MUL if right == 0:
+                return self.const(0, loc)
+            case Op.MUL if right == 1:
+                return a
+            case Op.SHR if attr[0] == 0:
+                return a
+            case Op.MIN | Op.MAX | Op.AND | Op.OR if a is b:
+                return a
+            case Op.ABSDIFF if a is b:
+                return self.const(0, loc)
+            case Op.SELECT if args[1] is args[2]:
+                return args[1]
+            case Op.ASSUME if a is not None and (
+                a.op is Op.CONST or (a.op is Op.ASSUME and a.attr == attr)
+            ):
+                return a
+            case Op.NOT:
+                assert a is not None
+                if a.op is Op.NOT:
+                    return a.args[0]
+                if a.op is Op.LE:
+                    return self._intern(Op.GT, a.args, (), loc, "")
+                if a.op is Op.GT:
+                    return self._intern(Op.LE, a.args, (), loc, "")
+        return None
+
+
+def rewrite_stage(
+    stage: Stage,
+    builder: Builder,
+    change: Callable[[Node, tuple[Node, ...]], Node | None],
+) -> Stage:
+    """The stage rebuilt bottom up; `change(node, new_args)` gives another node or None to keep it."""
+    new: dict[Node, Node] = {}
+    for node in stage.nodes():
+        args = tuple(new[a] for a in node.args)
+        changed = change(node, args)
+        if changed is None:
+            changed = (
+                builder.const(node.value, node.loc)
+                if node.op is Op.CONST
+                else builder.make(node.op, args, node.attr, node.loc, node.name)
+            )
+        new[node] = changed
+    stores = tuple(
+        Store(s.buffer, s.index, new[s.value], new[s.mask] if s.mask else None, s.loc)
+        for s in stage.stores
+    )
+    guard = None if stage.guard is None else new[stage.guard]
+    return replace(stage, stores=stores, guard=guard)
+
+
+def fix_lanes(index: tuple[Affine, ...], at: Mapping[str, int]) -> tuple[Affine, ...]:
+    """The index with the lanes in `at` replaced by their values."""
+    return tuple(
+        Affine(
+            a.const + sum(c * at[lane] for lane, c in a.terms if lane in at),
+            tuple((lane, c) for lane, c in a.terms if lane not in at),
+        )
+        for a in index
+    )

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The reference interpreter: the definition of every kernel's result.
+
+Runs all items of a batch at once; apart from that it does what `ir.py` says, step by step, in
+64-bit integers. An item that breaks an assumption is computed all the same and flagged.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from daedalus.dsl.ir import Index, Kernel, Node, Op, Stage, Table, evaluate
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Items:
+    """The inputs of a batch.
+
+    buffers  name -> int64 array [items, *extents], axes in the buffer's declared bounds
+    params   name -> int64 array [items]
+    """
+
+    buffers: Mapping[str, Array]
+    params: Mapping[str, Array]
+
+    @property
+    def count(self) -> int:
+        return len(next(iter((*self.buffers.values(), *self.params.values()))))
+
+    def take(self, which: Array) -> "Items":
+        """The items selected by an index or boolean array."""
+        return Items(
+            {n: a[which] for n, a in self.buffers.items()},
+            {n: a[which] for n, a in self.params.items()},
+        )
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a batch gives.
+
+    buffers   name -> int64 array as in Items, for every buffer that is not `in`
+    written   name -> bool array [items, *extents]: which elements were stored
+    broken    assumption -> bool array [items]: the items that do not meet it
+    """
+
+    buffers: Mapping[str, Array]
+    written: Mapping[str, Array]
+    broken: Mapping[str, Array] = field(default_factory=dict)
+    in_range: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
+
+    def conformant(self, assume: frozenset[str]) -> Array:
+        """Per item: inputs within their declared ranges and every named assumption met."""
+        ok: Array = self.in_range.copy()
+        for name in assume:
+            ok &= ~self.broken[name]
+        return ok
+
+
+class _Stage:
+    """Evaluates one stage: loads see `state`, the results are stored by the caller."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        stage: Stage,
+        items: Items,
+        state: Mapping[str, Array],
+        broken: dict[str, Array],
+    ) -> None:
+        self.kernel, self.stage, self.items, self.state = kernel, stage, items, state
+        self.grid, self.broken = stage.grid(), broken
+        self.values: dict[Node, Array] = {}
+        for node in stage.nodes():
+            self.values[node] = self._node(node)
+
+    def where(self, buffer: str, index: Index) -> tuple[Array | slice, ...]:
+        """Selects the elements of all items at every lane: shape [items, lanes]."""
+        shape = self.kernel.buffer(buffer).shape
+        at = [
+            np.broadcast_to(affine.at(self.grid) - lo, (self.stage.lanes,))
+            for affine, (lo, _) in zip(index, shape, strict=True)
+        ]
+        return (slice(None), *at)
+
+    def _node(self, n: Node) -> Array:
+        args = tuple(self.values[a] for a in n.args)
+        match n.op:
+            case Op.CONST:
+                return np.array([[n.value]], dtype=np.int64)
+            case Op.PARAM:
+                return self.items.params[n.attr[0]][:, None]
+            case Op.LOAD:
+                return self.state[n.attr[0]][self.where(n.attr[0], n.index)]
+            case Op.TABLE:
+                return _lookup(self.kernel.table(n.attr[0]), args)
+            case Op.DOT:
+                table = self.kernel.table(n.attr[0])
+                rows = np.array(table.rows, dtype=np.int64)[np.clip(args[0], 0, len(table.rows) - 1)]
+                return np.asarray(sum(rows[..., k] * x for k, x in enumerate(args[1:])))
+            case Op.ASSUME:
+                name, lo, hi = n.attr
+                if name:  # a fact found by a pass has none
+                    outside = (args[0] < lo) | (args[0] > hi)
+                    self.broken[name] |= outside.any(axis=1)
+                return args[0]
+        return np.asarray(evaluate(n.op, n.attr, args))
+
+
+def _lookup(table: Table, index: tuple[Array, ...]) -> Array:
+    rows = np.array(table.rows, dtype=np.int64)
+    row = np.clip(index[0], 0, rows.shape[0] - 1)
+    col = np.clip(index[1], 0, rows.shape[1] - 1) if len(index) > 1 else np.zeros_like(row)
+    return rows[row, col]
+
+
+def run(kernel: Kernel, items: Items) -> Result:
+    """The result of every item."""
+    count = items.count
+    state: dict[str, Array] = {}
+    for b in (*kernel.buffers, *kernel.temps):
+        given = items.buffers.get(b.name)
+        shape = (count, *b.extents)
+        state[b.name] = np.zeros(shape, np.int64) if given is None else given.astype(np.int64)
+    outputs = [b.name for b in kernel.buffers if b.access != "in"]
+    written = {n: np.zeros(state[n].shape, dtype=bool) for n in outputs}
+    broken = {a.name: np.zeros(count, dtype=bool) for a in kernel.assumptions}
+    for stage in kernel.stages:
+        ran = _Stage(kernel, stage, items, state, broken)
+        after: dict[str, Array] = {}
+        for s in stage.stores:
+            at = ran.where(s.buffer, s.index)
+            target = after.setdefault(s.buffer, state[s.buffer].copy())
+            lanes = (count, stage.lanes)
+            value = np.broadcast_to(ran.values[s.value], lanes)
+            mask = np.broadcast_to(
+                np.array([[True]]) if s.mask is None else ran.values[s.mask], lanes
+            )
+            target[at] = np.where(mask, value, target[at])
+            if s.buffer in written:
+                written[s.buffer][at] |= mask
+        state.update(after)
+    return Result({n: state[n] for n in outputs}, written, broken, _in_range(kernel, items))
+
+
+def _in_range(kernel: Kernel, items: Items) -> Array:
+    ok = np.ones(items.count, dtype=bool)
+    for b in kernel.buffers:
+        if b.access != "out":
+            a = items.buffers[b.name].reshape(items.count, -1)
+            ok &= ((a >= b.lo) & (a <= b.hi)).all(axis=1)
+    for p in kernel.params:
+        ok &= (items.params[p.name] >= p.lo) & (items.params[p.name] <= p.hi)
+    return ok
+
+
+def in_class(kernel: Kernel, class_name: str, items: Items) -> Array:
+    """Per item: does it meet the precondition of the class? True for the full class."""
+    ok = np.ones(items.count, dtype=bool)
+    found = [c for c in kernel.classes if c.name == class_name]
+    for c in found:
+        for p, lo, hi in c.when:
+            ok &= (items.params[p] >= lo) & (items.params[p] <= hi)
+        for name, extents in c.nonzero:
+            outside = items.buffers[name].copy()
+            outside[(slice(None), *(slice(0, n) for n in extents))] = 0
+            ok &= ~outside.reshape(items.count, -1).any(axis=1)
+    return ok

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""VP9 inverse transforms."""
+
+from daedalus.dsl.lang import KernelBuilder, Value, clip_u8, i16, kernel, rotate, round_shift, u8
+
+# cos64(n) = round(16384 * cos(n * pi / 64)), VP9 8.7.1.1
+COS64 = {4: 16069, 8: 15137, 12: 13623, 16: 11585, 20: 9102, 24: 6270, 28: 3196}
+
+
+@kernel(
+    clause="VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)",
+    decoders={"ffmpeg": "dst dst.stride coeffs! eob"},
+)
+def vp9_idct8(k: KernelBuilder) -> None:
+    """8x8 inverse DCT of both passes, rounded by 5 bits and added to the prediction.
+
+    Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+    (the transpose of the standard's Dequant[v][h]).
+    """
+    dst = k.plane("dst", u8, rows=(0, 8), cols=(0, 8), access="inout")
+    coeffs = k.block("coeffs", i16, (8, 8), note="coeffs[h][v], column-major")
+    k.param("eob", u8, 1, 64, why="coefficients up to the last non-zero one, in scan order")
+    k.item_class("dc", eob=(1, 1), nonzero={"coeffs": (1, 1)}, why="only the DC coefficient")
+    k.item_class(
+        "eob12", eob=(2, 12), nonzero={"coeffs": (4, 4)},
+        why="the first 12 positions of the default 8x8 scan lie in the upper left 4x4",
+    )  # fmt: skip
+    fits = k.assumption("t16", i16.lo, i16.hi, why="8.7.1.1: all values stored in T by this process"
+                        " are representable by a signed integer of 8 + BitDepth bits")  # fmt: skip
+    sums = k.assumption("sum16", i16.lo, i16.hi, default=False,
+                        why="a + b before a multiplication by cos64(16) also fits; not in the"
+                        " standard, but taken for granted by the decoders' own assembly")  # fmt: skip
+
+    def turn(a: Value, b: Value, angle: int) -> tuple[Value, Value]:
+        x, y = rotate(a, b, COS64[angle], COS64[32 - angle], 14)
+        return fits(x), fits(y)
+
+    def halves(a: Value, b: Value) -> tuple[Value, Value]:
+        return (fits(round_shift(sums(a + b) * COS64[16], 14)),
+                fits(round_shift(sums(a - b) * COS64[16], 14)))  # fmt: skip
+
+    def butterfly(a: Value, b: Value) -> tuple[Value, Value]:
+        return fits(a + b), fits(a - b)
+
+    def idct8(x: list[Value]) -> list[Value]:
+        s0, s1 = halves(x[0], x[4])
+        s2, s3 = turn(x[2], x[6], 24)
+        s4, s7 = turn(x[1], x[7], 28)
+        s5, s6 = turn(x[5], x[3], 12)
+        e0, e3 = butterfly(s0, s3)
+        e1, e2 = butterfly(s1, s2)
+        o4, o5 = butterfly(s4, s5)
+        o7, o6 = butterfly(s7, s6)
+        m6, m5 = halves(o6, o5)
+        y0, y7 = butterfly(e0, o7)
+        y1, y6 = butterfly(e1, m6)
+        y2, y5 = butterfly(e2, m5)
+        y3, y4 = butterfly(e3, o4)
+        return [y0, y1, y2, y3, y4, y5, y6, y7]
+
+    rows = k.temp("rows", (8, 8))
+    with k.stage(v=8) as v:
+        rows[v, :] = idct8(coeffs[:, v])
+    with k.stage(x=8) as x:
+        for y, residual in enumerate(idct8(rows[:, x])):
+            dst[y, x] = clip_u8(dst[y, x] + round_shift(residual, 5))

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The vocabulary of specs beyond Python's operators; plain functions over traced values.
+
+`min` and `max` deliberately replace Python's: on traced values the built-ins would need a truth
+value while tracing.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from daedalus.dsl.ir import DType, Op, i8, i16, i32, u8, u16, u32
+from daedalus.dsl.trace import KernelBuilder, Scalar, TableRef, Value, kernel
+
+__all__ = [
+    "KernelBuilder", "Value", "absdiff", "all_le", "any_gt", "clip", "clip_s8", "clip_u8", "dot",
+    "i8", "i16", "i32", "kernel", "max", "min", "rotate", "round_shift", "select", "u8", "u16",
+    "u32", "wrap",
+]  # fmt: skip
+
+
+def _builder(*xs: object) -> KernelBuilder | None:
+    return next((x._k for x in xs if isinstance(x, Value)), None)
+
+
+def _binary(op: Op, a: Scalar, b: Scalar) -> Value:
+    k = _builder(a, b)
+    if k is None:
+        raise TypeError(f"{op} of two plain integers: compute it in Python")
+    return k._op(op, a, b)
+
+
+def min(a: Scalar, b: Scalar) -> Value:
+    """The smaller of two values."""
+    return _binary(Op.MIN, a, b)
+
+
+def max(a: Scalar, b: Scalar) -> Value:
+    """The larger of two values."""
+    return _binary(Op.MAX, a, b)
+
+
+def absdiff(a: Scalar, b: Scalar) -> Value:
+    """abs(a - b)."""
+    return _binary(Op.ABSDIFF, a, b)
+
+
+def clip(x: Value, lo: int, hi: int) -> Value:
+    """x limited to [lo, hi]."""
+    return x._k._op(Op.CLIP, x, attr=(lo, hi))
+
+
+def clip_u8(x: Value) -> Value:
+    return clip(x, 0, 255)
+
+
+def clip_s8(x: Value) -> Value:
+    return clip(x, -128, 127)
+
+
+def wrap(x: Value, dtype: DType) -> Value:
+    """The member of dtype that is congruent to x modulo 2**bits."""
+    return x._k._op(Op.WRAP, x, attr=(dtype,))
+
+
+def round_shift(x: Value, n: int) -> Value:
+    """(x + 2**(n-1)) >> n: division by 2**n, halves rounded up; x itself for n = 0."""
+    return x._k._op(Op.RSHR, x, attr=(n,)) if x._k._shift(n) else x
+
+
+def select(mask: Value, a: Scalar, b: Scalar) -> Value:
+    """a where mask holds, else b."""
+    return mask._k._op(Op.SELECT, mask, a, b)
+
+
+def dot(table: TableRef, row: Scalar, xs: Sequence[Value]) -> Value:
+    """The sum of table[row][k] * xs[k]."""
+    k = table._k
+    if len(xs) != len(table.decl.rows[0]):
+        k._fail("dot", f"{len(xs)} values for rows of {len(table.decl.rows[0])}")
+    args = (k._lift(row), *(k._lift(x) for x in xs))
+    return k._make(Op.DOT, args, (table.decl.name,))
+
+
+def rotate(a: Value, b: Value, cos: int, sin: int, bits: int) -> tuple[Value, Value]:
+    """The plane rotation (a*cos - b*sin, a*sin + b*cos), both rounded by `bits`."""
+    return (
+        round_shift(a * cos - b * sin, bits),
+        round_shift(a * sin + b * cos, bits),
+    )
+
+
+def all_le(xs: Iterable[Value], limit: Scalar) -> Value:
+    """Every one of xs is at most limit."""
+    masks = [x <= limit for x in xs]
+    out = masks[0]
+    for m in masks[1:]:
+        out = out & m
+    return out
+
+
+def any_gt(xs: Iterable[Value], limit: Scalar) -> Value:
+    """At least one of xs exceeds limit."""
+    masks = [x > limit for x in xs]
+    out = masks[0]
+    for m in masks[1:]:
+        out = out | m
+    return out
+
+

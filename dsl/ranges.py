@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Interval analysis: what every value can be, given what the buffers, parameters and assumptions say.
+
+Tables are evaluated row by row over the range of the row index, so a dot product gets the bounds
+of the rows that exist, not of the worst mixture of their entries.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from daedalus.dsl.errors import RangeError
+from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store, Table, smallest_dtype
+
+
+@dataclass(frozen=True)
+class Interval:
+    """All integers from lo to hi, both included."""
+
+    lo: int
+    hi: int
+
+    def __or__(self, o: "Interval") -> "Interval":
+        return Interval(min(self.lo, o.lo), max(self.hi, o.hi))
+
+    def within(self, lo: int, hi: int) -> bool:
+        return lo <= self.lo and self.hi <= hi
+
+    def __str__(self) -> str:
+        return f"[{self.lo}, {self.hi}]"
+
+
+BOOL = Interval(0, 1)
+
+
+def _product(a: Interval, b: Interval) -> Interval:
+    corners = [x * y for x in (a.lo, a.hi) for y in (b.lo, b.hi)]
+    return Interval(min(corners), max(corners))
+
+
+def table_rows(table: Table, index: Interval) -> tuple[tuple[int, ...], ...]:
+    """The rows that an index in the interval can select (outside indices clamp)."""
+    last = len(table.rows) - 1
+    return table.rows[min(max(index.lo, 0), last) : min(max(index.hi, 0), last) + 1]
+
+
+class Ranges:
+    """The interval of every node of a kernel under a set of assumptions.
+
+    With `hostile` nothing is taken for granted but what the element types in memory can hold:
+    assumptions, declared buffer ranges and value ranges of temps are ignored (parameters stay
+    within their declared ranges: the runtime refuses others). Values are then taken to be computed
+    in 32 bits where conformant ones fit, else in 64; `wraps` holds those that may overflow there.
+    """
+
+    def __init__(
+        self, kernel: Kernel, assume: frozenset[str] | None = None, *, hostile: bool = False
+    ) -> None:
+        self.kernel = kernel
+        self.assume: frozenset[str] = frozenset() if hostile else (kernel.defaults if assume is None else assume)
+        self._hostile = hostile
+        self._of: dict[Node, Interval] = {}
+        self.temps: dict[str, Interval] = {}
+        self._conformant = Ranges(kernel, assume) if hostile else None
+        self.wraps: set[Node] = set()
+        types = self._conformant.temps if self._conformant else {}
+        self._temp_types = {n: smallest_dtype(r.lo, r.hi) for n, r in types.items()}
+        for stage in kernel.stages:
+            self._stage(stage)
+
+    def of(self, node: Node) -> Interval:
+        return self._of[node]
+
+    def _stage(self, stage: Stage) -> None:
+        for node in stage.nodes():
+            if node not in self._of:
+                self._of[node] = BOOL if node.is_bool else self._limited(node)
+        for s in stage.stores:
+            if any(s.buffer == t.name for t in self.kernel.temps):
+                got = self._of[s.value]
+                self.temps[s.buffer] = self.temps.get(s.buffer, got) | got
+
+    def _limited(self, node: Node) -> Interval:
+        """The interval of a value; a hostile one that leaves its computing width wraps there."""
+        r = self._node(node)
+        if self._conformant is None:
+            return r
+        fits32 = self._conformant.of(node).within(-(2**31), 2**31 - 1)
+        width = Interval(-(2**31), 2**31 - 1) if fits32 else Interval(-(2**63), 2**63 - 1)
+        if r.within(width.lo, width.hi):
+            return r
+        self.wraps.add(node)
+        return width
+
+    def _load(self, name: str) -> Interval:
+        if name in self.temps:
+            t = self._temp_types.get(name)
+            return Interval(t.lo, t.hi) if self._hostile and t else self.temps[name]
+        b = self.kernel.buffer(name)
+        if b.kind == "temp":
+            return Interval(0, 0)  # read before written: verify reports it
+        assert b.dtype is not None
+        return Interval(b.dtype.lo, b.dtype.hi) if self._hostile else Interval(b.lo, b.hi)
+
+    def _node(self, n: Node) -> Interval:
+        a = [self._of[x] for x in n.args]
+        match n.op:
+            case Op.CONST:
+                return Interval(n.value, n.value)
+            case Op.PARAM:
+                p = self.kernel.param(n.attr[0])
+                return Interval(p.lo, p.hi)
+            case Op.LOAD:
+                return self._load(n.attr[0])
+            case Op.TABLE:
+                rows = table_rows(self.kernel.table(n.attr[0]), a[0])
+                if len(a) > 1:
+                    last = len(rows[0]) - 1
+                    cols = slice(min(max(a[1].lo, 0), last), min(max(a[1].hi, 0), last) + 1)
+                    rows = tuple(r[cols] for r in rows)
+                flat = [x for r in rows for x in r]
+                return Interval(min(flat), max(flat))
+            case Op.DOT:
+                sums = []
+                for row in table_rows(self.kernel.table(n.attr[0]), a[0]):
+                    terms = [_product(Interval(t, t), x) for t, x in zip(row, a[1:], strict=True)]
+                    sums.append(Interval(sum(t.lo for t in terms), sum(t.hi for t in terms)))
+                return Interval(min(s.lo for s in sums), max(s.hi for s in sums))
+            case Op.ASSUME:
+                name, lo, hi = n.attr
+                if name and name not in self.assume:
+                    return a[0]
+                return Interval(max(a[0].lo, min(lo, a[0].hi)), min(a[0].hi, max(hi, a[0].lo)))
+            case Op.SELECT:
+                return a[1] | a[2]
+        return _arithmetic(n, a)
+
+
+def _arithmetic(n: Node, a: list[Interval]) -> Interval:
+    match n.op:
+        case Op.ADD:
+            return Interval(a[0].lo + a[1].lo, a[0].hi + a[1].hi)
+        case Op.SUB:
+            return Interval(a[0].lo - a[1].hi, a[0].hi - a[1].lo)
+        case Op.MUL:
+            p = _product(a[0], a[1])
+            return Interval(max(p.lo, 0), p.hi) if n.args[0] is n.args[1] else p
+        case Op.SHR:
+            return Interval(a[0].lo >> n.attr[0], a[0].hi >> n.attr[0])
+        case Op.RSHR:
+            half = 1 << (n.attr[0] - 1)
+            return Interval((a[0].lo + half) >> n.attr[0], (a[0].hi + half) >> n.attr[0])
+        case Op.SHRV:
+            shifts = (min(max(a[1].lo, 0), 31), min(max(a[1].hi, 0), 31))
+            ends = [x >> s for x in (a[0].lo, a[0].hi) for s in shifts]
+            return Interval(min(ends), max(ends))
+        case Op.MIN:
+            return Interval(min(a[0].lo, a[1].lo), min(a[0].hi, a[1].hi))
+        case Op.MAX:
+            return Interval(max(a[0].lo, a[1].lo), max(a[0].hi, a[1].hi))
+        case Op.ABS:
+            return _absolute(a[0])
+        case Op.ABSDIFF:
+            return _absolute(Interval(a[0].lo - a[1].hi, a[0].hi - a[1].lo))
+        case Op.CLIP:
+            lo, hi = n.attr
+            return Interval(min(max(a[0].lo, lo), hi), min(max(a[0].hi, lo), hi))
+        case Op.WRAP:
+            t = n.attr[0]
+            return a[0] if a[0].within(t.lo, t.hi) else Interval(t.lo, t.hi)
+    raise AssertionError(n.op)
+
+
+def _absolute(d: Interval) -> Interval:
+    low = 0 if d.lo <= 0 <= d.hi else min(abs(d.lo), abs(d.hi))
+    return Interval(low, max(abs(d.lo), abs(d.hi)))
+
+
+def _describe(n: Node) -> str:
+    what = n.name or {Op.LOAD: str(n.attr[0]) if n.attr else "", Op.PARAM: ""}.get(n.op, "")
+    if n.op is Op.CONST:
+        return f"constant {n.value}"
+    return f"{n.op} {what}".strip()
+
+
+def widening_chain(ranges: Ranges, node: Node) -> tuple[str, ...]:
+    """From a value back to the input that made it wide: always the widest argument."""
+    steps = []
+    while True:
+        steps.append(f"{node.loc}: {_describe(node)} is in {ranges.of(node)}")
+        candidates = [a for a in node.args if not a.is_bool]
+        if not candidates:
+            return tuple(steps)
+        node = max(candidates, key=lambda a: max(abs(ranges.of(a).lo), abs(ranges.of(a).hi)))
+
+
+def _unfit(
+    kernel: Kernel, ranges: Ranges, node: Node, what: str, lo: int, hi: int, loc_of: Store | None
+) -> RangeError:
+    return RangeError(
+        "range",
+        what,
+        loc_of.loc if loc_of else node.loc,
+        kernel.id,
+        hint=f"clip() or wrap() the value, or state by k.assumption(...) that it lies within"
+        f" [{lo}, {hi}]",
+        chain=widening_chain(ranges, node),
+    )
+
+
+def check_ranges(kernel: Kernel) -> Ranges:
+    """Proves that every value fits 32 bits and every stored value its element type.
+
+    Raises RangeError with the chain that made the value wide and the smallest assumption that
+    would mend it.
+    """
+    ranges = Ranges(kernel)
+    temps = {t.name for t in kernel.temps}
+    for stage in kernel.stages:
+        for node in stage.nodes():
+            r = ranges.of(node)
+            if smallest_dtype(r.lo, r.hi) is None:
+                lo, hi = (0, 2**32 - 1) if r.lo >= 0 else (-(2**31), 2**31 - 1)
+                raise _unfit(
+                    kernel, ranges, node, f"{_describe(node)} can be {r}: more than 32 bits",
+                    lo, hi, None,
+                )  # fmt: skip
+            if node.op is Op.SHRV and not ranges.of(node.args[1]).within(0, 31):
+                raise _unfit(
+                    kernel, ranges, node.args[1],
+                    f"a shift amount can be {ranges.of(node.args[1])}", 0, 31, None,
+                )  # fmt: skip
+        for s in stage.stores:
+            r = ranges.of(s.value)
+            if s.buffer in temps:
+                continue
+            t = kernel.buffer(s.buffer).dtype
+            assert t is not None
+            if not r.within(t.lo, t.hi):
+                raise _unfit(
+                    kernel, ranges, s.value, f"stores {r} into {s.buffer} of {t}", t.lo, t.hi, s
+                )
+    return ranges
+
+
+def never_binding(kernel: Kernel) -> list[tuple[str, str]]:
+    """Assumptions that exclude nothing anywhere: (name, remark). A remark for the author."""
+    open_ranges: Callable[[Node], Interval] = Ranges(kernel, frozenset()).of
+    binding = {
+        n.attr[0]
+        for stage in kernel.stages
+        for n in stage.nodes()
+        if n.op is Op.ASSUME and not open_ranges(n.args[0]).within(n.attr[1], n.attr[2])
+    }
+    return [
+        (a.name, f"{a.loc}: assumption {a.name} never binds: it can go")
+        for a in kernel.assumptions
+        if a.name not in binding
+    ]

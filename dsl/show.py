@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A kernel as text, complete and reproducible: for people, dumps and hashes."""
+
+from daedalus.dsl.ir import Buffer, Index, Kernel, Node, Op
+
+
+def show(kernel: Kernel) -> str:
+    """The whole lane program, a line a declaration and a node; source lines are left out."""
+    lines = [f"kernel {kernel.id}"]
+    lines += [f"  {_buffer(b)}" for b in (*kernel.buffers, *kernel.temps)]
+    lines += [f"  param {p.name}: {p.dtype} in [{p.lo}, {p.hi}]" for p in kernel.params]
+    lines += [f"  table {t.name}: {t.dtype} = {t.rows}" for t in kernel.tables]
+    lines += [f"  assumption {a.name}" + ("" if a.default else " (off)") for a in kernel.assumptions]
+    for c in kernel.classes:
+        when = " and ".join(f"{lo} <= {p} <= {hi}" for p, lo, hi in c.when)
+        lines.append(f"  class {c.name}: {when}; non-zero {dict(c.nonzero)}")
+    if kernel.items_per_vector > 1:
+        lines.append(f"  items side by side: {kernel.items_per_vector}")
+    for stage in kernel.stages:
+        dims = ", ".join(f"{name}={n}" for name, n in stage.dims)
+        lines.append(f"  stage {dims}")
+        number = {node: n for n, node in enumerate(stage.nodes())}
+        for node, n in number.items():
+            name = f"  # {node.name}" if node.name else ""
+            lines.append(f"    %{n} = {_node(node, number)}{name}")
+        for s in stage.stores:
+            mask = f" where %{number[s.mask]}" if s.mask else ""
+            lines.append(f"    {s.buffer}{index_text(s.index)} = %{number[s.value]}{mask}")
+    return "\n".join(lines) + "\n"
+
+
+def index_text(index: Index) -> str:
+    return "[" + ", ".join(str(a) for a in index) + "]"
+
+
+def _buffer(b: Buffer) -> str:
+    shape = " x ".join(f"{lo}..{hi - 1}" for lo, hi in b.shape)
+    if b.kind == "temp":
+        return f"temp {b.name}: {shape}"
+    owns = f", owns {b.owns}" if b.owns else ""
+    return f"{b.kind} {b.name}: {b.access} {b.dtype} {shape} in [{b.lo}, {b.hi}]{owns}"
+
+
+def _node(node: Node, number: dict[Node, int]) -> str:
+    args = [f"%{number[a]}" for a in node.args]
+    match node.op:
+        case Op.CONST:
+            return str(node.value)
+        case Op.PARAM:
+            return str(node.attr[0])
+        case Op.LOAD:
+            return f"{node.attr[0]}{index_text(node.index)}"
+    return f"{node.op}({', '.join([*args, *(str(a) for a in node.attr)])})"

@@ -1,0 +1,647 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Turns a Python function into a lane program.
+
+`@kernel` runs the function once with a `KernelBuilder`; every operation on the values it hands out
+becomes a node that remembers its source line. Loops, recursion and helpers are plain Python.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from daedalus.dsl.build import Builder
+from daedalus.dsl.errors import Loc, SpecError, TraceError
+from daedalus.dsl.ir import (
+    Affine,
+    Assumption,
+    Buffer,
+    DType,
+    ItemClass,
+    Kernel,
+    Node,
+    Op,
+    Param,
+    Stage,
+    Store,
+    Table,
+)
+
+_CORE = os.path.dirname(os.path.realpath(__file__))
+
+
+def _source_name(path: str) -> str:
+    """How a spec's file is named in messages and generated code; the same on every machine."""
+    real = os.path.realpath(path)
+    if real.startswith(_CORE + os.sep):
+        return "dsl/" + os.path.relpath(real, _CORE)
+    rel = os.path.relpath(real)
+    return rel if not rel.startswith("..") else os.path.basename(real)
+
+
+def _here() -> Loc:
+    """The innermost line outside the language's own modules."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and os.path.dirname(os.path.realpath(frame.f_code.co_filename)) == _CORE:
+        frame = frame.f_back
+    if frame is None:
+        return Loc("<unknown>", 0)
+    return Loc(_source_name(frame.f_code.co_filename), frame.f_lineno)
+
+
+def _no(what: str, hint: str) -> Callable[..., Any]:
+    def refuse(self: "Value", *_: object) -> Any:
+        raise TraceError("data-dependent-python", f"a traced value has no {what}", _here(), hint=hint)
+
+    return refuse
+
+
+class Value:
+    """A traced integer or boolean. Operators build nodes; Python control flow cannot look inside."""
+
+    __slots__ = ("_k", "node")
+
+    def __init__(self, k: "KernelBuilder", node: Node) -> None:
+        self._k, self.node = k, node
+
+    # -- arithmetic
+    def __add__(self, o: "Scalar") -> "Value":
+        return self._k._op(Op.ADD, self, o)
+
+    def __radd__(self, o: int) -> "Value":
+        return self._k._op(Op.ADD, o, self)
+
+    def __sub__(self, o: "Scalar") -> "Value":
+        return self._k._op(Op.SUB, self, o)
+
+    def __rsub__(self, o: int) -> "Value":
+        return self._k._op(Op.SUB, o, self)
+
+    def __mul__(self, o: "Scalar") -> "Value":
+        return self._k._op(Op.MUL, self, o)
+
+    def __rmul__(self, o: int) -> "Value":
+        return self._k._op(Op.MUL, o, self)
+
+    def __neg__(self) -> "Value":
+        return self._k._op(Op.SUB, 0, self)
+
+    def __lshift__(self, n: int) -> "Value":
+        return self._k._op(Op.MUL, self, 1 << self._k._shift(n))
+
+    def __rshift__(self, n: "Scalar") -> "Value":
+        if isinstance(n, Value):
+            return self._k._op(Op.SHRV, self, n)
+        return self._k._op(Op.SHR, self, attr=(self._k._shift(n),))
+
+    def __abs__(self) -> "Value":
+        return self._k._op(Op.ABS, self)
+
+    # -- comparisons
+    def __le__(self, o: "Scalar") -> "Value":
+        return self._k._op(Op.LE, self, o)
+
+    def __gt__(self, o: "Scalar") -> "Value":
+        return self._k._op(Op.GT, self, o)
+
+    def __ge__(self, o: "Scalar") -> "Value":
+        return self._k._op(Op.LE, o, self)
+
+    def __lt__(self, o: "Scalar") -> "Value":
+        return self._k._op(Op.GT, o, self)
+
+    def __eq__(self, o: object) -> "Value":  # type: ignore[override]
+        return (self <= o) & (self >= o)  # type: ignore[operator]
+
+    def __ne__(self, o: object) -> "Value":  # type: ignore[override]
+        return ~(self == o)
+
+    # -- booleans
+    def __and__(self, o: "Value") -> "Value":
+        return self._k._op(Op.AND, self, o)
+
+    def __or__(self, o: "Value") -> "Value":
+        return self._k._op(Op.OR, self, o)
+
+    def __invert__(self) -> "Value":
+        return self._k._op(Op.NOT, self)
+
+    # -- what Python would like to do with it, and must not
+    __bool__ = _no("truth at tracing time", "use select(), when(), & | ~ instead of if, and, or, not")
+    __index__ = _no("integer at tracing time", "only lanes, constants and table lookups index")
+    __int__ = _no("integer at tracing time", "only lanes, constants and table lookups index")
+    __float__ = _no("float", "kernels compute on integers only")
+    __iter__ = _no("elements", "slice the buffer instead, as in px[-4:4, i]")
+    __len__ = _no("length", "slice the buffer instead, as in px[-4:4, i]")
+    __truediv__ = _no("fraction", "use >> or round_shift()")
+    __floordiv__ = _no("division", "use >> or round_shift(), or a reciprocal table")
+    __mod__ = _no("remainder", "use wrap(), or x - ((x >> n) << n)")
+    __pow__ = _no("power", "multiply")
+    __hash__ = object.__hash__
+
+
+Scalar = Value | int
+
+
+class LaneIndex:
+    """A lane, or an affine expression of lanes, used as an index."""
+
+    __slots__ = ("affine",)
+
+    def __init__(self, affine: Affine) -> None:
+        self.affine = affine
+
+    def __add__(self, o: "int | LaneIndex") -> "LaneIndex":
+        other = _affine(o)
+        terms = dict(self.affine.terms)
+        for lane, c in other.terms:
+            terms[lane] = terms.get(lane, 0) + c
+        kept = tuple((lane, c) for lane, c in terms.items() if c)
+        return LaneIndex(Affine(self.affine.const + other.const, kept))
+
+    __radd__ = __add__
+
+    def __mul__(self, n: int) -> "LaneIndex":
+        a = self.affine
+        return LaneIndex(Affine(a.const * n, tuple((lane, c * n) for lane, c in a.terms if n)))
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> "LaneIndex":
+        return self * -1
+
+    def __sub__(self, o: "int | LaneIndex") -> "LaneIndex":
+        return self + (LaneIndex(_affine(o)) * -1)
+
+    def __rsub__(self, o: int) -> "LaneIndex":
+        return -self + o
+
+
+def _affine(x: object) -> Affine:
+    if isinstance(x, LaneIndex):
+        return x.affine
+    if isinstance(x, int) and not isinstance(x, bool):
+        return Affine(x)
+    raise TraceError(
+        "index", f"cannot index with {type(x).__name__}", _here(), hint="use a lane or an integer"
+    )
+
+
+class BufferRef:
+    """A buffer in the spec's own axes; indexing loads, assigning stores."""
+
+    def __init__(self, k: "KernelBuilder", decl: Buffer, swapped: bool) -> None:
+        self._k, self.decl, self._swapped = k, decl, swapped
+
+    def _indices(self, key: object) -> list[tuple[Affine, ...]] | tuple[Affine, ...]:
+        """All indices a key with one slice names, or the single index."""
+        keys = key if isinstance(key, tuple) else (key,)
+        shape = self.decl.shape[::-1] if self._swapped else self.decl.shape
+        if len(keys) != len(shape):
+            raise TraceError(
+                "index", f"{self.decl.name} has {len(shape)} axes, {len(keys)} given", _here()
+            )
+        slices = [n for n, x in enumerate(keys) if isinstance(x, slice)]
+        if len(slices) > 1:
+            raise TraceError("index", "only one axis can be a slice", _here())
+        if not slices:
+            return self._order(tuple(_affine(x) for x in keys))
+        at = slices[0]
+        s = keys[at]
+        assert isinstance(s, slice)
+        lo, hi = shape[at]
+        start, stop, step = s.start, s.stop, s.step
+        span = range(lo if start is None else start, hi if stop is None else stop, step or 1)
+        return [
+            self._order(tuple(Affine(p) if n == at else _affine(x) for n, x in enumerate(keys)))
+            for p in span
+        ]
+
+    def _order(self, index: tuple[Affine, ...]) -> tuple[Affine, ...]:
+        return index[::-1] if self._swapped else index
+
+    def __getitem__(self, key: object) -> Any:
+        where = self._indices(key)
+        if isinstance(where, list):
+            return [self._k._load(self.decl, i) for i in where]
+        return self._k._load(self.decl, where)
+
+    def __setitem__(self, key: object, value: Any) -> None:
+        where = self._indices(key)
+        if not isinstance(where, list):
+            self._k._store(self.decl, where, value)
+            return
+        values = list(value) if isinstance(value, Sequence) else [value] * len(where)
+        if len(values) != len(where):
+            raise TraceError(
+                "index", f"{len(values)} values for {len(where)} elements", _here()
+            )
+        for i, v in zip(where, values, strict=True):
+            self._k._store(self.decl, i, v)
+
+
+class TableRef:
+    def __init__(self, k: "KernelBuilder", decl: Table) -> None:
+        self._k, self.decl = k, decl
+
+    def __getitem__(self, key: Scalar | tuple[Scalar, Scalar]) -> Value:
+        keys = key if isinstance(key, tuple) else (key,)
+        if len(keys) != (1 if self.decl.vector else 2):
+            raise TraceError("index", f"table {self.decl.name}: wrong number of indices", _here())
+        return self._k._make(Op.TABLE, tuple(self._k._lift(x) for x in keys), (self.decl.name,))
+
+
+class KernelBuilder:
+    """What a spec's function gets: declarations, stages, masks."""
+
+    def __init__(self, kernel_id: str, orientation: str | None) -> None:
+        self.id = kernel_id
+        self.orientation = orientation
+        self._buffers: list[Buffer] = []
+        self._temps: list[Buffer] = []
+        self._params: list[Param] = []
+        self._tables: dict[str, Table] = {}
+        self._assumptions: list[Assumption] = []
+        self._classes: list[ItemClass] = []
+        self._stages: list[Stage] = []
+        self._shared = Builder(self._tables)
+        self._builder: Builder | None = None
+        self._stores: list[Store] = []
+        self._masks: list[Value] = []
+        self._lanes: dict[str, int] = {}
+
+    # -- declarations
+    def plane(
+        self,
+        name: str,
+        dtype: DType,
+        *,
+        rows: tuple[int, int] | None = None,
+        cols: tuple[int, int] | None = None,
+        across: tuple[int, int] | None = None,
+        along: tuple[int, int] | None = None,
+        access: str = "in",
+        lo: int | None = None,
+        hi: int | None = None,
+        owns: str | tuple[tuple[int, int], tuple[int, int]] | None = None,
+        note: str = "",
+    ) -> BufferRef:
+        """A plane with a stride; bounds are half open, around the item's origin.
+
+        With `across` and `along` the kernel's orientation decides: "v" filters down a column, so
+        `across` runs over rows; "h" filters along a row. `owns="all"` lets the item rewrite
+        anything inside the bounds.
+        """
+        swapped = False
+        if across is not None and along is not None:
+            if self.orientation is None:
+                self._fail("declaration", f"plane {name}: across/along need @kernel(axes=...)")
+            swapped = self.orientation == "h"
+            rows, cols = (along, across) if swapped else (across, along)
+        if rows is None or cols is None:
+            self._fail("declaration", f"plane {name} needs rows and cols, or across and along")
+        box = (rows, cols) if owns == "all" else owns
+        if isinstance(box, str):
+            self._fail("declaration", f'plane {name}: owns is "all" or bounds of rows and columns')
+        decl = self._buffer(name, "plane", dtype, (rows, cols), access, lo, hi, box, note)
+        return BufferRef(self, decl, swapped)
+
+    def block(
+        self,
+        name: str,
+        dtype: DType,
+        shape: tuple[int, ...],
+        *,
+        access: str = "in",
+        lo: int | None = None,
+        hi: int | None = None,
+        note: str = "",
+    ) -> BufferRef:
+        """Items packed one after another; the last axis is contiguous."""
+        bounds = tuple((0, n) for n in shape)
+        return BufferRef(
+            self, self._buffer(name, "block", dtype, bounds, access, lo, hi, None, note), False
+        )
+
+    def _buffer(
+        self,
+        name: str,
+        kind: str,
+        dtype: DType,
+        shape: tuple[tuple[int, int], ...],
+        access: str,
+        lo: int | None,
+        hi: int | None,
+        owns: tuple[tuple[int, int], tuple[int, int]] | None,
+        note: str,
+    ) -> Buffer:
+        self._fresh(name)
+        if access not in ("in", "out", "inout"):
+            self._fail("declaration", f'{name}: access is "in", "out" or "inout", not {access!r}')
+        if any(a >= b for a, b in shape):
+            self._fail("declaration", f"{name}: empty bounds {shape}")
+        low, high = dtype.lo if lo is None else lo, dtype.hi if hi is None else hi
+        if not dtype.lo <= low <= high <= dtype.hi:
+            self._fail("declaration", f"{name}: [{low}, {high}] is not a range within {dtype}")
+        decl = Buffer(name, kind, dtype, shape, access, _here(), low, high, owns, note)
+        self._buffers.append(decl)
+        return decl
+
+    def temp(self, name: str, shape: tuple[int, ...]) -> BufferRef:
+        """A tile-local array between stages; its element width follows from what is stored."""
+        self._fresh(name)
+        decl = Buffer(name, "temp", None, tuple((0, n) for n in shape), "inout", _here())
+        self._temps.append(decl)
+        return BufferRef(self, decl, False)
+
+    def param(self, name: str, dtype: DType, lo: int, hi: int, *, why: str = "") -> Value:
+        """A value per item, in the meta; [lo, hi] is what the standard allows."""
+        self._fresh(name)
+        if not dtype.lo <= lo <= hi <= dtype.hi:
+            self._fail("declaration", f"{name}: [{lo}, {hi}] is not a range within {dtype}")
+        self._params.append(Param(name, dtype, lo, hi, _here(), why))
+        return Value(self, self._shared.make(Op.PARAM, (), (name,), _here(), name))
+
+    def table(self, name: str, dtype: DType, rows: Sequence[int | Sequence[int]]) -> TableRef:
+        """A constant table; one or two dimensions."""
+        self._fresh(name)
+        vector = all(isinstance(r, int) for r in rows)
+        full = tuple((r,) if isinstance(r, int) else tuple(r) for r in rows)
+        if not full or len({len(r) for r in full}) != 1:
+            self._fail("declaration", f"table {name}: rows must be of one, non-zero length")
+        if any(not dtype.lo <= x <= dtype.hi for r in full for x in r):
+            self._fail("declaration", f"table {name}: an entry does not fit {dtype}")
+        decl = Table(name, dtype, full, _here(), vector)
+        self._tables[name] = decl
+        return TableRef(self, decl)
+
+    def assumption(
+        self, name: str, lo: int, hi: int, *, why: str, default: bool = True
+    ) -> Callable[[Scalar], Value]:
+        """A named bound; call the result on a value to state it there.
+
+        With `default` every conformant item meets it (the standard says so). Otherwise a schedule
+        may switch it on, and its variants hold for items that meet it.
+        """
+        if not name.isalnum():
+            self._fail("declaration", f"assumption {name!r}: letters and digits only")
+        if any(a.name == name for a in self._assumptions):
+            self._fail("declaration", f"assumption {name!r} is declared twice")
+        self._assumptions.append(Assumption(name, why, default, _here()))
+
+        def state(x: Scalar) -> Value:
+            return self._make(Op.ASSUME, (self._lift(x),), (name, lo, hi))
+
+        return state
+
+    def item_class(
+        self,
+        name: str,
+        *,
+        nonzero: Mapping[str, tuple[int, ...]] | None = None,
+        why: str = "",
+        **when: tuple[int, int],
+    ) -> None:
+        """A precondition that makes a cheaper variant possible; declare the narrowest first."""
+        if not name.isalnum() or name == "full" or any(c.name == name for c in self._classes):
+            self._fail("declaration", f"class {name!r}: a fresh name of letters and digits")
+        known = {p.name: p for p in self._params}
+        for p, (lo, hi) in when.items():
+            if p not in known or lo > hi:
+                self._fail("declaration", f"class {name}: no parameter {p}, or an empty range")
+        for b, extents in (nonzero or {}).items():
+            decl = next((x for x in self._buffers if x.name == b and x.kind == "block"), None)
+            if decl is None or len(extents) != len(decl.shape):
+                self._fail("declaration", f"class {name}: {b} is not a block of that many axes")
+        self._classes.append(
+            ItemClass(
+                name,
+                tuple((p, lo, hi) for p, (lo, hi) in when.items()),
+                tuple((nonzero or {}).items()),
+                _here(),
+                why,
+            )
+        )
+
+    # -- stages
+    @contextmanager
+    def stage(self, **dims: int) -> Iterator[Any]:
+        """A lane domain, outermost axis first: `with k.stage(y=8, x=8) as (y, x)`."""
+        if self._builder is not None:
+            self._fail("stage", "stages do not nest")
+        if not dims or any(n < 1 for n in dims.values()):
+            self._fail("stage", "a stage needs at least one lane axis of at least one lane")
+        loc = _here()
+        self._builder = Builder(self._tables, self._shared)
+        self._lanes = dict(dims)
+        self._stores = []
+        lanes = [LaneIndex(Affine(0, ((name, 1),))) for name in dims]
+        try:
+            yield lanes[0] if len(lanes) == 1 else tuple(lanes)
+            if not self._stores:
+                self._fail("stage", "this stage stores nothing")
+            self._stages.append(Stage(tuple(dims.items()), tuple(self._stores), loc))
+        finally:
+            self._builder = None
+            self._lanes = {}
+
+    @contextmanager
+    def when(self, mask: Value) -> Iterator[None]:
+        """Stores inside happen only where `mask` holds."""
+        if not isinstance(mask, Value) or not mask.node.is_bool:
+            self._fail("mask", "when() needs a comparison or a combination of comparisons")
+        self._masks.append(mask)
+        try:
+            yield
+        finally:
+            self._masks.pop()
+
+    # -- node making, for the language's own modules
+    def _fail(self, rule: str, message: str, hint: str = "") -> Any:
+        raise TraceError(rule, message, _here(), self.id, hint)
+
+    def _fresh(self, name: str) -> None:
+        names = [b.name for b in (*self._buffers, *self._temps)]
+        names += [p.name for p in self._params] + list(self._tables)
+        if name in names:
+            self._fail("declaration", f"{name} is declared twice")
+        if not name.isidentifier() or name.startswith("_"):
+            self._fail("declaration", f"{name!r} is not a plain identifier")
+        if self._builder is not None:
+            self._fail("declaration", f"declare {name} outside the stages")
+
+    def _shift(self, n: object) -> int:
+        if not isinstance(n, int) or isinstance(n, bool) or not 0 <= n <= 31:
+            self._fail("shift", f"cannot shift by {n!r}", "shift amounts are 0..31")
+        assert isinstance(n, int)
+        return n
+
+    def _lift(self, x: object) -> Node:
+        if isinstance(x, Value):
+            return x.node
+        if isinstance(x, int) and not isinstance(x, bool):
+            return (self._builder or self._shared).const(x, _here())
+        if isinstance(x, LaneIndex):
+            self._fail("lane-value", "a lane is an index, not a value")
+        self._fail("operand", f"{type(x).__name__} is not an integer value")
+        raise AssertionError
+
+    def _make(self, op: Op, args: tuple[Node, ...], attr: tuple[Any, ...] = ()) -> Value:
+        return Value(self, (self._builder or self._shared).make(op, args, attr, _here()))
+
+    def _op(self, op: Op, *args: Scalar, attr: tuple[Any, ...] = ()) -> Value:
+        nodes = tuple(self._lift(a) for a in args)
+        wants_bool = op in (Op.AND, Op.OR, Op.NOT)
+        for n, node in enumerate(nodes):
+            wanted = wants_bool or (op is Op.SELECT and n == 0)
+            if node.is_bool and not wanted:
+                self._fail("boolean", f"{op} takes integers, not a comparison", "use select()")
+            if wanted and not node.is_bool:
+                self._fail("boolean", f"{op} takes comparisons, not integers", "compare first")
+        return self._make(op, nodes, attr)
+
+    def _load(self, decl: Buffer, index: tuple[Affine, ...]) -> Value:
+        if self._builder is None:
+            self._fail("stage", f"{decl.name} can be read only inside a stage")
+        if decl.access == "out":
+            self._fail("access", f"{decl.name} is declared out, and is read here")
+        self._check_lanes(index)
+        return self._make(Op.LOAD, (), (decl.name, index))
+
+    def _store(self, decl: Buffer, index: tuple[Affine, ...], value: Scalar) -> None:
+        if self._builder is None:
+            self._fail("stage", f"{decl.name} can be written only inside a stage")
+        if decl.access == "in":
+            self._fail("access", f"{decl.name} is declared in, and is written here")
+        self._check_lanes(index)
+        node = self._lift(value)
+        if node.is_bool:
+            self._fail("boolean", "a comparison cannot be stored", "use select()")
+        mask: Value | None = None
+        for m in self._masks:
+            mask = m if mask is None else mask & m
+        self._stores.append(Store(decl.name, index, node, None if mask is None else mask.node, _here()))
+
+    def _check_lanes(self, index: tuple[Affine, ...]) -> None:
+        for a in index:
+            for lane, _ in a.terms:
+                if lane not in self._lanes:
+                    self._fail("index", f"lane {lane} belongs to another stage")
+
+
+def _name_values(names: dict[int, str], frame_locals: Mapping[str, Any]) -> None:
+    """Notes the author's variable names; the outermost function, which returns last, decides."""
+    for name, value in frame_locals.items():
+        if name.startswith("_"):
+            continue
+        if isinstance(value, Value):
+            names[id(value.node)] = name
+        elif isinstance(value, list | tuple) and value and all(isinstance(v, Value) for v in value):
+            for n, v in enumerate(value):
+                names[id(v.node)] = f"{name}{n}"
+
+
+def _trace(fn: Callable[[KernelBuilder], None], k: KernelBuilder) -> None:
+    """Runs the spec and names its values after the variables of its functions."""
+    spec_file = fn.__code__.co_filename
+    names: dict[int, str] = {}
+    before = sys.getprofile()
+
+    def watch(frame: FrameType, event: str, _: Any) -> None:
+        if event == "return" and frame.f_code.co_filename == spec_file:
+            _name_values(names, frame.f_locals)
+
+    sys.setprofile(watch)
+    try:
+        fn(k)
+    finally:
+        sys.setprofile(before)
+    for stage in k._stages:
+        for node in reversed(stage.nodes()):
+            name = names.get(id(node), "")
+            if node.op is Op.ASSUME and name:  # the name is the value's, not the remark's
+                names[id(node.args[0])] = name
+            elif not node.name and name and node.op is not Op.CONST:
+                object.__setattr__(node, "name", name)
+
+
+class KernelSpec:
+    """What `@kernel` makes of a function: one kernel, or one per orientation."""
+
+    def __init__(
+        self,
+        fn: Callable[[KernelBuilder], None],
+        clause: str,
+        axes: tuple[str, ...],
+        bare: str,
+        items: str,
+        decoders: Mapping[str, str],
+    ) -> None:
+        self.fn, self.clause, self.axes, self.bare = fn, clause, axes, bare
+        self.items, self.decoders = items, dict(decoders)
+        code = fn.__code__
+        self.loc = Loc(_source_name(code.co_filename), code.co_firstlineno)
+
+    def kernels(self) -> list[Kernel]:
+        """Traces the function; raises SpecError with the line that is wrong."""
+        base = self.fn.__name__
+        if not self.axes:
+            return [self._one(base, None, ())]
+        return [
+            self._one(f"{base}_{axis}", axis, (base,) if axis == self.bare else ())
+            for axis in self.axes
+        ]
+
+    def _one(self, kernel_id: str, axis: str | None, aliases: tuple[str, ...]) -> Kernel:
+        k = KernelBuilder(kernel_id, axis)
+        try:
+            _trace(self.fn, k)
+        except SpecError as e:
+            e.kernel = e.kernel or kernel_id
+            raise
+        if not k._stages:
+            raise TraceError("stage", "the kernel has no stage", self.loc, kernel_id)
+        return Kernel(
+            id=kernel_id,
+            family=kernel_id.split("_")[0],
+            clause=self.clause,
+            doc=(self.fn.__doc__ or "").strip(),
+            loc=self.loc,
+            buffers=tuple(k._buffers),
+            params=tuple(k._params),
+            tables=tuple(k._tables.values()),
+            temps=tuple(k._temps),
+            assumptions=tuple(k._assumptions),
+            classes=tuple(k._classes),
+            stages=tuple(k._stages),
+            aliases=aliases,
+            decoders=tuple(self.decoders.items()),
+            item_noun=self.items,
+        )
+
+
+def kernel(
+    *,
+    clause: str,
+    axes: tuple[str, ...] = (),
+    bare: str = "",
+    items: str = "blocks",
+    decoders: Mapping[str, str] | None = None,
+) -> Callable[[Callable[[KernelBuilder], None]], KernelSpec]:
+    """Declares a kernel; its id is the function's name.
+
+    clause    the normative text it computes
+    axes      ("v", "h"): one spec, two kernels, `<name>_v` and `<name>_h`
+    bare      which of them the name without orientation means
+    items     what an item is called in the C interface: n_<items>
+    decoders  decoder -> the arguments of its table entry, separated by spaces: a plane's name is
+              its pointer, `<plane>.stride` its stride, a block's name its pointer (with `!`: to be
+              cleared afterwards), a parameter's name its value
+    """
+
+    def wrap(fn: Callable[[KernelBuilder], None]) -> KernelSpec:
+        return KernelSpec(fn, clause, axes, bare, items, decoders or {})
+
+    return wrap

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus doctor`: what is there, in which version, and what each absence costs."""
+
+import json
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from daedalus import __version__
+from daedalus.generator import fetch
+from daedalus.generator.cli.common import EXIT_MISSING, repo_root
+from daedalus.generator.cli.tables import print_table
+from daedalus.generator.packages import debian_architecture, needed_packages
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked for."""
+
+    name: str
+    kind: str  # "package", "oracle"
+    found: bool
+    version: str
+    purpose: str
+    without: str
+    mend: str  # the command that provides it
+
+
+@click.command(name="doctor")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def command(as_json: bool) -> None:
+    """Says what is installed and fetched, in which versions, and what each absence costs.
+
+    Exit code 3 when a Debian package is missing; what is fetched on first use is not missing.
+    """
+    machine = _machine()
+    findings = [*_packages(), *_oracles()]
+    if as_json:
+        data = {"machine": machine, "found": [vars(f) for f in findings]}
+        print(json.dumps(data, indent=2))
+    else:
+        _print(machine, findings)
+    if any(f.kind == "package" and not f.found for f in findings):
+        sys.exit(EXIT_MISSING)
+
+
+def _machine() -> dict[str, str]:
+    return {
+        "daedalus": __version__,
+        "checkout": str(repo_root()),
+        "system": _system(),
+        "architecture": debian_architecture(),
+        "processors": str(os.cpu_count() or 1),
+        "python": platform.python_version(),
+        "neon": "native" if platform.machine() == "aarch64" else "emulated: qemu-aarch64, SIMDe",
+    }
+
+
+def _system() -> str:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", "unknown")
+    except OSError:
+        return "unknown"
+
+
+def _packages() -> list[Finding]:
+    return [
+        Finding(
+            p.name,
+            "package",
+            p.found,
+            p.installed or p.probed,
+            p.purpose,
+            p.without,
+            f"apt-get install {p.name}, or ./daedalus setup",
+        )
+        for p in needed_packages()
+    ]
+
+
+def _oracles() -> list[Finding]:
+    findings = []
+    for oracle in fetch.oracles().values():
+        for arch in oracle.architectures:
+            if arch not in ("all", "arm64", debian_architecture()):
+                continue
+            debs = fetch.fetched(oracle.name, arch)
+            versions = sorted({d.version for d in debs or []})
+            remark = "" if all(fetch.known(d) for d in debs or []) else " (not tried before)"
+            findings.append(
+                Finding(
+                    f"{oracle.name} {arch}",
+                    "oracle",
+                    debs is not None,
+                    ", ".join(versions) + remark,
+                    oracle.purpose,
+                    oracle.without,
+                    "./daedalus setup, or the first use",
+                )
+            )
+    return findings
+
+
+def _print(machine: dict[str, str], findings: list[Finding]) -> None:
+    for key, value in machine.items():
+        print(f"{key + ':':14}{value}")
+    print()
+    rows = [(f.name, f.version if f.found else _absent(f), f.purpose) for f in findings]
+    print_table(("what", "version", "for"), rows)
+    print()
+    for f in findings:
+        if not f.found:
+            print(f"without {f.name}: {f.without}; mend with: {f.mend}")
+    built = sorted(p.parent.name for p in Path(repo_root(), "build").glob("*/libdaedalus.a"))
+    print(f"libraries built: {', '.join(built) or 'none'}")
+
+
+def _absent(finding: Finding) -> str:
+    return "not fetched yet" if finding.kind == "oracle" else "MISSING"

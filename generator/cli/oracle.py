@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus oracle`: the reference interpreter against FFmpeg's own functions."""
+
+import json
+import sys
+
+import click
+
+from daedalus.generator import oracle
+from daedalus.generator.cli.common import EXIT_FAILED, console
+from daedalus.generator.cli.tables import print_table
+
+
+@click.command(name="oracle")
+@click.argument("kernels", nargs=-1)
+@click.option(
+    "--items", type=click.IntRange(min=1), default=10_000, show_default=True, help="Per kernel."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def command(kernels: tuple[str, ...], items: int, seed: int, as_json: bool) -> None:
+    """Compares the reference interpreter with FFmpeg's functions, C and assembly.
+
+    Without KERNELS, all that FFmpeg has a function for.  Exit code 1 when one item differs, or
+    when FFmpeg's function writes outside the kernel's rectangle.
+    """
+    comparisons = oracle.compare(kernels, items, seed)
+    if as_json:
+        rows = [{**vars(c), "good": c.good} for c in comparisons]
+        print(json.dumps({"seed": seed, "comparisons": rows}, indent=2))
+    else:
+        lines = [
+            (
+                *(c.kernel, f"{c.architecture} {c.mode}", c.version),
+                *(c.items, c.mismatches, c.strayed, c.uncleared),
+            )
+            for c in comparisons
+        ]
+        headings = ("kernel", "functions", "from", "items", "mismatches", "strayed", "uncleared")
+        print_table(headings, lines)
+    for c in comparisons:
+        if not c.good:
+            where = f"{c.kernel}, {c.architecture} {c.mode}, seed {seed}"
+            console.print(
+                f"failed: {where}: {c.first or 'written where it must not be'}", soft_wrap=True
+            )
+    if not all(c.good for c in comparisons):
+        sys.exit(EXIT_FAILED)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus stream`: real streams through our functions, frame by frame."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from daedalus.generator import stream
+from daedalus.generator.cli.common import EXIT_FAILED, console
+from daedalus.generator.cli.tables import print_table
+
+
+@click.command(name="stream")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--target",
+    type=click.Choice([*stream.TARGETS, "all"]),
+    default="all",
+    help="Which of our functions: portable C, NEON, or both in turn.",
+)
+@click.option("--frames", type=click.IntRange(min=1), help="Decode the first so many only.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+def command(file: Path | None, target: str, frames: int | None, as_json: bool) -> None:
+    """Decodes streams with our functions in FFmpeg's decoder and compares every frame.
+
+    Without FILE, clips are encoded that call every replaced function.  FILE is any video that
+    ffmpeg can read and whose codec is one of the decoders'.  Exit code 1: a frame differs from
+    the unmodified decoder's or ffmpeg's, a function is never called by any clip, or a fault that
+    was injected on purpose went unseen.
+    """
+    report = stream.Report()
+    targets = list(stream.TARGETS) if target == "all" else [target]
+    if file is not None:
+        decoder, clip = stream.import_clip(file)
+        report = stream.check(decoder, [clip], targets, limit=frames, need_all=False)
+    else:
+        for decoder in stream.decoders():
+            clips = [stream.make_clip(decoder, c) for c in decoder.clips]
+            part = stream.check(decoder, clips, targets, limit=frames)
+            report.outcomes += part.outcomes
+            report.faults += part.faults
+            report.failures += part.failures
+    if as_json:
+        print(json.dumps(_as_json(report), indent=2))
+    else:
+        _print(report)
+    for failure in report.failures:
+        console.print(f"failed: {failure}", soft_wrap=True, markup=False)
+    if report.failures:
+        sys.exit(EXIT_FAILED)
+
+
+def _as_json(report: stream.Report) -> dict[str, Any]:
+    return {
+        "streams": [
+            {
+                "codec": o.codec,
+                "clip": o.clip.name,
+                "file": str(o.clip.file),
+                "target": o.target,
+                "frames": o.frames,
+                "identical": o.frames - len(o.different),
+                "calls": o.calls,
+                "classes": o.classes,
+            }
+            for o in report.outcomes
+        ],
+        "faults": [vars(f) for f in report.faults],
+        "failures": report.failures,
+    }
+
+
+def _print(report: stream.Report) -> None:
+    kernels = list(report.outcomes[0].calls)
+    rows = [
+        (o.clip.name, o.target, o.frames, o.frames - len(o.different), *o.calls.values())
+        for o in report.outcomes
+    ]
+    print_table(("clip", "target", "frames", "identical", *kernels), rows)
+    print()
+    one = [o for o in report.outcomes if o.target == report.outcomes[0].target]
+    classes = [
+        (kernel, name, sum(o.classes[kernel][name] for o in one))
+        for kernel in kernels
+        for name in one[0].classes[kernel]
+    ]
+    print_table(("kernel", "calls of class", "all clips, one target"), classes)
+    print()
+    faults = [
+        (f.kernel, f.target, f.clip, f.every, "seen" if f.seen else "NOT SEEN")
+        for f in report.faults
+    ]
+    print_table(("fault injected into", "target", "clip", "every so many calls", ""), faults)

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Fetches the packages of tools/oracles.toml from the Debian archive into build/oracles.
+
+apt does the work, with a configuration of its own below build/apt: the suite is the one of the
+file, whatever this machine runs, and nothing is installed.  The mirror is the one this machine's
+apt uses for Debian, or DAEDALUS_DEBIAN_MIRROR.  Debian's signature is checked when its keyring is
+installed; without it only files with a known SHA-256 are taken.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from daedalus.generator.cli.common import (
+    EXIT_FAILED,
+    EXIT_MISSING,
+    UserError,
+    build_dir,
+    console,
+    repo_root,
+    run,
+)
+
+MIRROR_VARIABLE = "DAEDALUS_DEBIAN_MIRROR"
+_RECORD = "packages.json"
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """One set of packages, unpacked together."""
+
+    name: str
+    packages: tuple[str, ...]
+    architectures: tuple[str, ...]
+    archives: tuple[str, ...]  # static libraries, in the order of linking
+    purpose: str
+    without: str
+
+
+@dataclass(frozen=True)
+class _List:
+    """tools/oracles.toml."""
+
+    suite: str
+    keyrings: tuple[str, ...]
+    oracles: dict[str, Oracle]
+    known: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Deb:
+    """One package file that was unpacked."""
+
+    package: str
+    version: str
+    architecture: str
+    sha256: str
+
+    @property
+    def key(self) -> str:
+        """Its name in the list of known files."""
+        return f"{self.package}_{self.version}_{self.architecture}"
+
+
+def _read_list() -> _List:
+    data = tomllib.loads((repo_root() / "tools" / "oracles.toml").read_text())
+    oracles = {
+        o["name"]: Oracle(
+            o["name"],
+            tuple(o["packages"]),
+            tuple(o["architectures"]),
+            tuple(o.get("archives", ())),
+            o["for"],
+            o["without"],
+        )
+        for o in data["oracle"]
+    }
+    return _List(data["suite"], tuple(data["keyrings"]), oracles, data["known"])
+
+
+def oracles() -> dict[str, Oracle]:
+    """Everything that can be fetched, by name."""
+    return _read_list().oracles
+
+
+def folder(name: str, architecture: str) -> Path:
+    """Where the files of an oracle lie once fetched; usr/ is below it."""
+    return build_dir() / "oracles" / name / architecture
+
+
+def fetched(name: str, architecture: str) -> list[Deb] | None:
+    """What lies in an oracle's folder; None when it was not, or not wholly, fetched."""
+    try:
+        data = json.loads((folder(name, architecture) / _RECORD).read_text())
+        return [Deb(**d) for d in data["packages"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def archives(name: str, architecture: str) -> tuple[Path, list[Path]]:
+    """The folder of an oracle's headers, and its static libraries in linking order."""
+    triplet = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[architecture]
+    usr = ensure(name, architecture) / "usr"
+    libraries = [usr / "lib" / triplet / a for a in oracles()[name].archives]
+    return usr / "include" / triplet, libraries
+
+
+def known(deb: Deb) -> bool:
+    """Whether the very same file has been used with this tree before."""
+    return _read_list().known.get(deb.key) == deb.sha256
+
+
+def ensure(name: str, architecture: str, *, force: bool = False) -> Path:
+    """Fetches an oracle unless it is there; returns its folder."""
+    listing = _read_list()
+    oracle = listing.oracles[name]
+    if architecture not in oracle.architectures:
+        raise UserError(f"{name} is not fetched for {architecture}")
+    place = folder(name, architecture)
+    if not force and fetched(name, architecture) is not None:
+        return place
+    with _lock():
+        if not force and fetched(name, architecture) is not None:
+            return place  # another process was faster
+        console.print(f"fetching {name} for {architecture} from Debian {listing.suite}")
+        _fetch(listing, oracle, architecture, place)
+    return place
+
+
+@contextmanager
+def _lock() -> Iterator[None]:
+    path = build_dir() / "apt" / "fetch.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        yield
+
+
+def _fetch(listing: _List, oracle: Oracle, architecture: str, place: Path) -> None:
+    for tool in ("apt-get", "dpkg-deb"):
+        if shutil.which(tool) is None:
+            raise UserError(
+                f"{tool} is not installed, and {oracle.name} comes as Debian packages",
+                "use Debian or a system derived from it",
+                EXIT_MISSING,
+            )
+    signed = next((k for k in listing.keyrings if Path(k).is_file()), None)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    for left_over in place.parent.glob(".unpacking-*"):  # of a call that was killed
+        shutil.rmtree(left_over)
+    with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=place.parent) as temporary:
+        downloads, unpacked = Path(temporary, "debs"), Path(temporary, "root")
+        downloads.mkdir()
+        unpacked.mkdir()
+        apt = ["apt-get", "-q", "-c", str(_configure(listing.suite, signed))]
+        native = "amd64" if architecture == "all" else architecture
+        wanted = [f"{p}:{native}" for p in oracle.packages]
+        _apt([*apt, "update"], downloads)
+        _apt([*apt, "download", *wanted], downloads)
+        debs = [_inspect(path) for path in sorted(downloads.glob("*.deb"))]
+        _judge(debs, listing, signed is not None)
+        for path in sorted(downloads.glob("*.deb")):
+            run(["dpkg-deb", "-x", path, unpacked], what=f"unpacking {path.name}")
+        record = {"packages": [vars(d) for d in debs]}
+        (unpacked / _RECORD).write_text(json.dumps(record, indent=1) + "\n")
+        unpacked.chmod(0o755)
+        if place.exists():
+            place.rename(Path(temporary, "old"))
+        unpacked.rename(place)
+
+
+def _apt(argv: list[str], cwd: Path) -> None:
+    done = subprocess.run(
+        argv, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    if done.returncode != 0:
+        tail = "\n".join(done.stdout.strip().splitlines()[-8:])
+        raise UserError(
+            f"fetching from the Debian archive: apt-get {argv[4]} failed\n{tail}",
+            f"it needs the network; {MIRROR_VARIABLE}=<address> names another mirror",
+            EXIT_MISSING,
+        )
+
+
+def _mirror() -> str:
+    """The address of the Debian archive, as this machine's apt has it."""
+    named = os.environ.get(MIRROR_VARIABLE)
+    if named:
+        return named
+    lines = run(
+        ["apt-get", "indextargets", "--format", "$(ORIGIN)\t$(COMPONENT)\t$(SUITE)\t$(REPO_URI)"],
+        what="reading apt's configuration",
+    ).splitlines()
+    targets = [tuple(line.split("\t")) for line in lines if line.count("\t") == 3]
+    # Where the index was never downloaded, apt does not know the origin.  The archive is then the
+    # one whose address ends as Debian's mirrors do; the signature says whether that was right.
+    for origin, component, suite, uri in targets:
+        plain = not suite.endswith(("-security", "-updates", "-backports"))
+        if origin == "Debian" and component == "main" and plain:
+            return uri
+    for _, component, _, uri in targets:
+        if component == "main" and uri.rstrip("/").endswith("/debian"):
+            return uri
+    raise UserError(
+        "this machine's apt knows no mirror of the Debian archive",
+        f"set {MIRROR_VARIABLE} to the address of one",
+        EXIT_MISSING,
+    )
+
+
+def _configure(suite: str, keyring: str | None) -> Path:
+    """Writes apt's private configuration; proxies and credentials stay the machine's."""
+    base = build_dir() / "apt"
+    for name in ("lists/partial", "cache/archives/partial", "empty"):
+        (base / name).mkdir(parents=True, exist_ok=True)
+    (base / "status").touch()
+    if keyring is None:
+        console.print(
+            "warning: debian-archive-keyring is not installed; Debian's signature is not checked, "
+            "and only files with a known SHA-256 are used",
+            soft_wrap=True,
+        )
+    trust = f"signed-by={keyring}" if keyring else "trusted=yes"
+    (base / "sources.list").write_text(
+        f"deb [arch=amd64,arm64 target=Packages {trust}] {_mirror()} {suite} main\n"
+    )
+    settings = {
+        "Dir::Etc::sourcelist": base / "sources.list",
+        "Dir::Etc::sourceparts": base / "empty",
+        "Dir::Etc::preferences": base / "empty" / "none",
+        "Dir::Etc::preferencesparts": base / "empty",
+        "Dir::State": base,
+        "Dir::State::lists": base / "lists",
+        "Dir::State::status": base / "status",
+        "Dir::Cache": base / "cache",
+        "Dir::Cache::archives": base / "cache" / "archives",
+        "Acquire::Languages": "none",
+        "Acquire::Retries": "3",
+        "APT::Update::Error-Mode": "any",
+        # The archive is read by this process's user, wherever the checkout lies.
+        "APT::Sandbox::User": "root",
+    }
+    lines = [f'{key} "{value}";' for key, value in settings.items()]
+    # Hooks of the machine's own apt would act on its caches, not on these.
+    cleared = ("APT::Update::Pre-Invoke", "APT::Update::Post-Invoke", "APT::Architectures")
+    lines += [f"#clear {key};" for key in (*cleared, "APT::Update::Post-Invoke-Success")]
+    lines += ['APT::Architectures { "amd64"; "arm64"; };']
+    path = base / "apt.conf"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def _inspect(path: Path) -> Deb:
+    fields = {}
+    for name in ("Package", "Version", "Architecture"):
+        fields[name.lower()] = run(["dpkg-deb", "-f", path, name]).strip()
+    return Deb(sha256=hashlib.sha256(path.read_bytes()).hexdigest(), **fields)
+
+
+def _judge(debs: list[Deb], listing: _List, signature_checked: bool) -> None:
+    """Warns of files that were never used with this tree; refuses what nothing vouches for."""
+    for deb in debs:
+        expected = listing.known.get(deb.key)
+        if expected == deb.sha256:
+            continue
+        if expected is not None or not signature_checked:
+            known_as = f"known is {expected}" if expected else "none is known"
+            raise UserError(
+                f"{deb.key} has the SHA-256 {deb.sha256}; {known_as}, and it cannot be trusted",
+                "install debian-archive-keyring, or use another mirror",
+                EXIT_FAILED,
+            )
+        console.print(
+            f"warning: {deb.key} is not a version this tree was tried with (its signature is good)",
+            soft_wrap=True,
+        )

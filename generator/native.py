@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""C for this machine and for arm64: building the library, compiling the tools, running them.
+
+Builds lie in build/<arch>, where arch is "host" (this machine), "aarch64" (the Pi's processor;
+the same as "host" on an arm64 machine), "portable" (this machine, without NEON) or "simde" (this
+machine, NEON variants through SIMDe).
+"""
+
+import fcntl
+import hashlib
+import os
+import platform
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from daedalus.generator import fetch
+from daedalus.generator.cli.common import (
+    EXIT_MISSING,
+    UserError,
+    build_dir,
+    console,
+    repo_root,
+    run,
+)
+
+ARCHITECTURES = ("host", "aarch64", "portable", "simde")
+CPU = "cortex-a76"
+JOBS = "2" if (os.cpu_count() or 1) < 4 else str(os.cpu_count())
+WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-g")
+
+
+def is_arm() -> bool:
+    """Whether this machine runs arm64 programs itself."""
+    return platform.machine() in ("aarch64", "arm64")
+
+
+def is_cross(arch: str) -> bool:
+    """Whether programs for `arch` need the cross compiler and qemu here."""
+    return arch == "aarch64" and not is_arm()
+
+
+def debian_arch(arch: str) -> str:
+    """Debian's name of the processor that a build is for."""
+    return "arm64" if is_arm() or arch == "aarch64" else "amd64"
+
+
+def tool(name: str) -> str:
+    """A program that must be there."""
+    if shutil.which(name) is None:
+        raise UserError(f"{name} is not installed", "run ./daedalus setup", EXIT_MISSING)
+    return name
+
+
+def runner(arch: str) -> list[str]:
+    """What to put before a program of that build to run it here."""
+    return [tool("qemu-aarch64"), "-cpu", CPU] if is_cross(arch) else []
+
+
+def compiler(arch: str) -> str:
+    """The C compiler for a build."""
+    return tool("aarch64-linux-gnu-gcc") if is_cross(arch) else tool("gcc")
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keeps another process out of a build folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "build.lock").open("a") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        yield
+
+
+def build_library(
+    arch: str,
+    sanitize: bool = False,
+    *,
+    targets: Sequence[str] = ("daedalus",),
+    options: Sequence[str] = (),
+) -> Path:
+    """Configures and builds CMake targets; returns the build folder, which holds the libraries.
+
+    `options` are further arguments for cmake, such as "-DDAEDALUS_ALLOW_UNVERIFIED=ON".
+    """
+    if arch not in ARCHITECTURES:
+        raise UserError(f"unknown architecture {arch}", f"one of {', '.join(ARCHITECTURES)}")
+    tool("cmake")
+    tool("ninja")
+    if is_arm() and arch == "aarch64":
+        arch = "host"
+    folder = build_dir() / (arch + ("-sanitize" if sanitize else ""))
+    settings = ["-DCMAKE_BUILD_TYPE=Release"]
+    if is_cross(arch):
+        compiler(arch)
+        settings.append(f"-DCMAKE_TOOLCHAIN_FILE={repo_root() / 'cmake/toolchain-aarch64.cmake'}")
+        settings.append(f"-DDAEDALUS_MCPU={CPU}")
+    elif arch == "host" and is_arm():
+        settings.append("-DDAEDALUS_MCPU=native")
+    elif arch == "portable":
+        settings.append("-DDAEDALUS_HAVE_NATIVE_NEON=OFF")
+    elif arch == "simde":
+        include = fetch.ensure("simde", "all") / "usr" / "include"
+        settings += [f"-DDAEDALUS_SIMDE={include}", "-DDAEDALUS_HAVE_NATIVE_NEON=OFF"]
+    settings.append(f"-DDAEDALUS_SANITIZE={'address,undefined' if sanitize else ''}")
+    with _alone(folder):
+        console.print(f"building {', '.join(targets)} for {folder.name}", soft_wrap=True)
+        configure: list[str | Path] = ["cmake", "-S", repo_root(), "-B", folder, "-G", "Ninja"]
+        configure += [*settings, *options]
+        run(configure, what="configuring the C build", log=folder / "configure.log")
+        build: list[str | Path] = ["cmake", "--build", folder, "-j", JOBS, "--target", *targets]
+        run(build, what="building C", log=folder / "build.log")
+    return folder
+
+
+def library_includes() -> list[Path]:
+    """Where the public headers lie, fixed and generated."""
+    return [repo_root() / "runtime" / "include", repo_root() / "generated" / "include"]
+
+
+def compile_program(
+    arch: str,
+    program: Path,
+    sources: Iterable[Path],
+    *,
+    includes: Iterable[Path] = (),
+    system_includes: Iterable[Path] = (),
+    libraries: Iterable[Path] = (),
+    flags: Iterable[str] = (),
+) -> Path:
+    """Compiles a small static C program, unless it is there and nothing it is made of changed."""
+    sources, libraries = list(sources), list(libraries)
+    program.parent.mkdir(parents=True, exist_ok=True)
+    fresh = program.with_name(program.name + ".new")
+    words: list[str | Path] = [compiler(arch), *WARNINGS, *(f"-I{i}" for i in includes)]
+    for include in system_includes:
+        words += ["-isystem", include]
+    words += [*sources, "-static", *flags, *libraries, "-lm", "-lpthread", "-o", fresh]
+    inputs = [*sources, *libraries]
+    for folder in {s.parent for s in sources}:
+        inputs += folder.glob("*.h")
+    for include in includes:
+        inputs += include.rglob("*.h")
+    digest = hashlib.sha256(repr([str(w) for w in words]).encode())
+    for path in sorted(inputs):
+        digest.update(path.read_bytes())
+    stamp = program.with_name(program.name + ".hash")
+    if program.is_file() and stamp.is_file() and stamp.read_text() == digest.hexdigest():
+        return program
+    run(words, what=f"compiling {program.name}")
+    fresh.replace(program)
+    stamp.write_text(digest.hexdigest())
+    return program

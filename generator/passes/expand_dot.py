@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A dot product with a table row becomes multiplications and additions in the author's order.
+
+The row-wise bound of the sum is kept as a fact (an assumption without a name).
+"""
+
+from dataclasses import replace
+
+from daedalus.dsl.build import Builder, rewrite_stage
+from daedalus.dsl.ir import Kernel, Node, Op
+from daedalus.dsl.ranges import Ranges
+
+
+def expand_dot(kernel: Kernel) -> Kernel:
+    """`kernel` without DOT."""
+    ranges = Ranges(kernel)
+    tables = {t.name: t for t in kernel.tables}
+    stages = []
+    for stage in kernel.stages:
+        builder = Builder(tables)
+
+        def change(node: Node, args: tuple[Node, ...], b: Builder = builder) -> Node | None:
+            if node.op is not Op.DOT:
+                return None
+            total = b.const(0, node.loc)
+            for k, x in enumerate(args[1:]):
+                row = (args[0], b.const(k, node.loc))
+                tap = b.make(Op.TABLE, row, (node.attr[0],), node.loc)
+                total = b.make(Op.ADD, (total, b.make(Op.MUL, (x, tap), (), node.loc)), (), node.loc)
+            r = ranges.of(node)
+            return b.make(Op.ASSUME, (total,), ("", r.lo, r.hi), node.loc, node.name)
+
+        stages.append(rewrite_stage(stage, builder, change))
+    return replace(kernel, stages=tuple(stages))

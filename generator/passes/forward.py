@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Forwards through a temp what is one value there, and drops temps and stages nobody needs then.
+
+A stage cut to a single lane stores values that are the same wherever a later stage's lanes look;
+such a load becomes the value itself.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from daedalus.dsl.build import Builder, rewrite_stage
+from daedalus.dsl.ir import Kernel, Node, Op, Stage
+from daedalus.dsl.verify import flat_index
+
+
+def forward_temps(kernel: Kernel) -> Kernel:
+    """`kernel` with every load from a temp that sees one value on all lanes replaced by it."""
+    stored: dict[str, dict[int, Node]] = {}
+    temps = {t.name: t for t in kernel.temps}
+    stages: list[Stage] = []
+    for stage in kernel.stages:
+        stage = _replace(kernel, stage, stored)
+        for s in stage.stores:
+            if s.buffer in temps:
+                where = flat_index(temps[s.buffer], s.index, stage)
+                known = stored.setdefault(s.buffer, {})
+                for w in where:
+                    known.pop(int(w), None)
+                if stage.lanes == 1 and s.mask is None and _movable(s.value, temps):
+                    known[int(where[0])] = s.value
+        stages.append(stage)
+    return _prune(kernel, stages)
+
+
+def _movable(node: Node, temps: dict[str, object]) -> bool:
+    """The value can be computed in a later stage: it reads inputs at fixed places only."""
+    if node.op is Op.LOAD and (node.attr[0] in temps or any(a.terms for a in node.index)):
+        return False
+    return all(_movable(a, temps) for a in node.args)
+
+
+def _replace(kernel: Kernel, stage: Stage, stored: dict[str, dict[int, Node]]) -> Stage:
+    builder = Builder({t.name: t for t in kernel.tables})
+
+    def copy(node: Node) -> Node:
+        if node.op is Op.CONST:
+            return builder.const(node.value, node.loc)
+        return builder.make(
+            node.op, tuple(copy(a) for a in node.args), node.attr, node.loc, node.name
+        )
+
+    def change(node: Node, _: tuple[Node, ...]) -> Node | None:
+        if node.op is not Op.LOAD or node.attr[0] not in stored:
+            return None
+        where = flat_index(kernel.buffer(node.attr[0]), node.index, stage)
+        values = [stored[node.attr[0]].get(int(w)) for w in np.unique(where)]
+        if values[0] is None or any(v is not values[0] for v in values):
+            return None
+        return copy(values[0])
+
+    return rewrite_stage(stage, builder, change)
+
+
+def _prune(kernel: Kernel, stages: list[Stage]) -> Kernel:
+    """Without stores into temps that no later stage reads, and stages that then store nothing."""
+    temps = {t.name for t in kernel.temps}
+    read: set[str] = set()
+    kept: list[Stage] = []
+    for stage in reversed(stages):
+        stores = tuple(s for s in stage.stores if s.buffer not in temps or s.buffer in read)
+        if not stores:
+            continue
+        stage = replace(stage, stores=stores)
+        read |= {n.attr[0] for n in stage.nodes() if n.op is Op.LOAD}
+        kept.append(stage)
+    return replace(
+        kernel,
+        stages=tuple(reversed(kept)),
+        temps=tuple(t for t in kernel.temps if t.name in read),
+    )

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Finds what all masks of the last stage have in common, and turns masks into selections.
+
+`find_guard` is the early-out: where the common condition holds on no lane, nothing is stored.
+`select_old` is for targets without predicated stores: the old value is loaded and stored back.
+"""
+
+from dataclasses import replace
+from functools import reduce
+
+from daedalus.dsl.build import Builder, rewrite_stage
+from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store
+
+
+def _conjuncts(mask: Node) -> set[Node]:
+    if mask.op is Op.AND:
+        return _conjuncts(mask.args[0]) | _conjuncts(mask.args[1])
+    return {mask}
+
+
+def find_guard(kernel: Kernel) -> Kernel:
+    """`kernel` with a guard on its last stage, where all its stores share a condition."""
+    *before, last = kernel.stages
+    masks = [s.mask for s in last.stores]
+    if any(m is None for m in masks):
+        return kernel
+    common = reduce(set.intersection, (_conjuncts(m) for m in masks if m is not None))
+    if not common:
+        return kernel
+    builder = Builder({t.name: t for t in kernel.tables})
+    copied = rewrite_stage(last, builder, lambda node, args: None)
+    renamed = dict(zip(last.nodes(), copied.nodes(), strict=True))
+    terms = [renamed[n] for n in sorted(common, key=lambda n: n.seq)]
+    guard = reduce(lambda a, b: builder.make(Op.AND, (a, b), (), b.loc), terms)
+    return replace(kernel, stages=(*before, replace(copied, guard=guard)))
+
+
+def select_old(kernel: Kernel) -> Kernel:
+    """`kernel` with every masked store replaced by storing the new or the old value."""
+    return replace(kernel, stages=tuple(_stage(kernel, s) for s in kernel.stages))
+
+
+def _stage(kernel: Kernel, stage: Stage) -> Stage:
+    if all(s.mask is None for s in stage.stores):
+        return stage
+    builder = Builder({t.name: t for t in kernel.tables})
+    copied = rewrite_stage(stage, builder, lambda node, args: None)
+    stores = []
+    for s in copied.stores:
+        if s.mask is None:
+            stores.append(s)
+            continue
+        old = builder.make(Op.LOAD, (), (s.buffer, s.index), s.loc)
+        value = builder.make(Op.SELECT, (s.mask, s.value, old), (), s.loc, s.value.name)
+        stores.append(Store(s.buffer, s.index, value, None, s.loc))
+    return replace(copied, stores=tuple(stores))

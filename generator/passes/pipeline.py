@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The passes between a spec and a back end's selection, in order."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from daedalus.dsl.ir import Kernel
+from daedalus.generator.passes.assume import keep_assumptions
+from daedalus.generator.passes.expand_dot import expand_dot
+from daedalus.generator.passes.forward import forward_temps
+from daedalus.generator.passes.max_tree import merge_limits
+from daedalus.generator.passes.specialise import specialise
+from daedalus.generator.passes.unroll import unroll_outer
+from daedalus.generator.schedule import Schedule
+
+Pass = Callable[[Kernel], Kernel]
+
+
+def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
+    """Name and function of every pass that `schedule` asks for."""
+    assume = kernel.defaults | set(schedule.assume)
+    chosen: list[tuple[str, Pass]] = [
+        ("assume", lambda k: keep_assumptions(k, assume)),
+        ("specialise", lambda k: specialise(k, schedule.class_name)),
+        ("forward", forward_temps),
+        ("max_tree", merge_limits),
+        ("expand_dot", expand_dot),
+    ]
+    if schedule.target == "neon":
+        chosen.append(("unroll", unroll_outer))
+        chosen.append(("pack", lambda k: replace(k, items_per_vector=schedule.items)))
+    return chosen
+
+
+def lower(
+    kernel: Kernel, schedule: Schedule, watch: Callable[[str, Kernel], None] | None = None
+) -> Kernel:
+    """The kernel as the back end of `schedule` gets it; `watch` sees it after every pass."""
+    for name, step in passes(kernel, schedule):
+        kernel = step(kernel)
+        if watch is not None:
+            watch(name, kernel)
+    return kernel

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What may vary without changing results, and the names of the variants that follow.
+
+A schedule's name is a function of its choices, and `parse_variant` reads it back.
+"""
+
+import re
+from dataclasses import dataclass
+
+TARGETS = ("c", "neon")
+
+
+@dataclass(frozen=True, order=True)
+class Schedule:
+    """One point of the tuning space.
+
+    target      back end
+    class_name  the items' class it is specialised for
+    items       items side by side in a vector
+    assume      assumptions taken for granted beyond the standard's
+    early_out   skip the rest of an item when no lane of it stores anything
+    """
+
+    target: str
+    class_name: str = "full"
+    items: int = 1
+    assume: tuple[str, ...] = ()
+    early_out: bool = False
+
+    @property
+    def name(self) -> str:
+        """For instance `neon_full_x2_givensum16_early`."""
+        parts = [self.target, self.class_name]
+        if self.items > 1:
+            parts.append(f"x{self.items}")
+        parts += [f"given{a}" for a in self.assume]
+        if self.early_out:
+            parts.append("early")
+        return "_".join(parts)
+
+
+_VARIANT = re.compile(r"daedalus_(?P<kernel>[a-z0-9_]+?)__(?P<schedule>[A-Za-z0-9_]+)")
+
+
+def variant_name(kernel_id: str, schedule: Schedule) -> str:
+    """The name of the variant: its function's, its file's and the tables'."""
+    return f"daedalus_{kernel_id}__{schedule.name}"
+
+
+def parse_variant(name: str) -> tuple[str, Schedule]:
+    """The kernel and the schedule that a variant's name stands for.
+
+    Raises ValueError for a text that is no variant's name.
+    """
+    match = _VARIANT.fullmatch(name)
+    if match is None:
+        raise ValueError(f"{name!r} is not the name of a variant: daedalus_<kernel>__<schedule>")
+    target, *rest = match["schedule"].split("_")
+    if target not in TARGETS or not rest:
+        raise ValueError(
+            f"{name!r}: the schedule begins with a target ({', '.join(TARGETS)}) and a class"
+        )
+    items, assume, early = 1, [], False
+    for word in rest[1:]:
+        if re.fullmatch(r"x[2-9]", word):
+            items = int(word[1:])
+        elif word == "early":
+            early = True
+        elif word.startswith("given"):
+            assume.append(word[5:])
+        else:
+            raise ValueError(f"{name!r}: unknown choice {word!r}")
+    schedule = Schedule(target, rest[0], items, tuple(assume), early)
+    if schedule.name != match["schedule"]:
+        raise ValueError(f"{name!r}: the choices stand in the wrong order; write {schedule.name!r}")
+    return match["kernel"], schedule

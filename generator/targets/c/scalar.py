@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Scalar C expressions for the values of a stage.
+
+A value is computed in int32_t where its proven range fits, else in int64_t. Where a hostile item
+could make the arithmetic overflow although no conformant one does, it is written in unsigned
+arithmetic: the result is then some value, and the behaviour defined.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+
+from daedalus.dsl.ir import DType, Kernel, Node, Op, Stage
+from daedalus.dsl.ranges import Interval, Ranges
+
+# Names a generated function uses itself, or that C reserves.
+_RESERVED = frozenset(
+    "auto break case char const continue default do double else enum extern float for goto if inline"
+    " int long register restrict return short signed sizeof static struct switch typedef union"
+    " unsigned void volatile while items n_items buffers meta j item m".split()
+)
+
+
+class Names:
+    """Unique C identifiers that stay close to the author's names."""
+
+    def __init__(self, taken: tuple[str, ...] = ()) -> None:
+        self._taken = set(taken) | _RESERVED
+
+    def fresh(self, wanted: str) -> str:
+        """`wanted`, or with a number appended when it is in use."""
+        base = re.sub(r"\W", "_", wanted) or "t"
+        name, n = base, 2
+        while name in self._taken:
+            name, n = f"{base}_{n}", n + 1
+        self._taken.add(name)
+        return name
+
+
+class Scalars:
+    """Emits the nodes of one stage as C expressions and locals.
+
+    load   how a LOAD reads: node -> C expression
+    param  how a PARAM is spelled
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        ranges: Ranges,
+        hostile: Ranges,
+        names: Names,
+        load: Callable[[Node], str],
+        param: Callable[[str], str],
+    ) -> None:
+        self.kernel, self.ranges, self.hostile, self.names = kernel, ranges, hostile, names
+        self._load, self._param = load, param
+        self.lines: list[str] = []
+        self._text: dict[Node, str] = {}
+        self._atomic: set[Node] = set()  # needs no parentheses as an operand
+        self._uses: Counter[Node] = Counter()
+
+    def stage(self, stage: Stage, roots: list[Node]) -> None:
+        """Declares locals for all values below `roots`, in the author's order."""
+        below: set[Node] = set()
+
+        def visit(n: Node) -> None:
+            self._uses[n] += 1
+            if n not in below:
+                below.add(n)
+                for a in n.args:
+                    visit(a)
+
+        for r in roots:
+            visit(r)
+        for node in sorted(below, key=lambda n: n.seq):
+            self._emit(node)
+
+    def text(self, node: Node) -> str:
+        """The C expression of a value emitted before, as an argument or a condition."""
+        return self._text[node]
+
+    def operand(self, node: Node) -> str:
+        """The same, in parentheses where an operator beside it could tear it apart."""
+        return self._text[node] if node in self._atomic else f"({self._text[node]})"
+
+    def _emit(self, node: Node) -> None:
+        expr, atomic = self._expression(node)
+        plain = re.fullmatch(r"\w+", expr) is not None
+        if not plain and (node.op is Op.LOAD or node.name or self._uses[node] > 1):
+            name = self.names.fresh(node.name or f"t{node.seq}")
+            self.lines.append(f"const {self.c_type(node)} {name} = {expr};")
+            expr, atomic = name, True
+        self._text[node] = expr
+        if atomic:
+            self._atomic.add(node)
+
+    def c_type(self, node: Node) -> str:
+        if node.is_bool:
+            return "int"
+        return "int32_t" if self._fits32(self.ranges.of(node)) else "int64_t"
+
+    @staticmethod
+    def _fits32(r: Interval) -> bool:
+        return r.within(-(2**31), 2**31 - 1)
+
+    def _expression(self, n: Node) -> tuple[str, bool]:
+        """The text, and whether it can stand beside any operator."""
+        a = [self.operand(x) for x in n.args]
+        bare = ", ".join(self._text[x] for x in n.args)
+        wide = self.c_type(n) == "int64_t" or any(self.c_type(x) == "int64_t" for x in n.args)
+        w = "64" if wide else ""
+        match n.op:
+            case Op.CONST:
+                return _literal(n.value), True
+            case Op.PARAM:
+                return self._param(n.attr[0]), True
+            case Op.LOAD:
+                return self._load(n), True
+            case Op.ASSUME:
+                return self._text[n.args[0]], n.args[0] in self._atomic
+            case Op.TABLE:
+                return self._table(n), True
+            case Op.ADD | Op.SUB | Op.MUL:
+                return self._arithmetic(n, a), False
+            case Op.SHR:
+                return f"{a[0]} >> {n.attr[0]}", False
+            case Op.RSHR:
+                return self._round_shift(n, a[0], w)
+            case Op.SHRV:
+                return f"{a[0]} >> daedalus_shift_amount({self._text[n.args[1]]})", False
+            case Op.MIN | Op.MAX | Op.ABS | Op.ABSDIFF:
+                return f"daedalus_{n.op}{w}({bare})", True
+            case Op.CLIP:
+                return f"daedalus_clip{w}({bare}, {n.attr[0]}, {n.attr[1]})", True
+            case Op.WRAP:
+                t: DType = n.attr[0]
+                call = f"daedalus_wrap({bare}, {t.bits}, {int(t.signed)})"
+                return (call if self.c_type(n) == "int64_t" else f"(int32_t){call}"), True
+            case Op.SELECT:
+                return f"{a[0]} ? {a[1]} : {a[2]}", False
+            case Op.LE:
+                return f"{a[0]} <= {a[1]}", False
+            case Op.GT:
+                return f"{a[0]} > {a[1]}", False
+            case Op.AND:
+                return f"{a[0]} & {a[1]}", False
+            case Op.OR:
+                return f"{a[0]} | {a[1]}", False
+            case Op.NOT:
+                return f"!{a[0]}", False
+        raise AssertionError(n.op)
+
+    def _arithmetic(self, n: Node, a: list[str]) -> str:
+        sign = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*"}[n.op]
+        if self.c_type(n) == "int32_t":
+            if n in self.hostile.wraps:
+                return f"(int32_t)((uint32_t){a[0]} {sign} (uint32_t){a[1]})"
+            if all(self.c_type(x) == "int32_t" for x in n.args):
+                return f"{a[0]} {sign} {a[1]}"
+            return f"(int32_t)({a[0]} {sign} {a[1]})"
+        if n in self.hostile.wraps:
+            return f"(int64_t)((uint64_t){a[0]} {sign} (uint64_t){a[1]})"
+        return f"(int64_t){a[0]} {sign} {a[1]}"
+
+    def _round_shift(self, n: Node, a: str, w: str) -> tuple[str, bool]:
+        half = 1 << (n.attr[0] - 1)
+        x = self.hostile.of(n.args[0])
+        if w or not self._fits32(Interval(x.lo + half, x.hi + half)):
+            call = f"daedalus_round_shift{w}({a}, {n.attr[0]})"
+            return (f"(int32_t){call}" if w and self.c_type(n) == "int32_t" else call), True
+        return f"({a} + {half}) >> {n.attr[0]}", False
+
+    def _table(self, n: Node) -> str:
+        table = self.kernel.table(n.attr[0])
+        limits = (len(table.rows) - 1, len(table.rows[0]) - 1)
+        index = "".join(
+            f"[{x.value}]" if x.op is Op.CONST else f"[daedalus_clip({self._text[x]}, 0, {limit})]"
+            for x, limit in zip(n.args, limits, strict=False)
+        )
+        return f"{table.name}{index}"
+
+
+def _literal(value: int) -> str:
+    text = str(abs(value)) if abs(value) < 2**31 else f"INT64_C({abs(value)})"
+    return text if value >= 0 else f"(-{text})"

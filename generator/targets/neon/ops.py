@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The NEON operations the back end uses, as data: intrinsic, shape, operand signs, meaning, cost.
+
+Shapes, for a result of w bits a lane:
+  same    operands of w bits
+  long    operands of w/2 bits (an accumulator in front of them, marked in `acc`, of w bits)
+  wide    first operand of w bits, second of w/2
+  narrow  operand of 2w bits
+
+`signs` has a letter an operand and one for the result: u, s, or = (either; bits only).
+`form` says what else the intrinsic takes: "" nothing, "n" an immediate, "k" a constant or a run-time
+scalar as its last operand (by lane, or the _n_ form).
+
+`meaning(w, args, imm)` computes a lane on integers, given and returned as values of the lane's sign
+(for "=": congruent modulo 2**w); the cross-check of the selection rules runs it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Meaning = Callable[[int, tuple[int, ...], int], int]
+
+
+@dataclass(frozen=True)
+class MachineOp:
+    name: str
+    stem: str
+    shape: str
+    signs: str
+    meaning: Meaning
+    form: str = ""
+    acc: bool = False
+    cost: float = 1.0
+
+
+def _sat(signed: bool) -> Callable[[int, int], int]:
+    def limit(x: int, w: int) -> int:
+        lo, hi = (-(1 << (w - 1)), (1 << (w - 1)) - 1) if signed else (0, (1 << w) - 1)
+        return min(max(x, lo), hi)
+
+    return limit
+
+
+_su, _ss = _sat(False), _sat(True)
+
+
+def _round(x: int, n: int) -> int:
+    return (x + (1 << (n - 1))) >> n
+
+
+def _mask(condition: bool) -> int:
+    return -1 if condition else 0
+
+
+def _pair(
+    name: str, stem: str, shape: str, operands: int, meaning: Meaning, form: str = "",
+    cost: float = 1.0, acc: bool = False,
+) -> list[MachineOp]:  # fmt: skip
+    """An operation in its unsigned and its signed form."""
+    return [
+        MachineOp(f"{name}_{s}", stem, shape, s * (operands + 1), meaning, form, acc, cost)
+        for s in "us"
+    ]
+
+
+_ALL: list[MachineOp] = [
+    # modulo 2**w
+    MachineOp("add", "add", "same", "===", lambda w, a, n: a[0] + a[1]),
+    MachineOp("sub", "sub", "same", "===", lambda w, a, n: a[0] - a[1]),
+    MachineOp("mul", "mul", "same", "===", lambda w, a, n: a[0] * a[1], cost=1.5),
+    MachineOp("mla", "mla", "same", "====", lambda w, a, n: a[0] + a[1] * a[2], cost=1.5),
+    MachineOp("mls", "mls", "same", "====", lambda w, a, n: a[0] - a[1] * a[2], cost=1.5),
+    MachineOp("mul_k", "mul", "same", "===", lambda w, a, n: a[0] * a[1], "k", cost=1.5),
+    MachineOp("mla_k", "mla", "same", "====", lambda w, a, n: a[0] + a[1] * a[2], "k", cost=1.5),
+    MachineOp("mls_k", "mls", "same", "====", lambda w, a, n: a[0] - a[1] * a[2], "k", cost=1.5),
+    MachineOp("shl_n", "shl", "same", "==", lambda w, a, n: a[0] << n, "n"),
+    MachineOp("neg", "neg", "same", "ss", lambda w, a, n: -a[0]),
+    MachineOp("abs", "abs", "same", "ss", lambda w, a, n: abs(a[0])),
+    # exact at w
+    *_pair("abd", "abd", "same", 2, lambda w, a, n: abs(a[0] - a[1])),
+    *_pair("min", "min", "same", 2, lambda w, a, n: min(a)),
+    *_pair("max", "max", "same", 2, lambda w, a, n: max(a)),
+    *_pair("hadd", "hadd", "same", 2, lambda w, a, n: (a[0] + a[1]) >> 1),
+    *_pair("rhadd", "rhadd", "same", 2, lambda w, a, n: (a[0] + a[1] + 1) >> 1),
+    *_pair("shr_n", "shr", "same", 1, lambda w, a, n: a[0] >> n, "n"),
+    *_pair("rshr_n", "rshr", "same", 1, lambda w, a, n: _round(a[0], n), "n"),
+    MachineOp("shl_v_s", "shl", "same", "sss", lambda w, a, n: a[0] >> -a[1]),
+    MachineOp("shl_v_u", "shl", "same", "usu", lambda w, a, n: a[0] >> -a[1]),
+    # saturating
+    MachineOp("qadd_u", "qadd", "same", "uuu", lambda w, a, n: _su(a[0] + a[1], w)),
+    MachineOp("qadd_s", "qadd", "same", "sss", lambda w, a, n: _ss(a[0] + a[1], w)),
+    MachineOp("qsub_u", "qsub", "same", "uuu", lambda w, a, n: _su(a[0] - a[1], w)),
+    MachineOp("qsub_s", "qsub", "same", "sss", lambda w, a, n: _ss(a[0] - a[1], w)),
+    MachineOp("sqadd_u", "sqadd", "same", "usu", lambda w, a, n: _su(a[0] + a[1], w)),
+    MachineOp("qshl_n_u", "qshl", "same", "uu", lambda w, a, n: _su(a[0] << n, w), "n"),
+    # masks: all ones or zero
+    MachineOp("cge_u", "cge", "same", "uuu", lambda w, a, n: _mask(a[0] >= a[1])),
+    MachineOp("cge_s", "cge", "same", "ssu", lambda w, a, n: _mask(a[0] >= a[1])),
+    MachineOp("cgt_u", "cgt", "same", "uuu", lambda w, a, n: _mask(a[0] > a[1])),
+    MachineOp("cgt_s", "cgt", "same", "ssu", lambda w, a, n: _mask(a[0] > a[1])),
+    MachineOp("and", "and", "same", "===", lambda w, a, n: a[0] & a[1]),
+    MachineOp("orr", "orr", "same", "===", lambda w, a, n: a[0] | a[1]),
+    MachineOp("bic", "bic", "same", "===", lambda w, a, n: a[0] & ~a[1]),
+    MachineOp("orn", "orn", "same", "===", lambda w, a, n: a[0] | ~a[1]),
+    MachineOp("mvn", "mvn", "same", "==", lambda w, a, n: ~a[0]),
+    MachineOp("bsl", "bsl", "same", "u===", lambda w, a, n: (a[0] & a[1]) | (~a[0] & a[2])),
+    # widening
+    *_pair("movl", "movl", "long", 1, lambda w, a, n: a[0]),
+    *_pair("addl", "addl", "long", 2, lambda w, a, n: a[0] + a[1]),
+    *_pair("subl", "subl", "long", 2, lambda w, a, n: a[0] - a[1]),
+    *_pair("abdl", "abdl", "long", 2, lambda w, a, n: abs(a[0] - a[1])),
+    *_pair("mull", "mull", "long", 2, lambda w, a, n: a[0] * a[1]),
+    *_pair("mull_k", "mull", "long", 2, lambda w, a, n: a[0] * a[1], "k"),
+    *_pair("mlal", "mlal", "long", 3, lambda w, a, n: a[0] + a[1] * a[2], acc=True),
+    *_pair("mlsl", "mlsl", "long", 3, lambda w, a, n: a[0] - a[1] * a[2], acc=True),
+    *_pair("mlal_k", "mlal", "long", 3, lambda w, a, n: a[0] + a[1] * a[2], "k", acc=True),
+    *_pair("mlsl_k", "mlsl", "long", 3, lambda w, a, n: a[0] - a[1] * a[2], "k", acc=True),
+    *_pair("shll_n", "shll", "long", 1, lambda w, a, n: a[0] << n, "n"),
+    *_pair("addw", "addw", "wide", 2, lambda w, a, n: a[0] + a[1]),
+    *_pair("subw", "subw", "wide", 2, lambda w, a, n: a[0] - a[1]),
+    # narrowing
+    MachineOp("movn", "movn", "narrow", "==", lambda w, a, n: a[0]),
+    MachineOp("shrn_n", "shrn", "narrow", "==", lambda w, a, n: a[0] >> n, "n"),
+    MachineOp("rshrn_n", "rshrn", "narrow", "==", lambda w, a, n: _round(a[0], n), "n"),
+    MachineOp("qmovn_u", "qmovn", "narrow", "uu", lambda w, a, n: _su(a[0], w)),
+    MachineOp("qmovn_s", "qmovn", "narrow", "ss", lambda w, a, n: _ss(a[0], w)),
+    MachineOp("qmovun", "qmovun", "narrow", "su", lambda w, a, n: _su(a[0], w)),
+    MachineOp("qshrn_n_u", "qshrn", "narrow", "uu", lambda w, a, n: _su(a[0] >> n, w), "n"),
+    MachineOp("qshrn_n_s", "qshrn", "narrow", "ss", lambda w, a, n: _ss(a[0] >> n, w), "n"),
+    MachineOp("qshrun_n", "qshrun", "narrow", "su", lambda w, a, n: _su(a[0] >> n, w), "n"),
+    MachineOp("qrshrn_n_u", "qrshrn", "narrow", "uu", lambda w, a, n: _su(_round(a[0], n), w), "n"),
+    MachineOp("qrshrn_n_s", "qrshrn", "narrow", "ss", lambda w, a, n: _ss(_round(a[0], n), w), "n"),
+    MachineOp("qrshrun_n", "qrshrun", "narrow", "su", lambda w, a, n: _su(_round(a[0], n), w), "n"),
+]
+
+OPS: dict[str, MachineOp] = {op.name: op for op in _ALL}

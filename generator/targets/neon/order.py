@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The order in which a stage's values are computed.
+
+Values come in the author's order, so that few are alive at once; loads, broadcasts and conversions
+come just before their first use; a store as soon as it may.
+"""
+
+from dataclasses import dataclass
+
+from daedalus.dsl.ir import Node
+from daedalus.generator.targets.neon.memory import Memory
+from daedalus.generator.targets.neon.select import Need, Selection
+
+_SINKING = frozenset({"load", "dup", "alias", "movn", "movl_u", "movl_s", "qmovn_u", "qmovn_s",
+                      "qmovun", "neg"})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Step:
+    """A value to compute, stores to do together, or the guard to test."""
+
+    need: Need | None = None
+    stores: tuple[int, ...] = ()
+    guard: Need | None = None
+
+    def uniform_values(self, selection: Selection) -> list[Node]:
+        """The scalars this step takes."""
+        if self.need is None:
+            return []
+        choice = selection.chosen[self.need]
+        return list(choice.scalars)
+
+
+def order(selection: Selection, memory: Memory) -> list[Step]:
+    """All steps of the stage."""
+    needs = selection.reached()
+    position = {need: n for n, need in enumerate(needs)}
+    key: dict[Need, tuple[float, int]] = {}
+    users: dict[Need, list[Need]] = {n: [] for n in needs}
+    for need in needs:
+        for i in selection.chosen[need].inputs:
+            users[i].append(need)
+    stage = selection.stage
+    groups = memory.store_groups(stage)
+    stored_at = {n: g for g in groups for n in g}
+    store_key = {g: max(selection.roots[n][0].seq for n in g) + 0.5 for g in groups}
+    for need in reversed(needs):  # users before what they use
+        own: float = need[0].seq
+        if selection.chosen[need].rule in _SINKING:
+            later = [key[u][0] for u in users[need]]
+            later += [
+                store_key[stored_at[n]]
+                for n in range(len(stage.stores))
+                if selection.roots[n] == need
+            ]
+            own = min(later, default=own)
+        key[need] = (own, position[need])
+    steps: list[tuple[tuple[float, int], Step]] = [
+        (key[need], Step(need=need)) for need in needs
+    ]
+    steps += [((store_key[g], len(needs)), Step(stores=g)) for g in groups]
+    if stage.guard is not None:
+        root = selection.roots[-1]
+        steps.append(((stage.guard.seq + 0.25, len(needs)), Step(guard=root)))
+    steps.sort(key=lambda s: s[0])
+    return _with_dependencies(selection, memory, [s for _, s in steps])
+
+
+def _with_dependencies(selection: Selection, memory: Memory, steps: list[Step]) -> list[Step]:
+    """The steps in the wanted order, each preceded by what it depends on."""
+    by_need = {s.need: s for s in steps if s.need is not None}
+    guard = next((s for s in steps if s.guard is not None), None)
+    stage = selection.stage
+    loads = [n for n in selection.reached() if selection.chosen[n].op == "load"]
+    done: set[Step] = set()
+    out: list[Step] = []
+
+    def visit(step: Step) -> None:
+        if step in done:
+            return
+        done.add(step)
+        before: list[Step] = []
+        if step.need is not None:
+            before = [by_need[i] for i in selection.chosen[step.need].inputs]
+        elif step.guard is not None:
+            before = [by_need[step.guard]]
+        else:
+            before = [by_need[selection.roots[n]] for n in step.stores]
+            written = [stage.stores[n] for n in step.stores]
+            before += [by_need[ld] for ld in loads if memory.overlaps(stage, ld[0], written)]
+            if guard is not None:
+                before.append(guard)
+        for b in before:
+            visit(b)
+        out.append(step)
+
+    for s in steps:
+        visit(s)
+    return out
+

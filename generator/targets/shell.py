@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What every C-like variant shares: argument lists, tables, and how a batch walks its items."""
+
+from dataclasses import dataclass
+
+from daedalus.dsl.ir import Affine, Buffer, Kernel, Op, Table
+
+
+@dataclass(frozen=True)
+class Field:
+    """A member of the meta struct."""
+
+    name: str
+    type: str
+    offset: int
+    count: int = 0  # array length; 0 for a scalar
+
+
+def meta_fields(kernel: Kernel) -> tuple[tuple[Field, ...], int]:
+    """Members and size of the kernel's meta: plane offsets, parameters, explicit padding."""
+    fields: list[Field] = []
+    at = 0
+
+    def pad(alignment: int, name: str) -> None:
+        nonlocal at
+        gap = -at % alignment
+        if gap:
+            fields.append(Field(name, "uint8_t", at, gap))
+            at += gap
+
+    for b in kernel.buffers:
+        if b.kind == "plane":
+            fields.append(Field(f"{b.name}_off", "uint32_t", at))
+            at += 4
+    for n, p in enumerate(kernel.params):
+        pad(p.dtype.bytes, f"reserved{n}")
+        fields.append(Field(p.name, p.dtype.c, at))
+        at += p.dtype.bytes
+    pad(4, "reserved")
+    return tuple(fields), at
+
+
+def pointer(b: Buffer) -> str:
+    """The C type of a pointer to the buffer's elements."""
+    assert b.dtype is not None
+    return f"{'const ' if b.access == 'in' else ''}{b.dtype.c} *"
+
+
+def used_params(kernel: Kernel) -> list[str]:
+    """The parameters that the program reads, in declaration order."""
+    used = {n.attr[0] for s in kernel.stages for n in s.nodes() if n.op is Op.PARAM}
+    return [p.name for p in kernel.params if p.name in used]
+
+
+def used_tables(kernel: Kernel) -> list[Table]:
+    """The tables that the program reads, in declaration order."""
+    used = {n.attr[0] for s in kernel.stages for n in s.nodes() if n.op in (Op.TABLE, Op.DOT)}
+    return [t for t in kernel.tables if t.name in used]
+
+
+def used_buffers(kernel: Kernel) -> list[Buffer]:
+    """The buffers that the program touches."""
+    used = {s.buffer for st in kernel.stages for s in st.stores}
+    used |= {n.attr[0] for st in kernel.stages for n in st.nodes() if n.op is Op.LOAD}
+    return [b for b in kernel.buffers if b.name in used]
+
+
+@dataclass(frozen=True)
+class Body:
+    """The code for `items` items side by side: a static function and the calls of it."""
+
+    name: str
+    items: int
+    lines: tuple[str, ...]
+    arguments: tuple[str, ...]
+
+    def call(self, kernel: Kernel) -> list[str]:
+        """Argument expressions in the batch loop, where `item[k]` numbers the k-th item."""
+        return batch_arguments(kernel, self.items)
+
+
+def body_arguments(kernel: Kernel, items: int) -> tuple[str, ...]:
+    """Parameters of a body: pointers at the items, strides, used parameters."""
+    many = f"[{items}]" if items > 1 else ""
+    out: list[str] = []
+    for b in used_buffers(kernel):
+        out.append(f"{pointer(b)}const {b.name}{many}" if many else f"{pointer(b)}{b.name}")
+        if b.kind == "plane":
+            out.append(f"ptrdiff_t {b.name}_stride")
+    out += [f"{'const ' if many else ''}int32_t {p}{many}" for p in used_params(kernel)]
+    return tuple(out)
+
+
+def item_pointer(kernel: Kernel, b: Buffer, item: str) -> str:
+    """The address of an item's origin in the batch loop; `item` is its number."""
+    n = [x.name for x in kernel.buffers].index(b.name)
+    data = f"buffers[{n}].data"
+    if b.kind == "plane":
+        raw = "const uint8_t" if b.access == "in" else "uint8_t"
+        return f"({pointer(b)})(({raw} *){data} + meta[{item}].{b.name}_off)"
+    return f"({pointer(b)}){data} + (size_t){item} * {b.size}"
+
+
+def batch_arguments(kernel: Kernel, items: int) -> list[str]:
+    """What the batch loop passes to a body."""
+    names = ["item"] if items == 1 else [f"item[{k}]" for k in range(items)]
+
+    def many(one: list[str], element: str) -> str:
+        return one[0] if items == 1 else f"({element}[{items}]){{{', '.join(one)}}}"
+
+    out: list[str] = []
+    for n, b in enumerate(kernel.buffers):
+        if b not in used_buffers(kernel):
+            continue
+        out.append(many([item_pointer(kernel, b, i) for i in names], f"{pointer(b)}const "))
+        if b.kind == "plane":
+            out.append(f"buffers[{n}].stride")
+    for p in used_params(kernel):
+        out.append(many([f"meta[{i}].{p}" for i in names], "const int32_t "))
+    return out
+
+
+def item_arguments(kernel: Kernel) -> list[str]:
+    """Parameters of the single-item function: everything declared, used or not."""
+    out: list[str] = []
+    for b in kernel.buffers:
+        out.append(f"{pointer(b)}{b.name}")
+        if b.kind == "plane":
+            out.append(f"ptrdiff_t {b.name}_stride")
+    return out + [f"int32_t {p.name}" for p in kernel.params]
+
+
+def item_call(kernel: Kernel) -> list[str]:
+    """What the single-item function passes on."""
+    out: list[str] = []
+    for b in used_buffers(kernel):
+        out.append(b.name)
+        if b.kind == "plane":
+            out.append(f"{b.name}_stride")
+    return out + used_params(kernel)
+
+
+def unused_arguments(kernel: Kernel) -> list[str]:
+    """Arguments of the single-item function that it does not pass on."""
+    call = item_call(kernel)
+    names = [a.split()[-1].lstrip("*") for a in item_arguments(kernel)]
+    return [n for n in names if n not in call]
+
+
+def table_text(t: Table) -> str:
+    """The definition of a constant table."""
+    if t.vector:
+        entries = ", ".join(str(r[0]) for r in t.rows)
+        return f"static const {t.dtype.c} {t.name}[{len(t.rows)}] = {{{entries}}};"
+    rows = ",\n".join("  {" + ", ".join(map(str, r)) + "}" for r in t.rows)
+    return f"static const {t.dtype.c} {t.name}[{len(t.rows)}][{len(t.rows[0])}] = {{\n{rows}\n}};"
+
+
+def element(b: Buffer, row: Affine, col: Affine, pointer_text: str) -> str:
+    """An element of a plane as an lvalue; the stride is in bytes."""
+    assert b.dtype is not None
+    if b.dtype.bytes == 1:
+        return f"{pointer_text}[{joined(row_offset(b, row), str(col))}]"
+    raw = "const uint8_t" if b.access == "in" else "uint8_t"
+    offset = row_offset(b, row)
+    base = f"({raw} *){pointer_text}{'' if offset.startswith('-') else ' + '}{offset}"
+    return f"(({pointer(b)})({base if offset else pointer_text}))[{col}]"
+
+
+def row_offset(b: Buffer, row: Affine) -> str:
+    """The byte offset of a row: a text that is empty for row 0."""
+    if not row.terms:
+        factor = {0: None, 1: "", -1: "-"}.get(row.const, f"{row.const} * ")
+        return "" if factor is None else f"{factor}{b.name}_stride"
+    text = str(row)
+    return f"{text if text.isidentifier() else f'({text})'} * {b.name}_stride"
+
+
+def joined(a: str, b: str) -> str:
+    """The sum of two terms, without superfluous zeros and signs."""
+    if not a:
+        return b
+    if b == "0":
+        return a
+    return f"{a} - {b[1:]}" if b.startswith("-") else f"{a} + {b}"

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "core/context.h"
+
+#include <errno.h>
+
+static const uint32_t known_flags = DAEDALUS_CONFIG_NO_QPU | DAEDALUS_CONFIG_CHECK_OVERLAP;
+
+/*
+ * Takes over `config`.  The logger comes first, so that what is wrong with the
+ * rest is told to the caller's own logger; of a struct of unknown size nothing
+ * is read.
+ */
+static int configure(daedalus_ctx *ctx, const daedalus_config *config) {
+  ctx->log = daedalus_rt_log_stderr;
+  if (config == NULL) {
+    return 0;
+  }
+  if (config->size != sizeof(*config)) {
+    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "daedalus_config.size is %zu, this library knows %zu",
+                    config->size, sizeof(*config));
+    return -EINVAL;
+  }
+  if (config->log != NULL) {
+    ctx->log = config->log;
+    ctx->log_user = config->log_user;
+  }
+  if ((config->flags & ~known_flags) != 0) {
+    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "daedalus_config.flags has unknown bits 0x%lx",
+                    (unsigned long)(config->flags & ~known_flags));
+    return -EINVAL;
+  }
+  ctx->flags = config->flags;
+  return 0;
+}
+
+static int check_table(const daedalus_ctx *ctx, const daedalus_kernel_table *table) {
+  if (table->version == DAEDALUS_TABLE_VERSION) {
+    return 0;
+  }
+  daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR,
+                  "the kernel table has version %lu, this runtime needs %d: generated code and "
+                  "runtime are of different releases",
+                  (unsigned long)table->version, DAEDALUS_TABLE_VERSION);
+  return -EINVAL;
+}
+
+daedalus_ctx *daedalus_rt_ctx_create(const daedalus_config *config,
+                                     const daedalus_kernel_table *table,
+                                     const daedalus_allocator *allocator) {
+  daedalus_ctx created = {.allocator = *allocator};
+  int error = configure(&created, config);
+  if (error == 0) {
+    error = check_table(&created, table);
+  }
+  if (error != 0) {
+    errno = -error;
+    return NULL;
+  }
+  daedalus_ctx *ctx = allocator->resize(allocator->user, NULL, sizeof(*ctx));
+  if (ctx == NULL) {
+    errno = ENOMEM;
+    return NULL;
+  }
+  *ctx = created;
+  return ctx;
+}
+
+daedalus_ctx *daedalus_ctx_create_with(const daedalus_config *config) {
+  return daedalus_rt_ctx_create(config, &daedalus_kernels, &daedalus_rt_libc_allocator);
+}
+
+daedalus_ctx *daedalus_ctx_create(void) {
+  return daedalus_ctx_create_with(NULL);
+}
+
+daedalus_ctx *daedalus_ctx_create_no_qpu(void) {
+  const daedalus_config config = {.size = sizeof(config), .flags = DAEDALUS_CONFIG_NO_QPU};
+  return daedalus_ctx_create_with(&config);
+}
+
+void daedalus_ctx_destroy(daedalus_ctx *ctx) {
+  if (ctx == NULL) {
+    return;
+  }
+  while (ctx->batches != NULL) {
+    daedalus_batch_destroy(ctx->batches);
+  }
+  const daedalus_allocator allocator = ctx->allocator;
+  allocator.release(allocator.user, ctx);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The context, as the runtime's own files see it. */
+#ifndef DAEDALUS_CORE_CONTEXT_H
+#define DAEDALUS_CORE_CONTEXT_H
+
+#include <daedalus/core.h>
+#include <daedalus/table.h>
+
+#include "core/alloc.h"
+
+struct daedalus_ctx {
+  daedalus_allocator allocator;
+  uint32_t flags; /* DAEDALUS_CONFIG_* */
+  daedalus_log_fn log;
+  void *log_user;
+  daedalus_batch *batches;  /* all that are begun and not destroyed */
+  daedalus_batch *dispatch; /* what daedalus_dispatch() reuses; NULL until its first call */
+};
+
+/**
+ * daedalus_ctx_create_with() for a given table and allocator, both borrowed as
+ * long as the context lives (the allocator's struct is copied).
+ */
+daedalus_ctx *daedalus_rt_ctx_create(const daedalus_config *config,
+                                     const daedalus_kernel_table *table,
+                                     const daedalus_allocator *allocator);
+
+#if defined(__GNUC__) || defined(__clang__)
+#define DAEDALUS_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define DAEDALUS_PRINTF(text, first)
+#endif
+
+/** Formats one message and hands it to the context's logger. */
+void daedalus_rt_log(const daedalus_ctx *ctx, daedalus_log_level level, const char *format, ...)
+    DAEDALUS_PRINTF(3, 4);
+
+/** The default logger: ERROR and WARNING to stderr. */
+void daedalus_rt_log_stderr(void *user, daedalus_log_level level, const char *message);
+
+#endif /* DAEDALUS_CORE_CONTEXT_H */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The CPU as a place to run variants. */
+#ifndef DAEDALUS_CPU_CPU_H
+#define DAEDALUS_CPU_CPU_H
+
+#include "core/batch.h"
+
+/** @return the variant of that class with the lowest rank that the CPU can run, or NULL */
+const daedalus_variant *daedalus_rt_cpu_choose(const daedalus_kernel_desc *kernel,
+                                               uint16_t class_index);
+
+/** Runs one group of a batch on the calling thread. */
+void daedalus_rt_cpu_run(const daedalus_batch *batch, const daedalus_group *group);
+
+#endif /* DAEDALUS_CPU_CPU_H */

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-2-Clause
+cmake_minimum_required(VERSION 3.25)
+# Compares the global symbols of LIBRARY, as NM tells them, with LIST: names,
+# one a line, each of which has to be there, and patterns with "*", which stand
+# for generated names.  A symbol that nothing in the list matches is an error.
+file(STRINGS ${LIST} lines REGEX "^[^#]")
+set(names "")
+set(patterns "")
+foreach(line IN LISTS lines)
+  if(line MATCHES "\\*")
+    string(REPLACE "*" "[A-Za-z0-9_]+" pattern "${line}")
+    list(APPEND patterns "^${pattern}$")
+  else()
+    list(APPEND names ${line})
+  endif()
+endforeach()
+
+execute_process(COMMAND ${NM} -g --defined-only -P ${LIBRARY}
+                OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]+" output "${output}")
+set(symbols "")
+foreach(line IN LISTS output)
+  # "name type ..."; other lines name the archive's members.
+  if(line MATCHES "^([^ ]+) [A-Za-z]( |$)")
+    list(APPEND symbols ${CMAKE_MATCH_1})
+  endif()
+endforeach()
+
+set(problems "")
+foreach(symbol IN LISTS symbols)
+  # The address sanitizer adds symbols of its own.
+  if(symbol IN_LIST names OR symbol MATCHES "^__odr_asan")
+    continue()
+  endif()
+  set(matched FALSE)
+  foreach(pattern IN LISTS patterns)
+    if(symbol MATCHES "${pattern}")
+      set(matched TRUE)
+    endif()
+  endforeach()
+  if(NOT matched)
+    string(APPEND problems "\n  ${symbol} is not in the list")
+  endif()
+endforeach()
+foreach(name IN LISTS names)
+  if(NOT name IN_LIST symbols)
+    string(APPEND problems "\n  ${name} is not in the library")
+  endif()
+endforeach()
+if(problems)
+  message(FATAL_ERROR "${LIBRARY} and ${LIST} differ:${problems}")
+endif()

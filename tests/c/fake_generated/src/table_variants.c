@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define FAKE_WITH_ALL
+#include "table.h"

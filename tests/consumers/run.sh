@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Installs the library built in BUILD_DIR into a temporary folder, builds the
+# consumer projects against it with the settings of that build, and runs them.
+# One line each; the exit status is 1 when one fails.
+# usage: run.sh BUILD_DIR
+set -eu
+
+if [ $# -ne 1 ] || [ ! -f "$1/consumers.env" ]; then
+  echo "usage: $0 BUILD_DIR (a build of daedalus, configured with DAEDALUS_TESTS=ON)" >&2
+  exit 2
+fi
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# CC, CXX, EMULATOR and how the build was configured; made by CMakeLists.txt beside this.
+. "$build/consumers.env"
+export CC CXX EMULATOR
+
+# attempt NAME COMMAND...: its output is shown only when it fails.
+attempt() {
+  name=$1
+  shift
+  if "$@" >"$work/log" 2>&1; then
+    echo "ok     $name"
+  else
+    echo "FAILED $name"
+    cat "$work/log"
+    failed=1
+  fi
+}
+
+install_library() {
+  cmake --build "$build" --target daedalus &&
+    cmake --install "$build" --prefix "$work/installed" &&
+    # Moved, so that a path that was written down at install time shows.
+    mv "$work/installed" "$work/prefix"
+}
+
+# cmake_project NAME OPTION...
+cmake_project() {
+  project=$1
+  shift
+  cmake -S "$here/$project" -B "$work/$project" -G "$GENERATOR" \
+    -D CMAKE_TOOLCHAIN_FILE="$TOOLCHAIN_FILE" -D CMAKE_C_COMPILER="$CC" "$@" &&
+    cmake --build "$work/$project" --target run
+}
+
+pkg_config_project() {
+  libdir=$(dirname "$(find "$work/prefix" -name daedalus.pc)")
+  PKG_CONFIG_LIBDIR=$libdir sh "$here/pkg_config/build.sh" "$work"
+}
+
+attempt install install_library
+attempt cmake_subdirectory cmake_project cmake_subdirectory \
+  -D DAEDALUS_GENERATED_DIR="$GENERATED_DIR" -D DAEDALUS_SANITIZE="$SANITIZE" \
+  -D DAEDALUS_ALLOW_UNVERIFIED="$ALLOW_UNVERIFIED"
+# The temporary prefix lies outside what a cross toolchain searches.
+attempt cmake_installed cmake_project cmake_installed -D CMAKE_PREFIX_PATH="$work/prefix" \
+  -D CMAKE_FIND_ROOT_PATH="$work/prefix"
+attempt pkg_config pkg_config_project
+exit $failed

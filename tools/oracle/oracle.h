@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * oracle.h - what the oracle program and its codecs have in common.
+ */
+#ifndef ORACLE_H
+#define ORACLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ORACLE_MAX_PARAMETERS = 8 };
+
+/*
+ * Does one item with the decoder's function.
+ *   plane   at the item's origin; stride in bytes
+ *   block   the item's packed coefficients, NULL without
+ *   params  the kernel's parameters in the order of kernels.toml
+ */
+typedef void oracle_fn(uint8_t *plane, ptrdiff_t stride, int16_t *block, const int32_t *params);
+
+typedef struct oracle_entry {
+  const char *name;
+  oracle_fn *fn;
+} oracle_entry;
+
+/*
+ * Defined by the codec's file: fills its function tables, for the CPU flags
+ * that are in force, and lists what it has; the list ends with a NULL name.
+ * NULL when the tables are not as they were declared.
+ */
+const oracle_entry *oracle_entries(void);
+
+#endif /* ORACLE_H */
