@@ -20,7 +20,7 @@ def emit(kernel: Kernel) -> tuple[Body, ...]:
         lines.append(f"{temp_type(t, ranges, kernel)} {t.name}{dims};")
     for stage in kernel.stages:
         lines += _stage(kernel, stage, ranges, hostile, tuple(fixed))
-    return (Body("one", 1, tuple(lines), body_arguments(kernel, 1)),)
+    return (Body("one_item", 1, tuple(lines), body_arguments(kernel, 1)),)
 
 
 def temp_type(temp: Buffer, ranges: Ranges, kernel: Kernel) -> str:

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus gen`: writes generated/, or checks that it is what the specs give."""
+
+from pathlib import Path
+
+import click
+
+from daedalus.dsl.errors import SpecError
+from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, out, repo_root
+from daedalus.generator.emit import RECORDS, Generated, generate
+from daedalus.generator.registry import load
+
+REPAIR = "./daedalus gen"
+
+
+@click.command("gen")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if generated/ differs.")
+@click.option("--out", "folder", type=click.Path(path_type=Path), help="Where to write.")
+@click.option("--specs", type=click.Path(path_type=Path, exists=True, file_okay=False),
+              help="A folder of specs instead of the built-in ones.")  # fmt: skip
+def command(check: bool, folder: Path | None, specs: Path | None) -> None:
+    """Generates C, headers and tables from the specs."""
+    target = folder or repo_root() / "generated"
+    generated = generate_or_explain(specs)
+    if check:
+        wrong = differences(generated, target)
+        if wrong:
+            for line in wrong:
+                out.print(line, markup=False)
+            raise UserError(
+                f"{target.name}/ is not what the specs give ({len(wrong)} files)",
+                f"run {REPAIR}, look at the difference, and commit it",
+                EXIT_FAILED,
+            )
+        out.print(f"{len(generated.files)} files are what the specs give", markup=False)
+        return
+    written, removed = write(generated, target)
+    console.print(
+        f"{len(generated.variants)} variants, {len(generated.files)} files:"
+        f" {written} written, {removed} removed, the others unchanged"
+    )
+
+
+def generate_or_explain(specs: Path | None = None) -> Generated:
+    """Generates everything; a spec's error becomes the command's."""
+    try:
+        return generate(load(specs))
+    except SpecError as e:
+        raise UserError(str(e)) from None
+
+
+def _present(target: Path) -> set[str]:
+    """Files below the folder that `gen` answers for."""
+    if not target.is_dir():
+        return set()
+    found = {p.relative_to(target).as_posix() for p in target.rglob("*") if p.is_file()}
+    return found - set(RECORDS)
+
+
+def differences(generated: Generated, target: Path) -> list[str]:
+    """A line for each file that is missing, different, or does not belong there."""
+    present = _present(target)
+    lines = [f"missing: {p}" for p in generated.files if p not in present]
+    lines += [f"not generated: {p}" for p in sorted(present - set(generated.files))]
+    for path in sorted(present & set(generated.files)):
+        if (target / path).read_text() != generated.files[path]:
+            lines.append(f"different: {path}")
+    return lines
+
+
+def write(generated: Generated, target: Path) -> tuple[int, int]:
+    """Brings the folder up to date; a file is replaced whole or not at all."""
+    present = _present(target)
+    stale = present - set(generated.files)
+    written = 0
+    for path, text in generated.files.items():
+        file = target / path
+        if path in present and file.read_text() == text:
+            continue
+        file.parent.mkdir(parents=True, exist_ok=True)
+        partial = file.with_name(file.name + ".partial")
+        partial.write_text(text)
+        partial.replace(file)
+        written += 1
+    for path in stale:
+        (target / path).unlink()
+    return written, len(stale)

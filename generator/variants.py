@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""From a kernel and a schedule to the text of a variant."""
+
+import hashlib
+import re
+import textwrap
+from dataclasses import dataclass
+
+import jinja2
+
+from daedalus.dsl.ir import FULL, Kernel
+from daedalus.dsl.show import show
+from daedalus.generator.passes.pipeline import lower
+from daedalus.generator.schedule import Schedule, variant_name
+from daedalus.generator.targets import shell
+from daedalus.generator.targets.c.emit import emit as emit_c
+from daedalus.generator.targets.neon.emit import emit as emit_neon
+
+TARGET_TEXT = {"c": "portable scalar C", "neon": "NEON intrinsics"}
+_PLACE = "@input-hash@"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One generated implementation."""
+
+    kernel: Kernel
+    schedule: Schedule
+    prod: bool
+    rank: int
+    text: str
+    input_hash: str
+
+    @property
+    def name(self) -> str:
+        return variant_name(self.kernel.id, self.schedule)
+
+    @property
+    def item_name(self) -> str:
+        """The function for a single item."""
+        return self.name.replace("daedalus_", "daedalus_item_", 1)
+
+    @property
+    def item_arguments(self) -> list[str]:
+        """Its parameters."""
+        return shell.item_arguments(self.kernel)
+
+    @property
+    def file(self) -> str:
+        """Its path below generated/."""
+        return f"src/{self.kernel.family}/{self.name}.c"
+
+    @property
+    def reason(self) -> str:
+        """Why the runtime takes it when it does."""
+        if not self.prod:
+            return "not a prod variant: chosen for lack of another"
+        if self.schedule.target == "c":
+            return "portable C, the fallback everywhere"
+        return "best NEON variant of the class, by the schedules of its spec"
+
+
+def make_variant(
+    environment: jinja2.Environment,
+    kernel: Kernel,
+    schedule: Schedule,
+    *,
+    prod: bool,
+    rank: int,
+    spec: str,
+) -> Variant:
+    """Lowers and renders one variant. Raises SpecError where a back end cannot."""
+    lowered = lower(kernel, schedule)
+    neon = schedule.target == "neon"
+    bodies = emit_neon(lowered, early_out=schedule.early_out) if neon else emit_c(lowered)
+    name = variant_name(kernel.id, schedule)
+    single = next((b for b in bodies if b.items == 1), None)
+    text = environment.get_template("variant.c.j2").render(
+        kernel=kernel,
+        schedule=schedule,
+        spec=spec,
+        target_text=TARGET_TEXT[schedule.target],
+        class_when=class_condition(kernel, schedule.class_name),
+        assumptions=_assumption_lines(kernel, schedule),
+        input_hash=_PLACE,
+        includes=_includes(kernel, neon),
+        tables=[shell.table_text(t) for t in shell.used_tables(lowered)],
+        bodies=[
+            {
+                "name": b.name,
+                "per_call": b.items,
+                "lines": b.lines,
+                "arguments": b.arguments,
+                "call_arguments": shell.batch_arguments(lowered, b.items),
+            }
+            for b in bodies
+        ],
+        single=single,
+        name=name,
+        item_name=name.replace("daedalus_", "daedalus_item_", 1),
+        item_arguments=shell.item_arguments(kernel),
+        item_call=shell.item_call(lowered),
+        unused=shell.unused_arguments(lowered),
+        uses_meta=any("meta[" in a for b in bodies for a in shell.batch_arguments(lowered, b.items)),
+        meta_type=f"daedalus_{kernel.id}_meta",
+    )
+    text = tidy(text)
+    digest = hashlib.sha256((show(kernel) + text).encode()).hexdigest()[:16]
+    return Variant(kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest)
+
+
+def _includes(kernel: Kernel, neon: bool) -> list[str]:
+    own = ["<stdint.h>", "", "<daedalus/lane.h>"]
+    if neon:
+        own.append("<daedalus/neon.h>")
+    own += [f"<daedalus/{kernel.family}.h>", "<daedalus/table.h>", '"variants.h"']
+    return [i for i in own if i]
+
+
+def class_condition(kernel: Kernel, class_name: str) -> str:
+    """The class's precondition as text; empty for the full class."""
+    if class_name == FULL:
+        return ""
+    c = kernel.item_class(class_name)
+    return " and ".join(f"{lo} <= {p} <= {hi}" for p, lo, hi in c.when)
+
+
+def _assumption_lines(kernel: Kernel, schedule: Schedule) -> list[str]:
+    in_force = [a for a in kernel.assumptions if a.default or a.name in schedule.assume]
+    return [f"assumes {a.name}: {a.why}" for a in in_force]
+
+
+WIDTH = 100
+
+
+def tidy(text: str) -> str:
+    """Indents by braces and folds long lines; templates and emitters leave both to this."""
+    out: list[str] = []
+    depth = 0
+    for line in text.splitlines():
+        body = line.strip()
+        if not body or body.startswith("#"):
+            out.append(body)
+        elif line.startswith((" *", "/*")):
+            out += _fold_comment(line.rstrip())
+        elif body == 'extern "C" {':
+            out.append(body)
+        else:
+            closing = len(body) - len(body.lstrip("}"))
+            out += _fold_code(body, 2 * max(depth - closing, 0))
+            depth = max(depth + body.count("{") - body.count("}"), 0)
+    collapsed: list[str] = []
+    for line in out:
+        if line or (collapsed and collapsed[-1]):
+            collapsed.append(line)
+    return "\n".join(collapsed).rstrip() + "\n"
+
+
+def _fold_comment(line: str) -> list[str]:
+    if len(line) <= WIDTH or line.startswith("/*"):
+        return [line]
+    return textwrap.wrap(
+        line, WIDTH, subsequent_indent=" *   ", break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _fold_code(body: str, indent: int) -> list[str]:
+    """Breaks a long line after commas and operators outside string literals."""
+    lines: list[str] = []
+    prefix, rest = " " * indent, body
+    while len(prefix) + len(rest) > WIDTH:
+        room = rest[: WIDTH - len(prefix)]
+        cuts = [m.end() for m in re.finditer(r"(,|&&|\||&|\+|=|\?|:) ", room)]
+        cuts = [c for c in cuts if room[:c].count('"') % 2 == 0]
+        if not cuts:
+            break
+        lines.append((prefix + rest[: cuts[-1]]).rstrip())
+        prefix, rest = " " * (indent + 4), rest[cuts[-1] :]
+    return [*lines, prefix + rest]
