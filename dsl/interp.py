@@ -86,6 +86,19 @@ class _Stage:
         ]
         return (slice(None), *at)
 
+    def outcomes(self) -> list[Array]:
+        """Which way every comparison goes, and where every limit binds."""
+        found: list[Array] = []
+        for n in self.stage.nodes():
+            args = [self.values[a] for a in n.args]
+            if n.op in (Op.LE, Op.GT):
+                found.append(self.values[n])
+            elif n.op is Op.CLIP:
+                found += [args[0] < n.attr[0], args[0] > n.attr[1]]
+            elif n.op in (Op.MIN, Op.MAX):
+                found.append(args[0] < args[1])
+        return found
+
     def _node(self, n: Node) -> Array:
         args = tuple(self.values[a] for a in n.args)
         match n.op:
@@ -119,6 +132,17 @@ def _lookup(table: Table, index: tuple[Array, ...]) -> Array:
 
 def run(kernel: Kernel, items: Items) -> Result:
     """The result of every item."""
+    return _run(kernel, items, [])
+
+
+def decisions(kernel: Kernel, items: Items) -> list[Array]:
+    """The outcome of every comparison and limit, in program order: bool arrays [items, lanes]."""
+    outcomes: list[Array] = []
+    _run(kernel, items, outcomes)
+    return outcomes
+
+
+def _run(kernel: Kernel, items: Items, outcomes: list[Array]) -> Result:
     count = items.count
     state: dict[str, Array] = {}
     for b in (*kernel.buffers, *kernel.temps):
@@ -130,6 +154,7 @@ def run(kernel: Kernel, items: Items) -> Result:
     broken = {a.name: np.zeros(count, dtype=bool) for a in kernel.assumptions}
     for stage in kernel.stages:
         ran = _Stage(kernel, stage, items, state, broken)
+        outcomes += [np.broadcast_to(o, (count, stage.lanes)) for o in ran.outcomes()]
         after: dict[str, Array] = {}
         for s in stage.stores:
             at = ran.where(s.buffer, s.index)

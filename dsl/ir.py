@@ -16,7 +16,7 @@ lane domain (`dims`). All loads of a stage see the state before it, its stores a
 | ADD, SUB, MUL |          | a + b, a - b, a * b                                               |
 | SHR      | n >= 0        | floor(a / 2**n)                                                   |
 | RSHR     | n >= 1        | floor((a + 2**(n-1)) / 2**n): rounds half up                      |
-| SHRV     |               | floor(a / 2**b), 0 <= b <= 31                                     |
+| SHRV     |               | floor(a / 2**b), b limited to [0, 31]                             |
 | MIN, MAX |               | the smaller, the larger                                           |
 | ABS      |               | abs(a)                                                            |
 | ABSDIFF  |               | abs(a - b)                                                        |
@@ -32,7 +32,7 @@ Every value must be proven to fit 32 bits, signed or unsigned (`ranges.py`), und
 in force. Nothing here has a width: widths are chosen by a back end, per use.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -198,7 +198,7 @@ def evaluate(op: Op, attr: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
         case Op.RSHR:
             return (args[0] + (1 << (attr[0] - 1))) >> attr[0]
         case Op.SHRV:
-            return args[0] >> args[1]
+            return args[0] >> np.clip(args[1], 0, 31)
         case Op.MIN:
             return np.minimum(args[0], args[1])
         case Op.MAX:
@@ -371,6 +371,9 @@ class Stage:
 
 FULL = "full"  # the class of every conformant item
 
+# (generator, count) -> buffer or parameter -> values, as interp.Items has them
+Sampler = Callable[[np.random.Generator, int], Mapping[str, np.ndarray]]
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -389,6 +392,7 @@ class Kernel:
     aliases: tuple[str, ...] = ()
     decoders: tuple[tuple[str, str], ...] = ()  # decoder -> its signature, see trace.kernel
     item_noun: str = "blocks"
+    sampler: Sampler | None = None  # typical inputs, where random ones would not be
     items_per_vector: int = field(default=1)  # set by the packing pass
 
     def buffer(self, name: str) -> Buffer:

@@ -24,6 +24,7 @@ from daedalus.dsl.ir import (
     Node,
     Op,
     Param,
+    Sampler,
     Stage,
     Store,
     Table,
@@ -581,8 +582,18 @@ class KernelSpec:
     ) -> None:
         self.fn, self.clause, self.axes, self.bare = fn, clause, axes, bare
         self.items, self.decoders = items, dict(decoders)
+        self.sampler: Sampler | None = None
         code = fn.__code__
         self.loc = Loc(_source_name(code.co_filename), code.co_firstlineno)
+
+    def inputs(self, sampler: Sampler) -> Sampler:
+        """Decorates a function that draws typical inputs: (rng, count) -> name -> array.
+
+        Only needed where random data would miss what conformant streams hold. What it does not
+        name is drawn as usual.
+        """
+        self.sampler = sampler
+        return sampler
 
     def kernels(self) -> list[Kernel]:
         """Traces the function; raises SpecError with the line that is wrong."""
@@ -619,6 +630,7 @@ class KernelSpec:
             aliases=aliases,
             decoders=tuple(self.decoders.items()),
             item_noun=self.items,
+            sampler=self.sampler,
         )
 
 

@@ -127,15 +127,16 @@ def compile_program(
     system_includes: Iterable[Path] = (),
     libraries: Iterable[Path] = (),
     flags: Iterable[str] = (),
+    static: bool = True,
 ) -> Path:
-    """Compiles a small static C program, unless it is there and nothing it is made of changed."""
+    """Compiles a small C program (static, so that qemu needs no libraries), unless it is there and nothing it is made of changed."""
     sources, libraries = list(sources), list(libraries)
     program.parent.mkdir(parents=True, exist_ok=True)
     fresh = program.with_name(program.name + ".new")
     words: list[str | Path] = [compiler(arch), *WARNINGS, *(f"-I{i}" for i in includes)]
     for include in system_includes:
         words += ["-isystem", include]
-    words += [*sources, "-static", *flags, *libraries, "-lm", "-lpthread", "-o", fresh]
+    words += [*sources, *(["-static"] if static else []), *flags, *libraries, "-lm", "-lpthread", "-o", fresh]
     inputs = [*sources, *libraries]
     for folder in {s.parent for s in sources}:
         inputs += folder.glob("*.h")

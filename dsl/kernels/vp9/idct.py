@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """VP9 inverse transforms."""
 
+import numpy as np
+
 from daedalus.dsl.lang import KernelBuilder, Value, clip_u8, i16, kernel, rotate, round_shift, u8
 
 # cos64(n) = round(16384 * cos(n * pi / 64)), VP9 8.7.1.1
@@ -64,3 +66,19 @@ def vp9_idct8(k: KernelBuilder) -> None:
     with k.stage(x=8) as x:
         for y, residual in enumerate(idct8(rows[:, x])):
             dst[y, x] = clip_u8(dst[y, x] + round_shift(residual, 5))
+
+
+@vp9_idct8.inputs
+def _residuals(rng: np.random.Generator, count: int) -> dict[str, np.ndarray]:
+    """Coefficients as an encoder makes them: forward DCTs of residuals within +-255, quantised."""
+    n = np.arange(8)
+    basis = np.cos((2 * n[None, :] + 1) * n[:, None] * np.pi / 16) * np.sqrt(2 / 8)
+    basis[0] /= np.sqrt(2)
+    scale = rng.choice([4, 32, 255], (count, 1, 1))
+    shape = rng.choice([0.0, 1.0], (count, 1, 1))  # noise, or a smooth slope
+    slope = np.add.outer(n - 3.5, n - 3.5)[None] * rng.uniform(-0.2, 0.2, (count, 1, 1))
+    noise = rng.uniform(-1, 1, (count, 8, 8))
+    residual = np.clip(scale * (slope * shape + noise * (1 - 0.9 * shape)), -255, 255)
+    step = rng.choice([1, 4, 16, 64, 256], (count, 1, 1))
+    forward = 8 * np.einsum("hx,nxy,vy->nhv", basis, residual, basis)
+    return {"coeffs": (np.rint(forward / step) * step).astype(np.int64)}

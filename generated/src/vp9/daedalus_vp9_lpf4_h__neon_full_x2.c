@@ -5,7 +5,7 @@
  *
  * vp9_lpf4_h, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter), 8.8.4 (narrow filter), filterSize TX_4X4
- * input hash 423319f58ce70088
+ * input hash 6defe4433cfa6fce
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -147,10 +147,14 @@ static inline void items_2(uint8_t *const dst[2], ptrdiff_t dst_stride, const in
   const uint8x16_t z_2 = vzip2q_u8(t63, t61);
   const uint8x16_t z_3 = vzip1q_u8(t62, t64);
   const uint8x16_t z_4 = vzip2q_u8(t62, t64);
-  const uint8x16_t z_5 = vzip1q_u8(z, z_3);
-  const uint8x16_t z_6 = vzip2q_u8(z, z_3);
-  const uint8x16_t z_7 = vzip1q_u8(z_2, z_4);
-  const uint8x16_t z_8 = vzip2q_u8(z_2, z_4);
+  const uint8x16_t z_5 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z),
+      vreinterpretq_u16_u8(z_3)));
+  const uint8x16_t z_6 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z),
+      vreinterpretq_u16_u8(z_3)));
+  const uint8x16_t z_7 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_2),
+      vreinterpretq_u16_u8(z_4)));
+  const uint8x16_t z_8 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_2),
+      vreinterpretq_u16_u8(z_4)));
   *(daedalus_any_u32 *)&dst[0][-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 0);
   *(daedalus_any_u32 *)&dst[0][dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 1);
   *(daedalus_any_u32 *)&dst[0][2 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 2);

@@ -281,14 +281,15 @@ def interleave(out: Lines, columns: list[list[str]], lanes: int, width: int) -> 
     if bits == 64 and k == 4:
         a = out.let("z", "u", width, 128, combine(columns[0][0], columns[2][0], "u", width))
         b = out.let("z", "u", width, 128, combine(columns[1][0], columns[3][0], "u", width))
-        pairs = [
+        first, second = (
             [out.let("z", "u", width, 128, f"v{z}q_u{width}({a}, {b})")] for z in ("zip1", "zip2")
-        ]
-        return _zip(out, pairs[0], pairs[1], width, 2 * width, 128), 128
-    while k > 1:
-        w = width * len(columns) // k
-        columns = [_zip(out, columns[n], columns[n + 1], width, w, bits) for n in range(0, k, 2)]
-        k //= 2
+        )
+        return _zip(out, first, second, width, 2 * width, 128), 128
+    unit = width
+    while len(columns) > 1:
+        pairs = zip(columns[::2], columns[1::2], strict=True)
+        columns = [_zip(out, a, b, width, unit, bits) for a, b in pairs]
+        unit *= 2
     return columns[0], bits
 
 

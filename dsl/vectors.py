@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Inputs for a kernel: conformant, boundary and hostile; seeded, so that any batch can be replayed.
+
+Nothing here knows a kernel. Conformant items are drawn in several manners (a sampler of the spec,
+smooth and rough planes, sparse and dense blocks), brought into the class they are to have, made
+conformant by halving what overflows, and then chosen so that every pattern of decisions the
+program can take occurs about equally often.
+"""
+
+import zlib
+from collections.abc import Callable
+
+import numpy as np
+
+from daedalus.dsl import interp
+from daedalus.dsl.interp import Array, Items
+from daedalus.dsl.ir import FULL, Buffer, Kernel, Param
+
+KINDS = ("conformant", "boundary", "hostile")
+_SURPLUS = 3  # candidates drawn for each item wanted
+
+
+def make_items(kernel: Kernel, count: int, seed: int, kind: str = "conformant") -> Items:
+    """`count` items of a kind.
+
+    conformant  all meet the declared ranges, the default assumptions and the class they are drawn
+                for; classes and decision patterns are mixed
+    boundary    values at and next to the ends of their ranges; not all conformant
+    hostile     anything that fits the element types
+    """
+    rng = np.random.default_rng([zlib.crc32(f"{kernel.id} {kind}".encode()), seed])
+    if kind == "hostile":
+        return _hostile(kernel, count, rng)
+    if kind == "boundary":
+        return _in_classes(kernel, _boundary(kernel, count, rng), rng)
+    if kind != "conformant":
+        raise ValueError(f"unknown kind of items: {kind!r}, one of {', '.join(KINDS)}")
+    drawn = _in_classes(kernel, _typical(kernel, count * _SURPLUS, rng), rng)
+    drawn = _made_conformant(kernel, drawn)
+    good = np.flatnonzero(interp.run(kernel, drawn).conformant(kernel.defaults))
+    if not len(good):
+        raise ValueError(f"{kernel.id}: no conformant item found; its assumptions exclude everything")
+    drawn = drawn.take(good)
+    return drawn.take(_balanced(decision_patterns(kernel, drawn), count, rng))
+
+
+# ------------------------------------------------------------------ drawing
+
+
+def _per_item(rng: np.random.Generator, count: int, ways: int) -> Array:
+    return rng.integers(0, ways, count)
+
+
+def _mixed(
+    rng: np.random.Generator, count: int, manners: list[Callable[[int], Array]]
+) -> Array:
+    """Each item in one of the manners, at random."""
+    which = _per_item(rng, count, len(manners))
+    drawn = [m(count) for m in manners]
+    out = drawn[0].copy()
+    for n, values in enumerate(drawn[1:], 1):
+        out[which == n] = values[which == n]
+    return out
+
+
+def _typical(kernel: Kernel, count: int, rng: np.random.Generator) -> Items:
+    buffers = {b.name: _buffer(b, count, rng) for b in kernel.buffers}
+    params = {p.name: _param(p, count, rng) for p in kernel.params}
+    if kernel.sampler is not None:
+        half = rng.random(count) < 0.5
+        for name, values in kernel.sampler(rng, count).items():
+            target = buffers if name in buffers else params
+            target[name][half] = values[half]
+    return Items(buffers, params)
+
+
+def _buffer(b: Buffer, count: int, rng: np.random.Generator) -> Array:
+    shape = (count, *b.extents)
+    if b.access == "out":
+        return rng.integers(b.lo, b.hi + 1, shape)
+    if b.kind == "plane":
+        return _mixed(
+            rng, count,
+            [lambda n: rng.integers(b.lo, b.hi + 1, shape), lambda n: _walk(b, n, rng),
+             lambda n: _walk(b, n, rng), lambda n: _ramp(b, n, rng)],
+        )  # fmt: skip
+    return _mixed(
+        rng, count,
+        [lambda n: _sparse(b, n, rng, 1.0), lambda n: _sparse(b, n, rng, 0.2),
+         lambda n: _sparse(b, n, rng, 0.05)],
+    )  # fmt: skip
+
+
+def _amplitude(rng: np.random.Generator, count: int, top: int, axes: int) -> Array:
+    """A magnitude an item, as often small as large, shaped to broadcast over an item's axes."""
+    exponent = rng.uniform(0, np.log2(top + 1), count)
+    return np.floor(2.0**exponent).astype(np.int64).reshape(count, *([1] * axes))
+
+
+def _clipped(b: Buffer, values: Array) -> Array:
+    return np.clip(values, b.lo, b.hi).astype(np.int64)
+
+
+def _walk(b: Buffer, count: int, rng: np.random.Generator) -> Array:
+    """Smooth planes with steps of the item's size, now and then with an edge in the middle."""
+    span = b.hi - b.lo
+    step = _amplitude(rng, count, span, 2)
+    base = rng.integers(b.lo, b.hi + 1, (count, 1, 1))
+    rows, cols = b.extents
+    moves = rng.integers(-1, 2, (count, rows, cols)) * (step // 2)
+    values = base + np.cumsum(moves, axis=1 + int(rng.integers(0, 2)))
+    edge = rng.integers(-1, 2, (count, 1, 1)) * _amplitude(rng, count, span, 2)
+    upper = np.arange(rows)[None, :, None] >= -b.shape[0][0]
+    right = np.arange(cols)[None, None, :] >= -b.shape[1][0]
+    where = np.where(rng.random((count, 1, 1)) < 0.5, upper, right)
+    return _clipped(b, values + np.where(where, edge, 0))
+
+
+def _ramp(b: Buffer, count: int, rng: np.random.Generator) -> Array:
+    """Slopes, opposite on the two sides as often as not, with a little noise."""
+    rows, cols = b.extents
+    y = np.arange(rows)[None, :, None] + b.shape[0][0] + 0.5
+    x = np.arange(cols)[None, None, :] + b.shape[1][0] + 0.5
+    a, c = (rng.normal(0, 12, (count, 1, 1)) for _ in range(2))
+    fold = rng.random((count, 1, 1)) < 0.5
+    slope = np.where(fold, a * np.abs(y) + c * np.abs(x), a * y + c * x)
+    noise = rng.integers(-2, 3, (count, rows, cols))
+    return _clipped(b, np.rint(rng.integers(b.lo, b.hi + 1, (count, 1, 1)) + slope) + noise)
+
+
+def _sparse(b: Buffer, count: int, rng: np.random.Generator, density: float) -> Array:
+    """Blocks of the item's magnitude in which a share of the elements is non-zero."""
+    shape = (count, *b.extents)
+    size = _amplitude(rng, count, max(abs(b.lo), abs(b.hi)), len(b.extents))
+    values = np.rint(rng.uniform(-1, 1, shape) * size)
+    return _clipped(b, np.where(rng.random(shape) < density, values, 0))
+
+
+def _param(p: Param, count: int, rng: np.random.Generator) -> Array:
+    return _mixed(
+        rng, count,
+        [lambda n: rng.integers(p.lo, p.hi + 1, n), lambda n: rng.integers(p.lo, p.hi + 1, n),
+         lambda n: np.clip(p.lo + _amplitude(rng, n, p.hi - p.lo, 0), p.lo, p.hi),
+         lambda n: rng.choice([p.lo, p.hi], n)],
+    )  # fmt: skip
+
+
+def _corners(lo: int, hi: int) -> Array:
+    near = {lo, lo + 1, -1, 0, 1, hi - 1, hi, (lo + hi) // 2}
+    return np.array(sorted(v for v in near if lo <= v <= hi), dtype=np.int64)
+
+
+def _boundary(kernel: Kernel, count: int, rng: np.random.Generator) -> Items:
+    buffers = {}
+    for b in kernel.buffers:
+        full = rng.choice(_corners(b.lo, b.hi), (count, *b.extents))
+        keep = rng.random((count, *b.extents)) < rng.choice([0.05, 0.3, 1.0], (count, *[1] * len(b.extents)))
+        calm = np.zeros_like(full) if b.kind == "block" else np.broadcast_to(
+            rng.choice(_corners(b.lo, b.hi), (count, *[1] * len(b.extents))), full.shape
+        )  # fmt: skip
+        buffers[b.name] = np.where(keep, full, calm)
+    return Items(buffers, {p.name: rng.choice(_corners(p.lo, p.hi), count) for p in kernel.params})
+
+
+def _hostile(kernel: Kernel, count: int, rng: np.random.Generator) -> Items:
+    buffers = {}
+    for b in kernel.buffers:
+        t = b.dtype
+        assert t is not None
+        ends = rng.choice(_corners(t.lo, t.hi), (count, *b.extents))
+        noise = rng.integers(t.lo, t.hi + 1, (count, *b.extents))
+        buffers[b.name] = np.where(rng.random((count, *[1] * len(b.extents))) < 0.5, ends, noise)
+    params = {
+        p.name: rng.integers(p.dtype.lo, p.dtype.hi + 1, count) for p in kernel.params
+    }
+    return Items(buffers, params)
+
+
+# ------------------------------------------------------------------ classes and conformance
+
+
+def _in_classes(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
+    """Gives every item one of the classes, in turn: its parameters, and its zeros."""
+    names = kernel.class_names
+    buffers = {n: a.copy() for n, a in items.buffers.items()}
+    params = {n: a.copy() for n, a in items.params.items()}
+    turn = np.arange(items.count) % len(names)
+    for n, name in enumerate(names):
+        if name == FULL:
+            continue
+        c = kernel.item_class(name)
+        mine = turn == n
+        for p, lo, hi in c.when:
+            params[p][mine] = rng.integers(lo, hi + 1, int(mine.sum()))
+        for b, extents in c.nonzero:
+            inside = np.zeros(kernel.buffer(b).extents, dtype=bool)
+            inside[tuple(slice(0, k) for k in extents)] = True
+            buffers[b][mine] = np.where(inside, buffers[b][mine], 0)
+    # An item of the full class must not claim a narrower one that its data does not meet.
+    moved = Items(buffers, params)
+    for c in kernel.classes:
+        claims = np.ones(items.count, dtype=bool)
+        for p, lo, hi in c.when:
+            claims &= (params[p] >= lo) & (params[p] <= hi)
+        liars = claims & ~interp.in_class(kernel, c.name, moved)
+        for p, lo, hi in c.when:
+            decl = kernel.param(p)
+            outside = [v for v in range(decl.lo, decl.hi + 1) if not lo <= v <= hi]
+            widest = [v for v in outside if v > max(x for _, _, x in _conditions(kernel, p))]
+            params[p][liars] = rng.choice(widest or outside or [decl.hi], int(liars.sum()))
+    return moved
+
+
+def _conditions(kernel: Kernel, param: str) -> list[tuple[str, int, int]]:
+    return [w for c in kernel.classes for w in c.when if w[0] == param]
+
+
+def _made_conformant(kernel: Kernel, items: Items) -> Items:
+    """Halves the blocks of items that break an assumption until they meet it."""
+    blocks = [b.name for b in kernel.buffers if b.kind == "block" and b.access != "out"]
+    buffers = {n: a.copy() for n, a in items.buffers.items()}
+    for _ in range(16):
+        broken = ~interp.run(kernel, Items(buffers, items.params)).conformant(kernel.defaults)
+        if not broken.any() or not blocks:
+            break
+        for name in blocks:
+            buffers[name][broken] = np.fix(buffers[name][broken] / 2).astype(np.int64)
+    return Items(buffers, items.params)
+
+
+# ------------------------------------------------------------------ decisions
+
+
+def decision_patterns(kernel: Kernel, items: Items) -> Array:
+    """A number an item: which outcomes each comparison has on its lanes, and its class."""
+    pattern = np.zeros(items.count, dtype=np.uint64)
+    for name in kernel.class_names:
+        pattern = pattern * np.uint64(2) + interp.in_class(kernel, name, items).astype(np.uint64)
+    for outcome in interp.decisions(kernel, items):
+        both = outcome.any(axis=1).astype(np.uint64) * np.uint64(2) + outcome.all(axis=1).astype(
+            np.uint64
+        )
+        pattern = pattern * np.uint64(31) + both
+    return pattern
+
+
+def _balanced(patterns: Array, count: int, rng: np.random.Generator) -> Array:
+    """Indices of `count` items, every pattern as evenly as the supply allows; in random order."""
+    order = rng.permutation(len(patterns))
+    _, group = np.unique(patterns[order], return_inverse=True)
+    by_group = np.argsort(group, kind="stable")
+    sorted_groups = group[by_group]
+    starts = np.searchsorted(sorted_groups, sorted_groups)
+    turn = np.arange(len(order)) - starts  # how many of its pattern come before it
+    chosen = order[by_group[np.argsort(turn, kind="stable")]]
+    repeated = np.resize(chosen, count)
+    return rng.permutation(repeated)

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus check`: every variant against the reference interpreter."""
+
+import json
+from pathlib import Path
+
+import click
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, out, repo_root
+from daedalus.generator.cli.gen import generate_or_explain
+from daedalus.generator.crosscheck import (
+    Outcome,
+    check_kernel,
+    devices,
+    prepare,
+    program,
+    replay_command,
+)
+from daedalus.generator.registry import Entry, find, load
+from daedalus.generator.schedule import TARGETS, variant_name
+from daedalus.generator.variants import Variant
+
+SHOWN_FAILURES = 10
+
+
+@click.command("check")
+@click.argument("kernels", nargs=-1)
+@click.option("--target", default=",".join(TARGETS), show_default=True,
+              help="Targets, separated by commas.")  # fmt: skip
+@click.option("--items", default=10000, show_default=True, type=click.IntRange(16, 10_000_000),
+              help="Conformant items a variant; a fifth as many boundary and hostile ones.")  # fmt: skip
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
+@click.option("--sanitize", is_flag=True, help="Native builds with address and UB sanitizers.")
+@click.option("--record", is_flag=True, help="Write what passed to generated/verified.json.")
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+def command(
+    kernels: tuple[str, ...], target: str, items: int, seed: int, sanitize: bool, record: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Compares every variant of the KERNELS (default: all) with the reference interpreter.
+
+    Exits with 1 if a conformant item differs or any item writes outside its rectangle.
+    """
+    targets = _targets(target)
+    entries = _entries(kernels)
+    if record and (kernels or sanitize):
+        raise UserError("--record needs a whole, plain run", "leave out KERNELS and --sanitize")
+    outcomes = run_checks(entries, targets, items, seed, sanitize=sanitize, quiet=as_json)
+    if as_json:
+        click.echo(json.dumps({"results": [o.record() for o in outcomes]}, indent=1))
+    else:
+        _print(outcomes)
+    bad = [o for o in outcomes if not o.good]
+    for o in bad:
+        for line in o.failures[:SHOWN_FAILURES]:
+            console.print(line, markup=False, soft_wrap=True)
+        if o.conformant == 0:
+            console.print(f"{o.variant} on {o.device}: no conformant item was compared", markup=False)
+        console.print(f"  replay: {replay_command(o, items, seed)}", markup=False, soft_wrap=True)
+    if record:
+        _record(outcomes)
+    if bad:
+        raise UserError(f"{len(bad)} of {len(outcomes)} comparisons failed", exit_code=EXIT_FAILED)
+
+
+def _targets(text: str) -> tuple[str, ...]:
+    names = tuple(t.strip() for t in text.split(",") if t.strip())
+    unknown = [t for t in names if t not in TARGETS]
+    if unknown or not names:
+        raise UserError(
+            f"unknown target {', '.join(unknown) or text!r}", f"targets are {', '.join(TARGETS)}"
+        )
+    return names
+
+
+def _entries(kernels: tuple[str, ...]) -> list[Entry]:
+    known = load()
+    if not kernels:
+        return list(known)
+    chosen = []
+    for name in kernels:
+        entry = find(known, name)
+        if entry is None:
+            raise UserError(
+                f"no kernel {name}", f"kernels are {', '.join(e.kernel.id for e in known)}"
+            )
+        chosen.append(entry)
+    return chosen
+
+
+def run_checks(
+    entries: list[Entry], targets: tuple[str, ...], items: int, seed: int, *,
+    sanitize: bool = False, quiet: bool = False,
+) -> list[Outcome]:  # fmt: skip
+    """Builds what is needed, runs everything, returns an outcome per variant and device."""
+    found = [d for d in devices(targets) if not (sanitize and d.arch == "aarch64")]
+    programs: dict[str, Path] = {d.arch: program(d.arch, sanitize=sanitize) for d in found}
+    outcomes: list[Outcome] = []
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=quiet) as progress:
+        task = progress.add_task("", total=len(entries))
+        for e in entries:
+            progress.update(task, description=f"{e.kernel.id}: drawing items")
+            batches = prepare(e.kernel, items, seed)
+            for d in found:
+                progress.update(task, description=f"{e.kernel.id}: {d.target} on {d.name}")
+                names = [
+                    variant_name(e.kernel.id, s) for s, _ in e.schedules if s.target == d.target
+                ]
+                outcomes += check_kernel(e.kernel, names, d, programs[d.arch], batches, seed)
+            progress.advance(task)
+    return outcomes
+
+
+def _print(outcomes: list[Outcome]) -> None:
+    table = Table(box=None)
+    for name, justify in (("variant", "left"), ("device", "left"), ("items", "right"),
+                          ("conformant", "right"), ("mismatches", "right"),
+                          ("out of bounds", "right")):  # fmt: skip
+        table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    for o in outcomes:
+        numbers = (o.items, o.conformant, o.mismatches, o.out_of_bounds)
+        style = "" if o.good else "red"
+        table.add_row(o.variant, o.device, *(str(n) for n in numbers), style=style)
+    out.print(table)
+    good = sum(o.good for o in outcomes)
+    compared = sum(o.conformant for o in outcomes)
+    excluded = sum(o.items - o.conformant for o in outcomes)
+    out.print(
+        f"{good} of {len(outcomes)} comparisons are bit-exact: {compared} conformant items;"
+        f" {excluded} others were checked for memory safety only",
+        markup=False,
+    )
+
+
+def _record(outcomes: list[Outcome]) -> None:
+    """Notes what was compared, by the hash of what it was generated from."""
+    variants: dict[str, Variant] = {v.name: v for v in generate_or_explain().variants}
+    entries: dict[str, dict[str, object]] = {}
+    for name, variant in sorted(variants.items()):
+        runs = [o for o in outcomes if o.variant == name]
+        if runs and all(o.good for o in runs):
+            fields = ("device", "items", "conformant", "mismatches", "out_of_bounds")
+            entries[name] = {
+                "input_hash": variant.input_hash,
+                "runs": [{f: o.record()[f] for f in fields} for o in runs],
+            }
+    path = repo_root() / "generated" / "verified.json"
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(json.dumps({"version": 1, "variants": entries}, indent=1) + "\n")
+    partial.replace(path)
+    console.print(f"{len(entries)} of {len(variants)} variants recorded in {path.name}")

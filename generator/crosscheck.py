@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Compares every variant with the reference interpreter, bit for bit.
+
+A *device* is a way to run a target here: C natively, NEON under qemu (natively on arm64) and
+natively through SIMDe. For each kernel and kind of items one job is written; a small C program
+runs all variants of a device on it; what they leave in memory is compared element by element,
+guards included.
+"""
+
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from daedalus.dsl import interp, vectors
+from daedalus.dsl.interp import Array
+from daedalus.dsl.ir import Kernel
+from daedalus.generator import layout, native
+from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
+from daedalus.generator.schedule import parse_variant
+
+KINDS = vectors.KINDS
+# Items drawn for each one asked for, per class: a few more conformant ones than asked for, since a
+# variant that takes more for granted than the standard says compares only those that grant it.
+_SHARE = {"conformant": 1.1, "boundary": 0.2, "hostile": 0.2}
+
+
+@dataclass(frozen=True)
+class Device:
+    """A way to run a target: its name in reports, and the build that does it."""
+
+    name: str
+    target: str
+    arch: str
+
+
+def devices(targets: tuple[str, ...]) -> list[Device]:
+    """Every way to run the targets on this machine."""
+    if native.is_arm():
+        found = [Device("native", "c", "host"), Device("native", "neon", "host")]
+    else:
+        found = [
+            Device("native", "c", "host"),
+            Device(f"qemu {native.CPU}", "neon", "aarch64"),
+            Device("simde", "neon", "simde"),
+        ]
+    return [d for d in found if d.target in targets]
+
+
+@dataclass
+class Outcome:
+    """One variant on one device: the report's line."""
+
+    kernel: str
+    target: str
+    variant: str
+    device: str
+    items: int = 0
+    conformant: int = 0
+    mismatches: int = 0
+    out_of_bounds: int = 0
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def good(self) -> bool:
+        return self.mismatches == 0 and self.out_of_bounds == 0 and self.conformant > 0
+
+    def record(self) -> dict[str, object]:
+        """The fixed fields of `check --json`."""
+        return {
+            "kernel": self.kernel, "target": self.target, "variant": self.variant,
+            "device": self.device, "items": self.items, "conformant": self.conformant,
+            "mismatches": self.mismatches, "out_of_bounds": self.out_of_bounds,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Items of one kind in memory, and what the interpreter makes of them."""
+
+    kind: str
+    placed: layout.Placed
+    result: interp.Result
+
+
+def prepare(kernel: Kernel, count: int, seed: int) -> list[Batch]:
+    """The batches of a kernel. Boundary items lie in planes whose rows run upwards."""
+    out = []
+    for kind in KINDS:
+        n = max(16, int(count * len(kernel.class_names) * _SHARE[kind]))
+        items = vectors.make_items(kernel, n, seed, kind)
+        rng = np.random.default_rng([seed, KINDS.index(kind)])
+        placed = layout.place(kernel, items, rng, upwards=kind == "boundary")
+        out.append(Batch(kind, placed, interp.run(kernel, items)))
+    return out
+
+
+def check_kernel(
+    kernel: Kernel,
+    variants: list[str],
+    device: Device,
+    program: Path,
+    batches: list[Batch],
+    seed: int,
+) -> list[Outcome]:
+    """Runs variants of one target on one device and compares."""
+    outcomes = {v: Outcome(kernel.id, device.target, v, device.name) for v in variants}
+    for batch in batches:
+        items = batch.placed.items
+        rng = np.random.default_rng([seed, 99])
+        runs = []
+        for v in variants:
+            mine = interp.in_class(kernel, parse_variant(v)[1].class_name, items)
+            if batch.kind == "hostile":  # also items that lie about their class
+                mine = np.ones_like(mine)
+            runs.append((v, rng.permutation(np.flatnonzero(mine))))
+        for (variant, chosen), images in zip(
+            runs, _execute(program, device, batch, runs), strict=True
+        ):
+            _compare(kernel, batch, outcomes[variant], chosen, images, seed)
+    return list(outcomes.values())
+
+
+def program(arch: str, *, sanitize: bool = False) -> Path:
+    """The check program for a build, linked with all variants."""
+    folder = native.build_library(
+        arch,
+        sanitize,
+        targets=("daedalus_variants",),
+        options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON",),
+    )
+    return native.compile_program(
+        arch,
+        build_dir() / "check" / folder.name / "check",
+        [repo_root() / "tools" / "check" / "main.c"],
+        includes=native.library_includes(),
+        libraries=[folder / "libdaedalus_variants.a"],
+        flags=("-fsanitize=address,undefined",) if sanitize else (),
+        static=not sanitize,
+    )
+
+
+Images = list[Array] | str  # one an output buffer, or what went wrong
+
+
+def _execute(
+    exe: Path, device: Device, batch: Batch, runs: list[tuple[str, Array]]
+) -> list[Images]:
+    """The memory after each run; after a fault the remaining runs are done anew."""
+    results: list[Images] = []
+    with tempfile.TemporaryDirectory(prefix="daedalus-check-") as folder:
+        job, answer = Path(folder, "job"), Path(folder, "result")
+        while len(results) < len(runs):
+            left = runs[len(results) :]
+            job.write_bytes(layout.job(batch.placed, left, at_start=batch.kind == "boundary"))
+            done = subprocess.run(
+                [*native.runner(device.arch), exe, job, answer], capture_output=True, text=True
+            )
+            if done.returncode not in (0, 3):
+                raise UserError(
+                    f"{exe.name} on {device.name}: exit status {done.returncode}\n"
+                    + done.stderr.strip()[-3000:],
+                    exit_code=EXIT_FAILED,
+                )
+            results += _read_answer(answer.read_bytes(), batch, len(left))
+    return results
+
+
+def _read_answer(data: bytes, batch: Batch, expected: int) -> list[Images]:
+    outputs = [b for b in batch.placed.buffers if b.buffer.access != "in"]
+    images: list[Images] = []
+    at = 0
+    while at < len(data) and len(images) < expected:
+        outcome = int.from_bytes(data[at : at + 8], "little")
+        at += 8
+        if outcome == 2:
+            images.append("the library does not contain it")
+            continue
+        if outcome == 3:
+            images.append("touched memory outside its buffers")
+            continue
+        got: list[Array] = []
+        for b in outputs:
+            raw = np.frombuffer(data[at : at + len(b.bytes)], np.uint8)
+            got.append(raw.view(layout.numpy_type(b.buffer)))
+            at += len(b.bytes)
+        images.append(got if outcome == 0 else "wrote to a buffer it may only read")
+    return images
+
+
+def _compare(
+    kernel: Kernel, batch: Batch, outcome: Outcome, chosen: Array, images: Images, seed: int
+) -> None:
+    """Adds one run to a variant's outcome."""
+    schedule = parse_variant(outcome.variant)[1]
+    assume = kernel.defaults | set(schedule.assume)
+    in_class = interp.in_class(kernel, schedule.class_name, batch.placed.items)
+    conformant = (batch.result.conformant(assume) & in_class)[chosen]
+    outcome.items += len(chosen)
+    if isinstance(images, str):
+        outcome.out_of_bounds += 1
+        outcome.failures.append(f"{outcome.variant} on {outcome.device}, {batch.kind} items: {images}")
+        return
+    outcome.conformant += int(conformant.sum())
+    outputs = [b for b in batch.placed.buffers if b.buffer.access != "in"]
+    wrong_items = np.zeros(len(chosen), dtype=bool)
+    for b, image in zip(outputs, images, strict=True):
+        want = batch.result.buffers[b.buffer.name][chosen]
+        got = image[b.where[chosen]].astype(np.int64)
+        wrong = (want != got) & conformant.reshape(-1, *[1] * (want.ndim - 1))
+        if wrong.any():
+            outcome.failures += _describe(batch, b, outcome, chosen, wrong, want, got, seed)
+        wrong_items |= wrong.any(axis=tuple(range(1, wrong.ndim)))
+        allowed = layout.may_write(kernel, b)
+        untouched = np.setdiff1d(np.arange(batch.placed.items.count), chosen)
+        allowed[b.where[untouched].ravel()] = False
+        strayed = (image != b.elements) & ~allowed
+        if strayed.any():
+            first = int(np.argmax(strayed))
+            outcome.out_of_bounds += int(strayed.sum())
+            outcome.failures.append(
+                f"{outcome.variant} on {outcome.device}, {batch.kind} items: wrote"
+                f" {int(strayed.sum())} elements of {b.buffer.name} outside its items,"
+                f" first at element {first} of the image, was {b.elements[first]}, is {image[first]}"
+            )
+    outcome.mismatches += int(wrong_items.sum())
+
+
+def _describe(
+    batch: Batch, b: layout.PlacedBuffer, outcome: Outcome, chosen: Array, wrong: Array,
+    want: Array, got: Array, seed: int,
+) -> list[str]:  # fmt: skip
+    """The first wrong elements: item, position, expected, got."""
+    lines = []
+    for place in np.argwhere(wrong)[:3]:
+        position = ", ".join(
+            str(int(p) + lo) for p, (lo, _) in zip(place[1:], b.buffer.shape, strict=True)
+        )
+        item = int(chosen[place[0]])
+        params = ", ".join(f"{n}={int(a[item])}" for n, a in batch.placed.items.params.items())
+        lines.append(
+            f"{outcome.variant} on {outcome.device}, {batch.kind} item {item} (seed {seed};"
+            f" {params}): {b.buffer.name}[{position}] expected {int(want[tuple(place)])},"
+            f" got {int(got[tuple(place)])}"
+        )
+    return lines
+
+
+def replay_command(outcome: Outcome, items: int, seed: int) -> str:
+    """The command that shows the same failure again."""
+    return (
+        f"./daedalus check {outcome.kernel} --target {outcome.target} --items {items} --seed {seed}"
+    )

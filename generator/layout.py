@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Lays a batch of items out in memory as a caller would: planes with strides, packed blocks, meta.
+
+Between the items' rectangles lie guard elements of a random pattern; strides are odd multiples of
+the element size, and rows may run upwards (negative stride).
+"""
+
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+
+from daedalus.dsl.interp import Array, Items
+from daedalus.dsl.ir import Buffer, Kernel
+from daedalus.dsl.verify import touched
+from daedalus.generator.targets.shell import meta_fields
+
+_GUARD = 3  # elements between items
+
+
+@dataclass(frozen=True)
+class PlacedBuffer:
+    """A buffer's memory.
+
+    bytes   the image, uint8
+    origin  byte position that the buffer's pointer points at
+    stride  bytes from a row to the next; 0 for a block
+    where   element numbers in the image of every element of every item: [items, *extents]
+    """
+
+    buffer: Buffer
+    bytes: Array
+    origin: int
+    stride: int
+    where: Array
+
+    @property
+    def elements(self) -> Array:
+        """The image as elements."""
+        return self.bytes.view(numpy_type(self.buffer))
+
+
+@dataclass(frozen=True)
+class Placed:
+    """All of a batch's memory."""
+
+    kernel: Kernel
+    items: Items
+    buffers: tuple[PlacedBuffer, ...]
+    meta: bytes
+
+
+def numpy_type(b: Buffer) -> np.dtype[np.generic]:
+    assert b.dtype is not None
+    return np.dtype(f"<{'i' if b.dtype.signed else 'u'}{b.dtype.bytes}")
+
+
+def place(kernel: Kernel, items: Items, rng: np.random.Generator, *, upwards: bool) -> Placed:
+    """The items in memory; `upwards` gives planes a negative stride."""
+    placed: list[PlacedBuffer] = []
+    offsets: dict[str, Array] = {}
+    for b in kernel.buffers:
+        if b.kind == "plane":
+            one, offsets[f"{b.name}_off"] = _plane(b, items, rng, upwards)
+        else:
+            one = _block(b, items)
+        placed.append(one)
+    return Placed(kernel, items, tuple(placed), _meta(kernel, items, offsets))
+
+
+def _block(b: Buffer, items: Items) -> PlacedBuffer:
+    data = items.buffers[b.name].astype(numpy_type(b))
+    where = np.arange(data.size).reshape(data.shape)
+    return PlacedBuffer(b, np.frombuffer(data.tobytes(), np.uint8).copy(), 0, 0, where)
+
+
+def _plane(
+    b: Buffer, items: Items, rng: np.random.Generator, upwards: bool
+) -> tuple[PlacedBuffer, Array]:
+    """A grid of cells in random order; the image begins and ends with an item's first and last byte."""
+    (r0, _), (c0, _) = b.shape
+    rows, cols = b.extents
+    count = items.count
+    across = max(1, int(np.sqrt(count)))
+    down = -(-count // across)
+    pitch = across * (cols + _GUARD) + 5  # elements; odd where the element is a byte
+    pitch += 1 - pitch % 2
+    height = down * (rows + _GUARD) - _GUARD
+    # The first and the last cell are taken, so that the image ends where an item ends.
+    middle = 1 + rng.permutation(down * across - 2)[: max(count - 2, 0)]
+    cell = rng.permutation(np.array([0, down * across - 1, *middle])[:count])
+    top = (cell // across) * (rows + _GUARD)
+    left = (cell % across) * (cols + _GUARD)
+    y = top[:, None, None] + np.arange(rows)[None, :, None]
+    x = left[:, None, None] + np.arange(cols)[None, None, :]
+    last_used = across * (cols + _GUARD) - _GUARD
+    size = (height - 1) * pitch + last_used
+    dtype = numpy_type(b)
+    assert b.dtype is not None
+    image = rng.integers(0, 256, size * b.dtype.bytes, dtype=np.uint8).view(dtype)
+    line = height - 1 - y if upwards else y
+    where = line * pitch + x
+    image[where] = items.buffers[b.name].astype(dtype)
+    # The pointer is such that the smallest meta offset is zero.
+    stride = -pitch if upwards else pitch
+    element = where[:, -r0 if 0 <= -r0 < rows else 0, -c0 if 0 <= -c0 < cols else 0].astype(np.int64)
+    element -= stride * (r0 + (-r0 if 0 <= -r0 < rows else 0))
+    element -= c0 + (-c0 if 0 <= -c0 < cols else 0)
+    first = int(element.min())
+    offsets = (element - first) * b.dtype.bytes
+    placed = PlacedBuffer(
+        b, image.view(np.uint8), first * b.dtype.bytes, stride * b.dtype.bytes, where
+    )
+    return placed, offsets
+
+
+def _meta(kernel: Kernel, items: Items, offsets: dict[str, Array]) -> bytes:
+    fields, size = meta_fields(kernel)
+    out = np.zeros((items.count, size), dtype=np.uint8)
+    types = {p.name: p.dtype for p in kernel.params}
+    for f in fields:
+        if f.count:
+            continue
+        if f.name in types:
+            t = types[f.name]
+            dtype = np.dtype(f"<{'i' if t.signed else 'u'}{t.bytes}")
+            values = items.params[f.name].astype(dtype)
+        else:
+            values = offsets[f.name].astype("<u4")
+        raw = np.frombuffer(values.tobytes(), np.uint8).reshape(items.count, -1)
+        out[:, f.offset : f.offset + raw.shape[1]] = raw
+    return out.tobytes()
+
+
+def job(placed: Placed, runs: list[tuple[str, Array]], *, at_start: bool) -> bytes:
+    """The file that tools/check/main.c reads."""
+
+    def name(text: str) -> bytes:
+        return text.encode().ljust(128, b"\0")
+
+    def number(*values: int) -> bytes:
+        return struct.pack(f"<{len(values)}q", *values)
+
+    k = placed.kernel
+    _, meta_size = meta_fields(k)
+    parts = [b"DAEDCHK1", name(k.id)]
+    parts.append(
+        number(int(at_start), len(placed.buffers), meta_size, placed.items.count, len(runs))
+    )
+    for b in placed.buffers:
+        parts += [number(len(b.bytes), b.origin, b.stride), b.bytes.tobytes()]
+    parts.append(placed.meta)
+    for variant, items in runs:
+        parts += [name(variant), number(len(items)), items.astype("<u8").tobytes()]
+    return b"".join(parts)
+
+
+def may_write(kernel: Kernel, placed: PlacedBuffer) -> Array:
+    """Per element of the image: whether some item may write it."""
+    allowed = np.zeros(len(placed.elements), dtype=bool)
+    box = touched(kernel, placed.buffer, stores=True)
+    if box is not None:
+        inside = tuple(
+            slice(lo - base, hi - base)
+            for (lo, hi), (base, _) in zip(box, placed.buffer.shape, strict=True)
+        )
+        allowed[placed.where[(slice(None), *inside)].ravel()] = True
+    return allowed

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * check JOB RESULT - runs variants on given memory and writes back what they left there.
+ *
+ * The job holds one kernel's buffers as images, the items' meta, and a list of runs (a variant and
+ * the items it is to do). Every run starts from fresh copies of the images. A copy ends (or, when
+ * the job says so, begins) exactly at a page that cannot be touched, so that an access beyond it
+ * is a fault; the fault is reported as the run's outcome and ends the program.
+ *
+ * All numbers are little-endian 64-bit integers, names are 128 bytes padded with zeros.
+ *   job     "DAEDCHK1"  kernel  align(0 end, 1 start)  n_buffers  meta_bytes  n_items  n_runs
+ *           per buffer: image_bytes origin stride, then the image
+ *           the meta (meta_bytes * n_items)
+ *           per run: variant n, then n item numbers
+ *   result  per run: outcome (0 done, 1 read-only buffer changed, 2 no such variant, 3 fault), then for
+ *           outcome 0 or 1 the images of the buffers that the kernel writes
+ *
+ * Exit status: 0 all runs done; 1 the job cannot be read or the result not written; 3 a fault.
+ */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <daedalus/table.h>
+
+enum { NAME_BYTES = 128, MAX_BUFFERS = 16 };
+
+typedef struct image {
+  uint8_t *initial; /* as the job gave it */
+  uint8_t *bytes;   /* the copy that variants work on */
+  size_t size, origin;
+  ptrdiff_t stride;
+} image;
+
+static FILE *result;
+static sig_atomic_t in_variant;
+
+static void die(const char *what) {
+  fprintf(stderr, "check: %s\n", what);
+  exit(1);
+}
+
+static void read_bytes(FILE *job, void *to, size_t n) {
+  if (n != 0 && fread(to, 1, n, job) != n) {
+    die("the job is too short");
+  }
+}
+
+static uint64_t read_number(FILE *job) {
+  uint64_t n;
+  read_bytes(job, &n, sizeof n);
+  return n;
+}
+
+static void write_bytes(const void *from, size_t n) {
+  if (n != 0 && fwrite(from, 1, n, result) != n) {
+    die("cannot write the result");
+  }
+}
+
+static void *allocate(size_t n) {
+  void *p = malloc(n ? n : 1);
+  if (p == NULL) {
+    die("out of memory");
+  }
+  return p;
+}
+
+/* The result file's own buffer was flushed before the variant was called, so write() is in order. */
+static void on_fault(int sig) {
+  static const uint64_t outcome = 3;
+  (void)sig;
+  if (in_variant) {
+    const ssize_t written = write(fileno(result), &outcome, sizeof outcome);
+    (void)written;
+    _exit(3);
+  }
+  _exit(1);
+}
+
+/* Memory for an image, with an untouchable page right behind it (or before it). */
+static uint8_t *guarded(size_t size, bool at_start) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  const size_t inner = (size + page - 1) / page * page;
+  uint8_t *base =
+      mmap(NULL, inner + 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (base == MAP_FAILED) {
+    die("out of memory");
+  }
+  if (mprotect(base, page, PROT_NONE) != 0 || mprotect(base + page + inner, page, PROT_NONE) != 0) {
+    die("cannot protect memory");
+  }
+  return base + page + (at_start ? 0 : inner - size);
+}
+
+static const daedalus_variant *find_variant(const daedalus_kernel_desc *kernel, const char *name) {
+  for (size_t n = 0; n < kernel->n_variants; n++) {
+    if (strcmp(kernel->variants[n].name, name) == 0) {
+      return &kernel->variants[n];
+    }
+  }
+  return NULL;
+}
+
+static void run(FILE *job, const daedalus_kernel_desc *kernel, image *images, const void *meta) {
+  char name[NAME_BYTES];
+  read_bytes(job, name, sizeof name);
+  const size_t n = (size_t)read_number(job);
+  uint64_t *wide = allocate(n * sizeof *wide);
+  uint32_t *items = allocate(n * sizeof *items);
+  read_bytes(job, wide, n * sizeof *wide);
+  for (size_t k = 0; k < n; k++) {
+    items[k] = (uint32_t)wide[k];
+  }
+  const daedalus_variant *variant = find_variant(kernel, name);
+  uint64_t outcome = variant == NULL ? 2 : 0;
+  if (variant != NULL) {
+    daedalus_buffer buffers[MAX_BUFFERS];
+    for (size_t b = 0; b < kernel->n_buffers; b++) {
+      memcpy(images[b].bytes, images[b].initial, images[b].size);
+      buffers[b] = (daedalus_buffer){images[b].bytes + images[b].origin, images[b].stride};
+    }
+    fflush(result);
+    in_variant = 1;
+    variant->cpu(buffers, meta, items, n);
+    in_variant = 0;
+    for (size_t b = 0; b < kernel->n_buffers; b++) {
+      const bool writes = (kernel->buffers[b].access & DAEDALUS_ACCESS_WRITE) != 0;
+      if (!writes && memcmp(images[b].bytes, images[b].initial, images[b].size) != 0) {
+        outcome = 1;
+      }
+    }
+  }
+  write_bytes(&outcome, sizeof outcome);
+  for (size_t b = 0; variant != NULL && b < kernel->n_buffers; b++) {
+    if (kernel->buffers[b].access & DAEDALUS_ACCESS_WRITE) {
+      write_bytes(images[b].bytes, images[b].size);
+    }
+  }
+  free(wide);
+  free(items);
+}
+
+int main(int argc, char **argv) {
+  char magic[8], name[NAME_BYTES];
+  if (argc != 3) {
+    die("usage: check JOB RESULT");
+  }
+  FILE *job = fopen(argv[1], "rb");
+  result = fopen(argv[2], "wb");
+  if (job == NULL || result == NULL) {
+    die("cannot open the files");
+  }
+  struct sigaction action = {.sa_handler = on_fault};
+  sigaction(SIGSEGV, &action, NULL);
+  sigaction(SIGBUS, &action, NULL);
+
+  read_bytes(job, magic, sizeof magic);
+  if (memcmp(magic, "DAEDCHK1", sizeof magic) != 0) {
+    die("not a job");
+  }
+  read_bytes(job, name, sizeof name);
+  const daedalus_kernel_desc *kernel = daedalus_find_kernel(name);
+  if (kernel == NULL) {
+    die("no such kernel in this library");
+  }
+  const bool at_start = read_number(job) != 0;
+  const size_t n_buffers = (size_t)read_number(job), meta_bytes = (size_t)read_number(job);
+  const size_t n_items = (size_t)read_number(job), n_runs = (size_t)read_number(job);
+  if (n_buffers != kernel->n_buffers || n_buffers > MAX_BUFFERS ||
+      meta_bytes != kernel->meta_size) {
+    die("the job and the library disagree about the kernel");
+  }
+  image images[MAX_BUFFERS];
+  for (size_t b = 0; b < n_buffers; b++) {
+    images[b].size = (size_t)read_number(job);
+    images[b].origin = (size_t)read_number(job);
+    images[b].stride = (ptrdiff_t)read_number(job);
+    images[b].initial = allocate(images[b].size);
+    images[b].bytes = guarded(images[b].size, at_start);
+    read_bytes(job, images[b].initial, images[b].size);
+  }
+  uint8_t *meta = allocate(meta_bytes * n_items);
+  read_bytes(job, meta, meta_bytes * n_items);
+  for (size_t k = 0; k < n_runs; k++) {
+    run(job, kernel, images, meta);
+  }
+  for (size_t b = 0; b < n_buffers; b++) {
+    free(images[b].initial);
+  }
+  free(meta);
+  fclose(job);
+  if (fclose(result) != 0) {
+    die("cannot write the result");
+  }
+  return 0;
+}
