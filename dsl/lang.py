@@ -7,8 +7,13 @@ value while tracing.
 
 from collections.abc import Iterable, Sequence
 
+from daedalus.dsl.errors import TraceError
 from daedalus.dsl.ir import DType, Op, i8, i16, i32, u8, u16, u32
-from daedalus.dsl.trace import KernelBuilder, Scalar, TableRef, Value, kernel
+from daedalus.dsl.trace import (
+    KernelBuilder, Scalar, TableRef, Value, _here, is_integer, kernel,
+)  # fmt: skip
+
+_PLAIN = "what is known while tracing is computed with Python's own (import builtins for min, max)"
 
 __all__ = [
     "KernelBuilder", "Value", "absdiff", "all_le", "any_gt", "clip", "clip_s8", "clip_u8", "dot",
@@ -24,8 +29,18 @@ def _builder(*xs: object) -> KernelBuilder | None:
 def _binary(op: Op, a: Scalar, b: Scalar) -> Value:
     k = _builder(a, b)
     if k is None:
-        raise TypeError(f"{op} of two plain integers: compute it in Python")
+        raise TraceError("operand", f"{op} of {_kinds(a, b)}: none is a traced value", _here(), hint=_PLAIN)
     return k._op(op, a, b)
+
+
+def _traced(what: str, x: object) -> Value:
+    if not isinstance(x, Value):
+        raise TraceError("operand", f"{what} takes a traced value, not {_kinds(x)}", _here(), hint=_PLAIN)
+    return x
+
+
+def _kinds(*xs: object) -> str:
+    return " and ".join(type(x).__name__ for x in xs)
 
 
 def min(a: Scalar, b: Scalar) -> Value:
@@ -45,7 +60,12 @@ def absdiff(a: Scalar, b: Scalar) -> Value:
 
 def clip(x: Value, lo: int, hi: int) -> Value:
     """x limited to [lo, hi]."""
-    return x._k._op(Op.CLIP, x, attr=(lo, hi))
+    k = _traced("clip", x)._k
+    if not (is_integer(lo) and is_integer(hi)):
+        k._fail("operand", f"clip to {_kinds(lo, hi)}, not to integers", "use min(max(x, lo), hi)")
+    if lo > hi:
+        k._fail("operand", f"clip to [{lo}, {hi}], which is empty")
+    return k._op(Op.CLIP, x, attr=(lo, hi))
 
 
 def clip_u8(x: Value) -> Value:
@@ -58,26 +78,32 @@ def clip_s8(x: Value) -> Value:
 
 def wrap(x: Value, dtype: DType) -> Value:
     """The member of dtype that is congruent to x modulo 2**bits."""
-    return x._k._op(Op.WRAP, x, attr=(dtype,))
+    k = _traced("wrap", x)._k
+    k._element_type("wrap", dtype)
+    return k._op(Op.WRAP, x, attr=(dtype,))
 
 
 def round_shift(x: Value, n: int) -> Value:
     """(x + 2**(n-1)) >> n: division by 2**n, halves rounded up; x itself for n = 0."""
-    return x._k._op(Op.RSHR, x, attr=(n,)) if x._k._shift(n) else x
+    k = _traced("round_shift", x)._k
+    return k._op(Op.RSHR, x, attr=(n,)) if k._shift(n) else x
 
 
 def select(mask: Value, a: Scalar, b: Scalar) -> Value:
     """a where mask holds, else b."""
-    return mask._k._op(Op.SELECT, mask, a, b)
+    return _traced("select", mask)._k._op(Op.SELECT, mask, a, b)
 
 
 def dot(table: TableRef, row: Scalar, xs: Sequence[Value]) -> Value:
     """The sum of table[row][k] * xs[k]."""
+    if not isinstance(table, TableRef):
+        raise TraceError("dot", f"{_kinds(table)} is not a table", _here(), hint="use k.table(...)")
     k = table._k
+    if table.decl.vector:
+        k._fail("dot", f"table {table.decl.name} has no rows", "declare it as a list of lists")
     if len(xs) != len(table.decl.rows[0]):
         k._fail("dot", f"{len(xs)} values for rows of {len(table.decl.rows[0])}")
-    args = (k._lift(row), *(k._lift(x) for x in xs))
-    return k._make(Op.DOT, args, (table.decl.name,))
+    return k._op(Op.DOT, row, *xs, attr=(table.decl.name,))
 
 
 def rotate(a: Value, b: Value, cos: int, sin: int, bits: int) -> tuple[Value, Value]:
@@ -91,6 +117,8 @@ def rotate(a: Value, b: Value, cos: int, sin: int, bits: int) -> tuple[Value, Va
 def all_le(xs: Iterable[Value], limit: Scalar) -> Value:
     """Every one of xs is at most limit."""
     masks = [x <= limit for x in xs]
+    if not masks:
+        raise TraceError("operand", "all_le of no values", _here())
     out = masks[0]
     for m in masks[1:]:
         out = out & m
@@ -100,6 +128,8 @@ def all_le(xs: Iterable[Value], limit: Scalar) -> Value:
 def any_gt(xs: Iterable[Value], limit: Scalar) -> Value:
     """At least one of xs exceeds limit."""
     masks = [x > limit for x in xs]
+    if not masks:
+        raise TraceError("operand", "any_gt of no values", _here())
     out = masks[0]
     for m in masks[1:]:
         out = out | m

@@ -60,6 +60,7 @@ class Ranges:
         self._hostile = hostile
         self._of: dict[Node, Interval] = {}
         self.temps: dict[str, Interval] = {}
+        self.stored: dict[str, list[Node]] = {}  # temp -> the values stored in it
         self._conformant = Ranges(kernel, assume) if hostile else None
         self.wraps: set[Node] = set()
         types = self._conformant.temps if self._conformant else {}
@@ -78,6 +79,7 @@ class Ranges:
             if any(s.buffer == t.name for t in self.kernel.temps):
                 got = self._of[s.value]
                 self.temps[s.buffer] = self.temps.get(s.buffer, got) | got
+                self.stored.setdefault(s.buffer, []).append(s.value)
 
     def _limited(self, node: Node) -> Interval:
         """The interval of a value; a hostile one that leaves its computing width wraps there."""
@@ -188,6 +190,9 @@ def widening_chain(ranges: Ranges, node: Node) -> tuple[str, ...]:
     while True:
         steps.append(f"{node.loc}: {_describe(node)} is in {ranges.of(node)}")
         candidates = [a for a in node.args if not a.is_bool]
+        if node.op is Op.LOAD:  # a temp: what was stored there
+            candidates = ranges.stored.get(node.attr[0], [])
+        candidates = [a for a in candidates if a.op is not Op.CONST] or candidates
         if not candidates:
             return tuple(steps)
         node = max(candidates, key=lambda a: max(abs(ranges.of(a).lo), abs(ranges.of(a).hi)))
@@ -239,6 +244,13 @@ def check_ranges(kernel: Kernel) -> Ranges:
                 raise _unfit(
                     kernel, ranges, s.value, f"stores {r} into {s.buffer} of {t}", t.lo, t.hi, s
                 )
+    for temp in kernel.temps:
+        got = ranges.temps.get(temp.name)
+        if got is not None and smallest_dtype(got.lo, got.hi) is None:
+            raise RangeError(
+                "range", f"temp {temp.name} holds {got}: no element type does", temp.loc, kernel.id,
+                hint="use two temps, or clip() what is stored",
+            )  # fmt: skip
     return ranges
 
 

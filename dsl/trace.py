@@ -6,6 +6,7 @@ becomes a node that remembers its source line. Loops, recursion and helpers are 
 """
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from typing import Any
 from daedalus.dsl.build import Builder
 from daedalus.dsl.errors import Loc, SpecError, TraceError
 from daedalus.dsl.ir import (
+    DTYPES,
     Affine,
     Assumption,
     Buffer,
@@ -31,6 +33,16 @@ from daedalus.dsl.ir import (
 )
 
 _CORE = os.path.dirname(os.path.realpath(__file__))
+_TYPES = f"element types are {', '.join(map(str, DTYPES))}"
+_KERNEL_ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)+")
+
+# Declared names become C names: words of C, and what generated functions call their own.
+_TAKEN = frozenset(
+    "auto bool break case char const continue default do double else enum extern false float for"
+    " goto if inline int long register restrict return short signed sizeof static struct switch"
+    " true typedef union unsigned void volatile while asm batch buffers ctx item items j m meta"
+    " n_items substrate".split()
+)
 
 
 def _source_name(path: str) -> str:
@@ -42,30 +54,57 @@ def _source_name(path: str) -> str:
     return rel if not rel.startswith("..") else os.path.basename(real)
 
 
+def _own(frame: FrameType) -> bool:
+    """Whether a frame is the language's, not the spec's; `with` runs through contextlib."""
+    folder = os.path.dirname(os.path.realpath(frame.f_code.co_filename))
+    return folder == _CORE or frame.f_globals.get("__name__") == "contextlib"
+
+
 def _here() -> Loc:
     """The innermost line outside the language's own modules."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and os.path.dirname(os.path.realpath(frame.f_code.co_filename)) == _CORE:
+    while frame is not None and _own(frame):
         frame = frame.f_back
     if frame is None:
         return Loc("<unknown>", 0)
     return Loc(_source_name(frame.f_code.co_filename), frame.f_lineno)
 
 
-def _no(what: str, hint: str) -> Callable[..., Any]:
-    def refuse(self: "Value", *_: object) -> Any:
-        raise TraceError("data-dependent-python", f"a traced value has no {what}", _here(), hint=hint)
+def python_error(error: Exception, path: str, otherwise: int, kernel: str = "") -> TraceError:
+    """What Python itself refused in the spec at `path`, at the innermost line of that file."""
+    line, trace = otherwise, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == path:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return TraceError(
+        "python", f"{type(error).__name__}: {error}", Loc(_source_name(path), line), kernel,
+        hint="Python raised this while it ran the spec",
+    )  # fmt: skip
+
+
+def _no(what: str, hint: str, subject: str = "a traced value") -> Callable[..., Any]:
+    def refuse(self: object, *_: object) -> Any:
+        raise TraceError("data-dependent-python", f"{subject} has no {what}", _here(), hint=hint)
 
     return refuse
 
 
+def is_integer(x: object) -> bool:
+    """A plain Python integer; True and False are none."""
+    return isinstance(x, int) and not isinstance(x, bool)
+
+
 class Value:
-    """A traced integer or boolean. Operators build nodes; Python control flow cannot look inside."""
+    """A traced integer or boolean. Operators build nodes; Python control flow cannot look inside.
 
-    __slots__ = ("_k", "node")
+    `home` is the builder that made it: a stage's, or the one of what all stages share.
+    """
 
-    def __init__(self, k: "KernelBuilder", node: Node) -> None:
-        self._k, self.node = k, node
+    __slots__ = ("_k", "home", "node")
+
+    def __init__(self, k: "KernelBuilder", node: Node, home: Builder) -> None:
+        self._k, self.node, self.home = k, node, home
 
     # -- arithmetic
     def __add__(self, o: "Scalar") -> "Value":
@@ -96,6 +135,12 @@ class Value:
         if isinstance(n, Value):
             return self._k._op(Op.SHRV, self, n)
         return self._k._op(Op.SHR, self, attr=(self._k._shift(n),))
+
+    def __rrshift__(self, o: int) -> "Value":
+        return self._k._op(Op.SHRV, o, self)
+
+    def __pos__(self) -> "Value":
+        return self
 
     def __abs__(self) -> "Value":
         return self._k._op(Op.ABS, self)
@@ -136,14 +181,24 @@ class Value:
     __float__ = _no("float", "kernels compute on integers only")
     __iter__ = _no("elements", "slice the buffer instead, as in px[-4:4, i]")
     __len__ = _no("length", "slice the buffer instead, as in px[-4:4, i]")
-    __truediv__ = _no("fraction", "use >> or round_shift()")
-    __floordiv__ = _no("division", "use >> or round_shift(), or a reciprocal table")
-    __mod__ = _no("remainder", "use wrap(), or x - ((x >> n) << n)")
-    __pow__ = _no("power", "multiply")
+    __getitem__ = _no("elements", "only buffers and tables are indexed")
+    __contains__ = _no("elements", "only buffers and tables are indexed")
+    __truediv__ = __rtruediv__ = _no("fraction", "use >> or round_shift()")
+    __floordiv__ = __rfloordiv__ = _no("division", "use >> or round_shift(), or a reciprocal table")
+    __mod__ = __rmod__ = _no("remainder", "use wrap(), or x - ((x >> n) << n)")
+    __pow__ = __rpow__ = _no("power", "multiply")
+    __rlshift__ = _no("shift to the left by it", "look the power up in a table, and multiply")
+    __xor__ = __rxor__ = _no("exclusive or", "compare with ==, or combine with & | ~")
+    __rand__ = __ror__ = _no("boolean from Python beside it", "select() and & | take comparisons")
+    __round__ = _no("float", "kernels compute on integers only")
     __hash__ = object.__hash__
 
 
 Scalar = Value | int
+
+
+_ONE_PROGRAM = "every lane runs the same program: use a stage of fewer lanes, or a table"
+_AFFINE = "an index is a sum of lanes, each times an integer; add a lane axis to split one"
 
 
 class LaneIndex:
@@ -165,6 +220,11 @@ class LaneIndex:
     __radd__ = __add__
 
     def __mul__(self, n: int) -> "LaneIndex":
+        if not is_integer(n):
+            raise TraceError(
+                "index", f"a lane is multiplied by {type(n).__name__}", _here(),
+                hint="an index is a sum of lanes, each times an integer",
+            )  # fmt: skip
         a = self.affine
         return LaneIndex(Affine(a.const * n, tuple((lane, c * n) for lane, c in a.terms if n)))
 
@@ -179,11 +239,26 @@ class LaneIndex:
     def __rsub__(self, o: int) -> "LaneIndex":
         return -self + o
 
+    # -- a lane has no value while tracing: it stands for all of them
+    __bool__ = _no("truth at tracing time", _ONE_PROGRAM, "a lane")
+    __lt__ = __le__ = __gt__ = __ge__ = _no("order at tracing time", _ONE_PROGRAM, "a lane")
+    __index__ = __int__ = _no("integer at tracing time", _ONE_PROGRAM, "a lane")
+    __float__ = _no("float", "kernels compute on integers only", "a lane")
+    __iter__ = _no("elements", "a stage of one axis gives one lane", "a lane")
+    __floordiv__ = __mod__ = __rshift__ = __and__ = _no("quotient or bits", _AFFINE, "a lane")
+    __truediv__ = __lshift__ = __pow__ = _no("quotient or power", _AFFINE, "a lane")
+    __hash__ = object.__hash__
+
+    def __eq__(self, o: object) -> bool:
+        raise TraceError(
+            "data-dependent-python", "a lane cannot be compared", _here(), hint=_ONE_PROGRAM
+        )
+
 
 def _affine(x: object) -> Affine:
     if isinstance(x, LaneIndex):
         return x.affine
-    if isinstance(x, int) and not isinstance(x, bool):
+    if isinstance(x, int) and is_integer(x):
         return Affine(x)
     raise TraceError(
         "index", f"cannot index with {type(x).__name__}", _here(), hint="use a lane or an integer"
@@ -214,6 +289,11 @@ class BufferRef:
         assert isinstance(s, slice)
         lo, hi = shape[at]
         start, stop, step = s.start, s.stop, s.step
+        if not all(x is None or is_integer(x) for x in (start, stop, step)) or step == 0:
+            raise TraceError(
+                "index", f"a slice of {self.decl.name} needs integers, and a step other than 0",
+                _here(), hint="a lane stands alone in its axis; add to it inside a Python loop",
+            )  # fmt: skip
         span = range(lo if start is None else start, hi if stop is None else stop, step or 1)
         return [
             self._order(tuple(Affine(p) if n == at else _affine(x) for n, x in enumerate(keys)))
@@ -222,6 +302,10 @@ class BufferRef:
 
     def _order(self, index: tuple[Affine, ...]) -> tuple[Affine, ...]:
         return index[::-1] if self._swapped else index
+
+    # Python would otherwise count an index up for ever.
+    __iter__ = _no("elements to run through", "slice it, as in px[-4:4, i]", "a buffer")
+    __len__ = _no("length at tracing time", "its bounds are the ones declared", "a buffer")
 
     def __getitem__(self, key: object) -> Any:
         where = self._indices(key)
@@ -247,11 +331,14 @@ class TableRef:
     def __init__(self, k: "KernelBuilder", decl: Table) -> None:
         self._k, self.decl = k, decl
 
+    __iter__ = _no("elements to run through", "index it with what you know", "a table")
+    __len__ = _no("length at tracing time", "take that of the Python list it came from", "a table")
+
     def __getitem__(self, key: Scalar | tuple[Scalar, Scalar]) -> Value:
         keys = key if isinstance(key, tuple) else (key,)
         if len(keys) != (1 if self.decl.vector else 2):
             raise TraceError("index", f"table {self.decl.name}: wrong number of indices", _here())
-        return self._k._make(Op.TABLE, tuple(self._k._lift(x) for x in keys), (self.decl.name,))
+        return self._k._op(Op.TABLE, *keys, attr=(self.decl.name,))
 
 
 class KernelBuilder:
@@ -303,9 +390,15 @@ class KernelBuilder:
             rows, cols = (along, across) if swapped else (across, along)
         if rows is None or cols is None:
             self._fail("declaration", f"plane {name} needs rows and cols, or across and along")
+        for bounds in (rows, cols):
+            self._bounds(f"plane {name}", bounds)
         box = (rows, cols) if owns == "all" else owns
         if isinstance(box, str):
             self._fail("declaration", f'plane {name}: owns is "all" or bounds of rows and columns')
+        for whole, own in zip((rows, cols), box or (), strict=False):
+            self._bounds(f"plane {name}: owns", own)
+            if not whole[0] <= own[0] <= own[1] <= whole[1]:
+                self._fail("declaration", f"plane {name}: owns {own} of {whole}: more than declared")
         decl = self._buffer(name, "plane", dtype, (rows, cols), access, lo, hi, box, note)
         return BufferRef(self, decl, swapped)
 
@@ -321,7 +414,7 @@ class KernelBuilder:
         note: str = "",
     ) -> BufferRef:
         """Items packed one after another; the last axis is contiguous."""
-        bounds = tuple((0, n) for n in shape)
+        bounds = self._extents(f"block {name}", shape)
         return BufferRef(
             self, self._buffer(name, "block", dtype, bounds, access, lo, hi, None, note), False
         )
@@ -338,7 +431,8 @@ class KernelBuilder:
         owns: tuple[tuple[int, int], tuple[int, int]] | None,
         note: str,
     ) -> Buffer:
-        self._fresh(name)
+        self._fresh(name, *((f"{name}_off", f"{name}_stride") if kind == "plane" else ()))
+        self._element_type(name, dtype)
         if access not in ("in", "out", "inout"):
             self._fail("declaration", f'{name}: access is "in", "out" or "inout", not {access!r}')
         if any(a >= b for a, b in shape):
@@ -353,23 +447,28 @@ class KernelBuilder:
     def temp(self, name: str, shape: tuple[int, ...]) -> BufferRef:
         """A tile-local array between stages; its element width follows from what is stored."""
         self._fresh(name)
-        decl = Buffer(name, "temp", None, tuple((0, n) for n in shape), "inout", _here())
+        decl = Buffer(name, "temp", None, self._extents(f"temp {name}", shape), "inout", _here())
         self._temps.append(decl)
         return BufferRef(self, decl, False)
 
     def param(self, name: str, dtype: DType, lo: int, hi: int, *, why: str = "") -> Value:
         """A value per item, in the meta; [lo, hi] is what the standard allows."""
         self._fresh(name)
+        self._element_type(name, dtype)
         if not dtype.lo <= lo <= hi <= dtype.hi:
             self._fail("declaration", f"{name}: [{lo}, {hi}] is not a range within {dtype}")
         self._params.append(Param(name, dtype, lo, hi, _here(), why))
-        return Value(self, self._shared.make(Op.PARAM, (), (name,), _here(), name))
+        node = self._shared.make(Op.PARAM, (), (name,), _here(), name)
+        return Value(self, node, self._shared)
 
     def table(self, name: str, dtype: DType, rows: Sequence[int | Sequence[int]]) -> TableRef:
         """A constant table; one or two dimensions."""
         self._fresh(name)
+        self._element_type(name, dtype)
         vector = all(isinstance(r, int) for r in rows)
-        full = tuple((r,) if isinstance(r, int) else tuple(r) for r in rows)
+        full = tuple(tuple(r) if isinstance(r, Sequence) else (r,) for r in rows)
+        if not all(is_integer(x) for r in full for x in r):
+            self._fail("declaration", f"table {name}: an entry is not an integer")
         if not full or len({len(r) for r in full}) != 1:
             self._fail("declaration", f"table {name}: rows must be of one, non-zero length")
         if any(not dtype.lo <= x <= dtype.hi for r in full for x in r):
@@ -386,14 +485,16 @@ class KernelBuilder:
         With `default` every conformant item meets it (the standard says so). Otherwise a schedule
         may switch it on, and its variants hold for items that meet it.
         """
-        if not name.isalnum():
+        if not (name.isascii() and name.isalnum()):
             self._fail("declaration", f"assumption {name!r}: letters and digits only")
+        if lo > hi:
+            self._fail("declaration", f"assumption {name}: [{lo}, {hi}] is empty")
         if any(a.name == name for a in self._assumptions):
             self._fail("declaration", f"assumption {name!r} is declared twice")
         self._assumptions.append(Assumption(name, why, default, _here()))
 
         def state(x: Scalar) -> Value:
-            return self._make(Op.ASSUME, (self._lift(x),), (name, lo, hi))
+            return self._op(Op.ASSUME, x, attr=(name, lo, hi))
 
         return state
 
@@ -406,16 +507,31 @@ class KernelBuilder:
         **when: tuple[int, int],
     ) -> None:
         """A precondition that makes a cheaper variant possible; declare the narrowest first."""
-        if not name.isalnum() or name == "full" or any(c.name == name for c in self._classes):
+        plain = name.isascii() and name.isalnum()
+        if not plain or name == "full" or any(c.name == name for c in self._classes):
             self._fail("declaration", f"class {name!r}: a fresh name of letters and digits")
         known = {p.name: p for p in self._params}
-        for p, (lo, hi) in when.items():
-            if p not in known or lo > hi:
-                self._fail("declaration", f"class {name}: no parameter {p}, or an empty range")
+        for p, bounds in when.items():
+            if p not in known:
+                self._fail(
+                    "declaration", f"class {name}: no parameter {p}",
+                    f"declared before it are {', '.join(known) or 'none'}",
+                )  # fmt: skip
+            if not (
+                isinstance(bounds, tuple)
+                and len(bounds) == 2
+                and known[p].lo <= bounds[0] <= bounds[1] <= known[p].hi
+            ):
+                self._fail(
+                    "declaration", f"class {name}: {p}={bounds!r} is not a range (lo, hi) within"
+                    f" [{known[p].lo}, {known[p].hi}]",
+                )  # fmt: skip
         for b, extents in (nonzero or {}).items():
             decl = next((x for x in self._buffers if x.name == b and x.kind == "block"), None)
             if decl is None or len(extents) != len(decl.shape):
                 self._fail("declaration", f"class {name}: {b} is not a block of that many axes")
+            if any(not 0 <= n <= full for n, full in zip(extents, decl.extents, strict=True)):
+                self._fail("declaration", f"class {name}: {b} is only {decl.extents}, not {extents}")
         self._classes.append(
             ItemClass(
                 name,
@@ -431,9 +547,11 @@ class KernelBuilder:
     def stage(self, **dims: int) -> Iterator[Any]:
         """A lane domain, outermost axis first: `with k.stage(y=8, x=8) as (y, x)`."""
         if self._builder is not None:
-            self._fail("stage", "stages do not nest")
+            self._fail("stage", "stages do not nest", "end the first, with a temp between them")
         if not dims or any(n < 1 for n in dims.values()):
             self._fail("stage", "a stage needs at least one lane axis of at least one lane")
+        for name in dims:
+            self._plain(name)
         loc = _here()
         self._builder = Builder(self._tables, self._shared)
         self._lanes = dict(dims)
@@ -453,6 +571,7 @@ class KernelBuilder:
         """Stores inside happen only where `mask` holds."""
         if not isinstance(mask, Value) or not mask.node.is_bool:
             self._fail("mask", "when() needs a comparison or a combination of comparisons")
+        self._lift(mask)
         self._masks.append(mask)
         try:
             yield
@@ -463,34 +582,67 @@ class KernelBuilder:
     def _fail(self, rule: str, message: str, hint: str = "") -> Any:
         raise TraceError(rule, message, _here(), self.id, hint)
 
-    def _fresh(self, name: str) -> None:
+    def _fresh(self, name: str, *implied: str) -> None:
+        """Refuses a name that is taken; `implied` ones come with it into the C interface."""
         names = [b.name for b in (*self._buffers, *self._temps)]
         names += [p.name for p in self._params] + list(self._tables)
-        if name in names:
-            self._fail("declaration", f"{name} is declared twice")
-        if not name.isidentifier() or name.startswith("_"):
-            self._fail("declaration", f"{name!r} is not a plain identifier")
+        planes = [b.name for b in self._buffers if b.kind == "plane"]
+        names += [f"{b}{end}" for b in planes for end in ("_off", "_stride")]
+        for wanted in (name, *implied):
+            if wanted in names:
+                self._fail("declaration", f"{wanted} is declared twice")
+        self._plain(name)
         if self._builder is not None:
             self._fail("declaration", f"declare {name} outside the stages")
 
+    def _plain(self, name: str) -> None:
+        if not (name.isascii() and name.isidentifier()) or name.startswith("_"):
+            self._fail("declaration", f"{name!r} is not a plain identifier")
+        if name in _TAKEN or name.startswith("reserved"):
+            self._fail("declaration", f"{name} means something else in C or in generated code")
+
+    def _element_type(self, name: str, dtype: object) -> None:
+        if not isinstance(dtype, DType):
+            self._fail("declaration", f"{name}: {dtype!r} is not an element type", _TYPES)
+
+    def _bounds(self, what: str, bounds: object) -> None:
+        if not (isinstance(bounds, tuple) and len(bounds) == 2 and all(map(is_integer, bounds))):
+            self._fail("declaration", f"{what}: {bounds!r} is not (first, one past the last)")
+
+    def _extents(self, what: str, shape: object) -> tuple[tuple[int, int], ...]:
+        if not (isinstance(shape, tuple) and shape and all(is_integer(n) and n > 0 for n in shape)):
+            self._fail("declaration", f"{what}: shape {shape!r} is not a tuple of sizes, as (8, 8)")
+        assert isinstance(shape, tuple)
+        return tuple((0, n) for n in shape)
+
     def _shift(self, n: object) -> int:
-        if not isinstance(n, int) or isinstance(n, bool) or not 0 <= n <= 31:
-            self._fail("shift", f"cannot shift by {n!r}", "shift amounts are 0..31")
+        if not isinstance(n, int) or not is_integer(n) or not 0 <= n <= 31:
+            shown = n if isinstance(n, int | float) else "a value known only when the kernel runs"
+            self._fail("shift", f"cannot shift by {shown}", "shift amounts are 0..31")
         assert isinstance(n, int)
         return n
 
     def _lift(self, x: object) -> Node:
         if isinstance(x, Value):
+            if x.home is not self._shared and x.home is not self._builder:
+                self._fail(
+                    "stage", "this value was computed in another stage",
+                    "store it in a temp there, or compute it again here",
+                )  # fmt: skip
             return x.node
-        if isinstance(x, int) and not isinstance(x, bool):
+        if isinstance(x, int) and is_integer(x):
             return (self._builder or self._shared).const(x, _here())
         if isinstance(x, LaneIndex):
-            self._fail("lane-value", "a lane is an index, not a value")
-        self._fail("operand", f"{type(x).__name__} is not an integer value")
+            self._fail("lane-value", "a lane is an index, not a value", "look it up in a table")
+        self._fail(
+            "operand", f"{type(x).__name__} is not an integer value",
+            "operands are integers, parameters, elements of buffers, and what is computed of them",
+        )  # fmt: skip
         raise AssertionError
 
     def _make(self, op: Op, args: tuple[Node, ...], attr: tuple[Any, ...] = ()) -> Value:
-        return Value(self, (self._builder or self._shared).make(op, args, attr, _here()))
+        home = self._builder or self._shared
+        return Value(self, home.make(op, args, attr, _here()), home)
 
     def _op(self, op: Op, *args: Scalar, attr: tuple[Any, ...] = ()) -> Value:
         nodes = tuple(self._lift(a) for a in args)
@@ -612,6 +764,9 @@ class KernelSpec:
         except SpecError as e:
             e.kernel = e.kernel or kernel_id
             raise
+        except Exception as e:
+            code = self.fn.__code__
+            raise python_error(e, code.co_filename, code.co_firstlineno, kernel_id) from e
         if not k._stages:
             raise TraceError("stage", "the kernel has no stage", self.loc, kernel_id)
         return Kernel(
@@ -653,7 +808,21 @@ def kernel(
               cleared afterwards), a parameter's name its value
     """
 
+    def refuse(message: str) -> None:
+        raise TraceError("declaration", f"@kernel: {message}", _here())
+
+    if not clause.strip():
+        refuse("name the normative clause that it computes")
+    if set(axes) - {"v", "h"} or len(set(axes)) != len(axes):
+        refuse(f'axes are "v" and "h", not {axes!r}')
+    if bare and bare not in axes:
+        refuse(f"bare={bare!r} is none of its axes")
+    if not items.isidentifier():
+        refuse(f"items={items!r} is not a plain identifier")
+
     def wrap(fn: Callable[[KernelBuilder], None]) -> KernelSpec:
+        if not _KERNEL_ID.fullmatch(fn.__name__):
+            refuse(f"{fn.__name__} is not a name like <codec>_<operation>, in lower case")
         return KernelSpec(fn, clause, axes, bare, items, decoders or {})
 
     return wrap

@@ -16,7 +16,7 @@ from daedalus.dsl import interp
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import FULL, Buffer, Kernel, Param
 
-KINDS = ("conformant", "boundary", "hostile")
+KINDS = ("conformant", "typical", "boundary", "hostile")
 _SURPLUS = 3  # candidates drawn for each item wanted
 
 
@@ -25,6 +25,8 @@ def make_items(kernel: Kernel, count: int, seed: int, kind: str = "conformant") 
 
     conformant  all meet the declared ranges, the default assumptions and the class they are drawn
                 for; classes and decision patterns are mixed
+    typical     conformant ones as the spec's sampler draws them, where it has one: parameters and
+                data agree in ways that only the codec knows
     boundary    values at and next to the ends of their ranges; not all conformant
     hostile     anything that fits the element types
     """
@@ -33,10 +35,13 @@ def make_items(kernel: Kernel, count: int, seed: int, kind: str = "conformant") 
         return _hostile(kernel, count, rng)
     if kind == "boundary":
         return _in_classes(kernel, _boundary(kernel, count, rng), rng)
-    if kind != "conformant":
+    if kind not in KINDS:
         raise ValueError(f"unknown kind of items: {kind!r}, one of {', '.join(KINDS)}")
-    drawn = _in_classes(kernel, _typical(kernel, count * _SURPLUS, rng), rng)
-    drawn = _made_conformant(kernel, drawn)
+    if kind == "typical" and kernel.sampler is not None:
+        drawn = _typical(kernel, count * _SURPLUS, rng, share=1.0)
+    else:
+        drawn = _in_classes(kernel, _typical(kernel, count * _SURPLUS, rng, share=0.5), rng)
+        drawn = _made_conformant(kernel, drawn)
     good = np.flatnonzero(interp.run(kernel, drawn).conformant(kernel.defaults))
     if not len(good):
         raise ValueError(f"{kernel.id}: no conformant item found; its assumptions exclude everything")
@@ -63,14 +68,15 @@ def _mixed(
     return out
 
 
-def _typical(kernel: Kernel, count: int, rng: np.random.Generator) -> Items:
+def _typical(kernel: Kernel, count: int, rng: np.random.Generator, *, share: float) -> Items:
+    """Items in all manners; this share of them from the spec's sampler, if it has one."""
     buffers = {b.name: _buffer(b, count, rng) for b in kernel.buffers}
     params = {p.name: _param(p, count, rng) for p in kernel.params}
     if kernel.sampler is not None:
-        half = rng.random(count) < 0.5
+        sampled = rng.random(count) < share
         for name, values in kernel.sampler(rng, count).items():
             target = buffers if name in buffers else params
-            target[name][half] = values[half]
+            target[name][sampled] = values[sampled]
     return Items(buffers, params)
 
 

@@ -34,9 +34,10 @@ def verify(kernel: Kernel) -> Ranges:
         for s in stage.stores:
             if s.buffer in written:
                 written[s.buffer][flat_index(kernel.buffer(s.buffer), s.index, stage)] = True
-    for b in kernel.buffers:
+    for b in (*kernel.buffers, *kernel.temps):
         if b.access != "in" and not any(s.buffer == b.name for st in kernel.stages for s in st.stores):
-            raise VerifyError("unused", f"{b.name} is {b.access}, but is never stored", b.loc, kernel.id)
+            what = "a temp" if b.kind == "temp" else b.access
+            raise VerifyError("unused", f"{b.name} is {what}, but is never stored", b.loc, kernel.id)
     return check_ranges(kernel)
 
 
@@ -54,10 +55,20 @@ def _well_formed(kernel: Kernel, stage: Stage) -> None:
         wanted = _ARITY.get(n.op, 2)
         if n.op not in (Op.TABLE, Op.DOT) and len(n.args) != wanted:
             raise VerifyError("arity", f"{n.op} takes {wanted} operands", n.loc, kernel.id)
+        for at, a in enumerate(n.args):
+            boolean = n.op in (Op.AND, Op.OR, Op.NOT) or (n.op is Op.SELECT and at == 0)
+            if a.is_bool != boolean:
+                kinds = ("an integer", "a boolean")
+                raise VerifyError(
+                    "kind", f"operand {at} of {n.op} is {kinds[a.is_bool]}, not {kinds[boolean]}",
+                    n.loc, kernel.id,
+                )  # fmt: skip
         if n.op is Op.LOAD:
             _known_lanes(kernel, stage, n.index, n.loc)
     for s in stage.stores:
         _known_lanes(kernel, stage, s.index, s.loc)
+        if s.value.is_bool:
+            raise VerifyError("kind", f"stores a boolean into {s.buffer}", s.loc, kernel.id)
         if s.mask is not None and not s.mask.is_bool:
             raise VerifyError("mask", "the mask of a store is not boolean", s.loc, kernel.id)
 
@@ -125,7 +136,7 @@ def _point(stage: Stage, flat: int) -> str:
 
 def _lanes_independent(kernel: Kernel, stage: Stage) -> None:
     """No element is written by two lanes, or twice by one, nor read by one and written by another."""
-    for name in {s.buffer for s in stage.stores}:
+    for name in dict.fromkeys(s.buffer for s in stage.stores):
         buffer = kernel.buffer(name)
         writer = np.full(buffer.size, -1, dtype=np.int64)
         by: list[Store] = [s for s in stage.stores if s.buffer == name]

@@ -7,8 +7,6 @@ once with, and what comes back must be what the interpreter says.  Which functio
 kernel stands in tools/oracle/kernels.toml, the format of the files in tools/oracle/main.c.
 """
 
-import importlib
-import pkgutil
 import tempfile
 import tomllib
 from dataclasses import dataclass
@@ -17,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from daedalus.dsl import interp, kernels, vectors
+from daedalus.dsl import interp, vectors
 from daedalus.dsl.ir import Kernel
-from daedalus.dsl.trace import KernelSpec
 from daedalus.generator import fetch, native
 from daedalus.generator.cli.common import (
     EXIT_FAILED,
@@ -29,6 +26,7 @@ from daedalus.generator.cli.common import (
     repo_root,
     run,
 )
+from daedalus.generator.registry import load
 
 MODES = ("c", "asm")  # without processor extensions, and with
 _TRIES = 8  # batches of vectors until enough of them are conformant
@@ -79,21 +77,10 @@ def entries() -> tuple[str, tuple[str, ...], list[Entry]]:
     return data["oracle"], tuple(data["sources"]), made
 
 
-def all_kernels() -> list[Kernel]:
-    """Every kernel of every module below daedalus.dsl.kernels."""
-    found: dict[str, Kernel] = {}
-    for info in pkgutil.walk_packages(kernels.__path__, kernels.__name__ + "."):
-        module = importlib.import_module(info.name)
-        for spec in vars(module).values():
-            if isinstance(spec, KernelSpec):
-                found.update((k.id, k) for k in spec.kernels())
-    return list(found.values())
-
-
 def compare(wanted: tuple[str, ...], count: int, seed: int) -> list[Comparison]:
     """Compares the wanted kernels (none named: all that the oracle knows) on `count` items."""
     oracle, sources, known = entries()
-    by_name = {name: k for k in all_kernels() for name in (k.id, *k.aliases)}
+    by_name = {name: k for k in (e.kernel for e in load()) for name in (k.id, *k.aliases)}
     ids = {by_name[w].id if w in by_name else w for w in wanted}
     chosen = [e for e in known if not wanted or by_name[e.kernel].id in ids]
     unknown = ids - {by_name[e.kernel].id for e in known}
@@ -143,7 +130,7 @@ def _items(kernel: Kernel, count: int, seed: int, *, lenient: bool) -> interp.It
     batches: list[interp.Items] = []
     have = 0
     for attempt in range(_TRIES):
-        items = vectors.make_items(kernel, count, seed + attempt, "conformant")
+        items = vectors.make_items(kernel, count, seed + attempt, "typical")
         good = items.take(interp.run(kernel, items).conformant(assume))
         batches.append(good)
         have += good.count

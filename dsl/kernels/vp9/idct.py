@@ -68,17 +68,34 @@ def vp9_idct8(k: KernelBuilder) -> None:
             dst[y, x] = clip_u8(dst[y, x] + round_shift(residual, 5))
 
 
+# default_scan_8x8, VP9 10.4: positions v * 8 + h in the order they are coded
+DEFAULT_SCAN_8X8 = (
+    0, 8, 1, 16, 9, 2, 17, 24, 10, 3, 18, 25, 32, 11, 4, 26, 33, 19, 40, 12, 34, 27, 5, 41, 20, 48,
+    13, 35, 42, 28, 21, 6, 49, 56, 36, 43, 29, 7, 14, 50, 57, 44, 22, 37, 15, 51, 58, 30, 45, 23,
+    52, 59, 38, 31, 60, 53, 46, 39, 61, 54, 47, 62, 55, 63,
+)  # fmt: skip
+
+
 @vp9_idct8.inputs
 def _residuals(rng: np.random.Generator, count: int) -> dict[str, np.ndarray]:
-    """Coefficients as an encoder makes them: forward DCTs of residuals within +-255, quantised."""
+    """Coefficients as an encoder makes them: forward DCTs of residuals within +-255, quantised.
+
+    Coding stops at a random position of the scan; eob is where the last non-zero one stands.
+    """
     n = np.arange(8)
     basis = np.cos((2 * n[None, :] + 1) * n[:, None] * np.pi / 16) * np.sqrt(2 / 8)
     basis[0] /= np.sqrt(2)
     scale = rng.choice([4, 32, 255], (count, 1, 1))
-    shape = rng.choice([0.0, 1.0], (count, 1, 1))  # noise, or a smooth slope
+    smooth = rng.choice([0.0, 1.0], (count, 1, 1))
     slope = np.add.outer(n - 3.5, n - 3.5)[None] * rng.uniform(-0.2, 0.2, (count, 1, 1))
     noise = rng.uniform(-1, 1, (count, 8, 8))
-    residual = np.clip(scale * (slope * shape + noise * (1 - 0.9 * shape)), -255, 255)
+    residual = np.clip(scale * (slope * smooth + noise * (1 - 0.9 * smooth)), -255, 255)
     step = rng.choice([1, 4, 16, 64, 256], (count, 1, 1))
-    forward = 8 * np.einsum("hx,nxy,vy->nhv", basis, residual, basis)
-    return {"coeffs": (np.rint(forward / step) * step).astype(np.int64)}
+    coded = np.rint(8 * np.einsum("hx,nxy,vy->nhv", basis, residual, basis) / step) * step
+    place = np.empty(64, dtype=np.int64)
+    place[list(DEFAULT_SCAN_8X8)] = np.arange(64)
+    order = place.reshape(8, 8).T  # [h][v]
+    stop = rng.choice([1, 2, 12, 13, 34, 64], count) - rng.integers(0, 2, count)
+    coeffs = np.where(order < stop[:, None, None], coded, 0).astype(np.int64)
+    eob = np.where(coeffs != 0, order + 1, 1).reshape(count, -1).max(axis=1)
+    return {"coeffs": coeffs, "eob": eob}
