@@ -21,7 +21,7 @@ class Builder:
     def __init__(self, tables: Mapping[str, Table], parent: "Builder | None" = None) -> None:
         self._tables = tables
         self._known: dict[tuple[Any, ...], Node] = dict(parent._known) if parent else {}
-        self._seq = parent._seq if parent else 0
+        self._seq: int = parent._seq if parent else 0
 
     def const(self, value: int, loc: Loc) -> Node:
         return self._intern(Op.CONST, (), (int(value),), loc, "")
@@ -121,7 +121,7 @@ def rewrite_stage(
     builder: Builder,
     change: Callable[[Node, tuple[Node, ...]], Node | None],
 ) -> Stage:
-    """The stage rebuilt bottom up; `change(node, new_args)` gives another node or None to keep it."""
+    """The stage rebuilt bottom up; `change(node, new_args)` gives another node, or None."""
     new: dict[Node, Node] = {}
     for node in stage.nodes():
         args = tuple(new[a] for a in node.args)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What can be wrong with a spec: typed errors that name the line, the kernel, the rule and a remedy."""
+"""What can be wrong with a spec: typed errors that name line, kernel, rule and remedy."""
 
 from dataclasses import dataclass, field
 

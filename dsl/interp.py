@@ -7,12 +7,13 @@ Runs all items of a batch at once; apart from that it does what `ir.py` says, st
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from daedalus.dsl.ir import Index, Kernel, Node, Op, Stage, Table, evaluate
 
-Array = np.ndarray
+Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,9 @@ class _Stage:
                 return _lookup(self.kernel.table(n.attr[0]), args)
             case Op.DOT:
                 table = self.kernel.table(n.attr[0])
-                rows = np.array(table.rows, dtype=np.int64)[np.clip(args[0], 0, len(table.rows) - 1)]
+                rows = np.array(table.rows, dtype=np.int64)[
+                    np.clip(args[0], 0, len(table.rows) - 1)
+                ]
                 return np.asarray(sum(rows[..., k] * x for k, x in enumerate(args[1:])))
             case Op.ASSUME:
                 name, lo, hi = n.attr
@@ -127,7 +130,8 @@ def _lookup(table: Table, index: tuple[Array, ...]) -> Array:
     rows = np.array(table.rows, dtype=np.int64)
     row = np.clip(index[0], 0, rows.shape[0] - 1)
     col = np.clip(index[1], 0, rows.shape[1] - 1) if len(index) > 1 else np.zeros_like(row)
-    return rows[row, col]
+    out: Array = rows[row, col]
+    return out
 
 
 def run(kernel: Kernel, items: Items) -> Result:

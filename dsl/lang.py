@@ -10,7 +10,13 @@ from collections.abc import Iterable, Sequence
 from daedalus.dsl.errors import TraceError
 from daedalus.dsl.ir import DType, Op, i8, i16, i32, u8, u16, u32
 from daedalus.dsl.trace import (
-    KernelBuilder, Scalar, TableRef, Value, _here, is_integer, kernel,
+    KernelBuilder,
+    Scalar,
+    TableRef,
+    Value,
+    _here,
+    is_integer,
+    kernel,
 )  # fmt: skip
 
 _PLAIN = "what is known while tracing is computed with Python's own (import builtins for min, max)"
@@ -29,13 +35,17 @@ def _builder(*xs: object) -> KernelBuilder | None:
 def _binary(op: Op, a: Scalar, b: Scalar) -> Value:
     k = _builder(a, b)
     if k is None:
-        raise TraceError("operand", f"{op} of {_kinds(a, b)}: none is a traced value", _here(), hint=_PLAIN)
+        raise TraceError(
+            "operand", f"{op} of {_kinds(a, b)}: none is a traced value", _here(), hint=_PLAIN
+        )
     return k._op(op, a, b)
 
 
 def _traced(what: str, x: object) -> Value:
     if not isinstance(x, Value):
-        raise TraceError("operand", f"{what} takes a traced value, not {_kinds(x)}", _here(), hint=_PLAIN)
+        raise TraceError(
+            "operand", f"{what} takes a traced value, not {_kinds(x)}", _here(), hint=_PLAIN
+        )
     return x
 
 
@@ -134,5 +144,3 @@ def any_gt(xs: Iterable[Value], limit: Scalar) -> Value:
     for m in masks[1:]:
         out = out | m
     return out
-
-

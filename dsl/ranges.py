@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Interval analysis: what every value can be, given what the buffers, parameters and assumptions say.
+"""Interval analysis: what every value can be, given buffers, parameters and assumptions.
 
 Tables are evaluated row by row over the range of the row index, so a dot product gets the bounds
 of the rows that exist, not of the worst mixture of their entries.
@@ -56,7 +56,9 @@ class Ranges:
         self, kernel: Kernel, assume: frozenset[str] | None = None, *, hostile: bool = False
     ) -> None:
         self.kernel = kernel
-        self.assume: frozenset[str] = frozenset() if hostile else (kernel.defaults if assume is None else assume)
+        self.assume: frozenset[str] = (
+            frozenset() if hostile else (kernel.defaults if assume is None else assume)
+        )
         self._hostile = hostile
         self._of: dict[Node, Interval] = {}
         self.temps: dict[str, Interval] = {}
@@ -186,12 +188,15 @@ def _describe(n: Node) -> str:
 
 def widening_chain(ranges: Ranges, node: Node) -> tuple[str, ...]:
     """From a value back to the input that made it wide: always the widest argument."""
-    steps = []
+    steps: list[str] = []
+    seen: set[Node] = set()
     while True:
+        seen.add(node)
         steps.append(f"{node.loc}: {_describe(node)} is in {ranges.of(node)}")
         candidates = [a for a in node.args if not a.is_bool]
         if node.op is Op.LOAD:  # a temp: what was stored there
             candidates = ranges.stored.get(node.attr[0], [])
+        candidates = [a for a in candidates if a not in seen]
         candidates = [a for a in candidates if a.op is not Op.CONST] or candidates
         if not candidates:
             return tuple(steps)

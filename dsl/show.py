@@ -10,7 +10,9 @@ def show(kernel: Kernel) -> str:
     lines += [f"  {_buffer(b)}" for b in (*kernel.buffers, *kernel.temps)]
     lines += [f"  param {p.name}: {p.dtype} in [{p.lo}, {p.hi}]" for p in kernel.params]
     lines += [f"  table {t.name}: {t.dtype} = {t.rows}" for t in kernel.tables]
-    lines += [f"  assumption {a.name}" + ("" if a.default else " (off)") for a in kernel.assumptions]
+    lines += [
+        f"  assumption {a.name}" + ("" if a.default else " (off)") for a in kernel.assumptions
+    ]
     for c in kernel.classes:
         when = " and ".join(f"{lo} <= {p} <= {hi}" for p, lo, hi in c.when)
         lines.append(f"  class {c.name}: {when}; non-zero {dict(c.nonzero)}")

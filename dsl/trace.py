@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from daedalus.dsl.build import Builder
 from daedalus.dsl.errors import Loc, SpecError, TraceError
@@ -45,7 +45,7 @@ _TAKEN = frozenset(
 )
 
 
-def _source_name(path: str) -> str:
+def source_name(path: str) -> str:
     """How a spec's file is named in messages and generated code; the same on every machine."""
     real = os.path.realpath(path)
     if real.startswith(_CORE + os.sep):
@@ -67,7 +67,7 @@ def _here() -> Loc:
         frame = frame.f_back
     if frame is None:
         return Loc("<unknown>", 0)
-    return Loc(_source_name(frame.f_code.co_filename), frame.f_lineno)
+    return Loc(source_name(frame.f_code.co_filename), frame.f_lineno)
 
 
 def python_error(error: Exception, path: str, otherwise: int, kernel: str = "") -> TraceError:
@@ -78,7 +78,7 @@ def python_error(error: Exception, path: str, otherwise: int, kernel: str = "") 
             line = trace.tb_lineno
         trace = trace.tb_next
     return TraceError(
-        "python", f"{type(error).__name__}: {error}", Loc(_source_name(path), line), kernel,
+        "python", f"{type(error).__name__}: {error}", Loc(source_name(path), line), kernel,
         hint="Python raised this while it ran the spec",
     )  # fmt: skip
 
@@ -175,7 +175,9 @@ class Value:
         return self._k._op(Op.NOT, self)
 
     # -- what Python would like to do with it, and must not
-    __bool__ = _no("truth at tracing time", "use select(), when(), & | ~ instead of if, and, or, not")
+    __bool__ = _no(
+        "truth at tracing time", "use select(), when(), & | ~ instead of if, and, or, not"
+    )
     __index__ = _no("integer at tracing time", "only lanes, constants and table lookups index")
     __int__ = _no("integer at tracing time", "only lanes, constants and table lookups index")
     __float__ = _no("float", "kernels compute on integers only")
@@ -320,9 +322,7 @@ class BufferRef:
             return
         values = list(value) if isinstance(value, Sequence) else [value] * len(where)
         if len(values) != len(where):
-            raise TraceError(
-                "index", f"{len(values)} values for {len(where)} elements", _here()
-            )
+            raise TraceError("index", f"{len(values)} values for {len(where)} elements", _here())
         for i, v in zip(where, values, strict=True):
             self._k._store(self.decl, i, v)
 
@@ -398,7 +398,9 @@ class KernelBuilder:
         for whole, own in zip((rows, cols), box or (), strict=False):
             self._bounds(f"plane {name}: owns", own)
             if not whole[0] <= own[0] <= own[1] <= whole[1]:
-                self._fail("declaration", f"plane {name}: owns {own} of {whole}: more than declared")
+                self._fail(
+                    "declaration", f"plane {name}: owns {own} of {whole}: more than declared"
+                )
         decl = self._buffer(name, "plane", dtype, (rows, cols), access, lo, hi, box, note)
         return BufferRef(self, decl, swapped)
 
@@ -531,7 +533,9 @@ class KernelBuilder:
             if decl is None or len(extents) != len(decl.shape):
                 self._fail("declaration", f"class {name}: {b} is not a block of that many axes")
             if any(not 0 <= n <= full for n, full in zip(extents, decl.extents, strict=True)):
-                self._fail("declaration", f"class {name}: {b} is only {decl.extents}, not {extents}")
+                self._fail(
+                    "declaration", f"class {name}: {b} is only {decl.extents}, not {extents}"
+                )
         self._classes.append(
             ItemClass(
                 name,
@@ -579,7 +583,7 @@ class KernelBuilder:
             self._masks.pop()
 
     # -- node making, for the language's own modules
-    def _fail(self, rule: str, message: str, hint: str = "") -> Any:
+    def _fail(self, rule: str, message: str, hint: str = "") -> NoReturn:
         raise TraceError(rule, message, _here(), self.id, hint)
 
     def _fresh(self, name: str, *implied: str) -> None:
@@ -675,7 +679,9 @@ class KernelBuilder:
         mask: Value | None = None
         for m in self._masks:
             mask = m if mask is None else mask & m
-        self._stores.append(Store(decl.name, index, node, None if mask is None else mask.node, _here()))
+        self._stores.append(
+            Store(decl.name, index, node, None if mask is None else mask.node, _here())
+        )
 
     def _check_lanes(self, index: tuple[Affine, ...]) -> None:
         for a in index:
@@ -736,7 +742,7 @@ class KernelSpec:
         self.items, self.decoders = items, dict(decoders)
         self.sampler: Sampler | None = None
         code = fn.__code__
-        self.loc = Loc(_source_name(code.co_filename), code.co_firstlineno)
+        self.loc = Loc(source_name(code.co_filename), code.co_firstlineno)
 
     def inputs(self, sampler: Sampler) -> Sampler:
         """Decorates a function that draws typical inputs: (rng, count) -> name -> array.

@@ -44,7 +44,9 @@ def make_items(kernel: Kernel, count: int, seed: int, kind: str = "conformant") 
         drawn = _made_conformant(kernel, drawn)
     good = np.flatnonzero(interp.run(kernel, drawn).conformant(kernel.defaults))
     if not len(good):
-        raise ValueError(f"{kernel.id}: no conformant item found; its assumptions exclude everything")
+        raise ValueError(
+            f"{kernel.id}: no conformant item found; its assumptions exclude everything"
+        )
     drawn = drawn.take(good)
     return drawn.take(_balanced(decision_patterns(kernel, drawn), count, rng))
 
@@ -56,9 +58,7 @@ def _per_item(rng: np.random.Generator, count: int, ways: int) -> Array:
     return rng.integers(0, ways, count)
 
 
-def _mixed(
-    rng: np.random.Generator, count: int, manners: list[Callable[[int], Array]]
-) -> Array:
+def _mixed(rng: np.random.Generator, count: int, manners: list[Callable[[int], Array]]) -> Array:
     """Each item in one of the manners, at random."""
     which = _per_item(rng, count, len(manners))
     drawn = [m(count) for m in manners]
@@ -104,7 +104,8 @@ def _amplitude(rng: np.random.Generator, count: int, top: int, axes: int) -> Arr
 
 
 def _clipped(b: Buffer, values: Array) -> Array:
-    return np.clip(values, b.lo, b.hi).astype(np.int64)
+    limited: Array = np.clip(values, b.lo, b.hi).astype(np.int64)
+    return limited
 
 
 def _walk(b: Buffer, count: int, rng: np.random.Generator) -> Array:
@@ -160,7 +161,9 @@ def _boundary(kernel: Kernel, count: int, rng: np.random.Generator) -> Items:
     buffers = {}
     for b in kernel.buffers:
         full = rng.choice(_corners(b.lo, b.hi), (count, *b.extents))
-        keep = rng.random((count, *b.extents)) < rng.choice([0.05, 0.3, 1.0], (count, *[1] * len(b.extents)))
+        keep = rng.random((count, *b.extents)) < rng.choice(
+            [0.05, 0.3, 1.0], (count, *[1] * len(b.extents))
+        )
         calm = np.zeros_like(full) if b.kind == "block" else np.broadcast_to(
             rng.choice(_corners(b.lo, b.hi), (count, *[1] * len(b.extents))), full.shape
         )  # fmt: skip
@@ -176,9 +179,7 @@ def _hostile(kernel: Kernel, count: int, rng: np.random.Generator) -> Items:
         ends = rng.choice(_corners(t.lo, t.hi), (count, *b.extents))
         noise = rng.integers(t.lo, t.hi + 1, (count, *b.extents))
         buffers[b.name] = np.where(rng.random((count, *[1] * len(b.extents))) < 0.5, ends, noise)
-    params = {
-        p.name: rng.integers(p.dtype.lo, p.dtype.hi + 1, count) for p in kernel.params
-    }
+    params = {p.name: rng.integers(p.dtype.lo, p.dtype.hi + 1, count) for p in kernel.params}
     return Items(buffers, params)
 
 

@@ -22,9 +22,7 @@ _ARITY = {
 
 def verify(kernel: Kernel) -> Ranges:
     """Raises VerifyError or RangeError where the kernel breaks a rule; returns its ranges."""
-    written: dict[str, np.ndarray] = {
-        t.name: np.zeros(t.size, dtype=bool) for t in kernel.temps
-    }
+    written: dict[str, np.ndarray] = {t.name: np.zeros(t.size, dtype=bool) for t in kernel.temps}
     for stage in kernel.stages:
         _well_formed(kernel, stage)
         _in_bounds(kernel, stage)
@@ -35,9 +33,13 @@ def verify(kernel: Kernel) -> Ranges:
             if s.buffer in written:
                 written[s.buffer][flat_index(kernel.buffer(s.buffer), s.index, stage)] = True
     for b in (*kernel.buffers, *kernel.temps):
-        if b.access != "in" and not any(s.buffer == b.name for st in kernel.stages for s in st.stores):
+        if b.access != "in" and not any(
+            s.buffer == b.name for st in kernel.stages for s in st.stores
+        ):
             what = "a temp" if b.kind == "temp" else b.access
-            raise VerifyError("unused", f"{b.name} is {what}, but is never stored", b.loc, kernel.id)
+            raise VerifyError(
+                "unused", f"{b.name} is {what}, but is never stored", b.loc, kernel.id
+            )
     return check_ranges(kernel)
 
 
@@ -135,7 +137,7 @@ def _point(stage: Stage, flat: int) -> str:
 
 
 def _lanes_independent(kernel: Kernel, stage: Stage) -> None:
-    """No element is written by two lanes, or twice by one, nor read by one and written by another."""
+    """No element is written by two lanes or twice, nor read by one lane and written by another."""
     for name in dict.fromkeys(s.buffer for s in stage.stores):
         buffer = kernel.buffer(name)
         writer = np.full(buffer.size, -1, dtype=np.int64)
@@ -205,7 +207,9 @@ def touched(kernel: Kernel, buffer: Buffer, *, stores: bool) -> tuple[tuple[int,
         )
         # A masked store may be done by rewriting the old value, which reads it.
         if not stores:
-            uses += [s.index for s in stage.stores if s.buffer == buffer.name and s.mask is not None]
+            uses += [
+                s.index for s in stage.stores if s.buffer == buffer.name and s.mask is not None
+            ]
         boxes += [[a.bounds(stage.extents) for a in index] for index in uses]
     if not boxes:
         return None

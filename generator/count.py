@@ -33,6 +33,7 @@ class Case:
     entry: str
     theirs: str
     anchor: int
+    bar: float | None = None
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from daedalus.dsl.interp import Array
 from daedalus.dsl.ir import Kernel
 from daedalus.generator import layout, native
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
-from daedalus.generator.schedule import parse_variant
+from daedalus.generator.schedule import Schedule, parse_variant
 
 KINDS = ("conformant", "boundary", "hostile")
 # Items drawn for each one asked for, per class: a few more conformant ones than asked for, since a
@@ -112,7 +112,7 @@ def check_kernel(
         rng = np.random.default_rng([seed, 99])
         runs = []
         for v in variants:
-            mine = interp.in_class(kernel, parse_variant(v)[1].class_name, items)
+            mine = interp.in_class(kernel, _schedule_of(v).class_name, items)
             if batch.kind == "hostile":  # also items that lie about their class
                 mine = np.ones_like(mine)
             runs.append((v, rng.permutation(np.flatnonzero(mine))))
@@ -121,6 +121,27 @@ def check_kernel(
         ):
             _compare(kernel, batch, outcomes[variant], chosen, images, seed)
     return list(outcomes.values())
+
+
+def check_dispatch(kernel: Kernel, device: Device, program: Path, batches: list[Batch]) -> Outcome:
+    """All items of a batch through the public dispatch: classes are told apart by the runtime.
+
+    Hostile items are left out, since the runtime refuses parameters outside their range.
+    """
+    outcome = Outcome(kernel.id, device.target, DISPATCH, device.name)
+    for batch in batches:
+        if batch.kind != "hostile":
+            everything = np.arange(batch.placed.items.count)
+            (images,) = _execute(program, device, batch, [(DISPATCH, everything)])
+            _compare(kernel, batch, outcome, everything, images, 0)
+    return outcome
+
+
+DISPATCH = "dispatch"  # stands for a variant's name where the runtime is to choose
+
+
+def _schedule_of(variant: str) -> Schedule:
+    return Schedule("") if variant == DISPATCH else parse_variant(variant)[1]
 
 
 def program(arch: str, *, sanitize: bool = False) -> Path:
@@ -143,6 +164,14 @@ def program(arch: str, *, sanitize: bool = False) -> Path:
 
 
 Images = list[Array] | str  # one an output buffer, or what went wrong
+
+# What tools/check/main.c says of a run that went wrong.
+_OUTCOMES = {
+    1: "wrote to a buffer it may only read",
+    2: "the library does not contain it",
+    3: "touched memory outside its buffers",
+    4: "daedalus_dispatch() refused the items",
+}
 
 
 def _execute(
@@ -175,18 +204,15 @@ def _read_answer(data: bytes, batch: Batch, expected: int) -> list[Images]:
     while at < len(data) and len(images) < expected:
         outcome = int.from_bytes(data[at : at + 8], "little")
         at += 8
-        if outcome == 2:
-            images.append("the library does not contain it")
-            continue
-        if outcome == 3:
-            images.append("touched memory outside its buffers")
+        if outcome in (2, 3):
+            images.append(_OUTCOMES[outcome])
             continue
         got: list[Array] = []
         for b in outputs:
             raw = np.frombuffer(data[at : at + len(b.bytes)], np.uint8)
             got.append(raw.view(layout.numpy_type(b.buffer)))
             at += len(b.bytes)
-        images.append(got if outcome == 0 else "wrote to a buffer it may only read")
+        images.append(got if outcome == 0 else _OUTCOMES[outcome])
     return images
 
 
@@ -194,14 +220,16 @@ def _compare(
     kernel: Kernel, batch: Batch, outcome: Outcome, chosen: Array, images: Images, seed: int
 ) -> None:
     """Adds one run to a variant's outcome."""
-    schedule = parse_variant(outcome.variant)[1]
+    schedule = _schedule_of(outcome.variant)
     assume = kernel.defaults | set(schedule.assume)
     in_class = interp.in_class(kernel, schedule.class_name, batch.placed.items)
     conformant = (batch.result.conformant(assume) & in_class)[chosen]
     outcome.items += len(chosen)
     if isinstance(images, str):
         outcome.out_of_bounds += 1
-        outcome.failures.append(f"{outcome.variant} on {outcome.device}, {batch.kind} items: {images}")
+        outcome.failures.append(
+            f"{outcome.variant} on {outcome.device}, {batch.kind} items: {images}"
+        )
         return
     outcome.conformant += int(conformant.sum())
     outputs = [b for b in batch.placed.buffers if b.buffer.access != "in"]
@@ -223,7 +251,7 @@ def _compare(
             outcome.failures.append(
                 f"{outcome.variant} on {outcome.device}, {batch.kind} items: wrote"
                 f" {int(strayed.sum())} elements of {b.buffer.name} outside its items,"
-                f" first at element {first} of the image, was {b.elements[first]}, is {image[first]}"
+                f" first at element {first} of the image: {b.elements[first]} became {image[first]}"
             )
     outcome.mismatches += int(wrong_items.sum())
 

@@ -28,12 +28,23 @@ def decoder_files(
             for d, text in e.kernel.decoders
             if d == decoder
         ]
-        families = sorted({e.kernel.family for e in entries if dict(e.kernel.decoders).get(decoder)})
+        families = sorted(
+            {e.kernel.family for e in entries if dict(e.kernel.decoders).get(decoder)}
+        )
         data = {"decoder": decoder, "functions": functions, "families": families}
         texts[f"include/daedalus/{decoder}.h"] = render("decoder.h.j2", **data)
         texts[f"src/decoder_{decoder}.c"] = render("decoder.c.j2", **data)
         sources.append(f"src/decoder_{decoder}.c")
     return texts, sources
+
+
+def _refuse(kernel: Kernel, decoder: str, message: str) -> SpecError:
+    parts = [f"{b.name} {b.name}.stride" if b.kind == "plane" else b.name for b in kernel.buffers]
+    parts += [p.name for p in kernel.params]
+    return SpecError(
+        "decoder", f"{decoder}: {message}", kernel.loc, kernel.id,
+        hint=f"its arguments, in the decoder's order, are: {' '.join(parts)}",
+    )  # fmt: skip
 
 
 def _function(
@@ -44,9 +55,14 @@ def _function(
     given: set[str] = set()
     buffers = {b.name: b for b in kernel.buffers}
     for word in signature.split():
-        name = word.rstrip("!")
+        name = word.removesuffix("!")
+        plane = buffers.get(name.removesuffix(".stride"))
+        if name in given:
+            raise _refuse(kernel, decoder, f"{name} is named twice")
         given.add(name)
-        if name.endswith(".stride") and name.removesuffix(".stride") in buffers:
+        if word != name and (name not in buffers or buffers[name].kind != "block"):
+            raise _refuse(kernel, decoder, f"{word!r}: only a block can be cleared")
+        if name.endswith(".stride") and plane is not None and plane.kind == "plane":
             arguments.append(f"ptrdiff_t {name.replace('.', '_')}")
         elif name in buffers:
             b = buffers[name]
@@ -58,17 +74,11 @@ def _function(
         elif any(p.name == name for p in kernel.params):
             arguments.append(f"int {name}")
         else:
-            raise SpecError(
-                "decoder", f"{decoder}: {word!r} is no buffer, stride or parameter", kernel.loc,
-                kernel.id,
-            )  # fmt: skip
+            raise _refuse(kernel, decoder, f"{word!r} is no buffer, plane's stride or parameter")
     wanted = {b.name for b in kernel.buffers} | {p.name for p in kernel.params}
     wanted |= {f"{b.name}.stride" for b in kernel.buffers if b.kind == "plane"}
     if given != wanted:
-        raise SpecError(
-            "decoder", f"{decoder}: {', '.join(sorted(wanted - given))} is missing", kernel.loc,
-            kernel.id,
-        )  # fmt: skip
+        raise _refuse(kernel, decoder, f"{', '.join(sorted(wanted - given))} is missing")
     call: list[str] = []
     for b in kernel.buffers:
         call.append(b.name)
@@ -89,7 +99,7 @@ def _class(
     kernel: Kernel, class_name: str, cleared: list[str], variants: tuple[Variant, ...]
 ) -> dict[str, object]:
     """How the items of a class are done: the best item function per target, and the clearing."""
-    best = {}
+    best: dict[str, str] = {}
     for v in variants:
         if v.prod and v.kernel.id == kernel.id and v.schedule.class_name == class_name:
             best.setdefault(v.schedule.target, v.item_name)

@@ -88,9 +88,7 @@ def entry_variants(entry: Entry) -> list[Variant]:
         at = rank[schedule.target] + (0 if prod else 200)
         rank[schedule.target] += 1
         out.append(
-            make_variant(
-                environment(), entry.kernel, schedule, prod=prod, rank=at, spec=entry.spec
-            )
+            make_variant(environment(), entry.kernel, schedule, prod=prod, rank=at, spec=entry.spec)
         )
     return out
 
@@ -204,12 +202,8 @@ def _table(
         fields, size = meta_fields(k)
         offsets = {f.name: f.offset for f in fields}
         numbers = {p.name: n for n, p in enumerate(k.params)}
-        classes = [
-            (c.name, [(numbers[p], lo, hi) for p, lo, hi in c.when]) for c in k.classes
-        ]
-        own = [
-            v for v in variants if v.kernel.id == k.id and (v.prod or library == "variants")
-        ]
+        classes = [(c.name, [(numbers[p], lo, hi) for p, lo, hi in c.when]) for c in k.classes]
+        own = [v for v in variants if v.kernel.id == k.id and (v.prod or library == "variants")]
         kernels.append(
             {
                 "id": k.id,
@@ -219,9 +213,7 @@ def _table(
                     (p.name, p.dtype.name.upper(), offsets[p.name], p.lo, p.hi) for p in k.params
                 ],
                 "classes": [*classes, (FULL, [])],
-                "variants": [
-                    (v, k.class_names.index(v.schedule.class_name)) for v in own
-                ],
+                "variants": [(v, k.class_names.index(v.schedule.class_name)) for v in own],
             }
         )
     aliases = [(a, n) for n, e in enumerate(entries) for a in e.kernel.aliases]

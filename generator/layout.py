@@ -77,7 +77,7 @@ def _block(b: Buffer, items: Items) -> PlacedBuffer:
 def _plane(
     b: Buffer, items: Items, rng: np.random.Generator, upwards: bool
 ) -> tuple[PlacedBuffer, Array]:
-    """A grid of cells in random order; the image begins and ends with an item's first and last byte."""
+    """A grid of cells in random order; the image ends where an item ends."""
     (r0, _), (c0, _) = b.shape
     rows, cols = b.extents
     count = items.count
@@ -103,7 +103,9 @@ def _plane(
     image[where] = items.buffers[b.name].astype(dtype)
     # The pointer is such that the smallest meta offset is zero.
     stride = -pitch if upwards else pitch
-    element = where[:, -r0 if 0 <= -r0 < rows else 0, -c0 if 0 <= -c0 < cols else 0].astype(np.int64)
+    element = where[:, -r0 if 0 <= -r0 < rows else 0, -c0 if 0 <= -c0 < cols else 0].astype(
+        np.int64
+    )
     element -= stride * (r0 + (-r0 if 0 <= -r0 < rows else 0))
     element -= c0 + (-c0 if 0 <= -c0 < cols else 0)
     first = int(element.min())

@@ -129,14 +129,26 @@ def compile_program(
     flags: Iterable[str] = (),
     static: bool = True,
 ) -> Path:
-    """Compiles a small C program (static, so that qemu needs no libraries), unless it is there and nothing it is made of changed."""
+    """Compiles a small C program, unless it is there and nothing it is made of changed.
+
+    Static by default, so that qemu needs no libraries.
+    """
     sources, libraries = list(sources), list(libraries)
     program.parent.mkdir(parents=True, exist_ok=True)
     fresh = program.with_name(program.name + ".new")
     words: list[str | Path] = [compiler(arch), *WARNINGS, *(f"-I{i}" for i in includes)]
     for include in system_includes:
         words += ["-isystem", include]
-    words += [*sources, *(["-static"] if static else []), *flags, *libraries, "-lm", "-lpthread", "-o", fresh]
+    words += [
+        *sources,
+        *(["-static"] if static else []),
+        *flags,
+        *libraries,
+        "-lm",
+        "-lpthread",
+        "-o",
+        fresh,
+    ]
     inputs = [*sources, *libraries]
     for folder in {s.parent for s in sources}:
         inputs += folder.glob("*.h")

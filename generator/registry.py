@@ -12,6 +12,7 @@ A kernel without an entry gets one variant a class and target, all `prod`.
 """
 
 import importlib.util
+import re
 import sys
 import tomllib
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from pathlib import Path
 import daedalus.dsl.kernels
 from daedalus.dsl.errors import Loc, SpecError
 from daedalus.dsl.ir import Kernel
-from daedalus.dsl.trace import KernelSpec
+from daedalus.dsl.trace import KernelSpec, python_error, source_name
 from daedalus.dsl.verify import verify
 from daedalus.generator.schedule import TARGETS, Schedule, parse_variant
 
@@ -48,16 +49,19 @@ def load(folder: Path | None = None) -> tuple[Entry, ...]:
     """
     root = folder or builtin_specs()
     entries: list[Entry] = []
-    for path in sorted(root.rglob("*.py")):
-        if path.name == "__init__.py":
-            continue
-        schedules = _schedules(path.parent / "schedules.toml")
-        for spec in _specs(path):
-            for kernel in spec.kernels():
-                verify(kernel)
-                entries.append(
-                    Entry(kernel, spec.loc.file, _variants(kernel, schedules.get(kernel.id)))
-                )
+    for folder_name in sorted({p.parent for p in root.rglob("*.py")}):
+        schedules = Schedules(folder_name / "schedules.toml")
+        kernels = [
+            (spec, kernel)
+            for path in sorted(folder_name.glob("*.py"))
+            if path.name != "__init__.py"
+            for spec in _specs(path)
+            for kernel in spec.kernels()
+        ]
+        schedules.check_names([kernel.id for _, kernel in kernels])
+        for spec, kernel in kernels:
+            verify(kernel)
+            entries.append(Entry(kernel, spec.loc.file, _variants(kernel, schedules)))
     entries.sort(key=lambda e: e.kernel.id)
     seen: dict[str, Entry] = {}
     for e in entries:
@@ -77,7 +81,7 @@ def find(entries: tuple[Entry, ...], name: str) -> Entry | None:
 
 
 def _specs(path: Path) -> list[KernelSpec]:
-    """The kernels that a file declares, in order."""
+    """The kernels that a file declares, in order; what it imports from other specs is not its."""
     module_name = "daedalus_spec_" + "_".join(path.with_suffix("").parts[-2:])
     spec = importlib.util.spec_from_file_location(module_name, path)
     assert spec is not None and spec.loader is not None
@@ -86,54 +90,114 @@ def _specs(path: Path) -> list[KernelSpec]:
     try:
         spec.loader.exec_module(module)
     except SyntaxError as e:
-        where = Loc(str(path), e.lineno or 1)
+        where = Loc(source_name(e.filename or str(path)), e.lineno or 1)
         raise SpecError("python", f"not valid Python: {e.msg}", where) from None
-    return [v for v in vars(module).values() if isinstance(v, KernelSpec)]
+    except SpecError:
+        raise
+    except Exception as e:
+        raise python_error(e, str(path), 1) from e
+    found = [v for v in vars(module).values() if isinstance(v, KernelSpec)]
+    return [v for v in dict.fromkeys(found) if v.fn.__module__ == module_name]
 
 
-@cache
-def _schedules(path: Path) -> dict[str, dict[str, list[str]]]:
-    if not path.is_file():
-        return {}
-    try:
-        found: dict[str, dict[str, list[str]]] = tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as e:
-        raise SpecError("schedules", f"not valid TOML: {e}", Loc(str(path), 1)) from None
-    return found
+class Schedules:
+    """A folder's schedules.toml, empty where there is none; errors name its lines."""
+
+    KINDS = ("prod", "other")
+
+    def __init__(self, path: Path) -> None:
+        self._file = source_name(str(path))
+        self._lines: list[str] = []
+        self._found: dict[str, object] = {}
+        if not path.is_file():
+            return
+        text = path.read_text(encoding="utf-8")
+        self._lines = text.splitlines()
+        try:
+            self._found = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as e:
+            at = re.search(r"at line (\d+)", str(e))
+            where = Loc(self._file, int(at[1]) if at else len(self._lines) or 1)
+            raise SpecError("schedules", f"not valid TOML: {e}", where) from None
+
+    def refuse(self, kernel_id: str, message: str, word: str = "", hint: str = "") -> SpecError:
+        """The error for an entry, at the line below its heading where `word` stands."""
+        line = next((n for n, t in enumerate(self._lines) if t.strip() == f"[{kernel_id}]"), 0)
+        after = enumerate(self._lines[line:], line)
+        line = next((n for n, t in after if word and re.search(rf"\b{re.escape(word)}\b", t)), line)
+        return SpecError("schedules", message, Loc(self._file, line + 1), kernel_id, hint)
+
+    def check_names(self, kernel_ids: list[str]) -> None:
+        """Raises SpecError for an entry that is no kernel's."""
+        for name in self._found:
+            if name not in kernel_ids:
+                hint = f"the kernels of this folder are {', '.join(kernel_ids) or 'none'}"
+                raise self.refuse(name, f"no kernel {name} is declared in this folder", name, hint)
+
+    def of(self, kernel_id: str) -> dict[str, list[str]] | None:
+        """Kind -> names of schedules; None for a kernel without an entry."""
+        entry = self._found.get(kernel_id)
+        if entry is None:
+            return None
+        if not isinstance(entry, dict):
+            raise self.refuse(kernel_id, f"{kernel_id} is not a table", kernel_id, f"[{kernel_id}]")
+        for kind, names in entry.items():
+            if kind not in self.KINDS:
+                raise self.refuse(
+                    kernel_id, f"unknown key {kind}", kind, 'keys are "prod" and "other"'
+                )
+            if not (isinstance(names, list) and all(isinstance(n, str) for n in names)):
+                raise self.refuse(kernel_id, f"{kind} is not a list of names", kind)
+        return entry
 
 
-def _variants(
-    kernel: Kernel, entry: dict[str, list[str]] | None
-) -> tuple[tuple[Schedule, bool], ...]:
+def _variants(kernel: Kernel, schedules: Schedules) -> tuple[tuple[Schedule, bool], ...]:
     chosen: list[tuple[Schedule, bool]] = []
+    entry = schedules.of(kernel.id)
     if entry is None:
         chosen = [(Schedule(t, c), True) for c in kernel.class_names for t in TARGETS]
     else:
-        for kind in ("prod", "other"):
+        for kind in Schedules.KINDS:
             for name in entry.get(kind, []):
-                chosen.append((_schedule(kernel, name), kind == "prod"))
+                schedule = _schedule(kernel, name, schedules, prod=kind == "prod")
+                if any(schedule == s for s, _ in chosen):
+                    raise schedules.refuse(kernel.id, f"{name} is listed twice", name)
+                chosen.append((schedule, kind == "prod"))
     for class_name in kernel.class_names:
-        if not any(s == Schedule("c", class_name) and prod for s, prod in chosen):
-            chosen.append((Schedule("c", class_name), True))  # the fallback everywhere
+        fallback = Schedule("c", class_name)
+        if (fallback, False) in chosen:
+            raise schedules.refuse(
+                kernel.id, f"{fallback.name} is the fallback everywhere, and always prod",
+                fallback.name,
+            )  # fmt: skip
+        if (fallback, True) not in chosen:
+            chosen.append((fallback, True))
     # NEON before C, prod before others, else in the order given.
     return tuple(sorted(chosen, key=lambda c: (not c[1], -TARGETS.index(c[0].target))))
 
 
-def _schedule(kernel: Kernel, name: str) -> Schedule:
+def _schedule(kernel: Kernel, name: str, schedules: Schedules, *, prod: bool) -> Schedule:
     try:
         _, schedule = parse_variant(f"daedalus_{kernel.id}__{name}")
     except ValueError as e:
-        raise SpecError("schedules", str(e), kernel.loc, kernel.id) from None
+        raise schedules.refuse(kernel.id, str(e), name) from None
     if schedule.class_name not in kernel.class_names:
-        raise SpecError(
-            "schedules", f"{name}: no class {schedule.class_name}", kernel.loc, kernel.id,
-            hint=f"its classes are {', '.join(kernel.class_names)}",
+        raise schedules.refuse(
+            kernel.id, f"{name}: no class {schedule.class_name}", name,
+            f"its classes are {', '.join(kernel.class_names)}",
         )  # fmt: skip
-    unknown = set(schedule.assume) - {a.name for a in kernel.assumptions}
-    if unknown:
-        raise SpecError(
-            "schedules", f"{name}: no assumption {', '.join(unknown)}", kernel.loc, kernel.id
-        )
+    known = {a.name: a.default for a in kernel.assumptions}
+    for a in schedule.assume:
+        if a not in known:
+            raise schedules.refuse(
+                kernel.id, f"{name}: no assumption {a}", name,
+                f"its assumptions are {', '.join(known) or 'none'}",
+            )  # fmt: skip
+        if known[a]:
+            raise schedules.refuse(kernel.id, f"{name}: {a} holds for every variant anyway", name)
+    if prod and schedule.assume:
+        raise schedules.refuse(
+            kernel.id, f"{name} is not right for every conformant item, so it cannot be prod", name,
+            'list it under "other"',
+        )  # fmt: skip
     return schedule
-
-

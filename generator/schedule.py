@@ -8,16 +8,17 @@ import re
 from dataclasses import dataclass
 
 TARGETS = ("c", "neon")
+ITEMS = (1, 2, 4, 8)  # what a vector's lanes can be divided into
 
 
 @dataclass(frozen=True, order=True)
 class Schedule:
     """One point of the tuning space.
 
-    target      back end
+    target      back end; portable C has no choices but the class and the assumptions
     class_name  the items' class it is specialised for
-    items       items side by side in a vector
-    assume      assumptions taken for granted beyond the standard's
+    items       items side by side in a vector, one of ITEMS
+    assume      assumptions taken for granted beyond the standard's, in alphabetical order
     early_out   skip the rest of an item when no lane of it stores anything
     """
 
@@ -62,15 +63,21 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
         )
     items, assume, early = 1, [], False
     for word in rest[1:]:
-        if re.fullmatch(r"x[2-9]", word):
+        if re.fullmatch(r"x[1-9][0-9]*", word):
             items = int(word[1:])
         elif word == "early":
             early = True
-        elif word.startswith("given"):
+        elif word.startswith("given") and word != "given":
             assume.append(word[5:])
         else:
             raise ValueError(f"{name!r}: unknown choice {word!r}")
-    schedule = Schedule(target, rest[0], items, tuple(assume), early)
+    if items not in ITEMS:
+        raise ValueError(f"{name!r}: {items} items side by side; possible are {ITEMS[1:]}")
+    if target == "c" and (items > 1 or early):
+        raise ValueError(f"{name!r}: portable C has one item at a time and no early-out")
+    schedule = Schedule(target, rest[0], items, tuple(sorted(set(assume))), early)
     if schedule.name != match["schedule"]:
-        raise ValueError(f"{name!r}: the choices stand in the wrong order; write {schedule.name!r}")
+        raise ValueError(
+            f"{name!r}: the choices are out of order or repeated; write {schedule.name!r}"
+        )
     return match["kernel"], schedule

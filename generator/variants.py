@@ -101,7 +101,9 @@ def make_variant(
         item_arguments=shell.item_arguments(kernel),
         item_call=shell.item_call(lowered),
         unused=shell.unused_arguments(lowered),
-        uses_meta=any("meta[" in a for b in bodies for a in shell.batch_arguments(lowered, b.items)),
+        uses_meta=any(
+            "meta[" in a for b in bodies for a in shell.batch_arguments(lowered, b.items)
+        ),
         meta_type=f"daedalus_{kernel.id}_meta",
     )
     text = tidy(text)

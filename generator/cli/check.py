@@ -30,7 +30,7 @@ SHOWN_FAILURES = 10
 @click.option("--target", default=",".join(TARGETS), show_default=True,
               help="Targets, separated by commas.")  # fmt: skip
 @click.option("--items", default=10000, show_default=True, type=click.IntRange(16, 10_000_000),
-              help="Conformant items a variant; a fifth as many boundary and hostile ones.")  # fmt: skip
+              help="Conformant items a variant; a fifth as many of the other kinds.")  # fmt: skip
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
 @click.option("--sanitize", is_flag=True, help="Native builds with address and UB sanitizers.")
 @click.option("--record", is_flag=True, help="Write what passed to generated/verified.json.")
@@ -48,19 +48,26 @@ def command(
     if record and (kernels or sanitize):
         raise UserError("--record needs a whole, plain run", "leave out KERNELS and --sanitize")
     outcomes = run_checks(entries, targets, items, seed, sanitize=sanitize, quiet=as_json)
+    if record:
+        record_verified(outcomes)
     if as_json:
         click.echo(json.dumps({"results": [o.record() for o in outcomes]}, indent=1))
-    else:
+    report(outcomes, items, seed, table=not as_json)
+
+
+def report(outcomes: list[Outcome], items: int, seed: int, *, table: bool = True) -> None:
+    """Prints the outcomes; raises UserError, after the first differences, if any is bad."""
+    if table:
         _print(outcomes)
     bad = [o for o in outcomes if not o.good]
     for o in bad:
         for line in o.failures[:SHOWN_FAILURES]:
             console.print(line, markup=False, soft_wrap=True)
         if o.conformant == 0:
-            console.print(f"{o.variant} on {o.device}: no conformant item was compared", markup=False)
+            console.print(
+                f"{o.variant} on {o.device}: no conformant item was compared", markup=False
+            )
         console.print(f"  replay: {replay_command(o, items, seed)}", markup=False, soft_wrap=True)
-    if record:
-        _record(outcomes)
     if bad:
         raise UserError(f"{len(bad)} of {len(outcomes)} comparisons failed", exit_code=EXIT_FAILED)
 
@@ -135,7 +142,7 @@ def _print(outcomes: list[Outcome]) -> None:
     )
 
 
-def _record(outcomes: list[Outcome]) -> None:
+def record_verified(outcomes: list[Outcome]) -> None:
     """Notes what was compared, by the hash of what it was generated from."""
     variants: dict[str, Variant] = {v.name: v for v in generate_or_explain().variants}
     entries: dict[str, dict[str, object]] = {}

@@ -70,7 +70,7 @@ def run(
     words = [str(a) for a in argv]
     try:
         done = subprocess.run(
-            words, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            words, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True
         )
     except FileNotFoundError:
         raise UserError(

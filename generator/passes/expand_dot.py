@@ -26,7 +26,9 @@ def expand_dot(kernel: Kernel) -> Kernel:
             for k, x in enumerate(args[1:]):
                 row = (args[0], b.const(k, node.loc))
                 tap = b.make(Op.TABLE, row, (node.attr[0],), node.loc)
-                total = b.make(Op.ADD, (total, b.make(Op.MUL, (x, tap), (), node.loc)), (), node.loc)
+                total = b.make(
+                    Op.ADD, (total, b.make(Op.MUL, (x, tap), (), node.loc)), (), node.loc
+                )
             r = ranges.of(node)
             return b.make(Op.ASSUME, (total,), ("", r.lo, r.hi), node.loc, node.name)
 

@@ -5,6 +5,7 @@ A stage cut to a single lane stores values that are the same wherever a later st
 such a load becomes the value itself.
 """
 
+from collections.abc import Container
 from dataclasses import replace
 
 import numpy as np
@@ -33,7 +34,7 @@ def forward_temps(kernel: Kernel) -> Kernel:
     return _prune(kernel, stages)
 
 
-def _movable(node: Node, temps: dict[str, object]) -> bool:
+def _movable(node: Node, temps: Container[str]) -> bool:
     """The value can be computed in a later stage: it reads inputs at fixed places only."""
     if node.op is Op.LOAD and (node.attr[0] in temps or any(a.terms for a in node.index)):
         return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Unrolls all lane axes of a stage but the innermost, which is the one that runs across a vector."""
+"""Unrolls all lane axes of a stage but the innermost, which runs across a vector."""
 
 from dataclasses import replace
 from itertools import product
@@ -32,7 +32,13 @@ def _stage(kernel: Kernel, stage: Stage) -> Stage:
             args = tuple(new[a] for a in node.args)
             new[node] = builder.make(node.op, args, attr, node.loc, node.name)
         stores += [
-            Store(s.buffer, fix_lanes(s.index, at), new[s.value], new[s.mask] if s.mask else None, s.loc)
+            Store(
+                s.buffer,
+                fix_lanes(s.index, at),
+                new[s.value],
+                new[s.mask] if s.mask else None,
+                s.loc,
+            )
             for s in stage.stores
         ]
     return replace(stage, dims=(inner,), stores=tuple(stores))

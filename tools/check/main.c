@@ -11,9 +11,11 @@
  *   job     "DAEDCHK1"  kernel  align(0 end, 1 start)  n_buffers  meta_bytes  n_items  n_runs
  *           per buffer: image_bytes origin stride, then the image
  *           the meta (meta_bytes * n_items)
- *           per run: variant n, then n item numbers
- *   result  per run: outcome (0 done, 1 read-only buffer changed, 2 no such variant, 3 fault), then for
- *           outcome 0 or 1 the images of the buffers that the kernel writes
+ *           per run: variant n, then n item numbers; the variant "dispatch" stands for one
+ *           daedalus_dispatch() of all items on the CPU
+ *   result  per run: outcome (0 done, 1 read-only buffer changed, 2 no such variant, 3 fault,
+ *           4 dispatch refused), then, but for 2 and 3, the images of the buffers that the kernel
+ *           writes
  *
  * Exit status: 0 all runs done; 1 the job cannot be read or the result not written; 3 a fault.
  */
@@ -71,7 +73,20 @@ static void *allocate(size_t n) {
   return p;
 }
 
-/* The result file's own buffer was flushed before the variant was called, so write() is in order. */
+/* Everything through the public interface: all items in one synchronous dispatch on the CPU. */
+static int dispatch_all(const daedalus_kernel_desc *kernel, const daedalus_buffer *buffers,
+                        size_t n_items, const void *meta) {
+  daedalus_ctx *ctx = daedalus_ctx_create_no_qpu();
+  if (ctx == NULL) {
+    die("no context");
+  }
+  const int error = daedalus_dispatch(ctx, kernel, DAEDALUS_SUBSTRATE_CPU, buffers, n_items, meta);
+  daedalus_ctx_destroy(ctx);
+  return error;
+}
+
+/* The result file's own buffer was flushed before the variant was called, so write() is in order.
+ */
 static void on_fault(int sig) {
   static const uint64_t outcome = 3;
   (void)sig;
@@ -107,7 +122,8 @@ static const daedalus_variant *find_variant(const daedalus_kernel_desc *kernel, 
   return NULL;
 }
 
-static void run(FILE *job, const daedalus_kernel_desc *kernel, image *images, const void *meta) {
+static void run(FILE *job, const daedalus_kernel_desc *kernel, image *images, size_t n_items,
+                const void *meta) {
   char name[NAME_BYTES];
   read_bytes(job, name, sizeof name);
   const size_t n = (size_t)read_number(job);
@@ -118,8 +134,10 @@ static void run(FILE *job, const daedalus_kernel_desc *kernel, image *images, co
     items[k] = (uint32_t)wide[k];
   }
   const daedalus_variant *variant = find_variant(kernel, name);
-  uint64_t outcome = variant == NULL ? 2 : 0;
-  if (variant != NULL) {
+  const bool dispatch = strcmp(name, "dispatch") == 0;
+  const bool known = variant != NULL || dispatch;
+  uint64_t outcome = known ? 0 : 2;
+  if (known) {
     daedalus_buffer buffers[MAX_BUFFERS];
     for (size_t b = 0; b < kernel->n_buffers; b++) {
       memcpy(images[b].bytes, images[b].initial, images[b].size);
@@ -127,7 +145,11 @@ static void run(FILE *job, const daedalus_kernel_desc *kernel, image *images, co
     }
     fflush(result);
     in_variant = 1;
-    variant->cpu(buffers, meta, items, n);
+    if (!dispatch) {
+      variant->cpu(buffers, meta, items, n);
+    } else if (dispatch_all(kernel, buffers, n_items, meta) != 0) {
+      outcome = 4;
+    }
     in_variant = 0;
     for (size_t b = 0; b < kernel->n_buffers; b++) {
       const bool writes = (kernel->buffers[b].access & DAEDALUS_ACCESS_WRITE) != 0;
@@ -137,7 +159,7 @@ static void run(FILE *job, const daedalus_kernel_desc *kernel, image *images, co
     }
   }
   write_bytes(&outcome, sizeof outcome);
-  for (size_t b = 0; variant != NULL && b < kernel->n_buffers; b++) {
+  for (size_t b = 0; known && b < kernel->n_buffers; b++) {
     if (kernel->buffers[b].access & DAEDALUS_ACCESS_WRITE) {
       write_bytes(images[b].bytes, images[b].size);
     }
@@ -188,7 +210,7 @@ int main(int argc, char **argv) {
   uint8_t *meta = allocate(meta_bytes * n_items);
   read_bytes(job, meta, meta_bytes * n_items);
   for (size_t k = 0; k < n_runs; k++) {
-    run(job, kernel, images, meta);
+    run(job, kernel, images, n_items, meta);
   }
   for (size_t b = 0; b < n_buffers; b++) {
     free(images[b].initial);

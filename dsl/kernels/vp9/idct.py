@@ -31,7 +31,7 @@ def vp9_idct8(k: KernelBuilder) -> None:
                         " are representable by a signed integer of 8 + BitDepth bits")  # fmt: skip
     sums = k.assumption("sum16", i16.lo, i16.hi, default=False,
                         why="a + b before a multiplication by cos64(16) also fits; not in the"
-                        " standard, but taken for granted by the decoders' own assembly")  # fmt: skip
+                        " standard, but the decoders' own assembly takes it for granted")  # fmt: skip
 
     def turn(a: Value, b: Value, angle: int) -> tuple[Value, Value]:
         x, y = rotate(a, b, COS64[angle], COS64[32 - angle], 14)

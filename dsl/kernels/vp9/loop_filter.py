@@ -2,7 +2,17 @@
 """VP9 loop filters; an item is an edge segment of 8 positions."""
 
 from daedalus.dsl.lang import (
-    KernelBuilder, absdiff, all_le, any_gt, clip_s8, clip_u8, kernel, min, round_shift, select, u8,
+    KernelBuilder,
+    absdiff,
+    all_le,
+    any_gt,
+    clip_s8,
+    clip_u8,
+    kernel,
+    min,
+    round_shift,
+    select,
+    u8,
 )  # fmt: skip
 
 
@@ -21,7 +31,9 @@ def vp9_lpf4(k: KernelBuilder) -> None:
     H = k.param("H", u8, 0, 15, why="thresh, level >> 4")
     with k.stage(i=8) as i:
         p3, p2, p1, p0, q0, q1, q2, q3 = px[-4:4, i]
-        steps = [absdiff(a, b) for a, b in ((p3, p2), (p2, p1), (p1, p0), (q1, q0), (q2, q1), (q3, q2))]
+        steps = [
+            absdiff(a, b) for a, b in ((p3, p2), (p2, p1), (p1, p0), (q1, q0), (q2, q1), (q3, q2))
+        ]
         fm = all_le(steps, I) & (2 * absdiff(p0, q0) + (absdiff(p1, q1) >> 1) <= E)
         hev = any_gt([absdiff(p1, p0), absdiff(q1, q0)], H)
         f = clip_s8(3 * (q0 - p0) + select(hev, clip_s8(p1 - q1), 0))

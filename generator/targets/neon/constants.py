@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Constant multipliers as lanes of a vector, so that a multiplication needs no register of its own."""
+"""Constant multipliers as lanes of a vector: none needs a register of its own."""
 
 from daedalus.generator.targets.c.scalar import Names
 from daedalus.generator.targets.neon.vectors import ByLane
@@ -34,7 +34,9 @@ class ConstantLanes:
             elem = f"{'u' if sign == 'u' else ''}int{width}_t"
             for n, vector in enumerate(vectors):
                 name = self._text[sign, width, n]
-                shown = [v - (1 << width) if sign == "s" and v >> (width - 1) else v for v in vector]
+                shown = [
+                    v - (1 << width) if sign == "s" and v >> (width - 1) else v for v in vector
+                ]
                 shown += [0] * (128 // width - len(shown))
                 entries = ", ".join(map(str, shown))
                 out.append(f"static const {elem} {name}_values[{128 // width}] = {{{entries}}};")

@@ -14,7 +14,15 @@ from daedalus.generator.targets.neon.memory import Memory, padded_lanes
 from daedalus.generator.targets.neon.order import Step, order
 from daedalus.generator.targets.neon.select import Choice, Demand, Need, Selection
 from daedalus.generator.targets.neon.vectors import (
-    ByScalar, Group, Lines, Scalar, Shape, cast, combine, operation, suffix,
+    ByScalar,
+    Group,
+    Lines,
+    Scalar,
+    Shape,
+    cast,
+    combine,
+    operation,
+    suffix,
 )  # fmt: skip
 from daedalus.generator.targets.shell import Body, body_arguments
 
@@ -69,9 +77,7 @@ class _Stage:
             b = self.kernel.buffer(n.attr[0])
             return access(b, n.index, self.memory.pointer(b, k))
 
-        return Scalars(
-            self.kernel, self.ranges, hostile, self.names, load, lambda p: f"{p}{many}"
-        )
+        return Scalars(self.kernel, self.ranges, hostile, self.names, load, lambda p: f"{p}{many}")
 
     def emit(self) -> list[str]:
         steps = order(self.selection, self.memory)
@@ -110,9 +116,7 @@ class _Stage:
             return self._dup(node, demand)
         operands = [self.groups[i] for i in choice.inputs]
         scalar = self._scalar(choice, demand.width) if choice.scalars else None
-        texts, sign = operation(
-            choice.op, self.shape, demand.width, operands, scalar, choice.imm
-        )
+        texts, sign = operation(choice.op, self.shape, demand.width, operands, scalar, choice.imm)
         return self._let(self._wanted(node, demand), sign, demand.width, texts)
 
     def _wanted(self, node: Node, demand: Demand) -> str:
@@ -134,7 +138,11 @@ class _Stage:
     def _scalar(self, choice: Choice, width: int) -> Scalar:
         """A multiplier: a lane of the constants, or a run-time scalar."""
         node = choice.scalars[0]
-        half = width // 2 if "mull" in choice.op or "mlal" in choice.op or "mlsl" in choice.op else width
+        half = (
+            width // 2
+            if "mull" in choice.op or "mlal" in choice.op or "mlsl" in choice.op
+            else width
+        )
         sign = "u" if choice.op.endswith("_u") else "s"
         if node.op is Op.CONST:
             return self.constants.lane(node.value, sign, half)
@@ -213,5 +221,3 @@ class _Stage:
         if self.shape.lanes * mask.width == 32:
             lanes = [f"(uint32_t){lanes[0]}"]
         self.out.lines += [f"if (({' | '.join(lanes)}) == 0) {{", "return;", "}"]
-
-

@@ -10,13 +10,32 @@ writer has, as it is or transposed; else in a small array.
 from dataclasses import dataclass, field
 
 from daedalus.dsl.build import fix_lanes
-from daedalus.dsl.ir import Affine, Buffer, DType, Index, Kernel, Node, Op, Stage, Store, smallest_dtype
+from daedalus.dsl.ir import (
+    Affine,
+    Buffer,
+    DType,
+    Index,
+    Kernel,
+    Node,
+    Op,
+    Stage,
+    Store,
+    smallest_dtype,
+)
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import flat_index
 from daedalus.generator.targets.c.emit import access, flat
 from daedalus.generator.targets.c.scalar import Names
 from daedalus.generator.targets.neon.vectors import (
-    Group, Lines, Shape, can_transpose, cast, combine, interleave, suffix, transpose,
+    Group,
+    Lines,
+    Shape,
+    can_transpose,
+    cast,
+    combine,
+    interleave,
+    suffix,
+    transpose,
 )  # fmt: skip
 
 
@@ -89,7 +108,9 @@ class Memory:
             if self._temps[t.name].method == "array":
                 dims = "".join(f"[{n}]" for n in t.extents)
                 many = f"[{self.items}]" if self.items > 1 else ""
-                out.append(f"{temp_dtype(self.kernel, self.ranges, t.name).c} {t.name}{many}{dims};")
+                out.append(
+                    f"{temp_dtype(self.kernel, self.ranges, t.name).c} {t.name}{many}{dims};"
+                )
         return out
 
     def pointer(self, b: Buffer, item: int) -> str:
@@ -116,7 +137,9 @@ class Memory:
             return Pattern("row", (a.const // step, step), a.const % step, step)
         return Pattern("other")
 
-    def _tile_window(self, b: Buffer, line: tuple[int, ...], stage: Stage) -> tuple[int, int] | None:
+    def _tile_window(
+        self, b: Buffer, line: tuple[int, ...], stage: Stage
+    ) -> tuple[int, int] | None:
         """First column and number of columns that a tile's loads need; None if it cannot be one."""
         if stage.lanes != padded_lanes(stage):
             return None
@@ -131,8 +154,10 @@ class Memory:
         lo, hi = (b.shape[1]) if b.kind == "plane" else (0, line[1])
         for cols in (64 // width, 128 // width):
             first = min(min(at), hi - cols)
-            if first >= lo and max(at) < first + cols and can_transpose(
-                self.items * stage.lanes, cols, width
+            if (
+                first >= lo
+                and max(at) < first + cols
+                and can_transpose(self.items * stage.lanes, cols, width)
             ):
                 return first, cols
         return None
@@ -163,9 +188,7 @@ class Memory:
 
     def _whole(self, width: int) -> bool:
         """Every item fills registers, or the half of one, completely."""
-        return (
-            self.stage.lanes == padded_lanes(self.stage) and self.stage.lanes * width % 64 == 0
-        )
+        return self.stage.lanes == padded_lanes(self.stage) and self.stage.lanes * width % 64 == 0
 
     def _address(self, b: Buffer, index: Index, item: int, lane: int) -> str:
         """C text of the address of a lane's element."""
@@ -211,7 +234,9 @@ class Memory:
             out.lines.append(f"const {dtype.c} {array}[{len(entries)}] = {{{', '.join(entries)}}};")
             q = "q" if bits == 128 else ""
             name = f"{wanted}_{r}" if self.shape.count(width) > 1 else wanted
-            names.append(out.let(name, sign, width, bits, f"vld1{q}_{suffix(sign, width)}({array})"))
+            names.append(
+                out.let(name, sign, width, bits, f"vld1{q}_{suffix(sign, width)}({array})")
+            )
         return Group(tuple(names), width, sign)
 
     def _from_tile(
@@ -308,7 +333,9 @@ class Memory:
         same_tile = [
             s
             for s in stores
-            if s.buffer == name and p.kind == "row" and self._pattern(b, s.index, stage).kind == "row"
+            if s.buffer == name
+            and p.kind == "row"
+            and self._pattern(b, s.index, stage).kind == "row"
         ]
         return bool(same_tile) or any(
             s.buffer == name and read & set(flat_index(b, s.index, stage).tolist()) for s in stores
@@ -395,15 +422,18 @@ class Memory:
             return None
         for axis in (0, 1):
             lane, other = index[axis], index[1 - axis]
-            if len(lane.terms) == 1 and lane.terms[0][1] == 1 and not lane.const and not other.terms:
+            if (
+                len(lane.terms) == 1
+                and lane.terms[0][1] == 1
+                and not lane.const
+                and not other.terms
+            ):
                 return axis, other.const
         return None
 
     def _method(self, t: Buffer) -> str:
         """How a temp can be kept: in registers only if every use has one of two simple shapes."""
-        writers = [
-            (st, s) for st in self.kernel.stages for s in st.stores if s.buffer == t.name
-        ]
+        writers = [(st, s) for st in self.kernel.stages for s in st.stores if s.buffer == t.name]
         readers = [
             (st, n)
             for st in self.kernel.stages
@@ -468,7 +498,11 @@ class Memory:
             cols = _writer_lanes(self.kernel, t)
             tag = f"_{item}" if self.items > 1 else ""
             got = transpose(
-                out, rows, cols, unsigned.bits, [f"{names.get(c, f'c{c}')}{tag}" for c in range(cols)]
+                out,
+                rows,
+                cols,
+                unsigned.bits,
+                [f"{names.get(c, f'c{c}')}{tag}" for c in range(cols)],
             )
             for c, regs in enumerate(got):
                 before = temp.columns.get(c)
@@ -478,7 +512,4 @@ class Memory:
 
 def _writer_lanes(kernel: Kernel, t: Buffer) -> int:
     """Lanes of the stage that writes a temp."""
-    return next(
-        st.lanes for st in kernel.stages for s in st.stores if s.buffer == t.name
-    )
-
+    return next(st.lanes for st in kernel.stages for s in st.stores if s.buffer == t.name)

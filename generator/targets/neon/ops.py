@@ -8,8 +8,8 @@ Shapes, for a result of w bits a lane:
   narrow  operand of 2w bits
 
 `signs` has a letter an operand and one for the result: u, s, or = (either; bits only).
-`form` says what else the intrinsic takes: "" nothing, "n" an immediate, "k" a constant or a run-time
-scalar as its last operand (by lane, or the _n_ form).
+`form` says what else the intrinsic takes: "" nothing, "n" an immediate, "k" a constant or a
+run-time scalar as its last operand (by lane, or the _n_ form).
 
 `meaning(w, args, imm)` computes a lane on integers, given and returned as values of the lane's sign
 (for "=": congruent modulo 2**w); the cross-check of the selection rules runs it.

@@ -55,9 +55,7 @@ def order(selection: Selection, memory: Memory) -> list[Step]:
             ]
             own = min(later, default=own)
         key[need] = (own, position[need])
-    steps: list[tuple[tuple[float, int], Step]] = [
-        (key[need], Step(need=need)) for need in needs
-    ]
+    steps: list[tuple[tuple[float, int], Step]] = [(key[need], Step(need=need)) for need in needs]
     steps += [((store_key[g], len(needs)), Step(stores=g)) for g in groups]
     if stage.guard is not None:
         root = selection.roots[-1]
@@ -97,4 +95,3 @@ def _with_dependencies(selection: Selection, memory: Memory, steps: list[Step]) 
     for s in steps:
         visit(s)
     return out
-

@@ -304,7 +304,9 @@ RULES: tuple[Rule, ...] = (
         "qshrun", Op.SHR, "sat_u", ("twice_s",), "qshrun_n", imm=lambda n: int(n.attr[0]),
         when=_shift_fits, widths=_NARROW,
     ),
-    *_signed_pair("hadd", Op.SHR, "bits", ("#", "#"), "hadd_#", pick=_halved_sum, when=_shift_by_one),
+    *_signed_pair(
+        "hadd", Op.SHR, "bits", ("#", "#"), "hadd_#", pick=_halved_sum, when=_shift_by_one
+    ),
     *_signed_pair(
         "rshr", Op.RSHR, "bits", ("#",), "rshr_n_#", imm=lambda n: int(n.attr[0]), when=_shift_fits
     ),

@@ -133,9 +133,7 @@ class Selection:
                 if choice is not None:
                     yield choice
 
-    def _apply(
-        self, rule: Rule, node: Node, operands: tuple[Node, ...], w: int
-    ) -> Choice | None:
+    def _apply(self, rule: Rule, node: Node, operands: tuple[Node, ...], w: int) -> Choice | None:
         got = [self._operand(x, c, w) for x, c in zip(operands, rule.takes, strict=True)]
         if any(g is None for g in got) or not rule.when(node, w, self.ranges.of):
             return None

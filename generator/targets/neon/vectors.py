@@ -95,7 +95,9 @@ def operation(
     result = signs[-1]
     if op.shape == "same":
         texts = [
-            _call(op, width, shape.bits(width), "", _at(operands, signs, shape, r), signs, scalar, imm)
+            _call(
+                op, width, shape.bits(width), "", _at(operands, signs, shape, r), signs, scalar, imm
+            )
             for r in range(shape.count(width))
         ]
     elif op.shape == "narrow":
@@ -206,7 +208,9 @@ def can_transpose(rows: int, cols: int, width: int) -> bool:
     return cols * width == 128 and rows % cols == 0
 
 
-def transpose(out: Lines, rows: list[str], cols: int, width: int, names: list[str]) -> list[list[str]]:
+def transpose(
+    out: Lines, rows: list[str], cols: int, width: int, names: list[str]
+) -> list[list[str]]:
     """Columns of a matrix given as rows (unsigned registers): a list of registers each.
 
     Rows of 64 bits are paired so that quad registers are used throughout.
@@ -253,12 +257,12 @@ def _network(out: Lines, regs: list[str], width: int, bits: int) -> list[str]:
 def _eight_by_eight_bytes(out: Lines, rows: list[str], names: list[str]) -> list[str]:
     """Eight rows of eight bytes in 12 quad operations: rows i and i + 4 share a register."""
     q = [out.let(f"r{i}", "u", 8, 128, combine(rows[i], rows[i + 4], "u", 8)) for i in range(4)]
-    a = []
+    a: list[str] = []
     for i in (0, 2):
         for trn in ("trn1", "trn2"):
             text = f"v{trn}q_u8({q[i]}, {q[i + 1]})"
             a.append(out.let(f"t0_{len(a)}", "u", 16, 128, cast(text, ("u", 8), ("u", 16), 128)))
-    b = []
+    b: list[str] = []
     for i in (0, 1):
         for trn in ("trn1", "trn2"):
             text = f"v{trn}q_u16({a[i]}, {a[i + 2]})"
@@ -274,7 +278,9 @@ def _eight_by_eight_bytes(out: Lines, rows: list[str], names: list[str]) -> list
     return [out.let(names[n], "u", 8, 64, columns[n]) for n in range(8)]
 
 
-def interleave(out: Lines, columns: list[list[str]], lanes: int, width: int) -> tuple[list[str], int]:
+def interleave(
+    out: Lines, columns: list[list[str]], lanes: int, width: int
+) -> tuple[list[str], int]:
     """Registers of row-major k-tuples from k = 2 or 4 columns, and their register bits."""
     k = len(columns)
     bits = 128 if lanes * width >= 128 else 64

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus build`: from the specs to a verified library that decodes a real stream."""
+
+import time
+from pathlib import Path
+
+import click
+
+from daedalus.generator import native
+from daedalus.generator.cli import check as check_verb
+from daedalus.generator.cli import stream as stream_verb
+from daedalus.generator.cli.common import console, out, repo_root, run
+from daedalus.generator.cli.gen import generate_or_explain, write
+from daedalus.generator.registry import load
+from daedalus.generator.schedule import TARGETS
+
+
+@click.command("build")
+@click.option("--items", default=10000, show_default=True, type=click.IntRange(16),
+              help="Conformant items a variant to compare before it may be built in.")  # fmt: skip
+@click.option("--prefix", type=click.Path(path_type=Path), help="Install the library there.")
+@click.option("--stream/--no-stream", default=True, show_default=True,
+              help="Decode real video through the library at the end.")  # fmt: skip
+@click.pass_context
+def command(context: click.Context, items: int, prefix: Path | None, stream: bool) -> None:
+    """Generates, verifies and builds everything, and decodes real video with it.
+
+    1. generates code from the specs;
+    2. compares every variant with the reference interpreter and records what passed;
+    3. builds libdaedalus.a and libdaedalus_variants.a for this machine, and for arm64 elsewhere;
+    4. decodes VP9 clips through them and compares every frame with the unmodified decoder.
+    """
+    started = time.monotonic()
+    _say(1, "generate")
+    generated = generate_or_explain()
+    written, removed = write(generated, repo_root() / "generated")
+    console.print(f"{len(generated.variants)} variants; {written} files changed, {removed} removed")
+
+    _say(2, "verify against the interpreter")
+    outcomes = check_verb.run_checks(list(load()), TARGETS, items, seed=1)
+    check_verb.report(outcomes, items, seed=1)
+    check_verb.record_verified(outcomes)
+
+    _say(3, "build the libraries")
+    folders = [native.build_library("host", targets=("daedalus", "daedalus_variants"))]
+    if not native.is_arm():
+        folders.append(native.build_library("aarch64", targets=("daedalus", "daedalus_variants")))
+    if prefix is not None:
+        install: list[str | Path] = ["cmake", "--install", folders[0], "--prefix", prefix]
+        run(install, what="installing")
+
+    if stream:
+        _say(4, "decode real video")
+        context.invoke(stream_verb.command, file=None, target="all", frames=None, as_json=False)
+    out.print(
+        f"\ndone in {time.monotonic() - started:.0f} s; the libraries are in "
+        + " and ".join(str(f.relative_to(repo_root())) for f in folders),
+        markup=False,
+    )
+
+
+def _say(step: int, what: str) -> None:
+    console.print(f"[bold]{step}. {what}[/bold]")
