@@ -134,19 +134,31 @@ def _lookup(table: Table, index: tuple[Array, ...]) -> Array:
     return out
 
 
+@dataclass(frozen=True)
+class Decisions:
+    """What a stage decided: bool arrays [items, lanes].
+
+    outcomes  of every comparison and limit, in program order
+    stored    where any store took place
+    """
+
+    outcomes: list[Array]
+    stored: Array
+
+
 def run(kernel: Kernel, items: Items) -> Result:
     """The result of every item."""
-    return _run(kernel, items, [])
+    return _run(kernel, items, None)
 
 
-def decisions(kernel: Kernel, items: Items) -> list[Array]:
-    """The outcome of every comparison and limit, in program order: bool arrays [items, lanes]."""
-    outcomes: list[Array] = []
-    _run(kernel, items, outcomes)
-    return outcomes
+def decisions(kernel: Kernel, items: Items) -> list[Decisions]:
+    """The decisions of every stage."""
+    log: list[Decisions] = []
+    _run(kernel, items, log)
+    return log
 
 
-def _run(kernel: Kernel, items: Items, outcomes: list[Array]) -> Result:
+def _run(kernel: Kernel, items: Items, log: list[Decisions] | None) -> Result:
     count = items.count
     state: dict[str, Array] = {}
     for b in (*kernel.buffers, *kernel.temps):
@@ -158,20 +170,23 @@ def _run(kernel: Kernel, items: Items, outcomes: list[Array]) -> Result:
     broken = {a.name: np.zeros(count, dtype=bool) for a in kernel.assumptions}
     for stage in kernel.stages:
         ran = _Stage(kernel, stage, items, state, broken)
-        outcomes += [np.broadcast_to(o, (count, stage.lanes)) for o in ran.outcomes()]
+        lanes = (count, stage.lanes)
+        stored = np.zeros(lanes, dtype=bool)
         after: dict[str, Array] = {}
         for s in stage.stores:
             at = ran.where(s.buffer, s.index)
             target = after.setdefault(s.buffer, state[s.buffer].copy())
-            lanes = (count, stage.lanes)
             value = np.broadcast_to(ran.values[s.value], lanes)
             mask = np.broadcast_to(
                 np.array([[True]]) if s.mask is None else ran.values[s.mask], lanes
             )
             target[at] = np.where(mask, value, target[at])
+            stored |= mask
             if s.buffer in written:
                 written[s.buffer][at] |= mask
         state.update(after)
+        if log is not None:
+            log.append(Decisions([np.broadcast_to(o, lanes) for o in ran.outcomes()], stored))
     return Result({n: state[n] for n in outputs}, written, broken, _in_range(kernel, items))
 
 

@@ -8,8 +8,8 @@ of the rows that exist, not of the worst mixture of their entries.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from daedalus.dsl.errors import RangeError
-from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store, Table, smallest_dtype
+from daedalus.dsl.errors import Loc, RangeError
+from daedalus.dsl.ir import Kernel, Node, Op, Stage, Table, smallest_dtype
 
 
 @dataclass(frozen=True)
@@ -204,12 +204,12 @@ def widening_chain(ranges: Ranges, node: Node) -> tuple[str, ...]:
 
 
 def _unfit(
-    kernel: Kernel, ranges: Ranges, node: Node, what: str, lo: int, hi: int, loc_of: Store | None
+    kernel: Kernel, ranges: Ranges, node: Node, what: str, lo: int, hi: int, loc: Loc
 ) -> RangeError:
     return RangeError(
         "range",
         what,
-        loc_of.loc if loc_of else node.loc,
+        loc,
         kernel.id,
         hint=f"clip() or wrap() the value, or state by k.assumption(...) that it lies within"
         f" [{lo}, {hi}]",
@@ -232,12 +232,12 @@ def check_ranges(kernel: Kernel) -> Ranges:
                 lo, hi = (0, 2**32 - 1) if r.lo >= 0 else (-(2**31), 2**31 - 1)
                 raise _unfit(
                     kernel, ranges, node, f"{_describe(node)} can be {r}: more than 32 bits",
-                    lo, hi, None,
+                    lo, hi, node.loc,
                 )  # fmt: skip
             if node.op is Op.SHRV and not ranges.of(node.args[1]).within(0, 31):
                 raise _unfit(
                     kernel, ranges, node.args[1],
-                    f"a shift amount can be {ranges.of(node.args[1])}", 0, 31, None,
+                    f"a shift amount can be {ranges.of(node.args[1])}", 0, 31, node.loc,
                 )  # fmt: skip
         for s in stage.stores:
             r = ranges.of(s.value)
@@ -247,7 +247,7 @@ def check_ranges(kernel: Kernel) -> Ranges:
             assert t is not None
             if not r.within(t.lo, t.hi):
                 raise _unfit(
-                    kernel, ranges, s.value, f"stores {r} into {s.buffer} of {t}", t.lo, t.hi, s
+                    kernel, ranges, s.value, f"stores {r} into {s.buffer} of {t}", t.lo, t.hi, s.loc
                 )
     for temp in kernel.temps:
         got = ranges.temps.get(temp.name)

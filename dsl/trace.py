@@ -36,12 +36,11 @@ _CORE = os.path.dirname(os.path.realpath(__file__))
 _TYPES = f"element types are {', '.join(map(str, DTYPES))}"
 _KERNEL_ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)+")
 
-# Declared names become C names: words of C, and what generated functions call their own.
+# Declared names become C names: words of C, and the other arguments of the generated functions.
 _TAKEN = frozenset(
     "auto bool break case char const continue default do double else enum extern false float for"
     " goto if inline int long register restrict return short signed sizeof static struct switch"
-    " true typedef union unsigned void volatile while asm batch buffers ctx item items j m meta"
-    " n_items substrate".split()
+    " true typedef union unsigned void volatile while asm batch ctx meta substrate".split()
 )
 
 
@@ -471,7 +470,7 @@ class KernelBuilder:
         full = tuple(tuple(r) if isinstance(r, Sequence) else (r,) for r in rows)
         if not all(is_integer(x) for r in full for x in r):
             self._fail("declaration", f"table {name}: an entry is not an integer")
-        if not full or len({len(r) for r in full}) != 1:
+        if not full or not full[0] or len({len(r) for r in full}) != 1:
             self._fail("declaration", f"table {name}: rows must be of one, non-zero length")
         if any(not dtype.lo <= x <= dtype.hi for r in full for x in r):
             self._fail("declaration", f"table {name}: an entry does not fit {dtype}")
@@ -779,7 +778,7 @@ class KernelSpec:
             id=kernel_id,
             family=kernel_id.split("_")[0],
             clause=self.clause,
-            doc=(self.fn.__doc__ or "").strip(),
+            doc=(self.fn.__doc__ or "").strip() or self.clause,
             loc=self.loc,
             buffers=tuple(k._buffers),
             params=tuple(k._params),

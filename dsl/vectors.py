@@ -3,8 +3,8 @@
 
 Nothing here knows a kernel. Conformant items are drawn in several manners (a sampler of the spec,
 smooth and rough planes, sparse and dense blocks), brought into the class they are to have, made
-conformant by halving what overflows, and then chosen so that every pattern of decisions the
-program can take occurs about equally often.
+conformant by halving what overflows, varied where they take rare decisions, and then chosen so
+that every pattern of decisions the program can take occurs about equally often.
 """
 
 import zlib
@@ -18,6 +18,9 @@ from daedalus.dsl.ir import FULL, Buffer, Kernel, Param
 
 KINDS = ("conformant", "typical", "boundary", "hostile")
 _SURPLUS = 3  # candidates drawn for each item wanted
+_GENERATIONS = 4  # rounds of looking around the rare ones
+_COARSE = np.uint64(100)  # kinds of items that store nothing
+_EXPLORERS = 6000  # items that such a round starts from
 
 
 def make_items(kernel: Kernel, count: int, seed: int, kind: str = "conformant") -> Items:
@@ -41,14 +44,13 @@ def make_items(kernel: Kernel, count: int, seed: int, kind: str = "conformant") 
         drawn = _typical(kernel, count * _SURPLUS, rng, share=1.0)
     else:
         drawn = _in_classes(kernel, _typical(kernel, count * _SURPLUS, rng, share=0.5), rng)
-        drawn = _made_conformant(kernel, drawn)
-    good = np.flatnonzero(interp.run(kernel, drawn).conformant(kernel.defaults))
-    if not len(good):
+        drawn = _explored(kernel, _made_conformant(kernel, drawn), rng)
+    drawn = _conformant(kernel, drawn)
+    if not drawn.count:
         raise ValueError(
             f"{kernel.id}: no conformant item found; its assumptions exclude everything"
         )
-    drawn = drawn.take(good)
-    return drawn.take(_balanced(decision_patterns(kernel, drawn), count, rng))
+    return drawn.take(_balanced(kernel, drawn, count, rng))
 
 
 # ------------------------------------------------------------------ drawing
@@ -153,7 +155,9 @@ def _param(p: Param, count: int, rng: np.random.Generator) -> Array:
 
 
 def _corners(lo: int, hi: int) -> Array:
+    """The ends and their neighbours, and powers of two: there roundings are ties."""
     near = {lo, lo + 1, -1, 0, 1, hi - 1, hi, (lo + hi) // 2}
+    near |= {s << n for n in range(31) for s in (1, -1)}
     return np.array(sorted(v for v in near if lo <= v <= hi), dtype=np.int64)
 
 
@@ -226,12 +230,14 @@ def _made_conformant(kernel: Kernel, items: Items) -> Items:
     """Halves the blocks of items that break an assumption until they meet it."""
     blocks = [b.name for b in kernel.buffers if b.kind == "block" and b.access != "out"]
     buffers = {n: a.copy() for n, a in items.buffers.items()}
+    suspects = np.arange(items.count)
     for _ in range(16):
-        broken = ~interp.run(kernel, Items(buffers, items.params)).conformant(kernel.defaults)
-        if not broken.any() or not blocks:
+        tried = Items(buffers, items.params).take(suspects)
+        suspects = suspects[~interp.run(kernel, tried).conformant(kernel.defaults)]
+        if not len(suspects) or not blocks:
             break
         for name in blocks:
-            buffers[name][broken] = np.fix(buffers[name][broken] / 2).astype(np.int64)
+            buffers[name][suspects] = np.fix(buffers[name][suspects] / 2).astype(np.int64)
     return Items(buffers, items.params)
 
 
@@ -239,26 +245,96 @@ def _made_conformant(kernel: Kernel, items: Items) -> Items:
 
 
 def decision_patterns(kernel: Kernel, items: Items) -> Array:
-    """A number an item: which outcomes each comparison has on its lanes, and its class."""
-    pattern = np.zeros(items.count, dtype=np.uint64)
+    """A number an item: the outcomes of all comparisons and limits on its rarest lane.
+
+    Outcomes are taken together, lane by lane, and lanes that store something come first: that a
+    limit binds matters only where the masks let the result through. Items that store nothing are
+    told apart coarsely.
+    """
+    patterns, stored = [], []
+    for stage in interp.decisions(kernel, items):
+        known = np.zeros(stage.stored.shape, dtype=np.uint64)
+        for outcome in stage.outcomes:
+            known *= np.uint64(6364136223846793005)
+            known += np.where(outcome, np.uint64(1442695040888963407), np.uint64(1))
+        if stage.outcomes:
+            patterns.append(known)
+            stored.append(stage.stored)
+    if not patterns:
+        return np.zeros(items.count, dtype=np.uint64)
+    lanes = np.concatenate(patterns, axis=1)
+    _, which, counts = np.unique(lanes, return_inverse=True, return_counts=True)
+    rarity = counts[which].reshape(lanes.shape)
+    stores = np.concatenate(stored, axis=1)
+    rarity = np.where(stores, rarity, rarity + lanes.size)
+    chosen = np.asarray(lanes[np.arange(items.count), np.argmin(rarity, axis=1)])
+    return np.where(stores.any(axis=1), chosen, (chosen >> np.uint64(32)) % _COARSE)
+
+
+def _explored(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
+    """The items and neighbours of the rare ones: small changes that may tip further decisions."""
+    pool = items.take(np.arange(min(items.count, _EXPLORERS)))
+    for _ in range(_GENERATIONS):
+        parents = pool.take(_evenly(decision_patterns(kernel, pool), _EXPLORERS // 2, rng))
+        pool = _joined(pool, _conformant(kernel, _neighbours(kernel, parents, rng)))
+    return _joined(items, pool)
+
+
+def _neighbours(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
+    """Each item with some elements and parameters moved a little, within their ranges.
+
+    Only elements that are not zero move in blocks, so that an item keeps its class.
+    """
+    buffers = {}
+    for b in kernel.buffers:
+        old = items.buffers[b.name]
+        reach = rng.choice([1, 3, 16], (items.count, *[1] * len(b.extents)))
+        move = np.rint(rng.uniform(-1, 1, old.shape) * reach).astype(np.int64)
+        move *= rng.random(old.shape) < rng.choice([0.05, 0.5])
+        if b.kind == "block":
+            move *= old != 0
+        buffers[b.name] = _clipped(b, old + move)
+    params = {}
+    in_conditions = {p for c in kernel.classes for p, _, _ in c.when}
+    for p in kernel.params:
+        move = rng.integers(-1, 2, items.count) * (0 if p.name in in_conditions else 1)
+        params[p.name] = np.clip(items.params[p.name] + move, p.lo, p.hi)
+    return Items(buffers, params)
+
+
+def _conformant(kernel: Kernel, items: Items) -> Items:
+    return items.take(interp.run(kernel, items).conformant(kernel.defaults))
+
+
+def _joined(a: Items, b: Items) -> Items:
+    return Items(
+        {n: np.concatenate([v, b.buffers[n]]) for n, v in a.buffers.items()},
+        {n: np.concatenate([v, b.params[n]]) for n, v in a.params.items()},
+    )
+
+
+def _balanced(kernel: Kernel, items: Items, count: int, rng: np.random.Generator) -> Array:
+    """Indices of `count` items: as many of each class, and in it every pattern as evenly as the
+    supply allows; in random order."""
+    patterns = decision_patterns(kernel, items)
+    left = np.ones(items.count, dtype=bool)
+    members = []
     for name in kernel.class_names:
-        pattern = pattern * np.uint64(2) + interp.in_class(kernel, name, items).astype(np.uint64)
-    for outcome in interp.decisions(kernel, items):
-        both = outcome.any(axis=1).astype(np.uint64) * np.uint64(2) + outcome.all(axis=1).astype(
-            np.uint64
-        )
-        pattern = pattern * np.uint64(31) + both
-    return pattern
+        mine = left & interp.in_class(kernel, name, items)
+        left &= ~mine
+        if mine.any():
+            members.append(np.flatnonzero(mine))
+    share = -(-count // len(members))
+    chosen = [m[_evenly(patterns[m], share, rng)] for m in members]
+    return rng.permutation(np.concatenate(chosen))[:count]
 
 
-def _balanced(patterns: Array, count: int, rng: np.random.Generator) -> Array:
-    """Indices of `count` items, every pattern as evenly as the supply allows; in random order."""
+def _evenly(patterns: Array, count: int, rng: np.random.Generator) -> Array:
+    """Indices of `count` entries, taking every distinct value in turn."""
     order = rng.permutation(len(patterns))
     _, group = np.unique(patterns[order], return_inverse=True)
     by_group = np.argsort(group, kind="stable")
     sorted_groups = group[by_group]
     starts = np.searchsorted(sorted_groups, sorted_groups)
-    turn = np.arange(len(order)) - starts  # how many of its pattern come before it
-    chosen = order[by_group[np.argsort(turn, kind="stable")]]
-    repeated = np.resize(chosen, count)
-    return rng.permutation(repeated)
+    turn = np.arange(len(order)) - starts  # how many of its value come before it
+    return np.resize(order[by_group[np.argsort(turn, kind="stable")]], count)

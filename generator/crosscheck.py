@@ -97,6 +97,19 @@ def prepare(kernel: Kernel, count: int, seed: int) -> list[Batch]:
     return out
 
 
+def exclusions(kernel: Kernel, batches: list[Batch]) -> list[str]:
+    """A line per assumption: how many items it keeps out of the comparison."""
+    lines = []
+    for a in kernel.assumptions:
+        kind = "boundary" if a.default else "conformant"
+        broken = next(b.result.broken[a.name] for b in batches if b.kind == kind)
+        lines.append(
+            f"{kernel.id}: assumption {a.name} excludes {100 * broken.mean():.1f} % of the"
+            f" {kind} items" + ("" if a.default else " where a variant takes it for granted")
+        )
+    return lines
+
+
 def check_kernel(
     kernel: Kernel,
     variants: list[str],

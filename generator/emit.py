@@ -49,9 +49,15 @@ def environment() -> jinja2.Environment:
     )
 
 
-def generate(entries: tuple[Entry, ...]) -> Generated:
-    """All files for these kernels. Raises SpecError where a back end cannot follow a spec."""
-    variants = tuple(v for e in entries for v in entry_variants(e))
+def generate(
+    entries: tuple[Entry, ...], variants: tuple[Variant, ...] | None = None
+) -> Generated:
+    """All files for these kernels. Raises SpecError where a back end cannot follow a spec.
+
+    `variants` are theirs, if they are made already.
+    """
+    if variants is None:
+        variants = tuple(v for e in entries for v in entry_variants(e))
     texts: dict[str, str] = {v.file: v.text for v in variants}
     families = sorted({e.kernel.family for e in entries})
     digest = hashlib.sha256("".join(v.input_hash for v in variants).encode()).hexdigest()[:16]

@@ -4,6 +4,7 @@
 import hashlib
 import re
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import jinja2
@@ -15,6 +16,7 @@ from daedalus.generator.schedule import Schedule, variant_name
 from daedalus.generator.targets import shell
 from daedalus.generator.targets.c.emit import emit as emit_c
 from daedalus.generator.targets.neon.emit import emit as emit_neon
+from daedalus.generator.targets.neon.select import Selection
 
 TARGET_TEXT = {"c": "portable scalar C", "neon": "NEON intrinsics"}
 _PLACE = "@input-hash@"
@@ -68,11 +70,17 @@ def make_variant(
     prod: bool,
     rank: int,
     spec: str,
+    watch: Callable[[Selection], None] | None = None,
 ) -> Variant:
-    """Lowers and renders one variant. Raises SpecError where a back end cannot."""
+    """Lowers and renders one variant. Raises SpecError where a back end cannot.
+
+    `watch` sees what a back end selects for every stage of every body.
+    """
     lowered = lower(kernel, schedule)
     neon = schedule.target == "neon"
-    bodies = emit_neon(lowered, early_out=schedule.early_out) if neon else emit_c(lowered)
+    bodies = (
+        emit_neon(lowered, early_out=schedule.early_out, watch=watch) if neon else emit_c(lowered)
+    )
     name = variant_name(kernel.id, schedule)
     single = next((b for b in bodies if b.items == 1), None)
     text = environment.get_template("variant.c.j2").render(

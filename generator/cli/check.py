@@ -14,6 +14,7 @@ from daedalus.generator.crosscheck import (
     Outcome,
     check_kernel,
     devices,
+    exclusions,
     prepare,
     program,
     replay_command,
@@ -111,6 +112,8 @@ def run_checks(
         for e in entries:
             progress.update(task, description=f"{e.kernel.id}: drawing items")
             batches = prepare(e.kernel, items, seed)
+            for remark in exclusions(e.kernel, batches):
+                console.print(remark, markup=False, soft_wrap=True)
             for d in found:
                 progress.update(task, description=f"{e.kernel.id}: {d.target} on {d.name}")
                 names = [

@@ -6,9 +6,14 @@ from pathlib import Path
 import click
 
 from daedalus.dsl.errors import SpecError
+from daedalus.dsl.ir import Kernel
+from daedalus.dsl.ranges import never_binding
+from daedalus.dsl.show import show
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, out, repo_root
 from daedalus.generator.emit import RECORDS, Generated, generate
+from daedalus.generator.passes.pipeline import lower, passes
 from daedalus.generator.registry import load
+from daedalus.generator.schedule import variant_name
 
 REPAIR = "./daedalus gen"
 
@@ -16,10 +21,15 @@ REPAIR = "./daedalus gen"
 @click.command("gen")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if generated/ differs.")
 @click.option("--out", "folder", type=click.Path(path_type=Path), help="Where to write.")
+@click.option("--dump-after", "dump", metavar="PASS",
+              help="Print the lane programs after a pass; write nothing.")  # fmt: skip
 @click.option("--specs", type=click.Path(path_type=Path, exists=True, file_okay=False),
               help="A folder of specs instead of the built-in ones.")  # fmt: skip
-def command(check: bool, folder: Path | None, specs: Path | None) -> None:
+def command(check: bool, folder: Path | None, dump: str | None, specs: Path | None) -> None:
     """Generates C, headers and tables from the specs."""
+    if dump is not None:
+        dump_after(dump, specs)
+        return
     target = folder or repo_root() / "generated"
     generated = generate_or_explain(specs)
     if check:
@@ -35,6 +45,9 @@ def command(check: bool, folder: Path | None, specs: Path | None) -> None:
         out.print(f"{len(generated.files)} files are what the specs give", markup=False)
         return
     written, removed = write(generated, target)
+    for e in load(specs):
+        for _, remark in never_binding(e.kernel):
+            console.print(f"remark: {remark}", markup=False, soft_wrap=True)
     console.print(
         f"{len(generated.variants)} variants, {len(generated.files)} files:"
         f" {written} written, {removed} removed, the others unchanged"
@@ -47,6 +60,30 @@ def generate_or_explain(specs: Path | None = None) -> Generated:
         return generate(load(specs))
     except SpecError as e:
         raise UserError(str(e)) from None
+
+
+def dump_after(wanted: str, specs: Path | None) -> None:
+    """Prints the program of every variant as it is after a pass."""
+    found = False
+
+    def show_it(name: str, kernel: Kernel) -> None:
+        nonlocal found
+        if name == wanted:
+            found = True
+            click.echo(f"# {variant} after {name}\n{show(kernel)}")
+
+    try:
+        for e in load(specs):
+            for schedule, _ in e.schedules:
+                variant = variant_name(e.kernel.id, schedule)
+                lower(e.kernel, schedule, show_it)
+    except SpecError as e:
+        raise UserError(str(e)) from None
+    if not found:
+        known = dict.fromkeys(
+            name for e in load(specs) for s, _ in e.schedules for name, _ in passes(e.kernel, s)
+        )
+        raise UserError(f"no pass {wanted}", f"passes are {', '.join(known)}")
 
 
 def _present(target: Path) -> set[str]:

@@ -27,11 +27,14 @@ def vp9_idct8(k: KernelBuilder) -> None:
         "eob12", eob=(2, 12), nonzero={"coeffs": (4, 4)},
         why="the first 12 positions of the default 8x8 scan lie in the upper left 4x4",
     )  # fmt: skip
-    fits = k.assumption("t16", i16.lo, i16.hi, why="8.7.1.1: all values stored in T by this process"
-                        " are representable by a signed integer of 8 + BitDepth bits")  # fmt: skip
-    sums = k.assumption("sum16", i16.lo, i16.hi, default=False,
-                        why="a + b before a multiplication by cos64(16) also fits; not in the"
-                        " standard, but the decoders' own assembly takes it for granted")  # fmt: skip
+    fits = k.assumption(
+        "t16", i16.lo, i16.hi, why="8.7.1.1: all values stored in T by this process are"
+        " representable by a signed integer of 8 + BitDepth bits",
+    )  # fmt: skip
+    sums = k.assumption(
+        "sum16", i16.lo, i16.hi, default=False, why="a + b before a multiplication by cos64(16)"
+        " also fits: not in the standard, but decoders' own assembly takes it for granted",
+    )  # fmt: skip
 
     def turn(a: Value, b: Value, angle: int) -> tuple[Value, Value]:
         x, y = rotate(a, b, COS64[angle], COS64[32 - angle], 14)

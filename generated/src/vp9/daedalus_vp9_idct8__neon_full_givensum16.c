@@ -7,9 +7,9 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * assumes sum16: a + b before a multiplication by cos64(16) also fits; not in the standard, but
- *   taken for granted by the decoders' own assembly
- * input hash 5e3ba10defcb9b11
+ * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
+ *   decoders' own assembly takes it for granted
+ * input hash e7e3088f6fc768ae
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

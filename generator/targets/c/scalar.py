@@ -16,8 +16,8 @@ from daedalus.dsl.ranges import Interval, Ranges
 # Names a generated function uses itself, or that C reserves.
 _RESERVED = frozenset(
     "auto break case char const continue default do double else enum extern float for goto if"
-    " inline int long register restrict return short signed sizeof static struct switch typedef union"
-    " unsigned void volatile while items n_items buffers meta j item m".split()
+    " inline int long register restrict return short signed sizeof static struct switch typedef"
+    " union unsigned void volatile while items n_items buffers meta j item m".split()
 )
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """NEON bodies: selection, order, and the text of every step of a stage."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from daedalus.dsl.ir import Kernel, Node, Op, Stage
@@ -27,14 +28,20 @@ from daedalus.generator.targets.neon.vectors import (
 from daedalus.generator.targets.shell import Body, body_arguments
 
 
-def emit(kernel: Kernel, *, early_out: bool) -> tuple[Body, ...]:
-    """The bodies of a variant: for the items a vector holds, and for one left over."""
+Watch = Callable[[Selection], None]
+
+
+def emit(kernel: Kernel, *, early_out: bool, watch: Watch | None = None) -> tuple[Body, ...]:
+    """The bodies of a variant: for the items a vector holds, and for one left over.
+
+    `watch` sees the selection of every stage.
+    """
     counts = sorted({kernel.items_per_vector, 1}, reverse=True)
     prepared = split_products(select_old(find_guard(kernel) if early_out else kernel))
-    return tuple(_body(replace(prepared, items_per_vector=n)) for n in counts)
+    return tuple(_body(replace(prepared, items_per_vector=n), watch) for n in counts)
 
 
-def _body(kernel: Kernel) -> Body:
+def _body(kernel: Kernel, watch: Watch | None) -> Body:
     items = kernel.items_per_vector
     ranges, hostile = Ranges(kernel), Ranges(kernel, hostile=True)
     taken = [b.name for b in (*kernel.buffers, *kernel.temps)]
@@ -45,7 +52,10 @@ def _body(kernel: Kernel) -> Body:
     memory = Memory(kernel, ranges, names)
     lines: list[str] = []
     for n, stage in enumerate(kernel.stages):
-        lines += _Stage(kernel, stage, n, ranges, hostile, names, constants, memory).emit()
+        one = _Stage(kernel, stage, n, ranges, hostile, names, constants, memory)
+        if watch is not None:
+            watch(one.selection)
+        lines += one.emit()
     name = {1: "one_item"}.get(items, f"items_{items}")
     head = constants.declarations() + memory.declarations()
     return Body(name, items, tuple(head + lines), body_arguments(kernel, items))

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Random lane programs: the interpreter against every back end.
+
+Programs come from `fuzz_programs`; a batch of them is generated into one folder, compiled into one
+check program per device, and compared with the machinery of `crosscheck`. A batch depends on
+nothing but the seed and its program numbers, so any program can be run again alone.
+"""
+
+import hashlib
+import multiprocessing
+import shutil
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from daedalus.dsl.errors import SpecError
+from daedalus.dsl.ir import Kernel
+from daedalus.dsl.show import show
+from daedalus.generator import crosscheck, emit, fetch, native
+from daedalus.generator.cli.common import UserError, build_dir, repo_root, run
+from daedalus.generator.fuzz_programs import Program, make_program, operations
+from daedalus.generator.registry import Entry
+from daedalus.generator.schedule import TARGETS, Schedule
+from daedalus.generator.targets.neon.select import NotLowerable, Selection
+from daedalus.generator.variants import Variant, make_variant
+
+BATCH = 25  # programs in one check program
+WORKERS = 2
+_SPEC = "a random program"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What went wrong with one program: while generating, compiling or comparing."""
+
+    number: int
+    kind: str
+    text: str
+    schedules: tuple[Schedule, ...] = ()
+
+
+@dataclass
+class Tally:
+    """What was run, and what came of it."""
+
+    programs: int = 0
+    operations: int = 0
+    variants: int = 0
+    comparisons: int = 0
+    conformant: int = 0
+    hostile: int = 0
+    vacuous: int = 0  # comparisons in which no item was conformant
+    decided: Counter[str] = field(default_factory=Counter)
+    rules: Counter[str] = field(default_factory=Counter)
+    neon: int = 0  # NEON variants asked for
+    refused: Counter[str] = field(default_factory=Counter)  # by the operation without a form
+    failures: list[Failure] = field(default_factory=list)
+
+    def add(self, o: "Tally") -> None:
+        """Takes in another tally."""
+        for name in ("programs", "operations", "variants", "comparisons", "conformant", "hostile",
+                     "vacuous", "neon"):  # fmt: skip
+            setattr(self, name, getattr(self, name) + getattr(o, name))
+        self.decided += o.decided
+        self.rules += o.rules
+        self.refused += o.refused
+        self.failures += o.failures
+
+
+@dataclass(frozen=True)
+class Work:
+    """A batch: which programs, how many items, which builds."""
+
+    seed: int
+    numbers: tuple[int, ...]
+    items: int
+    sanitize: bool
+
+
+def campaign(
+    seed: int, first: int, programs: int, items: int, *, sanitize: bool = False
+) -> Iterator[Tally]:
+    """Runs programs first .. first + programs - 1; a tally per batch, as they get done."""
+    numbers = range(first, first + programs)
+    size = max(1, min(BATCH, -(-programs // WORKERS)))
+    work = [
+        Work(seed, tuple(numbers[at : at + size]), items, sanitize)
+        for at in range(0, programs, size)
+    ]
+    if len(work) == 1:
+        yield run_batch(work[0])
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(WORKERS, mp_context=context) as pool:
+        yield from pool.map(run_batch, work)
+
+
+def run_batch(work: Work) -> Tally:
+    """Makes, generates, compiles and compares the programs of a batch."""
+    tally = Tally()
+    made: list[tuple[Program, tuple[Variant, ...]]] = []
+    for number in work.numbers:
+        tally.programs += 1
+        try:
+            program = make_program(work.seed, number)
+            tally.operations += operations(program.kernel)
+            made.append((program, variants(program.kernel, program.schedules, tally)))
+        except Exception:
+            tally.failures.append(Failure(number, "generator", traceback.format_exc()))
+    name = f"{work.numbers[0]}-{work.numbers[-1]}" + ("-sanitize" if work.sanitize else "")
+    folder = build_dir() / "fuzz" / str(work.seed) / name
+    _run_programs(folder, made, work, tally)
+    if not tally.failures:
+        shutil.rmtree(folder, ignore_errors=True)
+    return tally
+
+
+def variants(
+    kernel: Kernel, schedules: tuple[Schedule, ...], tally: Tally
+) -> tuple[Variant, ...]:
+    """The variants that the back ends can make; refusals are counted by reason."""
+    found = []
+    for rank, schedule in enumerate(schedules):
+        neon = schedule.target == "neon"
+        tally.neon += neon
+
+        def watch(selection: Selection) -> None:
+            chosen = selection.chosen
+            tally.rules.update({chosen[need].rule for need in selection.reached()})
+
+        try:
+            found.append(
+                make_variant(
+                    emit.environment(), kernel, schedule, prod=True, rank=rank, spec=_SPEC,
+                    watch=watch,
+                )
+            )  # fmt: skip
+        except NotLowerable as e:
+            tally.refused[e.message.partition(",")[0].split()[0]] += 1
+    tally.variants += len(found)
+    return tuple(found)
+
+
+# ------------------------------------------------------------------ compiling
+
+
+Made = list[tuple[Program, tuple[Variant, ...]]]
+
+
+def _run_programs(folder: Path, made: Made, work: Work, tally: Tally) -> None:
+    """Compiles and compares; where compiling fails, each half alone, down to the culprit."""
+    if not made:
+        return
+    try:
+        build = Build(folder, [(p.kernel, v) for p, v in made], sanitize=work.sanitize)
+        programs = {d: build.program(d) for d in build.devices}
+    except (UserError, SpecError) as e:
+        if len(made) == 1:
+            text = e.message if isinstance(e, UserError) else str(e)
+            tally.failures.append(Failure(made[0][0].number, "compiler", text, made[0][0].schedules))
+            return
+        half = len(made) // 2
+        for part, name in ((made[:half], "a"), (made[half:], "b")):
+            _run_programs(folder.with_name(f"{folder.name}{name}"), part, work, tally)
+        return
+    for program, own in made:
+        _compare(program, own, programs, work, tally)
+
+
+def _compare(
+    program: Program, own: tuple[Variant, ...], programs: dict[crosscheck.Device, Path],
+    work: Work, tally: Tally,
+) -> None:  # fmt: skip
+    try:
+        batches = crosscheck.prepare(program.kernel, work.items, work.seed)
+        _count_decisions(program.kernel, batches, tally)
+        for device, exe in programs.items():
+            names = [v.name for v in own if v.schedule.target == device.target]
+            if not names:
+                continue
+            outcomes = crosscheck.check_kernel(
+                program.kernel, names, device, exe, batches, work.seed
+            )
+            for o in outcomes:
+                tally.comparisons += 1
+                tally.conformant += o.conformant
+                tally.hostile += o.items - o.conformant
+                tally.vacuous += o.conformant == 0
+            bad = [o for o in outcomes if o.mismatches or o.out_of_bounds]
+            if bad:
+                wrong = {o.variant for o in bad}
+                tally.failures.append(
+                    Failure(
+                        program.number, f"difference on {device.name}",
+                        "\n".join(line for o in bad for line in o.failures[:4]),
+                        tuple(v.schedule for v in own if v.name in wrong),
+                    )
+                )  # fmt: skip
+    except UserError as e:
+        tally.failures.append(Failure(program.number, "run", e.message, program.schedules))
+    except Exception:
+        tally.failures.append(Failure(program.number, "interpreter", traceback.format_exc()))
+
+
+def _count_decisions(
+    kernel: Kernel, batches: list[crosscheck.Batch], tally: Tally
+) -> None:
+    """How many comparisons and limits went both ways on conformant items."""
+    from daedalus.dsl import interp
+
+    for b in batches:
+        if b.kind != "conformant":
+            continue
+        for outcome in interp.decisions(kernel, b.placed.items):
+            ways = "both ways" if outcome.any() and not outcome.all() else "one way"
+            tally.decided[ways] += 1
+
+
+class Build:
+    """A folder of generated code and the check programs made of it."""
+
+    def __init__(
+        self, folder: Path, kernels: list[tuple[Kernel, tuple[Variant, ...]]], *, sanitize: bool
+    ) -> None:
+        self.folder, self.sanitize = folder, sanitize
+        found = crosscheck.devices(TARGETS)
+        self.devices = [d for d in found if not (sanitize and d.arch == "aarch64")]
+        self.variants = tuple(v for _, own in kernels for v in own)
+        entries = tuple(
+            Entry(k, _SPEC, tuple((v.schedule, True) for v in own)) for k, own in kernels
+        )
+        shutil.rmtree(folder, ignore_errors=True)
+        for path, text in emit.generate(entries, self.variants).files.items():
+            target = folder / "generated" / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text)
+        self.include = folder / "generated" / "include"
+        root = repo_root()
+        self._check(root)
+
+    def _check(self, root: Path) -> None:
+        """What no variant needs is at least compiled: headers and dispatch functions."""
+        words: list[str | Path] = [native.compiler("host"), *native.WARNINGS, "-fsyntax-only"]
+        words += [f"-I{i}" for i in (root / "runtime" / "include", self.include)]
+        words += sorted((self.folder / "generated" / "src").glob("*/dispatch.c"))
+        run(words, what="compiling the dispatch functions")
+
+    def program(self, device: crosscheck.Device) -> Path:
+        """The check program for a device, with all variants in one translation unit."""
+        root = repo_root()
+        neon = device.target == "neon"
+        own = [v for v in self.variants if v.schedule.target == "c" or neon]
+        source = self.folder / f"{device.arch}.c"
+        source.write_text(_unit(own))
+        flags = ["-O1", "-g0", f"-I{self.folder / 'generated' / 'src'}"]
+        system: list[Path] = []
+        if neon:
+            flags.append("-DDAEDALUS_HAVE_NEON=1")
+        if device.arch == "simde":
+            simde = fetch.ensure("simde", "all") / "usr" / "include"
+            system = [root / "tools" / "simde", simde]
+        elif native.is_cross(device.arch):
+            flags.append(f"-mcpu={native.CPU}")
+        if self.sanitize:
+            flags += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+        main = [root / "tools" / "check" / "main.c", root / "runtime" / "core" / "table.c"]
+        return native.compile_program(
+            device.arch, self.folder / f"check-{device.arch}", [*main, source],
+            includes=[root / "runtime" / "include", self.include], system_includes=system,
+            flags=flags, static=not self.sanitize,
+        )  # fmt: skip
+
+
+def _unit(own: list[Variant]) -> str:
+    """One translation unit of the table and all variants; their static names are made unique."""
+    digest = hashlib.sha256("".join(v.text for v in own).encode()).hexdigest()
+    lines = [f"/* {digest} */", '#include "table_variants.c"']
+    for n, v in enumerate(own):
+        bodies = {"one_item", f"items_{v.schedule.items}", *(t.name for t in v.kernel.tables)}
+        lines += [f"#define {b} {b}_of_{n}" for b in sorted(bodies)]
+        lines.append(f'#include "{v.file.removeprefix("src/")}"')
+        lines += [f"#undef {b}" for b in sorted(bodies)]
+    return "\n".join(lines) + "\n"
+
+
+# ------------------------------------------------------------------ failures
+
+
+def failure_file(seed: int, number: int) -> Path:
+    """Where a failing program is written."""
+    return build_dir() / "fuzz" / "failures" / f"{seed}-{number}.txt"
+
+
+def replay_command(seed: int, number: int, items: int, *, sanitize: bool) -> str:
+    """The command that runs one program again."""
+    return (
+        f"./daedalus fuzz --programs 1 --seed {seed} --first {number} --items {items}"
+        + (" --sanitize" if sanitize else "")
+    )
+
+
+def write_failures(
+    seed: int, failures: list[Failure], items: int, *, sanitize: bool,
+    shrink: Callable[[Failure], Kernel | None] | None = None,
+) -> list[Path]:  # fmt: skip
+    """A file a failing program: what happened, how to see it again, and the program itself."""
+    paths = []
+    for number in sorted({f.number for f in failures}):
+        own = [f for f in failures if f.number == number]
+        parts = [replay_command(seed, number, items, sanitize=sanitize)]
+        parts += [f"{f.kind}:\n{f.text}" for f in own]
+        try:
+            parts.append(show(make_program(seed, number).kernel))
+        except Exception:
+            parts.append("(the program itself cannot be made)")
+        small = shrink(own[0]) if shrink else None
+        if small is not None:
+            parts.append("shrunk:\n" + show(small))
+        path = failure_file(seed, number)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n\n".join(parts) + "\n")
+        paths.append(path)
+    return paths

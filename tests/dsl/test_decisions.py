@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""schedules.toml and decoder signatures: mistakes are refused, with their line."""
+
+from pathlib import Path
+
+import pytest
+from spec_support import HEAD, in_stage, spec_text, write_spec
+
+from daedalus.dsl.errors import SpecError
+from daedalus.generator.emit import generate
+from daedalus.generator.registry import load
+from daedalus.generator.schedule import Schedule
+
+SPEC = spec_text(
+    'k.assumption("std", 0, 200, why="a test")(p)\n'
+    'k.assumption("extra", 0, 50, why="a test", default=False)(p)\n'
+    'k.item_class("small", p=(0, 9))\n' + in_stage("pass")
+)
+
+# schedules.toml -> line, message, beginning of the hint
+CASES = {
+    "not TOML": ("[test_it]\nprod = [\n", 2, "not valid TOML: ", ""),
+    "no value": ("[test_it]\nprod = \n", 2, "not valid TOML: ", ""),
+    "unknown kernel": (
+        '[test_it]\nprod = ["neon_full"]\n\n[test_its]\nprod = ["neon_full"]\n', 4,
+        "no kernel test_its is declared in this folder", "the kernels of this folder are test_it",
+    ),
+    "not a table": ('test_it = ["neon_full"]\n', 1, "test_it is not a table", "[test_it]"),
+    "unknown key": ('[test_it]\nprd = ["neon_full"]\n', 2, "unknown key prd",
+                    'keys are "prod" and "other"'),
+    "not a list": ('[test_it]\nprod = "neon_full"\n', 2, "prod is not a list of names", ""),
+    "not names": ("[test_it]\nprod = [1]\n", 2, "prod is not a list of names", ""),
+    "target": ('[test_it]\nprod = ["sse_full"]\n', 2,
+               "'daedalus_test_it__sse_full': the schedule begins with a target (c, neon) and a"
+               " class", ""),
+    "no class": ('[test_it]\nprod = ["neon"]\n', 2, "the schedule begins with a target", ""),
+    "class": ('[test_it]\nprod = ["neon_full",\n  "neon_dc"]\n', 3, "neon_dc: no class dc",
+              "its classes are small, full"),
+    "choice": ('[test_it]\nprod = ["neon_full_fast"]\n', 2, "unknown choice 'fast'", ""),
+    "order": ('[test_it]\nother = ["neon_full_early_x2"]\n', 2,
+              "the choices are out of order or repeated; write 'neon_full_x2_early'", ""),
+    "items": ('[test_it]\nother = ["neon_full_x3"]\n', 2,
+              "3 items side by side; possible are (2, 4, 8)", ""),
+    "one item": ('[test_it]\nother = ["neon_full_x1"]\n', 2, "write 'neon_full'", ""),
+    "c items": ('[test_it]\nother = ["c_full_x2"]\n', 2,
+                "portable C has one item at a time and no early-out", ""),
+    "c early": ('[test_it]\nother = ["c_full_early"]\n', 2, "portable C has one item", ""),
+    "assumption": ('[test_it]\nother = ["neon_full_givenx"]\n', 2,
+                   "neon_full_givenx: no assumption x", "its assumptions are std, extra"),
+    "default": ('[test_it]\nother = ["neon_full_givenstd"]\n', 2,
+                "neon_full_givenstd: std holds for every variant anyway", ""),
+    "prod assumption": ('[test_it]\nprod = ["neon_full_givenextra"]\n', 2,
+                        "neon_full_givenextra is not right for every conformant item, so it cannot"
+                        " be prod", 'list it under "other"'),
+    "twice": ('[test_it]\nprod = ["neon_full"]\nother = ["neon_full"]\n', 2,
+              "neon_full is listed twice", ""),
+    "fallback": ('[test_it]\nprod = ["neon_full"]\nother = ["c_full"]\n', 3,
+                 "c_full is the fallback everywhere, and always prod", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_schedules_are_refused(case: str, tmp_path: Path) -> None:
+    text, line, message, hint = CASES[case]
+    (write_spec(tmp_path, SPEC).parent / "schedules.toml").write_text(text)
+    with pytest.raises(SpecError) as caught:
+        load(tmp_path)
+    error = caught.value
+    assert error.rule == "schedules"
+    assert message in error.message
+    assert (error.loc.file, error.loc.line) == ("schedules.toml", line)
+    assert error.hint.startswith(hint) if hint else not error.hint
+
+
+def test_schedules_are_ranked_and_get_a_fallback(tmp_path: Path) -> None:
+    folder = write_spec(tmp_path, SPEC).parent
+    (folder / "schedules.toml").write_text(
+        '[test_it]\nprod = ["c_full", "neon_full"]\nother = ["neon_full_givenextra"]\n'
+    )
+    (entry,) = load(tmp_path)
+    assert entry.schedules == (
+        (Schedule("neon"), True),
+        (Schedule("c"), True),
+        (Schedule("c", "small"), True),
+        (Schedule("neon", assume=("extra",)), False),
+    )
+
+
+def test_a_kernel_without_an_entry_gets_every_class_and_target(tmp_path: Path) -> None:
+    write_spec(tmp_path, SPEC)
+    (entry,) = load(tmp_path)
+    assert {(s.target, s.class_name, prod) for s, prod in entry.schedules} == {
+        (t, c, True) for t in ("c", "neon") for c in ("small", "full")
+    }
+
+
+# decoder signature -> message
+DECODERS = {
+    "unknown": ("px px.stride c p q", "dec: 'q' is no buffer, plane's stride or parameter"),
+    "missing": ("px c", "dec: p, px.stride is missing"),
+    "twice": ("px px px.stride c p", "dec: px is named twice"),
+    "cleared twice": ("px px.stride c c! p", "dec: c is named twice"),
+    "clears a plane": ("px! px.stride c p", "dec: 'px!': only a block can be cleared"),
+    "clears a parameter": ("px px.stride c p!", "dec: 'p!': only a block can be cleared"),
+    "clears a stride": ("px px.stride! c p", "dec: 'px.stride!': only a block can be cleared"),
+    "stride of a block": ("px px.stride c c.stride p",
+                          "dec: 'c.stride' is no buffer, plane's stride or parameter"),
+    "two marks": ("px px.stride c!! p", "dec: 'c!!': only a block can be cleared"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DECODERS)
+def test_decoder_signatures_are_refused(case: str, tmp_path: Path) -> None:
+    signature, message = DECODERS[case]
+    head = HEAD.replace('"a test"', f'"a test", decoders={{"dec": "{signature}"}}')
+    write_spec(tmp_path, spec_text(in_stage("pass")).replace(HEAD, head))
+    with pytest.raises(SpecError) as caught:
+        generate(load(tmp_path))
+    error = caught.value
+    assert (error.rule, error.message, error.kernel) == ("decoder", message, "test_it")
+    assert (error.loc.file, error.loc.line) == ("spec.py", 3)
+    assert error.hint == "its arguments, in the decoder's order, are: px px.stride c p"
+
+
+def test_a_right_signature_is_accepted(tmp_path: Path) -> None:
+    head = HEAD.replace('"a test"', '"a test", decoders={"dec": "c! px px.stride p"}')
+    write_spec(tmp_path, spec_text(in_stage("pass")).replace(HEAD, head))
+    header = generate(load(tmp_path)).files["include/daedalus/dec.h"]
+    assert "daedalus_dec_test_it(int16_t *c, uint8_t *px, ptrdiff_t px_stride, int p)" in header

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Intervals: every value that random conformant inputs lead to lies in its node's interval."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from random_programs import accepted_kernels, random_items
+
+from daedalus.dsl import interp, vectors
+from daedalus.dsl.build import Builder
+from daedalus.dsl.errors import Loc
+from daedalus.dsl.interp import Items
+from daedalus.dsl.ir import (
+    DTYPES, Affine, Buffer, Kernel, Node, Op, Param, Stage, Store, evaluate, i32,
+)  # fmt: skip
+from daedalus.dsl.ranges import Interval, Ranges, table_rows
+from daedalus.generator.registry import load
+
+AT = Loc("spec.py", 1)
+KERNELS = [e.kernel for e in load()]
+RANDOM = accepted_kernels(30)
+
+
+def values_of(kernel: Kernel, items: Items) -> dict[Node, np.ndarray]:
+    """Every node's values on all items and lanes."""
+    seen: dict[Node, np.ndarray] = {}
+    original = interp._Stage.__init__
+
+    def watch(self: interp._Stage, *args: object) -> None:
+        original(self, *args)  # type: ignore[arg-type]
+        seen.update(self.values)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(interp._Stage, "__init__", watch)
+        interp.run(kernel, items)
+    return seen
+
+
+def check_inside(kernel: Kernel, items: Items, ranges: Ranges) -> None:
+    """Fails for a value outside its interval."""
+    seen = values_of(kernel, items)
+    assert set(seen) == {n for s in kernel.stages for n in s.nodes()}
+    for node, values in seen.items():
+        r = ranges.of(node)
+        assert r.lo <= values.min() and values.max() <= r.hi, f"{node.loc}: {node.op} outside {r}"
+
+
+@pytest.mark.parametrize("kernel", RANDOM, ids=lambda k: k.id)
+def test_random_programs_stay_in_their_intervals(kernel: Kernel) -> None:
+    check_inside(kernel, random_items(kernel, 200, 1), Ranges(kernel))
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.id)
+def test_builtin_kernels_stay_in_their_intervals(kernel: Kernel) -> None:
+    items = vectors.make_items(kernel, 200, 7)
+    assert interp.run(kernel, items).conformant(kernel.defaults).all()
+    check_inside(kernel, items, Ranges(kernel))
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.id)
+def test_hostile_items_stay_in_the_hostile_intervals(kernel: Kernel) -> None:
+    """Before anything wraps; where it may, the interval is the whole computing width."""
+    items = vectors.make_items(kernel, 200, 7, "hostile")
+    ranges = Ranges(kernel, hostile=True)
+    params = {p.name: np.clip(items.params[p.name], p.lo, p.hi) for p in kernel.params}
+    wrapped: set[Node] = set(ranges.wraps)
+    for node, values in values_of(kernel, Items(items.buffers, params)).items():
+        if node in wrapped or any(a in wrapped for a in node.args):
+            wrapped.add(node)
+            continue
+        if node.op is Op.LOAD and kernel.buffer(node.attr[0]).kind == "temp":
+            wrapped.add(node)  # what a temp's element type cuts off
+            continue
+        r = ranges.of(node)
+        assert r.lo <= values.min() and values.max() <= r.hi
+
+
+def test_assumptions_narrow_and_their_absence_widens() -> None:
+    kernel = next(k for k in KERNELS if k.assumptions)
+    usual, strict, wide = (
+        Ranges(kernel, names)
+        for names in (None, kernel.defaults | {a.name for a in kernel.assumptions}, frozenset())
+    )
+    nodes = [n for s in kernel.stages for n in s.nodes() if not n.is_bool]
+    for n in nodes:
+        assert usual.of(n).within(wide.of(n).lo, wide.of(n).hi)
+        assert strict.of(n).within(usual.of(n).lo, usual.of(n).hi)
+    assert any(usual.of(n) != wide.of(n) for n in nodes)
+    assert any(strict.of(n) != usual.of(n) for n in nodes)
+
+
+# ------------------------------------------------------------------ operation by operation
+
+ends = st.integers(-300, 300)
+intervals = st.tuples(ends, ends).map(lambda p: Interval(min(p), max(p)))
+ONE = {Op.SHR: st.tuples(st.integers(0, 12)), Op.RSHR: st.tuples(st.integers(1, 12)),
+       Op.ABS: st.just(()), Op.CLIP: st.tuples(ends, ends).map(lambda p: (min(p), max(p))),
+       Op.WRAP: st.tuples(st.sampled_from(DTYPES)),
+       Op.ASSUME: st.tuples(ends, ends).map(lambda p: ("", min(p), max(p)))}  # fmt: skip
+TWO = (Op.ADD, Op.SUB, Op.MUL, Op.MIN, Op.MAX, Op.ABSDIFF, Op.SHRV)
+
+
+def _range_of(
+    op: Op, attr: tuple, inputs: list[Interval], *, twice: bool = False
+) -> Interval:
+    """The interval of an operation on parameters of these ranges, or on one, twice."""
+    build = Builder({})
+    names = [f"p{n}" for n in range(len(inputs))]
+    params = tuple(Param(n, i32, r.lo, r.hi, AT) for n, r in zip(names, inputs, strict=True))
+    args = tuple(build.make(Op.PARAM, (), (n,), AT) for n in names)
+    node = build._intern(op, args * 2 if twice else args, attr, AT, "")
+    stage = Stage((("i", 1),), (Store("out", (Affine(0),), node, None, AT),), AT)
+    out = Buffer("out", "block", i32, ((0, 1),), "out", AT, i32.lo, i32.hi)
+    kernel = Kernel("a_b", "a", "c", "d", AT, (out,), params, (), (), (), (), (stage,))
+    return Ranges(kernel).of(node)
+
+
+@given(st.data())
+def test_unary_intervals_hold(data: st.DataObject) -> None:
+    op = data.draw(st.sampled_from(sorted(ONE)))
+    attr, x = data.draw(ONE[op]), data.draw(intervals)
+    got = _range_of(op, attr, [x])
+    values = np.arange(x.lo, x.hi + 1)
+    if op is Op.ASSUME:  # holds for those that meet it
+        values = values[(values >= attr[1]) & (values <= attr[2])]
+    results = evaluate(op, attr, (values,))
+    assert ((got.lo <= results) & (results <= got.hi)).all()
+    if op not in (Op.WRAP, Op.ASSUME):  # and are as narrow as can be
+        assert (results.min(), results.max()) == (got.lo, got.hi)
+
+
+@given(st.sampled_from(TWO), intervals, intervals)
+def test_binary_intervals_hold_and_are_tight(op: Op, a: Interval, b: Interval) -> None:
+    got = _range_of(op, (), [a, b])
+    x, y = np.arange(a.lo, a.hi + 1), np.arange(b.lo, b.hi + 1)
+    results = evaluate(op, (), (x[:, None], y[None, :]))
+    assert (results.min(), results.max()) == (got.lo, got.hi)
+
+
+def test_a_square_is_not_negative() -> None:
+    x = Interval(-3, 2)
+    assert _range_of(Op.MUL, (), [x], twice=True) == Interval(0, 9)
+    assert _range_of(Op.MUL, (), [x, x]) == Interval(-6, 9)
+
+
+def test_tables_are_evaluated_by_rows_that_exist() -> None:
+    """The worst mixture of the entries would be [-9, 79] times the input."""
+    taps = next(k for k in RANDOM).table("taps")
+    assert table_rows(taps, Interval(-5, 0)) == taps.rows[:1]
+    assert table_rows(taps, Interval(1, 1)) == taps.rows[1:2]
+    assert table_rows(taps, Interval(1, 99)) == taps.rows[1:]
+    assert table_rows(taps, Interval(50, 99)) == taps.rows[2:]

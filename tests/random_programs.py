@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Random kernels for property tests: any mixture of operations, lanes, temps and masks that the
+language's checks accept.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from daedalus.dsl.errors import SpecError
+from daedalus.dsl.interp import Items
+from daedalus.dsl.ir import Kernel
+from daedalus.dsl.lang import (
+    KernelBuilder, Value, absdiff, clip, dot, i8, i16, kernel, max, min, round_shift, select, u8,
+    u16, wrap,
+)  # fmt: skip
+from daedalus.dsl.verify import verify
+
+TYPES = (u8, i8, i16, u16)
+
+
+class _Values:
+    """Draws operations on the values made so far; wide ones are brought back."""
+
+    def __init__(self, rng: np.random.Generator, leaves: list[Value], taps: object) -> None:
+        self.rng, self.known, self.masks, self.taps = rng, list(leaves), [], taps
+
+    def pick(self) -> Value:
+        return self.known[int(self.rng.integers(len(self.known)))]
+
+    def small(self, bits: int = 12) -> Value:
+        """A value of few bits, so that what follows stays within 32."""
+        return clip(self.pick(), -(1 << bits), (1 << bits) - 1)
+
+    def grow(self) -> None:
+        """Adds one value."""
+        rng, a, b = self.rng, self.small(), self.small()
+        n, c = int(rng.integers(1, 9)), int(rng.integers(-300, 300))
+        if self.rng.random() < 0.3:
+            self.masks.append(a <= b if rng.random() < 0.5 else a > c)
+            if len(self.masks) > 1 and rng.random() < 0.5:
+                m, k = self.masks[-1], self.masks[-2]
+                self.masks.append((m & k) if rng.random() < 0.5 else (m | ~k))
+        ways = [
+            lambda: a + b, lambda: a - b, lambda: a * b, lambda: a * c, lambda: a + c,
+            lambda: a >> n, lambda: round_shift(a, n), lambda: a >> clip(b, 0, 15),
+            lambda: min(a, b), lambda: max(a, c), lambda: abs(a), lambda: absdiff(a, b),
+            lambda: clip(a, -abs(c), abs(c) + n), lambda: wrap(a, TYPES[n % 4]),
+            lambda: dot(self.taps, clip(b, -1, 3), [a, b, self.small()]),
+            lambda: -a, lambda: a * 2, lambda: a << 1,
+        ]  # fmt: skip
+        if self.masks:
+            mask = self.masks[int(rng.integers(len(self.masks)))]
+            ways += [lambda: select(mask, a, b)] * 3
+        self.known.append(ways[int(rng.integers(len(ways)))]())
+
+
+def random_kernel(seed: int, *, size: int = 12) -> Kernel:
+    """A verified kernel of two stages, the second with masks."""
+    rng = np.random.default_rng(seed)
+
+    def spec(k: KernelBuilder) -> None:
+        px = k.plane("px", u8, rows=(0, 4), cols=(0, 8), access="inout")
+        block = k.block("c", i16, (4, 8), lo=-2000, hi=2000)
+        wide = k.block("wide", i16, (4, 8), access="out")
+        p = k.param("p", u8, 0, 20)
+        taps = k.table("taps", i8, [[1, -2, 3], [0, 64, 0], [-5, 70, -1]])
+        k.item_class("few", p=(0, 3), nonzero={"c": (2, 3)})
+        t = k.temp("t", (4, 8))
+        with k.stage(y=4, x=8) as (y, x):
+            made = _Values(rng, [block[y, x], px[y, x], p], taps)
+            for _ in range(size):
+                made.grow()
+            t[y, x] = made.small()
+        with k.stage(x=8) as x:
+            made = _Values(rng, [*t[:, x], *px[:, x], p], taps)
+            for _ in range(size):
+                made.grow()
+            for row in range(4):
+                mask = (made.masks or [p > 3])[-1 - row % len(made.masks or [0])]
+                with k.when(mask):
+                    px[row, x] = clip(made.small(), 0, 255)
+                wide[row, x] = made.small()
+
+    spec.__name__ = f"random_k{seed}"
+    made = kernel(clause="random")(spec).kernels()[0]
+    verify(made)
+    return made
+
+
+def accepted_kernels(count: int, *, size: int = 12) -> list[Kernel]:
+    """That many random kernels; seeds whose program the checks refuse are passed over."""
+    found: list[Kernel] = []
+    for seed in range(10 * count):
+        try:
+            found.append(random_kernel(seed, size=size))
+        except SpecError:
+            continue
+        if len(found) == count:
+            return found
+    raise AssertionError("too few random programs are legal")
+
+
+def random_items(k: Kernel, count: int, seed: int, class_name: str = "full") -> Items:
+    """Items within the declared ranges that meet a class's precondition; ends are frequent."""
+    rng = np.random.default_rng(seed)
+
+    def draw(lo: int, hi: int, shape: tuple[int, ...]) -> np.ndarray:
+        values = rng.integers(lo, hi + 1, shape)
+        ends = rng.choice([lo, hi, min_abs(lo, hi)], shape)
+        return np.where(rng.random(shape) < 0.3, ends, values)
+
+    buffers = {b.name: draw(b.lo, b.hi, (count, *b.extents)) for b in k.buffers}
+    params = {p.name: draw(p.lo, p.hi, (count,)) for p in k.params}
+    for c in k.classes:
+        if c.name != class_name:
+            continue
+        for name, lo, hi in c.when:
+            params[name] = draw(lo, hi, (count,))
+        for name, extents in c.nonzero:
+            inside = np.zeros_like(buffers[name])
+            region = (slice(None), *(slice(0, n) for n in extents))
+            inside[region] = buffers[name][region]
+            buffers[name] = inside
+    return Items(buffers, params)
+
+
+def min_abs(lo: int, hi: int) -> int:
+    """The member of [lo, hi] next to zero."""
+    return sorted((lo, 0, hi))[1]
+
+
+def without_classes(k: Kernel) -> Kernel:
+    """The kernel as a specialising pass leaves it."""
+    return replace(k, classes=())
