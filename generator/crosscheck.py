@@ -282,8 +282,8 @@ def _describe(
         item = int(chosen[place[0]])
         params = ", ".join(f"{n}={int(a[item])}" for n, a in batch.placed.items.params.items())
         lines.append(
-            f"{outcome.variant} on {outcome.device}, {batch.kind} item {item} (seed {seed};"
-            f" {params}): {b.buffer.name}[{position}] expected {int(want[tuple(place)])},"
+            f"{outcome.variant} on {outcome.device}, {batch.kind} item {item} (seed {seed}"
+            f"{'; ' if params else ''}{params}): {b.buffer.name}[{position}] expected {int(want[tuple(place)])},"
             f" got {int(got[tuple(place)])}"
         )
     return lines

@@ -16,11 +16,12 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from daedalus.dsl import interp
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.show import show
 from daedalus.generator import crosscheck, emit, fetch, native
-from daedalus.generator.cli.common import UserError, build_dir, repo_root, run
+from daedalus.generator.cli.common import UserError, build_dir, repo_root
 from daedalus.generator.fuzz_programs import Program, make_program, operations
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import TARGETS, Schedule
@@ -184,6 +185,8 @@ def _compare(
             outcomes = crosscheck.check_kernel(
                 program.kernel, names, device, exe, batches, work.seed
             )
+            if device.target == "c":
+                outcomes.append(crosscheck.check_dispatch(program.kernel, device, exe, batches))
             for o in outcomes:
                 tally.comparisons += 1
                 tally.conformant += o.conformant
@@ -209,14 +212,13 @@ def _count_decisions(
     kernel: Kernel, batches: list[crosscheck.Batch], tally: Tally
 ) -> None:
     """How many comparisons and limits went both ways on conformant items."""
-    from daedalus.dsl import interp
-
     for b in batches:
         if b.kind != "conformant":
             continue
-        for outcome in interp.decisions(kernel, b.placed.items):
-            ways = "both ways" if outcome.any() and not outcome.all() else "one way"
-            tally.decided[ways] += 1
+        for stage in interp.decisions(kernel, b.placed.items):
+            for outcome in stage.outcomes:
+                ways = "both ways" if outcome.any() and not outcome.all() else "one way"
+                tally.decided[ways] += 1
 
 
 class Build:
@@ -238,15 +240,6 @@ class Build:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)
         self.include = folder / "generated" / "include"
-        root = repo_root()
-        self._check(root)
-
-    def _check(self, root: Path) -> None:
-        """What no variant needs is at least compiled: headers and dispatch functions."""
-        words: list[str | Path] = [native.compiler("host"), *native.WARNINGS, "-fsyntax-only"]
-        words += [f"-I{i}" for i in (root / "runtime" / "include", self.include)]
-        words += sorted((self.folder / "generated" / "src").glob("*/dispatch.c"))
-        run(words, what="compiling the dispatch functions")
 
     def program(self, device: crosscheck.Device) -> Path:
         """The check program for a device, with all variants in one translation unit."""
@@ -266,10 +259,13 @@ class Build:
             flags.append(f"-mcpu={native.CPU}")
         if self.sanitize:
             flags += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-        main = [root / "tools" / "check" / "main.c", root / "runtime" / "core" / "table.c"]
+        runtime = sorted(p for part in ("core", "cpu") for p in (root / "runtime" / part).glob("*.c"))
+        dispatch = sorted((self.folder / "generated" / "src").glob("*/dispatch.c"))
         return native.compile_program(
-            device.arch, self.folder / f"check-{device.arch}", [*main, source],
-            includes=[root / "runtime" / "include", self.include], system_includes=system,
+            device.arch, self.folder / f"check-{device.arch}",
+            [root / "tools" / "check" / "main.c", *runtime, *dispatch, source],
+            includes=[root / "runtime" / "include", root / "runtime", self.include],
+            system_includes=system,
             flags=flags, static=not self.sanitize,
         )  # fmt: skip
 
@@ -277,7 +273,7 @@ class Build:
 def _unit(own: list[Variant]) -> str:
     """One translation unit of the table and all variants; their static names are made unique."""
     digest = hashlib.sha256("".join(v.text for v in own).encode()).hexdigest()
-    lines = [f"/* {digest} */", '#include "table_variants.c"']
+    lines = [f"/* {digest} */", "#include <daedalus.h>", '#include "table_variants.c"']
     for n, v in enumerate(own):
         bodies = {"one_item", f"items_{v.schedule.items}", *(t.name for t in v.kernel.tables)}
         lines += [f"#define {b} {b}_of_{n}" for b in sorted(bodies)]

@@ -286,10 +286,10 @@ class _Writer:
                     for b in blocks
                     if rng.random() < 0.8
                 }
-                last = rng.randint(first, min(first + 1, hi))
+                last = rng.randint(first, min(first + 1, hi - 1))
                 self.k.item_class(f"part{n}", nonzero=zero, **{name: (first, last)})
                 first = last + 1
-                if first > hi:
+                if first >= hi:  # some value stays for items of no class
                     break
 
     # ------------------------------------------------------------------ stages

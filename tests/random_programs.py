@@ -11,8 +11,21 @@ from daedalus.dsl.errors import SpecError
 from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.lang import (
-    KernelBuilder, Value, absdiff, clip, dot, i8, i16, kernel, max, min, round_shift, select, u8,
-    u16, wrap,
+    KernelBuilder,
+    Value,
+    absdiff,
+    clip,
+    dot,
+    i8,
+    i16,
+    kernel,
+    max,
+    min,
+    round_shift,
+    select,
+    u8,
+    u16,
+    wrap,
 )  # fmt: skip
 from daedalus.dsl.verify import verify
 

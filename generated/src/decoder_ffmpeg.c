@@ -37,7 +37,7 @@ void daedalus_ffmpeg_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coef
 
 void daedalus_ffmpeg_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, int E, int I, int H) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_item_vp9_lpf4_h__neon_full(dst, dst_stride, E, I, H);
+  daedalus_item_vp9_lpf4_h__neon_full_early(dst, dst_stride, E, I, H);
 #else
   daedalus_item_vp9_lpf4_h__c_full(dst, dst_stride, E, I, H);
 #endif
@@ -45,7 +45,7 @@ void daedalus_ffmpeg_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, int E, int I
 
 void daedalus_ffmpeg_vp9_lpf4_v(uint8_t *dst, ptrdiff_t dst_stride, int E, int I, int H) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_item_vp9_lpf4_v__neon_full(dst, dst_stride, E, I, H);
+  daedalus_item_vp9_lpf4_v__neon_full_early(dst, dst_stride, E, I, H);
 #else
   daedalus_item_vp9_lpf4_v__c_full(dst, dst_stride, E, I, H);
 #endif

@@ -136,13 +136,13 @@ static const daedalus_class_desc vp9_lpf4_h_classes[] = {
 static const daedalus_variant vp9_lpf4_h_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_lpf4_h__neon_full",
+    .name = "daedalus_vp9_lpf4_h__neon_full_early",
     .target = "neon",
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
-    .cpu = daedalus_vp9_lpf4_h__neon_full,
+    .cpu = daedalus_vp9_lpf4_h__neon_full_early,
   },
 #endif
   {
@@ -184,13 +184,13 @@ static const daedalus_class_desc vp9_lpf4_v_classes[] = {
 static const daedalus_variant vp9_lpf4_v_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_lpf4_v__neon_full",
+    .name = "daedalus_vp9_lpf4_v__neon_full_early",
     .target = "neon",
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
-    .cpu = daedalus_vp9_lpf4_v__neon_full,
+    .cpu = daedalus_vp9_lpf4_v__neon_full_early,
   },
 #endif
   {
@@ -249,7 +249,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "8c0b9c4208b1fc24",
+  .generator = "7b1e63bc90458f84",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

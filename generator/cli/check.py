@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, out, repo_root
-from daedalus.generator.cli.gen import generate_or_explain
+from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, repo_root
+from daedalus.generator.cli.gen import differences, generate_or_explain
+from daedalus.generator.cli.tables import print_table
 from daedalus.generator.crosscheck import (
     Outcome,
     check_kernel,
@@ -125,29 +125,34 @@ def run_checks(
 
 
 def _print(outcomes: list[Outcome]) -> None:
-    table = Table(box=None)
-    for name, justify in (("variant", "left"), ("device", "left"), ("items", "right"),
-                          ("conformant", "right"), ("mismatches", "right"),
-                          ("out of bounds", "right")):  # fmt: skip
-        table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
-    for o in outcomes:
-        numbers = (o.items, o.conformant, o.mismatches, o.out_of_bounds)
-        style = "" if o.good else "red"
-        table.add_row(o.variant, o.device, *(str(n) for n in numbers), style=style)
-    out.print(table)
+    print_table(
+        ("variant", "device", "items", "conformant", "mismatches", "out of bounds"),
+        [
+            (o.variant, o.device, o.items, o.conformant, o.mismatches, o.out_of_bounds)
+            for o in outcomes
+        ],
+    )
     good = sum(o.good for o in outcomes)
     compared = sum(o.conformant for o in outcomes)
     excluded = sum(o.items - o.conformant for o in outcomes)
-    out.print(
+    print(
         f"{good} of {len(outcomes)} comparisons are bit-exact: {compared} conformant items;"
-        f" {excluded} others were checked for memory safety only",
-        markup=False,
+        f" {excluded} others were checked for memory safety only"
     )
 
 
 def record_verified(outcomes: list[Outcome]) -> None:
-    """Notes what was compared, by the hash of what it was generated from."""
-    variants: dict[str, Variant] = {v.name: v for v in generate_or_explain().variants}
+    """Notes what was compared, by the hash of what it was generated from.
+
+    Only for code that is what the specs give: anything else was not compared.
+    """
+    generated = generate_or_explain()
+    if differences(generated, repo_root() / "generated"):
+        raise UserError(
+            "generated/ is not what the specs give, so nothing is recorded",
+            "run ./daedalus gen, then check again",
+        )
+    variants: dict[str, Variant] = {v.name: v for v in generated.variants}
     entries: dict[str, dict[str, object]] = {}
     for name, variant in sorted(variants.items()):
         runs = [o for o in outcomes if o.variant == name]

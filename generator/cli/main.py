@@ -42,7 +42,7 @@ def cli() -> None:
 def main() -> None:
     """Console entry point."""
     try:
-        code = cli(standalone_mode=False)
+        code = cli(prog_name="daedalus", standalone_mode=False)
     except click.ClickException as e:
         e.show()
         code = 2

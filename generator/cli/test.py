@@ -60,20 +60,25 @@ def _c() -> Iterator[Step]:
     """The runtime's own tests: plain, under sanitizers, and on arm64."""
     builds = [("host", False), ("host", True)] + ([] if native.is_arm() else [("aarch64", False)])
     for arch, sanitize in builds:
+        yield _build_c(arch, sanitize)
         folder = build_dir() / (arch + ("-sanitize" if sanitize else ""))
-        name = folder.name
-        code = (
-            "from daedalus.generator import native;"
-            f"native.build_library({arch!r}, {sanitize}, targets=('all',))"
-        )
-        yield Step(f"build C tests ({name})", [sys.executable, "-c", code])
         yield Step(
-            f"ctest ({name})",
+            f"ctest ({folder.name})",
             ["ctest", "--test-dir", folder, "--output-on-failure", "-LE", "consumer"],
         )
 
 
+def _build_c(arch: str, sanitize: bool) -> Step:
+    code = (
+        "from daedalus.generator import native;"
+        f"native.build_library({arch!r}, {sanitize}, targets=('all',))"
+    )
+    sanitized = ", sanitizers" if sanitize else ""
+    return Step(f"build C tests ({arch}{sanitized})", [sys.executable, "-c", code])
+
+
 def _consumers() -> Iterator[Step]:
+    yield _build_c("host", False)
     yield Step("consumers", ["sh", repo_root() / "tests/consumers/run.sh", build_dir() / "host"])
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What every C-like variant shares: argument lists, tables, and how a batch walks its items."""
 
+import re
 from dataclasses import dataclass
 
 from daedalus.dsl.ir import Affine, Buffer, Kernel, Op, Table
@@ -37,6 +38,8 @@ def meta_fields(kernel: Kernel) -> tuple[tuple[Field, ...], int]:
         fields.append(Field(p.name, p.dtype.c, at))
         at += p.dtype.bytes
     pad(4, "reserved")
+    if not fields:  # C has no empty structs
+        fields, at = [Field("reserved", "uint8_t", 0, 4)], 4
     return tuple(fields), at
 
 
@@ -77,6 +80,29 @@ class Body:
     def call(self, kernel: Kernel) -> list[str]:
         """Argument expressions in the batch loop, where `item[k]` numbers the k-th item."""
         return batch_arguments(kernel, self.items)
+
+
+_LOCAL = re.compile(r"(?:static )?const \w+ (\w+)(?:\[\d+\])* = ")
+_WORD = re.compile(r"\w+")
+
+
+def body(kernel: Kernel, items: int, name: str, lines: list[str]) -> Body:
+    """A body without the locals that nothing reads, of which a tile may leave some."""
+    used: set[str] = set()
+    kept: list[str] = []
+    for line in reversed(lines):
+        local = _LOCAL.match(line)
+        if local is None or local[1] in used:
+            used.update(_WORD.findall(line))
+            kept.append(line)
+    arguments = body_arguments(kernel, items)
+    ignored = [n for n in map(argument_name, arguments) if n not in used]
+    return Body(name, items, (*(f"(void){n};" for n in ignored), *reversed(kept)), arguments)
+
+
+def argument_name(declaration: str) -> str:
+    """The name that a parameter's declaration gives."""
+    return declaration.split()[-1].lstrip("*").partition("[")[0]
 
 
 def body_arguments(kernel: Kernel, items: int) -> tuple[str, ...]:
@@ -143,7 +169,7 @@ def item_call(kernel: Kernel) -> list[str]:
 def unused_arguments(kernel: Kernel) -> list[str]:
     """Arguments of the single-item function that it does not pass on."""
     call = item_call(kernel)
-    names = [a.split()[-1].lstrip("*") for a in item_arguments(kernel)]
+    names = [argument_name(a) for a in item_arguments(kernel)]
     return [n for n in names if n not in call]
 
 

@@ -5,7 +5,19 @@ import numpy as np
 import pytest
 
 from daedalus.dsl.ir import (
-    BOOLEAN, DTYPES, Affine, DType, Op, evaluate, i8, i16, i32, smallest_dtype, u8, u16, u32,
+    BOOLEAN,
+    DTYPES,
+    Affine,
+    DType,
+    Op,
+    evaluate,
+    i8,
+    i16,
+    i32,
+    smallest_dtype,
+    u8,
+    u16,
+    u32,
 )  # fmt: skip
 
 BIG = 2**31 - 1

@@ -20,10 +20,10 @@ def _run(folder: Path, body: str, count: int = 3) -> tuple[Kernel, Items, Result
 
 
 def test_loads_see_the_state_before_the_stage(tmp_path: Path) -> None:
-    body = "with k.stage(i=8) as i:\n    px[0, i] = px[0, i] + 1 & 0" if False else (
+    body = (
         "with k.stage(i=8) as i:\n    px[1, i] = 200\n    px[0, i] = px[1, i]\n"
         "with k.stage(i=8) as i:\n    px[2, i] = px[1, i]\n"
-    )  # fmt: skip
+    )
     _, items, got = _run(tmp_path, body)
     px = got.buffers["px"]
     assert np.array_equal(px[:, 0], items.buffers["px"][:, 1])

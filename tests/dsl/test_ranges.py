@@ -12,7 +12,17 @@ from daedalus.dsl.build import Builder
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import (
-    DTYPES, Affine, Buffer, Kernel, Node, Op, Param, Stage, Store, evaluate, i32,
+    DTYPES,
+    Affine,
+    Buffer,
+    Kernel,
+    Node,
+    Op,
+    Param,
+    Stage,
+    Store,
+    evaluate,
+    i32,
 )  # fmt: skip
 from daedalus.dsl.ranges import Interval, Ranges, table_rows
 from daedalus.generator.registry import load

@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The VP9 specs against the standard's own wording and, for the transform, the cosine formula."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from vp9_standard import cos64, narrow_filter, real_idct, reconstruct
 
-sys.path.insert(0, str(Path(__file__).parent))
-from vp9_standard import cos64, narrow_filter, real_idct, reconstruct  # noqa: E402
-
-from daedalus.dsl import interp, vectors  # noqa: E402
-from daedalus.dsl.interp import Items  # noqa: E402
-from daedalus.dsl.ir import Kernel  # noqa: E402
-from daedalus.generator.registry import load  # noqa: E402
+from daedalus.dsl import interp, vectors
+from daedalus.dsl.interp import Items
+from daedalus.dsl.ir import Kernel
+from daedalus.generator.registry import load
 
 KERNELS = {e.kernel.id: e.kernel for e in load()}
 IDCT = KERNELS["vp9_idct8"]

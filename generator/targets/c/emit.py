@@ -5,7 +5,7 @@ from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Affine, Buffer, Kernel, Node, Stage, smallest_dtype
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.c.scalar import Names, Scalars
-from daedalus.generator.targets.shell import Body, body_arguments, element
+from daedalus.generator.targets.shell import Body, body, element
 
 
 def emit(kernel: Kernel) -> tuple[Body, ...]:
@@ -20,7 +20,7 @@ def emit(kernel: Kernel) -> tuple[Body, ...]:
         lines.append(f"{temp_type(t, ranges, kernel)} {t.name}{dims};")
     for stage in kernel.stages:
         lines += _stage(kernel, stage, ranges, hostile, tuple(fixed))
-    return (Body("one_item", 1, tuple(lines), body_arguments(kernel, 1)),)
+    return (body(kernel, 1, "one_item", lines),)
 
 
 def temp_type(temp: Buffer, ranges: Ranges, kernel: Kernel) -> str:

@@ -132,7 +132,9 @@ class Scalars:
             case Op.MIN | Op.MAX | Op.ABS | Op.ABSDIFF:
                 return f"daedalus_{n.op}{w}({bare})", True
             case Op.CLIP:
-                return f"daedalus_clip{w}({bare}, {n.attr[0]}, {n.attr[1]})", True
+                lo, hi = n.attr
+                w = w if self._fits32(Interval(lo, hi)) else "64"
+                return f"daedalus_clip{w}({bare}, {lo}, {hi})", True
             case Op.WRAP:
                 t: DType = n.attr[0]
                 call = f"daedalus_wrap({bare}, {t.bits}, {int(t.signed)})"
@@ -175,7 +177,10 @@ class Scalars:
         table = self.kernel.table(n.attr[0])
         limits = (len(table.rows) - 1, len(table.rows[0]) - 1)
         index = "".join(
-            f"[{x.value}]" if x.op is Op.CONST else f"[daedalus_clip({self._text[x]}, 0, {limit})]"
+            f"[{min(max(x.value, 0), limit)}]"
+            if x.op is Op.CONST
+            else f"[daedalus_clip{'64' if self.c_type(x) == 'int64_t' else ''}"
+            f"({self._text[x]}, 0, {limit})]"
             for x, limit in zip(n.args, limits, strict=False)
         )
         return f"{table.name}{index}"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from daedalus.dsl.ir import Kernel, Node, Op, Stage
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.passes.guard import find_guard, select_old
+from daedalus.generator.passes.split_clips import split_clips
 from daedalus.generator.passes.split_products import split_products
 from daedalus.generator.targets.c.emit import access
 from daedalus.generator.targets.c.scalar import Names, Scalars
@@ -25,7 +26,7 @@ from daedalus.generator.targets.neon.vectors import (
     operation,
     suffix,
 )  # fmt: skip
-from daedalus.generator.targets.shell import Body, body_arguments
+from daedalus.generator.targets.shell import Body, body
 
 
 Watch = Callable[[Selection], None]
@@ -37,11 +38,15 @@ def emit(kernel: Kernel, *, early_out: bool, watch: Watch | None = None) -> tupl
     `watch` sees the selection of every stage.
     """
     counts = sorted({kernel.items_per_vector, 1}, reverse=True)
-    prepared = split_products(select_old(find_guard(kernel) if early_out else kernel))
-    return tuple(_body(replace(prepared, items_per_vector=n), watch) for n in counts)
+    guarded = find_guard(kernel) if early_out else kernel
+    prepared = split_products(split_clips(select_old(guarded)))
+    return tuple(
+        body(kernel, n, *_body(replace(prepared, items_per_vector=n), watch)) for n in counts
+    )
 
 
-def _body(kernel: Kernel, watch: Watch | None) -> Body:
+def _body(kernel: Kernel, watch: Watch | None) -> tuple[str, list[str]]:
+    """Name and statements of the body for the items that a vector holds."""
     items = kernel.items_per_vector
     ranges, hostile = Ranges(kernel), Ranges(kernel, hostile=True)
     taken = [b.name for b in (*kernel.buffers, *kernel.temps)]
@@ -58,7 +63,7 @@ def _body(kernel: Kernel, watch: Watch | None) -> Body:
         lines += one.emit()
     name = {1: "one_item"}.get(items, f"items_{items}")
     head = constants.declarations() + memory.declarations()
-    return Body(name, items, tuple(head + lines), body_arguments(kernel, items))
+    return name, head + lines
 
 
 class _Stage:
@@ -168,7 +173,9 @@ class _Stage:
             demand.kind == "bits" and self.ranges.of(node).lo < 0
         ) else "u"  # fmt: skip
         if node.op is Op.CONST:
-            texts = [self._dup_text(self._form(str(node.value), demand), sign, w)]
+            value = -node.value if demand.kind == "negated" else node.value
+            form = Demand("bits", w) if demand.kind == "negated" else demand
+            texts = [self._dup_text(self._form(str(value), form), sign, w)]
             texts *= self.shape.count(w)
             shared = self._let(self._wanted_constant(node, demand), sign, w, texts[:1])
             return Group(shared.names * self.shape.count(w), w, sign)
@@ -190,7 +197,7 @@ class _Stage:
         w = demand.width
         match demand.kind:
             case "negated":
-                return f"-{value}"
+                return f"-(int64_t){value}"
             case "sat_u" | "sat_s":
                 s = demand.kind == "sat_s"
                 lo = -(1 << (w - 1)) if s else 0
@@ -217,7 +224,8 @@ class _Stage:
         q = "q" if bits == 128 else ""
         elem = f"{'u' if sign == 'u' else ''}int{w}_t"
         entries = ", ".join(f"({elem})({v})" for v in values for _ in range(each))
-        return f"vld1{q}_{suffix(sign, w)}((const {elem}[]){{{entries}}})"
+        # In parentheses: an intrinsic may be a macro, which the commas would fall apart for.
+        return f"vld1{q}_{suffix(sign, w)}(((const {elem}[]){{{entries}}}))"
 
     def _guard(self, mask: Group) -> None:
         """Leaves the body where the mask holds on no lane."""

@@ -11,14 +11,18 @@ Shapes, for a result of w bits a lane:
 `form` says what else the intrinsic takes: "" nothing, "n" an immediate, "k" a constant or a
 run-time scalar as its last operand (by lane, or the _n_ form).
 
-`meaning(w, args, imm)` computes a lane on integers, given and returned as values of the lane's sign
-(for "=": congruent modulo 2**w); the cross-check of the selection rules runs it.
+`meaning(w, args, imm)` computes a lane on integers (or arrays of them, element by element), given
+and returned as values of the lane's sign (for "=": congruent modulo 2**w); the tests of the
+selection rules run it.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-Meaning = Callable[[int, tuple[int, ...], int], int]
+import numpy as np
+
+Meaning = Callable[[int, tuple[Any, ...], int], Any]
 
 
 @dataclass(frozen=True)
@@ -33,10 +37,10 @@ class MachineOp:
     cost: float = 1.0
 
 
-def _sat(signed: bool) -> Callable[[int, int], int]:
-    def limit(x: int, w: int) -> int:
+def _sat(signed: bool) -> Callable[[Any, int], Any]:
+    def limit(x: Any, w: int) -> Any:
         lo, hi = (-(1 << (w - 1)), (1 << (w - 1)) - 1) if signed else (0, (1 << w) - 1)
-        return min(max(x, lo), hi)
+        return np.minimum(np.maximum(x, lo), hi)
 
     return limit
 
@@ -44,12 +48,17 @@ def _sat(signed: bool) -> Callable[[int, int], int]:
 _su, _ss = _sat(False), _sat(True)
 
 
-def _round(x: int, n: int) -> int:
+def _round(x: Any, n: int) -> Any:
     return (x + (1 << (n - 1))) >> n
 
 
-def _mask(condition: bool) -> int:
-    return -1 if condition else 0
+def _shift(x: Any, by: Any) -> Any:
+    """To the left, or by a negative amount to the right."""
+    return (x << np.maximum(by, 0)) >> np.maximum(-by, 0)
+
+
+def _mask(condition: Any) -> Any:
+    return np.where(condition, -1, 0)
 
 
 def _pair(
@@ -78,14 +87,14 @@ _ALL: list[MachineOp] = [
     MachineOp("abs", "abs", "same", "ss", lambda w, a, n: abs(a[0])),
     # exact at w
     *_pair("abd", "abd", "same", 2, lambda w, a, n: abs(a[0] - a[1])),
-    *_pair("min", "min", "same", 2, lambda w, a, n: min(a)),
-    *_pair("max", "max", "same", 2, lambda w, a, n: max(a)),
+    *_pair("min", "min", "same", 2, lambda w, a, n: np.minimum(a[0], a[1])),
+    *_pair("max", "max", "same", 2, lambda w, a, n: np.maximum(a[0], a[1])),
     *_pair("hadd", "hadd", "same", 2, lambda w, a, n: (a[0] + a[1]) >> 1),
     *_pair("rhadd", "rhadd", "same", 2, lambda w, a, n: (a[0] + a[1] + 1) >> 1),
     *_pair("shr_n", "shr", "same", 1, lambda w, a, n: a[0] >> n, "n"),
     *_pair("rshr_n", "rshr", "same", 1, lambda w, a, n: _round(a[0], n), "n"),
-    MachineOp("shl_v_s", "shl", "same", "sss", lambda w, a, n: a[0] >> -a[1]),
-    MachineOp("shl_v_u", "shl", "same", "usu", lambda w, a, n: a[0] >> -a[1]),
+    MachineOp("shl_v_s", "shl", "same", "sss", lambda w, a, n: _shift(a[0], a[1])),
+    MachineOp("shl_v_u", "shl", "same", "usu", lambda w, a, n: _shift(a[0], a[1])),
     # saturating
     MachineOp("qadd_u", "qadd", "same", "uuu", lambda w, a, n: _su(a[0] + a[1], w)),
     MachineOp("qadd_s", "qadd", "same", "sss", lambda w, a, n: _ss(a[0] + a[1], w)),

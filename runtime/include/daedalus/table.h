@@ -65,7 +65,7 @@ typedef struct daedalus_buffer_desc {
   uint8_t access;       /**< DAEDALUS_ACCESS_* */
   uint16_t meta_offset; /**< plane: position in the meta of its uint32_t byte offset */
   uint32_t item_stride; /**< block: elements from an item to the next */
-  int32_t lo, hi;       /**< what a conformant item holds, inclusive */
+  int64_t lo, hi;       /**< what a conformant item holds, inclusive */
   daedalus_rect reads;  /**< empty when not read; a block is one row */
   daedalus_rect writes; /**< includes what is rewritten with its own value */
   /**

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A clip to bounds that no lane type has becomes a maximum and a minimum.
+
+Where the bounds that bind are the ends of a type, saturation does the clip; elsewhere it takes
+max(x, lo) and min(x, hi), of which a bound that cannot bind needs neither.
+"""
+
+from dataclasses import replace
+
+from daedalus.dsl.build import Builder, rewrite_stage
+from daedalus.dsl.ir import DTYPES, Kernel, Node, Op, i32
+from daedalus.dsl.ranges import Interval, Ranges
+
+
+def split_clips(kernel: Kernel) -> Kernel:
+    """`kernel` with only those clips that a saturation does."""
+    ranges = Ranges(kernel)
+    tables = {t.name: t for t in kernel.tables}
+    stages = []
+    for stage in kernel.stages:
+        builder = Builder(tables)
+
+        def change(node: Node, args: tuple[Node, ...], b: Builder = builder) -> Node | None:
+            if node.op is not Op.CLIP:
+                return None
+            x, (lo, hi) = ranges.of(node.args[0]), node.attr
+            if _saturates(x, lo, hi):
+                return None
+            if x.hi <= lo or x.lo >= hi:
+                return b.const(lo if x.hi <= lo else hi, node.loc)
+            out = args[0]
+            for op, bound, binds in ((Op.MAX, lo, x.lo < lo), (Op.MIN, hi, x.hi > hi)):
+                if binds:
+                    out = b.make(op, (out, b.const(bound, node.loc)), (), node.loc, node.name)
+            return out
+
+        stages.append(rewrite_stage(stage, builder, change))
+    return replace(kernel, stages=tuple(stages))
+
+
+def _saturates(x: Interval, lo: int, hi: int) -> bool:
+    """Whether limiting x to some type is the clip, and lanes can hold x to begin with."""
+    for t in DTYPES:
+        low = lo == t.lo or x.lo >= max(lo, t.lo)
+        high = hi == t.hi or x.hi <= min(hi, t.hi)
+        held = x.within(t.lo, t.hi) if t.bits == 32 else not t.signed or x.within(i32.lo, i32.hi)
+        if low and high and held:
+            return True
+    return False

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""No pass changes what a kernel computes, and after each the program is legal.
+
+Compared are all elements, on items that meet the class and the assumptions of the schedule.
+"""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from random_programs import accepted_kernels, random_items
+
+from daedalus.dsl import interp, vectors
+from daedalus.dsl.build import Builder, rewrite_stage
+from daedalus.dsl.errors import SpecError
+from daedalus.dsl.interp import Items
+from daedalus.dsl.ir import Kernel, Op
+from daedalus.dsl.verify import verify
+from daedalus.generator.passes.guard import find_guard, select_old
+from daedalus.generator.passes.pipeline import lower, passes
+from daedalus.generator.passes.split_products import split_products
+from daedalus.generator.registry import load
+from daedalus.generator.schedule import Schedule
+
+SCHEDULES = [
+    pytest.param(e.kernel, s, id=f"{e.kernel.id}-{s.name}") for e in load() for s, _ in e.schedules
+]
+RANDOM = accepted_kernels(25)
+BACK_END = (select_old, find_guard, split_products)
+
+
+@cache
+def _drawn(kernel: Kernel, count: int, seed: int) -> Items:
+    return vectors.make_items(kernel, count, seed)
+
+
+def items_of(kernel: Kernel, schedule: Schedule, count: int, seed: int) -> Items:
+    """Items on which a variant of the schedule has to be right."""
+    drawn = _drawn(kernel, count, seed)
+    ok = interp.in_class(kernel, schedule.class_name, drawn)
+    ok &= interp.run(kernel, drawn).conformant(kernel.defaults | set(schedule.assume))
+    assert ok.sum() >= count // 20, "too few items of the class"
+    return drawn.take(ok)
+
+
+def assert_same(kernel: Kernel, changed: Kernel, items: Items, what: str) -> None:
+    """Every element of every output buffer agrees."""
+    want, got = interp.run(kernel, items), interp.run(changed, items)
+    for name, values in want.buffers.items():
+        assert np.array_equal(got.buffers[name], values), f"{what}: {name} differs"
+
+
+@pytest.mark.parametrize(("kernel", "schedule"), SCHEDULES)
+def test_every_pass_keeps_the_result(kernel: Kernel, schedule: Schedule) -> None:
+    items = items_of(kernel, schedule, 400, 11)
+    seen: list[str] = []
+
+    def watch(name: str, changed: Kernel) -> None:
+        verify(changed)
+        assert_same(kernel, changed, items, f"after {name}")
+        seen.append(name)
+
+    lowered = lower(kernel, schedule, watch)
+    assert seen == [name for name, _ in passes(kernel, schedule)]
+    for step in BACK_END:
+        changed = step(lowered)
+        verify(changed)
+        assert_same(kernel, changed, items, f"after {step.__name__}")
+    together = split_products(select_old(find_guard(lowered)))
+    verify(together)
+    assert_same(kernel, together, items, "after all")
+
+
+@pytest.mark.parametrize("class_name", ["few", "full"])
+@pytest.mark.parametrize("kernel", RANDOM, ids=lambda k: k.id)
+def test_random_programs_keep_their_result(kernel: Kernel, class_name: str) -> None:
+    items = random_items(kernel, 64, 3, class_name)
+    assert interp.in_class(kernel, class_name, items).all()
+
+    def watch(name: str, changed: Kernel) -> None:
+        verify(changed)
+        assert_same(kernel, changed, items, f"after {name}")
+
+    lowered = lower(kernel, Schedule("neon", class_name), watch)
+    for step in BACK_END:
+        assert_same(kernel, step(lowered), items, f"after {step.__name__}")
+
+
+def test_lower_without_a_watcher_is_the_same() -> None:
+    kernel, schedule = SCHEDULES[0].values
+    assert len(lower(kernel, schedule).stages) <= len(kernel.stages)
+
+
+# ------------------------------------------------------------------ these tests would notice
+
+
+def _off_by_one(kernel: Kernel) -> Kernel:
+    """A broken pass: the first rounding shift of the last stage shifts by one more."""
+    stage = kernel.stages[-1]
+    first = next(n for n in stage.nodes() if n.op in (Op.RSHR, Op.SHR))
+    builder = Builder({t.name: t for t in kernel.tables})
+    broken = rewrite_stage(
+        stage, builder,
+        lambda n, a: builder.make(n.op, a, (n.attr[0] + 1,), n.loc) if n is first else None,
+    )  # fmt: skip
+    return replace(kernel, stages=(*kernel.stages[:-1], broken))
+
+
+@pytest.mark.parametrize(("kernel", "schedule"), [SCHEDULES[0].values, SCHEDULES[-1].values])
+def test_a_broken_pass_is_noticed(kernel: Kernel, schedule: Schedule) -> None:
+    items = items_of(kernel, schedule, 400, 11)
+    with pytest.raises(AssertionError, match="differs"):
+        assert_same(kernel, _off_by_one(kernel), items, "broken")
+
+
+def test_an_illegal_result_is_noticed() -> None:
+    """Specialising for a class and then running another class's items gives other results."""
+    kernel = next(e.kernel for e in load() if e.kernel.id == "vp9_idct8")
+    dc = lower(kernel, Schedule("c", "dc"))
+    with pytest.raises(AssertionError, match="differs"):
+        assert_same(kernel, dc, items_of(kernel, Schedule("c"), 200, 1), "dc")
+
+
+def test_verify_runs_on_lowered_kernels() -> None:
+    kernel = next(e.kernel for e in load() if e.kernel.id == "vp9_idct8")
+    lowered = lower(kernel, Schedule("c"))
+    with pytest.raises(SpecError, match="no earlier stage wrote"):
+        verify(replace(lowered, stages=lowered.stages[1:]))

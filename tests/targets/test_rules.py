@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every NEON selection rule does what the semantics say, wherever its conditions let it apply."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from rule_checks import Maker, Program, pool, programs, selection, violation, wrong
+
+from daedalus.dsl.ir import Op
+from daedalus.generator.targets.neon import rules as rules_module
+from daedalus.generator.targets.neon.ops import OPS, MachineOp
+from daedalus.generator.targets.neon.rules import RULES, Rule
+from daedalus.generator.targets.neon.select import WIDTHS, Demand
+
+BY_NAME = {r.name: r for r in RULES}
+CASES = [pytest.param(r, w, id=f"{r.name}-{w}") for r in RULES for w in r.widths]
+
+
+@cache
+def candidates(op: Op, w: int) -> list[Program]:
+    return list(programs(op, w))
+
+
+@pytest.mark.parametrize(("rule", "w"), CASES)
+def test_rule(rule: Rule, w: int) -> None:
+    tried, error = violation(rule, w, candidates(rule.on, w))
+    assert not error
+    assert tried >= 1, "the rule was never exercised"
+
+
+def test_names_are_unique() -> None:
+    assert len(BY_NAME) == len(RULES)
+
+
+def test_every_operation_is_used() -> None:
+    """By a rule or a conversion; no entry of the table is there for nothing."""
+    used = {r.op for r in RULES} | {c.op for _, _, c in _conversions()} | {"neg"}
+    assert set(OPS) <= used
+
+
+def _conversions() -> list[tuple[Program, Demand, object]]:
+    """Every conversion between forms of one value, over all ranges."""
+    found = []
+    for w in WIDTHS:
+        for kind in ("bits", "sat_u", "sat_s"):
+            for r in pool(w):
+                k = Maker()
+                program = k.done(k.leaf(r))
+                demand = Demand(kind, w)
+                found += [
+                    (program, demand, c)
+                    for c in selection(program)._converted(program.node, demand)
+                ]
+        k = Maker()
+        program, demand = k.done(k.truth()), Demand("mask", w)
+        found += [
+            (program, demand, c) for c in selection(program)._converted(program.node, demand)
+        ]
+    return found
+
+
+def test_conversions() -> None:
+    tried = {}
+    for program, demand, choice in _conversions():
+        error = wrong(program, program.node, demand, choice, OPS)  # type: ignore[arg-type]
+        assert not error, f"{choice}: {error}"
+        tried[choice.op, demand.kind] = True  # type: ignore[attr-defined]
+    assert set(tried) == {
+        ("movn", "bits"), ("movl_u", "bits"), ("movl_s", "bits"), ("movn", "mask"),
+        ("movl_s", "mask"), ("", "sat_u"), ("", "sat_s"), ("qmovun", "sat_u"),
+        ("qmovn_u", "sat_u"), ("qmovn_s", "sat_s"),
+    }  # fmt: skip
+
+
+def test_negation_of_a_value() -> None:
+    for w in WIDTHS:
+        for r in pool(w):
+            k = Maker()
+            node = k(Op.ABS, k.leaf(r))  # not a leaf: those are broadcast
+            program = k.done(node)
+            negated = Demand("negated", w)
+            choice = replace(
+                next(selection(program)._converted(node, Demand("bits", w)), None)
+                or _alias(program),
+                op="neg", inputs=((node, Demand("bits", w)),),
+            )  # fmt: skip
+            assert not wrong(program, node, negated, choice, OPS)
+
+
+def _alias(program: Program) -> object:
+    from daedalus.generator.targets.neon.select import Choice
+
+    return Choice("neg", "neg", ((program.node, Demand("bits", 32)),), (), 0, 0.0)
+
+
+# ------------------------------------------------------------------ broken rules are noticed
+
+
+def _broken(name: str, **changes: object) -> Rule:
+    return replace(BY_NAME[name], **changes)  # type: ignore[arg-type]
+
+
+def _almost(limited: int, signed: bool) -> Callable[..., bool]:
+    """_other_inside with its strict end forgotten."""
+
+    def when(node: object, w: int, of: Callable) -> bool:
+        return of(node.args[1 - limited]).within(*rules_module.limits(w, signed))  # type: ignore
+
+    return when
+
+
+def _too_far(node: object, w: int, of: object) -> bool:
+    return int(node.attr[0]) <= w + 1  # type: ignore[attr-defined]
+
+
+BROKEN = {
+    "sums of negative parts": _broken("qadd_parts", when=rules_module._always),
+    "negating the least value": _broken("sqadd_neg", when=rules_module._always),
+    "clip to other bounds": _broken("clip_u", when=rules_module._always),
+    "clip of the other sign": _broken("clip_s", when=rules_module._clips_to(False)),
+    "minimum with any limit": _broken("min_sat_u", when=rules_module._always),
+    "maximum with any limit": _broken("max_sat_s", when=rules_module._always),
+    "minimum of negative values": _broken(
+        "min_sat_u", when=lambda n, w, of: n.args[1].op is Op.CONST
+        and n.args[1].value == rules_module.limits(w, False)[1],
+    ),
+    "wrap to fewer bits": _broken("wrap", when=rules_module._always),
+    "halving by more than one": _broken("hadd_u", when=rules_module._always),
+    "rounded halving unrounded": _broken("rhadd_s", op="hadd_s"),
+    "shift off by one": _broken("shr_u", imm=lambda n: int(n.attr[0]) - 1),
+    "narrowing shift too far": _broken("shrn", when=_too_far),
+    "rounding forgotten": _broken("rshrn", op="shrn_n"),
+    "saturation forgotten": _broken("qrshrun", op="rshrn_n"),
+    "unsigned saturation of signed": _broken("qshrun", op="qshrn_n_u"),
+    "power too large": _broken("shl", when=lambda n, w, of: rules_module._log2(n) > 0),
+    "widened as unsigned": _broken("mull_s", op="mull_u"),
+    "widened the wrong half": _broken("addw_s", op="addl_s"),
+    "added for subtracted": _broken("mlsl_u", op="mlal_u"),
+    "operands swapped": _broken("subl_u", pick=lambda n: iter([n.args[::-1]])),
+    "comparison not swapped": _broken("le_u", pick=rules_module._own),
+    "comparison of the other sign": _broken("gt_s", op="cgt_u"),
+    "equal allowed": _broken("gt_u", op="cge_u"),
+    "limited beside the end, le 0": _broken("le_sat0_u", when=_almost(0, False)),
+    "limited beside the end, le 1": _broken("le_sat1_s", when=_almost(1, True)),
+    "limited beside the end, gt 0": _broken("gt_sat0_s", when=_almost(0, True)),
+    "limited beside the end, gt 1": _broken("gt_sat1_u", when=_almost(1, False)),
+    "choice the wrong way round": _broken("bsl", pick=lambda n: iter([(n.args[0], *n.args[:0:-1])])),
+    "mask not negated": _broken("bic_value", op="and"),
+    "or for and": _broken("and", op="orr"),
+    "negation forgotten": _broken("orn", op="orr"),
+    "saturated for exact": _broken("abs", gives="sat_s"),
+    "amount not negated": _broken("shrv_s", takes=("s", "bits")),
+    "exact operands forgotten": _broken("qadd_s", takes=("bits", "bits")),
+    "product limited": _broken("qdouble", pick=lambda n: iter([(n.args[0], n.args[0])])),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_rule_is_noticed(case: str) -> None:
+    rule = BROKEN[case]
+    errors = [violation(rule, w, candidates(rule.on, w)) for w in rule.widths]
+    assert any(tried for tried, _ in errors)
+    assert any(error for _, error in errors)
+
+
+def _wrapping(name: str) -> MachineOp:
+    """The operation without its saturation or rounding."""
+    plain = {
+        "qadd_u": lambda w, a, n: a[0] + a[1], "qadd_s": lambda w, a, n: a[0] + a[1],
+        "qsub_u": lambda w, a, n: a[0] - a[1], "qsub_s": lambda w, a, n: a[0] - a[1],
+        "sqadd_u": lambda w, a, n: a[0] + a[1], "qshl_n_u": lambda w, a, n: a[0] << n,
+        "qshrn_n_u": lambda w, a, n: a[0] >> n, "qshrn_n_s": lambda w, a, n: a[0] >> n,
+        "qshrun_n": lambda w, a, n: a[0] >> n,
+        "qrshrn_n_u": lambda w, a, n: (a[0] + (1 << n >> 1)) >> n,
+        "qrshrn_n_s": lambda w, a, n: (a[0] + (1 << n >> 1)) >> n,
+        "qrshrun_n": lambda w, a, n: (a[0] + (1 << n >> 1)) >> n,
+        "rhadd_u": lambda w, a, n: (a[0] + a[1]) >> 1, "rhadd_s": lambda w, a, n: (a[0] + a[1]) >> 1,
+    }  # fmt: skip
+    return replace(OPS[name], meaning=plain[name])
+
+
+SATURATING = [n for n in OPS if n.startswith("q") or n in ("sqadd_u", "rhadd_u", "rhadd_s")]
+
+
+@pytest.mark.parametrize("name", [n for n in SATURATING if "movn" not in n and n != "qmovun"])
+def test_a_wrapping_operation_is_noticed(name: str) -> None:
+    """A saturating or rounding operation that does not is told from the real one by some input."""
+    ops = OPS | {name: _wrapping(name)}
+    users = [r for r in RULES if r.op == name]
+    assert users
+    for rule in users:
+        assert any(violation(rule, w, candidates(rule.on, w), ops)[1] for w in rule.widths)
+
+
+@pytest.mark.parametrize("name", ["qmovn_u", "qmovn_s", "qmovun"])
+def test_a_wrapping_conversion_is_noticed(name: str) -> None:
+    ops = OPS | {name: replace(OPS[name], meaning=lambda w, a, n: a[0])}
+    users = [c for c in _conversions() if c[2].op == name]  # type: ignore[attr-defined]
+    assert any(wrong(p, p.node, d, c, ops) for p, d, c in users)  # type: ignore[arg-type]
+
+
+def test_operations_are_well_described() -> None:
+    for op in OPS.values():
+        assert op.shape in ("same", "long", "wide", "narrow") and op.form in ("", "n", "k")
+        assert set(op.signs) <= set("us=") and op.cost > 0
+        args = tuple(np.array([1]) for _ in op.signs[:-1])
+        assert np.asarray(op.meaning(16, args, 1)).shape == (1,)
