@@ -9,15 +9,9 @@ from collections.abc import Iterable, Sequence
 
 from daedalus.dsl.errors import TraceError
 from daedalus.dsl.ir import DType, Op, i8, i16, i32, u8, u16, u32
-from daedalus.dsl.trace import (
-    KernelBuilder,
-    Scalar,
-    TableRef,
-    Value,
-    _here,
-    is_integer,
-    kernel,
-)  # fmt: skip
+from daedalus.dsl.source import here
+from daedalus.dsl.trace import KernelBuilder, kernel
+from daedalus.dsl.values import Scalar, TableRef, Value, is_integer
 
 _PLAIN = "what is known while tracing is computed with Python's own (import builtins for min, max)"
 
@@ -36,7 +30,7 @@ def _binary(op: Op, a: Scalar, b: Scalar) -> Value:
     k = _builder(a, b)
     if k is None:
         raise TraceError(
-            "operand", f"{op} of {_kinds(a, b)}: none is a traced value", _here(), hint=_PLAIN
+            "operand", f"{op} of {_kinds(a, b)}: none is a traced value", here(), hint=_PLAIN
         )
     return k._op(op, a, b)
 
@@ -44,7 +38,7 @@ def _binary(op: Op, a: Scalar, b: Scalar) -> Value:
 def _traced(what: str, x: object) -> Value:
     if not isinstance(x, Value):
         raise TraceError(
-            "operand", f"{what} takes a traced value, not {_kinds(x)}", _here(), hint=_PLAIN
+            "operand", f"{what} takes a traced value, not {_kinds(x)}", here(), hint=_PLAIN
         )
     return x
 
@@ -107,7 +101,7 @@ def select(mask: Value, a: Scalar, b: Scalar) -> Value:
 def dot(table: TableRef, row: Scalar, xs: Sequence[Value]) -> Value:
     """The sum of table[row][k] * xs[k]."""
     if not isinstance(table, TableRef):
-        raise TraceError("dot", f"{_kinds(table)} is not a table", _here(), hint="use k.table(...)")
+        raise TraceError("dot", f"{_kinds(table)} is not a table", here(), hint="use k.table(...)")
     k = table._k
     if table.decl.vector:
         k._fail("dot", f"table {table.decl.name} has no rows", "declare it as a list of lists")
@@ -128,7 +122,7 @@ def all_le(xs: Iterable[Value], limit: Scalar) -> Value:
     """Every one of xs is at most limit."""
     masks = [x <= limit for x in xs]
     if not masks:
-        raise TraceError("operand", "all_le of no values", _here())
+        raise TraceError("operand", "all_le of no values", here())
     out = masks[0]
     for m in masks[1:]:
         out = out & m
@@ -139,7 +133,7 @@ def any_gt(xs: Iterable[Value], limit: Scalar) -> Value:
     """At least one of xs exceeds limit."""
     masks = [x > limit for x in xs]
     if not masks:
-        raise TraceError("operand", "any_gt of no values", _here())
+        raise TraceError("operand", "any_gt of no values", here())
     out = masks[0]
     for m in masks[1:]:
         out = out | m

@@ -62,7 +62,8 @@ class Ranges:
         self._hostile = hostile
         self._of: dict[Node, Interval] = {}
         self.temps: dict[str, Interval] = {}
-        self.stored: dict[str, list[Node]] = {}  # temp -> the values stored in it
+        self._held: dict[str, Interval] = {}  # what a buffer that was stored to can hold
+        self.stored: dict[str, list[Node]] = {}  # buffer -> the values stored in it
         self._conformant = Ranges(kernel, assume) if hostile else None
         self.wraps: set[Node] = set()
         types = self._conformant.temps if self._conformant else {}
@@ -78,10 +79,12 @@ class Ranges:
             if node not in self._of:
                 self._of[node] = BOOL if node.is_bool else self._limited(node)
         for s in stage.stores:
+            got = self._of[s.value]
             if any(s.buffer == t.name for t in self.kernel.temps):
-                got = self._of[s.value]
                 self.temps[s.buffer] = self.temps.get(s.buffer, got) | got
-                self.stored.setdefault(s.buffer, []).append(s.value)
+            else:  # what is declared of an inout buffer holds before the first store
+                self._held[s.buffer] = self._load(s.buffer) | got
+            self.stored.setdefault(s.buffer, []).append(s.value)
 
     def _limited(self, node: Node) -> Interval:
         """The interval of a value; a hostile one that leaves its computing width wraps there."""
@@ -103,7 +106,9 @@ class Ranges:
         if b.kind == "temp":
             return Interval(0, 0)  # read before written: verify reports it
         assert b.dtype is not None
-        return Interval(b.dtype.lo, b.dtype.hi) if self._hostile else Interval(b.lo, b.hi)
+        if self._hostile or b.access == "out":  # nothing is said of what an output holds before
+            return Interval(b.dtype.lo, b.dtype.hi)
+        return self._held.get(name, Interval(b.lo, b.hi))
 
     def _node(self, n: Node) -> Interval:
         a = [self._of[x] for x in n.args]
@@ -131,7 +136,7 @@ class Ranges:
                 return Interval(min(s.lo for s in sums), max(s.hi for s in sums))
             case Op.ASSUME:
                 name, lo, hi = n.attr
-                if name and name not in self.assume:
+                if self._hostile or (name and name not in self.assume):
                     return a[0]
                 return Interval(max(a[0].lo, min(lo, a[0].hi)), min(a[0].hi, max(hi, a[0].lo)))
             case Op.SELECT:

@@ -5,11 +5,10 @@
 becomes a node that remembers its source line. Loops, recursion and helpers are plain Python.
 """
 
-import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -31,8 +30,14 @@ from daedalus.dsl.ir import (
     Store,
     Table,
 )
+from daedalus.dsl.source import here, python_error, source_name
+from daedalus.dsl.values import BufferRef, LaneIndex, Scalar, TableRef, Value, is_integer
 
-_CORE = os.path.dirname(os.path.realpath(__file__))
+__all__ = [
+    "BufferRef", "KernelBuilder", "KernelSpec", "LaneIndex", "Scalar", "TableRef", "Value",
+    "kernel",
+]  # fmt: skip
+
 _TYPES = f"element types are {', '.join(map(str, DTYPES))}"
 _KERNEL_ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)+")
 
@@ -42,302 +47,6 @@ _TAKEN = frozenset(
     " goto if inline int long register restrict return short signed sizeof static struct switch"
     " true typedef union unsigned void volatile while asm batch ctx meta substrate".split()
 )
-
-
-def source_name(path: str) -> str:
-    """How a spec's file is named in messages and generated code; the same on every machine."""
-    real = os.path.realpath(path)
-    if real.startswith(_CORE + os.sep):
-        return "dsl/" + os.path.relpath(real, _CORE)
-    rel = os.path.relpath(real)
-    return rel if not rel.startswith("..") else os.path.basename(real)
-
-
-def _own(frame: FrameType) -> bool:
-    """Whether a frame is the language's, not the spec's; `with` runs through contextlib."""
-    folder = os.path.dirname(os.path.realpath(frame.f_code.co_filename))
-    return folder == _CORE or frame.f_globals.get("__name__") == "contextlib"
-
-
-def _here() -> Loc:
-    """The innermost line outside the language's own modules."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _own(frame):
-        frame = frame.f_back
-    if frame is None:
-        return Loc("<unknown>", 0)
-    return Loc(source_name(frame.f_code.co_filename), frame.f_lineno)
-
-
-def python_error(error: Exception, path: str, otherwise: int, kernel: str = "") -> TraceError:
-    """What Python itself refused in the spec at `path`, at the innermost line of that file."""
-    line, trace = otherwise, error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == path:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return TraceError(
-        "python", f"{type(error).__name__}: {error}", Loc(source_name(path), line), kernel,
-        hint="Python raised this while it ran the spec",
-    )  # fmt: skip
-
-
-def _no(what: str, hint: str, subject: str = "a traced value") -> Callable[..., Any]:
-    def refuse(self: object, *_: object) -> Any:
-        raise TraceError("data-dependent-python", f"{subject} has no {what}", _here(), hint=hint)
-
-    return refuse
-
-
-def is_integer(x: object) -> bool:
-    """A plain Python integer; True and False are none."""
-    return isinstance(x, int) and not isinstance(x, bool)
-
-
-class Value:
-    """A traced integer or boolean. Operators build nodes; Python control flow cannot look inside.
-
-    `home` is the builder that made it: a stage's, or the one of what all stages share.
-    """
-
-    __slots__ = ("_k", "home", "node")
-
-    def __init__(self, k: "KernelBuilder", node: Node, home: Builder) -> None:
-        self._k, self.node, self.home = k, node, home
-
-    # -- arithmetic
-    def __add__(self, o: "Scalar") -> "Value":
-        return self._k._op(Op.ADD, self, o)
-
-    def __radd__(self, o: int) -> "Value":
-        return self._k._op(Op.ADD, o, self)
-
-    def __sub__(self, o: "Scalar") -> "Value":
-        return self._k._op(Op.SUB, self, o)
-
-    def __rsub__(self, o: int) -> "Value":
-        return self._k._op(Op.SUB, o, self)
-
-    def __mul__(self, o: "Scalar") -> "Value":
-        return self._k._op(Op.MUL, self, o)
-
-    def __rmul__(self, o: int) -> "Value":
-        return self._k._op(Op.MUL, o, self)
-
-    def __neg__(self) -> "Value":
-        return self._k._op(Op.SUB, 0, self)
-
-    def __lshift__(self, n: int) -> "Value":
-        return self._k._op(Op.MUL, self, 1 << self._k._shift(n))
-
-    def __rshift__(self, n: "Scalar") -> "Value":
-        if isinstance(n, Value):
-            return self._k._op(Op.SHRV, self, n)
-        return self._k._op(Op.SHR, self, attr=(self._k._shift(n),))
-
-    def __rrshift__(self, o: int) -> "Value":
-        return self._k._op(Op.SHRV, o, self)
-
-    def __pos__(self) -> "Value":
-        return self
-
-    def __abs__(self) -> "Value":
-        return self._k._op(Op.ABS, self)
-
-    # -- comparisons
-    def __le__(self, o: "Scalar") -> "Value":
-        return self._k._op(Op.LE, self, o)
-
-    def __gt__(self, o: "Scalar") -> "Value":
-        return self._k._op(Op.GT, self, o)
-
-    def __ge__(self, o: "Scalar") -> "Value":
-        return self._k._op(Op.LE, o, self)
-
-    def __lt__(self, o: "Scalar") -> "Value":
-        return self._k._op(Op.GT, o, self)
-
-    def __eq__(self, o: object) -> "Value":  # type: ignore[override]
-        return (self <= o) & (self >= o)  # type: ignore[operator]
-
-    def __ne__(self, o: object) -> "Value":  # type: ignore[override]
-        return ~(self == o)
-
-    # -- booleans
-    def __and__(self, o: "Value") -> "Value":
-        return self._k._op(Op.AND, self, o)
-
-    def __or__(self, o: "Value") -> "Value":
-        return self._k._op(Op.OR, self, o)
-
-    def __invert__(self) -> "Value":
-        return self._k._op(Op.NOT, self)
-
-    # -- what Python would like to do with it, and must not
-    __bool__ = _no(
-        "truth at tracing time", "use select(), when(), & | ~ instead of if, and, or, not"
-    )
-    __index__ = _no("integer at tracing time", "only lanes, constants and table lookups index")
-    __int__ = _no("integer at tracing time", "only lanes, constants and table lookups index")
-    __float__ = _no("float", "kernels compute on integers only")
-    __iter__ = _no("elements", "slice the buffer instead, as in px[-4:4, i]")
-    __len__ = _no("length", "slice the buffer instead, as in px[-4:4, i]")
-    __getitem__ = _no("elements", "only buffers and tables are indexed")
-    __contains__ = _no("elements", "only buffers and tables are indexed")
-    __truediv__ = __rtruediv__ = _no("fraction", "use >> or round_shift()")
-    __floordiv__ = __rfloordiv__ = _no("division", "use >> or round_shift(), or a reciprocal table")
-    __mod__ = __rmod__ = _no("remainder", "use wrap(), or x - ((x >> n) << n)")
-    __pow__ = __rpow__ = _no("power", "multiply")
-    __rlshift__ = _no("shift to the left by it", "look the power up in a table, and multiply")
-    __xor__ = __rxor__ = _no("exclusive or", "compare with ==, or combine with & | ~")
-    __rand__ = __ror__ = _no("boolean from Python beside it", "select() and & | take comparisons")
-    __round__ = _no("float", "kernels compute on integers only")
-    __hash__ = object.__hash__
-
-
-Scalar = Value | int
-
-
-_ONE_PROGRAM = "every lane runs the same program: use a stage of fewer lanes, or a table"
-_AFFINE = "an index is a sum of lanes, each times an integer; add a lane axis to split one"
-
-
-class LaneIndex:
-    """A lane, or an affine expression of lanes, used as an index."""
-
-    __slots__ = ("affine",)
-
-    def __init__(self, affine: Affine) -> None:
-        self.affine = affine
-
-    def __add__(self, o: "int | LaneIndex") -> "LaneIndex":
-        other = _affine(o)
-        terms = dict(self.affine.terms)
-        for lane, c in other.terms:
-            terms[lane] = terms.get(lane, 0) + c
-        kept = tuple((lane, c) for lane, c in terms.items() if c)
-        return LaneIndex(Affine(self.affine.const + other.const, kept))
-
-    __radd__ = __add__
-
-    def __mul__(self, n: int) -> "LaneIndex":
-        if not is_integer(n):
-            raise TraceError(
-                "index", f"a lane is multiplied by {type(n).__name__}", _here(),
-                hint="an index is a sum of lanes, each times an integer",
-            )  # fmt: skip
-        a = self.affine
-        return LaneIndex(Affine(a.const * n, tuple((lane, c * n) for lane, c in a.terms if n)))
-
-    __rmul__ = __mul__
-
-    def __neg__(self) -> "LaneIndex":
-        return self * -1
-
-    def __sub__(self, o: "int | LaneIndex") -> "LaneIndex":
-        return self + (LaneIndex(_affine(o)) * -1)
-
-    def __rsub__(self, o: int) -> "LaneIndex":
-        return -self + o
-
-    # -- a lane has no value while tracing: it stands for all of them
-    __bool__ = _no("truth at tracing time", _ONE_PROGRAM, "a lane")
-    __lt__ = __le__ = __gt__ = __ge__ = _no("order at tracing time", _ONE_PROGRAM, "a lane")
-    __index__ = __int__ = _no("integer at tracing time", _ONE_PROGRAM, "a lane")
-    __float__ = _no("float", "kernels compute on integers only", "a lane")
-    __iter__ = _no("elements", "a stage of one axis gives one lane", "a lane")
-    __floordiv__ = __mod__ = __rshift__ = __and__ = _no("quotient or bits", _AFFINE, "a lane")
-    __truediv__ = __lshift__ = __pow__ = _no("quotient or power", _AFFINE, "a lane")
-    __hash__ = object.__hash__
-
-    def __eq__(self, o: object) -> bool:
-        raise TraceError(
-            "data-dependent-python", "a lane cannot be compared", _here(), hint=_ONE_PROGRAM
-        )
-
-
-def _affine(x: object) -> Affine:
-    if isinstance(x, LaneIndex):
-        return x.affine
-    if isinstance(x, int) and is_integer(x):
-        return Affine(x)
-    raise TraceError(
-        "index", f"cannot index with {type(x).__name__}", _here(), hint="use a lane or an integer"
-    )
-
-
-class BufferRef:
-    """A buffer in the spec's own axes; indexing loads, assigning stores."""
-
-    def __init__(self, k: "KernelBuilder", decl: Buffer, swapped: bool) -> None:
-        self._k, self.decl, self._swapped = k, decl, swapped
-
-    def _indices(self, key: object) -> list[tuple[Affine, ...]] | tuple[Affine, ...]:
-        """All indices a key with one slice names, or the single index."""
-        keys = key if isinstance(key, tuple) else (key,)
-        shape = self.decl.shape[::-1] if self._swapped else self.decl.shape
-        if len(keys) != len(shape):
-            raise TraceError(
-                "index", f"{self.decl.name} has {len(shape)} axes, {len(keys)} given", _here()
-            )
-        slices = [n for n, x in enumerate(keys) if isinstance(x, slice)]
-        if len(slices) > 1:
-            raise TraceError("index", "only one axis can be a slice", _here())
-        if not slices:
-            return self._order(tuple(_affine(x) for x in keys))
-        at = slices[0]
-        s = keys[at]
-        assert isinstance(s, slice)
-        lo, hi = shape[at]
-        start, stop, step = s.start, s.stop, s.step
-        if not all(x is None or is_integer(x) for x in (start, stop, step)) or step == 0:
-            raise TraceError(
-                "index", f"a slice of {self.decl.name} needs integers, and a step other than 0",
-                _here(), hint="a lane stands alone in its axis; add to it inside a Python loop",
-            )  # fmt: skip
-        span = range(lo if start is None else start, hi if stop is None else stop, step or 1)
-        return [
-            self._order(tuple(Affine(p) if n == at else _affine(x) for n, x in enumerate(keys)))
-            for p in span
-        ]
-
-    def _order(self, index: tuple[Affine, ...]) -> tuple[Affine, ...]:
-        return index[::-1] if self._swapped else index
-
-    # Python would otherwise count an index up for ever.
-    __iter__ = _no("elements to run through", "slice it, as in px[-4:4, i]", "a buffer")
-    __len__ = _no("length at tracing time", "its bounds are the ones declared", "a buffer")
-
-    def __getitem__(self, key: object) -> Any:
-        where = self._indices(key)
-        if isinstance(where, list):
-            return [self._k._load(self.decl, i) for i in where]
-        return self._k._load(self.decl, where)
-
-    def __setitem__(self, key: object, value: Any) -> None:
-        where = self._indices(key)
-        if not isinstance(where, list):
-            self._k._store(self.decl, where, value)
-            return
-        values = list(value) if isinstance(value, Sequence) else [value] * len(where)
-        if len(values) != len(where):
-            raise TraceError("index", f"{len(values)} values for {len(where)} elements", _here())
-        for i, v in zip(where, values, strict=True):
-            self._k._store(self.decl, i, v)
-
-
-class TableRef:
-    def __init__(self, k: "KernelBuilder", decl: Table) -> None:
-        self._k, self.decl = k, decl
-
-    __iter__ = _no("elements to run through", "index it with what you know", "a table")
-    __len__ = _no("length at tracing time", "take that of the Python list it came from", "a table")
-
-    def __getitem__(self, key: Scalar | tuple[Scalar, Scalar]) -> Value:
-        keys = key if isinstance(key, tuple) else (key,)
-        if len(keys) != (1 if self.decl.vector else 2):
-            raise TraceError("index", f"table {self.decl.name}: wrong number of indices", _here())
-        return self._k._op(Op.TABLE, *keys, attr=(self.decl.name,))
 
 
 class KernelBuilder:
@@ -358,6 +67,7 @@ class KernelBuilder:
         self._stores: list[Store] = []
         self._masks: list[Value] = []
         self._lanes: dict[str, int] = {}
+        self._announced: tuple[str, Loc] | None = None
 
     # -- declarations
     def plane(
@@ -441,14 +151,14 @@ class KernelBuilder:
         low, high = dtype.lo if lo is None else lo, dtype.hi if hi is None else hi
         if not dtype.lo <= low <= high <= dtype.hi:
             self._fail("declaration", f"{name}: [{low}, {high}] is not a range within {dtype}")
-        decl = Buffer(name, kind, dtype, shape, access, _here(), low, high, owns, note)
+        decl = Buffer(name, kind, dtype, shape, access, here(), low, high, owns, note)
         self._buffers.append(decl)
         return decl
 
     def temp(self, name: str, shape: tuple[int, ...]) -> BufferRef:
         """A tile-local array between stages; its element width follows from what is stored."""
         self._fresh(name)
-        decl = Buffer(name, "temp", None, self._extents(f"temp {name}", shape), "inout", _here())
+        decl = Buffer(name, "temp", None, self._extents(f"temp {name}", shape), "inout", here())
         self._temps.append(decl)
         return BufferRef(self, decl, False)
 
@@ -458,8 +168,8 @@ class KernelBuilder:
         self._element_type(name, dtype)
         if not dtype.lo <= lo <= hi <= dtype.hi:
             self._fail("declaration", f"{name}: [{lo}, {hi}] is not a range within {dtype}")
-        self._params.append(Param(name, dtype, lo, hi, _here(), why))
-        node = self._shared.make(Op.PARAM, (), (name,), _here(), name)
+        self._params.append(Param(name, dtype, lo, hi, here(), why))
+        node = self._shared.make(Op.PARAM, (), (name,), here(), name)
         return Value(self, node, self._shared)
 
     def table(self, name: str, dtype: DType, rows: Sequence[int | Sequence[int]]) -> TableRef:
@@ -474,7 +184,7 @@ class KernelBuilder:
             self._fail("declaration", f"table {name}: rows must be of one, non-zero length")
         if any(not dtype.lo <= x <= dtype.hi for r in full for x in r):
             self._fail("declaration", f"table {name}: an entry does not fit {dtype}")
-        decl = Table(name, dtype, full, _here(), vector)
+        decl = Table(name, dtype, full, here(), vector)
         self._tables[name] = decl
         return TableRef(self, decl)
 
@@ -492,7 +202,7 @@ class KernelBuilder:
             self._fail("declaration", f"assumption {name}: [{lo}, {hi}] is empty")
         if any(a.name == name for a in self._assumptions):
             self._fail("declaration", f"assumption {name!r} is declared twice")
-        self._assumptions.append(Assumption(name, why, default, _here()))
+        self._assumptions.append(Assumption(name, why, default, here()))
 
         def state(x: Scalar) -> Value:
             return self._op(Op.ASSUME, x, attr=(name, lo, hi))
@@ -540,22 +250,27 @@ class KernelBuilder:
                 name,
                 tuple((p, lo, hi) for p, (lo, hi) in when.items()),
                 tuple((nonzero or {}).items()),
-                _here(),
+                here(),
                 why,
             )
         )
 
     # -- stages
-    @contextmanager
-    def stage(self, **dims: int) -> Iterator[Any]:
+    def stage(self, **dims: int) -> AbstractContextManager[Any]:
         """A lane domain, outermost axis first: `with k.stage(y=8, x=8) as (y, x)`."""
+        self._announce("stage")
+        return self._enter_stage(dims)
+
+    @contextmanager
+    def _enter_stage(self, dims: dict[str, int]) -> Iterator[Any]:
+        self._announced = None
         if self._builder is not None:
             self._fail("stage", "stages do not nest", "end the first, with a temp between them")
         if not dims or any(n < 1 for n in dims.values()):
             self._fail("stage", "a stage needs at least one lane axis of at least one lane")
         for name in dims:
             self._plain(name)
-        loc = _here()
+        loc = here()
         self._builder = Builder(self._tables, self._shared)
         self._lanes = dict(dims)
         self._stores = []
@@ -569,12 +284,28 @@ class KernelBuilder:
             self._builder = None
             self._lanes = {}
 
-    @contextmanager
-    def when(self, mask: Value) -> Iterator[None]:
+    def when(self, mask: Value) -> AbstractContextManager[None]:
         """Stores inside happen only where `mask` holds."""
+        self._announce("when")
         if not isinstance(mask, Value) or not mask.node.is_bool:
             self._fail("mask", "when() needs a comparison or a combination of comparisons")
         self._lift(mask)
+        return self._enter_when(mask)
+
+    def _announce(self, what: str) -> None:
+        """Notes that a `with` has to follow; refuses when the last one did not."""
+        self._check_announced()
+        self._announced = (what, here())
+
+    def _check_announced(self) -> None:
+        if self._announced is not None:
+            what, loc = self._announced
+            hint = f"write: with k.{what}(...):"
+            raise TraceError("with", f"{what}() does nothing by itself", loc, self.id, hint)
+
+    @contextmanager
+    def _enter_when(self, mask: Value) -> Iterator[None]:
+        self._announced = None
         self._masks.append(mask)
         try:
             yield
@@ -583,7 +314,7 @@ class KernelBuilder:
 
     # -- node making, for the language's own modules
     def _fail(self, rule: str, message: str, hint: str = "") -> NoReturn:
-        raise TraceError(rule, message, _here(), self.id, hint)
+        raise TraceError(rule, message, here(), self.id, hint)
 
     def _fresh(self, name: str, *implied: str) -> None:
         """Refuses a name that is taken; `implied` ones come with it into the C interface."""
@@ -634,7 +365,7 @@ class KernelBuilder:
                 )  # fmt: skip
             return x.node
         if isinstance(x, int) and is_integer(x):
-            return (self._builder or self._shared).const(x, _here())
+            return (self._builder or self._shared).const(x, here())
         if isinstance(x, LaneIndex):
             self._fail("lane-value", "a lane is an index, not a value", "look it up in a table")
         self._fail(
@@ -645,7 +376,7 @@ class KernelBuilder:
 
     def _make(self, op: Op, args: tuple[Node, ...], attr: tuple[Any, ...] = ()) -> Value:
         home = self._builder or self._shared
-        return Value(self, home.make(op, args, attr, _here()), home)
+        return Value(self, home.make(op, args, attr, here()), home)
 
     def _op(self, op: Op, *args: Scalar, attr: tuple[Any, ...] = ()) -> Value:
         nodes = tuple(self._lift(a) for a in args)
@@ -671,6 +402,7 @@ class KernelBuilder:
             self._fail("stage", f"{decl.name} can be written only inside a stage")
         if decl.access == "in":
             self._fail("access", f"{decl.name} is declared in, and is written here")
+        self._check_announced()
         self._check_lanes(index)
         node = self._lift(value)
         if node.is_bool:
@@ -679,7 +411,7 @@ class KernelBuilder:
         for m in self._masks:
             mask = m if mask is None else mask & m
         self._stores.append(
-            Store(decl.name, index, node, None if mask is None else mask.node, _here())
+            Store(decl.name, index, node, None if mask is None else mask.node, here())
         )
 
     def _check_lanes(self, index: tuple[Affine, ...]) -> None:
@@ -772,6 +504,7 @@ class KernelSpec:
         except Exception as e:
             code = self.fn.__code__
             raise python_error(e, code.co_filename, code.co_firstlineno, kernel_id) from e
+        k._check_announced()
         if not k._stages:
             raise TraceError("stage", "the kernel has no stage", self.loc, kernel_id)
         return Kernel(
@@ -814,7 +547,7 @@ def kernel(
     """
 
     def refuse(message: str) -> None:
-        raise TraceError("declaration", f"@kernel: {message}", _here())
+        raise TraceError("declaration", f"@kernel: {message}", here())
 
     if not clause.strip():
         refuse("name the normative clause that it computes")

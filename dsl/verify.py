@@ -11,7 +11,7 @@
 import numpy as np
 
 from daedalus.dsl.errors import Loc, VerifyError
-from daedalus.dsl.ir import Affine, Buffer, Index, Kernel, Node, Op, Stage, Store
+from daedalus.dsl.ir import Affine, Buffer, Index, Kernel, Node, Op, Stage, Store, walk
 from daedalus.dsl.ranges import Ranges, check_ranges
 
 _ARITY = {
@@ -191,9 +191,7 @@ def _owned(kernel: Kernel, stage: Stage) -> None:
 
 def uniform(node: Node) -> bool:
     """Whether the value is the same on all lanes of an item."""
-    if node.op is Op.LOAD:
-        return not any(a.terms for a in node.index)
-    return all(uniform(a) for a in node.args)
+    return not any(n.op is Op.LOAD and any(a.terms for a in n.index) for n in walk((node,)))
 
 
 def touched(kernel: Kernel, buffer: Buffer, *, stores: bool) -> tuple[tuple[int, int], ...] | None:

@@ -283,8 +283,8 @@ def _describe(
         params = ", ".join(f"{n}={int(a[item])}" for n, a in batch.placed.items.params.items())
         lines.append(
             f"{outcome.variant} on {outcome.device}, {batch.kind} item {item} (seed {seed}"
-            f"{'; ' if params else ''}{params}): {b.buffer.name}[{position}] expected {int(want[tuple(place)])},"
-            f" got {int(got[tuple(place)])}"
+            f"{'; ' if params else ''}{params}): {b.buffer.name}[{position}]"
+            f" expected {int(want[tuple(place)])}, got {int(got[tuple(place)])}"
         )
     return lines
 

@@ -49,9 +49,7 @@ def environment() -> jinja2.Environment:
     )
 
 
-def generate(
-    entries: tuple[Entry, ...], variants: tuple[Variant, ...] | None = None
-) -> Generated:
+def generate(entries: tuple[Entry, ...], variants: tuple[Variant, ...] | None = None) -> Generated:
     """All files for these kernels. Raises SpecError where a back end cannot follow a spec.
 
     `variants` are theirs, if they are made already.

@@ -11,7 +11,7 @@ import multiprocessing
 import shutil
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,7 @@ from daedalus.dsl.show import show
 from daedalus.generator import crosscheck, emit, fetch, native
 from daedalus.generator.cli.common import UserError, build_dir, repo_root
 from daedalus.generator.fuzz_programs import Program, make_program, operations
+from daedalus.generator.fuzz_shrink import shrink
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import TARGETS, Schedule
 from daedalus.generator.targets.neon.select import NotLowerable, Selection
@@ -30,6 +31,8 @@ from daedalus.generator.variants import Variant, make_variant
 
 BATCH = 25  # programs in one check program
 WORKERS = 2
+_SHRUNK = 3  # failing programs made smaller
+_TRIES = 60  # attempts at it
 _SPEC = "a random program"
 
 
@@ -52,7 +55,7 @@ class Tally:
     variants: int = 0
     comparisons: int = 0
     conformant: int = 0
-    hostile: int = 0
+    others: int = 0  # items compared for memory safety only
     vacuous: int = 0  # comparisons in which no item was conformant
     decided: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
@@ -62,7 +65,7 @@ class Tally:
 
     def add(self, o: "Tally") -> None:
         """Takes in another tally."""
-        for name in ("programs", "operations", "variants", "comparisons", "conformant", "hostile",
+        for name in ("programs", "operations", "variants", "comparisons", "conformant", "others",
                      "vacuous", "neon"):  # fmt: skip
             setattr(self, name, getattr(self, name) + getattr(o, name))
         self.decided += o.decided
@@ -119,9 +122,7 @@ def run_batch(work: Work) -> Tally:
     return tally
 
 
-def variants(
-    kernel: Kernel, schedules: tuple[Schedule, ...], tally: Tally
-) -> tuple[Variant, ...]:
+def variants(kernel: Kernel, schedules: tuple[Schedule, ...], tally: Tally) -> tuple[Variant, ...]:
     """The variants that the back ends can make; refusals are counted by reason."""
     found = []
     for rank, schedule in enumerate(schedules):
@@ -161,7 +162,9 @@ def _run_programs(folder: Path, made: Made, work: Work, tally: Tally) -> None:
     except (UserError, SpecError) as e:
         if len(made) == 1:
             text = e.message if isinstance(e, UserError) else str(e)
-            tally.failures.append(Failure(made[0][0].number, "compiler", text, made[0][0].schedules))
+            tally.failures.append(
+                Failure(made[0][0].number, "compiler", text, made[0][0].schedules)
+            )
             return
         half = len(made) // 2
         for part, name in ((made[:half], "a"), (made[half:], "b")):
@@ -190,7 +193,7 @@ def _compare(
             for o in outcomes:
                 tally.comparisons += 1
                 tally.conformant += o.conformant
-                tally.hostile += o.items - o.conformant
+                tally.others += o.items - o.conformant
                 tally.vacuous += o.conformant == 0
             bad = [o for o in outcomes if o.mismatches or o.out_of_bounds]
             if bad:
@@ -208,9 +211,7 @@ def _compare(
         tally.failures.append(Failure(program.number, "interpreter", traceback.format_exc()))
 
 
-def _count_decisions(
-    kernel: Kernel, batches: list[crosscheck.Batch], tally: Tally
-) -> None:
+def _count_decisions(kernel: Kernel, batches: list[crosscheck.Batch], tally: Tally) -> None:
     """How many comparisons and limits went both ways on conformant items."""
     for b in batches:
         if b.kind != "conformant":
@@ -259,7 +260,9 @@ class Build:
             flags.append(f"-mcpu={native.CPU}")
         if self.sanitize:
             flags += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-        runtime = sorted(p for part in ("core", "cpu") for p in (root / "runtime" / part).glob("*.c"))
+        runtime = sorted(
+            p for part in ("core", "cpu") for p in (root / "runtime" / part).glob("*.c")
+        )
         dispatch = sorted((self.folder / "generated" / "src").glob("*/dispatch.c"))
         return native.compile_program(
             device.arch, self.folder / f"check-{device.arch}",
@@ -292,31 +295,49 @@ def failure_file(seed: int, number: int) -> Path:
 
 def replay_command(seed: int, number: int, items: int, *, sanitize: bool) -> str:
     """The command that runs one program again."""
-    return (
-        f"./daedalus fuzz --programs 1 --seed {seed} --first {number} --items {items}"
-        + (" --sanitize" if sanitize else "")
+    return f"./daedalus fuzz --programs 1 --seed {seed} --first {number} --items {items}" + (
+        " --sanitize" if sanitize else ""
     )
 
 
-def write_failures(
-    seed: int, failures: list[Failure], items: int, *, sanitize: bool,
-    shrink: Callable[[Failure], Kernel | None] | None = None,
-) -> list[Path]:  # fmt: skip
+def write_failures(seed: int, failures: list[Failure], items: int, *, sanitize: bool) -> list[Path]:
     """A file a failing program: what happened, how to see it again, and the program itself."""
     paths = []
-    for number in sorted({f.number for f in failures}):
+    for n, number in enumerate(sorted({f.number for f in failures})):
         own = [f for f in failures if f.number == number]
         parts = [replay_command(seed, number, items, sanitize=sanitize)]
         parts += [f"{f.kind}:\n{f.text}" for f in own]
         try:
             parts.append(show(make_program(seed, number).kernel))
+            if n < _SHRUNK:
+                small = _shrunk(seed, own[0], items, sanitize=sanitize)
+                parts.append("shrunk:\n" + show(small))
         except Exception:
             parts.append("(the program itself cannot be made)")
-        small = shrink(own[0]) if shrink else None
-        if small is not None:
-            parts.append("shrunk:\n" + show(small))
         path = failure_file(seed, number)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n\n".join(parts) + "\n")
         paths.append(path)
     return paths
+
+
+def _shrunk(seed: int, failure: Failure, items: int, *, sanitize: bool) -> Kernel:
+    """A smaller program that fails in the same way."""
+    program = make_program(seed, failure.number)
+    work = Work(seed, (failure.number,), items, sanitize)
+    folder = build_dir() / "fuzz" / "shrink"
+
+    def fails(kernel: Kernel) -> bool:
+        known = {a.name for a in kernel.assumptions}
+        wanted = (Schedule("c"), *(failure.schedules or program.schedules))
+        schedules = tuple(dict.fromkeys(s for s in wanted if known >= set(s.assume)))
+        tally = Tally()
+        try:
+            own = variants(kernel, schedules, tally)
+        except Exception:
+            return failure.kind == "generator"
+        smaller = Program(seed, failure.number, kernel, schedules)
+        _run_programs(folder, [(smaller, own)], work, tally)
+        return any(f.kind == failure.kind for f in tally.failures)
+
+    return shrink(program.kernel, fails, tries=_TRIES)

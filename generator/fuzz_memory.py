@@ -7,7 +7,7 @@ import numpy as np
 
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import Affine, Buffer, Kernel, Stage
-from daedalus.dsl.trace import LaneIndex
+from daedalus.dsl.values import LaneIndex
 from daedalus.dsl.verify import flat_index
 
 Key = tuple[LaneIndex | int, ...]

@@ -8,8 +8,9 @@ shifts, so that most values lie about the limits of some type.
 """
 
 import random
-from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import (
@@ -26,11 +27,12 @@ from daedalus.dsl.ir import (
     walk,
 )
 from daedalus.dsl.ranges import Interval
-from daedalus.dsl.trace import BufferRef, KernelBuilder, TableRef, Value, kernel
+from daedalus.dsl.trace import KernelBuilder, kernel
+from daedalus.dsl.values import BufferRef, TableRef, Value
 from daedalus.dsl.vectors import make_items
 from daedalus.dsl.verify import verify
 from daedalus.generator.fuzz_memory import Places
-from daedalus.generator.fuzz_values import Expressions, GrowingRanges
+from daedalus.generator.fuzz_values import Assume, Expressions, GrowingRanges
 from daedalus.generator.schedule import Schedule
 
 _ATTEMPTS = 60
@@ -61,7 +63,8 @@ def make_program(seed: int, number: int) -> Program:
         try:
             made = _kernel(rng, number)
             verify(made)
-            make_items(made, 16, 1)
+            if made.defaults:  # else whatever is in range is conformant
+                make_items(made, 16, 1)
         except Unlucky:
             continue
         except ValueError:  # its assumptions exclude every item
@@ -90,7 +93,10 @@ def _kernel(rng: random.Random, number: int) -> Kernel:
 def _schedules(made: Kernel, rng: random.Random) -> tuple[Schedule, ...]:
     """C and NEON for every class, and some of the other choices."""
     found = [Schedule(t, c) for c in made.class_names for t in ("c", "neon")]
-    found.append(Schedule("neon", "full", items=rng.choice((2, 2, 2, 4))))
+    wide = max(s.lanes for s in made.stages) > 16
+    found.append(
+        Schedule("neon", "full", items=rng.choice((2, 2, 2, 2 if wide else 4, 2 if wide else 8)))
+    )
     if any(s.mask is not None for s in made.stages[-1].stores):
         found.append(Schedule("neon", "full", early_out=True))
         if rng.random() < 0.3:
@@ -121,14 +127,15 @@ class _Writer:
         self.temps: list[list[_Plane]] = []  # per stage that writes them
         self.tables: list[TableRef] = []
         self.params: list[Value] = []
-        self.assumptions: list[tuple[Callable[[Value], Value], int, int]] = []
+        self.assumptions: list[Assume] = []
 
     def write(self) -> None:
         stages = self._dims()
         self._declare(stages)
+        k = self.k
         declared = Kernel(
-            self.k.id, "fuzz", "", "", Loc("", 0), tuple(self.k._buffers), tuple(self.k._params),
-            tuple(self.k._tables.values()), tuple(self.k._temps), tuple(self.k._assumptions), (), (),
+            k.id, "fuzz", "", "", Loc("", 0), tuple(k._buffers), tuple(k._params),
+            tuple(k._tables.values()), tuple(k._temps), tuple(k._assumptions), (), (),
         )  # fmt: skip
         self.ranges = GrowingRanges(declared)
         self.places = Places(declared, self.rng)
@@ -145,7 +152,11 @@ class _Writer:
         """The lane domains of all stages."""
         rng, out = self.rng, []
         lanes = rng.choice(_LANES)
-        for _ in range(rng.choice((1, 1, 1, 1, 2, 2, 2, 2, 3))):
+        many = rng.choice((1, 1, 1, 1, 2, 2, 2, 2, 3, 3))
+        for n in range(many):
+            if n + 1 < many and rng.random() < 0.08:
+                out.append({"i": 1})  # what every lane of a later stage then sees
+                continue
             if rng.random() < 0.35:
                 lanes = rng.choice(_LANES)
             if rng.random() < 0.15:
@@ -170,17 +181,16 @@ class _Writer:
                 self.inputs.append(made)
         for _ in range(rng.choice((0, 0, 1, 1, 2, 3))):
             t = rng.choice((u8, u8, u8, i8, i16, u16, i32))
-            ends = sorted((self._within(t), self._within(t)))
-            name = self.names.pop()
-            self.params.append(k.param(name, t, *ends))
+            lo, hi = sorted((self._within(t), self._within(t)))
+            self.params.append(k.param(self.names.pop(), t, lo, hi))
         for _ in range(rng.choice((0, 0, 0, 1, 2))):
             self._table(self.names.pop())
         for n in range(rng.choice((0, 0, 0, 1, 1, 2))):
             t = rng.choice((i16, i16, u16, i8, u8, i32))
-            ends = (t.lo, t.hi) if rng.random() < 0.6 else (t.lo // 3, t.hi // 2)
-            state = k.assumption(f"fact{n}", *ends, why="random", default=rng.random() < 0.5)
-            self.assumptions.append((state, *ends))
-        for before, after in zip(stages, stages[1:], strict=False):
+            lo, hi = (t.lo, t.hi) if rng.random() < 0.6 else (t.lo // 3, t.hi // 2)
+            state = k.assumption(f"fact{n}", lo, hi, why="random", default=rng.random() < 0.5)
+            self.assumptions.append((state, lo, hi))
+        for before, after in pairwise(stages):
             many = rng.choice((1, 1, 1, 2))
             first = sum(map(len, self.temps))
             self.temps.append([self._temp(f"tmp{first + m}", before, after) for m in range(many)])
@@ -214,14 +224,16 @@ class _Writer:
                 first = -rng.choice((0, 0, size // 2, 1, size))
                 box.append((first, first + size))
             swapped = self.axis == "h"
-            keys = ("across", "along") if self.axis else ("rows", "cols")
-            sides = dict(zip(keys, box[::-1] if swapped else box, strict=True))
-            owns = self._owned(tuple(box)) if access != "in" else None
-            made = k.plane(name, t, access=access, lo=lo, hi=hi, owns=owns, **sides)
+            a, b = box[::-1] if swapped else box
+            across, along, rows_, cols_ = (a, b, None, None) if self.axis else (None, None, a, b)
+            made = k.plane(
+                name, t, access=access, lo=lo, hi=hi, across=across, along=along, rows=rows_,
+                cols=cols_, owns=self._owned(tuple(box)) if access != "in" else None,
+            )  # fmt: skip
             return _Plane(made, swapped)
         shape = rng.choice(
-            ((lanes * few + more,), (lanes, few * outer), (few * outer, lanes + more), (outer, lanes, few),
-             (2, lanes, 2), (outer, few, lanes))
+            ((lanes * few + more,), (lanes, few * outer), (few * outer, lanes + more),
+             (outer, lanes, few), (2, lanes, 2), (outer, few, lanes))
         )  # fmt: skip
         return _Plane(k.block(name, t, shape, access=access, lo=lo, hi=hi), False)
 
@@ -247,7 +259,9 @@ class _Writer:
         if len(n) > 1:
             shape = rng.choice(((*n,), (*n, min(c, 4)), (n[0] * n[1],), (n[1], n[0])))
         else:
-            shape = rng.choice(((n[0], c), (n[0], c), (c, n[0]), (c, n[0]), (n[0],), (n[0], 1, min(c, 4))))
+            shape = rng.choice(
+                ((n[0], c), (n[0], c), (c, n[0]), (c, n[0]), (n[0],), (n[0], 1, min(c, 4)))
+            )
         return _Plane(self.k.temp(name, shape), False)
 
     def _table(self, name: str) -> None:
@@ -287,7 +301,8 @@ class _Writer:
                     if rng.random() < 0.8
                 }
                 last = rng.randint(first, min(first + 1, hi - 1))
-                self.k.item_class(f"part{n}", nonzero=zero, **{name: (first, last)})
+                when: dict[str, Any] = {name: (first, last)}
+                self.k.item_class(f"part{n}", nonzero=zero, **when)
                 first = last + 1
                 if first >= hi:  # some value stays for items of no class
                     break
@@ -315,9 +330,9 @@ class _Writer:
             targets = self.temps[number] if not last else [
                 p for p in self.outputs if rng.random() < 0.9
             ]  # fmt: skip
-            if not last and rng.random() < 0.15:
-                targets = [*targets, *self.outputs[:1]]
-            if last and temps and rng.random() < 0.05:
+            if not last and rng.random() < 0.3:
+                targets = [*targets, rng.choice(self.outputs)]
+            if temps and rng.random() < 0.2:
                 targets = [*targets, rng.choice(temps)]
             stored = sum(self._stores(x, p, outer) for p in targets)
             if not stored:
@@ -375,4 +390,3 @@ def operations(made: Kernel) -> int:
     """How many operations a program has, leaves apart."""
     nodes: set[Node] = {n for s in made.stages for n in walk(s.roots())}
     return sum(1 for n in nodes if n.args)
-

@@ -6,12 +6,26 @@ from collections.abc import Callable
 
 from daedalus.dsl import lang
 from daedalus.dsl.ir import (
-    DTYPES, Buffer, DType, Node, Op, Stage, i8, i16, i32, smallest_dtype, u8, u16, u32, walk,
+    DTYPES,
+    Buffer,
+    DType,
+    Node,
+    Op,
+    Stage,
+    i8,
+    i16,
+    i32,
+    smallest_dtype,
+    u8,
+    u16,
+    u32,
+    walk,
 )  # fmt: skip
 from daedalus.dsl.ranges import BOOL, Interval, Ranges
-from daedalus.dsl.trace import KernelBuilder, Scalar, TableRef, Value
+from daedalus.dsl.trace import KernelBuilder
+from daedalus.dsl.values import Scalar, TableRef, Value
 
-Assume = tuple[Callable[[Value], Value], int, int]
+Assume = tuple[Callable[[Scalar], Value], int, int]
 _CONSTANTS = (0, 1, 2, 3, 4, 5, 8, 16, 63, 64, 127, 128, 255, 256, -1, -2, -4, -128, 32767, 32768,
               65535, -32768, 11585, 181)  # fmt: skip
 
@@ -240,7 +254,9 @@ class Expressions:
             b = rng.choice((1, 4, 100, -1, -5, -100))
         elif chance < 0.25 and self.uniform:
             b = rng.choice(self.uniform)
-        raw = rng.choice((a + b, a + b, a - b, a - b, a << 1, a << 2, lang.round_shift(a * 3 + b, 2)))
+        raw = rng.choice(
+            (a + b, a + b, a - b, a - b, a << 1, a << 2, lang.round_shift(a * 3 + b, 2))
+        )
         if rng.random() < 0.2:
             raw = lang.min(raw, self.pick()) if rng.random() < 0.5 else lang.max(raw, self.pick())
         if rng.random() < 0.2 and self.assumptions:
@@ -257,7 +273,11 @@ class Expressions:
         return lang.min(a, b) if self.rng.random() < 0.5 else lang.max(a, b)
 
     def _distance(self) -> Value:
-        return lang.absdiff(self.pick(), self._operand()) if self.rng.random() < 0.7 else abs(self.pick())
+        return (
+            lang.absdiff(self.pick(), self._operand())
+            if self.rng.random() < 0.7
+            else abs(self.pick())
+        )
 
     def _limit(self) -> Value:
         t = self.rng.choice((u8, i8, u16, i16, i32, u32))
@@ -270,10 +290,11 @@ class Expressions:
         if m is None:
             return None
         chance = self.rng.random()
-        a, b = (self.pick(), 0) if chance < 0.25 else (self._operand(), self._operand())
-        if 0.25 <= chance < 0.4:
-            a, b = 0, self.pick()
-        return lang.select(m, a, b)
+        if chance < 0.25:
+            return lang.select(m, self.pick(), 0)
+        if chance < 0.4:
+            return lang.select(m, 0, self.pick())
+        return lang.select(m, self._operand(), self._operand())
 
     def _variable_shift(self) -> Value | None:
         rng = self.rng
@@ -295,7 +316,7 @@ class Expressions:
         rng, table = self.rng, self.rng.choice(self.tables)
         row: Scalar = self.pick() if rng.random() < 0.03 else self._row()
         made = table[row] if table.decl.vector else table[row, self._row()]
-        if self.fits(made) and not made.node.op == "const":
+        if self.fits(made) and made.node.op != "const":
             self.uniform.append(made)
         return made
 
@@ -336,17 +357,18 @@ class Expressions:
         rng = self.rng
         chance = rng.random()
         if chance < 0.3 and len(self.masks) > 1:
-            a, b = rng.choice(self.masks), rng.choice(self.masks)
+            c, d = rng.choice(self.masks), rng.choice(self.masks)
             if rng.random() < 0.3:
-                b = ~b
-            return a & b if rng.random() < 0.5 else a | b
+                d = ~d
+            return c & d if rng.random() < 0.5 else c | d
         if chance < 0.35 and self.masks:
             return ~rng.choice(self.masks)
         if chance < 0.5:
             limit = self._operand()
             xs = [self.pick() for _ in range(rng.choice((2, 3, 4)))]
             return lang.all_le(xs, limit) if rng.random() < 0.5 else lang.any_gt(xs, limit)
-        a, b = self.pick(), self._operand()
+        a = self.pick()
+        b: Scalar = self._operand()
         if rng.random() < 0.5:  # a limit inside what the value can be
             r = self.of(a)
             middle = (r.lo + r.hi) // 2

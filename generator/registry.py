@@ -17,19 +17,24 @@ import sys
 import tomllib
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 import daedalus.dsl.kernels
 from daedalus.dsl.errors import Loc, SpecError
 from daedalus.dsl.ir import Kernel
-from daedalus.dsl.trace import KernelSpec, python_error, source_name
+from daedalus.dsl.source import python_error, source_name
+from daedalus.dsl.trace import KernelSpec
 from daedalus.dsl.verify import verify
 from daedalus.generator.schedule import TARGETS, Schedule, parse_variant
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A kernel with its source and its variants, prod ones first, best first."""
+    """A kernel with its variants, prod ones first, best first.
+
+    spec  its file, as it is named in what is generated: the same from wherever that is done
+    """
 
     kernel: Kernel
     spec: str
@@ -52,19 +57,25 @@ def load(folder: Path | None = None) -> tuple[Entry, ...]:
     for folder_name in sorted({p.parent for p in root.rglob("*.py")}):
         schedules = Schedules(folder_name / "schedules.toml")
         kernels = [
-            (spec, kernel)
+            (spec.loc.file if folder is None else path.relative_to(root).as_posix(), kernel)
             for path in sorted(folder_name.glob("*.py"))
             if path.name != "__init__.py"
             for spec in _specs(path)
             for kernel in spec.kernels()
         ]
         schedules.check_names([kernel.id for _, kernel in kernels])
-        for spec, kernel in kernels:
+        for name, kernel in kernels:
             verify(kernel)
-            entries.append(Entry(kernel, spec.loc.file, _variants(kernel, schedules)))
+            entries.append(Entry(kernel, name, _variants(kernel, schedules)))
     entries.sort(key=lambda e: e.kernel.id)
     seen: dict[str, Entry] = {}
     for e in entries:
+        for name in (e.kernel.family, *(d for d, _ in e.kernel.decoders)):
+            if (_headers() / f"{name}.h").is_file():
+                raise SpecError(
+                    "name", f"<daedalus/{name}.h> is a header of the runtime",
+                    e.kernel.loc, e.kernel.id, hint="choose another family or decoder name",
+                )  # fmt: skip
         for name in (e.kernel.id, *e.kernel.aliases):
             if name in seen:
                 raise SpecError(
@@ -73,6 +84,11 @@ def load(folder: Path | None = None) -> tuple[Entry, ...]:
                 )  # fmt: skip
             seen[name] = e
     return tuple(entries)
+
+
+def _headers() -> Path:
+    """The runtime's own public headers, whose names no generated header can have."""
+    return Path(str(files("daedalus") / "include" / "daedalus"))
 
 
 def find(entries: tuple[Entry, ...], name: str) -> Entry | None:

@@ -3,8 +3,6 @@
 language's checks accept.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from daedalus.dsl.errors import SpecError
@@ -45,6 +43,12 @@ class _Values:
         """A value of few bits, so that what follows stays within 32."""
         return clip(self.pick(), -(1 << bits), (1 << bits) - 1)
 
+    def mask(self, otherwise: Value) -> Value:
+        """A mask drawn before, if there is one."""
+        if not self.masks:
+            return otherwise > 3
+        return self.masks[int(self.rng.integers(len(self.masks)))]
+
     def grow(self) -> None:
         """Adds one value."""
         rng, a, b = self.rng, self.small(), self.small()
@@ -69,7 +73,9 @@ class _Values:
 
 
 def random_kernel(seed: int, *, size: int = 12) -> Kernel:
-    """A verified kernel of two stages, the second with masks."""
+    """A verified kernel of four stages: one of a single lane, one in two dimensions, then one
+    that rewrites what they stored and what they read, and one that stores under masks.
+    """
     rng = np.random.default_rng(seed)
 
     def spec(k: KernelBuilder) -> None:
@@ -79,21 +85,30 @@ def random_kernel(seed: int, *, size: int = 12) -> Kernel:
         p = k.param("p", u8, 0, 20)
         taps = k.table("taps", i8, [[1, -2, 3], [0, 64, 0], [-5, 70, -1]])
         k.item_class("few", p=(0, 3), nonzero={"c": (2, 3)})
-        t = k.temp("t", (4, 8))
+        t, one = k.temp("t", (4, 8)), k.temp("one", (1,))
+
+        def grown(leaves: list[Value]) -> _Values:
+            made = _Values(rng, leaves, taps)
+            for _ in range(size):
+                made.grow()
+            return made
+
+        with k.stage(z=1) as _:
+            one[0] = grown([block[0, 0], px[0, 0], p]).small()
         with k.stage(y=4, x=8) as (y, x):
-            made = _Values(rng, [block[y, x], px[y, x], p], taps)
-            for _ in range(size):
-                made.grow()
-            t[y, x] = made.small()
+            t[y, x] = grown([block[y, x], block[y, x], px[y, x], p]).small()
         with k.stage(x=8) as x:
-            made = _Values(rng, [*t[:, x], *px[:, x], p], taps)
-            for _ in range(size):
-                made.grow()
+            made = grown([t[0, x], t[3, x], px[0, x], p])
+            with k.when(made.mask(p)):
+                t[3, x] = made.small()
+            t[0, x] = made.small()
+            px[0, x] = clip(made.small(), 0, 255)
+        with k.stage(x=8) as x:
+            made = grown([*t[:, x], *px[:, x], one[0], p])
             for row in range(4):
-                mask = (made.masks or [p > 3])[-1 - row % len(made.masks or [0])]
-                with k.when(mask):
+                with k.when(made.mask(p)):
                     px[row, x] = clip(made.small(), 0, 255)
-                wide[row, x] = made.small()
+                wide[row, x] = one[0] if row == 0 else made.small()
 
     spec.__name__ = f"random_k{seed}"
     made = kernel(clause="random")(spec).kernels()[0]
@@ -141,8 +156,3 @@ def random_items(k: Kernel, count: int, seed: int, class_name: str = "full") -> 
 def min_abs(lo: int, hi: int) -> int:
     """The member of [lo, hi] next to zero."""
     return sorted((lo, 0, hi))[1]
-
-
-def without_classes(k: Kernel) -> Kernel:
-    """The kernel as a specialising pass leaves it."""
-    return replace(k, classes=())

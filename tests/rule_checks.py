@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs NEON selection rules: on operands over all ranges that a rule's conditions allow, its machine
-operation must give what the semantics of the node's operation say, as demanded.
+"""Runs NEON selection rules: on operands over all ranges that a rule's conditions allow, its
+machine operation must give what the semantics of the node's operation say, as demanded.
 
 Conditions are those of the back end itself (`Selection._apply`). A *program* is a node over leaves
 of given ranges; its values are all combinations where there are few, else corners and a sample.
@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from daedalus.dsl.errors import Loc
-from daedalus.dsl.ir import BOOLEAN, DTYPES, DType, Node, Op, evaluate
+from daedalus.dsl.ir import BOOLEAN, DTYPES, Node, Op, evaluate
 from daedalus.dsl.ranges import BOOL, Interval, _arithmetic
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
 from daedalus.generator.targets.neon.rules import Rule, limits
@@ -91,7 +91,7 @@ def pool(w: int) -> list[Interval]:
             Interval(ulo, uhi - 1), Interval(ulo + 1, uhi), Interval(slo - 1, shi + 1),
         ]  # fmt: skip
     found += [Interval(-9, 5), Interval(-7, -1), Interval(1, 3)]
-    return [r for r in found if -(2**32) <= r.lo and r.hi <= 2**32]
+    return [r for r in found if r.lo >= -(2**32) and r.hi <= 2**32]
 
 
 def constants(w: int) -> list[int]:
@@ -141,7 +141,8 @@ def programs(op: Op, w: int) -> Iterator[Program]:
                 k = Maker()
                 yield k.done(k(op, k.leaf(r), k.const(v)))
         case Op.SHR | Op.RSHR:
-            yield from forms(1, lambda k, x: k(op, x, attr=(n(),)), lambda k, x: k(op, x, attr=(1,)),
+            yield from forms(1, lambda k, x: k(op, x, attr=(n(),)),
+                             lambda k, x: k(op, x, attr=(1,)),
                              lambda k, x: k(op, x, attr=(w,)), lambda k, x: k(op, x, attr=(w + 1,)),
                              lambda k, x: k(op, x, attr=(few(),)))  # fmt: skip
             yield from forms(2, lambda k, x, y: k(op, k(Op.ADD, x, y), attr=(1,)),
@@ -318,8 +319,9 @@ def wrong(program: Program, node: Node, gives: Demand, choice: Choice, ops: dict
 
 
 def applications(rule: Rule, w: int, candidates: list[Program]) -> Iterator[tuple[Program, Choice]]:
-    """The programs to which a rule applies, and how."""
-    for program in candidates:
+    """The programs to which a rule applies, and how; in an order without a pattern."""
+    for at in np.random.default_rng(len(candidates)).permutation(len(candidates)):
+        program = candidates[at]
         for operands in rule.pick(program.node):
             choice = selection(program)._apply(rule, program.node, operands, w)
             if choice is not None:
@@ -328,16 +330,10 @@ def applications(rule: Rule, w: int, candidates: list[Program]) -> Iterator[tupl
 
 def violation(rule: Rule, w: int, candidates: list[Program], ops: dict = OPS) -> tuple[int, str]:
     """How many programs a rule was tried on; and what it got wrong first, if anything."""
-    found = list(applications(rule, w, candidates))
-    order = np.random.default_rng(len(found)).permutation(len(found))[:PROGRAMS]
     tried = 0
-    for at in order:
-        program, choice = found[at]
+    for program, choice in itertools.islice(applications(rule, w, candidates), PROGRAMS):
         tried += 1
         error = wrong(program, program.node, Demand(rule.gives, w), choice, ops)
         if error:
             return tried, f"{rule.name} at {w}: {error}"
     return tried, ""
-
-
-__all__ = ["DType", "Program", "applications", "programs", "selection", "violation", "wrong"]

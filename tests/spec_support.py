@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Specs as texts: traced from a file, so that errors have a line, which the text itself marks.
 
-The line that an error must name ends in `# <-`. `{...}` folders are made by the caller.
+The line that an error must name ends in `# <-`.
 """
 
 import textwrap
@@ -31,9 +31,9 @@ USUAL = """\
 """
 
 
-def spec_text(body: str, *, usual: bool = True) -> str:
+def spec_text(body: str) -> str:
     """A spec with the body's statements, after the usual declarations."""
-    return HEAD + (USUAL if usual else "") + textwrap.indent(textwrap.dedent(body).strip("\n"), "    ")
+    return HEAD + USUAL + textwrap.indent(textwrap.dedent(body).strip("\n"), "    ")
 
 
 def in_stage(body: str) -> str:

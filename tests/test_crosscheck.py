@@ -118,7 +118,7 @@ def test_stray_write_is_noticed(tampered):
 
 
 def test_stray_read_is_noticed(tampered):
-    """Reading a row below the last item: no value changes, but the page behind it is out of reach."""
+    """Reading a row below the last item changes no value; the page behind it is out of reach."""
     program = tampered(
         "daedalus_vp9_idct8__c_full.c",
         "dst[x] = (uint8_t)",

@@ -10,7 +10,7 @@ from daedalus import __version__
 from daedalus.generator.cli.common import EXIT_FAILED, EXIT_INTERRUPTED, UserError, report_error
 
 # Verb -> module of the same name in this package that defines the command `command`.
-VERBS = ("build", "check", "count", "doctor", "gen", "oracle", "setup", "stream", "test")
+VERBS = ("build", "check", "count", "doctor", "fuzz", "gen", "oracle", "setup", "stream", "test")
 
 
 class Verbs(click.Group):

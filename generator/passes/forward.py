@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from daedalus.dsl.build import Builder, rewrite_stage
-from daedalus.dsl.ir import Kernel, Node, Op, Stage
+from daedalus.dsl.ir import Kernel, Node, Op, Stage, walk
 from daedalus.dsl.verify import flat_index
 
 
@@ -20,36 +20,42 @@ def forward_temps(kernel: Kernel) -> Kernel:
     stored: dict[str, dict[int, Node]] = {}
     temps = {t.name: t for t in kernel.temps}
     stages: list[Stage] = []
-    for stage in kernel.stages:
+    for n, stage in enumerate(kernel.stages):
         stage = _replace(kernel, stage, stored)
+        changing = {s.buffer for later in kernel.stages[n:] for s in later.stores} | set(temps)
         for s in stage.stores:
             if s.buffer in temps:
                 where = flat_index(temps[s.buffer], s.index, stage)
                 known = stored.setdefault(s.buffer, {})
                 for w in where:
                     known.pop(int(w), None)
-                if stage.lanes == 1 and s.mask is None and _movable(s.value, temps):
+                if stage.lanes == 1 and s.mask is None and _movable(s.value, changing):
                     known[int(where[0])] = s.value
         stages.append(stage)
     return _prune(kernel, stages)
 
 
-def _movable(node: Node, temps: Container[str]) -> bool:
-    """The value can be computed in a later stage: it reads inputs at fixed places only."""
-    if node.op is Op.LOAD and (node.attr[0] in temps or any(a.terms for a in node.index)):
-        return False
-    return all(_movable(a, temps) for a in node.args)
+def _movable(value: Node, changing: Container[str]) -> bool:
+    """The value can be computed in a later stage: it reads fixed places that stay as they are."""
+    return not any(
+        n.op is Op.LOAD and (n.attr[0] in changing or any(a.terms for a in n.index))
+        for n in walk((value,))
+    )
 
 
 def _replace(kernel: Kernel, stage: Stage, stored: dict[str, dict[int, Node]]) -> Stage:
     builder = Builder({t.name: t for t in kernel.tables})
 
-    def copy(node: Node) -> Node:
-        if node.op is Op.CONST:
-            return builder.const(node.value, node.loc)
-        return builder.make(
-            node.op, tuple(copy(a) for a in node.args), node.attr, node.loc, node.name
-        )
+    def copy(value: Node) -> Node:
+        new: dict[Node, Node] = {}
+        for node in walk((value,)):
+            args = tuple(new[a] for a in node.args)
+            new[node] = (
+                builder.const(node.value, node.loc)
+                if node.op is Op.CONST
+                else builder.make(node.op, args, node.attr, node.loc, node.name)
+            )
+        return new[value]
 
     def change(node: Node, _: tuple[Node, ...]) -> Node | None:
         if node.op is not Op.LOAD or node.attr[0] not in stored:
@@ -61,6 +67,11 @@ def _replace(kernel: Kernel, stage: Stage, stored: dict[str, dict[int, Node]]) -
         return copy(values[0])
 
     return rewrite_stage(stage, builder, change)
+
+
+def drop_unread(kernel: Kernel) -> Kernel:
+    """`kernel` without what only fills temps that no later stage reads."""
+    return _prune(kernel, list(kernel.stages))
 
 
 def _prune(kernel: Kernel, stages: list[Stage]) -> Kernel:

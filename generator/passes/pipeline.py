@@ -7,7 +7,7 @@ from dataclasses import replace
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.passes.assume import keep_assumptions
 from daedalus.generator.passes.expand_dot import expand_dot
-from daedalus.generator.passes.forward import forward_temps
+from daedalus.generator.passes.forward import drop_unread, forward_temps
 from daedalus.generator.passes.max_tree import merge_limits
 from daedalus.generator.passes.specialise import specialise
 from daedalus.generator.passes.unroll import unroll_outer
@@ -25,6 +25,7 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
         ("forward", forward_temps),
         ("max_tree", merge_limits),
         ("expand_dot", expand_dot),
+        ("drop_unread", drop_unread),
     ]
     if schedule.target == "neon":
         chosen.append(("unroll", unroll_outer))

@@ -37,6 +37,9 @@ def specialise(kernel: Kernel, class_name: str) -> Kernel:
     for n, stage in enumerate(kernel.stages):
         later = kernel.stages[n + 1 :]
         stages.append(_stage(kernel, stage, later, nonzero, known))
+        _forget(kernel, stages[-1], known)
+        for s in stage.stores:
+            nonzero.pop(s.buffer, None)  # from now on it holds what the stage stored
     return replace(kernel, stages=tuple(stages))
 
 
@@ -97,6 +100,13 @@ def _stage(
     return _fold(kernel, cut, nonzero, known, single)
 
 
+def _forget(kernel: Kernel, stage: Stage, known: Known) -> None:
+    """What a stage stores is no longer the constant it was."""
+    for s in stage.stores:
+        if s.buffer in known:
+            known[s.buffer][flat_index(kernel.buffer(s.buffer), s.index, stage)] = np.nan
+
+
 def _note_constants(
     kernel: Kernel,
     stage: Stage,
@@ -107,7 +117,11 @@ def _note_constants(
     kept: int,
     extent: int,
 ) -> bool:
-    """Records what the dropped lanes would have stored; False if a reader mixes both kinds."""
+    """Records what the dropped lanes would have stored.
+
+    False if a later stage needs such a constant in memory: where it mixes both kinds in one load,
+    or may leave the constant standing.
+    """
     trial = {name: values.copy() for name, values in known.items()}
     for at in range(kept, extent):
         one = _fold(kernel, stage, nonzero, known, {lane: at})
@@ -115,12 +129,19 @@ def _note_constants(
             buffer = kernel.buffer(s.buffer)
             values = trial.setdefault(s.buffer, np.full(buffer.size, np.nan))
             values[flat_index(buffer, fix_lanes(s.index, {lane: at}), stage)] = s.value.value
+    seen = {name: values.copy() for name, values in trial.items()}
     for reader in later:
         for n in reader.nodes():
-            if n.op is Op.LOAD and n.attr[0] in trial:
-                got = trial[n.attr[0]][flat_index(kernel.buffer(n.attr[0]), n.index, reader)]
+            if n.op is Op.LOAD and n.attr[0] in seen:
+                got = seen[n.attr[0]][flat_index(kernel.buffer(n.attr[0]), n.index, reader)]
                 constant = ~np.isnan(got)
                 if constant.any() and (not constant.all() or len(np.unique(got)) > 1):
                     return False
+        for s in reader.stores:
+            if s.buffer in seen and s.mask is not None:
+                where = flat_index(kernel.buffer(s.buffer), s.index, reader)
+                if not np.isnan(seen[s.buffer][where]).all():
+                    return False
+        _forget(kernel, reader, seen)
     known.update(trial)
     return True

@@ -23,7 +23,8 @@ CASES = {
                "px_stride is declared twice", ""),
     "offset first": ('k.param("q_off", u8, 0, 1)\nk.plane("q", u8, rows=(0, 1), cols=(0, 1))  # <-',
                      "declaration", "q_off is declared twice", ""),
-    "name": ('k.param("a b", u8, 0, 1)  # <-', "declaration", "'a b' is not a plain identifier", ""),
+    "name": ('k.param("a b", u8, 0, 1)  # <-', "declaration", "'a b' is not a plain identifier",
+            ""),
     "unicode": ('k.param("größe", u8, 0, 1)  # <-', "declaration", "is not a plain identifier", ""),
     "underscore": ('k.param("_a", u8, 0, 1)  # <-', "declaration",
                    "'_a' is not a plain identifier", ""),
@@ -38,7 +39,8 @@ CASES = {
              "element types are u8, i8"),
     "buffer type": ('k.block("q", int, (8,))  # <-', "declaration", "is not an element type",
                     "element types are"),
-    "table type": ('k.table("q", 8, [1])  # <-', "declaration", "q: 8 is not an element type", "el"),
+    "table type": ('k.table("q", 8, [1])  # <-', "declaration", "q: 8 is not an element type",
+            "el"),
     "param range": ('k.param("q", u8, 0, 256)  # <-', "declaration",
                     "q: [0, 256] is not a range within u8", ""),
     "empty param": ('k.param("q", u8, 2, 1)  # <-', "declaration",
@@ -118,6 +120,8 @@ CASES = {
                      "class a: c is only (8, 8), not (1, 9)", ""),
     "read outside": ("px[0, 0]  # <-", "stage", "px can be read only inside a stage", ""),
     "write outside": ("px[0, 0] = 1  # <-", "stage", "px can be written only inside a stage", ""),
+    "stage alone": ("k.stage(i=8)  # <-", "with", "stage() does nothing by itself",
+                    "write: with k.stage(...):"),
     "no lanes": ("with k.stage() as i: pass  # <-", "stage",
                  "a stage needs at least one lane axis of at least one lane", ""),
     "lanes 0": ("with k.stage(i=0) as i: pass  # <-", "stage",
@@ -179,6 +183,8 @@ FILES = {
     "missing clause": (_file("@kernel()  # <-\n" + BODY), TraceError, "python",
                        "missing 1 required keyword-only argument: 'clause'"),
     "no call": (_file("@kernel  # <-\n" + BODY), TraceError, "python", "TypeError: kernel() takes"),
+    "only a stage alone": (_file('@kernel(clause="a")\ndef test_it(k):\n    k.stage(i=8)  # <-\n'),
+                           TraceError, "with", "stage() does nothing by itself"),
     "axes": (_file('@kernel(clause="a", axes=("x", "y"))  # <-\n' + BODY), TraceError,
              "declaration", "@kernel: axes are \"v\" and \"h\", not ('x', 'y')"),
     "axes twice": (_file('@kernel(clause="a", axes=("v", "v"))  # <-\n' + BODY), TraceError,
@@ -227,7 +233,7 @@ def test_duplicate_ids(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         load(tmp_path)
     assert caught.value.rule == "name"
-    assert caught.value.message == "test_it is also the name of a kernel in a.py"
+    assert caught.value.message == "test_it is also the name of a kernel in family/a.py"
     assert (caught.value.loc.file, caught.value.loc.line) == ("b.py", 3)
 
 

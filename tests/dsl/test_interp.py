@@ -94,11 +94,12 @@ def test_conformance_is_per_item_and_assumption(tmp_path: Path) -> None:
 
 def test_inputs_out_of_range_are_not_conformant(tmp_path: Path) -> None:
     body = "with k.stage(y=8, x=8) as (y, x):\n    px[y, x] = 9\n"
-    kernel, items, _ = _run(tmp_path, body, 4)
-    items.params["p"][:] = [0, 100, 101, -1]
+    kernel, items, _ = _run(tmp_path, body, 5)
+    items.params["p"][:] = [0, 100, 101, -1, 0]
     items.buffers["px"][1, 3, 3] = 256
+    items.buffers["px"][4, 3, 3] = -1
     got = run(kernel, items)
-    assert list(got.conformant(frozenset())) == [True, False, False, False]
+    assert list(got.conformant(frozenset())) == [True, False, False, False, False]
 
 
 def test_classes_are_preconditions() -> None:

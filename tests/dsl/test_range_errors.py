@@ -8,6 +8,7 @@ from spec_support import MARK, kernel_of, marked_line, refusal, spec_text
 
 from daedalus.dsl.errors import RangeError
 from daedalus.dsl.ranges import Ranges, never_binding
+from daedalus.generator.registry import load
 
 U8_HINT = "clip() or wrap() the value, or state by k.assumption(...) that it lies within [0, 255]"
 
@@ -87,6 +88,7 @@ CASES = {
     ),
 }  # fmt: skip
 
+
 @pytest.mark.parametrize("case", CASES)
 def test_value_is_refused(case: str, tmp_path: Path) -> None:
     body, message, chain, hint = CASES[case]
@@ -116,7 +118,8 @@ MENDED = {
 
 @pytest.mark.parametrize("way", MENDED)
 def test_what_the_hint_says_mends_it(way: str, tmp_path: Path) -> None:
-    body = f'fits = k.assumption("fits", 0, 255, why="a test")\nwith k.stage(i=8) as i:\n    {MENDED[way]}'
+    body = 'fits = k.assumption("fits", 0, 255, why="a test")\n'
+    body += f"with k.stage(i=8) as i:\n    {MENDED[way]}"
     assert MARK not in body
     kernel = kernel_of(tmp_path, spec_text(body))
     stored = Ranges(kernel).of(kernel.stages[0].stores[0].value)
@@ -139,6 +142,4 @@ with k.stage(y=8, x=8) as (y, x):
 
 
 def test_no_assumption_of_the_builtin_kernels_is_idle() -> None:
-    from daedalus.generator.registry import load
-
     assert [r for e in load() for r in never_binding(e.kernel)] == []

@@ -111,9 +111,7 @@ ONE = {Op.SHR: st.tuples(st.integers(0, 12)), Op.RSHR: st.tuples(st.integers(1, 
 TWO = (Op.ADD, Op.SUB, Op.MUL, Op.MIN, Op.MAX, Op.ABSDIFF, Op.SHRV)
 
 
-def _range_of(
-    op: Op, attr: tuple, inputs: list[Interval], *, twice: bool = False
-) -> Interval:
+def _range_of(op: Op, attr: tuple, inputs: list[Interval], *, twice: bool = False) -> Interval:
     """The interval of an operation on parameters of these ranges, or on one, twice."""
     build = Builder({})
     names = [f"p{n}" for n in range(len(inputs))]

@@ -4,7 +4,7 @@
 from pathlib import Path
 
 import pytest
-from spec_support import in_stage, refusal, spec_text
+from spec_support import in_stage, kernel_of, refusal, spec_text
 
 from daedalus.dsl.errors import TraceError
 
@@ -31,8 +31,10 @@ CASES = {
     "list index": ("v = [1, 2][p]  # <-", "data-dependent-python", NO_INTEGER, "only lanes"),
     "range": ("v = range(p)  # <-", "data-dependent-python", NO_INTEGER, "only lanes"),
     "int": ("v = int(p)  # <-", "data-dependent-python", NO_INTEGER, "only lanes"),
-    "float": ("v = float(p)  # <-", "data-dependent-python", "a traced value has no float", "kernels"),
-    "round": ("v = round(p)  # <-", "data-dependent-python", "a traced value has no float", "kernels"),
+    "float": ("v = float(p)  # <-", "data-dependent-python", "a traced value has no float",
+            "kernels"),
+    "round": ("v = round(p)  # <-", "data-dependent-python", "a traced value has no float",
+            "kernels"),
     "iterate": ("for v in p: pass  # <-", "data-dependent-python", "a traced value has no elements",
                 "slice the buffer instead, as in px[-4:4, i]"),
     "unpack": ("a, b = px[y, x]  # <-", "data-dependent-python", "a traced value has no elements",
@@ -47,10 +49,12 @@ CASES = {
     "2 /": ("v = 2 / p  # <-", "data-dependent-python", "a traced value has no fraction", "use >>"),
     "//": ("v = p // 2  # <-", "data-dependent-python", "a traced value has no division", "use >>"),
     "2 //": ("v = 2 // p  # <-", "data-dependent-python", "a traced value has no division", "use"),
-    "%": ("v = p % 2  # <-", "data-dependent-python", "a traced value has no remainder", "use wrap"),
+    "%": ("v = p % 2  # <-", "data-dependent-python", "a traced value has no remainder",
+            "use wrap"),
     "2 %": ("v = 2 % p  # <-", "data-dependent-python", "a traced value has no remainder", "use"),
     "**": ("v = p ** 2  # <-", "data-dependent-python", "a traced value has no power", "multiply"),
-    "2 **": ("v = 2 ** p  # <-", "data-dependent-python", "a traced value has no power", "multiply"),
+    "2 **": ("v = 2 ** p  # <-", "data-dependent-python", "a traced value has no power",
+            "multiply"),
     "^": ("v = p ^ 1  # <-", "data-dependent-python", "a traced value has no exclusive or", "comp"),
     "True &": ("v = True & (p > 1)  # <-", "data-dependent-python",
                "a traced value has no boolean from Python beside it", "select() and & |"),
@@ -76,8 +80,10 @@ CASES = {
     "lane /": ("v = px[y, x / 2]  # <-", "data-dependent-python",
                "a lane has no quotient or power", AFFINE),
     "lane unpack": ("a, b = x  # <-", "data-dependent-python", "a lane has no elements", "a stage"),
-    "lane * lane": ("v = px[y, x * x]  # <-", "index", "a lane is multiplied by LaneIndex", "an in"),
-    "lane * value": ("v = px[y, x * p]  # <-", "index", "a lane is multiplied by Value", "an index"),
+    "lane * lane": ("v = px[y, x * x]  # <-", "index", "a lane is multiplied by LaneIndex",
+            "an in"),
+    "lane * value": ("v = px[y, x * p]  # <-", "index", "a lane is multiplied by Value",
+            "an index"),
     "lane * float": ("v = px[y, x * 0.5]  # <-", "index", "a lane is multiplied by float", "an in"),
     "lane as value": ("v = px[y, x] + x  # <-", "lane-value", "a lane is an index, not a value",
                       "look it up in a table"),
@@ -108,7 +114,8 @@ CASES = {
     "mask + 1": ("v = (p > 1) + 1  # <-", "boolean", "add takes integers, not a comparison",
                  "use select()"),
     "mask > 1": ("v = (p > 1) > 1  # <-", "boolean", "gt takes integers, not a comparison", "use"),
-    "clip mask": ("v = clip_u8(p > 1)  # <-", "boolean", "clip takes integers, not", "use select()"),
+    "clip mask": ("v = clip_u8(p > 1)  # <-", "boolean", "clip takes integers, not",
+            "use select()"),
     "p & 1": ("v = p & 1  # <-", "boolean", "and takes comparisons, not integers", "compare first"),
     "p | p": ("v = p | p  # <-", "boolean", "or takes comparisons, not integers", "compare first"),
     "~p": ("v = ~p  # <-", "boolean", "not takes comparisons, not integers", "compare first"),
@@ -133,7 +140,8 @@ CASES = {
     "clip empty": ("v = clip(p, 5, 4)  # <-", "operand", "clip to [5, 4], which is empty", ""),
     "wrap bits": ("v = wrap(p, 8)  # <-", "declaration", "wrap: 8 is not an element type",
                   "element types are u8, i8, u16, i16, u32, i32"),
-    "wrap plain": ("v = wrap(3, u8)  # <-", "operand", "wrap takes a traced value, not int", "what"),
+    "wrap plain": ("v = wrap(3, u8)  # <-", "operand", "wrap takes a traced value, not int",
+            "what"),
     "rshift plain": ("v = round_shift(3, 1)  # <-", "operand",
                      "round_shift takes a traced value, not int", BUILTINS),
     "all_le none": ("v = all_le([], 1)  # <-", "operand", "all_le of no values", ""),
@@ -143,6 +151,10 @@ CASES = {
     "when value": ("with k.when(p):  # <-\n    pass", "mask",
                    "when() needs a comparison or a combination of comparisons", ""),
     "when python": ("with k.when(True):  # <-\n    pass", "mask", "when() needs a comparison", ""),
+    "when alone": ("k.when(p > 1)  # <-\npx[y, 0] = 1", "with", "when() does nothing by itself",
+                   "write: with k.when(...):"),
+    "when last": ("px[y, x] = 1\nk.when(p > 1)  # <-", "with", "when() does nothing by itself",
+                  "write: with k.when(...):"),
     "write in": ("c[0, x] = 1  # <-", "access", "c is declared in, and is written here", ""),
     "nested": ("with k.stage(z=2) as z:  # <-\n    pass", "stage", "stages do not nest",
                "end the first, with a temp between them"),
@@ -167,6 +179,4 @@ def test_statement_is_refused(case: str, tmp_path: Path) -> None:
 
 def test_the_helper_itself_is_accepted(tmp_path: Path) -> None:
     """What the cases add their statement to is legal, so the statement is what is refused."""
-    from spec_support import kernel_of
-
     assert kernel_of(tmp_path, spec_text(in_stage("v = px[y, x]"))).id == "test_it"

@@ -19,7 +19,8 @@ TEMP = 't = k.temp("t", (8, 8))\n'
 CASES = {
     "reads outside": (
         "with k.stage(i=8) as i:\n    px[0, i] = px[0, i + 1]  # <-",
-        "bounds", "reads px at column 1..8, declared 0..7", "declare px larger, or change the index",
+        "bounds", "reads px at column 1..8, declared 0..7",
+        "declare px larger, or change the index",
     ),
     "reads before": (
         "with k.stage(i=8) as i:\n    px[0, i] = px[-1, i]  # <-",
@@ -52,7 +53,13 @@ CASES = {
         "a stage's own stores take effect at its end",
     ),
     "masked temp": (
-        TEMP + "with k.stage(i=8) as i:\n    with k.when(p > 1):\n        t[0, i] = 1  # <-\n" + WRITE,
+        TEMP + "with k.stage(i=8) as i:\n    with k.when(p > 1):\n        t[0, i] = 1  # <-\n"
+        + WRITE,
+        "uninitialised", "a masked store may leave t unwritten", "store a select() instead",
+    ),
+    "masked, partly written temp": (
+        TEMP + "with k.stage(i=4) as i:\n    t[0, i] = 1\n"
+        "with k.stage(i=8) as i:\n    with k.when(p > 1):\n        t[0, i] = 2  # <-\n" + WRITE,
         "uninitialised", "a masked store may leave t unwritten", "store a select() instead",
     ),
     "lanes write one": (
@@ -68,6 +75,10 @@ CASES = {
         "with k.stage(i=8) as i:\n    px[0, i] = 1\n    px[0, i] = 2  # <-",
         "race", "an element of px is stored twice in this stage",
         "combine the two stores with select()",
+    ),
+    "stored twice by the only lane": (
+        "with k.stage(i=1) as i:\n    px[0, i] = 1\n    px[0, i] = 2  # <-",
+        "race", "an element of px is stored twice in this stage", "combine the two stores",
     ),
     "stored twice by others": (
         "with k.stage(i=4) as i:\n    px[0, i] = 1\n    px[0, i + 1] = 2  # <-",

@@ -8,6 +8,7 @@ from vp9_standard import cos64, narrow_filter, real_idct, reconstruct
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Kernel
+from daedalus.dsl.kernels.vp9.idct import COS64
 from daedalus.generator.registry import load
 
 KERNELS = {e.kernel.id: e.kernel for e in load()}
@@ -82,8 +83,6 @@ def test_inverse_dct_is_near_the_real_one(kind: str, largest: float) -> None:
 
 
 def test_the_specs_constants_are_the_standards() -> None:
-    from daedalus.dsl.kernels.vp9.idct import COS64
-
     assert {a: cos64(a) for a in COS64} == COS64 and set(COS64) == set(range(4, 32, 4))
 
 

@@ -4,9 +4,12 @@
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
+from random_programs import random_items
 from spec_support import kernel_of, spec_text
 
+from daedalus.dsl import interp
 from daedalus.dsl.ir import Kernel, Op
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.passes.assume import keep_assumptions
@@ -122,6 +125,35 @@ def test_forward_drops_what_nobody_reads(tmp_path: Path) -> None:
     assert [s.buffer for s in kernel.stages[0].stores] == ["u"]
 
 
+def test_forward_does_not_carry_a_load_past_a_store(tmp_path: Path) -> None:
+    body = (
+        't = k.temp("t", (1,))\n'
+        "with k.stage(z=1) as z:\n    t[0] = px[0, 0]\n"
+        "with k.stage(x=8) as x:\n    px[0, x] = 9\n"
+        "with k.stage(x=8) as x:\n    px[1, x] = t[0]\n"
+    )
+    kernel = kernel_of(tmp_path, spec_text(body))
+    items = random_items(kernel, 20, 1)
+    want = interp.run(kernel, items).buffers["px"]
+    assert (want[:, 1, 0] == items.buffers["px"][:, 0, 0]).all()
+    assert np.array_equal(interp.run(forward_temps(kernel), items).buffers["px"], want)
+
+
+def test_forward_needs_one_value_on_all_lanes(tmp_path: Path) -> None:
+    body = (
+        't = k.temp("t", (2,))\n'
+        "with k.stage(z=1) as z:\n    t[0] = clip_u8(c[0, 0])\n    t[1] = p\n"
+        "with k.stage(x=2) as x:\n    px[1, x] = t[x]\n    px[2, x] = t[1]\n"
+    )
+    kernel = kernel_of(tmp_path, spec_text(body))
+    forwarded = forward_temps(kernel)
+    first, second = forwarded.stages[-1].stores
+    assert (first.value.op, second.value.op) == (Op.LOAD, Op.PARAM)
+    items = random_items(kernel, 20, 1)
+    for name, want in interp.run(kernel, items).buffers.items():
+        assert np.array_equal(interp.run(forwarded, items).buffers[name], want)
+
+
 # ------------------------------------------------------------------ max_tree
 
 
@@ -214,11 +246,16 @@ def test_products_of_wide_sums_are_split() -> None:
     assert ops(split_products(given)) == ops(given)
 
 
-def test_the_order_of_the_passes() -> None:
-    assert [n for n, _ in passes(IDCT, Schedule("c"))] == [
-        "assume", "specialise", "forward", "max_tree", "expand_dot",
-    ]  # fmt: skip
-    assert [n for n, _ in passes(IDCT, Schedule("neon"))][-2:] == ["unroll", "pack"]
+@pytest.mark.parametrize("target", ["c", "neon"])
+def test_the_order_of_the_passes(target: str) -> None:
+    """As far as one relies on another."""
+    names = [n for n, _ in passes(IDCT, Schedule(target))]
+    at = names.index
+    assert names[0] == "assume" and len(set(names)) == len(names)
+    assert at("specialise") < at("forward")
+    assert at("max_tree") >= 0 and at("expand_dot") >= 0
+    assert ("unroll" in names) == ("pack" in names) == (target == "neon")
+    assert target == "c" or at("expand_dot") < at("unroll") < at("pack")
 
 
 @pytest.mark.parametrize("items", [1, 2, 4])

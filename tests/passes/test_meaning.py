@@ -19,6 +19,7 @@ from daedalus.dsl.ir import Kernel, Op
 from daedalus.dsl.verify import verify
 from daedalus.generator.passes.guard import find_guard, select_old
 from daedalus.generator.passes.pipeline import lower, passes
+from daedalus.generator.passes.split_clips import split_clips
 from daedalus.generator.passes.split_products import split_products
 from daedalus.generator.registry import load
 from daedalus.generator.schedule import Schedule
@@ -27,7 +28,7 @@ SCHEDULES = [
     pytest.param(e.kernel, s, id=f"{e.kernel.id}-{s.name}") for e in load() for s, _ in e.schedules
 ]
 RANDOM = accepted_kernels(25)
-BACK_END = (select_old, find_guard, split_products)
+BACK_END = (select_old, find_guard, split_clips, split_products)
 
 
 @cache
@@ -67,7 +68,7 @@ def test_every_pass_keeps_the_result(kernel: Kernel, schedule: Schedule) -> None
         changed = step(lowered)
         verify(changed)
         assert_same(kernel, changed, items, f"after {step.__name__}")
-    together = split_products(select_old(find_guard(lowered)))
+    together = split_products(split_clips(select_old(find_guard(lowered))))
     verify(together)
     assert_same(kernel, together, items, "after all")
 

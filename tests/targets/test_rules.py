@@ -13,7 +13,7 @@ from daedalus.dsl.ir import Op
 from daedalus.generator.targets.neon import rules as rules_module
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
 from daedalus.generator.targets.neon.rules import RULES, Rule
-from daedalus.generator.targets.neon.select import WIDTHS, Demand
+from daedalus.generator.targets.neon.select import WIDTHS, Choice, Demand
 
 BY_NAME = {r.name: r for r in RULES}
 CASES = [pytest.param(r, w, id=f"{r.name}-{w}") for r in RULES for w in r.widths]
@@ -41,7 +41,7 @@ def test_every_operation_is_used() -> None:
     assert set(OPS) <= used
 
 
-def _conversions() -> list[tuple[Program, Demand, object]]:
+def _conversions() -> list[tuple[Program, Demand, Choice]]:
     """Every conversion between forms of one value, over all ranges."""
     found = []
     for w in WIDTHS:
@@ -56,18 +56,16 @@ def _conversions() -> list[tuple[Program, Demand, object]]:
                 ]
         k = Maker()
         program, demand = k.done(k.truth()), Demand("mask", w)
-        found += [
-            (program, demand, c) for c in selection(program)._converted(program.node, demand)
-        ]
+        found += [(program, demand, c) for c in selection(program)._converted(program.node, demand)]
     return found
 
 
 def test_conversions() -> None:
     tried = {}
     for program, demand, choice in _conversions():
-        error = wrong(program, program.node, demand, choice, OPS)  # type: ignore[arg-type]
+        error = wrong(program, program.node, demand, choice, OPS)
         assert not error, f"{choice}: {error}"
-        tried[choice.op, demand.kind] = True  # type: ignore[attr-defined]
+        tried[choice.op, demand.kind] = True
     assert set(tried) == {
         ("movn", "bits"), ("movl_u", "bits"), ("movl_s", "bits"), ("movn", "mask"),
         ("movl_s", "mask"), ("", "sat_u"), ("", "sat_s"), ("qmovun", "sat_u"),
@@ -76,24 +74,13 @@ def test_conversions() -> None:
 
 
 def test_negation_of_a_value() -> None:
+    """The form that `_direct` gives for the demand "negated"."""
     for w in WIDTHS:
         for r in pool(w):
             k = Maker()
-            node = k(Op.ABS, k.leaf(r))  # not a leaf: those are broadcast
-            program = k.done(node)
-            negated = Demand("negated", w)
-            choice = replace(
-                next(selection(program)._converted(node, Demand("bits", w)), None)
-                or _alias(program),
-                op="neg", inputs=((node, Demand("bits", w)),),
-            )  # fmt: skip
-            assert not wrong(program, node, negated, choice, OPS)
-
-
-def _alias(program: Program) -> object:
-    from daedalus.generator.targets.neon.select import Choice
-
-    return Choice("neg", "neg", ((program.node, Demand("bits", 32)),), (), 0, 0.0)
+            program = k.done(k.leaf(r))
+            choice = Choice("neg", "neg", ((program.node, Demand("bits", w)),), (), 0, 0.0)
+            assert not wrong(program, program.node, Demand("negated", w), choice, OPS)
 
 
 # ------------------------------------------------------------------ broken rules are noticed
@@ -124,7 +111,8 @@ BROKEN = {
     "minimum with any limit": _broken("min_sat_u", when=rules_module._always),
     "maximum with any limit": _broken("max_sat_s", when=rules_module._always),
     "minimum of negative values": _broken(
-        "min_sat_u", when=lambda n, w, of: n.args[1].op is Op.CONST
+        "min_sat_u",
+        when=lambda n, w, of: n.args[1].op is Op.CONST
         and n.args[1].value == rules_module.limits(w, False)[1],
     ),
     "wrap to fewer bits": _broken("wrap", when=rules_module._always),
@@ -147,7 +135,9 @@ BROKEN = {
     "limited beside the end, le 1": _broken("le_sat1_s", when=_almost(1, True)),
     "limited beside the end, gt 0": _broken("gt_sat0_s", when=_almost(0, True)),
     "limited beside the end, gt 1": _broken("gt_sat1_u", when=_almost(1, False)),
-    "choice the wrong way round": _broken("bsl", pick=lambda n: iter([(n.args[0], *n.args[:0:-1])])),
+    "choice the wrong way round": _broken(
+        "bsl", pick=lambda n: iter([(n.args[0], *n.args[:0:-1])])
+    ),
     "mask not negated": _broken("bic_value", op="and"),
     "or for and": _broken("and", op="orr"),
     "negation forgotten": _broken("orn", op="orr"),
@@ -177,7 +167,8 @@ def _wrapping(name: str) -> MachineOp:
         "qrshrn_n_u": lambda w, a, n: (a[0] + (1 << n >> 1)) >> n,
         "qrshrn_n_s": lambda w, a, n: (a[0] + (1 << n >> 1)) >> n,
         "qrshrun_n": lambda w, a, n: (a[0] + (1 << n >> 1)) >> n,
-        "rhadd_u": lambda w, a, n: (a[0] + a[1]) >> 1, "rhadd_s": lambda w, a, n: (a[0] + a[1]) >> 1,
+        "rhadd_u": lambda w, a, n: (a[0] + a[1]) >> 1,
+        "rhadd_s": lambda w, a, n: (a[0] + a[1]) >> 1,
     }  # fmt: skip
     return replace(OPS[name], meaning=plain[name])
 
@@ -198,8 +189,8 @@ def test_a_wrapping_operation_is_noticed(name: str) -> None:
 @pytest.mark.parametrize("name", ["qmovn_u", "qmovn_s", "qmovun"])
 def test_a_wrapping_conversion_is_noticed(name: str) -> None:
     ops = OPS | {name: replace(OPS[name], meaning=lambda w, a, n: a[0])}
-    users = [c for c in _conversions() if c[2].op == name]  # type: ignore[attr-defined]
-    assert any(wrong(p, p.node, d, c, ops) for p, d, c in users)  # type: ignore[arg-type]
+    users = [c for c in _conversions() if c[2].op == name]
+    assert any(wrong(p, p.node, d, c, ops) for p, d, c in users)
 
 
 def test_operations_are_well_described() -> None:

@@ -10,4 +10,23 @@
 #define SIMDE_ENABLE_NATIVE_ALIASES
 #include <simde/arm/neon.h>
 
+/* SIMDe 0.8.2 saturates 1 << (bits - 1), which fits. */
+#undef vqshl_n_u8
+#define vqshl_n_u8(a, n) vorr_u8(vshl_n_u8((a), (n)), vcgt_u8((a), vdup_n_u8(UINT8_MAX >> (n))))
+#undef vqshl_n_u16
+#define vqshl_n_u16(a, n) \
+  vorr_u16(vshl_n_u16((a), (n)), vcgt_u16((a), vdup_n_u16(UINT16_MAX >> (n))))
+#undef vqshl_n_u32
+#define vqshl_n_u32(a, n) \
+  vorr_u32(vshl_n_u32((a), (n)), vcgt_u32((a), vdup_n_u32(UINT32_MAX >> (n))))
+#undef vqshlq_n_u8
+#define vqshlq_n_u8(a, n) \
+  vorrq_u8(vshlq_n_u8((a), (n)), vcgtq_u8((a), vdupq_n_u8(UINT8_MAX >> (n))))
+#undef vqshlq_n_u16
+#define vqshlq_n_u16(a, n) \
+  vorrq_u16(vshlq_n_u16((a), (n)), vcgtq_u16((a), vdupq_n_u16(UINT16_MAX >> (n))))
+#undef vqshlq_n_u32
+#define vqshlq_n_u32(a, n) \
+  vorrq_u32(vshlq_n_u32((a), (n)), vcgtq_u32((a), vdupq_n_u32(UINT32_MAX >> (n))))
+
 #endif /* DAEDALUS_TOOLS_SIMDE_ARM_NEON_H */

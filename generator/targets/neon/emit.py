@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from daedalus.dsl.ir import Kernel, Node, Op, Stage
 from daedalus.dsl.ranges import Ranges
+from daedalus.generator.passes.forward import drop_unread
 from daedalus.generator.passes.guard import find_guard, select_old
 from daedalus.generator.passes.split_clips import split_clips
 from daedalus.generator.passes.split_products import split_products
@@ -28,7 +29,6 @@ from daedalus.generator.targets.neon.vectors import (
 )  # fmt: skip
 from daedalus.generator.targets.shell import Body, body
 
-
 Watch = Callable[[Selection], None]
 
 
@@ -39,7 +39,7 @@ def emit(kernel: Kernel, *, early_out: bool, watch: Watch | None = None) -> tupl
     """
     counts = sorted({kernel.items_per_vector, 1}, reverse=True)
     guarded = find_guard(kernel) if early_out else kernel
-    prepared = split_products(split_clips(select_old(guarded)))
+    prepared = drop_unread(split_products(split_clips(select_old(guarded))))
     return tuple(
         body(kernel, n, *_body(replace(prepared, items_per_vector=n), watch)) for n in counts
     )

@@ -151,7 +151,11 @@ class Memory:
             if p.kind == "row" and p.line == line
         ]
         width = temp_dtype(self.kernel, self.ranges, b.name).bits
-        lo, hi = (b.shape[1]) if b.kind == "plane" else (0, line[1])
+        if b.kind == "plane":
+            lo, hi = b.shape[1]
+        else:  # the last row may end where the block does
+            first_of_last = (line[0] + stage.lanes - 1) * line[1]
+            lo, hi = 0, min(line[1], b.size - first_of_last)
         for cols in (64 // width, 128 // width):
             first = min(min(at), hi - cols)
             if (
@@ -326,7 +330,7 @@ class Memory:
         """Whether a load, or the tile it comes from, touches what is stored."""
         name = load.attr[0]
         b = self.kernel.buffer(name)
-        if b.kind == "temp":
+        if b.kind == "temp" and self._temps[name].method != "array":
             return False
         read = set(flat_index(b, load.index, stage).tolist())
         p = self._pattern(b, load.index, stage)

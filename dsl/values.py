@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a spec computes with: traced values, lanes, buffers and tables.
+
+Operators build nodes through the `KernelBuilder` of the kernel being traced. What Python would do
+with them silently or obscurely is refused, with a hint.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from daedalus.dsl.build import Builder
+from daedalus.dsl.errors import TraceError
+from daedalus.dsl.ir import Affine, Buffer, Node, Op, Table
+from daedalus.dsl.source import here
+
+if TYPE_CHECKING:
+    from daedalus.dsl.trace import KernelBuilder
+
+
+def _no(what: str, hint: str, subject: str = "a traced value") -> Callable[..., Any]:
+    def refuse(self: object, *_: object) -> Any:
+        raise TraceError("data-dependent-python", f"{subject} has no {what}", here(), hint=hint)
+
+    return refuse
+
+
+def is_integer(x: object) -> bool:
+    """A plain Python integer; True and False are none."""
+    return isinstance(x, int) and not isinstance(x, bool)
+
+
+class Value:
+    """A traced integer or boolean. Operators build nodes; Python control flow cannot look inside.
+
+    `home` is the builder that made it: a stage's, or the one of what all stages share.
+    """
+
+    __slots__ = ("_k", "home", "node")
+
+    def __init__(self, k: "KernelBuilder", node: Node, home: Builder) -> None:
+        self._k, self.node, self.home = k, node, home
+
+    # -- arithmetic
+    def __add__(self, o: "Scalar") -> "Value":
+        return self._k._op(Op.ADD, self, o)
+
+    def __radd__(self, o: int) -> "Value":
+        return self._k._op(Op.ADD, o, self)
+
+    def __sub__(self, o: "Scalar") -> "Value":
+        return self._k._op(Op.SUB, self, o)
+
+    def __rsub__(self, o: int) -> "Value":
+        return self._k._op(Op.SUB, o, self)
+
+    def __mul__(self, o: "Scalar") -> "Value":
+        return self._k._op(Op.MUL, self, o)
+
+    def __rmul__(self, o: int) -> "Value":
+        return self._k._op(Op.MUL, o, self)
+
+    def __neg__(self) -> "Value":
+        return self._k._op(Op.SUB, 0, self)
+
+    def __lshift__(self, n: int) -> "Value":
+        return self._k._op(Op.MUL, self, 1 << self._k._shift(n))
+
+    def __rshift__(self, n: "Scalar") -> "Value":
+        if isinstance(n, Value):
+            return self._k._op(Op.SHRV, self, n)
+        return self._k._op(Op.SHR, self, attr=(self._k._shift(n),))
+
+    def __rrshift__(self, o: int) -> "Value":
+        return self._k._op(Op.SHRV, o, self)
+
+    def __pos__(self) -> "Value":
+        return self
+
+    def __abs__(self) -> "Value":
+        return self._k._op(Op.ABS, self)
+
+    # -- comparisons
+    def __le__(self, o: "Scalar") -> "Value":
+        return self._k._op(Op.LE, self, o)
+
+    def __gt__(self, o: "Scalar") -> "Value":
+        return self._k._op(Op.GT, self, o)
+
+    def __ge__(self, o: "Scalar") -> "Value":
+        return self._k._op(Op.LE, o, self)
+
+    def __lt__(self, o: "Scalar") -> "Value":
+        return self._k._op(Op.GT, o, self)
+
+    def __eq__(self, o: object) -> "Value":  # type: ignore[override]
+        return (self <= o) & (self >= o)  # type: ignore[operator]
+
+    def __ne__(self, o: object) -> "Value":  # type: ignore[override]
+        return ~(self == o)
+
+    # -- booleans
+    def __and__(self, o: "Value") -> "Value":
+        return self._k._op(Op.AND, self, o)
+
+    def __or__(self, o: "Value") -> "Value":
+        return self._k._op(Op.OR, self, o)
+
+    def __invert__(self) -> "Value":
+        return self._k._op(Op.NOT, self)
+
+    # -- what Python would like to do with it, and must not
+    __bool__ = _no(
+        "truth at tracing time", "use select(), when(), & | ~ instead of if, and, or, not"
+    )
+    __index__ = _no("integer at tracing time", "only lanes, constants and table lookups index")
+    __int__ = _no("integer at tracing time", "only lanes, constants and table lookups index")
+    __float__ = _no("float", "kernels compute on integers only")
+    __iter__ = _no("elements", "slice the buffer instead, as in px[-4:4, i]")
+    __len__ = _no("length", "slice the buffer instead, as in px[-4:4, i]")
+    __getitem__ = _no("elements", "only buffers and tables are indexed")
+    __contains__ = _no("elements", "only buffers and tables are indexed")
+    __truediv__ = __rtruediv__ = _no("fraction", "use >> or round_shift()")
+    __floordiv__ = __rfloordiv__ = _no("division", "use >> or round_shift(), or a reciprocal table")
+    __mod__ = __rmod__ = _no("remainder", "use wrap(), or x - ((x >> n) << n)")
+    __pow__ = __rpow__ = _no("power", "multiply")
+    __rlshift__ = _no("shift to the left by it", "look the power up in a table, and multiply")
+    __xor__ = __rxor__ = _no("exclusive or", "compare with ==, or combine with & | ~")
+    __rand__ = __ror__ = _no("boolean from Python beside it", "select() and & | take comparisons")
+    __round__ = _no("float", "kernels compute on integers only")
+    __hash__ = object.__hash__
+
+
+Scalar = Value | int
+
+
+_ONE_PROGRAM = "every lane runs the same program: use a stage of fewer lanes, or a table"
+_AFFINE = "an index is a sum of lanes, each times an integer; add a lane axis to split one"
+
+
+class LaneIndex:
+    """A lane, or an affine expression of lanes, used as an index."""
+
+    __slots__ = ("affine",)
+
+    def __init__(self, affine: Affine) -> None:
+        self.affine = affine
+
+    def __add__(self, o: "int | LaneIndex") -> "LaneIndex":
+        other = _affine(o)
+        terms = dict(self.affine.terms)
+        for lane, c in other.terms:
+            terms[lane] = terms.get(lane, 0) + c
+        kept = tuple((lane, c) for lane, c in terms.items() if c)
+        return LaneIndex(Affine(self.affine.const + other.const, kept))
+
+    __radd__ = __add__
+
+    def __mul__(self, n: int) -> "LaneIndex":
+        if not is_integer(n):
+            raise TraceError(
+                "index", f"a lane is multiplied by {type(n).__name__}", here(),
+                hint="an index is a sum of lanes, each times an integer",
+            )  # fmt: skip
+        a = self.affine
+        return LaneIndex(Affine(a.const * n, tuple((lane, c * n) for lane, c in a.terms if n)))
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> "LaneIndex":
+        return self * -1
+
+    def __sub__(self, o: "int | LaneIndex") -> "LaneIndex":
+        return self + (LaneIndex(_affine(o)) * -1)
+
+    def __rsub__(self, o: int) -> "LaneIndex":
+        return -self + o
+
+    # -- a lane has no value while tracing: it stands for all of them
+    __bool__ = _no("truth at tracing time", _ONE_PROGRAM, "a lane")
+    __lt__ = __le__ = __gt__ = __ge__ = _no("order at tracing time", _ONE_PROGRAM, "a lane")
+    __index__ = __int__ = _no("integer at tracing time", _ONE_PROGRAM, "a lane")
+    __float__ = _no("float", "kernels compute on integers only", "a lane")
+    __iter__ = _no("elements", "a stage of one axis gives one lane", "a lane")
+    __floordiv__ = __mod__ = __rshift__ = __and__ = _no("quotient or bits", _AFFINE, "a lane")
+    __truediv__ = __lshift__ = __pow__ = _no("quotient or power", _AFFINE, "a lane")
+    __hash__ = object.__hash__
+
+    def __eq__(self, o: object) -> bool:
+        raise TraceError(
+            "data-dependent-python", "a lane cannot be compared", here(), hint=_ONE_PROGRAM
+        )
+
+
+def _affine(x: object) -> Affine:
+    if isinstance(x, LaneIndex):
+        return x.affine
+    if isinstance(x, int) and is_integer(x):
+        return Affine(x)
+    raise TraceError(
+        "index", f"cannot index with {type(x).__name__}", here(), hint="use a lane or an integer"
+    )
+
+
+class BufferRef:
+    """A buffer in the spec's own axes; indexing loads, assigning stores."""
+
+    def __init__(self, k: "KernelBuilder", decl: Buffer, swapped: bool) -> None:
+        self._k, self.decl, self._swapped = k, decl, swapped
+
+    def _indices(self, key: object) -> list[tuple[Affine, ...]] | tuple[Affine, ...]:
+        """All indices a key with one slice names, or the single index."""
+        keys = key if isinstance(key, tuple) else (key,)
+        shape = self.decl.shape[::-1] if self._swapped else self.decl.shape
+        if len(keys) != len(shape):
+            raise TraceError(
+                "index", f"{self.decl.name} has {len(shape)} axes, {len(keys)} given", here()
+            )
+        slices = [n for n, x in enumerate(keys) if isinstance(x, slice)]
+        if len(slices) > 1:
+            raise TraceError("index", "only one axis can be a slice", here())
+        if not slices:
+            return self._order(tuple(_affine(x) for x in keys))
+        at = slices[0]
+        s = keys[at]
+        assert isinstance(s, slice)
+        lo, hi = shape[at]
+        start, stop, step = s.start, s.stop, s.step
+        if not all(x is None or is_integer(x) for x in (start, stop, step)) or step == 0:
+            raise TraceError(
+                "index", f"a slice of {self.decl.name} needs integers, and a step other than 0",
+                here(), hint="a lane stands alone in its axis; add to it inside a Python loop",
+            )  # fmt: skip
+        span = range(lo if start is None else start, hi if stop is None else stop, step or 1)
+        return [
+            self._order(tuple(Affine(p) if n == at else _affine(x) for n, x in enumerate(keys)))
+            for p in span
+        ]
+
+    def _order(self, index: tuple[Affine, ...]) -> tuple[Affine, ...]:
+        return index[::-1] if self._swapped else index
+
+    # Python would otherwise count an index up for ever.
+    __iter__ = _no("elements to run through", "slice it, as in px[-4:4, i]", "a buffer")
+    __len__ = _no("length at tracing time", "its bounds are the ones declared", "a buffer")
+
+    def __getitem__(self, key: object) -> Any:
+        where = self._indices(key)
+        if isinstance(where, list):
+            return [self._k._load(self.decl, i) for i in where]
+        return self._k._load(self.decl, where)
+
+    def __setitem__(self, key: object, value: Any) -> None:
+        where = self._indices(key)
+        if not isinstance(where, list):
+            self._k._store(self.decl, where, value)
+            return
+        values = list(value) if isinstance(value, Sequence) else [value] * len(where)
+        if len(values) != len(where):
+            raise TraceError("index", f"{len(values)} values for {len(where)} elements", here())
+        for i, v in zip(where, values, strict=True):
+            self._k._store(self.decl, i, v)
+
+
+class TableRef:
+    def __init__(self, k: "KernelBuilder", decl: Table) -> None:
+        self._k, self.decl = k, decl
+
+    __iter__ = _no("elements to run through", "index it with what you know", "a table")
+    __len__ = _no("length at tracing time", "take that of the Python list it came from", "a table")
+
+    def __getitem__(self, key: Scalar | tuple[Scalar, Scalar]) -> Value:
+        keys = key if isinstance(key, tuple) else (key,)
+        if len(keys) != (1 if self.decl.vector else 2):
+            raise TraceError("index", f"table {self.decl.name}: wrong number of indices", here())
+        return self._k._op(Op.TABLE, *keys, attr=(self.decl.name,))

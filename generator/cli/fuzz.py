@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus fuzz`: random programs, the interpreter against every back end."""
+
+import json
+import time
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from daedalus.generator import fuzz
+from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, out, repo_root
+from daedalus.generator.targets.neon.rules import RULES
+
+SHOWN_FAILURES = 10
+
+
+@click.command("fuzz")
+@click.option("--programs", default=100, show_default=True, type=click.IntRange(1, 1_000_000),
+              help="How many programs.")  # fmt: skip
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
+@click.option("--first", default=0, show_default=True, type=click.IntRange(0),
+              help="Number of the first program; a seed and a number name a program.")  # fmt: skip
+@click.option("--items", default=64, show_default=True, type=click.IntRange(16, 100_000),
+              help="Conformant items a class; a fifth as many others.")  # fmt: skip
+@click.option("--sanitize", is_flag=True, help="Native builds with address and UB sanitizers.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+def command(
+    programs: int, seed: int, first: int, items: int, sanitize: bool, as_json: bool
+) -> None:
+    """Compares random legal programs on every back end with the reference interpreter.
+
+    A program that fails is written to build/fuzz/failures, with the command that runs it again.
+    Exits with 1 if there is one.
+    """
+    started = time.monotonic()
+    total = fuzz.Tally()
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+               TimeElapsedColumn())  # fmt: skip
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("programs", total=programs)
+        for tally in fuzz.campaign(seed, first, programs, items, sanitize=sanitize):
+            total.add(tally)
+            failed = f", {len(total.failures)} failures" if total.failures else ""
+            progress.update(task, advance=tally.programs, description=f"programs{failed}")
+        if total.failures:
+            progress.update(task, description="shrinking")
+            paths = fuzz.write_failures(seed, total.failures, items, sanitize=sanitize)
+    unused = [r.name for r in RULES if r.name not in total.rules]
+    if as_json:
+        click.echo(json.dumps(_figures(total, seed, first, items, unused), indent=1))
+    else:
+        _print(total, unused, time.monotonic() - started)
+    if total.failures:
+        for f in total.failures[:SHOWN_FAILURES]:
+            console.print(f"program {f.number}, {f.kind}:", markup=False)
+            console.print(f"{f.text.strip()[-1500:]}", markup=False, soft_wrap=True)
+            again = fuzz.replay_command(seed, f.number, items, sanitize=sanitize)
+            console.print(f"  replay: {again}", markup=False, soft_wrap=True)
+        bad = len({f.number for f in total.failures})
+        where = paths[0].parent.relative_to(repo_root())
+        raise UserError(f"{bad} of {programs} programs failed", f"they are in {where}", EXIT_FAILED)
+
+
+def _figures(
+    t: fuzz.Tally, seed: int, first: int, items: int, unused: list[str]
+) -> dict[str, object]:
+    return {
+        "seed": seed, "first": first, "items": items, "programs": t.programs,
+        "operations": t.operations, "variants": t.variants, "neon_variants": t.neon,
+        "not_lowerable": dict(sorted(t.refused.items())), "comparisons": t.comparisons,
+        "conformant": t.conformant, "other_items": t.others, "without_conformant": t.vacuous,
+        "decisions": dict(sorted(t.decided.items())), "rules": len(RULES) - len(unused),
+        "rules_never": unused,
+        "failures": [{"program": f.number, "kind": f.kind, "text": f.text} for f in t.failures],
+    }  # fmt: skip
+
+
+def _print(t: fuzz.Tally, unused: list[str], seconds: float) -> None:
+    refused = sum(t.refused.values())
+    why = ", ".join(f"{op} {n}" for op, n in sorted(t.refused.items()))
+    decided = sum(t.decided.values())
+    lines = [
+        f"{t.programs} programs of {t.operations / max(t.programs, 1):.1f} operations in"
+        f" {seconds:.0f} s: {t.comparisons} comparisons of {t.variants} variants,"
+        f" {t.conformant} conformant items, {t.others} others for memory safety only",
+        f"{100 * t.decided['both ways'] / max(decided, 1):.0f} % of {decided} conditions and limits"
+        " went both ways",
+        f"{refused} of {t.neon} NEON variants have no NEON form" + (f": {why}" if why else ""),
+        f"{len(RULES) - len(unused)} of {len(RULES)} NEON rules used"
+        + (f"; never: {', '.join(unused)}" if unused else ""),
+        f"{len(t.failures)} failures",
+    ]
+    for line in lines:
+        out.print(line, markup=False, soft_wrap=True)

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus gen`: what it writes and removes, what `--check` finds, and how it reports a spec."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from spec_support import in_stage, spec_text, write_spec
+
+from daedalus.generator.cli import gen
+from daedalus.generator.cli.common import EXIT_FAILED, EXIT_USAGE, UserError
+from daedalus.generator.emit import RECORDS
+from daedalus.generator.registry import load
+
+
+@pytest.fixture
+def specs(tmp_path: Path) -> Path:
+    """A folder with one small kernel."""
+    write_spec(tmp_path / "specs", spec_text(in_stage("pass")))
+    return tmp_path / "specs"
+
+
+@pytest.fixture
+def invoke(specs: Path, tmp_path: Path) -> Callable[..., Result]:
+    """Runs the verb on that folder; what it writes goes to `out`."""
+
+    def run(*options: str) -> Result:
+        arguments = ["--specs", str(specs), "--out", str(tmp_path / "out"), *options]
+        return CliRunner().invoke(gen.command, arguments)
+
+    return run
+
+
+def failure(result: Result) -> UserError:
+    """The error that a run ended with."""
+    assert isinstance(result.exception, UserError), result.output
+    return result.exception
+
+
+def files(folder: Path) -> set[str]:
+    return {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_what_was_written_is_what_is_wanted(invoke: Callable[..., Result], tmp_path: Path) -> None:
+    assert invoke().exit_code == 0
+    result = invoke("--check")
+    assert result.exit_code == 0
+    count = len(files(tmp_path / "out"))
+    assert f"{count} files are what the specs give" in result.output
+    assert "src/test/daedalus_test_it__neon_full.c" in files(tmp_path / "out")
+
+
+def test_the_current_folder_leaves_no_trace(
+    invoke: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    invoke()
+    (tmp_path / "specs" / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "specs" / "elsewhere")
+    load.cache_clear()
+    assert invoke("--check").exit_code == 0
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert [k["spec"] for k in manifest["kernels"]] == ["family/spec.py"]
+
+
+def test_check_writes_nothing(invoke: Callable[..., Result], tmp_path: Path) -> None:
+    error = failure(invoke("--check"))
+    assert error.exit_code == EXIT_FAILED
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "src/table_prod.c", "include/daedalus/test.h"])
+def test_a_changed_file_is_found(name: str, invoke: Callable[..., Result], tmp_path: Path) -> None:
+    invoke()
+    with (tmp_path / "out" / name).open("a") as f:
+        f.write(" ")
+    result = invoke("--check")
+    assert f"different: {name}" in result.output.splitlines()
+    _names_the_repair(failure(result), 1)
+
+
+def test_a_missing_file_is_found(invoke: Callable[..., Result], tmp_path: Path) -> None:
+    invoke()
+    (tmp_path / "out" / "manifest.json").unlink()
+    result = invoke("--check")
+    assert "missing: manifest.json" in result.output.splitlines()
+    _names_the_repair(failure(result), 1)
+
+
+@pytest.mark.parametrize("name", ["src/test/old_variant.c", "stray.txt", "include/daedalus/x.h"])
+def test_an_extra_file_is_found(name: str, invoke: Callable[..., Result], tmp_path: Path) -> None:
+    invoke()
+    (tmp_path / "out" / name).write_text("left over")
+    result = invoke("--check")
+    assert f"not generated: {name}" in result.output.splitlines()
+    _names_the_repair(failure(result), 1)
+
+
+def test_all_differences_are_counted(invoke: Callable[..., Result], tmp_path: Path) -> None:
+    invoke()
+    (tmp_path / "out" / "manifest.json").unlink()
+    (tmp_path / "out" / "src/table_prod.c").write_text("")
+    (tmp_path / "out" / "stray").write_text("")
+    _names_the_repair(failure(invoke("--check")), 3)
+
+
+def _names_the_repair(error: UserError, count: int) -> None:
+    assert error.exit_code == EXIT_FAILED
+    assert f"({count} files)" in error.message
+    assert "./daedalus gen" in error.hint
+
+
+def test_gen_repairs(invoke: Callable[..., Result], tmp_path: Path) -> None:
+    invoke()
+    (tmp_path / "out" / "manifest.json").unlink()
+    (tmp_path / "out" / "src/table_prod.c").write_text("")
+    (tmp_path / "out" / "stray").write_text("")
+    assert "2 written, 1 removed" in invoke().output
+    assert invoke("--check").exit_code == 0
+    assert not any(p.endswith(".partial") for p in files(tmp_path / "out"))
+
+
+def test_unchanged_files_are_left_alone(invoke: Callable[..., Result], tmp_path: Path) -> None:
+    """So that a build does not compile them again."""
+    invoke()
+    before = {p: p.stat().st_mtime_ns for p in (tmp_path / "out").rglob("*") if p.is_file()}
+    assert "0 written, 0 removed" in invoke().output
+    assert before == {p: p.stat().st_mtime_ns for p in before}
+
+
+def test_records_of_other_verbs_are_kept(invoke: Callable[..., Result], tmp_path: Path) -> None:
+    invoke()
+    for name in RECORDS:
+        (tmp_path / "out" / name).write_text("{}\n")
+    assert invoke("--check").exit_code == 0
+    invoke()
+    assert {p for p in files(tmp_path / "out") if p in RECORDS} == set(RECORDS)
+
+
+def test_a_specs_error_is_the_users(specs: Path, tmp_path: Path) -> None:
+    write_spec(specs, spec_text("with k.stage(i=8) as i:\n    px[0, i] = px[0, i] + 1"), "bad.py")
+    result = CliRunner().invoke(
+        gen.command, ["--specs", str(specs), "--out", str(tmp_path / "out")]
+    )
+    error = failure(result)
+    assert error.exit_code == EXIT_USAGE
+    assert error.message.startswith("bad.py:9: test_it: stores [1, 256] into px of u8 [range]")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    result = CliRunner().invoke(gen.command, ["--specs", str(tmp_path / "none")])
+    assert result.exit_code == 2 and "does not exist" in result.output
