@@ -2,7 +2,9 @@
 """Interval analysis: what every value can be, given buffers, parameters and assumptions.
 
 Tables are evaluated row by row over the range of the row index, so a dot product gets the bounds
-of the rows that exist, not of the worst mixture of their entries.
+of the rows that exist, not of the worst mixture of their entries. Sums are bounded as linear forms
+of what they are made of, so what is added and taken away again cancels (a running sum stays as
+narrow as the sum it equals).
 """
 
 from collections.abc import Callable
@@ -61,6 +63,7 @@ class Ranges:
         )
         self._hostile = hostile
         self._of: dict[Node, Interval] = {}
+        self._forms: dict[Node, dict[Node | None, int]] = {}
         self.temps: dict[str, Interval] = {}
         self._held: dict[str, Interval] = {}  # what a buffer that was stored to can hold
         self.stored: dict[str, list[Node]] = {}  # buffer -> the values stored in it
@@ -97,6 +100,34 @@ class Ranges:
             return r
         self.wraps.add(node)
         return width
+
+    def _sum(self, node: Node) -> Interval:
+        """The interval of a linear form: every term counted once, with its whole coefficient."""
+        form = self._form(node)
+        const = form.get(None, 0)
+        terms = [
+            _product(Interval(c, c), self._of[x]) for x, c in form.items() if x is not None
+        ]
+        return Interval(const + sum(t.lo for t in terms), const + sum(t.hi for t in terms))
+
+    def _form(self, node: Node) -> dict[Node | None, int]:
+        """Term -> coefficient; None stands for 1. Other operations are terms."""
+        known = self._forms.get(node)
+        if known is not None:
+            return known
+        form: dict[Node | None, int] = {}
+        if node.op is Op.CONST:
+            form[None] = node.value
+        elif node.op in (Op.ADD, Op.SUB):
+            for x, sign in zip(node.args, (1, 1 if node.op is Op.ADD else -1), strict=True):
+                for term, c in self._form(x).items():
+                    form[term] = form.get(term, 0) + sign * c
+        elif node.op is Op.MUL and node.args[1].op is Op.CONST:
+            form = {t: c * node.args[1].value for t, c in self._form(node.args[0]).items()}
+        else:
+            form[node] = 1
+        self._forms[node] = form
+        return form
 
     def _load(self, name: str) -> Interval:
         if name in self.temps:
@@ -141,7 +172,11 @@ class Ranges:
                 return Interval(max(a[0].lo, min(lo, a[0].hi)), min(a[0].hi, max(hi, a[0].lo)))
             case Op.SELECT:
                 return a[1] | a[2]
-        return _arithmetic(n, a)
+        naive = _arithmetic(n, a)
+        if n.op in (Op.ADD, Op.SUB) and not self._hostile:
+            exact = self._sum(n)
+            return Interval(max(naive.lo, exact.lo), min(naive.hi, exact.hi))
+        return naive
 
 
 def _arithmetic(n: Node, a: list[Interval]) -> Interval:

@@ -8,6 +8,7 @@
 
 #include <daedalus/core.h>
 #include <daedalus/ffmpeg.h>
+#include <daedalus/h264.h>
 #include <daedalus/vp9.h>
 
 #endif /* DAEDALUS_H */

@@ -3,7 +3,26 @@
 #include <string.h>
 
 #include <daedalus/ffmpeg.h>
+#include "h264/variants.h"
 #include "vp9/variants.h"
+
+void daedalus_ffmpeg_h264_idct4(uint8_t *dst, int16_t *coeffs, ptrdiff_t dst_stride) {
+#if DAEDALUS_HAVE_NEON
+  daedalus_item_h264_idct4__neon_full(dst, dst_stride, coeffs);
+#else
+  daedalus_item_h264_idct4__c_full(dst, dst_stride, coeffs);
+#endif
+  memset(coeffs, 0, 16 * sizeof(*coeffs));
+}
+
+void daedalus_ffmpeg_h264_idct8(uint8_t *dst, int16_t *coeffs, ptrdiff_t dst_stride) {
+#if DAEDALUS_HAVE_NEON
+  daedalus_item_h264_idct8__neon_full(dst, dst_stride, coeffs);
+#else
+  daedalus_item_h264_idct8__c_full(dst, dst_stride, coeffs);
+#endif
+  memset(coeffs, 0, 64 * sizeof(*coeffs));
+}
 
 void daedalus_ffmpeg_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int eob) {
   if (eob >= 1 && eob <= 1) {
@@ -48,5 +67,21 @@ void daedalus_ffmpeg_vp9_lpf4_v(uint8_t *dst, ptrdiff_t dst_stride, int E, int I
   daedalus_item_vp9_lpf4_v__neon_full_early(dst, dst_stride, E, I, H);
 #else
   daedalus_item_vp9_lpf4_v__c_full(dst, dst_stride, E, I, H);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, int E, int I, int H) {
+#if DAEDALUS_HAVE_NEON
+  daedalus_item_vp9_lpf8_h__neon_full(dst, dst_stride, E, I, H);
+#else
+  daedalus_item_vp9_lpf8_h__c_full(dst, dst_stride, E, I, H);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, int E, int I, int H) {
+#if DAEDALUS_HAVE_NEON
+  daedalus_item_vp9_lpf8_v__neon_full(dst, dst_stride, E, I, H);
+#else
+  daedalus_item_vp9_lpf8_v__c_full(dst, dst_stride, E, I, H);
 #endif
 }

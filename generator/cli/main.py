@@ -7,7 +7,8 @@ import sys
 import click
 
 from daedalus import __version__
-from daedalus.generator.cli.common import EXIT_FAILED, EXIT_INTERRUPTED, UserError, report_error
+from daedalus.dsl.errors import SpecError
+from daedalus.generator.cli.common import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, UserError, report_error
 
 # Verb -> module of the same name in this package that defines the command `command`.
 VERBS = ("build", "check", "count", "doctor", "fuzz", "gen", "oracle", "setup", "stream", "test")
@@ -53,6 +54,9 @@ def main() -> None:
     except UserError as e:
         report_error(e)
         code = e.exit_code
+    except SpecError as e:
+        report_error(UserError(str(e)))
+        code = EXIT_USAGE
     except BrokenPipeError:
         code = EXIT_FAILED
     sys.exit(code if isinstance(code, int) else 0)

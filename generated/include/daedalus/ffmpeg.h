@@ -17,6 +17,12 @@
 extern "C" {
 #endif
 
+/** h264_idct4: 4x4 inverse transform of scaled coefficients, rounded by 6 bits and added. Clears coeffs. */
+DAEDALUS_API void daedalus_ffmpeg_h264_idct4(uint8_t *dst, int16_t *coeffs, ptrdiff_t dst_stride);
+
+/** h264_idct8: 8x8 inverse transform of scaled coefficients, rounded by 6 bits and added. Clears coeffs. */
+DAEDALUS_API void daedalus_ffmpeg_h264_idct8(uint8_t *dst, int16_t *coeffs, ptrdiff_t dst_stride);
+
 /** vp9_idct8: 8x8 inverse DCT of both passes, rounded by 5 bits and added to the prediction. Clears coeffs. */
 DAEDALUS_API void daedalus_ffmpeg_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int eob);
@@ -27,6 +33,14 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride,
 
 /** vp9_lpf4_v: The 4-tap filter on an edge of 8 positions: changes up to two pixels on each side. */
 DAEDALUS_API void daedalus_ffmpeg_vp9_lpf4_v(uint8_t *dst, ptrdiff_t dst_stride, int E, int I,
+    int H);
+
+/** vp9_lpf8_h: The 8-tap filter where both sides are flat, else the 4-tap one; an edge of 8 positions. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, int E, int I,
+    int H);
+
+/** vp9_lpf8_v: The 8-tap filter where both sides are flat, else the 4-tap one; an edge of 8 positions. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, int E, int I,
     int H);
 
 #ifdef __cplusplus

@@ -138,6 +138,92 @@ DAEDALUS_API int daedalus_dispatch_vp9_lpf4_v(daedalus_ctx *ctx, daedalus_substr
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf4_v(daedalus_ctx *ctx, uint8_t *dst,
     size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta);
 
+/*
+ * vp9_lpf8_h, also called vp9_lpf8
+ * The 8-tap filter where both sides are flat, else the 4-tap one; an edge of 8 positions.
+ *
+ * Computes VP9 8.8.2 (edge loop filter), 8.8.4 and 8.8.5 (narrow and wide filter), TX_8X8.
+ */
+
+/** What an item of vp9_lpf8_h carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf8_h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t E; /**< 0..254; blimit: 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t I; /**< 0..63; limit, 8.8.3 */
+  uint8_t H; /**< 0..15; thresh, level >> 4 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_lpf8_h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns -4..3 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf8_h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf8_h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8_h(daedalus_ctx *ctx, uint8_t *dst,
+    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
+
+typedef daedalus_vp9_lpf8_h_meta daedalus_vp9_lpf8_meta;
+
+/** daedalus_append_vp9_lpf8_h() under the alias. */
+DAEDALUS_API int daedalus_append_vp9_lpf8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
+
+/** daedalus_dispatch_vp9_lpf8_h() under the alias. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
+
+/** daedalus_recipe_dispatch_vp9_lpf8_h() under the alias. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8(daedalus_ctx *ctx, uint8_t *dst,
+    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
+
+/*
+ * vp9_lpf8_v
+ * The 8-tap filter where both sides are flat, else the 4-tap one; an edge of 8 positions.
+ *
+ * Computes VP9 8.8.2 (edge loop filter), 8.8.4 and 8.8.5 (narrow and wide filter), TX_8X8.
+ */
+
+/** What an item of vp9_lpf8_v carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf8_v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t E; /**< 0..254; blimit: 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t I; /**< 0..63; limit, 8.8.3 */
+  uint8_t H; /**< 0..15; thresh, level >> 4 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_lpf8_v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows -4..3, columns 0..7 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf8_v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, uint8_t *dst,
+    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta);
+
 #ifdef __cplusplus
 }
 #endif

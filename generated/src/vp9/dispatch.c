@@ -136,3 +136,98 @@ int daedalus_recipe_dispatch_vp9_lpf4_v(daedalus_ctx *ctx, uint8_t *dst, size_t 
   return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf4_v"), DAEDALUS_SUBSTRATE_AUTO,
       buffers, n_edges, meta);
 }
+
+static_assert(offsetof(daedalus_vp9_lpf8_h_meta, dst_off) == 0, "vp9_lpf8_h: dst_off");
+static_assert(offsetof(daedalus_vp9_lpf8_h_meta, E) == 4, "vp9_lpf8_h: E");
+static_assert(offsetof(daedalus_vp9_lpf8_h_meta, I) == 5, "vp9_lpf8_h: I");
+static_assert(offsetof(daedalus_vp9_lpf8_h_meta, H) == 6, "vp9_lpf8_h: H");
+static_assert(offsetof(daedalus_vp9_lpf8_h_meta, reserved) == 7, "vp9_lpf8_h: reserved");
+static_assert(sizeof(daedalus_vp9_lpf8_h_meta) == 8, "vp9_lpf8_h: size");
+
+int daedalus_append_vp9_lpf8_h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf8_h"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_dispatch_vp9_lpf8_h(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf8_h"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf8_h(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf8_h"), DAEDALUS_SUBSTRATE_AUTO,
+      buffers, n_edges, meta);
+}
+
+int daedalus_append_vp9_lpf8(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf8_h"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_dispatch_vp9_lpf8(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf8_h"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf8(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf8_h"), DAEDALUS_SUBSTRATE_AUTO,
+      buffers, n_edges, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_lpf8_v_meta, dst_off) == 0, "vp9_lpf8_v: dst_off");
+static_assert(offsetof(daedalus_vp9_lpf8_v_meta, E) == 4, "vp9_lpf8_v: E");
+static_assert(offsetof(daedalus_vp9_lpf8_v_meta, I) == 5, "vp9_lpf8_v: I");
+static_assert(offsetof(daedalus_vp9_lpf8_v_meta, H) == 6, "vp9_lpf8_v: H");
+static_assert(offsetof(daedalus_vp9_lpf8_v_meta, reserved) == 7, "vp9_lpf8_v: reserved");
+static_assert(sizeof(daedalus_vp9_lpf8_v_meta) == 8, "vp9_lpf8_v: size");
+
+int daedalus_append_vp9_lpf8_v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf8_v"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf8_v"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf8_v"), DAEDALUS_SUBSTRATE_AUTO,
+      buffers, n_edges, meta);
+}

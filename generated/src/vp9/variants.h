@@ -69,4 +69,20 @@ daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full_x2;
 void daedalus_item_vp9_lpf4_v__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, int32_t E,
     int32_t I, int32_t H);
 
+daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full;
+void daedalus_item_vp9_lpf8_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I,
+    int32_t H);
+
+daedalus_cpu_fn daedalus_vp9_lpf8_h__c_full;
+void daedalus_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I,
+    int32_t H);
+
+daedalus_cpu_fn daedalus_vp9_lpf8_v__neon_full;
+void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I,
+    int32_t H);
+
+daedalus_cpu_fn daedalus_vp9_lpf8_v__c_full;
+void daedalus_item_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I,
+    int32_t H);
+
 #endif /* DAEDALUS_VP9_VARIANTS_H */
