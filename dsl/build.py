@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from daedalus.dsl.errors import Loc
-from daedalus.dsl.ir import COMMUTATIVE, Affine, Node, Op, Stage, Store, Table, evaluate
+from daedalus.dsl.ir import COMMUTATIVE, Affine, Node, Op, Stage, Table, evaluate
 
-_NEVER_FOLDED = frozenset({Op.CONST, Op.PARAM, Op.LOAD, Op.TABLE, Op.DOT, Op.ASSUME})
+_NEVER_FOLDED = frozenset({Op.CONST, Op.PARAM, Op.LANE, Op.LOAD, Op.TABLE, Op.DOT, Op.ASSUME})
 
 
 class Builder:
@@ -134,11 +134,15 @@ def rewrite_stage(
             )
         new[node] = changed
     stores = tuple(
-        Store(s.buffer, s.index, new[s.value], new[s.mask] if s.mask else None, s.loc)
-        for s in stage.stores
+        replace(s, value=new[s.value], mask=new[s.mask] if s.mask else None) for s in stage.stores
     )
-    guard = None if stage.guard is None else new[stage.guard]
-    return replace(stage, stores=stores, guard=guard)
+    return replace(
+        stage,
+        stores=stores,
+        guard=None if stage.guard is None else new[stage.guard],
+        given=None if stage.given is None else new[stage.given],
+        limits=tuple((lane, new[n]) for lane, n in stage.limits),
+    )
 
 
 def fix_lanes(index: tuple[Affine, ...], at: Mapping[str, int]) -> tuple[Affine, ...]:

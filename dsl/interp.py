@@ -73,19 +73,46 @@ class _Stage:
         broken: dict[str, Array],
     ) -> None:
         self.kernel, self.stage, self.items, self.state = kernel, stage, items, state
-        self.grid, self.broken = stage.grid(), broken
+        self.grid = stage.grid()
         self.values: dict[Node, Array] = {}
+        outside: list[tuple[str, Array]] = []
         for node in stage.nodes():
             self.values[node] = self._node(node)
+            if node.op is Op.ASSUME and node.attr[0]:  # a fact found by a pass has no name
+                x = self.values[node]
+                outside.append((node.attr[0], (x < node.attr[1]) | (x > node.attr[2])))
+        on = self.active()
+        for name, where in outside:
+            broken[name] |= (where & on).any(axis=1)
 
-    def where(self, buffer: str, index: Index) -> tuple[Array | slice, ...]:
-        """Selects the elements of all items at every lane: shape [items, lanes]."""
+    def where(
+        self, buffer: str, index: Index, args: tuple[Array, ...] = ()
+    ) -> tuple[Array | slice, ...]:
+        """Selects the elements of all items at every lane: shape [items, lanes].
+
+        With `args` (indices known only at run time), places outside the declared bounds, of items
+        that are not conformant, are moved inside.
+        """
         shape = self.kernel.buffer(buffer).shape
-        at = [
-            np.broadcast_to(affine.at(self.grid) - lo, (self.stage.lanes,))
-            for affine, (lo, _) in zip(index, shape, strict=True)
+        if not args:
+            at = [affine.at(self.grid) - lo for affine, (lo, _) in zip(index, shape, strict=True)]
+            return (slice(None), *(np.broadcast_to(a, (self.stage.lanes,)) for a in at))
+        known = {**self.grid, **{f"#{n}": a for n, a in enumerate(args)}}
+        places = [
+            np.clip(affine.at(known) - lo, 0, hi - lo - 1)
+            for affine, (lo, hi) in zip(index, shape, strict=True)
         ]
-        return (slice(None), *at)
+        return (np.arange(self.items.count)[:, None], *places)
+
+    def active(self) -> Array:
+        """Where the stage runs: bool [items, lanes]."""
+        lanes = (self.items.count, self.stage.lanes)
+        on = np.ones(lanes, dtype=bool)
+        if self.stage.given is not None:
+            on &= self.values[self.stage.given]
+        for lane, limit in self.stage.limits:
+            on &= self.grid[lane][None, :] < self.values[limit]
+        return on
 
     def outcomes(self) -> list[Array]:
         """Which way every comparison goes, and where every limit binds."""
@@ -106,9 +133,15 @@ class _Stage:
             case Op.CONST:
                 return np.array([[n.value]], dtype=np.int64)
             case Op.PARAM:
-                return self.items.params[n.attr[0]][:, None]
+                values = self.items.params[n.attr[0]]
+                if values.ndim == 1:
+                    return values[:, None]
+                at = np.broadcast_to(n.index[0].at(self.grid), (self.stage.lanes,))
+                return values[:, at]
+            case Op.LANE:
+                return self.grid[n.attr[0]][None, :]
             case Op.LOAD:
-                return self.state[n.attr[0]][self.where(n.attr[0], n.index)]
+                return self.state[n.attr[0]][self.where(n.attr[0], n.index, args)]
             case Op.TABLE:
                 return _lookup(self.kernel.table(n.attr[0]), args)
             case Op.DOT:
@@ -117,12 +150,6 @@ class _Stage:
                     np.clip(args[0], 0, len(table.rows) - 1)
                 ]
                 return np.asarray(sum(rows[..., k] * x for k, x in enumerate(args[1:])))
-            case Op.ASSUME:
-                name, lo, hi = n.attr
-                if name:  # a fact found by a pass has none
-                    outside = (args[0] < lo) | (args[0] > hi)
-                    self.broken[name] |= outside.any(axis=1)
-                return args[0]
         return np.asarray(evaluate(n.op, n.attr, args))
 
 
@@ -164,23 +191,27 @@ def _run(kernel: Kernel, items: Items, log: list[Decisions] | None) -> Result:
     for b in (*kernel.buffers, *kernel.temps):
         given = items.buffers.get(b.name)
         shape = (count, *b.extents)
-        state[b.name] = np.zeros(shape, np.int64) if given is None else given.astype(np.int64)
+        empty = np.full(shape, b.init or 0, np.int64)
+        state[b.name] = empty if given is None else given.astype(np.int64)
     outputs = [b.name for b in kernel.buffers if b.access != "in"]
     written = {n: np.zeros(state[n].shape, dtype=bool) for n in outputs}
     broken = {a.name: np.zeros(count, dtype=bool) for a in kernel.assumptions}
     for stage in kernel.stages:
         ran = _Stage(kernel, stage, items, state, broken)
         lanes = (count, stage.lanes)
-        stored = np.zeros(lanes, dtype=bool)
+        stored, on = np.zeros(lanes, dtype=bool), ran.active()
         after: dict[str, Array] = {}
         for s in stage.stores:
             at = ran.where(s.buffer, s.index)
             target = after.setdefault(s.buffer, state[s.buffer].copy())
             value = np.broadcast_to(ran.values[s.value], lanes)
-            mask = np.broadcast_to(
-                np.array([[True]]) if s.mask is None else ran.values[s.mask], lanes
-            )
-            target[at] = np.where(mask, value, target[at])
+            mask = on if s.mask is None else on & ran.values[s.mask]
+            if s.combine:
+                items = np.arange(count)[:, None]
+                full = np.broadcast_arrays(items, *at[1:])
+                _COMBINE[s.combine].at(target, tuple(a[mask] for a in full), value[mask])
+            else:
+                target[at] = np.where(mask, value, target[at])
             stored |= mask
             if s.buffer in written:
                 written[s.buffer][at] |= mask
@@ -190,6 +221,9 @@ def _run(kernel: Kernel, items: Items, log: list[Decisions] | None) -> Result:
     return Result({n: state[n] for n in outputs}, written, broken, _in_range(kernel, items))
 
 
+_COMBINE = {"add": np.add, "min": np.minimum, "max": np.maximum}
+
+
 def _in_range(kernel: Kernel, items: Items) -> Array:
     ok = np.ones(items.count, dtype=bool)
     for b in kernel.buffers:
@@ -197,7 +231,8 @@ def _in_range(kernel: Kernel, items: Items) -> Array:
             a = items.buffers[b.name].reshape(items.count, -1)
             ok &= ((a >= b.lo) & (a <= b.hi)).all(axis=1)
     for p in kernel.params:
-        ok &= (items.params[p.name] >= p.lo) & (items.params[p.name] <= p.hi)
+        values = items.params[p.name].reshape(items.count, -1)
+        ok &= ((values >= p.lo) & (values <= p.hi)).all(axis=1)
     return ok
 
 

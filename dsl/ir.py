@@ -10,8 +10,9 @@ lane domain (`dims`). All loads of a stage see the state before it, its stores a
 | op       | attr          | value                                                             |
 |----------|---------------|-------------------------------------------------------------------|
 | CONST    | value         | value                                                             |
-| PARAM    | name          | the item's parameter                                              |
-| LOAD     | buffer, index | the element at index (affine in the lanes) before this stage      |
+| PARAM    | name, index   | the item's parameter; of an array, the element at index           |
+| LANE     | name          | the lane's coordinate on an axis                                  |
+| LOAD     | buffer, index | the element at index before this stage                            |
 | TABLE    | table         | table[args]; an index outside is clamped to the nearest row       |
 | ADD, SUB, MUL |          | a + b, a - b, a * b                                               |
 | SHR      | n >= 0        | floor(a / 2**n)                                                   |
@@ -94,6 +95,7 @@ def smallest_dtype(lo: int, hi: int) -> DType | None:
 class Op(StrEnum):
     CONST = "const"
     PARAM = "param"
+    LANE = "lane"
     LOAD = "load"
     TABLE = "table"
     ADD = "add"
@@ -124,7 +126,11 @@ BOOLEAN = frozenset({Op.LE, Op.GT, Op.AND, Op.OR, Op.NOT})
 
 @dataclass(frozen=True)
 class Affine:
-    """An index: const + sum of coefficient * lane."""
+    """An index: const + sum of coefficient * lane.
+
+    In the index of a LOAD, the term "#0" is the node's first argument, "#1" the second: values
+    that are the same on all lanes of an item.
+    """
 
     const: int
     terms: tuple[tuple[str, int], ...] = ()
@@ -176,13 +182,13 @@ class Node:
     @property
     def index(self) -> Index:
         """The index of a LOAD."""
-        assert self.op is Op.LOAD
+        assert self.op in (Op.LOAD, Op.PARAM)
         index: Index = self.attr[1]
         return index
 
 
 def evaluate(op: Op, attr: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
-    """The meaning of every operation but CONST, PARAM, LOAD, TABLE and DOT.
+    """The meaning of every operation but CONST, PARAM, LANE, LOAD, TABLE and DOT.
 
     Works on integers and, element-wise, on integer and boolean arrays.
     """
@@ -269,6 +275,7 @@ class Buffer:
     hi: int = 0
     owns: tuple[tuple[int, int], ...] | None = None
     note: str = ""
+    init: int | None = None  # of a temp: what every element holds before the first stage
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -287,6 +294,7 @@ class Param:
     hi: int
     loc: Loc
     why: str = ""
+    count: int = 1  # elements; more than one makes it an array in the meta
 
 
 @dataclass(frozen=True)
@@ -326,18 +334,23 @@ class ItemClass:
 
 @dataclass(frozen=True)
 class Store:
+    """combine  "" replaces the element; "add", "min" or "max" merge the values of several lanes."""
+
     buffer: str
     index: Index
     value: Node
     mask: Node | None
     loc: Loc
+    combine: str = ""
 
 
 @dataclass(frozen=True)
 class Stage:
     """A lane domain, outermost axis first, and what every point of it stores.
 
-    guard  set by a pass: a lane for which it is false stores nothing that differs from before, so
+    given   the stage runs only for items where this (the same on all lanes) holds
+    limits  axis -> how many of its coordinates exist, the same on all lanes; at most the extent
+    guard   set by a pass: a lane for which it is false stores nothing that differs from before, so
            where it is false on all lanes the stage may be skipped.
     """
 
@@ -345,6 +358,8 @@ class Stage:
     stores: tuple[Store, ...]
     loc: Loc
     guard: Node | None = None
+    given: Node | None = None
+    limits: tuple[tuple[str, Node], ...] = ()
 
     @property
     def extents(self) -> dict[str, int]:
@@ -355,9 +370,10 @@ class Stage:
         return int(np.prod([n for _, n in self.dims]))
 
     def roots(self) -> list[Node]:
-        """Masks and values of the stores, in order, and the guard."""
-        stored = [n for s in self.stores for n in (s.value, s.mask) if n is not None]
-        return stored if self.guard is None else [*stored, self.guard]
+        """Masks and values of the stores, in order, and what decides where the stage runs."""
+        roots = [n for s in self.stores for n in (s.value, s.mask)]
+        roots += [self.guard, self.given, *(n for _, n in self.limits)]
+        return [n for n in roots if n is not None]
 
     def nodes(self) -> list[Node]:
         """All nodes, in the author's order."""

@@ -10,8 +10,10 @@ narrow as the sum it equals).
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from daedalus.dsl.errors import Loc, RangeError
-from daedalus.dsl.ir import Kernel, Node, Op, Stage, Table, smallest_dtype
+from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store, Table, smallest_dtype
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,11 @@ class Ranges:
         )
         self._hostile = hostile
         self._of: dict[Node, Interval] = {}
+        self._extents: dict[str, int] = {}
         self._forms: dict[Node, dict[Node | None, int]] = {}
-        self.temps: dict[str, Interval] = {}
+        self.temps: dict[str, Interval] = {
+            t.name: Interval(t.init, t.init) for t in kernel.temps if t.init is not None
+        }
         self._held: dict[str, Interval] = {}  # what a buffer that was stored to can hold
         self.stored: dict[str, list[Node]] = {}  # buffer -> the values stored in it
         self._conformant = Ranges(kernel, assume) if hostile else None
@@ -78,11 +83,14 @@ class Ranges:
         return self._of[node]
 
     def _stage(self, stage: Stage) -> None:
+        self._extents = stage.extents
         for node in stage.nodes():
             if node not in self._of:
                 self._of[node] = BOOL if node.is_bool else self._limited(node)
         for s in stage.stores:
             got = self._of[s.value]
+            if s.combine == "add":
+                got = self._accumulated(stage, s, got)
             if any(s.buffer == t.name for t in self.kernel.temps):
                 self.temps[s.buffer] = self.temps.get(s.buffer, got) | got
             else:  # what is declared of an inout buffer holds before the first store
@@ -105,9 +113,7 @@ class Ranges:
         """The interval of a linear form: every term counted once, with its whole coefficient."""
         form = self._form(node)
         const = form.get(None, 0)
-        terms = [
-            _product(Interval(c, c), self._of[x]) for x, c in form.items() if x is not None
-        ]
+        terms = [_product(Interval(c, c), self._of[x]) for x, c in form.items() if x is not None]
         return Interval(const + sum(t.lo for t in terms), const + sum(t.hi for t in terms))
 
     def _form(self, node: Node) -> dict[Node | None, int]:
@@ -129,6 +135,15 @@ class Ranges:
         self._forms[node] = form
         return form
 
+    def _accumulated(self, stage: Stage, s: Store, value: Interval) -> Interval:
+        """What an element can hold after this: what it held, and what every lane adds."""
+        buffer = self.kernel.buffer(s.buffer)
+        grid = stage.grid()
+        places = np.stack([np.broadcast_to(a.at(grid), (stage.lanes,)) for a in s.index])
+        times = int(np.unique(places, axis=1, return_counts=True)[1].max())
+        before = self.temps.get(s.buffer, Interval(buffer.init or 0, buffer.init or 0))
+        return Interval(before.lo + min(0, times * value.lo), before.hi + max(0, times * value.hi))
+
     def _load(self, name: str) -> Interval:
         if name in self.temps:
             t = self._temp_types.get(name)
@@ -149,6 +164,8 @@ class Ranges:
             case Op.PARAM:
                 p = self.kernel.param(n.attr[0])
                 return Interval(p.lo, p.hi)
+            case Op.LANE:
+                return Interval(0, self._extents[n.attr[0]] - 1)
             case Op.LOAD:
                 return self._load(n.attr[0])
             case Op.TABLE:

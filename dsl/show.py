@@ -8,7 +8,10 @@ def show(kernel: Kernel) -> str:
     """The whole lane program, a line a declaration and a node; source lines are left out."""
     lines = [f"kernel {kernel.id}"]
     lines += [f"  {_buffer(b)}" for b in (*kernel.buffers, *kernel.temps)]
-    lines += [f"  param {p.name}: {p.dtype} in [{p.lo}, {p.hi}]" for p in kernel.params]
+    lines += [
+        f"  param {p.name}{f'[{p.count}]' if p.count > 1 else ''}: {p.dtype} in [{p.lo}, {p.hi}]"
+        for p in kernel.params
+    ]
     lines += [f"  table {t.name}: {t.dtype} = {t.rows}" for t in kernel.tables]
     lines += [
         f"  assumption {a.name}" + ("" if a.default else " (off)") for a in kernel.assumptions
@@ -20,14 +23,17 @@ def show(kernel: Kernel) -> str:
         lines.append(f"  items side by side: {kernel.items_per_vector}")
     for stage in kernel.stages:
         dims = ", ".join(f"{name}={n}" for name, n in stage.dims)
-        lines.append(f"  stage {dims}")
         number = {node: n for n, node in enumerate(stage.nodes())}
+        given = f" given %{number[stage.given]}" if stage.given else ""
+        limits = "".join(f", {lane} < %{number[n]}" for lane, n in stage.limits)
+        lines.append(f"  stage {dims}{limits}{given}")
         for node, n in number.items():
             name = f"  # {node.name}" if node.name else ""
             lines.append(f"    %{n} = {_node(node, number)}{name}")
         for s in stage.stores:
             mask = f" where %{number[s.mask]}" if s.mask else ""
-            lines.append(f"    {s.buffer}{index_text(s.index)} = %{number[s.value]}{mask}")
+            how = f"{s.combine}= " if s.combine else "= "
+            lines.append(f"    {s.buffer}{index_text(s.index)} {how}%{number[s.value]}{mask}")
     return "\n".join(lines) + "\n"
 
 
@@ -38,7 +44,7 @@ def index_text(index: Index) -> str:
 def _buffer(b: Buffer) -> str:
     shape = " x ".join(f"{lo}..{hi - 1}" for lo, hi in b.shape)
     if b.kind == "temp":
-        return f"temp {b.name}: {shape}"
+        return f"temp {b.name}: {shape}" + ("" if b.init is None else f" = {b.init}")
     owns = f", owns {b.owns}" if b.owns else ""
     return f"{b.kind} {b.name}: {b.access} {b.dtype} {shape} in [{b.lo}, {b.hi}]{owns}"
 
@@ -49,7 +55,10 @@ def _node(node: Node, number: dict[Node, int]) -> str:
         case Op.CONST:
             return str(node.value)
         case Op.PARAM:
-            return str(node.attr[0])
+            return str(node.attr[0]) + (index_text(node.index) if node.index else "")
+        case Op.LANE:
+            return f"lane {node.attr[0]}"
         case Op.LOAD:
-            return f"{node.attr[0]}{index_text(node.index)}"
+            given = "".join(f", #{n} = {a}" for n, a in enumerate(args))
+            return f"{node.attr[0]}{index_text(node.index)}{given}"
     return f"{node.op}({', '.join([*args, *(str(a) for a in node.attr)])})"

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -31,7 +32,16 @@ from daedalus.dsl.ir import (
     Table,
 )
 from daedalus.dsl.source import here, python_error, source_name
-from daedalus.dsl.values import BufferRef, LaneIndex, Scalar, TableRef, Value, is_integer
+from daedalus.dsl.values import (
+    BufferRef,
+    LaneIndex,
+    ParamsRef,
+    Scalar,
+    TableRef,
+    UpTo,
+    Value,
+    is_integer,
+)  # fmt: skip
 
 __all__ = [
     "BufferRef", "KernelBuilder", "KernelSpec", "LaneIndex", "Scalar", "TableRef", "Value",
@@ -155,12 +165,26 @@ class KernelBuilder:
         self._buffers.append(decl)
         return decl
 
-    def temp(self, name: str, shape: tuple[int, ...]) -> BufferRef:
-        """A tile-local array between stages; its element width follows from what is stored."""
+    def temp(self, name: str, shape: tuple[int, ...], *, init: int | None = None) -> BufferRef:
+        """A tile-local array between stages; its element width follows from what is stored.
+
+        With `init` every element holds that before the first stage.
+        """
         self._fresh(name)
-        decl = Buffer(name, "temp", None, self._extents(f"temp {name}", shape), "inout", here())
+        bounds = self._extents(f"temp {name}", shape)
+        decl = Buffer(name, "temp", None, bounds, "inout", here(), init=init)
         self._temps.append(decl)
         return BufferRef(self, decl, False)
+
+    def params(
+        self, name: str, dtype: DType, count: int, lo: int, hi: int, *, why: str = ""
+    ) -> ParamsRef:
+        """An array of values per item, in the meta; index it with lanes or integers."""
+        self.param(name, dtype, lo, hi, why=why)
+        if not is_integer(count) or count < 2:
+            self._fail("declaration", f"{name}: an array has at least 2 elements, not {count!r}")
+        self._params[-1] = replace(self._params[-1], count=count)
+        return ParamsRef(self, self._params[-1])
 
     def param(self, name: str, dtype: DType, lo: int, hi: int, *, why: str = "") -> Value:
         """A value per item, in the meta; [lo, hi] is what the standard allows."""
@@ -169,7 +193,7 @@ class KernelBuilder:
         if not dtype.lo <= lo <= hi <= dtype.hi:
             self._fail("declaration", f"{name}: [{lo}, {hi}] is not a range within {dtype}")
         self._params.append(Param(name, dtype, lo, hi, here(), why))
-        node = self._shared.make(Op.PARAM, (), (name,), here(), name)
+        node = self._shared.make(Op.PARAM, (), (name, ()), here(), name)
         return Value(self, node, self._shared)
 
     def table(self, name: str, dtype: DType, rows: Sequence[int | Sequence[int]]) -> TableRef:
@@ -256,14 +280,46 @@ class KernelBuilder:
         )
 
     # -- stages
-    def stage(self, **dims: int) -> AbstractContextManager[Any]:
-        """A lane domain, outermost axis first: `with k.stage(y=8, x=8) as (y, x)`."""
+    def stage(
+        self, *, given: Value | None = None, **dims: int | UpTo
+    ) -> AbstractContextManager[Any]:
+        """A lane domain, outermost axis first: `with k.stage(y=8, x=8) as (y, x)`.
+
+        With `given` the stage runs only for items where that condition, which must not depend on
+        lanes, holds: nothing is read otherwise. An axis of `k.upto(n, most)` has as many
+        coordinates as the value n says.
+        """
         self._announce("stage")
-        return self._enter_stage(dims)
+        return self._enter_stage(given, dims)
+
+    def upto(self, count: Value, most: int) -> UpTo:
+        """The extent of an axis that a parameter decides: 0..most."""
+        if not isinstance(count, Value) or count.node.is_bool or count.home is not self._shared:
+            self._fail("stage", "upto() takes a value computed of parameters", "use a number")
+        return UpTo(count, most)
+
+    def lane(self, index: LaneIndex) -> Value:
+        """A lane, or a sum of lanes, as a value."""
+        if not isinstance(index, LaneIndex) or index.uniforms:
+            self._fail("lane-value", "lane() takes a lane or a sum of lanes")
+        self._check_lanes((index.affine,))
+        out: Value | None = None
+        for name, c in index.affine.terms:
+            one = self._make(Op.LANE, (), (name,)) * c
+            out = one if out is None else out + one
+        if out is None:
+            self._fail("lane-value", "lane() takes a lane or a sum of lanes")
+        return out + index.affine.const
 
     @contextmanager
-    def _enter_stage(self, dims: dict[str, int]) -> Iterator[Any]:
+    def _enter_stage(self, given: Value | None, wanted: Mapping[str, int | UpTo]) -> Iterator[Any]:
         self._announced = None
+        dims = {n: e.most if isinstance(e, UpTo) else e for n, e in wanted.items()}
+        limits = tuple((n, e.count.node) for n, e in wanted.items() if isinstance(e, UpTo))
+        if given is not None and (
+            not isinstance(given, Value) or not given.node.is_bool or given.home is not self._shared
+        ):
+            self._fail("stage", "given= takes a comparison of parameters", "use when() for lanes")
         if self._builder is not None:
             self._fail("stage", "stages do not nest", "end the first, with a temp between them")
         if not dims or any(n < 1 for n in dims.values()):
@@ -279,7 +335,10 @@ class KernelBuilder:
             yield lanes[0] if len(lanes) == 1 else tuple(lanes)
             if not self._stores:
                 self._fail("stage", "this stage stores nothing")
-            self._stages.append(Stage(tuple(dims.items()), tuple(self._stores), loc))
+            decided = None if given is None else given.node
+            self._stages.append(
+                Stage(tuple(dims.items()), tuple(self._stores), loc, None, decided, limits)
+            )
         finally:
             self._builder = None
             self._lanes = {}
@@ -389,15 +448,19 @@ class KernelBuilder:
                 self._fail("boolean", f"{op} takes comparisons, not integers", "compare first")
         return self._make(op, nodes, attr)
 
-    def _load(self, decl: Buffer, index: tuple[Affine, ...]) -> Value:
+    def _load(
+        self, decl: Buffer, index: tuple[Affine, ...], uniforms: tuple[Value, ...] = ()
+    ) -> Value:
         if self._builder is None:
             self._fail("stage", f"{decl.name} can be read only inside a stage")
         if decl.access == "out":
             self._fail("access", f"{decl.name} is declared out, and is read here")
         self._check_lanes(index)
-        return self._make(Op.LOAD, (), (decl.name, index))
+        return self._make(Op.LOAD, tuple(self._lift(u) for u in uniforms), (decl.name, index))
 
-    def _store(self, decl: Buffer, index: tuple[Affine, ...], value: Scalar) -> None:
+    def _store(
+        self, decl: Buffer, index: tuple[Affine, ...], value: Scalar, combine: str = ""
+    ) -> None:
         if self._builder is None:
             self._fail("stage", f"{decl.name} can be written only inside a stage")
         if decl.access == "in":
@@ -411,13 +474,20 @@ class KernelBuilder:
         for m in self._masks:
             mask = m if mask is None else mask & m
         self._stores.append(
-            Store(decl.name, index, node, None if mask is None else mask.node, here())
+            Store(decl.name, index, node, None if mask is None else mask.node, here(), combine)
         )
+
+    def _param_element(self, decl: Param, index: Affine) -> Value:
+        self._check_lanes((index,))
+        low, high = index.bounds(self._lanes)
+        if low < 0 or high >= decl.count:
+            self._fail("bounds", f"reads {decl.name} at {low}..{high} of {decl.count} elements")
+        return self._make(Op.PARAM, (), (decl.name, (index,)))
 
     def _check_lanes(self, index: tuple[Affine, ...]) -> None:
         for a in index:
             for lane, _ in a.terms:
-                if lane not in self._lanes:
+                if lane not in self._lanes and not lane.startswith("#"):
                     self._fail("index", f"lane {lane} belongs to another stage")
 
 

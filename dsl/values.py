@@ -6,11 +6,12 @@ with them silently or obscurely is refused, with a hint.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from daedalus.dsl.build import Builder
 from daedalus.dsl.errors import TraceError
-from daedalus.dsl.ir import Affine, Buffer, Node, Op, Table
+from daedalus.dsl.ir import Affine, Buffer, Node, Op, Param, Table
 from daedalus.dsl.source import here
 
 if TYPE_CHECKING:
@@ -42,12 +43,16 @@ class Value:
 
     # -- arithmetic
     def __add__(self, o: "Scalar") -> "Value":
+        if isinstance(o, LaneIndex):
+            return NotImplemented  # an index: LaneIndex does it
         return self._k._op(Op.ADD, self, o)
 
     def __radd__(self, o: int) -> "Value":
         return self._k._op(Op.ADD, o, self)
 
     def __sub__(self, o: "Scalar") -> "Value":
+        if isinstance(o, LaneIndex):
+            return NotImplemented  # an index: LaneIndex does it
         return self._k._op(Op.SUB, self, o)
 
     def __rsub__(self, o: int) -> "Value":
@@ -138,20 +143,21 @@ _AFFINE = "an index is a sum of lanes, each times an integer; add a lane axis to
 
 
 class LaneIndex:
-    """A lane, or an affine expression of lanes, used as an index."""
+    """An affine expression of lanes, and of values that are the same on all lanes, as an index."""
 
-    __slots__ = ("affine",)
+    __slots__ = ("affine", "uniforms")
 
-    def __init__(self, affine: Affine) -> None:
-        self.affine = affine
+    def __init__(self, affine: Affine, uniforms: "tuple[tuple[Value, int], ...]" = ()) -> None:
+        self.affine, self.uniforms = affine, uniforms
 
-    def __add__(self, o: "int | LaneIndex") -> "LaneIndex":
-        other = _affine(o)
+    def __add__(self, o: "int | LaneIndex | Value") -> "LaneIndex":
+        other = _index(o)
         terms = dict(self.affine.terms)
-        for lane, c in other.terms:
+        for lane, c in other.affine.terms:
             terms[lane] = terms.get(lane, 0) + c
         kept = tuple((lane, c) for lane, c in terms.items() if c)
-        return LaneIndex(Affine(self.affine.const + other.const, kept))
+        affine = Affine(self.affine.const + other.affine.const, kept)
+        return LaneIndex(affine, self.uniforms + other.uniforms)
 
     __radd__ = __add__
 
@@ -162,17 +168,18 @@ class LaneIndex:
                 hint="an index is a sum of lanes, each times an integer",
             )  # fmt: skip
         a = self.affine
-        return LaneIndex(Affine(a.const * n, tuple((lane, c * n) for lane, c in a.terms if n)))
+        scaled = Affine(a.const * n, tuple((lane, c * n) for lane, c in a.terms if n))
+        return LaneIndex(scaled, tuple((u, c * n) for u, c in self.uniforms))
 
     __rmul__ = __mul__
 
     def __neg__(self) -> "LaneIndex":
         return self * -1
 
-    def __sub__(self, o: "int | LaneIndex") -> "LaneIndex":
-        return self + (LaneIndex(_affine(o)) * -1)
+    def __sub__(self, o: "int | LaneIndex | Value") -> "LaneIndex":
+        return self + (_index(o) * -1)
 
-    def __rsub__(self, o: int) -> "LaneIndex":
+    def __rsub__(self, o: "int | Value") -> "LaneIndex":
         return -self + o
 
     # -- a lane has no value while tracing: it stands for all of them
@@ -191,14 +198,49 @@ class LaneIndex:
         )
 
 
-def _affine(x: object) -> Affine:
+@dataclass(frozen=True)
+class UpTo:
+    """The extent of an axis that a value decides; KernelBuilder.upto makes it."""
+
+    count: "Value"
+    most: int
+
+
+def _index(x: object) -> LaneIndex:
     if isinstance(x, LaneIndex):
-        return x.affine
+        return x
     if isinstance(x, int) and is_integer(x):
-        return Affine(x)
+        return LaneIndex(Affine(x))
+    if isinstance(x, Value) and not x.node.is_bool:
+        return LaneIndex(Affine(0), ((x, 1),))
     raise TraceError(
-        "index", f"cannot index with {type(x).__name__}", here(), hint="use a lane or an integer"
-    )
+        "index", f"cannot index with {type(x).__name__}", here(),
+        hint="use a lane, an integer, or a value that is the same on all lanes",
+    )  # fmt: skip
+
+
+def _affine(x: object) -> Affine:
+    """An index that is known but for the lanes."""
+    found = _index(x)
+    if found.uniforms:
+        raise TraceError(
+            "index", "a place known only at run time cannot be stored to", here(),
+            hint="store to a place that lanes and constants decide",
+        )  # fmt: skip
+    return found.affine
+
+
+class ParamsRef:
+    """An array parameter."""
+
+    def __init__(self, k: "KernelBuilder", decl: Param) -> None:
+        self._k, self.decl = k, decl
+
+    __iter__ = _no("elements to run through", "index it with a lane or an integer", "an array")
+    __len__ = _no("length at tracing time", "take the number it was declared with", "an array")
+
+    def __getitem__(self, key: object) -> Value:
+        return self._k._param_element(self.decl, _affine(key))
 
 
 class BufferRef:
@@ -207,7 +249,7 @@ class BufferRef:
     def __init__(self, k: "KernelBuilder", decl: Buffer, swapped: bool) -> None:
         self._k, self.decl, self._swapped = k, decl, swapped
 
-    def _indices(self, key: object) -> list[tuple[Affine, ...]] | tuple[Affine, ...]:
+    def _indices(self, key: object) -> "list[Place] | Place":
         """All indices a key with one slice names, or the single index."""
         keys = key if isinstance(key, tuple) else (key,)
         shape = self.decl.shape[::-1] if self._swapped else self.decl.shape
@@ -219,7 +261,7 @@ class BufferRef:
         if len(slices) > 1:
             raise TraceError("index", "only one axis can be a slice", here())
         if not slices:
-            return self._order(tuple(_affine(x) for x in keys))
+            return self._order(tuple(_index(x) for x in keys))
         at = slices[0]
         s = keys[at]
         assert isinstance(s, slice)
@@ -232,33 +274,58 @@ class BufferRef:
             )  # fmt: skip
         span = range(lo if start is None else start, hi if stop is None else stop, step or 1)
         return [
-            self._order(tuple(Affine(p) if n == at else _affine(x) for n, x in enumerate(keys)))
+            self._order(tuple(_index(p if n == at else x) for n, x in enumerate(keys)))
             for p in span
         ]
 
-    def _order(self, index: tuple[Affine, ...]) -> tuple[Affine, ...]:
+    def _order(self, index: "Place") -> "Place":
         return index[::-1] if self._swapped else index
 
     # Python would otherwise count an index up for ever.
     __iter__ = _no("elements to run through", "slice it, as in px[-4:4, i]", "a buffer")
     __len__ = _no("length at tracing time", "its bounds are the ones declared", "a buffer")
 
+    def _load(self, place: "Place") -> Value:
+        """Loads; values in the index become arguments, named "#0", "#1", ... in it."""
+        uniforms: list[Value] = []
+        index = []
+        for part in place:
+            terms = list(part.affine.terms)
+            for value, c in part.uniforms:
+                terms.append((f"#{len(uniforms)}", c))
+                uniforms.append(value)
+            index.append(Affine(part.affine.const, tuple(terms)))
+        return self._k._load(self.decl, tuple(index), tuple(uniforms))
+
     def __getitem__(self, key: object) -> Any:
         where = self._indices(key)
-        if isinstance(where, list):
-            return [self._k._load(self.decl, i) for i in where]
-        return self._k._load(self.decl, where)
+        return [self._load(i) for i in where] if isinstance(where, list) else self._load(where)
 
     def __setitem__(self, key: object, value: Any) -> None:
         where = self._indices(key)
         if not isinstance(where, list):
-            self._k._store(self.decl, where, value)
+            self._k._store(self.decl, tuple(map(_affine, where)), value)
             return
         values = list(value) if isinstance(value, Sequence) else [value] * len(where)
         if len(values) != len(where):
             raise TraceError("index", f"{len(values)} values for {len(where)} elements", here())
         for i, v in zip(where, values, strict=True):
-            self._k._store(self.decl, i, v)
+            self._k._store(self.decl, tuple(map(_affine, i)), v)
+
+    def accumulate(self, key: object, value: Scalar, how: str = "add") -> None:
+        """Merges the values of all lanes that name an element: "add", "min" or "max"."""
+        if how not in ("add", "min", "max") or self.decl.kind != "temp":
+            raise TraceError(
+                "accumulate", "accumulate() adds, or takes the min or max, into a temp", here(),
+                hint='temp.accumulate(index, value, "add")',
+            )  # fmt: skip
+        where = self._indices(key)
+        if isinstance(where, list):
+            raise TraceError("index", "accumulate into one element at a time", here())
+        self._k._store(self.decl, tuple(map(_affine, where)), value, how)
+
+
+Place = tuple[LaneIndex, ...]
 
 
 class TableRef:

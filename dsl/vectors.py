@@ -9,6 +9,7 @@ that every pattern of decisions the program can take occurs about equally often.
 
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -146,12 +147,20 @@ def _sparse(b: Buffer, count: int, rng: np.random.Generator, density: float) -> 
 
 
 def _param(p: Param, count: int, rng: np.random.Generator) -> Array:
+    """Values of a parameter: [count], of an array [count, elements]."""
+    if p.count > 1:
+        one = replace(p, count=1)
+        return np.stack([_param(one, count, rng) for _ in range(p.count)], axis=1)
     return _mixed(
         rng, count,
         [lambda n: rng.integers(p.lo, p.hi + 1, n), lambda n: rng.integers(p.lo, p.hi + 1, n),
          lambda n: np.clip(p.lo + _amplitude(rng, n, p.hi - p.lo, 0), p.lo, p.hi),
          lambda n: rng.choice([p.lo, p.hi], n)],
     )  # fmt: skip
+
+
+def _shape(p: Param, count: int) -> tuple[int, ...]:
+    return (count,) if p.count == 1 else (count, p.count)
 
 
 def _corners(lo: int, hi: int) -> Array:
@@ -172,7 +181,9 @@ def _boundary(kernel: Kernel, count: int, rng: np.random.Generator) -> Items:
             rng.choice(_corners(b.lo, b.hi), (count, *[1] * len(b.extents))), full.shape
         )  # fmt: skip
         buffers[b.name] = np.where(keep, full, calm)
-    return Items(buffers, {p.name: rng.choice(_corners(p.lo, p.hi), count) for p in kernel.params})
+    return Items(
+        buffers, {p.name: rng.choice(_corners(p.lo, p.hi), _shape(p, count)) for p in kernel.params}
+    )
 
 
 def _hostile(kernel: Kernel, count: int, rng: np.random.Generator) -> Items:
@@ -183,7 +194,9 @@ def _hostile(kernel: Kernel, count: int, rng: np.random.Generator) -> Items:
         ends = rng.choice(_corners(t.lo, t.hi), (count, *b.extents))
         noise = rng.integers(t.lo, t.hi + 1, (count, *b.extents))
         buffers[b.name] = np.where(rng.random((count, *[1] * len(b.extents))) < 0.5, ends, noise)
-    params = {p.name: rng.integers(p.dtype.lo, p.dtype.hi + 1, count) for p in kernel.params}
+    params = {
+        p.name: rng.integers(p.dtype.lo, p.dtype.hi + 1, _shape(p, count)) for p in kernel.params
+    }
     return Items(buffers, params)
 
 
@@ -297,7 +310,7 @@ def _neighbours(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items
     params = {}
     in_conditions = {p for c in kernel.classes for p, _, _ in c.when}
     for p in kernel.params:
-        move = rng.integers(-1, 2, items.count) * (0 if p.name in in_conditions else 1)
+        move = rng.integers(-1, 2, _shape(p, items.count)) * (0 if p.name in in_conditions else 1)
         params[p.name] = np.clip(items.params[p.name] + move, p.lo, p.hi)
     return Items(buffers, params)
 

@@ -15,23 +15,25 @@ from daedalus.dsl.ir import Affine, Buffer, Index, Kernel, Node, Op, Stage, Stor
 from daedalus.dsl.ranges import Ranges, check_ranges
 
 _ARITY = {
-    Op.CONST: 0, Op.PARAM: 0, Op.LOAD: 0, Op.SHR: 1, Op.RSHR: 1, Op.ABS: 1, Op.CLIP: 1,
+    Op.CONST: 0, Op.PARAM: 0, Op.LANE: 0, Op.SHR: 1, Op.RSHR: 1, Op.ABS: 1, Op.CLIP: 1,
     Op.WRAP: 1, Op.ASSUME: 1, Op.NOT: 1, Op.SELECT: 3,
 }  # fmt: skip
 
 
 def verify(kernel: Kernel) -> Ranges:
     """Raises VerifyError or RangeError where the kernel breaks a rule; returns its ranges."""
-    written: dict[str, np.ndarray] = {t.name: np.zeros(t.size, dtype=bool) for t in kernel.temps}
+    written = _Written(kernel)
+    hostile: Ranges | None = None
     for stage in kernel.stages:
         _well_formed(kernel, stage)
-        _in_bounds(kernel, stage)
-        _initialised(kernel, stage, written)
+        _decided_alike(kernel, stage)
+        if hostile is None and any(n.op is Op.LOAD and n.args for n in stage.nodes()):
+            hostile = Ranges(kernel, hostile=True)
+        _in_bounds(kernel, stage, hostile)
+        _initialised(kernel, stage, written, hostile)
         _lanes_independent(kernel, stage)
         _owned(kernel, stage)
-        for s in stage.stores:
-            if s.buffer in written:
-                written[s.buffer][flat_index(kernel.buffer(s.buffer), s.index, stage)] = True
+        written.note(stage)
     for b in (*kernel.buffers, *kernel.temps):
         if b.access != "in" and not any(
             s.buffer == b.name for st in kernel.stages for s in st.stores
@@ -41,6 +43,69 @@ def verify(kernel: Kernel) -> Ranges:
                 "unused", f"{b.name} is {what}, but is never stored", b.loc, kernel.id
             )
     return check_ranges(kernel)
+
+
+class _Written:
+    """Which elements of temps hold something, and under which condition."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self._always = {t.name: np.full(t.size, t.init is not None) for t in kernel.temps}
+        self._where: dict[tuple[str, str], np.ndarray] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._always
+
+    def note(self, stage: Stage) -> None:
+        """Adds what a stage stores; two stages of opposite conditions store always."""
+        for s in stage.stores:
+            if s.buffer not in self._always or stage.limits:
+                continue
+            at = flat_index(self._kernel.buffer(s.buffer), s.index, stage)
+            if stage.given is None:
+                self._always[s.buffer][at] = True
+                continue
+            condition, opposite = _condition(stage.given)
+            mine = self._where.setdefault(
+                (s.buffer, condition), np.zeros_like(self._always[s.buffer])
+            )
+            mine[at] = True
+            other = self._where.get((s.buffer, opposite))
+            if other is not None:
+                self._always[s.buffer] |= mine & other
+
+    def at(self, name: str, stage: Stage) -> np.ndarray:
+        """What is written for certain when a stage reads."""
+        known = self._always[name]
+        if stage.given is not None:
+            same = self._where.get((name, _condition(stage.given)[0]))
+            known = known if same is None else known | same
+        return known
+
+
+def _condition(node: Node) -> tuple[str, str]:
+    """A condition and its opposite, as texts that are equal for equal conditions."""
+
+    def text(n: Node) -> str:
+        return f"{n.op}{n.attr}({', '.join(text(a) for a in n.args)})"
+
+    opposite = {Op.LE: Op.GT, Op.GT: Op.LE}.get(node.op)
+    if opposite is not None:
+        rest = text(node).removeprefix(node.op)
+        return text(node), f"{opposite}{rest}"
+    if node.op is Op.NOT:
+        return text(node), text(node.args[0])
+    return text(node), f"{Op.NOT}()({text(node)})"
+
+
+def _decided_alike(kernel: Kernel, stage: Stage) -> None:
+    """Where a stage runs is decided by values that are the same on all lanes."""
+    for n in (stage.given, *(limit for _, limit in stage.limits)):
+        if n is not None and not uniform(n):
+            raise VerifyError(
+                "uniform", "this decides where a stage runs, and differs between lanes", n.loc,
+                kernel.id, hint="use select() or when() for what lanes decide",
+            )  # fmt: skip
 
 
 def flat_index(buffer: Buffer, index: Index, stage: Stage) -> np.ndarray:
@@ -55,7 +120,7 @@ def flat_index(buffer: Buffer, index: Index, stage: Stage) -> np.ndarray:
 def _well_formed(kernel: Kernel, stage: Stage) -> None:
     for n in stage.nodes():
         wanted = _ARITY.get(n.op, 2)
-        if n.op not in (Op.TABLE, Op.DOT) and len(n.args) != wanted:
+        if n.op not in (Op.TABLE, Op.DOT, Op.LOAD) and len(n.args) != wanted:
             raise VerifyError("arity", f"{n.op} takes {wanted} operands", n.loc, kernel.id)
         for at, a in enumerate(n.args):
             boolean = n.op in (Op.AND, Op.OR, Op.NOT) or (n.op is Op.SELECT and at == 0)
@@ -78,7 +143,7 @@ def _well_formed(kernel: Kernel, stage: Stage) -> None:
 def _known_lanes(kernel: Kernel, stage: Stage, index: Index, loc: Loc) -> None:
     for affine in index:
         for lane, _ in affine.terms:
-            if lane not in stage.extents:
+            if lane not in stage.extents and not lane.startswith("#"):
                 raise VerifyError("lane", f"lane {lane} is not of this stage", loc, kernel.id)
 
 
@@ -86,15 +151,37 @@ def _axis_name(buffer: Buffer, axis: int) -> str:
     return ("row", "column")[axis] if buffer.kind == "plane" else f"axis {axis}"
 
 
-def _in_bounds(kernel: Kernel, stage: Stage) -> None:
-    uses: list[tuple[str, Index, Loc, str]] = [
-        (n.attr[0], n.index, n.loc, "reads") for n in stage.nodes() if n.op is Op.LOAD
+def _load_bounds(
+    kernel: Kernel, stage: Stage, load: Node, ranges: Ranges | None
+) -> list[tuple[int, int]]:
+    """Smallest and largest place a load can name, per axis, whatever the item holds."""
+    places = []
+    for affine in load.index:
+        low, high = Affine(
+            affine.const, tuple(t for t in affine.terms if not t[0].startswith("#"))
+        ).bounds(stage.extents)
+        for name, c in affine.terms:
+            if name.startswith("#"):
+                assert ranges is not None
+                r = ranges.of(load.args[int(name[1:])])
+                low, high = low + min(c * r.lo, c * r.hi), high + max(c * r.lo, c * r.hi)
+        places.append((low, high))
+    return places
+
+
+def _in_bounds(kernel: Kernel, stage: Stage, ranges: Ranges | None) -> None:
+    uses = [
+        (n.attr[0], _load_bounds(kernel, stage, n, ranges), n.loc, "reads")
+        for n in stage.nodes()
+        if n.op is Op.LOAD
     ]
-    uses += [(s.buffer, s.index, s.loc, "writes") for s in stage.stores]
-    for name, index, loc, verb in uses:
+    uses += [
+        (s.buffer, [a.bounds(stage.extents) for a in s.index], s.loc, "writes")
+        for s in stage.stores
+    ]
+    for name, places, loc, verb in uses:
         buffer = kernel.buffer(name)
-        for axis, (affine, (lo, hi)) in enumerate(zip(index, buffer.shape, strict=True)):
-            low, high = affine.bounds(stage.extents)
+        for axis, ((low, high), (lo, hi)) in enumerate(zip(places, buffer.shape, strict=True)):
             if low < lo or high >= hi:
                 raise VerifyError(
                     "bounds",
@@ -106,11 +193,11 @@ def _in_bounds(kernel: Kernel, stage: Stage) -> None:
                 )
 
 
-def _initialised(kernel: Kernel, stage: Stage, written: dict[str, np.ndarray]) -> None:
+def _initialised(kernel: Kernel, stage: Stage, written: _Written, ranges: Ranges | None) -> None:
     for n in stage.nodes():
         if n.op is Op.LOAD and n.attr[0] in written:
-            where = flat_index(kernel.buffer(n.attr[0]), n.index, stage)
-            if not written[n.attr[0]][where].all():
+            known = written.at(n.attr[0], stage)
+            if not known[_places(kernel, stage, n, ranges)].all():
                 raise VerifyError(
                     "uninitialised",
                     f"reads {n.attr[0]} where no earlier stage wrote",
@@ -119,16 +206,35 @@ def _initialised(kernel: Kernel, stage: Stage, written: dict[str, np.ndarray]) -
                     hint="a stage's own stores take effect at its end",
                 )
     for s in stage.stores:
-        if s.buffer in written and s.mask is not None:
+        if s.buffer in written and (s.mask is not None or s.combine):
             where = flat_index(kernel.buffer(s.buffer), s.index, stage)
-            if not written[s.buffer][where].all():
+            if not written.at(s.buffer, stage)[where].all():
+                what = (
+                    "a masked store may leave" if s.mask is not None else "nothing is added to in"
+                )
                 raise VerifyError(
                     "uninitialised",
-                    f"a masked store may leave {s.buffer} unwritten",
+                    f"{what} {s.buffer} unwritten",
                     s.loc,
                     kernel.id,
-                    hint="store a select() instead",
+                    hint="store a select() instead, or declare the temp with init=...",
                 )
+
+
+def _places(kernel: Kernel, stage: Stage, load: Node, ranges: Ranges | None) -> np.ndarray:
+    """Element numbers that a load can name on some lane; all of a box for run-time indices."""
+    buffer = kernel.buffer(load.attr[0])
+    if not load.args:
+        return flat_index(buffer, load.index, stage)
+    box = np.ones(buffer.extents, dtype=bool)
+    inside = np.zeros(buffer.extents, dtype=bool)
+    places = _load_bounds(kernel, stage, load, ranges)
+    spans = tuple(
+        slice(low - lo, high - lo + 1)
+        for (low, high), (lo, _) in zip(places, buffer.shape, strict=True)
+    )
+    inside[spans] = box[spans]
+    return np.flatnonzero(inside)
 
 
 def _point(stage: Stage, flat: int) -> str:
@@ -144,6 +250,14 @@ def _lanes_independent(kernel: Kernel, stage: Stage) -> None:
         by: list[Store] = [s for s in stage.stores if s.buffer == name]
         for s in by:
             where = flat_index(buffer, s.index, stage)
+            if s.combine:
+                if any(o.buffer == name and o.combine != s.combine for o in by):
+                    raise VerifyError(
+                        "race", f"{name} is stored in different manners in this stage", s.loc,
+                        kernel.id, hint="accumulate in one manner a stage",
+                    )  # fmt: skip
+                writer[where] = -2  # no lane's own
+                continue
             if len(np.unique(where)) != len(where):
                 raise VerifyError(
                     "race", f"several lanes write one element of {name}", s.loc, kernel.id,
@@ -158,8 +272,18 @@ def _lanes_independent(kernel: Kernel, stage: Stage) -> None:
         for n in stage.nodes():
             if n.op is not Op.LOAD or n.attr[0] != name:
                 continue
+            if n.args:
+                raise VerifyError(
+                    "race", f"reads {name}, which this stage writes, at a place known only at run"
+                    " time", n.loc, kernel.id, hint="put a stage boundary between them",
+                )  # fmt: skip
             where = flat_index(buffer, n.index, stage)
-            other = (writer[where] >= 0) & (writer[where] != np.arange(len(where)))
+            other = (writer[where] != -1) & (writer[where] != np.arange(len(where)))
+            if other.any() and (writer[where] == -2).any():
+                raise VerifyError(
+                    "race", f"reads {name}, into which this stage accumulates", n.loc, kernel.id,
+                    hint="put a stage boundary between them",
+                )  # fmt: skip
             if other.any():
                 lane = int(np.argmax(other))
                 raise VerifyError(
@@ -191,7 +315,14 @@ def _owned(kernel: Kernel, stage: Stage) -> None:
 
 def uniform(node: Node) -> bool:
     """Whether the value is the same on all lanes of an item."""
-    return not any(n.op is Op.LOAD and any(a.terms for a in n.index) for n in walk((node,)))
+    return not any(
+        n.op is Op.LANE
+        or (
+            n.op in (Op.LOAD, Op.PARAM)
+            and any(not name.startswith("#") for a in n.index for name, _ in a.terms)
+        )
+        for n in walk((node,))
+    )
 
 
 def touched(kernel: Kernel, buffer: Buffer, *, stores: bool) -> tuple[tuple[int, int], ...] | None:

@@ -2,8 +2,8 @@
 """Functions with a decoder's own signatures, from what the specs declare of them.
 
 A spec's `decoders` gives the arguments of the table entry: `dst` is a pointer to a plane's item,
-`dst.stride` its stride, `coeffs!` a block that is to be cleared afterwards, a parameter's name its
-value.
+`dst.stride` its stride, `dst.stride=src.stride` one stride for both planes, `coeffs!` a block that
+is to be cleared afterwards, a parameter's name its value.
 """
 
 from collections.abc import Callable
@@ -54,8 +54,15 @@ def _function(
     cleared: list[str] = []
     given: set[str] = set()
     buffers = {b.name: b for b in kernel.buffers}
+    strides = {f"{b.name}.stride" for b in kernel.buffers if b.kind == "plane"}
+    shared: dict[str, str] = {}
     for word in signature.split():
-        name = word.removesuffix("!")
+        first, *others = word.split("=")
+        shared |= dict.fromkeys(others, first)
+        if any(not x.endswith(".stride") or x not in strides for x in (first, *others) if others):
+            raise _refuse(kernel, decoder, f"{word!r}: only planes' strides can be one argument")
+        given.update(others)
+        word, name = first, first.removesuffix("!")
         plane = buffers.get(name.removesuffix(".stride"))
         if name in given:
             raise _refuse(kernel, decoder, f"{name} is named twice")
@@ -72,18 +79,20 @@ def _function(
             if word.endswith("!"):
                 cleared.append(name)
         elif any(p.name == name for p in kernel.params):
-            arguments.append(f"int {name}")
+            p = kernel.param(name)
+            arguments.append(f"const {p.dtype.c} *{name}" if p.count > 1 else f"int {name}")
         else:
             raise _refuse(kernel, decoder, f"{word!r} is no buffer, plane's stride or parameter")
     wanted = {b.name for b in kernel.buffers} | {p.name for p in kernel.params}
-    wanted |= {f"{b.name}.stride" for b in kernel.buffers if b.kind == "plane"}
+    wanted |= strides
     if given != wanted:
         raise _refuse(kernel, decoder, f"{', '.join(sorted(wanted - given))} is missing")
     call: list[str] = []
     for b in kernel.buffers:
         call.append(b.name)
         if b.kind == "plane":
-            call.append(f"{b.name}_stride")
+            stride = f"{b.name}.stride"
+            call.append(shared.get(stride, stride).replace(".", "_"))
     call += [p.name for p in kernel.params]
     return {
         "name": f"daedalus_{decoder}_{kernel.id}",

@@ -214,7 +214,8 @@ def _table(
                 "meta_size": size,
                 "buffers": [_table_buffer(k, b, offsets) for b in k.buffers],
                 "params": [
-                    (p.name, p.dtype.name.upper(), offsets[p.name], p.lo, p.hi) for p in k.params
+                    (p.name, p.dtype.name.upper(), offsets[p.name], p.count, p.lo, p.hi)
+                    for p in k.params
                 ],
                 "classes": [*classes, (FULL, [])],
                 "variants": [(v, k.class_names.index(v.schedule.class_name)) for v in own],

@@ -121,7 +121,7 @@ def _meta(kernel: Kernel, items: Items, offsets: dict[str, Array]) -> bytes:
     out = np.zeros((items.count, size), dtype=np.uint8)
     types = {p.name: p.dtype for p in kernel.params}
     for f in fields:
-        if f.count:
+        if f.name.startswith("reserved"):
             continue
         if f.name in types:
             t = types[f.name]

@@ -6,6 +6,11 @@
 #include "h264/variants.h"
 #include "vp9/variants.h"
 
+void daedalus_ffmpeg_h264_deblock_luma_v(uint8_t *dst, ptrdiff_t dst_stride, int alpha, int beta,
+    const int8_t *tc0) {
+  daedalus_item_h264_deblock_luma_v__c_full(dst, dst_stride, alpha, beta, tc0);
+}
+
 void daedalus_ffmpeg_h264_idct4(uint8_t *dst, int16_t *coeffs, ptrdiff_t dst_stride) {
 #if DAEDALUS_HAVE_NEON
   daedalus_item_h264_idct4__neon_full(dst, dst_stride, coeffs);
@@ -22,6 +27,14 @@ void daedalus_ffmpeg_h264_idct8(uint8_t *dst, int16_t *coeffs, ptrdiff_t dst_str
   daedalus_item_h264_idct8__c_full(dst, dst_stride, coeffs);
 #endif
   memset(coeffs, 0, 64 * sizeof(*coeffs));
+}
+
+void daedalus_ffmpeg_h264_qpel_mc20(uint8_t *dst, const uint8_t *src, ptrdiff_t dst_stride) {
+#if DAEDALUS_HAVE_NEON
+  daedalus_item_h264_qpel_mc20__neon_full(dst, dst_stride, src, dst_stride);
+#else
+  daedalus_item_h264_qpel_mc20__c_full(dst, dst_stride, src, dst_stride);
+#endif
 }
 
 void daedalus_ffmpeg_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int eob) {

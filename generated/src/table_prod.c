@@ -5,6 +5,43 @@
 #include "h264/variants.h"
 #include "vp9/variants.h"
 
+static const daedalus_buffer_desc h264_deblock_luma_v_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .reads = {-3, 3, 0, 16},
+    .writes = {-2, 2, 0, 16},
+  },
+};
+
+static const daedalus_param_desc h264_deblock_luma_v_params[] = {
+  { "alpha", DAEDALUS_TYPE_U8, 4, 0, 255, 0 },
+  { "beta", DAEDALUS_TYPE_U8, 5, 0, 18, 0 },
+  { "tc0", DAEDALUS_TYPE_I8, 6, -1, 25, 4 },
+};
+
+static const daedalus_class_desc h264_deblock_luma_v_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant h264_deblock_luma_v_variants[] = {
+  {
+    .name = "daedalus_h264_deblock_luma_v__c_full",
+    .target = "c",
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_h264_deblock_luma_v__c_full,
+  },
+};
+
 static const daedalus_buffer_desc h264_idct4_buffers[] = {
   {
     .name = "dst",
@@ -195,7 +232,7 @@ static const daedalus_buffer_desc vp9_idct8_buffers[] = {
 };
 
 static const daedalus_param_desc vp9_idct8_params[] = {
-  { "eob", DAEDALUS_TYPE_U8, 4, 1, 64 },
+  { "eob", DAEDALUS_TYPE_U8, 4, 1, 64, 0 },
 };
 
 static const daedalus_condition vp9_idct8_dc[] = { { 0, 1, 1 } };
@@ -287,9 +324,9 @@ static const daedalus_buffer_desc vp9_lpf4_h_buffers[] = {
 };
 
 static const daedalus_param_desc vp9_lpf4_h_params[] = {
-  { "E", DAEDALUS_TYPE_U8, 4, 0, 254 },
-  { "I", DAEDALUS_TYPE_U8, 5, 0, 63 },
-  { "H", DAEDALUS_TYPE_U8, 6, 0, 15 },
+  { "E", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "I", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "H", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
 };
 
 static const daedalus_class_desc vp9_lpf4_h_classes[] = {
@@ -335,9 +372,9 @@ static const daedalus_buffer_desc vp9_lpf4_v_buffers[] = {
 };
 
 static const daedalus_param_desc vp9_lpf4_v_params[] = {
-  { "E", DAEDALUS_TYPE_U8, 4, 0, 254 },
-  { "I", DAEDALUS_TYPE_U8, 5, 0, 63 },
-  { "H", DAEDALUS_TYPE_U8, 6, 0, 15 },
+  { "E", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "I", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "H", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
 };
 
 static const daedalus_class_desc vp9_lpf4_v_classes[] = {
@@ -383,9 +420,9 @@ static const daedalus_buffer_desc vp9_lpf8_h_buffers[] = {
 };
 
 static const daedalus_param_desc vp9_lpf8_h_params[] = {
-  { "E", DAEDALUS_TYPE_U8, 4, 0, 254 },
-  { "I", DAEDALUS_TYPE_U8, 5, 0, 63 },
-  { "H", DAEDALUS_TYPE_U8, 6, 0, 15 },
+  { "E", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "I", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "H", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
 };
 
 static const daedalus_class_desc vp9_lpf8_h_classes[] = {
@@ -431,9 +468,9 @@ static const daedalus_buffer_desc vp9_lpf8_v_buffers[] = {
 };
 
 static const daedalus_param_desc vp9_lpf8_v_params[] = {
-  { "E", DAEDALUS_TYPE_U8, 4, 0, 254 },
-  { "I", DAEDALUS_TYPE_U8, 5, 0, 63 },
-  { "H", DAEDALUS_TYPE_U8, 6, 0, 15 },
+  { "E", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "I", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "H", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
 };
 
 static const daedalus_class_desc vp9_lpf8_v_classes[] = {
@@ -463,7 +500,117 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
   },
 };
 
+static const daedalus_buffer_desc vp9_mc_8h_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 8},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .reads = {0, 8, -3, 12},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_8h_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_class_desc vp9_mc_8h_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_8h_variants[] = {
+  {
+    .name = "daedalus_vp9_mc_8h__c_full",
+    .target = "c",
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8h__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_8h_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .reads = {0, 8, 0, 8},
+    .writes = {0, 8, 0, 8},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .reads = {0, 8, -3, 12},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_8h_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_class_desc vp9_mc_8h_avg_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_8h_avg_variants[] = {
+  {
+    .name = "daedalus_vp9_mc_8h_avg__c_full",
+    .target = "c",
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8h_avg__c_full,
+  },
+};
+
 static const daedalus_kernel_desc kernels[] = {
+  {
+    .id = "h264_deblock_luma_v",
+    .meta_size = 12,
+    .buffers = h264_deblock_luma_v_buffers,
+    .n_buffers = sizeof(h264_deblock_luma_v_buffers) / sizeof(h264_deblock_luma_v_buffers[0]),
+    .params = h264_deblock_luma_v_params,
+    .n_params = sizeof(h264_deblock_luma_v_params) / sizeof(h264_deblock_luma_v_params[0]),
+    .classes = h264_deblock_luma_v_classes,
+    .n_classes = sizeof(h264_deblock_luma_v_classes) / sizeof(h264_deblock_luma_v_classes[0]),
+    .variants = h264_deblock_luma_v_variants,
+    .n_variants = sizeof(h264_deblock_luma_v_variants) / sizeof(h264_deblock_luma_v_variants[0]),
+  },
   {
     .id = "h264_idct4",
     .meta_size = 4,
@@ -554,16 +701,40 @@ static const daedalus_kernel_desc kernels[] = {
     .variants = vp9_lpf8_v_variants,
     .n_variants = sizeof(vp9_lpf8_v_variants) / sizeof(vp9_lpf8_v_variants[0]),
   },
+  {
+    .id = "vp9_mc_8h",
+    .meta_size = 12,
+    .buffers = vp9_mc_8h_buffers,
+    .n_buffers = sizeof(vp9_mc_8h_buffers) / sizeof(vp9_mc_8h_buffers[0]),
+    .params = vp9_mc_8h_params,
+    .n_params = sizeof(vp9_mc_8h_params) / sizeof(vp9_mc_8h_params[0]),
+    .classes = vp9_mc_8h_classes,
+    .n_classes = sizeof(vp9_mc_8h_classes) / sizeof(vp9_mc_8h_classes[0]),
+    .variants = vp9_mc_8h_variants,
+    .n_variants = sizeof(vp9_mc_8h_variants) / sizeof(vp9_mc_8h_variants[0]),
+  },
+  {
+    .id = "vp9_mc_8h_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_8h_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_8h_avg_buffers) / sizeof(vp9_mc_8h_avg_buffers[0]),
+    .params = vp9_mc_8h_avg_params,
+    .n_params = sizeof(vp9_mc_8h_avg_params) / sizeof(vp9_mc_8h_avg_params[0]),
+    .classes = vp9_mc_8h_avg_classes,
+    .n_classes = sizeof(vp9_mc_8h_avg_classes) / sizeof(vp9_mc_8h_avg_classes[0]),
+    .variants = vp9_mc_8h_avg_variants,
+    .n_variants = sizeof(vp9_mc_8h_avg_variants) / sizeof(vp9_mc_8h_avg_variants[0]),
+  },
 };
 
 static const daedalus_alias aliases[] = {
-  { "vp9_lpf4", 4 },
-  { "vp9_lpf8", 6 },
+  { "vp9_lpf4", 5 },
+  { "vp9_lpf8", 7 },
 };
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "1c3ab13fe326b64d",
+  .generator = "db96ffd423d65f20",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

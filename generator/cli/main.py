@@ -8,7 +8,13 @@ import click
 
 from daedalus import __version__
 from daedalus.dsl.errors import SpecError
-from daedalus.generator.cli.common import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, UserError, report_error
+from daedalus.generator.cli.common import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_USAGE,
+    UserError,
+    report_error,
+)
 
 # Verb -> module of the same name in this package that defines the command `command`.
 VERBS = ("build", "check", "count", "doctor", "fuzz", "gen", "oracle", "setup", "stream", "test")

@@ -35,8 +35,9 @@ def meta_fields(kernel: Kernel) -> tuple[tuple[Field, ...], int]:
             at += 4
     for n, p in enumerate(kernel.params):
         pad(p.dtype.bytes, f"reserved{n}")
-        fields.append(Field(p.name, p.dtype.c, at))
-        at += p.dtype.bytes
+        many = p.count if p.count > 1 else 0
+        fields.append(Field(p.name, p.dtype.c, at, many))
+        at += p.dtype.bytes * p.count
     pad(4, "reserved")
     if not fields:  # C has no empty structs
         fields, at = [Field("reserved", "uint8_t", 0, 4)], 4
@@ -113,7 +114,12 @@ def body_arguments(kernel: Kernel, items: int) -> tuple[str, ...]:
         out.append(f"{pointer(b)}const {b.name}{many}" if many else f"{pointer(b)}{b.name}")
         if b.kind == "plane":
             out.append(f"ptrdiff_t {b.name}_stride")
-    out += [f"{'const ' if many else ''}int32_t {p}{many}" for p in used_params(kernel)]
+    for name in used_params(kernel):
+        p = kernel.param(name)
+        if p.count > 1:
+            out.append(f"const {p.dtype.c} *{'const ' if many else ''}{name}{many}")
+        else:
+            out.append(f"{'const ' if many else ''}int32_t {name}{many}")
     return tuple(out)
 
 
@@ -141,8 +147,10 @@ def batch_arguments(kernel: Kernel, items: int) -> list[str]:
         out.append(many([item_pointer(kernel, b, i) for i in names], f"{pointer(b)}const "))
         if b.kind == "plane":
             out.append(f"buffers[{n}].stride")
-    for p in used_params(kernel):
-        out.append(many([f"meta[{i}].{p}" for i in names], "const int32_t "))
+    for name in used_params(kernel):
+        p = kernel.param(name)
+        element = f"const {p.dtype.c} *const " if p.count > 1 else "const int32_t "
+        out.append(many([f"meta[{i}].{name}" for i in names], element))
     return out
 
 
@@ -153,7 +161,10 @@ def item_arguments(kernel: Kernel) -> list[str]:
         out.append(f"{pointer(b)}{b.name}")
         if b.kind == "plane":
             out.append(f"ptrdiff_t {b.name}_stride")
-    return out + [f"int32_t {p.name}" for p in kernel.params]
+    return out + [
+        f"const {p.dtype.c} *{p.name}" if p.count > 1 else f"int32_t {p.name}"
+        for p in kernel.params
+    ]
 
 
 def item_call(kernel: Kernel) -> list[str]:

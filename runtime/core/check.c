@@ -34,8 +34,12 @@ int daedalus_rt_check_buffers(const daedalus_ctx *ctx, const daedalus_work *work
  */
 static int check_param(const daedalus_ctx *ctx, const daedalus_work *work,
                        const daedalus_param_desc *param) {
-  for (size_t i = 0; i < work->n_items; i++) {
-    const int64_t value = daedalus_meta_param(param, daedalus_meta_of(work->kernel, work->meta, i));
+  const size_t elements = param->count > 1 ? param->count : 1;
+  const size_t size = daedalus_type_size(param->type);
+  for (size_t n = 0; n < work->n_items * elements; n++) {
+    const size_t i = n / elements;
+    const unsigned char *item = daedalus_meta_of(work->kernel, work->meta, i);
+    const int64_t value = daedalus_meta_param(param, item + n % elements * size);
     if (value < param->lo || value > param->hi) {
       daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR,
                       "%s: item %zu: %s is %" PRId64 ", outside %" PRId32 "..%" PRId32,

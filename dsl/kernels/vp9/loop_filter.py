@@ -64,8 +64,7 @@ def vp9_lpf8(k: KernelBuilder) -> None:
     with k.stage(i=8) as i:
         p3, p2, p1, p0, q0, q1, q2, q3 = px[-4:4, i]
         steps = [
-            absdiff(a, b)
-            for a, b in ((p3, p2), (p2, p1), (p1, p0), (q1, q0), (q2, q1), (q3, q2))
+            absdiff(a, b) for a, b in ((p3, p2), (p2, p1), (p1, p0), (q1, q0), (q2, q1), (q3, q2))
         ]
         fm = all_le(steps, I) & (2 * absdiff(p0, q0) + (absdiff(p1, q1) >> 1) <= E)
         apart = ((p1, p0), (q1, q0), (p2, p0), (q2, q0), (p3, p0), (q3, q0))

@@ -10,6 +10,44 @@ extern "C" {
 #endif
 
 /*
+ * h264_deblock_luma_v
+ * Filters across a horizontal edge of 16 pixels; tc0 < 0 switches a quarter of it off.
+ *
+ * Computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma.
+ */
+
+/** What an item of h264_deblock_luma_v carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_h264_deblock_luma_v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t alpha; /**< 0..255; table 8-16 */
+  uint8_t beta; /**< 0..18; table 8-16 */
+  int8_t tc0[4]; /**< -1..25; table 8-17 for each quarter; -1: not filtered */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_h264_deblock_luma_v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows -3..2, columns 0..15 around an item's origin are read and written; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_h264_deblock_luma_v(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, size_t dst_stride, size_t n_edges,
+    const daedalus_h264_deblock_luma_v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_h264_deblock_luma_v(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, size_t dst_stride, size_t n_edges,
+    const daedalus_h264_deblock_luma_v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_h264_deblock_luma_v(daedalus_ctx *ctx, uint8_t *dst,
+    size_t dst_stride, size_t n_edges, const daedalus_h264_deblock_luma_v_meta *meta);
+
+/*
  * h264_idct4
  * 4x4 inverse transform of scaled coefficients, rounded by 6 bits and added.
  *

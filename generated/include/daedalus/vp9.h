@@ -224,6 +224,92 @@ DAEDALUS_API int daedalus_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, daedalus_substr
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, uint8_t *dst,
     size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta);
 
+/*
+ * vp9_mc_8h
+ * 8-tap horizontal interpolation of a block 8 wide, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter.
+ */
+
+/** What an item of vp9_mc_8h carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_8h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: 0 smooth, 1 regular, 2 sharp, 3 bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_8h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next
+ * @param src  rows 0..7, columns -3..11 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_8h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_8h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8h(daedalus_ctx *ctx, uint8_t *dst,
+    size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8h_meta *meta);
+
+/*
+ * vp9_mc_8h_avg
+ * 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter.
+ */
+
+/** What an item of vp9_mc_8h_avg carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_8h_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: 0 smooth, 1 regular, 2 sharp, 3 bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_8h_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next
+ * @param src  rows 0..7, columns -3..11 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_8h_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8h_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8h_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, uint8_t *dst,
+    size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8h_avg_meta *meta);
+
 #ifdef __cplusplus
 }
 #endif

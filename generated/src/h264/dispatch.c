@@ -5,6 +5,45 @@
 #include <daedalus/h264.h>
 #include <daedalus/table.h>
 
+static_assert(offsetof(daedalus_h264_deblock_luma_v_meta, dst_off) == 0,
+    "h264_deblock_luma_v: dst_off");
+static_assert(offsetof(daedalus_h264_deblock_luma_v_meta, alpha) == 4,
+    "h264_deblock_luma_v: alpha");
+static_assert(offsetof(daedalus_h264_deblock_luma_v_meta, beta) == 5, "h264_deblock_luma_v: beta");
+static_assert(offsetof(daedalus_h264_deblock_luma_v_meta, tc0) == 6, "h264_deblock_luma_v: tc0");
+static_assert(offsetof(daedalus_h264_deblock_luma_v_meta, reserved) == 10,
+    "h264_deblock_luma_v: reserved");
+static_assert(sizeof(daedalus_h264_deblock_luma_v_meta) == 12, "h264_deblock_luma_v: size");
+
+int daedalus_append_h264_deblock_luma_v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, size_t dst_stride, size_t n_edges,
+    const daedalus_h264_deblock_luma_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("h264_deblock_luma_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_dispatch_h264_deblock_luma_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, size_t dst_stride, size_t n_edges,
+    const daedalus_h264_deblock_luma_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("h264_deblock_luma_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_h264_deblock_luma_v(daedalus_ctx *ctx, uint8_t *dst,
+    size_t dst_stride, size_t n_edges, const daedalus_h264_deblock_luma_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("h264_deblock_luma_v"),
+      DAEDALUS_SUBSTRATE_AUTO, buffers, n_edges, meta);
+}
+
 static_assert(offsetof(daedalus_h264_idct4_meta, dst_off) == 0, "h264_idct4: dst_off");
 static_assert(sizeof(daedalus_h264_idct4_meta) == 4, "h264_idct4: size");
 

@@ -231,3 +231,84 @@ int daedalus_recipe_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, uint8_t *dst, size_t 
   return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf8_v"), DAEDALUS_SUBSTRATE_AUTO,
       buffers, n_edges, meta);
 }
+
+static_assert(offsetof(daedalus_vp9_mc_8h_meta, dst_off) == 0, "vp9_mc_8h: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_8h_meta, src_off) == 4, "vp9_mc_8h: src_off");
+static_assert(offsetof(daedalus_vp9_mc_8h_meta, filter) == 8, "vp9_mc_8h: filter");
+static_assert(offsetof(daedalus_vp9_mc_8h_meta, mx) == 9, "vp9_mc_8h: mx");
+static_assert(offsetof(daedalus_vp9_mc_8h_meta, rows) == 10, "vp9_mc_8h: rows");
+static_assert(offsetof(daedalus_vp9_mc_8h_meta, reserved) == 11, "vp9_mc_8h: reserved");
+static_assert(sizeof(daedalus_vp9_mc_8h_meta) == 12, "vp9_mc_8h: size");
+
+int daedalus_append_vp9_mc_8h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)src, (ptrdiff_t)src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_8h"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_mc_8h(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)src, (ptrdiff_t)src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_8h"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_8h(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
+    const uint8_t *src, size_t src_stride, size_t n_blocks, const daedalus_vp9_mc_8h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)src, (ptrdiff_t)src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_8h"), DAEDALUS_SUBSTRATE_AUTO,
+      buffers, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_8h_avg_meta, dst_off) == 0, "vp9_mc_8h_avg: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_8h_avg_meta, src_off) == 4, "vp9_mc_8h_avg: src_off");
+static_assert(offsetof(daedalus_vp9_mc_8h_avg_meta, filter) == 8, "vp9_mc_8h_avg: filter");
+static_assert(offsetof(daedalus_vp9_mc_8h_avg_meta, mx) == 9, "vp9_mc_8h_avg: mx");
+static_assert(offsetof(daedalus_vp9_mc_8h_avg_meta, rows) == 10, "vp9_mc_8h_avg: rows");
+static_assert(offsetof(daedalus_vp9_mc_8h_avg_meta, reserved) == 11, "vp9_mc_8h_avg: reserved");
+static_assert(sizeof(daedalus_vp9_mc_8h_avg_meta) == 12, "vp9_mc_8h_avg: size");
+
+int daedalus_append_vp9_mc_8h_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8h_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)src, (ptrdiff_t)src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_8h_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8h_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)src, (ptrdiff_t)src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_8h_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
+    const uint8_t *src, size_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8h_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)src, (ptrdiff_t)src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_8h_avg"), DAEDALUS_SUBSTRATE_AUTO,
+      buffers, n_blocks, meta);
+}

@@ -85,4 +85,12 @@ daedalus_cpu_fn daedalus_vp9_lpf8_v__c_full;
 void daedalus_item_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I,
     int32_t H);
 
+daedalus_cpu_fn daedalus_vp9_mc_8h__c_full;
+void daedalus_item_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_full;
+void daedalus_item_vp9_mc_8h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
 #endif /* DAEDALUS_VP9_VARIANTS_H */

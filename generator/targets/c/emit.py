@@ -2,7 +2,7 @@
 """Portable scalar C: a loop over the lanes of each stage, readable, defined for every input."""
 
 from daedalus.dsl.errors import SpecError
-from daedalus.dsl.ir import Affine, Buffer, Kernel, Node, Stage, smallest_dtype
+from daedalus.dsl.ir import Affine, Buffer, Kernel, Node, Stage, Store, smallest_dtype
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.c.scalar import Names, Scalars
 from daedalus.generator.targets.shell import Body, body, element
@@ -18,9 +18,20 @@ def emit(kernel: Kernel) -> tuple[Body, ...]:
     for t in kernel.temps:
         dims = "".join(f"[{n}]" for n in t.extents)
         lines.append(f"{temp_type(t, ranges, kernel)} {t.name}{dims};")
+        if t.init is not None:
+            lines += _filled(t)
     for stage in kernel.stages:
         lines += _stage(kernel, stage, ranges, hostile, tuple(fixed))
     return (body(kernel, 1, "one_item", lines),)
+
+
+def _filled(t: Buffer) -> list[str]:
+    """Gives every element of a temp its first value."""
+    lines = []
+    for n, extent in enumerate(t.extents):
+        lines.append(f"for (int i{n} = 0; i{n} < {extent}; i{n}++) {{")
+    place = t.name + "".join(f"[i{n}]" for n in range(len(t.extents)))
+    return [*lines, f"{place} = {t.init};", *(["}"] * len(t.extents))]
 
 
 def temp_type(temp: Buffer, ranges: Ranges, kernel: Kernel) -> str:
@@ -52,26 +63,56 @@ def flat(b: Buffer, index: tuple[Affine, ...]) -> Affine:
     return Affine(const, tuple(terms.items()))
 
 
+def with_values(index: tuple[Affine, ...], values: list[str]) -> tuple[Affine, ...]:
+    """The index with its run-time terms spelled as C operands."""
+
+    def spelled(name: str) -> str:
+        return values[int(name[1:])] if name.startswith("#") else name
+
+    return tuple(Affine(a.const, tuple((spelled(t), c) for t, c in a.terms)) for a in index)
+
+
 def _stage(
     kernel: Kernel, stage: Stage, ranges: Ranges, hostile: Ranges, fixed: tuple[str, ...]
 ) -> list[str]:
     names = Names((*fixed, *(lane for lane, _ in stage.dims)))
 
-    def load(n: Node) -> str:
-        return access(kernel.buffer(n.attr[0]), n.index, n.attr[0])
+    def load(n: Node, values: Scalars) -> str:
+        index = with_values(n.index, [values.operand(a) for a in n.args])
+        return access(kernel.buffer(n.attr[0]), index, n.attr[0])
+
+    outer = Scalars(kernel, ranges, hostile, names, load, lambda p: p)
+    limits = dict(stage.limits)
+    deciding = [*limits.values()] + ([] if stage.given is None else [stage.given])
+    outer.stage(stage, deciding)
+    lines = list(outer.lines)
+    if stage.given is not None:
+        lines.append(f"if ({outer.text(stage.given)}) {{")
+    for lane, n in stage.dims:
+        most = f"daedalus_min({outer.text(limits[lane])}, {n})" if lane in limits else str(n)
+        lines.append(f"for (int {lane} = 0; {lane} < {most}; {lane}++) {{")
 
     s = Scalars(kernel, ranges, hostile, names, load, lambda p: p)
-    s.stage(stage, stage.roots())
-    inner = list(s.lines)
+    s.stage(stage, [n for n in stage.roots() if n not in deciding])
+    lines += s.lines
     for store in stage.stores:
         b = kernel.buffer(store.buffer)
         ctype = temp_type(b, ranges, kernel) if b.dtype is None else b.dtype.c
-        assign = f"{access(b, store.index, b.name)} = ({ctype}){s.operand(store.value)};"
+        place = access(b, store.index, b.name)
+        value = _stored(store, place, s)
+        assign = f"{place} = ({ctype}){value};"
         if store.mask is None:
-            inner.append(assign)
+            lines.append(assign)
         else:
-            inner += [f"if ({s.text(store.mask)}) {{", assign, "}"]
-    lines: list[str] = []
-    for lane, n in stage.dims:
-        lines.append(f"for (int {lane} = 0; {lane} < {n}; {lane}++) {{")
-    return lines + inner + ["}"] * len(stage.dims)
+            lines += [f"if ({s.text(store.mask)}) {{", assign, "}"]
+    return lines + ["}"] * (len(stage.dims) + (stage.given is not None))
+
+
+def _stored(store: Store, place: str, s: Scalars) -> str:
+    """What a store leaves in its element; sums of hostile items may wrap."""
+    if not store.combine:
+        return s.operand(store.value)
+    value = s.text(store.value)
+    if store.combine == "add":
+        return f"((uint32_t){place} + (uint32_t){s.operand(store.value)})"
+    return f"daedalus_{store.combine}64({place}, {value})"

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from daedalus.dsl.ir import DType, Kernel, Node, Op, Stage
+from daedalus.dsl.ir import DType, Kernel, Node, Op, Stage, walk
 from daedalus.dsl.ranges import Interval, Ranges
 
 # Names a generated function uses itself, or that C reserves.
@@ -40,7 +40,7 @@ class Names:
 class Scalars:
     """Emits the nodes of one stage as C expressions and locals.
 
-    load   how a LOAD reads: node -> C expression
+    load   how a LOAD reads: node, and these scalars for its index -> C expression
     param  how a PARAM is spelled
     """
 
@@ -50,12 +50,13 @@ class Scalars:
         ranges: Ranges,
         hostile: Ranges,
         names: Names,
-        load: Callable[[Node], str],
+        load: "Callable[[Node, Scalars], str]",
         param: Callable[[str], str],
     ) -> None:
         self.kernel, self.ranges, self.hostile, self.names = kernel, ranges, hostile, names
         self._load, self._param = load, param
         self.lines: list[str] = []
+        self._indexing: set[Node] = set()
         self._text: dict[Node, str] = {}
         self._atomic: set[Node] = set()  # needs no parentheses as an operand
         self._uses: Counter[Node] = Counter()
@@ -73,6 +74,9 @@ class Scalars:
 
         for r in roots:
             visit(r)
+        places = [a for n in below if n.op is Op.LOAD for a in n.args]
+        places += [n for _, n in stage.limits]
+        self._indexing = {n for n in walk(places) if n.op is Op.PARAM}
         for node in sorted(below, key=lambda n: n.seq):
             self._emit(node)
 
@@ -114,9 +118,11 @@ class Scalars:
             case Op.CONST:
                 return _literal(n.value), True
             case Op.PARAM:
-                return self._param(n.attr[0]), True
+                return self._parameter(n), True
+            case Op.LANE:
+                return n.attr[0], True
             case Op.LOAD:
-                return self._load(n), True
+                return self._load(n, self), True
             case Op.ASSUME:
                 return self._text[n.args[0]], n.args[0] in self._atomic
             case Op.TABLE:
@@ -152,6 +158,14 @@ class Scalars:
             case Op.NOT:
                 return f"!{a[0]}", False
         raise AssertionError(n.op)
+
+    def _parameter(self, n: Node) -> str:
+        """A parameter; one that decides where memory is touched is kept within its range."""
+        text = self._param(n.attr[0]) + (f"[{n.index[0]}]" if n.index else "")
+        if n not in self._indexing:
+            return text
+        p = self.kernel.param(n.attr[0])
+        return f"daedalus_clip({text}, {p.lo}, {p.hi})"
 
     def _arithmetic(self, n: Node, a: list[str]) -> str:
         sign = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*"}[n.op]

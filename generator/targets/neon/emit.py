@@ -88,7 +88,7 @@ class _Stage:
         """Uniform values of the k-th item, as C scalars."""
         many = f"[{k}]" if self.items > 1 else ""
 
-        def load(n: Node) -> str:
+        def load(n: Node, values: Scalars) -> str:
             b = self.kernel.buffer(n.attr[0])
             return access(b, n.index, self.memory.pointer(b, k))
 

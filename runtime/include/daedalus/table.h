@@ -81,6 +81,7 @@ typedef struct daedalus_param_desc {
   daedalus_type type;
   uint16_t meta_offset;
   int32_t lo, hi; /**< declared range, inclusive */
+  uint16_t count; /**< elements of an array, each in the range; 0 for a single value */
 } daedalus_param_desc;
 
 /** lo <= parameter <= hi. */
