@@ -207,8 +207,8 @@ def _run(kernel: Kernel, items: Items, log: list[Decisions] | None) -> Result:
             value = np.broadcast_to(ran.values[s.value], lanes)
             mask = on if s.mask is None else on & ran.values[s.mask]
             if s.combine:
-                items = np.arange(count)[:, None]
-                full = np.broadcast_arrays(items, *at[1:])
+                places = [np.arange(count)[:, None], *(np.asarray(a) for a in at[1:])]
+                full = np.broadcast_arrays(*places)
                 _COMBINE[s.combine].at(target, tuple(a[mask] for a in full), value[mask])
             else:
                 target[at] = np.where(mask, value, target[at])

@@ -181,9 +181,9 @@ class Node:
 
     @property
     def index(self) -> Index:
-        """The index of a LOAD."""
+        """The index of a LOAD, or of an element of an array parameter."""
         assert self.op in (Op.LOAD, Op.PARAM)
-        index: Index = self.attr[1]
+        index: Index = self.attr[1] if len(self.attr) > 1 else ()
         return index
 
 

@@ -17,8 +17,8 @@ _PLAIN = "what is known while tracing is computed with Python's own (import buil
 
 __all__ = [
     "KernelBuilder", "Value", "absdiff", "all_le", "any_gt", "clip", "clip_s8", "clip_u8", "dot",
-    "i8", "i16", "i32", "kernel", "max", "min", "rotate", "round_shift", "select", "u8", "u16",
-    "u32", "wrap",
+    "i8", "i16", "i32", "kernel", "low_bits", "max", "min", "rotate", "round_shift", "select",
+    "u8", "u16", "u32", "wrap",
 ]  # fmt: skip
 
 
@@ -85,6 +85,11 @@ def wrap(x: Value, dtype: DType) -> Value:
     k = _traced("wrap", x)._k
     k._element_type("wrap", dtype)
     return k._op(Op.WRAP, x, attr=(dtype,))
+
+
+def low_bits(x: Value, n: int) -> Value:
+    """The lowest n bits, as a number that is not negative: x modulo 2**n."""
+    return x._k._op(Op.WRAP, x, attr=(DType(f"u{n}", n, False),))
 
 
 def round_shift(x: Value, n: int) -> Value:

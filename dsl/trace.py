@@ -193,7 +193,7 @@ class KernelBuilder:
         if not dtype.lo <= lo <= hi <= dtype.hi:
             self._fail("declaration", f"{name}: [{lo}, {hi}] is not a range within {dtype}")
         self._params.append(Param(name, dtype, lo, hi, here(), why))
-        node = self._shared.make(Op.PARAM, (), (name, ()), here(), name)
+        node = self._shared.make(Op.PARAM, (), (name,), here(), name)
         return Value(self, node, self._shared)
 
     def table(self, name: str, dtype: DType, rows: Sequence[int | Sequence[int]]) -> TableRef:

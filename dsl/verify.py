@@ -313,6 +313,11 @@ def _owned(kernel: Kernel, stage: Stage) -> None:
                 )
 
 
+def unconditional(stage: Stage, store: Store) -> bool:
+    """Whether the store replaces its element on every lane of every item."""
+    return store.mask is None and not store.combine and stage.given is None and not stage.limits
+
+
 def uniform(node: Node) -> bool:
     """Whether the value is the same on all lanes of an item."""
     return not any(

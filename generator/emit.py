@@ -12,7 +12,7 @@ from importlib.resources import files
 
 import jinja2
 
-from daedalus.dsl.ir import FULL, Buffer, Kernel
+from daedalus.dsl.ir import FULL, Buffer, Kernel, Op
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import touched
 from daedalus.generator.decoders import decoder_files
@@ -188,9 +188,21 @@ def _table_buffer(kernel: Kernel, b: Buffer, offsets: dict[str, int]) -> dict[st
         "lo": b.lo,
         "hi": b.hi,
         # Loads may take the whole declared window; stores exactly what is stored.
+        "rows_param": _rows_param(kernel, b),
         "reads": _rect(reads if b.access != "out" else None, b),
         "writes": _rect(touched(kernel, b, stores=True), b),
     }
+
+
+def _rows_param(kernel: Kernel, b: Buffer) -> int:
+    """1 + the number of the parameter that says how many rows of a plane count; 0 for all."""
+    for stage in kernel.stages:
+        for lane, limit in stage.limits:
+            rows = [s.index[0] for s in stage.stores if s.buffer == b.name]
+            rows += [n.index[0] for n in stage.nodes() if n.op is Op.LOAD and n.attr[0] == b.name]
+            if limit.op is Op.PARAM and rows and all(r.coefficient(lane) == 1 for r in rows):
+                return 1 + [p.name for p in kernel.params].index(limit.attr[0])
+    return 0
 
 
 def _table(

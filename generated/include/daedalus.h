@@ -7,8 +7,10 @@
 #define DAEDALUS_H
 
 #include <daedalus/core.h>
+#include <daedalus/av1.h>
 #include <daedalus/ffmpeg.h>
 #include <daedalus/h264.h>
+#include <daedalus/sand128.h>
 #include <daedalus/vp9.h>
 
 #endif /* DAEDALUS_H */

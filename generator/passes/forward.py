@@ -12,7 +12,7 @@ import numpy as np
 
 from daedalus.dsl.build import Builder, rewrite_stage
 from daedalus.dsl.ir import Kernel, Node, Op, Stage, walk
-from daedalus.dsl.verify import flat_index
+from daedalus.dsl.verify import flat_index, unconditional
 
 
 def forward_temps(kernel: Kernel) -> Kernel:
@@ -29,7 +29,7 @@ def forward_temps(kernel: Kernel) -> Kernel:
                 known = stored.setdefault(s.buffer, {})
                 for w in where:
                     known.pop(int(w), None)
-                if stage.lanes == 1 and s.mask is None and _movable(s.value, changing):
+                if stage.lanes == 1 and unconditional(stage, s) and _movable(s.value, changing):
                     known[int(where[0])] = s.value
         stages.append(stage)
     return _prune(kernel, stages)
@@ -58,7 +58,7 @@ def _replace(kernel: Kernel, stage: Stage, stored: dict[str, dict[int, Node]]) -
         return new[value]
 
     def change(node: Node, _: tuple[Node, ...]) -> Node | None:
-        if node.op is not Op.LOAD or node.attr[0] not in stored:
+        if node.op is not Op.LOAD or node.args or node.attr[0] not in stored:
             return None
         where = flat_index(kernel.buffer(node.attr[0]), node.index, stage)
         values = [stored[node.attr[0]].get(int(w)) for w in np.unique(where)]

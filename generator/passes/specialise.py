@@ -12,7 +12,7 @@ import numpy as np
 
 from daedalus.dsl.build import Builder, fix_lanes, rewrite_stage
 from daedalus.dsl.ir import FULL, Kernel, Node, Op, Stage
-from daedalus.dsl.verify import flat_index
+from daedalus.dsl.verify import flat_index, unconditional
 
 # temp -> value per element; NaN where it is not a known constant
 Known = dict[str, np.ndarray]
@@ -63,12 +63,12 @@ def _fold(
                 rest = {k: v for k, v in stage.extents.items() if k not in fixed}
                 if affine.bounds(rest)[0] >= lo + n:
                     return builder.const(0, node.loc)
-        if name in known:
+        if name in known and not node.args:
             where = flat_index(kernel.buffer(name), index, stage)
             values = np.unique(known[name][where])
             if len(values) == 1 and not np.isnan(values[0]):
                 return builder.const(int(values[0]), node.loc)
-        return builder.make(Op.LOAD, (), (name, index), node.loc, node.name)
+        return builder.make(Op.LOAD, args, (name, index), node.loc, node.name)
 
     return rewrite_stage(stage, builder, change)
 
@@ -83,7 +83,7 @@ def _stage(
     """The stage folded, and cut to the lanes that are not constant anyway."""
     temps = {t.name for t in kernel.temps}
     dims = dict(stage.dims)
-    if all(s.buffer in temps and s.mask is None for s in stage.stores):
+    if all(s.buffer in temps and unconditional(stage, s) for s in stage.stores):
         for lane, extent in stage.dims:
             kept = extent
             while kept > 1:
@@ -133,12 +133,14 @@ def _note_constants(
     for reader in later:
         for n in reader.nodes():
             if n.op is Op.LOAD and n.attr[0] in seen:
+                if n.args:
+                    return False  # it may look anywhere
                 got = seen[n.attr[0]][flat_index(kernel.buffer(n.attr[0]), n.index, reader)]
                 constant = ~np.isnan(got)
                 if constant.any() and (not constant.all() or len(np.unique(got)) > 1):
                     return False
         for s in reader.stores:
-            if s.buffer in seen and s.mask is not None:
+            if s.buffer in seen and not unconditional(reader, s):
                 where = flat_index(kernel.buffer(s.buffer), s.index, reader)
                 if not np.isnan(seen[s.buffer][where]).all():
                     return False

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, portable scalar C, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash 03dfc14735e439ea
+ * input hash 012c5dcc16d0201e
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -82,26 +82,28 @@ static const int16_t taps[64][8] = {
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows) {
-  const int32_t rows_2 = daedalus_clip(rows, 1, 8);
-  for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-    for (int x = 0; x < 8; x++) {
-      const int32_t pixels0 = src[y * src_stride + x - 3];
-      const int32_t pixels1 = src[y * src_stride + x - 2];
-      const int32_t pixels2 = src[y * src_stride + x - 1];
-      const int32_t pixels3 = src[y * src_stride + x];
-      const int32_t pixels4 = src[y * src_stride + x + 1];
-      const int32_t pixels5 = src[y * src_stride + x + 2];
-      const int32_t pixels6 = src[y * src_stride + x + 3];
-      const int32_t pixels7 = src[y * src_stride + x + 4];
-      const int32_t t13 = (filter * 16) + mx;
-      const int32_t out = daedalus_clip((((((((((pixels0 * taps[daedalus_clip(t13, 0, 63)][0]) +
-          (pixels1 * taps[daedalus_clip(t13, 0, 63)][1])) + (pixels2 * taps[daedalus_clip(t13, 0,
-          63)][2])) + (pixels3 * taps[daedalus_clip(t13, 0, 63)][3])) +
-          (pixels4 * taps[daedalus_clip(t13, 0, 63)][4])) + (pixels5 * taps[daedalus_clip(t13, 0,
-          63)][5])) + (pixels6 * taps[daedalus_clip(t13, 0, 63)][6])) +
-          (pixels7 * taps[daedalus_clip(t13, 0, 63)][7])) + 64) >> 7, 0, 255);
-      const int32_t t48 = dst[y * dst_stride + x];
-      dst[y * dst_stride + x] = (uint8_t)(((t48 + out) + 1) >> 1);
+  {
+    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
+      for (int x = 0; x < 8; x++) {
+        const int32_t pixels0 = src[y * src_stride + x - 3];
+        const int32_t pixels1 = src[y * src_stride + x - 2];
+        const int32_t pixels2 = src[y * src_stride + x - 1];
+        const int32_t pixels3 = src[y * src_stride + x];
+        const int32_t pixels4 = src[y * src_stride + x + 1];
+        const int32_t pixels5 = src[y * src_stride + x + 2];
+        const int32_t pixels6 = src[y * src_stride + x + 3];
+        const int32_t pixels7 = src[y * src_stride + x + 4];
+        const int32_t t13 = (filter * 16) + mx;
+        const int32_t out = daedalus_clip((((((((((pixels0 * taps[daedalus_clip(t13, 0, 63)][0]) +
+            (pixels1 * taps[daedalus_clip(t13, 0, 63)][1])) + (pixels2 * taps[daedalus_clip(t13, 0,
+            63)][2])) + (pixels3 * taps[daedalus_clip(t13, 0, 63)][3])) +
+            (pixels4 * taps[daedalus_clip(t13, 0, 63)][4])) + (pixels5 * taps[daedalus_clip(t13, 0,
+            63)][5])) + (pixels6 * taps[daedalus_clip(t13, 0, 63)][6])) +
+            (pixels7 * taps[daedalus_clip(t13, 0, 63)][7])) + 64) >> 7, 0, 255);
+        const int32_t t48 = dst[y * dst_stride + x];
+        dst[y * dst_stride + x] = (uint8_t)(((t48 + out) + 1) >> 1);
+      }
     }
   }
 }

@@ -85,7 +85,8 @@ def _stage(
     limits = dict(stage.limits)
     deciding = [*limits.values()] + ([] if stage.given is None else [stage.given])
     outer.stage(stage, deciding)
-    lines = list(outer.lines)
+    scoped = bool(outer.lines)  # a block of its own keeps the names apart
+    lines = ["{", *outer.lines] if scoped else []
     if stage.given is not None:
         lines.append(f"if ({outer.text(stage.given)}) {{")
     for lane, n in stage.dims:
@@ -105,7 +106,7 @@ def _stage(
             lines.append(assign)
         else:
             lines += [f"if ({s.text(store.mask)}) {{", assign, "}"]
-    return lines + ["}"] * (len(stage.dims) + (stage.given is not None))
+    return lines + ["}"] * (len(stage.dims) + (stage.given is not None) + scoped)
 
 
 def _stored(store: Store, place: str, s: Scalars) -> str:

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""AV1 constrained directional enhancement filter, 8 bit."""
+
+from daedalus.dsl.lang import (
+    KernelBuilder, Value, absdiff, clip, i8, kernel, max, min, round_shift, select, u8,
+)  # fmt: skip
+
+# Cdef_Directions, AV1 7.15.3: for each direction, (y, x) of the two taps on one side
+DIRECTIONS = (
+    ((-1, 1), (-2, 2)), ((0, 1), (-1, 2)), ((0, 1), (0, 2)), ((0, 1), (1, 2)),
+    ((1, 1), (2, 2)), ((1, 0), (2, 1)), ((1, 0), (2, 0)), ((1, 0), (2, -1)),
+)  # fmt: skip
+FAR = 30000  # stands for a pixel that is not available: its difference is constrained to 0
+
+
+@kernel(clause="AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit")
+def av1_cdef8(k: KernelBuilder) -> None:
+    """Filters an 8x8 block along a direction and beside it; edges tell what is available.
+
+    Strengths and damping are what the decoder's filter gets (luma-adjusted); edges: 1 left,
+    2 right, 4 top, 8 bottom.
+    """
+    dst = k.plane("dst", u8, rows=(0, 8), cols=(0, 8), access="out")
+    src = k.plane("src", u8, rows=(-2, 10), cols=(-2, 10))
+    pri = k.param("pri", u8, 0, 15, why="cdef_y_pri_strength, adjusted by variance")
+    sec = k.param("sec", u8, 0, 4, why="cdef_y_sec_strength: 0, 1, 2 or 4")
+    damping = k.param("damping", u8, 2, 6, why="cdef_damping")
+    direction = k.param("dir", u8, 0, 7, why="7.15.1")
+    edges = k.param("edges", u8, 0, 15)
+    dy = k.table("dy", i8, [[t[0] for t in d] for d in DIRECTIONS])
+    dx = k.table("dx", i8, [[t[1] for t in d] for d in DIRECTIONS])
+    log2 = k.table("log2", u8, [0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3])
+    wrapped = k.table("next", u8, [n % 8 for n in range(14)])
+
+    left, right = (edges - ((edges >> 1) << 1)) > 0, ((edges >> 1) - ((edges >> 2) << 1)) > 0
+    top, bottom = ((edges >> 2) - ((edges >> 3) << 1)) > 0, (edges >> 3) > 0
+    tile = k.temp("tile", (12, 12))
+
+    def fill(rows: tuple[int, int], cols: tuple[int, int], there: Value | None) -> None:
+        n, m = rows[1] - rows[0], cols[1] - cols[0]
+        with k.stage(y=n, x=m, given=there) as (y, x):
+            tile[y + rows[0] + 2, x + cols[0] + 2] = src[y + rows[0], x + cols[0]]
+        if there is not None:
+            with k.stage(y=n, x=m, given=~there) as (y, x):
+                tile[y + rows[0] + 2, x + cols[0] + 2] = FAR
+
+    fill((0, 8), (0, 8), None)
+    for rows, vertical in (((-2, 0), top), ((0, 8), None), ((8, 10), bottom)):
+        for cols, horizontal in (((-2, 0), left), ((0, 8), None), ((8, 10), right)):
+            if vertical is None and horizontal is None:
+                continue
+            both = vertical if horizontal is None else horizontal
+            if vertical is not None and horizontal is not None:
+                both = vertical & horizontal
+            fill(rows, cols, both)
+
+    pri_shift = max(damping - log2[pri], 0)
+    sec_shift = max(damping - log2[sec], 0)
+    even = (pri - ((pri >> 1) << 1)) <= 0
+
+    def constrain(diff: Value, size: Value, strength: Value, shift: Value) -> Value:
+        limit = max(strength - (size >> shift), 0)
+        amount = min(size, limit)
+        return select(diff < 0, 0 - amount, amount)
+
+    with k.stage(y=8, x=8) as (y, x):
+        px = tile[y + 2, x + 2]
+        total, low, high = None, px, px
+        taps = [(direction, n, pri, pri_shift, select(even, w, 3)) for n, w in ((0, 4), (1, 2))]
+        for turn in (2, 6):
+            beside = wrapped[direction + turn]
+            taps += [(beside, n, sec, sec_shift, 2 - n) for n in (0, 1)]
+        for way, n, strength, shift, weight in taps:
+            for sign in (1, -1):
+                p = tile[y + 2 + dy[way, n] * sign, x + 2 + dx[way, n] * sign]
+                diff = p - px
+                size = absdiff(p, px)
+                part = constrain(diff, size, strength, shift) * weight
+                total = part if total is None else total + part
+                low = min(low, p)
+                high = max(high, select(p < FAR, p, px))
+        assert total is not None
+        rounded = (8 + total - select(total < 0, 1, 0)) >> 4
+        dst[y, x] = clip(min(max(px + rounded, low), high), 0, 255)
