@@ -54,7 +54,7 @@ class Result:
     in_range: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
     def conformant(self, assume: frozenset[str]) -> Array:
-        """Per item: inputs within their declared ranges and every named assumption met."""
+        """Per item: inputs in their ranges, no false class, and every named assumption met."""
         ok: Array = self.in_range.copy()
         for name in assume:
             ok &= ~self.broken[name]
@@ -233,6 +233,11 @@ def _in_range(kernel: Kernel, items: Items) -> Array:
     for p in kernel.params:
         values = items.params[p.name].reshape(items.count, -1)
         ok &= ((values >= p.lo) & (values <= p.hi)).all(axis=1)
+    for c in kernel.classes:  # an item must not claim a class that its data does not meet
+        claims = np.ones(items.count, dtype=bool)
+        for name, lo, hi in c.when:
+            claims &= (items.params[name] >= lo) & (items.params[name] <= hi)
+        ok &= ~claims | in_class(kernel, c.name, items)
     return ok
 
 

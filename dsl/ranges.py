@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from daedalus.dsl.errors import Loc, RangeError
-from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store, Table, smallest_dtype
+from daedalus.dsl.ir import DType, Kernel, Node, Op, Stage, Store, Table, smallest_dtype
 
 
 @dataclass(frozen=True)
@@ -51,19 +51,25 @@ class Ranges:
     """The interval of every node of a kernel under a set of assumptions.
 
     With `hostile` nothing is taken for granted but what the element types in memory can hold:
-    assumptions, declared buffer ranges and value ranges of temps are ignored (parameters stay
-    within their declared ranges: the runtime refuses others). Values are then taken to be computed
-    in 32 bits where conformant ones fit, else in 64; `wraps` holds those that may overflow there.
+    assumptions, declared ranges and value ranges of temps are ignored; of parameters, too, unless
+    `declared_params` (the runtime refuses others, and generated code limits those that decide
+    where memory is touched). Values are then taken to be computed in 32 bits where conformant ones
+    fit, else in 64; `wraps` holds those that may overflow there.
     """
 
     def __init__(
-        self, kernel: Kernel, assume: frozenset[str] | None = None, *, hostile: bool = False
+        self,
+        kernel: Kernel,
+        assume: frozenset[str] | None = None,
+        *,
+        hostile: bool = False,
+        declared_params: bool = False,
     ) -> None:
         self.kernel = kernel
         self.assume: frozenset[str] = (
             frozenset() if hostile else (kernel.defaults if assume is None else assume)
         )
-        self._hostile = hostile
+        self._hostile, self._declared_params = hostile, declared_params
         self._of: dict[Node, Interval] = {}
         self._extents: dict[str, int] = {}
         self._forms: dict[Node, dict[Node | None, int]] = {}
@@ -144,6 +150,15 @@ class Ranges:
         before = self.temps.get(s.buffer, Interval(buffer.init or 0, buffer.init or 0))
         return Interval(before.lo + min(0, times * value.lo), before.hi + max(0, times * value.hi))
 
+    def dtype(self, name: str) -> DType:
+        """A buffer's element type; of a temp, the narrowest that holds its values."""
+        declared = self.kernel.buffer(name).dtype
+        if declared is not None:
+            return declared
+        found = smallest_dtype(self.temps[name].lo, self.temps[name].hi)
+        assert found is not None, "check_ranges refuses others"
+        return found
+
     def _load(self, name: str) -> Interval:
         if name in self.temps:
             t = self._temp_types.get(name)
@@ -163,6 +178,8 @@ class Ranges:
                 return Interval(n.value, n.value)
             case Op.PARAM:
                 p = self.kernel.param(n.attr[0])
+                if self._hostile and not self._declared_params:
+                    return Interval(p.dtype.lo, p.dtype.hi)
                 return Interval(p.lo, p.hi)
             case Op.LANE:
                 return Interval(0, self._extents[n.attr[0]] - 1)

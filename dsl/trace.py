@@ -57,6 +57,8 @@ _TAKEN = frozenset(
     " goto if inline int long register restrict return short signed sizeof static struct switch"
     " true typedef union unsigned void volatile while asm batch ctx meta substrate".split()
 )
+_TAKEN |= {"I", "NULL", "EOF", "errno", "assert", "stdin", "stdout", "stderr"}  # macros
+_TAKEN |= {f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64)} | {"size_t", "ptrdiff_t"}
 
 
 class KernelBuilder:
@@ -159,6 +161,7 @@ class KernelBuilder:
         if any(a >= b for a, b in shape):
             self._fail("declaration", f"{name}: empty bounds {shape}")
         low, high = dtype.lo if lo is None else lo, dtype.hi if hi is None else hi
+        self._integers(name, low, high)
         if not dtype.lo <= low <= high <= dtype.hi:
             self._fail("declaration", f"{name}: [{low}, {high}] is not a range within {dtype}")
         decl = Buffer(name, kind, dtype, shape, access, here(), low, high, owns, note)
@@ -190,6 +193,7 @@ class KernelBuilder:
         """A value per item, in the meta; [lo, hi] is what the standard allows."""
         self._fresh(name)
         self._element_type(name, dtype)
+        self._integers(name, lo, hi)
         if not dtype.lo <= lo <= hi <= dtype.hi:
             self._fail("declaration", f"{name}: [{lo}, {hi}] is not a range within {dtype}")
         self._params.append(Param(name, dtype, lo, hi, here(), why))
@@ -222,6 +226,7 @@ class KernelBuilder:
         """
         if not (name.isascii() and name.isalnum()):
             self._fail("declaration", f"assumption {name!r}: letters and digits only")
+        self._integers(f"assumption {name}", lo, hi)
         if lo > hi:
             self._fail("declaration", f"assumption {name}: [{lo}, {hi}] is empty")
         if any(a.name == name for a in self._assumptions):
@@ -243,9 +248,15 @@ class KernelBuilder:
     ) -> None:
         """A precondition that makes a cheaper variant possible; declare the narrowest first."""
         plain = name.isascii() and name.isalnum()
-        if not plain or name == "full" or any(c.name == name for c in self._classes):
+        taken = ("full", "buffers", "params", "classes", "variants")
+        if not plain or name in taken or any(c.name == name for c in self._classes):
             self._fail("declaration", f"class {name!r}: a fresh name of letters and digits")
         known = {p.name: p for p in self._params}
+        if not when:
+            self._fail(
+                "declaration", f"class {name}: nothing tells its items from others",
+                "state a range of a parameter, as in eob=(1, 1)",
+            )  # fmt: skip
         for p, bounds in when.items():
             if p not in known:
                 self._fail(
@@ -255,12 +266,18 @@ class KernelBuilder:
             if not (
                 isinstance(bounds, tuple)
                 and len(bounds) == 2
+                and all(map(is_integer, bounds))
                 and known[p].lo <= bounds[0] <= bounds[1] <= known[p].hi
             ):
                 self._fail(
                     "declaration", f"class {name}: {p}={bounds!r} is not a range (lo, hi) within"
                     f" [{known[p].lo}, {known[p].hi}]",
                 )  # fmt: skip
+        if all((known[p].lo, known[p].hi) == bounds for p, bounds in when.items()):
+            self._fail(
+                "declaration", f"class {name}: its ranges hold for every item",
+                "narrow one: the full class is what every item meets",
+            )  # fmt: skip
         for b, extents in (nonzero or {}).items():
             decl = next((x for x in self._buffers if x.name == b and x.kind == "block"), None)
             if decl is None or len(extents) != len(decl.shape):
@@ -322,6 +339,8 @@ class KernelBuilder:
             self._fail("stage", "given= takes a comparison of parameters", "use when() for lanes")
         if self._builder is not None:
             self._fail("stage", "stages do not nest", "end the first, with a temp between them")
+        if not all(is_integer(n) for n in dims.values()):
+            self._fail("stage", "the extent of an axis is an integer, or k.upto(value, most)")
         if not dims or any(n < 1 for n in dims.values()):
             self._fail("stage", "a stage needs at least one lane axis of at least one lane")
         for name in dims:
@@ -391,12 +410,17 @@ class KernelBuilder:
     def _plain(self, name: str) -> None:
         if not (name.isascii() and name.isidentifier()) or name.startswith("_"):
             self._fail("declaration", f"{name!r} is not a plain identifier")
-        if name in _TAKEN or name.startswith("reserved"):
+        if name in _TAKEN or name.startswith(("reserved", "n_")):
             self._fail("declaration", f"{name} means something else in C or in generated code")
 
     def _element_type(self, name: str, dtype: object) -> None:
         if not isinstance(dtype, DType):
             self._fail("declaration", f"{name}: {dtype!r} is not an element type", _TYPES)
+
+    def _integers(self, what: str, *values: object) -> None:
+        for v in values:
+            if not is_integer(v):
+                self._fail("declaration", f"{what}: {v!r} is not an integer")
 
     def _bounds(self, what: str, bounds: object) -> None:
         if not (isinstance(bounds, tuple) and len(bounds) == 2 and all(map(is_integer, bounds))):
@@ -426,7 +450,9 @@ class KernelBuilder:
         if isinstance(x, int) and is_integer(x):
             return (self._builder or self._shared).const(x, here())
         if isinstance(x, LaneIndex):
-            self._fail("lane-value", "a lane is an index, not a value", "look it up in a table")
+            self._fail(
+                "lane-value", "a lane is an index, not a value", "k.lane(...) makes a value of it"
+            )
         self._fail(
             "operand", f"{type(x).__name__} is not an integer value",
             "operands are integers, parameters, elements of buffers, and what is computed of them",
@@ -481,7 +507,8 @@ class KernelBuilder:
         self._check_lanes((index,))
         low, high = index.bounds(self._lanes)
         if low < 0 or high >= decl.count:
-            self._fail("bounds", f"reads {decl.name} at {low}..{high} of {decl.count} elements")
+            message = f"reads {decl.name} at {low}..{high} of {decl.count} elements"
+            self._fail("bounds", message, "declare it larger, or change the index")
         return self._make(Op.PARAM, (), (decl.name, (index,)))
 
     def _check_lanes(self, index: tuple[Affine, ...]) -> None:
@@ -627,6 +654,9 @@ def kernel(
         refuse(f"bare={bare!r} is none of its axes")
     if not items.isidentifier():
         refuse(f"items={items!r} is not a plain identifier")
+    for name in decoders or {}:
+        if not re.fullmatch(r"[a-z][a-z0-9]*", name):
+            refuse(f"decoder {name!r}: lower-case letters and digits only")
 
     def wrap(fn: Callable[[KernelBuilder], None]) -> KernelSpec:
         if not _KERNEL_ID.fullmatch(fn.__name__):

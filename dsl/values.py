@@ -138,7 +138,9 @@ class Value:
 Scalar = Value | int
 
 
-_ONE_PROGRAM = "every lane runs the same program: use a stage of fewer lanes, or a table"
+_ONE_PROGRAM = (
+    "every lane runs the same program: use a stage of fewer lanes, or compare k.lane(...)"
+)
 _AFFINE = "an index is a sum of lanes, each times an integer; add a lane axis to split one"
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from daedalus.dsl import interp
+from daedalus.dsl.errors import SpecError
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import FULL, Buffer, Kernel, Param
 
@@ -48,8 +49,12 @@ def make_items(kernel: Kernel, count: int, seed: int, kind: str = "conformant") 
         drawn = _explored(kernel, _made_conformant(kernel, drawn), rng)
     drawn = _conformant(kernel, drawn)
     if not drawn.count:
-        raise ValueError(
-            f"{kernel.id}: no conformant item found; its assumptions exclude everything"
+        raise SpecError(
+            "assumption",
+            "no conformant item was found: the assumptions exclude everything that was drawn",
+            kernel.loc,
+            kernel.id,
+            hint="widen them, or draw typical items with a sampler (@<kernel>.inputs)",
         )
     return drawn.take(_balanced(kernel, drawn, count, rng))
 

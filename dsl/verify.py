@@ -28,7 +28,7 @@ def verify(kernel: Kernel) -> Ranges:
         _well_formed(kernel, stage)
         _decided_alike(kernel, stage)
         if hostile is None and any(n.op is Op.LOAD and n.args for n in stage.nodes()):
-            hostile = Ranges(kernel, hostile=True)
+            hostile = Ranges(kernel, hostile=True, declared_params=True)
         _in_bounds(kernel, stage, hostile)
         _initialised(kernel, stage, written, hostile)
         _lanes_independent(kernel, stage)
@@ -209,12 +209,14 @@ def _initialised(kernel: Kernel, stage: Stage, written: _Written, ranges: Ranges
         if s.buffer in written and (s.mask is not None or s.combine):
             where = flat_index(kernel.buffer(s.buffer), s.index, stage)
             if not written.at(s.buffer, stage)[where].all():
-                what = (
-                    "a masked store may leave" if s.mask is not None else "nothing is added to in"
+                message = (
+                    f"a masked store may leave {s.buffer} unwritten"
+                    if not s.combine
+                    else f"accumulates into {s.buffer}, which nothing has written"
                 )
                 raise VerifyError(
                     "uninitialised",
-                    f"{what} {s.buffer} unwritten",
+                    message,
                     s.loc,
                     kernel.id,
                     hint="store a select() instead, or declare the temp with init=...",

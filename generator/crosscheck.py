@@ -136,7 +136,9 @@ def check_kernel(
     return list(outcomes.values())
 
 
-def check_dispatch(kernel: Kernel, device: Device, program: Path, batches: list[Batch]) -> Outcome:
+def check_dispatch(
+    kernel: Kernel, device: Device, program: Path, batches: list[Batch], seed: int
+) -> Outcome:
     """All items of a batch through the public dispatch: classes are told apart by the runtime.
 
     Hostile items are left out, since the runtime refuses parameters outside their range.
@@ -146,11 +148,12 @@ def check_dispatch(kernel: Kernel, device: Device, program: Path, batches: list[
         if batch.kind != "hostile":
             everything = np.arange(batch.placed.items.count)
             (images,) = _execute(program, device, batch, [(DISPATCH, everything)])
-            _compare(kernel, batch, outcome, everything, images, 0)
+            _compare(kernel, batch, outcome, everything, images, seed)
     return outcome
 
 
-DISPATCH = "dispatch"  # stands for a variant's name where the runtime is to choose
+# Stands for a variant's name where the runtime chooses, item by item.
+DISPATCH = "dispatch"
 
 
 def _schedule_of(variant: str) -> Schedule:

@@ -18,7 +18,7 @@ from daedalus.dsl.verify import touched
 from daedalus.generator.decoders import decoder_files
 from daedalus.generator.registry import Entry
 from daedalus.generator.targets.shell import Field, meta_fields
-from daedalus.generator.variants import Variant, make_variant, tidy
+from daedalus.generator.variants import Variant, comment, make_variant, tidy
 
 # Written by other verbs, not by `gen`, and therefore not compared with what the specs give.
 RECORDS = ("verified.json", "stats.json")
@@ -39,7 +39,7 @@ class Generated:
 def environment() -> jinja2.Environment:
     """The template environment: strict, and nothing escaped."""
     folder = str(files("daedalus") / "templates")
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -47,6 +47,8 @@ def environment() -> jinja2.Environment:
         autoescape=False,
         keep_trailing_newline=True,
     )
+    made.filters["comment"] = comment
+    return made
 
 
 def generate(entries: tuple[Entry, ...], variants: tuple[Variant, ...] | None = None) -> Generated:
@@ -104,14 +106,6 @@ def _render(template: str, **data: object) -> str:
 # ------------------------------------------------------------------ headers
 
 
-@dataclass(frozen=True)
-class Argument:
-    """A buffer in a dispatch function's signature."""
-
-    text: str
-    doc: str
-
-
 def _buffer_doc(b: Buffer) -> str:
     what = {"in": "read", "out": "written", "inout": "read and written"}[b.access]
     if b.kind == "plane":
@@ -157,7 +151,6 @@ def _kernel_data(kernel: Kernel) -> dict[str, object]:
         "arguments": _arguments(kernel),
         "count": f"n_{kernel.item_noun}",
         "classes": [(c.name, c.why) for c in kernel.classes],
-        "outputs": [b.name for b in kernel.buffers if b.access != "in"],
     }
 
 

@@ -6,6 +6,8 @@ import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 import jinja2
 
@@ -78,9 +80,7 @@ def make_variant(
     """
     lowered = lower(kernel, schedule)
     neon = schedule.target == "neon"
-    bodies = (
-        emit_neon(lowered, early_out=schedule.early_out, watch=watch) if neon else emit_c(lowered)
-    )
+    bodies = emit_neon(lowered, watch) if neon else emit_c(lowered)
     name = variant_name(kernel.id, schedule)
     single = next((b for b in bodies if b.items == 1), None)
     text = environment.get_template("variant.c.j2").render(
@@ -115,8 +115,16 @@ def make_variant(
         meta_type=f"daedalus_{kernel.id}_meta",
     )
     text = tidy(text)
-    digest = hashlib.sha256((show(kernel) + text).encode()).hexdigest()[:16]
+    meaning = show(kernel) + text + _header_texts()
+    digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
     return Variant(kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest)
+
+
+@cache
+def _header_texts() -> str:
+    """The headers whose functions generated code computes with."""
+    folder = files("daedalus") / "include" / "daedalus"
+    return "".join((folder / name).read_text() for name in ("lane.h", "neon.h"))
 
 
 def _includes(kernel: Kernel, neon: bool) -> list[str]:
@@ -143,6 +151,11 @@ def _assumption_lines(kernel: Kernel, schedule: Schedule) -> list[str]:
 WIDTH = 100
 
 
+def comment(text: str) -> str:
+    """Text that cannot end the C comment it stands in."""
+    return text.replace("*/", "* /").replace("/*", "/ *")
+
+
 def tidy(text: str) -> str:
     """Indents by braces and folds long lines; templates and emitters leave both to this."""
     out: list[str] = []
@@ -151,7 +164,7 @@ def tidy(text: str) -> str:
         body = line.strip()
         if not body or body.startswith("#"):
             out.append(body)
-        elif line.startswith((" *", "/*")):
+        elif line.startswith(" *") or (body.startswith("/*") and not (depth and "*/" in body)):
             out += _fold_comment(line.rstrip())
         elif body == 'extern "C" {':
             out.append(body)

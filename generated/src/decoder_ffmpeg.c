@@ -67,34 +67,38 @@ void daedalus_ffmpeg_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coef
   memset(coeffs, 0, 64 * sizeof(*coeffs));
 }
 
-void daedalus_ffmpeg_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, int E, int I, int H) {
+void daedalus_ffmpeg_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
+    int thresh) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_item_vp9_lpf4_h__neon_full_early(dst, dst_stride, E, I, H);
+  daedalus_item_vp9_lpf4_h__neon_full_early(dst, dst_stride, blimit, limit, thresh);
 #else
-  daedalus_item_vp9_lpf4_h__c_full(dst, dst_stride, E, I, H);
+  daedalus_item_vp9_lpf4_h__c_full(dst, dst_stride, blimit, limit, thresh);
 #endif
 }
 
-void daedalus_ffmpeg_vp9_lpf4_v(uint8_t *dst, ptrdiff_t dst_stride, int E, int I, int H) {
+void daedalus_ffmpeg_vp9_lpf4_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
+    int thresh) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_item_vp9_lpf4_v__neon_full_early(dst, dst_stride, E, I, H);
+  daedalus_item_vp9_lpf4_v__neon_full_early(dst, dst_stride, blimit, limit, thresh);
 #else
-  daedalus_item_vp9_lpf4_v__c_full(dst, dst_stride, E, I, H);
+  daedalus_item_vp9_lpf4_v__c_full(dst, dst_stride, blimit, limit, thresh);
 #endif
 }
 
-void daedalus_ffmpeg_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, int E, int I, int H) {
+void daedalus_ffmpeg_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
+    int thresh) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_item_vp9_lpf8_h__neon_full(dst, dst_stride, E, I, H);
+  daedalus_item_vp9_lpf8_h__neon_full(dst, dst_stride, blimit, limit, thresh);
 #else
-  daedalus_item_vp9_lpf8_h__c_full(dst, dst_stride, E, I, H);
+  daedalus_item_vp9_lpf8_h__c_full(dst, dst_stride, blimit, limit, thresh);
 #endif
 }
 
-void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, int E, int I, int H) {
+void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
+    int thresh) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_item_vp9_lpf8_v__neon_full(dst, dst_stride, E, I, H);
+  daedalus_item_vp9_lpf8_v__neon_full(dst, dst_stride, blimit, limit, thresh);
 #else
-  daedalus_item_vp9_lpf8_v__c_full(dst, dst_stride, E, I, H);
+  daedalus_item_vp9_lpf8_v__c_full(dst, dst_stride, blimit, limit, thresh);
 #endif
 }

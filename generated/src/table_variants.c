@@ -561,9 +561,9 @@ static const daedalus_buffer_desc vp9_lpf4_h_buffers[] = {
 };
 
 static const daedalus_param_desc vp9_lpf4_h_params[] = {
-  { "E", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
-  { "I", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
-  { "H", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
 };
 
 static const daedalus_class_desc vp9_lpf4_h_classes[] = {
@@ -632,9 +632,9 @@ static const daedalus_buffer_desc vp9_lpf4_v_buffers[] = {
 };
 
 static const daedalus_param_desc vp9_lpf4_v_params[] = {
-  { "E", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
-  { "I", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
-  { "H", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
 };
 
 static const daedalus_class_desc vp9_lpf4_v_classes[] = {
@@ -703,9 +703,9 @@ static const daedalus_buffer_desc vp9_lpf8_h_buffers[] = {
 };
 
 static const daedalus_param_desc vp9_lpf8_h_params[] = {
-  { "E", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
-  { "I", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
-  { "H", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
 };
 
 static const daedalus_class_desc vp9_lpf8_h_classes[] = {
@@ -752,9 +752,9 @@ static const daedalus_buffer_desc vp9_lpf8_v_buffers[] = {
 };
 
 static const daedalus_param_desc vp9_lpf8_v_params[] = {
-  { "E", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
-  { "I", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
-  { "H", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
 };
 
 static const daedalus_class_desc vp9_lpf8_v_classes[] = {
@@ -1058,7 +1058,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "69ff3ef0f6bc8e06",
+  .generator = "9361f85e9a927e46",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

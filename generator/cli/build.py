@@ -16,7 +16,8 @@ from daedalus.generator.schedule import TARGETS
 
 
 @click.command("build")
-@click.option("--items", default=10000, show_default=True, type=click.IntRange(16),
+@click.option("--items", default=10000, show_default=True,
+              type=click.IntRange(check_verb.RECORDED_ITEMS),
               help="Conformant items a variant to compare before it may be built in.")  # fmt: skip
 @click.option("--prefix", type=click.Path(path_type=Path), help="Install the library there.")
 @click.option("--stream/--no-stream", default=True, show_default=True,

@@ -12,6 +12,7 @@ from daedalus.generator.cli.gen import differences, generate_or_explain
 from daedalus.generator.cli.tables import print_table
 from daedalus.generator.crosscheck import (
     Outcome,
+    check_dispatch,
     check_kernel,
     devices,
     exclusions,
@@ -24,6 +25,7 @@ from daedalus.generator.schedule import TARGETS, variant_name
 from daedalus.generator.variants import Variant
 
 SHOWN_FAILURES = 10
+RECORDED_ITEMS = 1000  # fewer vouch for nothing
 
 
 @click.command("check")
@@ -46,8 +48,11 @@ def command(
     """
     targets = _targets(target)
     entries = _entries(kernels)
-    if record and (kernels or sanitize):
-        raise UserError("--record needs a whole, plain run", "leave out KERNELS and --sanitize")
+    if record and (kernels or sanitize or set(targets) != set(TARGETS) or items < RECORDED_ITEMS):
+        raise UserError(
+            "--record needs a whole, plain run",
+            f"leave out KERNELS, --target and --sanitize; --items at least {RECORDED_ITEMS}",
+        )
     outcomes = run_checks(entries, targets, items, seed, sanitize=sanitize, quiet=as_json)
     if record:
         record_verified(outcomes)
@@ -120,6 +125,7 @@ def run_checks(
                     variant_name(e.kernel.id, s) for s, _ in e.schedules if s.target == d.target
                 ]
                 outcomes += check_kernel(e.kernel, names, d, programs[d.arch], batches, seed)
+                outcomes.append(check_dispatch(e.kernel, d, programs[d.arch], batches, seed))
             progress.advance(task)
     return outcomes
 

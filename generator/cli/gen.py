@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`daedalus gen`: writes generated/, or checks that it is what the specs give."""
 
+import json
 from pathlib import Path
 
 import click
@@ -16,6 +17,7 @@ from daedalus.generator.registry import load
 from daedalus.generator.schedule import variant_name
 
 REPAIR = "./daedalus gen"
+MANIFEST = "manifest.json"
 
 
 @click.command("gen")
@@ -30,6 +32,8 @@ def command(check: bool, folder: Path | None, dump: str | None, specs: Path | No
     if dump is not None:
         dump_after(dump, specs)
         return
+    if specs is not None and folder is None:
+        raise UserError("--specs needs --out", "generated/ holds what the built-in specs give")
     target = folder or repo_root() / "generated"
     generated = generate_or_explain(specs)
     if check:
@@ -39,7 +43,7 @@ def command(check: bool, folder: Path | None, dump: str | None, specs: Path | No
                 out.print(line, markup=False)
             raise UserError(
                 f"{target.name}/ is not what the specs give ({len(wrong)} files)",
-                f"run {REPAIR}, look at the difference, and commit it",
+                f"run {REPAIR}{f' --out {folder}' if folder else ''} and look at the difference",
                 EXIT_FAILED,
             )
         out.print(f"{len(generated.files)} files are what the specs give", markup=False)
@@ -57,7 +61,10 @@ def command(check: bool, folder: Path | None, dump: str | None, specs: Path | No
 def generate_or_explain(specs: Path | None = None) -> Generated:
     """Generates everything; a spec's error becomes the command's."""
     try:
-        return generate(load(specs))
+        entries = load(specs)
+        if not entries:
+            raise UserError(f"no kernel is declared below {specs}", "see docs/language.md")
+        return generate(entries)
     except SpecError as e:
         raise UserError(str(e)) from None
 
@@ -87,11 +94,20 @@ def dump_after(wanted: str, specs: Path | None) -> None:
 
 
 def _present(target: Path) -> set[str]:
-    """Files below the folder that `gen` answers for."""
+    """Files below the folder that `gen` answers for: all of a folder it wrote to before."""
     if not target.is_dir():
         return set()
     found = {p.relative_to(target).as_posix() for p in target.rglob("*") if p.is_file()}
     return found - set(RECORDS)
+
+
+def _written_before(target: Path) -> set[str]:
+    """What an earlier run says, in its manifest, that it wrote there."""
+    try:
+        manifest = json.loads((target / MANIFEST).read_text())
+        return {*manifest["files"], MANIFEST}
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
 
 
 def differences(generated: Generated, target: Path) -> list[str]:
@@ -106,19 +122,31 @@ def differences(generated: Generated, target: Path) -> list[str]:
 
 
 def write(generated: Generated, target: Path) -> tuple[int, int]:
-    """Brings the folder up to date; a file is replaced whole or not at all."""
+    """Brings the folder up to date; a file is replaced whole or not at all.
+
+    Removes only what an earlier run wrote. Refuses a folder that holds anything else.
+    """
+    before = _written_before(target)
     present = _present(target)
-    stale = present - set(generated.files)
+    if present and not before:
+        raise UserError(
+            f"{target} holds files that were not generated",
+            "name an empty folder, or one that gen wrote to before",
+        )
     written = 0
-    for path, text in generated.files.items():
-        file = target / path
-        if path in present and file.read_text() == text:
-            continue
-        file.parent.mkdir(parents=True, exist_ok=True)
-        partial = file.with_name(file.name + ".partial")
-        partial.write_text(text)
-        partial.replace(file)
-        written += 1
-    for path in stale:
-        (target / path).unlink()
+    try:
+        for path, text in generated.files.items():
+            file = target / path
+            if path in present and file.read_text() == text:
+                continue
+            file.parent.mkdir(parents=True, exist_ok=True)
+            partial = file.with_name(file.name + ".partial")
+            partial.write_text(text)
+            partial.replace(file)
+            written += 1
+        stale = (before & present) - set(generated.files)
+        for path in stale:
+            (target / path).unlink()
+    except OSError as e:
+        raise UserError(f"cannot write to {target}: {e.strerror}", "name another folder") from None
     return written, len(stale)

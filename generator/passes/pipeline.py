@@ -8,8 +8,11 @@ from daedalus.dsl.ir import Kernel
 from daedalus.generator.passes.assume import keep_assumptions
 from daedalus.generator.passes.expand_dot import expand_dot
 from daedalus.generator.passes.forward import drop_unread, forward_temps
+from daedalus.generator.passes.guard import find_guard, select_old
 from daedalus.generator.passes.max_tree import merge_limits
 from daedalus.generator.passes.specialise import specialise
+from daedalus.generator.passes.split_clips import split_clips
+from daedalus.generator.passes.split_products import split_products
 from daedalus.generator.passes.unroll import unroll_outer
 from daedalus.generator.schedule import Schedule
 
@@ -25,12 +28,18 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
         ("forward", forward_temps),
         ("max_tree", merge_limits),
         ("expand_dot", expand_dot),
-        ("drop_unread", drop_unread),
     ]
     if schedule.target == "neon":
         chosen.append(("unroll", unroll_outer))
-        chosen.append(("pack", lambda k: replace(k, items_per_vector=schedule.items)))
-    return chosen
+        if schedule.early_out:
+            chosen.append(("guard", find_guard))
+        chosen += [
+            ("select_old", select_old),
+            ("split_clips", split_clips),
+            ("split_products", split_products),
+            ("pack", lambda k: replace(k, items_per_vector=schedule.items)),
+        ]
+    return [*chosen, ("drop_unread", drop_unread)]
 
 
 def lower(

@@ -29,6 +29,8 @@ def split_products(kernel: Kernel) -> Kernel:
                 return None
             if not all(ranges.of(x).within(*_LIMIT) for x in total.args):
                 return None
+            if args[0].op is not total.op:  # it became something simpler on the way
+                return None
             products = tuple(b.make(Op.MUL, (x, args[1]), (), node.loc) for x in args[0].args)
             return b.make(total.op, products, (), node.loc, node.name)
 

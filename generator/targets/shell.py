@@ -44,6 +44,22 @@ def meta_fields(kernel: Kernel) -> tuple[tuple[Field, ...], int]:
     return tuple(fields), at
 
 
+def fixed_names(kernel: Kernel) -> tuple[str, ...]:
+    """What the arguments, temps and tables of a body are called."""
+    names = [b.name for b in (*kernel.buffers, *kernel.temps)]
+    names += [f"{b.name}_stride" for b in kernel.buffers]
+    names += [p.name for p in kernel.params] + [t.name for t in kernel.tables]
+    return tuple(names)
+
+
+def stage_remark(kernel: Kernel, number: int) -> str:
+    """A comment that says which lanes a stage has and what it writes."""
+    stage = kernel.stages[number]
+    lanes = ", ".join(f"{name} = 0..{n - 1}" for name, n in stage.dims)
+    into = ", ".join(dict.fromkeys(s.buffer for s in stage.stores))
+    return f"/* stage {number + 1} of {len(kernel.stages)}: {lanes}; writes {into} */"
+
+
 def pointer(b: Buffer) -> str:
     """The C type of a pointer to the buffer's elements."""
     assert b.dtype is not None

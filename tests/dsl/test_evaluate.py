@@ -59,7 +59,7 @@ CASES = [
     (Op.OR, (), (False, False), False), (Op.OR, (), (True, False), True),
     (Op.NOT, (), (True,), False), (Op.NOT, (), (False,), True),
 ]  # fmt: skip
-IN_CONTEXT = {Op.CONST, Op.PARAM, Op.LOAD, Op.TABLE, Op.DOT}
+IN_CONTEXT = {Op.CONST, Op.PARAM, Op.LANE, Op.LOAD, Op.TABLE, Op.DOT}
 
 
 @pytest.mark.parametrize(("op", "attr", "args", "want"), CASES)

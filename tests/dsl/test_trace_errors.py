@@ -11,7 +11,7 @@ from daedalus.dsl.errors import TraceError
 TRUTH = "a traced value has no truth at tracing time"
 USE_SELECT = "use select(), when(), & | ~ instead of if, and, or, not"
 NO_INTEGER = "a traced value has no integer at tracing time"
-LANE = "every lane runs the same program: use a stage of fewer lanes, or a table"
+LANE = "every lane runs the same program: use a stage of fewer lanes, or compare"
 AFFINE = "an index is a sum of lanes, each times an integer; add a lane axis to split one"
 BUILTINS = "what is known while tracing is computed with Python's own"
 
@@ -85,11 +85,10 @@ CASES = {
     "lane * value": ("v = px[y, x * p]  # <-", "index", "a lane is multiplied by Value",
             "an index"),
     "lane * float": ("v = px[y, x * 0.5]  # <-", "index", "a lane is multiplied by float", "an in"),
-    "lane as value": ("v = px[y, x] + x  # <-", "lane-value", "a lane is an index, not a value",
-                      "look it up in a table"),
-    "index value": ("v = px[y, p]  # <-", "index", "cannot index with Value",
-                    "use a lane or an integer"),
-    "lane + value": ("v = px[y, x + p]  # <-", "index", "cannot index with Value", "use a lane"),
+    "lane as value": ("v = px[y, x] * x  # <-", "lane-value", "a lane is an index, not a value",
+                      "k.lane(...) makes a value of it"),
+    "store at a value": ("px[y, p] = 0  # <-", "index",
+                         "a place known only at run time cannot be stored to", "store to a place"),
     "index float": ("v = px[y, 0.5]  # <-", "index", "cannot index with float", "use a lane"),
     "index bool": ("v = px[y, True]  # <-", "index", "cannot index with bool", "use a lane"),
     "axes": ("v = px[x]  # <-", "index", "px has 2 axes, 1 given", ""),

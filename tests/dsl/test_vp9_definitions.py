@@ -100,7 +100,7 @@ def test_narrow_loop_filter_is_the_standards(orientation: str) -> None:
     after = _lines(kernel, got.buffers["dst"])
     changed = set()
     for n in range(items.count):
-        limits = [int(items.params[p][n]) for p in ("E", "I", "H")]
+        limits = [int(items.params[p][n]) for p in ("blimit", "limit", "thresh")]
         for i in range(8):
             want = narrow_filter(before[n, i].tolist(), *limits)
             assert after[n, i].tolist() == want

@@ -113,12 +113,32 @@ def _names_the_repair(error: UserError, count: int) -> None:
 
 def test_gen_repairs(invoke: Callable[..., Result], tmp_path: Path) -> None:
     invoke()
-    (tmp_path / "out" / "manifest.json").unlink()
     (tmp_path / "out" / "src/table_prod.c").write_text("")
-    (tmp_path / "out" / "stray").write_text("")
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    (tmp_path / "out" / "src" / "stale.c").write_text("")
+    manifest["files"]["src/stale.c"] = ""  # an earlier generator wrote it
+    (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest))
     assert "2 written, 1 removed" in invoke().output
     assert invoke("--check").exit_code == 0
     assert not any(p.endswith(".partial") for p in files(tmp_path / "out"))
+
+
+def test_gen_keeps_what_it_did_not_write(invoke: Callable[..., Result], tmp_path: Path) -> None:
+    invoke()
+    (tmp_path / "out" / "letter.txt").write_text("dear")
+    invoke()
+    assert (tmp_path / "out" / "letter.txt").read_text() == "dear"
+    assert "not generated: letter.txt" in invoke("--check").output
+
+
+def test_gen_refuses_a_folder_of_something_else(
+    invoke: Callable[..., Result], tmp_path: Path
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "letter.txt").write_text("dear")
+    error = failure(invoke())
+    assert "holds files that were not generated" in error.message and error.hint
+    assert [p.name for p in (tmp_path / "out").iterdir()] == ["letter.txt"]
 
 
 def test_unchanged_files_are_left_alone(invoke: Callable[..., Result], tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_a_variant_names_its_spec_and_hash(generated: Generated) -> None:
     for v in generated.variants:
         text = generated.files[v.file]
         assert v.input_hash in text and "@input-hash@" not in text
-        assert f"dsl/kernels/{v.kernel.family}/" in text
+        assert f"from {v.kernel.loc.file} and" in text
         assert v.name in text
 
 

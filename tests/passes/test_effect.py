@@ -85,7 +85,7 @@ def test_dc_computes_one_product_a_pass() -> None:
 
 def test_lanes_stay_where_a_reader_mixes_constants_and_others(tmp_path: Path) -> None:
     body = (
-        'k.item_class("few", nonzero={"c": (8, 4)})\nt = k.temp("t", (8, 8))\n'
+        'k.item_class("few", p=(0, 1), nonzero={"c": (8, 4)})\nt = k.temp("t", (8, 8))\n'
         "with k.stage(x=8) as x:\n    t[:, x] = [c[y, x] for y in range(8)]\n"
         "with k.stage(x=8) as x:\n    px[0, x] = clip_u8(%s)\n"
     )
@@ -160,7 +160,7 @@ def test_forward_needs_one_value_on_all_lanes(tmp_path: Path) -> None:
 def test_limits_merge() -> None:
     merged = merge_limits(LPF)
     before, after = ops(LPF), ops(merged)
-    assert before[Op.LE] == 7 and after[Op.LE] == 3  # of six against I, one; E's; ~hev
+    assert before[Op.LE] == 7 and after[Op.LE] == 3  # of six against limit, one; blimit's; ~hev
     assert before[Op.GT] == 2 and after[Op.GT] == 1
     assert before[Op.NOT] == 1 and after[Op.NOT] == 0
     assert after[Op.MAX] == before[Op.MAX] + 5 + 1

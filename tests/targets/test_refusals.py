@@ -54,7 +54,7 @@ def test_uniform_lookups_are_scalars(tmp_path: Path) -> None:
         "with k.stage(i=8) as i:\n    px[0, i] = clip_u8(px[0, i] + t[p])\n"
     )
     (entry,) = load_text(tmp_path, spec_text(body))
-    (only,) = emit_neon(lower(entry.kernel, Schedule("neon")), early_out=False)
+    (only,) = emit_neon(lower(entry.kernel, Schedule("neon")))
     assert sum("vdup" in line for line in only.lines) == 1
     assert not any("vqtbl" in line for line in only.lines)
 
@@ -63,5 +63,5 @@ def test_uniform_lookups_are_scalars(tmp_path: Path) -> None:
 def test_a_vector_of_several_items_has_a_body_for_one(items: int, tmp_path: Path) -> None:
     body = "with k.stage(y=8, x=8) as (y, x):\n    px[y, x] = clip_u8(px[y, x] + p)\n"
     (entry,) = load_text(tmp_path, spec_text(body))
-    bodies = emit_neon(lower(entry.kernel, Schedule("neon", items=items)), early_out=False)
+    bodies = emit_neon(lower(entry.kernel, Schedule("neon", items=items)))
     assert [b.items for b in bodies] == sorted({items, 1}, reverse=True)

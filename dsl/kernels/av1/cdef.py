@@ -2,7 +2,16 @@
 """AV1 constrained directional enhancement filter, 8 bit."""
 
 from daedalus.dsl.lang import (
-    KernelBuilder, Value, absdiff, clip, i8, kernel, max, min, round_shift, select, u8,
+    KernelBuilder,
+    Value,
+    absdiff,
+    clip,
+    i8,
+    kernel,
+    max,
+    min,
+    select,
+    u8,
 )  # fmt: skip
 
 # Cdef_Directions, AV1 7.15.3: for each direction, (y, x) of the two taps on one side
@@ -65,8 +74,11 @@ def av1_cdef8(k: KernelBuilder) -> None:
 
     with k.stage(y=8, x=8) as (y, x):
         px = tile[y + 2, x + 2]
-        total, low, high = None, px, px
-        taps = [(direction, n, pri, pri_shift, select(even, w, 3)) for n, w in ((0, 4), (1, 2))]
+        parts: list[Value] = []
+        low, high = px, px
+        taps: list[tuple[Value, int, Value, Value, Value | int]] = [
+            (direction, n, pri, pri_shift, select(even, w, 3)) for n, w in ((0, 4), (1, 2))
+        ]
         for turn in (2, 6):
             beside = wrapped[direction + turn]
             taps += [(beside, n, sec, sec_shift, 2 - n) for n in (0, 1)]
@@ -75,10 +87,11 @@ def av1_cdef8(k: KernelBuilder) -> None:
                 p = tile[y + 2 + dy[way, n] * sign, x + 2 + dx[way, n] * sign]
                 diff = p - px
                 size = absdiff(p, px)
-                part = constrain(diff, size, strength, shift) * weight
-                total = part if total is None else total + part
+                parts.append(constrain(diff, size, strength, shift) * weight)
                 low = min(low, p)
                 high = max(high, select(p < FAR, p, px))
-        assert total is not None
+        total = parts[0]
+        for part in parts[1:]:
+            total = total + part
         rounded = (8 + total - select(total < 0, 1, 0)) >> 4
         dst[y, x] = clip(min(max(px + rounded, low), high), 0, 255)

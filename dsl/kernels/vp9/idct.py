@@ -67,8 +67,9 @@ def vp9_idct8(k: KernelBuilder) -> None:
     with k.stage(v=8) as v:
         rows[v, :] = idct8(coeffs[:, v])
     with k.stage(x=8) as x:
-        for y, residual in enumerate(idct8(rows[:, x])):
-            dst[y, x] = clip_u8(dst[y, x] + round_shift(residual, 5))
+        residuals = idct8(rows[:, x])
+        for y in range(8):
+            dst[y, x] = clip_u8(dst[y, x] + round_shift(residuals[y], 5))
 
 
 # default_scan_8x8, VP9 10.4: positions v * 8 + h in the order they are coded

@@ -2,7 +2,9 @@
 """VP9 loop filters; an item is an edge segment of 8 positions."""
 
 from daedalus.dsl.lang import (
+    BufferRef,
     KernelBuilder,
+    Value,
     absdiff,
     all_le,
     any_gt,
@@ -15,73 +17,77 @@ from daedalus.dsl.lang import (
     u8,
 )  # fmt: skip
 
+DECODERS = {"ffmpeg": "dst dst.stride blimit limit thresh"}
+
+
+def _edge(k: KernelBuilder) -> tuple[BufferRef, Value, Value, Value]:
+    """The pixels beside the edge, blimit, limit and thresh."""
+    px = k.plane("dst", u8, across=(-4, 4), along=(0, 8), access="inout", owns="all")
+    blimit = k.param("blimit", u8, 0, 254, why="2 * (63 + 2) + 63 = 193; must stay below 255")
+    limit = k.param("limit", u8, 0, 63, why="from the filter level and sharpness")
+    thresh = k.param("thresh", u8, 0, 15, why="level >> 4")
+    return px, blimit, limit, thresh
+
+
+def _masks(
+    p: list[Value], q: list[Value], blimit: Value, limit: Value, thresh: Value
+) -> tuple[Value, Value]:
+    """Filter mask and high edge variance; p and q run away from the edge."""
+    steps = [absdiff(s[n + 1], s[n]) for s in (p, q) for n in range(3)]
+    fm = all_le(steps, limit) & (2 * absdiff(p[0], q[0]) + (absdiff(p[1], q[1]) >> 1) <= blimit)
+    return fm, any_gt([absdiff(p[1], p[0]), absdiff(q[1], q[0])], thresh)
+
+
+def _narrow(p: list[Value], q: list[Value], hev: Value) -> tuple[Value, Value]:
+    """What the narrow filter takes from q0 and adds to p0."""
+    f = clip_s8(3 * (q[0] - p[0]) + select(hev, clip_s8(p[1] - q[1]), 0))
+    return min(f + 4, 127) >> 3, min(f + 3, 127) >> 3
+
 
 @kernel(
-    clause="VP9 8.8.2 (edge loop filter), 8.8.4 (narrow filter), filterSize TX_4X4",
-    axes=("v", "h"),
-    bare="h",
-    items="edges",
-    decoders={"ffmpeg": "dst dst.stride E I H"},
-)
+    clause="VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter"
+    " processes that it invokes for TX_4X4",
+    axes=("v", "h"), bare="h", items="edges", decoders=DECODERS,
+)  # fmt: skip
 def vp9_lpf4(k: KernelBuilder) -> None:
     """The 4-tap filter on an edge of 8 positions: changes up to two pixels on each side."""
-    px = k.plane("dst", u8, across=(-4, 4), along=(0, 8), access="inout", owns="all")
-    E = k.param("E", u8, 0, 254, why="blimit: 2 * (63 + 2) + 63 = 193; must stay below 255")
-    I = k.param("I", u8, 0, 63, why="limit, 8.8.3")  # noqa: E741
-    H = k.param("H", u8, 0, 15, why="thresh, level >> 4")
+    px, blimit, limit, thresh = _edge(k)
     with k.stage(i=8) as i:
-        p3, p2, p1, p0, q0, q1, q2, q3 = px[-4:4, i]
-        steps = [
-            absdiff(a, b) for a, b in ((p3, p2), (p2, p1), (p1, p0), (q1, q0), (q2, q1), (q3, q2))
-        ]
-        fm = all_le(steps, I) & (2 * absdiff(p0, q0) + (absdiff(p1, q1) >> 1) <= E)
-        hev = any_gt([absdiff(p1, p0), absdiff(q1, q0)], H)
-        f = clip_s8(3 * (q0 - p0) + select(hev, clip_s8(p1 - q1), 0))
-        f1 = min(f + 4, 127) >> 3
-        f2 = min(f + 3, 127) >> 3
+        p, q = px[-4:0, i][::-1], px[0:4, i]
+        fm, hev = _masks(p, q, blimit, limit, thresh)
+        f1, f2 = _narrow(p, q, hev)
         g = round_shift(f1, 1)
         with k.when(fm):
-            px[-1, i] = clip_u8(p0 + f2)
-            px[0, i] = clip_u8(q0 - f1)
+            px[-1, i] = clip_u8(p[0] + f2)
+            px[0, i] = clip_u8(q[0] - f1)
             with k.when(~hev):
-                px[-2, i] = clip_u8(p1 + g)
-                px[1, i] = clip_u8(q1 - g)
+                px[-2, i] = clip_u8(p[1] + g)
+                px[1, i] = clip_u8(q[1] - g)
 
 
 @kernel(
-    clause="VP9 8.8.2 (edge loop filter), 8.8.4 and 8.8.5 (narrow and wide filter), TX_8X8",
-    axes=("v", "h"),
-    bare="h",
-    items="edges",
-    decoders={"ffmpeg": "dst dst.stride E I H"},
-)
+    clause="VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter"
+    " processes that it invokes for TX_8X8",
+    axes=("v", "h"), bare="h", items="edges", decoders=DECODERS,
+)  # fmt: skip
 def vp9_lpf8(k: KernelBuilder) -> None:
     """The 8-tap filter where both sides are flat, else the 4-tap one; an edge of 8 positions."""
-    px = k.plane("dst", u8, across=(-4, 4), along=(0, 8), access="inout", owns="all")
-    E = k.param("E", u8, 0, 254, why="blimit: 2 * (63 + 2) + 63 = 193; must stay below 255")
-    I = k.param("I", u8, 0, 63, why="limit, 8.8.3")  # noqa: E741
-    H = k.param("H", u8, 0, 15, why="thresh, level >> 4")
+    px, blimit, limit, thresh = _edge(k)
     with k.stage(i=8) as i:
-        p3, p2, p1, p0, q0, q1, q2, q3 = px[-4:4, i]
-        steps = [
-            absdiff(a, b) for a, b in ((p3, p2), (p2, p1), (p1, p0), (q1, q0), (q2, q1), (q3, q2))
-        ]
-        fm = all_le(steps, I) & (2 * absdiff(p0, q0) + (absdiff(p1, q1) >> 1) <= E)
-        apart = ((p1, p0), (q1, q0), (p2, p0), (q2, q0), (p3, p0), (q3, q0))
-        flat = all_le([absdiff(a, b) for a, b in apart], 1)
-        hev = any_gt([absdiff(p1, p0), absdiff(q1, q0)], H)
-        f = clip_s8(3 * (q0 - p0) + select(hev, clip_s8(p1 - q1), 0))
-        f1 = min(f + 4, 127) >> 3
-        f2 = min(f + 3, 127) >> 3
+        p, q = px[-4:0, i][::-1], px[0:4, i]
+        fm, hev = _masks(p, q, blimit, limit, thresh)
+        flat = all_le([absdiff(s[n], s[0]) for s in (p, q) for n in (1, 2, 3)], 1)
+        f1, f2 = _narrow(p, q, hev)
         g = select(hev, 0, round_shift(f1, 1))
-        sums = [p3 + p3 + p3 + 2 * p2 + p1 + p0 + q0]
-        taps = [p3, p3, p3, p2, p1, p0, q0, q1, q2, q3, q3, q3]
-        for n in range(5):
-            sums.append(sums[-1] + (taps[n + 4] + taps[n + 7] - taps[n] - taps[n + 3]))
+        narrow = [
+            p[2], clip_u8(p[1] + g), clip_u8(p[0] + f2),
+            clip_u8(q[0] - f1), clip_u8(q[1] - g), q[2],
+        ]  # fmt: skip
+        # Every wide sum is the one before, with two pixels leaving and two entering.
+        row = [p[3], p[3], p[3], p[2], p[1], p[0], q[0], q[1], q[2], q[3], q[3], q[3]]
+        wide = 3 * p[3] + 2 * p[2] + p[1] + p[0] + q[0]
         with k.when(fm):
-            px[-3, i] = select(flat, round_shift(sums[0], 3), p2)
-            px[-2, i] = select(flat, round_shift(sums[1], 3), clip_u8(p1 + g))
-            px[-1, i] = select(flat, round_shift(sums[2], 3), clip_u8(p0 + f2))
-            px[0, i] = select(flat, round_shift(sums[3], 3), clip_u8(q0 - f1))
-            px[1, i] = select(flat, round_shift(sums[4], 3), clip_u8(q1 - g))
-            px[2, i] = select(flat, round_shift(sums[5], 3), q2)
+            for n in range(6):
+                px[n - 3, i] = select(flat, round_shift(wide, 3), narrow[n])
+                if n < 5:
+                    wide = wide + (row[n + 4] + row[n + 7] - row[n] - row[n + 3])

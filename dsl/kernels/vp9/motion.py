@@ -6,11 +6,9 @@ from daedalus.dsl.lang import KernelBuilder, Value, clip_u8, dot, i16, kernel, r
 
 
 def _predict(k: KernelBuilder, average: bool) -> None:
-    dst = k.plane(
-        "dst", u8, rows=(0, 8), cols=(0, 8), access="inout" if average else "out"
-    )
+    dst = k.plane("dst", u8, rows=(0, 8), cols=(0, 8), access="inout" if average else "out")
     src = k.plane("src", u8, rows=(0, 8), cols=(-3, 12))
-    bank = k.param("filter", u8, 0, 3, why="interp_filter: 0 smooth, 1 regular, 2 sharp, 3 bilinear")
+    bank = k.param("filter", u8, 0, 3, why="interp_filter: smooth, regular, sharp, bilinear")
     mx = k.param("mx", u8, 0, 15, why="position in sixteenths of a sample")
     rows = k.param("rows", u8, 1, 8, why="height; higher blocks are several items")
     taps = k.table("taps", i16, [t for b in SUBPEL_FILTERS for t in b])

@@ -36,20 +36,20 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, 
     int eob);
 
 /** vp9_lpf4_h: The 4-tap filter on an edge of 8 positions: changes up to two pixels on each side. */
-DAEDALUS_API void daedalus_ffmpeg_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, int E, int I,
-    int H);
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
+    int limit, int thresh);
 
 /** vp9_lpf4_v: The 4-tap filter on an edge of 8 positions: changes up to two pixels on each side. */
-DAEDALUS_API void daedalus_ffmpeg_vp9_lpf4_v(uint8_t *dst, ptrdiff_t dst_stride, int E, int I,
-    int H);
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf4_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
+    int limit, int thresh);
 
 /** vp9_lpf8_h: The 8-tap filter where both sides are flat, else the 4-tap one; an edge of 8 positions. */
-DAEDALUS_API void daedalus_ffmpeg_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, int E, int I,
-    int H);
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
+    int limit, int thresh);
 
 /** vp9_lpf8_v: The 8-tap filter where both sides are flat, else the 4-tap one; an edge of 8 positions. */
-DAEDALUS_API void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, int E, int I,
-    int H);
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
+    int limit, int thresh);
 
 #ifdef __cplusplus
 }

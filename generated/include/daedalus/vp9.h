@@ -56,15 +56,16 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct8(daedalus_ctx *ctx, uint8_t *
  * vp9_lpf4_h, also called vp9_lpf4
  * The 4-tap filter on an edge of 8 positions: changes up to two pixels on each side.
  *
- * Computes VP9 8.8.2 (edge loop filter), 8.8.4 (narrow filter), filterSize TX_4X4.
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
+ *   that it invokes for TX_4X4.
  */
 
 /** What an item of vp9_lpf4_h carries; 8 bytes, the same layout on the GPU. */
 typedef struct daedalus_vp9_lpf4_h_meta {
   uint32_t dst_off; /**< byte offset of the item's origin in dst */
-  uint8_t E; /**< 0..254; blimit: 2 * (63 + 2) + 63 = 193; must stay below 255 */
-  uint8_t I; /**< 0..63; limit, 8.8.3 */
-  uint8_t H; /**< 0..15; thresh, level >> 4 */
+  uint8_t blimit; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh; /**< 0..15; level >> 4 */
   uint8_t reserved[1]; /**< zero */
 } daedalus_vp9_lpf4_h_meta;
 
@@ -106,15 +107,16 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf4(daedalus_ctx *ctx, uint8_t *d
  * vp9_lpf4_v
  * The 4-tap filter on an edge of 8 positions: changes up to two pixels on each side.
  *
- * Computes VP9 8.8.2 (edge loop filter), 8.8.4 (narrow filter), filterSize TX_4X4.
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
+ *   that it invokes for TX_4X4.
  */
 
 /** What an item of vp9_lpf4_v carries; 8 bytes, the same layout on the GPU. */
 typedef struct daedalus_vp9_lpf4_v_meta {
   uint32_t dst_off; /**< byte offset of the item's origin in dst */
-  uint8_t E; /**< 0..254; blimit: 2 * (63 + 2) + 63 = 193; must stay below 255 */
-  uint8_t I; /**< 0..63; limit, 8.8.3 */
-  uint8_t H; /**< 0..15; thresh, level >> 4 */
+  uint8_t blimit; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh; /**< 0..15; level >> 4 */
   uint8_t reserved[1]; /**< zero */
 } daedalus_vp9_lpf4_v_meta;
 
@@ -142,15 +144,16 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf4_v(daedalus_ctx *ctx, uint8_t 
  * vp9_lpf8_h, also called vp9_lpf8
  * The 8-tap filter where both sides are flat, else the 4-tap one; an edge of 8 positions.
  *
- * Computes VP9 8.8.2 (edge loop filter), 8.8.4 and 8.8.5 (narrow and wide filter), TX_8X8.
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes for TX_8X8.
  */
 
 /** What an item of vp9_lpf8_h carries; 8 bytes, the same layout on the GPU. */
 typedef struct daedalus_vp9_lpf8_h_meta {
   uint32_t dst_off; /**< byte offset of the item's origin in dst */
-  uint8_t E; /**< 0..254; blimit: 2 * (63 + 2) + 63 = 193; must stay below 255 */
-  uint8_t I; /**< 0..63; limit, 8.8.3 */
-  uint8_t H; /**< 0..15; thresh, level >> 4 */
+  uint8_t blimit; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh; /**< 0..15; level >> 4 */
   uint8_t reserved[1]; /**< zero */
 } daedalus_vp9_lpf8_h_meta;
 
@@ -192,15 +195,16 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8(daedalus_ctx *ctx, uint8_t *d
  * vp9_lpf8_v
  * The 8-tap filter where both sides are flat, else the 4-tap one; an edge of 8 positions.
  *
- * Computes VP9 8.8.2 (edge loop filter), 8.8.4 and 8.8.5 (narrow and wide filter), TX_8X8.
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes for TX_8X8.
  */
 
 /** What an item of vp9_lpf8_v carries; 8 bytes, the same layout on the GPU. */
 typedef struct daedalus_vp9_lpf8_v_meta {
   uint32_t dst_off; /**< byte offset of the item's origin in dst */
-  uint8_t E; /**< 0..254; blimit: 2 * (63 + 2) + 63 = 193; must stay below 255 */
-  uint8_t I; /**< 0..63; limit, 8.8.3 */
-  uint8_t H; /**< 0..15; thresh, level >> 4 */
+  uint8_t blimit; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh; /**< 0..15; level >> 4 */
   uint8_t reserved[1]; /**< zero */
 } daedalus_vp9_lpf8_v_meta;
 
@@ -235,7 +239,7 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, uint8_t 
 typedef struct daedalus_vp9_mc_8h_meta {
   uint32_t dst_off; /**< byte offset of the item's origin in dst */
   uint32_t src_off; /**< byte offset of the item's origin in src */
-  uint8_t filter; /**< 0..3; interp_filter: 0 smooth, 1 regular, 2 sharp, 3 bilinear */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
   uint8_t mx; /**< 0..15; position in sixteenths of a sample */
   uint8_t rows; /**< 1..8; height; higher blocks are several items */
   uint8_t reserved[1]; /**< zero */
@@ -278,7 +282,7 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8h(daedalus_ctx *ctx, uint8_t *
 typedef struct daedalus_vp9_mc_8h_avg_meta {
   uint32_t dst_off; /**< byte offset of the item's origin in dst */
   uint32_t src_off; /**< byte offset of the item's origin in src */
-  uint8_t filter; /**< 0..3; interp_filter: 0 smooth, 1 regular, 2 sharp, 3 bilinear */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
   uint8_t mx; /**< 0..15; position in sixteenths of a sample */
   uint8_t rows; /**< 1..8; height; higher blocks are several items */
   uint8_t reserved[1]; /**< zero */

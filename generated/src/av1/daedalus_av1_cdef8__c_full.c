@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class full
  * computes AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit
- * input hash 7e01fe45e02ebbb3
+ * input hash d8a32e22506b90fc
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -42,12 +42,14 @@ static const uint8_t next[14] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5};
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges) {
   int16_t tile[12][12];
+  /* stage 1 of 18: y = 0..7, x = 0..7; writes tile */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
       const int32_t t0 = src[y * src_stride + x];
       tile[y + 2][x + 2] = (int16_t)t0;
     }
   }
+  /* stage 2 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int left = (edges - ((edges >> 1) * 2)) > 0;
     const int top = ((edges >> 2) - ((edges >> 3) * 2)) > 0;
@@ -60,6 +62,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       }
     }
   }
+  /* stage 3 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int left = (edges - ((edges >> 1) * 2)) > 0;
     const int top = ((edges >> 2) - ((edges >> 3) * 2)) > 0;
@@ -71,6 +74,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       }
     }
   }
+  /* stage 4 of 18: y = 0..1, x = 0..7; writes tile */
   {
     const int top = ((edges >> 2) - ((edges >> 3) * 2)) > 0;
     if (top) {
@@ -82,6 +86,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       }
     }
   }
+  /* stage 5 of 18: y = 0..1, x = 0..7; writes tile */
   if (((edges >> 2) - ((edges >> 3) * 2)) <= 0) {
     for (int y = 0; y < 2; y++) {
       for (int x = 0; x < 8; x++) {
@@ -89,6 +94,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       }
     }
   }
+  /* stage 6 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int32_t t4 = edges >> 2;
     const int horizontal = ((edges >> 1) - (t4 * 2)) > 0;
@@ -102,6 +108,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       }
     }
   }
+  /* stage 7 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int32_t t4 = edges >> 2;
     const int horizontal = ((edges >> 1) - (t4 * 2)) > 0;
@@ -114,6 +121,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       }
     }
   }
+  /* stage 8 of 18: y = 0..7, x = 0..1; writes tile */
   {
     const int left = (edges - ((edges >> 1) * 2)) > 0;
     if (left) {
@@ -125,6 +133,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       }
     }
   }
+  /* stage 9 of 18: y = 0..7, x = 0..1; writes tile */
   if ((edges - ((edges >> 1) * 2)) <= 0) {
     for (int y = 0; y < 8; y++) {
       for (int x = 0; x < 2; x++) {
@@ -132,6 +141,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       }
     }
   }
+  /* stage 10 of 18: y = 0..7, x = 0..1; writes tile */
   {
     const int horizontal = ((edges >> 1) - ((edges >> 2) * 2)) > 0;
     if (horizontal) {
@@ -143,6 +153,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       }
     }
   }
+  /* stage 11 of 18: y = 0..7, x = 0..1; writes tile */
   if (((edges >> 1) - ((edges >> 2) * 2)) <= 0) {
     for (int y = 0; y < 8; y++) {
       for (int x = 0; x < 2; x++) {
@@ -150,6 +161,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       }
     }
   }
+  /* stage 12 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int left = (edges - ((edges >> 1) * 2)) > 0;
     const int vertical = (edges >> 3) > 0;
@@ -162,6 +174,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       }
     }
   }
+  /* stage 13 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int left = (edges - ((edges >> 1) * 2)) > 0;
     const int vertical = (edges >> 3) > 0;
@@ -173,6 +186,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       }
     }
   }
+  /* stage 14 of 18: y = 0..1, x = 0..7; writes tile */
   {
     const int vertical = (edges >> 3) > 0;
     if (vertical) {
@@ -184,6 +198,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       }
     }
   }
+  /* stage 15 of 18: y = 0..1, x = 0..7; writes tile */
   if ((edges >> 3) <= 0) {
     for (int y = 0; y < 2; y++) {
       for (int x = 0; x < 8; x++) {
@@ -191,6 +206,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       }
     }
   }
+  /* stage 16 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int horizontal = ((edges >> 1) - ((edges >> 2) * 2)) > 0;
     const int vertical = (edges >> 3) > 0;
@@ -203,6 +219,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       }
     }
   }
+  /* stage 17 of 18: y = 0..1, x = 0..1; writes tile */
   {
     const int horizontal = ((edges >> 1) - ((edges >> 2) * 2)) > 0;
     const int vertical = (edges >> 3) > 0;
@@ -214,6 +231,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       }
     }
   }
+  /* stage 18 of 18: y = 0..7, x = 0..7; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
       const int32_t dir_2 = daedalus_clip(dir, 0, 7);
@@ -232,85 +250,90 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32_t size = daedalus_absdiff(t29, px);
       const int32_t limit = daedalus_max(pri - (size >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount = daedalus_min(size, limit);
+      const int32_t parts0 = ((0 > diff) ? (0 - amount) : amount) * t19;
       const int32_t t45 = (-1);
       const int32_t t48 = tile[y + (t26 * t45) + 2][x + (t28 * t45) + 2];
       const int32_t diff_2 = t48 - px;
       const int32_t size_2 = daedalus_absdiff(t48, px);
       const int32_t limit_2 = daedalus_max(pri - (size_2 >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount_2 = daedalus_min(size_2, limit_2);
-      const int32_t t64 = dy[daedalus_clip(dir_2, 0, 7)][1];
-      const int32_t t65 = dx[daedalus_clip(dir_2, 0, 7)][1];
-      const int32_t t66 = tile[y + t64 + 2][x + t65 + 2];
-      const int32_t diff_3 = t66 - px;
-      const int32_t size_3 = daedalus_absdiff(t66, px);
+      const int32_t parts1 = ((0 > diff_2) ? (0 - amount_2) : amount_2) * t19;
+      const int32_t t63 = dy[daedalus_clip(dir_2, 0, 7)][1];
+      const int32_t t64 = dx[daedalus_clip(dir_2, 0, 7)][1];
+      const int32_t t65 = tile[y + t63 + 2][x + t64 + 2];
+      const int32_t diff_3 = t65 - px;
+      const int32_t size_3 = daedalus_absdiff(t65, px);
       const int32_t limit_3 = daedalus_max(pri - (size_3 >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount_3 = daedalus_min(size_3, limit_3);
-      const int32_t t84 = tile[y + (t64 * t45) + 2][x + (t65 * t45) + 2];
-      const int32_t diff_4 = t84 - px;
-      const int32_t size_4 = daedalus_absdiff(t84, px);
+      const int32_t parts2 = ((0 > diff_3) ? (0 - amount_3) : amount_3) * t20;
+      const int32_t t82 = tile[y + (t63 * t45) + 2][x + (t64 * t45) + 2];
+      const int32_t diff_4 = t82 - px;
+      const int32_t size_4 = daedalus_absdiff(t82, px);
       const int32_t limit_4 = daedalus_max(pri - (size_4 >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount_4 = daedalus_min(size_4, limit_4);
-      const int32_t t100 = dy[daedalus_clip(beside, 0, 7)][0];
-      const int32_t t101 = dx[daedalus_clip(beside, 0, 7)][0];
-      const int32_t t102 = tile[y + t100 + 2][x + t101 + 2];
-      const int32_t diff_5 = t102 - px;
-      const int32_t size_5 = daedalus_absdiff(t102, px);
+      const int32_t parts3 = ((0 > diff_4) ? (0 - amount_4) : amount_4) * t20;
+      const int32_t t97 = dy[daedalus_clip(beside, 0, 7)][0];
+      const int32_t t98 = dx[daedalus_clip(beside, 0, 7)][0];
+      const int32_t t99 = tile[y + t97 + 2][x + t98 + 2];
+      const int32_t diff_5 = t99 - px;
+      const int32_t size_5 = daedalus_absdiff(t99, px);
       const int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_5 = daedalus_min(size_5, limit_5);
-      const int32_t t120 = tile[y + (t100 * t45) + 2][x + (t101 * t45) + 2];
-      const int32_t diff_6 = t120 - px;
-      const int32_t size_6 = daedalus_absdiff(t120, px);
+      const int32_t parts4 = ((0 > diff_5) ? (0 - amount_5) : amount_5) * 2;
+      const int32_t t116 = tile[y + (t97 * t45) + 2][x + (t98 * t45) + 2];
+      const int32_t diff_6 = t116 - px;
+      const int32_t size_6 = daedalus_absdiff(t116, px);
       const int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_6 = daedalus_min(size_6, limit_6);
-      const int32_t t136 = dy[daedalus_clip(beside, 0, 7)][1];
-      const int32_t t137 = dx[daedalus_clip(beside, 0, 7)][1];
-      const int32_t t138 = tile[y + t136 + 2][x + t137 + 2];
-      const int32_t diff_7 = t138 - px;
-      const int32_t size_7 = daedalus_absdiff(t138, px);
+      const int32_t parts5 = ((0 > diff_6) ? (0 - amount_6) : amount_6) * 2;
+      const int32_t t131 = dy[daedalus_clip(beside, 0, 7)][1];
+      const int32_t t132 = dx[daedalus_clip(beside, 0, 7)][1];
+      const int32_t t133 = tile[y + t131 + 2][x + t132 + 2];
+      const int32_t diff_7 = t133 - px;
+      const int32_t size_7 = daedalus_absdiff(t133, px);
       const int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_7 = daedalus_min(size_7, limit_7);
-      const int32_t t155 = tile[y + (t136 * t45) + 2][x + (t137 * t45) + 2];
-      const int32_t diff_8 = t155 - px;
-      const int32_t size_8 = daedalus_absdiff(t155, px);
+      const int32_t parts6 = (0 > diff_7) ? (0 - amount_7) : amount_7;
+      const int32_t t149 = tile[y + (t131 * t45) + 2][x + (t132 * t45) + 2];
+      const int32_t diff_8 = t149 - px;
+      const int32_t size_8 = daedalus_absdiff(t149, px);
       const int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_8 = daedalus_min(size_8, limit_8);
-      const int32_t t170 = dy[daedalus_clip(beside_2, 0, 7)][0];
-      const int32_t t171 = dx[daedalus_clip(beside_2, 0, 7)][0];
-      const int32_t t172 = tile[y + t170 + 2][x + t171 + 2];
-      const int32_t diff_9 = t172 - px;
-      const int32_t size_9 = daedalus_absdiff(t172, px);
+      const int32_t parts7 = (0 > diff_8) ? (0 - amount_8) : amount_8;
+      const int32_t t163 = dy[daedalus_clip(beside_2, 0, 7)][0];
+      const int32_t t164 = dx[daedalus_clip(beside_2, 0, 7)][0];
+      const int32_t t165 = tile[y + t163 + 2][x + t164 + 2];
+      const int32_t diff_9 = t165 - px;
+      const int32_t size_9 = daedalus_absdiff(t165, px);
       const int32_t limit_9 = daedalus_max(sec - (size_9 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_9 = daedalus_min(size_9, limit_9);
-      const int32_t t190 = tile[y + (t170 * t45) + 2][x + (t171 * t45) + 2];
-      const int32_t diff_10 = t190 - px;
-      const int32_t size_10 = daedalus_absdiff(t190, px);
+      const int32_t parts8 = ((0 > diff_9) ? (0 - amount_9) : amount_9) * 2;
+      const int32_t t182 = tile[y + (t163 * t45) + 2][x + (t164 * t45) + 2];
+      const int32_t diff_10 = t182 - px;
+      const int32_t size_10 = daedalus_absdiff(t182, px);
       const int32_t limit_10 = daedalus_max(sec - (size_10 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_10 = daedalus_min(size_10, limit_10);
-      const int32_t t206 = dy[daedalus_clip(beside_2, 0, 7)][1];
-      const int32_t t207 = dx[daedalus_clip(beside_2, 0, 7)][1];
-      const int32_t t208 = tile[y + t206 + 2][x + t207 + 2];
-      const int32_t diff_11 = t208 - px;
-      const int32_t size_11 = daedalus_absdiff(t208, px);
+      const int32_t parts9 = ((0 > diff_10) ? (0 - amount_10) : amount_10) * 2;
+      const int32_t t197 = dy[daedalus_clip(beside_2, 0, 7)][1];
+      const int32_t t198 = dx[daedalus_clip(beside_2, 0, 7)][1];
+      const int32_t t199 = tile[y + t197 + 2][x + t198 + 2];
+      const int32_t diff_11 = t199 - px;
+      const int32_t size_11 = daedalus_absdiff(t199, px);
       const int32_t limit_11 = daedalus_max(sec - (size_11 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_11 = daedalus_min(size_11, limit_11);
-      const int32_t p = tile[y + (t206 * t45) + 2][x + (t207 * t45) + 2];
+      const int32_t parts10 = (0 > diff_11) ? (0 - amount_11) : amount_11;
+      const int32_t p = tile[y + (t197 * t45) + 2][x + (t198 * t45) + 2];
       const int32_t diff_12 = p - px;
       const int32_t size_12 = daedalus_absdiff(p, px);
       const int32_t limit_12 = daedalus_max(sec - (size_12 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_12 = daedalus_min(size_12, limit_12);
       const int32_t part = (0 > diff_12) ? (0 - amount_12) : amount_12;
-      const int32_t total = (((((((((((((0 > diff) ? (0 - amount) : amount) * t19) +
-          (((0 > diff_2) ? (0 - amount_2) : amount_2) * t19)) + (((0 > diff_3) ? (0 - amount_3) :
-          amount_3) * t20)) + (((0 > diff_4) ? (0 - amount_4) : amount_4) * t20)) +
-          (((0 > diff_5) ? (0 - amount_5) : amount_5) * 2)) + (((0 > diff_6) ? (0 - amount_6) :
-          amount_6) * 2)) + ((0 > diff_7) ? (0 - amount_7) : amount_7)) + ((0 > diff_8) ?
-          (0 - amount_8) : amount_8)) + (((0 > diff_9) ? (0 - amount_9) : amount_9) * 2)) +
-          (((0 > diff_10) ? (0 - amount_10) : amount_10) * 2)) + ((0 > diff_11) ? (0 - amount_11) :
-          amount_11)) + part;
       const int32_t low =
-          daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(px, t29), t48), t66), t84), t102), t120), t138), t155), t172), t190), t208), p);
+          daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(px, t29), t48), t65), t82), t99), t116), t133), t149), t165), t182), t199), p);
       const int32_t high =
-          daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(px, (30000 > t29) ? t29 : px), (30000 > t48) ? t48 : px), (30000 > t66) ? t66 : px), (30000 > t84) ? t84 : px), (30000 > t102) ? t102 : px), (30000 > t120) ? t120 : px), (30000 > t138) ? t138 : px), (30000 > t155) ? t155 : px), (30000 > t172) ? t172 : px), (30000 > t190) ? t190 : px), (30000 > t208) ? t208 : px), (30000 > p) ? p : px);
+          daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(px, (30000 > t29) ? t29 : px), (30000 > t48) ? t48 : px), (30000 > t65) ? t65 : px), (30000 > t82) ? t82 : px), (30000 > t99) ? t99 : px), (30000 > t116) ? t116 : px), (30000 > t133) ? t133 : px), (30000 > t149) ? t149 : px), (30000 > t165) ? t165 : px), (30000 > t182) ? t182 : px), (30000 > t199) ? t199 : px), (30000 > p) ? p : px);
+      const int32_t total = ((((((((((parts0 + parts1) + parts2) + parts3) + parts4) + parts5) +
+          parts6) + parts7) + parts8) + parts9) + parts10) + part;
       const int32_t rounded = ((total + 8) - ((0 > total) ? 1 : 0)) >> 4;
       dst[y * dst_stride + x] = (uint8_t)daedalus_clip(daedalus_min(daedalus_max(px + rounded,
           low), high), 0, 255);

@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, portable scalar C, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash 8add26b6eaa2c54f
+ * input hash 90191ad366cb99b4
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -15,6 +15,7 @@
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha, int32_t beta,
     const int8_t *tc0) {
+  /* stage 1 of 1: s = 0..3, i = 0..3; writes dst */
   for (int s = 0; s < 4; s++) {
     for (int i = 0; i < 4; i++) {
       const int32_t p2 = dst[-3 * dst_stride + 4*s + i];

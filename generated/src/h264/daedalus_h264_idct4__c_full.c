@@ -7,7 +7,7 @@
  * computes H.264 8.5.12.2 (residual 4x4 transform), 8.5.14 (picture construction)
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1, and h + 32 no more than -33 less
- * input hash 16f3366871e336d7
+ * input hash 967dfb1c8c720e78
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -17,6 +17,7 @@
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs) {
   int16_t rows[4][4];
+  /* stage 1 of 2: v = 0..3; writes rows */
   for (int v = 0; v < 4; v++) {
     const int32_t w0 = coeffs[v];
     const int32_t w1 = coeffs[v + 4];
@@ -31,6 +32,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
     rows[v][2] = (int16_t)(f - g);
     rows[v][3] = (int16_t)(e - h);
   }
+  /* stage 2 of 2: x = 0..3; writes dst */
   for (int x = 0; x < 4; x++) {
     const int32_t w0 = rows[0][x];
     const int32_t w1 = rows[1][x];

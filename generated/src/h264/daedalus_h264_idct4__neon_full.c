@@ -7,7 +7,7 @@
  * computes H.264 8.5.12.2 (residual 4x4 transform), 8.5.14 (picture construction)
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1, and h + 32 no more than -33 less
- * input hash 1a417a2a998140f9
+ * input hash 313a337e2a1e1e65
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -17,6 +17,7 @@
 #include "variants.h"
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs) {
+  /* stage 1 of 2: v = 0..3; writes rows */
   const int16x4_t w2 = vld1_s16(&coeffs[8]);
   const int16x4_t w0 = vld1_s16(&coeffs[0]);
   const int16x4_t e = vadd_s16(w0, w2);
@@ -31,6 +32,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x4_t t16 = vadd_s16(f, g);
   const int16x4_t t18 = vsub_s16(f, g);
   const int16x4_t t20 = vsub_s16(e, h);
+  /* stage 2 of 2: x = 0..3; writes dst */
   const uint16x4_t t0_0 = vtrn1_u16(vreinterpret_u16_s16(t14), vreinterpret_u16_s16(t16));
   const uint16x4_t t0_1 = vtrn2_u16(vreinterpret_u16_s16(t14), vreinterpret_u16_s16(t16));
   const uint16x4_t t0_2 = vtrn1_u16(vreinterpret_u16_s16(t18), vreinterpret_u16_s16(t20));

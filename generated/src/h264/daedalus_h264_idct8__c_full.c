@@ -7,7 +7,7 @@
  * computes H.264 8.5.13.2 (residual 8x8 transform), 8.5.14 (picture construction)
  * assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1, and m + 32 no more than -33 less
- * input hash 0f9aab5f5f5668cf
+ * input hash 416fed1d1b242d18
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -17,6 +17,7 @@
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs) {
   int16_t rows[8][8];
+  /* stage 1 of 2: v = 0..7; writes rows */
   for (int v = 0; v < 8; v++) {
     const int32_t w0 = coeffs[v];
     const int32_t w1 = coeffs[v + 8];
@@ -52,6 +53,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
     rows[v][6] = (int16_t)(b2 - b5);
     rows[v][7] = (int16_t)v_2;
   }
+  /* stage 2 of 2: x = 0..7; writes dst */
   for (int x = 0; x < 8; x++) {
     const int32_t w0 = rows[0][x];
     const int32_t w1 = rows[1][x];

@@ -7,7 +7,7 @@
  * computes H.264 8.5.13.2 (residual 8x8 transform), 8.5.14 (picture construction)
  * assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1, and m + 32 no more than -33 less
- * input hash f9cde68369c3404b
+ * input hash bcd2a8e855351896
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -17,6 +17,7 @@
 #include "variants.h"
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs) {
+  /* stage 1 of 2: v = 0..7; writes rows */
   const int16x8_t w4 = vld1q_s16(&coeffs[32]);
   const int16x8_t w0 = vld1q_s16(&coeffs[0]);
   const int16x8_t a0 = vaddq_s16(w0, w4);
@@ -67,6 +68,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t t63 = vsubq_s16(b4, b3);
   const int16x8_t t64 = vsubq_s16(b2, b5);
   const int16x8_t v = vsubq_s16(b0, b7);
+  /* stage 2 of 2: x = 0..7; writes dst */
   const uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t58), vreinterpretq_u16_s16(t59));
   const uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t58), vreinterpretq_u16_s16(t59));
   const uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t60), vreinterpretq_u16_s16(t61));

@@ -5,7 +5,7 @@
  *
  * h264_qpel_mc20, portable scalar C, class full
  * computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
- * input hash 557f48094c0c87b1
+ * input hash 9bd0f9afd48758c5
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -15,6 +15,7 @@
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride) {
+  /* stage 1 of 1: y = 0..7, x = 0..7; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
       const int32_t e = src[y * src_stride + x - 2];

@@ -5,7 +5,7 @@
  *
  * sand128_nv12, portable scalar C, class full
  * computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
- * input hash 4f843f885e59a704
+ * input hash 4fc6ffc65c3c6ff3
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -18,6 +18,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, uint8_t *dst_uv,
     ptrdiff_t src_uv_stride, int32_t width) {
   (void)dst_uv_stride;
   (void)src_uv_stride;
+  /* stage 1 of 2: y = 0..1, x = 0..127; writes dst */
   {
     const int32_t width_2 = daedalus_clip(width, 1, 128);
     for (int y = 0; y < 2; y++) {
@@ -27,6 +28,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, uint8_t *dst_uv,
       }
     }
   }
+  /* stage 2 of 2: x = 0..127; writes dst_uv */
   {
     const int32_t width_2 = daedalus_clip(width, 1, 128);
     for (int x = 0; x < daedalus_min(width_2, 128); x++) {

@@ -5,7 +5,7 @@
  *
  * sand128_p010, portable scalar C, class full
  * computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
- * input hash ae29a180c577b763
+ * input hash 58a9c72f80d43911
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -18,6 +18,7 @@ static inline void one_item(uint16_t *dst, ptrdiff_t dst_stride, uint16_t *dst_u
     ptrdiff_t src_uv_stride, int32_t width) {
   (void)dst_uv_stride;
   (void)src_uv_stride;
+  /* stage 1 of 2: y = 0..1, w = 0..31; writes dst */
   {
     const int32_t width_2 = daedalus_clip(width, 1, 96);
     const int32_t words = ((width_2 + 2) * 171) >> 9;
@@ -41,6 +42,7 @@ static inline void one_item(uint16_t *dst, ptrdiff_t dst_stride, uint16_t *dst_u
       }
     }
   }
+  /* stage 2 of 2: w = 0..31; writes dst_uv */
   {
     const int32_t width_2 = daedalus_clip(width, 1, 96);
     const int32_t words = ((width_2 + 2) * 171) >> 9;

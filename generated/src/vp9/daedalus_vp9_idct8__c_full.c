@@ -7,7 +7,7 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 7ff85c1981f91bcd
+ * input hash c02f647e43d977b9
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -17,6 +17,7 @@
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs) {
   int16_t rows[8][8];
+  /* stage 1 of 2: v = 0..7; writes rows */
   for (int v = 0; v < 8; v++) {
     const int32_t x0 = coeffs[v];
     const int32_t x1 = coeffs[v + 8];
@@ -61,6 +62,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
     rows[v][6] = (int16_t)y6;
     rows[v][7] = (int16_t)y7;
   }
+  /* stage 2 of 2: x = 0..7; writes dst */
   for (int x = 0; x < 8; x++) {
     const int32_t x0 = rows[0][x];
     const int32_t x1 = rows[1][x];
@@ -88,14 +90,14 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
     const int32_t o6 = s7 - s6;
     const int32_t m6 = (((o6 + o5) * 11585) + 8192) >> 14;
     const int32_t m5 = (((o6 - o5) * 11585) + 8192) >> 14;
-    const int32_t y0 = e0 + o7;
-    const int32_t residual = e0 - o7;
-    const int32_t y1 = e1 + m6;
-    const int32_t y6 = e1 - m6;
-    const int32_t y2 = e2 + m5;
-    const int32_t y5 = e2 - m5;
-    const int32_t y3 = e3 + o4;
-    const int32_t y4 = e3 - o4;
+    const int32_t residuals0 = e0 + o7;
+    const int32_t residuals7 = e0 - o7;
+    const int32_t residuals1 = e1 + m6;
+    const int32_t residuals6 = e1 - m6;
+    const int32_t residuals2 = e2 + m5;
+    const int32_t residuals5 = e2 - m5;
+    const int32_t residuals3 = e3 + o4;
+    const int32_t residuals4 = e3 - o4;
     const int32_t t93 = dst[x];
     const int32_t t97 = dst[dst_stride + x];
     const int32_t t101 = dst[2 * dst_stride + x];
@@ -104,14 +106,14 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
     const int32_t t113 = dst[5 * dst_stride + x];
     const int32_t t117 = dst[6 * dst_stride + x];
     const int32_t t121 = dst[7 * dst_stride + x];
-    dst[x] = (uint8_t)daedalus_clip(t93 + ((y0 + 16) >> 5), 0, 255);
-    dst[dst_stride + x] = (uint8_t)daedalus_clip(t97 + ((y1 + 16) >> 5), 0, 255);
-    dst[2 * dst_stride + x] = (uint8_t)daedalus_clip(t101 + ((y2 + 16) >> 5), 0, 255);
-    dst[3 * dst_stride + x] = (uint8_t)daedalus_clip(t105 + ((y3 + 16) >> 5), 0, 255);
-    dst[4 * dst_stride + x] = (uint8_t)daedalus_clip(t109 + ((y4 + 16) >> 5), 0, 255);
-    dst[5 * dst_stride + x] = (uint8_t)daedalus_clip(t113 + ((y5 + 16) >> 5), 0, 255);
-    dst[6 * dst_stride + x] = (uint8_t)daedalus_clip(t117 + ((y6 + 16) >> 5), 0, 255);
-    dst[7 * dst_stride + x] = (uint8_t)daedalus_clip(t121 + ((residual + 16) >> 5), 0, 255);
+    dst[x] = (uint8_t)daedalus_clip(t93 + ((residuals0 + 16) >> 5), 0, 255);
+    dst[dst_stride + x] = (uint8_t)daedalus_clip(t97 + ((residuals1 + 16) >> 5), 0, 255);
+    dst[2 * dst_stride + x] = (uint8_t)daedalus_clip(t101 + ((residuals2 + 16) >> 5), 0, 255);
+    dst[3 * dst_stride + x] = (uint8_t)daedalus_clip(t105 + ((residuals3 + 16) >> 5), 0, 255);
+    dst[4 * dst_stride + x] = (uint8_t)daedalus_clip(t109 + ((residuals4 + 16) >> 5), 0, 255);
+    dst[5 * dst_stride + x] = (uint8_t)daedalus_clip(t113 + ((residuals5 + 16) >> 5), 0, 255);
+    dst[6 * dst_stride + x] = (uint8_t)daedalus_clip(t117 + ((residuals6 + 16) >> 5), 0, 255);
+    dst[7 * dst_stride + x] = (uint8_t)daedalus_clip(t121 + ((residuals7 + 16) >> 5), 0, 255);
   }
 }
 

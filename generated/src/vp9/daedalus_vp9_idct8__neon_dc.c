@@ -7,7 +7,7 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash b68654fa9c86ca22
+ * input hash 0ca96af3ebbd3a23
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -17,6 +17,7 @@
 #include "variants.h"
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs) {
+  /* stage 1 of 1: x = 0..7; writes dst */
   const int32_t x0 = coeffs[0];
   const int32_t s0 = ((x0 * 11585) + 8192) >> 14;
   const int32_t s0_2 = ((s0 * 11585) + 8192) >> 14;

@@ -7,7 +7,7 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash fefb727bf46628a5
+ * input hash e604204d8ce122b8
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -19,6 +19,7 @@
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs) {
   static const int16_t multipliers16_values[8] = {11585, 6270, 15137, 3196, 16069, 9102, 13623, 0};
   const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
+  /* stage 1 of 2: v = 0..3; writes rows */
   const int16x4_t x0 = vld1_s16(&coeffs[0]);
   const int32x4_t t6 = vmull_laneq_s16(x0, multipliers16, 0);
   const int16x4_t s0 = vrshrn_n_s32(t6, 14);
@@ -59,6 +60,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x4_t y5 = vsub_s16(e2, m5);
   const int16x4_t y3 = vadd_s16(e3, o4);
   const int16x4_t y4 = vsub_s16(e3, o4);
+  /* stage 2 of 2: x = 0..7; writes dst */
   const uint16x8_t r0 = vcombine_u16(vreinterpret_u16_s16(y0), vreinterpret_u16_s16(y4));
   const uint16x8_t r1 = vcombine_u16(vreinterpret_u16_s16(y1), vreinterpret_u16_s16(y5));
   const uint16x8_t r2 = vcombine_u16(vreinterpret_u16_s16(y2), vreinterpret_u16_s16(y6));
@@ -121,50 +123,50 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t t57_0 = vmlsl_laneq_s16(t51_0, vget_low_s16(o5_2), multipliers16, 0);
   const int32x4_t t57_1 = vmlsl_high_laneq_s16(t51_1, o5_2, multipliers16, 0);
   const int16x8_t m5_2 = vrshrn_high_n_s32(vrshrn_n_s32(t57_0, 14), t57_1, 14);
-  const int16x8_t y0_2 = vaddq_s16(e0_2, o7_2);
-  const int16x8_t residual = vsubq_s16(e0_2, o7_2);
-  const int16x8_t y1_2 = vaddq_s16(e1_2, m6_2);
-  const int16x8_t y6_2 = vsubq_s16(e1_2, m6_2);
-  const int16x8_t y2_2 = vaddq_s16(e2_2, m5_2);
-  const int16x8_t y5_2 = vsubq_s16(e2_2, m5_2);
-  const int16x8_t y3_2 = vaddq_s16(e3_2, o4_2);
-  const int16x8_t y4_2 = vsubq_s16(e3_2, o4_2);
-  const int16x8_t t77 = vrshrq_n_s16(y0_2, 5);
+  const int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
+  const int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
+  const int16x8_t residuals1 = vaddq_s16(e1_2, m6_2);
+  const int16x8_t residuals6 = vsubq_s16(e1_2, m6_2);
+  const int16x8_t residuals2 = vaddq_s16(e2_2, m5_2);
+  const int16x8_t residuals5 = vsubq_s16(e2_2, m5_2);
+  const int16x8_t residuals3 = vaddq_s16(e3_2, o4_2);
+  const int16x8_t residuals4 = vsubq_s16(e3_2, o4_2);
+  const int16x8_t t77 = vrshrq_n_s16(residuals0, 5);
   const uint8x8_t t76 = vld1_u8(&dst[0]);
   const uint16x8_t t78 = vaddw_u8(vreinterpretq_u16_s16(t77), t76);
   const uint8x8_t t78_sat = vqmovun_s16(vreinterpretq_s16_u16(t78));
   vst1_u8(&dst[0], t78_sat);
-  const int16x8_t t81 = vrshrq_n_s16(y1_2, 5);
+  const int16x8_t t81 = vrshrq_n_s16(residuals1, 5);
   const uint8x8_t t80 = vld1_u8(&dst[dst_stride]);
   const uint16x8_t t82 = vaddw_u8(vreinterpretq_u16_s16(t81), t80);
   const uint8x8_t t82_sat = vqmovun_s16(vreinterpretq_s16_u16(t82));
   vst1_u8(&dst[dst_stride], t82_sat);
-  const int16x8_t t85 = vrshrq_n_s16(y2_2, 5);
+  const int16x8_t t85 = vrshrq_n_s16(residuals2, 5);
   const uint8x8_t t84 = vld1_u8(&dst[2 * dst_stride]);
   const uint16x8_t t86 = vaddw_u8(vreinterpretq_u16_s16(t85), t84);
   const uint8x8_t t86_sat = vqmovun_s16(vreinterpretq_s16_u16(t86));
   vst1_u8(&dst[2 * dst_stride], t86_sat);
-  const int16x8_t t89 = vrshrq_n_s16(y3_2, 5);
+  const int16x8_t t89 = vrshrq_n_s16(residuals3, 5);
   const uint8x8_t t88 = vld1_u8(&dst[3 * dst_stride]);
   const uint16x8_t t90 = vaddw_u8(vreinterpretq_u16_s16(t89), t88);
   const uint8x8_t t90_sat = vqmovun_s16(vreinterpretq_s16_u16(t90));
   vst1_u8(&dst[3 * dst_stride], t90_sat);
-  const int16x8_t t93 = vrshrq_n_s16(y4_2, 5);
+  const int16x8_t t93 = vrshrq_n_s16(residuals4, 5);
   const uint8x8_t t92 = vld1_u8(&dst[4 * dst_stride]);
   const uint16x8_t t94 = vaddw_u8(vreinterpretq_u16_s16(t93), t92);
   const uint8x8_t t94_sat = vqmovun_s16(vreinterpretq_s16_u16(t94));
   vst1_u8(&dst[4 * dst_stride], t94_sat);
-  const int16x8_t t97 = vrshrq_n_s16(y5_2, 5);
+  const int16x8_t t97 = vrshrq_n_s16(residuals5, 5);
   const uint8x8_t t96 = vld1_u8(&dst[5 * dst_stride]);
   const uint16x8_t t98 = vaddw_u8(vreinterpretq_u16_s16(t97), t96);
   const uint8x8_t t98_sat = vqmovun_s16(vreinterpretq_s16_u16(t98));
   vst1_u8(&dst[5 * dst_stride], t98_sat);
-  const int16x8_t t101 = vrshrq_n_s16(y6_2, 5);
+  const int16x8_t t101 = vrshrq_n_s16(residuals6, 5);
   const uint8x8_t t100 = vld1_u8(&dst[6 * dst_stride]);
   const uint16x8_t t102 = vaddw_u8(vreinterpretq_u16_s16(t101), t100);
   const uint8x8_t t102_sat = vqmovun_s16(vreinterpretq_s16_u16(t102));
   vst1_u8(&dst[6 * dst_stride], t102_sat);
-  const int16x8_t t105 = vrshrq_n_s16(residual, 5);
+  const int16x8_t t105 = vrshrq_n_s16(residuals7, 5);
   const uint8x8_t t104 = vld1_u8(&dst[7 * dst_stride]);
   const uint16x8_t t106 = vaddw_u8(vreinterpretq_u16_s16(t105), t104);
   const uint8x8_t t106_sat = vqmovun_s16(vreinterpretq_s16_u16(t106));

@@ -9,7 +9,7 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash eafc089503bbf4f4
+ * input hash fb735364110577e1
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -21,6 +21,7 @@
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs) {
   static const int16_t multipliers16_values[8] = {11585, 6270, 15137, 3196, 16069, 9102, 13623, 0};
   const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
+  /* stage 1 of 2: v = 0..3; writes rows */
   const int16x4_t x0 = vld1_s16(&coeffs[0]);
   const int32x4_t t7 = vmull_laneq_s16(x0, multipliers16, 0);
   const int16x4_t s0 = vrshrn_n_s32(t7, 14);
@@ -62,6 +63,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x4_t y5 = vsub_s16(e2, m5);
   const int16x4_t y3 = vadd_s16(e3, o4);
   const int16x4_t y4 = vsub_s16(e3, o4);
+  /* stage 2 of 2: x = 0..7; writes dst */
   const uint16x8_t r0 = vcombine_u16(vreinterpret_u16_s16(y0), vreinterpret_u16_s16(y4));
   const uint16x8_t r1 = vcombine_u16(vreinterpret_u16_s16(y1), vreinterpret_u16_s16(y5));
   const uint16x8_t r2 = vcombine_u16(vreinterpret_u16_s16(y2), vreinterpret_u16_s16(y6));
@@ -124,50 +126,50 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t t58_0 = vmull_laneq_s16(vget_low_s16(t56_2), multipliers16, 0);
   const int32x4_t t58_1 = vmull_high_laneq_s16(t56_2, multipliers16, 0);
   const int16x8_t m5_2 = vrshrn_high_n_s32(vrshrn_n_s32(t58_0, 14), t58_1, 14);
-  const int16x8_t y0_2 = vaddq_s16(e0_2, o7_2);
-  const int16x8_t residual = vsubq_s16(e0_2, o7_2);
-  const int16x8_t y1_2 = vaddq_s16(e1_2, m6_2);
-  const int16x8_t y6_2 = vsubq_s16(e1_2, m6_2);
-  const int16x8_t y2_2 = vaddq_s16(e2_2, m5_2);
-  const int16x8_t y5_2 = vsubq_s16(e2_2, m5_2);
-  const int16x8_t y3_2 = vaddq_s16(e3_2, o4_2);
-  const int16x8_t y4_2 = vsubq_s16(e3_2, o4_2);
-  const int16x8_t t78 = vrshrq_n_s16(y0_2, 5);
+  const int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
+  const int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
+  const int16x8_t residuals1 = vaddq_s16(e1_2, m6_2);
+  const int16x8_t residuals6 = vsubq_s16(e1_2, m6_2);
+  const int16x8_t residuals2 = vaddq_s16(e2_2, m5_2);
+  const int16x8_t residuals5 = vsubq_s16(e2_2, m5_2);
+  const int16x8_t residuals3 = vaddq_s16(e3_2, o4_2);
+  const int16x8_t residuals4 = vsubq_s16(e3_2, o4_2);
+  const int16x8_t t78 = vrshrq_n_s16(residuals0, 5);
   const uint8x8_t t77 = vld1_u8(&dst[0]);
   const uint16x8_t t79 = vaddw_u8(vreinterpretq_u16_s16(t78), t77);
   const uint8x8_t t79_sat = vqmovun_s16(vreinterpretq_s16_u16(t79));
   vst1_u8(&dst[0], t79_sat);
-  const int16x8_t t82 = vrshrq_n_s16(y1_2, 5);
+  const int16x8_t t82 = vrshrq_n_s16(residuals1, 5);
   const uint8x8_t t81 = vld1_u8(&dst[dst_stride]);
   const uint16x8_t t83 = vaddw_u8(vreinterpretq_u16_s16(t82), t81);
   const uint8x8_t t83_sat = vqmovun_s16(vreinterpretq_s16_u16(t83));
   vst1_u8(&dst[dst_stride], t83_sat);
-  const int16x8_t t86 = vrshrq_n_s16(y2_2, 5);
+  const int16x8_t t86 = vrshrq_n_s16(residuals2, 5);
   const uint8x8_t t85 = vld1_u8(&dst[2 * dst_stride]);
   const uint16x8_t t87 = vaddw_u8(vreinterpretq_u16_s16(t86), t85);
   const uint8x8_t t87_sat = vqmovun_s16(vreinterpretq_s16_u16(t87));
   vst1_u8(&dst[2 * dst_stride], t87_sat);
-  const int16x8_t t90 = vrshrq_n_s16(y3_2, 5);
+  const int16x8_t t90 = vrshrq_n_s16(residuals3, 5);
   const uint8x8_t t89 = vld1_u8(&dst[3 * dst_stride]);
   const uint16x8_t t91 = vaddw_u8(vreinterpretq_u16_s16(t90), t89);
   const uint8x8_t t91_sat = vqmovun_s16(vreinterpretq_s16_u16(t91));
   vst1_u8(&dst[3 * dst_stride], t91_sat);
-  const int16x8_t t94 = vrshrq_n_s16(y4_2, 5);
+  const int16x8_t t94 = vrshrq_n_s16(residuals4, 5);
   const uint8x8_t t93 = vld1_u8(&dst[4 * dst_stride]);
   const uint16x8_t t95 = vaddw_u8(vreinterpretq_u16_s16(t94), t93);
   const uint8x8_t t95_sat = vqmovun_s16(vreinterpretq_s16_u16(t95));
   vst1_u8(&dst[4 * dst_stride], t95_sat);
-  const int16x8_t t98 = vrshrq_n_s16(y5_2, 5);
+  const int16x8_t t98 = vrshrq_n_s16(residuals5, 5);
   const uint8x8_t t97 = vld1_u8(&dst[5 * dst_stride]);
   const uint16x8_t t99 = vaddw_u8(vreinterpretq_u16_s16(t98), t97);
   const uint8x8_t t99_sat = vqmovun_s16(vreinterpretq_s16_u16(t99));
   vst1_u8(&dst[5 * dst_stride], t99_sat);
-  const int16x8_t t102 = vrshrq_n_s16(y6_2, 5);
+  const int16x8_t t102 = vrshrq_n_s16(residuals6, 5);
   const uint8x8_t t101 = vld1_u8(&dst[6 * dst_stride]);
   const uint16x8_t t103 = vaddw_u8(vreinterpretq_u16_s16(t102), t101);
   const uint8x8_t t103_sat = vqmovun_s16(vreinterpretq_s16_u16(t103));
   vst1_u8(&dst[6 * dst_stride], t103_sat);
-  const int16x8_t t106 = vrshrq_n_s16(residual, 5);
+  const int16x8_t t106 = vrshrq_n_s16(residuals7, 5);
   const uint8x8_t t105 = vld1_u8(&dst[7 * dst_stride]);
   const uint16x8_t t107 = vaddw_u8(vreinterpretq_u16_s16(t106), t105);
   const uint8x8_t t107_sat = vqmovun_s16(vreinterpretq_s16_u16(t107));

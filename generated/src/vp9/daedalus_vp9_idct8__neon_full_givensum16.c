@@ -9,7 +9,7 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash e7e3088f6fc768ae
+ * input hash 5a3610d7c28ea080
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -21,6 +21,7 @@
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs) {
   static const int16_t multipliers16_values[8] = {11585, 6270, 15137, 3196, 16069, 13623, 9102, 0};
   const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
+  /* stage 1 of 2: v = 0..7; writes rows */
   const int16x8_t x4 = vld1q_s16(&coeffs[32]);
   const int16x8_t x0 = vld1q_s16(&coeffs[0]);
   const int16x8_t t8 = vaddq_s16(x0, x4);
@@ -91,6 +92,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t y5 = vsubq_s16(e2, m5);
   const int16x8_t y3 = vaddq_s16(e3, o4);
   const int16x8_t y4 = vsubq_s16(e3, o4);
+  /* stage 2 of 2: x = 0..7; writes dst */
   const uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(y0), vreinterpretq_u16_s16(y1));
   const uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(y0), vreinterpretq_u16_s16(y1));
   const uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(y2), vreinterpretq_u16_s16(y3));
@@ -205,50 +207,50 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t t78_0_2 = vmull_laneq_s16(vget_low_s16(t76_2), multipliers16, 0);
   const int32x4_t t78_1_2 = vmull_high_laneq_s16(t76_2, multipliers16, 0);
   const int16x8_t m5_2 = vrshrn_high_n_s32(vrshrn_n_s32(t78_0_2, 14), t78_1_2, 14);
-  const int16x8_t y0_2 = vaddq_s16(e0_2, o7_2);
-  const int16x8_t residual = vsubq_s16(e0_2, o7_2);
-  const int16x8_t y1_2 = vaddq_s16(e1_2, m6_2);
-  const int16x8_t y6_2 = vsubq_s16(e1_2, m6_2);
-  const int16x8_t y2_2 = vaddq_s16(e2_2, m5_2);
-  const int16x8_t y5_2 = vsubq_s16(e2_2, m5_2);
-  const int16x8_t y3_2 = vaddq_s16(e3_2, o4_2);
-  const int16x8_t y4_2 = vsubq_s16(e3_2, o4_2);
-  const int16x8_t t98 = vrshrq_n_s16(y0_2, 5);
+  const int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
+  const int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
+  const int16x8_t residuals1 = vaddq_s16(e1_2, m6_2);
+  const int16x8_t residuals6 = vsubq_s16(e1_2, m6_2);
+  const int16x8_t residuals2 = vaddq_s16(e2_2, m5_2);
+  const int16x8_t residuals5 = vsubq_s16(e2_2, m5_2);
+  const int16x8_t residuals3 = vaddq_s16(e3_2, o4_2);
+  const int16x8_t residuals4 = vsubq_s16(e3_2, o4_2);
+  const int16x8_t t98 = vrshrq_n_s16(residuals0, 5);
   const uint8x8_t t97 = vld1_u8(&dst[0]);
   const uint16x8_t t99 = vaddw_u8(vreinterpretq_u16_s16(t98), t97);
   const uint8x8_t t99_sat = vqmovun_s16(vreinterpretq_s16_u16(t99));
   vst1_u8(&dst[0], t99_sat);
-  const int16x8_t t102 = vrshrq_n_s16(y1_2, 5);
+  const int16x8_t t102 = vrshrq_n_s16(residuals1, 5);
   const uint8x8_t t101 = vld1_u8(&dst[dst_stride]);
   const uint16x8_t t103 = vaddw_u8(vreinterpretq_u16_s16(t102), t101);
   const uint8x8_t t103_sat = vqmovun_s16(vreinterpretq_s16_u16(t103));
   vst1_u8(&dst[dst_stride], t103_sat);
-  const int16x8_t t106 = vrshrq_n_s16(y2_2, 5);
+  const int16x8_t t106 = vrshrq_n_s16(residuals2, 5);
   const uint8x8_t t105 = vld1_u8(&dst[2 * dst_stride]);
   const uint16x8_t t107 = vaddw_u8(vreinterpretq_u16_s16(t106), t105);
   const uint8x8_t t107_sat = vqmovun_s16(vreinterpretq_s16_u16(t107));
   vst1_u8(&dst[2 * dst_stride], t107_sat);
-  const int16x8_t t110 = vrshrq_n_s16(y3_2, 5);
+  const int16x8_t t110 = vrshrq_n_s16(residuals3, 5);
   const uint8x8_t t109 = vld1_u8(&dst[3 * dst_stride]);
   const uint16x8_t t111 = vaddw_u8(vreinterpretq_u16_s16(t110), t109);
   const uint8x8_t t111_sat = vqmovun_s16(vreinterpretq_s16_u16(t111));
   vst1_u8(&dst[3 * dst_stride], t111_sat);
-  const int16x8_t t114 = vrshrq_n_s16(y4_2, 5);
+  const int16x8_t t114 = vrshrq_n_s16(residuals4, 5);
   const uint8x8_t t113 = vld1_u8(&dst[4 * dst_stride]);
   const uint16x8_t t115 = vaddw_u8(vreinterpretq_u16_s16(t114), t113);
   const uint8x8_t t115_sat = vqmovun_s16(vreinterpretq_s16_u16(t115));
   vst1_u8(&dst[4 * dst_stride], t115_sat);
-  const int16x8_t t118 = vrshrq_n_s16(y5_2, 5);
+  const int16x8_t t118 = vrshrq_n_s16(residuals5, 5);
   const uint8x8_t t117 = vld1_u8(&dst[5 * dst_stride]);
   const uint16x8_t t119 = vaddw_u8(vreinterpretq_u16_s16(t118), t117);
   const uint8x8_t t119_sat = vqmovun_s16(vreinterpretq_s16_u16(t119));
   vst1_u8(&dst[5 * dst_stride], t119_sat);
-  const int16x8_t t122 = vrshrq_n_s16(y6_2, 5);
+  const int16x8_t t122 = vrshrq_n_s16(residuals6, 5);
   const uint8x8_t t121 = vld1_u8(&dst[6 * dst_stride]);
   const uint16x8_t t123 = vaddw_u8(vreinterpretq_u16_s16(t122), t121);
   const uint8x8_t t123_sat = vqmovun_s16(vreinterpretq_s16_u16(t123));
   vst1_u8(&dst[6 * dst_stride], t123_sat);
-  const int16x8_t t126 = vrshrq_n_s16(residual, 5);
+  const int16x8_t t126 = vrshrq_n_s16(residuals7, 5);
   const uint8x8_t t125 = vld1_u8(&dst[7 * dst_stride]);
   const uint16x8_t t127 = vaddw_u8(vreinterpretq_u16_s16(t126), t125);
   const uint8x8_t t127_sat = vqmovun_s16(vreinterpretq_s16_u16(t127));

@@ -4,8 +4,9 @@
  * Do not edit: change the spec and generate again.
  *
  * vp9_lpf4_h, NEON intrinsics, class full
- * computes VP9 8.8.2 (edge loop filter), 8.8.4 (narrow filter), filterSize TX_4X4
- * input hash 5f1513b799e1f03c
+ * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
+ *   that it invokes for TX_4X4
+ * input hash a0390546e895fb7c
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -14,9 +15,11 @@
 #include <daedalus/table.h>
 #include "variants.h"
 
-static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I, int32_t H) {
+static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, int32_t limit,
+    int32_t thresh) {
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
+  /* stage 1 of 1: i = 0..7; writes dst */
   const uint8x8_t row0 = vld1_u8(&dst[-4]);
   const uint8x8_t row1 = vld1_u8(&dst[dst_stride - 4]);
   const uint8x8_t row2 = vld1_u8(&dst[2 * dst_stride - 4]);
@@ -49,9 +52,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32
   const uint8x8_t q1 = vget_high_u8(c45);
   const uint8x8_t q2 = vget_low_u8(c67);
   const uint8x8_t q3 = vget_high_u8(c67);
-  const uint8x8_t steps0 = vabd_u8(p3, p2);
+  const uint8x8_t steps0 = vabd_u8(p1, p0);
   const uint8x8_t steps1 = vabd_u8(p2, p1);
-  const uint8x8_t steps2 = vabd_u8(p1, p0);
+  const uint8x8_t steps2 = vabd_u8(p3, p2);
   const uint8x8_t steps3 = vabd_u8(q1, q0);
   const uint8x8_t steps4 = vabd_u8(q2, q1);
   const uint8x8_t steps5 = vabd_u8(q3, q2);
@@ -60,22 +63,22 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32
   const uint8x8_t t19 = vmax_u8(t18, steps3);
   const uint8x8_t t20 = vmax_u8(t19, steps4);
   const uint8x8_t t21 = vmax_u8(t20, steps5);
-  const uint8x8_t I_2 = vdup_n_u8((uint8_t)(I));
-  const uint8x8_t t22 = vcge_u8(I_2, t21);
+  const uint8x8_t limit_2 = vdup_n_u8((uint8_t)(limit));
+  const uint8x8_t t22 = vcge_u8(limit_2, t21);
   const uint8x8_t t23 = vabd_u8(p0, q0);
   const uint8x8_t t25_sat = vqshl_n_u8(t23, 1);
   const uint16x8_t t26 = vabdl_u8(p1, q1);
   const uint8x8_t t27_sat = vqshrn_n_u16(t26, 1);
   const uint8x8_t t28_sat = vqadd_u8(t25_sat, t27_sat);
-  const uint8x8_t E_2 = vdup_n_u8((uint8_t)(E));
-  const uint8x8_t t29 = vcge_u8(E_2, t28_sat);
+  const uint8x8_t blimit_2 = vdup_n_u8((uint8_t)(blimit));
+  const uint8x8_t t29 = vcge_u8(blimit_2, t28_sat);
   const uint8x8_t t30 = vand_u8(t22, t29);
   if ((vget_lane_u64(vreinterpret_u64_u8(t30), 0)) == 0) {
     return;
   }
-  const uint8x8_t t31 = vmax_u8(steps2, steps3);
-  const uint8x8_t H_2 = vdup_n_u8((uint8_t)(H));
-  const uint8x8_t t32 = vcgt_u8(t31, H_2);
+  const uint8x8_t t31 = vmax_u8(steps0, steps3);
+  const uint8x8_t thresh_2 = vdup_n_u8((uint8_t)(thresh));
+  const uint8x8_t t32 = vcgt_u8(t31, thresh_2);
   const uint16x8_t t33 = vsubl_u8(q0, p0);
   const int16x8_t t35 = vmulq_laneq_s16(vreinterpretq_s16_u16(t33), multipliers16, 0);
   const uint16x8_t t36 = vsubl_u8(p1, q1);
@@ -93,7 +96,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32
   const uint8x8_t t51_sat = vsqadd_u8(p0, f2);
   const int8x8_t f1_neg = vneg_s8(f1);
   const uint8x8_t t53_sat = vsqadd_u8(q0, f1_neg);
-  const uint8x8_t t55 = vcge_u8(H_2, t31);
+  const uint8x8_t t55 = vcge_u8(thresh_2, t31);
   const uint8x8_t t56_sat = vsqadd_u8(p1, g);
   const uint8x8_t t58 = vand_u8(t30, t55);
   const int8x8_t g_neg = vneg_s8(g);
@@ -120,9 +123,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32
   *(daedalus_any_u32 *)&dst[7 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 3);
 }
 
-void daedalus_item_vp9_lpf4_h__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride, int32_t E,
-    int32_t I, int32_t H) {
-  one_item(dst, dst_stride, E, I, H);
+void daedalus_item_vp9_lpf4_h__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh) {
+  one_item(dst, dst_stride, blimit, limit, thresh);
 }
 
 void daedalus_vp9_lpf4_h__neon_full_early(const daedalus_buffer *buffers, const void *all_meta,
@@ -132,6 +135,6 @@ void daedalus_vp9_lpf4_h__neon_full_early(const daedalus_buffer *buffers, const 
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
     one_item((uint8_t *)((uint8_t *)buffers[0].data + meta[item].dst_off), buffers[0].stride,
-        meta[item].E, meta[item].I, meta[item].H);
+        meta[item].blimit, meta[item].limit, meta[item].thresh);
   }
 }

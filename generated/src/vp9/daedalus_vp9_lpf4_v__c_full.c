@@ -4,8 +4,9 @@
  * Do not edit: change the spec and generate again.
  *
  * vp9_lpf4_v, portable scalar C, class full
- * computes VP9 8.8.2 (edge loop filter), 8.8.4 (narrow filter), filterSize TX_4X4
- * input hash ade0297dbea88dc8
+ * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
+ *   that it invokes for TX_4X4
+ * input hash 66307251dc18a027
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -13,7 +14,9 @@
 #include <daedalus/table.h>
 #include "variants.h"
 
-static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I, int32_t H) {
+static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, int32_t limit,
+    int32_t thresh) {
+  /* stage 1 of 1: i = 0..7; writes dst */
   for (int i = 0; i < 8; i++) {
     const int32_t p3 = dst[-4 * dst_stride + i];
     const int32_t p2 = dst[-3 * dst_stride + i];
@@ -23,22 +26,22 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32
     const int32_t q1 = dst[dst_stride + i];
     const int32_t q2 = dst[2 * dst_stride + i];
     const int32_t q3 = dst[3 * dst_stride + i];
-    const int32_t steps0 = daedalus_absdiff(p3, p2);
+    const int32_t steps0 = daedalus_absdiff(p1, p0);
     const int32_t steps1 = daedalus_absdiff(p2, p1);
-    const int32_t steps2 = daedalus_absdiff(p1, p0);
+    const int32_t steps2 = daedalus_absdiff(p3, p2);
     const int32_t steps3 = daedalus_absdiff(q1, q0);
     const int32_t steps4 = daedalus_absdiff(q2, q1);
     const int32_t steps5 = daedalus_absdiff(q3, q2);
     const int t30 = (daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(steps0,
-        steps1), steps2), steps3), steps4), steps5) <= I) & (((daedalus_absdiff(p0, q0) * 2) +
-        (daedalus_absdiff(p1, q1) >> 1)) <= E);
-    const int32_t t31 = daedalus_max(steps2, steps3);
-    const int32_t f = daedalus_clip(((q0 - p0) * 3) + ((t31 > H) ? daedalus_clip(p1 - q1, -128,
-        127) : 0), -128, 127);
+        steps1), steps2), steps3), steps4), steps5) <= limit) & (((daedalus_absdiff(p0, q0) * 2) +
+        (daedalus_absdiff(p1, q1) >> 1)) <= blimit);
+    const int32_t t31 = daedalus_max(steps0, steps3);
+    const int32_t f = daedalus_clip(((q0 - p0) * 3) + ((t31 > thresh) ? daedalus_clip(p1 - q1,
+        -128, 127) : 0), -128, 127);
     const int32_t f1 = daedalus_min(f + 4, 127) >> 3;
     const int32_t f2 = daedalus_min(f + 3, 127) >> 3;
     const int32_t g = (f1 + 1) >> 1;
-    const int t58 = t30 & (t31 <= H);
+    const int t58 = t30 & (t31 <= thresh);
     if (t30) {
       dst[-dst_stride + i] = (uint8_t)daedalus_clip(p0 + f2, 0, 255);
     }
@@ -54,9 +57,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32
   }
 }
 
-void daedalus_item_vp9_lpf4_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I,
-    int32_t H) {
-  one_item(dst, dst_stride, E, I, H);
+void daedalus_item_vp9_lpf4_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh) {
+  one_item(dst, dst_stride, blimit, limit, thresh);
 }
 
 void daedalus_vp9_lpf4_v__c_full(const daedalus_buffer *buffers, const void *all_meta,
@@ -66,6 +69,6 @@ void daedalus_vp9_lpf4_v__c_full(const daedalus_buffer *buffers, const void *all
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
     one_item((uint8_t *)((uint8_t *)buffers[0].data + meta[item].dst_off), buffers[0].stride,
-        meta[item].E, meta[item].I, meta[item].H);
+        meta[item].blimit, meta[item].limit, meta[item].thresh);
   }
 }

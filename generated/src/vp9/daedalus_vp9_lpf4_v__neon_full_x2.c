@@ -4,8 +4,9 @@
  * Do not edit: change the spec and generate again.
  *
  * vp9_lpf4_v, NEON intrinsics, class full
- * computes VP9 8.8.2 (edge loop filter), 8.8.4 (narrow filter), filterSize TX_4X4
- * input hash 1ab2aacc8d0dc4cf
+ * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
+ *   that it invokes for TX_4X4
+ * input hash f4ad47de157ac2a1
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -14,26 +15,27 @@
 #include <daedalus/table.h>
 #include "variants.h"
 
-static inline void items_2(uint8_t *const dst[2], ptrdiff_t dst_stride, const int32_t E[2],
-    const int32_t I[2], const int32_t H[2]) {
+static inline void items_2(uint8_t *const dst[2], ptrdiff_t dst_stride, const int32_t blimit[2],
+    const int32_t limit[2], const int32_t thresh[2]) {
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
-  const int32_t E_2 = E[0];
-  const int32_t I_2 = I[0];
-  const int32_t H_2 = H[0];
-  const int32_t E_3 = E[1];
-  const int32_t I_3 = I[1];
-  const int32_t H_3 = H[1];
-  const uint8x16_t p2 = vcombine_u8(vld1_u8(&dst[0][-3 * dst_stride]),
-      vld1_u8(&dst[1][-3 * dst_stride]));
-  const uint8x16_t p3 = vcombine_u8(vld1_u8(&dst[0][-4 * dst_stride]),
-      vld1_u8(&dst[1][-4 * dst_stride]));
-  const uint8x16_t steps0 = vabdq_u8(p3, p2);
+  /* stage 1 of 1: i = 0..7; writes dst */
+  const int32_t blimit_2 = blimit[0];
+  const int32_t limit_2 = limit[0];
+  const int32_t thresh_2 = thresh[0];
+  const int32_t blimit_3 = blimit[1];
+  const int32_t limit_3 = limit[1];
+  const int32_t thresh_3 = thresh[1];
+  const uint8x16_t p0 = vcombine_u8(vld1_u8(&dst[0][-dst_stride]), vld1_u8(&dst[1][-dst_stride]));
   const uint8x16_t p1 = vcombine_u8(vld1_u8(&dst[0][-2 * dst_stride]),
       vld1_u8(&dst[1][-2 * dst_stride]));
+  const uint8x16_t steps0 = vabdq_u8(p1, p0);
+  const uint8x16_t p2 = vcombine_u8(vld1_u8(&dst[0][-3 * dst_stride]),
+      vld1_u8(&dst[1][-3 * dst_stride]));
   const uint8x16_t steps1 = vabdq_u8(p2, p1);
-  const uint8x16_t p0 = vcombine_u8(vld1_u8(&dst[0][-dst_stride]), vld1_u8(&dst[1][-dst_stride]));
-  const uint8x16_t steps2 = vabdq_u8(p1, p0);
+  const uint8x16_t p3 = vcombine_u8(vld1_u8(&dst[0][-4 * dst_stride]),
+      vld1_u8(&dst[1][-4 * dst_stride]));
+  const uint8x16_t steps2 = vabdq_u8(p3, p2);
   const uint8x16_t q1 = vcombine_u8(vld1_u8(&dst[0][dst_stride]), vld1_u8(&dst[1][dst_stride]));
   const uint8x16_t q0 = vcombine_u8(vld1_u8(&dst[0][0]), vld1_u8(&dst[1][0]));
   const uint8x16_t steps3 = vabdq_u8(q1, q0);
@@ -48,19 +50,22 @@ static inline void items_2(uint8_t *const dst[2], ptrdiff_t dst_stride, const in
   const uint8x16_t t19 = vmaxq_u8(t18, steps3);
   const uint8x16_t t20 = vmaxq_u8(t19, steps4);
   const uint8x16_t t21 = vmaxq_u8(t20, steps5);
-  const uint8x16_t I_4 = vcombine_u8(vdup_n_u8((uint8_t)(I_2)), vdup_n_u8((uint8_t)(I_3)));
-  const uint8x16_t t22 = vcgeq_u8(I_4, t21);
+  const uint8x16_t limit_4 = vcombine_u8(vdup_n_u8((uint8_t)(limit_2)),
+      vdup_n_u8((uint8_t)(limit_3)));
+  const uint8x16_t t22 = vcgeq_u8(limit_4, t21);
   const uint8x16_t t23 = vabdq_u8(p0, q0);
   const uint8x16_t t25_sat = vqshlq_n_u8(t23, 1);
   const uint8x16_t t26 = vabdq_u8(p1, q1);
   const uint8x16_t t27 = vshrq_n_u8(t26, 1);
   const uint8x16_t t28_sat = vqaddq_u8(t25_sat, t27);
-  const uint8x16_t E_4 = vcombine_u8(vdup_n_u8((uint8_t)(E_2)), vdup_n_u8((uint8_t)(E_3)));
-  const uint8x16_t t29 = vcgeq_u8(E_4, t28_sat);
+  const uint8x16_t blimit_4 = vcombine_u8(vdup_n_u8((uint8_t)(blimit_2)),
+      vdup_n_u8((uint8_t)(blimit_3)));
+  const uint8x16_t t29 = vcgeq_u8(blimit_4, t28_sat);
   const uint8x16_t t30 = vandq_u8(t22, t29);
-  const uint8x16_t t31 = vmaxq_u8(steps2, steps3);
-  const uint8x16_t H_4 = vcombine_u8(vdup_n_u8((uint8_t)(H_2)), vdup_n_u8((uint8_t)(H_3)));
-  const uint8x16_t t32 = vcgtq_u8(t31, H_4);
+  const uint8x16_t t31 = vmaxq_u8(steps0, steps3);
+  const uint8x16_t thresh_4 = vcombine_u8(vdup_n_u8((uint8_t)(thresh_2)),
+      vdup_n_u8((uint8_t)(thresh_3)));
+  const uint8x16_t t32 = vcgtq_u8(t31, thresh_4);
   const uint16x8_t t33_0 = vsubl_u8(vget_low_u8(q0), vget_low_u8(p0));
   const uint16x8_t t33_1 = vsubl_high_u8(q0, p0);
   const int16x8_t t35_0 = vmulq_laneq_s16(vreinterpretq_s16_u16(t33_0), multipliers16, 0);
@@ -83,7 +88,7 @@ static inline void items_2(uint8_t *const dst[2], ptrdiff_t dst_stride, const in
   const uint8x16_t t51_sat = vsqaddq_u8(p0, f2);
   const int8x16_t f1_neg = vnegq_s8(f1);
   const uint8x16_t t53_sat = vsqaddq_u8(q0, f1_neg);
-  const uint8x16_t t55 = vcgeq_u8(H_4, t31);
+  const uint8x16_t t55 = vcgeq_u8(thresh_4, t31);
   const uint8x16_t t56_sat = vsqaddq_u8(p1, g);
   const uint8x16_t t58 = vandq_u8(t30, t55);
   const int8x16_t g_neg = vnegq_s8(g);
@@ -102,16 +107,18 @@ static inline void items_2(uint8_t *const dst[2], ptrdiff_t dst_stride, const in
   vst1_u8(&dst[1][dst_stride], vget_high_u8(t64));
 }
 
-static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I, int32_t H) {
+static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, int32_t limit,
+    int32_t thresh) {
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
-  const uint8x8_t p2 = vld1_u8(&dst[-3 * dst_stride]);
-  const uint8x8_t p3 = vld1_u8(&dst[-4 * dst_stride]);
-  const uint8x8_t steps0 = vabd_u8(p3, p2);
-  const uint8x8_t p1 = vld1_u8(&dst[-2 * dst_stride]);
-  const uint8x8_t steps1 = vabd_u8(p2, p1);
+  /* stage 1 of 1: i = 0..7; writes dst */
   const uint8x8_t p0 = vld1_u8(&dst[-dst_stride]);
-  const uint8x8_t steps2 = vabd_u8(p1, p0);
+  const uint8x8_t p1 = vld1_u8(&dst[-2 * dst_stride]);
+  const uint8x8_t steps0 = vabd_u8(p1, p0);
+  const uint8x8_t p2 = vld1_u8(&dst[-3 * dst_stride]);
+  const uint8x8_t steps1 = vabd_u8(p2, p1);
+  const uint8x8_t p3 = vld1_u8(&dst[-4 * dst_stride]);
+  const uint8x8_t steps2 = vabd_u8(p3, p2);
   const uint8x8_t q1 = vld1_u8(&dst[dst_stride]);
   const uint8x8_t q0 = vld1_u8(&dst[0]);
   const uint8x8_t steps3 = vabd_u8(q1, q0);
@@ -124,19 +131,19 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32
   const uint8x8_t t19 = vmax_u8(t18, steps3);
   const uint8x8_t t20 = vmax_u8(t19, steps4);
   const uint8x8_t t21 = vmax_u8(t20, steps5);
-  const uint8x8_t I_2 = vdup_n_u8((uint8_t)(I));
-  const uint8x8_t t22 = vcge_u8(I_2, t21);
+  const uint8x8_t limit_2 = vdup_n_u8((uint8_t)(limit));
+  const uint8x8_t t22 = vcge_u8(limit_2, t21);
   const uint8x8_t t23 = vabd_u8(p0, q0);
   const uint8x8_t t25_sat = vqshl_n_u8(t23, 1);
   const uint16x8_t t26 = vabdl_u8(p1, q1);
   const uint8x8_t t27_sat = vqshrn_n_u16(t26, 1);
   const uint8x8_t t28_sat = vqadd_u8(t25_sat, t27_sat);
-  const uint8x8_t E_2 = vdup_n_u8((uint8_t)(E));
-  const uint8x8_t t29 = vcge_u8(E_2, t28_sat);
+  const uint8x8_t blimit_2 = vdup_n_u8((uint8_t)(blimit));
+  const uint8x8_t t29 = vcge_u8(blimit_2, t28_sat);
   const uint8x8_t t30 = vand_u8(t22, t29);
-  const uint8x8_t t31 = vmax_u8(steps2, steps3);
-  const uint8x8_t H_2 = vdup_n_u8((uint8_t)(H));
-  const uint8x8_t t32 = vcgt_u8(t31, H_2);
+  const uint8x8_t t31 = vmax_u8(steps0, steps3);
+  const uint8x8_t thresh_2 = vdup_n_u8((uint8_t)(thresh));
+  const uint8x8_t t32 = vcgt_u8(t31, thresh_2);
   const uint16x8_t t33 = vsubl_u8(q0, p0);
   const int16x8_t t35 = vmulq_laneq_s16(vreinterpretq_s16_u16(t33), multipliers16, 0);
   const uint16x8_t t36 = vsubl_u8(p1, q1);
@@ -154,7 +161,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32
   const uint8x8_t t51_sat = vsqadd_u8(p0, f2);
   const int8x8_t f1_neg = vneg_s8(f1);
   const uint8x8_t t53_sat = vsqadd_u8(q0, f1_neg);
-  const uint8x8_t t55 = vcge_u8(H_2, t31);
+  const uint8x8_t t55 = vcge_u8(thresh_2, t31);
   const uint8x8_t t56_sat = vsqadd_u8(p1, g);
   const uint8x8_t t58 = vand_u8(t30, t55);
   const int8x8_t g_neg = vneg_s8(g);
@@ -169,9 +176,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32
   vst1_u8(&dst[dst_stride], t64);
 }
 
-void daedalus_item_vp9_lpf4_v__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, int32_t E,
-    int32_t I, int32_t H) {
-  one_item(dst, dst_stride, E, I, H);
+void daedalus_item_vp9_lpf4_v__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh) {
+  one_item(dst, dst_stride, blimit, limit, thresh);
 }
 
 void daedalus_vp9_lpf4_v__neon_full_x2(const daedalus_buffer *buffers, const void *all_meta,
@@ -182,12 +189,13 @@ void daedalus_vp9_lpf4_v__neon_full_x2(const daedalus_buffer *buffers, const voi
     const uint32_t *item = &items[j];
     items_2((uint8_t *const [2]){(uint8_t *)((uint8_t *)buffers[0].data + meta[item[0]].dst_off),
         (uint8_t *)((uint8_t *)buffers[0].data + meta[item[1]].dst_off)}, buffers[0].stride,
-        (const int32_t [2]){meta[item[0]].E, meta[item[1]].E}, (const int32_t [2]){meta[item[0]].I,
-        meta[item[1]].I}, (const int32_t [2]){meta[item[0]].H, meta[item[1]].H});
+        (const int32_t [2]){meta[item[0]].blimit, meta[item[1]].blimit},
+        (const int32_t [2]){meta[item[0]].limit, meta[item[1]].limit},
+        (const int32_t [2]){meta[item[0]].thresh, meta[item[1]].thresh});
   }
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
     one_item((uint8_t *)((uint8_t *)buffers[0].data + meta[item].dst_off), buffers[0].stride,
-        meta[item].E, meta[item].I, meta[item].H);
+        meta[item].blimit, meta[item].limit, meta[item].thresh);
   }
 }

@@ -4,8 +4,9 @@
  * Do not edit: change the spec and generate again.
  *
  * vp9_lpf8_h, portable scalar C, class full
- * computes VP9 8.8.2 (edge loop filter), 8.8.4 and 8.8.5 (narrow and wide filter), TX_8X8
- * input hash e2a8ed36f46119ee
+ * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes for TX_8X8
+ * input hash ee8f23ae2a5561fb
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -13,68 +14,70 @@
 #include <daedalus/table.h>
 #include "variants.h"
 
-static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I, int32_t H) {
+static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, int32_t limit,
+    int32_t thresh) {
+  /* stage 1 of 1: i = 0..7; writes dst */
   for (int i = 0; i < 8; i++) {
-    const int32_t taps2 = dst[i * dst_stride - 4];
-    const int32_t taps3 = dst[i * dst_stride - 3];
-    const int32_t taps4 = dst[i * dst_stride - 2];
-    const int32_t taps5 = dst[i * dst_stride - 1];
-    const int32_t taps6 = dst[i * dst_stride];
-    const int32_t taps7 = dst[i * dst_stride + 1];
-    const int32_t taps8 = dst[i * dst_stride + 2];
-    const int32_t taps11 = dst[i * dst_stride + 3];
-    const int32_t steps0 = daedalus_absdiff(taps2, taps3);
-    const int32_t steps1 = daedalus_absdiff(taps3, taps4);
-    const int32_t steps2 = daedalus_absdiff(taps4, taps5);
-    const int32_t steps3 = daedalus_absdiff(taps7, taps6);
-    const int32_t steps4 = daedalus_absdiff(taps8, taps7);
-    const int32_t steps5 = daedalus_absdiff(taps11, taps8);
+    const int32_t row2 = dst[i * dst_stride - 4];
+    const int32_t row3 = dst[i * dst_stride - 3];
+    const int32_t row4 = dst[i * dst_stride - 2];
+    const int32_t row5 = dst[i * dst_stride - 1];
+    const int32_t row6 = dst[i * dst_stride];
+    const int32_t row7 = dst[i * dst_stride + 1];
+    const int32_t row8 = dst[i * dst_stride + 2];
+    const int32_t row11 = dst[i * dst_stride + 3];
+    const int32_t steps0 = daedalus_absdiff(row4, row5);
+    const int32_t steps1 = daedalus_absdiff(row3, row4);
+    const int32_t steps2 = daedalus_absdiff(row2, row3);
+    const int32_t steps3 = daedalus_absdiff(row7, row6);
+    const int32_t steps4 = daedalus_absdiff(row8, row7);
+    const int32_t steps5 = daedalus_absdiff(row11, row8);
     const int t30 = (daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(steps0,
-        steps1), steps2), steps3), steps4), steps5) <= I) & (((daedalus_absdiff(taps5,
-        taps6) * 2) + (daedalus_absdiff(taps4, taps7) >> 1)) <= E);
-    const int32_t t36 = daedalus_max(steps2, steps3);
-    const int t41 = daedalus_max(daedalus_max(daedalus_max(daedalus_max(t36,
-        daedalus_absdiff(taps3, taps5)), daedalus_absdiff(taps8, taps6)), daedalus_absdiff(taps2,
-        taps5)), daedalus_absdiff(taps11, taps6)) <= 1;
-    const int t42 = t36 > H;
-    const int32_t f = daedalus_clip(((taps6 - taps5) * 3) + (t42 ? daedalus_clip(taps4 - taps7,
-        -128, 127) : 0), -128, 127);
+        steps1), steps2), steps3), steps4), steps5) <= limit) & (((daedalus_absdiff(row5,
+        row6) * 2) + (daedalus_absdiff(row4, row7) >> 1)) <= blimit);
+    const int t32 = daedalus_max(steps0, steps3) > thresh;
+    const int t43 = daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(steps0,
+        daedalus_absdiff(row3, row5)), daedalus_absdiff(row2, row5)), steps3),
+        daedalus_absdiff(row8, row6)), daedalus_absdiff(row11, row6)) <= 1;
+    const int32_t f = daedalus_clip(((row6 - row5) * 3) + (t32 ? daedalus_clip(row4 - row7, -128,
+        127) : 0), -128, 127);
     const int32_t f1 = daedalus_min(f + 4, 127) >> 3;
     const int32_t f2 = daedalus_min(f + 3, 127) >> 3;
-    const int32_t g = t42 ? 0 : ((f1 + 1) >> 1);
-    const int32_t sums0 = (((((taps2 + taps2) + taps2) + (taps3 * 2)) + taps4) + taps5) + taps6;
-    const int32_t sums1 = sums0 + (((taps4 + taps7) - taps2) - taps3);
-    const int32_t sums2 = sums1 + (((taps5 + taps8) - taps2) - taps4);
-    const int32_t sums3 = sums2 + (((taps6 + taps11) - taps2) - taps5);
-    const int32_t sums4 = sums3 + (((taps7 + taps11) - taps3) - taps6);
-    const int32_t sums5 = sums4 + (((taps8 + taps11) - taps4) - taps7);
+    const int32_t g = t32 ? 0 : ((f1 + 1) >> 1);
+    const int32_t narrow1 = daedalus_clip(row4 + g, 0, 255);
+    const int32_t narrow2 = daedalus_clip(row5 + f2, 0, 255);
+    const int32_t narrow3 = daedalus_clip(row6 - f1, 0, 255);
+    const int32_t narrow4 = daedalus_clip(row7 - g, 0, 255);
+    const int32_t t76 = ((((row2 * 3) + (row3 * 2)) + row4) + row5) + row6;
+    const int32_t t82 = t76 + (((row4 + row7) - row2) - row3);
+    const int32_t t88 = t82 + (((row5 + row8) - row2) - row4);
+    const int32_t t94 = t88 + (((row6 + row11) - row2) - row5);
+    const int32_t t100 = t94 + (((row7 + row11) - row3) - row6);
+    const int32_t wide = t100 + (((row8 + row11) - row4) - row7);
     if (t30) {
-      dst[i * dst_stride - 3] = (uint8_t)(t41 ? ((sums0 + 4) >> 3) : taps3);
+      dst[i * dst_stride - 3] = (uint8_t)(t43 ? ((t76 + 4) >> 3) : row3);
     }
     if (t30) {
-      dst[i * dst_stride - 2] = (uint8_t)(t41 ? ((sums1 + 4) >> 3) : daedalus_clip(taps4 + g, 0,
-          255));
+      dst[i * dst_stride - 2] = (uint8_t)(t43 ? ((t82 + 4) >> 3) : narrow1);
     }
     if (t30) {
-      dst[i * dst_stride - 1] = (uint8_t)(t41 ? ((sums2 + 4) >> 3) : daedalus_clip(taps5 + f2, 0,
-          255));
+      dst[i * dst_stride - 1] = (uint8_t)(t43 ? ((t88 + 4) >> 3) : narrow2);
     }
     if (t30) {
-      dst[i * dst_stride] = (uint8_t)(t41 ? ((sums3 + 4) >> 3) : daedalus_clip(taps6 - f1, 0, 255));
+      dst[i * dst_stride] = (uint8_t)(t43 ? ((t94 + 4) >> 3) : narrow3);
     }
     if (t30) {
-      dst[i * dst_stride + 1] = (uint8_t)(t41 ? ((sums4 + 4) >> 3) : daedalus_clip(taps7 - g, 0,
-          255));
+      dst[i * dst_stride + 1] = (uint8_t)(t43 ? ((t100 + 4) >> 3) : narrow4);
     }
     if (t30) {
-      dst[i * dst_stride + 2] = (uint8_t)(t41 ? ((sums5 + 4) >> 3) : taps8);
+      dst[i * dst_stride + 2] = (uint8_t)(t43 ? ((wide + 4) >> 3) : row8);
     }
   }
 }
 
-void daedalus_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I,
-    int32_t H) {
-  one_item(dst, dst_stride, E, I, H);
+void daedalus_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh) {
+  one_item(dst, dst_stride, blimit, limit, thresh);
 }
 
 void daedalus_vp9_lpf8_h__c_full(const daedalus_buffer *buffers, const void *all_meta,
@@ -84,6 +87,6 @@ void daedalus_vp9_lpf8_h__c_full(const daedalus_buffer *buffers, const void *all
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
     one_item((uint8_t *)((uint8_t *)buffers[0].data + meta[item].dst_off), buffers[0].stride,
-        meta[item].E, meta[item].I, meta[item].H);
+        meta[item].blimit, meta[item].limit, meta[item].thresh);
   }
 }

@@ -4,8 +4,9 @@
  * Do not edit: change the spec and generate again.
  *
  * vp9_lpf8_v, NEON intrinsics, class full
- * computes VP9 8.8.2 (edge loop filter), 8.8.4 and 8.8.5 (narrow and wide filter), TX_8X8
- * input hash fb853039f86cced1
+ * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes for TX_8X8
+ * input hash 3885c1e6b9da4486
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -14,128 +15,129 @@
 #include <daedalus/table.h>
 #include "variants.h"
 
-static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I, int32_t H) {
+static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, int32_t limit,
+    int32_t thresh) {
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
-  const uint8x8_t taps3 = vld1_u8(&dst[-3 * dst_stride]);
-  const uint8x8_t taps2 = vld1_u8(&dst[-4 * dst_stride]);
-  const uint8x8_t steps0 = vabd_u8(taps2, taps3);
-  const uint8x8_t taps4 = vld1_u8(&dst[-2 * dst_stride]);
-  const uint8x8_t steps1 = vabd_u8(taps3, taps4);
-  const uint8x8_t taps5 = vld1_u8(&dst[-dst_stride]);
-  const uint8x8_t steps2 = vabd_u8(taps4, taps5);
-  const uint8x8_t taps6 = vld1_u8(&dst[0]);
-  const uint8x8_t taps7 = vld1_u8(&dst[dst_stride]);
-  const uint8x8_t steps3 = vabd_u8(taps7, taps6);
-  const uint8x8_t taps8 = vld1_u8(&dst[2 * dst_stride]);
-  const uint8x8_t steps4 = vabd_u8(taps8, taps7);
-  const uint8x8_t taps11 = vld1_u8(&dst[3 * dst_stride]);
-  const uint8x8_t steps5 = vabd_u8(taps11, taps8);
+  /* stage 1 of 1: i = 0..7; writes dst */
+  const uint8x8_t row5 = vld1_u8(&dst[-dst_stride]);
+  const uint8x8_t row4 = vld1_u8(&dst[-2 * dst_stride]);
+  const uint8x8_t steps0 = vabd_u8(row4, row5);
+  const uint8x8_t row3 = vld1_u8(&dst[-3 * dst_stride]);
+  const uint8x8_t steps1 = vabd_u8(row3, row4);
+  const uint8x8_t row2 = vld1_u8(&dst[-4 * dst_stride]);
+  const uint8x8_t steps2 = vabd_u8(row2, row3);
+  const uint8x8_t row6 = vld1_u8(&dst[0]);
+  const uint8x8_t row7 = vld1_u8(&dst[dst_stride]);
+  const uint8x8_t steps3 = vabd_u8(row7, row6);
+  const uint8x8_t row8 = vld1_u8(&dst[2 * dst_stride]);
+  const uint8x8_t steps4 = vabd_u8(row8, row7);
+  const uint8x8_t row11 = vld1_u8(&dst[3 * dst_stride]);
+  const uint8x8_t steps5 = vabd_u8(row11, row8);
   const uint8x8_t t17 = vmax_u8(steps0, steps1);
   const uint8x8_t t18 = vmax_u8(t17, steps2);
   const uint8x8_t t19 = vmax_u8(t18, steps3);
   const uint8x8_t t20 = vmax_u8(t19, steps4);
   const uint8x8_t t21 = vmax_u8(t20, steps5);
-  const uint8x8_t I_2 = vdup_n_u8((uint8_t)(I));
-  const uint8x8_t t22 = vcge_u8(I_2, t21);
-  const uint8x8_t t23 = vabd_u8(taps5, taps6);
+  const uint8x8_t limit_2 = vdup_n_u8((uint8_t)(limit));
+  const uint8x8_t t22 = vcge_u8(limit_2, t21);
+  const uint8x8_t t23 = vabd_u8(row5, row6);
   const uint8x8_t t25_sat = vqshl_n_u8(t23, 1);
-  const uint16x8_t t26 = vabdl_u8(taps4, taps7);
+  const uint16x8_t t26 = vabdl_u8(row4, row7);
   const uint8x8_t t27_sat = vqshrn_n_u16(t26, 1);
   const uint8x8_t t28_sat = vqadd_u8(t25_sat, t27_sat);
-  const uint8x8_t E_2 = vdup_n_u8((uint8_t)(E));
-  const uint8x8_t t29 = vcge_u8(E_2, t28_sat);
+  const uint8x8_t blimit_2 = vdup_n_u8((uint8_t)(blimit));
+  const uint8x8_t t29 = vcge_u8(blimit_2, t28_sat);
   const uint8x8_t t30 = vand_u8(t22, t29);
-  const uint8x8_t t31 = vabd_u8(taps3, taps5);
-  const uint8x8_t t32 = vabd_u8(taps8, taps6);
-  const uint8x8_t t33 = vabd_u8(taps2, taps5);
-  const uint8x8_t t34 = vabd_u8(taps11, taps6);
-  const uint8x8_t t36 = vmax_u8(steps2, steps3);
-  const uint8x8_t t37 = vmax_u8(t36, t31);
-  const uint8x8_t t38 = vmax_u8(t37, t32);
-  const uint8x8_t t39 = vmax_u8(t38, t33);
-  const uint8x8_t t40 = vmax_u8(t39, t34);
+  const uint8x8_t t31 = vmax_u8(steps0, steps3);
+  const uint8x8_t thresh_2 = vdup_n_u8((uint8_t)(thresh));
+  const uint8x8_t t32 = vcgt_u8(t31, thresh_2);
+  const uint8x8_t t33 = vabd_u8(row3, row5);
+  const uint8x8_t t34 = vabd_u8(row2, row5);
+  const uint8x8_t t35 = vabd_u8(row8, row6);
+  const uint8x8_t t36 = vabd_u8(row11, row6);
+  const uint8x8_t t38 = vmax_u8(steps0, t33);
+  const uint8x8_t t39 = vmax_u8(t38, t34);
+  const uint8x8_t t40 = vmax_u8(t39, steps3);
+  const uint8x8_t t41 = vmax_u8(t40, t35);
+  const uint8x8_t t42 = vmax_u8(t41, t36);
   const uint8x8_t k1 = vdup_n_u8((uint8_t)(1));
-  const uint8x8_t t41 = vcge_u8(k1, t40);
-  const uint8x8_t H_2 = vdup_n_u8((uint8_t)(H));
-  const uint8x8_t t42 = vcgt_u8(t36, H_2);
-  const uint16x8_t t43 = vsubl_u8(taps6, taps5);
-  const int16x8_t t45 = vmulq_laneq_s16(vreinterpretq_s16_u16(t43), multipliers16, 0);
-  const uint16x8_t t46 = vsubl_u8(taps4, taps7);
-  const int8x8_t t46_sat = vqmovn_s16(vreinterpretq_s16_u16(t46));
-  const uint8x8_t t49 = vand_u8(t42, vreinterpret_u8_s8(t46_sat));
-  const int16x8_t t50 = vaddw_s8(t45, vreinterpret_s8_u8(t49));
-  const int8x8_t t50_sat = vqmovn_s16(t50);
+  const uint8x8_t t43 = vcge_u8(k1, t42);
+  const uint16x8_t t44 = vsubl_u8(row6, row5);
+  const int16x8_t t46 = vmulq_laneq_s16(vreinterpretq_s16_u16(t44), multipliers16, 0);
+  const uint16x8_t t47 = vsubl_u8(row4, row7);
+  const int8x8_t t47_sat = vqmovn_s16(vreinterpretq_s16_u16(t47));
+  const uint8x8_t t50 = vand_u8(t32, vreinterpret_u8_s8(t47_sat));
+  const int16x8_t t51 = vaddw_s8(t46, vreinterpret_s8_u8(t50));
+  const int8x8_t t51_sat = vqmovn_s16(t51);
   const uint8x8_t k4 = vdup_n_u8((uint8_t)(4));
-  const int8x8_t t53_sat = vqadd_s8(t50_sat, vreinterpret_s8_u8(k4));
-  const int8x8_t f1 = vshr_n_s8(t53_sat, 3);
+  const int8x8_t t54_sat = vqadd_s8(t51_sat, vreinterpret_s8_u8(k4));
+  const int8x8_t f1 = vshr_n_s8(t54_sat, 3);
   const uint8x8_t k3 = vdup_n_u8((uint8_t)(3));
-  const int8x8_t t57_sat = vqadd_s8(t50_sat, vreinterpret_s8_u8(k3));
-  const int8x8_t f2 = vshr_n_s8(t57_sat, 3);
-  const int8x8_t t60 = vrshr_n_s8(f1, 1);
-  const uint8x8_t g = vbic_u8(vreinterpret_u8_s8(t60), t42);
-  const uint16x8_t t62 = vaddl_u8(taps2, taps2);
-  const uint16x8_t t63 = vaddw_u8(t62, taps2);
-  const uint8x8_t k2 = vdup_n_u8((uint8_t)(2));
-  const uint16x8_t t65 = vmlal_u8(t63, taps3, k2);
-  const uint16x8_t t66 = vaddw_u8(t65, taps4);
-  const uint16x8_t t67 = vaddw_u8(t66, taps5);
-  const uint16x8_t sums0 = vaddw_u8(t67, taps6);
-  const uint16x8_t t69 = vaddl_u8(taps4, taps7);
-  const uint16x8_t t70 = vsubw_u8(t69, taps2);
-  const uint16x8_t t71 = vsubw_u8(t70, taps3);
-  const uint16x8_t sums1 = vaddq_u16(sums0, t71);
-  const uint16x8_t t73 = vaddl_u8(taps5, taps8);
-  const uint16x8_t t74 = vsubw_u8(t73, taps2);
-  const uint16x8_t t75 = vsubw_u8(t74, taps4);
-  const uint16x8_t sums2 = vaddq_u16(sums1, t75);
-  const uint16x8_t t77 = vaddl_u8(taps6, taps11);
-  const uint16x8_t t78 = vsubw_u8(t77, taps2);
-  const uint16x8_t t79 = vsubw_u8(t78, taps5);
-  const uint16x8_t sums3 = vaddq_u16(sums2, t79);
-  const uint16x8_t t81 = vaddl_u8(taps7, taps11);
-  const uint16x8_t t82 = vsubw_u8(t81, taps3);
-  const uint16x8_t t83 = vsubw_u8(t82, taps6);
-  const uint16x8_t sums4 = vaddq_u16(sums3, t83);
-  const uint16x8_t t85 = vaddl_u8(taps8, taps11);
-  const uint16x8_t t86 = vsubw_u8(t85, taps4);
-  const uint16x8_t t87 = vsubw_u8(t86, taps7);
-  const uint16x8_t sums5 = vaddq_u16(sums4, t87);
-  const uint8x8_t t89 = vrshrn_n_u16(sums0, 3);
-  const uint8x8_t t90 = vbsl_u8(t41, t89, taps3);
-  const uint8x8_t t91 = vrshrn_n_u16(sums1, 3);
-  const uint8x8_t t92_sat = vsqadd_u8(taps4, vreinterpret_s8_u8(g));
-  const uint8x8_t t94 = vbsl_u8(t41, t91, t92_sat);
-  const uint8x8_t t95 = vrshrn_n_u16(sums2, 3);
-  const uint8x8_t t96_sat = vsqadd_u8(taps5, f2);
-  const uint8x8_t t98 = vbsl_u8(t41, t95, t96_sat);
-  const uint8x8_t t99 = vrshrn_n_u16(sums3, 3);
+  const int8x8_t t58_sat = vqadd_s8(t51_sat, vreinterpret_s8_u8(k3));
+  const int8x8_t f2 = vshr_n_s8(t58_sat, 3);
+  const int8x8_t t61 = vrshr_n_s8(f1, 1);
+  const uint8x8_t g = vbic_u8(vreinterpret_u8_s8(t61), t32);
+  const uint8x8_t t63_sat = vsqadd_u8(row4, vreinterpret_s8_u8(g));
+  const uint8x8_t t65_sat = vsqadd_u8(row5, f2);
   const int8x8_t f1_neg = vneg_s8(f1);
-  const uint8x8_t t100_sat = vsqadd_u8(taps6, f1_neg);
-  const uint8x8_t t102 = vbsl_u8(t41, t99, t100_sat);
-  const uint8x8_t t103 = vrshrn_n_u16(sums4, 3);
+  const uint8x8_t t67_sat = vsqadd_u8(row6, f1_neg);
   const int8x8_t g_neg = vneg_s8(vreinterpret_s8_u8(g));
-  const uint8x8_t t104_sat = vsqadd_u8(taps7, g_neg);
-  const uint8x8_t t106 = vbsl_u8(t41, t103, t104_sat);
-  const uint8x8_t t107 = vrshrn_n_u16(sums5, 3);
-  const uint8x8_t t108 = vbsl_u8(t41, t107, taps8);
-  const uint8x8_t t109 = vbsl_u8(t30, t90, taps3);
+  const uint8x8_t t69_sat = vsqadd_u8(row7, g_neg);
+  const uint16x8_t t72 = vshll_n_u8(row3, 1);
+  const uint16x8_t t73 = vmlal_u8(t72, row2, k3);
+  const uint16x8_t t74 = vaddw_u8(t73, row4);
+  const uint16x8_t t75 = vaddw_u8(t74, row5);
+  const uint16x8_t t76 = vaddw_u8(t75, row6);
+  const uint8x8_t t77 = vrshrn_n_u16(t76, 3);
+  const uint8x8_t t78 = vbsl_u8(t43, t77, row3);
+  const uint16x8_t t79 = vaddl_u8(row4, row7);
+  const uint16x8_t t80 = vsubw_u8(t79, row2);
+  const uint16x8_t t81 = vsubw_u8(t80, row3);
+  const uint16x8_t t82 = vaddq_u16(t76, t81);
+  const uint8x8_t t83 = vrshrn_n_u16(t82, 3);
+  const uint8x8_t t84 = vbsl_u8(t43, t83, t63_sat);
+  const uint16x8_t t85 = vaddl_u8(row5, row8);
+  const uint16x8_t t86 = vsubw_u8(t85, row2);
+  const uint16x8_t t87 = vsubw_u8(t86, row4);
+  const uint16x8_t t88 = vaddq_u16(t82, t87);
+  const uint8x8_t t89 = vrshrn_n_u16(t88, 3);
+  const uint8x8_t t90 = vbsl_u8(t43, t89, t65_sat);
+  const uint16x8_t t91 = vaddl_u8(row6, row11);
+  const uint16x8_t t92 = vsubw_u8(t91, row2);
+  const uint16x8_t t93 = vsubw_u8(t92, row5);
+  const uint16x8_t t94 = vaddq_u16(t88, t93);
+  const uint8x8_t t95 = vrshrn_n_u16(t94, 3);
+  const uint8x8_t t96 = vbsl_u8(t43, t95, t67_sat);
+  const uint16x8_t t97 = vaddl_u8(row7, row11);
+  const uint16x8_t t98 = vsubw_u8(t97, row3);
+  const uint16x8_t t99 = vsubw_u8(t98, row6);
+  const uint16x8_t t100 = vaddq_u16(t94, t99);
+  const uint8x8_t t101 = vrshrn_n_u16(t100, 3);
+  const uint8x8_t t102 = vbsl_u8(t43, t101, t69_sat);
+  const uint16x8_t t103 = vaddl_u8(row8, row11);
+  const uint16x8_t t104 = vsubw_u8(t103, row4);
+  const uint16x8_t t105 = vsubw_u8(t104, row7);
+  const uint16x8_t wide = vaddq_u16(t100, t105);
+  const uint8x8_t t107 = vrshrn_n_u16(wide, 3);
+  const uint8x8_t t108 = vbsl_u8(t43, t107, row8);
+  const uint8x8_t t109 = vbsl_u8(t30, t78, row3);
   vst1_u8(&dst[-3 * dst_stride], t109);
-  const uint8x8_t t110 = vbsl_u8(t30, t94, taps4);
+  const uint8x8_t t110 = vbsl_u8(t30, t84, row4);
   vst1_u8(&dst[-2 * dst_stride], t110);
-  const uint8x8_t t111 = vbsl_u8(t30, t98, taps5);
+  const uint8x8_t t111 = vbsl_u8(t30, t90, row5);
   vst1_u8(&dst[-dst_stride], t111);
-  const uint8x8_t t112 = vbsl_u8(t30, t102, taps6);
+  const uint8x8_t t112 = vbsl_u8(t30, t96, row6);
   vst1_u8(&dst[0], t112);
-  const uint8x8_t t113 = vbsl_u8(t30, t106, taps7);
+  const uint8x8_t t113 = vbsl_u8(t30, t102, row7);
   vst1_u8(&dst[dst_stride], t113);
-  const uint8x8_t t114 = vbsl_u8(t30, t108, taps8);
+  const uint8x8_t t114 = vbsl_u8(t30, t108, row8);
   vst1_u8(&dst[2 * dst_stride], t114);
 }
 
-void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I,
-    int32_t H) {
-  one_item(dst, dst_stride, E, I, H);
+void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh) {
+  one_item(dst, dst_stride, blimit, limit, thresh);
 }
 
 void daedalus_vp9_lpf8_v__neon_full(const daedalus_buffer *buffers, const void *all_meta,
@@ -145,6 +147,6 @@ void daedalus_vp9_lpf8_v__neon_full(const daedalus_buffer *buffers, const void *
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
     one_item((uint8_t *)((uint8_t *)buffers[0].data + meta[item].dst_off), buffers[0].stride,
-        meta[item].E, meta[item].I, meta[item].H);
+        meta[item].blimit, meta[item].limit, meta[item].thresh);
   }
 }

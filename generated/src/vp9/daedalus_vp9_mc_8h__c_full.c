@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, portable scalar C, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 33a42a8eb6236fa7
+ * input hash 695a218caabff1c8
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -82,6 +82,7 @@ static const int16_t taps[64][8] = {
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows) {
+  /* stage 1 of 1: y = 0..7, x = 0..7; writes dst */
   {
     const int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {

@@ -43,9 +43,9 @@ int daedalus_recipe_dispatch_vp9_idct8(daedalus_ctx *ctx, uint8_t *dst, size_t d
 }
 
 static_assert(offsetof(daedalus_vp9_lpf4_h_meta, dst_off) == 0, "vp9_lpf4_h: dst_off");
-static_assert(offsetof(daedalus_vp9_lpf4_h_meta, E) == 4, "vp9_lpf4_h: E");
-static_assert(offsetof(daedalus_vp9_lpf4_h_meta, I) == 5, "vp9_lpf4_h: I");
-static_assert(offsetof(daedalus_vp9_lpf4_h_meta, H) == 6, "vp9_lpf4_h: H");
+static_assert(offsetof(daedalus_vp9_lpf4_h_meta, blimit) == 4, "vp9_lpf4_h: blimit");
+static_assert(offsetof(daedalus_vp9_lpf4_h_meta, limit) == 5, "vp9_lpf4_h: limit");
+static_assert(offsetof(daedalus_vp9_lpf4_h_meta, thresh) == 6, "vp9_lpf4_h: thresh");
 static_assert(offsetof(daedalus_vp9_lpf4_h_meta, reserved) == 7, "vp9_lpf4_h: reserved");
 static_assert(sizeof(daedalus_vp9_lpf4_h_meta) == 8, "vp9_lpf4_h: size");
 
@@ -104,9 +104,9 @@ int daedalus_recipe_dispatch_vp9_lpf4(daedalus_ctx *ctx, uint8_t *dst, size_t ds
 }
 
 static_assert(offsetof(daedalus_vp9_lpf4_v_meta, dst_off) == 0, "vp9_lpf4_v: dst_off");
-static_assert(offsetof(daedalus_vp9_lpf4_v_meta, E) == 4, "vp9_lpf4_v: E");
-static_assert(offsetof(daedalus_vp9_lpf4_v_meta, I) == 5, "vp9_lpf4_v: I");
-static_assert(offsetof(daedalus_vp9_lpf4_v_meta, H) == 6, "vp9_lpf4_v: H");
+static_assert(offsetof(daedalus_vp9_lpf4_v_meta, blimit) == 4, "vp9_lpf4_v: blimit");
+static_assert(offsetof(daedalus_vp9_lpf4_v_meta, limit) == 5, "vp9_lpf4_v: limit");
+static_assert(offsetof(daedalus_vp9_lpf4_v_meta, thresh) == 6, "vp9_lpf4_v: thresh");
 static_assert(offsetof(daedalus_vp9_lpf4_v_meta, reserved) == 7, "vp9_lpf4_v: reserved");
 static_assert(sizeof(daedalus_vp9_lpf4_v_meta) == 8, "vp9_lpf4_v: size");
 
@@ -138,9 +138,9 @@ int daedalus_recipe_dispatch_vp9_lpf4_v(daedalus_ctx *ctx, uint8_t *dst, size_t 
 }
 
 static_assert(offsetof(daedalus_vp9_lpf8_h_meta, dst_off) == 0, "vp9_lpf8_h: dst_off");
-static_assert(offsetof(daedalus_vp9_lpf8_h_meta, E) == 4, "vp9_lpf8_h: E");
-static_assert(offsetof(daedalus_vp9_lpf8_h_meta, I) == 5, "vp9_lpf8_h: I");
-static_assert(offsetof(daedalus_vp9_lpf8_h_meta, H) == 6, "vp9_lpf8_h: H");
+static_assert(offsetof(daedalus_vp9_lpf8_h_meta, blimit) == 4, "vp9_lpf8_h: blimit");
+static_assert(offsetof(daedalus_vp9_lpf8_h_meta, limit) == 5, "vp9_lpf8_h: limit");
+static_assert(offsetof(daedalus_vp9_lpf8_h_meta, thresh) == 6, "vp9_lpf8_h: thresh");
 static_assert(offsetof(daedalus_vp9_lpf8_h_meta, reserved) == 7, "vp9_lpf8_h: reserved");
 static_assert(sizeof(daedalus_vp9_lpf8_h_meta) == 8, "vp9_lpf8_h: size");
 
@@ -199,9 +199,9 @@ int daedalus_recipe_dispatch_vp9_lpf8(daedalus_ctx *ctx, uint8_t *dst, size_t ds
 }
 
 static_assert(offsetof(daedalus_vp9_lpf8_v_meta, dst_off) == 0, "vp9_lpf8_v: dst_off");
-static_assert(offsetof(daedalus_vp9_lpf8_v_meta, E) == 4, "vp9_lpf8_v: E");
-static_assert(offsetof(daedalus_vp9_lpf8_v_meta, I) == 5, "vp9_lpf8_v: I");
-static_assert(offsetof(daedalus_vp9_lpf8_v_meta, H) == 6, "vp9_lpf8_v: H");
+static_assert(offsetof(daedalus_vp9_lpf8_v_meta, blimit) == 4, "vp9_lpf8_v: blimit");
+static_assert(offsetof(daedalus_vp9_lpf8_v_meta, limit) == 5, "vp9_lpf8_v: limit");
+static_assert(offsetof(daedalus_vp9_lpf8_v_meta, thresh) == 6, "vp9_lpf8_v: thresh");
 static_assert(offsetof(daedalus_vp9_lpf8_v_meta, reserved) == 7, "vp9_lpf8_v: reserved");
 static_assert(sizeof(daedalus_vp9_lpf8_v_meta) == 8, "vp9_lpf8_v: size");
 

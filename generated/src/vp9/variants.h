@@ -38,52 +38,52 @@ void daedalus_item_vp9_idct8__neon_eob12_givensum16(uint8_t *dst, ptrdiff_t dst_
     const int16_t *coeffs, int32_t eob);
 
 daedalus_cpu_fn daedalus_vp9_lpf4_h__neon_full_early;
-void daedalus_item_vp9_lpf4_h__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride, int32_t E,
-    int32_t I, int32_t H);
+void daedalus_item_vp9_lpf4_h__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_lpf4_h__c_full;
-void daedalus_item_vp9_lpf4_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I,
-    int32_t H);
+void daedalus_item_vp9_lpf4_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_lpf4_h__neon_full;
-void daedalus_item_vp9_lpf4_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I,
-    int32_t H);
+void daedalus_item_vp9_lpf4_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_lpf4_h__neon_full_x2;
-void daedalus_item_vp9_lpf4_h__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, int32_t E,
-    int32_t I, int32_t H);
+void daedalus_item_vp9_lpf4_h__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full_early;
-void daedalus_item_vp9_lpf4_v__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride, int32_t E,
-    int32_t I, int32_t H);
+void daedalus_item_vp9_lpf4_v__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_lpf4_v__c_full;
-void daedalus_item_vp9_lpf4_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I,
-    int32_t H);
+void daedalus_item_vp9_lpf4_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full;
-void daedalus_item_vp9_lpf4_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I,
-    int32_t H);
+void daedalus_item_vp9_lpf4_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full_x2;
-void daedalus_item_vp9_lpf4_v__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, int32_t E,
-    int32_t I, int32_t H);
+void daedalus_item_vp9_lpf4_v__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full;
-void daedalus_item_vp9_lpf8_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I,
-    int32_t H);
+void daedalus_item_vp9_lpf8_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_lpf8_h__c_full;
-void daedalus_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I,
-    int32_t H);
+void daedalus_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_lpf8_v__neon_full;
-void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I,
-    int32_t H);
+void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_lpf8_v__c_full;
-void daedalus_item_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t E, int32_t I,
-    int32_t H);
+void daedalus_item_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__c_full;
 void daedalus_item_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,

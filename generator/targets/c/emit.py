@@ -1,27 +1,24 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Portable scalar C: a loop over the lanes of each stage, readable, defined for every input."""
 
-from daedalus.dsl.errors import SpecError
-from daedalus.dsl.ir import Affine, Buffer, Kernel, Node, Stage, Store, smallest_dtype
+from daedalus.dsl.ir import Affine, Buffer, Kernel, Node, Stage, Store
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.c.scalar import Names, Scalars
-from daedalus.generator.targets.shell import Body, body, element
+from daedalus.generator.targets.shell import Body, body, element, fixed_names, stage_remark
 
 
 def emit(kernel: Kernel) -> tuple[Body, ...]:
     """The bodies of a variant: one, for a single item."""
     ranges, hostile = Ranges(kernel), Ranges(kernel, hostile=True)
-    fixed = [b.name for b in (*kernel.buffers, *kernel.temps)]
-    fixed += [f"{b.name}_stride" for b in kernel.buffers] + [p.name for p in kernel.params]
-    fixed += [t.name for t in kernel.tables]
     lines: list[str] = []
     for t in kernel.temps:
         dims = "".join(f"[{n}]" for n in t.extents)
-        lines.append(f"{temp_type(t, ranges, kernel)} {t.name}{dims};")
+        lines.append(f"{ranges.dtype(t.name).c} {t.name}{dims};")
         if t.init is not None:
             lines += _filled(t)
-    for stage in kernel.stages:
-        lines += _stage(kernel, stage, ranges, hostile, tuple(fixed))
+    for n, stage in enumerate(kernel.stages):
+        lines.append(stage_remark(kernel, n))
+        lines += _stage(kernel, stage, ranges, hostile, fixed_names(kernel))
     return (body(kernel, 1, "one_item", lines),)
 
 
@@ -32,15 +29,6 @@ def _filled(t: Buffer) -> list[str]:
         lines.append(f"for (int i{n} = 0; i{n} < {extent}; i{n}++) {{")
     place = t.name + "".join(f"[i{n}]" for n in range(len(t.extents)))
     return [*lines, f"{place} = {t.init};", *(["}"] * len(t.extents))]
-
-
-def temp_type(temp: Buffer, ranges: Ranges, kernel: Kernel) -> str:
-    """The C element type of a temp: the narrowest that holds what conformant items store."""
-    r = ranges.temps[temp.name]
-    dtype = smallest_dtype(r.lo, r.hi)
-    if dtype is None:
-        raise SpecError("range", f"temp {temp.name} needs {r}", temp.loc, kernel.id)
-    return dtype.c
 
 
 def access(b: Buffer, index: tuple[Affine, ...], name: str) -> str:
@@ -98,7 +86,7 @@ def _stage(
     lines += s.lines
     for store in stage.stores:
         b = kernel.buffer(store.buffer)
-        ctype = temp_type(b, ranges, kernel) if b.dtype is None else b.dtype.c
+        ctype = ranges.dtype(b.name).c
         place = access(b, store.index, b.name)
         value = _stored(store, place, s)
         assign = f"{place} = ({ctype}){value};"

@@ -63,17 +63,9 @@ class Scalars:
 
     def stage(self, stage: Stage, roots: list[Node]) -> None:
         """Declares locals for all values below `roots`, in the author's order."""
-        below: set[Node] = set()
-
-        def visit(n: Node) -> None:
-            self._uses[n] += 1
-            if n not in below:
-                below.add(n)
-                for a in n.args:
-                    visit(a)
-
-        for r in roots:
-            visit(r)
+        below = set(walk(roots))
+        self._uses.update(roots)
+        self._uses.update(a for n in below for a in n.args)
         places = [a for n in below if n.op is Op.LOAD for a in n.args]
         places += [n for _, n in stage.limits]
         self._indexing = {n for n in walk(places) if n.op is Op.PARAM}

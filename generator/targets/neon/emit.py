@@ -6,10 +6,6 @@ from dataclasses import replace
 
 from daedalus.dsl.ir import Kernel, Node, Op, Stage
 from daedalus.dsl.ranges import Ranges
-from daedalus.generator.passes.forward import drop_unread
-from daedalus.generator.passes.guard import find_guard, select_old
-from daedalus.generator.passes.split_clips import split_clips
-from daedalus.generator.passes.split_products import split_products
 from daedalus.generator.targets.c.emit import access
 from daedalus.generator.targets.c.scalar import Names, Scalars
 from daedalus.generator.targets.neon.constants import ConstantLanes
@@ -27,21 +23,19 @@ from daedalus.generator.targets.neon.vectors import (
     operation,
     suffix,
 )  # fmt: skip
-from daedalus.generator.targets.shell import Body, body
+from daedalus.generator.targets.shell import Body, body, fixed_names, stage_remark
 
 Watch = Callable[[Selection], None]
 
 
-def emit(kernel: Kernel, *, early_out: bool, watch: Watch | None = None) -> tuple[Body, ...]:
+def emit(kernel: Kernel, watch: Watch | None = None) -> tuple[Body, ...]:
     """The bodies of a variant: for the items a vector holds, and for one left over.
 
     `watch` sees the selection of every stage.
     """
     counts = sorted({kernel.items_per_vector, 1}, reverse=True)
-    guarded = find_guard(kernel) if early_out else kernel
-    prepared = drop_unread(split_products(split_clips(select_old(guarded))))
     return tuple(
-        body(kernel, n, *_body(replace(prepared, items_per_vector=n), watch)) for n in counts
+        body(kernel, n, *_body(replace(kernel, items_per_vector=n), watch)) for n in counts
     )
 
 
@@ -49,15 +43,13 @@ def _body(kernel: Kernel, watch: Watch | None) -> tuple[str, list[str]]:
     """Name and statements of the body for the items that a vector holds."""
     items = kernel.items_per_vector
     ranges, hostile = Ranges(kernel), Ranges(kernel, hostile=True)
-    taken = [b.name for b in (*kernel.buffers, *kernel.temps)]
-    taken += [f"{b.name}_stride" for b in kernel.buffers] + [p.name for p in kernel.params]
-    taken += [t.name for t in kernel.tables]
-    names = Names(tuple(taken))
+    names = Names(fixed_names(kernel))
     constants = ConstantLanes(names)
     memory = Memory(kernel, ranges, names)
     lines: list[str] = []
     for n, stage in enumerate(kernel.stages):
-        one = _Stage(kernel, stage, n, ranges, hostile, names, constants, memory)
+        lines.append(stage_remark(kernel, n))
+        one = _Stage(kernel, stage, ranges, hostile, names, constants, memory)
         if watch is not None:
             watch(one.selection)
         lines += one.emit()
@@ -70,7 +62,7 @@ class _Stage:
     """Emits one stage."""
 
     def __init__(
-        self, kernel: Kernel, stage: Stage, number: int, ranges: Ranges, hostile: Ranges,
+        self, kernel: Kernel, stage: Stage, ranges: Ranges, hostile: Ranges,
         names: Names, constants: ConstantLanes, memory: Memory,
     ) -> None:  # fmt: skip
         self.kernel, self.stage, self.ranges, self.names = kernel, stage, ranges, names
@@ -82,7 +74,7 @@ class _Stage:
         self.out = Lines(names.fresh)
         self.groups: dict[Need, Group] = {}
         self.scalars = [self._scalars(k, hostile) for k in range(self.items)]
-        memory.enter(stage, number, self.shape)
+        memory.enter(stage, self.shape)
 
     def _scalars(self, k: int, hostile: Ranges) -> Scalars:
         """Uniform values of the k-th item, as C scalars."""
@@ -104,7 +96,6 @@ class _Stage:
             self.out.lines += s.lines
         for step in steps:
             self._step(step)
-        self.memory.leave()
         return self.out.lines
 
     # ------------------------------------------------------------------ steps

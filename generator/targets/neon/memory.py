@@ -20,7 +20,6 @@ from daedalus.dsl.ir import (
     Op,
     Stage,
     Store,
-    smallest_dtype,
 )
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import flat_index
@@ -45,17 +44,6 @@ def padded_lanes(stage: Stage) -> int:
     while n < stage.lanes:
         n *= 2
     return n
-
-
-def temp_dtype(kernel: Kernel, ranges: Ranges, name: str) -> DType:
-    """Element type of a buffer; of a temp, the narrowest that holds its values."""
-    declared = kernel.buffer(name).dtype
-    if declared is not None:
-        return declared
-    r = ranges.temps[name]
-    found = smallest_dtype(r.lo, r.hi)
-    assert found is not None
-    return found
 
 
 @dataclass(frozen=True)
@@ -93,13 +81,10 @@ class Memory:
         self.stage: Stage = kernel.stages[0]
         self.shape = Shape(0)
 
-    def enter(self, stage: Stage, number: int, shape: Shape) -> None:
+    def enter(self, stage: Stage, shape: Shape) -> None:
         """Starts a stage."""
         self.stage, self.shape = stage, shape
         self._tiles, self._loaded = {}, {}
-
-    def leave(self) -> None:
-        """Ends it: what it stored into temps can be read now."""
 
     def declarations(self) -> list[str]:
         """Arrays for the temps that need one."""
@@ -108,9 +93,7 @@ class Memory:
             if self._temps[t.name].method == "array":
                 dims = "".join(f"[{n}]" for n in t.extents)
                 many = f"[{self.items}]" if self.items > 1 else ""
-                out.append(
-                    f"{temp_dtype(self.kernel, self.ranges, t.name).c} {t.name}{many}{dims};"
-                )
+                out.append(f"{self.ranges.dtype(t.name).c} {t.name}{many}{dims};")
         return out
 
     def pointer(self, b: Buffer, item: int) -> str:
@@ -150,7 +133,7 @@ class Memory:
             for p in [self._pattern(b, n.index, stage)]
             if p.kind == "row" and p.line == line
         ]
-        width = temp_dtype(self.kernel, self.ranges, b.name).bits
+        width = self.ranges.dtype(b.name).bits
         if b.kind == "plane":
             lo, hi = b.shape[1]
         else:  # the last row may end where the block does
@@ -176,7 +159,7 @@ class Memory:
 
     def _load(self, out: Lines, node: Node, width: int) -> Group:
         b = self.kernel.buffer(node.attr[0])
-        dtype = temp_dtype(self.kernel, self.ranges, b.name)
+        dtype = self.ranges.dtype(b.name)
         sign = "s" if dtype.signed else "u"
         wanted = node.name or f"t{node.seq}"
         if b.kind == "temp" and self._temps[b.name].method != "array":
@@ -270,7 +253,7 @@ class Memory:
             text = cast(text, ("s" if dtype.signed else "u", dtype.bits), ("u", dtype.bits), bits)
             rows.append(out.let(f"row{n}", "u", dtype.bits, bits, text))
         columns = transpose(out, rows, cols, dtype.bits, self._column_names(b, p, first, cols))
-        return {n: self._signed(out, c, dtype) for n, c in enumerate(columns)}
+        return {n: Group(tuple(c), dtype.bits, "u") for n, c in enumerate(columns)}
 
     def _column_names(self, b: Buffer, p: Pattern, first: int, cols: int) -> list[str]:
         """The author's names for the columns, where loads have some."""
@@ -282,10 +265,6 @@ class Memory:
             if q.kind == "row" and q.line == p.line
         }
         return [names.get(first + c, f"col{c}") for c in range(cols)]
-
-    def _signed(self, out: Lines, regs: list[str], dtype: DType) -> Group:
-        """Unsigned registers as a group; consumers cast as they need."""
-        return Group(tuple(regs), dtype.bits, "u")
 
     # ------------------------------------------------------------------ stores
 
@@ -307,7 +286,7 @@ class Memory:
     def _runs(self, b: Buffer, stage: Stage, members: list[int]) -> list[tuple[int, ...]]:
         """Splits a tile's stores into runs of 8, 4, 2 or 1 adjacent columns."""
         at = {self._pattern(b, stage.stores[n].index, stage).at: n for n in members}
-        width = temp_dtype(self.kernel, self.ranges, b.name).bits
+        width = self.ranges.dtype(b.name).bits
         left, runs = sorted(at), []
         while left:
             for k in (8, 4, 2, 1):
@@ -348,7 +327,7 @@ class Memory:
     def store(self, out: Lines, stores: list[Store], values: list[Group]) -> None:
         """Writes values that belong together."""
         b = self.kernel.buffer(stores[0].buffer)
-        dtype = temp_dtype(self.kernel, self.ranges, b.name)
+        dtype = self.ranges.dtype(b.name)
         if b.kind == "temp" and self._temps[b.name].method != "array":
             self._into_registers(b, stores[0], values[0])
             return
@@ -454,7 +433,7 @@ class Memory:
         whole = from_.lanes == padded_lanes(from_) and all(
             st.lanes == padded_lanes(st) for st, _ in readers
         )
-        width = temp_dtype(self.kernel, self.ranges, t.name).bits
+        width = self.ranges.dtype(t.name).bits
         if wrote == read:
             same = all(st.lanes == from_.lanes for st, _ in readers)
             return "same" if same and whole else "array"
@@ -485,7 +464,7 @@ class Memory:
         return temp.columns[where[1]]
 
     def _transpose_temp(self, out: Lines, t: Buffer, temp: _Temp) -> None:
-        dtype = temp_dtype(self.kernel, self.ranges, t.name)
+        dtype = self.ranges.dtype(t.name)
         unsigned = DType("", dtype.bits, False)
         readers = sorted(
             (n for n in self.stage.nodes() if n.op is Op.LOAD and n.attr[0] == t.name),

@@ -63,7 +63,7 @@ class Selection:
         for r in RULES:
             self._rules.setdefault((r.on, r.gives), []).append(r)
         self.roots: list[Need] = [
-            (s.value, Demand("bits", store_width(kernel, ranges, s.buffer))) for s in stage.stores
+            (s.value, Demand("bits", ranges.dtype(s.buffer).bits)) for s in stage.stores
         ]
         if stage.guard is not None:
             self.roots.append((stage.guard, Demand("mask", 8)))
@@ -122,7 +122,7 @@ class Selection:
             yield Choice("neg", "neg", ((node, Demand("bits", w)),), (), 0, self.shape.count(w))
             return
         if node.op is Op.LOAD:
-            if demand == Demand("bits", load_width(self.kernel, self.ranges, node)):
+            if demand == Demand("bits", self.ranges.dtype(node.attr[0]).bits):
                 yield Choice("load", "load", (), (), 0, self.shape.count(w))
             return
         for rule in self._rules.get((node.op, demand.kind), []):
@@ -257,17 +257,3 @@ class Selection:
                 if improved:
                     break
         return chosen
-
-
-def load_width(kernel: Kernel, ranges: Ranges, node: Node) -> int:
-    """Lane width in which a load arrives."""
-    return store_width(kernel, ranges, node.attr[0])
-
-
-def store_width(kernel: Kernel, ranges: Ranges, buffer: str) -> int:
-    """Lane width of a buffer's elements; of a temp, the narrowest that its values fit."""
-    dtype = kernel.buffer(buffer).dtype
-    if dtype is not None:
-        return dtype.bits
-    r = ranges.temps[buffer]
-    return next(w for w in WIDTHS if r.within(*limits(w, True)) or r.within(*limits(w, False)))

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Array parameters, lanes as values, extents and places that parameters decide, conditional stages,
+accumulation: what they compute, in the interpreter and in C, and what is refused."""
+
+import numpy as np
+import pytest
+from tests.spec_support import kernel_of
+
+from daedalus.dsl import interp, vectors
+from daedalus.dsl.errors import SpecError
+from daedalus.dsl.ir import Kernel
+
+HEAD = '''
+from daedalus.dsl.lang import kernel, select, u8, i8, u16, low_bits
+
+@kernel(clause="none")
+def test_it(k):
+    """Tests."""
+'''
+
+
+def spec(tmp_path, body: str) -> Kernel:
+    lines = "\n".join("    " + line for line in body.strip("\n").splitlines())
+    return kernel_of(tmp_path, HEAD + lines)
+
+
+def draw(kernel: Kernel, count: int = 50):
+    items = vectors.make_items(kernel, count, 3)
+    return items, interp.run(kernel, items)
+
+
+def test_array_parameter_by_lane(tmp_path):
+    kernel = spec(tmp_path, '''
+out = k.plane("out", u8, rows=(0, 1), cols=(0, 8), access="out")
+t = k.params("t", u8, 4, 0, 100)
+with k.stage(s=4, i=2) as (s, i):
+    out[0, 2 * s + i] = t[s] + t[3]
+''')  # fmt: skip
+    items, result = draw(kernel)
+    t = items.params["t"]
+    assert t.shape == (50, 4)
+    want = np.repeat(t, 2, axis=1) + t[:, 3:]
+    assert (result.buffers["out"][:, 0] == want).all()
+
+
+def test_extent_and_lane_value(tmp_path):
+    kernel = spec(tmp_path, '''
+out = k.plane("out", u8, rows=(0, 4), cols=(0, 8), access="out")
+n = k.param("n", u8, 1, 4)
+with k.stage(y=k.upto(n, 4), x=8) as (y, x):
+    with k.when(k.lane(x) < 5):
+        out[y, x] = k.lane(8 * y + x + 1)
+''')  # fmt: skip
+    items, result = draw(kernel)
+    for n, out, wrote in zip(
+        items.params["n"], result.buffers["out"], result.written["out"], strict=True
+    ):
+        assert wrote[:n, :5].all() and not wrote[n:].any() and not wrote[:, 5:].any()
+        assert (out[:n, :5] == (8 * np.arange(4)[:, None] + np.arange(8) + 1)[:n, :5]).all()
+
+
+def test_place_by_parameter_and_condition(tmp_path):
+    kernel = spec(tmp_path, '''
+out = k.plane("out", u8, rows=(0, 1), cols=(0, 4), access="out")
+src = k.plane("src", u8, rows=(0, 1), cols=(-2, 8))
+d = k.param("d", u8, 0, 3)
+on = k.param("on", u8, 0, 1)
+t = k.temp("t", (10,))
+with k.stage(x=10, given=on > 0) as x:
+    t[x] = src[0, x - 2]
+with k.stage(x=10, given=on <= 0) as x:
+    t[x] = 77
+with k.stage(x=4) as x:
+    out[0, x] = t[x + d + 2]
+''')  # fmt: skip
+    items, result = draw(kernel)
+    for n in range(items.count):
+        d, on = items.params["d"][n], items.params["on"][n]
+        src = items.buffers["src"][n, 0]
+        want = src[2 + 2 + d - 2 : 2 + 2 + d - 2 + 4] if on else np.full(4, 77)
+        assert (result.buffers["out"][n, 0] == want).all()
+
+
+def test_accumulation(tmp_path):
+    kernel = spec(tmp_path, '''
+out = k.plane("out", u16, rows=(0, 1), cols=(0, 15), access="out")
+src = k.plane("src", u8, rows=(0, 8), cols=(0, 8))
+t = k.temp("t", (15,), init=0)
+with k.stage(y=8, x=8) as (y, x):
+    t.accumulate(y + x, src[y, x])
+with k.stage(n=15) as n:
+    out[0, n] = t[n]
+''')  # fmt: skip
+    items, result = draw(kernel)
+    src = items.buffers["src"]
+    want = [sum(src[:, y, n - y] for y in range(8) if 0 <= n - y < 8) for n in range(15)]
+    assert (result.buffers["out"][:, 0] == np.stack(want, axis=1)).all()
+
+
+REFUSED = {
+    "varying condition": ('''
+out = k.plane("out", u8, rows=(0, 1), cols=(0, 8), access="inout")
+with k.stage(x=8, given=k.param("p", u8, 0, 1)) as x:
+    out[0, x] = 1
+''', "stage", "given= takes a comparison of parameters"),
+    "place beyond": ('''
+out = k.plane("out", u8, rows=(0, 1), cols=(0, 8), access="out")
+src = k.plane("src", u8, rows=(0, 1), cols=(0, 10))
+d = k.param("d", u8, 0, 3)
+with k.stage(x=8) as x:
+    out[0, x] = src[0, x + d]
+''', "bounds", "reads src at column 0..10, declared 0..9"),
+    "half written": ('''
+out = k.plane("out", u8, rows=(0, 1), cols=(0, 8), access="out")
+on = k.param("on", u8, 0, 1)
+t = k.temp("t", (8,))
+with k.stage(x=8, given=on > 0) as x:
+    t[x] = 1
+with k.stage(x=8) as x:
+    out[0, x] = t[x]
+''', "uninitialised", "reads t where no earlier stage wrote"),
+    "array end": ('''
+out = k.plane("out", u8, rows=(0, 1), cols=(0, 8), access="out")
+t = k.params("t", u8, 4, 0, 100)
+with k.stage(x=8) as x:
+    out[0, x] = t[x]
+''', "bounds", "reads t at 0..7 of 4 elements"),
+    "accumulate without init": ('''
+out = k.plane("out", u8, rows=(0, 1), cols=(0, 8), access="out")
+t = k.temp("t", (1,))
+with k.stage(x=8) as x:
+    t.accumulate(0, 1)
+with k.stage(x=8) as x:
+    out[0, x] = t[0]
+''', "uninitialised", "accumulates into t, which nothing has written"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(tmp_path, name):
+    body, rule, message = REFUSED[name]
+    with pytest.raises(SpecError) as e:
+        spec(tmp_path, body)
+    assert e.value.rule == rule
+    assert message in e.value.message
+    assert e.value.hint
