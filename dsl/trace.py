@@ -30,6 +30,7 @@ from daedalus.dsl.ir import (
     Stage,
     Store,
     Table,
+    i32,
 )
 from daedalus.dsl.source import here, python_error, source_name
 from daedalus.dsl.values import (
@@ -196,6 +197,11 @@ class KernelBuilder:
         self._integers(name, lo, hi)
         if not dtype.lo <= lo <= hi <= dtype.hi:
             self._fail("declaration", f"{name}: [{lo}, {hi}] is not a range within {dtype}")
+        if hi > i32.hi:
+            self._fail(
+                "declaration", f"{name}: {hi} is more than a parameter's 32 signed bits hold",
+                "split it into two parameters",
+            )  # fmt: skip
         self._params.append(Param(name, dtype, lo, hi, here(), why))
         node = self._shared.make(Op.PARAM, (), (name,), here(), name)
         return Value(self, node, self._shared)
@@ -344,7 +350,7 @@ class KernelBuilder:
         if not dims or any(n < 1 for n in dims.values()):
             self._fail("stage", "a stage needs at least one lane axis of at least one lane")
         for name in dims:
-            self._plain(name)
+            self._fresh(name)  # a lane is a variable beside what is declared
         loc = here()
         self._builder = Builder(self._tables, self._shared)
         self._lanes = dict(dims)

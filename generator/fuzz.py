@@ -189,7 +189,9 @@ def _compare(
                 program.kernel, names, device, exe, batches, work.seed
             )
             if device.target == "c":
-                outcomes.append(crosscheck.check_dispatch(program.kernel, device, exe, batches))
+                outcomes.append(
+                    crosscheck.check_dispatch(program.kernel, device, exe, batches, work.seed)
+                )
             for o in outcomes:
                 tally.comparisons += 1
                 tally.conformant += o.conformant

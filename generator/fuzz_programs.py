@@ -311,7 +311,7 @@ class _Writer:
 
     def _stage(self, number: int, dims: dict[str, int], *, last: bool) -> None:
         rng = self.rng
-        with self.k.stage(**dims):
+        with self.k.stage(given=None, **dims):
             self.places.enter(dims)
             x = Expressions(self.k, self.ranges, rng)
             x.tables, x.assumptions = self.tables, self.assumptions

@@ -17,7 +17,8 @@
  *           4 dispatch refused), then, but for 2 and 3, the images of the buffers that the kernel
  *           writes
  *
- * Exit status: 0 all runs done; 1 the job cannot be read or the result not written; 3 a fault.
+ * Exit status: 0 all runs done; 2 the job cannot be read or the result not written; 3 a fault.
+ * Anything else is the run in progress ended by a sanitizer or a signal.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -40,11 +41,11 @@ typedef struct image {
 } image;
 
 static FILE *result;
-static sig_atomic_t in_variant;
+static volatile sig_atomic_t in_variant;
 
 static void die(const char *what) {
   fprintf(stderr, "check: %s\n", what);
-  exit(1);
+  exit(2);
 }
 
 static void read_bytes(FILE *job, void *to, size_t n) {
@@ -95,7 +96,7 @@ static void on_fault(int sig) {
     (void)written;
     _exit(3);
   }
-  _exit(1);
+  _exit(2);
 }
 
 /* Memory for an image, with an untouchable page right behind it (or before it). */
