@@ -83,5 +83,8 @@ function(daedalus_add_library target)
   if(DAEDALUS_NEON STREQUAL "simde")
     target_include_directories(${target} SYSTEM BEFORE PRIVATE
       ${PROJECT_SOURCE_DIR}/tools/simde ${DAEDALUS_SIMDE})
+    # NEON's addition wraps; SIMDe writes it as + on vectors of signed integers, where overflow is
+    # undefined without this.
+    target_compile_options(${target} PRIVATE -fwrapv)
   endif()
 endfunction()

@@ -8,7 +8,9 @@ stands in tools/count/cases.toml.
 """
 
 import functools
+import hashlib
 import json
+import os
 import subprocess
 import tempfile
 import tomllib
@@ -44,6 +46,7 @@ class Count:
     function: str
     whose: str  # "entry", "variant", "theirs"
     executed: int
+    difference: str  # the first pixel that is not as theirs leaves it; empty when all are
 
 
 def cases() -> tuple[str, list[Case]]:
@@ -62,20 +65,13 @@ def _plugin() -> Path | None:
     """The counting plugin, or None where qemu was built without plugins."""
     if "-plugin" not in run([_qemu(), "--help"]):
         return None
-    plugin = build_dir() / "count" / "plugin.so"
-    source = repo_root() / "tools" / "count" / "plugin.c"
-    plugin.parent.mkdir(parents=True, exist_ok=True)
-    words: list[str | Path] = [
-        native.tool("gcc"),
-        *native.WARNINGS,
-        "-shared",
-        "-fPIC",
-        source,
-        "-o",
-        plugin,
-    ]
-    run(words, what="compiling the counting plugin")
-    return plugin
+    return native.compile_program(
+        "host",
+        build_dir() / "count" / "plugin.so",
+        [repo_root() / "tools" / "count" / "plugin.c"],
+        flags=["-shared", "-fPIC"],
+        static=False,
+    )
 
 
 def executed(argv: list[str]) -> int:
@@ -86,7 +82,14 @@ def executed(argv: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder, "count")
         run([_qemu(), "-cpu", native.CPU, "-plugin", f"{plugin},out={result}", *argv])
-        return int(result.read_text())
+        text = result.read_text().strip() if result.is_file() else ""
+    if not text.isdecimal():
+        raise UserError(
+            f"{' '.join(argv)}: the counting plugin wrote no number",
+            f"{plugin} does not suit this qemu, or the disk is full",
+            EXIT_FAILED,
+        )
+    return int(text)
 
 
 def _executed_by_log(argv: list[str]) -> int:
@@ -102,6 +105,17 @@ def _executed_by_log(argv: list[str]) -> int:
     if process.returncode != 0 or count == 0:
         raise UserError(f"{' '.join(words)}: no instructions counted", "", EXIT_FAILED)
     return count
+
+
+def _difference(program: Path, case: Case, function: str) -> str:
+    """Where one call of the function and one of theirs leave different pixels, in words."""
+    words = [case.shape, function, case.theirs, *(str(p) for p in case.params.values())]
+    done = subprocess.run(
+        [*native.runner(_ARCH), str(program), *words], capture_output=True, text=True
+    )
+    if done.returncode not in (0, 1):
+        raise UserError(f"{program.name} {' '.join(words)}: {done.stderr.strip()}", "", EXIT_FAILED)
+    return done.stdout.strip() if done.returncode else ""
 
 
 def per_call(program: Path, shape: str, function: str, params: list[int]) -> int:
@@ -132,6 +146,13 @@ def _symbols(library: Path) -> set[str]:
     nm = native.tool("nm" if native.is_arm() else "aarch64-linux-gnu-nm")
     lines = run([nm, "--defined-only", "-g", library], what=f"reading {library.name}").splitlines()
     return {line.split()[-1] for line in lines if " T " in line}
+
+
+def not_counted() -> list[str]:
+    """Kernels without a case."""
+    known = {c.kernel for c in cases()[1]}
+    manifest = json.loads((repo_root() / "generated" / "manifest.json").read_text())
+    return [k["id"] for k in manifest["kernels"] if not known & {k["id"], *k["aliases"]}]
 
 
 def _item_functions(case: Case, symbols: set[str]) -> list[str]:
@@ -170,16 +191,25 @@ def count_all(wanted: tuple[str, ...] = ()) -> list[Count]:
         work += [(case, case.entry, "entry"), (case, case.theirs, "theirs")]
     program = _program(oracle, libraries, list(dict.fromkeys(name for _, name, _ in work)))
     return [
-        Count(case, name, whose, per_call(program, case.shape, name, list(case.params.values())))
+        Count(
+            case,
+            name,
+            whose,
+            per_call(program, case.shape, name, list(case.params.values())),
+            _difference(program, case, name),
+        )
         for case, name, whose in work
     ]
 
 
 def _program(oracle: str, libraries: list[Path], functions: list[str]) -> Path:
-    """Builds the program that calls them; functions.h names them."""
-    place = build_dir() / "count"
+    """Builds the program that calls them; functions.h names them, and each list has a folder."""
+    text = "".join(f"FUNCTION({name})\n" for name in functions)
+    place = build_dir() / "count" / hashlib.sha256(text.encode()).hexdigest()[:16]
     place.mkdir(parents=True, exist_ok=True)
-    (place / "functions.h").write_text("".join(f"FUNCTION({name})\n" for name in functions))
+    fresh = place / f"functions.{os.getpid()}.new"
+    fresh.write_text(text)
+    fresh.replace(place / "functions.h")
     _, archives = fetch.archives(oracle, "arm64")
     return native.compile_program(
         _ARCH,

@@ -31,6 +31,7 @@ from daedalus.generator.cli.common import (
 )
 
 MIRROR_VARIABLE = "DAEDALUS_DEBIAN_MIRROR"
+NO_SETUP_VARIABLE = "DAEDALUS_NO_SETUP"  # the launcher sets it for --no-setup
 _RECORD = "packages.json"
 
 
@@ -128,6 +129,15 @@ def ensure(name: str, architecture: str, *, force: bool = False) -> Path:
     place = folder(name, architecture)
     if not force and fetched(name, architecture) is not None:
         return place
+    if os.environ.get(NO_SETUP_VARIABLE, "") not in ("", "0"):
+        raise UserError(
+            f"{name} for {architecture} is not fetched, and --no-setup forbids to fetch"
+            if not force
+            else f"--no-setup forbids to fetch {name} for {architecture}",
+            f"./daedalus setup --{'simde' if name == 'simde' else 'oracles'} fetches it, without "
+            f"--no-setup and {NO_SETUP_VARIABLE}",
+            EXIT_MISSING,
+        )
     with _lock():
         if not force and fetched(name, architecture) is not None:
             return place  # another process was faster

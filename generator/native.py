@@ -7,6 +7,7 @@ machine, NEON variants through SIMDe).
 """
 
 import fcntl
+import functools
 import hashlib
 import os
 import platform
@@ -63,6 +64,12 @@ def compiler(arch: str) -> str:
     return tool("aarch64-linux-gnu-gcc") if is_cross(arch) else tool("gcc")
 
 
+@functools.cache
+def _version(program: str) -> str:
+    """The first line that a compiler says of itself."""
+    return run([program, "--version"]).splitlines()[0]
+
+
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """Keeps another process out of a build folder."""
@@ -90,7 +97,8 @@ def build_library(
     if is_arm() and arch == "aarch64":
         arch = "host"
     folder = build_dir() / (arch + ("-sanitize" if sanitize else ""))
-    settings = ["-DCMAKE_BUILD_TYPE=Release"]
+    # CMake keeps what an earlier call set; of two equal settings the later one, an option's, holds.
+    settings = ["-DCMAKE_BUILD_TYPE=Release", "-DDAEDALUS_ALLOW_UNVERIFIED=OFF"]
     if is_cross(arch):
         compiler(arch)
         settings.append(f"-DCMAKE_TOOLCHAIN_FILE={repo_root() / 'cmake/toolchain-aarch64.cmake'}")
@@ -134,8 +142,6 @@ def compile_program(
     Static by default, so that qemu needs no libraries.
     """
     sources, libraries = list(sources), list(libraries)
-    program.parent.mkdir(parents=True, exist_ok=True)
-    fresh = program.with_name(program.name + ".new")
     words: list[str | Path] = [compiler(arch), *WARNINGS, *(f"-I{i}" for i in includes)]
     for include in system_includes:
         words += ["-isystem", include]
@@ -146,21 +152,26 @@ def compile_program(
         *libraries,
         "-lm",
         "-lpthread",
-        "-o",
-        fresh,
     ]
     inputs = [*sources, *libraries]
     for folder in {s.parent for s in sources}:
         inputs += folder.glob("*.h")
     for include in includes:
         inputs += include.rglob("*.h")
-    digest = hashlib.sha256(repr([str(w) for w in words]).encode())
-    for path in sorted(inputs):
-        digest.update(path.read_bytes())
     stamp = program.with_name(program.name + ".hash")
-    if program.is_file() and stamp.is_file() and stamp.read_text() == digest.hexdigest():
-        return program
-    run(words, what=f"compiling {program.name}")
-    fresh.replace(program)
-    stamp.write_text(digest.hexdigest())
+    fresh = program.with_name(f"{program.name}.{os.getpid()}.new")
+    with _alone(program.parent):
+        made_of = [_version(str(words[0])), *(str(w) for w in words)]
+        digest = hashlib.sha256(repr(made_of).encode())
+        for path in sorted(inputs):
+            digest.update(path.read_bytes())
+        if program.is_file() and stamp.is_file() and stamp.read_text() == digest.hexdigest():
+            return program
+        stamp.unlink(missing_ok=True)
+        try:
+            run([*words, "-o", fresh], what=f"compiling {program.name}")
+            fresh.replace(program)
+        finally:
+            fresh.unlink(missing_ok=True)
+        stamp.write_text(digest.hexdigest())
     return program

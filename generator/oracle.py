@@ -77,6 +77,12 @@ def entries() -> tuple[str, tuple[str, ...], list[Entry]]:
     return data["oracle"], tuple(data["sources"]), made
 
 
+def not_compared() -> list[str]:
+    """Kernels that the oracle does not know."""
+    known = {e.kernel for e in entries()[2]}
+    return [k.id for k in (e.kernel for e in load()) if not known & {k.id, *k.aliases}]
+
+
 def compare(wanted: tuple[str, ...], count: int, seed: int) -> list[Comparison]:
     """Compares the wanted kernels (none named: all that the oracle knows) on `count` items."""
     oracle, sources, known = entries()

@@ -8,6 +8,7 @@ MD5 for every frame.  One more run per kernel spoils its output now and then and
 """
 
 import hashlib
+import json
 import os
 import subprocess
 import tempfile
@@ -95,6 +96,18 @@ class Report:
     faults: list[Fault] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
+    def not_exercised(self) -> list[str]:
+        """Kernels with a function for a decoder that was run, but which no decoder here calls."""
+        names = {o.codec for o in self.outcomes}
+        oracles = {d.oracle for d in decoders() if d.codec in names}
+        manifest = json.loads((repo_root() / "generated" / "manifest.json").read_text())
+        replaced = {kernel for o in self.outcomes for kernel in o.classes}
+        return [
+            k["id"]
+            for k in manifest["kernels"]
+            if oracles & set(k["decoders"]) and not replaced & {k["id"], *k["aliases"]}
+        ]
+
 
 def _folder() -> Path:
     return repo_root() / "tools" / "stream"
@@ -149,8 +162,11 @@ def make_clip(decoder: Decoder, clip: dict[str, Any]) -> Clip:
 
 def import_clip(path: Path) -> tuple[Decoder, Clip]:
     """Takes the video out of a user's file, whatever container it comes in."""
+    if path.is_dir():
+        raise UserError(f"{path} is a folder", "name a video file")
     if not path.is_file():
         raise UserError(f"{path}: no such file")
+    path = path.resolve()  # so that ffmpeg takes no name for an option or a protocol
     codec = run(
         [
             *(native.tool("ffprobe"), "-v", "error", "-select_streams", "v:0"),
@@ -164,12 +180,13 @@ def import_clip(path: Path) -> tuple[Decoder, Clip]:
             f"{path}: the first video stream is {codec or 'absent'}",
             f"streams of these codecs can be decoded: {', '.join(able)}",
         )
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    with path.open("rb") as f:
+        digest = hashlib.file_digest(f, "sha256").hexdigest()[:16]
     place = build_dir() / "streams" / f"user-{digest}.ivf"
     if not place.is_file():
         place.parent.mkdir(parents=True, exist_ok=True)
         fresh = place.with_suffix(f".{os.getpid()}.new")
-        arguments = ["-i", str(path.resolve()), "-map", "0:v:0", "-c", "copy", "-f", "ivf"]
+        arguments = ["-i", str(path), "-map", "0:v:0", "-c", "copy", "-f", "ivf"]
         try:
             _ffmpeg([*arguments, str(fresh)], f"taking the video out of {path}", place.parent)
             fresh.replace(place)
@@ -181,8 +198,9 @@ def import_clip(path: Path) -> tuple[Decoder, Clip]:
 def reference(clip: Clip, limit: int | None) -> list[str]:
     """The MD5 of every frame as ffmpeg itself decodes the clip."""
     count = ["-frames:v", str(limit)] if limit else []
+    as_is = ["-fps_mode", "passthrough", "-autoscale", "0"]  # frames of other sizes stay such
     text = _ffmpeg(
-        ["-i", str(clip.file), *count, "-fps_mode", "passthrough", "-f", "framemd5", "-"],
+        ["-i", str(clip.file), *count, *as_is, "-f", "framemd5", "-"],
         f"decoding {clip.name} with ffmpeg",
         clip.file.parent,
     )
@@ -253,13 +271,15 @@ def check(
 ) -> Report:
     """Decodes the clips for every target and injects the faults.
 
-    With `need_all` a kernel that is never called is a failure.
+    With `need_all` a class of a kernel that no clip calls is a failure, otherwise only a clip that
+    calls nothing at all.
     """
     report = Report()
     references = {clip: reference(clip, limit) for clip in clips}
     options = ["--frames", str(limit)] if limit else []
     for target in targets:
         arch, program = build_program(decoder, target, library)
+        clean: dict[Clip, list[str]] = {}
         for clip in clips:
             stock = decode(arch, program, clip, options)
             ours = decode(arch, program, clip, ["--ours", *options])
@@ -273,9 +293,12 @@ def check(
                 sorted({*wrong, *_differing(ours.frames, references[clip])}),
                 ours.calls,
             )
+            clean[clip] = ours.frames
             report.outcomes.append(outcome)
             report.failures += _judge(outcome, outside)
-        _inject(report, arch, program, target, options, references, need_all)
+        outcomes = report.outcomes[-len(clips) :]
+        report.failures += _uncalled(outcomes, target) if need_all else _idle(outcomes)
+        _inject(report, arch, program, outcomes, options, clean)
     return report
 
 
@@ -289,29 +312,46 @@ def _judge(outcome: Outcome, outside: list[int]) -> list[str]:
     return []
 
 
+def _uncalled(outcomes: list[Outcome], target: str) -> list[str]:
+    """Classes of replaced kernels that none of the clips calls."""
+    return [
+        f"{kernel}, {target}: no clip calls it for the class {name}"
+        for kernel, classes in outcomes[0].classes.items()
+        for name in classes
+        if not any(o.classes[kernel][name] for o in outcomes)
+    ]
+
+
+def _idle(outcomes: list[Outcome]) -> list[str]:
+    """Clips that call none of the replaced functions: their frames say nothing about ours."""
+    return [
+        f"{o.clip.name}, {o.target}: its decoding calls none of the replaced functions"
+        f" ({', '.join(o.calls)}), so nothing was tested (as with more than 8 bits a sample)"
+        for o in outcomes
+        if not any(o.calls.values())
+    ]
+
+
 def _inject(
     report: Report,
     arch: str,
     program: Path,
-    target: str,
+    outcomes: list[Outcome],
     options: list[str],
-    references: dict[Clip, list[str]],
-    need_all: bool,
+    clean: dict[Clip, list[str]],
 ) -> None:
-    """Spoils each kernel in the clip that calls it most; the frames must show it."""
-    outcomes = [o for o in report.outcomes if o.target == target]
-    for kernel in outcomes[0].calls if outcomes else ():
+    """Spoils each kernel in the clip that calls it most; frames must differ from the clean run."""
+    target = outcomes[0].target
+    for kernel in outcomes[0].calls:
         most = max(outcomes, key=lambda o: o.calls[kernel])
         calls = most.calls[kernel]
         if calls == 0:
-            if need_all:
-                report.failures.append(f"{kernel}, {target}: no clip calls it")
             continue
         every = max(1, calls // _FAULTS_A_CLIP)
         spoiled = decode(
             arch, program, most.clip, ["--ours", "--fault", f"{kernel}:{every}", *options]
         )
-        seen = spoiled.frames != references[most.clip]
+        seen = spoiled.frames != clean[most.clip]
         report.faults.append(Fault(kernel, target, most.clip.name, every, seen))
         if not seen:
             report.failures.append(f"{kernel}, {target}: an injected fault went unseen")

@@ -36,14 +36,14 @@ def report_error(error: UserError) -> None:
 
 
 def repo_root() -> Path:
-    """The checkout this package belongs to.
+    """The checkout this package belongs to; for an installed package, the one around this folder.
 
     Verbs that need C sources (build, check, stream, test) work only inside one.
     """
-    for start in (Path.cwd(), Path(__file__).resolve().parent):
-        for folder in (start, *start.parents):
-            if (folder / "CMakeLists.txt").is_file() and (folder / "dsl" / "ir.py").is_file():
-                return folder
+    own = Path(__file__).resolve().parents[2]  # a checkout's generator/cli lies two below its root
+    for folder in (own, Path.cwd(), *Path.cwd().parents):
+        if (folder / "CMakeLists.txt").is_file() and (folder / "dsl" / "ir.py").is_file():
+            return folder
     raise UserError(
         "this command needs a checkout of daedalus, and none contains the current folder",
         "clone the repository and run ./daedalus there",

@@ -26,10 +26,10 @@ from daedalus.generator.cli.tables import print_table
 def command(file: Path | None, target: str, frames: int | None, as_json: bool) -> None:
     """Decodes streams with our functions in FFmpeg's decoder and compares every frame.
 
-    Without FILE, clips are encoded that call every replaced function.  FILE is any video that
-    ffmpeg can read and whose codec is one of the decoders'.  Exit code 1: a frame differs from
-    the unmodified decoder's or ffmpeg's, a function is never called by any clip, or a fault that
-    was injected on purpose went unseen.
+    Without FILE, clips are encoded that call every replaced function for every class.  FILE is
+    any video that ffmpeg can read and whose codec is one of the decoders'.  Exit code 1: a frame
+    differs from the unmodified decoder's or ffmpeg's, no clip calls a function for a class, FILE
+    calls none of the functions, or a fault that was injected on purpose went unseen.
     """
     report = stream.Report()
     targets = list(stream.TARGETS) if target == "all" else [target]
@@ -47,6 +47,14 @@ def command(file: Path | None, target: str, frames: int | None, as_json: bool) -
         print(json.dumps(_as_json(report), indent=2))
     else:
         _print(report)
+    idle = report.not_exercised()
+    if idle:
+        console.print(
+            f"{len(idle)} kernels not exercised, as tools/stream does not replace their functions:"
+            f" {', '.join(idle)}",
+            soft_wrap=True,
+            markup=False,
+        )
     for failure in report.failures:
         console.print(f"failed: {failure}", soft_wrap=True, markup=False)
     if report.failures:
@@ -69,6 +77,7 @@ def _as_json(report: stream.Report) -> dict[str, Any]:
             for o in report.outcomes
         ],
         "faults": [vars(f) for f in report.faults],
+        "not_exercised": report.not_exercised(),
         "failures": report.failures,
     }
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Installs the library built in BUILD_DIR into a temporary folder, builds the
-# consumer projects against it with the settings of that build, and runs them.
+# consumer projects and the examples against it with the settings of that
+# build, and runs them.
 # One line each; the exit status is 1 when one fails.
 # usage: run.sh BUILD_DIR
 set -eu
@@ -40,11 +41,12 @@ install_library() {
     mv "$work/installed" "$work/prefix"
 }
 
-# cmake_project NAME OPTION...
+# cmake_project FOLDER OPTION...
 cmake_project() {
-  project=$1
+  folder=$1
+  project=$(basename "$folder")
   shift
-  cmake -S "$here/$project" -B "$work/$project" -G "$GENERATOR" \
+  cmake -S "$folder" -B "$work/$project" -G "$GENERATOR" \
     -D CMAKE_TOOLCHAIN_FILE="$TOOLCHAIN_FILE" -D CMAKE_C_COMPILER="$CC" "$@" &&
     cmake --build "$work/$project" --target run
 }
@@ -55,11 +57,13 @@ pkg_config_project() {
 }
 
 attempt install install_library
-attempt cmake_subdirectory cmake_project cmake_subdirectory \
+attempt cmake_subdirectory cmake_project "$here/cmake_subdirectory" \
   -D DAEDALUS_GENERATED_DIR="$GENERATED_DIR" -D DAEDALUS_SANITIZE="$SANITIZE" \
   -D DAEDALUS_ALLOW_UNVERIFIED="$ALLOW_UNVERIFIED"
 # The temporary prefix lies outside what a cross toolchain searches.
-attempt cmake_installed cmake_project cmake_installed -D CMAKE_PREFIX_PATH="$work/prefix" \
-  -D CMAKE_FIND_ROOT_PATH="$work/prefix"
+for folder in "$here/cmake_installed" "$here/../../examples"; do
+  attempt "$(basename "$folder")" cmake_project "$folder" \
+    -D CMAKE_PREFIX_PATH="$work/prefix" -D CMAKE_FIND_ROOT_PATH="$work/prefix"
+done
 attempt pkg_config pkg_config_project
 exit $failed

@@ -3,6 +3,10 @@
  * main.c - calls one function many times, for counting what a call executes.
  *
  *   count SHAPE FUNCTION CALLS [PARAMETER...]
+ *   count SHAPE FUNCTION OTHER [PARAMETER...]
+ *
+ * The second form calls both functions once; exit status 1 when they leave
+ * different pixels.
  *
  * Whoever counts runs it with different numbers of calls: what differs is the
  * calls.  The function `nothing` returns at once, so that what the loop itself
@@ -38,7 +42,8 @@ static const struct {
 #undef FUNCTION
 };
 
-enum { STRIDE = 64, ROWS = 64, SIZE = STRIDE * ROWS, MIDDLE = 16 * STRIDE + 16 };
+enum { STRIDE = 64, ROWS = 64, SIZE = STRIDE * ROWS, ORIGIN = 16 };
+enum { MIDDLE = ORIGIN * STRIDE + ORIGIN };
 static uint8_t start[SIZE];
 static uint8_t pixels[SIZE];
 static long parameters[3];
@@ -61,7 +66,7 @@ static void call_itxfm8(any_fn *fn, long calls) {
   }
 }
 
-/* A loop filter on an edge of 8; parameters: E, I, H. */
+/* A loop filter on an edge of 8; parameters: blimit, limit, thresh. */
 static void call_filter8(any_fn *fn, long calls) {
   for (long n = 0; n < calls; n++) {
     memcpy(pixels, start, sizeof(pixels));
@@ -78,10 +83,33 @@ static const struct {
     {"filter8", call_filter8},
 };
 
+static any_fn *find(const char *name) {
+  for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+    if (strcmp(functions[i].name, name) == 0) {
+      return functions[i].fn;
+    }
+  }
+  return NULL;
+}
+
+static int compare(void (*call)(any_fn *fn, long calls), any_fn *fn, any_fn *other) {
+  static uint8_t result[SIZE];
+  call(fn, 1);
+  memcpy(result, pixels, sizeof(result));
+  call(other, 1);
+  for (int i = 0; i < SIZE; i++) {
+    if (result[i] != pixels[i]) {
+      printf("row %d, column %d: %d and %d\n", i / STRIDE - ORIGIN, i % STRIDE - ORIGIN, result[i],
+             pixels[i]);
+      return 1;
+    }
+  }
+  return 0;
+}
+
 int main(int argc, char **argv) {
-  any_fn *fn = NULL;
   if (argc < 4 || argc > 7) {
-    fprintf(stderr, "usage: count SHAPE FUNCTION CALLS [PARAMETER...]\n");
+    fprintf(stderr, "usage: count SHAPE FUNCTION CALLS|OTHER [PARAMETER...]\n");
     return 2;
   }
   for (int i = 4; i < argc; i++) {
@@ -92,17 +120,18 @@ int main(int argc, char **argv) {
   for (int i = 0; i < SIZE; i++) {
     start[i] = (uint8_t)(100 + (i % STRIDE * 3 + i / STRIDE * 2) % 7 * 2);
   }
-  for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-    if (strcmp(functions[i].name, argv[2]) == 0) {
-      fn = functions[i].fn;
-    }
-  }
-  for (size_t i = 0; fn && i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+  any_fn *fn = find(argv[2]);
+  any_fn *other = find(argv[3]);
+  const long calls = strtol(argv[3], NULL, 10);
+  for (size_t i = 0; fn && (other || calls > 0) && i < sizeof(shapes) / sizeof(shapes[0]); i++) {
     if (strcmp(shapes[i].name, argv[1]) == 0) {
-      shapes[i].call(fn, strtol(argv[3], NULL, 10));
+      if (other) {
+        return compare(shapes[i].call, fn, other);
+      }
+      shapes[i].call(fn, calls);
       return 0;
     }
   }
-  fprintf(stderr, "no such shape or function: %s %s\n", argv[1], argv[2]);
+  fprintf(stderr, "no such shape or function: %s %s %s\n", argv[1], argv[2], argv[3]);
   return 2;
 }

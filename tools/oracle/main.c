@@ -13,7 +13,7 @@
  * OUT: uint32 number of items that were written outside their region; then for
  * each item the region and the block afterwards.
  * Exit status: 0; 2 bad arguments or file; 4 the decoder is not the one this
- * program knows.
+ * program knows, or has the same function for "c" and "asm".
  */
 #include "oracle.h"
 
@@ -118,20 +118,32 @@ static uint32_t run(const header *h, oracle_fn *fn, FILE *in, FILE *out) {
   return strayed;
 }
 
-int main(int argc, char **argv) {
-  if (argc != 5 || (strcmp(argv[1], "c") != 0 && strcmp(argv[1], "asm") != 0)) {
-    fail(EXIT_INPUT, "usage", "oracle c|asm ENTRY IN OUT");
-  }
-  av_force_cpu_flags(strcmp(argv[1], "c") == 0 ? 0 : -1);
+/* The entry of that name, as the decoder chooses it under these CPU flags. */
+static oracle_entry find(const char *name, int cpu_flags) {
+  av_force_cpu_flags(cpu_flags);
   const oracle_entry *entry = oracle_entries();
   if (!entry) {
     fail(EXIT_DECODER, "decoder", "its function table is not as declared");
   }
-  while (entry->name && strcmp(entry->name, argv[2]) != 0) {
+  while (entry->name && strcmp(entry->name, name) != 0) {
     entry++;
   }
   if (!entry->name) {
-    fail(EXIT_INPUT, "no such entry", argv[2]);
+    fail(EXIT_INPUT, "no such entry", name);
+  }
+  return *entry;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 5 || (strcmp(argv[1], "c") != 0 && strcmp(argv[1], "asm") != 0)) {
+    fail(EXIT_INPUT, "usage", "oracle c|asm ENTRY IN OUT");
+  }
+  /* The flags that are wanted come last: the tables stay as they say. */
+  const int flags = strcmp(argv[1], "c") == 0 ? 0 : -1;
+  const oracle_entry other = find(argv[2], -1 - flags);
+  const oracle_entry entry = find(argv[2], flags);
+  if (entry.target == other.target) {
+    fail(EXIT_DECODER, argv[2], "c and asm are the same function on this processor");
   }
   FILE *in = fopen(argv[3], "rb");
   FILE *out = fopen(argv[4], "wb");
@@ -142,7 +154,7 @@ int main(int argc, char **argv) {
   make_pattern();
   uint32_t strayed = 0;
   put(out, &strayed, sizeof(strayed));
-  strayed = run(&h, entry->fn, in, out);
+  strayed = run(&h, entry.fn, in, out);
   if (fseek(out, 0, SEEK_SET) != 0) {
     fail(EXIT_INPUT, argv[4], strerror(errno));
   }

@@ -18,9 +18,12 @@ enum { ORACLE_MAX_PARAMETERS = 8 };
  */
 typedef void oracle_fn(uint8_t *plane, ptrdiff_t stride, int16_t *block, const int32_t *params);
 
+typedef void oracle_target(void);
+
 typedef struct oracle_entry {
   const char *name;
   oracle_fn *fn;
+  oracle_target *target; /* the decoder's function that `fn` calls */
 } oracle_entry;
 
 /*

@@ -27,12 +27,7 @@ static void lpf4_v(uint8_t *plane, ptrdiff_t stride, int16_t *block, const int32
 }
 
 const oracle_entry *oracle_entries(void) {
-  static const oracle_entry entries[] = {
-      {"vp9_idct8", idct8},
-      {"vp9_lpf4_h", lpf4_h},
-      {"vp9_lpf4_v", lpf4_v},
-      {NULL, NULL},
-  };
+  static oracle_entry entries[4];
   static union {
     vp9_dsp dsp;
     unsigned char bytes[VP9_DSP_SIZE + 256];
@@ -46,5 +41,8 @@ const oracle_entry *oracle_entries(void) {
     }
   }
   dsp = trial.dsp;
+  entries[0] = (oracle_entry){"vp9_idct8", idct8, (oracle_target *)dsp.itxfm_add[1][0]};
+  entries[1] = (oracle_entry){"vp9_lpf4_h", lpf4_h, (oracle_target *)dsp.loop_filter_8[0][0]};
+  entries[2] = (oracle_entry){"vp9_lpf4_v", lpf4_v, (oracle_target *)dsp.loop_filter_8[0][1]};
   return entries;
 }

@@ -4,6 +4,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import Kernel, Node, Op, Stage
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.c.emit import access
@@ -11,7 +12,7 @@ from daedalus.generator.targets.c.scalar import Names, Scalars
 from daedalus.generator.targets.neon.constants import ConstantLanes
 from daedalus.generator.targets.neon.memory import Memory, padded_lanes
 from daedalus.generator.targets.neon.order import Step, order
-from daedalus.generator.targets.neon.select import Choice, Demand, Need, Selection
+from daedalus.generator.targets.neon.select import Choice, Demand, Need, NotLowerable, Selection
 from daedalus.generator.targets.neon.vectors import (
     ByScalar,
     Group,
@@ -33,10 +34,37 @@ def emit(kernel: Kernel, watch: Watch | None = None) -> tuple[Body, ...]:
 
     `watch` sees the selection of every stage.
     """
+    _refuse_unknown(kernel)
     counts = sorted({kernel.items_per_vector, 1}, reverse=True)
     return tuple(
         body(kernel, n, *_body(replace(kernel, items_per_vector=n), watch)) for n in counts
     )
+
+
+def _refuse_unknown(kernel: Kernel) -> None:
+    """What the language has and this back end does not do yet is an error at its line."""
+    found: list[tuple[str, Loc]] = [
+        ("a temp with a first value", t.loc) for t in kernel.temps if t.init is not None
+    ]
+    for stage in kernel.stages:
+        if stage.given is not None:
+            found.append(("a stage under a condition", stage.loc))
+        if stage.limits:
+            found.append(("an axis whose extent a parameter decides", stage.loc))
+        found += [("accumulation", s.loc) for s in stage.stores if s.combine]
+        for n in stage.nodes():
+            if n.op is Op.LOAD and n.args:
+                found.append(("a place known only at run time", n.loc))
+            elif n.op is Op.LANE:
+                found.append(("a lane as a value", n.loc))
+            elif n.op is Op.PARAM and n.index:
+                found.append(("an array parameter", n.loc))
+    if found:
+        what, loc = found[0]
+        raise NotLowerable(
+            "neon", f"{what} has no NEON form yet", loc, kernel.id,
+            hint=f'give {kernel.id} prod = ["c_full"] in schedules.toml',
+        )  # fmt: skip
 
 
 def _body(kernel: Kernel, watch: Watch | None) -> tuple[str, list[str]]:

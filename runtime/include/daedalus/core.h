@@ -86,9 +86,12 @@ enum {
   DAEDALUS_CONFIG_CHECK_OVERLAP = 1u << 1
 };
 
-/** Set `size` to sizeof(daedalus_config) and everything unused to zero. */
+/**
+ * Set `size` to sizeof(daedalus_config) and everything unused to zero.  The
+ * sizes that this library knows are accepted: so far sizeof(daedalus_config).
+ */
 typedef struct daedalus_config {
-  size_t size;         /**< sizeof(daedalus_config), so that the struct can grow */
+  size_t size;         /**< tells which release's struct this is */
   uint32_t flags;      /**< DAEDALUS_CONFIG_*; unknown bits are refused */
   daedalus_log_fn log; /**< NULL: messages of level ERROR and WARNING go to stderr */
   void *log_user;      /**< handed to `log` as it is; never read or freed */

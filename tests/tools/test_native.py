@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the C builds are made with, and how programs are compiled."""
+
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from daedalus.generator import native
+from daedalus.generator.cli.common import UserError
+
+
+def _tree(folder: Path) -> Path:
+    """The parts of this checkout that CMake takes for a build, with the tests' generated code."""
+    root = native.repo_root()
+    for part in ("cmake", "runtime"):
+        shutil.copytree(root / part, folder / part)
+    shutil.copy(root / "CMakeLists.txt", folder)
+    shutil.copytree(root / "tests" / "c" / "fake_generated", folder / "generated")
+    return folder
+
+
+def test_a_check_does_not_let_later_builds_take_what_is_unverified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = _tree(tmp_path / "root")
+    monkeypatch.setattr(native, "repo_root", lambda: root)
+    monkeypatch.setattr(native, "build_dir", lambda: root / "build")
+    verified = root / "generated" / "verified.json"
+    verified.write_text(verified.read_text().replace('"a2"', '"a3"'))
+    no_tests = "-DDAEDALUS_TESTS=OFF"
+    native.build_library("portable", options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON", no_tests))
+    with pytest.raises(UserError, match="does not vouch"):
+        native.build_library("portable", options=(no_tests,))
+
+
+def test_programs_are_compiled_once_and_again_when_something_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "main.c"
+    source.write_text("int main(void) { return 0; }\n")
+    program = tmp_path / "out" / "program"
+
+    def compiled() -> int:
+        return native.compile_program("host", program, [source]).stat().st_mtime_ns
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(lambda _: compiled(), range(4)))) == 1
+    first = compiled()
+    source.write_text("int main(void) { return 1; }\n")
+    second = compiled()
+    assert second != first
+    monkeypatch.setattr(native, "_version", lambda program: "another compiler")
+    assert compiled() != second
+    assert not list(program.parent.glob("*.new"))

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The list of Debian packages: verbs that run others need what those need."""
+
+import tomllib
+
+import pytest
+
+from daedalus.generator.cli.common import repo_root
+
+
+def _names(arch: str, *verbs: str) -> set[str]:
+    table = tomllib.loads((repo_root() / "tools" / "packages.toml").read_text())["package"]
+    return {
+        p["name"]
+        for p in table
+        if arch in p.get("arch", [arch]) and {"*", *verbs} & set(p["verbs"])
+    }
+
+
+@pytest.mark.parametrize("arch", ["amd64", "arm64"])
+def test_build_needs_what_check_and_stream_need(arch: str) -> None:
+    assert _names(arch, "build") >= _names(arch, "check", "stream")
+
+
+@pytest.mark.parametrize("arch", ["amd64", "arm64"])
+def test_test_needs_what_all_verbs_need(arch: str) -> None:
+    everything = ("build", "check", "count", "fuzz", "oracle", "stream")
+    assert _names(arch, "test") >= _names(arch, *everything)
