@@ -26,8 +26,18 @@ static void lpf4_v(uint8_t *plane, ptrdiff_t stride, int16_t *block, const int32
   dsp.loop_filter_8[0][1](plane, stride, params[0], params[1], params[2]);
 }
 
+static void lpf8_h(uint8_t *plane, ptrdiff_t stride, int16_t *block, const int32_t *params) {
+  (void)block;
+  dsp.loop_filter_8[1][0](plane, stride, params[0], params[1], params[2]);
+}
+
+static void lpf8_v(uint8_t *plane, ptrdiff_t stride, int16_t *block, const int32_t *params) {
+  (void)block;
+  dsp.loop_filter_8[1][1](plane, stride, params[0], params[1], params[2]);
+}
+
 const oracle_entry *oracle_entries(void) {
-  static oracle_entry entries[4];
+  static oracle_entry entries[6];
   static union {
     vp9_dsp dsp;
     unsigned char bytes[VP9_DSP_SIZE + 256];
@@ -44,5 +54,7 @@ const oracle_entry *oracle_entries(void) {
   entries[0] = (oracle_entry){"vp9_idct8", idct8, (oracle_target *)dsp.itxfm_add[1][0]};
   entries[1] = (oracle_entry){"vp9_lpf4_h", lpf4_h, (oracle_target *)dsp.loop_filter_8[0][0]};
   entries[2] = (oracle_entry){"vp9_lpf4_v", lpf4_v, (oracle_target *)dsp.loop_filter_8[0][1]};
+  entries[3] = (oracle_entry){"vp9_lpf8_h", lpf8_h, (oracle_target *)dsp.loop_filter_8[1][0]};
+  entries[4] = (oracle_entry){"vp9_lpf8_v", lpf8_v, (oracle_target *)dsp.loop_filter_8[1][1]};
   return entries;
 }
