@@ -105,6 +105,11 @@ class Builder:
                 a.op is Op.CONST or (a.op is Op.ASSUME and a.attr == attr)
             ):
                 return a
+            case Op.SELECT if known_outcome(args[0]) is not None:
+                return args[1] if known_outcome(args[0]) else args[2]
+            case Op.AND | Op.OR if any(known_outcome(x) is not None for x in args):
+                first, second = args if known_outcome(args[0]) is not None else args[::-1]
+                return second if known_outcome(first) is (op is Op.AND) else first
             case Op.NOT:
                 assert a is not None
                 if a.op is Op.NOT:
@@ -114,6 +119,14 @@ class Builder:
                 if a.op is Op.GT:
                     return self._intern(Op.LE, a.args, (), loc, "")
         return None
+
+
+def known_outcome(node: Node) -> bool | None:
+    """What a comparison of two constants says: how a program spells true and false."""
+    if node.op not in (Op.LE, Op.GT) or any(a.op is not Op.CONST for a in node.args):
+        return None
+    a, b = (x.value for x in node.args)
+    return a <= b if node.op is Op.LE else a > b
 
 
 def rewrite_stage(

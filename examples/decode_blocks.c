@@ -34,7 +34,7 @@ static void parse(int16_t *coeffs, daedalus_vp9_idct8_meta *blocks,
   }
   for (int i = 0; i < BLOCKS - 1; i++) { /* the edge between block i and the next */
     edges[i] = (daedalus_vp9_lpf4_h_meta){
-        .dst_off = (uint32_t)(SIZE * (i + 1)), .E = 120, .I = 40, .H = 2};
+        .dst_off = (uint32_t)(SIZE * (i + 1)), .blimit = 120, .limit = 40, .thresh = 2};
   }
 }
 
@@ -108,8 +108,8 @@ int main(void) {
     daedalus_ffmpeg_vp9_idct8(single + blocks[i].dst_off, STRIDE, coeffs + 64 * i, blocks[i].eob);
   }
   for (int i = 0; i < BLOCKS - 1; i++) {
-    daedalus_ffmpeg_vp9_lpf4_h(single + edges[i].dst_off, STRIDE, edges[i].E, edges[i].I,
-                               edges[i].H);
+    daedalus_ffmpeg_vp9_lpf4_h(single + edges[i].dst_off, STRIDE, edges[i].blimit, edges[i].limit,
+                               edges[i].thresh);
   }
   if (memcmp(batched, single, sizeof(batched)) != 0) {
     fprintf(stderr, "batch and decoder entries differ\n");

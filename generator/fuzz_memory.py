@@ -59,8 +59,9 @@ class Places:
                     axes = axes[-len(dims) :]
                 for axis, (lane, _n) in zip(axes, dims, strict=False):
                     terms[axis].append((lane, rng.choice((1, 1, 1, 1, 1, 1, 1, 1, 2, -1, 3))))
-                if rng.random() < 0.04 and len(dims) == 1 and len(box) > 1:
-                    terms[axes[1 % len(axes)]].append((dims[0][0], rng.choice((1, -1))))  # a slope
+                free = [t for t in terms if not t]
+                if rng.random() < 0.04 and free:  # a slope
+                    rng.choice(free).append((dims[-1][0], rng.choice((1, -1))))
             frame = []
             for (lo, hi), t in zip(box, terms, strict=True):
                 low, high = Affine(0, tuple(t)).bounds(self.stage.extents)

@@ -69,6 +69,7 @@ def _figures(
         "operations": t.operations, "variants": t.variants, "neon_variants": t.neon,
         "not_lowerable": dict(sorted(t.refused.items())), "comparisons": t.comparisons,
         "conformant": t.conformant, "other_items": t.others, "without_conformant": t.vacuous,
+        "programs_excluded": t.excluded,
         "decisions": dict(sorted(t.decided.items())), "rules": len(RULES) - len(unused),
         "rules_never": unused,
         "failures": [{"program": f.number, "kind": f.kind, "text": f.text} for f in t.failures],

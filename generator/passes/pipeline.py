@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.passes.assume import keep_assumptions
+from daedalus.generator.passes.decide import decide_comparisons
 from daedalus.generator.passes.expand_dot import expand_dot
 from daedalus.generator.passes.forward import drop_unread, forward_temps
 from daedalus.generator.passes.guard import find_guard, select_old
@@ -26,6 +27,7 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
         ("assume", lambda k: keep_assumptions(k, assume)),
         ("specialise", lambda k: specialise(k, schedule.class_name)),
         ("forward", forward_temps),
+        ("decide", decide_comparisons),
         ("max_tree", merge_limits),
         ("expand_dot", expand_dot),
     ]

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Comparisons that every item decides alike are not computed.
+
+Decided by the hostile ranges, so that nothing is assumed of an item. A store that never happens
+goes; a mask that always holds, too.
+"""
+
+from dataclasses import replace
+
+from daedalus.dsl.build import Builder, known_outcome, rewrite_stage
+from daedalus.dsl.ir import Kernel, Node, Op, Stage
+from daedalus.dsl.ranges import Ranges
+
+
+def decide_comparisons(kernel: Kernel) -> Kernel:
+    """`kernel` without the comparisons whose outcome the ranges tell."""
+    ranges = Ranges(kernel, hostile=True)
+    tables = {t.name: t for t in kernel.tables}
+    stages = [_stage(s, ranges, Builder(tables)) for s in kernel.stages]
+    kept = tuple(s for s in stages if s.stores)
+    return replace(kernel, stages=kept) if kept else kernel
+
+
+def _stage(stage: Stage, ranges: Ranges, builder: Builder) -> Stage:
+    def change(node: Node, args: tuple[Node, ...]) -> Node | None:
+        if node.op not in (Op.LE, Op.GT):
+            return None
+        a, b = (ranges.of(x) for x in node.args)
+        if a.hi <= b.lo or a.lo > b.hi:
+            zero = builder.const(0, node.loc)
+            same = (a.hi <= b.lo) is (node.op is Op.LE)
+            return builder.make(Op.LE if same else Op.GT, (zero, zero), (), node.loc)
+        return None
+
+    made = rewrite_stage(stage, builder, change)
+    stores = []
+    for s in made.stores:
+        outcome = None if s.mask is None else known_outcome(s.mask)
+        if outcome is not False:
+            stores.append(replace(s, mask=None) if outcome else s)
+    return replace(made, stores=tuple(stores))
