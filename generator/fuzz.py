@@ -184,8 +184,11 @@ def _compare(
 ) -> None:  # fmt: skip
     try:
         batches = crosscheck.prepare(program.kernel, work.items, work.seed)
-    except ValueError:  # its assumptions exclude every item that was drawn
-        tally.excluded += 1
+    except SpecError as e:
+        if e.rule == "assumption":  # its assumptions exclude every item that was drawn
+            tally.excluded += 1
+        else:
+            tally.failures.append(Failure(program.number, "interpreter", str(e)))
         return
     except Exception:
         tally.failures.append(Failure(program.number, "interpreter", traceback.format_exc()))

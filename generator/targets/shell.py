@@ -109,9 +109,12 @@ def body(kernel: Kernel, items: int, name: str, lines: list[str]) -> Body:
     kept: list[str] = []
     for line in reversed(lines):
         local = _LOCAL.match(line)
-        if local is None or local[1] in used:
-            used.update(_WORD.findall(line))
-            kept.append(line)
+        if local is not None and local[1] not in used:
+            continue
+        if local is not None:
+            used.discard(local[1])  # what stands before it may mean another of that name
+        used.update(_WORD.findall(line[local.end() :] if local else line))
+        kept.append(line)
     arguments = body_arguments(kernel, items)
     ignored = [n for n in map(argument_name, arguments) if n not in used]
     return Body(name, items, (*(f"(void){n};" for n in ignored), *reversed(kept)), arguments)
