@@ -196,7 +196,8 @@ def _encode(entry: Entry, kernel: Kernel, items: interp.Items) -> bytes:
     block = np.zeros((items.count, 0), "<i2")
     if entry.block:
         block = items.buffers[entry.block].astype("<i2").reshape(items.count, -1)
-    params = np.stack([items.params[p] for p in entry.params], axis=1).astype("<i4")
+    columns = [items.params[p].reshape(items.count, -1) for p in entry.params]
+    params = np.concatenate([np.empty((items.count, 0)), *columns], axis=1).astype("<i4")
     rows, cols = plane.extents
     header = [items.count, rows, cols, -row, -col, block.shape[1], params.shape[1]]
     parts = [a.view(np.uint8).reshape(items.count, -1) for a in (region, block, params) if a.size]
@@ -222,7 +223,7 @@ def _first(
         return ""
     item = int(np.flatnonzero(different)[0])
     place = np.argwhere(planes[item] != expected[item])[0]
-    params = ", ".join(f"{p} = {int(items.params[p][item])}" for p in entry.params)
+    params = ", ".join(f"{p} = {items.params[p][item].tolist()}" for p in entry.params)
     at = tuple(int(x) for x in place)
     return (
         f"item {item} ({params}), row {at[0]}, column {at[1]} of its region: "

@@ -27,10 +27,11 @@ typedef struct oracle_entry {
 } oracle_entry;
 
 /*
- * Defined by the codec's file: fills its function tables, for the CPU flags
- * that are in force, and lists what it has; the list ends with a NULL name.
- * NULL when the tables are not as they were declared.
+ * Defined by each codec's file: fills its function tables, for the CPU flags
+ * that are in force (c_only: none), and lists what it has; the list ends with
+ * a NULL name. NULL when the tables are not as they were declared.
  */
-const oracle_entry *oracle_entries(void);
+const oracle_entry *oracle_vp9_entries(int c_only);
+const oracle_entry *oracle_h264_entries(int c_only);
 
 #endif /* ORACLE_H */

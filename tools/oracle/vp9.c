@@ -36,12 +36,13 @@ static void lpf8_v(uint8_t *plane, ptrdiff_t stride, int16_t *block, const int32
   dsp.loop_filter_8[1][1](plane, stride, params[0], params[1], params[2]);
 }
 
-const oracle_entry *oracle_entries(void) {
+const oracle_entry *oracle_vp9_entries(int c_only) {
   static oracle_entry entries[6];
   static union {
     vp9_dsp dsp;
     unsigned char bytes[VP9_DSP_SIZE + 256];
   } trial;
+  (void)c_only;
   /* The table must be exactly as large as declared; results tell whether its order is right. */
   memset(&trial, 0xa5, sizeof(trial));
   ff_vp9dsp_init(&trial.dsp, 8, 0);

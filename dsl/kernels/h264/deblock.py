@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """H.264 deblocking, 8 bit; an item is an edge of 16 positions."""
 
+import numpy as np
+
 from daedalus.dsl.lang import (
     KernelBuilder,
     Value,
@@ -46,3 +48,9 @@ def h264_deblock_luma_v(k: KernelBuilder) -> None:
                 px[-2, 4 * s + i] = clip_u8(p1 + limited((p2 + middle - 2 * p1) >> 1, tc0))
             with k.when(aq):
                 px[1, 4 * s + i] = clip_u8(q1 + limited((q2 + middle - 2 * q1) >> 1, tc0))
+
+
+@h264_deblock_luma_v.inputs
+def _thresholds(rng: np.random.Generator, count: int) -> dict[str, np.ndarray]:
+    """Table 8-16 from index 16 on: below, alpha and beta are 0 and decoders do not filter."""
+    return {"alpha": rng.integers(4, 256, count), "beta": rng.integers(2, 19, count)}
