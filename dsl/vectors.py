@@ -291,9 +291,10 @@ def decision_patterns(kernel: Kernel, items: Items) -> Array:
 
 def _explored(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
     """The items and neighbours of the rare ones: small changes that may tip further decisions."""
-    pool = items.take(np.arange(min(items.count, _EXPLORERS)))
+    explorers = min(items.count, _EXPLORERS)
+    pool = items.take(np.arange(explorers))
     for _ in range(_GENERATIONS):
-        parents = pool.take(_evenly(decision_patterns(kernel, pool), _EXPLORERS // 2, rng))
+        parents = pool.take(_evenly(decision_patterns(kernel, pool), explorers // 2 or 1, rng))
         pool = _joined(pool, _conformant(kernel, _neighbours(kernel, parents, rng)))
     return _joined(items, pool)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from daedalus.dsl.errors import Loc
+from daedalus.dsl.errors import Loc, SpecError
 from daedalus.dsl.ir import (
     DType,
     Kernel,
@@ -67,7 +67,9 @@ def make_program(seed: int, number: int) -> Program:
                 make_items(made, 16, 1)
         except Unlucky:
             continue
-        except ValueError:  # its assumptions exclude every item
+        except SpecError as e:
+            if e.rule != "assumption":  # its assumptions exclude every item
+                raise
             continue
         return Program(seed, number, made, _schedules(made, rng))
     raise RuntimeError(f"seed {seed}: no legal program {number} in {_ATTEMPTS} attempts")
