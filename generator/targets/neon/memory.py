@@ -78,7 +78,7 @@ class Memory:
         self._temps = {t.name: _Temp(self._method(t)) for t in kernel.temps}
         self._tiles: dict[tuple[str, tuple[int, ...]], dict[int, Group]] = {}
         self._loaded: dict[Node, Group] = {}
-        self.stage: Stage = kernel.stages[0]
+        self.stage: Stage  # the one that was entered
         self.shape = Shape(0)
 
     def enter(self, stage: Stage, shape: Shape) -> None:
