@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from daedalus.dsl.errors import TraceError
 from daedalus.dsl.ir import DType, Op, i8, i16, i32, u8, u16, u32
 from daedalus.dsl.source import here
-from daedalus.dsl.trace import KernelBuilder, kernel
+from daedalus.dsl.spec import kernel
+from daedalus.dsl.trace import KernelBuilder
 from daedalus.dsl.values import BufferRef, Scalar, TableRef, Value, is_integer
 
 _PLAIN = "what is known while tracing is computed with Python's own (import builtins for min, max)"

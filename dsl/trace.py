@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Turns a Python function into a lane program.
 
-`@kernel` runs the function once with a `KernelBuilder`; every operation on the values it hands out
-becomes a node that remembers its source line. Loops, recursion and helpers are plain Python.
+The function runs with a `KernelBuilder`; every operation on the values it hands out becomes a node
+that remembers its source line. Loops, recursion and helpers are plain Python. `spec.py` runs it.
 """
 
-import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from types import FrameType
 from typing import Any, NoReturn
 
 from daedalus.dsl.build import Builder
-from daedalus.dsl.errors import Loc, SpecError, TraceError
+from daedalus.dsl.errors import Loc, TraceError
 from daedalus.dsl.ir import (
     DTYPES,
     Affine,
@@ -22,17 +19,15 @@ from daedalus.dsl.ir import (
     Buffer,
     DType,
     ItemClass,
-    Kernel,
     Node,
     Op,
     Param,
-    Sampler,
     Stage,
     Store,
     Table,
     i32,
 )
-from daedalus.dsl.source import here, python_error, source_name
+from daedalus.dsl.source import here
 from daedalus.dsl.values import (
     BufferRef,
     LaneIndex,
@@ -44,13 +39,7 @@ from daedalus.dsl.values import (
     is_integer,
 )  # fmt: skip
 
-__all__ = [
-    "BufferRef", "KernelBuilder", "KernelSpec", "LaneIndex", "Scalar", "TableRef", "Value",
-    "kernel",
-]  # fmt: skip
-
 _TYPES = f"element types are {', '.join(map(str, DTYPES))}"
-_KERNEL_ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)+")
 
 # Declared names become C names: words of C, and the other arguments of the generated functions.
 _TAKEN = frozenset(
@@ -522,151 +511,3 @@ class KernelBuilder:
             for lane, _ in a.terms:
                 if lane not in self._lanes and not lane.startswith("#"):
                     self._fail("index", f"lane {lane} belongs to another stage")
-
-
-def _name_values(names: dict[int, str], frame_locals: Mapping[str, Any]) -> None:
-    """Notes the author's variable names; the outermost function, which returns last, decides."""
-    for name, value in frame_locals.items():
-        if name.startswith("_"):
-            continue
-        if isinstance(value, Value):
-            names[id(value.node)] = name
-        elif isinstance(value, list | tuple) and value and all(isinstance(v, Value) for v in value):
-            for n, v in enumerate(value):
-                names[id(v.node)] = f"{name}{n}"
-
-
-def _trace(fn: Callable[[KernelBuilder], None], k: KernelBuilder) -> None:
-    """Runs the spec and names its values after the variables of its functions."""
-    spec_file = fn.__code__.co_filename
-    names: dict[int, str] = {}
-    before = sys.getprofile()
-
-    def watch(frame: FrameType, event: str, _: Any) -> None:
-        if event == "return" and frame.f_code.co_filename == spec_file:
-            _name_values(names, frame.f_locals)
-
-    sys.setprofile(watch)
-    try:
-        fn(k)
-    finally:
-        sys.setprofile(before)
-    for stage in k._stages:
-        for node in reversed(stage.nodes()):
-            name = names.get(id(node), "")
-            if node.op is Op.ASSUME and name:  # the name is the value's, not the remark's
-                names[id(node.args[0])] = name
-            elif not node.name and name and node.op is not Op.CONST:
-                object.__setattr__(node, "name", name)
-
-
-class KernelSpec:
-    """What `@kernel` makes of a function: one kernel, or one per orientation."""
-
-    def __init__(
-        self,
-        fn: Callable[[KernelBuilder], None],
-        clause: str,
-        axes: tuple[str, ...],
-        bare: str,
-        items: str,
-        decoders: Mapping[str, str],
-    ) -> None:
-        self.fn, self.clause, self.axes, self.bare = fn, clause, axes, bare
-        self.items, self.decoders = items, dict(decoders)
-        self.sampler: Sampler | None = None
-        code = fn.__code__
-        self.loc = Loc(source_name(code.co_filename), code.co_firstlineno)
-
-    def inputs(self, sampler: Sampler) -> Sampler:
-        """Decorates a function that draws typical inputs: (rng, count) -> name -> array.
-
-        Only needed where random data would miss what conformant streams hold. What it does not
-        name is drawn as usual.
-        """
-        self.sampler = sampler
-        return sampler
-
-    def kernels(self) -> list[Kernel]:
-        """Traces the function; raises SpecError with the line that is wrong."""
-        base = self.fn.__name__
-        if not self.axes:
-            return [self._one(base, None, ())]
-        return [
-            self._one(f"{base}_{axis}", axis, (base,) if axis == self.bare else ())
-            for axis in self.axes
-        ]
-
-    def _one(self, kernel_id: str, axis: str | None, aliases: tuple[str, ...]) -> Kernel:
-        k = KernelBuilder(kernel_id, axis)
-        try:
-            _trace(self.fn, k)
-        except SpecError as e:
-            e.kernel = e.kernel or kernel_id
-            raise
-        except Exception as e:
-            code = self.fn.__code__
-            raise python_error(e, code.co_filename, code.co_firstlineno, kernel_id) from e
-        k._check_announced()
-        if not k._stages:
-            raise TraceError("stage", "the kernel has no stage", self.loc, kernel_id)
-        return Kernel(
-            id=kernel_id,
-            family=kernel_id.split("_")[0],
-            clause=self.clause,
-            doc=(self.fn.__doc__ or "").strip() or self.clause,
-            loc=self.loc,
-            buffers=tuple(k._buffers),
-            params=tuple(k._params),
-            tables=tuple(k._tables.values()),
-            temps=tuple(k._temps),
-            assumptions=tuple(k._assumptions),
-            classes=tuple(k._classes),
-            stages=tuple(k._stages),
-            aliases=aliases,
-            decoders=tuple(self.decoders.items()),
-            item_noun=self.items,
-            sampler=self.sampler,
-        )
-
-
-def kernel(
-    *,
-    clause: str,
-    axes: tuple[str, ...] = (),
-    bare: str = "",
-    items: str = "blocks",
-    decoders: Mapping[str, str] | None = None,
-) -> Callable[[Callable[[KernelBuilder], None]], KernelSpec]:
-    """Declares a kernel; its id is the function's name.
-
-    clause    the normative text it computes
-    axes      ("v", "h"): one spec, two kernels, `<name>_v` and `<name>_h`
-    bare      which of them the name without orientation means
-    items     what an item is called in the C interface: n_<items>
-    decoders  decoder -> the arguments of its table entry, separated by spaces: a plane's name is
-              its pointer, `<plane>.stride` its stride, a block's name its pointer (with `!`: to be
-              cleared afterwards), a parameter's name its value
-    """
-
-    def refuse(message: str) -> None:
-        raise TraceError("declaration", f"@kernel: {message}", here())
-
-    if not clause.strip():
-        refuse("name the normative clause that it computes")
-    if set(axes) - {"v", "h"} or len(set(axes)) != len(axes):
-        refuse(f'axes are "v" and "h", not {axes!r}')
-    if bare and bare not in axes:
-        refuse(f"bare={bare!r} is none of its axes")
-    if not items.isidentifier():
-        refuse(f"items={items!r} is not a plain identifier")
-    for name in decoders or {}:
-        if not re.fullmatch(r"[a-z][a-z0-9]*", name):
-            refuse(f"decoder {name!r}: lower-case letters and digits only")
-
-    def wrap(fn: Callable[[KernelBuilder], None]) -> KernelSpec:
-        if not _KERNEL_ID.fullmatch(fn.__name__):
-            refuse(f"{fn.__name__} is not a name like <codec>_<operation>, in lower case")
-        return KernelSpec(fn, clause, axes, bare, items, decoders or {})
-
-    return wrap

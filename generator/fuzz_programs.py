@@ -27,7 +27,8 @@ from daedalus.dsl.ir import (
     walk,
 )
 from daedalus.dsl.ranges import Interval
-from daedalus.dsl.trace import KernelBuilder, kernel
+from daedalus.dsl.spec import kernel
+from daedalus.dsl.trace import KernelBuilder
 from daedalus.dsl.values import BufferRef, TableRef, Value
 from daedalus.dsl.vectors import make_items
 from daedalus.dsl.verify import verify

@@ -24,7 +24,7 @@ import daedalus.dsl.kernels
 from daedalus.dsl.errors import Loc, SpecError
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.source import python_error, source_name
-from daedalus.dsl.trace import KernelSpec
+from daedalus.dsl.spec import KernelSpec
 from daedalus.dsl.verify import verify
 from daedalus.generator.schedule import TARGETS, Schedule, parse_variant
 
