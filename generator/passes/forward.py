@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from daedalus.dsl.build import Builder, rewrite_stage
-from daedalus.dsl.ir import Kernel, Node, Op, Stage, walk
+from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store, walk
 from daedalus.dsl.verify import flat_index, unconditional
 
 
@@ -75,16 +75,28 @@ def drop_unread(kernel: Kernel) -> Kernel:
 
 
 def _prune(kernel: Kernel, stages: list[Stage]) -> Kernel:
-    """Without stores into temps that no later stage reads, and stages that then store nothing."""
-    temps = {t.name for t in kernel.temps}
-    read: set[str] = set()
+    """Without stores into temps where no later stage reads, and stages that then store nothing."""
+    temps = {t.name: t for t in kernel.temps}
+    read: dict[str, set[int]] = {}
+
+    def wanted(stage: Stage, s: Store) -> bool:
+        if s.buffer not in temps:
+            return True
+        where = flat_index(temps[s.buffer], s.index, stage)
+        return not read.get(s.buffer, set()).isdisjoint(where.tolist())
+
     kept: list[Stage] = []
     for stage in reversed(stages):
-        stores = tuple(s for s in stage.stores if s.buffer not in temps or s.buffer in read)
+        stores = tuple(s for s in stage.stores if wanted(stage, s))
         if not stores:
             continue
         stage = replace(stage, stores=stores)
-        read |= {n.attr[0] for n in stage.nodes() if n.op is Op.LOAD}
+        for n in stage.nodes():
+            if n.op is Op.LOAD and n.attr[0] in temps:
+                temp = temps[n.attr[0]]
+                # A place known only at run time may be anywhere.
+                where = range(temp.size) if n.args else flat_index(temp, n.index, stage).tolist()
+                read.setdefault(temp.name, set()).update(where)
         kept.append(stage)
     return replace(
         kernel,
