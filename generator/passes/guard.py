@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import reduce
 
 from daedalus.dsl.build import Builder, rewrite_stage
-from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store
+from daedalus.dsl.ir import Kernel, Node, Op, Stage
 
 
 def _conjuncts(mask: Node) -> set[Node]:
@@ -47,10 +47,10 @@ def _stage(kernel: Kernel, stage: Stage) -> Stage:
     copied = rewrite_stage(stage, builder, lambda node, args: None)
     stores = []
     for s in copied.stores:
-        if s.mask is None:
+        if s.mask is None or s.combine:  # an accumulation merges, it does not replace
             stores.append(s)
             continue
         old = builder.make(Op.LOAD, (), (s.buffer, s.index), s.loc)
         value = builder.make(Op.SELECT, (s.mask, s.value, old), (), s.loc, s.value.name)
-        stores.append(Store(s.buffer, s.index, value, None, s.loc))
+        stores.append(replace(s, value=value, mask=None))
     return replace(copied, stores=tuple(stores))

@@ -32,12 +32,11 @@ def _stage(kernel: Kernel, stage: Stage) -> Stage:
             args = tuple(new[a] for a in node.args)
             new[node] = builder.make(node.op, args, attr, node.loc, node.name)
         stores += [
-            Store(
-                s.buffer,
-                fix_lanes(s.index, at),
-                new[s.value],
-                new[s.mask] if s.mask else None,
-                s.loc,
+            replace(
+                s,
+                index=fix_lanes(s.index, at),
+                value=new[s.value],
+                mask=new[s.mask] if s.mask else None,
             )
             for s in stage.stores
         ]
