@@ -352,6 +352,7 @@ class Stage:
     limits  axis -> how many of its coordinates exist, the same on all lanes; at most the extent
     guard   set by a pass: a lane for which it is false stores nothing that differs from before, so
            where it is false on all lanes the stage may be skipped.
+    vector  set by a pass: how many axes, the last ones, run across a vector; the others are loops
     """
 
     dims: tuple[tuple[str, int], ...]
@@ -360,6 +361,7 @@ class Stage:
     guard: Node | None = None
     given: Node | None = None
     limits: tuple[tuple[str, Node], ...] = ()
+    vector: int = 1
 
     @property
     def extents(self) -> dict[str, int]:

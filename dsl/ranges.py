@@ -117,13 +117,13 @@ class Ranges:
 
     def _sum(self, node: Node) -> Interval:
         """The interval of a linear form: every term counted once, with its whole coefficient."""
-        form = self._form(node)
+        form = self.form(node)
         const = form.get(None, 0)
         terms = [_product(Interval(c, c), self._of[x]) for x, c in form.items() if x is not None]
         return Interval(const + sum(t.lo for t in terms), const + sum(t.hi for t in terms))
 
-    def _form(self, node: Node) -> dict[Node | None, int]:
-        """Term -> coefficient; None stands for 1. Other operations are terms."""
+    def form(self, node: Node) -> dict[Node | None, int]:
+        """A value as a sum: term -> coefficient; None stands for 1, other operations are terms."""
         known = self._forms.get(node)
         if known is not None:
             return known
@@ -132,10 +132,10 @@ class Ranges:
             form[None] = node.value
         elif node.op in (Op.ADD, Op.SUB):
             for x, sign in zip(node.args, (1, 1 if node.op is Op.ADD else -1), strict=True):
-                for term, c in self._form(x).items():
+                for term, c in self.form(x).items():
                     form[term] = form.get(term, 0) + sign * c
         elif node.op is Op.MUL and node.args[1].op is Op.CONST:
-            form = {t: c * node.args[1].value for t, c in self._form(node.args[0]).items()}
+            form = {t: c * node.args[1].value for t, c in self.form(node.args[0]).items()}
         else:
             form[node] = 1
         self._forms[node] = form

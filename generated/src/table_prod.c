@@ -49,6 +49,17 @@ static const daedalus_class_desc av1_cdef8_classes[] = {
 };
 
 static const daedalus_variant av1_cdef8_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_av1_cdef8__neon_full",
+    .target = "neon",
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_av1_cdef8__neon_full,
+  },
+#endif
   {
     .name = "daedalus_av1_cdef8__c_full",
     .target = "c",
@@ -87,6 +98,17 @@ static const daedalus_class_desc h264_deblock_luma_v_classes[] = {
 };
 
 static const daedalus_variant h264_deblock_luma_v_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_h264_deblock_luma_v__neon_full",
+    .target = "neon",
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_h264_deblock_luma_v__neon_full,
+  },
+#endif
   {
     .name = "daedalus_h264_deblock_luma_v__c_full",
     .target = "c",
@@ -330,6 +352,17 @@ static const daedalus_class_desc sand128_nv12_classes[] = {
 };
 
 static const daedalus_variant sand128_nv12_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_sand128_nv12__neon_full",
+    .target = "neon",
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_sand128_nv12__neon_full,
+  },
+#endif
   {
     .name = "daedalus_sand128_nv12__c_full",
     .target = "c",
@@ -405,6 +438,17 @@ static const daedalus_class_desc sand128_p010_classes[] = {
 };
 
 static const daedalus_variant sand128_p010_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_sand128_p010__neon_full",
+    .target = "neon",
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_sand128_p010__neon_full,
+  },
+#endif
   {
     .name = "daedalus_sand128_p010__c_full",
     .target = "c",
@@ -758,6 +802,17 @@ static const daedalus_class_desc vp9_mc_8h_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_8h_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h__neon_full",
+    .target = "neon",
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h__neon_full,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_8h__c_full",
     .target = "c",
@@ -809,6 +864,17 @@ static const daedalus_class_desc vp9_mc_8h_avg_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_8h_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h_avg__neon_full",
+    .target = "neon",
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h_avg__neon_full,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_8h_avg__c_full",
     .target = "c",
@@ -992,7 +1058,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "9361f85e9a927e46",
+  .generator = "da5a146144e72496",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Partial evaluation for a class: what its precondition makes zero or constant is not computed.
 
-Loads outside a block's non-zero region become 0. A lane whose every store into a temp then folds
+Parameters of which only one value is left become that value; loads outside a block's non-zero
+region become 0. A lane whose every store into a temp then folds
 to a constant is dropped from the end of its axis, and the temp's readers get the constant.
 """
 
@@ -54,6 +55,9 @@ def _fold(
     builder = Builder({t.name: t for t in kernel.tables})
 
     def change(node: Node, args: tuple[Node, ...]) -> Node | None:
+        if node.op is Op.PARAM:
+            p = kernel.param(node.attr[0])
+            return builder.const(p.lo, node.loc) if p.lo == p.hi else None
         if node.op is not Op.LOAD:
             return None
         name, index = node.attr[0], fix_lanes(node.index, fixed)

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class full
  * computes AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit
- * input hash d8a32e22506b90fc
+ * input hash 5bf469c60ae5ad27
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -13,7 +13,7 @@
 #include <daedalus/table.h>
 #include "variants.h"
 
-static const int8_t dy[8][2] = {
+static const int8_t dy_table[8][2] = {
   {-1, -2},
   {0, -1},
   {0, 0},
@@ -24,7 +24,7 @@ static const int8_t dy[8][2] = {
   {1, 2}
 };
 
-static const int8_t dx[8][2] = {
+static const int8_t dx_table[8][2] = {
   {1, 2},
   {1, 2},
   {1, 2},
@@ -35,9 +35,9 @@ static const int8_t dx[8][2] = {
   {0, -1}
 };
 
-static const uint8_t log2[16] = {0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3};
+static const uint8_t log2_table[16] = {0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3};
 
-static const uint8_t next[14] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5};
+static const uint8_t next_table[14] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5};
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges) {
@@ -235,16 +235,16 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
       const int32_t dir_2 = daedalus_clip(dir, 0, 7);
-      const int32_t pri_shift = daedalus_max(damping - log2[daedalus_clip(pri, 0, 15)], 0);
-      const int32_t sec_shift = daedalus_max(damping - log2[daedalus_clip(sec, 0, 15)], 0);
+      const int32_t pri_shift = daedalus_max(damping - log2_table[daedalus_clip(pri, 0, 15)], 0);
+      const int32_t sec_shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
       const int even = (pri - ((pri >> 1) * 2)) <= 0;
       const int32_t px = tile[y + 2][x + 2];
       const int32_t t19 = even ? 4 : 3;
       const int32_t t20 = even ? 2 : 3;
-      const int32_t beside = next[daedalus_clip(dir_2 + 2, 0, 13)];
-      const int32_t beside_2 = next[daedalus_clip(dir_2 + 6, 0, 13)];
-      const int32_t t26 = dy[daedalus_clip(dir_2, 0, 7)][0];
-      const int32_t t28 = dx[daedalus_clip(dir_2, 0, 7)][0];
+      const int32_t beside = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
+      const int32_t beside_2 = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
+      const int32_t t26 = dy_table[daedalus_clip(dir_2, 0, 7)][0];
+      const int32_t t28 = dx_table[daedalus_clip(dir_2, 0, 7)][0];
       const int32_t t29 = tile[y + t26 + 2][x + t28 + 2];
       const int32_t diff = t29 - px;
       const int32_t size = daedalus_absdiff(t29, px);
@@ -258,8 +258,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32_t limit_2 = daedalus_max(pri - (size_2 >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount_2 = daedalus_min(size_2, limit_2);
       const int32_t parts1 = ((0 > diff_2) ? (0 - amount_2) : amount_2) * t19;
-      const int32_t t63 = dy[daedalus_clip(dir_2, 0, 7)][1];
-      const int32_t t64 = dx[daedalus_clip(dir_2, 0, 7)][1];
+      const int32_t t63 = dy_table[daedalus_clip(dir_2, 0, 7)][1];
+      const int32_t t64 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
       const int32_t t65 = tile[y + t63 + 2][x + t64 + 2];
       const int32_t diff_3 = t65 - px;
       const int32_t size_3 = daedalus_absdiff(t65, px);
@@ -272,8 +272,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32_t limit_4 = daedalus_max(pri - (size_4 >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount_4 = daedalus_min(size_4, limit_4);
       const int32_t parts3 = ((0 > diff_4) ? (0 - amount_4) : amount_4) * t20;
-      const int32_t t97 = dy[daedalus_clip(beside, 0, 7)][0];
-      const int32_t t98 = dx[daedalus_clip(beside, 0, 7)][0];
+      const int32_t t97 = dy_table[daedalus_clip(beside, 0, 7)][0];
+      const int32_t t98 = dx_table[daedalus_clip(beside, 0, 7)][0];
       const int32_t t99 = tile[y + t97 + 2][x + t98 + 2];
       const int32_t diff_5 = t99 - px;
       const int32_t size_5 = daedalus_absdiff(t99, px);
@@ -286,8 +286,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_6 = daedalus_min(size_6, limit_6);
       const int32_t parts5 = ((0 > diff_6) ? (0 - amount_6) : amount_6) * 2;
-      const int32_t t131 = dy[daedalus_clip(beside, 0, 7)][1];
-      const int32_t t132 = dx[daedalus_clip(beside, 0, 7)][1];
+      const int32_t t131 = dy_table[daedalus_clip(beside, 0, 7)][1];
+      const int32_t t132 = dx_table[daedalus_clip(beside, 0, 7)][1];
       const int32_t t133 = tile[y + t131 + 2][x + t132 + 2];
       const int32_t diff_7 = t133 - px;
       const int32_t size_7 = daedalus_absdiff(t133, px);
@@ -300,8 +300,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_8 = daedalus_min(size_8, limit_8);
       const int32_t parts7 = (0 > diff_8) ? (0 - amount_8) : amount_8;
-      const int32_t t163 = dy[daedalus_clip(beside_2, 0, 7)][0];
-      const int32_t t164 = dx[daedalus_clip(beside_2, 0, 7)][0];
+      const int32_t t163 = dy_table[daedalus_clip(beside_2, 0, 7)][0];
+      const int32_t t164 = dx_table[daedalus_clip(beside_2, 0, 7)][0];
       const int32_t t165 = tile[y + t163 + 2][x + t164 + 2];
       const int32_t diff_9 = t165 - px;
       const int32_t size_9 = daedalus_absdiff(t165, px);
@@ -314,8 +314,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32_t limit_10 = daedalus_max(sec - (size_10 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_10 = daedalus_min(size_10, limit_10);
       const int32_t parts9 = ((0 > diff_10) ? (0 - amount_10) : amount_10) * 2;
-      const int32_t t197 = dy[daedalus_clip(beside_2, 0, 7)][1];
-      const int32_t t198 = dx[daedalus_clip(beside_2, 0, 7)][1];
+      const int32_t t197 = dy_table[daedalus_clip(beside_2, 0, 7)][1];
+      const int32_t t198 = dx_table[daedalus_clip(beside_2, 0, 7)][1];
       const int32_t t199 = tile[y + t197 + 2][x + t198 + 2];
       const int32_t diff_11 = t199 - px;
       const int32_t size_11 = daedalus_absdiff(t199, px);

@@ -5,6 +5,10 @@
 
 #include <daedalus/table.h>
 
+daedalus_cpu_fn daedalus_h264_deblock_luma_v__neon_full;
+void daedalus_item_h264_deblock_luma_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t alpha, int32_t beta, const int8_t *tc0);
+
 daedalus_cpu_fn daedalus_h264_deblock_luma_v__c_full;
 void daedalus_item_h264_deblock_luma_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha,
     int32_t beta, const int8_t *tc0);

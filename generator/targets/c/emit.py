@@ -60,16 +60,23 @@ def with_values(index: tuple[Affine, ...], values: list[str]) -> tuple[Affine, .
     return tuple(Affine(a.const, tuple((spelled(t), c) for t, c in a.terms)) for a in index)
 
 
+def scalars(
+    kernel: Kernel, ranges: Ranges, hostile: Ranges, names: Names, item: str = ""
+) -> Scalars:
+    """Scalars whose loads and parameters are those of an item; `item` is its subscript, if any."""
+
+    def load(n: Node, values: Scalars) -> str:
+        index = with_values(n.index, [values.operand(a) for a in n.args])
+        return access(kernel.buffer(n.attr[0]), index, f"{n.attr[0]}{item}")
+
+    return Scalars(kernel, ranges, hostile, names, load, lambda p: f"{p}{item}")
+
+
 def _stage(
     kernel: Kernel, stage: Stage, ranges: Ranges, hostile: Ranges, fixed: tuple[str, ...]
 ) -> list[str]:
     names = Names((*fixed, *(lane for lane, _ in stage.dims)))
-
-    def load(n: Node, values: Scalars) -> str:
-        index = with_values(n.index, [values.operand(a) for a in n.args])
-        return access(kernel.buffer(n.attr[0]), index, n.attr[0])
-
-    outer = Scalars(kernel, ranges, hostile, names, load, lambda p: p)
+    outer = scalars(kernel, ranges, hostile, names)
     limits = dict(stage.limits)
     deciding = [*limits.values()] + ([] if stage.given is None else [stage.given])
     outer.stage(stage, deciding)
@@ -80,10 +87,14 @@ def _stage(
     for lane, n in stage.dims:
         most = f"daedalus_min({outer.text(limits[lane])}, {n})" if lane in limits else str(n)
         lines.append(f"for (int {lane} = 0; {lane} < {most}; {lane}++) {{")
+    lines += point_lines(kernel, stage, scalars(kernel, ranges, hostile, names), ranges)
+    return lines + ["}"] * (len(stage.dims) + (stage.given is not None) + scoped)
 
-    s = Scalars(kernel, ranges, hostile, names, load, lambda p: p)
-    s.stage(stage, [n for n in stage.roots() if n not in deciding])
-    lines += s.lines
+
+def point_lines(kernel: Kernel, stage: Stage, s: Scalars, ranges: Ranges) -> list[str]:
+    """What a stage does at one point of its domain; the axes are variables in scope."""
+    s.stage(stage, [n for store in stage.stores for n in (store.value, store.mask) if n])
+    lines = list(s.lines)
     for store in stage.stores:
         b = kernel.buffer(store.buffer)
         ctype = ranges.dtype(b.name).c
@@ -94,7 +105,7 @@ def _stage(
             lines.append(assign)
         else:
             lines += [f"if ({s.text(store.mask)}) {{", assign, "}"]
-    return lines + ["}"] * (len(stage.dims) + (stage.given is not None) + scoped)
+    return lines
 
 
 def _stored(store: Store, place: str, s: Scalars) -> str:

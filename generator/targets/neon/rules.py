@@ -106,6 +106,12 @@ def _without_constant(node: Node) -> Iterator[tuple[Node, ...]]:
         yield (node.args[0],)
 
 
+def _wrapped_operand(node: Node) -> Iterator[tuple[Node, ...]]:
+    """x, of wrap(x) * 2**k."""
+    if _log2(node) > 0 and node.args[0].op is Op.WRAP:
+        yield node.args[0].args
+
+
 def _masked(node: Node) -> Iterator[tuple[Node, ...]]:
     if node.args[2].op is Op.CONST and node.args[2].value == 0:
         yield node.args[:2]
@@ -201,6 +207,19 @@ def _wraps_here(node: Node, w: int, of: RangeOf) -> bool:
     return w <= int(node.attr[0].bits)
 
 
+def _low_bits_of(node: Node, w: int, of: RangeOf) -> bool:
+    return not node.attr[0].signed and int(node.attr[0].bits) < w
+
+
+def _low_mask(node: Node) -> int:
+    return (1 << int(node.attr[0].bits)) - 1
+
+
+def _shifts_wrap_out(node: Node, w: int, of: RangeOf) -> bool:
+    """What the wrap removes is shifted out of the lane anyway."""
+    return _log2(node) < w <= int(node.args[0].attr[0].bits) + _log2(node)
+
+
 def _negatable(node: Node, w: int, of: RangeOf) -> bool:
     """-b exists in the signed lane."""
     lo, hi = limits(w, True)
@@ -277,6 +296,10 @@ RULES: tuple[Rule, ...] = (
         "shl", Op.MUL, "bits", ("bits",), "shl_n", pick=_without_constant, imm=_log2,
         when=_power_fits,
     ),
+    Rule(
+        "shl_wrapped", Op.MUL, "bits", ("bits",), "shl_n", pick=_wrapped_operand, imm=_log2,
+        when=_shifts_wrap_out,
+    ),
     *_signed_pair(
         "shll", Op.MUL, "bits", ("half_#",), "shll_n_#", pick=_without_constant, imm=_log2,
         when=_power_fits_half, widths=_LONG,
@@ -342,6 +365,7 @@ RULES: tuple[Rule, ...] = (
     Rule("max_sat_u", Op.MAX, "bits", ("sat_u",), "", pick=_first, when=_max_is_limit(False)),
     Rule("max_sat_s", Op.MAX, "bits", ("sat_s",), "", pick=_first, when=_max_is_limit(True)),
     Rule("wrap", Op.WRAP, "bits", ("bits",), "", when=_wraps_here),
+    Rule("wrap_and", Op.WRAP, "bits", ("bits",), "and_n", when=_low_bits_of, imm=_low_mask),
     Rule("assume", Op.ASSUME, "bits", ("bits",), ""),
     *_signed_pair("assume_sat", Op.ASSUME, "sat_#", ("sat_#",), ""),
     # choice and conditions

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from daedalus.dsl.errors import SpecError
-from daedalus.dsl.ir import Kernel, Node, Op, Stage
+from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Interval, Ranges
-from daedalus.dsl.verify import uniform
+from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.targets.neon.rules import RULES, Rule, limits
 from daedalus.generator.targets.neon.vectors import Shape
@@ -41,7 +41,7 @@ Need = tuple[Node, Demand]
 class Choice:
     """One way to meet a demand.
 
-    op      machine operation; "" for an alias of the operand, "dup" and "load" for leaves
+    op      machine operation; "" for an alias of the operand, "dup", "load" and "lane" for leaves
     inputs  vector operands
     scalars operands taken as a scalar (a constant or uniform)
     """
@@ -57,8 +57,9 @@ class Choice:
 class Selection:
     """The decisions of one stage."""
 
-    def __init__(self, kernel: Kernel, stage: Stage, ranges: Ranges, shape: Shape) -> None:
-        self.kernel, self.stage, self.ranges, self.shape = kernel, stage, ranges, shape
+    def __init__(self, kernel: Kernel, lanes: Lanes, ranges: Ranges, shape: Shape) -> None:
+        self.kernel, self.lanes, self.ranges, self.shape = kernel, lanes, ranges, shape
+        self.stage = stage = lanes.stage
         self._rules: dict[tuple[Op, str], list[Rule]] = {}
         for r in RULES:
             self._rules.setdefault((r.on, r.gives), []).append(r)
@@ -110,20 +111,24 @@ class Selection:
 
     def _scalar(self, node: Node) -> bool:
         """One value for the whole vector: a constant, or uniform where a vector holds one item."""
-        return node.op is Op.CONST or (uniform(node) and self.kernel.items_per_vector == 1)
+        return node.op is Op.CONST or (self.lanes.uniform(node) and self.lanes.items == 1)
 
     def _direct(self, node: Node, demand: Demand) -> Iterator[Choice]:
         """Alternatives that compute the node's operation, or fetch a leaf."""
         w = demand.width
-        if uniform(node):
+        if self.lanes.uniform(node):
             yield Choice("dup", "dup", (), (node,), 0, 0.6 * self.shape.count(w))
             return
         if demand.kind == "negated":
             yield Choice("neg", "neg", ((node, Demand("bits", w)),), (), 0, self.shape.count(w))
             return
-        if node.op is Op.LOAD:
-            if demand == Demand("bits", self.ranges.dtype(node.attr[0]).bits):
-                yield Choice("load", "load", (), (), 0, self.shape.count(w))
+        if node.op is Op.LOAD or node.op is Op.PARAM:
+            if demand == Demand("bits", self._element_bits(node)):
+                yield Choice("load", "load", (), node.args, 0, self.shape.count(w))
+            return
+        if node.op is Op.LANE:
+            if demand.kind == "bits":
+                yield Choice("lane", "lane", (), (), 0, self.shape.count(w))
             return
         for rule in self._rules.get((node.op, demand.kind), []):
             if w not in rule.widths:
@@ -132,6 +137,12 @@ class Selection:
                 choice = self._apply(rule, node, operands, w)
                 if choice is not None:
                     yield choice
+
+    def _element_bits(self, node: Node) -> int:
+        """Bits of what a LOAD, or a PARAM of an array, reads."""
+        if node.op is Op.PARAM:
+            return self.kernel.param(node.attr[0]).dtype.bits
+        return self.ranges.dtype(node.attr[0]).bits
 
     def _apply(self, rule: Rule, node: Node, operands: tuple[Node, ...], w: int) -> Choice | None:
         got = [self._operand(x, c, w) for x, c in zip(operands, rule.takes, strict=True)]

@@ -134,6 +134,8 @@ def _call(
     by = ""
     if op.form == "n":
         args, by = [*args, str(imm)], "_n"
+    elif op.form == "m":
+        args = [*args, f"vdup{q}_n_{suffix(sign, width)}({imm})"]
     elif isinstance(scalar, ByLane):
         args, by = [*args, scalar.vector, str(scalar.lane)], "_laneq"
     elif isinstance(scalar, ByScalar):
@@ -209,12 +211,18 @@ def can_transpose(rows: int, cols: int, width: int) -> bool:
 
 
 def transpose(
-    out: Lines, rows: list[str], cols: int, width: int, names: list[str]
+    out: Lines, rows: list[str], cols: int, width: int, names: list[str], side_by_side: int = 1
 ) -> list[list[str]]:
     """Columns of a matrix given as rows (unsigned registers): a list of registers each.
 
-    Rows of 64 bits are paired so that quad registers are used throughout.
+    Rows of 64 bits are paired so that quad registers are used throughout. With several matrices
+    `side_by_side`, a register holds the same row of each, and they are squares.
     """
+    if side_by_side > 1:
+        done = _network(out, rows, width, 128)
+        return [
+            [out.let(name, "u", width, 128, reg)] for name, reg in zip(names, done, strict=True)
+        ]
     if cols * width == 64 and len(rows) == cols == 8:
         return [[c] for c in _eight_by_eight_bytes(out, rows, names)]
     step = 2 * cols if cols * width == 64 and len(rows) > cols else cols
