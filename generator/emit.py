@@ -304,6 +304,7 @@ def _manifest_kernel(e: Entry, variants: tuple[Variant, ...]) -> dict[str, objec
                 "target": v.schedule.target,
                 "class": v.schedule.class_name,
                 "items": v.schedule.items,
+                "rows": v.schedule.rows,
                 "assume": list(v.schedule.assume),
                 "prod": v.prod,
                 "rank": v.rank,

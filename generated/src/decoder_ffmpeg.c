@@ -9,7 +9,7 @@
 void daedalus_ffmpeg_h264_deblock_luma_v(uint8_t *dst, ptrdiff_t dst_stride, int alpha, int beta,
     const int8_t *tc0) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_item_h264_deblock_luma_v__neon_full(dst, dst_stride, alpha, beta, tc0);
+  daedalus_item_h264_deblock_luma_v__neon_full_early(dst, dst_stride, alpha, beta, tc0);
 #else
   daedalus_item_h264_deblock_luma_v__c_full(dst, dst_stride, alpha, beta, tc0);
 #endif
@@ -17,7 +17,7 @@ void daedalus_ffmpeg_h264_deblock_luma_v(uint8_t *dst, ptrdiff_t dst_stride, int
 
 void daedalus_ffmpeg_h264_idct4(uint8_t *dst, int16_t *coeffs, ptrdiff_t dst_stride) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_item_h264_idct4__neon_full(dst, dst_stride, coeffs);
+  daedalus_item_h264_idct4__neon_full_x2(dst, dst_stride, coeffs);
 #else
   daedalus_item_h264_idct4__c_full(dst, dst_stride, coeffs);
 #endif

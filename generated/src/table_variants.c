@@ -44,31 +44,76 @@ static const daedalus_param_desc av1_cdef8_params[] = {
   { "edges", DAEDALUS_TYPE_U8, 12, 0, 15, 0 },
 };
 
+static const daedalus_condition av1_cdef8_inside[] = { { 4, 15, 15 } };
+
 static const daedalus_class_desc av1_cdef8_classes[] = {
+  { "inside", av1_cdef8_inside, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant av1_cdef8_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_av1_cdef8__neon_full",
+    .name = "daedalus_av1_cdef8__neon_inside_r2",
     .target = "neon",
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_av1_cdef8__neon_inside_r2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_av1_cdef8__neon_full",
+    .target = "neon",
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_av1_cdef8__neon_full,
   },
 #endif
   {
-    .name = "daedalus_av1_cdef8__c_full",
+    .name = "daedalus_av1_cdef8__c_inside",
     .target = "c",
     .class_index = 0,
     .prod = true,
     .rank = 500,
     .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_av1_cdef8__c_inside,
+  },
+  {
+    .name = "daedalus_av1_cdef8__c_full",
+    .target = "c",
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_av1_cdef8__c_full,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_av1_cdef8__neon_inside",
+    .target = "neon",
+    .class_index = 0,
+    .prod = false,
+    .rank = 302,
+    .reason = "not a prod variant: chosen for lack of another",
+    .cpu = daedalus_av1_cdef8__neon_inside,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_av1_cdef8__neon_full_r2",
+    .target = "neon",
+    .class_index = 1,
+    .prod = false,
+    .rank = 303,
+    .reason = "not a prod variant: chosen for lack of another",
+    .cpu = daedalus_av1_cdef8__neon_full_r2,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc h264_deblock_luma_v_buffers[] = {
@@ -100,13 +145,13 @@ static const daedalus_class_desc h264_deblock_luma_v_classes[] = {
 static const daedalus_variant h264_deblock_luma_v_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_h264_deblock_luma_v__neon_full",
+    .name = "daedalus_h264_deblock_luma_v__neon_full_early",
     .target = "neon",
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
-    .cpu = daedalus_h264_deblock_luma_v__neon_full,
+    .cpu = daedalus_h264_deblock_luma_v__neon_full_early,
   },
 #endif
   {
@@ -118,6 +163,17 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_h264_deblock_luma_v__c_full,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_h264_deblock_luma_v__neon_full",
+    .target = "neon",
+    .class_index = 0,
+    .prod = false,
+    .rank = 301,
+    .reason = "not a prod variant: chosen for lack of another",
+    .cpu = daedalus_h264_deblock_luma_v__neon_full,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc h264_idct4_buffers[] = {
@@ -156,13 +212,13 @@ static const daedalus_class_desc h264_idct4_classes[] = {
 static const daedalus_variant h264_idct4_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_h264_idct4__neon_full",
+    .name = "daedalus_h264_idct4__neon_full_x2",
     .target = "neon",
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
-    .cpu = daedalus_h264_idct4__neon_full,
+    .cpu = daedalus_h264_idct4__neon_full_x2,
   },
 #endif
   {
@@ -174,6 +230,17 @@ static const daedalus_variant h264_idct4_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_h264_idct4__c_full,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_h264_idct4__neon_full",
+    .target = "neon",
+    .class_index = 0,
+    .prod = false,
+    .rank = 301,
+    .reason = "not a prod variant: chosen for lack of another",
+    .cpu = daedalus_h264_idct4__neon_full,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc h264_idct8_buffers[] = {
@@ -286,6 +353,17 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_h264_qpel_mc20__c_full,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_h264_qpel_mc20__neon_full_r2",
+    .target = "neon",
+    .class_index = 0,
+    .prod = false,
+    .rank = 301,
+    .reason = "not a prod variant: chosen for lack of another",
+    .cpu = daedalus_h264_qpel_mc20__neon_full_r2,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc sand128_nv12_buffers[] = {
@@ -863,31 +941,65 @@ static const daedalus_param_desc vp9_mc_8h_params[] = {
   { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
 };
 
+static const daedalus_condition vp9_mc_8h_rows8[] = { { 2, 8, 8 } };
+
 static const daedalus_class_desc vp9_mc_8h_classes[] = {
+  { "rows8", vp9_mc_8h_rows8, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_mc_8h_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8h__neon_full",
+    .name = "daedalus_vp9_mc_8h__neon_rows8",
     .target = "neon",
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h__neon_full",
+    .target = "neon",
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_vp9_mc_8h__neon_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_mc_8h__c_full",
+    .name = "daedalus_vp9_mc_8h__c_rows8",
     .target = "c",
     .class_index = 0,
     .prod = true,
     .rank = 500,
     .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8h__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8h__c_full",
+    .target = "c",
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h__c_full,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h__neon_rows8_r2",
+    .target = "neon",
+    .class_index = 0,
+    .prod = false,
+    .rank = 302,
+    .reason = "not a prod variant: chosen for lack of another",
+    .cpu = daedalus_vp9_mc_8h__neon_rows8_r2,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_8h_avg_buffers[] = {
@@ -925,28 +1037,51 @@ static const daedalus_param_desc vp9_mc_8h_avg_params[] = {
   { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
 };
 
+static const daedalus_condition vp9_mc_8h_avg_rows8[] = { { 2, 8, 8 } };
+
 static const daedalus_class_desc vp9_mc_8h_avg_classes[] = {
+  { "rows8", vp9_mc_8h_avg_rows8, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_mc_8h_avg_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8h_avg__neon_full",
+    .name = "daedalus_vp9_mc_8h_avg__neon_rows8",
     .target = "neon",
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h_avg__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h_avg__neon_full",
+    .target = "neon",
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_vp9_mc_8h_avg__neon_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_mc_8h_avg__c_full",
+    .name = "daedalus_vp9_mc_8h_avg__c_rows8",
     .target = "c",
     .class_index = 0,
     .prod = true,
     .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8h_avg__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8h_avg__c_full",
+    .target = "c",
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h_avg__c_full,
   },
@@ -1124,7 +1259,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "da5a146144e72496",
+  .generator = "e1f7b87d5291780d",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -82,9 +82,7 @@ def _stage(kernel: Kernel, stage: Stage, moves: dict[str, tuple[str, tuple[int, 
         if node.op is not Op.LOAD or node.attr[0] not in moves:
             return None
         name, apart = moves[node.attr[0]]
-        index = tuple(
-            Affine(a.const + d, a.terms) for a, d in zip(node.index, apart, strict=True)
-        )
+        index = tuple(Affine(a.const + d, a.terms) for a, d in zip(node.index, apart, strict=True))
         return builder.make(Op.LOAD, args, (name, index), node.loc, node.name)
 
     return rewrite_stage(stage, builder, change)

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.passes.assume import keep_assumptions
+from daedalus.generator.passes.bias import bias_sums
+from daedalus.generator.passes.compare import compare_operands
 from daedalus.generator.passes.copies import read_originals
 from daedalus.generator.passes.decide import decide_comparisons
 from daedalus.generator.passes.expand_dot import expand_dot
@@ -32,6 +34,7 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
         ("settle", settle_stages),
         ("copies", read_originals),
         ("forward", forward_temps),
+        ("compare", compare_operands),
         ("decide", decide_comparisons),
         ("max_tree", merge_limits),
         ("expand_dot", expand_dot),
@@ -44,6 +47,7 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
         chosen += [
             ("select_old", select_old),
             ("split_clips", split_clips),
+            ("bias", bias_sums),
             ("split_products", split_products),
             ("pack", lambda k: replace(k, items_per_vector=schedule.items)),
         ]

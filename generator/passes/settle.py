@@ -12,7 +12,7 @@ from daedalus.dsl.ir import Kernel, Op, Stage
 
 
 def settle_stages(kernel: Kernel) -> Kernel:
-    """`kernel` without conditions and limits that are constants, and without stages that never run."""
+    """`kernel` without constant conditions and limits, and without stages that never run."""
     stages = [s for s in map(_stage, kernel.stages) if s is not None]
     return replace(kernel, stages=tuple(stages))
 

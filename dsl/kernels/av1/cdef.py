@@ -36,6 +36,7 @@ def av1_cdef8(k: KernelBuilder) -> None:
     damping = k.param("damping", u8, 2, 6, why="cdef_damping")
     direction = k.param("dir", u8, 0, 7, why="7.15.1")
     edges = k.param("edges", u8, 0, 15)
+    k.item_class("inside", edges=(15, 15), why="no picture edge: no sentinels, 8 bits do")
     dy = k.table("dy", i8, [[t[0] for t in d] for d in DIRECTIONS])
     dx = k.table("dx", i8, [[t[1] for t in d] for d in DIRECTIONS])
     log2 = k.table("log2", u8, [0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3])

@@ -17,6 +17,7 @@ extern "C" {
  * 2 right, 4 top, 8 bottom.
  *
  * Computes AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit.
+ * Class inside: no picture edge: no sentinels, 8 bits do.
  */
 
 /** What an item of av1_cdef8 carries; 16 bytes, the same layout on the GPU. */

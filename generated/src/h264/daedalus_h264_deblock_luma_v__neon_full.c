@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, NEON intrinsics, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash d8a6c26961823fb6
+ * input hash 3aaa139335e0a84f
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -16,20 +16,25 @@
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha, int32_t beta,
     const int8_t *tc0) {
+  uint8_t *const dst_row1 = dst + dst_stride;
+  uint8_t *const dst_row2 = dst_row1 + dst_stride;
+  uint8_t *const dst_above1 = dst - dst_stride;
+  uint8_t *const dst_above2 = dst_above1 - dst_stride;
+  uint8_t *const dst_above3 = dst_above2 - dst_stride;
   static const int16_t multipliers16_values[8] = {4, 0, 0, 0, 0, 0, 0, 0};
   const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
   /* stage 1 of 1: s = 0..3, i = 0..3; writes dst */
-  const uint8x16_t p0 = vld1q_u8(&dst[-dst_stride]);
+  const uint8x16_t p0 = vld1q_u8(&dst_above1[0]);
   const uint8x16_t q0 = vld1q_u8(&dst[0]);
   const uint8x16_t t9 = vabdq_u8(p0, q0);
   const uint8x16_t alpha_2 = vdupq_n_u8((uint8_t)(alpha));
   const uint8x16_t t10 = vcgtq_u8(alpha_2, t9);
-  const uint8x16_t p1 = vld1q_u8(&dst[-2 * dst_stride]);
+  const uint8x16_t p1 = vld1q_u8(&dst_above2[0]);
   const uint8x16_t t11 = vabdq_u8(p1, p0);
   const uint8x16_t beta_2 = vdupq_n_u8((uint8_t)(beta));
   const uint8x16_t t12 = vcgtq_u8(beta_2, t11);
   const uint8x16_t t13 = vandq_u8(t10, t12);
-  const uint8x16_t q1 = vld1q_u8(&dst[dst_stride]);
+  const uint8x16_t q1 = vld1q_u8(&dst_row1[0]);
   const uint8x16_t t14 = vabdq_u8(q1, q0);
   const uint8x16_t t15 = vcgtq_u8(beta_2, t14);
   const uint8x16_t t16 = vandq_u8(t13, t15);
@@ -39,10 +44,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha, i
   const uint8x16_t k0 = vdupq_n_u8((uint8_t)(0));
   const uint8x16_t t18 = vcgeq_s8(tc0_2, vreinterpretq_s8_u8(k0));
   const uint8x16_t t19 = vandq_u8(t16, t18);
-  const uint8x16_t p2 = vld1q_u8(&dst[-3 * dst_stride]);
+  const uint8x16_t p2 = vld1q_u8(&dst_above3[0]);
   const uint8x16_t t20 = vabdq_u8(p2, p0);
   const uint8x16_t ap = vcgtq_u8(beta_2, t20);
-  const uint8x16_t q2 = vld1q_u8(&dst[2 * dst_stride]);
+  const uint8x16_t q2 = vld1q_u8(&dst_row2[0]);
   const uint8x16_t t22 = vabdq_u8(q2, q0);
   const uint8x16_t aq = vcgtq_u8(beta_2, t22);
   const uint8x16_t k1 = vdupq_n_u8((uint8_t)(1));
@@ -115,13 +120,13 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha, i
   const uint8x16_t t63_sat = vsqaddq_u8(q1, t62);
   const uint8x16_t t65 = vandq_u8(t19, aq);
   const uint8x16_t t66 = vbslq_u8(t19, t42_sat, p0);
-  vst1q_u8(&dst[-dst_stride], t66);
+  vst1q_u8(&dst_above1[0], t66);
   const uint8x16_t t67 = vbslq_u8(t19, t44_sat, q0);
   vst1q_u8(&dst[0], t67);
   const uint8x16_t t68 = vbslq_u8(t56, t54_sat, p1);
-  vst1q_u8(&dst[-2 * dst_stride], t68);
+  vst1q_u8(&dst_above2[0], t68);
   const uint8x16_t t69 = vbslq_u8(t65, t63_sat, q1);
-  vst1q_u8(&dst[dst_stride], t69);
+  vst1q_u8(&dst_row1[0], t69);
 }
 
 void daedalus_item_h264_deblock_luma_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,

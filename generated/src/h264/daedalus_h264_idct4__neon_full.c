@@ -7,7 +7,7 @@
  * computes H.264 8.5.12.2 (residual 4x4 transform), 8.5.14 (picture construction)
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1, and h + 32 no more than -33 less
- * input hash 4905637b2a646fdb
+ * input hash 99eea31ec3737b14
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -17,6 +17,9 @@
 #include "variants.h"
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs) {
+  uint8_t *const dst_row1 = dst + dst_stride;
+  uint8_t *const dst_row2 = dst_row1 + dst_stride;
+  uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 2: v = 0..3; writes rows */
   const int16x4_t w2 = vld1_s16(&coeffs[8]);
   const int16x4_t w0 = vld1_s16(&coeffs[0]);
@@ -63,29 +66,26 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       vreinterpret_s16_u16(t24)));
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(t24_sat), 0);
   const int16x4_t t27 = vrshr_n_s16(vreinterpret_s16_u16(t16_2), 6);
-  const uint8x8_t t26 =
-      vreinterpret_u8_u32(vdup_n_u32(*(const daedalus_any_u32 *)&dst[dst_stride]));
+  const uint8x8_t t26 = vreinterpret_u8_u32(vdup_n_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
   const uint16x4_t t28 = vget_low_u16(vaddw_u8(vcombine_u16(vreinterpret_u16_s16(t27),
       vreinterpret_u16_s16(t27)), t26));
   const uint8x8_t t28_sat = vqmovun_s16(vcombine_s16(vreinterpret_s16_u16(t28),
       vreinterpret_s16_u16(t28)));
-  *(daedalus_any_u32 *)&dst[dst_stride] = vget_lane_u32(vreinterpret_u32_u8(t28_sat), 0);
+  *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t28_sat), 0);
   const int16x4_t t31 = vrshr_n_s16(vreinterpret_s16_u16(t18_2), 6);
-  const uint8x8_t t30 =
-      vreinterpret_u8_u32(vdup_n_u32(*(const daedalus_any_u32 *)&dst[2 * dst_stride]));
+  const uint8x8_t t30 = vreinterpret_u8_u32(vdup_n_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
   const uint16x4_t t32 = vget_low_u16(vaddw_u8(vcombine_u16(vreinterpret_u16_s16(t31),
       vreinterpret_u16_s16(t31)), t30));
   const uint8x8_t t32_sat = vqmovun_s16(vcombine_s16(vreinterpret_s16_u16(t32),
       vreinterpret_s16_u16(t32)));
-  *(daedalus_any_u32 *)&dst[2 * dst_stride] = vget_lane_u32(vreinterpret_u32_u8(t32_sat), 0);
+  *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t32_sat), 0);
   const int16x4_t t35 = vrshr_n_s16(vreinterpret_s16_u16(r), 6);
-  const uint8x8_t t34 =
-      vreinterpret_u8_u32(vdup_n_u32(*(const daedalus_any_u32 *)&dst[3 * dst_stride]));
+  const uint8x8_t t34 = vreinterpret_u8_u32(vdup_n_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
   const uint16x4_t t36 = vget_low_u16(vaddw_u8(vcombine_u16(vreinterpret_u16_s16(t35),
       vreinterpret_u16_s16(t35)), t34));
   const uint8x8_t t36_sat = vqmovun_s16(vcombine_s16(vreinterpret_s16_u16(t36),
       vreinterpret_s16_u16(t36)));
-  *(daedalus_any_u32 *)&dst[3 * dst_stride] = vget_lane_u32(vreinterpret_u32_u8(t36_sat), 0);
+  *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t36_sat), 0);
 }
 
 void daedalus_item_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, NEON intrinsics, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 492a8ba1f58e849c
+ * input hash 511531374b8cef57
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -88,52 +88,40 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
     const int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       const int32_t t13 = (filter * 16) + mx;
+      const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
       const uint8x8_t pixels0 = vld1_u8(&src[y * src_stride - 3]);
       const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-      const int16x8_t t16 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
+      const int16x8_t t39 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
+          vreinterpretq_s16_u16(pixels0_2), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
       const uint8x8_t pixels1 = vld1_u8(&src[y * src_stride - 2]);
       const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-      const int16x8_t t20 = vmlaq_n_s16(t16, vreinterpretq_s16_u16(pixels1_2),
+      const int16x8_t t40 = vmlaq_n_s16(t39, vreinterpretq_s16_u16(pixels1_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
       const uint8x8_t pixels2 = vld1_u8(&src[y * src_stride - 1]);
       const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-      const int16x8_t t24 = vmlaq_n_s16(t20, vreinterpretq_s16_u16(pixels2_2),
+      const int16x8_t t41 = vmlaq_n_s16(t40, vreinterpretq_s16_u16(pixels2_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const uint8x8_t t26 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][3]));
+      const uint8x8_t t24 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][3]));
       const uint8x8_t pixels3 = vld1_u8(&src[y * src_stride]);
-      const uint16x8_t t27 = vmull_u8(pixels3, t26);
-      const int32x4_t t28_0 = vaddl_s16(vget_low_s16(t24),
-          vget_low_s16(vreinterpretq_s16_u16(t27)));
-      const int32x4_t t28_1 = vaddl_high_s16(t24, vreinterpretq_s16_u16(t27));
+      const uint16x8_t t42 = vmlal_u8(vreinterpretq_u16_s16(t41), pixels3, t24);
+      const uint8x8_t t27 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][4]));
       const uint8x8_t pixels4 = vld1_u8(&src[y * src_stride + 1]);
-      const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-      const uint32x4_t t32_0 = vmlal_n_u16(vreinterpretq_u32_s32(t28_0), vget_low_u16(pixels4_2),
-          (uint16_t)taps_table[daedalus_clip(t13, 0, 63)][4]);
-      const uint32x4_t t32_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t28_1), pixels4_2,
-          (uint16_t)taps_table[daedalus_clip(t13, 0, 63)][4]);
+      const uint16x8_t t43 = vmlal_u8(t42, pixels4, t27);
       const uint8x8_t pixels5 = vld1_u8(&src[y * src_stride + 2]);
       const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-      const int32x4_t t36_0 = vmlal_n_s16(vreinterpretq_s32_u32(t32_0),
-          vget_low_s16(vreinterpretq_s16_u16(pixels5_2)), (int16_t)taps_table[daedalus_clip(t13, 0,
-          63)][5]);
-      const int32x4_t t36_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t32_1),
+      const int16x8_t t44 = vmlaq_n_s16(vreinterpretq_s16_u16(t43),
           vreinterpretq_s16_u16(pixels5_2), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
       const uint8x8_t pixels6 = vld1_u8(&src[y * src_stride + 3]);
       const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-      const int32x4_t t40_0 = vmlal_n_s16(t36_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_2)),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const int32x4_t t40_1 = vmlal_high_n_s16(t36_1, vreinterpretq_s16_u16(pixels6_2),
+      const int16x8_t t45 = vmlaq_n_s16(t44, vreinterpretq_s16_u16(pixels6_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
       const uint8x8_t pixels7 = vld1_u8(&src[y * src_stride + 4]);
       const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-      const int32x4_t t44_0 = vmlal_n_s16(t40_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)),
+      const int16x8_t t46 = vmlaq_n_s16(t45, vreinterpretq_s16_u16(pixels7_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const int32x4_t t44_1 = vmlal_high_n_s16(t40_1, vreinterpretq_s16_u16(pixels7_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const int16x8_t t46_sat = vqrshrn_high_n_s32(vqrshrn_n_s32(t44_0, 7), t44_1, 7);
-      const uint8x8_t t46_sat_2 = vqmovun_s16(t46_sat);
-      vst1_u8(&dst[y * dst_stride], t46_sat_2);
+      const uint16x8_t t48_sat = vqsubq_u16(vreinterpretq_u16_s16(t46), k13770);
+      const uint8x8_t t49_sat = vqrshrn_n_u16(t48_sat, 7);
+      vst1_u8(&dst[y * dst_stride], t49_sat);
     }
   }
 }

@@ -13,6 +13,7 @@ from daedalus.generator.targets.neon.constants import ConstantLanes
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.memory import Memory
 from daedalus.generator.targets.neon.order import Step, order
+from daedalus.generator.targets.neon.rows import RowPointers
 from daedalus.generator.targets.neon.scope import Scope
 from daedalus.generator.targets.neon.select import Choice, Demand, Need, NotLowerable, Selection
 from daedalus.generator.targets.neon.strips import Walk, bounds, one_sided, walk_of
@@ -83,7 +84,8 @@ def _body(kernel: Kernel, watch: Watch | None) -> tuple[str, list[str]]:
         lines.append(stage_remark(kernel, n))
         lines += _walked(context, walk, watch)
     name = {1: "one_item"}.get(items, f"items_{items}")
-    head = context.constants.declarations() + context.memory.declarations()
+    head = context.rows.declarations() + context.constants.declarations()
+    head += context.memory.declarations()
     return name, head + lines
 
 
@@ -96,7 +98,7 @@ class _Context:
         self.points, self.vectors, self.names = points, vectors, names
         self.ranges, self.hostile = Ranges(vectors), Ranges(vectors, hostile=True)
         self.point_ranges = (Ranges(points), Ranges(points, hostile=True))
-        self.constants = ConstantLanes(names)
+        self.constants, self.rows = ConstantLanes(names), RowPointers(names)
         self.memory = Memory(vectors, self.ranges, walks)
 
 
@@ -169,6 +171,7 @@ class _Stage:
         self.scope = Scope(
             kernel, self.ranges, context.names, self.lanes, self.shape,
             lambda node, item: self.scalars[item].operand(node),
+            context.rows if walk.plain else None, self.out, {},
         )  # fmt: skip
 
     def emit(self) -> list[str]:
@@ -276,7 +279,9 @@ class _Stage:
         texts = []
         for r in range(self.shape.count(w)):
             entries = ", ".join(map(str, numbers[r * per : (r + 1) * per]))
-            texts.append(f"vld1{q}_u{w}(((const uint{w}_t[{self.shape.bits(w) // w}]){{{entries}}}))")
+            texts.append(
+                f"vld1{q}_u{w}(((const uint{w}_t[{self.shape.bits(w) // w}]){{{entries}}}))"
+            )
         return self._let(self._wanted(node, Demand("bits", w)), "u", w, texts)
 
     def _wanted_constant(self, node: Node, demand: Demand) -> str:

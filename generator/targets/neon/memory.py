@@ -116,9 +116,7 @@ class Memory:
         else:
             tiles.store_rows(self.scope, out, stores, values)
 
-    def _interleave(
-        self, out: Lines, b: Buffer, stores: list[Store], values: list[Group]
-    ) -> None:
+    def _interleave(self, out: Lines, b: Buffer, stores: list[Store], values: list[Group]) -> None:
         """Stores 2 to 4 values element by element in turn."""
         scope, dtype = self.scope, self.ranges.dtype(b.name)
         width, sign = dtype.bits, "s" if dtype.signed else "u"

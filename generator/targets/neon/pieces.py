@@ -151,9 +151,7 @@ def _store_words(
     reg = cast(value, ("s" if dtype.signed else "u", dtype.bits), ("u", word), bits)
     for k in range(len(part) // run):
         where = scope.element(b, _there(part[k * run]))
-        out.lines.append(
-            f"*(daedalus_any_u{word} *)&{where} = vget{q}_lane_u{word}({reg}, {k});"
-        )
+        out.lines.append(f"*(daedalus_any_u{word} *)&{where} = vget{q}_lane_u{word}({reg}, {k});")
 
 
 def _store_elements(

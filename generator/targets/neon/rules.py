@@ -11,7 +11,8 @@ operands demanded as `takes`:
   bits             bits at w                 half_u, half_s   the value, exact in w/2 bits
   u, s             the value, exact at w     twice            bits at 2w
   twice_u, twice_s the value, exact at 2w    mask             mask at w
-  sat_u, sat_s     limited, at w             const            a constant or uniform, as a scalar
+  sat_u, sat_s     limited, at w             twice_sat_u, twice_sat_s   limited, at 2w
+                                             const            a constant or uniform, as a scalar
   half_const_u, half_const_s                 a scalar that fits w/2 bits
   negated          bits at w of the negated value
 
@@ -328,6 +329,10 @@ RULES: tuple[Rule, ...] = (
         when=_shift_fits, widths=_NARROW,
     ),
     *_signed_pair(
+        "qshrn_parts", Op.SHR, "sat_#", ("twice_sat_#",), "qshrn_n_#",
+        imm=lambda n: int(n.attr[0]), when=_shift_fits, widths=_NARROW,
+    ),
+    *_signed_pair(
         "hadd", Op.SHR, "bits", ("#", "#"), "hadd_#", pick=_halved_sum, when=_shift_by_one
     ),
     *_signed_pair(
@@ -344,6 +349,10 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "qrshrun", Op.RSHR, "sat_u", ("twice_s",), "qrshrun_n", imm=lambda n: int(n.attr[0]),
         when=_shift_fits, widths=_NARROW,
+    ),
+    *_signed_pair(
+        "qrshrn_parts", Op.RSHR, "sat_#", ("twice_sat_#",), "qrshrn_n_#",
+        imm=lambda n: int(n.attr[0]), when=_shift_fits, widths=_NARROW,
     ),
     *_signed_pair(
         "rhadd", Op.RSHR, "bits", ("#", "#"), "rhadd_#", pick=_halved_sum, when=_shift_by_one

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from daedalus.dsl.ir import Affine, Buffer, DType, Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
-from daedalus.generator.targets.c.emit import access, with_values
+from daedalus.generator.targets.c.emit import access, flat, with_values
 from daedalus.generator.targets.c.scalar import Names
 from daedalus.generator.targets.neon.lanes import Lanes, Place
-from daedalus.generator.targets.neon.vectors import Group, Shape, cast
+from daedalus.generator.targets.neon.rows import RowPointers
+from daedalus.generator.targets.neon.vectors import Group, Lines, Shape, cast
+from daedalus.generator.targets.shell import joined, pointer, row_offset
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,9 @@ class Scope:
     lanes: Lanes
     shape: Shape
     spelled: Callable[[Node, int], str]  # a uniform value, of an item
+    rows: RowPointers | None  # None where what is conditional may not exist
+    out: Lines  # where statements go that an address needs
+    offsets: dict[str, str]  # run-time offsets, as C text -> the variable that holds it
 
     @property
     def items(self) -> int:
@@ -33,8 +38,37 @@ class Scope:
 
     def element(self, b: Buffer, place: Place, args: tuple[Node, ...] = ()) -> str:
         """C text of a place as an lvalue; `args` are what its run-time terms stand for."""
-        index = with_values(place.index, [self.spelled(a, place.item) for a in args])
-        return access(b, index, self.pointer(b.name, place.item))
+        index, name = place.index, self.pointer(b.name, place.item)
+        fixed = not any(lane.startswith("#") for a in index for lane, _ in a.terms)
+        if not fixed and all(lane.startswith("#") for a in index for lane, _ in a.terms):
+            return self._moved(b, place, args)
+        if b.kind == "plane" and self.rows is not None and not index[0].terms:
+            name = self.rows.name(b, name, index[0].const)
+            index = (Affine(0), index[1])
+        return access(b, with_values(index, [self.spelled(a, place.item) for a in args]), name)
+
+    def _moved(self, b: Buffer, place: Place, args: tuple[Node, ...]) -> str:
+        """A place that only run-time values move: a fixed one, and an offset computed once."""
+        values = [self.spelled(a, place.item) for a in args]
+        terms = with_values(tuple(Affine(0, a.terms) for a in place.index), values)
+        still = tuple(Affine(a.const) for a in place.index)
+        if b.kind == "plane":
+            row, col = terms
+            offset = joined(row_offset(b, row), f"({col})" if len(col.terms) > 1 else str(col))
+            assert b.dtype is not None
+            if b.dtype.bytes > 1:
+                offset = joined(row_offset(b, row), f"({col}) * {b.dtype.bytes}")
+        else:
+            offset = str(flat(b, terms))
+        name = self.offsets.get(offset)
+        if name is None:
+            name = self.offsets[offset] = self.names.fresh(f"{b.name}_offset")
+            self.out.lines.append(f"const ptrdiff_t {name} = {offset};")
+        fixed = self.element(b, Place(place.item, still))
+        if b.dtype is None or b.kind != "plane" or b.dtype.bytes == 1:
+            return f"(&{fixed})[{name}]"
+        raw = "const uint8_t" if b.access == "in" else "uint8_t"
+        return f"(({pointer(b)})(({raw} *)&{fixed} + {name}))[0]"
 
     def parameter(self, node: Node, place: Place) -> str:
         """C text of an element of an array parameter."""

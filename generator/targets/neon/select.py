@@ -100,6 +100,8 @@ class Selection:
                 return (node, Demand("bits", half)) if self._fits(node, half, signed) else None
             case "twice":
                 return (node, Demand("bits", 2 * w)) if 2 * w in WIDTHS else None
+            case "twice_sat_u" | "twice_sat_s":
+                return (node, Demand(code[6:], 2 * w)) if 2 * w in WIDTHS else None
             case "twice_u" | "twice_s":
                 return (node, Demand("bits", 2 * w)) if self._fits(node, 2 * w, signed) else None
             case "const":

@@ -37,8 +37,10 @@ class Walk:
     @property
     def plain(self) -> bool:
         """One vector does it, unconditionally."""
-        return not self.axis and len(self.vector.dims) == self.vector.vector and (
-            self.point.given is None
+        return (
+            not self.axis
+            and len(self.vector.dims) == self.vector.vector
+            and (self.point.given is None)
         )
 
 
@@ -98,8 +100,7 @@ def one_sided(stage: Stage, mask: Node, ranges: Ranges) -> bool:
     return all(
         c.op in (Op.LE, Op.GT)
         and all(
-            term is None or term.op is Op.LANE or across.uniform(term)
-            for term in excess(c, ranges)
+            term is None or term.op is Op.LANE or across.uniform(term) for term in excess(c, ranges)
         )
         for c in _conjuncts(mask)
     )

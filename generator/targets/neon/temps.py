@@ -60,9 +60,7 @@ class RegisterTemps:
         for w in self._walks:
             writes = [(w.vector, s) for s in w.vector.stores if s.buffer == t.name]
             reads = [
-                (w.vector, n)
-                for n in w.vector.nodes()
-                if n.op is Op.LOAD and n.attr[0] == t.name
+                (w.vector, n) for n in w.vector.nodes() if n.op is Op.LOAD and n.attr[0] == t.name
             ]
             lanes = Lanes(w.vector, 1)
             if (writes or reads) and not (w.plain and lanes.single and lanes.whole):
@@ -90,9 +88,7 @@ class RegisterTemps:
         if self._squares(rows, cols, width):
             return True
         apart = (64, 128) if self.items == 1 else (128,)
-        return (
-            rows * width in apart and cols * width in apart and can_transpose(cols, rows, width)
-        )
+        return rows * width in apart and cols * width in apart and can_transpose(cols, rows, width)
 
     def _squares(self, rows: int, cols: int, width: int) -> bool:
         """One register holds the same row of all items, and each item's part is square."""

@@ -104,9 +104,7 @@ class Tiles:
                 return first, cols
         return None
 
-    def _load(
-        self, out: Lines, b: Buffer, rows: Rows, first: int, cols: int
-    ) -> dict[int, Group]:
+    def _load(self, out: Lines, b: Buffer, rows: Rows, first: int, cols: int) -> dict[int, Group]:
         """All rows of a tile, transposed: column -> group."""
         scope = self.scope
         dtype = scope.ranges.dtype(b.name)
