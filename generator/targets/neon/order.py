@@ -11,8 +11,8 @@ from daedalus.dsl.ir import Node
 from daedalus.generator.targets.neon.memory import Memory
 from daedalus.generator.targets.neon.select import Need, Selection
 
-_SINKING = frozenset({"load", "lane", "dup", "alias", "movn", "movl_u", "movl_s", "qmovn_u", "qmovn_s",
-                      "qmovun", "neg"})  # fmt: skip
+_SINKING = frozenset({"load", "lane", "dup", "alias", "movn", "movl_u", "movl_s", "qmovn_u",
+                      "qmovn_s", "qmovun", "neg"})  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ class Bound:
 
 
 def bounds(walk: Walk, ranges: Ranges) -> list[Bound]:
-    """What must hold for a strip so that all its stores happen: of similar conditions the hardest."""
+    """What must hold for all stores of a strip to happen: of similar conditions the hardest."""
     found: dict[tuple[object, ...], tuple[int, Bound]] = {}
     for s in walk.point.stores:
         for condition in _conjuncts(s.mask) if s.mask is not None else []:
