@@ -149,6 +149,7 @@ def kernel(
                 x, x=3         a parameter's value; 3, and no argument
                 x+             a number of rows, which may be more than an item has
                 -              an int that does not matter
+                word:type      the same, of another type in C than is usual for it
               `entry` is for functions whose decoder has a plane in parts
     """
 

@@ -4,12 +4,15 @@
 The words of a signature are listed at `@kernel` (dsl/spec.py).
 """
 
+import re
 from dataclasses import dataclass, field
 
 from daedalus.dsl.decoders import DecoderEntry, Part
 from daedalus.dsl.errors import Loc, SpecError
 from daedalus.dsl.ir import Buffer, Kernel
 from daedalus.generator.pieces import uncut
+
+_TYPE = re.compile(r"[a-z_][a-z0-9_]*\*?")
 
 
 @dataclass
@@ -58,6 +61,7 @@ class _Reader:
             if p.pointer not in self.buffers
         }
         self.given: set[str] = set()
+        self.type = ""  # that the word at hand gives
         self.out = Signature()
 
     def read(self) -> Signature:
@@ -81,12 +85,15 @@ class _Reader:
             raise self._refuse(f"{name} is put together, and no argument")
         self.given.add(name)
 
-    def _word(self, word: str) -> None:
+    def _word(self, whole: str) -> None:
+        word, typed, self.type = whole.partition(":")
+        if typed and not _TYPE.fullmatch(self.type):
+            raise self._refuse(f"{whole!r}: {self.type!r} is no plain type of C")
         first, *others = word.split("=")
         if word == "-":
             name = f"unused{len(self.out.unused)}"
             self.out.unused.append(name)
-            self.out.arguments.append(f"int {name}")
+            self._declare(name, "int ")
         elif len(others) == 1 and others[0].removeprefix("-").isdecimal():
             self._fixed(word, first, int(others[0]))
         elif others:
@@ -106,8 +113,14 @@ class _Reader:
         else:
             self._buffer(word)
 
-    def _argument(self, name: str, kind: str) -> None:
+    def _declare(self, name: str, kind: str) -> None:
+        """An argument of this type, or of the one that the word gives."""
+        if self.type:
+            kind = self.type.replace("*", " *") if self.type.endswith("*") else f"{self.type} "
         self.out.arguments.append(f"{kind}{name}")
+
+    def _argument(self, name: str, kind: str) -> None:
+        self._declare(name, kind)
         self.out.values[name] = name
 
     def _stride(self, first: str, others: list[str]) -> None:
@@ -115,7 +128,7 @@ class _Reader:
         for name in (first, *others):
             self._take(name)
             self.out.values[name] = text
-        self.out.arguments.append(f"ptrdiff_t {text}")
+        self._declare(text, "ptrdiff_t ")
 
     def _fixed(self, word: str, name: str, value: int) -> None:
         p = self.params.get(name)
@@ -124,6 +137,8 @@ class _Reader:
         if not p.lo <= value <= p.hi:
             raise self._refuse(f"{word!r}: {name} is in {p.lo}..{p.hi}")
         self._take(name)
+        if self.type:
+            raise self._refuse(f"{word!r} is no argument, and has no type")
         self.out.fixed[name] = value
         self.out.values[name] = str(value)
 
@@ -145,8 +160,10 @@ class _Reader:
         self._take(name)
         assert plane is not None and plane.dtype is not None
         kind = f"const {plane.dtype.c}"
-        packed = isinstance(p.stride, int)
-        self.out.arguments.append(f"{kind} (*{name})[{p.stride}]" if packed else f"{kind} *{name}")
+        if isinstance(p.stride, int):
+            self.out.arguments.append(f"{kind} (*{name})[{p.stride}]")
+        else:
+            self._declare(name, f"{kind} *")
 
     def _buffer(self, word: str) -> None:
         name = word.removesuffix("!")

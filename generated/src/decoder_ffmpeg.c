@@ -7,11 +7,11 @@
 #include "vp9/variants.h"
 
 void daedalus_ffmpeg_h264_deblock_luma_v(uint8_t *dst, ptrdiff_t dst_stride, int alpha, int beta,
-    const int8_t *tc0) {
+    int8_t *tc0) {
   daedalus_item_h264_deblock_luma_v__c_full(dst, dst_stride, alpha, beta, tc0);
 }
 
-void daedalus_ffmpeg_h264_idct4(uint8_t *dst, int16_t *coeffs, ptrdiff_t dst_stride) {
+void daedalus_ffmpeg_h264_idct4(uint8_t *dst, int16_t *coeffs, int dst_stride) {
 #if DAEDALUS_HAVE_NEON
   daedalus_item_h264_idct4__neon_full(dst, dst_stride, coeffs);
 #else
@@ -20,7 +20,7 @@ void daedalus_ffmpeg_h264_idct4(uint8_t *dst, int16_t *coeffs, ptrdiff_t dst_str
   memset(coeffs, 0, 16 * sizeof(*coeffs));
 }
 
-void daedalus_ffmpeg_h264_idct8(uint8_t *dst, int16_t *coeffs, ptrdiff_t dst_stride) {
+void daedalus_ffmpeg_h264_idct8(uint8_t *dst, int16_t *coeffs, int dst_stride) {
 #if DAEDALUS_HAVE_NEON
   daedalus_item_h264_idct8__neon_full(dst, dst_stride, coeffs);
 #else

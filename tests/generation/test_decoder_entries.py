@@ -64,6 +64,9 @@ SIGNATURES = {
     "fixed outside": ("px px.stride c p=101", "'p=101': p is in 0..100"),
     "fixed below": ("px px.stride c p=-1", "'p=-1': p is in 0..100"),
     "fixed buffer": ("px px.stride c=1 p", "'c=1': only a parameter of one value can be fixed"),
+    "fixed type": ("px px.stride c p=1:int", "'p=1' is no argument, and has no type"),
+    "type": ("px px.stride c p:2", "'p:2': '2' is no plain type of C"),
+    "types": ("px px.stride c p:char**", "'p:char**': 'char**' is no plain type of C"),
     "rows of a block": ("px px.stride c p+", "'p+': higher items cannot be done in pieces: the"
                         " kernel has blocks or temps"),
     "rows of nothing": ("px px.stride c p q+", "'q+': one parameter can count rows"),
@@ -113,6 +116,12 @@ def test_a_plain_signature(tmp_path: Path) -> None:
     header, source = made(tmp_path, usual('"c! px px.stride p"'))
     assert "daedalus_dec_test_it(int16_t *c, uint8_t *px, ptrdiff_t px_stride, int p)" in header
     assert "memset(c, 0, 64 * sizeof(*c));" in source
+
+
+def test_other_types(tmp_path: Path) -> None:
+    header, _ = made(tmp_path, usual('"px px.stride:int c:int16_t* p:uint8_t -:ptrdiff_t"'))
+    arguments = "(uint8_t *px, int px_stride, int16_t *c, uint8_t p, ptrdiff_t unused0)"
+    assert f"daedalus_dec_test_it{arguments};" in header
 
 
 def test_several_functions_fixed_and_ignored_arguments(tmp_path: Path) -> None:
