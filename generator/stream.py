@@ -7,6 +7,7 @@ static decoder as it is, and by the same program with our functions in it; all m
 MD5 for every frame.  One more run per function spoils its output now and then and must be noticed.
 """
 
+import functools
 import json
 import subprocess
 from collections.abc import Callable
@@ -98,11 +99,17 @@ class Report:
 # ----------------------------------------------------------------------------------- decoding
 
 
+@functools.cache
+def _library(arch: str) -> Path:
+    """Our functions, built once for all decoders of a run."""
+    return native.build_library(arch) / "libdaedalus.a"
+
+
 def build_program(decoder: Decoder, target: str, library: Path | None = None) -> tuple[str, Path]:
     """Builds the stream program for a target; returns the build it belongs to and its path."""
     arch = "aarch64" if target == "neon" else "portable" if native.is_arm() else "host"
     if library is None:
-        library = native.build_library(arch) / "libdaedalus.a"
+        library = _library(arch)
     debian = native.debian_arch(arch)
     include, archives = fetch.archives("ffmpeg", debian)  # every program takes MD5 from libavutil
     includes = [include]
