@@ -5,7 +5,9 @@ Which clips there are, and why, stands in tools/stream/clips.toml.
 """
 
 import hashlib
+import json
 import os
+import re
 import tempfile
 import tomllib
 from dataclasses import dataclass
@@ -118,11 +120,17 @@ def import_clip(path: Path) -> tuple[Decoder, Clip]:
         raise UserError(f"{path}: no such file")
     path = path.resolve()  # so that ffmpeg takes no name for an option or a protocol
     able = {d.codec: d for d in decoders()}
-    codec, reorder = _look_into(path, ", ".join(able))
+    found = _look_into(path, ", ".join(able))
+    codec = found.get("codec_name", "")
     if codec not in able:
         raise UserError(
             f"{path}: the first video stream is {codec or 'absent'}",
             f"streams of these codecs can be decoded: {', '.join(able)}",
+        )
+    if re.search(r"p\d+[lb]e$|gray\d+[lb]e$", found.get("pix_fmt", "")):
+        raise UserError(
+            f"{path}: its samples are {found['pix_fmt']}, more than 8 bits",
+            "the functions that are replaced are for 8 bits a sample",
         )
     decoder = able[codec]
     with path.open("rb") as f:
@@ -137,33 +145,35 @@ def import_clip(path: Path) -> tuple[Decoder, Clip]:
             fresh.replace(place)
         finally:
             fresh.unlink(missing_ok=True)
-    return decoder, Clip(path.name, place, reorder)
+    return decoder, Clip(path.name, place, found.get("has_b_frames", -1))
 
 
-def _look_into(path: Path, able: str) -> tuple[str, int]:
-    """A file's video codec, empty without one, and how many frames are held back."""
-    entries = "stream=codec_name,has_b_frames"
+def _look_into(path: Path, able: str) -> dict[str, Any]:
+    """What ffprobe says of a file's first video stream; nothing where there is none."""
+    entries = "stream=codec_name,pix_fmt,has_b_frames"
     words = [native.tool("ffprobe"), "-v", "error", "-select_streams", "v:0"]
     try:
-        text = run([*words, "-show_entries", entries, "-of", "csv=p=0", path])
+        text = run([*words, "-show_entries", entries, "-of", "json", path])
     except UserError as e:
-        reason = e.message.splitlines()[-1]
         raise UserError(
-            f"{path}: ffmpeg finds no video in it: {reason}",
+            f"{path}: ffmpeg finds no video in it: {e.message.splitlines()[-1]}",
             f"name an IVF file, an H.264 byte stream, or another file with video ({able})",
         ) from None
-    codec, _, reorder = text.strip().partition(",")
-    return codec, int(reorder) if reorder.isdecimal() else -1
+    streams: list[dict[str, Any]] = json.loads(text)["streams"]
+    return streams[0] if streams else {}
 
 
 def reference(clip: Clip, limit: int | None) -> list[str]:
     """The MD5 of every frame as ffmpeg itself decodes the clip."""
     count = ["-frames:v", str(limit)] if limit else []
     as_is = ["-fps_mode", "passthrough", "-autoscale", "0"]  # frames of other sizes stay such
-    text = _ffmpeg(
-        ["-i", str(clip.file), *count, *as_is, "-f", "framemd5", "-"],
-        f"decoding {clip.name} with ffmpeg",
-        clip.file.parent,
-    )
+    words = ["-i", str(clip.file), *count, *as_is, "-f", "framemd5", "-"]
+    try:
+        text = _ffmpeg(words, f"decoding {clip.name}", clip.file.parent)
+    except UserError as e:
+        raise UserError(
+            f"{clip.name}: ffmpeg itself cannot decode it: {e.message.splitlines()[-1]}",
+            "the file is damaged or cut off; name another",
+        ) from None
     rows = [line.split(",") for line in text.splitlines() if not line.startswith("#")]
     return [row[-1].strip() for row in rows if len(row) > 1]
