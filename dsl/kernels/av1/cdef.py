@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """AV1 constrained directional enhancement filter, 8 bit."""
 
+import numpy as np
+
 from daedalus.dsl.lang import (
     KernelBuilder,
     Value,
@@ -116,3 +118,11 @@ def av1_cdef8(k: KernelBuilder) -> None:
             total = total + part
         rounded = (8 + total - select(total < 0, 1, 0)) >> 4
         dst[y, x] = clip(min(max(px + rounded, low), high), 0, 255)
+
+
+@av1_cdef8.inputs
+def _strengths(rng: np.random.Generator, count: int) -> dict[str, np.ndarray]:
+    """Primary, secondary or both, equally often; decoders do not filter where both are 0."""
+    kind = rng.integers(0, 3, count)
+    pri = np.where(kind == 0, 0, rng.integers(1, 16, count))
+    return {"pri": pri, "sec": np.where(kind == 1, 0, rng.choice([1, 2, 4], count))}
