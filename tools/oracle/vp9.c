@@ -10,9 +10,6 @@
 
 #include "vp9dsp.h"
 
-typedef void mc_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride,
-                   int h, int mx, int my);
-
 void ff_vp9dsp_init(vp9_dsp *dsp, int bpp, int bitexact);
 
 enum { WIDTH_8 = 3 }; /* in mc: 64, 32, 16, 8, 4 */
@@ -36,11 +33,11 @@ static void predict(oracle_target *const targets[2], const oracle_item *item) {
 }
 
 static oracle_entry mc(const char *name, int bank, int average, mc_fn *ours) {
-  return (oracle_entry){
-      name,
-      predict,
-      {dsp.mc[WIDTH_8][bank][average][1][0], dsp.mc[WIDTH_8][bank][average][0][0]},
-      (oracle_target *)ours};
+  mc_fn *(*const fns)[2] = dsp.mc[WIDTH_8][bank][average];
+  return (oracle_entry){name,
+                        predict,
+                        {(oracle_target *)fns[1][0], (oracle_target *)fns[0][0]},
+                        (oracle_target *)ours};
 }
 
 static oracle_entry edge(const char *name, int wide, int direction, filter_fn *ours) {
