@@ -40,6 +40,7 @@ from typing import Any
 
 import numpy as np
 
+from daedalus.dsl.decoders import DecoderEntry
 from daedalus.dsl.errors import Loc
 
 # ------------------------------------------------------------------ element types
@@ -408,7 +409,7 @@ class Kernel:
     classes: tuple[ItemClass, ...]  # narrowest first; the full class is implied
     stages: tuple[Stage, ...]
     aliases: tuple[str, ...] = ()
-    decoders: tuple[tuple[str, str], ...] = ()  # decoder -> its signature, see trace.kernel
+    decoders: tuple[DecoderEntry, ...] = ()
     item_noun: str = "blocks"
     sampler: Sampler | None = None  # typical inputs, where random ones would not be
     items_per_vector: int = field(default=1)  # set by the packing pass

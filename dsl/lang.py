@@ -7,6 +7,7 @@ value while tracing.
 
 from collections.abc import Iterable, Sequence
 
+from daedalus.dsl.decoders import entry, part
 from daedalus.dsl.errors import TraceError
 from daedalus.dsl.ir import DType, Op, i8, i16, i32, u8, u16, u32
 from daedalus.dsl.source import here
@@ -18,9 +19,9 @@ _PLAIN = "what is known while tracing is computed with Python's own (import buil
 
 __all__ = [
     "BufferRef", "KernelBuilder", "Value", "absdiff", "all_le", "any_gt", "clip", "clip_s8",
-    "clip_u8", "dot",
-    "i8", "i16", "i32", "kernel", "low_bits", "max", "min", "rotate", "round_shift", "select",
-    "u8", "u16", "u32", "wrap",
+    "clip_u8", "dot", "entry",
+    "i8", "i16", "i32", "kernel", "low_bits", "max", "min", "part", "rotate", "round_shift",
+    "select", "u8", "u16", "u32", "wrap",
 ]  # fmt: skip
 
 

@@ -15,7 +15,7 @@ import jinja2
 from daedalus.dsl.ir import FULL, Buffer, Kernel, Op
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import touched
-from daedalus.generator.decoders import decoder_files
+from daedalus.generator.decoders import decoder_files, function_name
 from daedalus.generator.registry import Entry
 from daedalus.generator.targets.shell import Field, meta_fields
 from daedalus.generator.variants import Variant, comment, make_variant, tidy
@@ -287,7 +287,10 @@ def _manifest_kernel(e: Entry, variants: tuple[Variant, ...]) -> dict[str, objec
         "assumptions": [
             {"name": a.name, "why": a.why, "default": a.default} for a in k.assumptions
         ],
-        "decoders": dict(k.decoders),
+        "decoders": {
+            decoder: {function_name(k, d): d.signature for d in k.decoders if d.decoder == decoder}
+            for decoder in sorted({d.decoder for d in k.decoders})
+        },
         "meta": [
             {"name": f.name, "type": f.type, "offset": f.offset}
             | ({"count": f.count} if f.count else {})
