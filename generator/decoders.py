@@ -84,11 +84,25 @@ def _function(
         "unused": signature.unused,
         "cleared": signature.cleared,
         "copies": [_copies(kernel.buffer(name), parts) for name, parts in entry.planes],
-        "notes": [_note(name, p) for name, parts in entry.planes for p in parts],
+        "notes": [
+            *_notes(kernel, signature),
+            *(_origin(n, p) for n, ps in entry.planes for p in ps),
+        ],
         "call": ", ".join(call),
         "pieces": _pieces(kernel, signature, call),
         "classes": classes[: certain + 1],
     }
+
+
+def _notes(kernel: Kernel, signature: Signature) -> list[str]:
+    """For the header: what the arguments' names do not say."""
+    notes = [f"{name} is {value}." for name, value in signature.fixed.items()]
+    if signature.unused:
+        notes.append(f"{', '.join(signature.unused)}: not read.")
+    if signature.pieces:
+        name = signature.pieces
+        notes.append(f"{name} may be more than {kernel.param(name).hi}, too.")
+    return notes
 
 
 def _class(
@@ -139,7 +153,7 @@ def _clear_rows(name: str, full: tuple[int, ...], extents: tuple[int, ...]) -> l
 
 
 def _pieces(kernel: Kernel, signature: Signature, call: list[str]) -> dict[str, object] | None:
-    """The loop over whole pieces: what counts, how many rows, its call, and the way down."""
+    """The loop over pieces: what counts, rows of a piece, its call, and the way down."""
     if not signature.pieces:
         return None
     name = signature.pieces
@@ -148,7 +162,8 @@ def _pieces(kernel: Kernel, signature: Signature, call: list[str]) -> dict[str, 
     return {
         "name": name,
         "rows": rows,
-        "call": ", ".join([*call[:place], str(rows), *call[place + 1 :]]),
+        "now": f"{name}_now",
+        "call": ", ".join([*call[:place], f"{name}_now", *call[place + 1 :]]),
         "steps": [_down(b, signature.values[f"{b.name}.stride"], rows) for b in kernel.buffers],
     }
 
@@ -199,8 +214,8 @@ def _read(p: Part, row: int, size: int) -> str:
     return text
 
 
-def _note(plane: str, p: Part) -> str:
-    """For the header: what is read where."""
+def _origin(plane: str, p: Part) -> str:
+    """For the header: where a part is read."""
     stands = f", which stands at row {p.at[0]}, column {p.at[1]}" if p.at != (0, 0) else ""
     where = f", if all bits of {p.given[1]} are set in {p.given[0]}" if p.given else ""
     return f"{plane}, {p}: read from {p.pointer}{stands}{where}."

@@ -104,87 +104,119 @@ void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit, 
 void daedalus_ffmpeg_vp9_mc_8h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 0, mx, 8);
+  if (rows <= 8) {
+    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+    return;
+  }
+  for (; rows > 0; rows -= 8) {
+    const int rows_now = rows < 8 ? rows : 8;
+    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows_now);
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
 }
 
 void daedalus_ffmpeg_vp9_mc_8h_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 1, mx, 8);
+  if (rows <= 8) {
+    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+    return;
+  }
+  for (; rows > 0; rows -= 8) {
+    const int rows_now = rows < 8 ? rows : 8;
+    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows_now);
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
 }
 
 void daedalus_ffmpeg_vp9_mc_8h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 2, mx, 8);
+  if (rows <= 8) {
+    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+    return;
+  }
+  for (; rows > 0; rows -= 8) {
+    const int rows_now = rows < 8 ? rows : 8;
+    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows_now);
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
 }
 
 void daedalus_ffmpeg_vp9_mc_8h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 3, mx, 8);
+  if (rows <= 8) {
+    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+    return;
+  }
+  for (; rows > 0; rows -= 8) {
+    const int rows_now = rows < 8 ? rows : 8;
+    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows_now);
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
 }
 
 void daedalus_ffmpeg_vp9_mc_8h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, 8);
+  if (rows <= 8) {
+    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+    return;
+  }
+  for (; rows > 0; rows -= 8) {
+    const int rows_now = rows < 8 ? rows : 8;
+    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows_now);
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
 }
 
 void daedalus_ffmpeg_vp9_mc_8h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, 8);
+  if (rows <= 8) {
+    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+    return;
+  }
+  for (; rows > 0; rows -= 8) {
+    const int rows_now = rows < 8 ? rows : 8;
+    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows_now);
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
 }
 
 void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, 8);
+  if (rows <= 8) {
+    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+    return;
+  }
+  for (; rows > 0; rows -= 8) {
+    const int rows_now = rows < 8 ? rows : 8;
+    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows_now);
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
 }
 
 void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
-  for (; rows > 8; rows -= 8) {
-    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, 8);
+  if (rows <= 8) {
+    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+    return;
+  }
+  for (; rows > 0; rows -= 8) {
+    const int rows_now = rows < 8 ? rows : 8;
+    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows_now);
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
 }

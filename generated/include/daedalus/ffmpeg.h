@@ -51,35 +51,75 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride,
 DAEDALUS_API void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh);
 
-/** vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put. */
+/**
+ * vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put.
+ * filter is 0.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_smooth(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-/** vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put. */
+/**
+ * vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put.
+ * filter is 1.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_regular(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-/** vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put. */
+/**
+ * vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put.
+ * filter is 2.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_sharp(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-/** vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put. */
+/**
+ * vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put.
+ * filter is 3.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-/** vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there. */
+/**
+ * vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
+ * filter is 0.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-/** vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there. */
+/**
+ * vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
+ * filter is 1.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-/** vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there. */
+/**
+ * vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
+ * filter is 2.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-/** vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there. */
+/**
+ * vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
+ * filter is 3.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
