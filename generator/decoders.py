@@ -7,7 +7,7 @@ it is to; where a plane is put together it copies the parts first, and where the
 than an item has it goes down the planes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from daedalus.dsl.decoders import DecoderEntry, Part
 from daedalus.dsl.errors import SpecError
@@ -71,12 +71,6 @@ def _function(
         if b.kind == "plane":
             call.append(signature.values[f"{b.name}.stride"])
     call += [signature.values[p.name] for p in kernel.params]
-    classes = [
-        c
-        for name in kernel.class_names
-        if (c := _class(kernel, name, signature, variants)) is not None
-    ]
-    certain = next(n for n, c in enumerate(classes) if not c["condition"])
     return {
         "name": function_name(kernel, entry),
         "kernel": kernel,
@@ -89,8 +83,8 @@ def _function(
             *(_origin(n, p) for n, ps in entry.planes for p in ps),
         ],
         "call": ", ".join(call),
-        "pieces": _pieces(kernel, signature, call),
-        "classes": classes[: certain + 1],
+        "pieces": _pieces(kernel, signature, variants, call),
+        "classes": _classes(kernel, signature, variants, signature.fixed),
     }
 
 
@@ -105,8 +99,29 @@ def _notes(kernel: Kernel, signature: Signature) -> list[str]:
     return notes
 
 
+def _classes(
+    kernel: Kernel,
+    signature: Signature,
+    variants: tuple[Variant, ...],
+    fixed: Mapping[str, int],
+) -> list[dict[str, object]]:
+    """The classes an item can have where some parameters have known values, with what is done."""
+    found = []
+    for name in kernel.class_names:
+        one = _class(kernel, name, signature, variants, fixed)
+        if one is not None:
+            found.append(one)
+            if not one["condition"]:
+                break
+    return found
+
+
 def _class(
-    kernel: Kernel, class_name: str, signature: Signature, variants: tuple[Variant, ...]
+    kernel: Kernel,
+    class_name: str,
+    signature: Signature,
+    variants: tuple[Variant, ...],
+    fixed: Mapping[str, int],
 ) -> dict[str, object] | None:
     """How the items of a class are done: the best item function per target, and the clearing.
 
@@ -120,10 +135,10 @@ def _class(
     nonzero: dict[str, tuple[int, ...]] = {}
     if class_name != FULL:
         c = kernel.item_class(class_name)
-        if any(not lo <= signature.fixed.get(p, lo) <= hi for p, lo, hi in c.when):
+        if any(not lo <= fixed.get(p, lo) <= hi for p, lo, hi in c.when):
             return None
         condition = " && ".join(
-            f"{p} >= {lo} && {p} <= {hi}" for p, lo, hi in c.when if p not in signature.fixed
+            f"{p} >= {lo} && {p} <= {hi}" for p, lo, hi in c.when if p not in fixed
         )
         nonzero = dict(c.nonzero)
     clear: list[str] = []
@@ -152,8 +167,10 @@ def _clear_rows(name: str, full: tuple[int, ...], extents: tuple[int, ...]) -> l
 # ------------------------------------------------------------------ more rows than an item has
 
 
-def _pieces(kernel: Kernel, signature: Signature, call: list[str]) -> dict[str, object] | None:
-    """The loop over pieces: what counts, rows of a piece, its call, and the way down."""
+def _pieces(
+    kernel: Kernel, signature: Signature, variants: tuple[Variant, ...], call: list[str]
+) -> dict[str, object] | None:
+    """The loop over all pieces but the last: what counts, its rows, its call, and the way down."""
     if not signature.pieces:
         return None
     name = signature.pieces
@@ -162,8 +179,8 @@ def _pieces(kernel: Kernel, signature: Signature, call: list[str]) -> dict[str, 
     return {
         "name": name,
         "rows": rows,
-        "now": f"{name}_now",
-        "call": ", ".join([*call[:place], f"{name}_now", *call[place + 1 :]]),
+        "call": ", ".join([*call[:place], str(rows), *call[place + 1 :]]),
+        "classes": _classes(kernel, signature, variants, {**signature.fixed, name: rows}),
         "steps": [_down(b, signature.values[f"{b.name}.stride"], rows) for b in kernel.buffers],
     }
 

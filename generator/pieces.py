@@ -20,8 +20,6 @@ def uncut(kernel: Kernel, name: str) -> str:
         return "the kernel has blocks or temps"
     if kernel.param(name).lo > 1:
         return f"{name} is at least {kernel.param(name).lo}, and the last piece may be lower"
-    if any(name in (p for p, _, _ in c.when) for c in kernel.classes):
-        return f"{name} decides the class"
     reasons = (_stage_uncut(kernel, stage, name) for stage in kernel.stages)
     return next((r for r in reasons if r), "") or _mixed_rows(kernel)
 
