@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from daedalus.dsl.ir import Index, Kernel, Node, Op, Stage, Table, evaluate
+from daedalus.dsl.ir import Index, Kernel, Node, Op, Stage, Table, evaluate, walk
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -75,15 +75,17 @@ class _Stage:
         self.kernel, self.stage, self.items, self.state = kernel, stage, items, state
         self.grid = stage.grid()
         self.values: dict[Node, Array] = {}
-        outside: list[tuple[str, Array]] = []
+        # What decides whether the stage runs is computed even where it does not.
+        deciding = set(walk([n for n in (stage.given, *dict(stage.limits).values()) if n]))
+        outside: list[tuple[Node, Array]] = []
         for node in stage.nodes():
             self.values[node] = self._node(node)
             if node.op is Op.ASSUME and node.attr[0]:  # a fact found by a pass has no name
                 x = self.values[node]
-                outside.append((node.attr[0], (x < node.attr[1]) | (x > node.attr[2])))
+                outside.append((node, (x < node.attr[1]) | (x > node.attr[2])))
         on = self.active()
-        for name, where in outside:
-            broken[name] |= (where & on).any(axis=1)
+        for node, where in outside:
+            broken[node.attr[0]] |= (where if node in deciding else where & on).any(axis=1)
 
     def where(
         self, buffer: str, index: Index, args: tuple[Array, ...] = ()

@@ -291,7 +291,7 @@ def _describe(
             str(int(p) + lo) for p, (lo, _) in zip(place[1:], b.buffer.shape, strict=True)
         )
         item = int(chosen[place[0]])
-        params = ", ".join(f"{n}={int(a[item])}" for n, a in batch.placed.items.params.items())
+        params = ", ".join(f"{n}={a[item].tolist()}" for n, a in batch.placed.items.params.items())
         lines.append(
             f"{outcome.variant} on {outcome.device}, {batch.kind} item {item} (seed {seed}"
             f"{'; ' if params else ''}{params}): {b.buffer.name}[{position}]"

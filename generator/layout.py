@@ -12,7 +12,7 @@ import numpy as np
 
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Buffer, Kernel
-from daedalus.dsl.verify import touched
+from daedalus.dsl.verify import written_box
 from daedalus.generator.targets.shell import meta_fields
 
 _GUARD = 3  # elements between items
@@ -160,7 +160,7 @@ def job(placed: Placed, runs: list[tuple[str, Array]], *, at_start: bool) -> byt
 def may_write(kernel: Kernel, placed: PlacedBuffer) -> Array:
     """Per element of the image: whether some item may write it."""
     allowed = np.zeros(len(placed.elements), dtype=bool)
-    box = touched(kernel, placed.buffer, stores=True)
+    box = written_box(kernel, placed.buffer)
     if box is not None:
         inside = tuple(
             slice(lo - base, hi - base)

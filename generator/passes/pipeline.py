@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from daedalus.dsl.ir import Kernel
+from daedalus.dsl.verify import check_places
 from daedalus.generator.passes.assume import keep_assumptions
 from daedalus.generator.passes.decide import decide_comparisons
 from daedalus.generator.passes.expand_dot import expand_dot
@@ -52,4 +53,5 @@ def lower(
         kernel = step(kernel)
         if watch is not None:
             watch(name, kernel)
+    check_places(kernel, schedule.name)
     return kernel
