@@ -141,7 +141,7 @@ def variants(kernel: Kernel, schedules: tuple[Schedule, ...], tally: Tally) -> t
                 )
             )  # fmt: skip
         except NotLowerable as e:
-            tally.refused[e.message.partition(",")[0].split()[0]] += 1
+            tally.refused[e.message.partition(" has no ")[0].partition(",")[0]] += 1
     tally.variants += len(found)
     return tuple(found)
 

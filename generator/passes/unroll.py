@@ -4,8 +4,8 @@
 from dataclasses import replace
 from itertools import product
 
-from daedalus.dsl.build import Builder, fix_lanes
-from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store
+from daedalus.dsl.build import Builder, at_lanes, fix_lanes
+from daedalus.dsl.ir import Kernel, Node, Stage, Store
 
 
 def unroll_outer(kernel: Kernel) -> Kernel:
@@ -14,23 +14,16 @@ def unroll_outer(kernel: Kernel) -> Kernel:
 
 
 def _stage(kernel: Kernel, stage: Stage) -> Stage:
-    if len(stage.dims) == 1:
+    *outer, inner = stage.dims
+    if not outer or stage.limits:  # a back end that does limits does the loops, too
         return stage
     builder = Builder({t.name: t for t in kernel.tables})
-    *outer, inner = stage.dims
     stores: list[Store] = []
     for point in product(*(range(n) for _, n in outer)):
         at = {lane: v for (lane, _), v in zip(outer, point, strict=True)}
         new: dict[Node, Node] = {}
         for node in stage.nodes():
-            if node.op is Op.CONST:
-                new[node] = builder.const(node.value, node.loc)
-                continue
-            attr = node.attr
-            if node.op is Op.LOAD:
-                attr = (node.attr[0], fix_lanes(node.index, at))
-            args = tuple(new[a] for a in node.args)
-            new[node] = builder.make(node.op, args, attr, node.loc, node.name)
+            new[node] = at_lanes(node, tuple(new[a] for a in node.args), at, builder)
         stores += [
             replace(
                 s,
@@ -40,4 +33,5 @@ def _stage(kernel: Kernel, stage: Stage) -> Stage:
             )
             for s in stage.stores
         ]
-    return replace(stage, dims=(inner,), stores=tuple(stores))
+    given = None if stage.given is None else new[stage.given]
+    return replace(stage, dims=(inner,), stores=tuple(stores), given=given)
