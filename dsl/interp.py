@@ -5,7 +5,7 @@ Runs all items of a batch at once; apart from that it does what `ir.py` says, st
 64-bit integers. An item that breaks an assumption is computed all the same and flagged.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -175,9 +175,30 @@ class Decisions:
     stored: Array
 
 
+_TOGETHER = 1024  # items evaluated at once; all values of a stage are kept for so many
+
+
+def portions(items: Items) -> list[Items]:
+    """The items in order, as many at a time as are evaluated at once."""
+    return [
+        items.take(np.arange(at, min(at + _TOGETHER, items.count)))
+        for at in range(0, max(items.count, 1), _TOGETHER)
+    ]
+
+
+def _joined(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
+    return {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
+
+
 def run(kernel: Kernel, items: Items) -> Result:
     """The result of every item."""
-    return _run(kernel, items, None)
+    parts = [_run(kernel, portion, None) for portion in portions(items)]
+    return Result(
+        _joined([p.buffers for p in parts]),
+        _joined([p.written for p in parts]),
+        _joined([p.broken for p in parts]),
+        np.concatenate([p.in_range for p in parts]),
+    )
 
 
 def decisions(kernel: Kernel, items: Items) -> list[Decisions]:
