@@ -6,8 +6,9 @@
  * h264_idct8, NEON intrinsics, class full
  * computes H.264 8.5.13.2 (residual 8x8 transform), 8.5.14 (picture construction)
  * assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
- *   1, and m + 32 no more than -33 less
- * input hash bcd2a8e855351896
+ *   1
+ * assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
+ * input hash e2fc3b9306592c8c
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
