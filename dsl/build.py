@@ -158,6 +158,16 @@ def rewrite_stage(
     )
 
 
+def at_lanes(node: Node, args: tuple[Node, ...], at: Mapping[str, int], builder: Builder) -> Node:
+    """The node on new arguments, where the lanes in `at` have these values."""
+    if node.op is Op.CONST or (node.op is Op.LANE and node.attr[0] in at):
+        return builder.const(node.value if node.op is Op.CONST else at[node.attr[0]], node.loc)
+    attr = node.attr
+    if node.op in (Op.LOAD, Op.PARAM) and node.index:
+        attr = (attr[0], fix_lanes(node.index, at))
+    return builder.make(node.op, args, attr, node.loc, node.name)
+
+
 def fix_lanes(index: tuple[Affine, ...], at: Mapping[str, int]) -> tuple[Affine, ...]:
     """The index with the lanes in `at` replaced by their values."""
     return tuple(

@@ -92,7 +92,10 @@ def wrap(x: Value, dtype: DType) -> Value:
 
 def low_bits(x: Value, n: int) -> Value:
     """The lowest n bits, as a number that is not negative: x modulo 2**n."""
-    return x._k._op(Op.WRAP, x, attr=(DType(f"u{n}", n, False),))
+    k = _traced("low_bits", x)._k
+    if not is_integer(n) or not 1 <= n <= 32:
+        k._fail("operand", f"low_bits takes 1 to 32 bits, not {n!r}", "a width is known here")
+    return k._op(Op.WRAP, x, attr=(DType(f"u{n}", n, False),))
 
 
 def round_shift(x: Value, n: int) -> Value:

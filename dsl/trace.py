@@ -253,6 +253,11 @@ class KernelBuilder:
                 "state a range of a parameter, as in eob=(1, 1)",
             )  # fmt: skip
         for p, bounds in when.items():
+            if p in known and known[p].count > 1:
+                self._fail(
+                    "declaration", f"class {name}: {p} is an array, of which no element decides",
+                    "add a parameter that tells the items apart",
+                )  # fmt: skip
             if p not in known:
                 self._fail(
                     "declaration", f"class {name}: no parameter {p}",

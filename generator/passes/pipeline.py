@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from daedalus.dsl.ir import Kernel
+from daedalus.dsl.verify import check_places
 from daedalus.generator.passes.assume import keep_assumptions
 from daedalus.generator.passes.bias import bias_sums
 from daedalus.generator.passes.compare import compare_operands
@@ -62,4 +63,5 @@ def lower(
         kernel = step(kernel)
         if watch is not None:
             watch(name, kernel)
+    check_places(kernel, schedule.name)
     return kernel

@@ -4,8 +4,8 @@
 from dataclasses import replace
 from itertools import product
 
-from daedalus.dsl.build import Builder, fix_lanes
-from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store
+from daedalus.dsl.build import Builder, at_lanes, fix_lanes
+from daedalus.dsl.ir import Kernel, Node, Stage, Store
 
 
 def unroll_outer(kernel: Kernel) -> Kernel:
@@ -25,15 +25,7 @@ def _stage(kernel: Kernel, stage: Stage) -> Stage:
         at = {lane: v for (lane, _), v in zip(unrolled, point, strict=True)}
         new: dict[Node, Node] = {}
         for node in stage.nodes():
-            if node.op is Op.CONST or (node.op is Op.LANE and node.attr[0] in at):
-                value = node.value if node.op is Op.CONST else at[node.attr[0]]
-                new[node] = builder.const(value, node.loc)
-                continue
-            attr = node.attr
-            if node.op in (Op.LOAD, Op.PARAM) and node.index:
-                attr = (node.attr[0], fix_lanes(node.index, at))
-            args = tuple(new[a] for a in node.args)
-            new[node] = builder.make(node.op, args, attr, node.loc, node.name)
+            new[node] = at_lanes(node, tuple(new[a] for a in node.args), at, builder)
         stores += [
             replace(
                 s,

@@ -110,6 +110,21 @@ d = k.param("d", u8, 0, 3)
 with k.stage(x=8) as x:
     out[0, x] = src[0, x + d]
 ''', "bounds", "reads src at column 0..10, declared 0..9"),
+    "varying place": ('''
+out = k.plane("out", u8, rows=(0, 1), cols=(0, 8), access="out")
+src = k.plane("src", u8, rows=(0, 1), cols=(0, 300))
+with k.stage(x=8) as x:
+    out[0, x] = src[0, x + src[0, x]]
+''', "uniform", "reads src at a place that differs between lanes"),
+    "class of an array": ('''
+t = k.params("t", u8, 4, 0, 100)
+k.item_class("few", t=(0, 3))
+''', "declaration", "class few: t is an array"),
+    "no bits": ('''
+out = k.plane("out", u8, rows=(0, 1), cols=(0, 8), access="inout")
+with k.stage(x=8) as x:
+    out[0, x] = low_bits(out[0, x], 0)
+''', "operand", "low_bits takes 1 to 32 bits"),
     "half written": ('''
 out = k.plane("out", u8, rows=(0, 1), cols=(0, 8), access="out")
 on = k.param("on", u8, 0, 1)

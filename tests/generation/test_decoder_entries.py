@@ -195,8 +195,6 @@ UNCUT = {
     "count": ({}, "dst[y, x] = wrap(src[y, x] + rows, u8)", "values depend on rows"),
     "above": ({}, "dst[y, x] = min(src[y, x], src[0, x])", "src is not indexed by the row"),
     "diagonal": ({}, "dst[y, x] = src[y, x + y]", "src is not indexed by the row"),
-    "class": ({"declarations": 'k.item_class("one", rows=(1, 1))'}, "dst[y, x] = src[y, x]",
-              "rows decides the class"),
     "array": ({"declarations": 'a = k.params("a", u8, 8, 0, 9)'}, "dst[y, x] = a[y]",
               "values of a depend on the row"),
     "temp": ({"declarations": 't = k.temp("t", (8, 8))'},

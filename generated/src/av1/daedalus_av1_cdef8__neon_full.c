@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class full
  * computes AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit
- * input hash 6c8ecef8465c053a
+ * input hash bfc20ee2a6da5ed7
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -373,7 +373,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int32_t t201 = t186 * t43;
   const int32_t t202 = t187 * t43;
   const int16x8_t px = vld1q_s16(&tile[2][2]);
-  const ptrdiff_t tile_offset = 12*t25 + t27;
+  const ptrdiff_t tile_offset = 12*(ptrdiff_t)t25 + (ptrdiff_t)t27;
   const int16x8_t t28 = vld1q_s16(&(&tile[2][2])[tile_offset]);
   const uint16x8_t size = vabdq_u16(vreinterpretq_u16_s16(t28), vreinterpretq_u16_s16(px));
   const int16x8_t pri_shift_neg = vdupq_n_s16((int16_t)(-(int64_t)pri_shift));
@@ -390,7 +390,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t40 = vcgtq_u16(k30000_9, vreinterpretq_u16_s16(t28));
   const int16x8_t t41 = vbslq_s16(t40, t28, px);
   const int16x8_t t42_sat = vmaxq_s16(px, t41);
-  const ptrdiff_t tile_offset_2 = 12*t44 + t45;
+  const ptrdiff_t tile_offset_2 = 12*(ptrdiff_t)t44 + (ptrdiff_t)t45;
   const int16x8_t t46 = vld1q_s16(&(&tile[2][2])[tile_offset_2]);
   const uint16x8_t size_2 = vabdq_u16(vreinterpretq_u16_s16(t46), vreinterpretq_u16_s16(px));
   const uint16x8_t t48 = vshlq_u16(size_2, pri_shift_neg);
@@ -403,7 +403,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t57 = vcgtq_u16(k30000_9, vreinterpretq_u16_s16(t46));
   const int16x8_t t58 = vbslq_s16(t57, t46, px);
   const int16x8_t t59_sat = vmaxq_s16(t42_sat, t58);
-  const ptrdiff_t tile_offset_3 = 12*t60 + t61;
+  const ptrdiff_t tile_offset_3 = 12*(ptrdiff_t)t60 + (ptrdiff_t)t61;
   const int16x8_t t62 = vld1q_s16(&(&tile[2][2])[tile_offset_3]);
   const uint16x8_t size_3 = vabdq_u16(vreinterpretq_u16_s16(t62), vreinterpretq_u16_s16(px));
   const uint16x8_t t64 = vshlq_u16(size_3, pri_shift_neg);
@@ -416,7 +416,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t73 = vcgtq_u16(k30000_9, vreinterpretq_u16_s16(t62));
   const int16x8_t t74 = vbslq_s16(t73, t62, px);
   const int16x8_t t75_sat = vmaxq_s16(t59_sat, t74);
-  const ptrdiff_t tile_offset_4 = 12*t76 + t77;
+  const ptrdiff_t tile_offset_4 = 12*(ptrdiff_t)t76 + (ptrdiff_t)t77;
   const int16x8_t t78 = vld1q_s16(&(&tile[2][2])[tile_offset_4]);
   const uint16x8_t size_4 = vabdq_u16(vreinterpretq_u16_s16(t78), vreinterpretq_u16_s16(px));
   const uint16x8_t t80 = vshlq_u16(size_4, pri_shift_neg);
@@ -429,7 +429,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t89 = vcgtq_u16(k30000_9, vreinterpretq_u16_s16(t78));
   const int16x8_t t90 = vbslq_s16(t89, t78, px);
   const int16x8_t t91_sat = vmaxq_s16(t75_sat, t90);
-  const ptrdiff_t tile_offset_5 = 12*t92 + t93;
+  const ptrdiff_t tile_offset_5 = 12*(ptrdiff_t)t92 + (ptrdiff_t)t93;
   const int16x8_t t94 = vld1q_s16(&(&tile[2][2])[tile_offset_5]);
   const uint16x8_t size_5 = vabdq_u16(vreinterpretq_u16_s16(t94), vreinterpretq_u16_s16(px));
   const int16x8_t sec_shift_neg = vdupq_n_s16((int16_t)(-(int64_t)sec_shift));
@@ -444,7 +444,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t105 = vcgtq_u16(k30000_9, vreinterpretq_u16_s16(t94));
   const int16x8_t t106 = vbslq_s16(t105, t94, px);
   const int16x8_t t107_sat = vmaxq_s16(t91_sat, t106);
-  const ptrdiff_t tile_offset_6 = 12*t108 + t109;
+  const ptrdiff_t tile_offset_6 = 12*(ptrdiff_t)t108 + (ptrdiff_t)t109;
   const int16x8_t t110 = vld1q_s16(&(&tile[2][2])[tile_offset_6]);
   const uint16x8_t size_6 = vabdq_u16(vreinterpretq_u16_s16(t110), vreinterpretq_u16_s16(px));
   const uint16x8_t t112 = vshlq_u16(size_6, sec_shift_neg);
@@ -457,7 +457,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t121 = vcgtq_u16(k30000_9, vreinterpretq_u16_s16(t110));
   const int16x8_t t122 = vbslq_s16(t121, t110, px);
   const int16x8_t t123_sat = vmaxq_s16(t107_sat, t122);
-  const ptrdiff_t tile_offset_7 = 12*t124 + t125;
+  const ptrdiff_t tile_offset_7 = 12*(ptrdiff_t)t124 + (ptrdiff_t)t125;
   const int16x8_t t126 = vld1q_s16(&(&tile[2][2])[tile_offset_7]);
   const uint16x8_t size_7 = vabdq_u16(vreinterpretq_u16_s16(t126), vreinterpretq_u16_s16(px));
   const uint16x8_t t128 = vshlq_u16(size_7, sec_shift_neg);
@@ -470,7 +470,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t136 = vcgtq_u16(k30000_9, vreinterpretq_u16_s16(t126));
   const int16x8_t t137 = vbslq_s16(t136, t126, px);
   const int16x8_t t138_sat = vmaxq_s16(t123_sat, t137);
-  const ptrdiff_t tile_offset_8 = 12*t139 + t140;
+  const ptrdiff_t tile_offset_8 = 12*(ptrdiff_t)t139 + (ptrdiff_t)t140;
   const int16x8_t t141 = vld1q_s16(&(&tile[2][2])[tile_offset_8]);
   const uint16x8_t size_8 = vabdq_u16(vreinterpretq_u16_s16(t141), vreinterpretq_u16_s16(px));
   const uint16x8_t t143 = vshlq_u16(size_8, sec_shift_neg);
@@ -483,7 +483,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t151 = vcgtq_u16(k30000_9, vreinterpretq_u16_s16(t141));
   const int16x8_t t152 = vbslq_s16(t151, t141, px);
   const int16x8_t t153_sat = vmaxq_s16(t138_sat, t152);
-  const ptrdiff_t tile_offset_9 = 12*t154 + t155;
+  const ptrdiff_t tile_offset_9 = 12*(ptrdiff_t)t154 + (ptrdiff_t)t155;
   const int16x8_t t156 = vld1q_s16(&(&tile[2][2])[tile_offset_9]);
   const uint16x8_t size_9 = vabdq_u16(vreinterpretq_u16_s16(t156), vreinterpretq_u16_s16(px));
   const uint16x8_t t158 = vshlq_u16(size_9, sec_shift_neg);
@@ -496,7 +496,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t167 = vcgtq_u16(k30000_9, vreinterpretq_u16_s16(t156));
   const int16x8_t t168 = vbslq_s16(t167, t156, px);
   const int16x8_t t169_sat = vmaxq_s16(t153_sat, t168);
-  const ptrdiff_t tile_offset_10 = 12*t170 + t171;
+  const ptrdiff_t tile_offset_10 = 12*(ptrdiff_t)t170 + (ptrdiff_t)t171;
   const int16x8_t t172 = vld1q_s16(&(&tile[2][2])[tile_offset_10]);
   const uint16x8_t size_10 = vabdq_u16(vreinterpretq_u16_s16(t172), vreinterpretq_u16_s16(px));
   const uint16x8_t t174 = vshlq_u16(size_10, sec_shift_neg);
@@ -509,7 +509,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t183 = vcgtq_u16(k30000_9, vreinterpretq_u16_s16(t172));
   const int16x8_t t184 = vbslq_s16(t183, t172, px);
   const int16x8_t t185_sat = vmaxq_s16(t169_sat, t184);
-  const ptrdiff_t tile_offset_11 = 12*t186 + t187;
+  const ptrdiff_t tile_offset_11 = 12*(ptrdiff_t)t186 + (ptrdiff_t)t187;
   const int16x8_t t188 = vld1q_s16(&(&tile[2][2])[tile_offset_11]);
   const uint16x8_t size_11 = vabdq_u16(vreinterpretq_u16_s16(t188), vreinterpretq_u16_s16(px));
   const uint16x8_t t190 = vshlq_u16(size_11, sec_shift_neg);
@@ -522,7 +522,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t198 = vcgtq_u16(k30000_9, vreinterpretq_u16_s16(t188));
   const int16x8_t t199 = vbslq_s16(t198, t188, px);
   const int16x8_t t200_sat = vmaxq_s16(t185_sat, t199);
-  const ptrdiff_t tile_offset_12 = 12*t201 + t202;
+  const ptrdiff_t tile_offset_12 = 12*(ptrdiff_t)t201 + (ptrdiff_t)t202;
   const int16x8_t p = vld1q_s16(&(&tile[2][2])[tile_offset_12]);
   const uint16x8_t size_12 = vabdq_u16(vreinterpretq_u16_s16(p), vreinterpretq_u16_s16(px));
   const uint16x8_t t205 = vshlq_u16(size_12, sec_shift_neg);

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class full
  * computes AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit
- * input hash e142b1fe98f54f72
+ * input hash 9b97ffb0dd2c9617
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -369,7 +369,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int32_t t202 = t187 * t43;
   const int16x8_t px_0 = vld1q_s16(&tile[2][2]);
   const int16x8_t px_1 = vld1q_s16(&tile[3][2]);
-  const ptrdiff_t tile_offset = 12*t25 + t27;
+  const ptrdiff_t tile_offset = 12*(ptrdiff_t)t25 + (ptrdiff_t)t27;
   const int16x8_t t28_0 = vld1q_s16(&(&tile[2][2])[tile_offset]);
   const int16x8_t t28_1 = vld1q_s16(&(&tile[3][2])[tile_offset]);
   const uint16x8_t size_0 = vabdq_u16(vreinterpretq_u16_s16(t28_0), vreinterpretq_u16_s16(px_0));
@@ -401,7 +401,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t41_1 = vbslq_s16(t40_1, t28_1, px_1);
   const int16x8_t t42_sat_0 = vmaxq_s16(px_0, t41_0);
   const int16x8_t t42_sat_1 = vmaxq_s16(px_1, t41_1);
-  const ptrdiff_t tile_offset_2 = 12*t44 + t45;
+  const ptrdiff_t tile_offset_2 = 12*(ptrdiff_t)t44 + (ptrdiff_t)t45;
   const int16x8_t t46_0 = vld1q_s16(&(&tile[2][2])[tile_offset_2]);
   const int16x8_t t46_1 = vld1q_s16(&(&tile[3][2])[tile_offset_2]);
   const uint16x8_t size_0_2 = vabdq_u16(vreinterpretq_u16_s16(t46_0), vreinterpretq_u16_s16(px_0));
@@ -426,7 +426,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t58_1 = vbslq_s16(t57_1, t46_1, px_1);
   const int16x8_t t59_sat_0 = vmaxq_s16(t42_sat_0, t58_0);
   const int16x8_t t59_sat_1 = vmaxq_s16(t42_sat_1, t58_1);
-  const ptrdiff_t tile_offset_3 = 12*t60 + t61;
+  const ptrdiff_t tile_offset_3 = 12*(ptrdiff_t)t60 + (ptrdiff_t)t61;
   const int16x8_t t62_0 = vld1q_s16(&(&tile[2][2])[tile_offset_3]);
   const int16x8_t t62_1 = vld1q_s16(&(&tile[3][2])[tile_offset_3]);
   const uint16x8_t size_0_3 = vabdq_u16(vreinterpretq_u16_s16(t62_0), vreinterpretq_u16_s16(px_0));
@@ -451,7 +451,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t74_1 = vbslq_s16(t73_1, t62_1, px_1);
   const int16x8_t t75_sat_0 = vmaxq_s16(t59_sat_0, t74_0);
   const int16x8_t t75_sat_1 = vmaxq_s16(t59_sat_1, t74_1);
-  const ptrdiff_t tile_offset_4 = 12*t76 + t77;
+  const ptrdiff_t tile_offset_4 = 12*(ptrdiff_t)t76 + (ptrdiff_t)t77;
   const int16x8_t t78_0 = vld1q_s16(&(&tile[2][2])[tile_offset_4]);
   const int16x8_t t78_1 = vld1q_s16(&(&tile[3][2])[tile_offset_4]);
   const uint16x8_t size_0_4 = vabdq_u16(vreinterpretq_u16_s16(t78_0), vreinterpretq_u16_s16(px_0));
@@ -476,7 +476,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t90_1 = vbslq_s16(t89_1, t78_1, px_1);
   const int16x8_t t91_sat_0 = vmaxq_s16(t75_sat_0, t90_0);
   const int16x8_t t91_sat_1 = vmaxq_s16(t75_sat_1, t90_1);
-  const ptrdiff_t tile_offset_5 = 12*t92 + t93;
+  const ptrdiff_t tile_offset_5 = 12*(ptrdiff_t)t92 + (ptrdiff_t)t93;
   const int16x8_t t94_0 = vld1q_s16(&(&tile[2][2])[tile_offset_5]);
   const int16x8_t t94_1 = vld1q_s16(&(&tile[3][2])[tile_offset_5]);
   const uint16x8_t size_0_5 = vabdq_u16(vreinterpretq_u16_s16(t94_0), vreinterpretq_u16_s16(px_0));
@@ -505,7 +505,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t106_1 = vbslq_s16(t105_1, t94_1, px_1);
   const int16x8_t t107_sat_0 = vmaxq_s16(t91_sat_0, t106_0);
   const int16x8_t t107_sat_1 = vmaxq_s16(t91_sat_1, t106_1);
-  const ptrdiff_t tile_offset_6 = 12*t108 + t109;
+  const ptrdiff_t tile_offset_6 = 12*(ptrdiff_t)t108 + (ptrdiff_t)t109;
   const int16x8_t t110_0 = vld1q_s16(&(&tile[2][2])[tile_offset_6]);
   const int16x8_t t110_1 = vld1q_s16(&(&tile[3][2])[tile_offset_6]);
   const uint16x8_t size_0_6 = vabdq_u16(vreinterpretq_u16_s16(t110_0), vreinterpretq_u16_s16(px_0));
@@ -530,7 +530,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t122_1 = vbslq_s16(t121_1, t110_1, px_1);
   const int16x8_t t123_sat_0 = vmaxq_s16(t107_sat_0, t122_0);
   const int16x8_t t123_sat_1 = vmaxq_s16(t107_sat_1, t122_1);
-  const ptrdiff_t tile_offset_7 = 12*t124 + t125;
+  const ptrdiff_t tile_offset_7 = 12*(ptrdiff_t)t124 + (ptrdiff_t)t125;
   const int16x8_t t126_0 = vld1q_s16(&(&tile[2][2])[tile_offset_7]);
   const int16x8_t t126_1 = vld1q_s16(&(&tile[3][2])[tile_offset_7]);
   const uint16x8_t size_0_7 = vabdq_u16(vreinterpretq_u16_s16(t126_0), vreinterpretq_u16_s16(px_0));
@@ -555,7 +555,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t137_1 = vbslq_s16(t136_1, t126_1, px_1);
   const int16x8_t t138_sat_0 = vmaxq_s16(t123_sat_0, t137_0);
   const int16x8_t t138_sat_1 = vmaxq_s16(t123_sat_1, t137_1);
-  const ptrdiff_t tile_offset_8 = 12*t139 + t140;
+  const ptrdiff_t tile_offset_8 = 12*(ptrdiff_t)t139 + (ptrdiff_t)t140;
   const int16x8_t t141_0 = vld1q_s16(&(&tile[2][2])[tile_offset_8]);
   const int16x8_t t141_1 = vld1q_s16(&(&tile[3][2])[tile_offset_8]);
   const uint16x8_t size_0_8 = vabdq_u16(vreinterpretq_u16_s16(t141_0), vreinterpretq_u16_s16(px_0));
@@ -580,7 +580,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t152_1 = vbslq_s16(t151_1, t141_1, px_1);
   const int16x8_t t153_sat_0 = vmaxq_s16(t138_sat_0, t152_0);
   const int16x8_t t153_sat_1 = vmaxq_s16(t138_sat_1, t152_1);
-  const ptrdiff_t tile_offset_9 = 12*t154 + t155;
+  const ptrdiff_t tile_offset_9 = 12*(ptrdiff_t)t154 + (ptrdiff_t)t155;
   const int16x8_t t156_0 = vld1q_s16(&(&tile[2][2])[tile_offset_9]);
   const int16x8_t t156_1 = vld1q_s16(&(&tile[3][2])[tile_offset_9]);
   const uint16x8_t size_0_9 = vabdq_u16(vreinterpretq_u16_s16(t156_0), vreinterpretq_u16_s16(px_0));
@@ -605,7 +605,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t168_1 = vbslq_s16(t167_1, t156_1, px_1);
   const int16x8_t t169_sat_0 = vmaxq_s16(t153_sat_0, t168_0);
   const int16x8_t t169_sat_1 = vmaxq_s16(t153_sat_1, t168_1);
-  const ptrdiff_t tile_offset_10 = 12*t170 + t171;
+  const ptrdiff_t tile_offset_10 = 12*(ptrdiff_t)t170 + (ptrdiff_t)t171;
   const int16x8_t t172_0 = vld1q_s16(&(&tile[2][2])[tile_offset_10]);
   const int16x8_t t172_1 = vld1q_s16(&(&tile[3][2])[tile_offset_10]);
   const uint16x8_t size_0_10 = vabdq_u16(vreinterpretq_u16_s16(t172_0),
@@ -632,7 +632,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t184_1 = vbslq_s16(t183_1, t172_1, px_1);
   const int16x8_t t185_sat_0 = vmaxq_s16(t169_sat_0, t184_0);
   const int16x8_t t185_sat_1 = vmaxq_s16(t169_sat_1, t184_1);
-  const ptrdiff_t tile_offset_11 = 12*t186 + t187;
+  const ptrdiff_t tile_offset_11 = 12*(ptrdiff_t)t186 + (ptrdiff_t)t187;
   const int16x8_t t188_0 = vld1q_s16(&(&tile[2][2])[tile_offset_11]);
   const int16x8_t t188_1 = vld1q_s16(&(&tile[3][2])[tile_offset_11]);
   const uint16x8_t size_0_11 = vabdq_u16(vreinterpretq_u16_s16(t188_0),
@@ -659,7 +659,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t t199_1 = vbslq_s16(t198_1, t188_1, px_1);
   const int16x8_t t200_sat_0 = vmaxq_s16(t185_sat_0, t199_0);
   const int16x8_t t200_sat_1 = vmaxq_s16(t185_sat_1, t199_1);
-  const ptrdiff_t tile_offset_12 = 12*t201 + t202;
+  const ptrdiff_t tile_offset_12 = 12*(ptrdiff_t)t201 + (ptrdiff_t)t202;
   const int16x8_t p_0 = vld1q_s16(&(&tile[2][2])[tile_offset_12]);
   const int16x8_t p_1 = vld1q_s16(&(&tile[3][2])[tile_offset_12]);
   const uint16x8_t size_0_12 = vabdq_u16(vreinterpretq_u16_s16(p_0), vreinterpretq_u16_s16(px_0));

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class inside (15 <= edges <= 15)
  * computes AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit
- * input hash e83f2640bb71bda7
+ * input hash e003714c81321917
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -88,7 +88,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int32_t t166 = dx_table[daedalus_clip(beside_2, 0, 7)][1];
   const int32_t t178 = t165 * t40;
   const int32_t t179 = t166 * t40;
-  const ptrdiff_t src_offset = t25 * src_stride + t27;
+  const ptrdiff_t src_offset = ((ptrdiff_t)t25) * src_stride + (ptrdiff_t)t27;
   const uint8x8_t t28 = vld1_u8(&(&src[0])[src_offset]);
   const uint8x8_t px = vld1_u8(&src[0]);
   const uint8x8_t size = vabd_u8(t28, px);
@@ -104,7 +104,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t parts0 = vmull_s8(vreinterpret_s8_u8(t36), vreinterpret_s8_u8(t18));
   const uint8x8_t t38_sat = vmin_u8(px, t28);
   const uint8x8_t t39_sat = vmax_u8(px, t28);
-  const ptrdiff_t src_offset_2 = t41 * src_stride + t42;
+  const ptrdiff_t src_offset_2 = ((ptrdiff_t)t41) * src_stride + (ptrdiff_t)t42;
   const uint8x8_t t43 = vld1_u8(&(&src[0])[src_offset_2]);
   const uint8x8_t size_2 = vabd_u8(t43, px);
   const uint8x8_t t45 = vshl_u8(size_2, pri_shift_neg);
@@ -115,7 +115,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x8_t t51 = vbsl_u8(t49, vreinterpret_u8_s8(t50), amount_2);
   const uint8x8_t t53_sat = vmin_u8(t38_sat, t43);
   const uint8x8_t t54_sat = vmax_u8(t39_sat, t43);
-  const ptrdiff_t src_offset_3 = t55 * src_stride + t56;
+  const ptrdiff_t src_offset_3 = ((ptrdiff_t)t55) * src_stride + (ptrdiff_t)t56;
   const uint8x8_t t57 = vld1_u8(&(&src[0])[src_offset_3]);
   const uint8x8_t size_3 = vabd_u8(t57, px);
   const uint8x8_t t59 = vshl_u8(size_3, pri_shift_neg);
@@ -126,7 +126,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x8_t t65 = vbsl_u8(t63, vreinterpret_u8_s8(t64), amount_3);
   const uint8x8_t t67_sat = vmin_u8(t53_sat, t57);
   const uint8x8_t t68_sat = vmax_u8(t54_sat, t57);
-  const ptrdiff_t src_offset_4 = t69 * src_stride + t70;
+  const ptrdiff_t src_offset_4 = ((ptrdiff_t)t69) * src_stride + (ptrdiff_t)t70;
   const uint8x8_t t71 = vld1_u8(&(&src[0])[src_offset_4]);
   const uint8x8_t size_4 = vabd_u8(t71, px);
   const uint8x8_t t73 = vshl_u8(size_4, pri_shift_neg);
@@ -137,7 +137,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x8_t t79 = vbsl_u8(t77, vreinterpret_u8_s8(t78), amount_4);
   const uint8x8_t t81_sat = vmin_u8(t67_sat, t71);
   const uint8x8_t t82_sat = vmax_u8(t68_sat, t71);
-  const ptrdiff_t src_offset_5 = t83 * src_stride + t84;
+  const ptrdiff_t src_offset_5 = ((ptrdiff_t)t83) * src_stride + (ptrdiff_t)t84;
   const uint8x8_t t85 = vld1_u8(&(&src[0])[src_offset_5]);
   const uint8x8_t size_5 = vabd_u8(t85, px);
   const int8x8_t sec_shift_neg = vdup_n_s8((int8_t)(-(int64_t)sec_shift));
@@ -150,7 +150,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x8_t t93 = vbsl_u8(t91, vreinterpret_u8_s8(t92), amount_5);
   const uint8x8_t t95_sat = vmin_u8(t81_sat, t85);
   const uint8x8_t t96_sat = vmax_u8(t82_sat, t85);
-  const ptrdiff_t src_offset_6 = t97 * src_stride + t98;
+  const ptrdiff_t src_offset_6 = ((ptrdiff_t)t97) * src_stride + (ptrdiff_t)t98;
   const uint8x8_t t99 = vld1_u8(&(&src[0])[src_offset_6]);
   const uint8x8_t size_6 = vabd_u8(t99, px);
   const uint8x8_t t101 = vshl_u8(size_6, sec_shift_neg);
@@ -161,7 +161,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x8_t t107 = vbsl_u8(t105, vreinterpret_u8_s8(t106), amount_6);
   const uint8x8_t t109_sat = vmin_u8(t95_sat, t99);
   const uint8x8_t t110_sat = vmax_u8(t96_sat, t99);
-  const ptrdiff_t src_offset_7 = t111 * src_stride + t112;
+  const ptrdiff_t src_offset_7 = ((ptrdiff_t)t111) * src_stride + (ptrdiff_t)t112;
   const uint8x8_t t113 = vld1_u8(&(&src[0])[src_offset_7]);
   const uint8x8_t size_7 = vabd_u8(t113, px);
   const uint8x8_t t115 = vshl_u8(size_7, sec_shift_neg);
@@ -172,7 +172,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x8_t parts6 = vbsl_u8(t119, vreinterpret_u8_s8(t120), amount_7);
   const uint8x8_t t122_sat = vmin_u8(t109_sat, t113);
   const uint8x8_t t123_sat = vmax_u8(t110_sat, t113);
-  const ptrdiff_t src_offset_8 = t124 * src_stride + t125;
+  const ptrdiff_t src_offset_8 = ((ptrdiff_t)t124) * src_stride + (ptrdiff_t)t125;
   const uint8x8_t t126 = vld1_u8(&(&src[0])[src_offset_8]);
   const uint8x8_t size_8 = vabd_u8(t126, px);
   const uint8x8_t t128 = vshl_u8(size_8, sec_shift_neg);
@@ -183,7 +183,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x8_t parts7 = vbsl_u8(t132, vreinterpret_u8_s8(t133), amount_8);
   const uint8x8_t t135_sat = vmin_u8(t122_sat, t126);
   const uint8x8_t t136_sat = vmax_u8(t123_sat, t126);
-  const ptrdiff_t src_offset_9 = t137 * src_stride + t138;
+  const ptrdiff_t src_offset_9 = ((ptrdiff_t)t137) * src_stride + (ptrdiff_t)t138;
   const uint8x8_t t139 = vld1_u8(&(&src[0])[src_offset_9]);
   const uint8x8_t size_9 = vabd_u8(t139, px);
   const uint8x8_t t141 = vshl_u8(size_9, sec_shift_neg);
@@ -194,7 +194,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x8_t t147 = vbsl_u8(t145, vreinterpret_u8_s8(t146), amount_9);
   const uint8x8_t t149_sat = vmin_u8(t135_sat, t139);
   const uint8x8_t t150_sat = vmax_u8(t136_sat, t139);
-  const ptrdiff_t src_offset_10 = t151 * src_stride + t152;
+  const ptrdiff_t src_offset_10 = ((ptrdiff_t)t151) * src_stride + (ptrdiff_t)t152;
   const uint8x8_t t153 = vld1_u8(&(&src[0])[src_offset_10]);
   const uint8x8_t size_10 = vabd_u8(t153, px);
   const uint8x8_t t155 = vshl_u8(size_10, sec_shift_neg);
@@ -205,7 +205,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x8_t t161 = vbsl_u8(t159, vreinterpret_u8_s8(t160), amount_10);
   const uint8x8_t t163_sat = vmin_u8(t149_sat, t153);
   const uint8x8_t t164_sat = vmax_u8(t150_sat, t153);
-  const ptrdiff_t src_offset_11 = t165 * src_stride + t166;
+  const ptrdiff_t src_offset_11 = ((ptrdiff_t)t165) * src_stride + (ptrdiff_t)t166;
   const uint8x8_t t167 = vld1_u8(&(&src[0])[src_offset_11]);
   const uint8x8_t size_11 = vabd_u8(t167, px);
   const uint8x8_t t169 = vshl_u8(size_11, sec_shift_neg);
@@ -216,7 +216,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x8_t parts10 = vbsl_u8(t173, vreinterpret_u8_s8(t174), amount_11);
   const uint8x8_t t176_sat = vmin_u8(t163_sat, t167);
   const uint8x8_t t177_sat = vmax_u8(t164_sat, t167);
-  const ptrdiff_t src_offset_12 = t178 * src_stride + t179;
+  const ptrdiff_t src_offset_12 = ((ptrdiff_t)t178) * src_stride + (ptrdiff_t)t179;
   const uint8x8_t p = vld1_u8(&(&src[0])[src_offset_12]);
   const uint8x8_t size_12 = vabd_u8(p, px);
   const uint8x8_t t182 = vshl_u8(size_12, sec_shift_neg);

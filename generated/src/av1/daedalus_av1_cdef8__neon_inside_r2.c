@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class inside (15 <= edges <= 15)
  * computes AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit
- * input hash ed204f6fc83e0596
+ * input hash b82fc77dfb05c06f
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -88,7 +88,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int32_t t166 = dx_table[daedalus_clip(beside_2, 0, 7)][1];
   const int32_t t178 = t165 * t40;
   const int32_t t179 = t166 * t40;
-  const ptrdiff_t src_offset = t25 * src_stride + t27;
+  const ptrdiff_t src_offset = ((ptrdiff_t)t25) * src_stride + (ptrdiff_t)t27;
   const uint8x16_t t28 = vcombine_u8(vld1_u8(&(&src[0])[src_offset]),
       vld1_u8(&(&src_row1[0])[src_offset]));
   const uint8x16_t px = vcombine_u8(vld1_u8(&src[0]), vld1_u8(&src_row1[0]));
@@ -107,7 +107,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const int16x8_t parts0_1 = vmull_high_s8(vreinterpretq_s8_u8(t36), vreinterpretq_s8_u8(t18));
   const uint8x16_t t38_sat = vminq_u8(px, t28);
   const uint8x16_t t39_sat = vmaxq_u8(px, t28);
-  const ptrdiff_t src_offset_2 = t41 * src_stride + t42;
+  const ptrdiff_t src_offset_2 = ((ptrdiff_t)t41) * src_stride + (ptrdiff_t)t42;
   const uint8x16_t t43 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_2]),
       vld1_u8(&(&src_row1[0])[src_offset_2]));
   const uint8x16_t size_2 = vabdq_u8(t43, px);
@@ -119,7 +119,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t51 = vbslq_u8(t49, vreinterpretq_u8_s8(t50), amount_2);
   const uint8x16_t t53_sat = vminq_u8(t38_sat, t43);
   const uint8x16_t t54_sat = vmaxq_u8(t39_sat, t43);
-  const ptrdiff_t src_offset_3 = t55 * src_stride + t56;
+  const ptrdiff_t src_offset_3 = ((ptrdiff_t)t55) * src_stride + (ptrdiff_t)t56;
   const uint8x16_t t57 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_3]),
       vld1_u8(&(&src_row1[0])[src_offset_3]));
   const uint8x16_t size_3 = vabdq_u8(t57, px);
@@ -131,7 +131,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t65 = vbslq_u8(t63, vreinterpretq_u8_s8(t64), amount_3);
   const uint8x16_t t67_sat = vminq_u8(t53_sat, t57);
   const uint8x16_t t68_sat = vmaxq_u8(t54_sat, t57);
-  const ptrdiff_t src_offset_4 = t69 * src_stride + t70;
+  const ptrdiff_t src_offset_4 = ((ptrdiff_t)t69) * src_stride + (ptrdiff_t)t70;
   const uint8x16_t t71 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_4]),
       vld1_u8(&(&src_row1[0])[src_offset_4]));
   const uint8x16_t size_4 = vabdq_u8(t71, px);
@@ -143,7 +143,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t79 = vbslq_u8(t77, vreinterpretq_u8_s8(t78), amount_4);
   const uint8x16_t t81_sat = vminq_u8(t67_sat, t71);
   const uint8x16_t t82_sat = vmaxq_u8(t68_sat, t71);
-  const ptrdiff_t src_offset_5 = t83 * src_stride + t84;
+  const ptrdiff_t src_offset_5 = ((ptrdiff_t)t83) * src_stride + (ptrdiff_t)t84;
   const uint8x16_t t85 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_5]),
       vld1_u8(&(&src_row1[0])[src_offset_5]));
   const uint8x16_t size_5 = vabdq_u8(t85, px);
@@ -157,7 +157,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t93 = vbslq_u8(t91, vreinterpretq_u8_s8(t92), amount_5);
   const uint8x16_t t95_sat = vminq_u8(t81_sat, t85);
   const uint8x16_t t96_sat = vmaxq_u8(t82_sat, t85);
-  const ptrdiff_t src_offset_6 = t97 * src_stride + t98;
+  const ptrdiff_t src_offset_6 = ((ptrdiff_t)t97) * src_stride + (ptrdiff_t)t98;
   const uint8x16_t t99 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_6]),
       vld1_u8(&(&src_row1[0])[src_offset_6]));
   const uint8x16_t size_6 = vabdq_u8(t99, px);
@@ -169,7 +169,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t107 = vbslq_u8(t105, vreinterpretq_u8_s8(t106), amount_6);
   const uint8x16_t t109_sat = vminq_u8(t95_sat, t99);
   const uint8x16_t t110_sat = vmaxq_u8(t96_sat, t99);
-  const ptrdiff_t src_offset_7 = t111 * src_stride + t112;
+  const ptrdiff_t src_offset_7 = ((ptrdiff_t)t111) * src_stride + (ptrdiff_t)t112;
   const uint8x16_t t113 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_7]),
       vld1_u8(&(&src_row1[0])[src_offset_7]));
   const uint8x16_t size_7 = vabdq_u8(t113, px);
@@ -181,7 +181,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t parts6 = vbslq_u8(t119, vreinterpretq_u8_s8(t120), amount_7);
   const uint8x16_t t122_sat = vminq_u8(t109_sat, t113);
   const uint8x16_t t123_sat = vmaxq_u8(t110_sat, t113);
-  const ptrdiff_t src_offset_8 = t124 * src_stride + t125;
+  const ptrdiff_t src_offset_8 = ((ptrdiff_t)t124) * src_stride + (ptrdiff_t)t125;
   const uint8x16_t t126 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_8]),
       vld1_u8(&(&src_row1[0])[src_offset_8]));
   const uint8x16_t size_8 = vabdq_u8(t126, px);
@@ -193,7 +193,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t parts7 = vbslq_u8(t132, vreinterpretq_u8_s8(t133), amount_8);
   const uint8x16_t t135_sat = vminq_u8(t122_sat, t126);
   const uint8x16_t t136_sat = vmaxq_u8(t123_sat, t126);
-  const ptrdiff_t src_offset_9 = t137 * src_stride + t138;
+  const ptrdiff_t src_offset_9 = ((ptrdiff_t)t137) * src_stride + (ptrdiff_t)t138;
   const uint8x16_t t139 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_9]),
       vld1_u8(&(&src_row1[0])[src_offset_9]));
   const uint8x16_t size_9 = vabdq_u8(t139, px);
@@ -205,7 +205,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t147 = vbslq_u8(t145, vreinterpretq_u8_s8(t146), amount_9);
   const uint8x16_t t149_sat = vminq_u8(t135_sat, t139);
   const uint8x16_t t150_sat = vmaxq_u8(t136_sat, t139);
-  const ptrdiff_t src_offset_10 = t151 * src_stride + t152;
+  const ptrdiff_t src_offset_10 = ((ptrdiff_t)t151) * src_stride + (ptrdiff_t)t152;
   const uint8x16_t t153 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_10]),
       vld1_u8(&(&src_row1[0])[src_offset_10]));
   const uint8x16_t size_10 = vabdq_u8(t153, px);
@@ -217,7 +217,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t t161 = vbslq_u8(t159, vreinterpretq_u8_s8(t160), amount_10);
   const uint8x16_t t163_sat = vminq_u8(t149_sat, t153);
   const uint8x16_t t164_sat = vmaxq_u8(t150_sat, t153);
-  const ptrdiff_t src_offset_11 = t165 * src_stride + t166;
+  const ptrdiff_t src_offset_11 = ((ptrdiff_t)t165) * src_stride + (ptrdiff_t)t166;
   const uint8x16_t t167 = vcombine_u8(vld1_u8(&(&src[0])[src_offset_11]),
       vld1_u8(&(&src_row1[0])[src_offset_11]));
   const uint8x16_t size_11 = vabdq_u8(t167, px);
@@ -229,7 +229,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t parts10 = vbslq_u8(t173, vreinterpretq_u8_s8(t174), amount_11);
   const uint8x16_t t176_sat = vminq_u8(t163_sat, t167);
   const uint8x16_t t177_sat = vmaxq_u8(t164_sat, t167);
-  const ptrdiff_t src_offset_12 = t178 * src_stride + t179;
+  const ptrdiff_t src_offset_12 = ((ptrdiff_t)t178) * src_stride + (ptrdiff_t)t179;
   const uint8x16_t p = vcombine_u8(vld1_u8(&(&src[0])[src_offset_12]),
       vld1_u8(&(&src_row1[0])[src_offset_12]));
   const uint8x16_t size_12 = vabdq_u8(p, px);

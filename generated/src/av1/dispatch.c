@@ -39,10 +39,6 @@ int daedalus_dispatch_av1_cdef8(daedalus_ctx *ctx, daedalus_substrate substrate,
 
 int daedalus_recipe_dispatch_av1_cdef8(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
     const uint8_t *src, size_t src_stride, size_t n_blocks, const daedalus_av1_cdef8_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
-  };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("av1_cdef8"), DAEDALUS_SUBSTRATE_AUTO,
-      buffers, n_blocks, meta);
+  return daedalus_dispatch_av1_cdef8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
 }

@@ -97,8 +97,15 @@ class Scalars:
         """The same, in parentheses where an operator beside it could tear it apart."""
         return self._text[node] if node in self._atomic else f"({self._text[node]})"
 
+    def limited(self, node: Node, most: int) -> str:
+        """The smaller of a value emitted before and a number."""
+        wide = "64" if self.c_type(node) == "int64_t" else ""
+        return f"daedalus_min{wide}({self._text[node]}, {most})"
+
     def _emit(self, node: Node) -> None:
         expr, atomic = self._expression(node)
+        if node in self.hostile.wraps and self._narrows(node):
+            expr, atomic = f"(int32_t)({expr})", True  # or an item could carry more on from here
         plain = self._inline or re.fullmatch(r"\w+", expr) is not None
         if not plain and (node.op is Op.LOAD or node.name or self._uses[node] > 1):
             name = self.names.fresh(node.name or f"t{node.seq}")
@@ -112,6 +119,12 @@ class Scalars:
         if node.is_bool:
             return "int"
         return "int32_t" if self._fits32(self.ranges.of(node)) else "int64_t"
+
+    def _narrows(self, node: Node) -> bool:
+        """Whether the value has 32 bits, but is computed of wider ones."""
+        return self.c_type(node) == "int32_t" and any(
+            self.c_type(x) == "int64_t" for x in node.args
+        )
 
     @staticmethod
     def _fits32(r: Interval) -> bool:

@@ -119,7 +119,7 @@ def _walked(context: _Context, walk: Walk, watch: Watch | None) -> list[str]:
         depth += 1
 
     def extent(axis: str, most: int) -> str:
-        return f"daedalus_min({outer.text(limits[axis])}, {most})" if axis in limits else str(most)
+        return outer.limited(limits[axis], most) if axis in limits else str(most)
 
     for axis, most in stage.lanes.loops:
         if axis != walk.axis:

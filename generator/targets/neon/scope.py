@@ -49,7 +49,7 @@ class Scope:
 
     def _moved(self, b: Buffer, place: Place, args: tuple[Node, ...]) -> str:
         """A place that only run-time values move: a fixed one, and an offset computed once."""
-        values = [self.spelled(a, place.item) for a in args]
+        values = [f"(ptrdiff_t){self.spelled(a, place.item)}" for a in args]
         terms = with_values(tuple(Affine(0, a.terms) for a in place.index), values)
         still = tuple(Affine(a.const) for a in place.index)
         if b.kind == "plane":
