@@ -416,6 +416,51 @@ static const daedalus_variant sand128_p010_variants[] = {
   },
 };
 
+static const daedalus_buffer_desc vp9_iadst16_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {0, 16, 0, 16},
+    .writes = {0, 16, 0, 16},
+  },
+  {
+    .name = "coeffs",
+    .type = DAEDALUS_TYPE_I16,
+    .is_plane = false,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 0,
+    .item_stride = 256,
+    .lo = -32768,
+    .hi = 32767,
+    .rows_param = 0,
+    .reads = {0, 1, 0, 256},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_class_desc vp9_iadst16_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_iadst16_variants[] = {
+  {
+    .name = "daedalus_vp9_iadst16__c_full",
+    .target = "c",
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_iadst16__c_full,
+  },
+};
+
 static const daedalus_buffer_desc vp9_idct8_buffers[] = {
   {
     .name = "dst",
@@ -542,6 +587,82 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .cpu = daedalus_vp9_idct8__neon_eob12_givensum16,
   },
 #endif
+};
+
+static const daedalus_buffer_desc vp9_lpf16_10_h_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U16,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 1023,
+    .rows_param = 0,
+    .reads = {0, 8, -8, 8},
+    .writes = {0, 8, -7, 7},
+  },
+};
+
+static const daedalus_param_desc vp9_lpf16_10_h_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf16_10_h_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf16_10_h_variants[] = {
+  {
+    .name = "daedalus_vp9_lpf16_10_h__c_full",
+    .target = "c",
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_lpf16_10_h__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_lpf16_10_v_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U16,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 1023,
+    .rows_param = 0,
+    .reads = {-8, 8, 0, 8},
+    .writes = {-7, 7, 0, 8},
+  },
+};
+
+static const daedalus_param_desc vp9_lpf16_10_v_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf16_10_v_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf16_10_v_variants[] = {
+  {
+    .name = "daedalus_vp9_lpf16_10_v__c_full",
+    .target = "c",
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_lpf16_10_v__c_full,
+  },
 };
 
 static const daedalus_buffer_desc vp9_lpf4_h_buffers[] = {
@@ -966,6 +1087,16 @@ static const daedalus_kernel_desc kernels[] = {
     .n_variants = sizeof(sand128_p010_variants) / sizeof(sand128_p010_variants[0]),
   },
   {
+    .id = "vp9_iadst16",
+    .meta_size = 4,
+    .buffers = vp9_iadst16_buffers,
+    .n_buffers = sizeof(vp9_iadst16_buffers) / sizeof(vp9_iadst16_buffers[0]),
+    .classes = vp9_iadst16_classes,
+    .n_classes = sizeof(vp9_iadst16_classes) / sizeof(vp9_iadst16_classes[0]),
+    .variants = vp9_iadst16_variants,
+    .n_variants = sizeof(vp9_iadst16_variants) / sizeof(vp9_iadst16_variants[0]),
+  },
+  {
     .id = "vp9_idct8",
     .meta_size = 8,
     .buffers = vp9_idct8_buffers,
@@ -976,6 +1107,30 @@ static const daedalus_kernel_desc kernels[] = {
     .n_classes = sizeof(vp9_idct8_classes) / sizeof(vp9_idct8_classes[0]),
     .variants = vp9_idct8_variants,
     .n_variants = sizeof(vp9_idct8_variants) / sizeof(vp9_idct8_variants[0]),
+  },
+  {
+    .id = "vp9_lpf16_10_h",
+    .meta_size = 8,
+    .buffers = vp9_lpf16_10_h_buffers,
+    .n_buffers = sizeof(vp9_lpf16_10_h_buffers) / sizeof(vp9_lpf16_10_h_buffers[0]),
+    .params = vp9_lpf16_10_h_params,
+    .n_params = sizeof(vp9_lpf16_10_h_params) / sizeof(vp9_lpf16_10_h_params[0]),
+    .classes = vp9_lpf16_10_h_classes,
+    .n_classes = sizeof(vp9_lpf16_10_h_classes) / sizeof(vp9_lpf16_10_h_classes[0]),
+    .variants = vp9_lpf16_10_h_variants,
+    .n_variants = sizeof(vp9_lpf16_10_h_variants) / sizeof(vp9_lpf16_10_h_variants[0]),
+  },
+  {
+    .id = "vp9_lpf16_10_v",
+    .meta_size = 8,
+    .buffers = vp9_lpf16_10_v_buffers,
+    .n_buffers = sizeof(vp9_lpf16_10_v_buffers) / sizeof(vp9_lpf16_10_v_buffers[0]),
+    .params = vp9_lpf16_10_v_params,
+    .n_params = sizeof(vp9_lpf16_10_v_params) / sizeof(vp9_lpf16_10_v_params[0]),
+    .classes = vp9_lpf16_10_v_classes,
+    .n_classes = sizeof(vp9_lpf16_10_v_classes) / sizeof(vp9_lpf16_10_v_classes[0]),
+    .variants = vp9_lpf16_10_v_variants,
+    .n_variants = sizeof(vp9_lpf16_10_v_variants) / sizeof(vp9_lpf16_10_v_variants[0]),
   },
   {
     .id = "vp9_lpf4_h",
@@ -1052,13 +1207,14 @@ static const daedalus_kernel_desc kernels[] = {
 };
 
 static const daedalus_alias aliases[] = {
-  { "vp9_lpf4", 8 },
-  { "vp9_lpf8", 10 },
+  { "vp9_lpf16_10", 9 },
+  { "vp9_lpf4", 11 },
+  { "vp9_lpf8", 13 },
 };
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "9361f85e9a927e46",
+  .generator = "529134aa5b76311f",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

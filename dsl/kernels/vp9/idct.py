@@ -3,10 +3,8 @@
 
 import numpy as np
 
+from daedalus.dsl.kernels.vp9.cosines import COS64
 from daedalus.dsl.lang import KernelBuilder, Value, clip_u8, i16, kernel, rotate, round_shift, u8
-
-# cos64(n) = round(16384 * cos(n * pi / 64)), VP9 8.7.1.1
-COS64 = {4: 16069, 8: 15137, 12: 13623, 16: 11585, 20: 9102, 24: 6270, 28: 3196}
 
 
 @kernel(
