@@ -60,6 +60,102 @@ static const daedalus_variant av1_cdef8_variants[] = {
   },
 };
 
+static const daedalus_buffer_desc av1_cdef_dir_buffers[] = {
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {0, 8, 0, 8},
+    .writes = {0, 0, 0, 0},
+  },
+  {
+    .name = "found",
+    .type = DAEDALUS_TYPE_I32,
+    .is_plane = false,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 2,
+    .lo = 0,
+    .hi = 2147483647,
+    .rows_param = 0,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 1, 0, 2},
+  },
+};
+
+static const daedalus_class_desc av1_cdef_dir_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant av1_cdef_dir_variants[] = {
+  {
+    .name = "daedalus_av1_cdef_dir__c_full",
+    .target = "c",
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_av1_cdef_dir__c_full,
+  },
+};
+
+static const daedalus_buffer_desc av1_sgr8_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 8},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {-3, 10, -3, 11},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc av1_sgr8_params[] = {
+  { "set", DAEDALUS_TYPE_U8, 8, 0, 15, 0 },
+  { "w0", DAEDALUS_TYPE_I8, 9, -96, 31, 0 },
+  { "w1", DAEDALUS_TYPE_I8, 10, -32, 95, 0 },
+};
+
+static const daedalus_class_desc av1_sgr8_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant av1_sgr8_variants[] = {
+  {
+    .name = "daedalus_av1_sgr8__c_full",
+    .target = "c",
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_av1_sgr8__c_full,
+  },
+};
+
 static const daedalus_buffer_desc h264_deblock_luma_v_buffers[] = {
   {
     .name = "dst",
@@ -1021,6 +1117,28 @@ static const daedalus_kernel_desc kernels[] = {
     .n_variants = sizeof(av1_cdef8_variants) / sizeof(av1_cdef8_variants[0]),
   },
   {
+    .id = "av1_cdef_dir",
+    .meta_size = 4,
+    .buffers = av1_cdef_dir_buffers,
+    .n_buffers = sizeof(av1_cdef_dir_buffers) / sizeof(av1_cdef_dir_buffers[0]),
+    .classes = av1_cdef_dir_classes,
+    .n_classes = sizeof(av1_cdef_dir_classes) / sizeof(av1_cdef_dir_classes[0]),
+    .variants = av1_cdef_dir_variants,
+    .n_variants = sizeof(av1_cdef_dir_variants) / sizeof(av1_cdef_dir_variants[0]),
+  },
+  {
+    .id = "av1_sgr8",
+    .meta_size = 12,
+    .buffers = av1_sgr8_buffers,
+    .n_buffers = sizeof(av1_sgr8_buffers) / sizeof(av1_sgr8_buffers[0]),
+    .params = av1_sgr8_params,
+    .n_params = sizeof(av1_sgr8_params) / sizeof(av1_sgr8_params[0]),
+    .classes = av1_sgr8_classes,
+    .n_classes = sizeof(av1_sgr8_classes) / sizeof(av1_sgr8_classes[0]),
+    .variants = av1_sgr8_variants,
+    .n_variants = sizeof(av1_sgr8_variants) / sizeof(av1_sgr8_variants[0]),
+  },
+  {
     .id = "h264_deblock_luma_v",
     .meta_size = 12,
     .buffers = h264_deblock_luma_v_buffers,
@@ -1207,14 +1325,14 @@ static const daedalus_kernel_desc kernels[] = {
 };
 
 static const daedalus_alias aliases[] = {
-  { "vp9_lpf16_10", 9 },
-  { "vp9_lpf4", 11 },
-  { "vp9_lpf8", 13 },
+  { "vp9_lpf16_10", 11 },
+  { "vp9_lpf4", 13 },
+  { "vp9_lpf8", 15 },
 };
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "529134aa5b76311f",
+  .generator = "b69fb828d1afdd2a",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,
