@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The VP9 specs against the standard's own wording and, for the transform, the cosine formula."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
-from vp9_standard import cos64, narrow_filter, real_idct, reconstruct
+from vp9_standard import cos64, edge_filter_16, narrow_filter, real_idct, reconstruct
 
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.interp import Items
@@ -107,6 +109,23 @@ def test_narrow_loop_filter_is_the_standards(orientation: str) -> None:
             changed.add(tuple(a != b for a, b in zip(before[n, i], want, strict=True)))
     # all the ways there are: nothing, two pixels (high variance), four
     assert len(changed) >= 3 and {sum(c) for c in changed} >= {0, 2, 4}
+
+
+@pytest.mark.parametrize("orientation", ["v", "h"])
+@pytest.mark.parametrize("kind", ["conformant", "boundary"])
+def test_wide_loop_filter_in_10_bits_is_the_standards(orientation: str, kind: str) -> None:
+    kernel = KERNELS[f"vp9_lpf16_10_{orientation}"]
+    items = vectors.make_items(kernel, 400, 3, kind)
+    before = _lines(kernel, items.buffers["dst"])
+    after = _lines(kernel, interp.run(kernel, items).buffers["dst"])
+    ran = Counter[str]()
+    for n in range(items.count):
+        limits = [int(items.params[p][n]) for p in ("blimit", "limit", "thresh")]
+        for i in range(8):
+            want, which = edge_filter_16(before[n, i].tolist(), *limits, depth=10)
+            assert after[n, i].tolist() == want
+            ran[which] += 1
+    assert set(ran) == {"none", "4", "8", "16"} and min(ran.values()) > 30
 
 
 def test_the_orientations_are_transposes() -> None:
