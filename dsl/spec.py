@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 from daedalus.dsl.errors import Loc, SpecError, TraceError
 from daedalus.dsl.ir import Kernel, Op, Sampler
 from daedalus.dsl.source import here, python_error, source_name
@@ -78,7 +80,8 @@ class KernelSpec:
         """Decorates a function that draws typical inputs: (rng, count) -> name -> array.
 
         Only needed where random data would miss what conformant streams hold. What it does not
-        name is drawn as usual.
+        name is drawn as usual. Planes of a spec with axes are drawn as it declares them, [items,
+        across, along].
         """
         self.sampler = sampler
         return sampler
@@ -122,8 +125,20 @@ class KernelSpec:
             aliases=aliases,
             decoders=tuple(self.decoders.items()),
             item_noun=self.items,
-            sampler=self.sampler,
+            sampler=_turned(self.sampler, frozenset(k._turned)),
         )
+
+
+def _turned(sampler: Sampler | None, planes: frozenset[str]) -> Sampler | None:
+    """The sampler with these planes' two axes exchanged, as the orientation does it."""
+    if sampler is None or not planes:
+        return sampler
+
+    def turned(rng: np.random.Generator, count: int) -> dict[str, np.ndarray]:
+        drawn = sampler(rng, count)
+        return {n: a.swapaxes(1, 2) if n in planes else a for n, a in drawn.items()}
+
+    return turned
 
 
 def kernel(

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """VP9 loop filters for more than 8 bits a sample; an item is an edge segment of 8 positions."""
 
+import numpy as np
+
 from daedalus.dsl.kernels.vp9.loop_filter import limits, masks, narrow_steps
 from daedalus.dsl.lang import (
     KernelBuilder,
@@ -57,3 +59,18 @@ def vp9_lpf16_10(k: KernelBuilder) -> None:
                 px[n - 7, i] = select(flat & far, out, near[n - 4]) if 4 <= n < 10 else out
             if n < 13:
                 sum16 = sum16 + (row[n + 8] + row[n + 15] - row[n] - row[n + 7])
+
+
+@vp9_lpf16_10.inputs
+def _steep(rng: np.random.Generator, count: int) -> dict[str, np.ndarray]:
+    """Slopes about as steep as the limits let through, with a jump at the edge: there the clips of
+    the narrow filter bind."""
+    limit, blimit = rng.integers(0, 64, count), rng.integers(0, 255, count)
+    away = np.arange(16)[None, :, None] - 7.5
+    slope = np.where(
+        away < 0, *((rng.uniform(-5, 5, count) * limit)[:, None, None] for _ in range(2))
+    )
+    jump = (rng.uniform(-2, 2, count) * blimit)[:, None, None] * np.sign(away) / 2
+    base = rng.integers(200, 824, (count, 1, 1)) + rng.normal(0, 3, (count, 16, 8))
+    dst = np.rint(base + slope * (away - np.sign(away) / 2) + jump)
+    return {"dst": np.clip(dst, 0, WHITE).astype(np.int64), "limit": limit, "blimit": blimit}
