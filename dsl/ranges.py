@@ -306,7 +306,7 @@ def _unfit(
 
 
 def check_ranges(kernel: Kernel) -> Ranges:
-    """Proves that every value fits 32 bits and every stored value its element type.
+    """Proves that every value fits 32 bits (63 in a wide kernel), and every stored one its type.
 
     Raises RangeError with the chain that made the value wide and the smallest assumption that
     would mend it.
@@ -316,11 +316,13 @@ def check_ranges(kernel: Kernel) -> Ranges:
     for stage in kernel.stages:
         for node in stage.nodes():
             r = ranges.of(node)
-            if smallest_dtype(r.lo, r.hi) is None:
-                lo, hi = (0, 2**32 - 1) if r.lo >= 0 else (-(2**31), 2**31 - 1)
+            lo, hi = (0, 2**32 - 1) if r.lo >= 0 else (-(2**31), 2**31 - 1)
+            if kernel.wide:  # a bit less than computed in: roundings add to a value
+                lo, hi = -(2**62), 2**62 - 1
+            if not r.within(lo, hi):
                 raise _unfit(
-                    kernel, ranges, node, f"{_describe(node)} can be {r}: more than 32 bits",
-                    lo, hi, node.loc,
+                    kernel, ranges, node, f"{_describe(node)} can be {r}: more than"
+                    f" {63 if kernel.wide else 32} bits", lo, hi, node.loc,
                 )  # fmt: skip
             if node.op is Op.SHRV and not ranges.of(node.args[1]).within(0, 31):
                 raise _unfit(

@@ -69,9 +69,10 @@ class KernelSpec:
         bare: str,
         items: str,
         decoders: Mapping[str, str],
+        wide: bool,
     ) -> None:
         self.fn, self.clause, self.axes, self.bare = fn, clause, axes, bare
-        self.items, self.decoders = items, dict(decoders)
+        self.items, self.decoders, self.wide = items, dict(decoders), wide
         self.sampler: Sampler | None = None
         code = fn.__code__
         self.loc = Loc(source_name(code.co_filename), code.co_firstlineno)
@@ -126,6 +127,7 @@ class KernelSpec:
             decoders=tuple(self.decoders.items()),
             item_noun=self.items,
             sampler=_turned(self.sampler, frozenset(k._turned)),
+            wide=self.wide,
         )
 
 
@@ -148,6 +150,7 @@ def kernel(
     bare: str = "",
     items: str = "blocks",
     decoders: Mapping[str, str] | None = None,
+    wide: bool = False,
 ) -> Callable[[Callable[[KernelBuilder], None]], KernelSpec]:
     """Declares a kernel; its id is the function's name.
 
@@ -158,6 +161,8 @@ def kernel(
     decoders  decoder -> the arguments of its table entry, separated by spaces: a plane's name is
               its pointer, `<plane>.stride` its stride, a block's name its pointer (with `!`: to be
               cleared afterwards), a parameter's name its value
+    wide      values between memory and memory may take up to 63 bits instead of 32, as some
+              products of high bit depths do; back ends with lanes of 32 bits refuse those
     """
 
     def refuse(message: str) -> None:
@@ -178,6 +183,6 @@ def kernel(
     def wrap(fn: Callable[[KernelBuilder], None]) -> KernelSpec:
         if not _KERNEL_ID.fullmatch(fn.__name__):
             refuse(f"{fn.__name__} is not a name like <codec>_<operation>, in lower case")
-        return KernelSpec(fn, clause, axes, bare, items, decoders or {})
+        return KernelSpec(fn, clause, axes, bare, items, decoders or {}, wide)
 
     return wrap

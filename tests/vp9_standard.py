@@ -69,13 +69,16 @@ class InverseDct:
         return list(self.t)
 
 
-def reconstruct(dequant: list[list[int]], current: list[list[int]]) -> tuple[list, InverseDct]:
-    """8.7.2 for an 8x8 block in 8 bits: rows, columns, rounding, sum; and what went through T."""
+def reconstruct(
+    dequant: list[list[int]], current: list[list[int]], depth: int = 8
+) -> tuple[list, InverseDct]:
+    """8.7.2 for an 8x8 block: rows, columns, rounding, sum; and what went through T."""
+    white = (1 << depth) - 1
     process = InverseDct()
     rows = [process.run(row) for row in dequant]
     columns = [process.run([rows[i][j] for i in range(8)]) for j in range(8)]
     out = [
-        [min(max(current[i][j] + round2(columns[j][i], 5), 0), 255) for j in range(8)]
+        [min(max(current[i][j] + round2(columns[j][i], 5), 0), white) for j in range(8)]
         for i in range(8)
     ]
     return out, process

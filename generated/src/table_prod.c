@@ -663,6 +663,51 @@ static const daedalus_variant vp9_idct8_variants[] = {
   },
 };
 
+static const daedalus_buffer_desc vp9_idct8_10_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U16,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 1023,
+    .rows_param = 0,
+    .reads = {0, 8, 0, 8},
+    .writes = {0, 8, 0, 8},
+  },
+  {
+    .name = "coeffs",
+    .type = DAEDALUS_TYPE_I32,
+    .is_plane = false,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 0,
+    .item_stride = 64,
+    .lo = -131072,
+    .hi = 131071,
+    .rows_param = 0,
+    .reads = {0, 1, 0, 64},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_class_desc vp9_idct8_10_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_idct8_10_variants[] = {
+  {
+    .name = "daedalus_vp9_idct8_10__c_full",
+    .target = "c",
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct8_10__c_full,
+  },
+};
+
 static const daedalus_buffer_desc vp9_lpf16_10_h_buffers[] = {
   {
     .name = "dst",
@@ -1161,6 +1206,16 @@ static const daedalus_kernel_desc kernels[] = {
     .n_variants = sizeof(vp9_idct8_variants) / sizeof(vp9_idct8_variants[0]),
   },
   {
+    .id = "vp9_idct8_10",
+    .meta_size = 4,
+    .buffers = vp9_idct8_10_buffers,
+    .n_buffers = sizeof(vp9_idct8_10_buffers) / sizeof(vp9_idct8_10_buffers[0]),
+    .classes = vp9_idct8_10_classes,
+    .n_classes = sizeof(vp9_idct8_10_classes) / sizeof(vp9_idct8_10_classes[0]),
+    .variants = vp9_idct8_10_variants,
+    .n_variants = sizeof(vp9_idct8_10_variants) / sizeof(vp9_idct8_10_variants[0]),
+  },
+  {
     .id = "vp9_lpf16_10_h",
     .meta_size = 8,
     .buffers = vp9_lpf16_10_h_buffers,
@@ -1259,14 +1314,14 @@ static const daedalus_kernel_desc kernels[] = {
 };
 
 static const daedalus_alias aliases[] = {
-  { "vp9_lpf16_10", 11 },
-  { "vp9_lpf4", 13 },
-  { "vp9_lpf8", 15 },
+  { "vp9_lpf16_10", 12 },
+  { "vp9_lpf4", 14 },
+  { "vp9_lpf8", 16 },
 };
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "b69fb828d1afdd2a",
+  .generator = "0d03fff7222c7375",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -54,6 +54,22 @@ def test_inverse_dct_is_the_standards(kind: str) -> None:
     assert any(t16) == (kind in ("wide", "extreme"))
 
 
+@pytest.mark.parametrize("kind", ["conformant", "typical", "boundary"])
+def test_inverse_dct_in_10_bits_is_the_standards(kind: str) -> None:
+    """The same process, with 18 bits in T; sums of products then take 33."""
+    kernel = KERNELS["vp9_idct8_10"]
+    items = vectors.make_items(kernel, 128, 3, kind)
+    got = interp.run(kernel, items)
+    overflow = []
+    for n in range(items.count):
+        dequant = items.buffers["coeffs"][n].T.tolist()
+        want, process = reconstruct(dequant, items.buffers["dst"][n].tolist(), depth=10)
+        assert got.buffers["dst"][n].tolist() == want
+        overflow.append(not all(-(2**17) <= x < 2**17 for x in process.stored))
+    assert got.broken["t18"].tolist() == overflow
+    assert any(overflow) == (kind == "boundary")
+
+
 def test_dc_alone() -> None:
     """Worked out by hand: 100 -> 71 -> 50 -> (50 + 16) >> 5 = 2."""
     c = np.zeros((1, 8, 8), dtype=np.int64)

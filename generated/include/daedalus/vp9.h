@@ -94,6 +94,46 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct8(daedalus_ctx *ctx, uint8_t *
     size_t dst_stride, const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta);
 
 /*
+ * vp9_idct8_10
+ * 8x8 inverse DCT of both passes, rounded by 5 bits and added to the prediction; 10 bit.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]). Products need 33 bits.
+ *
+ * Computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform), BitDepth 10.
+ */
+
+/** What an item of vp9_idct8_10 carries; 4 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_idct8_10_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+} daedalus_vp9_idct8_10_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; values 0..1023;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next
+ * @param coeffs  packed, 64 elements an item, read; values -131072..131071; coeffs[h][v],
+ *   column-major; borrowed until the batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_idct8_10(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, size_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_10_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_idct8_10(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, size_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_10_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct8_10(daedalus_ctx *ctx, uint16_t *dst,
+    size_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_10_meta *meta);
+
+/*
  * vp9_lpf16_10_h, also called vp9_lpf16_10
  * The 16-tap filter where both sides are flat far out, else the 8-tap or the 4-tap one; 10 bit.
  *

@@ -77,6 +77,41 @@ int daedalus_recipe_dispatch_vp9_idct8(daedalus_ctx *ctx, uint8_t *dst, size_t d
       buffers, n_blocks, meta);
 }
 
+static_assert(offsetof(daedalus_vp9_idct8_10_meta, dst_off) == 0, "vp9_idct8_10: dst_off");
+static_assert(sizeof(daedalus_vp9_idct8_10_meta) == 4, "vp9_idct8_10: size");
+
+int daedalus_append_vp9_idct8_10(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, size_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_10_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_idct8_10"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_idct8_10(daedalus_ctx *ctx, daedalus_substrate substrate, uint16_t *dst,
+    size_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_10_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct8_10"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_idct8_10(daedalus_ctx *ctx, uint16_t *dst, size_t dst_stride,
+    const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_10_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct8_10"), DAEDALUS_SUBSTRATE_AUTO,
+      buffers, n_blocks, meta);
+}
+
 static_assert(offsetof(daedalus_vp9_lpf16_10_h_meta, dst_off) == 0, "vp9_lpf16_10_h: dst_off");
 static_assert(offsetof(daedalus_vp9_lpf16_10_h_meta, blimit) == 4, "vp9_lpf16_10_h: blimit");
 static_assert(offsetof(daedalus_vp9_lpf16_10_h_meta, limit) == 5, "vp9_lpf16_10_h: limit");

@@ -40,6 +40,9 @@ daedalus_cpu_fn daedalus_vp9_idct8__neon_eob12_givensum16;
 void daedalus_item_vp9_idct8__neon_eob12_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob);
 
+daedalus_cpu_fn daedalus_vp9_idct8_10__c_full;
+void daedalus_item_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs);
+
 daedalus_cpu_fn daedalus_vp9_lpf16_10_h__c_full;
 void daedalus_item_vp9_lpf16_10_h__c_full(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
