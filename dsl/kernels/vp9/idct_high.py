@@ -20,7 +20,7 @@ def vp9_idct8_10(k: KernelBuilder) -> None:
     """8x8 inverse DCT of both passes, rounded by 5 bits and added to the prediction; 10 bit.
 
     Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
-    (the transpose of the standard's Dequant[v][h]). Products need 33 bits.
+    (the transpose of the standard's Dequant[v][h]). Sums of products need 33 bits.
     """
     dst = k.plane("dst", u16, rows=(0, 8), cols=(0, 8), access="inout", hi=WHITE)
     coeffs = k.block("coeffs", i32, (8, 8), lo=LO, hi=HI, note="coeffs[h][v], column-major")
@@ -39,5 +39,14 @@ def vp9_idct8_10(k: KernelBuilder) -> None:
 
 @vp9_idct8_10.inputs
 def _coefficients(rng: np.random.Generator, count: int) -> dict[str, np.ndarray]:
-    """Those of vp9_idct8, for residuals of 10 bits."""
-    return {"coeffs": residuals(rng, count, WHITE)["coeffs"]}
+    """Those of vp9_idct8, for residuals of 10 bits; and some whose products need 33 bits.
+
+    Where T is LO, the sum before its rounding may lie below -2**31, and only there: -185368 is the
+    only sum of two coefficients for which it does after the multiplication by cos64(16).
+    """
+    coeffs = residuals(rng, count, WHITE)["coeffs"]
+    edge = np.flatnonzero(rng.random(count) < 0.1)
+    v, first = rng.integers(0, 8, len(edge)), rng.integers(LO, -185368 - LO + 1, len(edge))
+    coeffs[edge] = 0
+    coeffs[edge, 0, v], coeffs[edge, 4, v] = first, -185368 - first
+    return {"coeffs": coeffs}

@@ -98,7 +98,7 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct8(daedalus_ctx *ctx, uint8_t *
  * 8x8 inverse DCT of both passes, rounded by 5 bits and added to the prediction; 10 bit.
  *
  * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
- * (the transpose of the standard's Dequant[v][h]). Products need 33 bits.
+ * (the transpose of the standard's Dequant[v][h]). Sums of products need 33 bits.
  *
  * Computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform), BitDepth 10.
  */
