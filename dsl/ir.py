@@ -30,7 +30,8 @@ lane domain (`dims`). All loads of a stage see the state before it, its stores a
 | AND, OR, NOT |           | on booleans                                                       |
 
 Every value must be proven to fit 32 bits, signed or unsigned (`ranges.py`), under the assumptions
-in force. Nothing here has a width: widths are chosen by a back end, per use.
+in force; in a kernel that is declared wide, 63 bits signed, while elements in memory keep to 32.
+Nothing here has a width: widths are chosen by a back end, per use.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -412,6 +413,7 @@ class Kernel:
     decoders: tuple[DecoderEntry, ...] = ()
     item_noun: str = "blocks"
     sampler: Sampler | None = None  # typical inputs, where random ones would not be
+    wide: bool = False  # values may take more than 32 bits
     items_per_vector: int = field(default=1)  # set by the packing pass
 
     def buffer(self, name: str) -> Buffer:

@@ -13,13 +13,13 @@ from daedalus.dsl.ir import DType, Op, i8, i16, i32, u8, u16, u32
 from daedalus.dsl.source import here
 from daedalus.dsl.spec import kernel
 from daedalus.dsl.trace import KernelBuilder
-from daedalus.dsl.values import BufferRef, Scalar, TableRef, Value, is_integer
+from daedalus.dsl.values import BufferRef, LaneIndex, Scalar, TableRef, Value, is_integer
 
 _PLAIN = "what is known while tracing is computed with Python's own (import builtins for min, max)"
 
 __all__ = [
-    "BufferRef", "KernelBuilder", "Value", "absdiff", "all_le", "any_gt", "clip", "clip_s8",
-    "clip_u8", "dot", "entry",
+    "BufferRef", "KernelBuilder", "LaneIndex", "Value", "absdiff", "all_le", "any_gt", "clip",
+    "clip_s8", "clip_u8", "dot", "entry",
     "i8", "i16", "i32", "kernel", "low_bits", "max", "min", "part", "rotate", "round_shift",
     "select", "u8", "u16", "u32", "wrap",
 ]  # fmt: skip

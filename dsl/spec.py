@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 from daedalus.dsl.decoders import Declared, DecoderEntry, decoder_entries
 from daedalus.dsl.errors import Loc, SpecError, TraceError
 from daedalus.dsl.ir import Kernel, Op, Sampler
@@ -68,9 +70,10 @@ class KernelSpec:
         bare: str,
         items: str,
         decoders: tuple[DecoderEntry, ...],
+        wide: bool,
     ) -> None:
         self.fn, self.clause, self.axes, self.bare = fn, clause, axes, bare
-        self.items, self.decoders = items, decoders
+        self.items, self.decoders, self.wide = items, decoders, wide
         self.sampler: Sampler | None = None
         code = fn.__code__
         self.loc = Loc(source_name(code.co_filename), code.co_firstlineno)
@@ -79,7 +82,8 @@ class KernelSpec:
         """Decorates a function that draws typical inputs: (rng, count) -> name -> array.
 
         Only needed where random data would miss what conformant streams hold. What it does not
-        name is drawn as usual.
+        name is drawn as usual. Planes of a spec with axes are drawn as it declares them, [items,
+        across, along].
         """
         self.sampler = sampler
         return sampler
@@ -123,8 +127,21 @@ class KernelSpec:
             aliases=aliases,
             decoders=self.decoders,
             item_noun=self.items,
-            sampler=self.sampler,
+            sampler=_turned(self.sampler, frozenset(k._turned)),
+            wide=self.wide,
         )
+
+
+def _turned(sampler: Sampler | None, planes: frozenset[str]) -> Sampler | None:
+    """The sampler with these planes' two axes exchanged, as the orientation does it."""
+    if sampler is None or not planes:
+        return sampler
+
+    def turned(rng: np.random.Generator, count: int) -> dict[str, np.ndarray]:
+        drawn = sampler(rng, count)
+        return {n: a.swapaxes(1, 2) if n in planes else a for n, a in drawn.items()}
+
+    return turned
 
 
 def kernel(
@@ -134,6 +151,7 @@ def kernel(
     bare: str = "",
     items: str = "blocks",
     decoders: Mapping[str, Declared | Mapping[str, Declared]] | None = None,
+    wide: bool = False,
 ) -> Callable[[Callable[[KernelBuilder], None]], KernelSpec]:
     """Declares a kernel; its id is the function's name.
 
@@ -151,6 +169,8 @@ def kernel(
                 -              an int that does not matter
                 word:type      the same, of another type in C than is usual for it
               `entry` is for functions whose decoder has a plane in parts
+    wide      values between memory and memory may take up to 63 bits instead of 32, as some
+              products of high bit depths do; back ends with lanes of 32 bits refuse those
     """
 
     def refuse(message: str) -> None:
@@ -169,6 +189,6 @@ def kernel(
     def wrap(fn: Callable[[KernelBuilder], None]) -> KernelSpec:
         if not _KERNEL_ID.fullmatch(fn.__name__):
             refuse(f"{fn.__name__} is not a name like <codec>_<operation>, in lower case")
-        return KernelSpec(fn, clause, axes, bare, items, functions)
+        return KernelSpec(fn, clause, axes, bare, items, functions, wide)
 
     return wrap
