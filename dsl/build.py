@@ -95,6 +95,10 @@ class Builder:
                 return a
             case Op.SHR if attr[0] == 0:
                 return a
+            case Op.SHR if a is not None and a.op is Op.ADD and (
+                a.args[1].op is Op.CONST and a.args[1].value == 1 << (attr[0] - 1)
+            ):
+                return self._intern(Op.RSHR, (a.args[0],), attr, loc, "")
             case Op.MIN | Op.MAX | Op.AND | Op.OR if a is b:
                 return a
             case Op.ABSDIFF if a is b:

@@ -43,7 +43,7 @@ CASES = {
     "one item": ('[test_it]\nother = ["neon_full_x1"]\n', 2, "write 'neon_full'", ""),
     "c items": ('[test_it]\nother = ["c_full_x2"]\n', 2,
                 "portable C has one lane at a time and no early-out", ""),
-    "c early": ('[test_it]\nother = ["c_full_early"]\n', 2, "portable C has one item", ""),
+    "c early": ('[test_it]\nother = ["c_full_early"]\n', 2, "portable C has one lane", ""),
     "assumption": ('[test_it]\nother = ["neon_full_givenx"]\n', 2,
                    "neon_full_givenx: no assumption x", "its assumptions are std, extra"),
     "default": ('[test_it]\nother = ["neon_full_givenstd"]\n', 2,

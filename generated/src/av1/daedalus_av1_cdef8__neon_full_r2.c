@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class full
  * computes AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit
- * input hash 9b97ffb0dd2c9617
+ * input hash 62b766e13f847096
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -88,11 +88,11 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const uint8_t t10_lanes[8] = {src[-2 * src_stride - 2], src[-2 * src_stride - 1],
           src[-src_stride - 2], src[-src_stride - 1], 0, 0, 0, 0};
       const uint8x8_t t10 = vld1_u8(t10_lanes);
-      const uint16x4_t t10_2 = vget_low_u16(vmovl_u8(t10));
+      const uint16x8_t t10_2 = vmovl_u8(t10);
       *(daedalus_any_u32 *)&tile[0][0] =
-          vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(t10_2)), 0);
+          vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(vget_low_u16(t10_2))), 0);
       *(daedalus_any_u32 *)&tile[1][0] =
-          vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(t10_2)), 1);
+          vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(vget_low_u16(t10_2))), 1);
     }
   }
   /* stage 3 of 18: y = 0..1, x = 0..1; writes tile */
@@ -135,11 +135,11 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const uint8_t t10_lanes_2[8] = {src[-2 * src_stride + 8], src[-2 * src_stride + 9],
           src[-src_stride + 8], src[-src_stride + 9], 0, 0, 0, 0};
       const uint8x8_t t10_3 = vld1_u8(t10_lanes_2);
-      const uint16x4_t t10_4 = vget_low_u16(vmovl_u8(t10_3));
+      const uint16x8_t t10_4 = vmovl_u8(t10_3);
       *(daedalus_any_u32 *)&tile[0][10] =
-          vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(t10_4)), 0);
+          vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(vget_low_u16(t10_4))), 0);
       *(daedalus_any_u32 *)&tile[1][10] =
-          vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(t10_4)), 1);
+          vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(vget_low_u16(t10_4))), 1);
     }
   }
   /* stage 7 of 18: y = 0..1, x = 0..1; writes tile */
@@ -267,11 +267,11 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const uint8_t t9_lanes[8] = {src[8 * src_stride - 2], src[8 * src_stride - 1],
           src[9 * src_stride - 2], src[9 * src_stride - 1], 0, 0, 0, 0};
       const uint8x8_t t9 = vld1_u8(t9_lanes);
-      const uint16x4_t t9_2 = vget_low_u16(vmovl_u8(t9));
+      const uint16x8_t t9_2 = vmovl_u8(t9);
       *(daedalus_any_u32 *)&tile[10][0] =
-          vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(t9_2)), 0);
+          vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(vget_low_u16(t9_2))), 0);
       *(daedalus_any_u32 *)&tile[11][0] =
-          vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(t9_2)), 1);
+          vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(vget_low_u16(t9_2))), 1);
     }
   }
   /* stage 13 of 18: y = 0..1, x = 0..1; writes tile */
@@ -314,11 +314,11 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const uint8_t t10_lanes_3[8] = {src[8 * src_stride + 8], src[8 * src_stride + 9],
           src[9 * src_stride + 8], src[9 * src_stride + 9], 0, 0, 0, 0};
       const uint8x8_t t10_5 = vld1_u8(t10_lanes_3);
-      const uint16x4_t t10_6 = vget_low_u16(vmovl_u8(t10_5));
+      const uint16x8_t t10_6 = vmovl_u8(t10_5);
       *(daedalus_any_u32 *)&tile[10][10] =
-          vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(t10_6)), 0);
+          vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(vget_low_u16(t10_6))), 0);
       *(daedalus_any_u32 *)&tile[11][10] =
-          vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(t10_6)), 1);
+          vget_lane_u32(vreinterpret_u32_s16(vreinterpret_s16_u16(vget_low_u16(t10_6))), 1);
     }
   }
   /* stage 17 of 18: y = 0..1, x = 0..1; writes tile */

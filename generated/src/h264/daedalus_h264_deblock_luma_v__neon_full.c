@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, NEON intrinsics, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash 3aaa139335e0a84f
+ * input hash 784116234de6521a
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -54,9 +54,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha, i
   const uint8x16_t t25 = vandq_u8(ap, k1);
   const uint8x16_t t26 = vaddq_u8(vreinterpretq_u8_s8(tc0_2), t25);
   const uint8x16_t t27 = vandq_u8(aq, k1);
-  const int16x8_t tc_0 = vaddl_s8(vget_low_s8(vreinterpretq_s8_u8(t26)),
-      vget_low_s8(vreinterpretq_s8_u8(t27)));
-  const int16x8_t tc_1 = vaddl_high_s8(vreinterpretq_s8_u8(t26), vreinterpretq_s8_u8(t27));
+  const int8x16_t tc_sat = vqaddq_s8(vreinterpretq_s8_u8(t26), vreinterpretq_s8_u8(t27));
   const uint16x8_t t29_0 = vsubl_u8(vget_low_u8(q0), vget_low_u8(p0));
   const uint16x8_t t29_1 = vsubl_high_u8(q0, p0);
   const uint16x8_t t32_0 = vsubl_u8(vget_low_u8(p1), vget_low_u8(q1));
@@ -65,68 +63,44 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha, i
       vreinterpretq_s16_u16(t29_0), multipliers16, 0);
   const int16x8_t t33_1 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t32_1),
       vreinterpretq_s16_u16(t29_1), multipliers16, 0);
-  const uint8x16_t k4 = vdupq_n_u8((uint8_t)(4));
-  const uint16x8_t t34_0 = vaddw_u8(vreinterpretq_u16_s16(t33_0), vget_low_u8(k4));
-  const uint16x8_t t34_1 = vaddw_high_u8(vreinterpretq_u16_s16(t33_1), k4);
-  const int16x8_t x_0 = vshrq_n_s16(vreinterpretq_s16_u16(t34_0), 3);
-  const int16x8_t x_1 = vshrq_n_s16(vreinterpretq_s16_u16(t34_1), 3);
-  const int16x8_t t36_0 = vminq_s16(x_0, tc_0);
-  const int16x8_t t36_1 = vminq_s16(x_1, tc_1);
-  const int16x8_t t37_0 = vnegq_s16(tc_0);
-  const int16x8_t t37_1 = vnegq_s16(tc_1);
-  const int16x8_t delta_0 = vmaxq_s16(t36_0, t37_0);
-  const int16x8_t delta_1 = vmaxq_s16(t36_1, t37_1);
-  const uint16x8_t t39_0 = vaddl_u8(vget_low_u8(p0), vget_low_u8(q0));
-  const uint16x8_t t39_1 = vaddl_high_u8(p0, q0);
-  const uint16x8_t k1_2 = vdupq_n_u16((uint16_t)(1));
-  const uint16x8_t middle_0 = vhaddq_u16(t39_0, k1_2);
-  const uint16x8_t middle_1 = vhaddq_u16(t39_1, k1_2);
-  const int8x16_t delta = vmovn_high_s16(vmovn_s16(delta_0), delta_1);
-  const uint8x16_t t42_sat = vsqaddq_u8(p0, delta);
-  const uint16x8_t q0_0 = vmovl_u8(vget_low_u8(q0));
-  const uint16x8_t q0_1 = vmovl_high_u8(q0);
-  const int16x8_t t44_sat_0 = vqsubq_s16(vreinterpretq_s16_u16(q0_0), delta_0);
-  const int16x8_t t44_sat_1 = vqsubq_s16(vreinterpretq_s16_u16(q0_1), delta_1);
-  const uint8x16_t t44_sat = vqmovun_high_s16(vqmovun_s16(t44_sat_0), t44_sat_1);
-  const uint16x8_t t46_0 = vaddw_u8(middle_0, vget_low_u8(p2));
-  const uint16x8_t t46_1 = vaddw_high_u8(middle_1, p2);
+  const int8x16_t x_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t33_0, 3), t33_1, 3);
+  const int8x16_t t35_sat = vminq_s8(x_sat, tc_sat);
+  const int8x16_t t36 = vnegq_s8(tc_sat);
+  const int8x16_t delta_sat = vmaxq_s8(t35_sat, t36);
+  const uint8x16_t middle = vrhaddq_u8(p0, q0);
+  const uint8x16_t t40_sat = vsqaddq_u8(p0, delta_sat);
+  const int8x16_t delta_neg = vnegq_s8(delta_sat);
+  const uint8x16_t t42_sat = vsqaddq_u8(q0, delta_neg);
+  const uint16x8_t t44_0 = vaddl_u8(vget_low_u8(p2), vget_low_u8(middle));
+  const uint16x8_t t44_1 = vaddl_high_u8(p2, middle);
   const uint8x16_t k2 = vdupq_n_u8((uint8_t)(2));
-  const uint16x8_t t49_0 = vmlsl_u8(t46_0, vget_low_u8(p1), vget_low_u8(k2));
-  const uint16x8_t t49_1 = vmlsl_high_u8(t46_1, p1, k2);
-  const int16x8_t x_0_2 = vshrq_n_s16(vreinterpretq_s16_u16(t49_0), 1);
-  const int16x8_t x_1_2 = vshrq_n_s16(vreinterpretq_s16_u16(t49_1), 1);
-  const int16x8_t tc0_0 = vmovl_s8(vget_low_s8(tc0_2));
-  const int16x8_t tc0_1 = vmovl_high_s8(tc0_2);
-  const int16x8_t t51_0 = vminq_s16(x_0_2, tc0_0);
-  const int16x8_t t51_1 = vminq_s16(x_1_2, tc0_1);
-  const int16x8_t t52_0 = vsubl_s8(vget_low_s8(vreinterpretq_s8_u8(k0)), vget_low_s8(tc0_2));
-  const int16x8_t t52_1 = vsubl_high_s8(vreinterpretq_s8_u8(k0), tc0_2);
-  const int16x8_t t53_0 = vmaxq_s16(t51_0, t52_0);
-  const int16x8_t t53_1 = vmaxq_s16(t51_1, t52_1);
-  const int8x16_t t53 = vmovn_high_s16(vmovn_s16(t53_0), t53_1);
-  const uint8x16_t t54_sat = vsqaddq_u8(p1, t53);
-  const uint8x16_t t56 = vandq_u8(t19, ap);
-  const uint16x8_t t57_0 = vaddw_u8(middle_0, vget_low_u8(q2));
-  const uint16x8_t t57_1 = vaddw_high_u8(middle_1, q2);
-  const uint16x8_t t59_0 = vmlsl_u8(t57_0, vget_low_u8(q1), vget_low_u8(k2));
-  const uint16x8_t t59_1 = vmlsl_high_u8(t57_1, q1, k2);
-  const int16x8_t x_0_3 = vshrq_n_s16(vreinterpretq_s16_u16(t59_0), 1);
-  const int16x8_t x_1_3 = vshrq_n_s16(vreinterpretq_s16_u16(t59_1), 1);
-  const int16x8_t t61_0 = vminq_s16(x_0_3, tc0_0);
-  const int16x8_t t61_1 = vminq_s16(x_1_3, tc0_1);
-  const int16x8_t t62_0 = vmaxq_s16(t61_0, t52_0);
-  const int16x8_t t62_1 = vmaxq_s16(t61_1, t52_1);
-  const int8x16_t t62 = vmovn_high_s16(vmovn_s16(t62_0), t62_1);
-  const uint8x16_t t63_sat = vsqaddq_u8(q1, t62);
-  const uint8x16_t t65 = vandq_u8(t19, aq);
-  const uint8x16_t t66 = vbslq_u8(t19, t42_sat, p0);
-  vst1q_u8(&dst_above1[0], t66);
-  const uint8x16_t t67 = vbslq_u8(t19, t44_sat, q0);
-  vst1q_u8(&dst[0], t67);
-  const uint8x16_t t68 = vbslq_u8(t56, t54_sat, p1);
-  vst1q_u8(&dst_above2[0], t68);
-  const uint8x16_t t69 = vbslq_u8(t65, t63_sat, q1);
-  vst1q_u8(&dst_row1[0], t69);
+  const uint16x8_t t47_0 = vmlsl_u8(t44_0, vget_low_u8(p1), vget_low_u8(k2));
+  const uint16x8_t t47_1 = vmlsl_high_u8(t44_1, p1, k2);
+  const int8x16_t x_sat_2 = vqshrn_high_n_s16(vqshrn_n_s16(vreinterpretq_s16_u16(t47_0), 1),
+      vreinterpretq_s16_u16(t47_1), 1);
+  const int8x16_t t49_sat = vminq_s8(x_sat_2, tc0_2);
+  const int8x16_t t50 = vnegq_s8(tc0_2);
+  const int8x16_t t51_sat = vmaxq_s8(t49_sat, t50);
+  const uint8x16_t t52_sat = vsqaddq_u8(p1, t51_sat);
+  const uint8x16_t t54 = vandq_u8(t19, ap);
+  const uint16x8_t t55_0 = vaddl_u8(vget_low_u8(q2), vget_low_u8(middle));
+  const uint16x8_t t55_1 = vaddl_high_u8(q2, middle);
+  const uint16x8_t t57_0 = vmlsl_u8(t55_0, vget_low_u8(q1), vget_low_u8(k2));
+  const uint16x8_t t57_1 = vmlsl_high_u8(t55_1, q1, k2);
+  const int8x16_t x_sat_3 = vqshrn_high_n_s16(vqshrn_n_s16(vreinterpretq_s16_u16(t57_0), 1),
+      vreinterpretq_s16_u16(t57_1), 1);
+  const int8x16_t t59_sat = vminq_s8(x_sat_3, tc0_2);
+  const int8x16_t t60_sat = vmaxq_s8(t59_sat, t50);
+  const uint8x16_t t61_sat = vsqaddq_u8(q1, t60_sat);
+  const uint8x16_t t63 = vandq_u8(t19, aq);
+  const uint8x16_t t64 = vbslq_u8(t19, t40_sat, p0);
+  vst1q_u8(&dst_above1[0], t64);
+  const uint8x16_t t65 = vbslq_u8(t19, t42_sat, q0);
+  vst1q_u8(&dst[0], t65);
+  const uint8x16_t t66 = vbslq_u8(t54, t52_sat, p1);
+  vst1q_u8(&dst_above2[0], t66);
+  const uint8x16_t t67 = vbslq_u8(t63, t61_sat, q1);
+  vst1q_u8(&dst_row1[0], t67);
 }
 
 void daedalus_item_h264_deblock_luma_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,

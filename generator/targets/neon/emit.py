@@ -12,6 +12,7 @@ from daedalus.generator.targets.c.scalar import Names, Scalars
 from daedalus.generator.targets.neon.constants import ConstantLanes
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.memory import Memory
+from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.targets.neon.order import Step, order
 from daedalus.generator.targets.neon.rows import RowPointers
 from daedalus.generator.targets.neon.scope import Scope
@@ -25,6 +26,7 @@ from daedalus.generator.targets.neon.vectors import (
     Shape,
     cast,
     combine,
+    low,
     operation,
     suffix,
 )  # fmt: skip
@@ -214,7 +216,11 @@ class _Stage:
         operands = [self.groups[i] for i in choice.inputs]
         scalar = self._scalar(choice, demand.width) if choice.scalars else None
         texts, sign = operation(choice.op, self.shape, demand.width, operands, scalar, choice.imm)
-        return self._let(self._wanted(node, demand), sign, demand.width, texts)
+        wanted = self._wanted(node, demand)
+        if OPS[choice.op].shape in ("long", "wide") and self.shape.bits(demand.width) == 64:
+            quad = self.out.let(wanted, sign, demand.width, 128, texts[0])
+            return Group((low(quad, sign, demand.width),), demand.width, sign, quad)
+        return self._let(wanted, sign, demand.width, texts)
 
     def _wanted(self, node: Node, demand: Demand) -> str:
         """A name near the author's: the value's, with what form of it this is."""

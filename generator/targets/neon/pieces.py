@@ -65,7 +65,7 @@ def _runs(elements: list[str], run_bits: int, dtype: DType, bits: int) -> str | 
         return None
     q = "q" if bits == 128 else ""
     words = [f"*(const daedalus_any_u32 *)&{e}" for e in elements]
-    value = f"vdup{q}_n_u32({words[0]})"
+    value = f"vcreate_u32({words[0]})" if bits == 64 else f"vdupq_n_u32({words[0]})"
     for k, word in enumerate(words[1:], 1):
         value = f"vset{q}_lane_u32({word}, {value}, {k})"
     return cast(value, ("u", 32), (sign, width), bits)

@@ -8,6 +8,7 @@ are deterministic, so the result is a function of the kernel alone.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -80,7 +81,7 @@ class Selection:
 
     def reached(self) -> list[Need]:
         """Everything the stage computes, operands before their users."""
-        return self._reach(self.chosen)[1]
+        return self._reach(self.chosen)
 
     # ------------------------------------------------------------------ alternatives
 
@@ -173,6 +174,8 @@ class Selection:
                 for s in "us":
                     if self._fits(node, half, s == "s"):
                         yield from_(f"movl_{s}", "bits", half)
+                    if self._fits(node, w, s == "s"):
+                        yield from_("", f"sat_{s}", w)
             case "mask":
                 if twice in WIDTHS:
                     yield from_("movn", "mask", twice)
@@ -194,14 +197,10 @@ class Selection:
         kinds = ("mask",) if node.is_bool else ("bits", "sat_u", "sat_s", "negated")
         needs = [(node, Demand(k, w)) for k in kinds for w in WIDTHS]
         for need in needs:
-            self._alternatives[need] = list(self._direct(*need))
-            self._relax(need, self._alternatives[need])
-        conversions = {need: list(self._converted(*need)) for need in needs}
-        for _ in range(4):  # chains of conversions are at most four long
+            self._alternatives[need] = [*self._direct(*need), *self._converted(*need)]
+        for _ in range(5):  # chains of forms of one value are at most that long
             for need in needs:
-                self._relax(need, conversions[need])
-        for need in needs:
-            self._alternatives[need] += conversions[need]
+                self._relax(need, self._alternatives[need])
 
     def _relax(self, need: Need, choices: list[Choice]) -> None:
         for choice in choices:
@@ -229,44 +228,95 @@ class Selection:
 
     # ------------------------------------------------------------------ local search
 
-    def _reach(self, chosen: dict[Need, Choice]) -> tuple[float, list[Need]]:
-        """Cost of everything the roots need, each value once; infinite for a circular choice."""
-        total, order = 0.0, []
-        state: dict[Need, int] = {}
+    def _reach(self, chosen: dict[Need, Choice]) -> list[Need]:
+        """Everything the roots need, operands before their users."""
+        order: list[Need] = []
+        seen: set[Need] = set()
         stack: list[tuple[Need, bool]] = [(r, False) for r in reversed(self.roots)]
         while stack:
             need, done = stack.pop()
             if done:
-                state[need] = 2
                 order.append(need)
-                total += chosen[need].cost
-            elif state.get(need, 0) == 0:
-                state[need] = 1
+            elif need not in seen:
+                seen.add(need)
                 stack.append((need, True))
-                for i in chosen[need].inputs:
-                    if state.get(i, 0) == 1:
-                        return math.inf, []
-                    if state.get(i, 0) == 0:
-                        stack.append((i, False))
-        return total, order
+                stack.extend((i, False) for i in chosen[need].inputs if i not in seen)
+        return order
 
     def _search(self) -> dict[Need, Choice]:
         """Changes one decision at a time while the whole gets cheaper."""
-        chosen = dict(self._best)
-        total, order = self._reach(chosen)
+        shared = _Shared(self._best, self.roots)
         improved = True
         while improved:
             improved = False
-            for need in order:
-                before = chosen[need]
+            for need in self._reach(shared.chosen):
                 for choice in self._alternatives[need]:
-                    if choice is before or any(i not in chosen for i in choice.inputs):
-                        continue
-                    chosen[need] = choice
-                    cost, reached = self._reach(chosen)
-                    if cost < total - 1e-9:
-                        total, order, improved, before = cost, reached, True, choice
-                    chosen[need] = before
-                if improved:
-                    break
-        return chosen
+                    if need not in shared.uses:
+                        break  # an earlier change made it superfluous
+                    if all(i in self._best for i in choice.inputs):
+                        improved |= shared.try_change(need, choice)
+        return shared.chosen
+
+
+class _Shared:
+    """The choices in force, and what they cost when each value is computed once.
+
+    uses   how many uses each needed value has; what nobody needs is not in it
+    """
+
+    def __init__(self, best: dict[Need, Choice], roots: list[Need]) -> None:
+        self.chosen = dict(best)
+        self.uses: Counter[Need] = Counter()
+        self._total = 0.0
+        for root in roots:
+            self._acquire(root)
+
+    def _acquire(self, need: Need) -> None:
+        stack = [need]
+        while stack:
+            n = stack.pop()
+            self.uses[n] += 1
+            if self.uses[n] == 1:
+                self._total += self.chosen[n].cost
+                stack.extend(self.chosen[n].inputs)
+
+    def _release(self, need: Need) -> None:
+        stack = [need]
+        while stack:
+            n = stack.pop()
+            self.uses[n] -= 1
+            if not self.uses[n]:
+                del self.uses[n]
+                self._total -= self.chosen[n].cost
+                stack.extend(self.chosen[n].inputs)
+
+    def _change(self, need: Need, choice: Choice) -> None:
+        old = self.chosen[need]
+        self._total += choice.cost - old.cost
+        self.chosen[need] = choice
+        for i in choice.inputs:
+            self._acquire(i)
+        for i in old.inputs:
+            self._release(i)
+
+    def _circular(self, need: Need, choice: Choice) -> bool:
+        """Whether the value would be made from itself: only forms of one node can do that."""
+        stack = [i for i in choice.inputs if i[0] is need[0]]
+        while stack:
+            n = stack.pop()
+            if n == need:
+                return True
+            stack.extend(i for i in self.chosen[n].inputs if i[0] is need[0])
+        return False
+
+    def try_change(self, need: Need, choice: Choice) -> bool:
+        """Makes the change if the whole gets cheaper by it."""
+        old, before = self.chosen[need], self._total
+        if choice is old or self._circular(need, choice):
+            return False
+        self._change(need, choice)
+        if self._total < before - 1e-9:
+            return True
+        self._change(need, old)
+        self._total = before  # no rounding error stays behind
+        return False
