@@ -103,6 +103,9 @@ class Builder:
                 return a
             case Op.ABSDIFF if a is b:
                 return self.const(0, loc)
+            case Op.LE | Op.GT if a is b and right is None:
+                zero = self.const(0, loc)
+                return self._intern(op, (zero, zero), (), loc, "")
             case Op.SELECT if args[1] is args[2]:
                 return args[1]
             case Op.ASSUME if a is not None and (

@@ -234,9 +234,10 @@ def _in_classes(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items
         liars = claims & ~interp.in_class(kernel, c.name, moved)
         for p, lo, hi in c.when:
             decl = kernel.param(p)
-            outside = [v for v in range(decl.lo, decl.hi + 1) if not lo <= v <= hi]
-            widest = [v for v in outside if v > max(x for _, _, x in _conditions(kernel, p))]
-            params[p][liars] = rng.choice(widest or outside or [decl.hi], int(liars.sum()))
+            top = max(x for _, _, x in _conditions(kernel, p))
+            outside = ((top + 1, decl.hi), (hi + 1, decl.hi), (decl.lo, lo - 1))
+            first, last = next((r for r in outside if r[0] <= r[1]), (decl.hi, decl.hi))
+            params[p][liars] = rng.integers(first, last + 1, int(liars.sum()))
     return moved
 
 

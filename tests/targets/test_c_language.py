@@ -157,6 +157,27 @@ def test_c_does_what_the_interpreter_does(build: tuple[dict[str, Kernel], Path],
             assert outcome.conformant > 0 and outcome.mismatches == outcome.out_of_bounds == 0
 
 
+def test_a_clip_that_keeps_a_place_inside_stays(tmp_path: Path) -> None:
+    """Conformant items do not need it, which passes for other values make use of."""
+    kernel = _kernel(tmp_path, "clipped", OUT + '''
+src = k.block("src", u8, (8, 8), lo=0, hi=7)
+with k.stage(x=8) as x:
+    out[0, x] = src[clip(src[0, 0], 2, 7), x]
+''')  # fmt: skip
+    for target in ("c", "neon"):
+        lower(kernel, Schedule(target, "full"))
+
+
+def test_a_value_compared_with_itself_is_decided(tmp_path: Path) -> None:
+    kernel = _kernel(tmp_path, "same", OUT + '''
+with k.stage(x=8) as x:
+    v = out[0, x]
+    out[0, x] = select(v > v, 1, select(v <= v, v, 2))
+''')  # fmt: skip
+    (store,) = kernel.stages[0].stores
+    assert store.value.op == "load"
+
+
 def test_a_place_that_only_a_class_makes_unsafe_is_refused(tmp_path: Path) -> None:
     """In the class the temp needs 7 bits, so that an item that lies about it reads before src."""
     kernel = _kernel(tmp_path, "signed", OUT + '''
