@@ -103,17 +103,6 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .cpu = daedalus_av1_cdef8__neon_inside,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
-  {
-    .name = "daedalus_av1_cdef8__neon_full_r2",
-    .target = "neon",
-    .class_index = 1,
-    .prod = false,
-    .rank = 303,
-    .reason = "not a prod variant: chosen for lack of another",
-    .cpu = daedalus_av1_cdef8__neon_full_r2,
-  },
-#endif
 };
 
 static const daedalus_buffer_desc av1_cdef_dir_buffers[] = {
@@ -1588,7 +1577,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "7cbd3eba8381da4f",
+  .generator = "b4eb3430535ef7e9",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -26,10 +26,6 @@ daedalus_cpu_fn daedalus_av1_cdef8__neon_inside;
 void daedalus_item_av1_cdef8__neon_inside(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
 
-daedalus_cpu_fn daedalus_av1_cdef8__neon_full_r2;
-void daedalus_item_av1_cdef8__neon_full_r2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
-
 daedalus_cpu_fn daedalus_av1_cdef_dir__c_full;
 void daedalus_item_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t src_stride, int32_t *found);
 

@@ -82,14 +82,23 @@ class Lanes:
 
     def uniform(self, node: Node) -> bool:
         """Whether the value is the same on all lanes of an item."""
+        return not any(self._moves(n) for n in walk((node,)))
+
+    def uniform_nodes(self) -> set[Node]:
+        """The stage's values that are the same on all lanes of an item."""
+        found: set[Node] = set()
+        for n in self.stage.nodes():
+            if not self._moves(n) and all(a in found for a in n.args):
+                found.add(n)
+        return found
+
+    def _moves(self, n: Node) -> bool:
+        """Whether a node itself, whatever its operands, differs from lane to lane."""
         across = {name for name, _ in self.axes}
-        return not any(
-            (n.op is Op.LANE and n.attr[0] in across)
-            or (
-                n.op in (Op.LOAD, Op.PARAM)
-                and any(name in across for a in n.index for name, _ in a.terms)
-            )
-            for n in walk((node,))
+        if n.op is Op.LANE:
+            return n.attr[0] in across
+        return n.op in (Op.LOAD, Op.PARAM) and any(
+            name in across for a in n.index for name, _ in a.terms
         )
 
 

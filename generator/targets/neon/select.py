@@ -61,6 +61,7 @@ class Selection:
     def __init__(self, kernel: Kernel, lanes: Lanes, ranges: Ranges, shape: Shape) -> None:
         self.kernel, self.lanes, self.ranges, self.shape = kernel, lanes, ranges, shape
         self.stage = stage = lanes.stage
+        self._uniform = lanes.uniform_nodes()
         self._rules: dict[tuple[Op, str], list[Rule]] = {}
         for r in RULES:
             self._rules.setdefault((r.on, r.gives), []).append(r)
@@ -114,12 +115,12 @@ class Selection:
 
     def _scalar(self, node: Node) -> bool:
         """One value for the whole vector: a constant, or uniform where a vector holds one item."""
-        return node.op is Op.CONST or (self.lanes.uniform(node) and self.lanes.items == 1)
+        return node.op is Op.CONST or (node in self._uniform and self.lanes.items == 1)
 
     def _direct(self, node: Node, demand: Demand) -> Iterator[Choice]:
         """Alternatives that compute the node's operation, or fetch a leaf."""
         w = demand.width
-        if self.lanes.uniform(node):
+        if node in self._uniform:
             yield Choice("dup", "dup", (), (node,), 0, 0.6 * self.shape.count(w))
             return
         if demand.kind == "negated":
@@ -198,17 +199,19 @@ class Selection:
         needs = [(node, Demand(k, w)) for k in kinds for w in WIDTHS]
         for need in needs:
             self._alternatives[need] = [*self._direct(*need), *self._converted(*need)]
-        for _ in range(5):  # chains of forms of one value are at most that long
-            for need in needs:
-                self._relax(need, self._alternatives[need])
+        while any([self._relax(need, self._alternatives[need]) for need in needs]):
+            pass  # forms of one value can be made from one another, in chains
 
-    def _relax(self, need: Need, choices: list[Choice]) -> None:
+    def _relax(self, need: Need, choices: list[Choice]) -> bool:
+        """Takes the cheapest choice; whether that is better than what was known."""
+        better = False
         for choice in choices:
             if any(i not in self._cost for i in choice.inputs):
                 continue
             cost = choice.cost + sum(self._cost[i] for i in choice.inputs)
             if cost < self._cost.get(need, math.inf):
-                self._cost[need], self._best[need] = cost, choice
+                self._cost[need], self._best[need], better = cost, choice, True
+        return better
 
     def _refusal(self, need: Need) -> NotLowerable:
         """The deepest node that no rule computes: that is the line to look at."""
