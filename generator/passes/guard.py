@@ -20,6 +20,8 @@ def _conjuncts(mask: Node) -> set[Node]:
 
 def find_guard(kernel: Kernel) -> Kernel:
     """`kernel` with a guard on its last stage, where all its stores share a condition."""
+    if not kernel.stages:
+        return kernel
     *before, last = kernel.stages
     if last.given is not None or last.limits:
         return kernel  # its lanes are not all there to be asked at once
