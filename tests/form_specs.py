@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from daedalus.dsl.lang import (
     KernelBuilder,
+    absdiff,
     clip,
     clip_u8,
     i8,
@@ -35,7 +36,9 @@ class Form:
     seen: dict[Schedule, tuple[str, ...]]
 
 
-def neon(class_name: str = "full", *, items: int = 1, rows: int = 1, early: bool = False) -> Schedule:
+def neon(
+    class_name: str = "full", *, items: int = 1, rows: int = 1, early: bool = False
+) -> Schedule:
     return Schedule("neon", class_name, items=items, rows=rows, early_out=early)
 
 
@@ -76,6 +79,24 @@ def forms_odd_rows(k: KernelBuilder) -> None:
         t[y, x] = src[2 * y, x] + src[y, x + 4]
     with k.stage(y=6, x=8) as (y, x):
         dst[y, x] = clip_u8(src[y, x] + t[1, 2] - t[2, 3])
+
+
+@kernel(clause="stores under a condition on data, and none of most items")
+def forms_masked(k: KernelBuilder) -> None:
+    src = k.plane("src", u8, rows=(0, 4), cols=(0, 5))
+    dst = k.plane("dst", u8, rows=(0, 4), cols=(0, 4), access="inout")
+    p = k.param("p", u8, 100, 255)
+    with k.stage(y=4, x=4) as (y, x), k.when(absdiff(src[y, x], src[y, x + 1]) > p):
+        dst[y, x] = src[y, x]
+
+
+@kernel(clause="an axis whose parts would be called like another one, which stands beside it")
+def forms_names(k: KernelBuilder) -> None:
+    src = k.plane("src", u8, rows=(0, 4), cols=(0, 40))
+    dst = k.plane("dst", u8, rows=(0, 4), cols=(0, 40), access="out")
+    n = k.param("n", u8, 0, 40)
+    with k.stage(x_in=4, x=k.upto(n, 40)) as (x_in, x):
+        dst[x_in, x] = src[x_in, x] >> 2
 
 
 # ------------------------------------------------------------------ array parameters
@@ -148,12 +169,12 @@ def forms_sides(k: KernelBuilder) -> None:
     px = k.plane("px", u8, rows=(0, 4), cols=(0, 40), access="inout")
     far = k.plane("far", u8, rows=(0, 1), cols=(0, 40), access="inout")
     p, q = k.param("p", u8, 0, 40), k.param("q", u8, 0, 12)
-    with k.stage(y=k.upto(q, 4), x=k.upto(p, 40)) as (y, x):
-        with k.when(k.lane(x - 2 * y) < p - 8):
-            px[y, x] = src[y, x]
-    with k.stage(x=k.upto(p, 40)) as x:
-        with k.when((k.lane(x) >= q) & (k.lane(2 * x) < p)):
-            far[0, x] = src[3, x] >> 1
+    with k.stage(y=k.upto(q, 4), x=k.upto(p, 40)) as (y, x), k.when(k.lane(x - 2 * y) < p - 8):
+        px[y, x] = src[y, x]
+    with k.stage(x=k.upto(p, 40)) as x, k.when((k.lane(x) >= q) & (k.lane(2 * x) < p)):
+        far[0, x] = src[3, x] >> 1
+    with k.stage(x=k.upto(p, 40)) as x, k.when((k.lane(x) < q) & (src[0, x] > 99)):
+        px[3, x] = src[3, x] >> 1
 
 
 @kernel(clause="two and four values in turn; of twelve lanes only the first register is full")
@@ -226,6 +247,32 @@ def forms_places(k: KernelBuilder) -> None:
         dst[y, x] = a + b * 3 + c + flat[x + 4 * d] + wide[y, x + e[1]]
 
 
+@kernel(
+    clause="run-time places beside the axis of a loop; values that are the same in a loop's turn"
+)
+def forms_turns(k: KernelBuilder) -> None:
+    near = k.plane("near", i16, rows=(-2, 6), cols=(0, 12))
+    flat = k.block("flat", u8, (4, 9))
+    dst = k.plane("dst", i16, rows=(0, 4), cols=(0, 8), access="inout", lo=-9999, hi=9999)
+    d, n = k.param("d", u8, 0, 4), k.param("n", u8, 0, 4)
+    with k.stage(y=k.upto(n, 4), x=8) as (y, x):
+        a = near[y + d - 2, x + d] >> 2
+        b = flat[y, 8] - flat[y, x] + k.lane(3 * y + x)
+        dst[y, x] = (dst[y, x] + a + b) >> 1
+
+
+@kernel(clause="a temp of a limited length between strips, read beside where it was written")
+def forms_between(k: KernelBuilder) -> None:
+    src = k.plane("src", u8, rows=(0, 1), cols=(0, 44))
+    dst = k.plane("dst", u8, rows=(0, 1), cols=(0, 40), access="out")
+    n = k.param("n", u8, 0, 40)
+    u = k.temp("u", (44,))
+    with k.stage(x=44) as x:
+        u[x] = src[0, x] * 3
+    with k.stage(x=k.upto(n, 40)) as x:
+        dst[0, x] = (u[x] + u[x + 1] + u[x + 4]) >> 4
+
+
 # ------------------------------------------------------------------ temps, clips, wraps, sums
 
 
@@ -255,7 +302,9 @@ def forms_bits(k: KernelBuilder) -> None:
         low[1, x] = abs(wrap(src[x] >> 3, i16))
 
 
-@kernel(clause="a filter whose sum needs the bias, rounded and not, and clipped; and its neighbours")
+@kernel(
+    clause="a filter whose sum needs the bias, rounded and not, and clipped; and its neighbours"
+)
 def forms_sums(k: KernelBuilder) -> None:
     src = k.plane("src", u8, rows=(0, 1), cols=(0, 16))
     dst = k.plane("dst", u8, rows=(0, 4), cols=(0, 8), access="out")
@@ -267,7 +316,7 @@ def forms_sums(k: KernelBuilder) -> None:
         dst[0, x] = clip_u8(round_shift(total, 7))
         dst[1, x] = clip_u8((total - 5) >> 6)
         dst[2, x] = clip_u8((total + 32) >> 6)
-        dst[3, x] = select(s[0] - s[1] <= 0, s[2], select(0 > s[3] - s[4], s[5], s[6]))
+        dst[3, x] = select(s[0] - s[1] <= 0, s[2], select(s[3] - s[4] < 0, s[5], s[6]))
         raw[0, x] = total >> 3
 
 
@@ -275,7 +324,7 @@ FULL = neon()
 FORMS = [
     Form(forms_quads, {
         FULL: (r"vld1q?_u8|vsetq?_lane_u32",),
-        neon(items=2): (), neon(items=4): (), neon(rows=2): (), neon(rows=4): (),
+        neon(items=2): (), neon(items=4): (), neon(items=8): (), neon(rows=2): (), neon(rows=4): (),
     }),
     Form(forms_rows, {
         FULL: (r"src_row1",), neon(rows=2): (r"_1 = ",), neon(rows=4): (), neon(rows=8): (),
@@ -283,6 +332,11 @@ FORMS = [
     }),
     Form(forms_packed, {FULL: (), neon(items=2): (), neon(rows=2): ()}),
     Form(forms_odd_rows, {FULL: (), neon(rows=2): (), neon(rows=4): (), neon(items=2): ()}),
+    Form(forms_masked, {
+        FULL: (), neon(early=True): (r"return;",), neon(rows=2): (), neon(items=2, early=True): (),
+        neon(items=4, rows=2, early=True): (),
+    }),
+    Form(forms_names, {FULL: (r"16 \* x \+ 16 <= x_end",), neon(rows=2): ()}),
     Form(forms_lists, {FULL: (r"vzip1q?_u8\(z", r"daedalus_any_u32 \*\)&c"), neon(items=2): ()}),
     Form(forms_upto, {FULL: (r"for \(; 16 \* x \+ 16 <= x_end", r"for \(; 8 \* x \+ 8 <= x_end")}),
     Form(forms_long, {FULL: (r"const int x_end\w* = 37;",)}),
@@ -293,6 +347,8 @@ FORMS = [
     Form(forms_given, {FULL: (r"if \(top",)}),
     Form(forms_either, {FULL: (r"if \(top",), neon("always"): (), neon("never"): ()}),
     Form(forms_places, {FULL: (r"near_offset", r"wide_offset", r"t_offset"), neon(items=2): ()}),
+    Form(forms_turns, {FULL: (r"for \(int y = 0",)}),
+    Form(forms_between, {FULL: (r"int16_t u\[44\]",)}),
     Form(forms_kept, {FULL: ()}),
     Form(forms_bits, {FULL: (r"vandq?_u",), neon(items=2): ()}),
     Form(forms_sums, {FULL: (r"vqsubq_u16", r"vcge"), neon(items=2): ()}),

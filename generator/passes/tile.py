@@ -51,6 +51,8 @@ def divide_axis(kernel: Kernel, stage: Stage, axis: str, by: int) -> Stage:
     that there are, and who walks the stage has to end before them.
     """
     inner = f"{axis}_in"
+    while inner in stage.extents:
+        inner += "_"
 
     def place(index: Index) -> Index:
         return tuple(
