@@ -330,7 +330,7 @@ def test_sums_are_lifted_where_that_saves_them(spec: Make, taps, wanted):
     for stage in made.stages:
         for n in stage.nodes():
             if n.op is Op.ASSUME:
-                assert 0 <= ranges.of(n).lo and ranges.of(n).hi < 1 << 16
+                assert ranges.of(n).lo >= 0 and ranges.of(n).hi < 1 << 16
     same(kernel, made)
 
 
