@@ -184,10 +184,29 @@ def forms_pairs(k: KernelBuilder) -> None:
     fours = k.plane("fours", u8, rows=(0, 1), cols=(-8, 24), access="inout")
     with k.stage(x=12) as x:
         pairs[0, 2 * x] = src[x]
-        pairs[0, 2 * x + 1] = src[x] >> 3
+        pairs[0, 2 * x + 1] = (src[x] >> 3) + k.lane(x)
     with k.stage(x=8) as x:
         for n in range(4):  # every load must come before the store of all four
             fours[0, 4 * x - 8 + n] = 255 - fours[0, 4 * x - 5 - n]
+
+
+@kernel(clause="what is stored first is wanted last: rows, tiles, and elements in turn")
+def forms_swap(k: KernelBuilder) -> None:
+    px = k.plane("px", u8, rows=(0, 8), cols=(0, 8), access="inout")
+    line = k.plane("line", u8, rows=(0, 1), cols=(0, 16), access="inout")
+    last = k.block("last", u8, (8,), access="out")
+    with k.stage(x=8) as x:
+        a, b = px[0, x], px[1, x]
+        px[0, x] = 255 - b
+        px[1, x] = a
+        even, odd = line[0, 2 * x], line[0, 2 * x + 1]
+        line[0, 2 * x] = a
+        line[0, 2 * x + 1] = b
+        last[x] = absdiff(even, odd)
+    with k.stage(i=8) as i:
+        a, b = px[i, 0], px[i, 5]
+        px[i, 0] = 255 - b
+        px[i, 5] = a
 
 
 # ------------------------------------------------------------------ what parameters decide
@@ -344,6 +363,7 @@ FORMS = [
     Form(forms_turn, {FULL: (r"vst3q?_u16", r"3 \* \(8 \* w \+ 7\)|w \+ 7")}),
     Form(forms_sides, {FULL: (r"for \(; .* && ",)}),
     Form(forms_pairs, {FULL: (r"vst4_u8",)}),
+    Form(forms_swap, {FULL: (r"vst2_u8", r"vtrn1")}),
     Form(forms_given, {FULL: (r"if \(top",)}),
     Form(forms_either, {FULL: (r"if \(top",), neon("always"): (), neon("never"): ()}),
     Form(forms_places, {FULL: (r"near_offset", r"wide_offset", r"t_offset"), neon(items=2): ()}),

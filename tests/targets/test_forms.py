@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Every way in which NEON code walks a stage or touches memory, run against the interpreter."""
 
+import dataclasses
 import re
 from pathlib import Path
 
 import pytest
 from form_specs import FORMS, Form
 
+from daedalus.dsl import interp
+from daedalus.dsl.ir import Kernel
 from daedalus.dsl.verify import verify
 from daedalus.generator import crosscheck, emit, fuzz, native
 from daedalus.generator.schedule import Schedule
@@ -36,6 +39,12 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> tuple[crosscheck.Device
     """One check program with all variants."""
     kernels = [(own[0].kernel, own) for _, own in MADE.values()]
     folder = tmp_path_factory.mktemp("forms")
+    return built(folder, kernels)
+
+
+def built(
+    folder: Path, kernels: list[tuple[Kernel, tuple[Variant, ...]]]
+) -> tuple[crosscheck.Device, Path]:
     build = fuzz.Build(folder, kernels, sanitize=False, targets=("neon",))
     (device,) = [d for d in build.devices if d.arch == ARCH]
     return device, build.program(device)
@@ -61,3 +70,44 @@ def test_form_is_taken(name):
     for v in own:
         for pattern in form.seen.get(v.schedule, ()):
             assert re.search(pattern, v.text), f"{v.name}: no {pattern}"
+
+
+@pytest.mark.parametrize("buffer", ["near", "other"])
+def test_reading_what_no_stage_asks_for_is_noticed(buffer, tmp_path):
+    """A read whose value goes nowhere, of a buffer that false conditions leave to nobody."""
+    _, own = MADE["forms_given"]
+    kernel = own[0].kernel
+    read = f"(void)*(const volatile uint8_t *){buffer};\n  /* stage 1"
+    spoiled = tuple(dataclasses.replace(v, text=v.text.replace("/* stage 1", read)) for v in own)
+    assert all(read in v.text for v in spoiled)
+    device, exe = built(tmp_path, [(kernel, spoiled)])
+    batches = crosscheck.prepare(kernel, ITEMS, SEED)
+    (outcome,) = crosscheck.check_kernel(
+        kernel, [v.name for v in spoiled if v.schedule.target == "neon"], device, exe, batches, SEED
+    )
+    assert outcome.failures == [
+        f"{outcome.variant} on {device.name}, {crosscheck.WITHHELD} items:"
+        " touched memory outside its buffers"
+    ]
+
+
+def test_what_is_withheld_follows_conditions_and_extents():
+    (kernel,) = form_of("forms_given").spec.kernels()
+    batches = [b for b in crosscheck.prepare(kernel, ITEMS, SEED) if b.kind == crosscheck.WITHHELD]
+    without = {
+        b.buffer.name: batch.placed.items.params
+        for batch in batches
+        for b in batch.placed.buffers
+        if not len(b.bytes)
+    }
+    assert set(without) == {"near", "other"} and len(batches) == 2
+    assert (without["near"]["top"] == 0).all()
+    params = without["other"]
+    assert ((params["top"] > 0) | (params["n"] <= 3)).all()
+    assert (params["top"] == 0).any() and (params["top"] > 0).any()
+    items = batches[0].placed.items
+    assert interp.untouched(kernel, items)["near"].all()
+
+
+def form_of(name: str) -> Form:
+    return MADE[name][0]
