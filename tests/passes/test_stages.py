@@ -238,13 +238,13 @@ def test_what_is_no_copy_stays(spec: Make, change):
 def test_an_original_that_changes_is_not_read_later(spec: Make):
     kernel = spec(
         """
-        t = k.temp("t", (8,))
+        t = k.temp("t", (1, 8))
         with k.stage(x=8) as x:
-            t[x] = px[0, x]
+            t[0, x] = px[0, x]
         with k.stage(x=8) as x:
             px[0, x] = 255 - px[0, x]
         with k.stage(x=8) as x:
-            px[1, x] = t[x]
+            px[1, x] = t[0, x]
         """
     )
     made = read_originals(kernel)
@@ -256,13 +256,13 @@ def test_a_copy_under_a_condition_stays(spec: Make):
     """For other items the original is not there to be read."""
     kernel = spec(
         """
-        t = k.temp("t", (8,))
+        t = k.temp("t", (1, 8))
         with k.stage(x=8, given=p > 5) as x:
-            t[x] = c[1, x]
+            t[0, x] = c[1, x]
         with k.stage(x=8, given=~(p > 5)) as x:
-            t[x] = c[1, x]
+            t[0, x] = c[1, x]
         with k.stage(x=8) as x:
-            px[0, x] = clip_u8(t[x])
+            px[0, x] = clip_u8(t[0, x])
         """
     )
     assert "t" in read_of(read_originals(kernel))
