@@ -2,6 +2,7 @@
 """`daedalus explain`: what a kernel computes, value by value, and what a back end makes of it."""
 
 import json
+from pathlib import Path
 
 import click
 
@@ -18,9 +19,11 @@ from daedalus.generator.schedule import Schedule
 @click.command("explain")
 @click.argument("kernel")
 @click.option("--variant", metavar="NAME",
-              help="A schedule or variant, as neon_full: show what its back end gets and makes.")  # fmt: skip
+              help="A variant, as neon_full: show what its back end gets and makes.")  # fmt: skip
+@click.option("--svg", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Draw the program as a flow graph into FILE as well.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-def command(kernel: str, variant: str | None, as_json: bool) -> None:
+def command(kernel: str, variant: str | None, svg: Path | None, as_json: bool) -> None:
     """Shows the lane program of KERNEL: every value with its proven range and its source line.
 
     With --variant, the program after that variant's passes, and for each value what selection
@@ -32,6 +35,10 @@ def command(kernel: str, variant: str | None, as_json: bool) -> None:
     schedule = _schedule(entry, variant) if variant else None
     refused = explain.refusals(entry)
     shown = explain.view(entry, schedule)
+    if svg is not None:
+        from daedalus.generator.graph.svg import draw  # only who draws needs graphviz
+
+        draw(shown.kernel, svg, schedule.name if schedule else "")
     if as_json:
         click.echo(json.dumps(explain.record(entry, shown, refused), indent=1))
         return

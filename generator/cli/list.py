@@ -54,10 +54,10 @@ def _overview(kernels: list[Record]) -> None:
     headings = ("kernel", "alias", "family", "stages", "operations", "bits", "variants", "clause")
     print_table(headings, rows)
     variants = [v for k in kernels for v in k["variants"]]
+    counts = (sum(v["prod"] for v in variants), sum(v["verified"] for v in variants))
     print(
-        f"{len(kernels)} kernels, {len(variants)} variants, {sum(v['prod'] for v in variants)}"
-        f" prod, {sum(v['verified'] for v in variants)} verified; operations are an item's, bits are what"
-        " the widest value needs"
+        f"{len(kernels)} kernels, {len(variants)} variants, {counts[0]} prod, {counts[1]} verified;"
+        " operations are an item's, bits are what the widest value needs"
     )
 
 
