@@ -130,7 +130,8 @@ class _Gather:
             text = self._written(n)
             if text is not None:
                 self.texts[n] = text
-            elif not self._inside(n):
+        for n in self.nodes:
+            if n not in self.texts and not self._inside(n):
                 self._gather(n)
         for s in self.stage.stores:
             self._output(s)
@@ -191,13 +192,9 @@ class _Gather:
         if not self._single(n) or n.name or len(self._drawn(n)) < 2:
             return False
         (user,) = self.users[n]
-        if not isinstance(user, Node) or sum(not self._constant(a) for a in user.args) < 2:
+        if not isinstance(user, Node) or len(self._drawn(user)) < 2:
             return False
         return (n.op in _SUMS and user.op in _SUMS) or (n.op in _JOINED and user.op is n.op)
-
-    def _constant(self, n: Node) -> bool:
-        """Whether a value, perhaps not visited yet, is a constant or parameter."""
-        return n in self.texts or n.op in (Op.CONST, Op.PARAM, Op.LANE)
 
     def _gather(self, n: Node) -> None:
         drawn = self._drawn(n)

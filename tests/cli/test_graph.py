@@ -10,16 +10,17 @@ import pytest
 from click.testing import CliRunner
 from spec_support import kernel_of, spec_text
 
-from daedalus.dsl.ir import Kernel, Op
+from daedalus.dsl.ir import Kernel, Op, walk
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator import native
 from daedalus.generator.cli import explain as explain_verb
 from daedalus.generator.cli.common import EXIT_MISSING, UserError
+from daedalus.generator.fuzz_programs import make_program
 from daedalus.generator.graph.model import Graph, Vertex, graph_of
 from daedalus.generator.graph.place import place
 from daedalus.generator.graph.svg import graph_text
 from daedalus.generator.passes.pipeline import lower
-from daedalus.generator.registry import find, load
+from daedalus.generator.registry import Entry, find, load
 
 LINEAR = ["vp9_idct8", "h264_idct4", "h264_idct8", "h264_qpel_mc20"]
 
@@ -35,9 +36,8 @@ def the(name: str) -> Kernel:
     return entry.kernel
 
 
-@pytest.mark.parametrize("entry", load(), ids=lambda e: e.kernel.id)
-def test_everything_that_is_stored_is_drawn(entry: object) -> None:
-    kernel = entry.kernel  # type: ignore[attr-defined]
+def is_complete(kernel: Kernel) -> None:
+    """Every load and store has its vertex, and every value leads to a store."""
     for g in graphs(kernel):
         outputs = [v for v in g.vertices if v.kind == "output"]
         assert len(outputs) == len(g.stage.stores)
@@ -46,18 +46,30 @@ def test_everything_that_is_stored_is_drawn(entry: object) -> None:
             edges = g.into(v)
             assert sum(e.mask for e in edges) == (s.mask is not None)
             assert " = " in v.text or len(edges) == 1 + (s.mask is not None)
-        loads = {n for s in g.stage.stores for n in g.stage.nodes() if n.op is Op.LOAD}
+        stored = [n for s in g.stage.stores for n in (s.value, s.mask) if n is not None]
+        loads = [n for n in walk(stored) if n.op is Op.LOAD]
         assert sum(v.kind == "input" for v in g.vertices) == len(loads)
         for v in g.vertices:
             assert v.kind == "output" or g.out_of(v), f"{v} leads nowhere"
 
 
 @pytest.mark.parametrize("entry", load(), ids=lambda e: e.kernel.id)
-def test_every_kernel_and_variant_can_be_drawn(entry: object) -> None:
-    kernel, schedules = entry.kernel, entry.schedules  # type: ignore[attr-defined]
-    for k in (kernel, *(lower(kernel, s) for s, _ in schedules)):
+def test_everything_is_drawn(entry: Entry) -> None:
+    is_complete(entry.kernel)
+
+
+@pytest.mark.parametrize("entry", load(), ids=lambda e: e.kernel.id)
+def test_every_kernel_and_variant_can_be_drawn(entry: Entry) -> None:
+    for k in (entry.kernel, *(lower(entry.kernel, s) for s, _ in entry.schedules)):
         text, placed = graph_text(k)
         assert text.startswith("digraph") and placed == all(g.linear for g in graphs(k))
+
+
+def test_random_programs_can_be_drawn() -> None:
+    for n in range(60):
+        made = make_program(1, n).kernel
+        is_complete(made)
+        graph_text(made)
 
 
 def test_only_linear_kernels_are_flow_graphs() -> None:
