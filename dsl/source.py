@@ -6,6 +6,7 @@ import sys
 from types import FrameType
 
 from daedalus.dsl.errors import Loc, TraceError
+from daedalus.dsl.hints import hint_for
 
 _CORE = os.path.dirname(os.path.realpath(__file__))
 
@@ -44,5 +45,5 @@ def python_error(error: Exception, path: str, otherwise: int, kernel: str = "") 
         trace = trace.tb_next
     return TraceError(
         "python", f"{type(error).__name__}: {error}", Loc(source_name(path), line), kernel,
-        hint="Python raised this while it ran the spec",
+        hint=hint_for(error),
     )  # fmt: skip
