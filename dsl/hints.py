@@ -32,8 +32,8 @@ def hint_for(error: Exception) -> str:
             return _attribute(error)
         case IndexError():
             return (
-                "a list of n values has the indices 0 to n - 1; a slice px[a:b, x] of a buffer gives"
-                " b - a of them, numbered from 0"
+                "a list of n values has the indices 0 to n - 1; a slice px[a:b, x] gives"
+                " b - a of them"
             )
         case ValueError() if "unpack" in text:
             return (

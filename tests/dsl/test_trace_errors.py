@@ -255,7 +255,7 @@ IMPORTS = {
     ),
     "a word that there is not": (
         "from daedalus.dsl.lang import clip_u9  # <-\n",
-        "", "ImportError: cannot import name 'clip_u9'", "perhaps clip_u8 or clip_s8 is meant",
+        "", "ImportError: cannot import name 'clip_u9'", "perhaps clip_u8 or clip is meant",
     ),
 }  # fmt: skip
 
