@@ -22,10 +22,10 @@ from daedalus.generator.cli.common import (
     EXIT_FAILED,
     UserError,
     build_dir,
-    console,
     repo_root,
     run,
 )
+from daedalus.generator.cli.progress import say
 from daedalus.generator.registry import load
 
 MODES = ("c", "asm")  # without processor extensions, and with
@@ -103,7 +103,7 @@ def compare(wanted: tuple[str, ...], count: int, seed: int) -> list[Comparison]:
             items = _items(kernel, count, seed, lenient=mode == "asm")
             expected = interp.run(kernel, items).buffers[entry.plane]
             for arch, program in programs:
-                console.print(f"{kernel.id}: {mode}, {native.debian_arch(arch)}", soft_wrap=True)
+                say(f"{kernel.id}: {mode}, {native.debian_arch(arch)}")
                 comparisons.append(
                     _compare(oracle, entry, kernel, mode, arch, program, items, expected)
                 )

@@ -22,10 +22,10 @@ from daedalus.generator.cli.common import (
     EXIT_FAILED,
     UserError,
     build_dir,
-    console,
     repo_root,
     run,
 )
+from daedalus.generator.cli.progress import say
 
 TARGETS = ("c", "neon")
 _FAULTS_A_CLIP = 10  # how often an injected fault strikes, about
@@ -147,7 +147,7 @@ def make_clip(decoder: Decoder, clip: dict[str, Any]) -> Clip:
     path = build_dir() / "streams" / f"{decoder.name}-{clip['name']}-{key}.ivf"
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
-        console.print(f"encoding the clip {clip['name']}", soft_wrap=True)
+        say(f"encoding the clip {clip['name']}")
         with tempfile.TemporaryDirectory(prefix=".encoding-", dir=path.parent) as temporary:
             for number in range(1, clip["passes"] + 1):
                 extra = ["-pass", str(number)] if clip["passes"] > 1 else []
@@ -281,6 +281,7 @@ def check(
         arch, program = build_program(decoder, target, library)
         clean: dict[Clip, list[str]] = {}
         for clip in clips:
+            say(f"decoding {clip.name}, {target}")
             stock = decode(arch, program, clip, options)
             ours = decode(arch, program, clip, ["--ours", *options])
             wrong = {*_differing(ours.frames, stock.frames)}
@@ -348,6 +349,7 @@ def _inject(
         if calls == 0:
             continue
         every = max(1, calls // _FAULTS_A_CLIP)
+        say(f"injecting a fault into {kernel}, {target}")
         spoiled = decode(
             arch, program, most.clip, ["--ours", "--fault", f"{kernel}:{every}", *options]
         )

@@ -8,6 +8,7 @@ import click
 
 from daedalus.generator import count
 from daedalus.generator.cli.common import EXIT_FAILED, console
+from daedalus.generator.cli.progress import progress
 from daedalus.generator.cli.tables import print_table
 
 
@@ -22,7 +23,8 @@ def command(kernels: tuple[str, ...], as_json: bool) -> None:
     other pixels than FFmpeg's, or when our function with the decoder's signature executes more
     than its bar in tools/count/cases.toml.
     """
-    counts = count.count_all(kernels)
+    with progress(quiet=as_json):
+        counts = count.count_all(kernels)
     absent = [] if kernels else count.not_counted()
     theirs = {id(c.case): c.executed for c in counts if c.whose == "theirs"}
     if as_json:

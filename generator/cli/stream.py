@@ -10,6 +10,7 @@ import click
 
 from daedalus.generator import stream
 from daedalus.generator.cli.common import EXIT_FAILED, console
+from daedalus.generator.cli.progress import progress
 from daedalus.generator.cli.tables import print_table
 
 
@@ -31,18 +32,9 @@ def command(file: Path | None, target: str, frames: int | None, as_json: bool) -
     differs from the unmodified decoder's or ffmpeg's, no clip calls a function for a class, FILE
     calls none of the functions, or a fault that was injected on purpose went unseen.
     """
-    report = stream.Report()
     targets = list(stream.TARGETS) if target == "all" else [target]
-    if file is not None:
-        decoder, clip = stream.import_clip(file)
-        report = stream.check(decoder, [clip], targets, limit=frames, need_all=False)
-    else:
-        for decoder in stream.decoders():
-            clips = [stream.make_clip(decoder, c) for c in decoder.clips]
-            part = stream.check(decoder, clips, targets, limit=frames)
-            report.outcomes += part.outcomes
-            report.faults += part.faults
-            report.failures += part.failures
+    with progress(quiet=as_json):
+        report = _run(file, targets, frames)
     if as_json:
         print(json.dumps(_as_json(report), indent=2))
     else:
@@ -59,6 +51,20 @@ def command(file: Path | None, target: str, frames: int | None, as_json: bool) -
         console.print(f"failed: {failure}", soft_wrap=True, markup=False)
     if report.failures:
         sys.exit(EXIT_FAILED)
+
+
+def _run(file: Path | None, targets: list[str], frames: int | None) -> stream.Report:
+    if file is not None:
+        decoder, clip = stream.import_clip(file)
+        return stream.check(decoder, [clip], targets, limit=frames, need_all=False)
+    report = stream.Report()
+    for decoder in stream.decoders():
+        clips = [stream.make_clip(decoder, c) for c in decoder.clips]
+        part = stream.check(decoder, clips, targets, limit=frames)
+        report.outcomes += part.outcomes
+        report.faults += part.faults
+        report.failures += part.failures
+    return report
 
 
 def _as_json(report: stream.Report) -> dict[str, Any]:
