@@ -38,7 +38,7 @@ class _Quiet(Shown):
 
 
 class _Plain(Shown):
-    """Lines, as a log keeps them: each thing that is done once, counts now and then."""
+    """Lines, as a log keeps them: each thing that is done once, counts where one thing lasts."""
 
     def __init__(self, total: int | None) -> None:
         self._total, self._done = total, 0
@@ -46,7 +46,7 @@ class _Plain(Shown):
 
     def say(self, text: str) -> None:
         if text != self._last:
-            self._last = text
+            self._last, self._counted = text, time.monotonic()
             console.print(text, markup=False, soft_wrap=True)
 
     def advance(self, done: int) -> None:
