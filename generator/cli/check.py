@@ -21,6 +21,7 @@ from daedalus.generator.crosscheck import (
     program,
     replay_command,
 )
+from daedalus.generator.emit import entry_variants
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import TARGETS, variant_name
 from daedalus.generator.variants import Variant
@@ -91,11 +92,27 @@ def _targets(text: str) -> tuple[str, ...]:
     return names
 
 
+def require_generated(entries: list[Entry], folder: Path) -> None:
+    """Refuses to compare code that was generated from another state of the specs."""
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text())
+        have = {v["name"]: v["input_hash"] for k in manifest["kernels"] for v in k["variants"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        have = {}
+    for e in entries:
+        if any(have.get(v.name) != v.input_hash for v in entry_variants(e)):
+            raise UserError(
+                f"{folder.name}/ is not what the spec of {e.kernel.id} gives: {e.spec}",
+                "run ./daedalus gen, then check again",
+            )
+
+
 def run_checks(
     entries: list[Entry], targets: tuple[str, ...], items: int, seed: int, *,
     sanitize: bool = False, quiet: bool = False,
 ) -> list[Outcome]:  # fmt: skip
     """Builds what is needed, runs everything, returns an outcome per variant and device."""
+    require_generated(entries, repo_root() / "generated")
     found = [d for d in devices(targets) if not (sanitize and d.arch == "aarch64")]
     outcomes: list[Outcome] = []
     with progress(len(entries), quiet=quiet) as shown:
