@@ -48,7 +48,9 @@ def write_spec(root: Path, kernel_id: str, kind: str, family: str | None = None)
     for name in (kernel_id, *kernels):
         entry = find(known, name)
         if entry is not None:
-            raise UserError(f"{name} exists: {entry.spec}", "choose another name, or change that")
+            raise UserError(
+                f"{name} exists: {entry.kernel.loc}", "choose another name, or change that"
+            )
     spec = _file(folder, kernel_id)
     schedules = folder / "schedules.toml"
     before = schedules.read_text(encoding="utf-8") if schedules.is_file() else None

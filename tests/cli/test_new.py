@@ -107,9 +107,9 @@ def test_families_that_break_the_rule(family: str, root: Path) -> None:
 def test_ids_and_aliases_that_exist(root: Path) -> None:
     new(root, "hevc_one", "transform")
     new(root, "hevc_edge", "filter")
-    _refused(root, "hevc_one", "hevc_one exists: hevc/one.py")
-    _refused(root, "hevc_edge_v", "hevc_edge_v exists: hevc/edge.py")
-    _refused(root, "hevc_edge", "hevc_edge exists: hevc/edge.py")  # an alias
+    _refused(root, "hevc_one", "hevc_one exists: one.py:")
+    _refused(root, "hevc_edge_v", "hevc_edge_v exists: edge.py:")
+    _refused(root, "hevc_edge", "hevc_edge exists: edge.py:")  # an alias
     new(root, "hevc_line_h", "transform")
     _refused(root, "hevc_line", "hevc_line_h exists", kind="filter")
 
