@@ -2,7 +2,6 @@
 """A transform as a signal flow graph: wires from left to right, sums as dots, gains on edges."""
 
 from collections import Counter
-from collections.abc import Callable
 
 from daedalus.generator.graph.dot import Dot
 from daedalus.generator.graph.model import Edge, Graph, Vertex
@@ -15,9 +14,10 @@ GAP = 16.0  # between a vertex and what stands beside it
 CROWD = 60.0  # more of it where gains are many: for each that a row has beyond one
 STAGE_GAP, TOP, BOTTOM = 70.0, 46.0, 34.0
 CHAR, SMALL_CHAR = 6.4, 5.6  # about what a character takes, at sizes 11 and 9
-# How far along an edge its label may stand, best first: near the head, where edges into one vertex
-# are apart from those into the next.
-SHARES = (0.7, 0.62, 0.78, 0.54, 0.84, 0.46, 0.38, 0.3, 0.22)
+# How far along an edge its label may stand, best first; on slanting ones near the head, where edges
+# into one vertex are apart from those into the next.
+STRAIGHT = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.16, 0.84)
+SLANTING = (0.7, 0.62, 0.78, 0.54, 0.84, 0.46, 0.38, 0.3, 0.22)
 FONT = "Helvetica,Arial,sans-serif"
 GREY, INK, MINUS = "#777777", "#202020", "#b00020"
 
@@ -61,6 +61,7 @@ class _Stage:
         self.fans: list[float] = []  # of each column, where edges leave for the next one
         self.x = self._columns()
         self.names: dict[Vertex, str] = {}
+        self.wires = self._wires()
         self.labels: list[tuple[float, float, float]] = []  # of edges: x, y, half the width
 
     # ------------------------------------------------------------------ where things are
@@ -75,9 +76,7 @@ class _Stage:
             xs.append(at)
             steps = max((max(len(" ".join(v.steps)), len(v.name)) for v in own
                           if v.kind != "output"), default=0)  # fmt: skip
-            wires = [len(e.gain) for e in self._into(c + 1)
-                     if self._row(e.tail) == self._row(e.head)]  # fmt: skip
-            self.fans.append(at + GAP + (steps + max(wires, default=0)) * SMALL_CHAR)
+            self.fans.append(at + GAP + steps * SMALL_CHAR)
             at = self.fans[-1] + self._fan_width(c + 1)
         return xs
 
@@ -88,13 +87,13 @@ class _Stage:
 
     def _fan_width(self, c: int) -> float:
         """The room that edges into a column need, for crossing and for their labels."""
-        edges = [e for e in self._into(c) if self._row(e.tail) != self._row(e.head)]
+        edges = self._into(c)
         beside = [u for u in self.placed.beside.values() if self.placed.column[u] == c]
         spans = [abs(self._row(e.tail) - self._row(e.head)) for e in edges]
         labels = max((len(e.gain) for e in edges), default=0) * SMALL_CHAR
         # Labels need more room the more of them there are.
         crowd = sum(bool(e.gain) for e in edges) / self.placed.rows
-        width = FAN + STEEP * max(spans) + CROWD * max(0, crowd - 1) if spans else GAP
+        width = FAN + STEEP * max(spans) + CROWD * max(0, crowd - 1) if any(spans) else GAP
         names = [len(v.text) for v in self.graph.vertices if v in self.placed.beside]
         return max(width + labels, max(names, default=0) * SMALL_CHAR + 2 * GAP if beside else 0)
 
@@ -119,7 +118,7 @@ class _Stage:
         for v in self.graph.vertices:
             if v in self.placed.beside:
                 self._beside(v, self.placed.beside[v])
-        for (tail, head), gain in self._wires().items():
+        for (tail, head), gain in self.wires.items():
             self._edge(tail, head, gain)
         outputs = [v for v in placed if v.kind == "output"]
         right = self.x[-1] + GAP + max(len(v.text) for v in outputs) * CHAR
@@ -177,26 +176,31 @@ class _Stage:
             bend = self._point(x0, y0)
             self.dot.edge(first, bend, arrowhead="none")
             self.dot.edge(bend, last, arrowhead=arrow, color=color)
-        if gain and y0 == y1:  # on a wire, before the edges fan out
-            self._label((x0 - len(gain) * SMALL_CHAR / 2, y0), gain, color)
-        elif gain:
-            points = [(x0 + (x1 - x0) * share, y0 + (y1 - y0) * share) for share in SHARES]
-            self._label(next(filter(self._free(gain), points), points[0]), gain, color)
+        if gain:
+            shares = STRAIGHT if y0 == y1 else SLANTING
+            points = [(x0 + (x1 - x0) * s, y0 + (y1 - y0) * s) for s in shares]
+            half = len(gain) * SMALL_CHAR / 2 + 1
+            x, y = min(points, key=lambda p: self._hidden((tail, head), p, half))
+            self.labels.append((x, y, half))
+            _text(self.dot, x, y, gain, size=9, color=color, back=True)
 
-    def _free(self, text: str) -> Callable[[tuple[float, float]], bool]:
-        """Whether a label around a point would be clear of those that are there."""
-        half = len(text) * SMALL_CHAR / 2
-
-        def free(at: tuple[float, float]) -> bool:
-            return all(
-                abs(at[1] - y) > 11 or abs(at[0] - x) > half + other for x, y, other in self.labels
-            )
-
-        return free
-
-    def _label(self, at: tuple[float, float], text: str, color: str) -> None:
-        self.labels.append((*at, len(text) * SMALL_CHAR / 2))
-        _text(self.dot, *at, text, size=9, color=color, back=True)
+    def _hidden(
+        self, own: tuple[Vertex, Vertex], point: tuple[float, float], half: float
+    ) -> int:  # fmt: skip
+        """How much a label around a point would cover; labels weigh more than other edges."""
+        x, y = point
+        c = self.placed.column[own[1]]
+        left, right = self.fans[c - 1], self.x[c]
+        count = sum(
+            3 for lx, ly, other in self.labels if abs(y - ly) < 11 and abs(x - lx) < half + other
+        )
+        for tail, head in self.wires:
+            if (tail, head) == own or self.placed.column[head] != c:
+                continue
+            slope = (self._y(head) - self._y(tail)) / (right - left)
+            ends = [self._y(tail) + slope * (at - left) for at in (x - half, x + half)]
+            count += min(ends) < y + 6 and max(ends) > y - 6
+        return count
 
     def _point(self, x: float, y: float) -> str:
         return self.dot.node(label="", shape="point", width=0.01, pos=f"{x:.1f},{y:.1f}!")
