@@ -75,7 +75,7 @@ def stage_record(stage: Stage, ranges: Ranges) -> dict[str, Any]:
         r = ranges.of(top)
         dtype = smallest_dtype(r.lo, r.hi)
         widest_value = {
-            "lo": r.lo, "hi": r.hi, "bits": bits_needed(r), "dtype": str(dtype),
+            "lo": r.lo, "hi": r.hi, "bits": bits_needed(r), "dtype": None if dtype is None else dtype.name,
             "value": top.name or node_kind(top), "at": str(top.loc),
         }  # fmt: skip
     return {
