@@ -93,10 +93,9 @@ class Ranges:
         for node in stage.nodes():
             if node not in self._of:
                 self._of[node] = BOOL if node.is_bool else self._limited(node)
+        sums = self._accumulated(stage)
         for s in stage.stores:
-            got = self._of[s.value]
-            if s.combine == "add":
-                got = self._accumulated(stage, s, got)
+            got = sums[s.buffer] if s.combine == "add" else self._of[s.value]
             if any(s.buffer == t.name for t in self.kernel.temps):
                 self.temps[s.buffer] = self.temps.get(s.buffer, got) | got
             else:  # what is declared of an inout buffer holds before the first store
@@ -117,13 +116,13 @@ class Ranges:
 
     def _sum(self, node: Node) -> Interval:
         """The interval of a linear form: every term counted once, with its whole coefficient."""
-        form = self._form(node)
+        form = self.form(node)
         const = form.get(None, 0)
         terms = [_product(Interval(c, c), self._of[x]) for x, c in form.items() if x is not None]
         return Interval(const + sum(t.lo for t in terms), const + sum(t.hi for t in terms))
 
-    def _form(self, node: Node) -> dict[Node | None, int]:
-        """Term -> coefficient; None stands for 1. Other operations are terms."""
+    def form(self, node: Node) -> dict[Node | None, int]:
+        """A value as a sum: term -> coefficient; None stands for 1, other operations are terms."""
         known = self._forms.get(node)
         if known is not None:
             return known
@@ -132,23 +131,38 @@ class Ranges:
             form[None] = node.value
         elif node.op in (Op.ADD, Op.SUB):
             for x, sign in zip(node.args, (1, 1 if node.op is Op.ADD else -1), strict=True):
-                for term, c in self._form(x).items():
+                for term, c in self.form(x).items():
                     form[term] = form.get(term, 0) + sign * c
         elif node.op is Op.MUL and node.args[1].op is Op.CONST:
-            form = {t: c * node.args[1].value for t, c in self._form(node.args[0]).items()}
+            form = {t: c * node.args[1].value for t, c in self.form(node.args[0]).items()}
         else:
             form[node] = 1
         self._forms[node] = form
         return form
 
-    def _accumulated(self, stage: Stage, s: Store, value: Interval) -> Interval:
-        """What an element can hold after this: what it held, and what every lane adds."""
-        buffer = self.kernel.buffer(s.buffer)
-        grid = stage.grid()
-        places = np.stack([np.broadcast_to(a.at(grid), (stage.lanes,)) for a in s.index])
-        times = int(np.unique(places, axis=1, return_counts=True)[1].max())
-        before = self.temps.get(s.buffer, Interval(buffer.init or 0, buffer.init or 0))
-        return Interval(before.lo + min(0, times * value.lo), before.hi + max(0, times * value.hi))
+    def _accumulated(self, stage: Stage) -> dict[str, Interval]:
+        """By temp, what its elements can hold after this stage's additions: what they held, and
+        what all lanes add, counted element by element."""
+        adds: dict[str, list[Store]] = {}
+        for s in stage.stores:
+            if s.combine == "add":
+                adds.setdefault(s.buffer, []).append(s)
+        grid, found = stage.grid(), {}
+        for name, stores in adds.items():
+            buffer = self.kernel.buffer(name)
+            times = np.zeros((len(stores), *buffer.extents), dtype=np.int64)
+            for n, s in enumerate(stores):
+                places = tuple(np.broadcast_to(a.at(grid), (stage.lanes,)) for a in s.index)
+                np.add.at(times[n], places, 1)
+            values = [self._of[s.value] for s in stores]
+            before = self.temps.get(name, Interval(buffer.init or 0, buffer.init or 0))
+            lo, hi = before.lo, before.hi
+            for counts in np.unique(times.reshape(len(stores), -1), axis=1).T.tolist():
+                added = [_product(v, Interval(c, c)) for v, c in zip(values, counts, strict=True)]
+                lo = min(lo, before.lo + sum(min(0, v.lo) for v in added))
+                hi = max(hi, before.hi + sum(max(0, v.hi) for v in added))
+            found[name] = Interval(lo, hi)
+        return found
 
     def dtype(self, name: str) -> DType:
         """A buffer's element type; of a temp, the narrowest that holds its values."""
@@ -292,7 +306,7 @@ def _unfit(
 
 
 def check_ranges(kernel: Kernel) -> Ranges:
-    """Proves that every value fits 32 bits and every stored value its element type.
+    """Proves that every value fits 32 bits (63 in a wide kernel), and every stored one its type.
 
     Raises RangeError with the chain that made the value wide and the smallest assumption that
     would mend it.
@@ -302,11 +316,13 @@ def check_ranges(kernel: Kernel) -> Ranges:
     for stage in kernel.stages:
         for node in stage.nodes():
             r = ranges.of(node)
-            if smallest_dtype(r.lo, r.hi) is None:
-                lo, hi = (0, 2**32 - 1) if r.lo >= 0 else (-(2**31), 2**31 - 1)
+            lo, hi = (0, 2**32 - 1) if r.lo >= 0 else (-(2**31), 2**31 - 1)
+            if kernel.wide:  # a bit less than computed in: roundings add to a value
+                lo, hi = -(2**62), 2**62 - 1
+            if not r.within(lo, hi):
                 raise _unfit(
-                    kernel, ranges, node, f"{_describe(node)} can be {r}: more than 32 bits",
-                    lo, hi, node.loc,
+                    kernel, ranges, node, f"{_describe(node)} can be {r}: more than"
+                    f" {63 if kernel.wide else 32} bits", lo, hi, node.loc,
                 )  # fmt: skip
             if node.op is Op.SHRV and not ranges.of(node.args[1]).within(0, 31):
                 raise _unfit(

@@ -6,7 +6,7 @@ from daedalus.dsl.ir import Buffer, Index, Kernel, Node, Op
 
 def show(kernel: Kernel) -> str:
     """The whole lane program, a line a declaration and a node; source lines are left out."""
-    lines = [f"kernel {kernel.id}"]
+    lines = [f"kernel {kernel.id}{' (wide)' if kernel.wide else ''}"]
     lines += [f"  {buffer_text(b)}" for b in (*kernel.buffers, *kernel.temps)]
     lines += [
         f"  param {p.name}{f'[{p.count}]' if p.count > 1 else ''}: {p.dtype} in [{p.lo}, {p.hi}]"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Where a spec stands: the lines that values, declarations and errors name."""
 
+import functools
 import os
 import sys
 from types import FrameType
@@ -11,9 +12,15 @@ from daedalus.dsl.hints import hint_for
 _CORE = os.path.dirname(os.path.realpath(__file__))
 
 
+@functools.cache
+def _real(path: str) -> str:
+    """The file itself, asked for once: every value of a spec wants to know where it stands."""
+    return os.path.realpath(path)
+
+
 def source_name(path: str) -> str:
     """How a spec's file is named in messages: within the package, or from the current folder."""
-    real = os.path.realpath(path)
+    real = _real(path)
     if real.startswith(_CORE + os.sep):
         return "dsl/" + os.path.relpath(real, _CORE)
     rel = os.path.relpath(real)
@@ -22,7 +29,7 @@ def source_name(path: str) -> str:
 
 def _own(frame: FrameType) -> bool:
     """Whether a frame is the language's, not the spec's; `with` runs through contextlib."""
-    folder = os.path.dirname(os.path.realpath(frame.f_code.co_filename))
+    folder = os.path.dirname(_real(frame.f_code.co_filename))
     return folder == _CORE or frame.f_globals.get("__name__") == "contextlib"
 
 

@@ -70,6 +70,7 @@ class KernelBuilder:
         self._masks: list[Value] = []
         self._lanes: dict[str, int] = {}
         self._announced: tuple[str, Loc] | None = None
+        self._turned: set[str] = set()  # planes whose axes are exchanged for this orientation
 
     # -- declarations
     def plane(
@@ -98,6 +99,8 @@ class KernelBuilder:
             if self.orientation is None:
                 self._fail("declaration", f"plane {name}: across/along need @kernel(axes=...)")
             swapped = self.orientation == "h"
+            if swapped:
+                self._turned.add(name)
             rows, cols = (along, across) if swapped else (across, along)
         if rows is None or cols is None:
             self._fail("declaration", f"plane {name} needs rows and cols, or across and along")
@@ -253,6 +256,11 @@ class KernelBuilder:
                 "state a range of a parameter, as in eob=(1, 1)",
             )  # fmt: skip
         for p, bounds in when.items():
+            if p in known and known[p].count > 1:
+                self._fail(
+                    "declaration", f"class {name}: {p} is an array, of which no element decides",
+                    "add a parameter that tells the items apart",
+                )  # fmt: skip
             if p not in known:
                 self._fail(
                     "declaration", f"class {name}: no parameter {p}",

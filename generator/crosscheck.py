@@ -21,12 +21,14 @@ from daedalus.generator import layout, native
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
 from daedalus.generator.schedule import Schedule, parse_variant
 
-KINDS = ("conformant", "boundary", "hostile")
+# What is drawn, and beside it how it is laid out: neighbours are conformant items without guards
+# between them.
+KINDS = ("conformant", "boundary", "hostile", "neighbours")
 _PATIENCE = 1800  # seconds for one program; emulated and sanitized ones are slow
 
 # Items drawn for each one asked for, per class: a few more conformant ones than asked for, since a
 # variant that takes more for granted than the standard says compares only those that grant it.
-_SHARE = {"conformant": 1.1, "boundary": 0.2, "hostile": 0.2}
+_SHARE = {"conformant": 1.1, "boundary": 0.2, "hostile": 0.2, "neighbours": 0.1}
 
 
 @dataclass(frozen=True)
@@ -90,14 +92,18 @@ class Batch:
 
 
 def prepare(kernel: Kernel, count: int, seed: int) -> list[Batch]:
-    """The batches of a kernel. Boundary items lie in planes whose rows run upwards."""
+    """The batches of a kernel.
+
+    Boundary items lie in planes whose rows run upwards; neighbours touch, or share what they read.
+    """
     out = []
     for kind in KINDS:
         n = max(16, int(count * len(kernel.class_names) * _SHARE[kind]))
-        items = vectors.make_items(kernel, n, seed, kind)
+        close = kind == "neighbours"
+        items = vectors.make_items(kernel, n, seed + close, "conformant" if close else kind)
         rng = np.random.default_rng([seed, KINDS.index(kind)])
-        placed = layout.place(kernel, items, rng, upwards=kind == "boundary")
-        out.append(Batch(kind, placed, interp.run(kernel, items)))
+        placed = layout.place(kernel, items, rng, upwards=kind == "boundary", close=close)
+        out.append(Batch(kind, placed, interp.run(kernel, placed.items)))
     return out
 
 
@@ -291,7 +297,7 @@ def _describe(
             str(int(p) + lo) for p, (lo, _) in zip(place[1:], b.buffer.shape, strict=True)
         )
         item = int(chosen[place[0]])
-        params = ", ".join(f"{n}={int(a[item])}" for n, a in batch.placed.items.params.items())
+        params = ", ".join(f"{n}={a[item].tolist()}" for n, a in batch.placed.items.params.items())
         lines.append(
             f"{outcome.variant} on {outcome.device}, {batch.kind} item {item} (seed {seed}"
             f"{'; ' if params else ''}{params}): {b.buffer.name}[{position}]"

@@ -5,6 +5,7 @@ Without a variant, the program as it is traced. With one, the program that its b
 what that makes of every value: a C type, or the NEON operations that selection chose for it.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,8 @@ from daedalus.generator.passes.pipeline import lower, passes
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import TARGETS, Schedule, variant_name
 from daedalus.generator.targets.neon.ops import OPS
-from daedalus.generator.targets.neon.select import Need, Selection
+from daedalus.generator.targets.neon.select import Choice, Need, Selection
+from daedalus.generator.targets.neon.strips import walk_of
 from daedalus.generator.variants import make_variant
 
 VERSION = 1  # of the JSON that `explain` prints
@@ -55,11 +57,35 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Vectors:
+    """How NEON goes through a stage.
+
+    axes   that run across a vector, outermost first
+    loops  around it
+    strip  the loop over an axis that is cut into vectors as long as whole ones are left, "" where
+           none is; what remains of it is done point by point in scalar C
+    """
+
+    axes: tuple[tuple[str, int], ...]
+    loops: tuple[tuple[str, int], ...]
+    strip: str
+
+    @property
+    def count(self) -> int:
+        """How many there are, if no parameter limits them."""
+        return math.prod(extent for _, extent in self.loops)
+
+
+@dataclass(frozen=True)
 class StageView:
+    """conditions: on what runs at all, as "given %4"; vectors: None where it is not for NEON."""
+
     stage: Stage
     lines: tuple[Line, ...]
     stores: tuple[str, ...]
-    cost: float  # of what NEON computes for all lanes; memory's own shuffles are not in it
+    conditions: tuple[str, ...]
+    vectors: Vectors | None
+    cost: float  # of what NEON computes for a vector; memory's own shuffles are not in it
 
 
 @dataclass(frozen=True)
@@ -101,9 +127,11 @@ def view(entry: Entry, schedule: Schedule | None = None) -> View:
     lowered = lower(entry.kernel, schedule)
     # A variant of several items a vector has a second body, for one left over: not shown.
     first = selections[: len(lowered.stages)]
+    ranges = Ranges(lowered)
+    strips = [walk_of(lowered, s, ranges).axis for s in lowered.stages]
     return _view(
         first[0].kernel if first else lowered, schedule, passes(entry.kernel, schedule)[-1][0],
-        {n: s for n, s in enumerate(first)},
+        {n: (s, strips[n]) for n, s in enumerate(first)},
     )  # fmt: skip
 
 
@@ -114,19 +142,22 @@ def _make(entry: Entry, schedule: Schedule, selections: list[Selection]) -> None
     )  # fmt: skip
 
 
+Selected = tuple[Selection, str]  # of a stage, with the axis that is cut into strips
+
+
 def _view(
-    kernel: Kernel, schedule: Schedule | None, after: str, selections: dict[int, Selection]
+    kernel: Kernel, schedule: Schedule | None, after: str, selections: dict[int, Selected]
 ) -> View:
     ranges = Ranges(kernel)
     stages = tuple(
-        _stage(selections[n].stage if n in selections else s, ranges, schedule, selections.get(n))
+        _stage(s, ranges, schedule, *selections.get(n, (None, "")))
         for n, s in enumerate(kernel.stages)
     )
     return View(kernel, schedule, after, kernel.items_per_vector, stages)
 
 
 def _stage(
-    stage: Stage, ranges: Ranges, schedule: Schedule | None, selection: Selection | None
+    stage: Stage, ranges: Ranges, schedule: Schedule | None, selection: Selection | None, strip: str
 ) -> StageView:
     nodes = stage.nodes()
     number = {node: n for n, node in enumerate(nodes)}
@@ -145,8 +176,14 @@ def _stage(
         + (f" where %{number[s.mask]}" if s.mask else "")
         for s in stage.stores
     )
+    conditions = [] if stage.given is None else [f"given %{number[stage.given]}"]
+    conditions += [f"{axis} < %{number[n]}" for axis, n in stage.limits]
+    if stage.guard is not None:
+        conditions.append(f"any %{number[stage.guard]}")
+    lanes = selection.lanes if selection else None
+    vectors = Vectors(lanes.axes, lanes.loops, strip) if lanes else None
     cost = sum(selection.chosen[need].cost for need in needs) if selection else 0.0
-    return StageView(stage, lines, stores, cost)
+    return StageView(stage, lines, stores, tuple(conditions), vectors, cost)
 
 
 def _forms(node: Node, needs: list[Need], selection: Selection) -> Iterator[Form]:
@@ -155,17 +192,23 @@ def _forms(node: Node, needs: list[Need], selection: Selection) -> Iterator[Form
             continue
         demand, choice = need[1], selection.chosen[need]
         yield Form(
-            f"{demand.kind} {demand.width}", choice.rule, _instruction(choice.op),
+            f"{demand.kind} {demand.width}", choice.rule, _instruction(choice),
             selection.shape.count(demand.width), choice.cost,
         )  # fmt: skip
 
 
-def _instruction(op: str) -> str:
-    """The intrinsic of a machine operation, without register and element type."""
-    if op in ("", "load", "dup"):
-        return {"load": "load", "dup": "vdup_n"}.get(op, "")
-    machine = OPS[op]
-    return f"v{machine.stem}" + {"n": "_n", "k": "_lane"}.get(machine.form, "")
+# Leaves: what memory takes to load, uniform values, the lanes' own numbers.
+_LEAVES = {"": "", "load": "load", "dup": "vdup_n", "lane": "vld1"}
+
+
+def _instruction(choice: Choice) -> str:
+    """The intrinsic of a choice, without register and element type."""
+    if choice.op in _LEAVES:
+        return _LEAVES[choice.op]
+    machine = OPS[choice.op]
+    by_lane = any(n.op is Op.CONST for n in choice.scalars)
+    form = {"n": "_n", "k": "_lane" if by_lane else "_n"}.get(machine.form, "")
+    return f"v{machine.stem}{form}"
 
 
 def _c_type(node: Node, ranges: Ranges) -> str:
@@ -193,6 +236,12 @@ def record(entry: Entry, shown: View, refused: list[Refusal]) -> dict[str, Any]:
             {
                 "lanes": dict(s.stage.dims),
                 "at": str(s.stage.loc),
+                "conditions": list(s.conditions),
+                "vectors": s.vectors and {
+                    "axes": dict(s.vectors.axes),
+                    "loops": dict(s.vectors.loops),
+                    "strip": s.vectors.strip,
+                },
                 "values": [_value(line) for line in s.lines],
                 "stores": list(s.stores),
                 "cost": s.cost,

@@ -24,7 +24,8 @@ class Places:
 
     def __init__(self, declared: Kernel, rng: random.Random) -> None:
         self.rng = rng
-        self.written = {t.name: np.zeros(t.size, dtype=bool) for t in declared.temps}
+        self.written = {t.name: np.full(t.size, t.init is not None) for t in declared.temps}
+        self.frozen: set[str] = set()
         self.stage = Stage((), (), Loc("", 0))
         self.frames: dict[str, tuple[Affine, ...] | None] = {}
         self.loaded: dict[str, list[np.ndarray]] = {}
@@ -34,12 +35,32 @@ class Places:
         """Starts a stage."""
         self.stage = Stage(tuple(dims.items()), (), Loc("", 0))
         self.frames, self.loaded, self.stored = {}, {}, {}
+        self.frozen = set()
 
     def leave(self, stage: Stage) -> None:
-        """Ends it: its stores can be read now."""
+        """Ends it: its stores can be read now, unless they do not always happen."""
+        if stage.given is not None or stage.limits:
+            return
         for name, stored in self.stored.items():
             if name in self.written:
                 self.written[name][list(stored)] = True
+
+    # ------------------------------------------------------------------ beyond frames
+
+    def freeze(self, b: Buffer) -> None:
+        """Keeps this stage from storing into the buffer from here on."""
+        self.frozen.add(b.name)
+
+    def anywhere(self, b: Buffer) -> bool:
+        """Whether any element may be read: all are there, and the stage stores none of them."""
+        if b.kind != "temp":
+            return b.access == "in"
+        return bool(self.written[b.name].all()) and b.name not in self.stored
+
+    def untouched(self, b: Buffer) -> bool:
+        """Whether the stage has neither read nor stored any of the buffer."""
+        touched = {*self.frozen, *self.stored, *(n for n, read in self.loaded.items() if read)}
+        return b.name not in touched
 
     # ------------------------------------------------------------------ frames
 
@@ -120,6 +141,8 @@ class Places:
     def writes(self, b: Buffer, many: int, *, whole: bool) -> list[tuple[Key, np.ndarray]]:
         """Up to so many indices that may be written; with `whole`, all that one frame reaches."""
         rng = self.rng
+        if b.name in self.frozen:
+            return []
         box = b.owns or b.shape
         frame = self._fixed(b, box)
         if frame is None or any(

@@ -75,7 +75,8 @@ def stage_record(stage: Stage, ranges: Ranges) -> dict[str, Any]:
         r = ranges.of(top)
         dtype = smallest_dtype(r.lo, r.hi)
         widest_value = {
-            "lo": r.lo, "hi": r.hi, "bits": bits_needed(r), "dtype": None if dtype is None else dtype.name,
+            "lo": r.lo, "hi": r.hi, "bits": bits_needed(r),
+            "dtype": None if dtype is None else dtype.name,
             "value": top.name or node_kind(top), "at": str(top.loc),
         }  # fmt: skip
     return {
@@ -103,6 +104,7 @@ def variant_record(
         "target": schedule.target,
         "class": schedule.class_name,
         "items": schedule.items,
+        "rows": schedule.rows,
         "assume": list(schedule.assume),
         "early": schedule.early_out,
         "prod": prod,
@@ -129,7 +131,7 @@ def kernel_record(entry: Entry, verified: dict[str, dict[str, Any]]) -> dict[str
         "item": k.item_noun,
         "classes": list(k.class_names),
         "assumptions": [{"name": a.name, "default": a.default} for a in k.assumptions],
-        "decoders": sorted(d for d, _ in k.decoders),
+        "decoders": sorted({d.decoder for d in k.decoders}),
         "temps": {
             t.name: [ranges.temps[t.name].lo, ranges.temps[t.name].hi]
             for t in k.temps

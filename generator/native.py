@@ -71,7 +71,7 @@ def _version(program: str) -> str:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def alone(folder: Path) -> Iterator[None]:
     """Keeps another process out of a build folder."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "build.lock").open("a") as f:
@@ -111,7 +111,7 @@ def build_library(
         include = fetch.ensure("simde", "all") / "usr" / "include"
         settings += [f"-DDAEDALUS_SIMDE={include}", "-DDAEDALUS_HAVE_NATIVE_NEON=OFF"]
     settings.append(f"-DDAEDALUS_SANITIZE={'address,undefined' if sanitize else ''}")
-    with _alone(folder):
+    with alone(folder):
         say(f"building {', '.join(targets)} for {folder.name}")
         configure: list[str | Path] = ["cmake", "-S", repo_root(), "-B", folder, "-G", "Ninja"]
         configure += [*settings, *options]
@@ -160,7 +160,7 @@ def compile_program(
         inputs += include.rglob("*.h")
     stamp = program.with_name(program.name + ".hash")
     fresh = program.with_name(f"{program.name}.{os.getpid()}.new")
-    with _alone(program.parent):
+    with alone(program.parent):
         made_of = [_version(str(words[0])), *(str(w) for w in words)]
         digest = hashlib.sha256(repr(made_of).encode())
         for path in sorted(inputs):

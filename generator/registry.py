@@ -70,7 +70,7 @@ def load(folder: Path | None = None) -> tuple[Entry, ...]:
     entries.sort(key=lambda e: e.kernel.id)
     seen: dict[str, Entry] = {}
     for e in entries:
-        for name in (e.kernel.family, *(d for d, _ in e.kernel.decoders)):
+        for name in (e.kernel.family, *(d.decoder for d in e.kernel.decoders)):
             if (_headers() / f"{name}.h").is_file():
                 raise SpecError(
                     "name", f"<daedalus/{name}.h> is a header of the runtime",

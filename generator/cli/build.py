@@ -30,7 +30,8 @@ def command(context: click.Context, items: int, prefix: Path | None, stream: boo
     1. generates code from the specs;
     2. compares every variant with the reference interpreter and records what passed;
     3. builds libdaedalus.a and libdaedalus_variants.a for this machine, and for arm64 elsewhere;
-    4. decodes VP9 clips through them and compares every frame with the unmodified decoder.
+    4. decodes clips of three codecs through them and compares every frame with the unmodified
+       decoders'.
     """
     started = time.monotonic()
     _say(1, "generate")

@@ -74,14 +74,43 @@ def text_of(entry: Entry, shown: explain.View, refused: list[explain.Refusal]) -
     for n, s in enumerate(shown.stages, 1):
         dims = ", ".join(f"{axis}={count}" for axis, count in s.stage.dims)
         lines += ["", f"stage {n} of {len(shown.stages)}: {dims} ({s.stage.loc})"]
+        lines += [f"  {x}" for x in _frame(s)]
         lines += [f"  {x}" for x in _stage_table(shown, s)]
         lines += [f"  store {x}" for x in s.stores]
         if s.cost:
-            lines.append(f"  cost {s.cost:g}; what loads and stores shuffle is not in it")
+            each = " a vector" if s.vectors and s.vectors.loops else ""
+            lines.append(f"  cost {s.cost:g}{each}; what loads and stores shuffle is not in it")
     for r in refused:
         lines += ["", f"{r.target} has no form of it: {r.error.loc}: {r.error.message}"]
         if r.error.hint:
             lines.append(f"  hint: {r.error.hint}")
+    return lines
+
+
+# What stands before the number of a deciding value.
+_CONDITIONS = {"given": "runs where", "any": "leaves the item unless some lane has"}
+
+
+def _frame(s: explain.StageView) -> list[str]:
+    """Under what conditions a stage runs, and how its lanes are spread over vectors and loops."""
+    lines = []
+    for condition in s.conditions:
+        word, _, value = condition.partition(" ")
+        lines.append(
+            f"{_CONDITIONS[word]} {value}" if word in _CONDITIONS else f"while {condition}"
+        )
+    v = s.vectors
+    if v is not None and (v.loops or len(v.axes) > 1):
+        across = ", ".join(axis for axis, _ in v.axes)
+        most = "at most " if v.strip or s.stage.limits else ""
+        around = (
+            f"; {most}{v.count} vectors, in loops over {', '.join(axis for axis, _ in v.loops)}"
+        )
+        lines.append(f"across a vector: {across}{around if v.loops else ''}")
+    if v is not None and v.strip:
+        lines.append(
+            f"{v.strip} ends with the last whole vector; scalar C does the points left over"
+        )
     return lines
 
 

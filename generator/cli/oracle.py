@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`daedalus oracle`: the reference interpreter against FFmpeg's own functions."""
+"""`daedalus oracle`: the reference interpreter against other people's functions."""
 
 import json
 import sys
@@ -20,10 +20,11 @@ from daedalus.generator.cli.tables import print_table
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def command(kernels: tuple[str, ...], items: int, seed: int, as_json: bool) -> None:
-    """Compares the reference interpreter with FFmpeg's functions, C and assembly.
+    """Compares the reference interpreter with FFmpeg's and dav1d's functions, C and assembly.
 
-    Without KERNELS, all that FFmpeg has a function for.  Exit code 1 when one item differs, or
-    when FFmpeg's function writes outside the kernel's rectangle.
+    Also with our functions of their signatures, and with plain implementations where no decoder
+    has any.  Without KERNELS, all that there is a function for.  Exit code 1 when one item
+    differs, or when a function writes outside the kernel's rectangle.
     """
     with progress(quiet=as_json):
         comparisons = oracle.compare(kernels, items, seed)
@@ -35,12 +36,12 @@ def command(kernels: tuple[str, ...], items: int, seed: int, as_json: bool) -> N
     else:
         lines = [
             (
-                *(c.kernel, f"{c.architecture} {c.mode}", c.version),
+                *(c.function, f"{c.architecture} {c.mode}", c.version),
                 *(c.items, c.mismatches, c.strayed, c.uncleared),
             )
             for c in comparisons
         ]
-        headings = ("kernel", "functions", "from", "items", "mismatches", "strayed", "uncleared")
+        headings = ("function", "build", "from", "items", "mismatches", "strayed", "uncleared")
         print_table(headings, lines)
     if absent:
         console.print(
@@ -51,7 +52,7 @@ def command(kernels: tuple[str, ...], items: int, seed: int, as_json: bool) -> N
         )
     for c in comparisons:
         if not c.good:
-            where = f"{c.kernel}, {c.architecture} {c.mode}, seed {seed}"
+            where = f"{c.function}, {c.architecture} {c.mode}, seed {seed}"
             console.print(
                 f"failed: {where}: {c.first or 'written where it must not be'}", soft_wrap=True
             )

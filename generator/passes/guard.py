@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import reduce
 
 from daedalus.dsl.build import Builder, rewrite_stage
-from daedalus.dsl.ir import Kernel, Node, Op, Stage
+from daedalus.dsl.ir import Kernel, Node, Op, Stage, walk
 
 
 def _conjuncts(mask: Node) -> set[Node]:
@@ -21,6 +21,8 @@ def _conjuncts(mask: Node) -> set[Node]:
 def find_guard(kernel: Kernel) -> Kernel:
     """`kernel` with a guard on its last stage, where all its stores share a condition."""
     *before, last = kernel.stages
+    if last.given is not None or last.limits:
+        return kernel  # its lanes are not all there to be asked at once
     masks = [s.mask for s in last.stores]
     if any(m is None for m in masks):
         return kernel
@@ -40,6 +42,14 @@ def select_old(kernel: Kernel) -> Kernel:
     return replace(kernel, stages=tuple(_stage(kernel, s) for s in kernel.stages))
 
 
+def by_lane_alone(mask: Node) -> bool:
+    """Whether a condition is one on the lane's number, and not on anything in memory."""
+    below = list(walk((mask,)))
+    return any(n.op is Op.LANE for n in below) and not any(
+        n.op is Op.LOAD or (n.op is Op.PARAM and n.index) for n in below
+    )
+
+
 def _stage(kernel: Kernel, stage: Stage) -> Stage:
     if all(s.mask is None for s in stage.stores):
         return stage
@@ -47,7 +57,9 @@ def _stage(kernel: Kernel, stage: Stage) -> Stage:
     copied = rewrite_stage(stage, builder, lambda node, args: None)
     stores = []
     for s in copied.stores:
-        if s.mask is None or s.combine:  # an accumulation merges, it does not replace
+        # An accumulation merges, it does not replace; and where the lane's number decides, other
+        # items may own what is beyond.
+        if s.mask is None or s.combine or by_lane_alone(s.mask):
             stores.append(s)
             continue
         old = builder.make(Op.LOAD, (), (s.buffer, s.index), s.loc)

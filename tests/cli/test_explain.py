@@ -2,6 +2,8 @@
 """`explain`: every value with its range and line, what NEON makes of it, and refusals."""
 
 import json
+import math
+import re
 from pathlib import Path
 
 import jsonschema
@@ -14,11 +16,15 @@ from daedalus.dsl.ranges import Ranges
 from daedalus.generator import explain
 from daedalus.generator.cli import explain as explain_verb
 from daedalus.generator.cli.common import UserError
-from daedalus.generator.registry import find, load
-from daedalus.generator.schedule import Schedule
+from daedalus.generator.passes.pipeline import lower
+from daedalus.generator.registry import Entry, find, load
+from daedalus.generator.schedule import Schedule, variant_name
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "schema" / "explain.schema.json").read_text())
 KERNELS = [e.kernel.id for e in load()]
+VARIANTS = [
+    pytest.param(e, s, id=variant_name(e.kernel.id, s)) for e in load() for s, _ in e.schedules
+]
 
 
 def as_json(*words: str) -> dict:
@@ -62,6 +68,64 @@ def test_what_neon_makes_of_values() -> None:
 def test_items_side_by_side() -> None:
     data = as_json("vp9_lpf4_v", "--variant", "daedalus_vp9_lpf4_v__neon_full_x2")
     assert data["items"] == 2 and len(data["stages"]) == 1
+
+
+@pytest.mark.parametrize(("entry", "schedule"), VARIANTS)
+def test_every_variant_can_be_explained(entry: Entry, schedule: Schedule) -> None:
+    shown = explain.view(entry, schedule)
+    lowered = lower(entry.kernel, schedule)
+    assert len(shown.stages) == len(lowered.stages)
+    for s, stage in zip(shown.stages, lowered.stages, strict=True):
+        assert len(s.stores) == len(stage.stores)
+        stored = {s.stage.nodes().index(x.value) for x in s.stage.stores}
+        if schedule.target == "c":
+            assert s.vectors is None and s.stage.dims == stage.dims
+            continue
+        assert all(s.lines[n].forms for n in stored)
+        vectors = s.vectors
+        assert vectors is not None and s.stage.dims == (*vectors.loops, *vectors.axes)
+        points = math.prod(n for _, n in s.stage.dims)
+        assert points == stage.lanes and (vectors.strip == "" or vectors.strip in dict(stage.dims))
+
+
+def frame(kernel: str, variant: str) -> list[str]:
+    """The lines between a first stage's heading and its table."""
+    lines = CliRunner().invoke(explain_verb.command, [kernel, "--variant", variant]).stdout
+    _, _, rest = lines.partition("\nstage 1 of ")
+    body = rest.splitlines()[1:]
+    end = next(n for n, line in enumerate(body) if " value " in line)
+    return [line.strip() for line in body[:end]]
+
+
+def test_how_lanes_are_spread_over_vectors_and_loops() -> None:
+    assert frame("vp9_lpf4_v", "neon_full") == []
+    assert frame("vp9_mc_8h", "neon_full") == [
+        "while y < %2", "across a vector: x; at most 8 vectors, in loops over y",
+    ]  # fmt: skip
+    assert frame("av1_cdef8", "neon_inside_r2") == ["across a vector: y_in, x"]
+    assert frame("sand128_nv12", "neon_full") == [
+        "across a vector: x_in; at most 8 vectors, in loops over x",
+        "x ends with the last whole vector; scalar C does the points left over",
+    ]
+    (early,) = frame("vp9_lpf4_v", "neon_full_early")
+    assert re.fullmatch(r"leaves the item unless some lane has %\d+", early)
+
+
+def test_conditions_of_stages() -> None:
+    stages = as_json("av1_cdef8", "--variant", "neon_full")["stages"]
+    for s in stages:
+        for text in s["conditions"]:
+            assert text.startswith("given %")
+            assert s["values"][int(text.removeprefix("given %"))]["boolean"]
+    assert sum(bool(s["conditions"]) for s in stages) == 16
+
+
+def test_a_multiplier_is_a_lane_or_a_scalar() -> None:
+    """Constants are lanes of a vector; what an item's parameters choose is a scalar."""
+    for kernel, form in (("vp9_idct8", "vmull_lane"), ("vp9_mc_8h", "vmla_n")):
+        stage = as_json(kernel, "--variant", "neon_full")["stages"][0]
+        found = {f["instruction"] for v in stage["values"] for f in v["forms"]}
+        assert form in found and not {"vmull_n", "vmla_lane"} & (found - {form})
 
 
 def test_a_variant_of_c_has_types() -> None:

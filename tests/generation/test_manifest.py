@@ -95,7 +95,7 @@ def test_variants_are_in_step(manifest: dict) -> None:
         names = [v["name"] for v in k["variants"]]
         assert len(set(names)) == len(names)
         for v in k["variants"]:
-            schedule = Schedule(v["target"], v["class"], v["items"], tuple(v["assume"]),
+            schedule = Schedule(v["target"], v["class"], v["items"], v["rows"], tuple(v["assume"]),
                                 v["name"].endswith("_early"))  # fmt: skip
             assert v["name"] == variant_name(k["id"], schedule)
             assert parse_variant(v["name"]) == (k["id"], schedule)

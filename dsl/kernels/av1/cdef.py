@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """AV1 constrained directional enhancement filter, 8 bit."""
 
+import numpy as np
+
 from daedalus.dsl.lang import (
     KernelBuilder,
     Value,
     absdiff,
     clip,
+    entry,
     i8,
     kernel,
     max,
     min,
+    part,
     select,
     u8,
 )  # fmt: skip
@@ -20,9 +24,28 @@ DIRECTIONS = (
     ((1, 1), (2, 2)), ((1, 0), (2, 1)), ((1, 0), (2, 0)), ((1, 0), (2, -1)),
 )  # fmt: skip
 FAR = 30000  # stands for a pixel that is not available: its difference is constrained to 0
+LEFT, RIGHT, TOP, BOTTOM = 1, 2, 4, 8  # bits of edges
+
+# dav1d filters in place: what was left of the block, above and below it is kept elsewhere.
+DAV1D = entry(
+    "dst dst.stride left top bottom pri sec dir damping edges",
+    src=[
+        part((0, 8), (0, 8), "dst", stride="dst.stride"),
+        part((0, 8), (8, 10), "dst", stride="dst.stride", given=("edges", RIGHT)),
+        part((0, 8), (-2, 0), "left", stride=2, at=(0, -2), given=("edges", LEFT)),
+        *(
+            part((y, y + 2), cols, name, stride="dst.stride", at=(y, 0), given=("edges", bits))
+            for name, y, edge in (("top", -2, TOP), ("bottom", 8, BOTTOM))
+            for cols, bits in (((0, 8), edge), ((-2, 0), edge | LEFT), ((8, 10), edge | RIGHT))
+        ),
+    ],
+)
 
 
-@kernel(clause="AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit")
+@kernel(
+    clause="AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit",
+    decoders={"dav1d": DAV1D},
+)
 def av1_cdef8(k: KernelBuilder) -> None:
     """Filters an 8x8 block along a direction and beside it; edges tell what is available.
 
@@ -36,6 +59,7 @@ def av1_cdef8(k: KernelBuilder) -> None:
     damping = k.param("damping", u8, 2, 6, why="cdef_damping")
     direction = k.param("dir", u8, 0, 7, why="7.15.1")
     edges = k.param("edges", u8, 0, 15)
+    k.item_class("inside", edges=(15, 15), why="no picture edge: no sentinels, 8 bits do")
     dy = k.table("dy", i8, [[t[0] for t in d] for d in DIRECTIONS])
     dx = k.table("dx", i8, [[t[1] for t in d] for d in DIRECTIONS])
     log2 = k.table("log2", u8, [0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3])
@@ -95,3 +119,11 @@ def av1_cdef8(k: KernelBuilder) -> None:
             total = total + part
         rounded = (8 + total - select(total < 0, 1, 0)) >> 4
         dst[y, x] = clip(min(max(px + rounded, low), high), 0, 255)
+
+
+@av1_cdef8.inputs
+def _strengths(rng: np.random.Generator, count: int) -> dict[str, np.ndarray]:
+    """Primary, secondary or both, equally often; decoders do not filter where both are 0."""
+    kind = rng.integers(0, 3, count)
+    pri = np.where(kind == 0, 0, rng.integers(1, 16, count))
+    return {"pri": pri, "sec": np.where(kind == 1, 0, rng.choice([1, 2, 4], count))}

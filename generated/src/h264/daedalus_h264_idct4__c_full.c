@@ -6,8 +6,9 @@
  * h264_idct4, portable scalar C, class full
  * computes H.264 8.5.12.2 (residual 4x4 transform), 8.5.14 (picture construction)
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
- *   1, and h + 32 no more than -33 less
- * input hash 967dfb1c8c720e78
+ *   1
+ * assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
+ * input hash 935656dff5a4ec94
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

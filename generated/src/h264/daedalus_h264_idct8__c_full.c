@@ -6,8 +6,9 @@
  * h264_idct8, portable scalar C, class full
  * computes H.264 8.5.13.2 (residual 8x8 transform), 8.5.14 (picture construction)
  * assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
- *   1, and m + 32 no more than -33 less
- * input hash 416fed1d1b242d18
+ *   1
+ * assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
+ * input hash e1f35e3076e33992
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

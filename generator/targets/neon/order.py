@@ -11,8 +11,8 @@ from daedalus.dsl.ir import Node
 from daedalus.generator.targets.neon.memory import Memory
 from daedalus.generator.targets.neon.select import Need, Selection
 
-_SINKING = frozenset({"load", "dup", "alias", "movn", "movl_u", "movl_s", "qmovn_u", "qmovn_s",
-                      "qmovun", "neg"})  # fmt: skip
+_SINKING = frozenset({"load", "lane", "dup", "alias", "movn", "movl_u", "movl_s", "qmovn_u",
+                      "qmovn_s", "qmovun", "neg"})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def order(selection: Selection, memory: Memory) -> list[Step]:
         for i in selection.chosen[need].inputs:
             users[i].append(need)
     stage = selection.stage
-    groups = memory.store_groups(stage)
+    groups = memory.store_groups()
     stored_at = {n: g for g in groups for n in g}
     store_key = {g: max(selection.roots[n][0].seq for n in g) + 0.5 for g in groups}
     for need in reversed(needs):  # users before what they use
@@ -85,7 +85,7 @@ def _with_dependencies(selection: Selection, memory: Memory, steps: list[Step]) 
         else:
             before = [by_need[selection.roots[n]] for n in step.stores]
             written = [stage.stores[n] for n in step.stores]
-            before += [by_need[ld] for ld in loads if memory.overlaps(stage, ld[0], written)]
+            before += [by_need[ld] for ld in loads if memory.overlaps(ld[0], written)]
             if guard is not None:
                 before.append(guard)
         for b in before:
