@@ -42,7 +42,7 @@ Need = tuple[Node, Demand]
 class Choice:
     """One way to meet a demand.
 
-    op      machine operation; "" for an alias of the operand; of leaves "dup", "load", "lane", "dot"
+    op      machine operation; "" for an alias; of leaves "dup", "load", "lane", "dot"
     inputs  vector operands
     scalars operands taken as a scalar (a constant or uniform)
     """
