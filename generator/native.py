@@ -104,7 +104,12 @@ def build_library(
     # CMake keeps what an earlier call set; of two equal settings the later one, an option's, holds.
     settings = ["-DCMAKE_BUILD_TYPE=Release", "-DDAEDALUS_ALLOW_UNVERIFIED=OFF"]
     if clang:
-        tool(CLANG)
+        if shutil.which(CLANG) is None:
+            raise UserError(
+                f"{CLANG} is not installed",
+                f"install Debian's package {CLANG}, or do without clang",
+                EXIT_MISSING,
+            )
         # Its further warnings are about how portable C is laid out, and change no code.
         settings += [f"-DDAEDALUS_MCPU={CLANG_CPU}", "-DDAEDALUS_WERROR=OFF"]
     if is_cross(arch):

@@ -44,9 +44,9 @@ static void call_cdef8(any_fn *fn, long calls) {
   make_left();
   for (long n = 0; n < calls; n++) {
     restore();
-    ((cdef_fn *)fn)(pixels + MIDDLE, STRIDE, (const uint8_t(*)[2])left,
-                    start + MIDDLE - 2 * STRIDE, start + MIDDLE + 8 * STRIDE, (int)parameters[0],
-                    (int)parameters[1], (int)parameters[3], (int)parameters[2], (int)parameters[4]);
+    ((cdef_fn *)fn)(pixels + MIDDLE, STRIDE, (const uint8_t(*)[2])left, start + MIDDLE - 2 * STRIDE,
+                    start + MIDDLE + 8 * STRIDE, (int)parameters[0], (int)parameters[1],
+                    (int)parameters[3], (int)parameters[2], (int)parameters[4]);
   }
 }
 
@@ -54,9 +54,9 @@ static void call_cdef8(any_fn *fn, long calls) {
 static void call_filter(any_fn *fn, long calls) {
   static _Alignas(16) uint16_t copy[PADDED_ROWS * PITCH + 16];
   make_left();
-  dav1d_cdef_padding8_8bpc_neon(copy + PADDED_AT, start + MIDDLE, STRIDE,
-                                (const uint8_t(*)[2])left, start + MIDDLE - 2 * STRIDE,
-                                start + MIDDLE + 8 * STRIDE, 8, (int)parameters[4]);
+  dav1d_cdef_padding8_8bpc_neon(copy + PADDED_AT, start + MIDDLE, STRIDE, (const uint8_t(*)[2])left,
+                                start + MIDDLE - 2 * STRIDE, start + MIDDLE + 8 * STRIDE, 8,
+                                (int)parameters[4]);
   for (long n = 0; n < calls; n++) {
     restore();
     ((filter_fn *)fn)(pixels + MIDDLE, STRIDE, copy + PADDED_AT, (int)parameters[0],
@@ -69,8 +69,7 @@ static void call_filter_item(any_fn *fn, long calls) {
   for (long n = 0; n < calls; n++) {
     restore();
     ((item_fn *)fn)(pixels + MIDDLE, STRIDE, start + MIDDLE, STRIDE, (int)parameters[0],
-                    (int)parameters[1], (int)parameters[2], (int)parameters[3],
-                    (int)parameters[4]);
+                    (int)parameters[1], (int)parameters[2], (int)parameters[3], (int)parameters[4]);
   }
 }
 

@@ -9,8 +9,8 @@
 
 typedef void vp9_itxfm_fn(uint8_t *dst, ptrdiff_t stride, int16_t *block, int eob);
 typedef void vp9_filter_fn(uint8_t *dst, ptrdiff_t stride, int E, int I, int H);
-typedef void vp9_mc_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-                       ptrdiff_t src_stride, int h, int mx, int my);
+typedef void vp9_mc_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride,
+                       int h, int mx, int my);
 typedef void vp9_mc_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
                             ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 typedef void h264_idct_fn(uint8_t *dst, int16_t *block, int stride);
