@@ -21,6 +21,7 @@ class Schedule:
     items       items side by side in a vector, one of ITEMS
     rows        points of the next outer axis side by side in a vector, one of ROWS
     assume      assumptions taken for granted beyond the standard's, in alphabetical order
+    dot         dot products with taps of 8 bits by the DOT instructions
     early_out   skip the rest of an item when no lane of it stores anything
     """
 
@@ -29,7 +30,13 @@ class Schedule:
     items: int = 1
     rows: int = 1
     assume: tuple[str, ...] = ()
+    dot: bool = False
     early_out: bool = False
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What a processor must have beyond the target itself."""
+        return ("dotprod",) if self.dot else ()
 
     @property
     def name(self) -> str:
@@ -40,6 +47,8 @@ class Schedule:
         if self.rows > 1:
             parts.append(f"r{self.rows}")
         parts += [f"given{a}" for a in self.assume]
+        if self.dot:
+            parts.append("dot")
         if self.early_out:
             parts.append("early")
         return "_".join(parts)
@@ -66,12 +75,14 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
         raise ValueError(
             f"{name!r}: the schedule begins with a target ({', '.join(TARGETS)}) and a class"
         )
-    items, rows, assume, early = 1, 1, [], False
+    items, rows, assume, dot, early = 1, 1, [], False, False
     for word in rest[1:]:
         if re.fullmatch(r"x[1-9][0-9]*", word):
             items = int(word[1:])
         elif re.fullmatch(r"r[1-9][0-9]*", word):
             rows = int(word[1:])
+        elif word == "dot":
+            dot = True
         elif word == "early":
             early = True
         elif word.startswith("given") and word != "given":
@@ -82,9 +93,9 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
         raise ValueError(f"{name!r}: {items} items side by side; possible are {ITEMS[1:]}")
     if rows not in ROWS:
         raise ValueError(f"{name!r}: {rows} rows side by side; possible are {ROWS[1:]}")
-    if target == "c" and (items > 1 or rows > 1 or early):
+    if target == "c" and (items > 1 or rows > 1 or dot or early):
         raise ValueError(f"{name!r}: portable C has one lane at a time and no early-out")
-    schedule = Schedule(target, rest[0], items, rows, tuple(sorted(set(assume))), early)
+    schedule = Schedule(target, rest[0], items, rows, tuple(sorted(set(assume))), dot, early)
     if schedule.name != match["schedule"]:
         raise ValueError(
             f"{name!r}: the choices are out of order or repeated; write {schedule.name!r}"

@@ -10,6 +10,7 @@ from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.c.emit import point_lines, scalars
 from daedalus.generator.targets.c.scalar import Names, Scalars
 from daedalus.generator.targets.neon.constants import ConstantLanes
+from daedalus.generator.targets.neon.dots import Dots
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.memory import Memory
 from daedalus.generator.targets.neon.ops import OPS
@@ -176,6 +177,14 @@ class _Stage:
             context.rows if walk.plain else None, self.out, {},
         )  # fmt: skip
 
+        self.dots = Dots(self.scope)
+        for node in self.stage.nodes():
+            if node.op is Op.DOT and not self.dots.fits(node):
+                raise NotLowerable(
+                    "neon", "eight outputs of a dot product do not lie beside one another",
+                    node.loc, kernel.id, hint="leave dot out of the schedule",
+                )  # fmt: skip
+
     def emit(self) -> list[str]:
         self.memory.enter(self.scope)
         steps = order(self.selection, self.memory)
@@ -209,6 +218,8 @@ class _Stage:
             return self.groups[choice.inputs[0]]
         if choice.op == "load":
             return self.memory.load(self.out, node)
+        if choice.op == "dot":
+            return self.dots.emit(self.out, node)
         if choice.op == "lane":
             return self._lane_numbers(node, demand.width)
         if choice.op == "dup":

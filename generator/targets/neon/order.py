@@ -64,12 +64,21 @@ def order(selection: Selection, memory: Memory) -> list[Step]:
     return _with_dependencies(selection, memory, [s for _, s in steps])
 
 
+def _loads(node: Node, op: str) -> tuple[Node, ...]:
+    """What a leaf reads from memory."""
+    return (node,) if op == "load" else node.args[1:] if op == "dot" else ()
+
+
 def _with_dependencies(selection: Selection, memory: Memory, steps: list[Step]) -> list[Step]:
     """The steps in the wanted order, each preceded by what it depends on."""
     by_need = {s.need: s for s in steps if s.need is not None}
     guard = next((s for s in steps if s.guard is not None), None)
     stage = selection.stage
-    loads = [n for n in selection.reached() if selection.chosen[n].op == "load"]
+    loads = [
+        (need, ld)
+        for need in selection.reached()
+        for ld in _loads(need[0], selection.chosen[need].op)
+    ]
     done: set[Step] = set()
     out: list[Step] = []
 
@@ -85,7 +94,7 @@ def _with_dependencies(selection: Selection, memory: Memory, steps: list[Step]) 
         else:
             before = [by_need[selection.roots[n]] for n in step.stores]
             written = [stage.stores[n] for n in step.stores]
-            before += [by_need[ld] for ld in loads if memory.overlaps(ld[0], written)]
+            before += [by_need[need] for need, ld in loads if memory.overlaps(ld, written)]
             if guard is not None:
                 before.append(guard)
         for b in before:
