@@ -7,6 +7,7 @@ import sys
 from types import FrameType
 
 from daedalus.dsl.errors import Loc, TraceError
+from daedalus.dsl.hints import hint_for
 
 _CORE = os.path.dirname(os.path.realpath(__file__))
 
@@ -51,5 +52,5 @@ def python_error(error: Exception, path: str, otherwise: int, kernel: str = "") 
         trace = trace.tb_next
     return TraceError(
         "python", f"{type(error).__name__}: {error}", Loc(source_name(path), line), kernel,
-        hint="Python raised this while it ran the spec",
+        hint=hint_for(error),
     )  # fmt: skip

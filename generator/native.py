@@ -21,10 +21,10 @@ from daedalus.generator.cli.common import (
     EXIT_MISSING,
     UserError,
     build_dir,
-    console,
     repo_root,
     run,
 )
+from daedalus.generator.cli.progress import say
 
 ARCHITECTURES = ("host", "aarch64", "portable", "simde")
 CPU = "cortex-a76"
@@ -128,7 +128,7 @@ def build_library(
         settings += [f"-DDAEDALUS_SIMDE={include}", "-DDAEDALUS_HAVE_NATIVE_NEON=OFF"]
     settings.append(f"-DDAEDALUS_SANITIZE={'address,undefined' if sanitize else ''}")
     with alone(folder):
-        console.print(f"building {', '.join(targets)} for {folder.name}", soft_wrap=True)
+        say(f"building {', '.join(targets)} for {folder.name}")
         configure: list[str | Path] = ["cmake", "-S", repo_root(), "-B", folder, "-G", "Ninja"]
         configure += [*settings, *options]
         run(configure, what="configuring the C build", log=folder / "configure.log")

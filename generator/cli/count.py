@@ -8,6 +8,7 @@ import click
 
 from daedalus.generator import count, count_cases
 from daedalus.generator.cli.common import EXIT_FAILED, console
+from daedalus.generator.cli.progress import progress
 from daedalus.generator.cli.tables import print_table
 
 
@@ -29,7 +30,8 @@ def command(kernels: tuple[str, ...], cc: str, as_json: bool) -> None:
     number (then the comparison is with another one), when one of ours leaves other pixels, or
     when it executes more than the case's bar.
     """
-    compiler, counts = count.count_all(kernels, clang=cc == "clang")
+    with progress(quiet=as_json):
+        compiler, counts = count.count_all(kernels, clang=cc == "clang")
     absent = [] if kernels else count_cases.not_counted()
     if as_json:
         rows = [_row(c) for c in counts]
