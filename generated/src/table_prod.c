@@ -1010,14 +1010,14 @@ static const daedalus_class_desc vp9_lpf8_h_classes[] = {
 static const daedalus_variant vp9_lpf8_h_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_lpf8_h__neon_full",
+    .name = "daedalus_vp9_lpf8_h__neon_full_branch_early",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
-    .cpu = daedalus_vp9_lpf8_h__neon_full,
+    .cpu = daedalus_vp9_lpf8_h__neon_full_branch_early,
   },
 #endif
   {
@@ -1061,14 +1061,14 @@ static const daedalus_class_desc vp9_lpf8_v_classes[] = {
 static const daedalus_variant vp9_lpf8_v_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_lpf8_v__neon_full",
+    .name = "daedalus_vp9_lpf8_v__neon_full_branch_early",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
-    .cpu = daedalus_vp9_lpf8_v__neon_full,
+    .cpu = daedalus_vp9_lpf8_v__neon_full_branch_early,
   },
 #endif
   {
@@ -1574,7 +1574,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "c84edb286a17df62",
+  .generator = "662c1df6ee5c03b1",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -1130,14 +1130,14 @@ static const daedalus_class_desc vp9_lpf8_h_classes[] = {
 static const daedalus_variant vp9_lpf8_h_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_lpf8_h__neon_full",
+    .name = "daedalus_vp9_lpf8_h__neon_full_branch_early",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
-    .cpu = daedalus_vp9_lpf8_h__neon_full,
+    .cpu = daedalus_vp9_lpf8_h__neon_full_branch_early,
   },
 #endif
   {
@@ -1150,6 +1150,18 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_lpf8_h__c_full,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_lpf8_h__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 301,
+    .reason = "not a prod variant: chosen for lack of another",
+    .cpu = daedalus_vp9_lpf8_h__neon_full,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_lpf8_v_buffers[] = {
@@ -1181,14 +1193,14 @@ static const daedalus_class_desc vp9_lpf8_v_classes[] = {
 static const daedalus_variant vp9_lpf8_v_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_lpf8_v__neon_full",
+    .name = "daedalus_vp9_lpf8_v__neon_full_branch_early",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
-    .cpu = daedalus_vp9_lpf8_v__neon_full,
+    .cpu = daedalus_vp9_lpf8_v__neon_full_branch_early,
   },
 #endif
   {
@@ -1201,6 +1213,18 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_lpf8_v__c_full,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_lpf8_v__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 301,
+    .reason = "not a prod variant: chosen for lack of another",
+    .cpu = daedalus_vp9_lpf8_v__neon_full,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_8h_buffers[] = {
@@ -1706,7 +1730,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "c84edb286a17df62",
+  .generator = "662c1df6ee5c03b1",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,
