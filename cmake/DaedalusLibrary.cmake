@@ -3,7 +3,8 @@
 include(CheckCSourceCompiles)
 include(${CMAKE_CURRENT_LIST_DIR}/DaedalusManifest.cmake)
 
-# Sets DAEDALUS_NEON to "native", "simde" or "" in the caller.
+# Sets in the caller DAEDALUS_NEON to "native", "simde" or "", and DAEDALUS_DOT_FLAGS to what
+# files with DOT instructions are compiled with besides.
 function(daedalus_configure_neon)
   check_c_source_compiles("
     #include <arm_neon.h>
@@ -21,6 +22,22 @@ function(daedalus_configure_neon)
     set(neon simde)
   endif()
   set(DAEDALUS_NEON "${neon}" PARENT_SCOPE)
+  set(flags "")
+  if(neon STREQUAL native)
+    set(CMAKE_REQUIRED_FLAGS "")
+    if(DAEDALUS_MCPU)
+      set(CMAKE_REQUIRED_FLAGS "-mcpu=${DAEDALUS_MCPU}")
+    endif()
+    check_c_source_compiles("
+      #ifndef __ARM_FEATURE_DOTPROD
+      #error no
+      #endif
+      int main(void) { return 0; }" DAEDALUS_COMPILES_DOTPROD)
+    if(NOT DAEDALUS_COMPILES_DOTPROD)
+      set(flags "-march=armv8.2-a+dotprod")
+    endif()
+  endif()
+  set(DAEDALUS_DOT_FLAGS "${flags}" PARENT_SCOPE)
 endfunction()
 
 # Compiler flags that everything of this project shares, tests included.
@@ -63,6 +80,7 @@ function(daedalus_add_runtime)
     ${runtime}/core/overlap.c
     ${runtime}/core/table.c
     ${runtime}/cpu/choose.c
+    ${runtime}/cpu/features.c
     ${runtime}/cpu/run.c)
   target_include_directories(daedalus_runtime PRIVATE ${runtime} ${runtime}/include)
   daedalus_compile_flags(daedalus_runtime)
@@ -76,6 +94,10 @@ function(daedalus_add_library target)
   if(DAEDALUS_NEON)
     daedalus_manifest_sources(neon_sources ${arg_GENERATED} ${arg_SET} neon)
     list(APPEND sources ${neon_sources})
+    daedalus_manifest_sources(dot_sources ${arg_GENERATED} ${arg_SET} neon_dotprod)
+    list(APPEND sources ${dot_sources})
+    # Chosen at run time, so compiled for more than the rest of the library where that has less.
+    set_source_files_properties(${dot_sources} PROPERTIES COMPILE_OPTIONS "${DAEDALUS_DOT_FLAGS}")
   endif()
 
   add_library(${target} STATIC $<TARGET_OBJECTS:daedalus_runtime> ${sources})

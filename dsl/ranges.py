@@ -13,7 +13,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from daedalus.dsl.errors import Loc, RangeError
-from daedalus.dsl.ir import DType, Kernel, Node, Op, Stage, Store, Table, smallest_dtype
+from daedalus.dsl.ir import (
+    DType,
+    Kernel,
+    Node,
+    Op,
+    Stage,
+    Store,
+    Table,
+    evaluate,
+    smallest_dtype,
+    walk,
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +56,9 @@ def table_rows(table: Table, index: Interval) -> tuple[tuple[int, ...], ...]:
     """The rows that an index in the interval can select (outside indices clamp)."""
     last = len(table.rows) - 1
     return table.rows[min(max(index.lo, 0), last) : min(max(index.hi, 0), last) + 1]
+
+
+_MOST_VALUES = 4096  # combinations of parameters that are tried one by one
 
 
 class Ranges:
@@ -185,6 +199,41 @@ class Ranges:
             return Interval(b.dtype.lo, b.dtype.hi)
         return self._held.get(name, Interval(b.lo, b.hi))
 
+    def rows(self, n: Node) -> tuple[tuple[int, ...], ...]:
+        """The rows that a TABLE or DOT can select: of few parameters, those they really reach."""
+        table, index = self.kernel.table(n.attr[0]), n.args[0]
+        reached = self._values(index)
+        if reached is None:
+            return table_rows(table, self._of[index])
+        return tuple(table.rows[i] for i in np.unique(np.clip(reached, 0, len(table.rows) - 1)))
+
+    def _values(self, root: Node) -> np.ndarray | None:
+        """Every value that a node has over its parameters' ranges; None where they are many."""
+        below = list(walk((root,)))
+        params = sorted({n.attr[0] for n in below if n.op is Op.PARAM})
+        bounds = [
+            next(self._of[n] for n in below if n.op is Op.PARAM and n.attr[0] == name)
+            for name in params
+        ]
+        kinds = {n.op for n in below}
+        if kinds & {Op.LOAD, Op.LANE, Op.TABLE, Op.DOT} or any(
+            n.op is Op.PARAM and n.index for n in below
+        ):
+            return None
+        if np.prod([float(b.hi - b.lo + 1) for b in bounds]) > _MOST_VALUES:
+            return None
+        axes = np.meshgrid(*(np.arange(b.lo, b.hi + 1) for b in bounds), indexing="ij")
+        given = {name: axis.ravel() for name, axis in zip(params, axes, strict=True)}
+        values: dict[Node, np.ndarray] = {}
+        for n in below:
+            if n.op is Op.CONST:
+                values[n] = np.full(1, n.value, dtype=np.int64)
+            elif n.op is Op.PARAM:
+                values[n] = given[n.attr[0]]
+            else:
+                values[n] = evaluate(n.op, n.attr, tuple(values[x] for x in n.args))
+        return values[root]
+
     def _node(self, n: Node) -> Interval:
         a = [self._of[x] for x in n.args]
         match n.op:
@@ -200,7 +249,7 @@ class Ranges:
             case Op.LOAD:
                 return self._load(n.attr[0])
             case Op.TABLE:
-                rows = table_rows(self.kernel.table(n.attr[0]), a[0])
+                rows = self.rows(n)
                 if len(a) > 1:
                     last = len(rows[0]) - 1
                     cols = slice(min(max(a[1].lo, 0), last), min(max(a[1].hi, 0), last) + 1)
@@ -209,7 +258,7 @@ class Ranges:
                 return Interval(min(flat), max(flat))
             case Op.DOT:
                 sums = []
-                for row in table_rows(self.kernel.table(n.attr[0]), a[0]):
+                for row in self.rows(n):
                     terms = [_product(Interval(t, t), x) for t, x in zip(row, a[1:], strict=True)]
                     sums.append(Interval(sum(t.lo for t in terms), sum(t.hi for t in terms)))
                 return Interval(min(s.lo for s in sums), max(s.hi for s in sums))

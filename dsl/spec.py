@@ -20,7 +20,7 @@ from daedalus.dsl.source import here, python_error, source_name
 from daedalus.dsl.trace import KernelBuilder
 from daedalus.dsl.values import Value
 
-_KERNEL_ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)+")
+KERNEL_ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)+")
 
 
 def _name_values(names: dict[int, str], frame_locals: Mapping[str, Any]) -> None:
@@ -187,7 +187,7 @@ def kernel(
     functions = decoder_entries(decoders or {}, refuse)
 
     def wrap(fn: Callable[[KernelBuilder], None]) -> KernelSpec:
-        if not _KERNEL_ID.fullmatch(fn.__name__):
+        if not KERNEL_ID.fullmatch(fn.__name__):
             refuse(f"{fn.__name__} is not a name like <codec>_<operation>, in lower case")
         return KernelSpec(fn, clause, axes, bare, items, functions, wide)
 

@@ -483,7 +483,10 @@ class KernelBuilder:
         if self._builder is None:
             self._fail("stage", f"{decl.name} can be read only inside a stage")
         if decl.access == "out":
-            self._fail("access", f"{decl.name} is declared out, and is read here")
+            self._fail(
+                "access", f"{decl.name} is declared out, and is read here",
+                'declare it with access="inout"',
+            )  # fmt: skip
         self._check_lanes(index)
         return self._make(Op.LOAD, tuple(self._lift(u) for u in uniforms), (decl.name, index))
 
@@ -493,7 +496,10 @@ class KernelBuilder:
         if self._builder is None:
             self._fail("stage", f"{decl.name} can be written only inside a stage")
         if decl.access == "in":
-            self._fail("access", f"{decl.name} is declared in, and is written here")
+            self._fail(
+                "access", f"{decl.name} is declared in, and is written here",
+                'declare it with access="out", or "inout" where it is read as well',
+            )  # fmt: skip
         self._check_announced()
         self._check_lanes(index)
         node = self._lift(value)

@@ -19,10 +19,10 @@ from daedalus.generator.cli.common import (
     EXIT_FAILED,
     UserError,
     build_dir,
-    console,
     repo_root,
     run,
 )
+from daedalus.generator.cli.progress import say
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def make_clip(decoder: Decoder, clip: dict[str, Any]) -> Clip:
     if not path.is_file():
         place.mkdir(parents=True, exist_ok=True)
         what = f"encoding the {decoder.name} clip {clip['name']}"
-        console.print(what, soft_wrap=True)
+        say(what)
         with tempfile.TemporaryDirectory(prefix=".encoding-", dir=place) as temporary:
             made = Path(temporary, "clip")
             for number in range(1, passes + 1):

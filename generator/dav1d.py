@@ -12,7 +12,8 @@ import shutil
 from pathlib import Path
 
 from daedalus.generator import fetch, native
-from daedalus.generator.cli.common import UserError, build_dir, console, run
+from daedalus.generator.cli.common import UserError, build_dir, run
+from daedalus.generator.cli.progress import say
 
 _OPTIONS = (
     "--default-library=static",
@@ -51,7 +52,7 @@ def library(arch: str) -> Path:
     with native.alone(folder):
         if stamp.is_file() and stamp.read_text() == key:
             return folder
-        console.print(f"building dav1d for {arch}")
+        say(f"building dav1d for {arch}")
         stamp.unlink(missing_ok=True)
         work = folder / "work"
         for old in (work, folder / "lib", folder / "include"):

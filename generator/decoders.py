@@ -128,9 +128,13 @@ def _class(
     None where a parameter that is fixed excludes the class.
     """
     best: dict[str, str] = {}
+    special: dict[str, str] = {}  # condition -> NEON function for some processors only
     for v in variants:
         if v.prod and v.kernel.id == kernel.id and v.schedule.class_name == class_name:
-            best.setdefault(v.schedule.target, v.item_name)
+            if not v.schedule.needs:
+                best.setdefault(v.schedule.target, v.item_name)
+            elif "neon" not in best:
+                special[f"daedalus_cpu_features & {v.needs}"] = v.item_name
     condition = ""
     nonzero: dict[str, tuple[int, ...]] = {}
     if class_name != FULL:
@@ -150,7 +154,13 @@ def _class(
             clear.append(f"memset({name}, 0, {b.size} * sizeof(*{name}));")
         else:
             clear += _clear_rows(name, b.extents, extents)
-    return {"condition": condition, "neon": best.get("neon"), "c": best["c"], "clearing": clear}
+    return {
+        "condition": condition,
+        "special": special,
+        "neon": best.get("neon"),
+        "c": best["c"],
+        "clearing": clear,
+    }
 
 
 def _clear_rows(name: str, full: tuple[int, ...], extents: tuple[int, ...]) -> list[str]:

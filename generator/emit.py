@@ -268,7 +268,8 @@ def _manifest(
         return {
             "any": [f"src/table_{library}.c", *common]
             + [v.file for v in own if v.schedule.target == "c"],
-            "neon": [v.file for v in own if v.schedule.target == "neon"],
+            "neon": [v.file for v in own if v.schedule.target == "neon" and not v.schedule.needs],
+            "neon_dotprod": [v.file for v in own if v.schedule.needs == ("dotprod",)],
         }
 
     return {
@@ -321,6 +322,7 @@ def _manifest_kernel(e: Entry, variants: tuple[Variant, ...]) -> dict[str, objec
                 "class": v.schedule.class_name,
                 "items": v.schedule.items,
                 "rows": v.schedule.rows,
+                "needs": list(v.schedule.needs),
                 "assume": list(v.schedule.assume),
                 "prod": v.prod,
                 "rank": v.rank,

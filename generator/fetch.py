@@ -31,6 +31,7 @@ from daedalus.generator.cli.common import (
     repo_root,
     run,
 )
+from daedalus.generator.cli.progress import say
 
 MIRROR_VARIABLE = "DAEDALUS_DEBIAN_MIRROR"
 NO_SETUP_VARIABLE = "DAEDALUS_NO_SETUP"  # the launcher sets it for --no-setup
@@ -146,7 +147,7 @@ def ensure(name: str, architecture: str, *, force: bool = False) -> Path:
     with _lock():
         if not force and fetched(name, architecture) is not None:
             return place  # another process was faster
-        console.print(f"fetching {name}, {architecture}, from Debian {listing.suite}")
+        say(f"fetching {name}, {architecture}, from Debian {listing.suite}")
         _fetch(listing, oracle, architecture, place)
     return place
 

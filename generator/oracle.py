@@ -24,10 +24,10 @@ from daedalus.generator.cli.common import (
     EXIT_FAILED,
     UserError,
     build_dir,
-    console,
     repo_root,
     run,
 )
+from daedalus.generator.cli.progress import say
 from daedalus.generator.oracle_files import Array, decode, encode
 from daedalus.generator.registry import load
 
@@ -141,7 +141,7 @@ def compare(wanted: tuple[str, ...], count: int, seed: int) -> list[Comparison]:
                     debian = native.debian_arch(arch)
                     absent = asm and debian in entry.c_only
                     what = "has no assembly" if absent else mode
-                    console.print(f"{entry.name}: {what}, {debian}", soft_wrap=True)
+                    say(f"{entry.name}: {what}, {debian}")
                     if absent:
                         continue
                     comparisons.append(

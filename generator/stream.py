@@ -20,9 +20,9 @@ from daedalus.generator.cli.common import (
     EXIT_FAILED,
     UserError,
     build_dir,
-    console,
     repo_root,
 )
+from daedalus.generator.cli.progress import say
 from daedalus.generator.clips import Clip, Decoder, folder, reference
 
 TARGETS = ("c", "neon")
@@ -197,7 +197,7 @@ def check(
         references = list(pool.map(lambda clip: reference(clip, limit), clips))
         for target in targets:
             program = _Program(*build_program(decoder, target, library), options)
-            console.print(f"decoding {decoder.name}, {target}: {len(clips)} clips", soft_wrap=True)
+            say(f"decoding {decoder.name}, {target}: {len(clips)} clips")
             stock = pool.map(program.decode, clips)
             ours = list(pool.map(lambda clip, p=program: p.decode(clip, "--ours"), clips))
             outcomes = []
@@ -208,6 +208,7 @@ def check(
                 report.failures += _judge(outcome, _differing(theirs.frames, frames))
             report.outcomes += outcomes
             report.failures += _uncalled(outcomes, target) if need_all else _idle(outcomes)
+            say(f"injecting faults into {decoder.name}, {target}")
             clean = {clip: own.frames for clip, own in zip(clips, ours, strict=True)}
             faults = list(pool.map(_inject(program, outcomes, clean), _called(outcomes)))
             report.faults += faults

@@ -11,7 +11,8 @@ from importlib.resources import files
 
 import jinja2
 
-from daedalus.dsl.ir import FULL, Kernel
+from daedalus.dsl.errors import SpecError
+from daedalus.dsl.ir import FULL, Kernel, Op
 from daedalus.dsl.show import show
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.schedule import Schedule, variant_name
@@ -38,6 +39,11 @@ class Variant:
     @property
     def name(self) -> str:
         return variant_name(self.kernel.id, self.schedule)
+
+    @property
+    def needs(self) -> str:
+        """C expression of the processor features that it cannot run without."""
+        return " | ".join(f"DAEDALUS_NEEDS_{n.upper()}" for n in self.schedule.needs) or "0"
 
     @property
     def item_name(self) -> str:
@@ -80,6 +86,12 @@ def make_variant(
     """
     lowered = lower(kernel, schedule)
     neon = schedule.target == "neon"
+    if schedule.dot and not any(n.op is Op.DOT for s in lowered.stages for n in s.nodes()):
+        raise SpecError(
+            "schedules", f"{schedule.name}: no dot product is one of 4 or 8 adjacent bytes with"
+            " taps of 8 bits and equal sums", kernel.loc, kernel.id,
+            hint="leave out dot, or give the class a narrower range of taps",
+        )  # fmt: skip
     bodies = emit_neon(lowered, watch) if neon else emit_c(lowered)
     name = variant_name(kernel.id, schedule)
     single = next((b for b in bodies if b.items == 1), None)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <daedalus/dav1d.h>
+#include <daedalus/table.h>
 #include "av1/variants.h"
 
 void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t (*left)[2],

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <daedalus/ffmpeg.h>
+#include <daedalus/table.h>
 #include "h264/variants.h"
 #include "vp9/variants.h"
 
@@ -90,7 +91,7 @@ void daedalus_ffmpeg_vp9_lpf4_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit, 
 void daedalus_ffmpeg_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
     int thresh) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_item_vp9_lpf8_h__neon_full(dst, dst_stride, blimit, limit, thresh);
+  daedalus_item_vp9_lpf8_h__neon_full_branch_early(dst, dst_stride, blimit, limit, thresh);
 #else
   daedalus_item_vp9_lpf8_h__c_full(dst, dst_stride, blimit, limit, thresh);
 #endif
@@ -99,7 +100,7 @@ void daedalus_ffmpeg_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit, 
 void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
     int thresh) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_item_vp9_lpf8_v__neon_full(dst, dst_stride, blimit, limit, thresh);
+  daedalus_item_vp9_lpf8_v__neon_full_branch_early(dst, dst_stride, blimit, limit, thresh);
 #else
   daedalus_item_vp9_lpf8_v__c_full(dst, dst_stride, blimit, limit, thresh);
 #endif
@@ -109,15 +110,37 @@ void daedalus_ffmpeg_vp9_mc_8h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
   for (; rows > 8; rows -= 8) {
+    if (mx >= 1 && mx <= 15) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, 8);
+      } else {
+        daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
+      }
 #else
-    daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
+      daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
 #endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#else
+      daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#endif
+    }
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  if (rows >= 8 && rows <= 8) {
+  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+    }
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else if (rows >= 8 && rows <= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
@@ -136,15 +159,37 @@ void daedalus_ffmpeg_vp9_mc_8h_regular(uint8_t *dst, ptrdiff_t dst_stride, const
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
   for (; rows > 8; rows -= 8) {
+    if (mx >= 1 && mx <= 15) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, 8);
+      } else {
+        daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
+      }
 #else
-    daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
+      daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
 #endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#else
+      daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#endif
+    }
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  if (rows >= 8 && rows <= 8) {
+  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+    }
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else if (rows >= 8 && rows <= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
@@ -163,15 +208,37 @@ void daedalus_ffmpeg_vp9_mc_8h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
   for (; rows > 8; rows -= 8) {
+    if (mx >= 1 && mx <= 15) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, 8);
+      } else {
+        daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
+      }
 #else
-    daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
+      daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
 #endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#else
+      daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#endif
+    }
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  if (rows >= 8 && rows <= 8) {
+  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+    }
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else if (rows >= 8 && rows <= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
@@ -190,15 +257,37 @@ void daedalus_ffmpeg_vp9_mc_8h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
   for (; rows > 8; rows -= 8) {
+    if (mx >= 1 && mx <= 15) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, 8);
+      } else {
+        daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
+      }
 #else
-    daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
+      daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
 #endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#else
+      daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#endif
+    }
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  if (rows >= 8 && rows <= 8) {
+  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+    }
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else if (rows >= 8 && rows <= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
@@ -217,15 +306,37 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
   for (; rows > 8; rows -= 8) {
+    if (mx >= 1 && mx <= 15) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, 8);
+      } else {
+        daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
+      }
 #else
-    daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
+      daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
 #endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#else
+      daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#endif
+    }
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  if (rows >= 8 && rows <= 8) {
+  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+    }
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else if (rows >= 8 && rows <= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
@@ -244,15 +355,37 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
   for (; rows > 8; rows -= 8) {
+    if (mx >= 1 && mx <= 15) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, 8);
+      } else {
+        daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
+      }
 #else
-    daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
+      daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
 #endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#else
+      daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#endif
+    }
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  if (rows >= 8 && rows <= 8) {
+  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+    }
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else if (rows >= 8 && rows <= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
@@ -271,15 +404,37 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
   for (; rows > 8; rows -= 8) {
+    if (mx >= 1 && mx <= 15) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, 8);
+      } else {
+        daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
+      }
 #else
-    daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
+      daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
 #endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#else
+      daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#endif
+    }
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  if (rows >= 8 && rows <= 8) {
+  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+    }
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else if (rows >= 8 && rows <= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
@@ -298,15 +453,37 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   (void)unused0;
   for (; rows > 8; rows -= 8) {
+    if (mx >= 1 && mx <= 15) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, 8);
+      } else {
+        daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
+      }
 #else
-    daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
+      daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
 #endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#else
+      daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#endif
+    }
     dst += 8 * dst_stride;
     src += 8 * src_stride;
   }
-  if (rows >= 8 && rows <= 8) {
+  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+    }
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else if (rows >= 8 && rows <= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else

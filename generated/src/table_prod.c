@@ -56,6 +56,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
   {
     .name = "daedalus_av1_cdef8__neon_inside_r2",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -67,6 +68,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
   {
     .name = "daedalus_av1_cdef8__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 101,
@@ -77,6 +79,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
   {
     .name = "daedalus_av1_cdef8__c_inside",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -86,6 +89,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
   {
     .name = "daedalus_av1_cdef8__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 501,
@@ -131,6 +135,7 @@ static const daedalus_variant av1_cdef_dir_variants[] = {
   {
     .name = "daedalus_av1_cdef_dir__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -182,6 +187,7 @@ static const daedalus_variant av1_sgr8_variants[] = {
   {
     .name = "daedalus_av1_sgr8__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -221,6 +227,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
   {
     .name = "daedalus_h264_deblock_luma_v__neon_full_early",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -231,6 +238,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
   {
     .name = "daedalus_h264_deblock_luma_v__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -277,6 +285,7 @@ static const daedalus_variant h264_idct4_variants[] = {
   {
     .name = "daedalus_h264_idct4__neon_full_x2",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -287,6 +296,7 @@ static const daedalus_variant h264_idct4_variants[] = {
   {
     .name = "daedalus_h264_idct4__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -333,6 +343,7 @@ static const daedalus_variant h264_idct8_variants[] = {
   {
     .name = "daedalus_h264_idct8__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -343,6 +354,7 @@ static const daedalus_variant h264_idct8_variants[] = {
   {
     .name = "daedalus_h264_idct8__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -389,6 +401,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
   {
     .name = "daedalus_h264_qpel_mc20__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -399,6 +412,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
   {
     .name = "daedalus_h264_qpel_mc20__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -475,6 +489,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
   {
     .name = "daedalus_sand128_nv12__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -485,6 +500,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
   {
     .name = "daedalus_sand128_nv12__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -561,6 +577,7 @@ static const daedalus_variant sand128_p010_variants[] = {
   {
     .name = "daedalus_sand128_p010__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -571,6 +588,7 @@ static const daedalus_variant sand128_p010_variants[] = {
   {
     .name = "daedalus_sand128_p010__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -616,6 +634,7 @@ static const daedalus_variant vp9_iadst16_variants[] = {
   {
     .name = "daedalus_vp9_iadst16__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -672,6 +691,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__neon_dc",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -683,6 +703,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__neon_eob12",
     .target = "neon",
+    .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 101,
@@ -694,6 +715,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 102,
@@ -704,6 +726,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__c_dc",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -713,6 +736,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__c_eob12",
     .target = "c",
+    .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 501,
@@ -722,6 +746,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 502,
@@ -767,6 +792,7 @@ static const daedalus_variant vp9_idct8_10_variants[] = {
   {
     .name = "daedalus_vp9_idct8_10__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -805,6 +831,7 @@ static const daedalus_variant vp9_lpf16_10_h_variants[] = {
   {
     .name = "daedalus_vp9_lpf16_10_h__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -843,6 +870,7 @@ static const daedalus_variant vp9_lpf16_10_v_variants[] = {
   {
     .name = "daedalus_vp9_lpf16_10_v__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -882,6 +910,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_h__neon_full_early",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -892,6 +921,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_h__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -931,6 +961,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_v__neon_full_early",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -941,6 +972,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_v__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -978,18 +1010,20 @@ static const daedalus_class_desc vp9_lpf8_h_classes[] = {
 static const daedalus_variant vp9_lpf8_h_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_lpf8_h__neon_full",
+    .name = "daedalus_vp9_lpf8_h__neon_full_branch_early",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
-    .cpu = daedalus_vp9_lpf8_h__neon_full,
+    .cpu = daedalus_vp9_lpf8_h__neon_full_branch_early,
   },
 #endif
   {
     .name = "daedalus_vp9_lpf8_h__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -1027,18 +1061,20 @@ static const daedalus_class_desc vp9_lpf8_v_classes[] = {
 static const daedalus_variant vp9_lpf8_v_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_lpf8_v__neon_full",
+    .name = "daedalus_vp9_lpf8_v__neon_full_branch_early",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
-    .cpu = daedalus_vp9_lpf8_v__neon_full,
+    .cpu = daedalus_vp9_lpf8_v__neon_full_branch_early,
   },
 #endif
   {
     .name = "daedalus_vp9_lpf8_v__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -1082,9 +1118,12 @@ static const daedalus_param_desc vp9_mc_8h_params[] = {
   { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
 };
 
+static const daedalus_condition vp9_mc_8h_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
 static const daedalus_condition vp9_mc_8h_rows8[] = { { 2, 8, 8 } };
 
 static const daedalus_class_desc vp9_mc_8h_classes[] = {
+  { "sub8", vp9_mc_8h_sub8, 2 },
   { "rows8", vp9_mc_8h_rows8, 1 },
   { "full", NULL, 0 },
 };
@@ -1092,11 +1131,36 @@ static const daedalus_class_desc vp9_mc_8h_classes[] = {
 static const daedalus_variant vp9_mc_8h_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8h__neon_rows8",
+    .name = "daedalus_vp9_mc_8h__neon_sub8_dot",
     .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
     .class_index = 0,
     .prod = true,
     .rank = 100,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 102,
     .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_vp9_mc_8h__neon_rows8,
   },
@@ -1105,28 +1169,41 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
   {
     .name = "daedalus_vp9_mc_8h__neon_full",
     .target = "neon",
-    .class_index = 1,
+    .needs = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 103,
     .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_vp9_mc_8h__neon_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_mc_8h__c_rows8",
+    .name = "daedalus_vp9_mc_8h__c_sub8",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8h__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8h__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h__c_rows8,
   },
   {
     .name = "daedalus_vp9_mc_8h__c_full",
     .target = "c",
-    .class_index = 1,
+    .needs = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 501,
+    .rank = 502,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h__c_full,
   },
@@ -1167,9 +1244,12 @@ static const daedalus_param_desc vp9_mc_8h_avg_params[] = {
   { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
 };
 
+static const daedalus_condition vp9_mc_8h_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
 static const daedalus_condition vp9_mc_8h_avg_rows8[] = { { 2, 8, 8 } };
 
 static const daedalus_class_desc vp9_mc_8h_avg_classes[] = {
+  { "sub8", vp9_mc_8h_avg_sub8, 2 },
   { "rows8", vp9_mc_8h_avg_rows8, 1 },
   { "full", NULL, 0 },
 };
@@ -1177,11 +1257,36 @@ static const daedalus_class_desc vp9_mc_8h_avg_classes[] = {
 static const daedalus_variant vp9_mc_8h_avg_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8h_avg__neon_rows8",
+    .name = "daedalus_vp9_mc_8h_avg__neon_sub8_dot",
     .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
     .class_index = 0,
     .prod = true,
     .rank = 100,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h_avg__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 102,
     .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_vp9_mc_8h_avg__neon_rows8,
   },
@@ -1190,28 +1295,41 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
   {
     .name = "daedalus_vp9_mc_8h_avg__neon_full",
     .target = "neon",
-    .class_index = 1,
+    .needs = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 103,
     .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_vp9_mc_8h_avg__neon_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_mc_8h_avg__c_rows8",
+    .name = "daedalus_vp9_mc_8h_avg__c_sub8",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8h_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8h_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h_avg__c_rows8,
   },
   {
     .name = "daedalus_vp9_mc_8h_avg__c_full",
     .target = "c",
-    .class_index = 1,
+    .needs = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 501,
+    .rank = 502,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h_avg__c_full,
   },
@@ -1456,7 +1574,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "b4eb3430535ef7e9",
+  .generator = "662c1df6ee5c03b1",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -56,6 +56,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
   {
     .name = "daedalus_av1_cdef8__neon_inside_r2",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -67,6 +68,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
   {
     .name = "daedalus_av1_cdef8__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 101,
@@ -77,6 +79,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
   {
     .name = "daedalus_av1_cdef8__c_inside",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -86,6 +89,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
   {
     .name = "daedalus_av1_cdef8__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 501,
@@ -96,6 +100,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
   {
     .name = "daedalus_av1_cdef8__neon_inside",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 302,
@@ -142,6 +147,7 @@ static const daedalus_variant av1_cdef_dir_variants[] = {
   {
     .name = "daedalus_av1_cdef_dir__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -193,6 +199,7 @@ static const daedalus_variant av1_sgr8_variants[] = {
   {
     .name = "daedalus_av1_sgr8__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -232,6 +239,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
   {
     .name = "daedalus_h264_deblock_luma_v__neon_full_early",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -242,6 +250,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
   {
     .name = "daedalus_h264_deblock_luma_v__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -252,6 +261,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
   {
     .name = "daedalus_h264_deblock_luma_v__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 301,
@@ -299,6 +309,7 @@ static const daedalus_variant h264_idct4_variants[] = {
   {
     .name = "daedalus_h264_idct4__neon_full_x2",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -309,6 +320,7 @@ static const daedalus_variant h264_idct4_variants[] = {
   {
     .name = "daedalus_h264_idct4__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -319,6 +331,7 @@ static const daedalus_variant h264_idct4_variants[] = {
   {
     .name = "daedalus_h264_idct4__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 301,
@@ -366,6 +379,7 @@ static const daedalus_variant h264_idct8_variants[] = {
   {
     .name = "daedalus_h264_idct8__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -376,6 +390,7 @@ static const daedalus_variant h264_idct8_variants[] = {
   {
     .name = "daedalus_h264_idct8__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -422,6 +437,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
   {
     .name = "daedalus_h264_qpel_mc20__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -432,6 +448,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
   {
     .name = "daedalus_h264_qpel_mc20__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -442,6 +459,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
   {
     .name = "daedalus_h264_qpel_mc20__neon_full_r2",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 301,
@@ -519,6 +537,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
   {
     .name = "daedalus_sand128_nv12__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -529,6 +548,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
   {
     .name = "daedalus_sand128_nv12__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -605,6 +625,7 @@ static const daedalus_variant sand128_p010_variants[] = {
   {
     .name = "daedalus_sand128_p010__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -615,6 +636,7 @@ static const daedalus_variant sand128_p010_variants[] = {
   {
     .name = "daedalus_sand128_p010__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -660,6 +682,7 @@ static const daedalus_variant vp9_iadst16_variants[] = {
   {
     .name = "daedalus_vp9_iadst16__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -716,6 +739,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__neon_dc",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -727,6 +751,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__neon_eob12",
     .target = "neon",
+    .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 101,
@@ -738,6 +763,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 102,
@@ -748,6 +774,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__c_dc",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -757,6 +784,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__c_eob12",
     .target = "c",
+    .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 501,
@@ -766,6 +794,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 502,
@@ -776,6 +805,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__neon_full_givensum16",
     .target = "neon",
+    .needs = 0,
     .class_index = 2,
     .prod = false,
     .rank = 303,
@@ -787,6 +817,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__neon_eob12_givensum16",
     .target = "neon",
+    .needs = 0,
     .class_index = 1,
     .prod = false,
     .rank = 304,
@@ -833,6 +864,7 @@ static const daedalus_variant vp9_idct8_10_variants[] = {
   {
     .name = "daedalus_vp9_idct8_10__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -871,6 +903,7 @@ static const daedalus_variant vp9_lpf16_10_h_variants[] = {
   {
     .name = "daedalus_vp9_lpf16_10_h__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -909,6 +942,7 @@ static const daedalus_variant vp9_lpf16_10_v_variants[] = {
   {
     .name = "daedalus_vp9_lpf16_10_v__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -948,6 +982,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_h__neon_full_early",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -958,6 +993,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_h__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -968,6 +1004,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_h__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 301,
@@ -979,6 +1016,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_h__neon_full_x2",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 302,
@@ -1019,6 +1057,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_v__neon_full_early",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -1029,6 +1068,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_v__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -1039,6 +1079,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_v__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 301,
@@ -1050,6 +1091,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_v__neon_full_x2",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 302,
@@ -1088,24 +1130,38 @@ static const daedalus_class_desc vp9_lpf8_h_classes[] = {
 static const daedalus_variant vp9_lpf8_h_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_lpf8_h__neon_full",
+    .name = "daedalus_vp9_lpf8_h__neon_full_branch_early",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
-    .cpu = daedalus_vp9_lpf8_h__neon_full,
+    .cpu = daedalus_vp9_lpf8_h__neon_full_branch_early,
   },
 #endif
   {
     .name = "daedalus_vp9_lpf8_h__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_lpf8_h__c_full,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_lpf8_h__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 301,
+    .reason = "not a prod variant: chosen for lack of another",
+    .cpu = daedalus_vp9_lpf8_h__neon_full,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_lpf8_v_buffers[] = {
@@ -1137,24 +1193,38 @@ static const daedalus_class_desc vp9_lpf8_v_classes[] = {
 static const daedalus_variant vp9_lpf8_v_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_lpf8_v__neon_full",
+    .name = "daedalus_vp9_lpf8_v__neon_full_branch_early",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
-    .cpu = daedalus_vp9_lpf8_v__neon_full,
+    .cpu = daedalus_vp9_lpf8_v__neon_full_branch_early,
   },
 #endif
   {
     .name = "daedalus_vp9_lpf8_v__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_lpf8_v__c_full,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_lpf8_v__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 301,
+    .reason = "not a prod variant: chosen for lack of another",
+    .cpu = daedalus_vp9_lpf8_v__neon_full,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_8h_buffers[] = {
@@ -1192,9 +1262,12 @@ static const daedalus_param_desc vp9_mc_8h_params[] = {
   { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
 };
 
+static const daedalus_condition vp9_mc_8h_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
 static const daedalus_condition vp9_mc_8h_rows8[] = { { 2, 8, 8 } };
 
 static const daedalus_class_desc vp9_mc_8h_classes[] = {
+  { "sub8", vp9_mc_8h_sub8, 2 },
   { "rows8", vp9_mc_8h_rows8, 1 },
   { "full", NULL, 0 },
 };
@@ -1202,11 +1275,36 @@ static const daedalus_class_desc vp9_mc_8h_classes[] = {
 static const daedalus_variant vp9_mc_8h_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8h__neon_rows8",
+    .name = "daedalus_vp9_mc_8h__neon_sub8_dot",
     .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
     .class_index = 0,
     .prod = true,
     .rank = 100,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 102,
     .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_vp9_mc_8h__neon_rows8,
   },
@@ -1215,40 +1313,54 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
   {
     .name = "daedalus_vp9_mc_8h__neon_full",
     .target = "neon",
-    .class_index = 1,
+    .needs = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 103,
     .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_vp9_mc_8h__neon_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_mc_8h__c_rows8",
+    .name = "daedalus_vp9_mc_8h__c_sub8",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8h__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8h__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h__c_rows8,
   },
   {
     .name = "daedalus_vp9_mc_8h__c_full",
     .target = "c",
-    .class_index = 1,
+    .needs = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 501,
+    .rank = 502,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h__c_full,
   },
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8h__neon_rows8_r2",
+    .name = "daedalus_vp9_mc_8h__neon_sub8_r2_dot",
     .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
     .class_index = 0,
     .prod = false,
-    .rank = 302,
+    .rank = 304,
     .reason = "not a prod variant: chosen for lack of another",
-    .cpu = daedalus_vp9_mc_8h__neon_rows8_r2,
+    .cpu = daedalus_vp9_mc_8h__neon_sub8_r2_dot,
   },
 #endif
 };
@@ -1288,9 +1400,12 @@ static const daedalus_param_desc vp9_mc_8h_avg_params[] = {
   { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
 };
 
+static const daedalus_condition vp9_mc_8h_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
 static const daedalus_condition vp9_mc_8h_avg_rows8[] = { { 2, 8, 8 } };
 
 static const daedalus_class_desc vp9_mc_8h_avg_classes[] = {
+  { "sub8", vp9_mc_8h_avg_sub8, 2 },
   { "rows8", vp9_mc_8h_avg_rows8, 1 },
   { "full", NULL, 0 },
 };
@@ -1298,11 +1413,36 @@ static const daedalus_class_desc vp9_mc_8h_avg_classes[] = {
 static const daedalus_variant vp9_mc_8h_avg_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8h_avg__neon_rows8",
+    .name = "daedalus_vp9_mc_8h_avg__neon_sub8_dot",
     .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
     .class_index = 0,
     .prod = true,
     .rank = 100,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h_avg__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 102,
     .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_vp9_mc_8h_avg__neon_rows8,
   },
@@ -1311,28 +1451,41 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
   {
     .name = "daedalus_vp9_mc_8h_avg__neon_full",
     .target = "neon",
-    .class_index = 1,
+    .needs = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 103,
     .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_vp9_mc_8h_avg__neon_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_mc_8h_avg__c_rows8",
+    .name = "daedalus_vp9_mc_8h_avg__c_sub8",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8h_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8h_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h_avg__c_rows8,
   },
   {
     .name = "daedalus_vp9_mc_8h_avg__c_full",
     .target = "c",
-    .class_index = 1,
+    .needs = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 501,
+    .rank = 502,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h_avg__c_full,
   },
@@ -1577,7 +1730,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "b4eb3430535ef7e9",
+  .generator = "662c1df6ee5c03b1",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -8,6 +8,7 @@ import click
 
 from daedalus.generator import oracle
 from daedalus.generator.cli.common import EXIT_FAILED, console
+from daedalus.generator.cli.progress import progress
 from daedalus.generator.cli.tables import print_table
 
 
@@ -25,7 +26,8 @@ def command(kernels: tuple[str, ...], items: int, seed: int, as_json: bool) -> N
     has any.  Without KERNELS, all that there is a function for.  Exit code 1 when one item
     differs, or when a function writes outside the kernel's rectangle.
     """
-    comparisons = oracle.compare(kernels, items, seed)
+    with progress(quiet=as_json):
+        comparisons = oracle.compare(kernels, items, seed)
     absent = [] if kernels else oracle.not_compared()
     if as_json:
         rows = [{**vars(c), "good": c.good} for c in comparisons]

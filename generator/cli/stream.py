@@ -10,6 +10,7 @@ import click
 
 from daedalus.generator import clips, stream
 from daedalus.generator.cli.common import EXIT_FAILED, console
+from daedalus.generator.cli.progress import progress
 from daedalus.generator.cli.tables import print_table
 
 
@@ -32,15 +33,9 @@ def command(file: Path | None, target: str, frames: int | None, as_json: bool) -
     clip calls a function for a class, FILE calls none of the functions, or a fault that was
     injected on purpose went unseen.
     """
-    report = stream.Report()
     targets = list(stream.TARGETS) if target == "all" else [target]
-    if file is not None:
-        decoder, clip = clips.import_clip(file)
-        report = stream.check(decoder, [clip], targets, limit=frames, need_all=False)
-    else:
-        for decoder in clips.decoders():
-            made = [clips.make_clip(decoder, c) for c in decoder.clips]
-            report.add(stream.check(decoder, made, targets, limit=frames))
+    with progress(quiet=as_json):
+        report = _run(file, targets, frames)
     # With a FILE, other codecs' functions were not meant to be called.
     idle = report.not_exercised() if file is None else []
     if as_json:
@@ -58,6 +53,17 @@ def command(file: Path | None, target: str, frames: int | None, as_json: bool) -
         console.print(f"failed: {failure}", soft_wrap=True, markup=False)
     if report.failures:
         sys.exit(EXIT_FAILED)
+
+
+def _run(file: Path | None, targets: list[str], frames: int | None) -> stream.Report:
+    if file is not None:
+        decoder, clip = clips.import_clip(file)
+        return stream.check(decoder, [clip], targets, limit=frames, need_all=False)
+    report = stream.Report()
+    for decoder in clips.decoders():
+        made = [clips.make_clip(decoder, c) for c in decoder.clips]
+        report.add(stream.check(decoder, made, targets, limit=frames))
+    return report
 
 
 def _as_json(report: stream.Report, idle: list[str]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from daedalus.generator.passes.split_products import split_products
 from daedalus.generator.passes.tile import choose_vectors
 from daedalus.generator.passes.unroll import unroll_outer
 from daedalus.generator.schedule import Schedule
+from daedalus.generator.targets.neon import dots
 
 Pass = Callable[[Kernel], Kernel]
 
@@ -38,7 +39,7 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
         ("compare", compare_operands),
         ("decide", decide_comparisons),
         ("max_tree", merge_limits),
-        ("expand_dot", expand_dot),
+        ("expand_dot", lambda k: expand_dot(k, dots.suits) if schedule.dot else expand_dot(k)),
     ]
     if schedule.target == "neon":
         chosen.append(("tile", lambda k: choose_vectors(k, schedule.rows)))
@@ -50,7 +51,10 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
             ("split_clips", split_clips),
             ("bias", bias_sums),
             ("split_products", split_products),
-            ("pack", lambda k: replace(k, items_per_vector=schedule.items)),
+            (
+                "pack",
+                lambda k: replace(k, items_per_vector=schedule.items, branches=schedule.branch),
+            ),
         ]
     return [*chosen, ("drop_unread", drop_unread)]
 

@@ -23,7 +23,9 @@ def schedules(draw: st.DrawFn) -> Schedule:
     if target == "c":
         return Schedule("c", class_name, assume=assume)
     items, rows = draw(st.sampled_from(ITEMS)), draw(st.sampled_from(ROWS))
-    return Schedule(target, class_name, items, rows, assume, draw(st.booleans()))
+    return Schedule(
+        target, class_name, items, rows, assume, draw(st.booleans()), draw(st.booleans())
+    )
 
 
 @given(kernel_ids, schedules())
@@ -42,7 +44,7 @@ def test_different_choices_have_different_names(
 
 
 def test_the_documented_example() -> None:
-    schedule = Schedule("neon", "full", 2, 1, ("sum16",), True)
+    schedule = Schedule("neon", "full", 2, 1, ("sum16",), early_out=True)
     assert schedule.name == "neon_full_x2_givensum16_early"
     assert variant_name("vp9_lpf4_v", schedule) == (
         "daedalus_vp9_lpf4_v__neon_full_x2_givensum16_early"

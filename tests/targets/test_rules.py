@@ -1,34 +1,34 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every NEON selection rule does what the semantics say, wherever its conditions let it apply."""
+"""Every NEON selection rule is proven to do what the semantics say, wherever it may be applied.
+
+`rule_proofs` makes the proofs, from the rules, conditions and meanings that the back end itself
+uses: a rule needs nothing here to be proven, and one that no form of a node uses fails by name.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
-from rule_checks import Maker, Program, pool, programs, selection, violation, wrong
+from rule_proofs import Prover, Refuted
 
 from daedalus.dsl.ir import Op
 from daedalus.generator.targets.neon import rules as rules_module
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
 from daedalus.generator.targets.neon.rules import RULES, Rule
-from daedalus.generator.targets.neon.select import WIDTHS, Choice, Demand
+from daedalus.generator.targets.neon.select import WIDTHS
 
 BY_NAME = {r.name: r for r in RULES}
 CASES = [pytest.param(r, w, id=f"{r.name}-{w}") for r in RULES for w in r.widths]
-
-
-@cache
-def candidates(op: Op, w: int) -> list[Program]:
-    return list(programs(op, w))
+CONVERSIONS = {
+    "bits": {"movn", "movl_u", "movl_s"}, "mask": {"movn", "movl_s"},
+    "sat_u": {"", "qmovun", "qmovn_u"}, "sat_s": {"", "qmovn_s"},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("rule", "w"), CASES)
-def test_rule(rule: Rule, w: int) -> None:
-    tried, error = violation(rule, w, candidates(rule.on, w))
-    assert not error
-    assert tried >= 1, "the rule was never exercised"
+def test_rule_is_proven(rule: Rule, w: int) -> None:
+    assert Prover().rule(rule, w) >= 1, "no form of a node has this rule applied: never proven"
 
 
 def test_names_are_unique() -> None:
@@ -37,50 +37,18 @@ def test_names_are_unique() -> None:
 
 def test_every_operation_is_used() -> None:
     """By a rule or a conversion; no entry of the table is there for nothing."""
-    used = {r.op for r in RULES} | {c.op for _, _, c in _conversions()} | {"neg"}
-    assert set(OPS) <= used
+    assert set(OPS) <= {r.op for r in RULES} | set().union(*CONVERSIONS.values()) | {"neg"}
 
 
-def _conversions() -> list[tuple[Program, Demand, Choice]]:
-    """Every conversion between forms of one value, over all ranges."""
-    found = []
-    for w in WIDTHS:
-        for kind in ("bits", "sat_u", "sat_s"):
-            for r in pool(w):
-                k = Maker()
-                program = k.done(k.leaf(r))
-                demand = Demand(kind, w)
-                found += [
-                    (program, demand, c)
-                    for c in selection(program)._converted(program.node, demand)
-                ]
-        k = Maker()
-        program, demand = k.done(k.truth()), Demand("mask", w)
-        found += [(program, demand, c) for c in selection(program)._converted(program.node, demand)]
-    return found
+@pytest.mark.parametrize("kind", CONVERSIONS)
+def test_conversions_are_proven(kind: str) -> None:
+    found = [Prover().conversions(kind, w) for w in WIDTHS]
+    assert set().union(*found) == CONVERSIONS[kind]
 
 
-def test_conversions() -> None:
-    tried = {}
-    for program, demand, choice in _conversions():
-        error = wrong(program, program.node, demand, choice, OPS)
-        assert not error, f"{choice}: {error}"
-        tried[choice.op, demand.kind] = True
-    assert set(tried) == {
-        ("movn", "bits"), ("movl_u", "bits"), ("movl_s", "bits"), ("movn", "mask"),
-        ("movl_s", "mask"), ("", "sat_u"), ("", "sat_s"), ("qmovun", "sat_u"),
-        ("qmovn_u", "sat_u"), ("qmovn_s", "sat_s"),
-    }  # fmt: skip
-
-
-def test_negation_of_a_value() -> None:
-    """The form that `_direct` gives for the demand "negated"."""
-    for w in WIDTHS:
-        for r in pool(w):
-            k = Maker()
-            program = k.done(k.leaf(r))
-            choice = Choice("neg", "neg", ((program.node, Demand("bits", w)),), (), 0, 0.0)
-            assert not wrong(program, program.node, Demand("negated", w), choice, OPS)
+@pytest.mark.parametrize("w", WIDTHS)
+def test_negation_is_proven(w: int) -> None:
+    Prover().negation(w)
 
 
 # ------------------------------------------------------------------ broken rules are noticed
@@ -148,12 +116,29 @@ BROKEN = {
 }
 
 
+def refutation(rule: Rule, ops: dict[str, MachineOp] = OPS) -> str:
+    """Why a rule is wrong, at the first width where it is."""
+    for w in rule.widths:
+        try:
+            Prover(ops).rule(rule, w)
+        except Refuted as e:
+            return str(e)
+    return ""
+
+
 @pytest.mark.parametrize("case", BROKEN)
-def test_broken_rule_is_noticed(case: str) -> None:
-    rule = BROKEN[case]
-    errors = [violation(rule, w, candidates(rule.on, w)) for w in rule.widths]
-    assert any(tried for tried, _ in errors)
-    assert any(error for _, error in errors)
+def test_broken_rule_is_refuted(case: str) -> None:
+    why = refutation(BROKEN[case])
+    assert why.startswith(BROKEN[case].name + " at ")
+    assert "wrong for" in why
+
+
+def test_a_counterexample_is_one() -> None:
+    """The inputs that a refutation names do show the error."""
+    shown = refutation(BROKEN["sums of negative parts"]).partition("wrong for ")[2]
+    at = {k: int(v) for k, v in (part.split("=") for part in shown.split(", "))}
+    limited = [min(max(at[x], 0), 255) for x in ("0", "1")] if "both" not in at else [0, 0]
+    assert min(max(at["0"] + at["1"], 0), 255) != min(sum(limited), 255)
 
 
 def _wrapping(name: str) -> MachineOp:
@@ -182,15 +167,15 @@ def test_a_wrapping_operation_is_noticed(name: str) -> None:
     ops = OPS | {name: _wrapping(name)}
     users = [r for r in RULES if r.op == name]
     assert users
-    for rule in users:
-        assert any(violation(rule, w, candidates(rule.on, w), ops)[1] for w in rule.widths)
+    assert all(refutation(rule, ops) for rule in users)
 
 
-@pytest.mark.parametrize("name", ["qmovn_u", "qmovn_s", "qmovun"])
-def test_a_wrapping_conversion_is_noticed(name: str) -> None:
+@pytest.mark.parametrize(("name", "kind"), [("qmovn_u", "sat_u"), ("qmovn_s", "sat_s"),
+                                            ("qmovun", "sat_u")])  # fmt: skip
+def test_a_wrapping_conversion_is_noticed(name: str, kind: str) -> None:
     ops = OPS | {name: replace(OPS[name], meaning=lambda w, a, n: a[0])}
-    users = [c for c in _conversions() if c[2].op == name]
-    assert any(wrong(p, p.node, d, c, ops) for p, d, c in users)
+    with pytest.raises(Refuted, match=name):
+        Prover(ops).conversions(kind, 8)
 
 
 def test_operations_are_well_described() -> None:

@@ -18,6 +18,7 @@ def _predict(k: KernelBuilder, average: bool) -> None:
     bank = k.param("filter", u8, 0, 3, why="interp_filter: smooth, regular, sharp, bilinear")
     mx = k.param("mx", u8, 0, 15, why="position in sixteenths of a sample")
     rows = k.param("rows", u8, 1, 8, why="height; higher blocks are several items")
+    k.item_class("sub8", rows=(8, 8), mx=(1, 15), why="taps of 8 bits: only the copy's needs more")
     k.item_class("rows8", rows=(8, 8), why="the height of all but the smallest blocks")
     taps = k.table("taps", i16, [t for b in SUBPEL_FILTERS for t in b])
     with k.stage(y=k.upto(rows, 8), x=8) as (y, x):

@@ -410,6 +410,7 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, uint8_t 
  * 8-tap horizontal interpolation of a block 8 wide, put.
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
  * Class rows8: the height of all but the smallest blocks.
  */
 
@@ -454,6 +455,7 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8h(daedalus_ctx *ctx, uint8_t *
  * 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
  * Class rows8: the height of all but the smallest blocks.
  */
 

@@ -83,21 +83,37 @@ daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full_x2;
 void daedalus_item_vp9_lpf4_v__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
+daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full_branch_early;
+void daedalus_item_vp9_lpf8_h__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
+
+daedalus_cpu_fn daedalus_vp9_lpf8_h__c_full;
+void daedalus_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
+
 daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full;
 void daedalus_item_vp9_lpf8_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
-daedalus_cpu_fn daedalus_vp9_lpf8_h__c_full;
-void daedalus_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+daedalus_cpu_fn daedalus_vp9_lpf8_v__neon_full_branch_early;
+void daedalus_item_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
+
+daedalus_cpu_fn daedalus_vp9_lpf8_v__c_full;
+void daedalus_item_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_lpf8_v__neon_full;
 void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
-daedalus_cpu_fn daedalus_vp9_lpf8_v__c_full;
-void daedalus_item_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh);
+daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8_dot;
+void daedalus_item_vp9_mc_8h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8;
+void daedalus_item_vp9_mc_8h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__neon_rows8;
 void daedalus_item_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
@@ -105,6 +121,10 @@ void daedalus_item_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, con
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__neon_full;
 void daedalus_item_vp9_mc_8h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h__c_sub8;
+void daedalus_item_vp9_mc_8h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__c_rows8;
@@ -115,8 +135,16 @@ daedalus_cpu_fn daedalus_vp9_mc_8h__c_full;
 void daedalus_item_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 
-daedalus_cpu_fn daedalus_vp9_mc_8h__neon_rows8_r2;
-void daedalus_item_vp9_mc_8h__neon_rows8_r2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8_r2_dot;
+void daedalus_item_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_sub8_dot;
+void daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_sub8;
+void daedalus_item_vp9_mc_8h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_rows8;
@@ -125,6 +153,10 @@ void daedalus_item_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_full;
 void daedalus_item_vp9_mc_8h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_sub8;
+void daedalus_item_vp9_mc_8h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_rows8;

@@ -9,7 +9,9 @@ from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.c.emit import point_lines, scalars
 from daedalus.generator.targets.c.scalar import Names, Scalars
+from daedalus.generator.targets.neon.branches import Branch, find_branch
 from daedalus.generator.targets.neon.constants import ConstantLanes
+from daedalus.generator.targets.neon.dots import Dots
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.memory import Memory
 from daedalus.generator.targets.neon.ops import OPS
@@ -26,6 +28,7 @@ from daedalus.generator.targets.neon.vectors import (
     Shape,
     cast,
     combine,
+    ctype,
     low,
     operation,
     suffix,
@@ -179,9 +182,18 @@ class _Stage:
             context.rows if walk.plain else None, self.out, {},
         )  # fmt: skip
 
+        self.dots = Dots(self.scope)
+        for node in self.stage.nodes():
+            if node.op is Op.DOT and not self.dots.fits(node):
+                raise NotLowerable(
+                    "neon", "eight outputs of a dot product do not lie beside one another",
+                    node.loc, kernel.id, hint="leave dot out of the schedule",
+                )  # fmt: skip
+
     def emit(self) -> list[str]:
         self.memory.enter(self.scope)
-        steps = order(self.selection, self.memory)
+        branch = find_branch(self.selection) if self.kernel.branches else None
+        steps = order(self.selection, self.memory, branch)
         uniform_nodes = [
             n for s in steps for n in s.uniform_values(self.selection) if n.op is not Op.CONST
         ]
@@ -200,6 +212,8 @@ class _Stage:
         elif step.stores:
             values = [self.groups[self._store_need(n)] for n in step.stores]
             self.memory.store(self.out, [self.stage.stores[n] for n in step.stores], values)
+        elif step.branch is not None:
+            self._branch(step.branch)
         elif step.need is not None:
             self.groups[step.need] = self._value(step.need, self.selection.chosen[step.need])
 
@@ -212,6 +226,8 @@ class _Stage:
             return self.groups[choice.inputs[0]]
         if choice.op == "load":
             return self.memory.load(self.out, node)
+        if choice.op == "dot":
+            return self.dots.emit(self.out, node)
         if choice.op == "lane":
             return self._lane_numbers(node, demand.width)
         if choice.op == "dup":
@@ -332,8 +348,36 @@ class _Stage:
         # In parentheses: an intrinsic may be a macro, which the commas would fall apart for.
         return f"vld1{q}_{suffix(sign, w)}(((const {elem}[]){{{entries}}}))"
 
+    def _branch(self, branch: Branch) -> None:
+        """The values that come out of a block take those of their other arms before it."""
+        chosen, results = self.selection.chosen, {}
+        for need in branch.selects:
+            node, demand = need
+            other = self.groups[chosen[need].inputs[2]]
+            bits, sign = self.shape.bits(demand.width), other.sign
+            names = [self.names.fresh(self._wanted(node, demand)) for _ in other.names]
+            for name, before in zip(names, other.names, strict=True):
+                self.out.lines.append(f"{ctype(sign, demand.width, bits)} {name} = {before};")
+            results[need] = Group(tuple(names), demand.width, sign)
+        self.out.lines.append(f"if ({self._any(self.groups[branch.mask])}) {{")
+        for need in branch.inside:
+            self.groups[need] = self._value(need, chosen[need])
+        for need, group in results.items():
+            operands = [self.groups[i] for i in chosen[need].inputs]
+            texts, sign = operation("bsl", self.shape, group.width, operands, None, 0)
+            bits = self.shape.bits(group.width)
+            for name, text in zip(group.names, texts, strict=True):
+                value = cast(text, (sign, group.width), (group.sign, group.width), bits)
+                self.out.lines.append(f"{name} = {value};")
+        self.out.lines.append("}")
+        self.groups |= results
+
     def _guard(self, mask: Group) -> None:
         """Leaves the body, or the strip, where the mask holds on no lane."""
+        self.out.lines += [f"if (!({self._any(mask)})) {{", self.leave, "}"]
+
+    def _any(self, mask: Group) -> str:
+        """Whether a mask holds on some lane, as C text."""
         bits = self.shape.bits(mask.width)
         regs = [cast(n, (mask.sign, mask.width), ("u", 64), bits) for n in mask.names]
         lanes = [
@@ -343,4 +387,4 @@ class _Stage:
         ]
         if self.shape.lanes * mask.width == 32:
             lanes = [f"(uint32_t){lanes[0]}"]
-        self.out.lines += [f"if (({' | '.join(lanes)}) == 0) {{", self.leave, "}"]
+        return f"({' | '.join(lanes)}) != 0"

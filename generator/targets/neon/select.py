@@ -42,7 +42,7 @@ Need = tuple[Node, Demand]
 class Choice:
     """One way to meet a demand.
 
-    op      machine operation; "" for an alias of the operand, "dup", "load" and "lane" for leaves
+    op      machine operation; "" for an alias; of leaves "dup", "load", "lane", "dot"
     inputs  vector operands
     scalars operands taken as a scalar (a constant or uniform)
     """
@@ -129,6 +129,11 @@ class Selection:
         if node.op is Op.LOAD or node.op is Op.PARAM:
             if demand == Demand("bits", self._element_bits(node)):
                 yield Choice("load", "load", (), node.args, 0, self.shape.count(w))
+            return
+        if node.op is Op.DOT:
+            if demand == Demand("bits", 32):
+                scalars = (node.args[0], *node.args[1].args)
+                yield Choice("dot", "dot", (), scalars, 0, 1.5 * self.shape.count(w))
             return
         if node.op is Op.LANE:
             if demand.kind == "bits":
