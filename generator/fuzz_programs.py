@@ -106,6 +106,9 @@ def _schedules(made: Kernel, rng: random.Random) -> tuple[Schedule, ...]:
     if any(len(s.dims) > 1 for s in made.stages):
         rows, items = rng.choice((2, 2, 4, 8)), rng.choice((1, 1, 1, 2))
         found.append(Schedule("neon", rng.choice(made.class_names), items=items, rows=rows))
+    if rng.random() < 0.3:
+        early = rng.random() < 0.3 and any(s.mask is not None for s in made.stages[-1].stores)
+        found.append(Schedule("neon", "full", branch=True, early_out=early))
     for a in made.assumptions:
         if not a.default:
             found += [Schedule(t, "full", assume=(a.name,)) for t in ("c", "neon")]

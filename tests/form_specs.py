@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from daedalus.dsl.lang import (
     KernelBuilder,
+    Value,
     absdiff,
     clip,
     clip_u8,
@@ -18,6 +19,7 @@ from daedalus.dsl.lang import (
     kernel,
     low_bits,
     max,
+    min,
     round_shift,
     select,
     u8,
@@ -37,9 +39,14 @@ class Form:
 
 
 def neon(
-    class_name: str = "full", *, items: int = 1, rows: int = 1, early: bool = False
+    class_name: str = "full",
+    *,
+    items: int = 1,
+    rows: int = 1,
+    early: bool = False,
+    branch: bool = False,
 ) -> Schedule:
-    return Schedule("neon", class_name, items=items, rows=rows, early_out=early)
+    return Schedule("neon", class_name, items=items, rows=rows, branch=branch, early_out=early)
 
 
 # ------------------------------------------------------------------ vectors of several axes
@@ -308,16 +315,32 @@ def forms_kept(k: KernelBuilder) -> None:
         dst[v - 1, -3] = t[2, 0, v] - t[v, 0, 3]
 
 
+@kernel(clause="a temp that a shorter stage writes a part of anew")
+def forms_rewritten(k: KernelBuilder) -> None:
+    src = k.block("src", u8, (2, 8))
+    dst = k.block("dst", u8, (2, 8), access="out")
+    t = k.temp("t", (2, 8))
+    with k.stage(n=8) as n:
+        t[0, n] = src[0, n]
+        t[1, n] = src[1, n]
+    with k.stage(n=4) as n:
+        t[1, n] = 255 - src[0, n]
+    with k.stage(n=8) as n:
+        dst[0, n] = t[1, n]
+        dst[1, n] = absdiff(t[0, n], t[1, n])
+
+
 @kernel(clause="the lowest 5, 8, 11 and 16 bits, stored as they are and shifted up")
 def forms_bits(k: KernelBuilder) -> None:
     src = k.block("src", i32, (8,), lo=-(1 << 28), hi=1 << 28)
     dst = k.block("dst", i32, (5, 8), access="out")
-    low = k.block("low", u16, (2, 8), access="out")
+    low = k.block("low", u16, (3, 8), access="out")
     with k.stage(x=8) as x:
         for n, bits in enumerate((5, 8, 11, 16)):
             dst[n, x] = low_bits(src[x] >> n, bits)
         dst[4, x] = wrap(src[x], i8) * 3
         low[0, x] = low_bits(src[x] >> 2, 10) << 6
+        low[2, x] = low_bits(src[x] >> 5, 10) << 3  # higher bits than the lane's would be wrong
         low[1, x] = abs(wrap(src[x] >> 3, i16))
 
 
@@ -337,6 +360,26 @@ def forms_sums(k: KernelBuilder) -> None:
         dst[2, x] = clip_u8((total + 32) >> 6)
         dst[3, x] = select(s[0] - s[1] <= 0, s[2], select(s[3] - s[4] < 0, s[5], s[6]))
         raw[0, x] = total >> 3
+
+
+def _long_way(p: Value, q: Value) -> Value:
+    """Enough operations that skipping them is worth a branch."""
+    for n in range(9):
+        p = absdiff(max(p, q) >> 1, min(p + 3, q)) if n % 2 else clip_u8(p + q - n)
+    return p
+
+
+@kernel(clause="choices by one condition, made of one another and of what lies between")
+def forms_chosen(k: KernelBuilder) -> None:
+    px = k.plane("px", u8, rows=(0, 4), cols=(0, 8), access="inout")
+    with k.stage(x=8) as x:
+        a, b, c, d = (px[n, x] for n in range(4))
+        wanted = a > 200
+        first = select(wanted, _long_way(a, b), c)
+        between = absdiff(first, d)
+        px[0, x] = select(wanted, _long_way(between, d), between)
+        px[1, x] = between
+        px[2, x] = select(wanted, _long_way(b, c), first)
 
 
 FULL = neon()
@@ -370,6 +413,8 @@ FORMS = [
     Form(forms_turns, {FULL: (r"for \(int y = 0",)}),
     Form(forms_between, {FULL: (r"int16_t u\[44\]",)}),
     Form(forms_kept, {FULL: ()}),
+    Form(forms_rewritten, {FULL: (r"uint8_t t\[2\]\[8\]",), neon(items=2): ()}),
     Form(forms_bits, {FULL: (r"vandq?_u",), neon(items=2): ()}),
+    Form(forms_chosen, {FULL: (), neon(branch=True): (r"(?s)if \(\(vget.*vbsl",)}),
     Form(forms_sums, {FULL: (r"vqsubq_u16", r"vcge"), neon(items=2): ()}),
 ]  # fmt: skip
