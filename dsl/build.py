@@ -32,6 +32,8 @@ class Builder:
         """The canonical node for `op` on `args`; may be an existing or a simpler one."""
         if op in COMMUTATIVE and args[0].op is Op.CONST and args[1].op is not Op.CONST:
             args = (args[1], args[0])
+        if op is Op.LOAD and any(a.op is Op.CONST for a in args):
+            args, attr = _known_place(args, attr)
         if op in (Op.TABLE, Op.DOT):
             folded = self._fold_table(op, args, attr, loc)
             if folded is not None:
@@ -126,6 +128,20 @@ class Builder:
                 if a.op is Op.GT:
                     return self._intern(Op.LE, a.args, (), loc, "")
         return None
+
+
+def _known_place(
+    args: tuple[Node, ...], attr: tuple[Any, ...]
+) -> tuple[tuple[Node, ...], tuple[Any, ...]]:
+    """Arguments and attributes of a LOAD whose constant arguments are part of its index."""
+    left = tuple(a for a in args if a.op is not Op.CONST)
+    known = {f"#{n}": a.value for n, a in enumerate(args) if a.op is Op.CONST}
+    renamed = {f"#{n}": f"#{left.index(a)}" for n, a in enumerate(args) if a in left}
+    index = tuple(
+        Affine(a.const, tuple((renamed.get(name, name), c) for name, c in a.terms))
+        for a in fix_lanes(attr[1], known)
+    )
+    return left, (attr[0], index)
 
 
 def known_outcome(node: Node) -> bool | None:

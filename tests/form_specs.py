@@ -106,6 +106,14 @@ def forms_names(k: KernelBuilder) -> None:
         dst[x_in, x] = src[x_in, x] >> 2
 
 
+@kernel(clause="9 lanes of 32 bits: whole registers of padding")
+def forms_padded(k: KernelBuilder) -> None:
+    src = k.plane("src", i32, rows=(0, 2), cols=(0, 9), lo=-1000, hi=1000)
+    dst = k.plane("dst", i32, rows=(0, 1), cols=(0, 9), access="out")
+    with k.stage(x=9) as x:
+        dst[0, x] = src[0, x] * 3 - src[1, 8 - x]
+
+
 # ------------------------------------------------------------------ array parameters
 
 
@@ -202,6 +210,7 @@ def forms_swap(k: KernelBuilder) -> None:
     px = k.plane("px", u8, rows=(0, 8), cols=(0, 8), access="inout")
     line = k.plane("line", u8, rows=(0, 1), cols=(0, 16), access="inout")
     last = k.block("last", u8, (8,), access="out")
+    other = k.block("other", u8, (8,))
     with k.stage(x=8) as x:
         a, b = px[0, x], px[1, x]
         px[0, x] = 255 - b
@@ -211,8 +220,8 @@ def forms_swap(k: KernelBuilder) -> None:
         line[0, 2 * x + 1] = b
         last[x] = absdiff(even, odd)
     with k.stage(i=8) as i:
-        a, b = px[i, 0], px[i, 5]
-        px[i, 0] = 255 - b
+        a = px[i, 0]
+        px[i, 0] = other[i]
         px[i, 5] = a
 
 
@@ -398,6 +407,7 @@ FORMS = [
         FULL: (), neon(early=True): (r"return;",), neon(rows=2): (), neon(items=2, early=True): (),
         neon(items=4, rows=2, early=True): (),
     }),
+    Form(forms_padded, {FULL: (), neon(items=2): ()}),
     Form(forms_names, {FULL: (r"16 \* x \+ 16 <= x_end",), neon(rows=2): ()}),
     Form(forms_lists, {FULL: (r"vzip1q?_u8\(z", r"daedalus_any_u32 \*\)&c"), neon(items=2): ()}),
     Form(forms_upto, {FULL: (r"for \(; 16 \* x \+ 16 <= x_end", r"for \(; 8 \* x \+ 8 <= x_end")}),

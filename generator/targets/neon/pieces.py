@@ -44,6 +44,10 @@ def _register(
     width = dtype.bits
     run = run_length(b, places)
     first = [p for p in places[::run] if p is not None]
+    if not first:  # nothing but padding
+        return (
+            f"vdup{'q' if bits == 128 else ''}_n_{suffix('s' if dtype.signed else 'u', width)}(0)"
+        )
     if run == len(places) or run * width in (32, 64, 128):
         return _runs([text(p) for p in first], run * width, dtype, bits)
     repeated = repeat_length(places)
