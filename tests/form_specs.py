@@ -196,10 +196,14 @@ def forms_sides(k: KernelBuilder) -> None:
 def forms_pairs(k: KernelBuilder) -> None:
     src = k.block("src", u16, (12,), hi=60000)
     pairs = k.plane("pairs", u16, rows=(0, 1), cols=(0, 24), access="out")
+    few = k.plane("few", u8, rows=(0, 1), cols=(0, 8), access="out")
     fours = k.plane("fours", u8, rows=(0, 1), cols=(-8, 24), access="inout")
     with k.stage(x=12) as x:
         pairs[0, 2 * x] = src[x]
         pairs[0, 2 * x + 1] = (src[x] >> 3) + k.lane(x)
+    with k.stage(x=4) as x:  # half a register
+        few[0, 2 * x] = clip_u8(src[x] >> 8)
+        few[0, 2 * x + 1] = clip_u8(src[2 * x])
     with k.stage(x=8) as x:
         for n in range(4):  # every load must come before the store of all four
             fours[0, 4 * x - 8 + n] = 255 - fours[0, 4 * x - 5 - n]

@@ -79,7 +79,8 @@ class Memory:
             b = self.kernel.buffer(s.buffer)
             last = s.index[-1]
             step = last.coefficient(axis)
-            per = self.scope.shape.per_register(self.ranges.dtype(b.name).bits)
+            width = self.ranges.dtype(b.name).bits
+            per = self.scope.shape.bits(width) // width
             moves = any(a.coefficient(axis) for a in s.index[:-1])
             full = lanes.whole and per <= lanes.count  # a register is stored as it is, all of it
             if step in (2, 3, 4) and not moves and len(lanes.axes) == 1 and full:
