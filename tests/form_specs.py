@@ -395,6 +395,15 @@ def forms_chosen(k: KernelBuilder) -> None:
         px[2, x] = select(wanted, _long_way(b, c), first)
 
 
+@kernel(clause="a choice on 17 lanes: of its registers some are padding alone")
+def forms_chosen_few(k: KernelBuilder) -> None:
+    src = k.block("src", u8, (3, 17))
+    dst = k.block("dst", i16, (17,), access="out")
+    with k.stage(x=17) as x:
+        a, b, c = (src[n, x] for n in range(3))
+        dst[x] = select(a > 200, _long_way(a, b) * 3 - c, c * 9)
+
+
 FULL = neon()
 FORMS = [
     Form(forms_quads, {
@@ -430,5 +439,6 @@ FORMS = [
     Form(forms_rewritten, {FULL: (r"uint8_t t\[2\]\[8\]",), neon(items=2): ()}),
     Form(forms_bits, {FULL: (r"vandq?_u",), neon(items=2): ()}),
     Form(forms_chosen, {FULL: (), neon(branch=True): (r"(?s)if \(\(vget.*vbsl",)}),
+    Form(forms_chosen_few, {neon(branch=True): (r"(?s)if \(\(vget.*vbsl",)}),
     Form(forms_sums, {FULL: (r"vqsubq_u16", r"vcge"), neon(items=2): ()}),
 ]  # fmt: skip

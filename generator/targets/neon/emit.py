@@ -355,9 +355,12 @@ class _Stage:
             node, demand = need
             other = self.groups[chosen[need].inputs[2]]
             bits, sign = self.shape.bits(demand.width), other.sign
-            names = [self.names.fresh(self._wanted(node, demand)) for _ in other.names]
-            for name, before in zip(names, other.names, strict=True):
-                self.out.lines.append(f"{ctype(sign, demand.width, bits)} {name} = {before};")
+            names = list(other.names)
+            for r, before in enumerate(other.names):
+                if self._means_something(r, demand.width):
+                    names[r] = self.names.fresh(self._wanted(node, demand))
+                    line = f"{ctype(sign, demand.width, bits)} {names[r]} = {before};"
+                    self.out.lines.append(line)
             results[need] = Group(tuple(names), demand.width, sign)
         self.out.lines.append(f"if ({self._any(self.groups[branch.mask])}) {{")
         for need in branch.inside:
@@ -366,11 +369,18 @@ class _Stage:
             operands = [self.groups[i] for i in chosen[need].inputs]
             texts, sign = operation("bsl", self.shape, group.width, operands, None, 0)
             bits = self.shape.bits(group.width)
-            for name, text in zip(group.names, texts, strict=True):
+            for r, (name, text) in enumerate(zip(group.names, texts, strict=True)):
+                if not self._means_something(r, group.width):
+                    continue
                 value = cast(text, (sign, group.width), (group.sign, group.width), bits)
                 self.out.lines.append(f"{name} = {value};")
         self.out.lines.append("}")
         self.groups |= results
+
+    def _means_something(self, r: int, width: int) -> bool:
+        """Whether register r of a value has a lane that is no padding."""
+        per = self.shape.per_register(width)
+        return any(n % self.per_item < self.lanes.count for n in range(r * per, (r + 1) * per))
 
     def _guard(self, mask: Group) -> None:
         """Leaves the body, or the strip, where the mask holds on no lane."""
