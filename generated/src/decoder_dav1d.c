@@ -77,7 +77,7 @@ void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
     daedalus_item_av1_cdef8__c_insec(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
 #endif
-  } else if (edges >= 15 && edges <= 15 && pri >= 1 && pri <= 15 && sec >= 1 && sec <= 4) {
+  } else if (edges >= 15 && edges <= 15) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_av1_cdef8__neon_inside_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
@@ -85,7 +85,7 @@ void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
     daedalus_item_av1_cdef8__c_inside(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
 #endif
-  } else if (edges >= 0 && edges <= 15 && sec >= 0 && sec <= 0) {
+  } else if (sec >= 0 && sec <= 0) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_av1_cdef8__neon_pri(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
@@ -93,7 +93,7 @@ void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
     daedalus_item_av1_cdef8__c_pri(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec, damping,
         dir, edges);
 #endif
-  } else if (edges >= 0 && edges <= 15 && pri >= 0 && pri <= 0) {
+  } else if (pri >= 0 && pri <= 0) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_av1_cdef8__neon_sec(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);

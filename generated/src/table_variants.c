@@ -48,18 +48,18 @@ static const daedalus_condition av1_cdef8_inpri[] = { { 4, 15, 15 }, { 1, 0, 0 }
 
 static const daedalus_condition av1_cdef8_insec[] = { { 4, 15, 15 }, { 0, 0, 0 } };
 
-static const daedalus_condition av1_cdef8_inside[] = { { 4, 15, 15 }, { 0, 1, 15 }, { 1, 1, 4 } };
+static const daedalus_condition av1_cdef8_inside[] = { { 4, 15, 15 } };
 
-static const daedalus_condition av1_cdef8_pri[] = { { 4, 0, 15 }, { 1, 0, 0 } };
+static const daedalus_condition av1_cdef8_pri[] = { { 1, 0, 0 } };
 
-static const daedalus_condition av1_cdef8_sec[] = { { 4, 0, 15 }, { 0, 0, 0 } };
+static const daedalus_condition av1_cdef8_sec[] = { { 0, 0, 0 } };
 
 static const daedalus_class_desc av1_cdef8_classes[] = {
   { "inpri", av1_cdef8_inpri, 2 },
   { "insec", av1_cdef8_insec, 2 },
-  { "inside", av1_cdef8_inside, 3 },
-  { "pri", av1_cdef8_pri, 2 },
-  { "sec", av1_cdef8_sec, 2 },
+  { "inside", av1_cdef8_inside, 1 },
+  { "pri", av1_cdef8_pri, 1 },
+  { "sec", av1_cdef8_sec, 1 },
   { "full", NULL, 0 },
 };
 
@@ -1818,7 +1818,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "11ae1986ebd39b11",
+  .generator = "b045b6fb383d67ed",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class inpri (15 <= edges <= 15 and 0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash af765942266bf321
+ * input hash 889d4d27a44eb6db
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -75,7 +75,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32_t parts3 = ((px > t56) ? (0 - amount_4) : amount_4) * t15;
       const int32_t t68 = ((parts0 + parts1) + parts2) + parts3;
       const int32_t rounded = ((t68 + 8) - ((0 > t68) ? 1 : 0)) >> 4;
-      dst[y * dst_stride + x] = (uint8_t)daedalus_clip(px + rounded, 0, 255);
+      const int32_t limited = daedalus_min(daedalus_max(px + rounded, 0), 255);
+      dst[y * dst_stride + x] = (uint8_t)daedalus_clip(limited, 0, 255);
     }
   }
 }

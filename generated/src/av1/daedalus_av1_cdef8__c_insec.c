@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class insec (15 <= edges <= 15 and 0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash bdfef252da3364e6
+ * input hash 67475958b3e758a1
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -101,7 +101,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32_t total = ((((((parts4 + parts5) + parts6) + parts7) + parts8) + parts9) +
           parts10) + part;
       const int32_t rounded = ((total + 8) - ((0 > total) ? 1 : 0)) >> 4;
-      dst[y * dst_stride + x] = (uint8_t)daedalus_clip(px + rounded, 0, 255);
+      const int32_t limited = daedalus_min(daedalus_max(px + rounded, 0), 255);
+      dst[y * dst_stride + x] = (uint8_t)daedalus_clip(limited, 0, 255);
     }
   }
 }

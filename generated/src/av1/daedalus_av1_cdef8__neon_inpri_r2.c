@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class inpri (15 <= edges <= 15 and 0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 54021f4fa5d0117e
+ * input hash f3de7d8a6c4f5e13
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -128,8 +128,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x16_t k8 = vdupq_n_u8((uint8_t)(8));
   const uint16x8_t t70_0 = vaddw_u8(vreinterpretq_u16_s16(t68_0), vget_low_u8(k8));
   const uint16x8_t t70_1 = vaddw_high_u8(vreinterpretq_u16_s16(t68_1), k8);
-  const int8x16_t t68_sat = vqmovn_high_s16(vqmovn_s16(t68_0), t68_1);
   const uint8x16_t k0 = vdupq_n_u8((uint8_t)(0));
+  const int8x16_t t68_sat = vqmovn_high_s16(vqmovn_s16(t68_0), t68_1);
   const uint8x16_t t71 = vcgtq_s8(vreinterpretq_s8_u8(k0), t68_sat);
   const uint8x16_t k1 = vdupq_n_u8((uint8_t)(1));
   const uint8x16_t t72 = vandq_u8(t71, k1);
@@ -137,197 +137,201 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t73_1 = vsubw_high_u8(t70_1, t72);
   const uint8x16_t rounded = vshrn_high_n_u16(vshrn_n_u16(t73_0, 4), t73_1, 4);
   const uint8x16_t t75_sat = vsqaddq_u8(px, vreinterpretq_s8_u8(rounded));
-  vst1_u8(&dst[0], vget_low_u8(t75_sat));
-  vst1_u8(&dst_row1[0], vget_high_u8(t75_sat));
+  const uint8x16_t t76_sat = vmaxq_u8(t75_sat, k0);
+  vst1_u8(&dst[0], vget_low_u8(t76_sat));
+  vst1_u8(&dst_row1[0], vget_high_u8(t76_sat));
   const uint8x16_t px_2 = vcombine_u8(vld1_u8(&src_row2[0]), vld1_u8(&src_row3[0]));
-  const uint8x16_t t78 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset]),
+  const uint8x16_t t81 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset]),
       vld1_u8(&(&src_row3[0])[src_offset]));
-  const uint8x16_t size_5 = vabdq_u8(t78, px_2);
-  const uint8x16_t t80 = vshlq_u8(size_5, pri_shift_neg);
-  const uint8x16_t t81_sat = vqsubq_u8(pri_2, t80);
-  const uint8x16_t amount_5 = vminq_u8(size_5, t81_sat);
-  const uint8x16_t t84 = vcgtq_u8(px_2, t78);
-  const int8x16_t t85 = vnegq_s8(vreinterpretq_s8_u8(amount_5));
-  const uint8x16_t t86 = vbslq_u8(t84, vreinterpretq_u8_s8(t85), amount_5);
-  const int16x8_t parts0_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t86)),
+  const uint8x16_t size_5 = vabdq_u8(t81, px_2);
+  const uint8x16_t t83 = vshlq_u8(size_5, pri_shift_neg);
+  const uint8x16_t t84_sat = vqsubq_u8(pri_2, t83);
+  const uint8x16_t amount_5 = vminq_u8(size_5, t84_sat);
+  const uint8x16_t t87 = vcgtq_u8(px_2, t81);
+  const int8x16_t t88 = vnegq_s8(vreinterpretq_s8_u8(amount_5));
+  const uint8x16_t t89 = vbslq_u8(t87, vreinterpretq_u8_s8(t88), amount_5);
+  const int16x8_t parts0_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t89)),
       vget_low_s8(vreinterpretq_s8_u8(t14)));
-  const int16x8_t parts0_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t86), vreinterpretq_s8_u8(t14));
-  const uint8x16_t t88 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_2]),
+  const int16x8_t parts0_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t89), vreinterpretq_s8_u8(t14));
+  const uint8x16_t t91 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_2]),
       vld1_u8(&(&src_row3[0])[src_offset_2]));
-  const uint8x16_t size_6 = vabdq_u8(t88, px_2);
-  const uint8x16_t t90 = vshlq_u8(size_6, pri_shift_neg);
-  const uint8x16_t t91_sat = vqsubq_u8(pri_2, t90);
-  const uint8x16_t amount_6 = vminq_u8(size_6, t91_sat);
-  const uint8x16_t t94 = vcgtq_u8(px_2, t88);
-  const int8x16_t t95 = vnegq_s8(vreinterpretq_s8_u8(amount_6));
-  const uint8x16_t t96 = vbslq_u8(t94, vreinterpretq_u8_s8(t95), amount_6);
-  const uint8x16_t t98 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_3]),
+  const uint8x16_t size_6 = vabdq_u8(t91, px_2);
+  const uint8x16_t t93 = vshlq_u8(size_6, pri_shift_neg);
+  const uint8x16_t t94_sat = vqsubq_u8(pri_2, t93);
+  const uint8x16_t amount_6 = vminq_u8(size_6, t94_sat);
+  const uint8x16_t t97 = vcgtq_u8(px_2, t91);
+  const int8x16_t t98 = vnegq_s8(vreinterpretq_s8_u8(amount_6));
+  const uint8x16_t t99 = vbslq_u8(t97, vreinterpretq_u8_s8(t98), amount_6);
+  const uint8x16_t t101 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_3]),
       vld1_u8(&(&src_row3[0])[src_offset_3]));
-  const uint8x16_t size_7 = vabdq_u8(t98, px_2);
-  const uint8x16_t t100 = vshlq_u8(size_7, pri_shift_neg);
-  const uint8x16_t t101_sat = vqsubq_u8(pri_2, t100);
-  const uint8x16_t amount_7 = vminq_u8(size_7, t101_sat);
-  const uint8x16_t t104 = vcgtq_u8(px_2, t98);
-  const int8x16_t t105 = vnegq_s8(vreinterpretq_s8_u8(amount_7));
-  const uint8x16_t t106 = vbslq_u8(t104, vreinterpretq_u8_s8(t105), amount_7);
-  const uint8x16_t t108 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_4]),
+  const uint8x16_t size_7 = vabdq_u8(t101, px_2);
+  const uint8x16_t t103 = vshlq_u8(size_7, pri_shift_neg);
+  const uint8x16_t t104_sat = vqsubq_u8(pri_2, t103);
+  const uint8x16_t amount_7 = vminq_u8(size_7, t104_sat);
+  const uint8x16_t t107 = vcgtq_u8(px_2, t101);
+  const int8x16_t t108 = vnegq_s8(vreinterpretq_s8_u8(amount_7));
+  const uint8x16_t t109 = vbslq_u8(t107, vreinterpretq_u8_s8(t108), amount_7);
+  const uint8x16_t t111 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset_4]),
       vld1_u8(&(&src_row3[0])[src_offset_4]));
-  const uint8x16_t size_8 = vabdq_u8(t108, px_2);
-  const uint8x16_t t110 = vshlq_u8(size_8, pri_shift_neg);
-  const uint8x16_t t111_sat = vqsubq_u8(pri_2, t110);
-  const uint8x16_t amount_8 = vminq_u8(size_8, t111_sat);
-  const uint8x16_t t114 = vcgtq_u8(px_2, t108);
-  const int8x16_t t115 = vnegq_s8(vreinterpretq_s8_u8(amount_8));
-  const uint8x16_t t116 = vbslq_u8(t114, vreinterpretq_u8_s8(t115), amount_8);
-  const int16x8_t t118_0 = vmlal_s8(parts0_0_2, vget_low_s8(vreinterpretq_s8_u8(t96)),
+  const uint8x16_t size_8 = vabdq_u8(t111, px_2);
+  const uint8x16_t t113 = vshlq_u8(size_8, pri_shift_neg);
+  const uint8x16_t t114_sat = vqsubq_u8(pri_2, t113);
+  const uint8x16_t amount_8 = vminq_u8(size_8, t114_sat);
+  const uint8x16_t t117 = vcgtq_u8(px_2, t111);
+  const int8x16_t t118 = vnegq_s8(vreinterpretq_s8_u8(amount_8));
+  const uint8x16_t t119 = vbslq_u8(t117, vreinterpretq_u8_s8(t118), amount_8);
+  const int16x8_t t121_0 = vmlal_s8(parts0_0_2, vget_low_s8(vreinterpretq_s8_u8(t99)),
       vget_low_s8(vreinterpretq_s8_u8(t14)));
-  const int16x8_t t118_1 = vmlal_high_s8(parts0_1_2, vreinterpretq_s8_u8(t96),
+  const int16x8_t t121_1 = vmlal_high_s8(parts0_1_2, vreinterpretq_s8_u8(t99),
       vreinterpretq_s8_u8(t14));
-  const int16x8_t t119_0 = vmlal_s8(t118_0, vget_low_s8(vreinterpretq_s8_u8(t106)),
+  const int16x8_t t122_0 = vmlal_s8(t121_0, vget_low_s8(vreinterpretq_s8_u8(t109)),
       vget_low_s8(vreinterpretq_s8_u8(t15)));
-  const int16x8_t t119_1 = vmlal_high_s8(t118_1, vreinterpretq_s8_u8(t106),
+  const int16x8_t t122_1 = vmlal_high_s8(t121_1, vreinterpretq_s8_u8(t109),
       vreinterpretq_s8_u8(t15));
-  const int16x8_t t120_0 = vmlal_s8(t119_0, vget_low_s8(vreinterpretq_s8_u8(t116)),
+  const int16x8_t t123_0 = vmlal_s8(t122_0, vget_low_s8(vreinterpretq_s8_u8(t119)),
       vget_low_s8(vreinterpretq_s8_u8(t15)));
-  const int16x8_t t120_1 = vmlal_high_s8(t119_1, vreinterpretq_s8_u8(t116),
+  const int16x8_t t123_1 = vmlal_high_s8(t122_1, vreinterpretq_s8_u8(t119),
       vreinterpretq_s8_u8(t15));
-  const uint16x8_t t121_0 = vaddw_u8(vreinterpretq_u16_s16(t120_0), vget_low_u8(k8));
-  const uint16x8_t t121_1 = vaddw_high_u8(vreinterpretq_u16_s16(t120_1), k8);
-  const int8x16_t t120_sat = vqmovn_high_s16(vqmovn_s16(t120_0), t120_1);
-  const uint8x16_t t122 = vcgtq_s8(vreinterpretq_s8_u8(k0), t120_sat);
-  const uint8x16_t t123 = vandq_u8(t122, k1);
-  const uint16x8_t t124_0 = vsubw_u8(t121_0, vget_low_u8(t123));
-  const uint16x8_t t124_1 = vsubw_high_u8(t121_1, t123);
-  const uint8x16_t rounded_2 = vshrn_high_n_u16(vshrn_n_u16(t124_0, 4), t124_1, 4);
-  const uint8x16_t t126_sat = vsqaddq_u8(px_2, vreinterpretq_s8_u8(rounded_2));
-  vst1_u8(&dst_row2[0], vget_low_u8(t126_sat));
-  vst1_u8(&dst_row3[0], vget_high_u8(t126_sat));
+  const uint16x8_t t124_0 = vaddw_u8(vreinterpretq_u16_s16(t123_0), vget_low_u8(k8));
+  const uint16x8_t t124_1 = vaddw_high_u8(vreinterpretq_u16_s16(t123_1), k8);
+  const int8x16_t t123_sat = vqmovn_high_s16(vqmovn_s16(t123_0), t123_1);
+  const uint8x16_t t125 = vcgtq_s8(vreinterpretq_s8_u8(k0), t123_sat);
+  const uint8x16_t t126 = vandq_u8(t125, k1);
+  const uint16x8_t t127_0 = vsubw_u8(t124_0, vget_low_u8(t126));
+  const uint16x8_t t127_1 = vsubw_high_u8(t124_1, t126);
+  const uint8x16_t rounded_2 = vshrn_high_n_u16(vshrn_n_u16(t127_0, 4), t127_1, 4);
+  const uint8x16_t t129_sat = vsqaddq_u8(px_2, vreinterpretq_s8_u8(rounded_2));
+  const uint8x16_t t130_sat = vmaxq_u8(t129_sat, k0);
+  vst1_u8(&dst_row2[0], vget_low_u8(t130_sat));
+  vst1_u8(&dst_row3[0], vget_high_u8(t130_sat));
   const uint8x16_t px_3 = vcombine_u8(vld1_u8(&src_row4[0]), vld1_u8(&src_row5[0]));
-  const uint8x16_t t129 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset]),
+  const uint8x16_t t134 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset]),
       vld1_u8(&(&src_row5[0])[src_offset]));
-  const uint8x16_t size_9 = vabdq_u8(t129, px_3);
-  const uint8x16_t t131 = vshlq_u8(size_9, pri_shift_neg);
-  const uint8x16_t t132_sat = vqsubq_u8(pri_2, t131);
-  const uint8x16_t amount_9 = vminq_u8(size_9, t132_sat);
-  const uint8x16_t t135 = vcgtq_u8(px_3, t129);
-  const int8x16_t t136 = vnegq_s8(vreinterpretq_s8_u8(amount_9));
-  const uint8x16_t t137 = vbslq_u8(t135, vreinterpretq_u8_s8(t136), amount_9);
-  const int16x8_t parts0_0_3 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t137)),
+  const uint8x16_t size_9 = vabdq_u8(t134, px_3);
+  const uint8x16_t t136 = vshlq_u8(size_9, pri_shift_neg);
+  const uint8x16_t t137_sat = vqsubq_u8(pri_2, t136);
+  const uint8x16_t amount_9 = vminq_u8(size_9, t137_sat);
+  const uint8x16_t t140 = vcgtq_u8(px_3, t134);
+  const int8x16_t t141 = vnegq_s8(vreinterpretq_s8_u8(amount_9));
+  const uint8x16_t t142 = vbslq_u8(t140, vreinterpretq_u8_s8(t141), amount_9);
+  const int16x8_t parts0_0_3 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t142)),
       vget_low_s8(vreinterpretq_s8_u8(t14)));
-  const int16x8_t parts0_1_3 = vmull_high_s8(vreinterpretq_s8_u8(t137), vreinterpretq_s8_u8(t14));
-  const uint8x16_t t139 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_2]),
+  const int16x8_t parts0_1_3 = vmull_high_s8(vreinterpretq_s8_u8(t142), vreinterpretq_s8_u8(t14));
+  const uint8x16_t t144 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_2]),
       vld1_u8(&(&src_row5[0])[src_offset_2]));
-  const uint8x16_t size_10 = vabdq_u8(t139, px_3);
-  const uint8x16_t t141 = vshlq_u8(size_10, pri_shift_neg);
-  const uint8x16_t t142_sat = vqsubq_u8(pri_2, t141);
-  const uint8x16_t amount_10 = vminq_u8(size_10, t142_sat);
-  const uint8x16_t t145 = vcgtq_u8(px_3, t139);
-  const int8x16_t t146 = vnegq_s8(vreinterpretq_s8_u8(amount_10));
-  const uint8x16_t t147 = vbslq_u8(t145, vreinterpretq_u8_s8(t146), amount_10);
-  const uint8x16_t t149 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_3]),
+  const uint8x16_t size_10 = vabdq_u8(t144, px_3);
+  const uint8x16_t t146 = vshlq_u8(size_10, pri_shift_neg);
+  const uint8x16_t t147_sat = vqsubq_u8(pri_2, t146);
+  const uint8x16_t amount_10 = vminq_u8(size_10, t147_sat);
+  const uint8x16_t t150 = vcgtq_u8(px_3, t144);
+  const int8x16_t t151 = vnegq_s8(vreinterpretq_s8_u8(amount_10));
+  const uint8x16_t t152 = vbslq_u8(t150, vreinterpretq_u8_s8(t151), amount_10);
+  const uint8x16_t t154 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_3]),
       vld1_u8(&(&src_row5[0])[src_offset_3]));
-  const uint8x16_t size_11 = vabdq_u8(t149, px_3);
-  const uint8x16_t t151 = vshlq_u8(size_11, pri_shift_neg);
-  const uint8x16_t t152_sat = vqsubq_u8(pri_2, t151);
-  const uint8x16_t amount_11 = vminq_u8(size_11, t152_sat);
-  const uint8x16_t t155 = vcgtq_u8(px_3, t149);
-  const int8x16_t t156 = vnegq_s8(vreinterpretq_s8_u8(amount_11));
-  const uint8x16_t t157 = vbslq_u8(t155, vreinterpretq_u8_s8(t156), amount_11);
-  const uint8x16_t t159 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_4]),
+  const uint8x16_t size_11 = vabdq_u8(t154, px_3);
+  const uint8x16_t t156 = vshlq_u8(size_11, pri_shift_neg);
+  const uint8x16_t t157_sat = vqsubq_u8(pri_2, t156);
+  const uint8x16_t amount_11 = vminq_u8(size_11, t157_sat);
+  const uint8x16_t t160 = vcgtq_u8(px_3, t154);
+  const int8x16_t t161 = vnegq_s8(vreinterpretq_s8_u8(amount_11));
+  const uint8x16_t t162 = vbslq_u8(t160, vreinterpretq_u8_s8(t161), amount_11);
+  const uint8x16_t t164 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset_4]),
       vld1_u8(&(&src_row5[0])[src_offset_4]));
-  const uint8x16_t size_12 = vabdq_u8(t159, px_3);
-  const uint8x16_t t161 = vshlq_u8(size_12, pri_shift_neg);
-  const uint8x16_t t162_sat = vqsubq_u8(pri_2, t161);
-  const uint8x16_t amount_12 = vminq_u8(size_12, t162_sat);
-  const uint8x16_t t165 = vcgtq_u8(px_3, t159);
-  const int8x16_t t166 = vnegq_s8(vreinterpretq_s8_u8(amount_12));
-  const uint8x16_t t167 = vbslq_u8(t165, vreinterpretq_u8_s8(t166), amount_12);
-  const int16x8_t t169_0 = vmlal_s8(parts0_0_3, vget_low_s8(vreinterpretq_s8_u8(t147)),
+  const uint8x16_t size_12 = vabdq_u8(t164, px_3);
+  const uint8x16_t t166 = vshlq_u8(size_12, pri_shift_neg);
+  const uint8x16_t t167_sat = vqsubq_u8(pri_2, t166);
+  const uint8x16_t amount_12 = vminq_u8(size_12, t167_sat);
+  const uint8x16_t t170 = vcgtq_u8(px_3, t164);
+  const int8x16_t t171 = vnegq_s8(vreinterpretq_s8_u8(amount_12));
+  const uint8x16_t t172 = vbslq_u8(t170, vreinterpretq_u8_s8(t171), amount_12);
+  const int16x8_t t174_0 = vmlal_s8(parts0_0_3, vget_low_s8(vreinterpretq_s8_u8(t152)),
       vget_low_s8(vreinterpretq_s8_u8(t14)));
-  const int16x8_t t169_1 = vmlal_high_s8(parts0_1_3, vreinterpretq_s8_u8(t147),
+  const int16x8_t t174_1 = vmlal_high_s8(parts0_1_3, vreinterpretq_s8_u8(t152),
       vreinterpretq_s8_u8(t14));
-  const int16x8_t t170_0 = vmlal_s8(t169_0, vget_low_s8(vreinterpretq_s8_u8(t157)),
+  const int16x8_t t175_0 = vmlal_s8(t174_0, vget_low_s8(vreinterpretq_s8_u8(t162)),
       vget_low_s8(vreinterpretq_s8_u8(t15)));
-  const int16x8_t t170_1 = vmlal_high_s8(t169_1, vreinterpretq_s8_u8(t157),
+  const int16x8_t t175_1 = vmlal_high_s8(t174_1, vreinterpretq_s8_u8(t162),
       vreinterpretq_s8_u8(t15));
-  const int16x8_t t171_0 = vmlal_s8(t170_0, vget_low_s8(vreinterpretq_s8_u8(t167)),
+  const int16x8_t t176_0 = vmlal_s8(t175_0, vget_low_s8(vreinterpretq_s8_u8(t172)),
       vget_low_s8(vreinterpretq_s8_u8(t15)));
-  const int16x8_t t171_1 = vmlal_high_s8(t170_1, vreinterpretq_s8_u8(t167),
+  const int16x8_t t176_1 = vmlal_high_s8(t175_1, vreinterpretq_s8_u8(t172),
       vreinterpretq_s8_u8(t15));
-  const uint16x8_t t172_0 = vaddw_u8(vreinterpretq_u16_s16(t171_0), vget_low_u8(k8));
-  const uint16x8_t t172_1 = vaddw_high_u8(vreinterpretq_u16_s16(t171_1), k8);
-  const int8x16_t t171_sat = vqmovn_high_s16(vqmovn_s16(t171_0), t171_1);
-  const uint8x16_t t173 = vcgtq_s8(vreinterpretq_s8_u8(k0), t171_sat);
-  const uint8x16_t t174 = vandq_u8(t173, k1);
-  const uint16x8_t t175_0 = vsubw_u8(t172_0, vget_low_u8(t174));
-  const uint16x8_t t175_1 = vsubw_high_u8(t172_1, t174);
-  const uint8x16_t rounded_3 = vshrn_high_n_u16(vshrn_n_u16(t175_0, 4), t175_1, 4);
-  const uint8x16_t t177_sat = vsqaddq_u8(px_3, vreinterpretq_s8_u8(rounded_3));
-  vst1_u8(&dst_row4[0], vget_low_u8(t177_sat));
-  vst1_u8(&dst_row5[0], vget_high_u8(t177_sat));
+  const uint16x8_t t177_0 = vaddw_u8(vreinterpretq_u16_s16(t176_0), vget_low_u8(k8));
+  const uint16x8_t t177_1 = vaddw_high_u8(vreinterpretq_u16_s16(t176_1), k8);
+  const int8x16_t t176_sat = vqmovn_high_s16(vqmovn_s16(t176_0), t176_1);
+  const uint8x16_t t178 = vcgtq_s8(vreinterpretq_s8_u8(k0), t176_sat);
+  const uint8x16_t t179 = vandq_u8(t178, k1);
+  const uint16x8_t t180_0 = vsubw_u8(t177_0, vget_low_u8(t179));
+  const uint16x8_t t180_1 = vsubw_high_u8(t177_1, t179);
+  const uint8x16_t rounded_3 = vshrn_high_n_u16(vshrn_n_u16(t180_0, 4), t180_1, 4);
+  const uint8x16_t t182_sat = vsqaddq_u8(px_3, vreinterpretq_s8_u8(rounded_3));
+  const uint8x16_t t183_sat = vmaxq_u8(t182_sat, k0);
+  vst1_u8(&dst_row4[0], vget_low_u8(t183_sat));
+  vst1_u8(&dst_row5[0], vget_high_u8(t183_sat));
   const uint8x16_t px_4 = vcombine_u8(vld1_u8(&src_row6[0]), vld1_u8(&src_row7[0]));
-  const uint8x16_t t180 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset]),
+  const uint8x16_t t187 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset]),
       vld1_u8(&(&src_row7[0])[src_offset]));
-  const uint8x16_t size_13 = vabdq_u8(t180, px_4);
-  const uint8x16_t t182 = vshlq_u8(size_13, pri_shift_neg);
-  const uint8x16_t t183_sat = vqsubq_u8(pri_2, t182);
-  const uint8x16_t amount_13 = vminq_u8(size_13, t183_sat);
-  const uint8x16_t t186 = vcgtq_u8(px_4, t180);
-  const int8x16_t t187 = vnegq_s8(vreinterpretq_s8_u8(amount_13));
-  const uint8x16_t t188 = vbslq_u8(t186, vreinterpretq_u8_s8(t187), amount_13);
-  const int16x8_t parts0_0_4 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t188)),
+  const uint8x16_t size_13 = vabdq_u8(t187, px_4);
+  const uint8x16_t t189 = vshlq_u8(size_13, pri_shift_neg);
+  const uint8x16_t t190_sat = vqsubq_u8(pri_2, t189);
+  const uint8x16_t amount_13 = vminq_u8(size_13, t190_sat);
+  const uint8x16_t t193 = vcgtq_u8(px_4, t187);
+  const int8x16_t t194 = vnegq_s8(vreinterpretq_s8_u8(amount_13));
+  const uint8x16_t t195 = vbslq_u8(t193, vreinterpretq_u8_s8(t194), amount_13);
+  const int16x8_t parts0_0_4 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t195)),
       vget_low_s8(vreinterpretq_s8_u8(t14)));
-  const int16x8_t parts0_1_4 = vmull_high_s8(vreinterpretq_s8_u8(t188), vreinterpretq_s8_u8(t14));
-  const uint8x16_t t190 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_2]),
+  const int16x8_t parts0_1_4 = vmull_high_s8(vreinterpretq_s8_u8(t195), vreinterpretq_s8_u8(t14));
+  const uint8x16_t t197 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_2]),
       vld1_u8(&(&src_row7[0])[src_offset_2]));
-  const uint8x16_t size_14 = vabdq_u8(t190, px_4);
-  const uint8x16_t t192 = vshlq_u8(size_14, pri_shift_neg);
-  const uint8x16_t t193_sat = vqsubq_u8(pri_2, t192);
-  const uint8x16_t amount_14 = vminq_u8(size_14, t193_sat);
-  const uint8x16_t t196 = vcgtq_u8(px_4, t190);
-  const int8x16_t t197 = vnegq_s8(vreinterpretq_s8_u8(amount_14));
-  const uint8x16_t t198 = vbslq_u8(t196, vreinterpretq_u8_s8(t197), amount_14);
-  const uint8x16_t t200 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_3]),
+  const uint8x16_t size_14 = vabdq_u8(t197, px_4);
+  const uint8x16_t t199 = vshlq_u8(size_14, pri_shift_neg);
+  const uint8x16_t t200_sat = vqsubq_u8(pri_2, t199);
+  const uint8x16_t amount_14 = vminq_u8(size_14, t200_sat);
+  const uint8x16_t t203 = vcgtq_u8(px_4, t197);
+  const int8x16_t t204 = vnegq_s8(vreinterpretq_s8_u8(amount_14));
+  const uint8x16_t t205 = vbslq_u8(t203, vreinterpretq_u8_s8(t204), amount_14);
+  const uint8x16_t t207 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_3]),
       vld1_u8(&(&src_row7[0])[src_offset_3]));
-  const uint8x16_t size_15 = vabdq_u8(t200, px_4);
-  const uint8x16_t t202 = vshlq_u8(size_15, pri_shift_neg);
-  const uint8x16_t t203_sat = vqsubq_u8(pri_2, t202);
-  const uint8x16_t amount_15 = vminq_u8(size_15, t203_sat);
-  const uint8x16_t t206 = vcgtq_u8(px_4, t200);
-  const int8x16_t t207 = vnegq_s8(vreinterpretq_s8_u8(amount_15));
-  const uint8x16_t t208 = vbslq_u8(t206, vreinterpretq_u8_s8(t207), amount_15);
-  const uint8x16_t t210 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_4]),
+  const uint8x16_t size_15 = vabdq_u8(t207, px_4);
+  const uint8x16_t t209 = vshlq_u8(size_15, pri_shift_neg);
+  const uint8x16_t t210_sat = vqsubq_u8(pri_2, t209);
+  const uint8x16_t amount_15 = vminq_u8(size_15, t210_sat);
+  const uint8x16_t t213 = vcgtq_u8(px_4, t207);
+  const int8x16_t t214 = vnegq_s8(vreinterpretq_s8_u8(amount_15));
+  const uint8x16_t t215 = vbslq_u8(t213, vreinterpretq_u8_s8(t214), amount_15);
+  const uint8x16_t t217 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset_4]),
       vld1_u8(&(&src_row7[0])[src_offset_4]));
-  const uint8x16_t size_16 = vabdq_u8(t210, px_4);
-  const uint8x16_t t212 = vshlq_u8(size_16, pri_shift_neg);
-  const uint8x16_t t213_sat = vqsubq_u8(pri_2, t212);
-  const uint8x16_t amount_16 = vminq_u8(size_16, t213_sat);
-  const uint8x16_t t216 = vcgtq_u8(px_4, t210);
-  const int8x16_t t217 = vnegq_s8(vreinterpretq_s8_u8(amount_16));
-  const uint8x16_t t218 = vbslq_u8(t216, vreinterpretq_u8_s8(t217), amount_16);
-  const int16x8_t t220_0 = vmlal_s8(parts0_0_4, vget_low_s8(vreinterpretq_s8_u8(t198)),
+  const uint8x16_t size_16 = vabdq_u8(t217, px_4);
+  const uint8x16_t t219 = vshlq_u8(size_16, pri_shift_neg);
+  const uint8x16_t t220_sat = vqsubq_u8(pri_2, t219);
+  const uint8x16_t amount_16 = vminq_u8(size_16, t220_sat);
+  const uint8x16_t t223 = vcgtq_u8(px_4, t217);
+  const int8x16_t t224 = vnegq_s8(vreinterpretq_s8_u8(amount_16));
+  const uint8x16_t t225 = vbslq_u8(t223, vreinterpretq_u8_s8(t224), amount_16);
+  const int16x8_t t227_0 = vmlal_s8(parts0_0_4, vget_low_s8(vreinterpretq_s8_u8(t205)),
       vget_low_s8(vreinterpretq_s8_u8(t14)));
-  const int16x8_t t220_1 = vmlal_high_s8(parts0_1_4, vreinterpretq_s8_u8(t198),
+  const int16x8_t t227_1 = vmlal_high_s8(parts0_1_4, vreinterpretq_s8_u8(t205),
       vreinterpretq_s8_u8(t14));
-  const int16x8_t t221_0 = vmlal_s8(t220_0, vget_low_s8(vreinterpretq_s8_u8(t208)),
+  const int16x8_t t228_0 = vmlal_s8(t227_0, vget_low_s8(vreinterpretq_s8_u8(t215)),
       vget_low_s8(vreinterpretq_s8_u8(t15)));
-  const int16x8_t t221_1 = vmlal_high_s8(t220_1, vreinterpretq_s8_u8(t208),
+  const int16x8_t t228_1 = vmlal_high_s8(t227_1, vreinterpretq_s8_u8(t215),
       vreinterpretq_s8_u8(t15));
-  const int16x8_t t222_0 = vmlal_s8(t221_0, vget_low_s8(vreinterpretq_s8_u8(t218)),
+  const int16x8_t t229_0 = vmlal_s8(t228_0, vget_low_s8(vreinterpretq_s8_u8(t225)),
       vget_low_s8(vreinterpretq_s8_u8(t15)));
-  const int16x8_t t222_1 = vmlal_high_s8(t221_1, vreinterpretq_s8_u8(t218),
+  const int16x8_t t229_1 = vmlal_high_s8(t228_1, vreinterpretq_s8_u8(t225),
       vreinterpretq_s8_u8(t15));
-  const uint16x8_t t223_0 = vaddw_u8(vreinterpretq_u16_s16(t222_0), vget_low_u8(k8));
-  const uint16x8_t t223_1 = vaddw_high_u8(vreinterpretq_u16_s16(t222_1), k8);
-  const int8x16_t t222_sat = vqmovn_high_s16(vqmovn_s16(t222_0), t222_1);
-  const uint8x16_t t224 = vcgtq_s8(vreinterpretq_s8_u8(k0), t222_sat);
-  const uint8x16_t t225 = vandq_u8(t224, k1);
-  const uint16x8_t t226_0 = vsubw_u8(t223_0, vget_low_u8(t225));
-  const uint16x8_t t226_1 = vsubw_high_u8(t223_1, t225);
-  const uint8x16_t rounded_4 = vshrn_high_n_u16(vshrn_n_u16(t226_0, 4), t226_1, 4);
-  const uint8x16_t t228_sat = vsqaddq_u8(px_4, vreinterpretq_s8_u8(rounded_4));
-  vst1_u8(&dst_row6[0], vget_low_u8(t228_sat));
-  vst1_u8(&dst_row7[0], vget_high_u8(t228_sat));
+  const uint16x8_t t230_0 = vaddw_u8(vreinterpretq_u16_s16(t229_0), vget_low_u8(k8));
+  const uint16x8_t t230_1 = vaddw_high_u8(vreinterpretq_u16_s16(t229_1), k8);
+  const int8x16_t t229_sat = vqmovn_high_s16(vqmovn_s16(t229_0), t229_1);
+  const uint8x16_t t231 = vcgtq_s8(vreinterpretq_s8_u8(k0), t229_sat);
+  const uint8x16_t t232 = vandq_u8(t231, k1);
+  const uint16x8_t t233_0 = vsubw_u8(t230_0, vget_low_u8(t232));
+  const uint16x8_t t233_1 = vsubw_high_u8(t230_1, t232);
+  const uint8x16_t rounded_4 = vshrn_high_n_u16(vshrn_n_u16(t233_0, 4), t233_1, 4);
+  const uint8x16_t t235_sat = vsqaddq_u8(px_4, vreinterpretq_s8_u8(rounded_4));
+  const uint8x16_t t236_sat = vmaxq_u8(t235_sat, k0);
+  vst1_u8(&dst_row6[0], vget_low_u8(t236_sat));
+  vst1_u8(&dst_row7[0], vget_high_u8(t236_sat));
 }
 
 void daedalus_item_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
