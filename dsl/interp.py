@@ -169,10 +169,12 @@ class Decisions:
 
     outcomes  of every comparison and limit, in program order
     stored    where any store took place
+    active    where the stage runs
     """
 
     outcomes: list[Array]
     stored: Array
+    active: Array
 
 
 _TOGETHER = 1024  # items evaluated at once; all values of a stage are kept for so many
@@ -199,6 +201,16 @@ def run(kernel: Kernel, items: Items) -> Result:
         _joined([p.broken for p in parts]),
         np.concatenate([p.in_range for p in parts]),
     )
+
+
+def untouched(kernel: Kernel, items: Items) -> dict[str, Array]:
+    """Per buffer that is only read: the items for which no stage that runs reads it."""
+    found = {b.name: np.ones(items.count, bool) for b in kernel.buffers if b.access == "in"}
+    for stage, made in zip(kernel.stages, decisions(kernel, items), strict=True):
+        for n in stage.nodes():
+            if n.op is Op.LOAD and n.attr[0] in found:
+                found[n.attr[0]] &= ~made.active.any(axis=1)
+    return found
 
 
 def decisions(kernel: Kernel, items: Items) -> list[Decisions]:
@@ -240,7 +252,7 @@ def _run(kernel: Kernel, items: Items, log: list[Decisions] | None) -> Result:
                 written[s.buffer][at] |= mask
         state.update(after)
         if log is not None:
-            log.append(Decisions([np.broadcast_to(o, lanes) for o in ran.outcomes()], stored))
+            log.append(Decisions([np.broadcast_to(o, lanes) for o in ran.outcomes()], stored, on))
     return Result({n: state[n] for n in outputs}, written, broken, _in_range(kernel, items))
 
 

@@ -22,13 +22,17 @@ from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, rep
 from daedalus.generator.schedule import Schedule, parse_variant
 
 # What is drawn, and beside it how it is laid out: neighbours are conformant items without guards
-# between them.
+# between them, withheld ones conformant items without the buffers that they do not touch.
 KINDS = ("conformant", "boundary", "hostile", "neighbours")
+WITHHELD = "withheld"
 _PATIENCE = 1800  # seconds for one program; emulated and sanitized ones are slow
 
 # Items drawn for each one asked for, per class: a few more conformant ones than asked for, since a
 # variant that takes more for granted than the standard says compares only those that grant it.
 _SHARE = {"conformant": 1.1, "boundary": 0.2, "hostile": 0.2, "neighbours": 0.1}
+
+
+_WITHOUT = 64  # items that a buffer is withheld from
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,7 @@ def prepare(kernel: Kernel, count: int, seed: int) -> list[Batch]:
     """The batches of a kernel.
 
     Boundary items lie in planes whose rows run upwards; neighbours touch, or share what they read.
+    Where conditional stages leave some items a buffer unread, these get a batch without it.
     """
     out = []
     for kind in KINDS:
@@ -104,6 +109,18 @@ def prepare(kernel: Kernel, count: int, seed: int) -> list[Batch]:
         rng = np.random.default_rng([seed, KINDS.index(kind)])
         placed = layout.place(kernel, items, rng, upwards=kind == "boundary", close=close)
         out.append(Batch(kind, placed, interp.run(kernel, placed.items)))
+    return out + _withheld(kernel, out[0].placed.items, seed)
+
+
+def _withheld(kernel: Kernel, items: interp.Items, seed: int) -> list[Batch]:
+    """For every buffer that some items do not touch: some of these, and nothing where it was."""
+    out = []
+    for name, spared in interp.untouched(kernel, items).items():
+        chosen = items.take(np.flatnonzero(spared)[:_WITHOUT])
+        if chosen.count:
+            rng = np.random.default_rng([seed, 98])
+            placed = layout.place(kernel, chosen, rng, upwards=False, withheld=name)
+            out.append(Batch(WITHHELD, placed, interp.run(kernel, placed.items)))
     return out
 
 

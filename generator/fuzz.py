@@ -28,6 +28,7 @@ from daedalus.generator.fuzz_shrink import shrink
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import TARGETS, Schedule
 from daedalus.generator.targets.neon.select import NotLowerable, Selection
+from daedalus.generator.targets.shell import table_name
 from daedalus.generator.variants import Variant, make_variant
 
 BATCH = 40  # programs in one check program
@@ -311,7 +312,7 @@ def _unit(own: list[Variant]) -> str:
     digest = hashlib.sha256("".join(v.text for v in own).encode()).hexdigest()
     lines = [f"/* {digest} */", "#include <daedalus.h>", '#include "table_variants.c"']
     for n, v in enumerate(own):
-        bodies = {"one_item", f"items_{v.schedule.items}", *(t.name for t in v.kernel.tables)}
+        bodies = {"one_item", f"items_{v.schedule.items}", *map(table_name, v.kernel.tables)}
         lines += [f"#define {b} {b}_of_{n}" for b in sorted(bodies)]
         lines.append(f'#include "{v.file.removeprefix("src/")}"')
         lines += [f"#undef {b}" for b in sorted(bodies)]

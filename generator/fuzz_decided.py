@@ -90,6 +90,23 @@ class Decided:
                 x.add(element)
                 x.uniform.append(element)
 
+    def side(self, x: Expressions, places: Places) -> Value | None:
+        """A condition that holds on one side of some lane, or none."""
+        rng = self.rng
+        if not self.on or rng.random() < 0.8:
+            return None
+        lanes = list(places.stage.dims)
+        terms = {
+            rng.choice(lanes)[0]: rng.choice((1, -1, -2)),
+            lanes[-1][0]: rng.choice((1, 1, 3, -1)),
+        }
+        at = self.k.lane(LaneIndex(Affine(rng.randint(-3, 3), tuple(terms.items()))))
+        v = self._value()
+        if v is None or not x.fits(v) or rng.random() < 0.3:
+            limit = rng.randint(0, lanes[-1][1])
+            return at < limit if rng.random() < 0.7 else at > limit
+        return at < v if rng.random() < 0.7 else at > v
+
     # ------------------------------------------------------------------ places
 
     def place(self, x: Expressions, places: Places, ref: BufferRef, key: Key) -> RunTimeKey | None:

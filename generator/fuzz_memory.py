@@ -165,14 +165,33 @@ class Places:
         if rng.random() < 0.15:
             rng.shuffle(order)
         out = []
-        for n in order:
-            index = self._index(frame, box, base, n)
+        indices = [self._index(frame, box, base, n) for n in order]
+        if not whole and rng.random() < 0.25:
+            indices = self._in_turn(box) or indices
+        for index in indices:
             flat = flat_index(b, index, self.stage)
             if self._legal(b, index, flat):
                 taken = self.stored.setdefault(b.name, {})
                 taken.update({int(f): lane for lane, f in enumerate(flat)})
                 out.append((_key(index), flat))
         return out
+
+    def _in_turn(self, box: tuple[tuple[int, int], ...]) -> list[tuple[Affine, ...]]:
+        """Indices of 2 to 4 elements a lane, lane after lane without a gap; none without room."""
+        rng, (*before, (lo, hi)) = self.rng, box
+        lane, n = self.stage.dims[-1]
+        many = rng.choice((2, 3, 4))
+        room = hi - lo - many * n
+        if room < 0 or len(self.stage.dims) > len(box):
+            return []
+        outer = []
+        for (name, count), (a, b) in zip(self.stage.dims[:-1], before[::-1], strict=False):
+            if count > b - a:
+                return []
+            outer.append(Affine(a, ((name, 1),)))
+        outer += [Affine(rng.randint(a, b - 1)) for a, b in before[::-1][len(outer) :]]
+        first = lo + rng.randint(0, room)
+        return [(*outer[::-1], Affine(first + k, ((lane, many),))) for k in range(many)]
 
     def _legal(self, b: Buffer, index: tuple[Affine, ...], flat: np.ndarray) -> bool:
         box = b.owns or b.shape

@@ -36,7 +36,7 @@ from daedalus.generator.fuzz_values import Assume, Expressions, GrowingRanges
 from daedalus.generator.schedule import Schedule
 
 _ATTEMPTS = 60
-_LANES = (8,) * 12 + (4,) * 8 + (16,) * 6 + (32,) * 2 + (1, 2, 3, 5, 6, 7, 12, 13, 20, 31)
+_LANES = (8,) * 12 + (4,) * 8 + (16,) * 6 + (32,) * 2 + (1, 2, 3, 5, 6, 7, 12, 13, 20, 31, 37, 64)
 _ELEMENTS = (u8,) * 7 + (i16,) * 5 + (i8, u16, i32) * 2 + (u32,)
 # Names that generated code is fond of as well.
 _NAMES = ("t1", "k4", "z", "row0", "r0", "col1", "multipliers16", "level", "step", "mode", "t0_0")
@@ -103,6 +103,12 @@ def _schedules(made: Kernel, rng: random.Random) -> tuple[Schedule, ...]:
         found.append(Schedule("neon", "full", early_out=True))
         if rng.random() < 0.3:
             found.append(Schedule("neon", "full", items=2, early_out=True))
+    if any(len(s.dims) > 1 for s in made.stages):
+        rows, items = rng.choice((2, 2, 4, 8)), rng.choice((1, 1, 1, 2))
+        found.append(Schedule("neon", rng.choice(made.class_names), items=items, rows=rows))
+    if rng.random() < 0.3:
+        early = rng.random() < 0.3 and any(s.mask is not None for s in made.stages[-1].stores)
+        found.append(Schedule("neon", "full", branch=True, early_out=early))
     for a in made.assumptions:
         if not a.default:
             found += [Schedule(t, "full", assume=(a.name,)) for t in ("c", "neon")]
@@ -162,8 +168,9 @@ class _Writer:
                 continue
             if rng.random() < 0.35:
                 lanes = rng.choice(_LANES)
-            if rng.random() < 0.15:
-                out.append({"y": rng.randint(1, 4), "x": min(lanes, rng.choice((4, 8, 8, 16)))})
+            if rng.random() < 0.22:
+                few = min(lanes, rng.choice((2, 4, 4, 8, 8, 16)))
+                out.append({"y": rng.choice((1, 2, 2, 3, 4, 4, 8)), "x": few})
             else:
                 out.append({rng.choice(("i", "x", "n", "v")): lanes})
         return out
@@ -374,7 +381,7 @@ class _Writer:
             return merged
         many = rng.choice((1, 1, 2, 4, 4, 8, 8, 3)) if decl.kind != "temp" else 99
         keys = self.places.writes(decl, max(1, many // outer), whole=decl.kind == "temp")
-        mask = x.mask() if rng.random() < 0.4 else None
+        mask = x.mask() if rng.random() < 0.4 else self.decided.side(x, self.places)
         done = 0
         for key, flat in keys:
             value = x.wanted(decl)

@@ -2,7 +2,8 @@
 """Lays a batch of items out in memory as a caller would: planes with strides, packed blocks, meta.
 
 Between the items' rectangles lie guard elements of a random pattern, or nothing; strides are odd
-multiples of the element size, and rows may run upwards (negative stride).
+multiples of the element size, and rows may run upwards (negative stride). A buffer that no item may
+touch can be withheld: it then has no memory at all.
 """
 
 import struct
@@ -56,19 +57,25 @@ def numpy_type(b: Buffer) -> np.dtype[np.generic]:
 
 
 def place(
-    kernel: Kernel, items: Items, rng: np.random.Generator, *, upwards: bool, close: bool = False
-) -> Placed:
+    kernel: Kernel, items: Items, rng: np.random.Generator, *, upwards: bool, close: bool = False,
+    withheld: str = "",
+) -> Placed:  # fmt: skip
     """The items in memory; `upwards` gives planes a negative stride.
 
     With `close` they lie as near to each other as the rules for one append allow: what one writes
     ends where another's window begins, and windows overlap where nothing is written. Elements that
     items share then have one value, so that the placed items differ from the given ones.
+
+    The buffer `withheld` has no memory: tools/check puts pages there that cannot be touched.
     """
     placed: list[PlacedBuffer] = []
     offsets: dict[str, Array] = {}
     held = dict(items.buffers)
     for b in kernel.buffers:
-        if b.kind == "plane":
+        if b.name == withheld:
+            one = _nothing(b)
+            offsets[f"{b.name}_off"] = np.zeros(items.count, dtype=np.int64)
+        elif b.kind == "plane":
             steps = _closest(kernel, b) if close else [n + _GUARD for n in b.extents]
             one, offsets[f"{b.name}_off"] = _plane(b, items, rng, steps, upwards)
             held[b.name] = one.elements[one.where].astype(np.int64)
@@ -91,6 +98,13 @@ def _block(b: Buffer, items: Items) -> PlacedBuffer:
     data = items.buffers[b.name].astype(numpy_type(b))
     where = np.arange(data.size).reshape(data.shape)
     return PlacedBuffer(b, np.frombuffer(data.tobytes(), np.uint8).copy(), 0, 0, where)
+
+
+def _nothing(b: Buffer) -> PlacedBuffer:
+    """No memory; rows would be close together, so that all of an item lies near the pointer."""
+    assert b.dtype is not None
+    stride = b.extents[1] * b.dtype.bytes if b.kind == "plane" else 0
+    return PlacedBuffer(b, np.empty(0, np.uint8), 0, stride, np.empty((0, *b.extents), int))
 
 
 def _plane(

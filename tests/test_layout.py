@@ -52,3 +52,12 @@ def test_close_items_touch_or_share(kernel: Kernel) -> None:
             width = near.buffer.extents[1]
             rows = np.sort(near.where[:, 0, 0])
             assert (np.diff(rows) <= width).any()
+
+
+def test_a_withheld_buffer_has_no_memory() -> None:
+    kernel = next(e.kernel for e in load() if e.kernel.buffers[-1].access == "in")
+    name = kernel.buffers[-1].name
+    items = vectors.make_items(kernel, 5, 1)
+    made = layout.place(kernel, items, np.random.default_rng(1), upwards=False, withheld=name)
+    sizes = {b.buffer.name: len(b.bytes) for b in made.buffers}
+    assert sizes.pop(name) == 0 and all(sizes.values())

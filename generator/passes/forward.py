@@ -93,6 +93,11 @@ def _prune(kernel: Kernel, stages: list[Stage]) -> Kernel:
         if not stores:
             continue
         stage = replace(stage, stores=stores)
+        for s in stores:
+            # What a condition leaves as it was, or a sum begins with, is wanted as if it were read.
+            if s.buffer in temps and (s.mask is not None or s.combine):
+                where = flat_index(temps[s.buffer], s.index, stage).tolist()
+                read.setdefault(s.buffer, set()).update(where)
         for n in stage.nodes():
             if n.op is Op.LOAD and n.attr[0] in temps:
                 temp = temps[n.attr[0]]

@@ -20,6 +20,8 @@ def _conjuncts(mask: Node) -> set[Node]:
 
 def find_guard(kernel: Kernel) -> Kernel:
     """`kernel` with a guard on its last stage, where all its stores share a condition."""
+    if not kernel.stages:
+        return kernel
     *before, last = kernel.stages
     if last.given is not None or last.limits:
         return kernel  # its lanes are not all there to be asked at once
@@ -33,12 +35,15 @@ def find_guard(kernel: Kernel) -> Kernel:
     copied = rewrite_stage(last, builder, lambda node, args: None)
     renamed = dict(zip(last.nodes(), copied.nodes(), strict=True))
     terms = [renamed[n] for n in sorted(common, key=lambda n: n.seq)]
-    guard = reduce(lambda a, b: builder.make(Op.AND, (a, b), (), b.loc), terms)
+    guard = _all(terms, builder)
     return replace(kernel, stages=(*before, replace(copied, guard=guard)))
 
 
 def select_old(kernel: Kernel) -> Kernel:
-    """`kernel` with every masked store replaced by storing the new or the old value."""
+    """`kernel` with every masked store replaced by storing the new or the old value.
+
+    What of a mask is by the lane's number alone stays.
+    """
     return replace(kernel, stages=tuple(_stage(kernel, s) for s in kernel.stages))
 
 
@@ -62,7 +67,16 @@ def _stage(kernel: Kernel, stage: Stage) -> Stage:
         if s.mask is None or s.combine or by_lane_alone(s.mask):
             stores.append(s)
             continue
+        parts = sorted(_conjuncts(s.mask), key=lambda n: n.seq)
+        kept = _all([n for n in parts if by_lane_alone(n)], builder)
+        mask = _all([n for n in parts if not by_lane_alone(n)], builder)
+        assert mask is not None
         old = builder.make(Op.LOAD, (), (s.buffer, s.index), s.loc)
-        value = builder.make(Op.SELECT, (s.mask, s.value, old), (), s.loc, s.value.name)
-        stores.append(replace(s, value=value, mask=None))
+        value = builder.make(Op.SELECT, (mask, s.value, old), (), s.loc, s.value.name)
+        stores.append(replace(s, value=value, mask=kept))
     return replace(copied, stores=tuple(stores))
+
+
+def _all(terms: list[Node], builder: Builder) -> Node | None:
+    """The conjunction of some conditions; None of none."""
+    return reduce(lambda a, b: builder.make(Op.AND, (a, b), (), b.loc), terms) if terms else None

@@ -45,8 +45,14 @@ def _stage(kernel: Kernel, stage: Stage, rows: int) -> Stage:
 
 
 def divide_axis(kernel: Kernel, stage: Stage, axis: str, by: int) -> Stage:
-    """The stage with axis = by * axis + inner, as far as `by` divides its extent."""
+    """The stage with axis = by * axis + inner.
+
+    Where `by` does not divide the extent, the last points lie beyond it: ranges then hold of all
+    that there are, and who walks the stage has to end before them.
+    """
     inner = f"{axis}_in"
+    while inner in stage.extents:
+        inner += "_"
 
     def place(index: Index) -> Index:
         return tuple(
@@ -76,7 +82,7 @@ def divide_axis(kernel: Kernel, stage: Stage, axis: str, by: int) -> Stage:
     dims = tuple(
         d
         for name, n in stage.dims
-        for d in (((axis, n // by), (inner, by)) if name == axis else ((name, n),))
+        for d in (((axis, -(-n // by)), (inner, by)) if name == axis else ((name, n),))
     )
     made = rewrite_stage(stage, builder, change)
     stores = tuple(replace(s, index=place(s.index)) for s in made.stores)

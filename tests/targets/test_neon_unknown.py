@@ -20,6 +20,24 @@ def test_items_of_different_extents_are_refused_at_the_stage():
     assert "vp9_mc_8h" in e.value.hint
 
 
+def test_items_side_by_side_on_an_axis_cut_into_strips_are_refused(tmp_path):
+    kernel = kernel_of(
+        tmp_path,
+        spec_text(
+            """
+            far = k.block("far", u8, (40,), access="inout")
+            with k.stage(x=40) as x:
+                far[x] = 255 - far[x]
+            with k.stage(x=8) as x:
+                px[0, x] = far[x]
+            """
+        ),
+    )
+    assert emit(lower(kernel, Schedule("neon")))
+    with pytest.raises(NotLowerable, match="side by side on an axis cut into strips"):
+        emit(lower(kernel, Schedule("neon", items=2)))
+
+
 def test_a_temp_with_a_first_value_is_refused(tmp_path):
     kernel = kernel_of(
         tmp_path,

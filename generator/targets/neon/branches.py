@@ -37,9 +37,26 @@ def find_branch(selection: Selection) -> Branch | None:
         choice = selection.chosen[n]
         if choice.rule == "bsl" and choice.inputs[0][0] is not selection.stage.guard:
             masks.setdefault(choice.inputs[0], []).append(n)
-    found = [_branch(selection, reached, users, mask, tuple(s)) for mask, s in masks.items()]
+    found = [
+        _branch(selection, reached, users, mask, _independent(selection, s))
+        for mask, s in masks.items()
+    ]
     best = max(found, key=lambda b: b[0], default=(0.0, None))
     return best[1] if best[0] >= _WORTH else None
+
+
+def _independent(selection: Selection, selects: list[Need]) -> tuple[Need, ...]:
+    """Those of which none is made of another: they come out of the block together."""
+    kept: list[Need] = []
+    for need in selects:  # operands come first
+        below, stack = set[Need](), [need]
+        while stack:
+            new = [i for i in selection.chosen[stack.pop()].inputs if i not in below]
+            below.update(new)
+            stack += new
+        if below.isdisjoint(kept):
+            kept.append(need)
+    return tuple(kept)
 
 
 def _branch(

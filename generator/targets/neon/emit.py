@@ -59,6 +59,8 @@ def _refuse_unknown(kernel: Kernel, walks: tuple[Walk, ...], ranges: Ranges) -> 
         if kernel.items_per_vector > 1 and (stage.given is not None or stage.limits):
             found.append(("several items side by side cannot differ in extent: this stage has",
                           stage.loc))  # fmt: skip
+        if kernel.items_per_vector > 1 and walk.axis:
+            found.append(("several items side by side on an axis cut into strips have", stage.loc))
         found += [("accumulation has", s.loc) for s in stage.stores if s.combine]
         found += [
             ("a store under a condition of the lane's number has", s.loc)
@@ -161,6 +163,7 @@ class _Stage:
     def __init__(self, context: _Context, walk: Walk) -> None:
         self.kernel = kernel = context.vectors
         self.items = kernel.items_per_vector
+        self.leave = "continue;" if walk.axis else "return;"  # where the guard holds on no lane
         self.stage, self.ranges, self.constants = walk.vector, context.ranges, context.constants
         self.memory, self.names = context.memory, context.names
         self.lanes = Lanes(walk.vector, self.items)
@@ -370,8 +373,8 @@ class _Stage:
         self.groups |= results
 
     def _guard(self, mask: Group) -> None:
-        """Leaves the body where the mask holds on no lane."""
-        self.out.lines += [f"if (!({self._any(mask)})) {{", "return;", "}"]
+        """Leaves the body, or the strip, where the mask holds on no lane."""
+        self.out.lines += [f"if (!({self._any(mask)})) {{", self.leave, "}"]
 
     def _any(self, mask: Group) -> str:
         """Whether a mask holds on some lane, as C text."""

@@ -81,7 +81,8 @@ class Memory:
             step = last.coefficient(axis)
             per = self.scope.shape.per_register(self.ranges.dtype(b.name).bits)
             moves = any(a.coefficient(axis) for a in s.index[:-1])
-            if step in (2, 3, 4) and not moves and len(lanes.axes) == 1 and per <= lanes.count:
+            full = lanes.whole and per <= lanes.count  # a register is stored as it is, all of it
+            if step in (2, 3, 4) and not moves and len(lanes.axes) == 1 and full:
                 key = (s.buffer, s.index[:-1], last.terms, last.const // step, step)
                 found.setdefault(key, {})[last.const % step] = n
         return [

@@ -72,7 +72,10 @@ def bounds(walk: Walk, ranges: Ranges) -> list[Bound]:
         for condition in _conjuncts(s.mask) if s.mask is not None else []:
             form = excess(condition, ranges)
             rest = frozenset((term, c) for term, c in form.items() if term is not None and c)
-            rising = sum(c for term, c in rest if term is not None and term.op is Op.LANE) > 0
+            own = [
+                c for t, c in rest if t is not None and t.op is Op.LANE and t.attr[0] == walk.axis
+            ]
+            rising = sum(own) > 0
             bound = Bound(condition, walk.lanes - 1 if rising else 0)
             const = form.get(None, 0)
             if (rest,) not in found or found[rest,][0] < const:
