@@ -197,8 +197,8 @@ def _forms(node: Node, needs: list[Need], selection: Selection) -> Iterator[Form
         )  # fmt: skip
 
 
-# Leaves: what memory takes to load, uniform values, the lanes' own numbers.
-_LEAVES = {"": "", "load": "load", "dup": "vdup_n", "lane": "vld1"}
+# Leaves: loads, uniform values, the lanes' own numbers, dot products of what lies in memory.
+_LEAVES = {"": "", "load": "load", "dup": "vdup_n", "lane": "vld1", "dot": "vdot_lane"}
 
 
 def _instruction(choice: Choice) -> str:

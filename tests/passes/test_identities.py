@@ -83,9 +83,7 @@ def _zero() -> z3.BitVecRef:
 
 def stage_of(*stores: tuple[Node, Node | None]) -> Stage:
     """A stage that stores values under masks, each to its own element."""
-    made = [
-        Store("out", (Affine(n),), value, mask, AT) for n, (value, mask) in enumerate(stores)
-    ]
+    made = [Store("out", (Affine(n),), value, mask, AT) for n, (value, mask) in enumerate(stores)]
     return Stage((("i", 1),), tuple(made), AT)
 
 
@@ -270,9 +268,7 @@ def test_builder() -> None:
     k = Maker()
     nodes = list(_operations(k))
     one, zero = k.const(1), k.const(0)
-    stage = stage_of(
-        *((k(Op.SELECT, n, one, zero) if n.is_bool else n, None) for n in nodes)
-    )
+    stage = stage_of(*((k(Op.SELECT, n, one, zero) if n.is_bool else n, None) for n in nodes))
     after = rewrite_stage(stage, Builder({}), lambda node, args: None)
     simpler = 0
     for old, new in zip(stage.stores, after.stores, strict=True):
@@ -361,9 +357,7 @@ def test_a_wrong_pass_is_refuted(
     k = Maker()
     x, y = k.leaf("x"), k.leaf("y")
     both = k(Op.AND, k(Op.LE, x, k.leaf("l")), k(Op.LE, y, k.leaf("m")))
-    stage = stage_of(
-        (k(Op.CLIP, x, attr=(0, 255)), None), (k(Op.SELECT, both, x, y), None)
-    )
+    stage = stage_of((k(Op.CLIP, x, attr=(0, 255)), None), (k(Op.SELECT, both, x, y), None))
     if right:
         assert_kept(monkeypatch, None, step, stage)
     else:
