@@ -197,7 +197,7 @@ def _forms(node: Node, needs: list[Need], selection: Selection) -> Iterator[Form
         )  # fmt: skip
 
 
-# Leaves: loads, uniform values, the lanes' own numbers, dot products of what lies in memory.
+# Leaves: what memory takes to load, uniform values, lane numbers, dot products of what is loaded.
 _LEAVES = {"": "", "load": "load", "dup": "vdup_n", "lane": "vld1", "dot": "vdot_lane"}
 
 

@@ -43,7 +43,7 @@ DAV1D = entry(
 
 
 @kernel(
-    clause="AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit",
+    clause="AV1 7.15.3 (CDEF filter process), luma, 8 bit",
     decoders={"dav1d": DAV1D},
 )
 def av1_cdef8(k: KernelBuilder) -> None:
@@ -57,7 +57,7 @@ def av1_cdef8(k: KernelBuilder) -> None:
     pri = k.param("pri", u8, 0, 15, why="cdef_y_pri_strength, adjusted by variance")
     sec = k.param("sec", u8, 0, 4, why="cdef_y_sec_strength: 0, 1, 2 or 4")
     damping = k.param("damping", u8, 2, 6, why="cdef_damping")
-    direction = k.param("dir", u8, 0, 7, why="7.15.1")
+    direction = k.param("dir", u8, 0, 7, why="7.15.2")
     edges = k.param("edges", u8, 0, 15)
     k.item_class("inside", edges=(15, 15), why="no picture edge: no sentinels, 8 bits do")
     dy = k.table("dy", i8, [[t[0] for t in d] for d in DIRECTIONS])

@@ -16,7 +16,7 @@ extern "C" {
  * Strengths and damping are what the decoder's filter gets (luma-adjusted); edges: 1 left,
  * 2 right, 4 top, 8 bottom.
  *
- * Computes AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit.
+ * Computes AV1 7.15.3 (CDEF filter process), luma, 8 bit.
  * Class inside: no picture edge: no sentinels, 8 bits do.
  */
 
@@ -27,7 +27,7 @@ typedef struct daedalus_av1_cdef8_meta {
   uint8_t pri; /**< 0..15; cdef_y_pri_strength, adjusted by variance */
   uint8_t sec; /**< 0..4; cdef_y_sec_strength: 0, 1, 2 or 4 */
   uint8_t damping; /**< 2..6; cdef_damping */
-  uint8_t dir; /**< 0..7; 7.15.1 */
+  uint8_t dir; /**< 0..7; 7.15.2 */
   uint8_t edges; /**< 0..15 */
   uint8_t reserved[3]; /**< zero */
 } daedalus_av1_cdef8_meta;

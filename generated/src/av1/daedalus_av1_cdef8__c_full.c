@@ -4,8 +4,8 @@
  * Do not edit: change the spec and generate again.
  *
  * av1_cdef8, portable scalar C, class full
- * computes AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit
- * input hash 14dd4071bb5cd2cb
+ * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
+ * input hash 0fdf2c43b840f144
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -4,8 +4,8 @@
  * Do not edit: change the spec and generate again.
  *
  * av1_cdef8, portable scalar C, class inside (15 <= edges <= 15)
- * computes AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit
- * input hash ea1b032746d40e16
+ * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
+ * input hash 2336d218e2badda6
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -4,8 +4,8 @@
  * Do not edit: change the spec and generate again.
  *
  * av1_cdef8, NEON intrinsics, class full
- * computes AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit
- * input hash 16883af9a35665d2
+ * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
+ * input hash 9737bb4d624795c0
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -4,8 +4,8 @@
  * Do not edit: change the spec and generate again.
  *
  * av1_cdef8, NEON intrinsics, class inside (15 <= edges <= 15)
- * computes AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit
- * input hash b82fc77dfb05c06f
+ * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
+ * input hash 51c2b480aa43e63d
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
