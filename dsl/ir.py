@@ -415,6 +415,7 @@ class Kernel:
     sampler: Sampler | None = None  # typical inputs, where random ones would not be
     wide: bool = False  # values may take more than 32 bits
     items_per_vector: int = field(default=1)  # set by the packing pass
+    branches: bool = False  # set by a pass: what no lane wants is to be branched around
 
     def buffer(self, name: str) -> Buffer:
         return next(b for b in (*self.buffers, *self.temps) if b.name == name)

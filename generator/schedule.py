@@ -22,6 +22,7 @@ class Schedule:
     rows        points of the next outer axis side by side in a vector, one of ROWS
     assume      assumptions taken for granted beyond the standard's, in alphabetical order
     dot         dot products with taps of 8 bits by the DOT instructions
+    branch      skip what only some lanes want where no lane wants it
     early_out   skip the rest of an item when no lane of it stores anything
     """
 
@@ -31,6 +32,7 @@ class Schedule:
     rows: int = 1
     assume: tuple[str, ...] = ()
     dot: bool = False
+    branch: bool = False
     early_out: bool = False
 
     @property
@@ -49,6 +51,8 @@ class Schedule:
         parts += [f"given{a}" for a in self.assume]
         if self.dot:
             parts.append("dot")
+        if self.branch:
+            parts.append("branch")
         if self.early_out:
             parts.append("early")
         return "_".join(parts)
@@ -75,16 +79,14 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
         raise ValueError(
             f"{name!r}: the schedule begins with a target ({', '.join(TARGETS)}) and a class"
         )
-    items, rows, assume, dot, early = 1, 1, [], False, False
+    items, rows, assume, flags = 1, 1, [], set()
     for word in rest[1:]:
         if re.fullmatch(r"x[1-9][0-9]*", word):
             items = int(word[1:])
         elif re.fullmatch(r"r[1-9][0-9]*", word):
             rows = int(word[1:])
-        elif word == "dot":
-            dot = True
-        elif word == "early":
-            early = True
+        elif word in ("dot", "branch", "early"):
+            flags.add(word)
         elif word.startswith("given") and word != "given":
             assume.append(word[5:])
         else:
@@ -93,9 +95,12 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
         raise ValueError(f"{name!r}: {items} items side by side; possible are {ITEMS[1:]}")
     if rows not in ROWS:
         raise ValueError(f"{name!r}: {rows} rows side by side; possible are {ROWS[1:]}")
-    if target == "c" and (items > 1 or rows > 1 or dot or early):
+    if target == "c" and (items > 1 or rows > 1 or flags):
         raise ValueError(f"{name!r}: portable C has one lane at a time and no early-out")
-    schedule = Schedule(target, rest[0], items, rows, tuple(sorted(set(assume))), dot, early)
+    schedule = Schedule(
+        target, rest[0], items, rows, tuple(sorted(set(assume))),
+        dot="dot" in flags, branch="branch" in flags, early_out="early" in flags,
+    )  # fmt: skip
     if schedule.name != match["schedule"]:
         raise ValueError(
             f"{name!r}: the choices are out of order or repeated; write {schedule.name!r}"

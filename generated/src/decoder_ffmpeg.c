@@ -91,7 +91,7 @@ void daedalus_ffmpeg_vp9_lpf4_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit, 
 void daedalus_ffmpeg_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
     int thresh) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_item_vp9_lpf8_h__neon_full(dst, dst_stride, blimit, limit, thresh);
+  daedalus_item_vp9_lpf8_h__neon_full_branch_early(dst, dst_stride, blimit, limit, thresh);
 #else
   daedalus_item_vp9_lpf8_h__c_full(dst, dst_stride, blimit, limit, thresh);
 #endif
@@ -100,7 +100,7 @@ void daedalus_ffmpeg_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit, 
 void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
     int thresh) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_item_vp9_lpf8_v__neon_full(dst, dst_stride, blimit, limit, thresh);
+  daedalus_item_vp9_lpf8_v__neon_full_branch_early(dst, dst_stride, blimit, limit, thresh);
 #else
   daedalus_item_vp9_lpf8_v__c_full(dst, dst_stride, blimit, limit, thresh);
 #endif

@@ -51,7 +51,10 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
             ("split_clips", split_clips),
             ("bias", bias_sums),
             ("split_products", split_products),
-            ("pack", lambda k: replace(k, items_per_vector=schedule.items)),
+            (
+                "pack",
+                lambda k: replace(k, items_per_vector=schedule.items, branches=schedule.branch),
+            ),
         ]
     return [*chosen, ("drop_unread", drop_unread)]
 

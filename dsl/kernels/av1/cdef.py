@@ -59,7 +59,11 @@ def av1_cdef8(k: KernelBuilder) -> None:
     damping = k.param("damping", u8, 2, 6, why="cdef_damping")
     direction = k.param("dir", u8, 0, 7, why="7.15.2")
     edges = k.param("edges", u8, 0, 15)
-    k.item_class("inside", edges=(15, 15), why="no picture edge: no sentinels, 8 bits do")
+    for name, edge, why in (("in", 15, "no picture edge: no sentinels, 8 bits do"), ("", 0, "")):
+        k.item_class(f"{name}pri", edges=(edge, 15), sec=(0, 0), why=why)
+        k.item_class(f"{name}sec", edges=(edge, 15), pri=(0, 0), why=why)
+        if name:
+            k.item_class("inside", edges=(15, 15), pri=(1, 15), sec=(1, 4), why=why)
     dy = k.table("dy", i8, [[t[0] for t in d] for d in DIRECTIONS])
     dx = k.table("dx", i8, [[t[1] for t in d] for d in DIRECTIONS])
     log2 = k.table("log2", u8, [0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3])
@@ -118,7 +122,9 @@ def av1_cdef8(k: KernelBuilder) -> None:
         for part in parts[1:]:
             total = total + part
         rounded = (8 + total - select(total < 0, 1, 0)) >> 4
-        dst[y, x] = clip(min(max(px + rounded, low), high), 0, 255)
+        # One kind of taps alone weighs at most 12/16: its sum stays between the pixels it joins.
+        limited = min(max(px + rounded, low), high)
+        dst[y, x] = clip(select((pri > 0) & (sec > 0), limited, px + rounded), 0, 255)
 
 
 @av1_cdef8.inputs

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class full
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 0fdf2c43b840f144
+ * input hash d06baeaf88ed436e
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -323,8 +323,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32_t total = ((((((((((parts0 + parts1) + parts2) + parts3) + parts4) + parts5) +
           parts6) + parts7) + parts8) + parts9) + parts10) + part;
       const int32_t rounded = ((total + 8) - ((0 > total) ? 1 : 0)) >> 4;
-      dst[y * dst_stride + x] = (uint8_t)daedalus_clip(daedalus_min(daedalus_max(px + rounded,
-          low), high), 0, 255);
+      const int32_t t233 = px + rounded;
+      const int32_t limited = daedalus_min(daedalus_max(t233, low), high);
+      dst[y * dst_stride + x] = (uint8_t)daedalus_clip(((pri > 0) & (sec > 0)) ? limited : t233, 0,
+          255);
     }
   }
 }

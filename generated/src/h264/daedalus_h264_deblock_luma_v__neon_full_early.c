@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, NEON intrinsics, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash 7dcc13b12307d588
+ * input hash f2dd93033450d2df
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -44,8 +44,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha, i
   const uint8x16_t k0 = vdupq_n_u8((uint8_t)(0));
   const uint8x16_t t18 = vcgeq_s8(tc0_2, vreinterpretq_s8_u8(k0));
   const uint8x16_t t19 = vandq_u8(t16, t18);
-  if ((vgetq_lane_u64(vreinterpretq_u64_u8(t19), 0) | vgetq_lane_u64(vreinterpretq_u64_u8(t19),
-      1)) == 0) {
+  if (!((vgetq_lane_u64(vreinterpretq_u64_u8(t19), 0) | vgetq_lane_u64(vreinterpretq_u64_u8(t19),
+      1)) != 0)) {
     return;
   }
   const uint8x16_t p2 = vld1q_u8(&dst_above3[0]);

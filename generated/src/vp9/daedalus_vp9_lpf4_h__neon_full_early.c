@@ -6,7 +6,7 @@
  * vp9_lpf4_h, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash 9d6fd422afd8ae02
+ * input hash d757d6cc7bc56884
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -80,7 +80,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
   const uint8x8_t blimit_2 = vdup_n_u8((uint8_t)(blimit));
   const uint8x8_t t29 = vcge_u8(blimit_2, t28_sat);
   const uint8x8_t t30 = vand_u8(t22, t29);
-  if ((vget_lane_u64(vreinterpret_u64_u8(t30), 0)) == 0) {
+  if (!((vget_lane_u64(vreinterpret_u64_u8(t30), 0)) != 0)) {
     return;
   }
   const uint8x8_t t31 = vmax_u8(steps0, steps3);

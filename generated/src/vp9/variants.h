@@ -83,20 +83,28 @@ daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full_x2;
 void daedalus_item_vp9_lpf4_v__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
-daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full;
-void daedalus_item_vp9_lpf8_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh);
+daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full_branch_early;
+void daedalus_item_vp9_lpf8_h__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_lpf8_h__c_full;
 void daedalus_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
-daedalus_cpu_fn daedalus_vp9_lpf8_v__neon_full;
-void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full;
+void daedalus_item_vp9_lpf8_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
+
+daedalus_cpu_fn daedalus_vp9_lpf8_v__neon_full_branch_early;
+void daedalus_item_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_lpf8_v__c_full;
 void daedalus_item_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
+
+daedalus_cpu_fn daedalus_vp9_lpf8_v__neon_full;
+void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8_dot;

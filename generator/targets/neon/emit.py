@@ -9,6 +9,7 @@ from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.c.emit import point_lines, scalars
 from daedalus.generator.targets.c.scalar import Names, Scalars
+from daedalus.generator.targets.neon.branches import Branch, find_branch
 from daedalus.generator.targets.neon.constants import ConstantLanes
 from daedalus.generator.targets.neon.dots import Dots
 from daedalus.generator.targets.neon.lanes import Lanes
@@ -27,6 +28,7 @@ from daedalus.generator.targets.neon.vectors import (
     Shape,
     cast,
     combine,
+    ctype,
     low,
     operation,
     suffix,
@@ -187,7 +189,8 @@ class _Stage:
 
     def emit(self) -> list[str]:
         self.memory.enter(self.scope)
-        steps = order(self.selection, self.memory)
+        branch = find_branch(self.selection) if self.kernel.branches else None
+        steps = order(self.selection, self.memory, branch)
         uniform_nodes = [
             n for s in steps for n in s.uniform_values(self.selection) if n.op is not Op.CONST
         ]
@@ -206,6 +209,8 @@ class _Stage:
         elif step.stores:
             values = [self.groups[self._store_need(n)] for n in step.stores]
             self.memory.store(self.out, [self.stage.stores[n] for n in step.stores], values)
+        elif step.branch is not None:
+            self._branch(step.branch)
         elif step.need is not None:
             self.groups[step.need] = self._value(step.need, self.selection.chosen[step.need])
 
@@ -340,8 +345,36 @@ class _Stage:
         # In parentheses: an intrinsic may be a macro, which the commas would fall apart for.
         return f"vld1{q}_{suffix(sign, w)}(((const {elem}[]){{{entries}}}))"
 
+    def _branch(self, branch: Branch) -> None:
+        """The values that come out of a block take those of their other arms before it."""
+        chosen, results = self.selection.chosen, {}
+        for need in branch.selects:
+            node, demand = need
+            other = self.groups[chosen[need].inputs[2]]
+            bits, sign = self.shape.bits(demand.width), other.sign
+            names = [self.names.fresh(self._wanted(node, demand)) for _ in other.names]
+            for name, before in zip(names, other.names, strict=True):
+                self.out.lines.append(f"{ctype(sign, demand.width, bits)} {name} = {before};")
+            results[need] = Group(tuple(names), demand.width, sign)
+        self.out.lines.append(f"if ({self._any(self.groups[branch.mask])}) {{")
+        for need in branch.inside:
+            self.groups[need] = self._value(need, chosen[need])
+        for need, group in results.items():
+            operands = [self.groups[i] for i in chosen[need].inputs]
+            texts, sign = operation("bsl", self.shape, group.width, operands, None, 0)
+            bits = self.shape.bits(group.width)
+            for name, text in zip(group.names, texts, strict=True):
+                value = cast(text, (sign, group.width), (group.sign, group.width), bits)
+                self.out.lines.append(f"{name} = {value};")
+        self.out.lines.append("}")
+        self.groups |= results
+
     def _guard(self, mask: Group) -> None:
         """Leaves the body where the mask holds on no lane."""
+        self.out.lines += [f"if (!({self._any(mask)})) {{", "return;", "}"]
+
+    def _any(self, mask: Group) -> str:
+        """Whether a mask holds on some lane, as C text."""
         bits = self.shape.bits(mask.width)
         regs = [cast(n, (mask.sign, mask.width), ("u", 64), bits) for n in mask.names]
         lanes = [
@@ -351,4 +384,4 @@ class _Stage:
         ]
         if self.shape.lanes * mask.width == 32:
             lanes = [f"(uint32_t){lanes[0]}"]
-        self.out.lines += [f"if (({' | '.join(lanes)}) == 0) {{", "return;", "}"]
+        return f"({' | '.join(lanes)}) != 0"
