@@ -2,9 +2,9 @@
 """Functions with a decoder's own signatures, from what the specs declare of them.
 
 What a spec declares stands in dsl/decoders.py, how signatures are read in signatures.py. A
-function picks the item's class, calls the best item function compiled in, and clears blocks where
-it is to; where a plane is put together it copies the parts first, and where there may be more rows
-than an item has it goes down the planes.
+function picks the item's class and calls the best item function compiled in, one that clears blocks
+where it is to. Where a plane is put together it copies the parts first, and where there may be more
+rows than an item has it goes down the planes.
 """
 
 from collections.abc import Callable, Mapping
@@ -123,7 +123,7 @@ def _class(
     variants: tuple[Variant, ...],
     fixed: Mapping[str, int],
 ) -> dict[str, object] | None:
-    """How the items of a class are done: the best item function per target, and the clearing.
+    """How the items of a class are done: the best item function per target.
 
     None where a parameter that is fixed excludes the class.
     """
@@ -131,12 +131,12 @@ def _class(
     special: dict[str, str] = {}  # condition -> NEON function for some processors only
     for v in variants:
         if v.prod and v.kernel.id == kernel.id and v.schedule.class_name == class_name:
+            name = v.clearing_name if signature.cleared else v.item_name
             if not v.schedule.needs:
-                best.setdefault(v.schedule.target, v.item_name)
+                best.setdefault(v.schedule.target, name)
             elif "neon" not in best:
-                special[f"daedalus_cpu_features & {v.needs}"] = v.item_name
+                special[f"daedalus_cpu_features & {v.needs}"] = name
     condition = ""
-    nonzero: dict[str, tuple[int, ...]] = {}
     if class_name != FULL:
         c = kernel.item_class(class_name)
         if any(not lo <= fixed.get(p, lo) <= hi for p, lo, hi in c.when):
@@ -144,34 +144,12 @@ def _class(
         condition = " && ".join(
             f"{p} >= {lo} && {p} <= {hi}" for p, lo, hi in c.when if p not in fixed
         )
-        nonzero = dict(c.nonzero)
-    clear: list[str] = []
-    for name in signature.cleared:
-        b = kernel.buffer(name)
-        assert b.dtype is not None
-        extents = nonzero.get(name, b.extents)
-        if extents == b.extents:
-            clear.append(f"memset({name}, 0, {b.size} * sizeof(*{name}));")
-        else:
-            clear += _clear_rows(name, b.extents, extents)
     return {
         "condition": condition,
         "special": special,
         "neon": best.get("neon"),
         "c": best["c"],
-        "clearing": clear,
     }
-
-
-def _clear_rows(name: str, full: tuple[int, ...], extents: tuple[int, ...]) -> list[str]:
-    """Clears the leading part of a block: the runs of its last axis."""
-    starts = [0]
-    for k in range(len(full) - 1):
-        scale = 1
-        for n in full[k + 1 :]:
-            scale *= n
-        starts = [s + i * scale for s in starts for i in range(extents[k])]
-    return [f"memset({name} + {s}, 0, {extents[-1]} * sizeof(*{name}));" for s in starts]
 
 
 # ------------------------------------------------------------------ more rows than an item has

@@ -107,6 +107,7 @@ def variant_record(
         "rows": schedule.rows,
         "assume": list(schedule.assume),
         "early": schedule.early_out,
+        "needs": list(schedule.needs),
         "prod": prod,
         "operations_an_item": operations_an_item(lowered),
         "counted_after": passes(kernel, schedule)[-1][0],

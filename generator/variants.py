@@ -14,6 +14,7 @@ import jinja2
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import FULL, Kernel, Op
 from daedalus.dsl.show import show
+from daedalus.generator.clearing import cleared_blocks, clearing
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.schedule import Schedule, variant_name
 from daedalus.generator.targets import shell
@@ -49,6 +50,18 @@ class Variant:
     def item_name(self) -> str:
         """The function for a single item."""
         return self.name.replace("daedalus_", "daedalus_item_", 1)
+
+    @property
+    def clearing_name(self) -> str:
+        """The same, which zeroes the blocks that decoders want zeroed; "" where none does."""
+        if not (self.prod and cleared_blocks(self.kernel)):
+            return ""
+        return self.name.replace("daedalus_", "daedalus_clearing_", 1)
+
+    @property
+    def clearing_arguments(self) -> list[str]:
+        """Its parameters."""
+        return _clearing_arguments(self.kernel)
 
     @property
     def item_arguments(self) -> list[str]:
@@ -95,6 +108,7 @@ def make_variant(
     bodies = emit_neon(lowered, watch) if neon else emit_c(lowered)
     name = variant_name(kernel.id, schedule)
     single = next((b for b in bodies if b.items == 1), None)
+    clear = clearing(kernel, schedule.class_name, cleared_blocks(kernel)) if prod else []
     text = environment.get_template("variant.c.j2").render(
         kernel=kernel,
         schedule=schedule,
@@ -103,7 +117,7 @@ def make_variant(
         class_when=class_condition(kernel, schedule.class_name),
         assumptions=_assumption_lines(kernel, schedule),
         input_hash=_PLACE,
-        includes=_includes(kernel, neon),
+        includes=_includes(kernel, neon, bool(clear)),
         tables=[shell.table_text(t) for t in shell.used_tables(lowered)],
         bodies=[
             {
@@ -119,6 +133,9 @@ def make_variant(
         name=name,
         item_name=name.replace("daedalus_", "daedalus_item_", 1),
         item_arguments=shell.item_arguments(kernel),
+        clearing_name=name.replace("daedalus_", "daedalus_clearing_", 1),
+        clearing_arguments=_clearing_arguments(kernel),
+        clearing=clear,
         item_call=shell.item_call(lowered),
         unused=shell.unused_arguments(lowered),
         uses_meta=any(
@@ -139,8 +156,17 @@ def _header_texts() -> str:
     return "".join((folder / name).read_text() for name in ("lane.h", "neon.h"))
 
 
-def _includes(kernel: Kernel, neon: bool) -> list[str]:
-    own = ["<stdint.h>", "", "<daedalus/lane.h>"]
+def _clearing_arguments(kernel: Kernel) -> list[str]:
+    """The item function's, with the cleared blocks writable."""
+    blocks = {b.name for b in kernel.buffers if b.name in cleared_blocks(kernel)}
+    return [
+        a.removeprefix("const ") if shell.argument_name(a) in blocks else a
+        for a in shell.item_arguments(kernel)
+    ]
+
+
+def _includes(kernel: Kernel, neon: bool, clears: bool) -> list[str]:
+    own = ["<stdint.h>", "<string.h>" if clears else "", "<daedalus/lane.h>"]
     if neon:
         own.append("<daedalus/neon.h>")
     own += [f"<daedalus/{kernel.family}.h>", "<daedalus/table.h>", '"variants.h"']

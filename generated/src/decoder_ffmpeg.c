@@ -18,20 +18,18 @@ void daedalus_ffmpeg_h264_deblock_luma_v(uint8_t *dst, ptrdiff_t dst_stride, int
 
 void daedalus_ffmpeg_h264_idct4(uint8_t *dst, int16_t *coeffs, int dst_stride) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_item_h264_idct4__neon_full_x2(dst, dst_stride, coeffs);
+  daedalus_clearing_h264_idct4__neon_full_x2(dst, dst_stride, coeffs);
 #else
-  daedalus_item_h264_idct4__c_full(dst, dst_stride, coeffs);
+  daedalus_clearing_h264_idct4__c_full(dst, dst_stride, coeffs);
 #endif
-  memset(coeffs, 0, 16 * sizeof(*coeffs));
 }
 
 void daedalus_ffmpeg_h264_idct8(uint8_t *dst, int16_t *coeffs, int dst_stride) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_item_h264_idct8__neon_full(dst, dst_stride, coeffs);
+  daedalus_clearing_h264_idct8__neon_full(dst, dst_stride, coeffs);
 #else
-  daedalus_item_h264_idct8__c_full(dst, dst_stride, coeffs);
+  daedalus_clearing_h264_idct8__c_full(dst, dst_stride, coeffs);
 #endif
-  memset(coeffs, 0, 64 * sizeof(*coeffs));
 }
 
 void daedalus_ffmpeg_h264_qpel_mc20(uint8_t *dst, const uint8_t *src, ptrdiff_t dst_stride) {
@@ -45,28 +43,22 @@ void daedalus_ffmpeg_h264_qpel_mc20(uint8_t *dst, const uint8_t *src, ptrdiff_t 
 void daedalus_ffmpeg_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int eob) {
   if (eob >= 1 && eob <= 1) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_idct8__neon_dc(dst, dst_stride, coeffs, eob);
+    daedalus_clearing_vp9_idct8__neon_dc(dst, dst_stride, coeffs, eob);
 #else
-    daedalus_item_vp9_idct8__c_dc(dst, dst_stride, coeffs, eob);
+    daedalus_clearing_vp9_idct8__c_dc(dst, dst_stride, coeffs, eob);
 #endif
-    memset(coeffs + 0, 0, 1 * sizeof(*coeffs));
   } else if (eob >= 2 && eob <= 12) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_idct8__neon_eob12(dst, dst_stride, coeffs, eob);
+    daedalus_clearing_vp9_idct8__neon_eob12(dst, dst_stride, coeffs, eob);
 #else
-    daedalus_item_vp9_idct8__c_eob12(dst, dst_stride, coeffs, eob);
+    daedalus_clearing_vp9_idct8__c_eob12(dst, dst_stride, coeffs, eob);
 #endif
-    memset(coeffs + 0, 0, 4 * sizeof(*coeffs));
-    memset(coeffs + 8, 0, 4 * sizeof(*coeffs));
-    memset(coeffs + 16, 0, 4 * sizeof(*coeffs));
-    memset(coeffs + 24, 0, 4 * sizeof(*coeffs));
   } else {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_idct8__neon_full(dst, dst_stride, coeffs, eob);
+    daedalus_clearing_vp9_idct8__neon_full(dst, dst_stride, coeffs, eob);
 #else
-    daedalus_item_vp9_idct8__c_full(dst, dst_stride, coeffs, eob);
+    daedalus_clearing_vp9_idct8__c_full(dst, dst_stride, coeffs, eob);
 #endif
-    memset(coeffs, 0, 64 * sizeof(*coeffs));
   }
 }
 

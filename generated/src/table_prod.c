@@ -44,24 +44,84 @@ static const daedalus_param_desc av1_cdef8_params[] = {
   { "edges", DAEDALUS_TYPE_U8, 12, 0, 15, 0 },
 };
 
+static const daedalus_condition av1_cdef8_inpri[] = { { 4, 15, 15 }, { 1, 0, 0 } };
+
+static const daedalus_condition av1_cdef8_insec[] = { { 4, 15, 15 }, { 0, 0, 0 } };
+
 static const daedalus_condition av1_cdef8_inside[] = { { 4, 15, 15 } };
 
+static const daedalus_condition av1_cdef8_pri[] = { { 1, 0, 0 } };
+
+static const daedalus_condition av1_cdef8_sec[] = { { 0, 0, 0 } };
+
 static const daedalus_class_desc av1_cdef8_classes[] = {
+  { "inpri", av1_cdef8_inpri, 2 },
+  { "insec", av1_cdef8_insec, 2 },
   { "inside", av1_cdef8_inside, 1 },
+  { "pri", av1_cdef8_pri, 1 },
+  { "sec", av1_cdef8_sec, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant av1_cdef8_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_av1_cdef8__neon_inside_r2",
+    .name = "daedalus_av1_cdef8__neon_inpri_r2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_av1_cdef8__neon_inpri_r2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_av1_cdef8__neon_insec_r2",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_av1_cdef8__neon_insec_r2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_av1_cdef8__neon_inside_r2",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_av1_cdef8__neon_inside_r2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_av1_cdef8__neon_pri",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 103,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_av1_cdef8__neon_pri,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_av1_cdef8__neon_sec",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 4,
+    .prod = true,
+    .rank = 104,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_av1_cdef8__neon_sec,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -69,30 +129,70 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .name = "daedalus_av1_cdef8__neon_full",
     .target = "neon",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 5,
     .prod = true,
-    .rank = 101,
+    .rank = 105,
     .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_av1_cdef8__neon_full,
   },
 #endif
   {
-    .name = "daedalus_av1_cdef8__c_inside",
+    .name = "daedalus_av1_cdef8__c_inpri",
     .target = "c",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
     .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_av1_cdef8__c_inside,
+    .cpu = daedalus_av1_cdef8__c_inpri,
   },
   {
-    .name = "daedalus_av1_cdef8__c_full",
+    .name = "daedalus_av1_cdef8__c_insec",
     .target = "c",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_av1_cdef8__c_insec,
+  },
+  {
+    .name = "daedalus_av1_cdef8__c_inside",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_av1_cdef8__c_inside,
+  },
+  {
+    .name = "daedalus_av1_cdef8__c_pri",
+    .target = "c",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 503,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_av1_cdef8__c_pri,
+  },
+  {
+    .name = "daedalus_av1_cdef8__c_sec",
+    .target = "c",
+    .needs = 0,
+    .class_index = 4,
+    .prod = true,
+    .rank = 504,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_av1_cdef8__c_sec,
+  },
+  {
+    .name = "daedalus_av1_cdef8__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 505,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_av1_cdef8__c_full,
   },
@@ -1574,7 +1674,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "662c1df6ee5c03b1",
+  .generator = "b045b6fb383d67ed",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

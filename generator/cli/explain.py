@@ -63,7 +63,8 @@ def text_of(entry: Entry, shown: explain.View, refused: list[explain.Refusal]) -
     lines = [f"{k.id}: {k.doc.splitlines()[0]}", f"  computes {k.clause}", f"  in {k.loc}"]
     if shown.schedule is not None:
         side = f", {shown.items} items side by side" if shown.items > 1 else ""
-        lines.append(f"  variant {shown.schedule.name}{side}")
+        needs = "".join(f", needs {n}" for n in shown.schedule.needs)
+        lines.append(f"  variant {shown.schedule.name}{side}{needs}")
     lines.append(f"  the program after {shown.after}")
     lines.append("")
     kept = shown.kernel

@@ -58,6 +58,8 @@ def _fold(
         if node.op is Op.PARAM:
             p = kernel.param(node.attr[0])
             return builder.const(p.lo, node.loc) if p.lo == p.hi else None
+        if node.op in (Op.LE, Op.GT):
+            return _decided(kernel, node, builder)
         if node.op is not Op.LOAD:
             return at_lanes(node, args, fixed, builder)
         name, index = node.attr[0], fix_lanes(node.index, fixed)
@@ -75,6 +77,19 @@ def _fold(
         return at_lanes(node, args, fixed, builder)
 
     return rewrite_stage(stage, builder, change)
+
+
+def _decided(kernel: Kernel, node: Node, builder: Builder) -> Node | None:
+    """A comparison of a parameter with a constant, where the class's range decides it."""
+    a, b = node.args
+    if a.op is not Op.PARAM or a.index or b.op is not Op.CONST:
+        return None
+    p = kernel.param(a.attr[0])
+    if p.lo <= b.value < p.hi:
+        return None
+    zero = builder.const(0, node.loc)
+    same = (p.hi <= b.value) is (node.op is Op.LE)
+    return builder.make(Op.LE if same else Op.GT, (zero, zero), (), node.loc)
 
 
 def _stage(

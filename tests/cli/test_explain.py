@@ -128,6 +128,15 @@ def test_a_multiplier_is_a_lane_or_a_scalar() -> None:
         assert form in found and not {"vmull_n", "vmla_lane"} & (found - {form})
 
 
+def test_a_dot_product_is_one_value() -> None:
+    (stage,) = as_json("vp9_mc_8h", "--variant", "neon_sub8_dot")["stages"]
+    dots = [v["forms"][0] for v in stage["values"] if v["op"] == "dot"]
+    assert {(f["demand"], f["instruction"]) for f in dots} == {("bits 32", "vdot_lane")}
+    assert not any(v["op"] == "mul" and v["forms"] for v in stage["values"])
+    text = CliRunner().invoke(explain_verb.command, ["vp9_mc_8h", "--variant", "neon_sub8_dot"])
+    assert "  variant neon_sub8_dot, needs dotprod" in text.stdout.splitlines()
+
+
 def test_a_variant_of_c_has_types() -> None:
     values = as_json("vp9_idct8", "--variant", "c_full")["stages"][0]["values"]
     assert {v["c_type"] for v in values if v["op"] == "mul"} == {"int32_t"}

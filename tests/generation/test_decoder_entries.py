@@ -115,7 +115,7 @@ def test_two_functions_cannot_have_one_name(tmp_path: Path) -> None:
 def test_a_plain_signature(tmp_path: Path) -> None:
     header, source = made(tmp_path, usual('"c! px px.stride p"'))
     assert "daedalus_dec_test_it(int16_t *c, uint8_t *px, ptrdiff_t px_stride, int p)" in header
-    assert "memset(c, 0, 64 * sizeof(*c));" in source
+    assert "{ daedalus_clearing_test_it__c_full(px, px_stride, c, p); }" in source
 
 
 def test_other_types(tmp_path: Path) -> None:
@@ -173,9 +173,8 @@ def test_higher_blocks_are_done_in_pieces(tmp_path: Path) -> None:
     assert "* rows may be more than 8, too." in header
     item = "daedalus_item_test_rows__c_full(dst, dst_stride, src, src_stride, "
     assert (
-        f"if (rows <= 8) {{ {item}rows); return; }} for (; rows > 0; rows -= 8) {{ const int"
-        f" rows_now = rows < 8 ? rows : 8; {item}rows_now); dst += 8 * dst_stride;"
-        " src += 8 * src_stride; } }" in source
+        f"for (; rows > 8; rows -= 8) {{ {item}8); dst += 8 * dst_stride;"
+        f" src += 8 * src_stride; }} {item}rows); }}" in source
     )
 
 

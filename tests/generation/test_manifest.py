@@ -97,7 +97,8 @@ def test_variants_are_in_step(manifest: dict) -> None:
         for v in k["variants"]:
             schedule = Schedule(
                 v["target"], v["class"], v["items"], v["rows"], tuple(v["assume"]),
-                "dotprod" in v["needs"], v["name"].endswith("_early"),
+                dot="dotprod" in v["needs"], branch="branch" in v["name"].split("_"),
+                early_out=v["name"].endswith("_early"),
             )  # fmt: skip
             assert v["name"] == variant_name(k["id"], schedule)
             assert parse_variant(v["name"]) == (k["id"], schedule)

@@ -113,4 +113,4 @@ def test_a_silent_counting_plugin_is_an_error(
     monkeypatch.setattr(count, "_plugin", lambda: tmp_path / "plugin.so")
     monkeypatch.setattr(count, "_qemu", lambda: "true")
     with pytest.raises(UserError, match="wrote no number"):
-        count.executed(["program"])
+        count.counted(["program"])

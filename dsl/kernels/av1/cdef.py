@@ -11,6 +11,7 @@ from daedalus.dsl.lang import (
     entry,
     i8,
     kernel,
+    low_bits,
     max,
     min,
     part,
@@ -23,7 +24,9 @@ DIRECTIONS = (
     ((-1, 1), (-2, 2)), ((0, 1), (-1, 2)), ((0, 1), (0, 2)), ((0, 1), (1, 2)),
     ((1, 1), (2, 2)), ((1, 0), (2, 1)), ((1, 0), (2, 0)), ((1, 0), (2, -1)),
 )  # fmt: skip
-FAR = 30000  # stands for a pixel that is not available: its difference is constrained to 0
+# Stands for a pixel that is not available: its difference is constrained to 0, it is never the
+# smallest, and its low bits, as 0, never the largest.
+FAR = 1 << 14
 LEFT, RIGHT, TOP, BOTTOM = 1, 2, 4, 8  # bits of edges
 
 # dav1d filters in place: what was left of the block, above and below it is kept elsewhere.
@@ -59,7 +62,11 @@ def av1_cdef8(k: KernelBuilder) -> None:
     damping = k.param("damping", u8, 2, 6, why="cdef_damping")
     direction = k.param("dir", u8, 0, 7, why="7.15.2")
     edges = k.param("edges", u8, 0, 15)
+    k.item_class("inpri", edges=(15, 15), sec=(0, 0))
+    k.item_class("insec", edges=(15, 15), pri=(0, 0))
     k.item_class("inside", edges=(15, 15), why="no picture edge: no sentinels, 8 bits do")
+    k.item_class("pri", sec=(0, 0))
+    k.item_class("sec", pri=(0, 0))
     dy = k.table("dy", i8, [[t[0] for t in d] for d in DIRECTIONS])
     dx = k.table("dx", i8, [[t[1] for t in d] for d in DIRECTIONS])
     log2 = k.table("log2", u8, [0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3])
@@ -113,12 +120,15 @@ def av1_cdef8(k: KernelBuilder) -> None:
                 size = absdiff(p, px)
                 parts.append(constrain(diff, size, strength, shift) * weight)
                 low = min(low, p)
-                high = max(high, select(p < FAR, p, px))
+                high = max(high, low_bits(p, 8))
         total = parts[0]
         for part in parts[1:]:
             total = total + part
         rounded = (8 + total - select(total < 0, 1, 0)) >> 4
-        dst[y, x] = clip(min(max(px + rounded, low), high), 0, 255)
+        # One kind of taps alone weighs at most 12/16: its sum stays between the pixels it joins.
+        both = (pri > 0) & (sec > 0)
+        limited = min(max(px + rounded, select(both, low, 0)), select(both, high, 255))
+        dst[y, x] = clip(limited, 0, 255)
 
 
 @av1_cdef8.inputs

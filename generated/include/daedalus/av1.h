@@ -17,7 +17,11 @@ extern "C" {
  * 2 right, 4 top, 8 bottom.
  *
  * Computes AV1 7.15.3 (CDEF filter process), luma, 8 bit.
+ * Class inpri: .
+ * Class insec: .
  * Class inside: no picture edge: no sentinels, 8 bits do.
+ * Class pri: .
+ * Class sec: .
  */
 
 /** What an item of av1_cdef8 carries; 16 bytes, the same layout on the GPU. */

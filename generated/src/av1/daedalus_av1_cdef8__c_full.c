@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class full
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 0fdf2c43b840f144
+ * input hash 05622808b4d98133
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -69,7 +69,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
     if (!(top & left)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          tile[y][x] = (int16_t)30000;
+          tile[y][x] = (int16_t)16384;
         }
       }
     }
@@ -90,7 +90,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   if ((edges >> 2) <= ((edges >> 3) * 2)) {
     for (int y = 0; y < 2; y++) {
       for (int x = 0; x < 8; x++) {
-        tile[y][x + 2] = (int16_t)30000;
+        tile[y][x + 2] = (int16_t)16384;
       }
     }
   }
@@ -116,7 +116,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
     if (!(top & horizontal)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          tile[y][x + 10] = (int16_t)30000;
+          tile[y][x + 10] = (int16_t)16384;
         }
       }
     }
@@ -137,7 +137,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   if (edges <= ((edges >> 1) * 2)) {
     for (int y = 0; y < 8; y++) {
       for (int x = 0; x < 2; x++) {
-        tile[y + 2][x] = (int16_t)30000;
+        tile[y + 2][x] = (int16_t)16384;
       }
     }
   }
@@ -157,7 +157,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   if ((edges >> 1) <= ((edges >> 2) * 2)) {
     for (int y = 0; y < 8; y++) {
       for (int x = 0; x < 2; x++) {
-        tile[y + 2][x + 10] = (int16_t)30000;
+        tile[y + 2][x + 10] = (int16_t)16384;
       }
     }
   }
@@ -181,7 +181,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
     if (!(vertical & left)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          tile[y + 10][x] = (int16_t)30000;
+          tile[y + 10][x] = (int16_t)16384;
         }
       }
     }
@@ -202,7 +202,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   if ((edges >> 3) <= 0) {
     for (int y = 0; y < 2; y++) {
       for (int x = 0; x < 8; x++) {
-        tile[y + 10][x + 2] = (int16_t)30000;
+        tile[y + 10][x + 2] = (int16_t)16384;
       }
     }
   }
@@ -226,7 +226,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
     if (!(vertical & horizontal)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          tile[y + 10][x + 10] = (int16_t)30000;
+          tile[y + 10][x + 10] = (int16_t)16384;
         }
       }
     }
@@ -250,81 +250,83 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32_t limit = daedalus_max(pri - (size >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount = daedalus_min(size, limit);
       const int32_t parts0 = ((px > t28) ? (0 - amount) : amount) * t18;
-      const int32_t t43 = (-1);
-      const int32_t t46 = tile[y + (t25 * t43) + 2][x + (t27 * t43) + 2];
-      const int32_t size_2 = daedalus_absdiff(t46, px);
+      const int32_t t41 = (-1);
+      const int32_t t44 = tile[y + (t25 * t41) + 2][x + (t27 * t41) + 2];
+      const int32_t size_2 = daedalus_absdiff(t44, px);
       const int32_t limit_2 = daedalus_max(pri - (size_2 >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount_2 = daedalus_min(size_2, limit_2);
-      const int32_t parts1 = ((px > t46) ? (0 - amount_2) : amount_2) * t18;
-      const int32_t t60 = dy_table[daedalus_clip(dir_2, 0, 7)][1];
-      const int32_t t61 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
-      const int32_t t62 = tile[y + t60 + 2][x + t61 + 2];
-      const int32_t size_3 = daedalus_absdiff(t62, px);
+      const int32_t parts1 = ((px > t44) ? (0 - amount_2) : amount_2) * t18;
+      const int32_t t57 = dy_table[daedalus_clip(dir_2, 0, 7)][1];
+      const int32_t t58 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
+      const int32_t t59 = tile[y + t57 + 2][x + t58 + 2];
+      const int32_t size_3 = daedalus_absdiff(t59, px);
       const int32_t limit_3 = daedalus_max(pri - (size_3 >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount_3 = daedalus_min(size_3, limit_3);
-      const int32_t parts2 = ((px > t62) ? (0 - amount_3) : amount_3) * t19;
-      const int32_t t78 = tile[y + (t60 * t43) + 2][x + (t61 * t43) + 2];
-      const int32_t size_4 = daedalus_absdiff(t78, px);
+      const int32_t parts2 = ((px > t59) ? (0 - amount_3) : amount_3) * t19;
+      const int32_t t74 = tile[y + (t57 * t41) + 2][x + (t58 * t41) + 2];
+      const int32_t size_4 = daedalus_absdiff(t74, px);
       const int32_t limit_4 = daedalus_max(pri - (size_4 >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount_4 = daedalus_min(size_4, limit_4);
-      const int32_t parts3 = ((px > t78) ? (0 - amount_4) : amount_4) * t19;
-      const int32_t t92 = dy_table[daedalus_clip(beside, 0, 7)][0];
-      const int32_t t93 = dx_table[daedalus_clip(beside, 0, 7)][0];
-      const int32_t t94 = tile[y + t92 + 2][x + t93 + 2];
-      const int32_t size_5 = daedalus_absdiff(t94, px);
+      const int32_t parts3 = ((px > t74) ? (0 - amount_4) : amount_4) * t19;
+      const int32_t t87 = dy_table[daedalus_clip(beside, 0, 7)][0];
+      const int32_t t88 = dx_table[daedalus_clip(beside, 0, 7)][0];
+      const int32_t t89 = tile[y + t87 + 2][x + t88 + 2];
+      const int32_t size_5 = daedalus_absdiff(t89, px);
       const int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_5 = daedalus_min(size_5, limit_5);
-      const int32_t parts4 = ((px > t94) ? (0 - amount_5) : amount_5) * 2;
-      const int32_t t110 = tile[y + (t92 * t43) + 2][x + (t93 * t43) + 2];
-      const int32_t size_6 = daedalus_absdiff(t110, px);
+      const int32_t parts4 = ((px > t89) ? (0 - amount_5) : amount_5) * 2;
+      const int32_t t104 = tile[y + (t87 * t41) + 2][x + (t88 * t41) + 2];
+      const int32_t size_6 = daedalus_absdiff(t104, px);
       const int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_6 = daedalus_min(size_6, limit_6);
-      const int32_t parts5 = ((px > t110) ? (0 - amount_6) : amount_6) * 2;
-      const int32_t t124 = dy_table[daedalus_clip(beside, 0, 7)][1];
-      const int32_t t125 = dx_table[daedalus_clip(beside, 0, 7)][1];
-      const int32_t t126 = tile[y + t124 + 2][x + t125 + 2];
-      const int32_t size_7 = daedalus_absdiff(t126, px);
+      const int32_t parts5 = ((px > t104) ? (0 - amount_6) : amount_6) * 2;
+      const int32_t t117 = dy_table[daedalus_clip(beside, 0, 7)][1];
+      const int32_t t118 = dx_table[daedalus_clip(beside, 0, 7)][1];
+      const int32_t t119 = tile[y + t117 + 2][x + t118 + 2];
+      const int32_t size_7 = daedalus_absdiff(t119, px);
       const int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_7 = daedalus_min(size_7, limit_7);
-      const int32_t parts6 = (px > t126) ? (0 - amount_7) : amount_7;
-      const int32_t t141 = tile[y + (t124 * t43) + 2][x + (t125 * t43) + 2];
-      const int32_t size_8 = daedalus_absdiff(t141, px);
+      const int32_t parts6 = (px > t119) ? (0 - amount_7) : amount_7;
+      const int32_t t133 = tile[y + (t117 * t41) + 2][x + (t118 * t41) + 2];
+      const int32_t size_8 = daedalus_absdiff(t133, px);
       const int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_8 = daedalus_min(size_8, limit_8);
-      const int32_t parts7 = (px > t141) ? (0 - amount_8) : amount_8;
-      const int32_t t154 = dy_table[daedalus_clip(beside_2, 0, 7)][0];
-      const int32_t t155 = dx_table[daedalus_clip(beside_2, 0, 7)][0];
-      const int32_t t156 = tile[y + t154 + 2][x + t155 + 2];
-      const int32_t size_9 = daedalus_absdiff(t156, px);
+      const int32_t parts7 = (px > t133) ? (0 - amount_8) : amount_8;
+      const int32_t t145 = dy_table[daedalus_clip(beside_2, 0, 7)][0];
+      const int32_t t146 = dx_table[daedalus_clip(beside_2, 0, 7)][0];
+      const int32_t t147 = tile[y + t145 + 2][x + t146 + 2];
+      const int32_t size_9 = daedalus_absdiff(t147, px);
       const int32_t limit_9 = daedalus_max(sec - (size_9 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_9 = daedalus_min(size_9, limit_9);
-      const int32_t parts8 = ((px > t156) ? (0 - amount_9) : amount_9) * 2;
-      const int32_t t172 = tile[y + (t154 * t43) + 2][x + (t155 * t43) + 2];
-      const int32_t size_10 = daedalus_absdiff(t172, px);
+      const int32_t parts8 = ((px > t147) ? (0 - amount_9) : amount_9) * 2;
+      const int32_t t162 = tile[y + (t145 * t41) + 2][x + (t146 * t41) + 2];
+      const int32_t size_10 = daedalus_absdiff(t162, px);
       const int32_t limit_10 = daedalus_max(sec - (size_10 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_10 = daedalus_min(size_10, limit_10);
-      const int32_t parts9 = ((px > t172) ? (0 - amount_10) : amount_10) * 2;
-      const int32_t t186 = dy_table[daedalus_clip(beside_2, 0, 7)][1];
-      const int32_t t187 = dx_table[daedalus_clip(beside_2, 0, 7)][1];
-      const int32_t t188 = tile[y + t186 + 2][x + t187 + 2];
-      const int32_t size_11 = daedalus_absdiff(t188, px);
+      const int32_t parts9 = ((px > t162) ? (0 - amount_10) : amount_10) * 2;
+      const int32_t t175 = dy_table[daedalus_clip(beside_2, 0, 7)][1];
+      const int32_t t176 = dx_table[daedalus_clip(beside_2, 0, 7)][1];
+      const int32_t t177 = tile[y + t175 + 2][x + t176 + 2];
+      const int32_t size_11 = daedalus_absdiff(t177, px);
       const int32_t limit_11 = daedalus_max(sec - (size_11 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_11 = daedalus_min(size_11, limit_11);
-      const int32_t parts10 = (px > t188) ? (0 - amount_11) : amount_11;
-      const int32_t p = tile[y + (t186 * t43) + 2][x + (t187 * t43) + 2];
+      const int32_t parts10 = (px > t177) ? (0 - amount_11) : amount_11;
+      const int32_t p = tile[y + (t175 * t41) + 2][x + (t176 * t41) + 2];
       const int32_t size_12 = daedalus_absdiff(p, px);
       const int32_t limit_12 = daedalus_max(sec - (size_12 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_12 = daedalus_min(size_12, limit_12);
       const int32_t part = (px > p) ? (0 - amount_12) : amount_12;
       const int32_t low =
-          daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(px, t28), t46), t62), t78), t94), t110), t126), t141), t156), t172), t188), p);
+          daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(px, t28), t44), t59), t74), t89), t104), t119), t133), t147), t162), t177), p);
       const int32_t high =
-          daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(px, (30000 > t28) ? t28 : px), (30000 > t46) ? t46 : px), (30000 > t62) ? t62 : px), (30000 > t78) ? t78 : px), (30000 > t94) ? t94 : px), (30000 > t110) ? t110 : px), (30000 > t126) ? t126 : px), (30000 > t141) ? t141 : px), (30000 > t156) ? t156 : px), (30000 > t172) ? t172 : px), (30000 > t188) ? t188 : px), (30000 > p) ? p : px);
+          daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(px, (int32_t)daedalus_wrap(t28, 8, 0)), (int32_t)daedalus_wrap(t44, 8, 0)), (int32_t)daedalus_wrap(t59, 8, 0)), (int32_t)daedalus_wrap(t74, 8, 0)), (int32_t)daedalus_wrap(t89, 8, 0)), (int32_t)daedalus_wrap(t104, 8, 0)), (int32_t)daedalus_wrap(t119, 8, 0)), (int32_t)daedalus_wrap(t133, 8, 0)), (int32_t)daedalus_wrap(t147, 8, 0)), (int32_t)daedalus_wrap(t162, 8, 0)), (int32_t)daedalus_wrap(t177, 8, 0)), (int32_t)daedalus_wrap(p, 8, 0));
       const int32_t total = ((((((((((parts0 + parts1) + parts2) + parts3) + parts4) + parts5) +
           parts6) + parts7) + parts8) + parts9) + parts10) + part;
       const int32_t rounded = ((total + 8) - ((0 > total) ? 1 : 0)) >> 4;
-      dst[y * dst_stride + x] = (uint8_t)daedalus_clip(daedalus_min(daedalus_max(px + rounded,
-          low), high), 0, 255);
+      const int t222 = (pri > 0) & (sec > 0);
+      const int32_t limited = daedalus_min(daedalus_max(px + rounded, t222 ? low : 0), t222 ?
+          high : 255);
+      dst[y * dst_stride + x] = (uint8_t)daedalus_clip(limited, 0, 255);
     }
   }
 }

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class inside (15 <= edges <= 15)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 2336d218e2badda6
+ * input hash 59c6a1d0c3e3005a
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -60,81 +60,83 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32_t limit = daedalus_max(pri - (size >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount = daedalus_min(size, limit);
       const int32_t parts0 = ((px > t28) ? (0 - amount) : amount) * t18;
-      const int32_t t40 = (-1);
-      const int32_t t43 = src[(y + (t25 * t40)) * src_stride + x + (t27 * t40)];
-      const int32_t size_2 = daedalus_absdiff(t43, px);
+      const int32_t t41 = (-1);
+      const int32_t t44 = src[(y + (t25 * t41)) * src_stride + x + (t27 * t41)];
+      const int32_t size_2 = daedalus_absdiff(t44, px);
       const int32_t limit_2 = daedalus_max(pri - (size_2 >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount_2 = daedalus_min(size_2, limit_2);
-      const int32_t parts1 = ((px > t43) ? (0 - amount_2) : amount_2) * t18;
-      const int32_t t55 = dy_table[daedalus_clip(dir_2, 0, 7)][1];
-      const int32_t t56 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
-      const int32_t t57 = src[(y + t55) * src_stride + x + t56];
-      const int32_t size_3 = daedalus_absdiff(t57, px);
+      const int32_t parts1 = ((px > t44) ? (0 - amount_2) : amount_2) * t18;
+      const int32_t t57 = dy_table[daedalus_clip(dir_2, 0, 7)][1];
+      const int32_t t58 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
+      const int32_t t59 = src[(y + t57) * src_stride + x + t58];
+      const int32_t size_3 = daedalus_absdiff(t59, px);
       const int32_t limit_3 = daedalus_max(pri - (size_3 >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount_3 = daedalus_min(size_3, limit_3);
-      const int32_t parts2 = ((px > t57) ? (0 - amount_3) : amount_3) * t19;
-      const int32_t t71 = src[(y + (t55 * t40)) * src_stride + x + (t56 * t40)];
-      const int32_t size_4 = daedalus_absdiff(t71, px);
+      const int32_t parts2 = ((px > t59) ? (0 - amount_3) : amount_3) * t19;
+      const int32_t t74 = src[(y + (t57 * t41)) * src_stride + x + (t58 * t41)];
+      const int32_t size_4 = daedalus_absdiff(t74, px);
       const int32_t limit_4 = daedalus_max(pri - (size_4 >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount_4 = daedalus_min(size_4, limit_4);
-      const int32_t parts3 = ((px > t71) ? (0 - amount_4) : amount_4) * t19;
-      const int32_t t83 = dy_table[daedalus_clip(beside, 0, 7)][0];
-      const int32_t t84 = dx_table[daedalus_clip(beside, 0, 7)][0];
-      const int32_t t85 = src[(y + t83) * src_stride + x + t84];
-      const int32_t size_5 = daedalus_absdiff(t85, px);
+      const int32_t parts3 = ((px > t74) ? (0 - amount_4) : amount_4) * t19;
+      const int32_t t87 = dy_table[daedalus_clip(beside, 0, 7)][0];
+      const int32_t t88 = dx_table[daedalus_clip(beside, 0, 7)][0];
+      const int32_t t89 = src[(y + t87) * src_stride + x + t88];
+      const int32_t size_5 = daedalus_absdiff(t89, px);
       const int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_5 = daedalus_min(size_5, limit_5);
-      const int32_t parts4 = ((px > t85) ? (0 - amount_5) : amount_5) * 2;
-      const int32_t t99 = src[(y + (t83 * t40)) * src_stride + x + (t84 * t40)];
-      const int32_t size_6 = daedalus_absdiff(t99, px);
+      const int32_t parts4 = ((px > t89) ? (0 - amount_5) : amount_5) * 2;
+      const int32_t t104 = src[(y + (t87 * t41)) * src_stride + x + (t88 * t41)];
+      const int32_t size_6 = daedalus_absdiff(t104, px);
       const int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_6 = daedalus_min(size_6, limit_6);
-      const int32_t parts5 = ((px > t99) ? (0 - amount_6) : amount_6) * 2;
-      const int32_t t111 = dy_table[daedalus_clip(beside, 0, 7)][1];
-      const int32_t t112 = dx_table[daedalus_clip(beside, 0, 7)][1];
-      const int32_t t113 = src[(y + t111) * src_stride + x + t112];
-      const int32_t size_7 = daedalus_absdiff(t113, px);
+      const int32_t parts5 = ((px > t104) ? (0 - amount_6) : amount_6) * 2;
+      const int32_t t117 = dy_table[daedalus_clip(beside, 0, 7)][1];
+      const int32_t t118 = dx_table[daedalus_clip(beside, 0, 7)][1];
+      const int32_t t119 = src[(y + t117) * src_stride + x + t118];
+      const int32_t size_7 = daedalus_absdiff(t119, px);
       const int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_7 = daedalus_min(size_7, limit_7);
-      const int32_t parts6 = (px > t113) ? (0 - amount_7) : amount_7;
-      const int32_t t126 = src[(y + (t111 * t40)) * src_stride + x + (t112 * t40)];
-      const int32_t size_8 = daedalus_absdiff(t126, px);
+      const int32_t parts6 = (px > t119) ? (0 - amount_7) : amount_7;
+      const int32_t t133 = src[(y + (t117 * t41)) * src_stride + x + (t118 * t41)];
+      const int32_t size_8 = daedalus_absdiff(t133, px);
       const int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_8 = daedalus_min(size_8, limit_8);
-      const int32_t parts7 = (px > t126) ? (0 - amount_8) : amount_8;
-      const int32_t t137 = dy_table[daedalus_clip(beside_2, 0, 7)][0];
-      const int32_t t138 = dx_table[daedalus_clip(beside_2, 0, 7)][0];
-      const int32_t t139 = src[(y + t137) * src_stride + x + t138];
-      const int32_t size_9 = daedalus_absdiff(t139, px);
+      const int32_t parts7 = (px > t133) ? (0 - amount_8) : amount_8;
+      const int32_t t145 = dy_table[daedalus_clip(beside_2, 0, 7)][0];
+      const int32_t t146 = dx_table[daedalus_clip(beside_2, 0, 7)][0];
+      const int32_t t147 = src[(y + t145) * src_stride + x + t146];
+      const int32_t size_9 = daedalus_absdiff(t147, px);
       const int32_t limit_9 = daedalus_max(sec - (size_9 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_9 = daedalus_min(size_9, limit_9);
-      const int32_t parts8 = ((px > t139) ? (0 - amount_9) : amount_9) * 2;
-      const int32_t t153 = src[(y + (t137 * t40)) * src_stride + x + (t138 * t40)];
-      const int32_t size_10 = daedalus_absdiff(t153, px);
+      const int32_t parts8 = ((px > t147) ? (0 - amount_9) : amount_9) * 2;
+      const int32_t t162 = src[(y + (t145 * t41)) * src_stride + x + (t146 * t41)];
+      const int32_t size_10 = daedalus_absdiff(t162, px);
       const int32_t limit_10 = daedalus_max(sec - (size_10 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_10 = daedalus_min(size_10, limit_10);
-      const int32_t parts9 = ((px > t153) ? (0 - amount_10) : amount_10) * 2;
-      const int32_t t165 = dy_table[daedalus_clip(beside_2, 0, 7)][1];
-      const int32_t t166 = dx_table[daedalus_clip(beside_2, 0, 7)][1];
-      const int32_t t167 = src[(y + t165) * src_stride + x + t166];
-      const int32_t size_11 = daedalus_absdiff(t167, px);
+      const int32_t parts9 = ((px > t162) ? (0 - amount_10) : amount_10) * 2;
+      const int32_t t175 = dy_table[daedalus_clip(beside_2, 0, 7)][1];
+      const int32_t t176 = dx_table[daedalus_clip(beside_2, 0, 7)][1];
+      const int32_t t177 = src[(y + t175) * src_stride + x + t176];
+      const int32_t size_11 = daedalus_absdiff(t177, px);
       const int32_t limit_11 = daedalus_max(sec - (size_11 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_11 = daedalus_min(size_11, limit_11);
-      const int32_t parts10 = (px > t167) ? (0 - amount_11) : amount_11;
-      const int32_t p = src[(y + (t165 * t40)) * src_stride + x + (t166 * t40)];
+      const int32_t parts10 = (px > t177) ? (0 - amount_11) : amount_11;
+      const int32_t p = src[(y + (t175 * t41)) * src_stride + x + (t176 * t41)];
       const int32_t size_12 = daedalus_absdiff(p, px);
       const int32_t limit_12 = daedalus_max(sec - (size_12 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_12 = daedalus_min(size_12, limit_12);
       const int32_t part = (px > p) ? (0 - amount_12) : amount_12;
       const int32_t low =
-          daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(px, t28), t43), t57), t71), t85), t99), t113), t126), t139), t153), t167), p);
+          daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(px, t28), t44), t59), t74), t89), t104), t119), t133), t147), t162), t177), p);
       const int32_t high =
-          daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(px, t28), t43), t57), t71), t85), t99), t113), t126), t139), t153), t167), p);
+          daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(px, (int32_t)daedalus_wrap(t28, 8, 0)), (int32_t)daedalus_wrap(t44, 8, 0)), (int32_t)daedalus_wrap(t59, 8, 0)), (int32_t)daedalus_wrap(t74, 8, 0)), (int32_t)daedalus_wrap(t89, 8, 0)), (int32_t)daedalus_wrap(t104, 8, 0)), (int32_t)daedalus_wrap(t119, 8, 0)), (int32_t)daedalus_wrap(t133, 8, 0)), (int32_t)daedalus_wrap(t147, 8, 0)), (int32_t)daedalus_wrap(t162, 8, 0)), (int32_t)daedalus_wrap(t177, 8, 0)), (int32_t)daedalus_wrap(p, 8, 0));
       const int32_t total = ((((((((((parts0 + parts1) + parts2) + parts3) + parts4) + parts5) +
           parts6) + parts7) + parts8) + parts9) + parts10) + part;
       const int32_t rounded = ((total + 8) - ((0 > total) ? 1 : 0)) >> 4;
-      dst[y * dst_stride + x] = (uint8_t)daedalus_clip(daedalus_min(daedalus_max(px + rounded,
-          low), high), 0, 255);
+      const int t222 = (pri > 0) & (sec > 0);
+      const int32_t limited = daedalus_min(daedalus_max(px + rounded, t222 ? low : 0), t222 ?
+          high : 255);
+      dst[y * dst_stride + x] = (uint8_t)daedalus_clip(limited, 0, 255);
     }
   }
 }

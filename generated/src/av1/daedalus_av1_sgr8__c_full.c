@@ -9,7 +9,7 @@
  *   with half the pixels 0, half 255
  * assumes variance9: follows: n times the sum of squares less the square of the sum is largest with
  *   half the pixels 0, half 255
- * input hash 1ea8c6f172ba18ff
+ * input hash 5f81ae585858a3cc
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

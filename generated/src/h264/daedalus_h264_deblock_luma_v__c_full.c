@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, portable scalar C, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash 7f9df3ef941d7e81
+ * input hash 66d64d22f5da35ac
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, NEON intrinsics, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash 784116234de6521a
+ * input hash fce0d428da737bb5
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

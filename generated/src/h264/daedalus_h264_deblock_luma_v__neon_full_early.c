@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, NEON intrinsics, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash f2dd93033450d2df
+ * input hash c6c00ef11d022c04
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -8,9 +8,10 @@
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
- * input hash c3046125c6aac0d3
+ * input hash afc514ef2887c85f
  */
 #include <stdint.h>
+#include <string.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
 #include <daedalus/h264.h>
@@ -140,26 +141,22 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const uint16x4_t r = vsub_u16(e_2, h_2);
   const int16x4_t t23 = vrshr_n_s16(vreinterpret_s16_u16(t14_2), 6);
   const uint8x8_t t22 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
-  const uint16x8_t t24 = vaddw_u8(vcombine_u16(vreinterpret_u16_s16(t23),
-      vreinterpret_u16_s16(t23)), t22);
+  const uint16x8_t t24 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t23)), t22);
   const uint8x8_t t24_sat = vqmovun_s16(vreinterpretq_s16_u16(t24));
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(t24_sat), 0);
   const int16x4_t t27 = vrshr_n_s16(vreinterpret_s16_u16(t16_2), 6);
   const uint8x8_t t26 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
-  const uint16x8_t t28 = vaddw_u8(vcombine_u16(vreinterpret_u16_s16(t27),
-      vreinterpret_u16_s16(t27)), t26);
+  const uint16x8_t t28 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t27)), t26);
   const uint8x8_t t28_sat = vqmovun_s16(vreinterpretq_s16_u16(t28));
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t28_sat), 0);
   const int16x4_t t31 = vrshr_n_s16(vreinterpret_s16_u16(t18_2), 6);
   const uint8x8_t t30 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
-  const uint16x8_t t32 = vaddw_u8(vcombine_u16(vreinterpret_u16_s16(t31),
-      vreinterpret_u16_s16(t31)), t30);
+  const uint16x8_t t32 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t31)), t30);
   const uint8x8_t t32_sat = vqmovun_s16(vreinterpretq_s16_u16(t32));
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t32_sat), 0);
   const int16x4_t t35 = vrshr_n_s16(vreinterpret_s16_u16(r), 6);
   const uint8x8_t t34 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
-  const uint16x8_t t36 = vaddw_u8(vcombine_u16(vreinterpret_u16_s16(t35),
-      vreinterpret_u16_s16(t35)), t34);
+  const uint16x8_t t36 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t35)), t34);
   const uint8x8_t t36_sat = vqmovun_s16(vreinterpretq_s16_u16(t36));
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t36_sat), 0);
 }
@@ -167,6 +164,12 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
 void daedalus_item_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs) {
   one_item(dst, dst_stride, coeffs);
+}
+
+void daedalus_clearing_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs) {
+  one_item(dst, dst_stride, coeffs);
+  memset(coeffs, 0, 16 * sizeof(*coeffs));
 }
 
 void daedalus_h264_idct4__neon_full_x2(const daedalus_buffer *buffers, const void *all_meta,

@@ -8,9 +8,10 @@
  * assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
- * input hash 44ab7177fe61a208
+ * input hash 3d0bb2b4e949c24f
  */
 #include <stdint.h>
+#include <string.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
 #include <daedalus/h264.h>
@@ -204,6 +205,11 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
 void daedalus_item_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs) {
   one_item(dst, dst_stride, coeffs);
+}
+
+void daedalus_clearing_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs) {
+  one_item(dst, dst_stride, coeffs);
+  memset(coeffs, 0, 64 * sizeof(*coeffs));
 }
 
 void daedalus_h264_idct8__neon_full(const daedalus_buffer *buffers, const void *all_meta,

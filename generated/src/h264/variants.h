@@ -20,18 +20,23 @@ void daedalus_item_h264_deblock_luma_v__neon_full(uint8_t *dst, ptrdiff_t dst_st
 daedalus_cpu_fn daedalus_h264_idct4__neon_full_x2;
 void daedalus_item_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
+void daedalus_clearing_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
 
 daedalus_cpu_fn daedalus_h264_idct4__c_full;
 void daedalus_item_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+void daedalus_clearing_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
 
 daedalus_cpu_fn daedalus_h264_idct4__neon_full;
 void daedalus_item_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
 
 daedalus_cpu_fn daedalus_h264_idct8__neon_full;
 void daedalus_item_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+void daedalus_clearing_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
 
 daedalus_cpu_fn daedalus_h264_idct8__c_full;
 void daedalus_item_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+void daedalus_clearing_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
 
 daedalus_cpu_fn daedalus_h264_qpel_mc20__neon_full;
 void daedalus_item_h264_qpel_mc20__neon_full(uint8_t *dst, ptrdiff_t dst_stride,

@@ -5,7 +5,7 @@
  *
  * sand128_p010, NEON intrinsics, class full
  * computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
- * input hash e8df288694f6c28e
+ * input hash f153fa8c4973edc0
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -9,7 +9,7 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash 24164a802c727b71
+ * input hash 572469bb60ece813
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -7,9 +7,10 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 55c440c933f3e8d8
+ * input hash 3b176cce9eb0d4b8
  */
 #include <stdint.h>
+#include <string.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
 #include <daedalus/vp9.h>
@@ -269,6 +270,13 @@ void daedalus_item_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, cons
     int32_t eob) {
   (void)eob;
   one_item(dst, dst_stride, coeffs);
+}
+
+void daedalus_clearing_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob) {
+  (void)eob;
+  one_item(dst, dst_stride, coeffs);
+  memset(coeffs, 0, 64 * sizeof(*coeffs));
 }
 
 void daedalus_vp9_idct8__neon_full(const daedalus_buffer *buffers, const void *all_meta,

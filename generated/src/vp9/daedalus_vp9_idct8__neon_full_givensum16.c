@@ -9,7 +9,7 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash b0d5a5d6e0ff9786
+ * input hash 681667dd46e96432
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

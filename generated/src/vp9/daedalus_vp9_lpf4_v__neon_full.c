@@ -6,7 +6,7 @@
  * vp9_lpf4_v, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash 2d4121f00c33711e
+ * input hash a119967f4fd2146f
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -6,7 +6,7 @@
  * vp9_lpf4_v, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash b0df39a1ae9fd0f0
+ * input hash eb01e3137cb3e399
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -6,7 +6,7 @@
  * vp9_lpf8_h, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash 2ea30a285a109048
+ * input hash 9d0753055d9de8eb
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -6,7 +6,7 @@
  * vp9_lpf8_h, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash c34b42f4167d600f
+ * input hash 71d5bd787936d006
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -6,7 +6,7 @@
  * vp9_lpf8_v, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash dae0bc1825abb772
+ * input hash 99217b4e954c36f5
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -6,7 +6,7 @@
  * vp9_lpf8_v, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash ab02fb5cebb19990
+ * input hash 5d761c67e8bb389a
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

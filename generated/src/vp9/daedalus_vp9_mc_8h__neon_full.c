@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, NEON intrinsics, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 8a429d164ac3b73a
+ * input hash 774958b94f978f68
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, NEON intrinsics, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash e1f0a2de727b9b89
+ * input hash 907c4f0ee4d3299e
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -11,25 +11,37 @@ void daedalus_item_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride, const
 daedalus_cpu_fn daedalus_vp9_idct8__neon_dc;
 void daedalus_item_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
     int32_t eob);
+void daedalus_clearing_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob);
 
 daedalus_cpu_fn daedalus_vp9_idct8__neon_eob12;
 void daedalus_item_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    int32_t eob);
+void daedalus_clearing_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int32_t eob);
 
 daedalus_cpu_fn daedalus_vp9_idct8__neon_full;
 void daedalus_item_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
     int32_t eob);
+void daedalus_clearing_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob);
 
 daedalus_cpu_fn daedalus_vp9_idct8__c_dc;
 void daedalus_item_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    int32_t eob);
+void daedalus_clearing_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int32_t eob);
 
 daedalus_cpu_fn daedalus_vp9_idct8__c_eob12;
 void daedalus_item_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
     int32_t eob);
+void daedalus_clearing_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob);
 
 daedalus_cpu_fn daedalus_vp9_idct8__c_full;
 void daedalus_item_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    int32_t eob);
+void daedalus_clearing_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int32_t eob);
 
 daedalus_cpu_fn daedalus_vp9_idct8__neon_full_givensum16;

@@ -29,7 +29,7 @@ class Group:
         if self.quad:
             return cast(self.quad, (self.sign, self.width), (sign, self.width), 128)
         half = cast(self.names[0], (self.sign, self.width), (sign, self.width), 64)
-        return combine(half, half, sign, self.width)
+        return f"daedalus_quad_{suffix(sign, self.width)}({half})"
 
 
 @dataclass(frozen=True)
