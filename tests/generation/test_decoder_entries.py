@@ -238,6 +238,38 @@ def test_a_plane_that_is_stored_in_two_rows_is_refused(tmp_path: Path) -> None:
     assert "pieces: dst is stored, and used in other rows" in refused(tmp_path, text, 3).message
 
 
+# ------------------------------------------------------------------ what only some processors do
+
+DOT = """\
+from daedalus.dsl.lang import *
+
+@kernel(clause="a test", decoders={"dec": "dst dst.stride src src.stride p"})
+def test_dot(k):
+    p = k.param("p", u8, 0, 1)
+    dst = k.plane("dst", u8, rows=(0, 1), cols=(0, 8), access="out")
+    src = k.plane("src", u8, rows=(0, 1), cols=(0, 11))
+    taps = k.table("taps", i8, [[64, 0, 0, 64], [0, 64, 64, 0]])
+    with k.stage(x=8) as x:
+        dst[0, x] = clip_u8(dot(taps, p, [src[0, x + n] for n in range(4)]) >> 7)
+"""
+
+
+@pytest.mark.parametrize("behind", ["neon_full", "c_full"])
+def test_a_processor_that_lacks_something_gets_the_next_best(behind: str, tmp_path: Path) -> None:
+    spec(tmp_path, DOT)
+    schedules = tmp_path / "family" / "schedules.toml"
+    prod = ["neon_full_dot", *(["neon_full"] if behind == "neon_full" else [])]
+    schedules.write_text(f"[test_dot]\nprod = {prod}\n")
+    source = " ".join(generate(load(tmp_path)).files["src/decoder_dec.c"].split())
+    call = "(dst, dst_stride, src, src_stride, p);"
+    assert (
+        "if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {"
+        f" daedalus_item_test_dot__neon_full_dot{call} }} else {{"
+        f" daedalus_item_test_dot__{behind}{call} }} #else"
+        f" daedalus_item_test_dot__c_full{call} #endif" in source
+    )
+
+
 # ------------------------------------------------------------------ planes that are put together
 
 PARTS = """\
