@@ -33,8 +33,14 @@ function(daedalus_configure_neon)
       #error no
       #endif
       int main(void) { return 0; }" DAEDALUS_COMPILES_DOTPROD)
+    # A processor that was named is replaced by another: GCC takes none beside an -march that it has
+    # not, and DotProd only on top of Armv8.2.
     if(NOT DAEDALUS_COMPILES_DOTPROD)
-      set(flags "-march=armv8.2-a+dotprod")
+      if(DAEDALUS_MCPU OR CMAKE_C_FLAGS MATCHES "-mcpu=")
+        set(flags "-mcpu=cortex-a76")
+      else()
+        set(flags "-march=armv8.2-a+dotprod")
+      endif()
     endif()
   endif()
   set(DAEDALUS_DOT_FLAGS "${flags}" PARENT_SCOPE)

@@ -208,8 +208,11 @@ class Ranges:
         return tuple(table.rows[i] for i in np.unique(np.clip(reached, 0, len(table.rows) - 1)))
 
     def _values(self, root: Node) -> np.ndarray | None:
-        """Every value that a node has over its parameters' ranges; None where they are many."""
+        """Every value that a node has over its parameters' ranges; None where they are many, or
+        where it may overflow."""
         below = list(walk((root,)))
+        if any(n in self.wraps for n in below):
+            return None
         params = sorted({n.attr[0] for n in below if n.op is Op.PARAM})
         bounds = [
             next(self._of[n] for n in below if n.op is Op.PARAM and n.attr[0] == name)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Zeroing the coefficients of a block after use, as some decoders' functions do.
 
-Only what an item of its class can hold is cleared. The variants that decoder entries call do it
-themselves: that a call follows the work would cost the entry a stack frame.
+Only what an item of its class can hold is cleared, but for blocks that the kernel stores to. The
+variants that decoder entries call do it themselves: that a call follows the work would cost the
+entry a stack frame.
 """
 
 from daedalus.dsl.ir import FULL, Kernel
@@ -23,7 +24,7 @@ def clearing(kernel: Kernel, class_name: str, names: tuple[str, ...]) -> list[st
     lines: list[str] = []
     for name in names:
         b = kernel.buffer(name)
-        extents = nonzero.get(name, b.extents)
+        extents = nonzero.get(name, b.extents) if b.access == "in" else b.extents
         if extents == b.extents:
             lines.append(f"memset({name}, 0, {b.size} * sizeof(*{name}));")
         else:

@@ -135,7 +135,10 @@ def _class(
             if not v.schedule.needs:
                 best.setdefault(v.schedule.target, name)
             elif "neon" not in best:
-                special[f"daedalus_cpu_features & {v.needs}"] = name
+                has = [
+                    f"daedalus_cpu_features & DAEDALUS_NEEDS_{n.upper()}" for n in v.schedule.needs
+                ]
+                special[" && ".join(has)] = name
     condition = ""
     if class_name != FULL:
         c = kernel.item_class(class_name)

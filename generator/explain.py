@@ -21,7 +21,7 @@ from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import TARGETS, Schedule, variant_name
 from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.targets.neon.select import Choice, Need, Selection
-from daedalus.generator.targets.neon.strips import walk_of
+from daedalus.generator.targets.neon.strips import walks_of
 from daedalus.generator.variants import make_variant
 
 VERSION = 1  # of the JSON that `explain` prints
@@ -127,8 +127,7 @@ def view(entry: Entry, schedule: Schedule | None = None) -> View:
     lowered = lower(entry.kernel, schedule)
     # A variant of several items a vector has a second body, for one left over: not shown.
     first = selections[: len(lowered.stages)]
-    ranges = Ranges(lowered)
-    strips = [walk_of(lowered, s, ranges).axis for s in lowered.stages]
+    strips = [walk.axis for walk in walks_of(lowered)[1]]
     return _view(
         first[0].kernel if first else lowered, schedule, passes(entry.kernel, schedule)[-1][0],
         {n: (s, strips[n]) for n, s in enumerate(first)},

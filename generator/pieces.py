@@ -32,7 +32,9 @@ def _stage_uncut(kernel: Kernel, stage: Stage, name: str) -> str:
     for buffer, index in _indices(stage):
         if index[0].terms != ((row, 1),) or index[1].coefficient(row):
             return f"{buffer} is not indexed by the row"
-    for root in (*(n for s in stage.stores for n in (s.value, s.mask)), stage.guard, stage.given):
+    others = [n for ln, n in stage.limits if ln != row]
+    values = [n for s in stage.stores for n in (s.value, s.mask)]
+    for root in (*values, *others, stage.guard, stage.given):
         for node in walk([root]) if root is not None else ():
             if node.op is Op.PARAM and node.attr[0] == name:
                 return f"values depend on {name}"

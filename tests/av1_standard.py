@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""AV1's direction search and self guided filter as the standard words them, in 8 bits.
+"""AV1's CDEF and self guided filter as the standard words them, in 8 bits.
 
 Written from the text of the bitstream specification, not from this project's specs: the standard's
 arrays and loops; an element is an array over the items, so that many items run at once.
@@ -13,6 +13,11 @@ SGR_PARAMS = (
     (2, 36, 1, 12), (2, 45, 1, 13), (2, 56, 1, 14), (2, 68, 1, 15), (0, 0, 1, 5), (0, 0, 1, 8),
     (0, 0, 1, 11), (0, 0, 1, 14), (2, 30, 0, 0), (2, 75, 0, 0),
 )  # fmt: skip
+CDEF_DIRECTIONS = (
+    ((-1, 1), (-2, 2)), ((0, 1), (-1, 2)), ((0, 1), (0, 2)), ((0, 1), (1, 2)),
+    ((1, 1), (2, 2)), ((1, 0), (2, 1)), ((1, 0), (2, 0)), ((1, 0), (2, -1)),
+)  # fmt: skip
+CDEF_PRI_TAPS, CDEF_SEC_TAPS = ((4, 2), (3, 3)), ((2, 1), (2, 1))
 MTABLE_BITS, RECIP_BITS, SGR_BITS, RST_BITS, PRJ_BITS = 20, 12, 8, 4, 7
 
 
@@ -59,6 +64,42 @@ def cdef_direction(frame: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         better = cost[d] > best_cost
         best_cost, y_dir = np.where(better, cost[d], best_cost), np.where(better, d, y_dir)
     return y_dir, (best_cost - cost[(y_dir + 4) & 7, np.arange(count)]) >> 10
+
+
+def constrain(diff: np.ndarray, threshold: int, damping: int) -> np.ndarray:
+    if threshold == 0:
+        return np.zeros_like(diff)
+    damping_adj = max(0, damping - (threshold.bit_length() - 1))
+    mag = np.abs(diff)
+    return np.sign(diff) * np.clip(threshold - (mag >> damping_adj), 0, mag)
+
+
+def cdef_filter(
+    frame: np.ndarray, available: np.ndarray, pri: int, sec: int, damping: int, direction: int
+) -> np.ndarray:
+    """The CDEF filter process on 8x8 blocks with two pixels around them, [items, 12, 12].
+
+    available, [12, 12], is CdefAvailable of each pixel.
+    """
+    frame = frame.astype(np.int64)
+    out = np.zeros((len(frame), 8, 8), dtype=np.int64)
+    for i in range(8):
+        for j in range(8):
+            x = frame[:, i + 2, j + 2]
+            total, most, least = np.zeros_like(x), x, x
+            for k in range(2):
+                for sign in (-1, 1):
+                    for turn in (0, -2, 2):
+                        dy, dx = CDEF_DIRECTIONS[(direction + turn) & 7][k]
+                        at = (i + 2 + sign * dy, j + 2 + sign * dx)
+                        if not available[at]:
+                            continue
+                        p = frame[:, at[0], at[1]]
+                        taps, strength = (CDEF_SEC_TAPS, sec) if turn else (CDEF_PRI_TAPS, pri)
+                        total = total + taps[pri & 1][k] * constrain(p - x, strength, damping)
+                        most, least = np.maximum(p, most), np.minimum(p, least)
+            out[:, i, j] = np.clip(x + ((8 + total - (total < 0)) >> 4), least, most)
+    return out
 
 
 def box_filter(area: np.ndarray, border: int, chosen: int, number: int) -> np.ndarray:

@@ -45,8 +45,11 @@ def neon(
     rows: int = 1,
     early: bool = False,
     branch: bool = False,
+    dot: bool = False,
 ) -> Schedule:
-    return Schedule("neon", class_name, items=items, rows=rows, branch=branch, early_out=early)
+    return Schedule(
+        "neon", class_name, items=items, rows=rows, dot=dot, branch=branch, early_out=early
+    )
 
 
 # ------------------------------------------------------------------ vectors of several axes

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Intervals: every value that random conformant inputs lead to lies in its node's interval."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from random_programs import accepted_kernels, random_items
+from spec_support import kernel_of, spec_text
 
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.build import Builder
@@ -161,3 +164,17 @@ def test_tables_are_evaluated_by_rows_that_exist() -> None:
     assert table_rows(taps, Interval(1, 1)) == taps.rows[1:2]
     assert table_rows(taps, Interval(1, 99)) == taps.rows[1:]
     assert table_rows(taps, Interval(50, 99)) == taps.rows[2:]
+
+
+def test_rows_that_only_an_overflow_reaches_are_counted(tmp_path: Path) -> None:
+    """A conformant index is at least 1; a hostile p ** 4 wraps in 32 bits, and can be anything."""
+    text = """
+    t = k.table("t", u8, [7, 8, 9])
+    q = k.param("q", u8, 0, 7)
+    with k.stage(x=8) as x:
+        px[0, x] = t[q * q * q * q + 1]
+    """
+    kernel = kernel_of(tmp_path, spec_text(text))
+    (node,) = (n for n in kernel.stages[0].nodes() if n.op is Op.TABLE)
+    assert Ranges(kernel).of(node) == Interval(8, 9)
+    assert Ranges(kernel, hostile=True).of(node) == Interval(7, 9)

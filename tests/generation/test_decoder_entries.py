@@ -5,9 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-from spec_support import HEAD, in_stage, marked_line, spec_text, write_spec
+from spec_support import HEAD, in_stage, kernel_of, marked_line, spec_text, write_spec
 
 from daedalus.dsl.errors import SpecError
+from daedalus.generator.clearing import clearing
 from daedalus.generator.emit import generate
 from daedalus.generator.registry import load
 
@@ -118,6 +119,24 @@ def test_a_plain_signature(tmp_path: Path) -> None:
     assert "{ daedalus_clearing_test_it__c_full(px, px_stride, c, p); }" in source
 
 
+@pytest.mark.parametrize(("access", "cleared"), [("in", 8), ("inout", 64)])
+def test_a_block_that_is_stored_to_is_cleared_whole(
+    access: str, cleared: int, tmp_path: Path
+) -> None:
+    """A class says what an item holds before, not what its stores leave."""
+    text = f"""
+    b = k.block("b", i16, (8, 8), access="{access}")
+    k.item_class("few", p=(1, 1), nonzero={{"b": (1, 8)}})
+    with k.stage(y=8, x=8) as (y, x):
+        px[y, x] = clip_u8(b[y, x])
+    """
+    if access == "inout":
+        text += "    b[y, x] = px[y, x]\n"
+    kernel = kernel_of(tmp_path, spec_text(text))
+    (line,) = clearing(kernel, "few", ("b",))
+    assert f"0, {cleared} * sizeof(*b));" in line
+
+
 def test_other_types(tmp_path: Path) -> None:
     header, _ = made(tmp_path, usual('"px px.stride:int c:int16_t* p:uint8_t -:ptrdiff_t"'))
     arguments = "(uint8_t *px, int px_stride, int16_t *c, uint8_t p, ptrdiff_t unused0)"
@@ -153,7 +172,7 @@ def test_rows(k):
     src = k.plane("src", {dtype}, rows=(-1, 9), cols=(0, 16))
     rows = k.param("rows", u8, {lo}, 8)
 {declarations}
-    with k.stage(y={rows}, x=8) as (y, x):
+    with k.stage(y={rows}, x={columns}) as (y, x):
         {body}
 """
 
@@ -164,6 +183,7 @@ def rows_spec(body: str, dtype: str = "u8", **words: str) -> str:
         dtype=dtype,
         lo=words.get("lo", "1"),
         rows=words.get("rows", "k.upto(rows, 8)"),
+        columns=words.get("columns", "8"),
         declarations="    " + words.get("declarations", "pass"),
     )
 
@@ -192,6 +212,8 @@ UNCUT = {
                      "rows is at least 2, and the last piece may be lower"),
     "row number": ({}, "dst[y, x] = wrap(src[y, x] + k.lane(y), u8)", "values depend on the row"),
     "count": ({}, "dst[y, x] = wrap(src[y, x] + rows, u8)", "values depend on rows"),
+    "columns": ({"columns": "k.upto(2 * rows, 8)"}, "dst[y, x] = src[y, x]",
+                "values depend on rows"),
     "above": ({}, "dst[y, x] = min(src[y, x], src[0, x])", "src is not indexed by the row"),
     "diagonal": ({}, "dst[y, x] = src[y, x + y]", "src is not indexed by the row"),
     "array": ({"declarations": 'a = k.params("a", u8, 8, 0, 9)'}, "dst[y, x] = a[y]",
@@ -214,6 +236,38 @@ def test_a_plane_that_is_stored_in_two_rows_is_refused(tmp_path: Path) -> None:
     text += "    with k.stage(y=k.upto(rows, 8), x=8) as (y, x):\n"
     text += "        dst[y + 1, x] = src[y, x]\n"
     assert "pieces: dst is stored, and used in other rows" in refused(tmp_path, text, 3).message
+
+
+# ------------------------------------------------------------------ what only some processors do
+
+DOT = """\
+from daedalus.dsl.lang import *
+
+@kernel(clause="a test", decoders={"dec": "dst dst.stride src src.stride p"})
+def test_dot(k):
+    p = k.param("p", u8, 0, 1)
+    dst = k.plane("dst", u8, rows=(0, 1), cols=(0, 8), access="out")
+    src = k.plane("src", u8, rows=(0, 1), cols=(0, 11))
+    taps = k.table("taps", i8, [[64, 0, 0, 64], [0, 64, 64, 0]])
+    with k.stage(x=8) as x:
+        dst[0, x] = clip_u8(dot(taps, p, [src[0, x + n] for n in range(4)]) >> 7)
+"""
+
+
+@pytest.mark.parametrize("behind", ["neon_full", "c_full"])
+def test_a_processor_that_lacks_something_gets_the_next_best(behind: str, tmp_path: Path) -> None:
+    spec(tmp_path, DOT)
+    schedules = tmp_path / "family" / "schedules.toml"
+    prod = ["neon_full_dot", *(["neon_full"] if behind == "neon_full" else [])]
+    schedules.write_text(f"[test_dot]\nprod = {prod}\n")
+    source = " ".join(generate(load(tmp_path)).files["src/decoder_dec.c"].split())
+    call = "(dst, dst_stride, src, src_stride, p);"
+    assert (
+        "if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {"
+        f" daedalus_item_test_dot__neon_full_dot{call} }} else {{"
+        f" daedalus_item_test_dot__{behind}{call} }} #else"
+        f" daedalus_item_test_dot__c_full{call} #endif" in source
+    )
 
 
 # ------------------------------------------------------------------ planes that are put together

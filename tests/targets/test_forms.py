@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from dot_specs import DOT_FORMS
 from form_specs import FORMS, Form
 
 from daedalus.dsl import interp
@@ -31,7 +32,7 @@ def variants(form: Form) -> tuple[Variant, ...]:
     )
 
 
-MADE = {form.spec.kernels()[0].id: (form, variants(form)) for form in FORMS}
+MADE = {form.spec.kernels()[0].id: (form, variants(form)) for form in [*FORMS, *DOT_FORMS]}
 
 
 @pytest.fixture(scope="module")

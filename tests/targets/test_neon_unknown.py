@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What NEON does not do yet is refused at its line, never computed wrongly."""
 
-import pytest
-from spec_support import kernel_of, spec_text
+import textwrap
 
+import pytest
+from spec_support import HEAD, kernel_of, spec_text
+
+from daedalus.dsl.errors import SpecError
+from daedalus.generator.emit import environment
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.registry import find, load
 from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.neon.emit import emit
 from daedalus.generator.targets.neon.select import NotLowerable
+from daedalus.generator.variants import make_variant
 
 
 def test_items_of_different_extents_are_refused_at_the_stage():
@@ -75,3 +80,56 @@ def test_accumulation_over_two_axes_is_refused(tmp_path):
     )
     with pytest.raises(NotLowerable, match="accumulation has no NEON form"):
         emit(lower(kernel, Schedule("neon")))
+
+
+PARAM = '    p = k.param("p", u8, 0, 1)\n'
+DOT_ROW = "[[64, 0, 0, 0], [0, 64, 0, 0]]"
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "rows", "last"),
+    [
+        ("u8", "i8", "[[64, 0, 0, 0], [0, 63, 0, 0]]", "px[y, x + 3]"),  # other sums
+        ("u8", "i16", "[[128, 0, 0, 0], [0, 128, 0, 0]]", "px[y, x + 3]"),  # not of 8 bits
+        ("u8", "u8", DOT_ROW, "px[y, x + 3]"),
+        ("u8", "i8", DOT_ROW, "px[y, x + 4]"),  # not adjacent
+        ("u8", "i8", DOT_ROW, "px[y + 1, x + 3]"),
+        ("u8", "i8", DOT_ROW, "max(px[y, x + 3], 1)"),
+        ("i8", "i8", DOT_ROW, "px[y, x + 3]"),
+        ("u16", "i8", DOT_ROW, "px[y, x + 3]"),
+    ],
+)
+def test_dot_products_that_sdot_cannot_do_are_refused(source, kind, rows, last, tmp_path):
+    text = f"""
+        px = k.plane("src", {source}, rows=(0, 5), cols=(0, 12), hi=100)
+        out = k.plane("out", i32, rows=(0, 4), cols=(0, 8), access="out")
+        t = k.table("t", {kind}, {rows})
+        with k.stage(y=4, x=8) as (y, x):
+            out[y, x] = dot(t, p, [px[y, x], px[y, x + 1], px[y, x + 2], {last}])
+        """
+    kernel = kernel_of(tmp_path, HEAD + PARAM + textwrap.indent(textwrap.dedent(text), "    "))
+    refused = pytest.raises(SpecError, match="no dot product is one of 4 or 8 adjacent bytes")
+    with refused as e:
+        make_variant(
+            environment(), kernel, Schedule("neon", dot=True), prod=True, rank=0, spec="a test"
+        )
+    assert "leave out dot" in e.value.hint
+
+
+@pytest.mark.parametrize(("lanes", "at"), [(4, "x"), (8, "2 * x"), (8, "7 - x")])
+def test_dot_products_whose_outputs_are_not_neighbours_are_refused_at_their_line(
+    lanes, at, tmp_path
+):
+    text = f"""
+        src = k.plane("src", u8, rows=(0, 1), cols=(0, 24))
+        out = k.plane("out", i32, rows=(0, 1), cols=(0, 8), access="out")
+        t = k.table("t", i8, {DOT_ROW})
+        with k.stage(x={lanes}) as x:
+            out[0, x] = dot(t, p, [src[0, {at} + n] for n in range(4)])
+        """
+    kernel = kernel_of(tmp_path, HEAD + PARAM + textwrap.indent(textwrap.dedent(text), "    "))
+    with pytest.raises(NotLowerable, match="eight outputs of a dot product") as e:
+        emit(lower(kernel, Schedule("neon", dot=True)))
+    assert (
+        "dot(t" in (tmp_path / "family" / "spec.py").read_text().splitlines()[e.value.loc.line - 1]
+    )

@@ -19,7 +19,7 @@ from daedalus.generator.targets.neon.order import Step, order
 from daedalus.generator.targets.neon.rows import RowPointers
 from daedalus.generator.targets.neon.scope import Scope
 from daedalus.generator.targets.neon.select import Choice, Demand, Need, NotLowerable, Selection
-from daedalus.generator.targets.neon.strips import Walk, bounds, one_sided, walk_of
+from daedalus.generator.targets.neon.strips import Walk, bounds, one_sided, walks_of
 from daedalus.generator.targets.neon.vectors import (
     ByScalar,
     Group,
@@ -78,11 +78,10 @@ def _refuse_unknown(kernel: Kernel, walks: tuple[Walk, ...], ranges: Ranges) -> 
 def _body(kernel: Kernel, watch: Watch | None) -> tuple[str, list[str]]:
     """Name and statements of the body for the items that a vector holds."""
     items = kernel.items_per_vector
-    before = Ranges(kernel)
-    walks = tuple(walk_of(kernel, s, before) for s in kernel.stages)
-    _refuse_unknown(kernel, walks, before)
+    points, walks = walks_of(kernel)
+    _refuse_unknown(kernel, walks, Ranges(points))
     context = _Context(
-        kernel, replace(kernel, stages=tuple(w.vector for w in walks)), walks, Names(
+        points, replace(kernel, stages=tuple(w.vector for w in walks)), walks, Names(
             fixed_names(kernel) + tuple(axis for w in walks for axis, _ in w.vector.dims)
         ),
     )  # fmt: skip

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from daedalus.dsl.ir import Kernel, Node, Op, Stage
 from daedalus.dsl.ranges import Ranges
+from daedalus.generator.passes.expand_dot import expand_dot
 from daedalus.generator.passes.tile import divide_axis
 from daedalus.generator.targets.neon.lanes import Lanes
 
@@ -20,7 +21,7 @@ class Walk:
     """A stage as the back end goes through it.
 
     vector  what a vector does; its loops are the stage's
-    point   the stage as it was: what one lane does
+    point   the stage as it was, without DOT, which portable C has not: what one lane does
     axis    the axis cut into strips, "" where none is
     lanes   points of that axis in a strip
     """
@@ -44,8 +45,14 @@ class Walk:
         )
 
 
-def walk_of(kernel: Kernel, stage: Stage, ranges: Ranges) -> Walk:
-    """How a stage of a kernel is walked."""
+def walks_of(kernel: Kernel) -> tuple[Kernel, tuple[Walk, ...]]:
+    """The kernel of single points, and how each of its stages is walked."""
+    points, ranges = expand_dot(kernel), Ranges(kernel)
+    both = zip(kernel.stages, points.stages, strict=True)
+    return points, tuple(replace(_walk(kernel, s, ranges), point=p) for s, p in both)
+
+
+def _walk(kernel: Kernel, stage: Stage, ranges: Ranges) -> Walk:
     axis, extent = stage.dims[-1]
     if stage.vector > 1 or (axis not in dict(stage.limits) and extent <= _LONGEST):
         return Walk(stage, stage)
