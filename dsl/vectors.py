@@ -295,11 +295,11 @@ def _explored(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
     pool = items.take(np.arange(explorers))
     for _ in range(_GENERATIONS):
         parents = pool.take(_evenly(decision_patterns(kernel, pool), explorers // 2 or 1, rng))
-        pool = _joined(pool, _conformant(kernel, _neighbours(kernel, parents, rng)))
-    return _joined(items, pool)
+        pool = joined(pool, _conformant(kernel, neighbours(kernel, parents, rng)))
+    return joined(items, pool)
 
 
-def _neighbours(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
+def neighbours(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
     """Each item with some elements and parameters moved a little, within their ranges.
 
     Only elements that are not zero move in blocks, so that an item keeps its class.
@@ -325,7 +325,35 @@ def _conformant(kernel: Kernel, items: Items) -> Items:
     return items.take(interp.run(kernel, items).conformant(kernel.defaults))
 
 
-def _joined(a: Items, b: Items) -> Items:
+def crossed(items: Items, rng: np.random.Generator) -> Items:
+    """Each item with some elements and parameters of another one."""
+    other = rng.permutation(items.count)
+
+    def mix(a: Array) -> Array:
+        return np.where(rng.random(a.shape) < rng.choice([0.1, 0.5]), a[other], a)
+
+    return Items(
+        {n: mix(a) for n, a in items.buffers.items()}, {n: mix(a) for n, a in items.params.items()}
+    )
+
+
+def cornered(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
+    """Each item with some elements and parameters at the ends of their ranges.
+
+    Only elements that are not zero move in blocks, so that an item keeps its class.
+    """
+    buffers = {}
+    for b in kernel.buffers:
+        old = items.buffers[b.name]
+        move = rng.random(old.shape) < rng.choice([0.02, 0.2])
+        if b.kind == "block":
+            move &= old != 0
+        buffers[b.name] = np.where(move, rng.choice([b.lo, b.hi], old.shape), old)
+    return Items(buffers, dict(items.params))
+
+
+def joined(a: Items, b: Items) -> Items:
+    """The items of both."""
     return Items(
         {n: np.concatenate([v, b.buffers[n]]) for n, v in a.buffers.items()},
         {n: np.concatenate([v, b.params[n]]) for n, v in a.params.items()},

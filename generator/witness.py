@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Witnesses: conformant items that tell each chosen NEON lowering from the plainer operation.
+
+A lowering that saturates, rounds or relies on arithmetic modulo 2**w is right for all items; on
+most of them the plain operation is right, too. A *goal* is one such lowering; an item is its
+*witness* where the variant's result would be another with the plain operation in its place
+(saturating and rounding ones), or where the value is beyond the lane that holds it (modular ones:
+whoever takes the lane for the value is wrong there).
+
+`generated/witnesses.json` keeps a few items a kernel; what they show is computed anew each time,
+so a file that no longer fits is noticed. A goal that has no witness is an error: either nothing
+that conforms reaches it, then ranges are too weak and the spec should say so by an assumption, or
+the search is. Those that are known stand, with the reason, in `unwitnessed.toml` beside the specs.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from daedalus.dsl import interp, vectors
+from daedalus.dsl.interp import Array, Items
+from daedalus.dsl.ir import Kernel, Op
+from daedalus.generator.passes.pipeline import lower
+from daedalus.generator.registry import Entry
+from daedalus.generator.schedule import Schedule, variant_name
+from daedalus.generator.targets.neon import simulate
+from daedalus.generator.targets.neon.emit import emit
+from daedalus.generator.targets.neon.ops import OPS
+from daedalus.generator.targets.neon.rules import limits
+from daedalus.generator.targets.neon.select import Need, Selection
+from daedalus.generator.targets.neon.simulate import Change
+
+# The operation without saturation or rounding, on the same operands.
+PLAIN = {
+    "qadd_u": "add", "qadd_s": "add", "sqadd_u": "add", "qsub_u": "sub", "qsub_s": "sub",
+    "qshl_n_u": "shl_n", "qmovn_u": "movn", "qmovn_s": "movn", "qmovun": "movn",
+    "qshrn_n_u": "shrn_n", "qshrn_n_s": "shrn_n", "qshrun_n": "shrn_n",
+    "qrshrn_n_u": "rshrn_n", "qrshrn_n_s": "rshrn_n", "qrshrun_n": "rshrn_n",
+    "rshrn_n": "shrn_n", "rshr_n_u": "shr_n_u", "rshr_n_s": "shr_n_s",
+    "rhadd_u": "hadd_u", "rhadd_s": "hadd_s",
+}  # fmt: skip
+
+_DRAWN = 3000  # items a kernel and class that the search begins with
+_KEPT = 48  # best items that each round looks around
+_ROUNDS = 40
+_TRIED = 64  # items on which a changed operation is run to the end
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One lowering of a variant, and the operation that it has to be told from.
+
+    plain  the operation, or "" where the lane holds the value modulo 2**w only
+    """
+
+    stage: int
+    need: Need
+    rule: str
+    op: str
+    plain: str
+
+    def __str__(self) -> str:
+        node, demand = self.need
+        what = f"{self.op} for {self.plain}" if self.plain else "wraps"
+        name = f" {node.name}" if node.name else ""
+        return f"{node.loc}: {node.op}{name} as {demand.kind} {demand.width} (rule {self.rule}, {what})"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A variant as the search sees it: its program, what was selected, the goals."""
+
+    name: str
+    schedule: Schedule
+    kernel: Kernel  # as the spec has it
+    lowered: Kernel
+    selections: list[Selection]
+    goals: list[Goal]
+
+    def conformant(self, items: Items) -> Array:
+        """Which items the variant has to get right."""
+        if not items.count:
+            return np.zeros(0, dtype=bool)
+        assume = self.kernel.defaults | set(self.schedule.assume)
+        ok: Array = interp.run(self.kernel, items).conformant(assume)
+        return ok & interp.in_class(self.kernel, self.schedule.class_name, items)
+
+
+def plans(entry: Entry) -> Iterator[Plan]:
+    """The NEON variants of a kernel."""
+    for schedule, _ in entry.schedules:
+        if schedule.target != "neon":
+            continue
+        lowered = lower(entry.kernel, schedule)
+        seen: list[Selection] = []
+        emit(lowered, seen.append)
+        # Bodies for several items and for one left over; goals are the same but for shapes.
+        selections = seen[: len(lowered.stages)]
+        name = variant_name(entry.kernel.id, schedule)
+        goals = [g for n, s in enumerate(selections) for g in _goals(n, s)]
+        yield Plan(name, schedule, entry.kernel, lowered, selections, goals)
+
+
+def _goals(stage: int, selection: Selection) -> Iterator[Goal]:
+    for need in selection.reached():
+        node, demand = need
+        choice = selection.chosen[need]
+        if choice.op in PLAIN:
+            yield Goal(stage, need, choice.rule, choice.op, PLAIN[choice.op])
+        if demand.kind == "bits" and choice.op in OPS and not node.is_bool:
+            held = selection.ranges.of(node)
+            if not any(held.within(*limits(demand.width, s)) for s in (False, True)):
+                yield Goal(stage, need, choice.rule, choice.op, "")
+
+
+# ------------------------------------------------------------------ what items show
+
+
+def shown(plan: Plan, items: Items, goals: list[Goal]) -> dict[Goal, Array]:
+    """Of every goal, the numbers of (at most _TRIED) items that are its witnesses.
+
+    All items have to be conformant for the variant.
+    """
+    found: dict[Goal, Array] = {}
+    if not items.count:
+        return {g: np.zeros(0, np.int64) for g in goals}
+    base = simulate.run(plan.lowered, plan.selections, items)
+    for goal in goals:
+        differs = _differs(plan, base, goal)
+        where = np.flatnonzero(np.broadcast_to(differs, (items.count, differs.shape[1])).any(1))
+        where = where[:: max(1, len(where) // _TRIED)][:_TRIED]
+        if goal.plain and len(where):
+            change = Change(goal.stage, goal.need, goal.plain)
+            got = simulate.run(plan.lowered, plan.selections, items.take(where), change)
+            wrong = np.zeros(len(where), dtype=bool)
+            for name, values in got.outputs.items():
+                other = values != base.outputs[name][where]
+                wrong |= other.reshape(len(where), -1).any(axis=1)
+            where = where[wrong]
+        found[goal] = where
+    return found
+
+
+def _differs(plan: Plan, base: simulate.Ran, goal: Goal) -> Array:
+    """Where the value itself differs: bool, broadcasts to [items, lanes]."""
+    forms, values = base.forms[goal.stage], base.values[goal.stage]
+    if goal.plain:
+        choice = plan.selections[goal.stage].chosen[goal.need]
+        plain = simulate.compute(goal.plain, choice, goal.need[1], forms, values)
+        return np.asarray(plain != forms[goal.need]) & base.active[goal.stage]
+    return np.asarray(_beyond(plan, base, goal) > 0) & base.active[goal.stage]
+
+
+def _beyond(plan: Plan, base: simulate.Ran, goal: Goal) -> Array:
+    """How far the value is beyond the lane; negative inside: what the search raises."""
+    node, demand = goal.need
+    held = plan.selections[goal.stage].ranges.of(node)
+    signed = demand.kind == "sat_s" or (demand.kind == "bits" and held.lo < 0)
+    lo, hi = limits(demand.width, signed)
+    value = base.values[goal.stage][node]
+    return np.maximum(lo - value, value - hi)
+
+
+# ------------------------------------------------------------------ search
+
+
+def search(entry: Entry, seed: int = 1, known: Items | None = None) -> tuple[Items, list[str]]:
+    """Items that are witnesses of all goals of a kernel's variants, as few as are easily found.
+
+    The second result has a line for every goal without one. `known` items are tried first.
+    """
+    todo = [p for p in plans(entry) if p.goals]
+    kernel = entry.kernel
+    chosen: list[Items] = []
+    missing: list[str] = []
+    if not todo:
+        return _nothing(kernel), []
+    pool = _drawn(kernel, seed)
+    if known is not None and known.count:
+        pool = vectors.joined(known, pool)
+    for plan in todo:
+        mine = pool.take(plan.conformant(pool))
+        already = _all(kernel, chosen)
+        already = already.take(plan.conformant(already))
+        left = [g for g, w in shown(plan, already, plan.goals).items() if not len(w)]
+        for start in range(0, mine.count, 1000):
+            part = mine.take(np.arange(start, min(start + 1000, mine.count)))
+            found = shown(plan, part, left)
+            for n in _cover([found[g] for g in left if len(found[g])]):
+                chosen.append(part.take(np.array([n])))
+            left = [g for g in left if not len(found[g])]
+            if not left:
+                break
+        for goal in left:
+            one = _climb(plan, goal, mine, seed)
+            if one is None:
+                missing.append(f"{plan.name}: {goal}")
+            else:
+                chosen.append(one)
+    return _all(kernel, chosen), missing
+
+
+def _cover(sets: list[Array]) -> list[int]:
+    """Few numbers of which every set has one: the most frequent first."""
+    left = [set(s.tolist()) for s in sets]
+    found: list[int] = []
+    while left:
+        counts: dict[int, int] = {}
+        for s in left:
+            for n in s:
+                counts[n] = counts.get(n, 0) + 1
+        best = max(sorted(counts), key=lambda n: counts[n])
+        found.append(best)
+        left = [s for s in left if best not in s]
+    return found
+
+
+def _drawn(kernel: Kernel, seed: int) -> Items:
+    """Conformant and boundary items, those beside the boundaries last."""
+    count = _DRAWN * len(kernel.class_names)
+    return vectors.joined(
+        vectors.make_items(kernel, count, seed, "conformant"),
+        vectors.make_items(kernel, count, seed, "boundary"),
+    )
+
+
+def _climb(plan: Plan, goal: Goal, start: Items, seed: int) -> Items | None:
+    """Looks around the items that come closest, for some rounds."""
+    rng = np.random.default_rng([seed, goal.stage, goal.need[0].seq, goal.need[1].width])
+    pool = start
+    for _ in range(_ROUNDS):
+        base = simulate.run(plan.lowered, plan.selections, pool)
+        score = np.broadcast_to(
+            _beyond(plan, base, goal), (pool.count, plan.lowered.stages[goal.stage].lanes)
+        )
+        order = np.argsort(-score.max(axis=1), kind="stable")
+        best = pool.take(order[:_KEPT])
+        around = [best]
+        for _ in range(6):
+            around.append(vectors.neighbours(plan.kernel, best, rng))
+        around.append(vectors.crossed(best, rng))
+        around.append(vectors.cornered(plan.kernel, best, rng))
+        pool = around[0]
+        for more in around[1:]:
+            pool = vectors.joined(pool, more)
+        pool = pool.take(plan.conformant(pool))
+        found = shown(plan, pool, [goal])[goal]
+        if len(found):
+            return pool.take(found[:1])
+    return None
+
+
+def _nothing(kernel: Kernel) -> Items:
+    return Items(
+        {b.name: np.zeros((0, *b.extents), np.int64) for b in kernel.buffers},
+        {p.name: np.zeros((0,) if p.count == 1 else (0, p.count), np.int64) for p in kernel.params},
+    )
+
+
+def _all(kernel: Kernel, parts: list[Items]) -> Items:
+    found = _nothing(kernel)
+    for one in parts:
+        found = vectors.joined(found, one)
+    return found
