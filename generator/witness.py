@@ -14,13 +14,14 @@ the search is. Those that are known stand, with the reason, in `unwitnessed.toml
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.interp import Array, Items
-from daedalus.dsl.ir import Kernel, Op
+from daedalus.dsl.ir import Kernel, Node, Op
+from daedalus.dsl.ranges import Interval
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import Schedule, variant_name
@@ -41,9 +42,14 @@ PLAIN = {
     "rhadd_u": "hadd_u", "rhadd_s": "hadd_s",
 }  # fmt: skip
 
+SATURATING = frozenset(n for n in PLAIN if n.startswith(("q", "sq")))
+
 _DRAWN = 3000  # items a kernel and class that the search begins with
+_WIDE = 200  # items that the first round looks around
 _KEPT = 48  # best items that each round looks around
-_ROUNDS = 40
+_UNSEEN = 1e9  # how much worse a lane is that the result does not depend on
+_ATTEMPTS = 6  # for a goal that is not met
+_ROUNDS = 80
 _TRIED = 64  # items on which a changed operation is run to the end
 
 
@@ -64,7 +70,8 @@ class Goal:
         node, demand = self.need
         what = f"{self.op} for {self.plain}" if self.plain else "wraps"
         name = f" {node.name}" if node.name else ""
-        return f"{node.loc}: {node.op}{name} as {demand.kind} {demand.width} (rule {self.rule}, {what})"
+        form = f"{demand.kind} {demand.width}"
+        return f"{node.loc}: {node.op}{name} as {form} (rule {self.rule}, {what})"
 
 
 @dataclass(frozen=True)
@@ -103,15 +110,28 @@ def plans(entry: Entry) -> Iterator[Plan]:
 
 
 def _goals(stage: int, selection: Selection) -> Iterator[Goal]:
+    known = _bounds(selection)
     for need in selection.reached():
         node, demand = need
-        choice = selection.chosen[need]
+        choice, held = selection.chosen[need], known[node]
+        if choice.op in SATURATING and held.within(*limits(demand.width, demand.kind == "sat_s")):
+            continue  # it cannot bind: with the plain operation the lane holds the same
         if choice.op in PLAIN:
             yield Goal(stage, need, choice.rule, choice.op, PLAIN[choice.op])
-        if demand.kind == "bits" and choice.op in OPS and not node.is_bool:
-            held = selection.ranges.of(node)
-            if not any(held.within(*limits(demand.width, s)) for s in (False, True)):
-                yield Goal(stage, need, choice.rule, choice.op, "")
+        fits = any(held.within(*limits(demand.width, s)) for s in (False, True))
+        if demand.kind == "bits" and choice.op in OPS and not node.is_bool and not fits:
+            yield Goal(stage, need, choice.rule, choice.op, "")
+
+
+def _bounds(selection: Selection) -> dict[Node, Interval]:
+    """Of every value, what ranges prove and what assumptions say of it to whoever uses it."""
+    found = {n: selection.ranges.of(n) for n in selection.stage.nodes()}
+    for n in selection.stage.nodes():
+        if n.op is Op.ASSUME:
+            held = found[n.args[0]]
+            lo, hi = max(held.lo, n.attr[1]), min(held.hi, n.attr[2])
+            found[n.args[0]] = Interval(lo, max(lo, hi))
+    return found
 
 
 # ------------------------------------------------------------------ what items show
@@ -192,12 +212,17 @@ def search(entry: Entry, seed: int = 1, known: Items | None = None) -> tuple[Ite
             left = [g for g in left if not len(found[g])]
             if not left:
                 break
-        for goal in left:
-            one = _climb(plan, goal, mine, seed)
-            if one is None:
-                missing.append(f"{plan.name}: {goal}")
-            else:
-                chosen.append(one)
+        for attempt in range(_ATTEMPTS):
+            again, left = left, []
+            for goal in again:
+                others = _all(kernel, chosen)  # what shows one goal is often near what shows another
+                near = vectors.joined(others.take(plan.conformant(others)), mine)
+                one = _climb(plan, goal, near, seed + attempt)
+                if one is None:
+                    left.append(goal)
+                else:
+                    chosen.append(one)
+        missing += [f"{plan.name}: {goal}" for goal in left]
     return _all(kernel, chosen), missing
 
 
@@ -217,38 +242,60 @@ def _cover(sets: list[Array]) -> list[int]:
 
 
 def _drawn(kernel: Kernel, seed: int) -> Items:
-    """Conformant and boundary items, those beside the boundaries last."""
+    """Items of several manners; not all conformant."""
     count = _DRAWN * len(kernel.class_names)
-    return vectors.joined(
-        vectors.make_items(kernel, count, seed, "conformant"),
-        vectors.make_items(kernel, count, seed, "boundary"),
-    )
+    usual = vectors.make_items(kernel, count, seed, "conformant")
+    pool = vectors.joined(usual, vectors.make_items(kernel, count, seed, "boundary"))
+    if any(b.kind == "block" and b.access != "out" for b in kernel.buffers):
+        rng = np.random.default_rng([seed, 1])
+        pool = vectors.joined(pool, vectors.spiked(kernel, usual, rng))
+    return pool
 
 
 def _climb(plan: Plan, goal: Goal, start: Items, seed: int) -> Items | None:
     """Looks around the items that come closest, for some rounds."""
     rng = np.random.default_rng([seed, goal.stage, goal.need[0].seq, goal.need[1].width])
-    pool = start
+    pool = start.take(np.argsort(-_closeness(plan, goal, start), kind="stable")[:_WIDE])
     for _ in range(_ROUNDS):
-        base = simulate.run(plan.lowered, plan.selections, pool)
-        score = np.broadcast_to(
-            _beyond(plan, base, goal), (pool.count, plan.lowered.stages[goal.stage].lanes)
-        )
-        order = np.argsort(-score.max(axis=1), kind="stable")
-        best = pool.take(order[:_KEPT])
-        around = [best]
-        for _ in range(6):
-            around.append(vectors.neighbours(plan.kernel, best, rng))
-        around.append(vectors.crossed(best, rng))
-        around.append(vectors.cornered(plan.kernel, best, rng))
-        pool = around[0]
-        for more in around[1:]:
-            pool = vectors.joined(pool, more)
-        pool = pool.take(plan.conformant(pool))
         found = shown(plan, pool, [goal])[goal]
         if len(found):
             return pool.take(found[:1])
+        best = pool.take(np.argsort(-_closeness(plan, goal, pool), kind="stable")[:_KEPT])
+        pool = best
+        for _ in range(4):
+            pool = vectors.joined(pool, vectors.neighbours(plan.kernel, best, rng))
+            pool = vectors.joined(pool, vectors.shaken(plan.kernel, best, rng))
+            pool = vectors.joined(pool, vectors.shaken(plan.kernel, best, rng))
+            pool = vectors.joined(pool, vectors.crossed(best, rng))
+        pool = pool.take(plan.conformant(pool))
     return None
+
+
+def _closeness(plan: Plan, goal: Goal, items: Items) -> Array:
+    """Per item, larger where it is closer to being a witness: how far the value is beyond the lane,
+    on lanes of which the result depends on this value at all."""
+    base = simulate.run(plan.lowered, plan.selections, items)
+    lanes = (items.count, plan.lowered.stages[goal.stage].lanes)
+    beyond = np.broadcast_to(_beyond(plan, base, goal), lanes).astype(np.float64)
+    if goal.plain:
+        change = Change(goal.stage, goal.need, simulate.INVERTED)
+        got = simulate.run(plan.lowered, plan.selections, items, change)
+        beyond = np.where(_seen(plan, goal, base, got), beyond, beyond - _UNSEEN)
+    best: Array = beyond.max(axis=1)
+    return best
+
+
+def _seen(plan: Plan, goal: Goal, base: simulate.Ran, got: simulate.Ran) -> Array:
+    """Where two runs differ in what they store: a lane of the last stage, else an item."""
+    seen = np.zeros((), dtype=bool)
+    if goal.stage == len(plan.selections) - 1:
+        for root in plan.selections[-1].roots[: len(plan.lowered.stages[-1].stores)]:
+            seen = seen | (base.forms[-1][root] != got.forms[-1][root])
+        return np.asarray(seen)
+    for name, values in got.outputs.items():
+        other = (values != base.outputs[name]).reshape(len(values), -1)
+        seen = seen | other.any(axis=1)[:, None]
+    return np.asarray(seen)
 
 
 def _nothing(kernel: Kernel) -> Items:

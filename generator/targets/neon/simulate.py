@@ -18,9 +18,12 @@ from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.select import Choice, Demand, Need, Selection
 
 
+INVERTED = "inverted"  # as a change: all bits of what the operation gives
+
+
 @dataclass(frozen=True)
 class Change:
-    """The operation `op` in place of the one chosen for a need of a stage."""
+    """The operation `op` in place of the one chosen for a need of a stage, or INVERTED."""
 
     stage: int
     need: Need
@@ -80,8 +83,11 @@ def _forms(selection: Selection, told: interp.StageRun, change: Change | None) -
         elif choice.op == "":
             forms[need] = forms[choice.inputs[0]]
         else:
-            op = change.op if change is not None and change.need == need else choice.op
+            changed = change.op if change is not None and change.need == need else ""
+            op = changed if changed in OPS else choice.op
             forms[need] = compute(op, choice, demand, forms, told.values)
+            if changed == INVERTED:
+                forms[need] = forms[need] ^ _ones(demand.width)
     return forms
 
 
