@@ -22,6 +22,7 @@ from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, rep
 from daedalus.generator.schedule import Schedule, parse_variant
 
 KINDS = ("conformant", "boundary", "hostile")
+WITNESS = "witness"  # a further kind: items that tell lowerings from plainer ones (witness.py)
 _PATIENCE = 1800  # seconds for one program; emulated and sanitized ones are slow
 
 # Items drawn for each one asked for, per class: a few more conformant ones than asked for, since a
@@ -89,8 +90,13 @@ class Batch:
     result: interp.Result
 
 
-def prepare(kernel: Kernel, count: int, seed: int) -> list[Batch]:
-    """The batches of a kernel. Boundary items lie in planes whose rows run upwards."""
+def prepare(
+    kernel: Kernel, count: int, seed: int, witnesses: vectors.Items | None = None
+) -> list[Batch]:
+    """The batches of a kernel; `witnesses` are one, if there are any.
+
+    Boundary items lie in planes whose rows run upwards.
+    """
     out = []
     for kind in KINDS:
         n = max(16, int(count * len(kernel.class_names) * _SHARE[kind]))
@@ -98,6 +104,12 @@ def prepare(kernel: Kernel, count: int, seed: int) -> list[Batch]:
         rng = np.random.default_rng([seed, KINDS.index(kind)])
         placed = layout.place(kernel, items, rng, upwards=kind == "boundary")
         out.append(Batch(kind, placed, interp.run(kernel, items)))
+    if witnesses is not None and witnesses.count:
+        # At least some, so that one for several items a vector also fills it.
+        items = witnesses.take(np.resize(np.arange(witnesses.count), max(16, witnesses.count)))
+        rng = np.random.default_rng([seed, len(KINDS)])
+        placed = layout.place(kernel, items, rng, upwards=False)
+        out.append(Batch(WITNESS, placed, interp.run(kernel, items)))
     return out
 
 

@@ -9,8 +9,8 @@ whoever takes the lane for the value is wrong there).
 
 `generated/witnesses.json` keeps a few items a kernel; what they show is computed anew each time,
 so a file that no longer fits is noticed. A goal that has no witness is an error: either nothing
-that conforms reaches it, then ranges are too weak and the spec should say so by an assumption, or
-the search is. Those that are known stand, with the reason, in `unwitnessed.toml` beside the specs.
+that conforms reaches it, then ranges are too weak and the spec should say so by an assumption; or
+the search is. What ranges and assumptions prove to be the same on all items is no goal.
 """
 
 from collections.abc import Iterator
@@ -22,6 +22,7 @@ from daedalus.dsl import interp, vectors
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Interval
+from daedalus.generator import witness_file
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import Schedule, variant_name
@@ -185,45 +186,71 @@ def _beyond(plan: Plan, base: simulate.Ran, goal: Goal) -> Array:
 # ------------------------------------------------------------------ search
 
 
-def search(entry: Entry, seed: int = 1, known: Items | None = None) -> tuple[Items, list[str]]:
-    """Items that are witnesses of all goals of a kernel's variants, as few as are easily found.
+@dataclass(frozen=True)
+class Found:
+    """What is known of a kernel's witnesses.
 
-    The second result has a line for every goal without one. `known` items are tried first.
+    items    the witnesses, of all variants
+    counts   per NEON variant: goals, and how many of them have a witness
+    missing  a line for every goal without one
+    """
+
+    items: Items
+    counts: dict[str, tuple[int, int]]
+    missing: list[str]
+
+
+def examine(entry: Entry, items: Items) -> Found:
+    """What the items show."""
+    counts: dict[str, tuple[int, int]] = {}
+    missing: list[str] = []
+    for plan in plans(entry):
+        found = shown(plan, items.take(plan.conformant(items)), plan.goals)
+        left = [g for g in plan.goals if not len(found[g])]
+        counts[plan.name] = (len(plan.goals), len(plan.goals) - len(left))
+        missing += [f"{plan.name}: {g}" for g in left]
+    return Found(items, counts, missing)
+
+
+def recorded(entry: Entry) -> Found:
+    """What the items on file show."""
+    return examine(entry, witness_file.read(entry.kernel))
+
+
+def search(entry: Entry, seed: int = 1) -> Found:
+    """Looks for witnesses of all goals of a kernel's variants, as few as are easily found.
+
+    A function of kernel, schedules and seed.
     """
     todo = [p for p in plans(entry) if p.goals]
     kernel = entry.kernel
-    chosen: list[Items] = []
-    missing: list[str] = []
+    chosen = witness_file.none(kernel)
     if not todo:
-        return _nothing(kernel), []
+        return examine(entry, chosen)
     pool = _drawn(kernel, seed)
-    if known is not None and known.count:
-        pool = vectors.joined(known, pool)
     for plan in todo:
         mine = pool.take(plan.conformant(pool))
-        already = _all(kernel, chosen)
-        already = already.take(plan.conformant(already))
-        left = [g for g, w in shown(plan, already, plan.goals).items() if not len(w)]
+        known = shown(plan, chosen.take(plan.conformant(chosen)), plan.goals)
+        left = [g for g in plan.goals if not len(known[g])]
         for start in range(0, mine.count, 1000):
             part = mine.take(np.arange(start, min(start + 1000, mine.count)))
             found = shown(plan, part, left)
-            for n in _cover([found[g] for g in left if len(found[g])]):
-                chosen.append(part.take(np.array([n])))
+            best = _cover([found[g] for g in left if len(found[g])])
+            chosen = vectors.joined(chosen, part.take(np.array(best, np.int64)))
             left = [g for g in left if not len(found[g])]
             if not left:
                 break
         for attempt in range(_ATTEMPTS):
             again, left = left, []
             for goal in again:
-                others = _all(kernel, chosen)  # what shows one goal is often near what shows another
-                near = vectors.joined(others.take(plan.conformant(others)), mine)
+                # What shows one goal is often near what shows another.
+                near = vectors.joined(chosen.take(plan.conformant(chosen)), mine)
                 one = _climb(plan, goal, near, seed + attempt)
                 if one is None:
                     left.append(goal)
                 else:
-                    chosen.append(one)
-        missing += [f"{plan.name}: {goal}" for goal in left]
-    return _all(kernel, chosen), missing
+                    chosen = vectors.joined(chosen, one)
+    return examine(entry, chosen)
 
 
 def _cover(sets: list[Array]) -> list[int]:
@@ -296,17 +323,3 @@ def _seen(plan: Plan, goal: Goal, base: simulate.Ran, got: simulate.Ran) -> Arra
         other = (values != base.outputs[name]).reshape(len(values), -1)
         seen = seen | other.any(axis=1)[:, None]
     return np.asarray(seen)
-
-
-def _nothing(kernel: Kernel) -> Items:
-    return Items(
-        {b.name: np.zeros((0, *b.extents), np.int64) for b in kernel.buffers},
-        {p.name: np.zeros((0,) if p.count == 1 else (0, p.count), np.int64) for p in kernel.params},
-    )
-
-
-def _all(kernel: Kernel, parts: list[Items]) -> Items:
-    found = _nothing(kernel)
-    for one in parts:
-        found = vectors.joined(found, one)
-    return found

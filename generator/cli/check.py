@@ -10,7 +10,9 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, repo_root
 from daedalus.generator.cli.gen import differences, generate_or_explain
 from daedalus.generator.cli.tables import print_table
+from daedalus.generator.cli.witness import known_or_searched
 from daedalus.generator.crosscheck import (
+    WITNESS,
     Outcome,
     check_dispatch,
     check_kernel,
@@ -23,6 +25,7 @@ from daedalus.generator.crosscheck import (
 from daedalus.generator.registry import Entry, find, load
 from daedalus.generator.schedule import TARGETS, variant_name
 from daedalus.generator.variants import Variant
+from daedalus.generator.witness import Found
 
 SHOWN_FAILURES = 10
 RECORDED_ITEMS = 10000  # what a recorded variant has passed at least
@@ -118,7 +121,14 @@ def run_checks(
         task = progress.add_task("", total=len(entries))
         for e in entries:
             progress.update(task, description=f"{e.kernel.id}: drawing items")
-            batches = prepare(e.kernel, items, seed)
+            witnesses = None
+            if "neon" in targets:
+                progress.update(task, description=f"{e.kernel.id}: witnesses")
+                found_witnesses = known_or_searched(e)
+                witnesses = found_witnesses.items
+                if found_witnesses.counts:
+                    outcomes.append(_witness_outcome(e, found_witnesses))
+            batches = prepare(e.kernel, items, seed, witnesses)
             for remark in exclusions(e.kernel, batches):
                 console.print(remark, markup=False, soft_wrap=True)
             for d in found:
@@ -130,8 +140,17 @@ def run_checks(
                 outcomes.append(check_dispatch(e.kernel, d, programs[d.arch], batches, seed))
             progress.advance(task)
     for o in outcomes:
-        o.wanted = items
+        o.wanted = items if o.variant != WITNESS else o.wanted
     return outcomes
+
+
+def _witness_outcome(entry: Entry, found: Found) -> Outcome:
+    """The report's line on whether every lowering is told from the plainer operation."""
+    return Outcome(
+        entry.kernel.id, "neon", WITNESS, "simulated", items=found.items.count,
+        conformant=found.items.count, mismatches=len(found.missing), wanted=0,
+        failures=[f"{m}: no witness was found" for m in found.missing],
+    )  # fmt: skip
 
 
 def _print(outcomes: list[Outcome]) -> None:

@@ -297,7 +297,7 @@ def _below(node: Node) -> list[Node]:
     return list(walk((node,)))
 
 
-ARITHMETIC = [Op.ADD, Op.SUB, Op.SHR, Op.RSHR, Op.MIN, Op.MAX, Op.ABS, Op.CLIP, Op.WRAP]  # fmt: skip
+ARITHMETIC = [Op.ADD, Op.SUB, Op.SHR, Op.RSHR, Op.MIN, Op.MAX, Op.ABS, Op.CLIP, Op.WRAP]
 
 
 @pytest.mark.parametrize("op", ARITHMETIC)

@@ -12,11 +12,10 @@ import numpy as np
 
 from daedalus.dsl import interp
 from daedalus.dsl.interp import Array, Items
-from daedalus.dsl.ir import Kernel, Node, Op
+from daedalus.dsl.ir import Kernel, Node
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
 from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.select import Choice, Demand, Need, Selection
-
 
 INVERTED = "inverted"  # as a change: all bits of what the operation gives
 
