@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Witnesses: conformant items that tell each chosen NEON lowering from the plainer operation.
 
-A lowering that saturates, rounds or relies on arithmetic modulo 2**w is right for all items; on
-most of them the plain operation is right, too. A *goal* is one such lowering; an item is its
-*witness* where the variant's result would be another with the plain operation in its place
-(saturating and rounding ones), or where the value is beyond the lane that holds it (modular ones:
-whoever takes the lane for the value is wrong there).
+A lowering that saturates, rounds, compares or relies on arithmetic modulo 2**w is right for all
+items; on most of them a plainer operation is right, too. A *goal* is one such lowering; an item is
+its *witness* where the variant's result would be another with the plainer operation in its place,
+or, for modular ones, where the value is beyond the lane that holds it (whoever takes the lane for
+the value is wrong there).
 
 `generated/witnesses.json` keeps a few items a kernel; what they show is computed anew each time,
 so a file that no longer fits is noticed. A goal that has no witness is an error: either nothing
@@ -33,7 +33,7 @@ from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.select import Need, Selection
 from daedalus.generator.targets.neon.simulate import Change
 
-# The operation without saturation or rounding, on the same operands.
+# The operation without saturation or rounding, or of the other strictness, on the same operands.
 PLAIN = {
     "qadd_u": "add", "qadd_s": "add", "sqadd_u": "add", "qsub_u": "sub", "qsub_s": "sub",
     "qshl_n_u": "shl_n", "qmovn_u": "movn", "qmovn_s": "movn", "qmovun": "movn",
@@ -41,6 +41,7 @@ PLAIN = {
     "qrshrn_n_u": "rshrn_n", "qrshrn_n_s": "rshrn_n", "qrshrun_n": "rshrn_n",
     "rshrn_n": "shrn_n", "rshr_n_u": "shr_n_u", "rshr_n_s": "shr_n_s",
     "rhadd_u": "hadd_u", "rhadd_s": "hadd_s",
+    "cge_u": "cgt_u", "cge_s": "cgt_s", "cgt_u": "cge_u", "cgt_s": "cge_s",
 }  # fmt: skip
 
 SATURATING = frozenset(n for n in PLAIN if n.startswith(("q", "sq")))
@@ -176,11 +177,13 @@ def _differs(plan: Plan, base: simulate.Ran, goal: Goal) -> Array:
 def _beyond(plan: Plan, base: simulate.Ran, goal: Goal) -> Array:
     """How far the value is beyond the lane; negative inside: what the search raises."""
     node, demand = goal.need
+    values = base.values[goal.stage]
+    if node.op in (Op.LE, Op.GT):  # strictness shows where both sides are equal
+        return -np.abs(values[node.args[0]].astype(np.int64) - values[node.args[1]])
     held = plan.selections[goal.stage].ranges.of(node)
     signed = demand.kind == "sat_s" or (demand.kind == "bits" and held.lo < 0)
     lo, hi = limits(demand.width, signed)
-    value = base.values[goal.stage][node]
-    return np.maximum(lo - value, value - hi)
+    return np.maximum(lo - values[node], values[node] - hi)
 
 
 # ------------------------------------------------------------------ search

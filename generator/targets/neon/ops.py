@@ -17,7 +17,7 @@ selection rules run it.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -142,4 +142,10 @@ _ALL: list[MachineOp] = [
     MachineOp("qrshrun_n", "qrshrun", "narrow", "su", lambda w, a, n: _su(_round(a[0], n), w), "n"),
 ]
 
-OPS: dict[str, MachineOp] = {op.name: op for op in _ALL}
+# Where a limit cannot bind, the plain operation is to be chosen: saturating ones cost a trifle more.
+_TIE = 0.001
+
+OPS: dict[str, MachineOp] = {
+    op.name: replace(op, cost=op.cost + _TIE) if op.stem.startswith(("q", "sq")) else op
+    for op in _ALL
+}
