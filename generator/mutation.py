@@ -2,27 +2,28 @@
 """The check of the check: every mutant of generated NEON code must be told from the original.
 
 Mutants run through the check program, through SIMDe or natively, first on a kernel's witnesses,
-then on a few drawn items. One that gives the original's results everywhere *survives*: then either
-items are missing, or it computes the same. The latter stand in `tools/mutants.toml`, with the
-reason; an entry there that no survivor needs is an error, too.
+then on a few drawn items, then on as many as `check` draws. One that gives the original's results
+everywhere *survives*: then either items are missing, or it computes the same. The latter stand in
+`tools/mutants.toml`, with the reason; an entry there that no survivor needs is an error, too.
 """
 
 import os
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from daedalus.generator import crosscheck, fetch, native, witness_file
+from daedalus.generator import crosscheck, fetch, native, reasons, witness_file
 from daedalus.generator.cli.common import UserError, build_dir, repo_root
 from daedalus.generator.crosscheck import Batch, Device
 from daedalus.generator.mutants import Mutant, mutate, unknown
+from daedalus.generator.reasons import Reason
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import Schedule, variant_name
 
 DRAWN = 300  # conformant items a class that a mutant runs on beside the witnesses
+DEEP = 10000  # and what it runs on if it still survives: as many as `check` draws
 
 
 @dataclass
@@ -39,32 +40,7 @@ class Report:
     by_drawn: int = 0
     survivors: list[Mutant] = field(default_factory=list)
     equivalent: list[Mutant] = field(default_factory=list)
-    needed: set[int] = field(default_factory=set)  # entries of the list that survivors matched
-
-
-@dataclass(frozen=True)
-class Equivalent:
-    """A mutation that changes nothing: of which kernels' variants, what becomes what, and why."""
-
-    kernel: str
-    before: str
-    after: str
-    why: str
-
-    def matches(self, kernel: str, mutant: Mutant) -> bool:
-        return (self.kernel, self.before, self.after) == (kernel, mutant.before, mutant.after)
-
-
-def listed() -> list[Equivalent]:
-    """The mutations that are known to change nothing."""
-    file = repo_root() / "tools" / "mutants.toml"
-    found = tomllib.loads(file.read_text()).get("equivalent", [])
-    for n, entry in enumerate(found, 1):
-        if set(entry) != {"kernel", "before", "after", "why"} or not entry["why"].strip():
-            raise UserError(
-                f"{file.name}: entry {n} is not kernel, before, after, why", "complete it"
-            )
-    return [Equivalent(**entry) for entry in found]
+    excused: set[Reason] = field(default_factory=set)  # the entries that these are
 
 
 def neon_variants(entry: Entry, *, prod: bool) -> Iterator[Schedule]:
@@ -72,7 +48,9 @@ def neon_variants(entry: Entry, *, prod: bool) -> Iterator[Schedule]:
     yield from (s for s, is_prod in entry.schedules if s.target == "neon" and (is_prod or not prod))
 
 
-def program(entry: Entry, schedule: Schedule, folder: Path | None = None) -> tuple[Path, list[Mutant]]:
+def program(
+    entry: Entry, schedule: Schedule, folder: Path | None = None
+) -> tuple[Path, list[Mutant]]:
     """The check program with all mutants of a variant in place of it."""
     arch = "host" if native.is_arm() else "simde"
     name = variant_name(entry.kernel.id, schedule)
@@ -105,12 +83,8 @@ def program(entry: Entry, schedule: Schedule, folder: Path | None = None) -> tup
     return exe, made.mutants
 
 
-def run(
-    entry: Entry, schedule: Schedule, seed: int = 1, sample: int | None = None,
-    equivalent: list[Equivalent] | None = None,
-) -> Report:  # fmt: skip
+def run(entry: Entry, schedule: Schedule, seed: int = 1, sample: int | None = None) -> Report:
     """Runs the mutants of a variant (a seeded sample, if given)."""
-    equivalent = listed() if equivalent is None else equivalent
     kernel = entry.kernel
     exe, mutants = program(entry, schedule)
     report = Report(variant_name(kernel.id, schedule), len(mutants))
@@ -121,6 +95,7 @@ def run(
     batches = crosscheck.prepare(kernel, DRAWN, seed, witness_file.read(kernel))
     told = [b for b in batches if b.kind == crosscheck.WITNESS]
     drawn = [b for b in batches if b.kind not in (crosscheck.WITNESS, "hostile")]
+    deep: list[Batch] = []
     if _differs(entry, schedule, exe, batches, 0, seed):
         raise UserError(f"{report.variant} is wrong as it is", "run ./daedalus check")
     for m in mutants:
@@ -129,9 +104,16 @@ def run(
         elif _differs(entry, schedule, exe, drawn, m.number, seed):
             report.by_drawn += 1
         else:
-            known = [n for n, e in enumerate(equivalent) if e.matches(kernel.id, m)]
-            report.needed.update(known)
-            (report.equivalent if known else report.survivors).append(m)
+            deep = deep or crosscheck.prepare(kernel, DEEP, seed)[:2]
+            if _differs(entry, schedule, exe, deep, m.number, seed):
+                report.by_drawn += 1
+                continue
+            reason = reasons.of("equivalent", kernel.id, m.before, m.after)
+            if reason is None:
+                report.survivors.append(m)
+            else:
+                report.equivalent.append(m)
+                report.excused.add(reason)
     return report
 
 

@@ -10,7 +10,8 @@ the value is wrong there).
 `generated/witnesses.json` keeps a few items a kernel; what they show is computed anew each time,
 so a file that no longer fits is noticed. A goal that has no witness is an error: either nothing
 that conforms reaches it, then ranges are too weak and the spec should say so by an assumption; or
-the search is. What ranges and assumptions prove to be the same on all items is no goal.
+the search is; or there is a reason, which `tools/mutants.toml` states. What ranges and assumptions
+prove to be the same on all items is no goal.
 """
 
 from collections.abc import Iterator
@@ -22,8 +23,9 @@ from daedalus.dsl import interp, vectors
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Interval
-from daedalus.generator import witness_file
+from daedalus.generator import reasons, witness_file
 from daedalus.generator.passes.pipeline import lower
+from daedalus.generator.reasons import Reason
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import Schedule, variant_name
 from daedalus.generator.targets.neon import simulate
@@ -69,11 +71,18 @@ class Goal:
     plain: str
 
     def __str__(self) -> str:
+        node = self.need[0]
+        return f"{node.loc}: {self.text}"
+
+    @property
+    def text(self) -> str:
+        """What it is, without the line: by this a reason names it."""
         node, demand = self.need
         what = f"{self.op} for {self.plain}" if self.plain else "wraps"
-        name = f" {node.name}" if node.name else ""
-        form = f"{demand.kind} {demand.width}"
-        return f"{node.loc}: {node.op}{name} as {form} (rule {self.rule}, {what})"
+        if self.op == "dup":
+            what = self.plain
+        name = f" {node.value}" if node.op is Op.CONST else f" {node.name}" if node.name else ""
+        return f"{node.op}{name} as {demand.kind} {demand.width} (rule {self.rule}, {what})"
 
 
 @dataclass(frozen=True)
@@ -116,6 +125,8 @@ def _goals(stage: int, selection: Selection) -> Iterator[Goal]:
     for need in selection.reached():
         node, demand = need
         choice, held = selection.chosen[need], known[node]
+        if choice.op == "dup" and node.op is Op.CONST and demand.kind == "bits":
+            yield from (Goal(stage, need, "dup", "dup", c) for c in (simulate.LESS, simulate.MORE))
         if choice.op in SATURATING and held.within(*limits(demand.width, demand.kind == "sat_s")):
             continue  # it cannot bind: with the plain operation the lane holds the same
         if choice.op in PLAIN:
@@ -151,7 +162,8 @@ def shown(plan: Plan, items: Items, goals: list[Goal]) -> dict[Goal, Array]:
     for goal in goals:
         differs = _differs(plan, base, goal)
         where = np.flatnonzero(np.broadcast_to(differs, (items.count, differs.shape[1])).any(1))
-        where = where[:: max(1, len(where) // _TRIED)][:_TRIED]
+        if goal.op != "dup":  # of a constant, only trying tells whether it shows
+            where = where[:: max(1, len(where) // _TRIED)][:_TRIED]
         if goal.plain and len(where):
             change = Change(goal.stage, goal.need, goal.plain)
             got = simulate.run(plan.lowered, plan.selections, items.take(where), change)
@@ -167,6 +179,8 @@ def shown(plan: Plan, items: Items, goals: list[Goal]) -> dict[Goal, Array]:
 def _differs(plan: Plan, base: simulate.Ran, goal: Goal) -> Array:
     """Where the value itself differs: bool, broadcasts to [items, lanes]."""
     forms, values = base.forms[goal.stage], base.values[goal.stage]
+    if goal.op == "dup":
+        return base.active[goal.stage]
     if goal.plain:
         choice = plan.selections[goal.stage].chosen[goal.need]
         plain = simulate.compute(goal.plain, choice, goal.need[1], forms, values)
@@ -195,7 +209,7 @@ class Found:
 
     items    the witnesses, of all variants
     counts   per NEON variant: goals, and how many of them have a witness
-    missing  a line for every goal without one
+    missing  a line for every goal without one, and without a reason in tools/mutants.toml
     """
 
     items: Items
@@ -205,13 +219,22 @@ class Found:
 
 def examine(entry: Entry, items: Items) -> Found:
     """What the items show."""
+    name = entry.kernel.id
     counts: dict[str, tuple[int, int]] = {}
     missing: list[str] = []
+    excused: set[Reason] = set()
     for plan in plans(entry):
         found = shown(plan, items.take(plan.conformant(items)), plan.goals)
         left = [g for g in plan.goals if not len(found[g])]
         counts[plan.name] = (len(plan.goals), len(plan.goals) - len(left))
-        missing += [f"{plan.name}: {g}" for g in left]
+        for goal in left:
+            reason = reasons.of("unwitnessed", name, goal.text)
+            if reason is None:
+                missing.append(f"{plan.name}: {goal}")
+            else:
+                excused.add(reason)
+    stale = [r for r in reasons.read("unwitnessed") if r.kernel == name and r not in excused]
+    missing += [f"{reasons.NAME}: {r}: it has one, or is none; take it out" for r in stale]
     return Found(items, counts, missing)
 
 
@@ -243,6 +266,7 @@ def search(entry: Entry, seed: int = 1) -> Found:
             left = [g for g in left if not len(found[g])]
             if not left:
                 break
+        left = [g for g in left if reasons.of("unwitnessed", kernel.id, g.text) is None]
         for attempt in range(_ATTEMPTS):
             again, left = left, []
             for goal in again:
@@ -303,7 +327,9 @@ def _climb(plan: Plan, goal: Goal, start: Items, seed: int) -> Items | None:
 
 def _closeness(plan: Plan, goal: Goal, items: Items) -> Array:
     """Per item, larger where it is closer to being a witness: how far the value is beyond the lane,
-    on lanes of which the result depends on this value at all."""
+    on lanes of which the result depends on this value at all. Nothing leads to a constant's."""
+    if goal.op == "dup":
+        return np.random.default_rng(items.count).random(items.count)
     base = simulate.run(plan.lowered, plan.selections, items)
     lanes = (items.count, plan.lowered.stages[goal.stage].lanes)
     beyond = np.broadcast_to(_beyond(plan, base, goal), lanes).astype(np.float64)

@@ -24,7 +24,7 @@ def command(kernels: tuple[str, ...], anew: bool, seed: int) -> None:
 
     Exits with 1 if a saturating, rounding or wrapping lowering has none.
     """
-    entries = [_entry(k) for k in kernels] or list(load())
+    entries = chosen_entries(kernels)
     found = {e.kernel.id: known_or_searched(e, anew=anew, seed=seed) for e in entries}
     print_table(
         ("variant", "goals", "met", "items of the kernel"),
@@ -39,6 +39,11 @@ def command(kernels: tuple[str, ...], anew: bool, seed: int) -> None:
         console.print(f"{line}: no witness was found", markup=False, soft_wrap=True)
     if missing:
         raise UserError(f"{len(missing)} lowerings have no witness", HINT, EXIT_FAILED)
+
+
+def chosen_entries(names: tuple[str, ...]) -> list[Entry]:
+    """The kernels of these names; all without names."""
+    return [_entry(n) for n in names] or list(load())
 
 
 def _entry(name: str) -> Entry:

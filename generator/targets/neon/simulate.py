@@ -17,12 +17,14 @@ from daedalus.generator.targets.neon.ops import OPS, MachineOp
 from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.select import Choice, Demand, Need, Selection
 
-INVERTED = "inverted"  # as a change: all bits of what the operation gives
+# Changes of what an operation, or a broadcast, gives: all bits, or by one.
+INVERTED, LESS, MORE = "inverted", "one less", "one more"
 
 
 @dataclass(frozen=True)
 class Change:
-    """The operation `op` in place of the one chosen for a need of a stage, or INVERTED."""
+    """The operation `op` in place of the one chosen for a need of a stage, or a change of
+    what that one gives."""
 
     stage: int
     need: Need
@@ -77,16 +79,18 @@ def _forms(selection: Selection, told: interp.StageRun, change: Change | None) -
     for need in selection.reached():
         choice = selection.chosen[need]
         node, demand = need
+        changed = change.op if change is not None and change.need == need else ""
         if choice.op in ("load", "dup"):
             forms[need] = as_demanded(told.values[node], demand)
         elif choice.op == "":
             forms[need] = forms[choice.inputs[0]]
         else:
-            changed = change.op if change is not None and change.need == need else ""
             op = changed if changed in OPS else choice.op
             forms[need] = compute(op, choice, demand, forms, told.values)
-            if changed == INVERTED:
-                forms[need] = forms[need] ^ _ones(demand.width)
+        if changed == INVERTED:
+            forms[need] = forms[need] ^ _ones(demand.width)
+        elif changed in (LESS, MORE):
+            forms[need] = (forms[need] + (1 if changed == MORE else -1)) & _ones(demand.width)
     return forms
 
 
