@@ -384,8 +384,8 @@ def shaken(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
     params = {}
     for p in kernel.params:
         old = items.params[p.name]
-        few = (rng.random(old.shape) < 0.3) & (p.name not in in_conditions)
-        params[p.name] = np.where(few, _moved(old, p.lo, p.hi, rng), old)
+        some = rng.random(old.shape) < (0.0 if p.name in in_conditions else 0.3)
+        params[p.name] = np.where(some, _moved(old, p.lo, p.hi, rng), old)
     return Items(buffers, params)
 
 
@@ -394,7 +394,8 @@ def _moved(old: Array, lo: int, hi: int, rng: np.random.Generator) -> Array:
     exponent = rng.integers(0, max(1, (hi - lo).bit_length()), old.shape)
     step = rng.choice([-1, 1], old.shape) * (1 << exponent)
     ends = rng.choice([lo, hi], old.shape)
-    return np.where(rng.random(old.shape) < 0.2, ends, np.clip(old + step, lo, hi))
+    ended = rng.random(old.shape) < 0.2
+    return np.asarray(np.where(ended, ends, np.clip(old + step, lo, hi)))
 
 
 def joined(a: Items, b: Items) -> Items:

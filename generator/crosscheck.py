@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from daedalus.dsl import interp, vectors
-from daedalus.dsl.interp import Array
+from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Kernel
 from daedalus.generator import layout, native
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
@@ -91,7 +91,7 @@ class Batch:
 
 
 def prepare(
-    kernel: Kernel, count: int, seed: int, witnesses: vectors.Items | None = None
+    kernel: Kernel, count: int, seed: int, witnesses: Items | None = None
 ) -> list[Batch]:
     """The batches of a kernel; `witnesses` are one, if there are any.
 
@@ -105,8 +105,9 @@ def prepare(
         placed = layout.place(kernel, items, rng, upwards=kind == "boundary")
         out.append(Batch(kind, placed, interp.run(kernel, items)))
     if witnesses is not None and witnesses.count:
-        # At least some, so that one for several items a vector also fills it.
-        items = witnesses.take(np.resize(np.arange(witnesses.count), max(16, witnesses.count)))
+        # Twice: once for the call that does several items, once for those that do one.
+        once = np.resize(np.arange(witnesses.count), max(8, witnesses.count))
+        items = witnesses.take(np.concatenate([once, once]))
         rng = np.random.default_rng([seed, len(KINDS)])
         placed = layout.place(kernel, items, rng, upwards=False)
         out.append(Batch(WITNESS, placed, interp.run(kernel, items)))
@@ -144,7 +145,8 @@ def check_kernel(
             mine = interp.in_class(kernel, _schedule_of(v).class_name, items)
             if batch.kind == "hostile":  # also items that lie about their class
                 mine = np.ones_like(mine)
-            runs.append((v, rng.permutation(np.flatnonzero(mine))))
+            order = np.flatnonzero(mine)
+            runs.append((v, order if batch.kind == WITNESS else rng.permutation(order)))
         for (variant, chosen), images in zip(
             runs, _execute(program, device, batch, runs), strict=True
         ):

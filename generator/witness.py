@@ -180,7 +180,7 @@ def _differs(plan: Plan, base: simulate.Ran, goal: Goal) -> Array:
     """Where the value itself differs: bool, broadcasts to [items, lanes]."""
     forms, values = base.forms[goal.stage], base.values[goal.stage]
     if goal.op == "dup":
-        return base.active[goal.stage]
+        return np.asarray(base.active[goal.stage])
     if goal.plain:
         choice = plan.selections[goal.stage].chosen[goal.need]
         plain = simulate.compute(goal.plain, choice, goal.need[1], forms, values)
@@ -193,7 +193,7 @@ def _beyond(plan: Plan, base: simulate.Ran, goal: Goal) -> Array:
     node, demand = goal.need
     values = base.values[goal.stage]
     if node.op in (Op.LE, Op.GT):  # strictness shows where both sides are equal
-        return -np.abs(values[node.args[0]].astype(np.int64) - values[node.args[1]])
+        return np.asarray(-np.abs(values[node.args[0]].astype(np.int64) - values[node.args[1]]))
     held = plan.selections[goal.stage].ranges.of(node)
     signed = demand.kind == "sat_s" or (demand.kind == "bits" and held.lo < 0)
     lo, hi = limits(demand.width, signed)
