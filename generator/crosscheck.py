@@ -90,9 +90,7 @@ class Batch:
     result: interp.Result
 
 
-def prepare(
-    kernel: Kernel, count: int, seed: int, witnesses: Items | None = None
-) -> list[Batch]:
+def prepare(kernel: Kernel, count: int, seed: int, witnesses: Items | None = None) -> list[Batch]:
     """The batches of a kernel; `witnesses` are one, if there are any.
 
     Boundary items lie in planes whose rows run upwards.

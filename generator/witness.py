@@ -197,7 +197,7 @@ def _beyond(plan: Plan, base: simulate.Ran, goal: Goal) -> Array:
     held = plan.selections[goal.stage].ranges.of(node)
     signed = demand.kind == "sat_s" or (demand.kind == "bits" and held.lo < 0)
     lo, hi = limits(demand.width, signed)
-    return np.maximum(lo - values[node], values[node] - hi)
+    return np.asarray(np.maximum(lo - values[node], values[node] - hi))
 
 
 # ------------------------------------------------------------------ search
