@@ -95,10 +95,17 @@ class Builder:
                 return a
             case Op.SHR if attr[0] == 0:
                 return a
+            case Op.SHR if a is not None and a.op is Op.ADD and (
+                a.args[1].op is Op.CONST and a.args[1].value == 1 << (attr[0] - 1)
+            ):
+                return self._intern(Op.RSHR, (a.args[0],), attr, loc, "")
             case Op.MIN | Op.MAX | Op.AND | Op.OR if a is b:
                 return a
             case Op.ABSDIFF if a is b:
                 return self.const(0, loc)
+            case Op.LE | Op.GT if a is b and right is None:
+                zero = self.const(0, loc)
+                return self._intern(op, (zero, zero), (), loc, "")
             case Op.SELECT if args[1] is args[2]:
                 return args[1]
             case Op.ASSUME if a is not None and (
@@ -156,6 +163,16 @@ def rewrite_stage(
         given=None if stage.given is None else new[stage.given],
         limits=tuple((lane, new[n]) for lane, n in stage.limits),
     )
+
+
+def at_lanes(node: Node, args: tuple[Node, ...], at: Mapping[str, int], builder: Builder) -> Node:
+    """The node on new arguments, where the lanes in `at` have these values."""
+    if node.op is Op.CONST or (node.op is Op.LANE and node.attr[0] in at):
+        return builder.const(node.value if node.op is Op.CONST else at[node.attr[0]], node.loc)
+    attr = node.attr
+    if node.op in (Op.LOAD, Op.PARAM) and node.index:
+        attr = (attr[0], fix_lanes(node.index, at))
+    return builder.make(node.op, args, attr, node.loc, node.name)
 
 
 def fix_lanes(index: tuple[Affine, ...], at: Mapping[str, int]) -> tuple[Affine, ...]:

@@ -5,13 +5,13 @@ Runs all items of a batch at once; apart from that it does what `ir.py` says, st
 64-bit integers. An item that breaks an assumption is computed all the same and flagged.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from daedalus.dsl.ir import Index, Kernel, Node, Op, Stage, Table, evaluate
+from daedalus.dsl.ir import Index, Kernel, Node, Op, Stage, Table, evaluate, walk
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -75,15 +75,17 @@ class StageRun:
         self.kernel, self.stage, self.items, self.state = kernel, stage, items, state
         self.grid = stage.grid()
         self.values: dict[Node, Array] = {}
-        outside: list[tuple[str, Array]] = []
+        # What decides whether the stage runs is computed even where it does not.
+        deciding = set(walk([n for n in (stage.given, *dict(stage.limits).values()) if n]))
+        outside: list[tuple[Node, Array]] = []
         for node in stage.nodes():
             self.values[node] = self._node(node)
             if node.op is Op.ASSUME and node.attr[0]:  # a fact found by a pass has no name
                 x = self.values[node]
-                outside.append((node.attr[0], (x < node.attr[1]) | (x > node.attr[2])))
+                outside.append((node, (x < node.attr[1]) | (x > node.attr[2])))
         on = self.active()
-        for name, where in outside:
-            broken[name] |= (where & on).any(axis=1)
+        for node, where in outside:
+            broken[node.attr[0]] |= (where if node in deciding else where & on).any(axis=1)
 
     def where(
         self, buffer: str, index: Index, args: tuple[Array, ...] = ()
@@ -167,15 +169,48 @@ class Decisions:
 
     outcomes  of every comparison and limit, in program order
     stored    where any store took place
+    active    where the stage runs
     """
 
     outcomes: list[Array]
     stored: Array
+    active: Array
+
+
+_TOGETHER = 1024  # items evaluated at once; all values of a stage are kept for so many
+
+
+def portions(items: Items) -> list[Items]:
+    """The items in order, as many at a time as are evaluated at once."""
+    return [
+        items.take(np.arange(at, min(at + _TOGETHER, items.count)))
+        for at in range(0, max(items.count, 1), _TOGETHER)
+    ]
+
+
+def _joined(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
+    return {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
 
 
 def run(kernel: Kernel, items: Items) -> Result:
     """The result of every item."""
-    return _run(kernel, items, None)
+    parts = [_run(kernel, portion, None) for portion in portions(items)]
+    return Result(
+        _joined([p.buffers for p in parts]),
+        _joined([p.written for p in parts]),
+        _joined([p.broken for p in parts]),
+        np.concatenate([p.in_range for p in parts]),
+    )
+
+
+def untouched(kernel: Kernel, items: Items) -> dict[str, Array]:
+    """Per buffer that is only read: the items for which no stage that runs reads it."""
+    found = {b.name: np.ones(items.count, bool) for b in kernel.buffers if b.access == "in"}
+    for stage, made in zip(kernel.stages, decisions(kernel, items), strict=True):
+        for n in stage.nodes():
+            if n.op is Op.LOAD and n.attr[0] in found:
+                found[n.attr[0]] &= ~made.active.any(axis=1)
+    return found
 
 
 def decisions(kernel: Kernel, items: Items) -> list[Decisions]:
@@ -236,7 +271,8 @@ def _run(kernel: Kernel, items: Items, log: list[Decisions] | None) -> Result:
             any_stored = np.zeros(lanes, dtype=bool)
             for mask in masks:
                 any_stored |= mask
-            log.append(Decisions([np.broadcast_to(o, lanes) for o in ran.outcomes()], any_stored))
+            outcomes = [np.broadcast_to(o, lanes) for o in ran.outcomes()]
+            log.append(Decisions(outcomes, any_stored, on))
     return Result({n: state[n] for n in outputs}, written, broken, _in_range(kernel, items))
 
 

@@ -30,7 +30,8 @@ lane domain (`dims`). All loads of a stage see the state before it, its stores a
 | AND, OR, NOT |           | on booleans                                                       |
 
 Every value must be proven to fit 32 bits, signed or unsigned (`ranges.py`), under the assumptions
-in force. Nothing here has a width: widths are chosen by a back end, per use.
+in force; in a kernel that is declared wide, 63 bits signed, while elements in memory keep to 32.
+Nothing here has a width: widths are chosen by a back end, per use.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -40,6 +41,7 @@ from typing import Any
 
 import numpy as np
 
+from daedalus.dsl.decoders import DecoderEntry
 from daedalus.dsl.errors import Loc
 
 # ------------------------------------------------------------------ element types
@@ -352,6 +354,7 @@ class Stage:
     limits  axis -> how many of its coordinates exist, the same on all lanes; at most the extent
     guard   set by a pass: a lane for which it is false stores nothing that differs from before, so
            where it is false on all lanes the stage may be skipped.
+    vector  set by a pass: how many axes, the last ones, run across a vector; the others are loops
     """
 
     dims: tuple[tuple[str, int], ...]
@@ -360,6 +363,7 @@ class Stage:
     guard: Node | None = None
     given: Node | None = None
     limits: tuple[tuple[str, Node], ...] = ()
+    vector: int = 1
 
     @property
     def extents(self) -> dict[str, int]:
@@ -406,10 +410,12 @@ class Kernel:
     classes: tuple[ItemClass, ...]  # narrowest first; the full class is implied
     stages: tuple[Stage, ...]
     aliases: tuple[str, ...] = ()
-    decoders: tuple[tuple[str, str], ...] = ()  # decoder -> its signature, see trace.kernel
+    decoders: tuple[DecoderEntry, ...] = ()
     item_noun: str = "blocks"
     sampler: Sampler | None = None  # typical inputs, where random ones would not be
+    wide: bool = False  # values may take more than 32 bits
     items_per_vector: int = field(default=1)  # set by the packing pass
+    branches: bool = False  # set by a pass: what no lane wants is to be branched around
 
     def buffer(self, name: str) -> Buffer:
         return next(b for b in (*self.buffers, *self.temps) if b.name == name)

@@ -7,20 +7,21 @@ value while tracing.
 
 from collections.abc import Iterable, Sequence
 
+from daedalus.dsl.decoders import entry, part
 from daedalus.dsl.errors import TraceError
 from daedalus.dsl.ir import DType, Op, i8, i16, i32, u8, u16, u32
 from daedalus.dsl.source import here
 from daedalus.dsl.spec import kernel
 from daedalus.dsl.trace import KernelBuilder
-from daedalus.dsl.values import BufferRef, Scalar, TableRef, Value, is_integer
+from daedalus.dsl.values import BufferRef, LaneIndex, Scalar, TableRef, Value, is_integer
 
 _PLAIN = "what is known while tracing is computed with Python's own (import builtins for min, max)"
 
 __all__ = [
-    "BufferRef", "KernelBuilder", "Value", "absdiff", "all_le", "any_gt", "clip", "clip_s8",
-    "clip_u8", "dot",
-    "i8", "i16", "i32", "kernel", "low_bits", "max", "min", "rotate", "round_shift", "select",
-    "u8", "u16", "u32", "wrap",
+    "BufferRef", "KernelBuilder", "LaneIndex", "Value", "absdiff", "all_le", "any_gt", "clip",
+    "clip_s8", "clip_u8", "dot", "entry",
+    "i8", "i16", "i32", "kernel", "low_bits", "max", "min", "part", "rotate", "round_shift",
+    "select", "u8", "u16", "u32", "wrap",
 ]  # fmt: skip
 
 
@@ -91,7 +92,10 @@ def wrap(x: Value, dtype: DType) -> Value:
 
 def low_bits(x: Value, n: int) -> Value:
     """The lowest n bits, as a number that is not negative: x modulo 2**n."""
-    return x._k._op(Op.WRAP, x, attr=(DType(f"u{n}", n, False),))
+    k = _traced("low_bits", x)._k
+    if not is_integer(n) or not 1 <= n <= 32:
+        k._fail("operand", f"low_bits takes 1 to 32 bits, not {n!r}", "a width is known here")
+    return k._op(Op.WRAP, x, attr=(DType(f"u{n}", n, False),))
 
 
 def round_shift(x: Value, n: int) -> Value:

@@ -13,7 +13,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from daedalus.dsl.errors import Loc, RangeError
-from daedalus.dsl.ir import DType, Kernel, Node, Op, Stage, Store, Table, smallest_dtype
+from daedalus.dsl.ir import (
+    DType,
+    Kernel,
+    Node,
+    Op,
+    Stage,
+    Store,
+    Table,
+    evaluate,
+    smallest_dtype,
+    walk,
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +56,9 @@ def table_rows(table: Table, index: Interval) -> tuple[tuple[int, ...], ...]:
     """The rows that an index in the interval can select (outside indices clamp)."""
     last = len(table.rows) - 1
     return table.rows[min(max(index.lo, 0), last) : min(max(index.hi, 0), last) + 1]
+
+
+_MOST_VALUES = 4096  # combinations of parameters that are tried one by one
 
 
 class Ranges:
@@ -93,10 +107,9 @@ class Ranges:
         for node in stage.nodes():
             if node not in self._of:
                 self._of[node] = BOOL if node.is_bool else self._limited(node)
+        sums = self._accumulated(stage)
         for s in stage.stores:
-            got = self._of[s.value]
-            if s.combine == "add":
-                got = self._accumulated(stage, s, got)
+            got = sums[s.buffer] if s.combine == "add" else self._of[s.value]
             if any(s.buffer == t.name for t in self.kernel.temps):
                 self.temps[s.buffer] = self.temps.get(s.buffer, got) | got
             else:  # what is declared of an inout buffer holds before the first store
@@ -117,13 +130,13 @@ class Ranges:
 
     def _sum(self, node: Node) -> Interval:
         """The interval of a linear form: every term counted once, with its whole coefficient."""
-        form = self._form(node)
+        form = self.form(node)
         const = form.get(None, 0)
         terms = [_product(Interval(c, c), self._of[x]) for x, c in form.items() if x is not None]
         return Interval(const + sum(t.lo for t in terms), const + sum(t.hi for t in terms))
 
-    def _form(self, node: Node) -> dict[Node | None, int]:
-        """Term -> coefficient; None stands for 1. Other operations are terms."""
+    def form(self, node: Node) -> dict[Node | None, int]:
+        """A value as a sum: term -> coefficient; None stands for 1, other operations are terms."""
         known = self._forms.get(node)
         if known is not None:
             return known
@@ -132,23 +145,38 @@ class Ranges:
             form[None] = node.value
         elif node.op in (Op.ADD, Op.SUB):
             for x, sign in zip(node.args, (1, 1 if node.op is Op.ADD else -1), strict=True):
-                for term, c in self._form(x).items():
+                for term, c in self.form(x).items():
                     form[term] = form.get(term, 0) + sign * c
         elif node.op is Op.MUL and node.args[1].op is Op.CONST:
-            form = {t: c * node.args[1].value for t, c in self._form(node.args[0]).items()}
+            form = {t: c * node.args[1].value for t, c in self.form(node.args[0]).items()}
         else:
             form[node] = 1
         self._forms[node] = form
         return form
 
-    def _accumulated(self, stage: Stage, s: Store, value: Interval) -> Interval:
-        """What an element can hold after this: what it held, and what every lane adds."""
-        buffer = self.kernel.buffer(s.buffer)
-        grid = stage.grid()
-        places = np.stack([np.broadcast_to(a.at(grid), (stage.lanes,)) for a in s.index])
-        times = int(np.unique(places, axis=1, return_counts=True)[1].max())
-        before = self.temps.get(s.buffer, Interval(buffer.init or 0, buffer.init or 0))
-        return Interval(before.lo + min(0, times * value.lo), before.hi + max(0, times * value.hi))
+    def _accumulated(self, stage: Stage) -> dict[str, Interval]:
+        """By temp, what its elements can hold after this stage's additions: what they held, and
+        what all lanes add, counted element by element."""
+        adds: dict[str, list[Store]] = {}
+        for s in stage.stores:
+            if s.combine == "add":
+                adds.setdefault(s.buffer, []).append(s)
+        grid, found = stage.grid(), {}
+        for name, stores in adds.items():
+            buffer = self.kernel.buffer(name)
+            times = np.zeros((len(stores), *buffer.extents), dtype=np.int64)
+            for n, s in enumerate(stores):
+                places = tuple(np.broadcast_to(a.at(grid), (stage.lanes,)) for a in s.index)
+                np.add.at(times[n], places, 1)
+            values = [self._of[s.value] for s in stores]
+            before = self.temps.get(name, Interval(buffer.init or 0, buffer.init or 0))
+            lo, hi = before.lo, before.hi
+            for counts in np.unique(times.reshape(len(stores), -1), axis=1).T.tolist():
+                added = [_product(v, Interval(c, c)) for v, c in zip(values, counts, strict=True)]
+                lo = min(lo, before.lo + sum(min(0, v.lo) for v in added))
+                hi = max(hi, before.hi + sum(max(0, v.hi) for v in added))
+            found[name] = Interval(lo, hi)
+        return found
 
     def dtype(self, name: str) -> DType:
         """A buffer's element type; of a temp, the narrowest that holds its values."""
@@ -171,6 +199,41 @@ class Ranges:
             return Interval(b.dtype.lo, b.dtype.hi)
         return self._held.get(name, Interval(b.lo, b.hi))
 
+    def rows(self, n: Node) -> tuple[tuple[int, ...], ...]:
+        """The rows that a TABLE or DOT can select: of few parameters, those they really reach."""
+        table, index = self.kernel.table(n.attr[0]), n.args[0]
+        reached = self._values(index)
+        if reached is None:
+            return table_rows(table, self._of[index])
+        return tuple(table.rows[i] for i in np.unique(np.clip(reached, 0, len(table.rows) - 1)))
+
+    def _values(self, root: Node) -> np.ndarray | None:
+        """Every value that a node has over its parameters' ranges; None where they are many."""
+        below = list(walk((root,)))
+        params = sorted({n.attr[0] for n in below if n.op is Op.PARAM})
+        bounds = [
+            next(self._of[n] for n in below if n.op is Op.PARAM and n.attr[0] == name)
+            for name in params
+        ]
+        kinds = {n.op for n in below}
+        if kinds & {Op.LOAD, Op.LANE, Op.TABLE, Op.DOT} or any(
+            n.op is Op.PARAM and n.index for n in below
+        ):
+            return None
+        if np.prod([float(b.hi - b.lo + 1) for b in bounds]) > _MOST_VALUES:
+            return None
+        axes = np.meshgrid(*(np.arange(b.lo, b.hi + 1) for b in bounds), indexing="ij")
+        given = {name: axis.ravel() for name, axis in zip(params, axes, strict=True)}
+        values: dict[Node, np.ndarray] = {}
+        for n in below:
+            if n.op is Op.CONST:
+                values[n] = np.full(1, n.value, dtype=np.int64)
+            elif n.op is Op.PARAM:
+                values[n] = given[n.attr[0]]
+            else:
+                values[n] = evaluate(n.op, n.attr, tuple(values[x] for x in n.args))
+        return values[root]
+
     def _node(self, n: Node) -> Interval:
         a = [self._of[x] for x in n.args]
         match n.op:
@@ -186,7 +249,7 @@ class Ranges:
             case Op.LOAD:
                 return self._load(n.attr[0])
             case Op.TABLE:
-                rows = table_rows(self.kernel.table(n.attr[0]), a[0])
+                rows = self.rows(n)
                 if len(a) > 1:
                     last = len(rows[0]) - 1
                     cols = slice(min(max(a[1].lo, 0), last), min(max(a[1].hi, 0), last) + 1)
@@ -195,7 +258,7 @@ class Ranges:
                 return Interval(min(flat), max(flat))
             case Op.DOT:
                 sums = []
-                for row in table_rows(self.kernel.table(n.attr[0]), a[0]):
+                for row in self.rows(n):
                     terms = [_product(Interval(t, t), x) for t, x in zip(row, a[1:], strict=True)]
                     sums.append(Interval(sum(t.lo for t in terms), sum(t.hi for t in terms)))
                 return Interval(min(s.lo for s in sums), max(s.hi for s in sums))
@@ -292,7 +355,7 @@ def _unfit(
 
 
 def check_ranges(kernel: Kernel) -> Ranges:
-    """Proves that every value fits 32 bits and every stored value its element type.
+    """Proves that every value fits 32 bits (63 in a wide kernel), and every stored one its type.
 
     Raises RangeError with the chain that made the value wide and the smallest assumption that
     would mend it.
@@ -302,11 +365,13 @@ def check_ranges(kernel: Kernel) -> Ranges:
     for stage in kernel.stages:
         for node in stage.nodes():
             r = ranges.of(node)
-            if smallest_dtype(r.lo, r.hi) is None:
-                lo, hi = (0, 2**32 - 1) if r.lo >= 0 else (-(2**31), 2**31 - 1)
+            lo, hi = (0, 2**32 - 1) if r.lo >= 0 else (-(2**31), 2**31 - 1)
+            if kernel.wide:  # a bit less than computed in: roundings add to a value
+                lo, hi = -(2**62), 2**62 - 1
+            if not r.within(lo, hi):
                 raise _unfit(
-                    kernel, ranges, node, f"{_describe(node)} can be {r}: more than 32 bits",
-                    lo, hi, node.loc,
+                    kernel, ranges, node, f"{_describe(node)} can be {r}: more than"
+                    f" {63 if kernel.wide else 32} bits", lo, hi, node.loc,
                 )  # fmt: skip
             if node.op is Op.SHRV and not ranges.of(node.args[1]).within(0, 31):
                 raise _unfit(

@@ -6,8 +6,8 @@ from daedalus.dsl.ir import Buffer, Index, Kernel, Node, Op
 
 def show(kernel: Kernel) -> str:
     """The whole lane program, a line a declaration and a node; source lines are left out."""
-    lines = [f"kernel {kernel.id}"]
-    lines += [f"  {_buffer(b)}" for b in (*kernel.buffers, *kernel.temps)]
+    lines = [f"kernel {kernel.id}{' (wide)' if kernel.wide else ''}"]
+    lines += [f"  {buffer_text(b)}" for b in (*kernel.buffers, *kernel.temps)]
     lines += [
         f"  param {p.name}{f'[{p.count}]' if p.count > 1 else ''}: {p.dtype} in [{p.lo}, {p.hi}]"
         for p in kernel.params
@@ -29,7 +29,7 @@ def show(kernel: Kernel) -> str:
         lines.append(f"  stage {dims}{limits}{given}")
         for node, n in number.items():
             name = f"  # {node.name}" if node.name else ""
-            lines.append(f"    %{n} = {_node(node, number)}{name}")
+            lines.append(f"    %{n} = {node_text(node, number)}{name}")
         for s in stage.stores:
             mask = f" where %{number[s.mask]}" if s.mask else ""
             how = f"{s.combine}= " if s.combine else "= "
@@ -41,7 +41,8 @@ def index_text(index: Index) -> str:
     return "[" + ", ".join(str(a) for a in index) + "]"
 
 
-def _buffer(b: Buffer) -> str:
+def buffer_text(b: Buffer) -> str:
+    """A buffer's or temp's declaration."""
     shape = " x ".join(f"{lo}..{hi - 1}" for lo, hi in b.shape)
     if b.kind == "temp":
         return f"temp {b.name}: {shape}" + ("" if b.init is None else f" = {b.init}")
@@ -49,7 +50,15 @@ def _buffer(b: Buffer) -> str:
     return f"{b.kind} {b.name}: {b.access} {b.dtype} {shape} in [{b.lo}, {b.hi}]{owns}"
 
 
-def _node(node: Node, number: dict[Node, int]) -> str:
+def node_kind(node: Node) -> str:
+    """What a value is, in a word or two: its operation, or what a leaf reads."""
+    if node.op in (Op.LOAD, Op.PARAM):
+        return f"{node.op} {node.attr[0]}"
+    return str(node.op)
+
+
+def node_text(node: Node, number: dict[Node, int]) -> str:
+    """What a value is computed from; arguments by their numbers."""
     args = [f"%{number[a]}" for a in node.args]
     match node.op:
         case Op.CONST:

@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Where a spec stands: the lines that values, declarations and errors name."""
 
+import functools
 import os
 import sys
 from types import FrameType
 
 from daedalus.dsl.errors import Loc, TraceError
+from daedalus.dsl.hints import hint_for
 
 _CORE = os.path.dirname(os.path.realpath(__file__))
 
 
+@functools.cache
+def _real(path: str) -> str:
+    """The file itself, asked for once: every value of a spec wants to know where it stands."""
+    return os.path.realpath(path)
+
+
 def source_name(path: str) -> str:
     """How a spec's file is named in messages: within the package, or from the current folder."""
-    real = os.path.realpath(path)
+    real = _real(path)
     if real.startswith(_CORE + os.sep):
         return "dsl/" + os.path.relpath(real, _CORE)
     rel = os.path.relpath(real)
@@ -21,7 +29,7 @@ def source_name(path: str) -> str:
 
 def _own(frame: FrameType) -> bool:
     """Whether a frame is the language's, not the spec's; `with` runs through contextlib."""
-    folder = os.path.dirname(os.path.realpath(frame.f_code.co_filename))
+    folder = os.path.dirname(_real(frame.f_code.co_filename))
     return folder == _CORE or frame.f_globals.get("__name__") == "contextlib"
 
 
@@ -44,5 +52,5 @@ def python_error(error: Exception, path: str, otherwise: int, kernel: str = "") 
         trace = trace.tb_next
     return TraceError(
         "python", f"{type(error).__name__}: {error}", Loc(source_name(path), line), kernel,
-        hint="Python raised this while it ran the spec",
+        hint=hint_for(error),
     )  # fmt: skip

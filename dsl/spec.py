@@ -11,13 +11,16 @@ from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
+from daedalus.dsl.decoders import Declared, DecoderEntry, decoder_entries
 from daedalus.dsl.errors import Loc, SpecError, TraceError
 from daedalus.dsl.ir import Kernel, Op, Sampler
 from daedalus.dsl.source import here, python_error, source_name
 from daedalus.dsl.trace import KernelBuilder
 from daedalus.dsl.values import Value
 
-_KERNEL_ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)+")
+KERNEL_ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)+")
 
 
 def _name_values(names: dict[int, str], frame_locals: Mapping[str, Any]) -> None:
@@ -66,10 +69,11 @@ class KernelSpec:
         axes: tuple[str, ...],
         bare: str,
         items: str,
-        decoders: Mapping[str, str],
+        decoders: tuple[DecoderEntry, ...],
+        wide: bool,
     ) -> None:
         self.fn, self.clause, self.axes, self.bare = fn, clause, axes, bare
-        self.items, self.decoders = items, dict(decoders)
+        self.items, self.decoders, self.wide = items, decoders, wide
         self.sampler: Sampler | None = None
         code = fn.__code__
         self.loc = Loc(source_name(code.co_filename), code.co_firstlineno)
@@ -78,7 +82,8 @@ class KernelSpec:
         """Decorates a function that draws typical inputs: (rng, count) -> name -> array.
 
         Only needed where random data would miss what conformant streams hold. What it does not
-        name is drawn as usual.
+        name is drawn as usual. Planes of a spec with axes are drawn as it declares them, [items,
+        across, along].
         """
         self.sampler = sampler
         return sampler
@@ -120,10 +125,23 @@ class KernelSpec:
             classes=tuple(k._classes),
             stages=tuple(k._stages),
             aliases=aliases,
-            decoders=tuple(self.decoders.items()),
+            decoders=self.decoders,
             item_noun=self.items,
-            sampler=self.sampler,
+            sampler=_turned(self.sampler, frozenset(k._turned)),
+            wide=self.wide,
         )
+
+
+def _turned(sampler: Sampler | None, planes: frozenset[str]) -> Sampler | None:
+    """The sampler with these planes' two axes exchanged, as the orientation does it."""
+    if sampler is None or not planes:
+        return sampler
+
+    def turned(rng: np.random.Generator, count: int) -> dict[str, np.ndarray]:
+        drawn = sampler(rng, count)
+        return {n: a.swapaxes(1, 2) if n in planes else a for n, a in drawn.items()}
+
+    return turned
 
 
 def kernel(
@@ -132,7 +150,8 @@ def kernel(
     axes: tuple[str, ...] = (),
     bare: str = "",
     items: str = "blocks",
-    decoders: Mapping[str, str] | None = None,
+    decoders: Mapping[str, Declared | Mapping[str, Declared]] | None = None,
+    wide: bool = False,
 ) -> Callable[[Callable[[KernelBuilder], None]], KernelSpec]:
     """Declares a kernel; its id is the function's name.
 
@@ -140,9 +159,18 @@ def kernel(
     axes      ("v", "h"): one spec, two kernels, `<name>_v` and `<name>_h`
     bare      which of them the name without orientation means
     items     what an item is called in the C interface: n_<items>
-    decoders  decoder -> the arguments of its table entry, separated by spaces: a plane's name is
-              its pointer, `<plane>.stride` its stride, a block's name its pointer (with `!`: to be
-              cleared afterwards), a parameter's name its value
+    decoders  decoder -> its function, or name -> function where it has several; a function is the
+              arguments of the decoder's table entry in their order, separated by spaces:
+                p, p.stride    pointer at the item in plane p; its stride
+                p.stride=q.stride  one stride for both
+                b, b!          pointer at the item's block; with `!` it is cleared afterwards
+                x, x=3         a parameter's value; 3, and no argument
+                x+             a number of rows, which may be more than an item has
+                -              an int that does not matter
+                word:type      the same, of another type in C than is usual for it
+              `entry` is for functions whose decoder has a plane in parts
+    wide      values between memory and memory may take up to 63 bits instead of 32, as some
+              products of high bit depths do; back ends with lanes of 32 bits refuse those
     """
 
     def refuse(message: str) -> None:
@@ -156,13 +184,11 @@ def kernel(
         refuse(f"bare={bare!r} is none of its axes")
     if not items.isidentifier():
         refuse(f"items={items!r} is not a plain identifier")
-    for name in decoders or {}:
-        if not re.fullmatch(r"[a-z][a-z0-9]*", name):
-            refuse(f"decoder {name!r}: lower-case letters and digits only")
+    functions = decoder_entries(decoders or {}, refuse)
 
     def wrap(fn: Callable[[KernelBuilder], None]) -> KernelSpec:
-        if not _KERNEL_ID.fullmatch(fn.__name__):
+        if not KERNEL_ID.fullmatch(fn.__name__):
             refuse(f"{fn.__name__} is not a name like <codec>_<operation>, in lower case")
-        return KernelSpec(fn, clause, axes, bare, items, decoders or {})
+        return KernelSpec(fn, clause, axes, bare, items, functions, wide)
 
     return wrap

@@ -70,6 +70,7 @@ class KernelBuilder:
         self._masks: list[Value] = []
         self._lanes: dict[str, int] = {}
         self._announced: tuple[str, Loc] | None = None
+        self._turned: set[str] = set()  # planes whose axes are exchanged for this orientation
 
     # -- declarations
     def plane(
@@ -98,6 +99,8 @@ class KernelBuilder:
             if self.orientation is None:
                 self._fail("declaration", f"plane {name}: across/along need @kernel(axes=...)")
             swapped = self.orientation == "h"
+            if swapped:
+                self._turned.add(name)
             rows, cols = (along, across) if swapped else (across, along)
         if rows is None or cols is None:
             self._fail("declaration", f"plane {name} needs rows and cols, or across and along")
@@ -253,6 +256,11 @@ class KernelBuilder:
                 "state a range of a parameter, as in eob=(1, 1)",
             )  # fmt: skip
         for p, bounds in when.items():
+            if p in known and known[p].count > 1:
+                self._fail(
+                    "declaration", f"class {name}: {p} is an array, of which no element decides",
+                    "add a parameter that tells the items apart",
+                )  # fmt: skip
             if p not in known:
                 self._fail(
                     "declaration", f"class {name}: no parameter {p}",
@@ -475,7 +483,10 @@ class KernelBuilder:
         if self._builder is None:
             self._fail("stage", f"{decl.name} can be read only inside a stage")
         if decl.access == "out":
-            self._fail("access", f"{decl.name} is declared out, and is read here")
+            self._fail(
+                "access", f"{decl.name} is declared out, and is read here",
+                'declare it with access="inout"',
+            )  # fmt: skip
         self._check_lanes(index)
         return self._make(Op.LOAD, tuple(self._lift(u) for u in uniforms), (decl.name, index))
 
@@ -485,7 +496,10 @@ class KernelBuilder:
         if self._builder is None:
             self._fail("stage", f"{decl.name} can be written only inside a stage")
         if decl.access == "in":
-            self._fail("access", f"{decl.name} is declared in, and is written here")
+            self._fail(
+                "access", f"{decl.name} is declared in, and is written here",
+                'declare it with access="out", or "inout" where it is read as well',
+            )  # fmt: skip
         self._check_announced()
         self._check_lanes(index)
         node = self._lift(value)

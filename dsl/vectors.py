@@ -234,9 +234,10 @@ def _in_classes(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items
         liars = claims & ~interp.in_class(kernel, c.name, moved)
         for p, lo, hi in c.when:
             decl = kernel.param(p)
-            outside = [v for v in range(decl.lo, decl.hi + 1) if not lo <= v <= hi]
-            widest = [v for v in outside if v > max(x for _, _, x in _conditions(kernel, p))]
-            params[p][liars] = rng.choice(widest or outside or [decl.hi], int(liars.sum()))
+            top = max(x for _, _, x in _conditions(kernel, p))
+            outside = ((top + 1, decl.hi), (hi + 1, decl.hi), (decl.lo, lo - 1))
+            first, last = next((r for r in outside if r[0] <= r[1]), (decl.hi, decl.hi))
+            params[p][liars] = rng.integers(first, last + 1, int(liars.sum()))
     return moved
 
 
@@ -269,7 +270,21 @@ def decision_patterns(kernel: Kernel, items: Items) -> Array:
     limit binds matters only where the masks let the result through. Items that store nothing are
     told apart coarsely.
     """
-    patterns, stored = [], []
+    parts = [_lane_patterns(kernel, portion) for portion in interp.portions(items)]
+    lanes, stores = (np.concatenate(column) for column in zip(*parts, strict=True))
+    if not lanes.size:
+        return np.zeros(items.count, dtype=np.uint64)
+    _, which, counts = np.unique(lanes, return_inverse=True, return_counts=True)
+    rarity = counts[which].reshape(lanes.shape)
+    rarity = np.where(stores, rarity, rarity + lanes.size)
+    chosen = np.asarray(lanes[np.arange(items.count), np.argmin(rarity, axis=1)])
+    return np.where(stores.any(axis=1), chosen, (chosen >> np.uint64(32)) % _COARSE)
+
+
+def _lane_patterns(kernel: Kernel, items: Items) -> tuple[Array, Array]:
+    """For every lane of the stages that decide anything: a number, and whether it stores."""
+    patterns: list[Array] = [np.zeros((items.count, 0), dtype=np.uint64)]
+    stored: list[Array] = [np.zeros((items.count, 0), dtype=bool)]
     for stage in interp.decisions(kernel, items):
         known = np.zeros(stage.stored.shape, dtype=np.uint64)
         for outcome in stage.outcomes:
@@ -278,15 +293,7 @@ def decision_patterns(kernel: Kernel, items: Items) -> Array:
         if stage.outcomes:
             patterns.append(known)
             stored.append(stage.stored)
-    if not patterns:
-        return np.zeros(items.count, dtype=np.uint64)
-    lanes = np.concatenate(patterns, axis=1)
-    _, which, counts = np.unique(lanes, return_inverse=True, return_counts=True)
-    rarity = counts[which].reshape(lanes.shape)
-    stores = np.concatenate(stored, axis=1)
-    rarity = np.where(stores, rarity, rarity + lanes.size)
-    chosen = np.asarray(lanes[np.arange(items.count), np.argmin(rarity, axis=1)])
-    return np.where(stores.any(axis=1), chosen, (chosen >> np.uint64(32)) % _COARSE)
+    return np.concatenate(patterns, axis=1), np.concatenate(stored, axis=1)
 
 
 def _explored(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:

@@ -23,12 +23,11 @@ _ARITY = {
 def verify(kernel: Kernel) -> Ranges:
     """Raises VerifyError or RangeError where the kernel breaks a rule; returns its ranges."""
     written = _Written(kernel)
-    hostile: Ranges | None = None
     for stage in kernel.stages:
         _well_formed(kernel, stage)
         _decided_alike(kernel, stage)
-        if hostile is None and any(n.op is Op.LOAD and n.args for n in stage.nodes()):
-            hostile = Ranges(kernel, hostile=True, declared_params=True)
+    hostile = _reach(kernel)
+    for stage in kernel.stages:
         _in_bounds(kernel, stage, hostile)
         _initialised(kernel, stage, written, hostile)
         _lanes_independent(kernel, stage)
@@ -43,6 +42,32 @@ def verify(kernel: Kernel) -> Ranges:
                 "unused", f"{b.name} is {what}, but is never stored", b.loc, kernel.id
             )
     return check_ranges(kernel)
+
+
+def _reach(kernel: Kernel) -> Ranges | None:
+    """What hostile items make of values, where such values say which element is read."""
+    if any(n.op is Op.LOAD and n.args for stage in kernel.stages for n in stage.nodes()):
+        return Ranges(kernel, hostile=True, declared_params=True)
+    return None
+
+
+def check_places(kernel: Kernel, variant: str) -> None:
+    """Raises VerifyError where a lowered kernel may read outside a buffer.
+
+    That it does not was shown of the spec; but passes narrow the conformant ranges, these decide
+    the width that values are computed and kept in, and that what a hostile item makes of them.
+    """
+    hostile = _reach(kernel)
+    if hostile is None:
+        return
+    try:
+        for stage in kernel.stages:
+            _in_bounds(kernel, stage, hostile)
+    except VerifyError as e:
+        raise VerifyError(
+            e.rule, f"as {variant} computes it, an item that is not conformant {e.message}", e.loc,
+            kernel.id, hint="clip() the value that decides the place",
+        ) from e  # fmt: skip
 
 
 class _Written:
@@ -132,6 +157,12 @@ def _well_formed(kernel: Kernel, stage: Stage) -> None:
                 )  # fmt: skip
         if n.op is Op.LOAD:
             _known_lanes(kernel, stage, n.index, n.loc)
+            if not all(map(uniform, n.args)):
+                raise VerifyError(
+                    "uniform", f"reads {n.attr[0]} at a place that differs between lanes"
+                    " by more than their index", n.loc, kernel.id,
+                    hint="look it up in a table, or select() among the elements",
+                )  # fmt: skip
     for s in stage.stores:
         _known_lanes(kernel, stage, s.index, s.loc)
         if s.value.is_bool:
@@ -332,21 +363,23 @@ def uniform(node: Node) -> bool:
     )
 
 
-def touched(kernel: Kernel, buffer: Buffer, *, stores: bool) -> tuple[tuple[int, int], ...] | None:
-    """The half-open bounds of what is read or written of a buffer; None when nothing is."""
-    boxes: list[list[tuple[int, int]]] = []
-    for stage in kernel.stages:
-        uses: list[tuple[Affine, ...]] = (
-            [s.index for s in stage.stores if s.buffer == buffer.name]
-            if stores
-            else [n.index for n in stage.nodes() if n.op is Op.LOAD and n.attr[0] == buffer.name]
-        )
-        # A masked store may be done by rewriting the old value, which reads it.
-        if not stores:
-            uses += [
-                s.index for s in stage.stores if s.buffer == buffer.name and s.mask is not None
-            ]
-        boxes += [[a.bounds(stage.extents) for a in index] for index in uses]
+def is_read(kernel: Kernel, buffer: Buffer) -> bool:
+    """Whether anything is read of a buffer; a masked store may rewrite what it has read."""
+    return any(
+        any(n.op is Op.LOAD and n.attr[0] == buffer.name for n in stage.nodes())
+        or any(s.buffer == buffer.name and s.mask is not None for s in stage.stores)
+        for stage in kernel.stages
+    )
+
+
+def written_box(kernel: Kernel, buffer: Buffer) -> tuple[tuple[int, int], ...] | None:
+    """The half-open bounds of what is written of a buffer; None when nothing is."""
+    boxes = [
+        [a.bounds(stage.extents) for a in s.index]
+        for stage in kernel.stages
+        for s in stage.stores
+        if s.buffer == buffer.name
+    ]
     if not boxes:
         return None
     return tuple(

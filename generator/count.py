@@ -3,56 +3,72 @@
 
 The count is of the whole program, by a plugin of qemu where it takes plugins and by its log where
 not; both give the same number.  A program is run with N and with 2N calls, and once more with a
-function that does nothing, so that only the call itself remains.  What is compared with what
-stands in tools/count/cases.toml.
+function that does nothing, so that only the call itself remains.  The pixels that the functions
+leave are compared, too.
 """
 
 import functools
 import hashlib
 import json
 import os
+import re
+import shlex
 import subprocess
 import tempfile
-import tomllib
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from daedalus.generator import fetch, native
+from daedalus.generator import count_cases, dav1d, fetch, native
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root, run
+from daedalus.generator.count_cases import Work
 
 _ARCH = "aarch64"
 _CALLS = 16
-
-
-@dataclass(frozen=True)
-class Case:
-    """A piece of work, and who does it."""
-
-    name: str
-    kernel: str
-    shape: str
-    params: dict[str, int]
-    entry: str
-    theirs: str
-    anchor: int
-    bar: float | None = None
+_STRIDE, _ORIGIN = 64, 16  # of the picture in tools/count/count.h
 
 
 @dataclass(frozen=True)
 class Count:
     """What one call of a function executes, its return included."""
 
-    case: Case
-    function: str
-    whose: str  # "entry", "variant", "theirs"
+    work: Work
     executed: int
+    theirs: int  # what the hand-written function executes
     difference: str  # the first pixel that is not as theirs leaves it; empty when all are
 
+    @property
+    def ratio(self) -> float:
+        """Of what theirs executes."""
+        return self.executed / self.theirs
 
-def cases() -> tuple[str, list[Case]]:
-    """The oracle that the hand-written functions come from, and the cases."""
-    data = tomllib.loads((repo_root() / "tools" / "count" / "cases.toml").read_text())
-    return data["oracle"], [Case(**c) for c in data["case"]]
+    @property
+    def above(self) -> bool:
+        """Whether it executes more than its bar allows."""
+        return self.work.barred and self.executed > self.work.case.bar * self.theirs
+
+    @property
+    def changed(self) -> bool:
+        """Whether it is theirs, and executes another number than before."""
+        anchor = self.work.case.anchor
+        return self.work.whose == "theirs" and anchor is not None and self.executed != anchor
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """What our functions were compiled with: part of what a figure means."""
+
+    version: str
+    flags: str
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A run of the program: what it executes from start to end, and the pixels it leaves."""
+
+    executed: int
+    pixels: bytes
 
 
 @functools.cache
@@ -74,14 +90,17 @@ def _plugin() -> Path | None:
     )
 
 
-def executed(argv: list[str]) -> int:
-    """How many instructions an arm64 program executes from start to end."""
+def counted(argv: list[str]) -> _Run:
+    """Runs an arm64 program and counts."""
     plugin = _plugin()
     if plugin is None:
-        return _executed_by_log(argv)
+        return _counted_by_log(argv)
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder, "count")
-        run([_qemu(), "-cpu", native.CPU, "-plugin", f"{plugin},out={result}", *argv])
+        words = [_qemu(), "-cpu", native.CPU, "-plugin", f"{plugin},out={result}", *argv]
+        done = subprocess.run(words, capture_output=True)
+        if done.returncode != 0:
+            raise _failed(argv, done.stderr.decode(errors="replace"))
         text = result.read_text().strip() if result.is_file() else ""
     if not text.isdecimal():
         raise UserError(
@@ -89,56 +108,105 @@ def executed(argv: list[str]) -> int:
             f"{plugin} does not suit this qemu, or the disk is full",
             EXIT_FAILED,
         )
-    return int(text)
+    return _Run(int(text), done.stdout)
 
 
-def _executed_by_log(argv: list[str]) -> int:
+def _counted_by_log(argv: list[str]) -> _Run:
     """The same by qemu's log of executed blocks, one instruction each."""
     single = "-one-insn-per-tb" if "-one-insn-per-tb" in run([_qemu(), "--help"]) else "-singlestep"
     words = [_qemu(), "-cpu", native.CPU, single, "-d", "exec,nochain", *argv]
-    process = subprocess.Popen(
-        words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, errors="replace", text=True
-    )
-    assert process.stderr is not None
-    with process:
-        count = sum(line.startswith("Trace ") for line in process.stderr)
-    if process.returncode != 0 or count == 0:
-        raise UserError(f"{' '.join(words)}: no instructions counted", "", EXIT_FAILED)
-    return count
-
-
-def _difference(program: Path, case: Case, function: str) -> str:
-    """Where one call of the function and one of theirs leave different pixels, in words."""
-    words = [case.shape, function, case.theirs, *(str(p) for p in case.params.values())]
-    done = subprocess.run(
-        [*native.runner(_ARCH), str(program), *words], capture_output=True, text=True
-    )
-    if done.returncode not in (0, 1):
-        raise UserError(f"{program.name} {' '.join(words)}: {done.stderr.strip()}", "", EXIT_FAILED)
-    return done.stdout.strip() if done.returncode else ""
-
-
-def per_call(program: Path, shape: str, function: str, params: list[int]) -> int:
-    """Instructions of one call, exactly: the loop around it is subtracted."""
-    loop = _per_round(program, shape, "nothing", params) - 1  # `nothing` is one return
-    return _per_round(program, shape, function, params) - loop
-
-
-def _per_round(program: Path, shape: str, function: str, params: list[int]) -> int:
-    words = [str(p) for p in params]
-    once, twice = (
-        executed([str(program), shape, function, str(n), *words]) for n in (_CALLS, 2 * _CALLS)
-    )
-    if (twice - once) % _CALLS != 0:
-        raise UserError(
-            f"{function}: a call does not always execute the same instructions",
-            "count a function whose path does not depend on what it did before",
-            EXIT_FAILED,
+    with tempfile.TemporaryFile() as pixels:
+        process = subprocess.Popen(
+            words, stdout=pixels, stderr=subprocess.PIPE, errors="replace", text=True
         )
-    return (twice - once) // _CALLS
+        assert process.stderr is not None
+        count, last = 0, ""
+        with process:
+            for line in process.stderr:
+                traced = line.startswith("Trace ")
+                count += traced
+                last = last if traced else line
+        if process.returncode != 0 or count == 0:
+            raise _failed(argv, last)
+        pixels.seek(0)
+        return _Run(count, pixels.read())
 
 
-# ------------------------------------------------------------------------------- what to count
+def _failed(argv: list[str], said: str) -> UserError:
+    return UserError(f"{' '.join(argv)}: {said.strip() or 'it failed'}", "", EXIT_FAILED)
+
+
+class _Counter:
+    """Counts by one program; what the loops around calls execute is counted once each."""
+
+    def __init__(self, program: Path) -> None:
+        self.program = program
+        self._loop = functools.cache(self._count_loop)
+
+    def count(self, work: Work) -> tuple[int, bytes]:
+        """Instructions of one call, exactly, and the pixels that it leaves."""
+        where = (work.case.picture, work.shape)
+        params = tuple(work.case.params.values())
+        each, pixels = self._per_round(*where, work.function, params)
+        return each - self._loop(*where, params), pixels
+
+    def _count_loop(self, picture: str, shape: str, params: tuple[int, ...]) -> int:
+        return self._per_round(picture, shape, "nothing", params)[0] - 1  # `nothing` is one return
+
+    def _per_round(
+        self, picture: str, shape: str, function: str, params: tuple[int, ...]
+    ) -> tuple[int, bytes]:
+        words = [str(p) for p in params]
+        once, twice = (
+            counted([str(self.program), picture, shape, function, str(n), *words])
+            for n in (_CALLS, 2 * _CALLS)
+        )
+        if (twice.executed - once.executed) % _CALLS != 0:
+            raise UserError(
+                f"{function}: a call does not always execute the same instructions",
+                "count a function whose path does not depend on what it did before",
+                EXIT_FAILED,
+            )
+        return (twice.executed - once.executed) // _CALLS, twice.pixels
+
+
+def _difference(ours: bytes, theirs: bytes) -> str:
+    """The first pixel that differs, in words; its place is relative to the item's."""
+    for i, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+        if a != b:
+            return f"row {i // _STRIDE - _ORIGIN}, column {i % _STRIDE - _ORIGIN}: {a} and {b}"
+    return ""
+
+
+# ------------------------------------------------------------------------------- all cases
+
+
+def count_all(wanted: tuple[str, ...] = (), *, clang: bool = False) -> tuple[Compiler, list[Count]]:
+    """Counts every case of the wanted kernels (none named: all)."""
+    chosen = count_cases.chosen(wanted)
+    folder = native.build_library(
+        _ARCH,
+        clang=clang,
+        targets=("daedalus", "daedalus_variants"),
+        # Counting is for code that is still being worked on; results are compared here as well.
+        options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"),
+    )
+    libraries = [folder / "libdaedalus_variants.a", folder / "libdaedalus.a"]
+    symbols = _symbols(libraries[0]) | _symbols(libraries[1])
+    work = [w for case in chosen for w in count_cases.work(case, symbols)]
+    counters = {
+        oracle: _counter(oracle, libraries, [w for w in work if w.case.oracle == oracle])
+        for oracle in dict.fromkeys(case.oracle for case in chosen)
+    }
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        results = list(pool.map(lambda w: counters[w.case.oracle].count(w), work))
+    theirs = {
+        id(w.case): result for w, result in zip(work, results, strict=True) if w.whose == "theirs"
+    }
+    return _compiler(folder), [
+        Count(w, executed, theirs[id(w.case)][0], _difference(pixels, theirs[id(w.case)][1]))
+        for w, (executed, pixels) in zip(work, results, strict=True)
+    ]
 
 
 def _symbols(library: Path) -> set[str]:
@@ -148,73 +216,41 @@ def _symbols(library: Path) -> set[str]:
     return {line.split()[-1] for line in lines if " T " in line}
 
 
-def not_counted() -> list[str]:
-    """Kernels without a case."""
-    known = {c.kernel for c in cases()[1]}
-    manifest = json.loads((repo_root() / "generated" / "manifest.json").read_text())
-    return [k["id"] for k in manifest["kernels"] if not known & {k["id"], *k["aliases"]}]
+def _compiler(folder: Path) -> Compiler:
+    """The compiler of a build of the library, and the flags that decide what code it makes."""
+    commands = json.loads((folder / "compile_commands.json").read_text())
+    command = next(c["command"] for c in commands if "__neon_" in c["file"])
+    program, *words = shlex.split(command)
+    flags = [w for w in words if re.match(r"(-O|-m|-f|-std=|--target=)", w)]
+    optimise = [f for f in flags if f.startswith("-O")]
+    kept = [f for f in flags if f not in optimise[:-1]]  # of several -O the last one holds
+    return Compiler(run([program, "--version"]).splitlines()[0], " ".join(kept))
 
 
-def _item_functions(case: Case, symbols: set[str]) -> list[str]:
-    """The item functions of the NEON variants that may do the case's work."""
-    manifest = json.loads((repo_root() / "generated" / "manifest.json").read_text())
-    found = []
-    for kernel in manifest["kernels"]:
-        if case.kernel not in (kernel["id"], *kernel["aliases"]):
-            continue
-        conditions = {c["name"]: c["when"] for c in kernel["classes"]}
-        for variant in kernel["variants"]:
-            name = variant["name"].replace("daedalus_", "daedalus_item_", 1)
-            when = conditions[variant["class"]]
-            fits = all(lo <= case.params[p] <= hi for p, (lo, hi) in when.items())
-            if variant["target"] == "neon" and fits and name in symbols:
-                found.append(name)
-    return found
+def _counter(oracle: str, libraries: list[Path], work: Iterable[Work]) -> _Counter:
+    """Builds the program that calls functions; functions.h names them, and each list has a folder.
 
-
-def count_all(wanted: tuple[str, ...] = ()) -> list[Count]:
-    """Counts every case of the wanted kernels (none named: all)."""
-    oracle, everything = cases()
-    chosen = [c for c in everything if not wanted or c.kernel in wanted]
-    if not chosen:
-        raise UserError(
-            f"nothing to count for {', '.join(wanted)}",
-            f"kernels with a hand-written counterpart: "
-            f"{', '.join(sorted({c.kernel for c in everything}))}",
-        )
-    folder = native.build_library(_ARCH, targets=("daedalus", "daedalus_variants"))
-    libraries = [folder / "libdaedalus_variants.a", folder / "libdaedalus.a"]
-    symbols = _symbols(libraries[0]) | _symbols(libraries[1])
-    work: list[tuple[Case, str, str]] = []
-    for case in chosen:
-        work += [(case, name, "variant") for name in _item_functions(case, symbols)]
-        work += [(case, case.entry, "entry"), (case, case.theirs, "theirs")]
-    program = _program(oracle, libraries, list(dict.fromkeys(name for _, name, _ in work)))
-    return [
-        Count(
-            case,
-            name,
-            whose,
-            per_call(program, case.shape, name, list(case.params.values())),
-            _difference(program, case, name),
-        )
-        for case, name, whose in work
-    ]
-
-
-def _program(oracle: str, libraries: list[Path], functions: list[str]) -> Path:
-    """Builds the program that calls them; functions.h names them, and each list has a folder."""
-    text = "".join(f"FUNCTION({name})\n" for name in functions)
-    place = build_dir() / "count" / hashlib.sha256(text.encode()).hexdigest()[:16]
+    What theirs is may also be a place in a table of the decoder, which no symbol names.
+    """
+    names = dict.fromkeys(w.function for w in work if w.function.isidentifier())
+    text = "".join(f"FUNCTION({name})\n" for name in names)
+    # The libraries are another compiler's where they lie elsewhere.
+    key = hashlib.sha256(f"{oracle} {libraries} {text}".encode()).hexdigest()[:16]
+    place = build_dir() / "count" / key
     place.mkdir(parents=True, exist_ok=True)
     fresh = place / f"functions.{os.getpid()}.new"
     fresh.write_text(text)
     fresh.replace(place / "functions.h")
-    _, archives = fetch.archives(oracle, "arm64")
-    return native.compile_program(
+    if oracle == "dav1d":
+        theirs = [dav1d.library("arm64") / "lib" / "libdav1d.a"]
+    else:
+        _, theirs = fetch.archives(oracle, "arm64")
+    tools = repo_root() / "tools" / "count"
+    program = native.compile_program(
         _ARCH,
         place / "count",
-        [repo_root() / "tools" / "count" / "main.c"],
+        [tools / "main.c", tools / f"{oracle}.c"],
         includes=[place],
-        libraries=[*libraries, *archives],
+        libraries=[*libraries, *theirs],
     )
+    return _Counter(program)

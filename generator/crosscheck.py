@@ -21,13 +21,19 @@ from daedalus.generator import layout, native
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
 from daedalus.generator.schedule import Schedule, parse_variant
 
-KINDS = ("conformant", "boundary", "hostile")
+# What is drawn, and beside it how it is laid out: neighbours are conformant items without guards
+# between them, withheld ones conformant items without the buffers that they do not touch.
+KINDS = ("conformant", "boundary", "hostile", "neighbours")
+WITHHELD = "withheld"
 WITNESS = "witness"  # a further kind: items that tell lowerings from plainer ones (witness.py)
 _PATIENCE = 1800  # seconds for one program; emulated and sanitized ones are slow
 
 # Items drawn for each one asked for, per class: a few more conformant ones than asked for, since a
 # variant that takes more for granted than the standard says compares only those that grant it.
-_SHARE = {"conformant": 1.1, "boundary": 0.2, "hostile": 0.2}
+_SHARE = {"conformant": 1.1, "boundary": 0.2, "hostile": 0.2, "neighbours": 0.1}
+
+
+_WITHOUT = 64  # items that a buffer is withheld from
 
 
 @dataclass(frozen=True)
@@ -93,15 +99,17 @@ class Batch:
 def prepare(kernel: Kernel, count: int, seed: int, witnesses: Items | None = None) -> list[Batch]:
     """The batches of a kernel; `witnesses` are one, if there are any.
 
-    Boundary items lie in planes whose rows run upwards.
+    Boundary items lie in planes whose rows run upwards; neighbours touch, or share what they read.
+    Where conditional stages leave some items a buffer unread, these get a batch without it.
     """
     out = []
     for kind in KINDS:
         n = max(16, int(count * len(kernel.class_names) * _SHARE[kind]))
-        items = vectors.make_items(kernel, n, seed, kind)
+        close = kind == "neighbours"
+        items = vectors.make_items(kernel, n, seed + close, "conformant" if close else kind)
         rng = np.random.default_rng([seed, KINDS.index(kind)])
-        placed = layout.place(kernel, items, rng, upwards=kind == "boundary")
-        out.append(Batch(kind, placed, interp.run(kernel, items)))
+        placed = layout.place(kernel, items, rng, upwards=kind == "boundary", close=close)
+        out.append(Batch(kind, placed, interp.run(kernel, placed.items)))
     if witnesses is not None and witnesses.count:
         # Twice: once for the call that does several items, once for those that do one.
         once = np.resize(np.arange(witnesses.count), max(8, witnesses.count))
@@ -109,6 +117,18 @@ def prepare(kernel: Kernel, count: int, seed: int, witnesses: Items | None = Non
         rng = np.random.default_rng([seed, len(KINDS)])
         placed = layout.place(kernel, items, rng, upwards=False)
         out.append(Batch(WITNESS, placed, interp.run(kernel, items)))
+    return out + _withheld(kernel, out[0].placed.items, seed)
+
+
+def _withheld(kernel: Kernel, items: interp.Items, seed: int) -> list[Batch]:
+    """For every buffer that some items do not touch: some of these, and nothing where it was."""
+    out = []
+    for name, spared in interp.untouched(kernel, items).items():
+        chosen = items.take(np.flatnonzero(spared)[:_WITHOUT])
+        if chosen.count:
+            rng = np.random.default_rng([seed, 98])
+            placed = layout.place(kernel, chosen, rng, upwards=False, withheld=name)
+            out.append(Batch(WITHHELD, placed, interp.run(kernel, placed.items)))
     return out
 
 
@@ -303,7 +323,7 @@ def _describe(
             str(int(p) + lo) for p, (lo, _) in zip(place[1:], b.buffer.shape, strict=True)
         )
         item = int(chosen[place[0]])
-        params = ", ".join(f"{n}={int(a[item])}" for n, a in batch.placed.items.params.items())
+        params = ", ".join(f"{n}={a[item].tolist()}" for n, a in batch.placed.items.params.items())
         lines.append(
             f"{outcome.variant} on {outcome.device}, {batch.kind} item {item} (seed {seed}"
             f"{'; ' if params else ''}{params}): {b.buffer.name}[{position}]"

@@ -1,141 +1,226 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Functions with a decoder's own signatures, from what the specs declare of them.
 
-A spec's `decoders` gives the arguments of the table entry: `dst` is a pointer to a plane's item,
-`dst.stride` its stride, `dst.stride=src.stride` one stride for both planes, `coeffs!` a block that
-is to be cleared afterwards, a parameter's name its value.
+What a spec declares stands in dsl/decoders.py, how signatures are read in signatures.py. A
+function picks the item's class and calls the best item function compiled in, one that clears blocks
+where it is to. Where a plane is put together it copies the parts first, and where there may be more
+rows than an item has it goes down the planes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from daedalus.dsl.decoders import DecoderEntry, Part
 from daedalus.dsl.errors import SpecError
-from daedalus.dsl.ir import FULL, Kernel
+from daedalus.dsl.ir import FULL, Buffer, Kernel
 from daedalus.generator.registry import Entry
+from daedalus.generator.signatures import Signature, read_signature
 from daedalus.generator.variants import Variant
+
+_PITCH = 16  # bytes; rows of a plane that is put together begin at multiples of it
 
 
 def decoder_files(
     render: Callable[..., str], entries: tuple[Entry, ...], variants: tuple[Variant, ...]
 ) -> tuple[dict[str, str], list[str]]:
     """Header and source for every decoder that a spec names; and the list of sources."""
-    names = sorted({d for e in entries for d, _ in e.kernel.decoders})
+    declared = [(e.kernel, d) for e in entries for d in e.kernel.decoders]
+    _check_names(declared)
     texts: dict[str, str] = {}
     sources: list[str] = []
-    for decoder in names:
-        functions = [
-            _function(e.kernel, decoder, text, variants)
-            for e in entries
-            for d, text in e.kernel.decoders
-            if d == decoder
-        ]
-        families = sorted(
-            {e.kernel.family for e in entries if dict(e.kernel.decoders).get(decoder)}
-        )
-        data = {"decoder": decoder, "functions": functions, "families": families}
+    for decoder in sorted({d.decoder for _, d in declared}):
+        own = [(k, d) for k, d in declared if d.decoder == decoder]
+        data = {
+            "decoder": decoder,
+            "functions": [_function(k, d, variants) for k, d in own],
+            "families": sorted({k.family for k, _ in own}),
+        }
         texts[f"include/daedalus/{decoder}.h"] = render("decoder.h.j2", **data)
         texts[f"src/decoder_{decoder}.c"] = render("decoder.c.j2", **data)
         sources.append(f"src/decoder_{decoder}.c")
     return texts, sources
 
 
-def _refuse(kernel: Kernel, decoder: str, message: str) -> SpecError:
-    parts = [f"{b.name} {b.name}.stride" if b.kind == "plane" else b.name for b in kernel.buffers]
-    parts += [p.name for p in kernel.params]
-    return SpecError(
-        "decoder", f"{decoder}: {message}", kernel.loc, kernel.id,
-        hint=f"its arguments, in the decoder's order, are: {' '.join(parts)}",
-    )  # fmt: skip
+def function_name(kernel: Kernel, entry: DecoderEntry) -> str:
+    """The C name of a decoder entry."""
+    return "_".join(w for w in ("daedalus", entry.decoder, kernel.id, entry.suffix) if w)
+
+
+def _check_names(declared: list[tuple[Kernel, DecoderEntry]]) -> None:
+    seen: dict[str, Kernel] = {}
+    for kernel, entry in declared:
+        name = function_name(kernel, entry)
+        if name in seen:
+            raise SpecError(
+                "name", f"{name} is also the name of a function of {seen[name].id}",
+                entry.loc or kernel.loc, kernel.id, hint="choose another name for one of the two",
+            )  # fmt: skip
+        seen[name] = kernel
 
 
 def _function(
-    kernel: Kernel, decoder: str, signature: str, variants: tuple[Variant, ...]
+    kernel: Kernel, entry: DecoderEntry, variants: tuple[Variant, ...]
 ) -> dict[str, object]:
-    arguments: list[str] = []
-    cleared: list[str] = []
-    given: set[str] = set()
-    buffers = {b.name: b for b in kernel.buffers}
-    strides = {f"{b.name}.stride" for b in kernel.buffers if b.kind == "plane"}
-    shared: dict[str, str] = {}
-    for word in signature.split():
-        first, *others = word.split("=")
-        shared |= dict.fromkeys(others, first)
-        if any(not x.endswith(".stride") or x not in strides for x in (first, *others) if others):
-            raise _refuse(kernel, decoder, f"{word!r}: only planes' strides can be one argument")
-        given.update(others)
-        word, name = first, first.removesuffix("!")
-        plane = buffers.get(name.removesuffix(".stride"))
-        if name in given:
-            raise _refuse(kernel, decoder, f"{name} is named twice")
-        given.add(name)
-        if word != name and (name not in buffers or buffers[name].kind != "block"):
-            raise _refuse(kernel, decoder, f"{word!r}: only a block can be cleared")
-        if name.endswith(".stride") and plane is not None and plane.kind == "plane":
-            arguments.append(f"ptrdiff_t {name.replace('.', '_')}")
-        elif name in buffers:
-            b = buffers[name]
-            assert b.dtype is not None
-            const = "const " if b.access == "in" and not word.endswith("!") else ""
-            arguments.append(f"{const}{b.dtype.c} *{name}")
-            if word.endswith("!"):
-                cleared.append(name)
-        elif any(p.name == name for p in kernel.params):
-            p = kernel.param(name)
-            arguments.append(f"const {p.dtype.c} *{name}" if p.count > 1 else f"int {name}")
-        else:
-            raise _refuse(kernel, decoder, f"{word!r} is no buffer, plane's stride or parameter")
-    wanted = {b.name for b in kernel.buffers} | {p.name for p in kernel.params}
-    wanted |= strides
-    if given != wanted:
-        raise _refuse(kernel, decoder, f"{', '.join(sorted(wanted - given))} is missing")
+    signature = read_signature(kernel, entry)
+    assembled = dict(entry.planes)
     call: list[str] = []
     for b in kernel.buffers:
+        if b.name in assembled:
+            call += [f"&{b.name}[{-b.shape[0][0]}][{-b.shape[1][0]}]", f"sizeof({b.name}[0])"]
+            continue
         call.append(b.name)
         if b.kind == "plane":
-            stride = f"{b.name}.stride"
-            call.append(shared.get(stride, stride).replace(".", "_"))
-    call += [p.name for p in kernel.params]
+            call.append(signature.values[f"{b.name}.stride"])
+    call += [signature.values[p.name] for p in kernel.params]
     return {
-        "name": f"daedalus_{decoder}_{kernel.id}",
+        "name": function_name(kernel, entry),
         "kernel": kernel,
-        "arguments": arguments,
-        "cleared": cleared,
+        "arguments": signature.arguments,
+        "unused": signature.unused,
+        "cleared": signature.cleared,
+        "copies": [_copies(kernel.buffer(name), parts) for name, parts in entry.planes],
+        "notes": [
+            *_notes(kernel, signature),
+            *(_origin(n, p) for n, ps in entry.planes for p in ps),
+        ],
         "call": ", ".join(call),
-        "classes": [_class(kernel, c, cleared, variants) for c in kernel.class_names],
+        "pieces": _pieces(kernel, signature, variants, call),
+        "classes": _classes(kernel, signature, variants, signature.fixed),
     }
 
 
+def _notes(kernel: Kernel, signature: Signature) -> list[str]:
+    """For the header: what the arguments' names do not say."""
+    notes = [f"{name} is {value}." for name, value in signature.fixed.items()]
+    if signature.unused:
+        notes.append(f"{', '.join(signature.unused)}: not read.")
+    if signature.pieces:
+        name = signature.pieces
+        notes.append(f"{name} may be more than {kernel.param(name).hi}, too.")
+    return notes
+
+
+def _classes(
+    kernel: Kernel,
+    signature: Signature,
+    variants: tuple[Variant, ...],
+    fixed: Mapping[str, int],
+) -> list[dict[str, object]]:
+    """The classes an item can have where some parameters have known values, with what is done."""
+    found = []
+    for name in kernel.class_names:
+        one = _class(kernel, name, signature, variants, fixed)
+        if one is not None:
+            found.append(one)
+            if not one["condition"]:
+                break
+    return found
+
+
 def _class(
-    kernel: Kernel, class_name: str, cleared: list[str], variants: tuple[Variant, ...]
-) -> dict[str, object]:
-    """How the items of a class are done: the best item function per target, and the clearing."""
+    kernel: Kernel,
+    class_name: str,
+    signature: Signature,
+    variants: tuple[Variant, ...],
+    fixed: Mapping[str, int],
+) -> dict[str, object] | None:
+    """How the items of a class are done: the best item function per target.
+
+    None where a parameter that is fixed excludes the class.
+    """
     best: dict[str, str] = {}
+    special: dict[str, str] = {}  # condition -> NEON function for some processors only
     for v in variants:
         if v.prod and v.kernel.id == kernel.id and v.schedule.class_name == class_name:
-            best.setdefault(v.schedule.target, v.item_name)
+            name = v.clearing_name if signature.cleared else v.item_name
+            if not v.schedule.needs:
+                best.setdefault(v.schedule.target, name)
+            elif "neon" not in best:
+                special[f"daedalus_cpu_features & {v.needs}"] = name
     condition = ""
-    nonzero: dict[str, tuple[int, ...]] = {}
     if class_name != FULL:
         c = kernel.item_class(class_name)
-        condition = " && ".join(f"{p} >= {lo} && {p} <= {hi}" for p, lo, hi in c.when)
-        nonzero = dict(c.nonzero)
-    clear: list[str] = []
-    for name in cleared:
-        b = kernel.buffer(name)
-        assert b.dtype is not None
-        extents = nonzero.get(name, b.extents)
-        if extents == b.extents:
-            clear.append(f"memset({name}, 0, {b.size} * sizeof(*{name}));")
-        else:
-            clear += _clear_rows(name, b.extents, extents)
-    return {"condition": condition, "neon": best.get("neon"), "c": best["c"], "clearing": clear}
+        if any(not lo <= fixed.get(p, lo) <= hi for p, lo, hi in c.when):
+            return None
+        condition = " && ".join(
+            f"{p} >= {lo} && {p} <= {hi}" for p, lo, hi in c.when if p not in fixed
+        )
+    return {
+        "condition": condition,
+        "special": special,
+        "neon": best.get("neon"),
+        "c": best["c"],
+    }
 
 
-def _clear_rows(name: str, full: tuple[int, ...], extents: tuple[int, ...]) -> list[str]:
-    """Clears the leading part of a block: the runs of its last axis."""
-    starts = [0]
-    for k in range(len(full) - 1):
-        scale = 1
-        for n in full[k + 1 :]:
-            scale *= n
-        starts = [s + i * scale for s in starts for i in range(extents[k])]
-    return [f"memset({name} + {s}, 0, {extents[-1]} * sizeof(*{name}));" for s in starts]
+# ------------------------------------------------------------------ more rows than an item has
+
+
+def _pieces(
+    kernel: Kernel, signature: Signature, variants: tuple[Variant, ...], call: list[str]
+) -> dict[str, object] | None:
+    """The loop over all pieces but the last: what counts, its rows, its call, and the way down."""
+    if not signature.pieces:
+        return None
+    name = signature.pieces
+    rows = kernel.param(name).hi
+    place = len(call) - len(kernel.params) + [p.name for p in kernel.params].index(name)
+    return {
+        "name": name,
+        "rows": rows,
+        "call": ", ".join([*call[:place], str(rows), *call[place + 1 :]]),
+        "classes": _classes(kernel, signature, variants, {**signature.fixed, name: rows}),
+        "steps": [_down(b, signature.values[f"{b.name}.stride"], rows) for b in kernel.buffers],
+    }
+
+
+def _down(b: Buffer, stride: str, rows: int) -> str:
+    """Moves a plane's pointer down; strides are in bytes."""
+    assert b.dtype is not None
+    if b.dtype.bytes == 1:
+        return f"{b.name} += {rows} * {stride};"
+    const = "const " if b.access == "in" else ""
+    return f"{b.name} = ({const}{b.dtype.c} *)(({const}uint8_t *){b.name} + {rows} * {stride});"
+
+
+# ------------------------------------------------------------------ planes that are put together
+
+
+def _copies(plane: Buffer, parts: tuple[Part, ...]) -> dict[str, object]:
+    """The declaration of the plane's array, and the copies: condition and lines, in order."""
+    assert plane.dtype is not None
+    size = plane.dtype.bytes
+    rows, cols = plane.extents
+    pitch = -(-cols * size // _PITCH) * _PITCH // size
+    groups: list[tuple[str, list[str]]] = []
+    for p in parts:
+        condition = ""
+        if p.given is not None:
+            name, bits = p.given
+            one = bits & (bits - 1) == 0
+            condition = f"{name} & {bits}" if one else f"({name} & {bits}) == {bits}"
+        if not groups or groups[-1][0] != condition:
+            groups.append((condition, []))
+        for row in range(*p.rows):
+            place = f"&{plane.name}[{row - plane.shape[0][0]}][{p.cols[0] - plane.shape[1][0]}]"
+            n = (p.cols[1] - p.cols[0]) * size
+            groups[-1][1].append(f"memcpy({place}, {_read(p, row, size)}, {n});")
+    return {"declaration": f"{plane.dtype.c} {plane.name}[{rows}][{pitch}];", "groups": groups}
+
+
+def _read(p: Part, row: int, size: int) -> str:
+    """Where the part's row begins, in the decoder's memory."""
+    down, right = row - p.at[0], p.cols[0] - p.at[1]
+    if isinstance(p.stride, int):
+        return f"&{p.pointer}[{down}][{right}]"
+    text = p.pointer if size == 1 else f"(const uint8_t *){p.pointer}"
+    for n, unit in ((down, f" * {p.stride.replace('.', '_')}"), (right * size, "")):
+        if n:
+            text += f" {'-' if n < 0 else '+'} {abs(n)}{unit}"
+    return text
+
+
+def _origin(plane: str, p: Part) -> str:
+    """For the header: where a part is read."""
+    stands = f", which stands at row {p.at[0]}, column {p.at[1]}" if p.at != (0, 0) else ""
+    where = f", if all bits of {p.given[1]} are set in {p.given[0]}" if p.given else ""
+    return f"{plane}, {p}: read from {p.pointer}{stands}{where}."

@@ -14,8 +14,8 @@ import jinja2
 
 from daedalus.dsl.ir import FULL, Buffer, Kernel, Op
 from daedalus.dsl.ranges import Ranges
-from daedalus.dsl.verify import touched
-from daedalus.generator.decoders import decoder_files
+from daedalus.dsl.verify import is_read, written_box
+from daedalus.generator.decoders import decoder_files, function_name
 from daedalus.generator.registry import Entry
 from daedalus.generator.targets.shell import Field, meta_fields
 from daedalus.generator.variants import Variant, comment, make_variant, tidy
@@ -170,7 +170,7 @@ def _rect(bounds: tuple[tuple[int, int], ...] | None, b: Buffer) -> str:
 def _table_buffer(kernel: Kernel, b: Buffer, offsets: dict[str, int]) -> dict[str, object]:
     assert b.dtype is not None
     access = {"in": "READ", "out": "WRITE", "inout": "READ | DAEDALUS_ACCESS_WRITE"}[b.access]
-    reads = b.shape if touched(kernel, b, stores=False) else None
+    reads = b.shape if is_read(kernel, b) else None
     return {
         "name": b.name,
         "type": b.dtype.name.upper(),
@@ -183,19 +183,32 @@ def _table_buffer(kernel: Kernel, b: Buffer, offsets: dict[str, int]) -> dict[st
         # Loads may take the whole declared window; stores exactly what is stored.
         "rows_param": _rows_param(kernel, b),
         "reads": _rect(reads if b.access != "out" else None, b),
-        "writes": _rect(touched(kernel, b, stores=True), b),
+        "writes": _rect(written_box(kernel, b), b),
     }
 
 
 def _rows_param(kernel: Kernel, b: Buffer) -> int:
-    """1 + the number of the parameter that says how many rows of a plane count; 0 for all."""
+    """1 + the number of the parameter that says how many rows of a plane count; 0 for all.
+
+    Every access to the plane has to be one of a row that an axis of that many coordinates counts.
+    """
+    found: set[str] = set()
     for stage in kernel.stages:
-        for lane, limit in stage.limits:
-            rows = [s.index[0] for s in stage.stores if s.buffer == b.name]
-            rows += [n.index[0] for n in stage.nodes() if n.op is Op.LOAD and n.attr[0] == b.name]
-            if limit.op is Op.PARAM and rows and all(r.coefficient(lane) == 1 for r in rows):
-                return 1 + [p.name for p in kernel.params].index(limit.attr[0])
-    return 0
+        rows = [s.index[0] for s in stage.stores if s.buffer == b.name]
+        rows += [n.index[0] for n in stage.nodes() if n.op is Op.LOAD and n.attr[0] == b.name]
+        counted = {
+            limit.attr[0]
+            for lane, limit in stage.limits
+            if limit.op is Op.PARAM
+            and not limit.index
+            and kernel.param(limit.attr[0]).hi <= stage.extents[lane]
+            and all(r.coefficient(lane) == 1 for r in rows)
+        }
+        if rows:
+            found.add(min(counted, default=""))
+    if len(found) != 1 or found == {""} or b.kind != "plane":
+        return 0
+    return 1 + [p.name for p in kernel.params].index(found.pop())
 
 
 def _table(
@@ -255,7 +268,8 @@ def _manifest(
         return {
             "any": [f"src/table_{library}.c", *common]
             + [v.file for v in own if v.schedule.target == "c"],
-            "neon": [v.file for v in own if v.schedule.target == "neon"],
+            "neon": [v.file for v in own if v.schedule.target == "neon" and not v.schedule.needs],
+            "neon_dotprod": [v.file for v in own if v.schedule.needs == ("dotprod",)],
         }
 
     return {
@@ -287,7 +301,10 @@ def _manifest_kernel(e: Entry, variants: tuple[Variant, ...]) -> dict[str, objec
         "assumptions": [
             {"name": a.name, "why": a.why, "default": a.default} for a in k.assumptions
         ],
-        "decoders": dict(k.decoders),
+        "decoders": {
+            decoder: {function_name(k, d): d.signature for d in k.decoders if d.decoder == decoder}
+            for decoder in sorted({d.decoder for d in k.decoders})
+        },
         "meta": [
             {"name": f.name, "type": f.type, "offset": f.offset}
             | ({"count": f.count} if f.count else {})
@@ -304,6 +321,8 @@ def _manifest_kernel(e: Entry, variants: tuple[Variant, ...]) -> dict[str, objec
                 "target": v.schedule.target,
                 "class": v.schedule.class_name,
                 "items": v.schedule.items,
+                "rows": v.schedule.rows,
+                "needs": list(v.schedule.needs),
                 "assume": list(v.schedule.assume),
                 "prod": v.prod,
                 "rank": v.rank,

@@ -4,13 +4,15 @@
 apt does the work, with a configuration of its own below build/apt: the suite is the one of the
 file, whatever this machine runs, and nothing is installed.  The mirror is the one this machine's
 apt uses for Debian, or DAEDALUS_DEBIAN_MIRROR.  Debian's signature is checked when its keyring is
-installed; without it only files with a known SHA-256 are taken.
+installed; without it only files with a known SHA-256 are taken.  A source package is checked by its
+.dsc file, which names the SHA-256 of all others.
 """
 
 import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -29,9 +31,11 @@ from daedalus.generator.cli.common import (
     repo_root,
     run,
 )
+from daedalus.generator.cli.progress import say
 
 MIRROR_VARIABLE = "DAEDALUS_DEBIAN_MIRROR"
 NO_SETUP_VARIABLE = "DAEDALUS_NO_SETUP"  # the launcher sets it for --no-setup
+SOURCE = "source"  # takes an architecture's place where a source package is fetched
 _RECORD = "packages.json"
 
 
@@ -43,6 +47,7 @@ class Oracle:
     packages: tuple[str, ...]
     architectures: tuple[str, ...]
     archives: tuple[str, ...]  # static libraries, in the order of linking
+    upstream: str  # the version that is needed, without Debian's revision; empty: any
     purpose: str
     without: str
 
@@ -59,7 +64,7 @@ class _List:
 
 @dataclass(frozen=True)
 class Deb:
-    """One package file that was unpacked."""
+    """One package that was unpacked; of a source package, the .dsc file stands for all."""
 
     package: str
     version: str
@@ -80,6 +85,7 @@ def _read_list() -> _List:
             tuple(o["packages"]),
             tuple(o["architectures"]),
             tuple(o.get("archives", ())),
+            o.get("upstream", ""),
             o["for"],
             o["without"],
         )
@@ -94,7 +100,7 @@ def oracles() -> dict[str, Oracle]:
 
 
 def folder(name: str, architecture: str) -> Path:
-    """Where the files of an oracle lie once fetched; usr/ is below it."""
+    """Where the files of an oracle lie once fetched: usr/, or a source package's own folder."""
     return build_dir() / "oracles" / name / architecture
 
 
@@ -141,7 +147,7 @@ def ensure(name: str, architecture: str, *, force: bool = False) -> Path:
     with _lock():
         if not force and fetched(name, architecture) is not None:
             return place  # another process was faster
-        console.print(f"fetching {name} for {architecture} from Debian {listing.suite}")
+        say(f"fetching {name}, {architecture}, from Debian {listing.suite}")
         _fetch(listing, oracle, architecture, place)
     return place
 
@@ -156,11 +162,11 @@ def _lock() -> Iterator[None]:
 
 
 def _fetch(listing: _List, oracle: Oracle, architecture: str, place: Path) -> None:
-    for tool in ("apt-get", "dpkg-deb"):
+    for tool in ("apt-get", "dpkg-source" if architecture == SOURCE else "dpkg-deb"):
         if shutil.which(tool) is None:
             raise UserError(
                 f"{tool} is not installed, and {oracle.name} comes as Debian packages",
-                "use Debian or a system derived from it",
+                "use Debian or a system derived from it, and run ./daedalus setup",
                 EXIT_MISSING,
             )
     signed = next((k for k in listing.keyrings if Path(k).is_file()), None)
@@ -171,21 +177,38 @@ def _fetch(listing: _List, oracle: Oracle, architecture: str, place: Path) -> No
         downloads, unpacked = Path(temporary, "debs"), Path(temporary, "root")
         downloads.mkdir()
         unpacked.mkdir()
-        apt = ["apt-get", "-q", "-c", str(_configure(listing.suite, signed))]
-        native = "amd64" if architecture == "all" else architecture
-        wanted = [f"{p}:{native}" for p in oracle.packages]
+        apt = ["apt-get", "-q", "-c", str(_configure(listing.suite, signed, architecture))]
         _apt([*apt, "update"], downloads)
-        _apt([*apt, "download", *wanted], downloads)
-        debs = [_inspect(path) for path in sorted(downloads.glob("*.deb"))]
+        files = _download(apt, oracle, architecture, downloads)
+        debs = [_inspect(path) for path in files]
         _judge(debs, listing, signed is not None)
-        for path in sorted(downloads.glob("*.deb")):
-            run(["dpkg-deb", "-x", path, unpacked], what=f"unpacking {path.name}")
+        _refuse_others(debs, oracle, listing.suite)
+        for path in files:
+            _unpack(path, unpacked)
         record = {"packages": [vars(d) for d in debs]}
         (unpacked / _RECORD).write_text(json.dumps(record, indent=1) + "\n")
         unpacked.chmod(0o755)
         if place.exists():
             place.rename(Path(temporary, "old"))
         unpacked.rename(place)
+
+
+def _download(apt: list[str], oracle: Oracle, architecture: str, place: Path) -> list[Path]:
+    """Downloads an oracle's files; returns those to look at and to unpack."""
+    if architecture == SOURCE:
+        _apt([*apt, "source", "--download-only", *oracle.packages], place)
+        return sorted(place.glob("*.dsc"))
+    native = "amd64" if architecture == "all" else architecture
+    _apt([*apt, "download", *(f"{p}:{native}" for p in oracle.packages)], place)
+    return sorted(place.glob("*.deb"))
+
+
+def _unpack(path: Path, root: Path) -> None:
+    """Unpacks a package below a folder; dpkg-source compares every file with the .dsc file."""
+    argv: list[str | Path] = ["dpkg-deb", "-x", path, root]
+    if path.suffix == ".dsc":
+        argv = ["dpkg-source", "-x", path, root / _inspect(path).package]
+    run(argv, what=f"unpacking {path.name}")
 
 
 def _apt(argv: list[str], cwd: Path) -> None:
@@ -227,7 +250,7 @@ def _mirror() -> str:
     )
 
 
-def _configure(suite: str, keyring: str | None) -> Path:
+def _configure(suite: str, keyring: str | None, architecture: str) -> Path:
     """Writes apt's private configuration; proxies and credentials stay the machine's."""
     base = build_dir() / "apt"
     for name in ("lists/partial", "cache/archives/partial", "empty"):
@@ -240,9 +263,10 @@ def _configure(suite: str, keyring: str | None) -> Path:
             soft_wrap=True,
         )
     trust = f"signed-by={keyring}" if keyring else "trusted=yes"
-    (base / "sources.list").write_text(
-        f"deb [arch=amd64,arm64 target=Packages {trust}] {_mirror()} {suite} main\n"
-    )
+    entry = f"deb [arch=amd64,arm64 target=Packages {trust}]"
+    if architecture == SOURCE:
+        entry = f"deb-src [target=Sources {trust}]"
+    (base / "sources.list").write_text(f"{entry} {_mirror()} {suite} main\n")
     settings = {
         "Dir::Etc::sourcelist": base / "sources.list",
         "Dir::Etc::sourceparts": base / "empty",
@@ -270,10 +294,28 @@ def _configure(suite: str, keyring: str | None) -> Path:
 
 
 def _inspect(path: Path) -> Deb:
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if path.suffix == ".dsc":
+        text = path.read_text()
+        found = [re.search(rf"^{field}: (\S+)$", text, re.M) for field in ("Source", "Version")]
+        package, version = (m.group(1) if m else "" for m in found)
+        return Deb(package, version, SOURCE, digest)
     fields = {}
     for name in ("Package", "Version", "Architecture"):
         fields[name.lower()] = run(["dpkg-deb", "-f", path, name]).strip()
-    return Deb(sha256=hashlib.sha256(path.read_bytes()).hexdigest(), **fields)
+    return Deb(sha256=digest, **fields)
+
+
+def _refuse_others(debs: list[Deb], oracle: Oracle, suite: str) -> None:
+    """Refuses what is not the upstream version that the list asks for."""
+    for deb in debs:
+        upstream = deb.version.split(":", 1)[-1].rsplit("-", 1)[0]
+        if oracle.upstream and upstream != oracle.upstream:
+            raise UserError(
+                f"{suite} has {deb.package} {deb.version}; {oracle.upstream} is needed",
+                f"{MIRROR_VARIABLE}=<address> names a mirror that has it",
+                EXIT_MISSING,
+            )
 
 
 def _judge(debs: list[Deb], listing: _List, signature_checked: bool) -> None:

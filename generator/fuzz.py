@@ -28,6 +28,7 @@ from daedalus.generator.fuzz_shrink import shrink
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import TARGETS, Schedule
 from daedalus.generator.targets.neon.select import NotLowerable, Selection
+from daedalus.generator.targets.shell import table_name
 from daedalus.generator.variants import Variant, make_variant
 
 BATCH = 40  # programs in one check program
@@ -141,7 +142,7 @@ def variants(kernel: Kernel, schedules: tuple[Schedule, ...], tally: Tally) -> t
                 )
             )  # fmt: skip
         except NotLowerable as e:
-            tally.refused[e.message.partition(",")[0].split()[0]] += 1
+            tally.refused[e.message.partition(" has no ")[0].partition(",")[0]] += 1
     tally.variants += len(found)
     return tuple(found)
 
@@ -242,10 +243,11 @@ class Build:
     """A folder of generated code and the check programs made of it."""
 
     def __init__(
-        self, folder: Path, kernels: list[tuple[Kernel, tuple[Variant, ...]]], *, sanitize: bool
-    ) -> None:
+        self, folder: Path, kernels: list[tuple[Kernel, tuple[Variant, ...]]], *, sanitize: bool,
+        targets: tuple[str, ...] = TARGETS,
+    ) -> None:  # fmt: skip
         self.folder, self.sanitize = folder, sanitize
-        found = crosscheck.devices(TARGETS)
+        found = crosscheck.devices(targets)
         self.devices = [d for d in found if not (sanitize and d.arch == "aarch64")]
         self.variants = tuple(v for _, own in kernels for v in own)
         entries = tuple(
@@ -299,6 +301,7 @@ def _stop_at_findings() -> None:
     kinds = ("shift-base", "shift-exponent", "signed-integer-overflow", "alignment")
     path = build_dir() / "fuzz" / "suppressions.txt"
     text = "".join(f"{kind}:*/simde/*\n" for kind in kinds)
+    path.parent.mkdir(parents=True, exist_ok=True)
     if not path.is_file() or path.read_text() != text:
         path.write_text(text)
     os.environ["UBSAN_OPTIONS"] = f"halt_on_error=1:suppressions={path}"
@@ -309,7 +312,7 @@ def _unit(own: list[Variant]) -> str:
     digest = hashlib.sha256("".join(v.text for v in own).encode()).hexdigest()
     lines = [f"/* {digest} */", "#include <daedalus.h>", '#include "table_variants.c"']
     for n, v in enumerate(own):
-        bodies = {"one_item", f"items_{v.schedule.items}", *(t.name for t in v.kernel.tables)}
+        bodies = {"one_item", f"items_{v.schedule.items}", *map(table_name, v.kernel.tables)}
         lines += [f"#define {b} {b}_of_{n}" for b in sorted(bodies)]
         lines.append(f'#include "{v.file.removeprefix("src/")}"')
         lines += [f"#undef {b}" for b in sorted(bodies)]

@@ -24,7 +24,8 @@ class Places:
 
     def __init__(self, declared: Kernel, rng: random.Random) -> None:
         self.rng = rng
-        self.written = {t.name: np.zeros(t.size, dtype=bool) for t in declared.temps}
+        self.written = {t.name: np.full(t.size, t.init is not None) for t in declared.temps}
+        self.frozen: set[str] = set()
         self.stage = Stage((), (), Loc("", 0))
         self.frames: dict[str, tuple[Affine, ...] | None] = {}
         self.loaded: dict[str, list[np.ndarray]] = {}
@@ -34,12 +35,32 @@ class Places:
         """Starts a stage."""
         self.stage = Stage(tuple(dims.items()), (), Loc("", 0))
         self.frames, self.loaded, self.stored = {}, {}, {}
+        self.frozen = set()
 
     def leave(self, stage: Stage) -> None:
-        """Ends it: its stores can be read now."""
+        """Ends it: its stores can be read now, unless they do not always happen."""
+        if stage.given is not None or stage.limits:
+            return
         for name, stored in self.stored.items():
             if name in self.written:
                 self.written[name][list(stored)] = True
+
+    # ------------------------------------------------------------------ beyond frames
+
+    def freeze(self, b: Buffer) -> None:
+        """Keeps this stage from storing into the buffer from here on."""
+        self.frozen.add(b.name)
+
+    def anywhere(self, b: Buffer) -> bool:
+        """Whether any element may be read: all are there, and the stage stores none of them."""
+        if b.kind != "temp":
+            return b.access == "in"
+        return bool(self.written[b.name].all()) and b.name not in self.stored
+
+    def untouched(self, b: Buffer) -> bool:
+        """Whether the stage has neither read nor stored any of the buffer."""
+        touched = {*self.frozen, *self.stored, *(n for n, read in self.loaded.items() if read)}
+        return b.name not in touched
 
     # ------------------------------------------------------------------ frames
 
@@ -120,6 +141,8 @@ class Places:
     def writes(self, b: Buffer, many: int, *, whole: bool) -> list[tuple[Key, np.ndarray]]:
         """Up to so many indices that may be written; with `whole`, all that one frame reaches."""
         rng = self.rng
+        if b.name in self.frozen:
+            return []
         box = b.owns or b.shape
         frame = self._fixed(b, box)
         if frame is None or any(
@@ -142,14 +165,33 @@ class Places:
         if rng.random() < 0.15:
             rng.shuffle(order)
         out = []
-        for n in order:
-            index = self._index(frame, box, base, n)
+        indices = [self._index(frame, box, base, n) for n in order]
+        if not whole and rng.random() < 0.25:
+            indices = self._in_turn(box) or indices
+        for index in indices:
             flat = flat_index(b, index, self.stage)
             if self._legal(b, index, flat):
                 taken = self.stored.setdefault(b.name, {})
                 taken.update({int(f): lane for lane, f in enumerate(flat)})
                 out.append((_key(index), flat))
         return out
+
+    def _in_turn(self, box: tuple[tuple[int, int], ...]) -> list[tuple[Affine, ...]]:
+        """Indices of 2 to 4 elements a lane, lane after lane without a gap; none without room."""
+        rng, (*before, (lo, hi)) = self.rng, box
+        lane, n = self.stage.dims[-1]
+        many = rng.choice((2, 3, 4))
+        room = hi - lo - many * n
+        if room < 0 or len(self.stage.dims) > len(box):
+            return []
+        outer = []
+        for (name, count), (a, b) in zip(self.stage.dims[:-1], before[::-1], strict=False):
+            if count > b - a:
+                return []
+            outer.append(Affine(a, ((name, 1),)))
+        outer += [Affine(rng.randint(a, b - 1)) for a, b in before[::-1][len(outer) :]]
+        first = lo + rng.randint(0, room)
+        return [(*outer[::-1], Affine(first + k, ((lane, many),))) for k in range(many)]
 
     def _legal(self, b: Buffer, index: tuple[Affine, ...], flat: np.ndarray) -> bool:
         box = b.owns or b.shape

@@ -20,24 +20,23 @@ from daedalus.dsl.ir import (
     i8,
     i16,
     i32,
-    smallest_dtype,
     u8,
     u16,
     u32,
     walk,
 )
-from daedalus.dsl.ranges import Interval
 from daedalus.dsl.spec import kernel
 from daedalus.dsl.trace import KernelBuilder
-from daedalus.dsl.values import BufferRef, TableRef, Value
+from daedalus.dsl.values import BufferRef, TableRef, UpTo, Value
 from daedalus.dsl.vectors import make_items
 from daedalus.dsl.verify import verify
+from daedalus.generator.fuzz_decided import Decided
 from daedalus.generator.fuzz_memory import Places
 from daedalus.generator.fuzz_values import Assume, Expressions, GrowingRanges
 from daedalus.generator.schedule import Schedule
 
 _ATTEMPTS = 60
-_LANES = (8,) * 12 + (4,) * 8 + (16,) * 6 + (32,) * 2 + (1, 2, 3, 5, 6, 7, 12, 13, 20, 31)
+_LANES = (8,) * 12 + (4,) * 8 + (16,) * 6 + (32,) * 2 + (1, 2, 3, 5, 6, 7, 12, 13, 20, 31, 37, 64)
 _ELEMENTS = (u8,) * 7 + (i16,) * 5 + (i8, u16, i32) * 2 + (u32,)
 # Names that generated code is fond of as well.
 _NAMES = ("t1", "k4", "z", "row0", "r0", "col1", "multipliers16", "level", "step", "mode", "t0_0")
@@ -104,6 +103,12 @@ def _schedules(made: Kernel, rng: random.Random) -> tuple[Schedule, ...]:
         found.append(Schedule("neon", "full", early_out=True))
         if rng.random() < 0.3:
             found.append(Schedule("neon", "full", items=2, early_out=True))
+    if any(len(s.dims) > 1 for s in made.stages):
+        rows, items = rng.choice((2, 2, 4, 8)), rng.choice((1, 1, 1, 2))
+        found.append(Schedule("neon", rng.choice(made.class_names), items=items, rows=rows))
+    if rng.random() < 0.3:
+        early = rng.random() < 0.3 and any(s.mask is not None for s in made.stages[-1].stores)
+        found.append(Schedule("neon", "full", branch=True, early_out=early))
     for a in made.assumptions:
         if not a.default:
             found += [Schedule(t, "full", assume=(a.name,)) for t in ("c", "neon")]
@@ -131,6 +136,7 @@ class _Writer:
         self.tables: list[TableRef] = []
         self.params: list[Value] = []
         self.assumptions: list[Assume] = []
+        self.decided = Decided(k, rng, self.params)
 
     def write(self) -> None:
         stages = self._dims()
@@ -162,8 +168,9 @@ class _Writer:
                 continue
             if rng.random() < 0.35:
                 lanes = rng.choice(_LANES)
-            if rng.random() < 0.15:
-                out.append({"y": rng.randint(1, 4), "x": min(lanes, rng.choice((4, 8, 8, 16)))})
+            if rng.random() < 0.22:
+                few = min(lanes, rng.choice((2, 4, 4, 8, 8, 16)))
+                out.append({"y": rng.choice((1, 2, 2, 3, 4, 4, 8)), "x": few})
             else:
                 out.append({rng.choice(("i", "x", "n", "v")): lanes})
         return out
@@ -186,6 +193,7 @@ class _Writer:
             t = rng.choice((u8, u8, u8, i8, i16, u16, i32))
             lo, hi = sorted((self._within(t), self._within(t)))
             self.params.append(k.param(self.names.pop(), t, lo, hi))
+        self.decided.declare()
         for _ in range(rng.choice((0, 0, 0, 1, 2))):
             self._table(self.names.pop())
         for n in range(rng.choice((0, 0, 0, 1, 1, 2))):
@@ -265,7 +273,7 @@ class _Writer:
             shape = rng.choice(
                 ((n[0], c), (n[0], c), (c, n[0]), (c, n[0]), (n[0],), (n[0], 1, min(c, 4)))
             )
-        return _Plane(self.k.temp(name, shape), False)
+        return _Plane(self.k.temp(name, shape, init=self.decided.first_value()), False)
 
     def _table(self, name: str) -> None:
         rng = self.rng
@@ -314,10 +322,15 @@ class _Writer:
 
     def _stage(self, number: int, dims: dict[str, int], *, last: bool) -> None:
         rng = self.rng
-        with self.k.stage(given=None, **dims):
+        given, axes = None, dict[str, int | UpTo](dims)
+        if last or all(t.ref.decl.init is not None for t in self.temps[number]):
+            given, axes = self.decided.domain(self.ranges, dims)
+        with self.k.stage(given=given, **axes):
             self.places.enter(dims)
+            self.ranges.enter(dims)
             x = Expressions(self.k, self.ranges, rng)
             x.tables, x.assumptions = self.tables, self.assumptions
+            x.uniform = [*self.params]
             readable = [*self.inputs]
             temps = [t for group in self.temps[:number] for t in group]
             if temps:
@@ -325,7 +338,7 @@ class _Writer:
             written = [p.ref.decl.name for p in self.outputs]
             for p in self._some(readable):
                 self._loads(x, p, steady=p.ref.decl.name in written)
-            x.uniform = [*self.params, *x.uniform]
+            self.decided.values(x, dims)
             if not x.ints:
                 raise Unlucky
             outer = next(iter(dims.values())) if len(dims) > 1 else 1
@@ -354,7 +367,8 @@ class _Writer:
             return
         many = rng.choice((1, 2, 2, 3, 4, 4, 8))
         for key in self.places.reads(decl, many, steady=steady):
-            value = p.ref[key[::-1] if p.swapped else key]
+            where = self.decided.place(x, self.places, p.ref, key) or key
+            value = p.ref[where[::-1] if p.swapped else where]
             x.add(value)
             if not any(a.terms for a in value.node.index):
                 x.uniform.append(value)
@@ -362,9 +376,12 @@ class _Writer:
     def _stores(self, x: Expressions, p: _Plane, outer: int) -> int:
         """Stores into one buffer; how many there were."""
         decl, rng = p.ref.decl, self.rng
+        merged = self.decided.accumulate(x, self.places, p.ref)
+        if merged:
+            return merged
         many = rng.choice((1, 1, 2, 4, 4, 8, 8, 3)) if decl.kind != "temp" else 99
         keys = self.places.writes(decl, max(1, many // outer), whole=decl.kind == "temp")
-        mask = x.mask() if rng.random() < 0.4 else None
+        mask = x.mask() if rng.random() < 0.4 else self.decided.side(x, self.places)
         done = 0
         for key, flat in keys:
             value = x.wanted(decl)
@@ -381,12 +398,6 @@ class _Writer:
                 p.ref[where] = value
             done += 1
         return done
-
-
-def width_of(r: Interval) -> int:
-    """Bits of the narrowest element type that holds an interval."""
-    t = smallest_dtype(r.lo, r.hi)
-    return t.bits if t else 64
 
 
 def operations(made: Kernel) -> int:

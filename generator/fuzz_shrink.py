@@ -53,6 +53,8 @@ def _smaller(kernel: Kernel) -> Iterator[Kernel]:
                 left = stage.stores[:at] + stage.stores[at + part :]
                 if left:
                     yield _with_stage(kernel, n, replace(stage, stores=left))
+        if stage.given is not None or stage.limits:
+            yield _with_stage(kernel, n, replace(stage, given=None, limits=()))
         masked = tuple(replace(s, mask=None) for s in stage.stores)
         if masked != stage.stores:
             yield _with_stage(kernel, n, replace(stage, stores=masked))

@@ -2,7 +2,7 @@
 """Random expressions whose intervals are known while they are written, in idioms of codecs."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from daedalus.dsl import lang
 from daedalus.dsl.ir import (
@@ -51,6 +51,10 @@ class GrowingRanges(Ranges):
             if n.op is Op.SHRV and not self._of[n.args[1]].within(0, 31):
                 return False
         return True
+
+    def enter(self, dims: Mapping[str, int]) -> None:
+        """Starts a stage: its lanes can be values."""
+        self._extents = dict(dims)
 
     def extend(self, stage: Stage) -> None:
         """Takes in a stage that is complete."""
@@ -115,7 +119,7 @@ class Expressions:
         if good:
             return self.rng.choice(good)
         t = next(t for t in DTYPES if t.bits == bits and (signed is None or t.signed == signed))
-        made = self._narrowed(self.pick(), t)
+        made = self.narrowed(self.pick(), t)
         self.add(made)
         return made
 
@@ -136,10 +140,10 @@ class Expressions:
         t = smallest_dtype(r.lo, r.hi)
         bits = t.bits if t else 64
         if self.rng.random() < {8: 0.05, 16: 0.3, 32: 0.55}[bits]:
-            return self._narrowed(x, self.rng.choice((u8, u8, i8, i16, i16, u16)))
+            return self.narrowed(x, self.rng.choice((u8, u8, i8, i16, i16, u16)))
         return x
 
-    def _narrowed(self, x: Value, t: DType) -> Value:
+    def narrowed(self, x: Value, t: DType) -> Value:
         """x brought into a type's range."""
         rng, r = self.rng, self.of(x)
         for _ in range(3):
@@ -183,8 +187,8 @@ class Expressions:
         assert x is not None
         t = b.dtype or i32
         if b.dtype is None and rng.random() < 0.4:
-            x = self._narrowed(x, rng.choice((u8, i16, i16, u16)))
-        x = x if self.of(x).within(t.lo, t.hi) else self._narrowed(x, t)
+            x = self.narrowed(x, rng.choice((u8, i16, i16, u16)))
+        x = x if self.of(x).within(t.lo, t.hi) else self.narrowed(x, t)
         return x if self.fits(x) and self.of(x).within(t.lo, t.hi) else None
 
     # ------------------------------------------------------------------ operations
@@ -283,7 +287,7 @@ class Expressions:
         t = self.rng.choice((u8, i8, u16, i16, i32, u32))
         if self.rng.random() < 0.3:
             return lang.wrap(self.pick(), t)
-        return self._narrowed(self.pick(), t)
+        return self.narrowed(self.pick(), t)
 
     def _choice(self) -> Value | None:
         m = self.mask()

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Lays a batch of items out in memory as a caller would: planes with strides, packed blocks, meta.
 
-Between the items' rectangles lie guard elements of a random pattern; strides are odd multiples of
-the element size, and rows may run upwards (negative stride).
+Between the items' rectangles lie guard elements of a random pattern, or nothing; strides are odd
+multiples of the element size, and rows may run upwards (negative stride). A buffer that no item may
+touch can be withheld: it then has no memory at all.
 """
 
 import struct
@@ -12,7 +13,7 @@ import numpy as np
 
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Buffer, Kernel
-from daedalus.dsl.verify import touched
+from daedalus.dsl.verify import written_box
 from daedalus.generator.targets.shell import meta_fields
 
 _GUARD = 3  # elements between items
@@ -55,17 +56,42 @@ def numpy_type(b: Buffer) -> np.dtype[np.generic]:
     return np.dtype(f"<{'i' if b.dtype.signed else 'u'}{b.dtype.bytes}")
 
 
-def place(kernel: Kernel, items: Items, rng: np.random.Generator, *, upwards: bool) -> Placed:
-    """The items in memory; `upwards` gives planes a negative stride."""
+def place(
+    kernel: Kernel, items: Items, rng: np.random.Generator, *, upwards: bool, close: bool = False,
+    withheld: str = "",
+) -> Placed:  # fmt: skip
+    """The items in memory; `upwards` gives planes a negative stride.
+
+    With `close` they lie as near to each other as the rules for one append allow: what one writes
+    ends where another's window begins, and windows overlap where nothing is written. Elements that
+    items share then have one value, so that the placed items differ from the given ones.
+
+    The buffer `withheld` has no memory: tools/check puts pages there that cannot be touched.
+    """
     placed: list[PlacedBuffer] = []
     offsets: dict[str, Array] = {}
+    held = dict(items.buffers)
     for b in kernel.buffers:
-        if b.kind == "plane":
-            one, offsets[f"{b.name}_off"] = _plane(b, items, rng, upwards)
+        if b.name == withheld:
+            one = _nothing(b)
+            offsets[f"{b.name}_off"] = np.zeros(items.count, dtype=np.int64)
+        elif b.kind == "plane":
+            steps = _closest(kernel, b) if close else [n + _GUARD for n in b.extents]
+            one, offsets[f"{b.name}_off"] = _plane(b, items, rng, steps, upwards)
+            held[b.name] = one.elements[one.where].astype(np.int64)
         else:
             one = _block(b, items)
         placed.append(one)
+    items = Items(held, items.params)
     return Placed(kernel, items, tuple(placed), _meta(kernel, items, offsets))
+
+
+def _closest(kernel: Kernel, b: Buffer) -> list[int]:
+    """Rows and columns from an item to the next, of which none writes in another's window."""
+    box = written_box(kernel, b)
+    if box is None:
+        return [-(-n // 2) for n in b.extents]
+    return [max(r1 - w0, w1 - r0) for (r0, r1), (w0, w1) in zip(b.shape, box, strict=True)]
 
 
 def _block(b: Buffer, items: Items) -> PlacedBuffer:
@@ -74,26 +100,34 @@ def _block(b: Buffer, items: Items) -> PlacedBuffer:
     return PlacedBuffer(b, np.frombuffer(data.tobytes(), np.uint8).copy(), 0, 0, where)
 
 
+def _nothing(b: Buffer) -> PlacedBuffer:
+    """No memory; rows would be close together, so that all of an item lies near the pointer."""
+    assert b.dtype is not None
+    stride = b.extents[1] * b.dtype.bytes if b.kind == "plane" else 0
+    return PlacedBuffer(b, np.empty(0, np.uint8), 0, stride, np.empty((0, *b.extents), int))
+
+
 def _plane(
-    b: Buffer, items: Items, rng: np.random.Generator, upwards: bool
+    b: Buffer, items: Items, rng: np.random.Generator, steps: list[int], upwards: bool
 ) -> tuple[PlacedBuffer, Array]:
-    """A grid of cells in random order; the image ends where an item ends."""
+    """A grid of cells in random order, so many rows and columns apart; the image ends where an
+    item ends."""
     (r0, _), (c0, _) = b.shape
     rows, cols = b.extents
     count = items.count
     across = max(1, int(np.sqrt(count)))
     down = -(-count // across)
-    pitch = across * (cols + _GUARD) + 5  # elements; odd where the element is a byte
+    last_used = (across - 1) * steps[1] + cols
+    pitch = last_used + _GUARD + 5  # elements; odd where the element is a byte
     pitch += 1 - pitch % 2
-    height = down * (rows + _GUARD) - _GUARD
+    height = (down - 1) * steps[0] + rows
     # The first and the last cell are taken, so that the image ends where an item ends.
     middle = 1 + rng.permutation(down * across - 2)[: max(count - 2, 0)]
     cell = rng.permutation(np.array([0, down * across - 1, *middle])[:count])
-    top = (cell // across) * (rows + _GUARD)
-    left = (cell % across) * (cols + _GUARD)
+    top = (cell // across) * steps[0]
+    left = (cell % across) * steps[1]
     y = top[:, None, None] + np.arange(rows)[None, :, None]
     x = left[:, None, None] + np.arange(cols)[None, None, :]
-    last_used = across * (cols + _GUARD) - _GUARD
     size = (height - 1) * pitch + last_used
     dtype = numpy_type(b)
     assert b.dtype is not None
@@ -160,7 +194,7 @@ def job(placed: Placed, runs: list[tuple[str, Array]], *, at_start: bool) -> byt
 def may_write(kernel: Kernel, placed: PlacedBuffer) -> Array:
     """Per element of the image: whether some item may write it."""
     allowed = np.zeros(len(placed.elements), dtype=bool)
-    box = touched(kernel, placed.buffer, stores=True)
+    box = written_box(kernel, placed.buffer)
     if box is not None:
         inside = tuple(
             slice(lo - base, hi - base)

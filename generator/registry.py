@@ -70,7 +70,7 @@ def load(folder: Path | None = None) -> tuple[Entry, ...]:
     entries.sort(key=lambda e: e.kernel.id)
     seen: dict[str, Entry] = {}
     for e in entries:
-        for name in (e.kernel.family, *(d for d, _ in e.kernel.decoders)):
+        for name in (e.kernel.family, *(d.decoder for d in e.kernel.decoders)):
             if (_headers() / f"{name}.h").is_file():
                 raise SpecError(
                     "name", f"<daedalus/{name}.h> is a header of the runtime",
@@ -192,25 +192,34 @@ def _variants(kernel: Kernel, schedules: Schedules) -> tuple[tuple[Schedule, boo
     return tuple(sorted(chosen, key=lambda c: (not c[1], -TARGETS.index(c[0].target))))
 
 
-def _schedule(kernel: Kernel, name: str, schedules: Schedules, *, prod: bool) -> Schedule:
-    try:
-        _, schedule = parse_variant(f"daedalus_{kernel.id}__{name}")
-    except ValueError as e:
-        raise schedules.refuse(kernel.id, str(e), name) from None
+def legal_schedule(kernel: Kernel, name: str) -> Schedule:
+    """The schedule of that name, with a class and assumptions that the kernel has.
+
+    Raises ValueError for any other; `args` are the message and, where there is one, a hint.
+    """
+    _, schedule = parse_variant(f"daedalus_{kernel.id}__{name}")
     if schedule.class_name not in kernel.class_names:
-        raise schedules.refuse(
-            kernel.id, f"{name}: no class {schedule.class_name}", name,
+        raise ValueError(
+            f"{name}: no class {schedule.class_name}",
             f"its classes are {', '.join(kernel.class_names)}",
-        )  # fmt: skip
+        )
     known = {a.name: a.default for a in kernel.assumptions}
     for a in schedule.assume:
         if a not in known:
-            raise schedules.refuse(
-                kernel.id, f"{name}: no assumption {a}", name,
-                f"its assumptions are {', '.join(known) or 'none'}",
-            )  # fmt: skip
+            raise ValueError(
+                f"{name}: no assumption {a}", f"its assumptions are {', '.join(known) or 'none'}"
+            )
         if known[a]:
-            raise schedules.refuse(kernel.id, f"{name}: {a} holds for every variant anyway", name)
+            raise ValueError(f"{name}: {a} holds for every variant anyway")
+    return schedule
+
+
+def _schedule(kernel: Kernel, name: str, schedules: Schedules, *, prod: bool) -> Schedule:
+    try:
+        schedule = legal_schedule(kernel, name)
+    except ValueError as e:
+        message, hint = (*e.args, "")[:2]
+        raise schedules.refuse(kernel.id, message, name, hint) from None
     if prod and schedule.assume:
         raise schedules.refuse(
             kernel.id, f"{name} is not right for every conformant item, so it cannot be prod", name,

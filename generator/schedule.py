@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 TARGETS = ("c", "neon")
 ITEMS = (1, 2, 4, 8)  # what a vector's lanes can be divided into
+ROWS = (1, 2, 4, 8)
 
 
 @dataclass(frozen=True, order=True)
@@ -18,23 +19,40 @@ class Schedule:
     target      back end; portable C has no choices but the class and the assumptions
     class_name  the items' class it is specialised for
     items       items side by side in a vector, one of ITEMS
+    rows        points of the next outer axis side by side in a vector, one of ROWS
     assume      assumptions taken for granted beyond the standard's, in alphabetical order
+    dot         dot products with taps of 8 bits by the DOT instructions
+    branch      skip what only some lanes want where no lane wants it
     early_out   skip the rest of an item when no lane of it stores anything
     """
 
     target: str
     class_name: str = "full"
     items: int = 1
+    rows: int = 1
     assume: tuple[str, ...] = ()
+    dot: bool = False
+    branch: bool = False
     early_out: bool = False
 
     @property
+    def needs(self) -> tuple[str, ...]:
+        """What a processor must have beyond the target itself."""
+        return ("dotprod",) if self.dot else ()
+
+    @property
     def name(self) -> str:
-        """For instance `neon_full_x2_givensum16_early`."""
+        """For instance `neon_full_x2_r2_givensum16_early`."""
         parts = [self.target, self.class_name]
         if self.items > 1:
             parts.append(f"x{self.items}")
+        if self.rows > 1:
+            parts.append(f"r{self.rows}")
         parts += [f"given{a}" for a in self.assume]
+        if self.dot:
+            parts.append("dot")
+        if self.branch:
+            parts.append("branch")
         if self.early_out:
             parts.append("early")
         return "_".join(parts)
@@ -61,21 +79,28 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
         raise ValueError(
             f"{name!r}: the schedule begins with a target ({', '.join(TARGETS)}) and a class"
         )
-    items, assume, early = 1, [], False
+    items, rows, assume, flags = 1, 1, [], set()
     for word in rest[1:]:
         if re.fullmatch(r"x[1-9][0-9]*", word):
             items = int(word[1:])
-        elif word == "early":
-            early = True
+        elif re.fullmatch(r"r[1-9][0-9]*", word):
+            rows = int(word[1:])
+        elif word in ("dot", "branch", "early"):
+            flags.add(word)
         elif word.startswith("given") and word != "given":
             assume.append(word[5:])
         else:
             raise ValueError(f"{name!r}: unknown choice {word!r}")
     if items not in ITEMS:
         raise ValueError(f"{name!r}: {items} items side by side; possible are {ITEMS[1:]}")
-    if target == "c" and (items > 1 or early):
-        raise ValueError(f"{name!r}: portable C has one item at a time and no early-out")
-    schedule = Schedule(target, rest[0], items, tuple(sorted(set(assume))), early)
+    if rows not in ROWS:
+        raise ValueError(f"{name!r}: {rows} rows side by side; possible are {ROWS[1:]}")
+    if target == "c" and (items > 1 or rows > 1 or flags):
+        raise ValueError(f"{name!r}: portable C has one lane at a time and no early-out")
+    schedule = Schedule(
+        target, rest[0], items, rows, tuple(sorted(set(assume))),
+        dot="dot" in flags, branch="branch" in flags, early_out="early" in flags,
+    )  # fmt: skip
     if schedule.name != match["schedule"]:
         raise ValueError(
             f"{name!r}: the choices are out of order or repeated; write {schedule.name!r}"

@@ -4,57 +4,34 @@
 What a decoder is, which of its functions are replaced and which clips reach them stands in
 tools/stream: clips.toml and a C file a codec.  A clip is decoded three ways: by ffmpeg, by the
 static decoder as it is, and by the same program with our functions in it; all must give the same
-MD5 for every frame.  One more run per kernel spoils its output now and then and must be noticed.
+MD5 for every frame.  One more run per function spoils its output now and then and must be noticed.
 """
 
-import hashlib
+import functools
 import json
-import os
 import subprocess
-import tempfile
-import tomllib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from daedalus.generator import fetch, native
+from daedalus.generator import dav1d, fetch, native
 from daedalus.generator.cli.common import (
     EXIT_FAILED,
     UserError,
     build_dir,
-    console,
     repo_root,
-    run,
 )
+from daedalus.generator.cli.progress import say
+from daedalus.generator.clips import Clip, Decoder, folder, reference
 
 TARGETS = ("c", "neon")
 _FAULTS_A_CLIP = 10  # how often an injected fault strikes, about
 
 
 @dataclass(frozen=True)
-class Clip:
-    """A stream to decode: an IVF file."""
-
-    name: str
-    file: Path
-
-
-@dataclass(frozen=True)
-class Decoder:
-    """A decoder that is linked with our functions."""
-
-    name: str
-    codec: str
-    oracle: str
-    sources: tuple[str, ...]
-    wrap: tuple[str, ...]
-    clips: tuple[dict[str, Any], ...]
-    encoder: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Run:
-    """What the program printed: an MD5 a frame, and calls by kernel and class."""
+    """What the program printed: an MD5 a frame, and calls by function and class."""
 
     frames: list[str]
     calls: dict[str, dict[str, int]]
@@ -62,27 +39,28 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A clip decoded for one target, compared."""
+    """A clip decoded for one target, compared; functions are named as the decoder entries are."""
 
     clip: Clip
     target: str
-    codec: str
+    decoder: Decoder
     frames: int
     different: list[int]  # indices of the frames that differ from ffmpeg's or the stock decoder's
     classes: dict[str, dict[str, int]]
 
     @property
     def calls(self) -> dict[str, int]:
-        """Calls by kernel."""
-        return {kernel: sum(c.values()) for kernel, c in self.classes.items()}
+        """Calls by function."""
+        return {function: sum(c.values()) for function, c in self.classes.items()}
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A run with a kernel whose output was spoiled; `seen` when the frames showed it."""
+    """A run with a function whose output was spoiled; `seen` when the frames showed it."""
 
-    kernel: str
+    function: str
     target: str
+    codec: str
     clip: str
     every: int
     seen: bool
@@ -96,153 +74,89 @@ class Report:
     faults: list[Fault] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
+    def add(self, other: "Report") -> None:
+        """Takes in what another report says."""
+        self.outcomes += other.outcomes
+        self.faults += other.faults
+        self.failures += other.failures
+
     def not_exercised(self) -> list[str]:
-        """Kernels with a function for a decoder that was run, but which no decoder here calls."""
-        names = {o.codec for o in self.outcomes}
-        oracles = {d.oracle for d in decoders() if d.codec in names}
+        """Our functions for the decoders that were run, which tools/stream does not put there."""
         manifest = json.loads((repo_root() / "generated" / "manifest.json").read_text())
-        replaced = {kernel for o in self.outcomes for kernel in o.classes}
+        replaced = {
+            f"daedalus_{o.decoder.oracle}_{name}" for o in self.outcomes for name in o.classes
+        }
+        oracles = {o.decoder.oracle for o in self.outcomes}
         return [
-            k["id"]
-            for k in manifest["kernels"]
-            if oracles & set(k["decoders"]) and not replaced & {k["id"], *k["aliases"]}
+            entry
+            for kernel in manifest["kernels"]
+            for oracle, entries in kernel["decoders"].items()
+            for entry in entries
+            if oracle in oracles and entry not in replaced
         ]
 
 
-def _folder() -> Path:
-    return repo_root() / "tools" / "stream"
-
-
-def decoders() -> list[Decoder]:
-    """The decoders of tools/stream/clips.toml."""
-    data = tomllib.loads((_folder() / "clips.toml").read_text())
-    return [
-        Decoder(
-            d["name"],
-            d["codec"],
-            d["oracle"],
-            tuple(d["sources"]),
-            tuple(d["wrap"]),
-            tuple(d["clip"]),
-            tuple(d["encoder"]),
-        )
-        for d in data["decoder"]
-    ]
-
-
-# ------------------------------------------------------------------------------------- clips
-
-
-def _ffmpeg(arguments: list[str], what: str, cwd: Path) -> str:
-    return run(
-        [native.tool("ffmpeg"), "-v", "error", "-nostdin", "-y", *arguments], what=what, cwd=cwd
-    )
-
-
-def make_clip(decoder: Decoder, clip: dict[str, Any]) -> Clip:
-    """Encodes a clip unless the same commands and ffmpeg made it before."""
-    command = [*clip["input"], *decoder.encoder, *clip["encode"]]
-    version = run([native.tool("ffmpeg"), "-version"]).splitlines()[0]
-    key = hashlib.sha256(repr((command, clip["passes"], version)).encode()).hexdigest()[:16]
-    path = build_dir() / "streams" / f"{decoder.name}-{clip['name']}-{key}.ivf"
-    if not path.is_file():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        console.print(f"encoding the clip {clip['name']}", soft_wrap=True)
-        with tempfile.TemporaryDirectory(prefix=".encoding-", dir=path.parent) as temporary:
-            for number in range(1, clip["passes"] + 1):
-                extra = ["-pass", str(number)] if clip["passes"] > 1 else []
-                _ffmpeg(
-                    [*command, *extra, "clip.ivf"],
-                    f"encoding the clip {clip['name']}",
-                    Path(temporary),
-                )
-            Path(temporary, "clip.ivf").replace(path)
-    return Clip(clip["name"], path)
-
-
-def import_clip(path: Path) -> tuple[Decoder, Clip]:
-    """Takes the video out of a user's file, whatever container it comes in."""
-    if path.is_dir():
-        raise UserError(f"{path} is a folder", "name a video file")
-    if not path.is_file():
-        raise UserError(f"{path}: no such file")
-    path = path.resolve()  # so that ffmpeg takes no name for an option or a protocol
-    codec = run(
-        [
-            *(native.tool("ffprobe"), "-v", "error", "-select_streams", "v:0"),
-            *("-show_entries", "stream=codec_name", "-of", "csv=p=0", path),
-        ],
-        what=f"looking into {path}",
-    ).strip()
-    able = {d.codec: d for d in decoders()}
-    if codec not in able:
-        raise UserError(
-            f"{path}: the first video stream is {codec or 'absent'}",
-            f"streams of these codecs can be decoded: {', '.join(able)}",
-        )
-    with path.open("rb") as f:
-        digest = hashlib.file_digest(f, "sha256").hexdigest()[:16]
-    place = build_dir() / "streams" / f"user-{digest}.ivf"
-    if not place.is_file():
-        place.parent.mkdir(parents=True, exist_ok=True)
-        fresh = place.with_suffix(f".{os.getpid()}.new")
-        arguments = ["-i", str(path), "-map", "0:v:0", "-c", "copy", "-f", "ivf"]
-        try:
-            _ffmpeg([*arguments, str(fresh)], f"taking the video out of {path}", place.parent)
-            fresh.replace(place)
-        finally:
-            fresh.unlink(missing_ok=True)
-    return able[codec], Clip(path.name, place)
-
-
-def reference(clip: Clip, limit: int | None) -> list[str]:
-    """The MD5 of every frame as ffmpeg itself decodes the clip."""
-    count = ["-frames:v", str(limit)] if limit else []
-    as_is = ["-fps_mode", "passthrough", "-autoscale", "0"]  # frames of other sizes stay such
-    text = _ffmpeg(
-        ["-i", str(clip.file), *count, *as_is, "-f", "framemd5", "-"],
-        f"decoding {clip.name} with ffmpeg",
-        clip.file.parent,
-    )
-    rows = [line.split(",") for line in text.splitlines() if not line.startswith("#")]
-    return [row[-1].strip() for row in rows if len(row) > 1]
-
-
 # ----------------------------------------------------------------------------------- decoding
+
+
+@functools.cache
+def _library(arch: str) -> Path:
+    """Our functions, built once for all decoders of a run."""
+    return native.build_library(arch) / "libdaedalus.a"
 
 
 def build_program(decoder: Decoder, target: str, library: Path | None = None) -> tuple[str, Path]:
     """Builds the stream program for a target; returns the build it belongs to and its path."""
     arch = "aarch64" if target == "neon" else "portable" if native.is_arm() else "host"
     if library is None:
-        library = native.build_library(arch) / "libdaedalus.a"
-    include, archives = fetch.archives(decoder.oracle, native.debian_arch(arch))
+        library = _library(arch)
+    debian = native.debian_arch(arch)
+    include, archives = fetch.archives("ffmpeg", debian)  # every program takes MD5 from libavutil
+    includes = [include]
+    if decoder.oracle == "dav1d":
+        built = dav1d.library(debian)
+        includes.append(built / "include")
+        archives.insert(0, built / "lib" / "libdav1d.a")
     program = native.compile_program(
         arch,
         build_dir() / "stream" / target / decoder.name,
-        [_folder() / s for s in decoder.sources],
+        [folder() / s for s in decoder.sources],
         includes=native.library_includes(),
-        system_includes=[include],
+        system_includes=includes,
         libraries=[library, *archives],
         flags=[f"-Wl,--wrap={w}" for w in decoder.wrap],
     )
     return arch, program
 
 
-def decode(arch: str, program: Path, clip: Clip, options: list[str]) -> Run:
-    """Runs the program on a clip."""
-    argv = [*native.runner(arch), str(program), *options, str(clip.file)]
-    done = subprocess.run(argv, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise UserError(
-            f"decoding {clip.name} {' '.join(options)}: {_why(done.returncode)}\n"
-            + "\n".join(done.stderr.strip().splitlines()[-5:]),
-            f"to repeat it: {' '.join(argv)}",
-            EXIT_FAILED,
-        )
+@dataclass(frozen=True)
+class _Program:
+    """A stream program, and how it is run."""
+
+    arch: str
+    path: Path
+    options: tuple[str, ...]
+
+    def decode(self, clip: Clip, *options: str) -> Run:
+        """Runs the program on a clip."""
+        held_back = ["--reorder", str(clip.reorder)] if clip.reorder >= 0 else []
+        words = [*options, *self.options, *held_back]
+        argv = [*native.runner(self.arch), str(self.path), *words, str(clip.file)]
+        done = subprocess.run(argv, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise UserError(
+                f"decoding {clip.name} {' '.join(words)}: {_why(done.returncode)}\n"
+                + "\n".join(done.stderr.strip().splitlines()[-5:]),
+                f"to repeat it: {' '.join(argv)}",
+                EXIT_FAILED,
+            )
+        return _read(done.stdout)
+
+
+def _read(text: str) -> Run:
     frames: list[str] = []
     calls: dict[str, dict[str, int]] = {}
-    for line in done.stdout.splitlines():
+    for line in text.splitlines():
         words = line.split(" ", 3)
         if words[0] == "frame":
             frames.append(words[2])
@@ -260,6 +174,9 @@ def _differing(a: list[str], b: list[str]) -> list[int]:
     return [i for i in range(longest) if a[i : i + 1] != b[i : i + 1]]
 
 
+# ----------------------------------------------------------------------------------- checking
+
+
 def check(
     decoder: Decoder,
     clips: list[Clip],
@@ -271,39 +188,40 @@ def check(
 ) -> Report:
     """Decodes the clips for every target and injects the faults.
 
-    With `need_all` a class of a kernel that no clip calls is a failure, otherwise only a clip that
-    calls nothing at all.
+    With `need_all` a class of a function that no clip calls is a failure, otherwise only a clip
+    that calls nothing at all.
     """
     report = Report()
-    references = {clip: reference(clip, limit) for clip in clips}
-    options = ["--frames", str(limit)] if limit else []
-    for target in targets:
-        arch, program = build_program(decoder, target, library)
-        clean: dict[Clip, list[str]] = {}
-        for clip in clips:
-            stock = decode(arch, program, clip, options)
-            ours = decode(arch, program, clip, ["--ours", *options])
-            wrong = {*_differing(ours.frames, stock.frames)}
-            outside = _differing(stock.frames, references[clip])
-            outcome = Outcome(
-                clip,
-                target,
-                decoder.codec,
-                len(ours.frames),
-                sorted({*wrong, *_differing(ours.frames, references[clip])}),
-                ours.calls,
-            )
-            clean[clip] = ours.frames
-            report.outcomes.append(outcome)
-            report.failures += _judge(outcome, outside)
-        outcomes = report.outcomes[-len(clips) :]
-        report.failures += _uncalled(outcomes, target) if need_all else _idle(outcomes)
-        _inject(report, arch, program, outcomes, options, clean)
+    options = ("--frames", str(limit)) if limit else ()
+    with ThreadPoolExecutor(int(native.JOBS)) as pool:
+        references = list(pool.map(lambda clip: reference(clip, limit), clips))
+        for target in targets:
+            program = _Program(*build_program(decoder, target, library), options)
+            say(f"decoding {decoder.name}, {target}: {len(clips)} clips")
+            stock = pool.map(program.decode, clips)
+            ours = list(pool.map(lambda clip, p=program: p.decode(clip, "--ours"), clips))
+            outcomes = []
+            for clip, theirs, own, frames in zip(clips, stock, ours, references, strict=True):
+                wrong = {*_differing(own.frames, theirs.frames), *_differing(own.frames, frames)}
+                outcome = Outcome(clip, target, decoder, len(own.frames), sorted(wrong), own.calls)
+                outcomes.append(outcome)
+                report.failures += _judge(outcome, _differing(theirs.frames, frames))
+            report.outcomes += outcomes
+            report.failures += _uncalled(outcomes, target) if need_all else _idle(outcomes)
+            say(f"injecting faults into {decoder.name}, {target}")
+            clean = {clip: own.frames for clip, own in zip(clips, ours, strict=True)}
+            faults = list(pool.map(_inject(program, outcomes, clean), _called(outcomes)))
+            report.faults += faults
+            report.failures += [
+                f"{f.function}, {target}: an injected fault went unseen"
+                for f in faults
+                if not f.seen
+            ]
     return report
 
 
 def _judge(outcome: Outcome, outside: list[int]) -> list[str]:
-    where = f"{outcome.clip.name}, {outcome.target}"
+    where = f"{outcome.decoder.name}, {outcome.clip.name}, {outcome.target}"
     if outside:
         return [f"{where}: the unmodified decoder differs from ffmpeg from frame {outside[0]} on"]
     if outcome.different:
@@ -313,12 +231,12 @@ def _judge(outcome: Outcome, outside: list[int]) -> list[str]:
 
 
 def _uncalled(outcomes: list[Outcome], target: str) -> list[str]:
-    """Classes of replaced kernels that none of the clips calls."""
+    """Classes of replaced functions that none of the clips calls."""
     return [
-        f"{kernel}, {target}: no clip calls it for the class {name}"
-        for kernel, classes in outcomes[0].classes.items()
+        f"{function}, {target}: no clip calls it for the class {name}"
+        for function, classes in outcomes[0].classes.items()
         for name in classes
-        if not any(o.classes[kernel][name] for o in outcomes)
+        if not any(o.classes[function][name] for o in outcomes)
     ]
 
 
@@ -332,26 +250,31 @@ def _idle(outcomes: list[Outcome]) -> list[str]:
     ]
 
 
+def _called(outcomes: list[Outcome]) -> list[str]:
+    return [f for f in outcomes[0].calls if any(o.calls[f] for o in outcomes)]
+
+
+def _choose(outcomes: list[Outcome], function: str) -> Outcome:
+    """The clip to spoil a function in: the smallest that calls it often, or the one that does most.
+
+    Small clips decode soon.
+    """
+    often = [o for o in outcomes if o.calls[function] >= _FAULTS_A_CLIP]
+    if often:
+        return min(often, key=lambda o: o.clip.file.stat().st_size)
+    return max(outcomes, key=lambda o: o.calls[function])
+
+
 def _inject(
-    report: Report,
-    arch: str,
-    program: Path,
-    outcomes: list[Outcome],
-    options: list[str],
-    clean: dict[Clip, list[str]],
-) -> None:
-    """Spoils each kernel in the clip that calls it most; frames must differ from the clean run."""
-    target = outcomes[0].target
-    for kernel in outcomes[0].calls:
-        most = max(outcomes, key=lambda o: o.calls[kernel])
-        calls = most.calls[kernel]
-        if calls == 0:
-            continue
-        every = max(1, calls // _FAULTS_A_CLIP)
-        spoiled = decode(
-            arch, program, most.clip, ["--ours", "--fault", f"{kernel}:{every}", *options]
-        )
-        seen = spoiled.frames != clean[most.clip]
-        report.faults.append(Fault(kernel, target, most.clip.name, every, seen))
-        if not seen:
-            report.failures.append(f"{kernel}, {target}: an injected fault went unseen")
+    program: _Program, outcomes: list[Outcome], clean: dict[Clip, list[str]]
+) -> Callable[[str], Fault]:
+    """Spoils a function in one clip; its frames must differ from the clean run's."""
+
+    def inject(function: str) -> Fault:
+        chosen = _choose(outcomes, function)
+        every = max(1, chosen.calls[function] // _FAULTS_A_CLIP)
+        spoiled = program.decode(chosen.clip, "--ours", "--fault", f"{function}:{every}")
+        seen = spoiled.frames != clean[chosen.clip]
+        return Fault(function, chosen.target, chosen.decoder.name, chosen.clip.name, every, seen)
+
+    return inject

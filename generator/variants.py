@@ -11,8 +11,10 @@ from importlib.resources import files
 
 import jinja2
 
-from daedalus.dsl.ir import FULL, Kernel
+from daedalus.dsl.errors import SpecError
+from daedalus.dsl.ir import FULL, Kernel, Op
 from daedalus.dsl.show import show
+from daedalus.generator.clearing import cleared_blocks, clearing
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.schedule import Schedule, variant_name
 from daedalus.generator.targets import shell
@@ -40,9 +42,26 @@ class Variant:
         return variant_name(self.kernel.id, self.schedule)
 
     @property
+    def needs(self) -> str:
+        """C expression of the processor features that it cannot run without."""
+        return " | ".join(f"DAEDALUS_NEEDS_{n.upper()}" for n in self.schedule.needs) or "0"
+
+    @property
     def item_name(self) -> str:
         """The function for a single item."""
         return self.name.replace("daedalus_", "daedalus_item_", 1)
+
+    @property
+    def clearing_name(self) -> str:
+        """The same, which zeroes the blocks that decoders want zeroed; "" where none does."""
+        if not (self.prod and cleared_blocks(self.kernel)):
+            return ""
+        return self.name.replace("daedalus_", "daedalus_clearing_", 1)
+
+    @property
+    def clearing_arguments(self) -> list[str]:
+        """Its parameters."""
+        return _clearing_arguments(self.kernel)
 
     @property
     def item_arguments(self) -> list[str]:
@@ -80,9 +99,16 @@ def make_variant(
     """
     lowered = lower(kernel, schedule)
     neon = schedule.target == "neon"
+    if schedule.dot and not any(n.op is Op.DOT for s in lowered.stages for n in s.nodes()):
+        raise SpecError(
+            "schedules", f"{schedule.name}: no dot product is one of 4 or 8 adjacent bytes with"
+            " taps of 8 bits and equal sums", kernel.loc, kernel.id,
+            hint="leave out dot, or give the class a narrower range of taps",
+        )  # fmt: skip
     bodies = emit_neon(lowered, watch) if neon else emit_c(lowered)
     name = variant_name(kernel.id, schedule)
     single = next((b for b in bodies if b.items == 1), None)
+    clear = clearing(kernel, schedule.class_name, cleared_blocks(kernel)) if prod else []
     text = environment.get_template("variant.c.j2").render(
         kernel=kernel,
         schedule=schedule,
@@ -91,7 +117,7 @@ def make_variant(
         class_when=class_condition(kernel, schedule.class_name),
         assumptions=_assumption_lines(kernel, schedule),
         input_hash=_PLACE,
-        includes=_includes(kernel, neon),
+        includes=_includes(kernel, neon, bool(clear)),
         tables=[shell.table_text(t) for t in shell.used_tables(lowered)],
         bodies=[
             {
@@ -107,6 +133,9 @@ def make_variant(
         name=name,
         item_name=name.replace("daedalus_", "daedalus_item_", 1),
         item_arguments=shell.item_arguments(kernel),
+        clearing_name=name.replace("daedalus_", "daedalus_clearing_", 1),
+        clearing_arguments=_clearing_arguments(kernel),
+        clearing=clear,
         item_call=shell.item_call(lowered),
         unused=shell.unused_arguments(lowered),
         uses_meta=any(
@@ -127,8 +156,17 @@ def _header_texts() -> str:
     return "".join((folder / name).read_text() for name in ("lane.h", "neon.h"))
 
 
-def _includes(kernel: Kernel, neon: bool) -> list[str]:
-    own = ["<stdint.h>", "", "<daedalus/lane.h>"]
+def _clearing_arguments(kernel: Kernel) -> list[str]:
+    """The item function's, with the cleared blocks writable."""
+    blocks = {b.name for b in kernel.buffers if b.name in cleared_blocks(kernel)}
+    return [
+        a.removeprefix("const ") if shell.argument_name(a) in blocks else a
+        for a in shell.item_arguments(kernel)
+    ]
+
+
+def _includes(kernel: Kernel, neon: bool, clears: bool) -> list[str]:
+    own = ["<stdint.h>", "<string.h>" if clears else "", "<daedalus/lane.h>"]
     if neon:
         own.append("<daedalus/neon.h>")
     own += [f"<daedalus/{kernel.family}.h>", "<daedalus/table.h>", '"variants.h"']

@@ -73,8 +73,9 @@ class _Values:
 
 
 def random_kernel(seed: int, *, size: int = 12) -> Kernel:
-    """A verified kernel of four stages: one of a single lane, one in two dimensions, then one
-    that rewrites what they stored and what they read, and one that stores under masks.
+    """A verified kernel of five stages: one of a single lane, one that accumulates as parameters
+    say, one in two dimensions, then one that rewrites what they stored and what they read, and one
+    that reads where a parameter says and stores under masks.
     """
     rng = np.random.default_rng(seed)
 
@@ -85,7 +86,8 @@ def random_kernel(seed: int, *, size: int = 12) -> Kernel:
         p = k.param("p", u8, 0, 20)
         taps = k.table("taps", i8, [[1, -2, 3], [0, 64, 0], [-5, 70, -1]])
         k.item_class("few", p=(0, 3), nonzero={"c": (2, 3)})
-        t, one = k.temp("t", (4, 8)), k.temp("one", (1,))
+        q = k.params("q", i8, 8, -100, 100)
+        t, one, sums = k.temp("t", (4, 8)), k.temp("one", (2,)), k.temp("sums", (8,), init=-3)
 
         def grown(leaves: list[Value]) -> _Values:
             made = _Values(rng, leaves, taps)
@@ -93,8 +95,11 @@ def random_kernel(seed: int, *, size: int = 12) -> Kernel:
                 made.grow()
             return made
 
-        with k.stage(z=1) as _:
-            one[0] = grown([block[0, 0], px[0, 0], p]).small()
+        with k.stage(z=1) as z:
+            one[0] = grown([block[0, 0], px[0, 0], p, k.lane(z + 3), q[z + 7]]).small()
+            one[z + 1] = q[z] + k.lane(z)
+        with k.stage(y=k.upto(p, 4), x=8, given=p > 1) as (y, x):
+            sums.accumulate(x, grown([block[y, x], q[x], k.lane(y + x)]).small(), "add")
         with k.stage(y=4, x=8) as (y, x):
             t[y, x] = grown([block[y, x], block[y, x], px[y, x], p]).small()
         with k.stage(x=8) as x:
@@ -104,7 +109,8 @@ def random_kernel(seed: int, *, size: int = 12) -> Kernel:
             t[0, x] = made.small()
             px[0, x] = clip(made.small(), 0, 255)
         with k.stage(x=8) as x:
-            made = grown([*t[:, x], *px[:, x], one[0], p])
+            far = block[clip(one[1], 0, 3), x]
+            made = grown([*t[:, x], *px[:, x], one[0], p, sums[x], far, q[x], k.lane(x)])
             for row in range(4):
                 with k.when(made.mask(p)):
                     px[row, x] = clip(made.small(), 0, 255)
@@ -139,7 +145,9 @@ def random_items(k: Kernel, count: int, seed: int, class_name: str = "full") -> 
         return np.where(rng.random(shape) < 0.3, ends, values)
 
     buffers = {b.name: draw(b.lo, b.hi, (count, *b.extents)) for b in k.buffers}
-    params = {p.name: draw(p.lo, p.hi, (count,)) for p in k.params}
+    params = {
+        p.name: draw(p.lo, p.hi, (count,) if p.count == 1 else (count, p.count)) for p in k.params
+    }
     for c in k.classes:
         if c.name != class_name:
             continue

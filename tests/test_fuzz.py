@@ -35,6 +35,17 @@ def test_programs_are_legal_and_varied() -> None:
     assert {Op.ADD, Op.SUB, Op.MUL, Op.CLIP, Op.WRAP, Op.SELECT, Op.SHRV, Op.LE, Op.AND} <= seen
 
 
+def test_programs_leave_much_to_parameters() -> None:
+    stages = [s for n in range(60) for s in make_program(SEED, n).kernel.stages]
+    nodes = [n for s in stages for n in walk(s.roots())]
+    assert any(s.given is not None for s in stages)
+    assert any(s.limits for s in stages)
+    assert {x.combine for s in stages for x in s.stores} >= {"", "add"}
+    assert any(n.op is Op.LANE for n in nodes)
+    assert any(n.op is Op.LOAD and n.args for n in nodes)
+    assert any(n.op is Op.PARAM and n.index for n in nodes)
+
+
 def test_back_ends_agree_on_a_handful() -> None:
     total = fuzz.Tally()
     for tally in fuzz.campaign(SEED, 0, 4, 16):

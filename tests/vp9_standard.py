@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""VP9's inverse DCT and narrow loop filter as the standard words them, an item at a time.
+"""VP9's inverse DCT and loop filters as the standard words them, an item at a time.
 
 Written from the text of the bitstream specification, not from this project's specs: arrays, named
 steps, plain Python integers. 8.7.1.1: B is a butterfly rotation, H a Hadamard rotation.
@@ -69,13 +69,16 @@ class InverseDct:
         return list(self.t)
 
 
-def reconstruct(dequant: list[list[int]], current: list[list[int]]) -> tuple[list, InverseDct]:
-    """8.7.2 for an 8x8 block in 8 bits: rows, columns, rounding, sum; and what went through T."""
+def reconstruct(
+    dequant: list[list[int]], current: list[list[int]], depth: int = 8
+) -> tuple[list, InverseDct]:
+    """8.7.2 for an 8x8 block: rows, columns, rounding, sum; and what went through T."""
+    white = (1 << depth) - 1
     process = InverseDct()
     rows = [process.run(row) for row in dequant]
     columns = [process.run([rows[i][j] for i in range(8)]) for j in range(8)]
     out = [
-        [min(max(current[i][j] + round2(columns[j][i], 5), 0), 255) for j in range(8)]
+        [min(max(current[i][j] + round2(columns[j][i], 5), 0), white) for j in range(8)]
         for i in range(8)
     ]
     return out, process
@@ -96,28 +99,68 @@ def real_idct(dequant: list[list[int]]) -> list[list[float]]:
     ]
 
 
-def filter4_clamp(x: int) -> int:
-    return max(-128, min(127, x))
-
-
-def narrow_filter(line: list[int], blimit: int, limit: int, thresh: int) -> list[int]:
-    """8.8.4 on p3..q3, with the masks of 8.8.3, in 8 bits."""
+def filter_mask(line: list[int], blimit: int, limit: int, depth: int) -> bool:
+    """8.8.3 on p3..q3: whether anything is filtered. The limits are those for 8 bits."""
     p3, p2, p1, p0, q0, q1, q2, q3 = line
-    hev = abs(p1 - p0) > thresh or abs(q1 - q0) > thresh
     steps = [(p3, p2), (p2, p1), (p1, p0), (q1, q0), (q2, q1), (q3, q2)]
-    if any(abs(a - b) > limit for a, b in steps):
+    if any(abs(a - b) > limit << (depth - 8) for a, b in steps):
+        return False
+    return abs(p0 - q0) * 2 + abs(p1 - q1) // 2 <= blimit << (depth - 8)
+
+
+def narrow_filter(
+    line: list[int], blimit: int, limit: int, thresh: int, depth: int = 8
+) -> list[int]:
+    """8.8.4 on p3..q3, with the masks of 8.8.3."""
+
+    def filter4_clamp(x: int) -> int:
+        return max(-(1 << (depth - 1)), min((1 << (depth - 1)) - 1, x))
+
+    if not filter_mask(line, blimit, limit, depth):
         return line
-    if abs(p0 - q0) * 2 + abs(p1 - q1) // 2 > blimit:
-        return line
-    ps1, ps0, qs0, qs1 = (v - 0x80 for v in (p1, p0, q0, q1))
+    p3, p2, p1, p0, q0, q1, q2, q3 = line
+    middle = 0x80 << (depth - 8)
+    hev = any(abs(a - b) > thresh << (depth - 8) for a, b in ((p1, p0), (q1, q0)))
+    ps1, ps0, qs0, qs1 = (v - middle for v in (p1, p0, q0, q1))
     filt = filter4_clamp(ps1 - qs1) if hev else 0
     filt = filter4_clamp(filt + 3 * (qs0 - ps0))
     filter1 = filter4_clamp(filt + 4) >> 3
     filter2 = filter4_clamp(filt + 3) >> 3
-    q0 = filter4_clamp(qs0 - filter1) + 0x80
-    p0 = filter4_clamp(ps0 + filter2) + 0x80
+    q0 = filter4_clamp(qs0 - filter1) + middle
+    p0 = filter4_clamp(ps0 + filter2) + middle
     if not hev:
         filt = round2(filter1, 1)
-        q1 = filter4_clamp(qs1 - filt) + 0x80
-        p1 = filter4_clamp(ps1 + filt) + 0x80
+        q1 = filter4_clamp(qs1 - filt) + middle
+        p1 = filter4_clamp(ps1 + filt) + middle
     return [p3, p2, p1, p0, q0, q1, q2, q3]
+
+
+def wide_filter(line: list[int], log2_size: int) -> list[int]:
+    """8.8.5 on as many pixels beside the edge as it looks at: all but the outermost change."""
+    n = len(line) // 2 - 1
+
+    def pixel(i: int) -> int:
+        return line[max(-(n + 1), min(n, i)) + n + 1]
+
+    filtered = [
+        round2(sum(pixel(i + j) * (2 if j == 0 else 1) for j in range(-n, n + 1)), log2_size)
+        for i in range(-n, n)
+    ]
+    return [line[0], *filtered, line[-1]]
+
+
+def edge_filter_16(
+    line: list[int], blimit: int, limit: int, thresh: int, depth: int
+) -> tuple[list[int], str]:
+    """8.8.2 on p7..q7 for TX_16X16: the samples after, and which filter ran."""
+    if not filter_mask(line[4:12], blimit, limit, depth):
+        return line, "none"
+    p, q = line[7::-1], line[8:]
+    one = 1 << (depth - 8)
+    flat = all(abs(s[i] - s[0]) <= one for s in (p, q) for i in (1, 2, 3))
+    flat2 = all(abs(s[i] - s[0]) <= one for s in (p, q) for i in (4, 5, 6, 7))
+    if flat and flat2:
+        return wide_filter(line, 4), "16"
+    near = line[4:12]
+    near = wide_filter(near, 3) if flat else narrow_filter(near, blimit, limit, thresh, depth)
+    return [*line[:4], *near, *line[12:]], "8" if flat else "4"

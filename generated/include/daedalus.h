@@ -8,6 +8,7 @@
 
 #include <daedalus/core.h>
 #include <daedalus/av1.h>
+#include <daedalus/dav1d.h>
 #include <daedalus/ffmpeg.h>
 #include <daedalus/h264.h>
 #include <daedalus/sand128.h>

@@ -3,30 +3,33 @@
 #include <string.h>
 
 #include <daedalus/ffmpeg.h>
+#include <daedalus/table.h>
 #include "h264/variants.h"
 #include "vp9/variants.h"
 
 void daedalus_ffmpeg_h264_deblock_luma_v(uint8_t *dst, ptrdiff_t dst_stride, int alpha, int beta,
-    const int8_t *tc0) {
+    int8_t *tc0) {
+#if DAEDALUS_HAVE_NEON
+  daedalus_item_h264_deblock_luma_v__neon_full_early(dst, dst_stride, alpha, beta, tc0);
+#else
   daedalus_item_h264_deblock_luma_v__c_full(dst, dst_stride, alpha, beta, tc0);
+#endif
 }
 
-void daedalus_ffmpeg_h264_idct4(uint8_t *dst, int16_t *coeffs, ptrdiff_t dst_stride) {
+void daedalus_ffmpeg_h264_idct4(uint8_t *dst, int16_t *coeffs, int dst_stride) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_item_h264_idct4__neon_full(dst, dst_stride, coeffs);
+  daedalus_clearing_h264_idct4__neon_full_x2(dst, dst_stride, coeffs);
 #else
-  daedalus_item_h264_idct4__c_full(dst, dst_stride, coeffs);
+  daedalus_clearing_h264_idct4__c_full(dst, dst_stride, coeffs);
 #endif
-  memset(coeffs, 0, 16 * sizeof(*coeffs));
 }
 
-void daedalus_ffmpeg_h264_idct8(uint8_t *dst, int16_t *coeffs, ptrdiff_t dst_stride) {
+void daedalus_ffmpeg_h264_idct8(uint8_t *dst, int16_t *coeffs, int dst_stride) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_item_h264_idct8__neon_full(dst, dst_stride, coeffs);
+  daedalus_clearing_h264_idct8__neon_full(dst, dst_stride, coeffs);
 #else
-  daedalus_item_h264_idct8__c_full(dst, dst_stride, coeffs);
+  daedalus_clearing_h264_idct8__c_full(dst, dst_stride, coeffs);
 #endif
-  memset(coeffs, 0, 64 * sizeof(*coeffs));
 }
 
 void daedalus_ffmpeg_h264_qpel_mc20(uint8_t *dst, const uint8_t *src, ptrdiff_t dst_stride) {
@@ -40,31 +43,23 @@ void daedalus_ffmpeg_h264_qpel_mc20(uint8_t *dst, const uint8_t *src, ptrdiff_t 
 void daedalus_ffmpeg_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int eob) {
   if (eob >= 1 && eob <= 1) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_idct8__neon_dc(dst, dst_stride, coeffs, eob);
+    daedalus_clearing_vp9_idct8__neon_dc(dst, dst_stride, coeffs, eob);
 #else
-    daedalus_item_vp9_idct8__c_dc(dst, dst_stride, coeffs, eob);
+    daedalus_clearing_vp9_idct8__c_dc(dst, dst_stride, coeffs, eob);
 #endif
-    memset(coeffs + 0, 0, 1 * sizeof(*coeffs));
-    return;
-  }
-  if (eob >= 2 && eob <= 12) {
+  } else if (eob >= 2 && eob <= 12) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_idct8__neon_eob12(dst, dst_stride, coeffs, eob);
+    daedalus_clearing_vp9_idct8__neon_eob12(dst, dst_stride, coeffs, eob);
 #else
-    daedalus_item_vp9_idct8__c_eob12(dst, dst_stride, coeffs, eob);
+    daedalus_clearing_vp9_idct8__c_eob12(dst, dst_stride, coeffs, eob);
 #endif
-    memset(coeffs + 0, 0, 4 * sizeof(*coeffs));
-    memset(coeffs + 8, 0, 4 * sizeof(*coeffs));
-    memset(coeffs + 16, 0, 4 * sizeof(*coeffs));
-    memset(coeffs + 24, 0, 4 * sizeof(*coeffs));
-    return;
-  }
+  } else {
 #if DAEDALUS_HAVE_NEON
-  daedalus_item_vp9_idct8__neon_full(dst, dst_stride, coeffs, eob);
+    daedalus_clearing_vp9_idct8__neon_full(dst, dst_stride, coeffs, eob);
 #else
-  daedalus_item_vp9_idct8__c_full(dst, dst_stride, coeffs, eob);
+    daedalus_clearing_vp9_idct8__c_full(dst, dst_stride, coeffs, eob);
 #endif
-  memset(coeffs, 0, 64 * sizeof(*coeffs));
+  }
 }
 
 void daedalus_ffmpeg_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
@@ -88,7 +83,7 @@ void daedalus_ffmpeg_vp9_lpf4_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit, 
 void daedalus_ffmpeg_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
     int thresh) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_item_vp9_lpf8_h__neon_full(dst, dst_stride, blimit, limit, thresh);
+  daedalus_item_vp9_lpf8_h__neon_full_branch_early(dst, dst_stride, blimit, limit, thresh);
 #else
   daedalus_item_vp9_lpf8_h__c_full(dst, dst_stride, blimit, limit, thresh);
 #endif
@@ -97,8 +92,400 @@ void daedalus_ffmpeg_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit, 
 void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
     int thresh) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_item_vp9_lpf8_v__neon_full(dst, dst_stride, blimit, limit, thresh);
+  daedalus_item_vp9_lpf8_v__neon_full_branch_early(dst, dst_stride, blimit, limit, thresh);
 #else
   daedalus_item_vp9_lpf8_v__c_full(dst, dst_stride, blimit, limit, thresh);
 #endif
+}
+
+void daedalus_ffmpeg_vp9_mc_8h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    if (mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, 8);
+      } else {
+        daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
+      }
+#else
+      daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#else
+      daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#endif
+    }
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+    }
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else if (rows >= 8 && rows <= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_mc_8h_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    if (mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, 8);
+      } else {
+        daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
+      }
+#else
+      daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#else
+      daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#endif
+    }
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+    }
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else if (rows >= 8 && rows <= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_mc_8h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    if (mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, 8);
+      } else {
+        daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
+      }
+#else
+      daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#else
+      daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#endif
+    }
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+    }
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else if (rows >= 8 && rows <= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_mc_8h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    if (mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, 8);
+      } else {
+        daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
+      }
+#else
+      daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#else
+      daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#endif
+    }
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+    }
+#else
+    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else if (rows >= 8 && rows <= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_mc_8h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    if (mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, 8);
+      } else {
+        daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
+      }
+#else
+      daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#else
+      daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#endif
+    }
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+    }
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else if (rows >= 8 && rows <= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_mc_8h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    if (mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, 8);
+      } else {
+        daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
+      }
+#else
+      daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#else
+      daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#endif
+    }
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+    }
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else if (rows >= 8 && rows <= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    if (mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, 8);
+      } else {
+        daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
+      }
+#else
+      daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#else
+      daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#endif
+    }
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+    }
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else if (rows >= 8 && rows <= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  (void)unused0;
+  for (; rows > 8; rows -= 8) {
+    if (mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, 8);
+      } else {
+        daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
+      }
+#else
+      daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#else
+      daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#endif
+    }
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+  if (rows >= 8 && rows <= 8 && mx >= 1 && mx <= 15) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+    }
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else if (rows >= 8 && rows <= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
 }

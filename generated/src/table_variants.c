@@ -44,19 +44,255 @@ static const daedalus_param_desc av1_cdef8_params[] = {
   { "edges", DAEDALUS_TYPE_U8, 12, 0, 15, 0 },
 };
 
+static const daedalus_condition av1_cdef8_inpri[] = { { 4, 15, 15 }, { 1, 0, 0 } };
+
+static const daedalus_condition av1_cdef8_insec[] = { { 4, 15, 15 }, { 0, 0, 0 } };
+
+static const daedalus_condition av1_cdef8_inside[] = { { 4, 15, 15 } };
+
+static const daedalus_condition av1_cdef8_pri[] = { { 1, 0, 0 } };
+
+static const daedalus_condition av1_cdef8_sec[] = { { 0, 0, 0 } };
+
 static const daedalus_class_desc av1_cdef8_classes[] = {
+  { "inpri", av1_cdef8_inpri, 2 },
+  { "insec", av1_cdef8_insec, 2 },
+  { "inside", av1_cdef8_inside, 1 },
+  { "pri", av1_cdef8_pri, 1 },
+  { "sec", av1_cdef8_sec, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant av1_cdef8_variants[] = {
+#if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_av1_cdef8__c_full",
+    .name = "daedalus_av1_cdef8__neon_inpri_r2",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_av1_cdef8__neon_inpri_r2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_av1_cdef8__neon_insec_r2",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_av1_cdef8__neon_insec_r2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_av1_cdef8__neon_inside_r2",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_av1_cdef8__neon_inside_r2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_av1_cdef8__neon_pri",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 103,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_av1_cdef8__neon_pri,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_av1_cdef8__neon_sec",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 4,
+    .prod = true,
+    .rank = 104,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_av1_cdef8__neon_sec,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_av1_cdef8__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 105,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_av1_cdef8__neon_full,
+  },
+#endif
+  {
+    .name = "daedalus_av1_cdef8__c_inpri",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
     .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_av1_cdef8__c_inpri,
+  },
+  {
+    .name = "daedalus_av1_cdef8__c_insec",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_av1_cdef8__c_insec,
+  },
+  {
+    .name = "daedalus_av1_cdef8__c_inside",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_av1_cdef8__c_inside,
+  },
+  {
+    .name = "daedalus_av1_cdef8__c_pri",
+    .target = "c",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 503,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_av1_cdef8__c_pri,
+  },
+  {
+    .name = "daedalus_av1_cdef8__c_sec",
+    .target = "c",
+    .needs = 0,
+    .class_index = 4,
+    .prod = true,
+    .rank = 504,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_av1_cdef8__c_sec,
+  },
+  {
+    .name = "daedalus_av1_cdef8__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 505,
+    .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_av1_cdef8__c_full,
+  },
+};
+
+static const daedalus_buffer_desc av1_cdef_dir_buffers[] = {
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {0, 8, 0, 8},
+    .writes = {0, 0, 0, 0},
+  },
+  {
+    .name = "found",
+    .type = DAEDALUS_TYPE_I32,
+    .is_plane = false,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 2,
+    .lo = 0,
+    .hi = 2147483647,
+    .rows_param = 0,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 1, 0, 2},
+  },
+};
+
+static const daedalus_class_desc av1_cdef_dir_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant av1_cdef_dir_variants[] = {
+  {
+    .name = "daedalus_av1_cdef_dir__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_av1_cdef_dir__c_full,
+  },
+};
+
+static const daedalus_buffer_desc av1_sgr8_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 8},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {-3, 10, -3, 11},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc av1_sgr8_params[] = {
+  { "set", DAEDALUS_TYPE_U8, 8, 0, 15, 0 },
+  { "w0", DAEDALUS_TYPE_I8, 9, -96, 31, 0 },
+  { "w1", DAEDALUS_TYPE_I8, 10, -32, 95, 0 },
+};
+
+static const daedalus_class_desc av1_sgr8_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant av1_sgr8_variants[] = {
+  {
+    .name = "daedalus_av1_sgr8__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_av1_sgr8__c_full,
   },
 };
 
@@ -87,15 +323,40 @@ static const daedalus_class_desc h264_deblock_luma_v_classes[] = {
 };
 
 static const daedalus_variant h264_deblock_luma_v_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_h264_deblock_luma_v__neon_full_early",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_h264_deblock_luma_v__neon_full_early,
+  },
+#endif
   {
     .name = "daedalus_h264_deblock_luma_v__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_h264_deblock_luma_v__c_full,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_h264_deblock_luma_v__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 301,
+    .reason = "not a prod variant: chosen for lack of another",
+    .cpu = daedalus_h264_deblock_luma_v__neon_full,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc h264_idct4_buffers[] = {
@@ -134,24 +395,38 @@ static const daedalus_class_desc h264_idct4_classes[] = {
 static const daedalus_variant h264_idct4_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_h264_idct4__neon_full",
+    .name = "daedalus_h264_idct4__neon_full_x2",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
-    .cpu = daedalus_h264_idct4__neon_full,
+    .cpu = daedalus_h264_idct4__neon_full_x2,
   },
 #endif
   {
     .name = "daedalus_h264_idct4__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_h264_idct4__c_full,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_h264_idct4__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 301,
+    .reason = "not a prod variant: chosen for lack of another",
+    .cpu = daedalus_h264_idct4__neon_full,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc h264_idct8_buffers[] = {
@@ -192,6 +467,7 @@ static const daedalus_variant h264_idct8_variants[] = {
   {
     .name = "daedalus_h264_idct8__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -202,6 +478,7 @@ static const daedalus_variant h264_idct8_variants[] = {
   {
     .name = "daedalus_h264_idct8__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -248,6 +525,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
   {
     .name = "daedalus_h264_qpel_mc20__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -258,12 +536,25 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
   {
     .name = "daedalus_h264_qpel_mc20__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_h264_qpel_mc20__c_full,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_h264_qpel_mc20__neon_full_r2",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 301,
+    .reason = "not a prod variant: chosen for lack of another",
+    .cpu = daedalus_h264_qpel_mc20__neon_full_r2,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc sand128_nv12_buffers[] = {
@@ -330,9 +621,22 @@ static const daedalus_class_desc sand128_nv12_classes[] = {
 };
 
 static const daedalus_variant sand128_nv12_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_sand128_nv12__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_sand128_nv12__neon_full,
+  },
+#endif
   {
     .name = "daedalus_sand128_nv12__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -405,14 +709,73 @@ static const daedalus_class_desc sand128_p010_classes[] = {
 };
 
 static const daedalus_variant sand128_p010_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_sand128_p010__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_sand128_p010__neon_full,
+  },
+#endif
   {
     .name = "daedalus_sand128_p010__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_sand128_p010__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_iadst16_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {0, 16, 0, 16},
+    .writes = {0, 16, 0, 16},
+  },
+  {
+    .name = "coeffs",
+    .type = DAEDALUS_TYPE_I16,
+    .is_plane = false,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 0,
+    .item_stride = 256,
+    .lo = -32768,
+    .hi = 32767,
+    .rows_param = 0,
+    .reads = {0, 1, 0, 256},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_class_desc vp9_iadst16_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_iadst16_variants[] = {
+  {
+    .name = "daedalus_vp9_iadst16__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_iadst16__c_full,
   },
 };
 
@@ -464,6 +827,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__neon_dc",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -475,6 +839,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__neon_eob12",
     .target = "neon",
+    .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 101,
@@ -486,6 +851,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 102,
@@ -496,6 +862,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__c_dc",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -505,6 +872,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__c_eob12",
     .target = "c",
+    .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 501,
@@ -514,6 +882,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 502,
@@ -524,6 +893,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__neon_full_givensum16",
     .target = "neon",
+    .needs = 0,
     .class_index = 2,
     .prod = false,
     .rank = 303,
@@ -535,6 +905,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
   {
     .name = "daedalus_vp9_idct8__neon_eob12_givensum16",
     .target = "neon",
+    .needs = 0,
     .class_index = 1,
     .prod = false,
     .rank = 304,
@@ -542,6 +913,130 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .cpu = daedalus_vp9_idct8__neon_eob12_givensum16,
   },
 #endif
+};
+
+static const daedalus_buffer_desc vp9_idct8_10_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U16,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 1023,
+    .rows_param = 0,
+    .reads = {0, 8, 0, 8},
+    .writes = {0, 8, 0, 8},
+  },
+  {
+    .name = "coeffs",
+    .type = DAEDALUS_TYPE_I32,
+    .is_plane = false,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 0,
+    .item_stride = 64,
+    .lo = -131072,
+    .hi = 131071,
+    .rows_param = 0,
+    .reads = {0, 1, 0, 64},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_class_desc vp9_idct8_10_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_idct8_10_variants[] = {
+  {
+    .name = "daedalus_vp9_idct8_10__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct8_10__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_lpf16_10_h_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U16,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 1023,
+    .rows_param = 0,
+    .reads = {0, 8, -8, 8},
+    .writes = {0, 8, -7, 7},
+  },
+};
+
+static const daedalus_param_desc vp9_lpf16_10_h_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf16_10_h_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf16_10_h_variants[] = {
+  {
+    .name = "daedalus_vp9_lpf16_10_h__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_lpf16_10_h__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_lpf16_10_v_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U16,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 1023,
+    .rows_param = 0,
+    .reads = {-8, 8, 0, 8},
+    .writes = {-7, 7, 0, 8},
+  },
+};
+
+static const daedalus_param_desc vp9_lpf16_10_v_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf16_10_v_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf16_10_v_variants[] = {
+  {
+    .name = "daedalus_vp9_lpf16_10_v__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_lpf16_10_v__c_full,
+  },
 };
 
 static const daedalus_buffer_desc vp9_lpf4_h_buffers[] = {
@@ -575,6 +1070,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_h__neon_full_early",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -585,6 +1081,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_h__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -595,6 +1092,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_h__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 301,
@@ -606,6 +1104,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_h__neon_full_x2",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 302,
@@ -646,6 +1145,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_v__neon_full_early",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
@@ -656,6 +1156,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_v__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
@@ -666,6 +1167,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_v__neon_full",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 301,
@@ -677,6 +1179,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
   {
     .name = "daedalus_vp9_lpf4_v__neon_full_x2",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 302,
@@ -715,24 +1218,38 @@ static const daedalus_class_desc vp9_lpf8_h_classes[] = {
 static const daedalus_variant vp9_lpf8_h_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_lpf8_h__neon_full",
+    .name = "daedalus_vp9_lpf8_h__neon_full_branch_early",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
-    .cpu = daedalus_vp9_lpf8_h__neon_full,
+    .cpu = daedalus_vp9_lpf8_h__neon_full_branch_early,
   },
 #endif
   {
     .name = "daedalus_vp9_lpf8_h__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_lpf8_h__c_full,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_lpf8_h__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 301,
+    .reason = "not a prod variant: chosen for lack of another",
+    .cpu = daedalus_vp9_lpf8_h__neon_full,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_lpf8_v_buffers[] = {
@@ -764,24 +1281,38 @@ static const daedalus_class_desc vp9_lpf8_v_classes[] = {
 static const daedalus_variant vp9_lpf8_v_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_lpf8_v__neon_full",
+    .name = "daedalus_vp9_lpf8_v__neon_full_branch_early",
     .target = "neon",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
-    .cpu = daedalus_vp9_lpf8_v__neon_full,
+    .cpu = daedalus_vp9_lpf8_v__neon_full_branch_early,
   },
 #endif
   {
     .name = "daedalus_vp9_lpf8_v__c_full",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_lpf8_v__c_full,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_lpf8_v__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 301,
+    .reason = "not a prod variant: chosen for lack of another",
+    .cpu = daedalus_vp9_lpf8_v__neon_full,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_8h_buffers[] = {
@@ -819,20 +1350,107 @@ static const daedalus_param_desc vp9_mc_8h_params[] = {
   { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
 };
 
+static const daedalus_condition vp9_mc_8h_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_8h_rows8[] = { { 2, 8, 8 } };
+
 static const daedalus_class_desc vp9_mc_8h_classes[] = {
+  { "sub8", vp9_mc_8h_sub8, 2 },
+  { "rows8", vp9_mc_8h_rows8, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_mc_8h_variants[] = {
+#if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8h__c_full",
+    .name = "daedalus_vp9_mc_8h__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 103,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h__neon_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8h__c_sub8",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
     .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8h__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8h__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8h__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8h__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h__c_full,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h__neon_sub8_r2_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = false,
+    .rank = 304,
+    .reason = "not a prod variant: chosen for lack of another",
+    .cpu = daedalus_vp9_mc_8h__neon_sub8_r2_dot,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_8h_avg_buffers[] = {
@@ -870,17 +1488,92 @@ static const daedalus_param_desc vp9_mc_8h_avg_params[] = {
   { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
 };
 
+static const daedalus_condition vp9_mc_8h_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_8h_avg_rows8[] = { { 2, 8, 8 } };
+
 static const daedalus_class_desc vp9_mc_8h_avg_classes[] = {
+  { "sub8", vp9_mc_8h_avg_sub8, 2 },
+  { "rows8", vp9_mc_8h_avg_rows8, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_mc_8h_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8h_avg__c_full",
+    .name = "daedalus_vp9_mc_8h_avg__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h_avg__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h_avg__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 103,
+    .reason = "best NEON variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h_avg__neon_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8h_avg__c_sub8",
     .target = "c",
+    .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8h_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8h_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8h_avg__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8h_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h_avg__c_full,
   },
@@ -898,6 +1591,28 @@ static const daedalus_kernel_desc kernels[] = {
     .n_classes = sizeof(av1_cdef8_classes) / sizeof(av1_cdef8_classes[0]),
     .variants = av1_cdef8_variants,
     .n_variants = sizeof(av1_cdef8_variants) / sizeof(av1_cdef8_variants[0]),
+  },
+  {
+    .id = "av1_cdef_dir",
+    .meta_size = 4,
+    .buffers = av1_cdef_dir_buffers,
+    .n_buffers = sizeof(av1_cdef_dir_buffers) / sizeof(av1_cdef_dir_buffers[0]),
+    .classes = av1_cdef_dir_classes,
+    .n_classes = sizeof(av1_cdef_dir_classes) / sizeof(av1_cdef_dir_classes[0]),
+    .variants = av1_cdef_dir_variants,
+    .n_variants = sizeof(av1_cdef_dir_variants) / sizeof(av1_cdef_dir_variants[0]),
+  },
+  {
+    .id = "av1_sgr8",
+    .meta_size = 12,
+    .buffers = av1_sgr8_buffers,
+    .n_buffers = sizeof(av1_sgr8_buffers) / sizeof(av1_sgr8_buffers[0]),
+    .params = av1_sgr8_params,
+    .n_params = sizeof(av1_sgr8_params) / sizeof(av1_sgr8_params[0]),
+    .classes = av1_sgr8_classes,
+    .n_classes = sizeof(av1_sgr8_classes) / sizeof(av1_sgr8_classes[0]),
+    .variants = av1_sgr8_variants,
+    .n_variants = sizeof(av1_sgr8_variants) / sizeof(av1_sgr8_variants[0]),
   },
   {
     .id = "h264_deblock_luma_v",
@@ -966,6 +1681,16 @@ static const daedalus_kernel_desc kernels[] = {
     .n_variants = sizeof(sand128_p010_variants) / sizeof(sand128_p010_variants[0]),
   },
   {
+    .id = "vp9_iadst16",
+    .meta_size = 4,
+    .buffers = vp9_iadst16_buffers,
+    .n_buffers = sizeof(vp9_iadst16_buffers) / sizeof(vp9_iadst16_buffers[0]),
+    .classes = vp9_iadst16_classes,
+    .n_classes = sizeof(vp9_iadst16_classes) / sizeof(vp9_iadst16_classes[0]),
+    .variants = vp9_iadst16_variants,
+    .n_variants = sizeof(vp9_iadst16_variants) / sizeof(vp9_iadst16_variants[0]),
+  },
+  {
     .id = "vp9_idct8",
     .meta_size = 8,
     .buffers = vp9_idct8_buffers,
@@ -976,6 +1701,40 @@ static const daedalus_kernel_desc kernels[] = {
     .n_classes = sizeof(vp9_idct8_classes) / sizeof(vp9_idct8_classes[0]),
     .variants = vp9_idct8_variants,
     .n_variants = sizeof(vp9_idct8_variants) / sizeof(vp9_idct8_variants[0]),
+  },
+  {
+    .id = "vp9_idct8_10",
+    .meta_size = 4,
+    .buffers = vp9_idct8_10_buffers,
+    .n_buffers = sizeof(vp9_idct8_10_buffers) / sizeof(vp9_idct8_10_buffers[0]),
+    .classes = vp9_idct8_10_classes,
+    .n_classes = sizeof(vp9_idct8_10_classes) / sizeof(vp9_idct8_10_classes[0]),
+    .variants = vp9_idct8_10_variants,
+    .n_variants = sizeof(vp9_idct8_10_variants) / sizeof(vp9_idct8_10_variants[0]),
+  },
+  {
+    .id = "vp9_lpf16_10_h",
+    .meta_size = 8,
+    .buffers = vp9_lpf16_10_h_buffers,
+    .n_buffers = sizeof(vp9_lpf16_10_h_buffers) / sizeof(vp9_lpf16_10_h_buffers[0]),
+    .params = vp9_lpf16_10_h_params,
+    .n_params = sizeof(vp9_lpf16_10_h_params) / sizeof(vp9_lpf16_10_h_params[0]),
+    .classes = vp9_lpf16_10_h_classes,
+    .n_classes = sizeof(vp9_lpf16_10_h_classes) / sizeof(vp9_lpf16_10_h_classes[0]),
+    .variants = vp9_lpf16_10_h_variants,
+    .n_variants = sizeof(vp9_lpf16_10_h_variants) / sizeof(vp9_lpf16_10_h_variants[0]),
+  },
+  {
+    .id = "vp9_lpf16_10_v",
+    .meta_size = 8,
+    .buffers = vp9_lpf16_10_v_buffers,
+    .n_buffers = sizeof(vp9_lpf16_10_v_buffers) / sizeof(vp9_lpf16_10_v_buffers[0]),
+    .params = vp9_lpf16_10_v_params,
+    .n_params = sizeof(vp9_lpf16_10_v_params) / sizeof(vp9_lpf16_10_v_params[0]),
+    .classes = vp9_lpf16_10_v_classes,
+    .n_classes = sizeof(vp9_lpf16_10_v_classes) / sizeof(vp9_lpf16_10_v_classes[0]),
+    .variants = vp9_lpf16_10_v_variants,
+    .n_variants = sizeof(vp9_lpf16_10_v_variants) / sizeof(vp9_lpf16_10_v_variants[0]),
   },
   {
     .id = "vp9_lpf4_h",
@@ -1052,13 +1811,14 @@ static const daedalus_kernel_desc kernels[] = {
 };
 
 static const daedalus_alias aliases[] = {
-  { "vp9_lpf4", 8 },
-  { "vp9_lpf8", 10 },
+  { "vp9_lpf16_10", 12 },
+  { "vp9_lpf4", 14 },
+  { "vp9_lpf8", 16 },
 };
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "ba272c08cb6c674c",
+  .generator = "b62ca55a780d868a",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -11,6 +11,7 @@ from daedalus.generator.cli import check as check_verb
 from daedalus.generator.cli import stream as stream_verb
 from daedalus.generator.cli.common import console, out, repo_root, run
 from daedalus.generator.cli.gen import generate_or_explain, write
+from daedalus.generator.cli.progress import progress
 from daedalus.generator.registry import load
 from daedalus.generator.schedule import TARGETS
 
@@ -29,7 +30,8 @@ def command(context: click.Context, items: int, prefix: Path | None, stream: boo
     1. generates code from the specs;
     2. compares every variant with the reference interpreter and records what passed;
     3. builds libdaedalus.a and libdaedalus_variants.a for this machine, and for arm64 elsewhere;
-    4. decodes VP9 clips through them and compares every frame with the unmodified decoder.
+    4. decodes clips of three codecs through them and compares every frame with the unmodified
+       decoders'.
     """
     started = time.monotonic()
     _say(1, "generate")
@@ -43,9 +45,11 @@ def command(context: click.Context, items: int, prefix: Path | None, stream: boo
     check_verb.record_verified(outcomes)
 
     _say(3, "build the libraries")
-    folders = [native.build_library("host", targets=("daedalus", "daedalus_variants"))]
-    if not native.is_arm():
-        folders.append(native.build_library("aarch64", targets=("daedalus", "daedalus_variants")))
+    with progress():
+        folders = [
+            native.build_library(arch, targets=("daedalus", "daedalus_variants"))
+            for arch in (("host",) if native.is_arm() else ("host", "aarch64"))
+        ]
     if prefix is not None:
         install: list[str | Path] = ["cmake", "--install", folders[0], "--prefix", prefix]
         run(install, what="installing")

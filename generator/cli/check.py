@@ -5,10 +5,11 @@ import json
 from pathlib import Path
 
 import click
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, repo_root
 from daedalus.generator.cli.gen import differences, generate_or_explain
+from daedalus.generator.cli.kernels import chosen
+from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.tables import print_table
 from daedalus.generator.cli.witness import known_or_searched
 from daedalus.generator.crosscheck import (
@@ -22,7 +23,8 @@ from daedalus.generator.crosscheck import (
     program,
     replay_command,
 )
-from daedalus.generator.registry import Entry, find, load
+from daedalus.generator.emit import entry_variants
+from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import TARGETS, variant_name
 from daedalus.generator.variants import Variant
 from daedalus.generator.witness import Found
@@ -50,7 +52,7 @@ def command(
     Exits with 1 if a conformant item differs or any item writes outside its rectangle.
     """
     targets = _targets(target)
-    entries = _entries(kernels)
+    entries = chosen(kernels)
     if record and (kernels or sanitize or set(targets) != set(TARGETS) or items < RECORDED_ITEMS):
         raise UserError(
             "--record needs a whole, plain run",
@@ -93,19 +95,19 @@ def _targets(text: str) -> tuple[str, ...]:
     return names
 
 
-def _entries(kernels: tuple[str, ...]) -> list[Entry]:
-    known = load()
-    if not kernels:
-        return list(known)
-    chosen = []
-    for name in kernels:
-        entry = find(known, name)
-        if entry is None:
+def require_generated(entries: list[Entry], folder: Path) -> None:
+    """Refuses to compare code that was generated from another state of the specs."""
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text())
+        have = {v["name"]: v["input_hash"] for k in manifest["kernels"] for v in k["variants"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        have = {}
+    for e in entries:
+        if any(have.get(v.name) != v.input_hash for v in entry_variants(e)):
             raise UserError(
-                f"no kernel {name}", f"kernels are {', '.join(e.kernel.id for e in known)}"
+                f"{folder.name}/ is not what the spec of {e.kernel.id} gives: {e.spec}",
+                "run ./daedalus gen, then check again",
             )
-        chosen.append(entry)
-    return chosen
 
 
 def run_checks(
@@ -113,32 +115,31 @@ def run_checks(
     sanitize: bool = False, quiet: bool = False,
 ) -> list[Outcome]:  # fmt: skip
     """Builds what is needed, runs everything, returns an outcome per variant and device."""
+    require_generated(entries, repo_root() / "generated")
     found = [d for d in devices(targets) if not (sanitize and d.arch == "aarch64")]
-    programs: dict[str, Path] = {d.arch: program(d.arch, sanitize=sanitize) for d in found}
     outcomes: list[Outcome] = []
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=quiet) as progress:
-        task = progress.add_task("", total=len(entries))
+    with progress(len(entries), quiet=quiet) as shown:
+        programs: dict[str, Path] = {d.arch: program(d.arch, sanitize=sanitize) for d in found}
         for e in entries:
-            progress.update(task, description=f"{e.kernel.id}: drawing items")
             witnesses = None
             if "neon" in targets:
-                progress.update(task, description=f"{e.kernel.id}: witnesses")
+                say(f"{e.kernel.id}: witnesses")
                 found_witnesses = known_or_searched(e)
                 witnesses = found_witnesses.items
                 if found_witnesses.counts:
                     outcomes.append(_witness_outcome(e, found_witnesses))
+            say(f"{e.kernel.id}: drawing items")
             batches = prepare(e.kernel, items, seed, witnesses)
             for remark in exclusions(e.kernel, batches):
                 console.print(remark, markup=False, soft_wrap=True)
             for d in found:
-                progress.update(task, description=f"{e.kernel.id}: {d.target} on {d.name}")
+                say(f"{e.kernel.id}: {d.target} on {d.name}")
                 names = [
                     variant_name(e.kernel.id, s) for s, _ in e.schedules if s.target == d.target
                 ]
                 outcomes += check_kernel(e.kernel, names, d, programs[d.arch], batches, seed)
                 outcomes.append(check_dispatch(e.kernel, d, programs[d.arch], batches, seed))
-            progress.advance(task)
+            shown.advance(1)
     for o in outcomes:
         o.wanted = items if o.variant != WITNESS else o.wanted
     return outcomes

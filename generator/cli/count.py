@@ -6,85 +6,95 @@ import sys
 
 import click
 
-from daedalus.generator import count
+from daedalus.generator import count, count_cases
 from daedalus.generator.cli.common import EXIT_FAILED, console
+from daedalus.generator.cli.progress import progress
 from daedalus.generator.cli.tables import print_table
 
 
 @click.command(name="count")
 @click.argument("kernels", nargs=-1)
+@click.option(
+    "--cc",
+    type=click.Choice(["gcc", "clang"]),
+    default="gcc",
+    show_default=True,
+    help="What compiles our functions.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def command(kernels: tuple[str, ...], as_json: bool) -> None:
-    """Counts the instructions that our NEON functions execute per call, and FFmpeg's.
+def command(kernels: tuple[str, ...], cc: str, as_json: bool) -> None:
+    """Counts the instructions that our NEON functions execute per call, and hand-written ones'.
 
-    Without KERNELS, all that have a hand-written counterpart.  Exit code 1 when FFmpeg's count is
-    not the recorded one (then the comparison is with another function), when one of ours leaves
-    other pixels than FFmpeg's, or when our function with the decoder's signature executes more
-    than its bar in tools/count/cases.toml.
+    Those are FFmpeg's and dav1d's. Without KERNELS, all that have a case in
+    tools/count/cases.toml. Exit code 1 when a hand-written function does not execute the recorded
+    number (then the comparison is with another one), when one of ours leaves other pixels, or
+    when it executes more than the case's bar.
     """
-    counts = count.count_all(kernels)
-    absent = [] if kernels else count.not_counted()
-    theirs = {id(c.case): c.executed for c in counts if c.whose == "theirs"}
+    with progress(quiet=as_json):
+        compiler, counts = count.count_all(kernels, clang=cc == "clang")
+    absent = [] if kernels else count_cases.not_counted()
     if as_json:
-        rows = [
-            {
-                "kernel": c.case.kernel,
-                "case": c.case.name,
-                "function": c.function,
-                "whose": c.whose,
-                "executed": c.executed,
-                "same_pixels": not c.difference,
-                "ratio": round(c.executed / theirs[id(c.case)], 3),
-            }
-            for c in counts
-        ]
-        print(json.dumps({"counts": rows, "not_counted": absent}, indent=2))
+        rows = [_row(c) for c in counts]
+        made_by = {"version": compiler.version, "flags": compiler.flags}
+        print(json.dumps({"compiler": made_by, "counts": rows, "not_counted": absent}, indent=2))
     else:
-        lines = [
-            (
-                c.case.kernel,
-                c.case.name,
-                c.function,
-                c.executed,
-                "" if c.whose == "theirs" else f"{c.executed / theirs[id(c.case)]:.2f}",
-            )
-            for c in counts
-        ]
-        print_table(("kernel", "case", "function", "executed", "of theirs"), lines)
+        _print(compiler, counts)
     if absent:
         console.print(
-            f"{len(absent)} kernels not counted, as tools/count/cases.toml has no case for them:"
+            f"{len(absent)} kernels not counted, as {count_cases.FILE} has no case for them:"
             f" {', '.join(absent)}",
             soft_wrap=True,
             markup=False,
         )
-    wrong = [c for c in counts if c.difference]
-    for c in wrong:
-        console.print(
-            f"failed: {c.function}, {c.case.name}: other pixels than {c.case.theirs}:"
-            f" {c.difference}",
-            soft_wrap=True,
-            markup=False,
-        )
-    changed = [c for c in counts if c.whose == "theirs" and c.executed != c.case.anchor]
-    for c in changed:
-        console.print(
-            f"failed: {c.function}, {c.case.name}: {c.executed} executed, {c.case.anchor} recorded "
-            "in tools/count/cases.toml",
-            soft_wrap=True,
-        )
-    above = [
-        c
-        for c in counts
-        if c.function == c.case.entry
-        and c.case.bar is not None
-        and c.executed > c.case.bar * c.case.anchor
-    ]
-    for c in above:
-        console.print(
-            f"failed: {c.function}, {c.case.name}: {c.executed} executed, more than"
-            f" {c.case.bar} x {c.case.anchor}",
-            soft_wrap=True,
-        )
-    if wrong or changed or above:
+    failures = [text for c in counts for text in _failures(c)]
+    for text in failures:
+        console.print(f"failed: {text}", soft_wrap=True, markup=False)
+    if failures:
         sys.exit(EXIT_FAILED)
+
+
+def _row(c: count.Count) -> dict[str, object]:
+    work = c.work
+    return {
+        "kernel": work.case.kernel,
+        "case": work.case.name,
+        "function": work.function,
+        "whose": work.whose,
+        "executed": c.executed,
+        "ratio": round(c.ratio, 3),
+        "bar": work.case.bar if work.barred else None,
+        "above_bar": c.above,
+        "same_pixels": not c.difference,
+    }
+
+
+def _print(compiler: count.Compiler, counts: list[count.Count]) -> None:
+    lines = []
+    for c in counts:
+        own = c.work.whose != "theirs"
+        lines.append(
+            (
+                c.work.case.kernel,
+                c.work.case.name,
+                c.work.function,
+                c.executed,
+                f"{c.ratio:.2f}" if own else "",
+                f"{c.work.case.bar:.2f}{' above' if c.above else ''}" if c.work.barred else "",
+            )
+        )
+    print_table(("kernel", "case", "function", "executed", "of theirs", "bar"), lines)
+    print(f"ours compiled by {compiler.version}: {compiler.flags}")
+
+
+def _failures(c: count.Count) -> list[str]:
+    """What is wrong with a count, in words."""
+    case = c.work.case
+    where = f"{c.work.function}, {case.name}: "
+    found = []
+    if c.difference:
+        found.append(f"{where}other pixels than {case.theirs}: {c.difference}")
+    if c.changed:
+        found.append(f"{where}{c.executed} executed, {case.anchor} recorded in {count_cases.FILE}")
+    if c.above:
+        found.append(f"{where}{c.executed} executed, more than {case.bar} x {c.theirs}")
+    return found

@@ -86,7 +86,7 @@ def _oracles() -> list[Finding]:
     findings = []
     for oracle in fetch.oracles().values():
         for arch in oracle.architectures:
-            if arch not in ("all", "arm64", debian_architecture()):
+            if arch not in ("all", fetch.SOURCE, "arm64", debian_architecture()):
                 continue
             debs = fetch.fetched(oracle.name, arch)
             versions = sorted({d.version for d in debs or []})

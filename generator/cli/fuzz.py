@@ -5,10 +5,10 @@ import json
 import time
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from daedalus.generator import fuzz
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, out, repo_root
+from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.targets.neon.rules import RULES
 
 SHOWN_FAILURES = 10
@@ -34,16 +34,15 @@ def command(
     """
     started = time.monotonic()
     total = fuzz.Tally()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-               TimeElapsedColumn())  # fmt: skip
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("programs", total=programs)
+    with progress(programs, quiet=as_json) as shown:
+        say("programs")
         for tally in fuzz.campaign(seed, first, programs, items, sanitize=sanitize):
             total.add(tally)
-            failed = f", {len(total.failures)} failures" if total.failures else ""
-            progress.update(task, advance=tally.programs, description=f"programs{failed}")
+            if total.failures:
+                say(f"programs, {len(total.failures)} failures")
+            shown.advance(tally.programs)
         if total.failures:
-            progress.update(task, description="shrinking")
+            say("shrinking")
             paths = fuzz.write_failures(seed, total.failures, items, sanitize=sanitize)
     unused = [r.name for r in RULES if r.name not in total.rules]
     if as_json:

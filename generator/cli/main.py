@@ -17,8 +17,10 @@ from daedalus.generator.cli.common import (
 )
 
 # Verb -> module of the same name in this package that defines the command `command`.
-VERBS = ("build", "check", "count", "doctor", "fuzz", "gen", "mutate", "oracle", "setup", "stream",
-         "test", "witness")  # fmt: skip
+VERBS = (
+    "build", "check", "count", "doctor", "explain", "fuzz", "gen", "help", "list", "mutate", "new",
+    "oracle", "setup", "stream", "test", "witness",
+)  # fmt: skip
 
 
 class Verbs(click.Group):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`daedalus oracle`: the reference interpreter against FFmpeg's own functions."""
+"""`daedalus oracle`: the reference interpreter against other people's functions."""
 
 import json
 import sys
@@ -8,6 +8,7 @@ import click
 
 from daedalus.generator import oracle
 from daedalus.generator.cli.common import EXIT_FAILED, console
+from daedalus.generator.cli.progress import progress
 from daedalus.generator.cli.tables import print_table
 
 
@@ -19,12 +20,14 @@ from daedalus.generator.cli.tables import print_table
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def command(kernels: tuple[str, ...], items: int, seed: int, as_json: bool) -> None:
-    """Compares the reference interpreter with FFmpeg's functions, C and assembly.
+    """Compares the reference interpreter with FFmpeg's and dav1d's functions, C and assembly.
 
-    Without KERNELS, all that FFmpeg has a function for.  Exit code 1 when one item differs, or
-    when FFmpeg's function writes outside the kernel's rectangle.
+    Also with our functions of their signatures, and with plain implementations where no decoder
+    has any.  Without KERNELS, all that there is a function for.  Exit code 1 when one item
+    differs, or when a function writes outside the kernel's rectangle.
     """
-    comparisons = oracle.compare(kernels, items, seed)
+    with progress(quiet=as_json):
+        comparisons = oracle.compare(kernels, items, seed)
     absent = [] if kernels else oracle.not_compared()
     if as_json:
         rows = [{**vars(c), "good": c.good} for c in comparisons]
@@ -33,12 +36,12 @@ def command(kernels: tuple[str, ...], items: int, seed: int, as_json: bool) -> N
     else:
         lines = [
             (
-                *(c.kernel, f"{c.architecture} {c.mode}", c.version),
+                *(c.function, f"{c.architecture} {c.mode}", c.version),
                 *(c.items, c.mismatches, c.strayed, c.uncleared),
             )
             for c in comparisons
         ]
-        headings = ("kernel", "functions", "from", "items", "mismatches", "strayed", "uncleared")
+        headings = ("function", "build", "from", "items", "mismatches", "strayed", "uncleared")
         print_table(headings, lines)
     if absent:
         console.print(
@@ -49,7 +52,7 @@ def command(kernels: tuple[str, ...], items: int, seed: int, as_json: bool) -> N
         )
     for c in comparisons:
         if not c.good:
-            where = f"{c.kernel}, {c.architecture} {c.mode}, seed {seed}"
+            where = f"{c.function}, {c.architecture} {c.mode}, seed {seed}"
             console.print(
                 f"failed: {where}: {c.first or 'written where it must not be'}", soft_wrap=True
             )

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from daedalus.generator import stream
+from daedalus.generator import clips, stream
 from daedalus.generator.cli.common import EXIT_FAILED, console
+from daedalus.generator.cli.progress import progress
 from daedalus.generator.cli.tables import print_table
 
 
@@ -24,34 +25,27 @@ from daedalus.generator.cli.tables import print_table
 @click.option("--frames", type=click.IntRange(min=1), help="Decode the first so many only.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(file: Path | None, target: str, frames: int | None, as_json: bool) -> None:
-    """Decodes streams with our functions in FFmpeg's decoder and compares every frame.
+    """Decodes streams with our functions in FFmpeg's decoders and dav1d; compares every frame.
 
     Without FILE, clips are encoded that call every replaced function for every class.  FILE is
-    any video that ffmpeg can read and whose codec is one of the decoders'.  Exit code 1: a frame
-    differs from the unmodified decoder's or ffmpeg's, no clip calls a function for a class, FILE
-    calls none of the functions, or a fault that was injected on purpose went unseen.
+    any video of one of the codecs: an IVF file, an H.264 byte stream, or another container that
+    ffmpeg can read.  Exit code 1: a frame differs from the unmodified decoder's or ffmpeg's, no
+    clip calls a function for a class, FILE calls none of the functions, or a fault that was
+    injected on purpose went unseen.
     """
-    report = stream.Report()
     targets = list(stream.TARGETS) if target == "all" else [target]
-    if file is not None:
-        decoder, clip = stream.import_clip(file)
-        report = stream.check(decoder, [clip], targets, limit=frames, need_all=False)
-    else:
-        for decoder in stream.decoders():
-            clips = [stream.make_clip(decoder, c) for c in decoder.clips]
-            part = stream.check(decoder, clips, targets, limit=frames)
-            report.outcomes += part.outcomes
-            report.faults += part.faults
-            report.failures += part.failures
+    with progress(quiet=as_json):
+        report = _run(file, targets, frames)
+    # With a FILE, other codecs' functions were not meant to be called.
+    idle = report.not_exercised() if file is None else []
     if as_json:
-        print(json.dumps(_as_json(report), indent=2))
+        print(json.dumps(_as_json(report, idle), indent=2))
     else:
         _print(report)
-    idle = report.not_exercised()
     if idle:
         console.print(
-            f"{len(idle)} kernels not exercised, as tools/stream does not replace their functions:"
-            f" {', '.join(idle)}",
+            f"{len(idle)} functions not exercised, as tools/stream does not put them into a"
+            f" decoder: {', '.join(idle)}",
             soft_wrap=True,
             markup=False,
         )
@@ -61,11 +55,22 @@ def command(file: Path | None, target: str, frames: int | None, as_json: bool) -
         sys.exit(EXIT_FAILED)
 
 
-def _as_json(report: stream.Report) -> dict[str, Any]:
+def _run(file: Path | None, targets: list[str], frames: int | None) -> stream.Report:
+    if file is not None:
+        decoder, clip = clips.import_clip(file)
+        return stream.check(decoder, [clip], targets, limit=frames, need_all=False)
+    report = stream.Report()
+    for decoder in clips.decoders():
+        made = [clips.make_clip(decoder, c) for c in decoder.clips]
+        report.add(stream.check(decoder, made, targets, limit=frames))
+    return report
+
+
+def _as_json(report: stream.Report, idle: list[str]) -> dict[str, Any]:
     return {
         "streams": [
             {
-                "codec": o.codec,
+                "codec": o.decoder.codec,
                 "clip": o.clip.name,
                 "file": str(o.clip.file),
                 "target": o.target,
@@ -77,29 +82,34 @@ def _as_json(report: stream.Report) -> dict[str, Any]:
             for o in report.outcomes
         ],
         "faults": [vars(f) for f in report.faults],
-        "not_exercised": report.not_exercised(),
+        "not_exercised": idle,
         "failures": report.failures,
     }
 
 
 def _print(report: stream.Report) -> None:
-    kernels = list(report.outcomes[0].calls)
     rows = [
-        (o.clip.name, o.target, o.frames, o.frames - len(o.different), *o.calls.values())
+        (
+            *(o.decoder.name, o.clip.name, o.target, o.frames, o.frames - len(o.different)),
+            sum(o.calls.values()),
+        )
         for o in report.outcomes
     ]
-    print_table(("clip", "target", "frames", "identical", *kernels), rows)
+    print_table(("codec", "clip", "target", "frames", "identical", "calls"), rows)
     print()
     one = [o for o in report.outcomes if o.target == report.outcomes[0].target]
-    classes = [
-        (kernel, name, sum(o.classes[kernel][name] for o in one))
-        for kernel in kernels
-        for name in one[0].classes[kernel]
-    ]
-    print_table(("kernel", "calls of class", "all clips, one target"), classes)
+    calls: dict[tuple[str, str, str], list[int]] = {}
+    for o in one:
+        for function, classes in o.classes.items():
+            for name, count in classes.items():
+                calls.setdefault((o.decoder.name, function, name), []).append(count)
+    print_table(
+        ("codec", "function", "class", "calls, all clips, one target"),
+        [(*key, sum(counts)) for key, counts in calls.items()],
+    )
     print()
     faults = [
-        (f.kernel, f.target, f.clip, f.every, "seen" if f.seen else "NOT SEEN")
+        (f.function, f.target, f.clip, f.every, "seen" if f.seen else "NOT SEEN")
         for f in report.faults
     ]
     print_table(("fault injected into", "target", "clip", "every so many calls", ""), faults)

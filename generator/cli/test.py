@@ -99,7 +99,7 @@ LAYERS: dict[str, tuple[str, Callable[[], Iterator[Step]]]] = {
     ),
     "fuzz": ("random programs", lambda: iter([_verb("fuzz")])),
     "oracle": ("the interpreter against FFmpeg", lambda: iter([_verb("oracle")])),
-    "count": ("executed instructions beside FFmpeg's", lambda: iter([_verb("count")])),
+    "count": ("executed instructions beside hand-written ones", lambda: iter([_verb("count")])),
     "stream": ("real video, frame by frame", lambda: iter([_verb("stream")])),
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Comparisons that every item decides alike are not computed.
+"""Comparisons that every item decides alike are not computed, nor values that are always the same.
 
 Decided by the hostile ranges, so that nothing is assumed of an item. A store that never happens
 goes; a mask that always holds, too.
@@ -21,10 +21,18 @@ def decide_comparisons(kernel: Kernel) -> Kernel:
     return replace(kernel, stages=kept) if kept else kernel
 
 
+def _single(node: Node, ranges: Ranges, builder: Builder) -> Node | None:
+    """The only value that a node can have, where that is so."""
+    if node.is_bool or node.op is Op.CONST:
+        return None
+    r = ranges.of(node)
+    return builder.const(r.lo, node.loc) if r.lo == r.hi else None
+
+
 def _stage(stage: Stage, ranges: Ranges, builder: Builder) -> Stage:
     def change(node: Node, args: tuple[Node, ...]) -> Node | None:
         if node.op not in (Op.LE, Op.GT):
-            return None
+            return _single(node, ranges, builder)
         a, b = (ranges.of(x) for x in node.args)
         if a.hi <= b.lo or a.lo > b.hi:
             zero = builder.const(0, node.loc)

@@ -4,15 +4,18 @@
 The row-wise bound of the sum is kept as a fact (an assumption without a name).
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from daedalus.dsl.build import Builder, rewrite_stage
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
 
+Keep = Callable[[Kernel, Ranges, Node], bool]
 
-def expand_dot(kernel: Kernel) -> Kernel:
-    """`kernel` without DOT."""
+
+def expand_dot(kernel: Kernel, keep: Keep = lambda kernel, ranges, node: False) -> Kernel:
+    """`kernel` without DOT, but for those that a back end wants to keep."""
     ranges = Ranges(kernel)
     tables = {t.name: t for t in kernel.tables}
     stages = []
@@ -20,7 +23,7 @@ def expand_dot(kernel: Kernel) -> Kernel:
         builder = Builder(tables)
 
         def change(node: Node, args: tuple[Node, ...], b: Builder = builder) -> Node | None:
-            if node.op is not Op.DOT:
+            if node.op is not Op.DOT or keep(kernel, ranges, node):
                 return None
             total = b.const(0, node.loc)
             for k, x in enumerate(args[1:]):

@@ -2,7 +2,8 @@
 """Forwards through a temp what is one value there, and drops temps and stages nobody needs then.
 
 A stage cut to a single lane stores values that are the same wherever a later stage's lanes look;
-such a load becomes the value itself.
+such a load becomes the value itself. So that they mean the same there, lanes of which there is only
+one are written as 0.
 """
 
 from collections.abc import Container
@@ -10,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from daedalus.dsl.build import Builder, rewrite_stage
+from daedalus.dsl.build import Builder, at_lanes, rewrite_stage
 from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store, walk
 from daedalus.dsl.verify import flat_index, unconditional
 
@@ -57,14 +58,15 @@ def _replace(kernel: Kernel, stage: Stage, stored: dict[str, dict[int, Node]]) -
             )
         return new[value]
 
-    def change(node: Node, _: tuple[Node, ...]) -> Node | None:
-        if node.op is not Op.LOAD or node.args or node.attr[0] not in stored:
-            return None
-        where = flat_index(kernel.buffer(node.attr[0]), node.index, stage)
-        values = [stored[node.attr[0]].get(int(w)) for w in np.unique(where)]
-        if values[0] is None or any(v is not values[0] for v in values):
-            return None
-        return copy(values[0])
+    single = {lane: 0 for lane, n in stage.dims if n == 1}
+
+    def change(node: Node, args: tuple[Node, ...]) -> Node | None:
+        if node.op is Op.LOAD and not node.args and node.attr[0] in stored:
+            where = flat_index(kernel.buffer(node.attr[0]), node.index, stage)
+            values = [stored[node.attr[0]].get(int(w)) for w in np.unique(where)]
+            if values[0] is not None and all(v is values[0] for v in values):
+                return copy(values[0])
+        return at_lanes(node, args, single, builder)
 
     return rewrite_stage(stage, builder, change)
 
@@ -91,6 +93,11 @@ def _prune(kernel: Kernel, stages: list[Stage]) -> Kernel:
         if not stores:
             continue
         stage = replace(stage, stores=stores)
+        for s in stores:
+            # What a condition leaves as it was, or a sum begins with, is wanted as if it were read.
+            if s.buffer in temps and (s.mask is not None or s.combine):
+                where = flat_index(temps[s.buffer], s.index, stage).tolist()
+                read.setdefault(s.buffer, set()).update(where)
         for n in stage.nodes():
             if n.op is Op.LOAD and n.attr[0] in temps:
                 temp = temps[n.attr[0]]

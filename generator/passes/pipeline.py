@@ -5,17 +5,24 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from daedalus.dsl.ir import Kernel
+from daedalus.dsl.verify import check_places
 from daedalus.generator.passes.assume import keep_assumptions
+from daedalus.generator.passes.bias import bias_sums
+from daedalus.generator.passes.compare import compare_operands
+from daedalus.generator.passes.copies import read_originals
 from daedalus.generator.passes.decide import decide_comparisons
 from daedalus.generator.passes.expand_dot import expand_dot
 from daedalus.generator.passes.forward import drop_unread, forward_temps
 from daedalus.generator.passes.guard import find_guard, select_old
 from daedalus.generator.passes.max_tree import merge_limits
+from daedalus.generator.passes.settle import settle_stages
 from daedalus.generator.passes.specialise import specialise
 from daedalus.generator.passes.split_clips import split_clips
 from daedalus.generator.passes.split_products import split_products
+from daedalus.generator.passes.tile import choose_vectors
 from daedalus.generator.passes.unroll import unroll_outer
 from daedalus.generator.schedule import Schedule
+from daedalus.generator.targets.neon import dots
 
 Pass = Callable[[Kernel], Kernel]
 
@@ -26,20 +33,28 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
     chosen: list[tuple[str, Pass]] = [
         ("assume", lambda k: keep_assumptions(k, assume)),
         ("specialise", lambda k: specialise(k, schedule.class_name)),
+        ("settle", settle_stages),
+        ("copies", read_originals),
         ("forward", forward_temps),
+        ("compare", compare_operands),
         ("decide", decide_comparisons),
         ("max_tree", merge_limits),
-        ("expand_dot", expand_dot),
+        ("expand_dot", lambda k: expand_dot(k, dots.suits) if schedule.dot else expand_dot(k)),
     ]
     if schedule.target == "neon":
+        chosen.append(("tile", lambda k: choose_vectors(k, schedule.rows)))
         chosen.append(("unroll", unroll_outer))
         if schedule.early_out:
             chosen.append(("guard", find_guard))
         chosen += [
             ("select_old", select_old),
             ("split_clips", split_clips),
+            ("bias", bias_sums),
             ("split_products", split_products),
-            ("pack", lambda k: replace(k, items_per_vector=schedule.items)),
+            (
+                "pack",
+                lambda k: replace(k, items_per_vector=schedule.items, branches=schedule.branch),
+            ),
         ]
     return [*chosen, ("drop_unread", drop_unread)]
 
@@ -52,4 +67,5 @@ def lower(
         kernel = step(kernel)
         if watch is not None:
             watch(name, kernel)
+    check_places(kernel, schedule.name)
     return kernel

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Partial evaluation for a class: what its precondition makes zero or constant is not computed.
 
-Loads outside a block's non-zero region become 0. A lane whose every store into a temp then folds
+Parameters of which only one value is left become that value; loads outside a block's non-zero
+region become 0. A lane whose every store into a temp then folds
 to a constant is dropped from the end of its axis, and the temp's readers get the constant.
 """
 
@@ -10,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from daedalus.dsl.build import Builder, fix_lanes, rewrite_stage
+from daedalus.dsl.build import Builder, at_lanes, fix_lanes, rewrite_stage
 from daedalus.dsl.ir import FULL, Kernel, Node, Op, Stage
 from daedalus.dsl.verify import flat_index, unconditional
 
@@ -54,10 +55,15 @@ def _fold(
     builder = Builder({t.name: t for t in kernel.tables})
 
     def change(node: Node, args: tuple[Node, ...]) -> Node | None:
+        if node.op is Op.PARAM:
+            p = kernel.param(node.attr[0])
+            return builder.const(p.lo, node.loc) if p.lo == p.hi else None
+        if node.op in (Op.LE, Op.GT):
+            return _decided(kernel, node, builder)
         if node.op is not Op.LOAD:
-            return None
+            return at_lanes(node, args, fixed, builder)
         name, index = node.attr[0], fix_lanes(node.index, fixed)
-        if name in nonzero:
+        if name in nonzero and not node.args:
             buffer = kernel.buffer(name)
             for affine, (lo, _), n in zip(index, buffer.shape, nonzero[name], strict=True):
                 rest = {k: v for k, v in stage.extents.items() if k not in fixed}
@@ -68,9 +74,22 @@ def _fold(
             values = np.unique(known[name][where])
             if len(values) == 1 and not np.isnan(values[0]):
                 return builder.const(int(values[0]), node.loc)
-        return builder.make(Op.LOAD, args, (name, index), node.loc, node.name)
+        return at_lanes(node, args, fixed, builder)
 
     return rewrite_stage(stage, builder, change)
+
+
+def _decided(kernel: Kernel, node: Node, builder: Builder) -> Node | None:
+    """A comparison of a parameter with a constant, where the class's range decides it."""
+    a, b = node.args
+    if a.op is not Op.PARAM or a.index or b.op is not Op.CONST:
+        return None
+    p = kernel.param(a.attr[0])
+    if p.lo <= b.value < p.hi:
+        return None
+    zero = builder.const(0, node.loc)
+    same = (p.hi <= b.value) is (node.op is Op.LE)
+    return builder.make(Op.LE if same else Op.GT, (zero, zero), (), node.loc)
 
 
 def _stage(

@@ -2,13 +2,14 @@
 """A clip to bounds that no lane type has becomes a maximum and a minimum.
 
 Where the bounds that bind are the ends of a type, saturation does the clip; elsewhere it takes
-max(x, lo) and min(x, hi), of which a bound that cannot bind needs neither.
+max(x, lo) and min(x, hi), of which a bound that cannot bind needs neither. Clips that decide which
+element is read stay: on them an item that is not conformant depends.
 """
 
 from dataclasses import replace
 
 from daedalus.dsl.build import Builder, rewrite_stage
-from daedalus.dsl.ir import DTYPES, Kernel, Node, Op, i32
+from daedalus.dsl.ir import DTYPES, Kernel, Node, Op, i32, walk
 from daedalus.dsl.ranges import Interval, Ranges
 
 
@@ -19,9 +20,12 @@ def split_clips(kernel: Kernel) -> Kernel:
     stages = []
     for stage in kernel.stages:
         builder = Builder(tables)
+        places = set(walk([a for n in stage.nodes() if n.op is Op.LOAD for a in n.args]))
 
-        def change(node: Node, args: tuple[Node, ...], b: Builder = builder) -> Node | None:
-            if node.op is not Op.CLIP:
+        def change(
+            node: Node, args: tuple[Node, ...], b: Builder = builder, kept: set[Node] = places
+        ) -> Node | None:
+            if node.op is not Op.CLIP or node in kept:
                 return None
             x, (lo, hi) = ranges.of(node.args[0]), node.attr
             if _saturates(x, lo, hi):

@@ -48,8 +48,13 @@ def fixed_names(kernel: Kernel) -> tuple[str, ...]:
     """What the arguments, temps and tables of a body are called."""
     names = [b.name for b in (*kernel.buffers, *kernel.temps)]
     names += [f"{b.name}_stride" for b in kernel.buffers]
-    names += [p.name for p in kernel.params] + [t.name for t in kernel.tables]
+    names += [p.name for p in kernel.params] + [table_name(t) for t in kernel.tables]
     return tuple(names)
+
+
+def table_name(t: Table) -> str:
+    """What a table is called in C, where headers may have taken a short name for a function."""
+    return f"{t.name}_table"
 
 
 def stage_remark(kernel: Kernel, number: int) -> str:
@@ -207,9 +212,10 @@ def table_text(t: Table) -> str:
     """The definition of a constant table."""
     if t.vector:
         entries = ", ".join(str(r[0]) for r in t.rows)
-        return f"static const {t.dtype.c} {t.name}[{len(t.rows)}] = {{{entries}}};"
+        return f"static const {t.dtype.c} {table_name(t)}[{len(t.rows)}] = {{{entries}}};"
     rows = ",\n".join("  {" + ", ".join(map(str, r)) + "}" for r in t.rows)
-    return f"static const {t.dtype.c} {t.name}[{len(t.rows)}][{len(t.rows[0])}] = {{\n{rows}\n}};"
+    shape = f"[{len(t.rows)}][{len(t.rows[0])}]"
+    return f"static const {t.dtype.c} {table_name(t)}{shape} = {{\n{rows}\n}};"
 
 
 def element(b: Buffer, row: Affine, col: Affine, pointer_text: str) -> str:

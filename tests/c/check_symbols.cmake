@@ -2,7 +2,8 @@
 cmake_minimum_required(VERSION 3.25)
 # Compares the global symbols of LIBRARY, as NM tells them, with LIST: names,
 # one a line, each of which has to be there, and patterns with "*", which stand
-# for generated names.  A symbol that nothing in the list matches is an error.
+# for generated names.  A symbol that nothing in the list matches is an error,
+# and so is a pattern that matches none.
 file(STRINGS ${LIST} lines REGEX "^[^#]")
 set(names "")
 set(patterns "")
@@ -27,6 +28,7 @@ foreach(line IN LISTS output)
 endforeach()
 
 set(problems "")
+set(used "")
 foreach(symbol IN LISTS symbols)
   # The address sanitizer adds symbols of its own.
   if(symbol IN_LIST names OR symbol MATCHES "^__odr_asan")
@@ -36,10 +38,16 @@ foreach(symbol IN LISTS symbols)
   foreach(pattern IN LISTS patterns)
     if(symbol MATCHES "${pattern}")
       set(matched TRUE)
+      list(APPEND used "${pattern}")
     endif()
   endforeach()
   if(NOT matched)
     string(APPEND problems "\n  ${symbol} is not in the list")
+  endif()
+endforeach()
+foreach(pattern IN LISTS patterns)
+  if(NOT pattern IN_LIST used)
+    string(APPEND problems "\n  nothing in the library matches ${pattern}")
   endif()
 endforeach()
 foreach(name IN LISTS names)

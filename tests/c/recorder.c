@@ -63,6 +63,9 @@ const daedalus_variant recorder_variants[RECORDER_N] = {
         {.name = "one", .class_index = 0, .rank = 8, .reason = "the better one", .cpu = run_one},
     [RECORDER_FEW] = {.name = "few", .class_index = 1, .rank = 5, .reason = "f", .cpu = run_few},
     [RECORDER_FULL] = {.name = "full", .class_index = 2, .rank = 5, .reason = "f", .cpu = run_full},
+    /* The best, for a processor that does not exist. */
+    [RECORDER_NEEDY] =
+        {.name = "needy", .needs = UINT32_C(1) << 31, .class_index = 2, .rank = 0, .cpu = run_one},
 };
 
 const daedalus_kernel_desc recorder_kernel = {

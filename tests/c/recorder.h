@@ -31,7 +31,15 @@ extern size_t recorder_n;
  * Classes "one" (value 1..1), "few" (0..10) and "full"; of class "one" the
  * variant with the lowest rank cannot run on the CPU.  A copy may be changed.
  */
-enum { RECORDER_BEST, RECORDER_ONE, RECORDER_ONE_WORSE, RECORDER_FEW, RECORDER_FULL, RECORDER_N };
+enum {
+  RECORDER_BEST,
+  RECORDER_ONE,
+  RECORDER_ONE_WORSE,
+  RECORDER_FEW,
+  RECORDER_FULL,
+  RECORDER_NEEDY,
+  RECORDER_N
+};
 extern const daedalus_variant recorder_variants[RECORDER_N];
 extern const daedalus_kernel_desc recorder_kernel;
 

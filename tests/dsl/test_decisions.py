@@ -4,10 +4,9 @@
 from pathlib import Path
 
 import pytest
-from spec_support import HEAD, in_stage, spec_text, write_spec
+from spec_support import in_stage, spec_text, write_spec
 
 from daedalus.dsl.errors import SpecError
-from daedalus.generator.emit import generate
 from daedalus.generator.registry import load
 from daedalus.generator.schedule import Schedule
 
@@ -43,8 +42,8 @@ CASES = {
               "3 items side by side; possible are (2, 4, 8)", ""),
     "one item": ('[test_it]\nother = ["neon_full_x1"]\n', 2, "write 'neon_full'", ""),
     "c items": ('[test_it]\nother = ["c_full_x2"]\n', 2,
-                "portable C has one item at a time and no early-out", ""),
-    "c early": ('[test_it]\nother = ["c_full_early"]\n', 2, "portable C has one item", ""),
+                "portable C has one lane at a time and no early-out", ""),
+    "c early": ('[test_it]\nother = ["c_full_early"]\n', 2, "portable C has one lane", ""),
     "assumption": ('[test_it]\nother = ["neon_full_givenx"]\n', 2,
                    "neon_full_givenx: no assumption x", "its assumptions are std, extra"),
     "default": ('[test_it]\nother = ["neon_full_givenstd"]\n', 2,
@@ -92,38 +91,3 @@ def test_a_kernel_without_an_entry_gets_every_class_and_target(tmp_path: Path) -
     assert {(s.target, s.class_name, prod) for s, prod in entry.schedules} == {
         (t, c, True) for t in ("c", "neon") for c in ("small", "full")
     }
-
-
-# decoder signature -> message
-DECODERS = {
-    "unknown": ("px px.stride c p q", "dec: 'q' is no buffer, plane's stride or parameter"),
-    "missing": ("px c", "dec: p, px.stride is missing"),
-    "twice": ("px px px.stride c p", "dec: px is named twice"),
-    "cleared twice": ("px px.stride c c! p", "dec: c is named twice"),
-    "clears a plane": ("px! px.stride c p", "dec: 'px!': only a block can be cleared"),
-    "clears a parameter": ("px px.stride c p!", "dec: 'p!': only a block can be cleared"),
-    "clears a stride": ("px px.stride! c p", "dec: 'px.stride!': only a block can be cleared"),
-    "stride of a block": ("px px.stride c c.stride p",
-                          "dec: 'c.stride' is no buffer, plane's stride or parameter"),
-    "two marks": ("px px.stride c!! p", "dec: 'c!!': only a block can be cleared"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", DECODERS)
-def test_decoder_signatures_are_refused(case: str, tmp_path: Path) -> None:
-    signature, message = DECODERS[case]
-    head = HEAD.replace('"a test"', f'"a test", decoders={{"dec": "{signature}"}}')
-    write_spec(tmp_path, spec_text(in_stage("pass")).replace(HEAD, head))
-    with pytest.raises(SpecError) as caught:
-        generate(load(tmp_path))
-    error = caught.value
-    assert (error.rule, error.message, error.kernel) == ("decoder", message, "test_it")
-    assert (error.loc.file, error.loc.line) == ("spec.py", 3)
-    assert error.hint == "its arguments, in the decoder's order, are: px px.stride c p"
-
-
-def test_a_right_signature_is_accepted(tmp_path: Path) -> None:
-    head = HEAD.replace('"a test"', '"a test", decoders={"dec": "c! px px.stride p"}')
-    write_spec(tmp_path, spec_text(in_stage("pass")).replace(HEAD, head))
-    header = generate(load(tmp_path)).files["include/daedalus/dec.h"]
-    assert "daedalus_dec_test_it(int16_t *c, uint8_t *px, ptrdiff_t px_stride, int p)" in header

@@ -134,7 +134,7 @@ CASES = {
                        "this stage stores nothing", ""),
     "read out": (
         'q = k.block("q", u8, (8,), access="out")\nwith k.stage(i=8) as i:\n    q[i] = q[i]  # <-',
-        "access", "q is declared out, and is read here", "",
+        "access", "q is declared out, and is read here", 'declare it with access="inout"',
     ),
     "old lane": (
         "with k.stage(i=8) as i:\n    px[0, i] = 1\n"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from spec_support import HEAD, in_stage, kernel_of, load_text, spec_text
 
+from daedalus.dsl import vectors
 from daedalus.dsl.interp import Items, run
 from daedalus.dsl.ir import Affine, DType, Op, i8, i16, u8
 from daedalus.dsl.ranges import Ranges
@@ -187,3 +188,31 @@ def test_a_value_without_loads_is_shared_by_stages(tmp_path: Path) -> None:
     )
     first, second = kernel_of(tmp_path, spec_text(body)).stages
     assert first.stores[0].value in second.nodes()
+
+
+def test_samplers_draw_planes_in_the_specs_own_axes(tmp_path: Path) -> None:
+    """[items, across, along] for both orientations; blocks and parameters are as they are."""
+    text = """
+import numpy as np
+from daedalus.dsl.lang import *
+
+@kernel(clause="a test", axes=("v", "h"))
+def test_it(k):
+    px = k.plane("px", u8, across=(-2, 2), along=(0, 8), access="inout")
+    c = k.block("c", u8, (4, 8))
+    p = k.param("p", u8, 0, 9)
+    with k.stage(i=8) as i:
+        px[0, i] = min(px[-1, i], c[1, i] + p)
+
+@test_it.inputs
+def drawn(rng, count):
+    one = np.arange(32).reshape(4, 8)
+    return {"px": np.stack([one] * count), "c": np.stack([one] * count), "p": np.full(count, 7)}
+"""
+    kernels = {e.kernel.id: e.kernel for e in load_text(tmp_path, text)}
+    one = np.arange(32).reshape(4, 8)
+    for name, px in (("test_it_v", one), ("test_it_h", one.T)):
+        items = vectors.make_items(kernels[name], 3, 1, "typical")
+        assert np.array_equal(items.buffers["px"][0], px)
+        assert np.array_equal(items.buffers["c"][0], one)
+        assert items.params["p"].tolist() == [7, 7, 7]

@@ -9,6 +9,7 @@ from tests.spec_support import kernel_of
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
+from daedalus.dsl.ranges import Interval, Ranges
 
 HEAD = '''
 from daedalus.dsl.lang import kernel, select, u8, i8, u16, low_bits
@@ -97,6 +98,29 @@ with k.stage(n=15) as n:
     assert (result.buffers["out"][:, 0] == np.stack(want, axis=1)).all()
 
 
+def test_sums_are_bounded_by_what_one_element_takes(tmp_path):
+    """Eight lanes name an element of the first row, at most eight one of the second; the third
+    row's get two values of each of their four lanes."""
+    kernel = spec(tmp_path, '''
+out = k.plane("out", u16, rows=(0, 3), cols=(0, 15), access="out")
+src = k.plane("src", u8, rows=(0, 8), cols=(0, 8))
+t = k.temp("t", (3, 15), init=10)
+with k.stage(y=8, x2=4, x1=2) as (y, x2, x1):
+    x = 2 * x2 + x1
+    t.accumulate((0, y), src[y, x])
+    t.accumulate((1, y + x), src[y, x])
+with k.stage(y=8, x=4) as (y, x):
+    t.accumulate((2, x), src[y, x] - 255)
+    t.accumulate((2, x + 1), src[y, x + 4])
+with k.stage(r=3, n=15) as (r, n):
+    out[r, n] = t[r, n] + 4096
+''')  # fmt: skip
+    first, second = 10 + 8 * 255, 8 * 255
+    assert Ranges(kernel).temps["t"] == Interval(10 - 8 * 255, first + second)
+    items, result = draw(kernel)
+    assert (result.buffers["out"][:, 0, :8] == items.buffers["src"].sum(axis=2) + 4106).all()
+
+
 REFUSED = {
     "varying condition": ('''
 out = k.plane("out", u8, rows=(0, 1), cols=(0, 8), access="inout")
@@ -110,6 +134,21 @@ d = k.param("d", u8, 0, 3)
 with k.stage(x=8) as x:
     out[0, x] = src[0, x + d]
 ''', "bounds", "reads src at column 0..10, declared 0..9"),
+    "varying place": ('''
+out = k.plane("out", u8, rows=(0, 1), cols=(0, 8), access="out")
+src = k.plane("src", u8, rows=(0, 1), cols=(0, 300))
+with k.stage(x=8) as x:
+    out[0, x] = src[0, x + src[0, x]]
+''', "uniform", "reads src at a place that differs between lanes"),
+    "class of an array": ('''
+t = k.params("t", u8, 4, 0, 100)
+k.item_class("few", t=(0, 3))
+''', "declaration", "class few: t is an array"),
+    "no bits": ('''
+out = k.plane("out", u8, rows=(0, 1), cols=(0, 8), access="inout")
+with k.stage(x=8) as x:
+    out[0, x] = low_bits(out[0, x], 0)
+''', "operand", "low_bits takes 1 to 32 bits"),
     "half written": ('''
 out = k.plane("out", u8, rows=(0, 1), cols=(0, 8), access="out")
 on = k.param("on", u8, 0, 1)

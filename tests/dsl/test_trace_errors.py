@@ -154,15 +154,66 @@ CASES = {
                    "write: with k.when(...):"),
     "when last": ("px[y, x] = 1\nk.when(p > 1)  # <-", "with", "when() does nothing by itself",
                   "write: with k.when(...):"),
-    "write in": ("c[0, x] = 1  # <-", "access", "c is declared in, and is written here", ""),
+    "write in": ("c[0, x] = 1  # <-", "access", "c is declared in, and is written here",
+                 'declare it with access="out"'),
     "nested": ("with k.stage(z=2) as z:  # <-\n    pass", "stage", "stages do not nest",
                "end the first, with a temp between them"),
     "declare inside": ("k.param('q', u8, 0, 1)  # <-", "declaration",
                        "declare q outside the stages", ""),
-    "python error": ("v = undefined_name  # <-", "python",
-                     "NameError: name 'undefined_name' is not defined", "Python raised this"),
-    "python unpack": ("a, b = px[y, 0:3]  # <-", "python", "ValueError: too many values to unpack",
-                      "Python raised this"),
+    # What Python itself refuses, with a hint that knows the language.
+    "unknown name": ("v = undefined_name  # <-", "python",
+                     "NameError: name 'undefined_name' is not defined",
+                     "undefined_name is neither assigned before this line nor imported"),
+    "misspelt word": ("v = clip8(px[y, x])  # <-", "python", "NameError: name 'clip8' is not",
+                      "perhaps clip"),
+    "method without k": ("v = param('q', u8, 0, 1)  # <-", "python",
+                         "NameError: name 'param' is not defined",
+                         "it belongs to the kernel's builder: k.param(...)"),
+    "unpack too many": ("a, b = px[y, 0:3]  # <-", "python",
+                        "ValueError: too many values to unpack",
+                        "as many names as values: a slice px[a:b, x] of a buffer gives b - a"),
+    "unpack too few": ("a, b, c2 = px[y, 0:2]  # <-", "python",
+                       "ValueError: not enough values to unpack (expected 3, got 2)",
+                       "as many names as values: a slice"),
+    "list too short": ("v = px[y, 0:3][3]  # <-", "python", "IndexError: list index out of range",
+                       "a list of n values has the indices 0 to n - 1; a slice px[a:b, x]"),
+    "value's method": ("v = px[y, x].clip(0, 9)  # <-", "python",
+                       "AttributeError: 'Value' object has no attribute 'clip'",
+                       "it is a function, not a method of a value: clip(x, ...)"),
+    "value's attribute": ("v = px[y, x].foo  # <-", "python",
+                          "AttributeError: 'Value' object has no attribute 'foo'",
+                          "a value has no such attribute; values have operators, and what"),
+    "buffer's attribute": ("v = px.rows  # <-", "python",
+                           "AttributeError: 'BufferRef' object has no attribute 'rows'",
+                           "a buffer has no such attribute; index it: px[y, x]"),
+    "builder's attribute": ("v = k.tabel('t', u8, [1])  # <-", "python",
+                            "AttributeError: 'KernelBuilder' object has no attribute 'tabel'",
+                            "perhaps k.table"),
+    "missing argument": ("v = round_shift(px[y, x])  # <-", "python",
+                         "TypeError: round_shift() missing 1 required positional argument: 'n'",
+                         "write round_shift(x, n)"),
+    "one too many": ("v = absdiff(px[y, x], 1, 2)  # <-", "python",
+                     "TypeError: absdiff() takes 2 positional arguments but 3 were given",
+                     "write absdiff(a, b)"),
+    "max of a list": ("v = max(px[y, 0:3])  # <-", "python",
+                      "TypeError: max() missing 1 required positional argument: 'b'",
+                      "write max(a, b), and more of them one after the other"),
+    "own helper": ("def f(a, b): return a\nv = f(p)  # <-", "python",
+                   "f() missing 1 required positional argument: 'b'",
+                   "look at how f is defined, and at what this line gives it"),
+    "buffer + 1": ("v = px + 1  # <-", "python",
+                   "TypeError: unsupported operand type(s) for +: 'BufferRef' and 'int'",
+                   "a buffer has no such operation; index it: px[y, x]"),
+    "list - list": ("v = px[y, 0:2] - px[y, 2:4]  # <-", "python",
+                    "TypeError: unsupported operand type(s) for -: 'list' and 'list'",
+                    "a list has no such operation; a slice of a buffer is a list"),
+    "call of a value": ("v = px[y, x](1)  # <-", "python",
+                        "TypeError: 'Value' object is not callable", "a value cannot be called"),
+    "value changed": ("v = px[y, x]\nv[0] = 1  # <-", "python",
+                      "TypeError: 'Value' object does not support item assignment",
+                      "a value is never changed: give the new value a name of its own"),
+    "python's own": ("v = {}['a']  # <-", "python", "KeyError: 'a'",
+                     "Python raised this while it ran the spec"),
 }  # fmt: skip
 
 
@@ -174,6 +225,48 @@ def test_statement_is_refused(case: str, tmp_path: Path) -> None:
     assert (error.rule, error.kernel) == (rule, "test_it")
     assert message in error.message
     assert error.hint.startswith(hint) if hint else not error.hint
+
+
+DECLARATIONS = {
+    "missing bounds": ("q = k.param('q', u8)  # <-", "KernelBuilder.param() missing 2 required",
+                       "write k.param(name, dtype, lo, hi, *, why='')"),
+    "unknown keyword": ("q = k.temp('q', (8, 8), value=0)  # <-",
+                        "KernelBuilder.temp() got an unexpected keyword argument 'value'",
+                        "write k.temp(name, shape, *, init=None)"),
+    "class": ("k.item_class()  # <-", "KernelBuilder.item_class() missing 1 required",
+              "write k.item_class(name, *, nonzero=None, why='', when=...)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DECLARATIONS)
+def test_a_declaration_called_wrongly_shows_how(case: str, tmp_path: Path) -> None:
+    body, message, hint = DECLARATIONS[case]
+    error = refusal(tmp_path, spec_text(f"{body}\n{in_stage('pass')}"))
+    assert error.rule == "python" and message in error.message and error.hint == hint
+
+
+IMPORTS = {
+    "a word that is not imported": (
+        "from daedalus.dsl.lang import KernelBuilder, kernel, u8\n\n"
+        '@kernel(clause="a test")\ndef test_it(k):\n'
+        '    px = k.plane("px", u8, rows=(0, 8), cols=(0, 8), access="inout")\n'
+        "    with k.stage(i=8) as i:\n        px[0, i] = clip_u8(px[0, i])  # <-\n",
+        "test_it", "NameError: name 'clip_u8' is not defined",
+        "import it: from daedalus.dsl.lang import clip_u8",
+    ),
+    "a word that there is not": (
+        "from daedalus.dsl.lang import clip_u9  # <-\n",
+        "", "ImportError: cannot import name 'clip_u9'", "perhaps clip_u8 or clip is meant",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", IMPORTS)
+def test_words_and_their_imports(case: str, tmp_path: Path) -> None:
+    text, kernel, message, hint = IMPORTS[case]
+    error = refusal(tmp_path, text)
+    assert (error.rule, error.kernel, error.hint) == ("python", kernel, hint)
+    assert error.message.startswith(message)
 
 
 def test_the_helper_itself_is_accepted(tmp_path: Path) -> None:

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The VP9 specs against the standard's own wording and, for the transform, the cosine formula."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
-from vp9_standard import cos64, narrow_filter, real_idct, reconstruct
+from vp9_standard import cos64, edge_filter_16, narrow_filter, real_idct, reconstruct
 
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Kernel
-from daedalus.dsl.kernels.vp9.idct import COS64
+from daedalus.dsl.kernels.vp9.cosines import COS64
 from daedalus.generator.registry import load
 
 KERNELS = {e.kernel.id: e.kernel for e in load()}
@@ -52,6 +54,26 @@ def test_inverse_dct_is_the_standards(kind: str) -> None:
     assert any(t16) == (kind in ("wide", "extreme"))
 
 
+@pytest.mark.parametrize("kind", ["conformant", "typical", "boundary"])
+def test_inverse_dct_in_10_bits_is_the_standards(kind: str) -> None:
+    """The same process, with 18 bits in T. Sums of products then take 33: of typical items, where
+    the sampler puts them."""
+    kernel = KERNELS["vp9_idct8_10"]
+    items = vectors.make_items(kernel, 128, 3, kind)
+    got = interp.run(kernel, items)
+    overflow = []
+    for n in range(items.count):
+        dequant = items.buffers["coeffs"][n].T.tolist()
+        want, process = reconstruct(dequant, items.buffers["dst"][n].tolist(), depth=10)
+        assert got.buffers["dst"][n].tolist() == want
+        overflow.append(not all(-(2**17) <= x < 2**17 for x in process.stored))
+    assert got.broken["t18"].tolist() == overflow
+    assert any(overflow) == (kind == "boundary")
+    c = items.buffers["coeffs"]
+    below = ((c[:, 0] + c[:, 4]) * cos64(16) < -(2**31)).any(axis=1) & ~np.array(overflow)
+    assert below.any() or kind != "typical"
+
+
 def test_dc_alone() -> None:
     """Worked out by hand: 100 -> 71 -> 50 -> (50 + 16) >> 5 = 2."""
     c = np.zeros((1, 8, 8), dtype=np.int64)
@@ -83,7 +105,7 @@ def test_inverse_dct_is_near_the_real_one(kind: str, largest: float) -> None:
 
 
 def test_the_specs_constants_are_the_standards() -> None:
-    assert {a: cos64(a) for a in COS64} == COS64 and set(COS64) == set(range(4, 32, 4))
+    assert [cos64(n) for n in range(33)] == list(COS64)
 
 
 def _lines(kernel: Kernel, values: np.ndarray) -> np.ndarray:
@@ -107,6 +129,23 @@ def test_narrow_loop_filter_is_the_standards(orientation: str) -> None:
             changed.add(tuple(a != b for a, b in zip(before[n, i], want, strict=True)))
     # all the ways there are: nothing, two pixels (high variance), four
     assert len(changed) >= 3 and {sum(c) for c in changed} >= {0, 2, 4}
+
+
+@pytest.mark.parametrize("orientation", ["v", "h"])
+@pytest.mark.parametrize("kind", ["conformant", "boundary"])
+def test_wide_loop_filter_in_10_bits_is_the_standards(orientation: str, kind: str) -> None:
+    kernel = KERNELS[f"vp9_lpf16_10_{orientation}"]
+    items = vectors.make_items(kernel, 400, 3, kind)
+    before = _lines(kernel, items.buffers["dst"])
+    after = _lines(kernel, interp.run(kernel, items).buffers["dst"])
+    ran = Counter[str]()
+    for n in range(items.count):
+        limits = [int(items.params[p][n]) for p in ("blimit", "limit", "thresh")]
+        for i in range(8):
+            want, which = edge_filter_16(before[n, i].tolist(), *limits, depth=10)
+            assert after[n, i].tolist() == want
+            ran[which] += 1
+    assert set(ran) == {"none", "4", "8", "16"} and min(ran.values()) > 30
 
 
 def test_the_orientations_are_transposes() -> None:

@@ -80,7 +80,7 @@ def test_every_source_is_listed_once_a_library(manifest: dict) -> None:
     sources = {p for p in manifest["files"] if p.endswith(".c")}
     listed = {}
     for library, parts in manifest["sources"].items():
-        both = parts["any"] + parts["neon"]
+        both = parts["any"] + parts["neon"] + parts["neon_dotprod"]
         assert len(set(both)) == len(both) and set(both) <= sources
         listed[library] = set(both)
     assert listed["prod"] | listed["variants"] == sources
@@ -95,15 +95,18 @@ def test_variants_are_in_step(manifest: dict) -> None:
         names = [v["name"] for v in k["variants"]]
         assert len(set(names)) == len(names)
         for v in k["variants"]:
-            schedule = Schedule(v["target"], v["class"], v["items"], tuple(v["assume"]),
-                                v["name"].endswith("_early"))  # fmt: skip
+            schedule = Schedule(
+                v["target"], v["class"], v["items"], v["rows"], tuple(v["assume"]),
+                dot="dotprod" in v["needs"], branch="branch" in v["name"].split("_"),
+                early_out=v["name"].endswith("_early"),
+            )  # fmt: skip
             assert v["name"] == variant_name(k["id"], schedule)
             assert parse_variant(v["name"]) == (k["id"], schedule)
             assert v["class"] in classes
             assert (
                 v["file"] == f"src/{k['family']}/{v['name']}.c" and v["file"] in manifest["files"]
             )
-            part = "neon" if v["target"] == "neon" else "any"
+            part = "_".join([v["target"], *v["needs"]]) if v["target"] == "neon" else "any"
             assert v["file"] in manifest["sources"]["variants"][part]
             assert (v["file"] in manifest["sources"]["prod"][part]) == v["prod"]
         for name in classes:  # something for every item, on every machine

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daedalus.generator.registry import load
-from daedalus.generator.schedule import ITEMS, TARGETS, Schedule, parse_variant, variant_name
+from daedalus.generator.schedule import ITEMS, ROWS, TARGETS, Schedule, parse_variant, variant_name
 
 words = st.from_regex(r"[a-z][a-z0-9]{0,6}", fullmatch=True)
 kernel_ids = st.lists(words, min_size=2, max_size=5).map("_".join)
@@ -22,7 +22,10 @@ def schedules(draw: st.DrawFn) -> Schedule:
     assume = tuple(sorted(draw(st.sets(plain, max_size=3))))
     if target == "c":
         return Schedule("c", class_name, assume=assume)
-    return Schedule(target, class_name, draw(st.sampled_from(ITEMS)), assume, draw(st.booleans()))
+    items, rows = draw(st.sampled_from(ITEMS)), draw(st.sampled_from(ROWS))
+    return Schedule(
+        target, class_name, items, rows, assume, draw(st.booleans()), draw(st.booleans())
+    )
 
 
 @given(kernel_ids, schedules())
@@ -41,7 +44,7 @@ def test_different_choices_have_different_names(
 
 
 def test_the_documented_example() -> None:
-    schedule = Schedule("neon", "full", 2, ("sum16",), True)
+    schedule = Schedule("neon", "full", 2, 1, ("sum16",), early_out=True)
     assert schedule.name == "neon_full_x2_givensum16_early"
     assert variant_name("vp9_lpf4_v", schedule) == (
         "daedalus_vp9_lpf4_v__neon_full_x2_givensum16_early"
@@ -73,14 +76,17 @@ REFUSED = {
     "daedalus_vp9_idct8__neon_full_x1": "write 'neon_full'",
     "daedalus_vp9_idct8__neon_full_x3": "3 items side by side; possible are (2, 4, 8)",
     "daedalus_vp9_idct8__neon_full_x16": "16 items side by side",
+    "daedalus_vp9_idct8__neon_full_r3": "3 rows side by side; possible are (2, 4, 8)",
+    "daedalus_vp9_idct8__neon_full_r2_x2": "write 'neon_full_x2_r2'",
     "daedalus_vp9_idct8__neon_full_x2_x2": "write 'neon_full_x2'",
     "daedalus_vp9_idct8__neon_full_early_early": "write 'neon_full_early'",
     "daedalus_vp9_idct8__neon_full_early_x2": "write 'neon_full_x2_early'",
     "daedalus_vp9_idct8__neon_full_givena_x2": "write 'neon_full_x2_givena'",
     "daedalus_vp9_idct8__neon_full_givenb_givena": "write 'neon_full_givena_givenb'",
     "daedalus_vp9_idct8__neon_full_givena_givena": "write 'neon_full_givena'",
-    "daedalus_vp9_idct8__c_full_x2": "portable C has one item at a time and no early-out",
-    "daedalus_vp9_idct8__c_full_early": "portable C has one item at a time and no early-out",
+    "daedalus_vp9_idct8__c_full_x2": "portable C has one lane at a time and no early-out",
+    "daedalus_vp9_idct8__c_full_r2": "portable C has one lane at a time and no early-out",
+    "daedalus_vp9_idct8__c_full_early": "portable C has one lane at a time and no early-out",
 }
 
 

@@ -31,15 +31,14 @@ def test_nothing_is_fetched_without_setup(tmp_path: Path, monkeypatch: pytest.Mo
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_the_launcher_takes_no_setup_anywhere(place: int, tmp_path: Path) -> None:
-    """Run in a copy of the launcher whose .venv holds an interpreter that only reports."""
+def set_up_copy(tmp_path: Path, verbs: set[str]) -> None:
+    """A copy of the launcher that has served the verbs; its interpreter only reports."""
     root = repo_root()
-    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools").mkdir(exist_ok=True)
     for name in ("daedalus", "pyproject.toml", "tools/packages.toml"):
         (tmp_path / name).write_bytes((root / name).read_bytes())
     python = tmp_path / ".venv" / "bin" / "python"
-    python.parent.mkdir(parents=True)
+    python.parent.mkdir(parents=True, exist_ok=True)
     python.write_text('#!/bin/sh\necho "$DAEDALUS_NO_SETUP $@"\n')
     python.chmod(0o755)
     stamp = (
@@ -48,14 +47,49 @@ def test_the_launcher_takes_no_setup_anywhere(place: int, tmp_path: Path) -> Non
         "spec = importlib.util.spec_from_loader('launcher', loader)\n"
         "module = importlib.util.module_from_spec(spec)\n"
         "loader.exec_module(module)\n"
-        "module.write_stamp(['check'])\n"
+        f"module.write_stamp({verbs!r})\n"
     )
     subprocess.run([sys.executable, "-c", stamp], cwd=tmp_path, check=True)
-    words = ["check", "--seed=2"]
-    words.insert(place, "--no-setup")
+
+
+def launch(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Runs the copy where dpkg-query knows of no package at all."""
+    query = tmp_path / "bin" / "dpkg-query"
+    query.parent.mkdir(exist_ok=True)
+    query.write_text("#!/bin/sh\n")
+    query.chmod(0o755)
     environment = {k: v for k, v in os.environ.items() if k != "DAEDALUS_NO_SETUP"}
-    done = subprocess.run(
+    environment["PATH"] = f"{query.parent}:{environment['PATH']}"
+    return subprocess.run(
         [sys.executable, "daedalus", *words],
         cwd=tmp_path, env=environment, capture_output=True, text=True,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_the_launcher_takes_no_setup_anywhere(place: int, tmp_path: Path) -> None:
+    set_up_copy(tmp_path, {"check"})
+    words = ["check", "--seed=2"]
+    words.insert(place, "--no-setup")
+    done = launch(tmp_path, *words)
     assert done.stdout.strip() == "1 -P -m daedalus.generator.cli.main check --seed=2", done.stderr
+
+
+def test_only_who_draws_needs_graphviz(tmp_path: Path) -> None:
+    set_up_copy(tmp_path, {"explain"})
+    done = launch(tmp_path, "--no-setup", "explain", "h264_idct4", "--json")
+    assert done.stdout.strip().endswith("main explain h264_idct4 --json"), done.stderr
+    for svg in (["--svg", "x.svg"], ["--svg=x.svg"]):
+        done = launch(tmp_path, "--no-setup", "explain", "h264_idct4", *svg)
+        assert done.returncode == EXIT_MISSING
+        assert "missing for this command: " in done.stderr and "graphviz" in done.stderr
+    set_up_copy(tmp_path, {"explain", "explain --svg"})
+    done = launch(tmp_path, "--no-setup", "explain", "h264_idct4", "--svg", "x.svg")
+    assert done.stdout.strip().endswith("--svg x.svg"), done.stderr
+
+
+def test_what_a_verb_itself_needs_is_asked_for_without_options(tmp_path: Path) -> None:
+    set_up_copy(tmp_path, {"gen"})
+    done = launch(tmp_path, "--no-setup", "explain", "h264_idct4")
+    assert done.returncode == EXIT_MISSING
+    assert "python3-venv" in done.stderr and "graphviz" not in done.stderr

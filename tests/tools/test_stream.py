@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the stream verb makes of calls that were counted, and of files it is given."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from daedalus.generator import count, stream
-from daedalus.generator.cli.common import UserError
+from daedalus.generator import clips, count, stream
+from daedalus.generator.cli.common import EXIT_USAGE, UserError
 
 
-def _outcome(name: str, eob_1: int, eob_12: int) -> stream.Outcome:
+def _outcome(name: str, eob_1: int, eob_12: int, file: Path | None = None) -> stream.Outcome:
     classes = {"vp9_idct8": {"eob 1": eob_1, "eob 2..12": eob_12}}
-    return stream.Outcome(stream.Clip(name, Path(name)), "c", "vp9", 1, [], classes)
+    vp9 = next(d for d in clips.decoders() if d.name == "vp9")
+    return stream.Outcome(clips.Clip(name, file or Path(name)), "c", vp9, 1, [], classes)
 
 
 def test_every_class_must_be_called_by_some_clip() -> None:
@@ -28,15 +30,81 @@ def test_a_file_that_calls_nothing_is_a_failure() -> None:
     assert failure.startswith("a, c: its decoding calls none of the replaced functions")
 
 
-def test_kernels_that_are_not_replaced_are_named() -> None:
+def test_functions_that_are_not_replaced_are_named() -> None:
     report = stream.Report(outcomes=[_outcome("a", 1, 1)])
-    assert "vp9_lpf4_v" in report.not_exercised()
-    assert "vp9_idct8" not in report.not_exercised()
+    absent = report.not_exercised()
+    assert "daedalus_ffmpeg_vp9_lpf4_v" in absent
+    assert "daedalus_ffmpeg_vp9_mc_8h_avg_sharp" in absent
+    assert "daedalus_ffmpeg_vp9_idct8" not in absent
+    assert "daedalus_dav1d_av1_cdef8" not in absent  # another decoder, which was not run
+
+
+def test_faults_go_into_the_smallest_clip_that_shows_them(tmp_path: Path) -> None:
+    small, large = tmp_path / "small", tmp_path / "large"
+    small.write_bytes(bytes(10))
+    large.write_bytes(bytes(20))
+    often = _outcome("small", 5, 5, small), _outcome("large", 50, 50, large)
+    assert stream._choose([*often], "vp9_idct8").clip.name == "small"
+    seldom = _outcome("small", 4, 5, small)
+    assert stream._choose([seldom, often[1]], "vp9_idct8").clip.name == "large"
+    assert stream._choose([_outcome("large", 0, 1, large), seldom], "vp9_idct8") is seldom
+
+
+def test_a_frame_that_differs_is_a_failure() -> None:
+    good = _outcome("a", 1, 1)
+    assert stream._judge(good, []) == []
+    (failure,) = stream._judge(replace(good, different=[3, 4]), [])
+    assert failure == "vp9, a, c: 2 frames differ, the first is 3"
+    (failure,) = stream._judge(good, [7])
+    assert "the unmodified decoder differs from ffmpeg from frame 7 on" in failure
+    assert stream._differing(["a", "b"], ["a", "c", "d"]) == [1, 2]
 
 
 def test_a_folder_is_no_video(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="is a folder"):
-        stream.import_clip(tmp_path)
+        clips.import_clip(tmp_path)
+
+
+def test_a_text_is_no_video(tmp_path: Path) -> None:
+    path = tmp_path / "text.ivf"
+    path.write_text("no video\n")
+    with pytest.raises(UserError, match="ffmpeg finds no video in it") as caught:
+        clips.import_clip(path)
+    assert caught.value.exit_code == EXIT_USAGE
+
+
+@pytest.mark.parametrize(
+    ("codec", "samples", "message"),
+    [
+        ("mpeg4", "yuv420p", "the first video stream is mpeg4"),
+        ("h264", "yuv420p10le", "yuv420p10le, more than 8 bits"),
+        ("av1", "gray12be", "gray12be, more than 8 bits"),
+        (None, "", "the first video stream is absent"),
+    ],
+)
+def test_other_streams_are_refused(
+    codec: str | None, samples: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "video"
+    path.touch()
+    found = {"codec_name": codec, "pix_fmt": samples} if codec else {}
+    monkeypatch.setattr(clips, "_look_into", lambda path, able: found)
+    with pytest.raises(UserError, match=message):
+        clips.import_clip(path)
+
+
+def test_eight_bits_a_sample_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "video"
+    path.write_bytes(b"x")
+    monkeypatch.setattr(clips, "build_dir", lambda: tmp_path)
+    monkeypatch.setattr(
+        clips, "_ffmpeg", lambda arguments, what, cwd: Path(arguments[-1]).write_bytes(b"y")
+    )
+    for samples in ("yuv420p", "yuvj420p", "gray", "yuv444p"):
+        found = {"codec_name": "h264", "pix_fmt": samples, "has_b_frames": 2}
+        monkeypatch.setattr(clips, "_look_into", lambda path, able, found=found: found)
+        decoder, clip = clips.import_clip(path)
+        assert (decoder.name, clip.reorder, clip.file.suffix) == ("h264", 2, ".h264")
 
 
 def test_a_silent_counting_plugin_is_an_error(
@@ -45,4 +113,4 @@ def test_a_silent_counting_plugin_is_an_error(
     monkeypatch.setattr(count, "_plugin", lambda: tmp_path / "plugin.so")
     monkeypatch.setattr(count, "_qemu", lambda: "true")
     with pytest.raises(UserError, match="wrote no number"):
-        count.executed(["program"])
+        count.counted(["program"])

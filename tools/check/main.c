@@ -5,7 +5,8 @@
  * The job holds one kernel's buffers as images, the items' meta, and a list of runs (a variant and
  * the items it is to do). Every run starts from fresh copies of the images. A copy ends (or, when
  * the job says so, begins) exactly at a page that cannot be touched, so that an access beyond it
- * is a fault; the fault is reported as the run's outcome and ends the program.
+ * is a fault; the fault is reported as the run's outcome and ends the program. An image of no bytes
+ * is a pointer between such pages: no run may touch the buffer.
  *
  * All numbers are little-endian 64-bit integers, names are 128 bytes padded with zeros.
  *   job     "DAEDCHK1"  kernel  align(0 end, 1 start)  n_buffers  meta_bytes  n_items  n_runs
@@ -32,7 +33,7 @@
 
 #include <daedalus/table.h>
 
-enum { NAME_BYTES = 128, MAX_BUFFERS = 16 };
+enum { NAME_BYTES = 128, MAX_BUFFERS = 16, GUARD_PAGES = 64 };
 
 typedef struct image {
   uint8_t *initial; /* as the job gave it */
@@ -100,19 +101,18 @@ static void on_fault(int sig) {
   _exit(2);
 }
 
-/* Memory for an image, with an untouchable page right behind it (or before it). */
+/* Memory for an image, with untouchable pages right behind it (or before it). */
 static uint8_t *guarded(size_t size, bool at_start) {
-  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE), guard = GUARD_PAGES * page;
   const size_t inner = (size + page - 1) / page * page;
-  uint8_t *base =
-      mmap(NULL, inner + 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  uint8_t *base = mmap(NULL, inner + 2 * guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (base == MAP_FAILED) {
     die("out of memory");
   }
-  if (mprotect(base, page, PROT_NONE) != 0 || mprotect(base + page + inner, page, PROT_NONE) != 0) {
-    die("cannot protect memory");
+  if (inner != 0 && mprotect(base + guard, inner, PROT_READ | PROT_WRITE) != 0) {
+    die("cannot unprotect memory");
   }
-  return base + page + (at_start ? 0 : inner - size);
+  return base + guard + (at_start ? 0 : inner - size);
 }
 
 static const daedalus_variant *find_variant(const daedalus_kernel_desc *kernel, const char *name) {

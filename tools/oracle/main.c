@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * main.c - runs a file of items through a function of a decoder.
+ * main.c - runs a file of items through a function of a decoder, or through ours.
  *
- *   oracle c|asm ENTRY IN OUT
+ *   oracle c|asm|ours ENTRY IN OUT
  *
- * "c" forbids every processor extension, "asm" allows what the processor has.
+ * "c" forbids every processor extension, "asm" allows what the processor has,
+ * "ours" takes the decoder entry of daedalus in that function's place.
  * Files are in the byte order of the machine, which is little-endian.
- * IN: the 8 bytes "DDLITEMS", then uint32: items, rows, cols (of the region of
- * the plane that is stored), origin row and column (of the item in the region),
- * block elements, parameters; then for each item rows * cols bytes, the block
- * (int16) and the parameters (int32).
- * OUT: uint32 number of items that were written outside their region; then for
- * each item the region and the block afterwards.
+ * IN: the 8 bytes "DDLITEMS", then uint32: items, planes, block elements,
+ * parameters, assembly (0: there may be some, 1: "asm" is another function than
+ * "c", 2: it is the same);
+ * for each plane uint32: rows and bytes a row (of the region that is stored),
+ * row and byte of the item's origin in it; then for each item the regions of
+ * the planes, the block (int16) and the parameters (int32).
+ * OUT: uint32 number of items that were written outside their regions; then
+ * for each item the regions and the block afterwards.
  * Exit status: 0; 2 bad arguments or file; 4 the decoder is not the one this
- * program knows, or has the same function for "c" and "asm".
+ * program knows, or has not the assembly that the file says.
  */
 #include "oracle.h"
 
@@ -23,24 +26,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libavutil/cpu.h>
-
 enum {
   EXIT_INPUT = 2,
   EXIT_DECODER = 4,
   MARGIN = 16, /* bytes left and right, rows above and below a region */
-  MAX_SIDE = 128,
-  STRIDE = MAX_SIDE + 2 * MARGIN,
-  PLANE_ROWS = MAX_SIDE + 2 * MARGIN,
+  MAX_BYTES = 256,
+  MAX_ROWS = 64,
+  STRIDE = MAX_BYTES + 2 * MARGIN,
+  PLANE_ROWS = MAX_ROWS + 2 * MARGIN,
   MAX_BLOCK = 4096
 };
 
+_Static_assert((int)STRIDE < (int)ORACLE_MAX_STRIDE, "what oracle.h promises");
+
+typedef struct shape {
+  uint32_t rows, bytes, origin_row, origin_byte;
+} shape;
+
 typedef struct header {
   char magic[8];
-  uint32_t items, rows, cols, origin_row, origin_col, block, params;
+  uint32_t items, planes, block, params, assembly;
 } header;
 
-_Static_assert(sizeof(header) == 36, "the header has no gaps");
+_Static_assert(sizeof(header) == 28 && sizeof(shape) == 16, "no gaps");
+
+/* What surrounds a region, and must still be there afterwards. */
+static uint8_t pattern[PLANE_ROWS][STRIDE];
+
+typedef uint8_t plane_memory[PLANE_ROWS][STRIDE];
 
 static _Noreturn void fail(int status, const char *what, const char *detail) {
   fprintf(stderr, "%s: %s\n", what, detail);
@@ -59,19 +72,22 @@ static void put(FILE *file, const void *data, size_t size) {
   }
 }
 
-static header get_header(FILE *file) {
+static header get_header(FILE *file, shape *shapes) {
   header h;
   get(file, &h, sizeof(h));
-  if (memcmp(h.magic, "DDLITEMS", 8) != 0 || h.rows > MAX_SIDE || h.cols > MAX_SIDE ||
-      h.origin_row > h.rows || h.origin_col > h.cols || h.block > MAX_BLOCK ||
-      h.params > ORACLE_MAX_PARAMETERS) {
+  bool good = memcmp(h.magic, "DDLITEMS", 8) == 0 && h.planes <= ORACLE_MAX_PLANES &&
+              h.block <= MAX_BLOCK && h.params <= ORACLE_MAX_PARAMETERS;
+  for (uint32_t p = 0; good && p < h.planes; p++) {
+    const shape *s = &shapes[p];
+    get(file, &shapes[p], sizeof(shapes[p]));
+    good = s->rows <= MAX_ROWS && s->bytes <= MAX_BYTES && s->origin_row <= s->rows &&
+           s->origin_byte <= s->bytes;
+  }
+  if (!good) {
     fail(EXIT_INPUT, "input", "no file of items, or one that is too large");
   }
   return h;
 }
-
-/* What surrounds a region, and must still be there afterwards. */
-static uint8_t pattern[PLANE_ROWS][STRIDE];
 
 static void make_pattern(void) {
   for (int y = 0; y < PLANE_ROWS; y++) {
@@ -82,81 +98,107 @@ static void make_pattern(void) {
 }
 
 /* Whether nothing but the region of a plane was written. */
-static bool surroundings_intact(const uint8_t plane[PLANE_ROWS][STRIDE], const header *h) {
-  const size_t end = MARGIN + h->cols;
-  for (uint32_t y = 0; y < h->rows + 2 * MARGIN; y++) {
-    const bool crosses = y >= MARGIN && y < MARGIN + h->rows;
-    if (crosses ? memcmp(plane[y], pattern[y], MARGIN) != 0 ||
-                      memcmp(plane[y] + end, pattern[y] + end, STRIDE - end) != 0
-                : memcmp(plane[y], pattern[y], STRIDE) != 0) {
+static bool surroundings_intact(const plane_memory *plane, const shape *s) {
+  const size_t end = MARGIN + s->bytes;
+  for (uint32_t y = 0; y < s->rows + 2 * MARGIN; y++) {
+    const uint8_t *row = (*plane)[y];
+    const bool crosses = y >= MARGIN && y < MARGIN + s->rows;
+    if (crosses ? memcmp(row, pattern[y], MARGIN) != 0 ||
+                      memcmp(row + end, pattern[y] + end, STRIDE - end) != 0
+                : memcmp(row, pattern[y], STRIDE) != 0) {
       return false;
     }
   }
   return true;
 }
 
-static uint32_t run(const header *h, oracle_fn *fn, FILE *in, FILE *out) {
-  static _Alignas(64) uint8_t plane[PLANE_ROWS][STRIDE];
+static uint32_t run(const header *h, const shape *shapes, const oracle_entry *entry, bool ours,
+                    FILE *in, FILE *out) {
+  static _Alignas(64) plane_memory planes[ORACLE_MAX_PLANES];
   static _Alignas(64) int16_t block[MAX_BLOCK];
   int32_t params[ORACLE_MAX_PARAMETERS] = {0};
+  oracle_target *const two[2] = {entry->ours, entry->ours};
+  oracle_item item = {{NULL}, STRIDE, h->block ? block : NULL, params};
   uint32_t strayed = 0;
+  for (uint32_t p = 0; p < h->planes; p++) {
+    item.plane[p] = &planes[p][MARGIN + shapes[p].origin_row][MARGIN + shapes[p].origin_byte];
+  }
   for (uint32_t i = 0; i < h->items; i++) {
-    memcpy(plane, pattern, (h->rows + 2 * MARGIN) * STRIDE);
-    for (uint32_t y = 0; y < h->rows; y++) {
-      get(in, &plane[MARGIN + y][MARGIN], h->cols);
+    bool intact = true;
+    for (uint32_t p = 0; p < h->planes; p++) {
+      memcpy(planes[p], pattern, (shapes[p].rows + 2 * MARGIN) * STRIDE);
+      for (uint32_t y = 0; y < shapes[p].rows; y++) {
+        get(in, &planes[p][MARGIN + y][MARGIN], shapes[p].bytes);
+      }
     }
     get(in, block, h->block * sizeof(block[0]));
     get(in, params, h->params * sizeof(params[0]));
-    fn(&plane[MARGIN + h->origin_row][MARGIN + h->origin_col], STRIDE, h->block ? block : NULL,
-       params);
-    strayed += !surroundings_intact((const uint8_t(*)[STRIDE])plane, h);
-    for (uint32_t y = 0; y < h->rows; y++) {
-      put(out, &plane[MARGIN + y][MARGIN], h->cols);
+    entry->fn(ours ? two : entry->theirs, &item);
+    for (uint32_t p = 0; p < h->planes; p++) {
+      intact &= surroundings_intact((const plane_memory *)&planes[p], &shapes[p]);
+      for (uint32_t y = 0; y < shapes[p].rows; y++) {
+        put(out, &planes[p][MARGIN + y][MARGIN], shapes[p].bytes);
+      }
     }
     put(out, block, h->block * sizeof(block[0]));
+    strayed += !intact;
   }
   return strayed;
 }
 
-/* The entry of that name, as the decoder chooses it under these CPU flags. */
-static oracle_entry find(const char *name, int cpu_flags) {
-  const oracle_entry *(*const codecs[])(int) = {oracle_vp9_entries, oracle_h264_entries};
-  av_force_cpu_flags(cpu_flags);
-  for (size_t i = 0; i < sizeof(codecs) / sizeof(codecs[0]); i++) {
-    const oracle_entry *entry = codecs[i](cpu_flags == 0);
-    if (!entry) {
-      fail(EXIT_DECODER, "decoder", "a function table is not as declared");
-    }
-    for (; entry->name; entry++) {
-      if (strcmp(entry->name, name) == 0) {
-        return *entry;
-      }
+/* The entry of that name, as the decoder chooses it in this mode. */
+static oracle_entry find(const char *name, oracle_mode mode) {
+  const oracle_entry *entry = oracle_entries(mode);
+  if (!entry) {
+    fail(EXIT_DECODER, "decoder", "a function table is not as declared");
+  }
+  for (; entry->name; entry++) {
+    if (strcmp(entry->name, name) == 0) {
+      return *entry;
     }
   }
   fail(EXIT_INPUT, "no such entry", name);
 }
 
 int main(int argc, char **argv) {
-  if (argc != 5 || (strcmp(argv[1], "c") != 0 && strcmp(argv[1], "asm") != 0)) {
-    fail(EXIT_INPUT, "usage", "oracle c|asm ENTRY IN OUT");
+  const char *modes[] = {"c", "asm", "ours"};
+  int chosen = 0;
+  while (argc == 5 && chosen < 3 && strcmp(argv[1], modes[chosen]) != 0) {
+    chosen++;
   }
-  /* The flags that are wanted come last: the tables stay as they say. */
-  const int flags = strcmp(argv[1], "c") == 0 ? 0 : -1;
-  const oracle_entry other = find(argv[2], -1 - flags);
-  const oracle_entry entry = find(argv[2], flags);
-  if (entry.target == other.target) {
-    fail(EXIT_DECODER, argv[2], "c and asm are the same function on this processor");
+  if (argc != 5 || chosen == 3) {
+    fail(EXIT_INPUT, "usage", "oracle c|asm|ours ENTRY IN OUT");
   }
+  const oracle_mode mode = chosen == 1 ? ORACLE_ASM : ORACLE_C;
+  const bool ours = chosen == 2;
   FILE *in = fopen(argv[3], "rb");
   FILE *out = fopen(argv[4], "wb");
   if (!in || !out) {
     fail(EXIT_INPUT, in ? argv[4] : argv[3], strerror(errno));
   }
-  const header h = get_header(in);
+  shape shapes[ORACLE_MAX_PLANES];
+  const header h = get_header(in, shapes);
+  oracle_entry entry;
+  if (h.assembly == 0) {
+    entry = find(argv[2], mode);
+  } else {
+    /* The mode that is wanted comes last: the tables stay as it says. */
+    const oracle_entry other = find(argv[2], mode == ORACLE_C ? ORACLE_ASM : ORACLE_C);
+    entry = find(argv[2], mode);
+    const bool same = entry.theirs[0] == other.theirs[0];
+    if (same != (h.assembly == 2)) {
+      fail(EXIT_DECODER, argv[2],
+           same ? "c and asm are the same function on this processor"
+                : "it has assembly on this processor, and kernels.toml says that it has none");
+    }
+  }
+  if (ours && !entry.ours) {
+    fail(EXIT_INPUT, argv[2], "daedalus has no decoder entry for it");
+  }
   make_pattern();
   uint32_t strayed = 0;
   put(out, &strayed, sizeof(strayed));
-  strayed = run(&h, entry.fn, in, out);
+  strayed = run(&h, shapes, &entry, ours, in, out);
   if (fseek(out, 0, SEEK_SET) != 0) {
     fail(EXIT_INPUT, argv[4], strerror(errno));
   }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * oracle.h - what the oracle program and its codecs have in common.
+ * oracle.h - what the oracle programs have in common. A program is main.c and
+ * the files that call one decoder's functions.
  */
 #ifndef ORACLE_H
 #define ORACLE_H
@@ -8,30 +9,45 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ORACLE_MAX_PARAMETERS = 8 };
+enum { ORACLE_MAX_PARAMETERS = 8, ORACLE_MAX_PLANES = 4, ORACLE_MAX_STRIDE = 512 };
 
 /*
- * Does one item with the decoder's function.
- *   plane   at the item's origin; stride in bytes
- *   block   the item's packed coefficients, NULL without
+ * An item: what the functions get.
+ *   plane   at the item's origin, in the order of kernels.toml
+ *   stride  of every plane, in bytes; below ORACLE_MAX_STRIDE
+ *   block   its packed coefficients, NULL without
  *   params  the kernel's parameters in the order of kernels.toml
  */
-typedef void oracle_fn(uint8_t *plane, ptrdiff_t stride, int16_t *block, const int32_t *params);
+typedef struct oracle_item {
+  uint8_t *plane[ORACLE_MAX_PLANES];
+  ptrdiff_t stride;
+  int16_t *block;
+  const int32_t *params;
+} oracle_item;
 
 typedef void oracle_target(void);
 
+/*
+ * A function of the decoder, or two of them where it has another one for
+ * parameters that this program's `fn` tells apart, and ours of that signature.
+ * `fn` does one item with the functions it is given: theirs, or ours twice.
+ * The list ends with a NULL name.
+ */
 typedef struct oracle_entry {
   const char *name;
-  oracle_fn *fn;
-  oracle_target *target; /* the decoder's function that `fn` calls */
+  void (*fn)(oracle_target *const targets[2], const oracle_item *item);
+  oracle_target *theirs[2];
+  oracle_target *ours; /* NULL: there is none */
 } oracle_entry;
 
+/* What the functions may use: no processor extension, or what the processor has. */
+typedef enum oracle_mode { ORACLE_C, ORACLE_ASM } oracle_mode;
+
 /*
- * Defined by each codec's file: fills its function tables, for the CPU flags
- * that are in force (c_only: none), and lists what it has; the list ends with
- * a NULL name. NULL when the tables are not as they were declared.
+ * Defined once a program: fills the decoder's function tables for the mode and
+ * lists what it has; what it returned before is then no longer valid. NULL when
+ * the tables are not as they were declared.
  */
-const oracle_entry *oracle_vp9_entries(int c_only);
-const oracle_entry *oracle_h264_entries(int c_only);
+const oracle_entry *oracle_entries(oracle_mode mode);
 
 #endif /* ORACLE_H */

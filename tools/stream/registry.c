@@ -12,7 +12,7 @@
 #include <libavcodec/avcodec.h>
 #include <libavcodec/codec.h>
 
-#include "stream.h"
+#include "libav.h"
 
 const AVCodec *av_codec_iterate(void **opaque) {
   if (*opaque) {

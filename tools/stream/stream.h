@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stream.h - what the stream program and its decoders have in common.
+ * stream.h - what the parts of a stream program have in common.
  *
- * main.c decodes a file frame by frame; one further file a codec (vp9.c, ...)
- * replaces entries of that decoder's DSP table by daedalus' functions, counts
- * their calls, and can spoil their output on purpose.
+ * A program decodes one codec:
+ *   main.c                 arguments and output
+ *   packets.c, frames.c    the file's packets; a frame's MD5
+ *   libav.c or dav1d.c     drives the decoder
+ *   vp9.c, h264.c, av1.c   exchange entries of the decoder's DSP tables for
+ *                          daedalus' functions, count their calls, and can
+ *                          spoil their output on purpose
+ *   slots.c                whether such a table is laid out as declared here
+ *   registry.c, nohardware.c   what libavcodec needs to be linked alone
  */
 #ifndef STREAM_H
 #define STREAM_H
@@ -12,41 +18,101 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
-enum { STREAM_MAX_CLASSES = 4 };
+/* Exit status. */
+enum { EXIT_INPUT = 2, EXIT_DECODE = 3, EXIT_DECODER = 4 };
 
-/* A kernel that has taken the place of a decoder's function. */
-typedef struct stream_kernel {
-  const char *id;
+_Noreturn void stream_fail(int status, const char *what, const char *detail);
+
+/* ---------------------------------------------------------------- functions exchanged */
+
+enum { STREAM_MAX_CLASSES = 8 };
+
+/* A decoder entry of daedalus that has taken the place of a decoder's function. */
+typedef struct stream_function {
+  const char *id;                          /* its name without daedalus_<decoder>_ */
   const char *classes[STREAM_MAX_CLASSES]; /* names, NULL-terminated where fewer */
   uint64_t calls[STREAM_MAX_CLASSES];      /* how often called, by class */
   uint64_t fault_every;                    /* spoil each such call's output; 0: never */
-} stream_kernel;
+} stream_function;
 
-/* Defined by the decoder's file. */
-extern stream_kernel stream_kernels[];
-extern const size_t stream_n_kernels;
-struct AVCodec;
-const struct AVCodec *stream_decoder(void);
+/* Defined by the codec's file. */
+extern stream_function stream_functions[];
+extern const size_t stream_n_functions;
 
-/* Set by main.c before decoding: whether the kernels replace the stock functions. */
+/* Set by main.c before decoding: whether the functions replace the stock ones. */
 extern bool stream_replace;
 
-/* How many of the decoder's entry tables were found as expected, and how many were not. */
-extern unsigned stream_slots_good;
-extern unsigned stream_slots_bad;
-
 /* Counts a call; returns whether its output is to be spoiled. */
-static inline bool stream_count(stream_kernel *kernel, int class_index) {
+static inline bool stream_count(stream_function *function, int class_index) {
   uint64_t calls = 0;
-  kernel->calls[class_index]++;
-  if (kernel->fault_every == 0) {
+  function->calls[class_index]++;
+  if (function->fault_every == 0) {
     return false;
   }
   for (int c = 0; c < STREAM_MAX_CLASSES; c++) {
-    calls += kernel->calls[c];
+    calls += function->calls[c];
   }
-  return calls % kernel->fault_every == 0;
+  return calls % function->fault_every == 0;
 }
+
+/* ------------------------------------------------------------------- decoders' tables */
+
+typedef void stream_any_fn(void);
+
+/* A function that may stand in a slot; which one of several depends on the processor. */
+typedef struct stream_occupant {
+  size_t slot; /* byte offset in the table */
+  stream_any_fn *fn;
+} stream_occupant;
+
+/* Bytes behind a table that is tried, and what they hold: so that a larger table shows. */
+enum { STREAM_GUARD = 256, STREAM_PATTERN = 0xa5 };
+
+/*
+ * Ends the program unless every slot that is named holds one of its functions
+ * and the STREAM_GUARD bytes behind `size` are still STREAM_PATTERN.
+ */
+void stream_check_table(const char *name, const void *table, size_t size,
+                        const stream_occupant *occupants, size_t n_occupants);
+
+/* How many slots were found as expected. */
+extern unsigned stream_slots_good;
+
+/* ---------------------------------------------------------------------- files, frames */
+
+/* The packets of a file: of an IVF file, or the access units of an H.264 byte stream. */
+typedef struct stream_packets {
+  uint8_t *data;
+  size_t size;
+  size_t at;
+  bool ivf;
+} stream_packets;
+
+/* Reads a file; ends the program when it is of neither kind. */
+stream_packets stream_open(const char *path);
+/* The next packet, which lies in the file's data; false at the end. */
+bool stream_next(stream_packets *file, const uint8_t **data, size_t *size);
+void stream_close(stream_packets *file);
+
+typedef struct stream_plane {
+  const uint8_t *data;
+  ptrdiff_t stride; /* in bytes, as is the width */
+  int width, rows;
+} stream_plane;
+
+/* Prints a frame's line: the MD5 of its planes' bytes, one plane after the other. */
+void stream_print_frame(long index, const stream_plane *planes, int n_planes);
+
+/*
+ * Decodes a file on one thread, so that calls are counted exactly, and prints
+ * its frames.
+ *   limit    stop after so many; negative: all
+ *   reorder  how many frames the container says are held back for reordering;
+ *            negative: unknown
+ * Returns the number of frames.
+ */
+long stream_decode(stream_packets *file, long limit, int reorder);
 
 #endif /* STREAM_H */

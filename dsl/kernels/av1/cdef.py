@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """AV1 constrained directional enhancement filter, 8 bit."""
 
+import numpy as np
+
 from daedalus.dsl.lang import (
     KernelBuilder,
     Value,
     absdiff,
     clip,
+    entry,
     i8,
     kernel,
+    low_bits,
     max,
     min,
+    part,
     select,
     u8,
 )  # fmt: skip
@@ -19,10 +24,31 @@ DIRECTIONS = (
     ((-1, 1), (-2, 2)), ((0, 1), (-1, 2)), ((0, 1), (0, 2)), ((0, 1), (1, 2)),
     ((1, 1), (2, 2)), ((1, 0), (2, 1)), ((1, 0), (2, 0)), ((1, 0), (2, -1)),
 )  # fmt: skip
-FAR = 30000  # stands for a pixel that is not available: its difference is constrained to 0
+# Stands for a pixel that is not available: its difference is constrained to 0, it is never the
+# smallest, and its low bits, as 0, never the largest.
+FAR = 1 << 14
+LEFT, RIGHT, TOP, BOTTOM = 1, 2, 4, 8  # bits of edges
+
+# dav1d filters in place: what was left of the block, above and below it is kept elsewhere.
+DAV1D = entry(
+    "dst dst.stride left top bottom pri sec dir damping edges",
+    src=[
+        part((0, 8), (0, 8), "dst", stride="dst.stride"),
+        part((0, 8), (8, 10), "dst", stride="dst.stride", given=("edges", RIGHT)),
+        part((0, 8), (-2, 0), "left", stride=2, at=(0, -2), given=("edges", LEFT)),
+        *(
+            part((y, y + 2), cols, name, stride="dst.stride", at=(y, 0), given=("edges", bits))
+            for name, y, edge in (("top", -2, TOP), ("bottom", 8, BOTTOM))
+            for cols, bits in (((0, 8), edge), ((-2, 0), edge | LEFT), ((8, 10), edge | RIGHT))
+        ),
+    ],
+)
 
 
-@kernel(clause="AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit")
+@kernel(
+    clause="AV1 7.15.3 (CDEF filter process), luma, 8 bit",
+    decoders={"dav1d": DAV1D},
+)
 def av1_cdef8(k: KernelBuilder) -> None:
     """Filters an 8x8 block along a direction and beside it; edges tell what is available.
 
@@ -34,8 +60,13 @@ def av1_cdef8(k: KernelBuilder) -> None:
     pri = k.param("pri", u8, 0, 15, why="cdef_y_pri_strength, adjusted by variance")
     sec = k.param("sec", u8, 0, 4, why="cdef_y_sec_strength: 0, 1, 2 or 4")
     damping = k.param("damping", u8, 2, 6, why="cdef_damping")
-    direction = k.param("dir", u8, 0, 7, why="7.15.1")
+    direction = k.param("dir", u8, 0, 7, why="7.15.2")
     edges = k.param("edges", u8, 0, 15)
+    k.item_class("inpri", edges=(15, 15), sec=(0, 0))
+    k.item_class("insec", edges=(15, 15), pri=(0, 0))
+    k.item_class("inside", edges=(15, 15), why="no picture edge: no sentinels, 8 bits do")
+    k.item_class("pri", sec=(0, 0))
+    k.item_class("sec", pri=(0, 0))
     dy = k.table("dy", i8, [[t[0] for t in d] for d in DIRECTIONS])
     dx = k.table("dx", i8, [[t[1] for t in d] for d in DIRECTIONS])
     log2 = k.table("log2", u8, [0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3])
@@ -89,9 +120,20 @@ def av1_cdef8(k: KernelBuilder) -> None:
                 size = absdiff(p, px)
                 parts.append(constrain(diff, size, strength, shift) * weight)
                 low = min(low, p)
-                high = max(high, select(p < FAR, p, px))
+                high = max(high, low_bits(p, 8))
         total = parts[0]
         for part in parts[1:]:
             total = total + part
         rounded = (8 + total - select(total < 0, 1, 0)) >> 4
-        dst[y, x] = clip(min(max(px + rounded, low), high), 0, 255)
+        # One kind of taps alone weighs at most 12/16: its sum stays between the pixels it joins.
+        both = (pri > 0) & (sec > 0)
+        limited = min(max(px + rounded, select(both, low, 0)), select(both, high, 255))
+        dst[y, x] = clip(limited, 0, 255)
+
+
+@av1_cdef8.inputs
+def _strengths(rng: np.random.Generator, count: int) -> dict[str, np.ndarray]:
+    """Primary, secondary or both, equally often; decoders do not filter where both are 0."""
+    kind = rng.integers(0, 3, count)
+    pri = np.where(kind == 0, 0, rng.integers(1, 16, count))
+    return {"pri": pri, "sec": np.where(kind == 1, 0, rng.choice([1, 2, 4], count))}

@@ -8,7 +8,7 @@ from daedalus.dsl.lang import (
     absdiff,
     all_le,
     any_gt,
-    clip_s8,
+    clip,
     clip_u8,
     kernel,
     min,
@@ -20,16 +20,21 @@ from daedalus.dsl.lang import (
 DECODERS = {"ffmpeg": "dst dst.stride blimit limit thresh"}
 
 
-def _edge(k: KernelBuilder) -> tuple[BufferRef, Value, Value, Value]:
-    """The pixels beside the edge, blimit, limit and thresh."""
-    px = k.plane("dst", u8, across=(-4, 4), along=(0, 8), access="inout", owns="all")
+def limits(k: KernelBuilder) -> tuple[Value, Value, Value]:
+    """blimit, limit and thresh, as they are for 8 bits."""
     blimit = k.param("blimit", u8, 0, 254, why="2 * (63 + 2) + 63 = 193; must stay below 255")
     limit = k.param("limit", u8, 0, 63, why="from the filter level and sharpness")
     thresh = k.param("thresh", u8, 0, 15, why="level >> 4")
-    return px, blimit, limit, thresh
+    return blimit, limit, thresh
 
 
-def _masks(
+def _edge(k: KernelBuilder) -> tuple[BufferRef, Value, Value, Value]:
+    """The pixels beside the edge, blimit, limit and thresh."""
+    px = k.plane("dst", u8, across=(-4, 4), along=(0, 8), access="inout", owns="all")
+    return px, *limits(k)
+
+
+def masks(
     p: list[Value], q: list[Value], blimit: Value, limit: Value, thresh: Value
 ) -> tuple[Value, Value]:
     """Filter mask and high edge variance; p and q run away from the edge."""
@@ -38,10 +43,11 @@ def _masks(
     return fm, any_gt([absdiff(p[1], p[0]), absdiff(q[1], q[0])], thresh)
 
 
-def _narrow(p: list[Value], q: list[Value], hev: Value) -> tuple[Value, Value]:
-    """What the narrow filter takes from q0 and adds to p0."""
-    f = clip_s8(3 * (q[0] - p[0]) + select(hev, clip_s8(p[1] - q[1]), 0))
-    return min(f + 4, 127) >> 3, min(f + 3, 127) >> 3
+def narrow_steps(p: list[Value], q: list[Value], hev: Value, depth: int = 8) -> tuple[Value, Value]:
+    """What the narrow filter takes from q0 and adds to p0; pixels are of `depth` bits."""
+    lo, hi = -(1 << (depth - 1)), (1 << (depth - 1)) - 1
+    f = clip(3 * (q[0] - p[0]) + select(hev, clip(p[1] - q[1], lo, hi), 0), lo, hi)
+    return min(f + 4, hi) >> 3, min(f + 3, hi) >> 3
 
 
 @kernel(
@@ -54,8 +60,8 @@ def vp9_lpf4(k: KernelBuilder) -> None:
     px, blimit, limit, thresh = _edge(k)
     with k.stage(i=8) as i:
         p, q = px[-4:0, i][::-1], px[0:4, i]
-        fm, hev = _masks(p, q, blimit, limit, thresh)
-        f1, f2 = _narrow(p, q, hev)
+        fm, hev = masks(p, q, blimit, limit, thresh)
+        f1, f2 = narrow_steps(p, q, hev)
         g = round_shift(f1, 1)
         with k.when(fm):
             px[-1, i] = clip_u8(p[0] + f2)
@@ -75,9 +81,9 @@ def vp9_lpf8(k: KernelBuilder) -> None:
     px, blimit, limit, thresh = _edge(k)
     with k.stage(i=8) as i:
         p, q = px[-4:0, i][::-1], px[0:4, i]
-        fm, hev = _masks(p, q, blimit, limit, thresh)
+        fm, hev = masks(p, q, blimit, limit, thresh)
         flat = all_le([absdiff(s[n], s[0]) for s in (p, q) for n in (1, 2, 3)], 1)
-        f1, f2 = _narrow(p, q, hev)
+        f1, f2 = narrow_steps(p, q, hev)
         g = select(hev, 0, round_shift(f1, 1))
         narrow = [
             p[2], clip_u8(p[1] + g), clip_u8(p[0] + f2),

@@ -4,6 +4,13 @@
 from daedalus.dsl.kernels.vp9.filters import SUBPEL_FILTERS
 from daedalus.dsl.lang import KernelBuilder, Value, clip_u8, dot, i16, kernel, round_shift, u8
 
+BANKS = ("smooth", "regular", "sharp", "bilinear")
+DECODERS = {
+    "ffmpeg": {
+        name: f"dst dst.stride src src.stride rows+ mx - filter={n}" for n, name in enumerate(BANKS)
+    }
+}
+
 
 def _predict(k: KernelBuilder, average: bool) -> None:
     dst = k.plane("dst", u8, rows=(0, 8), cols=(0, 8), access="inout" if average else "out")
@@ -11,6 +18,8 @@ def _predict(k: KernelBuilder, average: bool) -> None:
     bank = k.param("filter", u8, 0, 3, why="interp_filter: smooth, regular, sharp, bilinear")
     mx = k.param("mx", u8, 0, 15, why="position in sixteenths of a sample")
     rows = k.param("rows", u8, 1, 8, why="height; higher blocks are several items")
+    k.item_class("sub8", rows=(8, 8), mx=(1, 15), why="taps of 8 bits: only the copy's needs more")
+    k.item_class("rows8", rows=(8, 8), why="the height of all but the smallest blocks")
     taps = k.table("taps", i16, [t for b in SUBPEL_FILTERS for t in b])
     with k.stage(y=k.upto(rows, 8), x=8) as (y, x):
         pixels: list[Value] = [src[y, x + n] for n in range(-3, 5)]
@@ -18,13 +27,19 @@ def _predict(k: KernelBuilder, average: bool) -> None:
         dst[y, x] = round_shift(dst[y, x] + out, 1) if average else out
 
 
-@kernel(clause="VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter")
+@kernel(
+    clause="VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter",
+    decoders=DECODERS,
+)
 def vp9_mc_8h(k: KernelBuilder) -> None:
     """8-tap horizontal interpolation of a block 8 wide, put."""
     _predict(k, average=False)
 
 
-@kernel(clause="VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter")
+@kernel(
+    clause="VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter",
+    decoders=DECODERS,
+)
 def vp9_mc_8h_avg(k: KernelBuilder) -> None:
     """8-tap horizontal interpolation of a block 8 wide, averaged with what is there."""
     _predict(k, average=True)

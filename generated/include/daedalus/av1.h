@@ -16,7 +16,12 @@ extern "C" {
  * Strengths and damping are what the decoder's filter gets (luma-adjusted); edges: 1 left,
  * 2 right, 4 top, 8 bottom.
  *
- * Computes AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit.
+ * Computes AV1 7.15.3 (CDEF filter process), luma, 8 bit.
+ * Class inpri: .
+ * Class insec: .
+ * Class inside: no picture edge: no sentinels, 8 bits do.
+ * Class pri: .
+ * Class sec: .
  */
 
 /** What an item of av1_cdef8 carries; 16 bytes, the same layout on the GPU. */
@@ -26,7 +31,7 @@ typedef struct daedalus_av1_cdef8_meta {
   uint8_t pri; /**< 0..15; cdef_y_pri_strength, adjusted by variance */
   uint8_t sec; /**< 0..4; cdef_y_sec_strength: 0, 1, 2 or 4 */
   uint8_t damping; /**< 2..6; cdef_damping */
-  uint8_t dir; /**< 0..7; 7.15.1 */
+  uint8_t dir; /**< 0..7; 7.15.2 */
   uint8_t edges; /**< 0..15 */
   uint8_t reserved[3]; /**< zero */
 } daedalus_av1_cdef8_meta;
@@ -56,6 +61,90 @@ DAEDALUS_API int daedalus_dispatch_av1_cdef8(daedalus_ctx *ctx, daedalus_substra
 DAEDALUS_API int daedalus_recipe_dispatch_av1_cdef8(daedalus_ctx *ctx, uint8_t *dst,
     size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta);
+
+/*
+ * av1_cdef_dir
+ * Finds the direction along which an 8x8 block varies least, and by how much.
+ *
+ * found[0] is yDir, found[1] is var.
+ *
+ * Computes AV1 7.15.2 (CDEF direction process), 8 bit.
+ */
+
+/** What an item of av1_cdef_dir carries; 4 bytes, the same layout on the GPU. */
+typedef struct daedalus_av1_cdef_dir_meta {
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+} daedalus_av1_cdef_dir_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param src  rows 0..7, columns 0..7 around an item's origin are read; borrowed until the batch is
+ *   done
+ * @param src_stride  bytes from a row to the next
+ * @param found  packed, 2 elements an item, written; values 0..2147483647; yDir, var; borrowed
+ *   until the batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_av1_cdef_dir(daedalus_batch *batch, daedalus_substrate substrate,
+    const uint8_t *src, size_t src_stride, int32_t *found, size_t n_blocks,
+    const daedalus_av1_cdef_dir_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_av1_cdef_dir(daedalus_ctx *ctx, daedalus_substrate substrate,
+    const uint8_t *src, size_t src_stride, int32_t *found, size_t n_blocks,
+    const daedalus_av1_cdef_dir_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_av1_cdef_dir(daedalus_ctx *ctx, const uint8_t *src,
+    size_t src_stride, int32_t *found, size_t n_blocks, const daedalus_av1_cdef_dir_meta *meta);
+
+/*
+ * av1_sgr8
+ * Self-guided restoration of an 8x8 unit whose first row is even in its stripe.
+ *
+ * The source has the border that the standard's source sample process gives. w0 and w1 are
+ * LrSgrXqd; the third weight is what they leave of 128.
+ *
+ * Computes AV1 7.17.3 (self guided filter process, box filter process), 8 bit.
+ */
+
+/** What an item of av1_sgr8 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_av1_sgr8_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t set; /**< 0..15; lr_sgr_set */
+  int8_t w0; /**< -96..31; LrSgrXqd[0] */
+  int8_t w1; /**< -32..95; LrSgrXqd[1] */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_av1_sgr8_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next
+ * @param src  rows -3..9, columns -3..10 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next
+ * @param n_units  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_av1_sgr8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_units,
+    const daedalus_av1_sgr8_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_av1_sgr8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_units,
+    const daedalus_av1_sgr8_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_av1_sgr8(daedalus_ctx *ctx, uint8_t *dst,
+    size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_units,
+    const daedalus_av1_sgr8_meta *meta);
 
 #ifdef __cplusplus
 }

@@ -19,13 +19,13 @@ extern "C" {
 
 /** h264_deblock_luma_v: Filters across a horizontal edge of 16 pixels; tc0 < 0 switches a quarter of it off. */
 DAEDALUS_API void daedalus_ffmpeg_h264_deblock_luma_v(uint8_t *dst, ptrdiff_t dst_stride,
-    int alpha, int beta, const int8_t *tc0);
+    int alpha, int beta, int8_t *tc0);
 
 /** h264_idct4: 4x4 inverse transform of scaled coefficients, rounded by 6 bits and added. Clears coeffs. */
-DAEDALUS_API void daedalus_ffmpeg_h264_idct4(uint8_t *dst, int16_t *coeffs, ptrdiff_t dst_stride);
+DAEDALUS_API void daedalus_ffmpeg_h264_idct4(uint8_t *dst, int16_t *coeffs, int dst_stride);
 
 /** h264_idct8: 8x8 inverse transform of scaled coefficients, rounded by 6 bits and added. Clears coeffs. */
-DAEDALUS_API void daedalus_ffmpeg_h264_idct8(uint8_t *dst, int16_t *coeffs, ptrdiff_t dst_stride);
+DAEDALUS_API void daedalus_ffmpeg_h264_idct8(uint8_t *dst, int16_t *coeffs, int dst_stride);
 
 /** h264_qpel_mc20: 8x8 block half a sample to the right: the 6-tap filter along rows, put. */
 DAEDALUS_API void daedalus_ffmpeg_h264_qpel_mc20(uint8_t *dst, const uint8_t *src,
@@ -50,6 +50,78 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride,
 /** vp9_lpf8_v: The 8-tap filter where both sides are flat, else the 4-tap one; an edge of 8 positions. */
 DAEDALUS_API void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh);
+
+/**
+ * vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put.
+ * filter is 0.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put.
+ * filter is 1.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put.
+ * filter is 2.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put.
+ * filter is 3.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
+ * filter is 0.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
+ * filter is 1.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
+ * filter is 2.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_8h_avg: 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
+ * filter is 3.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,47 @@ extern "C" {
 #endif
 
 /*
+ * vp9_iadst16
+ * 16x16 inverse ADST of both passes, rounded by 6 bits and added to the prediction.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.4, 8.7.1.5, 8.7.1.8 and 8.7.1.9 (inverse ADST, n = 4), 8.7.2 (2D inverse
+ *   transform, ADST_ADST).
+ */
+
+/** What an item of vp9_iadst16 carries; 4 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_iadst16_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+} daedalus_vp9_iadst16_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are read and written; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next
+ * @param coeffs  packed, 256 elements an item, read; coeffs[h][v], column-major; borrowed until the
+ *   batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_iadst16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_iadst16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_iadst16(daedalus_ctx *ctx, uint8_t *dst,
+    size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_meta *meta);
+
+/*
  * vp9_idct8
  * 8x8 inverse DCT of both passes, rounded by 5 bits and added to the prediction.
  *
@@ -51,6 +92,142 @@ DAEDALUS_API int daedalus_dispatch_vp9_idct8(daedalus_ctx *ctx, daedalus_substra
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct8(daedalus_ctx *ctx, uint8_t *dst,
     size_t dst_stride, const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta);
+
+/*
+ * vp9_idct8_10
+ * 8x8 inverse DCT of both passes, rounded by 5 bits and added to the prediction; 10 bit.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]). Sums of products need 33 bits.
+ *
+ * Computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform), BitDepth 10.
+ */
+
+/** What an item of vp9_idct8_10 carries; 4 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_idct8_10_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+} daedalus_vp9_idct8_10_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; values 0..1023;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next
+ * @param coeffs  packed, 64 elements an item, read; values -131072..131071; coeffs[h][v],
+ *   column-major; borrowed until the batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_idct8_10(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, size_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_10_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_idct8_10(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, size_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_10_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct8_10(daedalus_ctx *ctx, uint16_t *dst,
+    size_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_10_meta *meta);
+
+/*
+ * vp9_lpf16_10_h, also called vp9_lpf16_10
+ * The 16-tap filter where both sides are flat far out, else the 8-tap or the 4-tap one; 10 bit.
+ *
+ * An edge of 8 positions. The limits are those for 8 bits: the filter scales them, and flatness,
+ * by 4.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes for TX_16X16 and larger, BitDepth 10.
+ */
+
+/** What an item of vp9_lpf16_10_h carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf16_10_h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh; /**< 0..15; level >> 4 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_lpf16_10_h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns -8..7 around an item's origin are read and written; values
+ *   0..1023; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf16_10_h(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, size_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf16_10_h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf16_10_h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_10_h(daedalus_ctx *ctx, uint16_t *dst,
+    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
+
+typedef daedalus_vp9_lpf16_10_h_meta daedalus_vp9_lpf16_10_meta;
+
+/** daedalus_append_vp9_lpf16_10_h() under the alias. */
+DAEDALUS_API int daedalus_append_vp9_lpf16_10(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
+
+/** daedalus_dispatch_vp9_lpf16_10_h() under the alias. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf16_10(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
+
+/** daedalus_recipe_dispatch_vp9_lpf16_10_h() under the alias. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_10(daedalus_ctx *ctx, uint16_t *dst,
+    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
+
+/*
+ * vp9_lpf16_10_v
+ * The 16-tap filter where both sides are flat far out, else the 8-tap or the 4-tap one; 10 bit.
+ *
+ * An edge of 8 positions. The limits are those for 8 bits: the filter scales them, and flatness,
+ * by 4.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes for TX_16X16 and larger, BitDepth 10.
+ */
+
+/** What an item of vp9_lpf16_10_v carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf16_10_v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh; /**< 0..15; level >> 4 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_lpf16_10_v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows -8..7, columns 0..7 around an item's origin are read and written; values
+ *   0..1023; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf16_10_v(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, size_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf16_10_v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf16_10_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_10_v(daedalus_ctx *ctx, uint16_t *dst,
+    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta);
 
 /*
  * vp9_lpf4_h, also called vp9_lpf4
@@ -233,6 +410,8 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, uint8_t 
  * 8-tap horizontal interpolation of a block 8 wide, put.
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: the height of all but the smallest blocks.
  */
 
 /** What an item of vp9_mc_8h carries; 12 bytes, the same layout on the GPU. */
@@ -276,6 +455,8 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8h(daedalus_ctx *ctx, uint8_t *
  * 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: the height of all but the smallest blocks.
  */
 
 /** What an item of vp9_mc_8h_avg carries; 12 bytes, the same layout on the GPU. */

@@ -4,8 +4,8 @@
  * Do not edit: change the spec and generate again.
  *
  * av1_cdef8, portable scalar C, class full
- * computes AV1 7.15.2 (CDEF filter), 7.15.3 (tap positions), luma, 8 bit
- * input hash d8a32e22506b90fc
+ * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
+ * input hash 05622808b4d98133
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -13,7 +13,7 @@
 #include <daedalus/table.h>
 #include "variants.h"
 
-static const int8_t dy[8][2] = {
+static const int8_t dy_table[8][2] = {
   {-1, -2},
   {0, -1},
   {0, 0},
@@ -24,7 +24,7 @@ static const int8_t dy[8][2] = {
   {1, 2}
 };
 
-static const int8_t dx[8][2] = {
+static const int8_t dx_table[8][2] = {
   {1, 2},
   {1, 2},
   {1, 2},
@@ -35,9 +35,9 @@ static const int8_t dx[8][2] = {
   {0, -1}
 };
 
-static const uint8_t log2[16] = {0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3};
+static const uint8_t log2_table[16] = {0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3};
 
-static const uint8_t next[14] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5};
+static const uint8_t next_table[14] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5};
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges) {
@@ -51,137 +51,137 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   }
   /* stage 2 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int left = (edges - ((edges >> 1) * 2)) > 0;
-    const int top = ((edges >> 2) - ((edges >> 3) * 2)) > 0;
+    const int left = edges > ((edges >> 1) * 2);
+    const int top = (edges >> 2) > ((edges >> 3) * 2);
     if (top & left) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t13 = src[(y - 2) * src_stride + x - 2];
-          tile[y][x] = (int16_t)t13;
+          const int32_t t10 = src[(y - 2) * src_stride + x - 2];
+          tile[y][x] = (int16_t)t10;
         }
       }
     }
   }
   /* stage 3 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int left = (edges - ((edges >> 1) * 2)) > 0;
-    const int top = ((edges >> 2) - ((edges >> 3) * 2)) > 0;
+    const int left = edges > ((edges >> 1) * 2);
+    const int top = (edges >> 2) > ((edges >> 3) * 2);
     if (!(top & left)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          tile[y][x] = (int16_t)30000;
+          tile[y][x] = (int16_t)16384;
         }
       }
     }
   }
   /* stage 4 of 18: y = 0..1, x = 0..7; writes tile */
   {
-    const int top = ((edges >> 2) - ((edges >> 3) * 2)) > 0;
+    const int top = (edges >> 2) > ((edges >> 3) * 2);
     if (top) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 8; x++) {
-          const int32_t t8 = src[(y - 2) * src_stride + x];
-          tile[y][x + 2] = (int16_t)t8;
+          const int32_t t6 = src[(y - 2) * src_stride + x];
+          tile[y][x + 2] = (int16_t)t6;
         }
       }
     }
   }
   /* stage 5 of 18: y = 0..1, x = 0..7; writes tile */
-  if (((edges >> 2) - ((edges >> 3) * 2)) <= 0) {
+  if ((edges >> 2) <= ((edges >> 3) * 2)) {
     for (int y = 0; y < 2; y++) {
       for (int x = 0; x < 8; x++) {
-        tile[y][x + 2] = (int16_t)30000;
+        tile[y][x + 2] = (int16_t)16384;
       }
     }
   }
   /* stage 6 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int32_t t4 = edges >> 2;
-    const int horizontal = ((edges >> 1) - (t4 * 2)) > 0;
-    const int top = (t4 - ((edges >> 3) * 2)) > 0;
+    const int32_t t3 = edges >> 2;
+    const int horizontal = (edges >> 1) > (t3 * 2);
+    const int top = t3 > ((edges >> 3) * 2);
     if (top & horizontal) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t13 = src[(y - 2) * src_stride + x + 8];
-          tile[y][x + 10] = (int16_t)t13;
+          const int32_t t10 = src[(y - 2) * src_stride + x + 8];
+          tile[y][x + 10] = (int16_t)t10;
         }
       }
     }
   }
   /* stage 7 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int32_t t4 = edges >> 2;
-    const int horizontal = ((edges >> 1) - (t4 * 2)) > 0;
-    const int top = (t4 - ((edges >> 3) * 2)) > 0;
+    const int32_t t3 = edges >> 2;
+    const int horizontal = (edges >> 1) > (t3 * 2);
+    const int top = t3 > ((edges >> 3) * 2);
     if (!(top & horizontal)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          tile[y][x + 10] = (int16_t)30000;
+          tile[y][x + 10] = (int16_t)16384;
         }
       }
     }
   }
   /* stage 8 of 18: y = 0..7, x = 0..1; writes tile */
   {
-    const int left = (edges - ((edges >> 1) * 2)) > 0;
+    const int left = edges > ((edges >> 1) * 2);
     if (left) {
       for (int y = 0; y < 8; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t7 = src[y * src_stride + x - 2];
-          tile[y + 2][x] = (int16_t)t7;
+          const int32_t t5 = src[y * src_stride + x - 2];
+          tile[y + 2][x] = (int16_t)t5;
         }
       }
     }
   }
   /* stage 9 of 18: y = 0..7, x = 0..1; writes tile */
-  if ((edges - ((edges >> 1) * 2)) <= 0) {
+  if (edges <= ((edges >> 1) * 2)) {
     for (int y = 0; y < 8; y++) {
       for (int x = 0; x < 2; x++) {
-        tile[y + 2][x] = (int16_t)30000;
+        tile[y + 2][x] = (int16_t)16384;
       }
     }
   }
   /* stage 10 of 18: y = 0..7, x = 0..1; writes tile */
   {
-    const int horizontal = ((edges >> 1) - ((edges >> 2) * 2)) > 0;
+    const int horizontal = (edges >> 1) > ((edges >> 2) * 2);
     if (horizontal) {
       for (int y = 0; y < 8; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t8 = src[y * src_stride + x + 8];
-          tile[y + 2][x + 10] = (int16_t)t8;
+          const int32_t t6 = src[y * src_stride + x + 8];
+          tile[y + 2][x + 10] = (int16_t)t6;
         }
       }
     }
   }
   /* stage 11 of 18: y = 0..7, x = 0..1; writes tile */
-  if (((edges >> 1) - ((edges >> 2) * 2)) <= 0) {
+  if ((edges >> 1) <= ((edges >> 2) * 2)) {
     for (int y = 0; y < 8; y++) {
       for (int x = 0; x < 2; x++) {
-        tile[y + 2][x + 10] = (int16_t)30000;
+        tile[y + 2][x + 10] = (int16_t)16384;
       }
     }
   }
   /* stage 12 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int left = (edges - ((edges >> 1) * 2)) > 0;
+    const int left = edges > ((edges >> 1) * 2);
     const int vertical = (edges >> 3) > 0;
     if (vertical & left) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t10 = src[(y + 8) * src_stride + x - 2];
-          tile[y + 10][x] = (int16_t)t10;
+          const int32_t t9 = src[(y + 8) * src_stride + x - 2];
+          tile[y + 10][x] = (int16_t)t9;
         }
       }
     }
   }
   /* stage 13 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int left = (edges - ((edges >> 1) * 2)) > 0;
+    const int left = edges > ((edges >> 1) * 2);
     const int vertical = (edges >> 3) > 0;
     if (!(vertical & left)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          tile[y + 10][x] = (int16_t)30000;
+          tile[y + 10][x] = (int16_t)16384;
         }
       }
     }
@@ -202,31 +202,31 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   if ((edges >> 3) <= 0) {
     for (int y = 0; y < 2; y++) {
       for (int x = 0; x < 8; x++) {
-        tile[y + 10][x + 2] = (int16_t)30000;
+        tile[y + 10][x + 2] = (int16_t)16384;
       }
     }
   }
   /* stage 16 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int horizontal = ((edges >> 1) - ((edges >> 2) * 2)) > 0;
+    const int horizontal = (edges >> 1) > ((edges >> 2) * 2);
     const int vertical = (edges >> 3) > 0;
     if (vertical & horizontal) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t11 = src[(y + 8) * src_stride + x + 8];
-          tile[y + 10][x + 10] = (int16_t)t11;
+          const int32_t t10 = src[(y + 8) * src_stride + x + 8];
+          tile[y + 10][x + 10] = (int16_t)t10;
         }
       }
     }
   }
   /* stage 17 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int horizontal = ((edges >> 1) - ((edges >> 2) * 2)) > 0;
+    const int horizontal = (edges >> 1) > ((edges >> 2) * 2);
     const int vertical = (edges >> 3) > 0;
     if (!(vertical & horizontal)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          tile[y + 10][x + 10] = (int16_t)30000;
+          tile[y + 10][x + 10] = (int16_t)16384;
         }
       }
     }
@@ -235,108 +235,98 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
       const int32_t dir_2 = daedalus_clip(dir, 0, 7);
-      const int32_t pri_shift = daedalus_max(damping - log2[daedalus_clip(pri, 0, 15)], 0);
-      const int32_t sec_shift = daedalus_max(damping - log2[daedalus_clip(sec, 0, 15)], 0);
-      const int even = (pri - ((pri >> 1) * 2)) <= 0;
+      const int32_t pri_shift = daedalus_max(damping - log2_table[daedalus_clip(pri, 0, 15)], 0);
+      const int32_t sec_shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
+      const int even = pri <= ((pri >> 1) * 2);
       const int32_t px = tile[y + 2][x + 2];
-      const int32_t t19 = even ? 4 : 3;
-      const int32_t t20 = even ? 2 : 3;
-      const int32_t beside = next[daedalus_clip(dir_2 + 2, 0, 13)];
-      const int32_t beside_2 = next[daedalus_clip(dir_2 + 6, 0, 13)];
-      const int32_t t26 = dy[daedalus_clip(dir_2, 0, 7)][0];
-      const int32_t t28 = dx[daedalus_clip(dir_2, 0, 7)][0];
-      const int32_t t29 = tile[y + t26 + 2][x + t28 + 2];
-      const int32_t diff = t29 - px;
-      const int32_t size = daedalus_absdiff(t29, px);
+      const int32_t t18 = even ? 4 : 3;
+      const int32_t t19 = even ? 2 : 3;
+      const int32_t beside = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
+      const int32_t beside_2 = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
+      const int32_t t25 = dy_table[daedalus_clip(dir_2, 0, 7)][0];
+      const int32_t t27 = dx_table[daedalus_clip(dir_2, 0, 7)][0];
+      const int32_t t28 = tile[y + t25 + 2][x + t27 + 2];
+      const int32_t size = daedalus_absdiff(t28, px);
       const int32_t limit = daedalus_max(pri - (size >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount = daedalus_min(size, limit);
-      const int32_t parts0 = ((0 > diff) ? (0 - amount) : amount) * t19;
-      const int32_t t45 = (-1);
-      const int32_t t48 = tile[y + (t26 * t45) + 2][x + (t28 * t45) + 2];
-      const int32_t diff_2 = t48 - px;
-      const int32_t size_2 = daedalus_absdiff(t48, px);
+      const int32_t parts0 = ((px > t28) ? (0 - amount) : amount) * t18;
+      const int32_t t41 = (-1);
+      const int32_t t44 = tile[y + (t25 * t41) + 2][x + (t27 * t41) + 2];
+      const int32_t size_2 = daedalus_absdiff(t44, px);
       const int32_t limit_2 = daedalus_max(pri - (size_2 >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount_2 = daedalus_min(size_2, limit_2);
-      const int32_t parts1 = ((0 > diff_2) ? (0 - amount_2) : amount_2) * t19;
-      const int32_t t63 = dy[daedalus_clip(dir_2, 0, 7)][1];
-      const int32_t t64 = dx[daedalus_clip(dir_2, 0, 7)][1];
-      const int32_t t65 = tile[y + t63 + 2][x + t64 + 2];
-      const int32_t diff_3 = t65 - px;
-      const int32_t size_3 = daedalus_absdiff(t65, px);
+      const int32_t parts1 = ((px > t44) ? (0 - amount_2) : amount_2) * t18;
+      const int32_t t57 = dy_table[daedalus_clip(dir_2, 0, 7)][1];
+      const int32_t t58 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
+      const int32_t t59 = tile[y + t57 + 2][x + t58 + 2];
+      const int32_t size_3 = daedalus_absdiff(t59, px);
       const int32_t limit_3 = daedalus_max(pri - (size_3 >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount_3 = daedalus_min(size_3, limit_3);
-      const int32_t parts2 = ((0 > diff_3) ? (0 - amount_3) : amount_3) * t20;
-      const int32_t t82 = tile[y + (t63 * t45) + 2][x + (t64 * t45) + 2];
-      const int32_t diff_4 = t82 - px;
-      const int32_t size_4 = daedalus_absdiff(t82, px);
+      const int32_t parts2 = ((px > t59) ? (0 - amount_3) : amount_3) * t19;
+      const int32_t t74 = tile[y + (t57 * t41) + 2][x + (t58 * t41) + 2];
+      const int32_t size_4 = daedalus_absdiff(t74, px);
       const int32_t limit_4 = daedalus_max(pri - (size_4 >> daedalus_shift_amount(pri_shift)), 0);
       const int32_t amount_4 = daedalus_min(size_4, limit_4);
-      const int32_t parts3 = ((0 > diff_4) ? (0 - amount_4) : amount_4) * t20;
-      const int32_t t97 = dy[daedalus_clip(beside, 0, 7)][0];
-      const int32_t t98 = dx[daedalus_clip(beside, 0, 7)][0];
-      const int32_t t99 = tile[y + t97 + 2][x + t98 + 2];
-      const int32_t diff_5 = t99 - px;
-      const int32_t size_5 = daedalus_absdiff(t99, px);
+      const int32_t parts3 = ((px > t74) ? (0 - amount_4) : amount_4) * t19;
+      const int32_t t87 = dy_table[daedalus_clip(beside, 0, 7)][0];
+      const int32_t t88 = dx_table[daedalus_clip(beside, 0, 7)][0];
+      const int32_t t89 = tile[y + t87 + 2][x + t88 + 2];
+      const int32_t size_5 = daedalus_absdiff(t89, px);
       const int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_5 = daedalus_min(size_5, limit_5);
-      const int32_t parts4 = ((0 > diff_5) ? (0 - amount_5) : amount_5) * 2;
-      const int32_t t116 = tile[y + (t97 * t45) + 2][x + (t98 * t45) + 2];
-      const int32_t diff_6 = t116 - px;
-      const int32_t size_6 = daedalus_absdiff(t116, px);
+      const int32_t parts4 = ((px > t89) ? (0 - amount_5) : amount_5) * 2;
+      const int32_t t104 = tile[y + (t87 * t41) + 2][x + (t88 * t41) + 2];
+      const int32_t size_6 = daedalus_absdiff(t104, px);
       const int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_6 = daedalus_min(size_6, limit_6);
-      const int32_t parts5 = ((0 > diff_6) ? (0 - amount_6) : amount_6) * 2;
-      const int32_t t131 = dy[daedalus_clip(beside, 0, 7)][1];
-      const int32_t t132 = dx[daedalus_clip(beside, 0, 7)][1];
-      const int32_t t133 = tile[y + t131 + 2][x + t132 + 2];
-      const int32_t diff_7 = t133 - px;
-      const int32_t size_7 = daedalus_absdiff(t133, px);
+      const int32_t parts5 = ((px > t104) ? (0 - amount_6) : amount_6) * 2;
+      const int32_t t117 = dy_table[daedalus_clip(beside, 0, 7)][1];
+      const int32_t t118 = dx_table[daedalus_clip(beside, 0, 7)][1];
+      const int32_t t119 = tile[y + t117 + 2][x + t118 + 2];
+      const int32_t size_7 = daedalus_absdiff(t119, px);
       const int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_7 = daedalus_min(size_7, limit_7);
-      const int32_t parts6 = (0 > diff_7) ? (0 - amount_7) : amount_7;
-      const int32_t t149 = tile[y + (t131 * t45) + 2][x + (t132 * t45) + 2];
-      const int32_t diff_8 = t149 - px;
-      const int32_t size_8 = daedalus_absdiff(t149, px);
+      const int32_t parts6 = (px > t119) ? (0 - amount_7) : amount_7;
+      const int32_t t133 = tile[y + (t117 * t41) + 2][x + (t118 * t41) + 2];
+      const int32_t size_8 = daedalus_absdiff(t133, px);
       const int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_8 = daedalus_min(size_8, limit_8);
-      const int32_t parts7 = (0 > diff_8) ? (0 - amount_8) : amount_8;
-      const int32_t t163 = dy[daedalus_clip(beside_2, 0, 7)][0];
-      const int32_t t164 = dx[daedalus_clip(beside_2, 0, 7)][0];
-      const int32_t t165 = tile[y + t163 + 2][x + t164 + 2];
-      const int32_t diff_9 = t165 - px;
-      const int32_t size_9 = daedalus_absdiff(t165, px);
+      const int32_t parts7 = (px > t133) ? (0 - amount_8) : amount_8;
+      const int32_t t145 = dy_table[daedalus_clip(beside_2, 0, 7)][0];
+      const int32_t t146 = dx_table[daedalus_clip(beside_2, 0, 7)][0];
+      const int32_t t147 = tile[y + t145 + 2][x + t146 + 2];
+      const int32_t size_9 = daedalus_absdiff(t147, px);
       const int32_t limit_9 = daedalus_max(sec - (size_9 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_9 = daedalus_min(size_9, limit_9);
-      const int32_t parts8 = ((0 > diff_9) ? (0 - amount_9) : amount_9) * 2;
-      const int32_t t182 = tile[y + (t163 * t45) + 2][x + (t164 * t45) + 2];
-      const int32_t diff_10 = t182 - px;
-      const int32_t size_10 = daedalus_absdiff(t182, px);
+      const int32_t parts8 = ((px > t147) ? (0 - amount_9) : amount_9) * 2;
+      const int32_t t162 = tile[y + (t145 * t41) + 2][x + (t146 * t41) + 2];
+      const int32_t size_10 = daedalus_absdiff(t162, px);
       const int32_t limit_10 = daedalus_max(sec - (size_10 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_10 = daedalus_min(size_10, limit_10);
-      const int32_t parts9 = ((0 > diff_10) ? (0 - amount_10) : amount_10) * 2;
-      const int32_t t197 = dy[daedalus_clip(beside_2, 0, 7)][1];
-      const int32_t t198 = dx[daedalus_clip(beside_2, 0, 7)][1];
-      const int32_t t199 = tile[y + t197 + 2][x + t198 + 2];
-      const int32_t diff_11 = t199 - px;
-      const int32_t size_11 = daedalus_absdiff(t199, px);
+      const int32_t parts9 = ((px > t162) ? (0 - amount_10) : amount_10) * 2;
+      const int32_t t175 = dy_table[daedalus_clip(beside_2, 0, 7)][1];
+      const int32_t t176 = dx_table[daedalus_clip(beside_2, 0, 7)][1];
+      const int32_t t177 = tile[y + t175 + 2][x + t176 + 2];
+      const int32_t size_11 = daedalus_absdiff(t177, px);
       const int32_t limit_11 = daedalus_max(sec - (size_11 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_11 = daedalus_min(size_11, limit_11);
-      const int32_t parts10 = (0 > diff_11) ? (0 - amount_11) : amount_11;
-      const int32_t p = tile[y + (t197 * t45) + 2][x + (t198 * t45) + 2];
-      const int32_t diff_12 = p - px;
+      const int32_t parts10 = (px > t177) ? (0 - amount_11) : amount_11;
+      const int32_t p = tile[y + (t175 * t41) + 2][x + (t176 * t41) + 2];
       const int32_t size_12 = daedalus_absdiff(p, px);
       const int32_t limit_12 = daedalus_max(sec - (size_12 >> daedalus_shift_amount(sec_shift)), 0);
       const int32_t amount_12 = daedalus_min(size_12, limit_12);
-      const int32_t part = (0 > diff_12) ? (0 - amount_12) : amount_12;
+      const int32_t part = (px > p) ? (0 - amount_12) : amount_12;
       const int32_t low =
-          daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(px, t29), t48), t65), t82), t99), t116), t133), t149), t165), t182), t199), p);
+          daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(px, t28), t44), t59), t74), t89), t104), t119), t133), t147), t162), t177), p);
       const int32_t high =
-          daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(px, (30000 > t29) ? t29 : px), (30000 > t48) ? t48 : px), (30000 > t65) ? t65 : px), (30000 > t82) ? t82 : px), (30000 > t99) ? t99 : px), (30000 > t116) ? t116 : px), (30000 > t133) ? t133 : px), (30000 > t149) ? t149 : px), (30000 > t165) ? t165 : px), (30000 > t182) ? t182 : px), (30000 > t199) ? t199 : px), (30000 > p) ? p : px);
+          daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(px, (int32_t)daedalus_wrap(t28, 8, 0)), (int32_t)daedalus_wrap(t44, 8, 0)), (int32_t)daedalus_wrap(t59, 8, 0)), (int32_t)daedalus_wrap(t74, 8, 0)), (int32_t)daedalus_wrap(t89, 8, 0)), (int32_t)daedalus_wrap(t104, 8, 0)), (int32_t)daedalus_wrap(t119, 8, 0)), (int32_t)daedalus_wrap(t133, 8, 0)), (int32_t)daedalus_wrap(t147, 8, 0)), (int32_t)daedalus_wrap(t162, 8, 0)), (int32_t)daedalus_wrap(t177, 8, 0)), (int32_t)daedalus_wrap(p, 8, 0));
       const int32_t total = ((((((((((parts0 + parts1) + parts2) + parts3) + parts4) + parts5) +
           parts6) + parts7) + parts8) + parts9) + parts10) + part;
       const int32_t rounded = ((total + 8) - ((0 > total) ? 1 : 0)) >> 4;
-      dst[y * dst_stride + x] = (uint8_t)daedalus_clip(daedalus_min(daedalus_max(px + rounded,
-          low), high), 0, 255);
+      const int t222 = (pri > 0) & (sec > 0);
+      const int32_t limited = daedalus_min(daedalus_max(px + rounded, t222 ? low : 0), t222 ?
+          high : 255);
+      dst[y * dst_stride + x] = (uint8_t)daedalus_clip(limited, 0, 255);
     }
   }
 }

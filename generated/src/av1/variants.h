@@ -5,8 +5,60 @@
 
 #include <daedalus/table.h>
 
+daedalus_cpu_fn daedalus_av1_cdef8__neon_inpri_r2;
+void daedalus_item_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+
+daedalus_cpu_fn daedalus_av1_cdef8__neon_insec_r2;
+void daedalus_item_av1_cdef8__neon_insec_r2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+
+daedalus_cpu_fn daedalus_av1_cdef8__neon_inside_r2;
+void daedalus_item_av1_cdef8__neon_inside_r2(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
+
+daedalus_cpu_fn daedalus_av1_cdef8__neon_pri;
+void daedalus_item_av1_cdef8__neon_pri(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+
+daedalus_cpu_fn daedalus_av1_cdef8__neon_sec;
+void daedalus_item_av1_cdef8__neon_sec(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+
+daedalus_cpu_fn daedalus_av1_cdef8__neon_full;
+void daedalus_item_av1_cdef8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+
+daedalus_cpu_fn daedalus_av1_cdef8__c_inpri;
+void daedalus_item_av1_cdef8__c_inpri(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+
+daedalus_cpu_fn daedalus_av1_cdef8__c_insec;
+void daedalus_item_av1_cdef8__c_insec(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+
+daedalus_cpu_fn daedalus_av1_cdef8__c_inside;
+void daedalus_item_av1_cdef8__c_inside(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+
+daedalus_cpu_fn daedalus_av1_cdef8__c_pri;
+void daedalus_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+
+daedalus_cpu_fn daedalus_av1_cdef8__c_sec;
+void daedalus_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+
 daedalus_cpu_fn daedalus_av1_cdef8__c_full;
 void daedalus_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+
+daedalus_cpu_fn daedalus_av1_cdef_dir__c_full;
+void daedalus_item_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t src_stride, int32_t *found);
+
+daedalus_cpu_fn daedalus_av1_sgr8__c_full;
+void daedalus_item_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t set, int32_t w0, int32_t w1);
 
 #endif /* DAEDALUS_AV1_VARIANTS_H */

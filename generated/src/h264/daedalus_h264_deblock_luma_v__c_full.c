@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, portable scalar C, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash 90191ad366cb99b4
+ * input hash 66d64d22f5da35ac
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -34,7 +34,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha, i
       const int32_t delta = daedalus_max(daedalus_min(x, tc), 0 - tc);
       const int32_t middle = ((p0 + q0) + 1) >> 1;
       const int32_t x_2 = ((p2 + middle) - (p1 * 2)) >> 1;
-      const int32_t t52 = 0 - tc0_2;
+      const int32_t t50 = 0 - tc0_2;
       const int32_t x_3 = ((q2 + middle) - (q1 * 2)) >> 1;
       if (t19) {
         dst[-dst_stride + 4*s + i] = (uint8_t)daedalus_clip(p0 + delta, 0, 255);
@@ -44,11 +44,11 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha, i
       }
       if (t19 & ap) {
         dst[-2 * dst_stride + 4*s + i] = (uint8_t)daedalus_clip(p1 + daedalus_max(daedalus_min(x_2,
-            tc0_2), t52), 0, 255);
+            tc0_2), t50), 0, 255);
       }
       if (t19 & aq) {
         dst[dst_stride + 4*s + i] = (uint8_t)daedalus_clip(q1 + daedalus_max(daedalus_min(x_3,
-            tc0_2), t52), 0, 255);
+            tc0_2), t50), 0, 255);
       }
     }
   }

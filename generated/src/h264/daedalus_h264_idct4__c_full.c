@@ -6,10 +6,12 @@
  * h264_idct4, portable scalar C, class full
  * computes H.264 8.5.12.2 (residual 4x4 transform), 8.5.14 (picture construction)
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
- *   1, and h + 32 no more than -33 less
- * input hash 967dfb1c8c720e78
+ *   1
+ * assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
+ * input hash f3507421ea9d9d1c
  */
 #include <stdint.h>
+#include <string.h>
 #include <daedalus/lane.h>
 #include <daedalus/h264.h>
 #include <daedalus/table.h>
@@ -56,6 +58,11 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
 
 void daedalus_item_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs) {
   one_item(dst, dst_stride, coeffs);
+}
+
+void daedalus_clearing_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs) {
+  one_item(dst, dst_stride, coeffs);
+  memset(coeffs, 0, 16 * sizeof(*coeffs));
 }
 
 void daedalus_h264_idct4__c_full(const daedalus_buffer *buffers, const void *all_meta,

@@ -6,8 +6,9 @@
  * h264_idct4, NEON intrinsics, class full
  * computes H.264 8.5.12.2 (residual 4x4 transform), 8.5.14 (picture construction)
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
- *   1, and h + 32 no more than -33 less
- * input hash 313a337e2a1e1e65
+ *   1
+ * assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
+ * input hash 3070c9f7435936a1
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -17,6 +18,9 @@
 #include "variants.h"
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs) {
+  uint8_t *const dst_row1 = dst + dst_stride;
+  uint8_t *const dst_row2 = dst_row1 + dst_stride;
+  uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 2: v = 0..3; writes rows */
   const int16x4_t w2 = vld1_s16(&coeffs[8]);
   const int16x4_t w0 = vld1_s16(&coeffs[0]);
@@ -56,52 +60,25 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const uint16x4_t t18_2 = vsub_u16(f_2, g_2);
   const uint16x4_t r = vsub_u16(e_2, h_2);
   const int16x4_t t23 = vrshr_n_s16(vreinterpret_s16_u16(t14_2), 6);
-  const uint8_t t22_lanes[8] = {dst[0], dst[1], dst[2], dst[3], 0, 0, 0, 0};
-  const uint8x8_t t22 = vld1_u8(t22_lanes);
-  const uint16x4_t t24 = vget_low_u16(vaddw_u8(vcombine_u16(vreinterpret_u16_s16(t23),
-      vreinterpret_u16_s16(t23)), t22));
-  const uint8x8_t t24_sat = vqmovun_s16(vcombine_s16(vreinterpret_s16_u16(t24),
-      vreinterpret_s16_u16(t24)));
-  dst[0] = vget_lane_u8(t24_sat, 0);
-  dst[1] = vget_lane_u8(t24_sat, 1);
-  dst[2] = vget_lane_u8(t24_sat, 2);
-  dst[3] = vget_lane_u8(t24_sat, 3);
+  const uint8x8_t t22 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
+  const uint16x8_t t24 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t23)), t22);
+  const uint8x8_t t24_sat = vqmovun_s16(vreinterpretq_s16_u16(t24));
+  *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(t24_sat), 0);
   const int16x4_t t27 = vrshr_n_s16(vreinterpret_s16_u16(t16_2), 6);
-  const uint8_t t26_lanes[8] = {dst[dst_stride], dst[dst_stride + 1], dst[dst_stride + 2],
-      dst[dst_stride + 3], 0, 0, 0, 0};
-  const uint8x8_t t26 = vld1_u8(t26_lanes);
-  const uint16x4_t t28 = vget_low_u16(vaddw_u8(vcombine_u16(vreinterpret_u16_s16(t27),
-      vreinterpret_u16_s16(t27)), t26));
-  const uint8x8_t t28_sat = vqmovun_s16(vcombine_s16(vreinterpret_s16_u16(t28),
-      vreinterpret_s16_u16(t28)));
-  dst[dst_stride] = vget_lane_u8(t28_sat, 0);
-  dst[dst_stride + 1] = vget_lane_u8(t28_sat, 1);
-  dst[dst_stride + 2] = vget_lane_u8(t28_sat, 2);
-  dst[dst_stride + 3] = vget_lane_u8(t28_sat, 3);
+  const uint8x8_t t26 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
+  const uint16x8_t t28 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t27)), t26);
+  const uint8x8_t t28_sat = vqmovun_s16(vreinterpretq_s16_u16(t28));
+  *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t28_sat), 0);
   const int16x4_t t31 = vrshr_n_s16(vreinterpret_s16_u16(t18_2), 6);
-  const uint8_t t30_lanes[8] = {dst[2 * dst_stride], dst[2 * dst_stride + 1], dst[2 * dst_stride +
-      2], dst[2 * dst_stride + 3], 0, 0, 0, 0};
-  const uint8x8_t t30 = vld1_u8(t30_lanes);
-  const uint16x4_t t32 = vget_low_u16(vaddw_u8(vcombine_u16(vreinterpret_u16_s16(t31),
-      vreinterpret_u16_s16(t31)), t30));
-  const uint8x8_t t32_sat = vqmovun_s16(vcombine_s16(vreinterpret_s16_u16(t32),
-      vreinterpret_s16_u16(t32)));
-  dst[2 * dst_stride] = vget_lane_u8(t32_sat, 0);
-  dst[2 * dst_stride + 1] = vget_lane_u8(t32_sat, 1);
-  dst[2 * dst_stride + 2] = vget_lane_u8(t32_sat, 2);
-  dst[2 * dst_stride + 3] = vget_lane_u8(t32_sat, 3);
+  const uint8x8_t t30 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
+  const uint16x8_t t32 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t31)), t30);
+  const uint8x8_t t32_sat = vqmovun_s16(vreinterpretq_s16_u16(t32));
+  *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t32_sat), 0);
   const int16x4_t t35 = vrshr_n_s16(vreinterpret_s16_u16(r), 6);
-  const uint8_t t34_lanes[8] = {dst[3 * dst_stride], dst[3 * dst_stride + 1], dst[3 * dst_stride +
-      2], dst[3 * dst_stride + 3], 0, 0, 0, 0};
-  const uint8x8_t t34 = vld1_u8(t34_lanes);
-  const uint16x4_t t36 = vget_low_u16(vaddw_u8(vcombine_u16(vreinterpret_u16_s16(t35),
-      vreinterpret_u16_s16(t35)), t34));
-  const uint8x8_t t36_sat = vqmovun_s16(vcombine_s16(vreinterpret_s16_u16(t36),
-      vreinterpret_s16_u16(t36)));
-  dst[3 * dst_stride] = vget_lane_u8(t36_sat, 0);
-  dst[3 * dst_stride + 1] = vget_lane_u8(t36_sat, 1);
-  dst[3 * dst_stride + 2] = vget_lane_u8(t36_sat, 2);
-  dst[3 * dst_stride + 3] = vget_lane_u8(t36_sat, 3);
+  const uint8x8_t t34 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
+  const uint16x8_t t36 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t35)), t34);
+  const uint8x8_t t36_sat = vqmovun_s16(vreinterpretq_s16_u16(t36));
+  *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t36_sat), 0);
 }
 
 void daedalus_item_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,

@@ -6,10 +6,12 @@
  * h264_idct8, NEON intrinsics, class full
  * computes H.264 8.5.13.2 (residual 8x8 transform), 8.5.14 (picture construction)
  * assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
- *   1, and m + 32 no more than -33 less
- * input hash bcd2a8e855351896
+ *   1
+ * assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
+ * input hash 3d0bb2b4e949c24f
  */
 #include <stdint.h>
+#include <string.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
 #include <daedalus/h264.h>
@@ -17,6 +19,13 @@
 #include "variants.h"
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs) {
+  uint8_t *const dst_row1 = dst + dst_stride;
+  uint8_t *const dst_row2 = dst_row1 + dst_stride;
+  uint8_t *const dst_row3 = dst_row2 + dst_stride;
+  uint8_t *const dst_row4 = dst_row3 + dst_stride;
+  uint8_t *const dst_row5 = dst_row4 + dst_stride;
+  uint8_t *const dst_row6 = dst_row5 + dst_stride;
+  uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 2: v = 0..7; writes rows */
   const int16x8_t w4 = vld1q_s16(&coeffs[32]);
   const int16x8_t w0 = vld1q_s16(&coeffs[0]);
@@ -67,7 +76,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t t62 = vsubq_s16(b6, b1);
   const int16x8_t t63 = vsubq_s16(b4, b3);
   const int16x8_t t64 = vsubq_s16(b2, b5);
-  const int16x8_t v = vsubq_s16(b0, b7);
+  const int16x8_t v_2 = vsubq_s16(b0, b7);
   /* stage 2 of 2: x = 0..7; writes dst */
   const uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t58), vreinterpretq_u16_s16(t59));
   const uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t58), vreinterpretq_u16_s16(t59));
@@ -75,8 +84,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t60), vreinterpretq_u16_s16(t61));
   const uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t62), vreinterpretq_u16_s16(t63));
   const uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(t62), vreinterpretq_u16_s16(t63));
-  const uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(t64), vreinterpretq_u16_s16(v));
-  const uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(t64), vreinterpretq_u16_s16(v));
+  const uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(t64), vreinterpretq_u16_s16(v_2));
+  const uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(t64), vreinterpretq_u16_s16(v_2));
   const uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
   const uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
@@ -157,45 +166,50 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const uint8x8_t t76_sat = vqmovun_s16(vreinterpretq_s16_u16(t76));
   vst1_u8(&dst[0], t76_sat);
   const int16x8_t t79 = vrshrq_n_s16(vreinterpretq_s16_u16(t59_2), 6);
-  const uint8x8_t t78 = vld1_u8(&dst[dst_stride]);
+  const uint8x8_t t78 = vld1_u8(&dst_row1[0]);
   const uint16x8_t t80 = vaddw_u8(vreinterpretq_u16_s16(t79), t78);
   const uint8x8_t t80_sat = vqmovun_s16(vreinterpretq_s16_u16(t80));
-  vst1_u8(&dst[dst_stride], t80_sat);
+  vst1_u8(&dst_row1[0], t80_sat);
   const int16x8_t t83 = vrshrq_n_s16(vreinterpretq_s16_u16(t60_2), 6);
-  const uint8x8_t t82 = vld1_u8(&dst[2 * dst_stride]);
+  const uint8x8_t t82 = vld1_u8(&dst_row2[0]);
   const uint16x8_t t84 = vaddw_u8(vreinterpretq_u16_s16(t83), t82);
   const uint8x8_t t84_sat = vqmovun_s16(vreinterpretq_s16_u16(t84));
-  vst1_u8(&dst[2 * dst_stride], t84_sat);
+  vst1_u8(&dst_row2[0], t84_sat);
   const int16x8_t t87 = vrshrq_n_s16(vreinterpretq_s16_u16(t61_2), 6);
-  const uint8x8_t t86 = vld1_u8(&dst[3 * dst_stride]);
+  const uint8x8_t t86 = vld1_u8(&dst_row3[0]);
   const uint16x8_t t88 = vaddw_u8(vreinterpretq_u16_s16(t87), t86);
   const uint8x8_t t88_sat = vqmovun_s16(vreinterpretq_s16_u16(t88));
-  vst1_u8(&dst[3 * dst_stride], t88_sat);
+  vst1_u8(&dst_row3[0], t88_sat);
   const int16x8_t t91 = vrshrq_n_s16(vreinterpretq_s16_u16(t62_2), 6);
-  const uint8x8_t t90 = vld1_u8(&dst[4 * dst_stride]);
+  const uint8x8_t t90 = vld1_u8(&dst_row4[0]);
   const uint16x8_t t92 = vaddw_u8(vreinterpretq_u16_s16(t91), t90);
   const uint8x8_t t92_sat = vqmovun_s16(vreinterpretq_s16_u16(t92));
-  vst1_u8(&dst[4 * dst_stride], t92_sat);
+  vst1_u8(&dst_row4[0], t92_sat);
   const int16x8_t t95 = vrshrq_n_s16(vreinterpretq_s16_u16(t63_2), 6);
-  const uint8x8_t t94 = vld1_u8(&dst[5 * dst_stride]);
+  const uint8x8_t t94 = vld1_u8(&dst_row5[0]);
   const uint16x8_t t96 = vaddw_u8(vreinterpretq_u16_s16(t95), t94);
   const uint8x8_t t96_sat = vqmovun_s16(vreinterpretq_s16_u16(t96));
-  vst1_u8(&dst[5 * dst_stride], t96_sat);
+  vst1_u8(&dst_row5[0], t96_sat);
   const int16x8_t t99 = vrshrq_n_s16(vreinterpretq_s16_u16(t64_2), 6);
-  const uint8x8_t t98 = vld1_u8(&dst[6 * dst_stride]);
+  const uint8x8_t t98 = vld1_u8(&dst_row6[0]);
   const uint16x8_t t100 = vaddw_u8(vreinterpretq_u16_s16(t99), t98);
   const uint8x8_t t100_sat = vqmovun_s16(vreinterpretq_s16_u16(t100));
-  vst1_u8(&dst[6 * dst_stride], t100_sat);
+  vst1_u8(&dst_row6[0], t100_sat);
   const int16x8_t t103 = vrshrq_n_s16(vreinterpretq_s16_u16(r), 6);
-  const uint8x8_t t102 = vld1_u8(&dst[7 * dst_stride]);
+  const uint8x8_t t102 = vld1_u8(&dst_row7[0]);
   const uint16x8_t t104 = vaddw_u8(vreinterpretq_u16_s16(t103), t102);
   const uint8x8_t t104_sat = vqmovun_s16(vreinterpretq_s16_u16(t104));
-  vst1_u8(&dst[7 * dst_stride], t104_sat);
+  vst1_u8(&dst_row7[0], t104_sat);
 }
 
 void daedalus_item_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs) {
   one_item(dst, dst_stride, coeffs);
+}
+
+void daedalus_clearing_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs) {
+  one_item(dst, dst_stride, coeffs);
+  memset(coeffs, 0, 64 * sizeof(*coeffs));
 }
 
 void daedalus_h264_idct8__neon_full(const daedalus_buffer *buffers, const void *all_meta,

@@ -5,7 +5,7 @@
  *
  * h264_qpel_mc20, NEON intrinsics, class full
  * computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
- * input hash b7af187b4fc35759
+ * input hash 538685a74529bb6e
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -16,6 +16,20 @@
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride) {
+  const uint8_t *const src_row1 = src + src_stride;
+  const uint8_t *const src_row2 = src_row1 + src_stride;
+  const uint8_t *const src_row3 = src_row2 + src_stride;
+  const uint8_t *const src_row4 = src_row3 + src_stride;
+  const uint8_t *const src_row5 = src_row4 + src_stride;
+  const uint8_t *const src_row6 = src_row5 + src_stride;
+  const uint8_t *const src_row7 = src_row6 + src_stride;
+  uint8_t *const dst_row1 = dst + dst_stride;
+  uint8_t *const dst_row2 = dst_row1 + dst_stride;
+  uint8_t *const dst_row3 = dst_row2 + dst_stride;
+  uint8_t *const dst_row4 = dst_row3 + dst_stride;
+  uint8_t *const dst_row5 = dst_row4 + dst_stride;
+  uint8_t *const dst_row6 = dst_row5 + dst_stride;
+  uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int16_t multipliers16_values[8] = {20, 5, 0, 0, 0, 0, 0, 0};
   const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
   /* stage 1 of 1: x = 0..7; writes dst */
@@ -33,104 +47,104 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t b1 = vaddq_u16(vreinterpretq_u16_s16(t12), t13);
   const uint8x8_t t15_sat = vqrshrun_n_s16(vreinterpretq_s16_u16(b1), 5);
   vst1_u8(&dst[0], t15_sat);
-  const uint8x8_t h_2 = vld1_u8(&src[src_stride + 1]);
-  const uint8x8_t g_2 = vld1_u8(&src[src_stride]);
+  const uint8x8_t h_2 = vld1_u8(&src_row1[1]);
+  const uint8x8_t g_2 = vld1_u8(&src_row1[0]);
   const uint16x8_t t23 = vaddl_u8(g_2, h_2);
   const int16x8_t t24 = vmulq_laneq_s16(vreinterpretq_s16_u16(t23), multipliers16, 0);
-  const uint8x8_t i_2 = vld1_u8(&src[src_stride + 2]);
-  const uint8x8_t f_2 = vld1_u8(&src[src_stride - 1]);
+  const uint8x8_t i_2 = vld1_u8(&src_row1[2]);
+  const uint8x8_t f_2 = vld1_u8(&src_row1[-1]);
   const uint16x8_t t25 = vaddl_u8(f_2, i_2);
   const int16x8_t t27 = vmlsq_laneq_s16(t24, vreinterpretq_s16_u16(t25), multipliers16, 1);
-  const uint8x8_t j_3 = vld1_u8(&src[src_stride + 3]);
-  const uint8x8_t e_2 = vld1_u8(&src[src_stride - 2]);
+  const uint8x8_t j_3 = vld1_u8(&src_row1[3]);
+  const uint8x8_t e_2 = vld1_u8(&src_row1[-2]);
   const uint16x8_t t28 = vaddl_u8(e_2, j_3);
   const uint16x8_t b1_2 = vaddq_u16(vreinterpretq_u16_s16(t27), t28);
   const uint8x8_t t30_sat = vqrshrun_n_s16(vreinterpretq_s16_u16(b1_2), 5);
-  vst1_u8(&dst[dst_stride], t30_sat);
-  const uint8x8_t h_3 = vld1_u8(&src[2 * src_stride + 1]);
-  const uint8x8_t g_3 = vld1_u8(&src[2 * src_stride]);
+  vst1_u8(&dst_row1[0], t30_sat);
+  const uint8x8_t h_3 = vld1_u8(&src_row2[1]);
+  const uint8x8_t g_3 = vld1_u8(&src_row2[0]);
   const uint16x8_t t38 = vaddl_u8(g_3, h_3);
   const int16x8_t t39 = vmulq_laneq_s16(vreinterpretq_s16_u16(t38), multipliers16, 0);
-  const uint8x8_t i_3 = vld1_u8(&src[2 * src_stride + 2]);
-  const uint8x8_t f_3 = vld1_u8(&src[2 * src_stride - 1]);
+  const uint8x8_t i_3 = vld1_u8(&src_row2[2]);
+  const uint8x8_t f_3 = vld1_u8(&src_row2[-1]);
   const uint16x8_t t40 = vaddl_u8(f_3, i_3);
   const int16x8_t t42 = vmlsq_laneq_s16(t39, vreinterpretq_s16_u16(t40), multipliers16, 1);
-  const uint8x8_t j_4 = vld1_u8(&src[2 * src_stride + 3]);
-  const uint8x8_t e_3 = vld1_u8(&src[2 * src_stride - 2]);
+  const uint8x8_t j_4 = vld1_u8(&src_row2[3]);
+  const uint8x8_t e_3 = vld1_u8(&src_row2[-2]);
   const uint16x8_t t43 = vaddl_u8(e_3, j_4);
   const uint16x8_t b1_3 = vaddq_u16(vreinterpretq_u16_s16(t42), t43);
   const uint8x8_t t45_sat = vqrshrun_n_s16(vreinterpretq_s16_u16(b1_3), 5);
-  vst1_u8(&dst[2 * dst_stride], t45_sat);
-  const uint8x8_t h_4 = vld1_u8(&src[3 * src_stride + 1]);
-  const uint8x8_t g_4 = vld1_u8(&src[3 * src_stride]);
+  vst1_u8(&dst_row2[0], t45_sat);
+  const uint8x8_t h_4 = vld1_u8(&src_row3[1]);
+  const uint8x8_t g_4 = vld1_u8(&src_row3[0]);
   const uint16x8_t t53 = vaddl_u8(g_4, h_4);
   const int16x8_t t54 = vmulq_laneq_s16(vreinterpretq_s16_u16(t53), multipliers16, 0);
-  const uint8x8_t i_4 = vld1_u8(&src[3 * src_stride + 2]);
-  const uint8x8_t f_4 = vld1_u8(&src[3 * src_stride - 1]);
+  const uint8x8_t i_4 = vld1_u8(&src_row3[2]);
+  const uint8x8_t f_4 = vld1_u8(&src_row3[-1]);
   const uint16x8_t t55 = vaddl_u8(f_4, i_4);
   const int16x8_t t57 = vmlsq_laneq_s16(t54, vreinterpretq_s16_u16(t55), multipliers16, 1);
-  const uint8x8_t j_5 = vld1_u8(&src[3 * src_stride + 3]);
-  const uint8x8_t e_4 = vld1_u8(&src[3 * src_stride - 2]);
+  const uint8x8_t j_5 = vld1_u8(&src_row3[3]);
+  const uint8x8_t e_4 = vld1_u8(&src_row3[-2]);
   const uint16x8_t t58 = vaddl_u8(e_4, j_5);
   const uint16x8_t b1_4 = vaddq_u16(vreinterpretq_u16_s16(t57), t58);
   const uint8x8_t t60_sat = vqrshrun_n_s16(vreinterpretq_s16_u16(b1_4), 5);
-  vst1_u8(&dst[3 * dst_stride], t60_sat);
-  const uint8x8_t h_5 = vld1_u8(&src[4 * src_stride + 1]);
-  const uint8x8_t g_5 = vld1_u8(&src[4 * src_stride]);
+  vst1_u8(&dst_row3[0], t60_sat);
+  const uint8x8_t h_5 = vld1_u8(&src_row4[1]);
+  const uint8x8_t g_5 = vld1_u8(&src_row4[0]);
   const uint16x8_t t68 = vaddl_u8(g_5, h_5);
   const int16x8_t t69 = vmulq_laneq_s16(vreinterpretq_s16_u16(t68), multipliers16, 0);
-  const uint8x8_t i_5 = vld1_u8(&src[4 * src_stride + 2]);
-  const uint8x8_t f_5 = vld1_u8(&src[4 * src_stride - 1]);
+  const uint8x8_t i_5 = vld1_u8(&src_row4[2]);
+  const uint8x8_t f_5 = vld1_u8(&src_row4[-1]);
   const uint16x8_t t70 = vaddl_u8(f_5, i_5);
   const int16x8_t t72 = vmlsq_laneq_s16(t69, vreinterpretq_s16_u16(t70), multipliers16, 1);
-  const uint8x8_t j_6 = vld1_u8(&src[4 * src_stride + 3]);
-  const uint8x8_t e_5 = vld1_u8(&src[4 * src_stride - 2]);
+  const uint8x8_t j_6 = vld1_u8(&src_row4[3]);
+  const uint8x8_t e_5 = vld1_u8(&src_row4[-2]);
   const uint16x8_t t73 = vaddl_u8(e_5, j_6);
   const uint16x8_t b1_5 = vaddq_u16(vreinterpretq_u16_s16(t72), t73);
   const uint8x8_t t75_sat = vqrshrun_n_s16(vreinterpretq_s16_u16(b1_5), 5);
-  vst1_u8(&dst[4 * dst_stride], t75_sat);
-  const uint8x8_t h_6 = vld1_u8(&src[5 * src_stride + 1]);
-  const uint8x8_t g_6 = vld1_u8(&src[5 * src_stride]);
+  vst1_u8(&dst_row4[0], t75_sat);
+  const uint8x8_t h_6 = vld1_u8(&src_row5[1]);
+  const uint8x8_t g_6 = vld1_u8(&src_row5[0]);
   const uint16x8_t t83 = vaddl_u8(g_6, h_6);
   const int16x8_t t84 = vmulq_laneq_s16(vreinterpretq_s16_u16(t83), multipliers16, 0);
-  const uint8x8_t i_6 = vld1_u8(&src[5 * src_stride + 2]);
-  const uint8x8_t f_6 = vld1_u8(&src[5 * src_stride - 1]);
+  const uint8x8_t i_6 = vld1_u8(&src_row5[2]);
+  const uint8x8_t f_6 = vld1_u8(&src_row5[-1]);
   const uint16x8_t t85 = vaddl_u8(f_6, i_6);
   const int16x8_t t87 = vmlsq_laneq_s16(t84, vreinterpretq_s16_u16(t85), multipliers16, 1);
-  const uint8x8_t j_7 = vld1_u8(&src[5 * src_stride + 3]);
-  const uint8x8_t e_6 = vld1_u8(&src[5 * src_stride - 2]);
+  const uint8x8_t j_7 = vld1_u8(&src_row5[3]);
+  const uint8x8_t e_6 = vld1_u8(&src_row5[-2]);
   const uint16x8_t t88 = vaddl_u8(e_6, j_7);
   const uint16x8_t b1_6 = vaddq_u16(vreinterpretq_u16_s16(t87), t88);
   const uint8x8_t t90_sat = vqrshrun_n_s16(vreinterpretq_s16_u16(b1_6), 5);
-  vst1_u8(&dst[5 * dst_stride], t90_sat);
-  const uint8x8_t h_7 = vld1_u8(&src[6 * src_stride + 1]);
-  const uint8x8_t g_7 = vld1_u8(&src[6 * src_stride]);
+  vst1_u8(&dst_row5[0], t90_sat);
+  const uint8x8_t h_7 = vld1_u8(&src_row6[1]);
+  const uint8x8_t g_7 = vld1_u8(&src_row6[0]);
   const uint16x8_t t98 = vaddl_u8(g_7, h_7);
   const int16x8_t t99 = vmulq_laneq_s16(vreinterpretq_s16_u16(t98), multipliers16, 0);
-  const uint8x8_t i_7 = vld1_u8(&src[6 * src_stride + 2]);
-  const uint8x8_t f_7 = vld1_u8(&src[6 * src_stride - 1]);
+  const uint8x8_t i_7 = vld1_u8(&src_row6[2]);
+  const uint8x8_t f_7 = vld1_u8(&src_row6[-1]);
   const uint16x8_t t100 = vaddl_u8(f_7, i_7);
   const int16x8_t t102 = vmlsq_laneq_s16(t99, vreinterpretq_s16_u16(t100), multipliers16, 1);
-  const uint8x8_t j_8 = vld1_u8(&src[6 * src_stride + 3]);
-  const uint8x8_t e_7 = vld1_u8(&src[6 * src_stride - 2]);
+  const uint8x8_t j_8 = vld1_u8(&src_row6[3]);
+  const uint8x8_t e_7 = vld1_u8(&src_row6[-2]);
   const uint16x8_t t103 = vaddl_u8(e_7, j_8);
   const uint16x8_t b1_7 = vaddq_u16(vreinterpretq_u16_s16(t102), t103);
   const uint8x8_t t105_sat = vqrshrun_n_s16(vreinterpretq_s16_u16(b1_7), 5);
-  vst1_u8(&dst[6 * dst_stride], t105_sat);
-  const uint8x8_t h_8 = vld1_u8(&src[7 * src_stride + 1]);
-  const uint8x8_t g_8 = vld1_u8(&src[7 * src_stride]);
+  vst1_u8(&dst_row6[0], t105_sat);
+  const uint8x8_t h_8 = vld1_u8(&src_row7[1]);
+  const uint8x8_t g_8 = vld1_u8(&src_row7[0]);
   const uint16x8_t t113 = vaddl_u8(g_8, h_8);
   const int16x8_t t114 = vmulq_laneq_s16(vreinterpretq_s16_u16(t113), multipliers16, 0);
-  const uint8x8_t i_8 = vld1_u8(&src[7 * src_stride + 2]);
-  const uint8x8_t f_8 = vld1_u8(&src[7 * src_stride - 1]);
+  const uint8x8_t i_8 = vld1_u8(&src_row7[2]);
+  const uint8x8_t f_8 = vld1_u8(&src_row7[-1]);
   const uint16x8_t t115 = vaddl_u8(f_8, i_8);
   const int16x8_t t117 = vmlsq_laneq_s16(t114, vreinterpretq_s16_u16(t115), multipliers16, 1);
-  const uint8x8_t j_9 = vld1_u8(&src[7 * src_stride + 3]);
-  const uint8x8_t e_8 = vld1_u8(&src[7 * src_stride - 2]);
+  const uint8x8_t j_9 = vld1_u8(&src_row7[3]);
+  const uint8x8_t e_8 = vld1_u8(&src_row7[-2]);
   const uint16x8_t t118 = vaddl_u8(e_8, j_9);
   const uint16x8_t b1_8 = vaddq_u16(vreinterpretq_u16_s16(t117), t118);
   const uint8x8_t t120_sat = vqrshrun_n_s16(vreinterpretq_s16_u16(b1_8), 5);
-  vst1_u8(&dst[7 * dst_stride], t120_sat);
+  vst1_u8(&dst_row7[0], t120_sat);
 }
 
 void daedalus_item_h264_qpel_mc20__neon_full(uint8_t *dst, ptrdiff_t dst_stride,

@@ -37,11 +37,8 @@ int daedalus_dispatch_h264_deblock_luma_v(daedalus_ctx *ctx, daedalus_substrate 
 
 int daedalus_recipe_dispatch_h264_deblock_luma_v(daedalus_ctx *ctx, uint8_t *dst,
     size_t dst_stride, size_t n_edges, const daedalus_h264_deblock_luma_v_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-  };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("h264_deblock_luma_v"),
-      DAEDALUS_SUBSTRATE_AUTO, buffers, n_edges, meta);
+  return daedalus_dispatch_h264_deblock_luma_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      n_edges, meta);
 }
 
 static_assert(offsetof(daedalus_h264_idct4_meta, dst_off) == 0, "h264_idct4: dst_off");
@@ -71,12 +68,8 @@ int daedalus_dispatch_h264_idct4(daedalus_ctx *ctx, daedalus_substrate substrate
 
 int daedalus_recipe_dispatch_h264_idct4(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
     const int16_t *coeffs, size_t n_blocks, const daedalus_h264_idct4_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)coeffs, 0 },
-  };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("h264_idct4"), DAEDALUS_SUBSTRATE_AUTO,
-      buffers, n_blocks, meta);
+  return daedalus_dispatch_h264_idct4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
 }
 
 static_assert(offsetof(daedalus_h264_idct8_meta, dst_off) == 0, "h264_idct8: dst_off");
@@ -106,12 +99,8 @@ int daedalus_dispatch_h264_idct8(daedalus_ctx *ctx, daedalus_substrate substrate
 
 int daedalus_recipe_dispatch_h264_idct8(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
     const int16_t *coeffs, size_t n_blocks, const daedalus_h264_idct8_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)coeffs, 0 },
-  };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("h264_idct8"), DAEDALUS_SUBSTRATE_AUTO,
-      buffers, n_blocks, meta);
+  return daedalus_dispatch_h264_idct8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
 }
 
 static_assert(offsetof(daedalus_h264_qpel_mc20_meta, dst_off) == 0, "h264_qpel_mc20: dst_off");
@@ -143,10 +132,6 @@ int daedalus_dispatch_h264_qpel_mc20(daedalus_ctx *ctx, daedalus_substrate subst
 int daedalus_recipe_dispatch_h264_qpel_mc20(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
     const uint8_t *src, size_t src_stride, size_t n_blocks,
     const daedalus_h264_qpel_mc20_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
-  };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("h264_qpel_mc20"), DAEDALUS_SUBSTRATE_AUTO,
-      buffers, n_blocks, meta);
+  return daedalus_dispatch_h264_qpel_mc20(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
 }

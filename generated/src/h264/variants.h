@@ -5,21 +5,38 @@
 
 #include <daedalus/table.h>
 
+daedalus_cpu_fn daedalus_h264_deblock_luma_v__neon_full_early;
+void daedalus_item_h264_deblock_luma_v__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t alpha, int32_t beta, const int8_t *tc0);
+
 daedalus_cpu_fn daedalus_h264_deblock_luma_v__c_full;
 void daedalus_item_h264_deblock_luma_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha,
     int32_t beta, const int8_t *tc0);
 
-daedalus_cpu_fn daedalus_h264_idct4__neon_full;
-void daedalus_item_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+daedalus_cpu_fn daedalus_h264_deblock_luma_v__neon_full;
+void daedalus_item_h264_deblock_luma_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t alpha, int32_t beta, const int8_t *tc0);
+
+daedalus_cpu_fn daedalus_h264_idct4__neon_full_x2;
+void daedalus_item_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_clearing_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
 
 daedalus_cpu_fn daedalus_h264_idct4__c_full;
 void daedalus_item_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+void daedalus_clearing_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+
+daedalus_cpu_fn daedalus_h264_idct4__neon_full;
+void daedalus_item_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
 
 daedalus_cpu_fn daedalus_h264_idct8__neon_full;
 void daedalus_item_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+void daedalus_clearing_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
 
 daedalus_cpu_fn daedalus_h264_idct8__c_full;
 void daedalus_item_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+void daedalus_clearing_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
 
 daedalus_cpu_fn daedalus_h264_qpel_mc20__neon_full;
 void daedalus_item_h264_qpel_mc20__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
@@ -28,5 +45,9 @@ void daedalus_item_h264_qpel_mc20__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
 daedalus_cpu_fn daedalus_h264_qpel_mc20__c_full;
 void daedalus_item_h264_qpel_mc20__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride);
+
+daedalus_cpu_fn daedalus_h264_qpel_mc20__neon_full_r2;
+void daedalus_item_h264_qpel_mc20__neon_full_r2(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride);
 
 #endif /* DAEDALUS_H264_VARIANTS_H */

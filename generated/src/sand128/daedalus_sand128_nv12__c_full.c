@@ -5,7 +5,7 @@
  *
  * sand128_nv12, portable scalar C, class full
  * computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
- * input hash 4fc6ffc65c3c6ff3
+ * input hash d5b66b46aaae23ce
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -45,14 +45,8 @@ int daedalus_recipe_dispatch_sand128_nv12(daedalus_ctx *ctx, uint8_t *dst, size_
     uint8_t *dst_uv, size_t dst_uv_stride, const uint8_t *src, size_t src_stride,
     const uint8_t *src_uv, size_t src_uv_stride, size_t n_tiles,
     const daedalus_sand128_nv12_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)dst_uv, (ptrdiff_t)dst_uv_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
-    { (void *)src_uv, (ptrdiff_t)src_uv_stride },
-  };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("sand128_nv12"), DAEDALUS_SUBSTRATE_AUTO,
-      buffers, n_tiles, meta);
+  return daedalus_dispatch_sand128_nv12(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, dst_uv,
+      dst_uv_stride, src, src_stride, src_uv, src_uv_stride, n_tiles, meta);
 }
 
 static_assert(offsetof(daedalus_sand128_p010_meta, dst_off) == 0, "sand128_p010: dst_off");
@@ -95,12 +89,6 @@ int daedalus_recipe_dispatch_sand128_p010(daedalus_ctx *ctx, uint16_t *dst, size
     uint16_t *dst_uv, size_t dst_uv_stride, const uint32_t *src, size_t src_stride,
     const uint32_t *src_uv, size_t src_uv_stride, size_t n_tiles,
     const daedalus_sand128_p010_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)dst_uv, (ptrdiff_t)dst_uv_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
-    { (void *)src_uv, (ptrdiff_t)src_uv_stride },
-  };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("sand128_p010"), DAEDALUS_SUBSTRATE_AUTO,
-      buffers, n_tiles, meta);
+  return daedalus_dispatch_sand128_p010(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, dst_uv,
+      dst_uv_stride, src, src_stride, src_uv, src_uv_stride, n_tiles, meta);
 }

@@ -7,9 +7,10 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash d3ae0f732d88d650
+ * input hash d260a77a264e731e
  */
 #include <stdint.h>
+#include <string.h>
 #include <daedalus/lane.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
@@ -45,6 +46,13 @@ void daedalus_item_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride, const int
     int32_t eob) {
   (void)eob;
   one_item(dst, dst_stride, coeffs);
+}
+
+void daedalus_clearing_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob) {
+  (void)eob;
+  one_item(dst, dst_stride, coeffs);
+  memset(coeffs + 0, 0, 1 * sizeof(*coeffs));
 }
 
 void daedalus_vp9_idct8__c_dc(const daedalus_buffer *buffers, const void *all_meta,

@@ -7,9 +7,10 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash c19d2905341a6176
+ * input hash 489f07cea4756ecd
  */
 #include <stdint.h>
+#include <string.h>
 #include <daedalus/lane.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
@@ -111,6 +112,16 @@ void daedalus_item_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_stride, const 
     int32_t eob) {
   (void)eob;
   one_item(dst, dst_stride, coeffs);
+}
+
+void daedalus_clearing_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob) {
+  (void)eob;
+  one_item(dst, dst_stride, coeffs);
+  memset(coeffs + 0, 0, 4 * sizeof(*coeffs));
+  memset(coeffs + 8, 0, 4 * sizeof(*coeffs));
+  memset(coeffs + 16, 0, 4 * sizeof(*coeffs));
+  memset(coeffs + 24, 0, 4 * sizeof(*coeffs));
 }
 
 void daedalus_vp9_idct8__c_eob12(const daedalus_buffer *buffers, const void *all_meta,

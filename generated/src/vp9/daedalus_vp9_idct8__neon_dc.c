@@ -7,9 +7,10 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 0ca96af3ebbd3a23
+ * input hash 7080c5c750e3f21d
  */
 #include <stdint.h>
+#include <string.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
 #include <daedalus/vp9.h>
@@ -17,6 +18,13 @@
 #include "variants.h"
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs) {
+  uint8_t *const dst_row1 = dst + dst_stride;
+  uint8_t *const dst_row2 = dst_row1 + dst_stride;
+  uint8_t *const dst_row3 = dst_row2 + dst_stride;
+  uint8_t *const dst_row4 = dst_row3 + dst_stride;
+  uint8_t *const dst_row5 = dst_row4 + dst_stride;
+  uint8_t *const dst_row6 = dst_row5 + dst_stride;
+  uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
   const int32_t x0 = coeffs[0];
   const int32_t s0 = ((x0 * 11585) + 8192) >> 14;
@@ -26,40 +34,47 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const uint16x8_t t10 = vaddw_u8(vreinterpretq_u16_s16(t9), t8);
   const uint8x8_t t10_sat = vqmovun_s16(vreinterpretq_s16_u16(t10));
   vst1_u8(&dst[0], t10_sat);
-  const uint8x8_t t12 = vld1_u8(&dst[dst_stride]);
+  const uint8x8_t t12 = vld1_u8(&dst_row1[0]);
   const uint16x8_t t13 = vaddw_u8(vreinterpretq_u16_s16(t9), t12);
   const uint8x8_t t13_sat = vqmovun_s16(vreinterpretq_s16_u16(t13));
-  vst1_u8(&dst[dst_stride], t13_sat);
-  const uint8x8_t t15 = vld1_u8(&dst[2 * dst_stride]);
+  vst1_u8(&dst_row1[0], t13_sat);
+  const uint8x8_t t15 = vld1_u8(&dst_row2[0]);
   const uint16x8_t t16 = vaddw_u8(vreinterpretq_u16_s16(t9), t15);
   const uint8x8_t t16_sat = vqmovun_s16(vreinterpretq_s16_u16(t16));
-  vst1_u8(&dst[2 * dst_stride], t16_sat);
-  const uint8x8_t t18 = vld1_u8(&dst[3 * dst_stride]);
+  vst1_u8(&dst_row2[0], t16_sat);
+  const uint8x8_t t18 = vld1_u8(&dst_row3[0]);
   const uint16x8_t t19 = vaddw_u8(vreinterpretq_u16_s16(t9), t18);
   const uint8x8_t t19_sat = vqmovun_s16(vreinterpretq_s16_u16(t19));
-  vst1_u8(&dst[3 * dst_stride], t19_sat);
-  const uint8x8_t t21 = vld1_u8(&dst[4 * dst_stride]);
+  vst1_u8(&dst_row3[0], t19_sat);
+  const uint8x8_t t21 = vld1_u8(&dst_row4[0]);
   const uint16x8_t t22 = vaddw_u8(vreinterpretq_u16_s16(t9), t21);
   const uint8x8_t t22_sat = vqmovun_s16(vreinterpretq_s16_u16(t22));
-  vst1_u8(&dst[4 * dst_stride], t22_sat);
-  const uint8x8_t t24 = vld1_u8(&dst[5 * dst_stride]);
+  vst1_u8(&dst_row4[0], t22_sat);
+  const uint8x8_t t24 = vld1_u8(&dst_row5[0]);
   const uint16x8_t t25 = vaddw_u8(vreinterpretq_u16_s16(t9), t24);
   const uint8x8_t t25_sat = vqmovun_s16(vreinterpretq_s16_u16(t25));
-  vst1_u8(&dst[5 * dst_stride], t25_sat);
-  const uint8x8_t t27 = vld1_u8(&dst[6 * dst_stride]);
+  vst1_u8(&dst_row5[0], t25_sat);
+  const uint8x8_t t27 = vld1_u8(&dst_row6[0]);
   const uint16x8_t t28 = vaddw_u8(vreinterpretq_u16_s16(t9), t27);
   const uint8x8_t t28_sat = vqmovun_s16(vreinterpretq_s16_u16(t28));
-  vst1_u8(&dst[6 * dst_stride], t28_sat);
-  const uint8x8_t t30 = vld1_u8(&dst[7 * dst_stride]);
+  vst1_u8(&dst_row6[0], t28_sat);
+  const uint8x8_t t30 = vld1_u8(&dst_row7[0]);
   const uint16x8_t t31 = vaddw_u8(vreinterpretq_u16_s16(t9), t30);
   const uint8x8_t t31_sat = vqmovun_s16(vreinterpretq_s16_u16(t31));
-  vst1_u8(&dst[7 * dst_stride], t31_sat);
+  vst1_u8(&dst_row7[0], t31_sat);
 }
 
 void daedalus_item_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
     int32_t eob) {
   (void)eob;
   one_item(dst, dst_stride, coeffs);
+}
+
+void daedalus_clearing_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob) {
+  (void)eob;
+  one_item(dst, dst_stride, coeffs);
+  memset(coeffs + 0, 0, 1 * sizeof(*coeffs));
 }
 
 void daedalus_vp9_idct8__neon_dc(const daedalus_buffer *buffers, const void *all_meta,

@@ -7,9 +7,10 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash e604204d8ce122b8
+ * input hash 4fb17c6a565e31c8
  */
 #include <stdint.h>
+#include <string.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
 #include <daedalus/vp9.h>
@@ -17,6 +18,13 @@
 #include "variants.h"
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs) {
+  uint8_t *const dst_row1 = dst + dst_stride;
+  uint8_t *const dst_row2 = dst_row1 + dst_stride;
+  uint8_t *const dst_row3 = dst_row2 + dst_stride;
+  uint8_t *const dst_row4 = dst_row3 + dst_stride;
+  uint8_t *const dst_row5 = dst_row4 + dst_stride;
+  uint8_t *const dst_row6 = dst_row5 + dst_stride;
+  uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int16_t multipliers16_values[8] = {11585, 6270, 15137, 3196, 16069, 9102, 13623, 0};
   const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
   /* stage 1 of 2: v = 0..3; writes rows */
@@ -137,46 +145,56 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const uint8x8_t t78_sat = vqmovun_s16(vreinterpretq_s16_u16(t78));
   vst1_u8(&dst[0], t78_sat);
   const int16x8_t t81 = vrshrq_n_s16(residuals1, 5);
-  const uint8x8_t t80 = vld1_u8(&dst[dst_stride]);
+  const uint8x8_t t80 = vld1_u8(&dst_row1[0]);
   const uint16x8_t t82 = vaddw_u8(vreinterpretq_u16_s16(t81), t80);
   const uint8x8_t t82_sat = vqmovun_s16(vreinterpretq_s16_u16(t82));
-  vst1_u8(&dst[dst_stride], t82_sat);
+  vst1_u8(&dst_row1[0], t82_sat);
   const int16x8_t t85 = vrshrq_n_s16(residuals2, 5);
-  const uint8x8_t t84 = vld1_u8(&dst[2 * dst_stride]);
+  const uint8x8_t t84 = vld1_u8(&dst_row2[0]);
   const uint16x8_t t86 = vaddw_u8(vreinterpretq_u16_s16(t85), t84);
   const uint8x8_t t86_sat = vqmovun_s16(vreinterpretq_s16_u16(t86));
-  vst1_u8(&dst[2 * dst_stride], t86_sat);
+  vst1_u8(&dst_row2[0], t86_sat);
   const int16x8_t t89 = vrshrq_n_s16(residuals3, 5);
-  const uint8x8_t t88 = vld1_u8(&dst[3 * dst_stride]);
+  const uint8x8_t t88 = vld1_u8(&dst_row3[0]);
   const uint16x8_t t90 = vaddw_u8(vreinterpretq_u16_s16(t89), t88);
   const uint8x8_t t90_sat = vqmovun_s16(vreinterpretq_s16_u16(t90));
-  vst1_u8(&dst[3 * dst_stride], t90_sat);
+  vst1_u8(&dst_row3[0], t90_sat);
   const int16x8_t t93 = vrshrq_n_s16(residuals4, 5);
-  const uint8x8_t t92 = vld1_u8(&dst[4 * dst_stride]);
+  const uint8x8_t t92 = vld1_u8(&dst_row4[0]);
   const uint16x8_t t94 = vaddw_u8(vreinterpretq_u16_s16(t93), t92);
   const uint8x8_t t94_sat = vqmovun_s16(vreinterpretq_s16_u16(t94));
-  vst1_u8(&dst[4 * dst_stride], t94_sat);
+  vst1_u8(&dst_row4[0], t94_sat);
   const int16x8_t t97 = vrshrq_n_s16(residuals5, 5);
-  const uint8x8_t t96 = vld1_u8(&dst[5 * dst_stride]);
+  const uint8x8_t t96 = vld1_u8(&dst_row5[0]);
   const uint16x8_t t98 = vaddw_u8(vreinterpretq_u16_s16(t97), t96);
   const uint8x8_t t98_sat = vqmovun_s16(vreinterpretq_s16_u16(t98));
-  vst1_u8(&dst[5 * dst_stride], t98_sat);
+  vst1_u8(&dst_row5[0], t98_sat);
   const int16x8_t t101 = vrshrq_n_s16(residuals6, 5);
-  const uint8x8_t t100 = vld1_u8(&dst[6 * dst_stride]);
+  const uint8x8_t t100 = vld1_u8(&dst_row6[0]);
   const uint16x8_t t102 = vaddw_u8(vreinterpretq_u16_s16(t101), t100);
   const uint8x8_t t102_sat = vqmovun_s16(vreinterpretq_s16_u16(t102));
-  vst1_u8(&dst[6 * dst_stride], t102_sat);
+  vst1_u8(&dst_row6[0], t102_sat);
   const int16x8_t t105 = vrshrq_n_s16(residuals7, 5);
-  const uint8x8_t t104 = vld1_u8(&dst[7 * dst_stride]);
+  const uint8x8_t t104 = vld1_u8(&dst_row7[0]);
   const uint16x8_t t106 = vaddw_u8(vreinterpretq_u16_s16(t105), t104);
   const uint8x8_t t106_sat = vqmovun_s16(vreinterpretq_s16_u16(t106));
-  vst1_u8(&dst[7 * dst_stride], t106_sat);
+  vst1_u8(&dst_row7[0], t106_sat);
 }
 
 void daedalus_item_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
     int32_t eob) {
   (void)eob;
   one_item(dst, dst_stride, coeffs);
+}
+
+void daedalus_clearing_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob) {
+  (void)eob;
+  one_item(dst, dst_stride, coeffs);
+  memset(coeffs + 0, 0, 4 * sizeof(*coeffs));
+  memset(coeffs + 8, 0, 4 * sizeof(*coeffs));
+  memset(coeffs + 16, 0, 4 * sizeof(*coeffs));
+  memset(coeffs + 24, 0, 4 * sizeof(*coeffs));
 }
 
 void daedalus_vp9_idct8__neon_eob12(const daedalus_buffer *buffers, const void *all_meta,

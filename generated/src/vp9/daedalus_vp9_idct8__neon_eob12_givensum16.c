@@ -9,7 +9,7 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash fb735364110577e1
+ * input hash 572469bb60ece813
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -19,6 +19,13 @@
 #include "variants.h"
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs) {
+  uint8_t *const dst_row1 = dst + dst_stride;
+  uint8_t *const dst_row2 = dst_row1 + dst_stride;
+  uint8_t *const dst_row3 = dst_row2 + dst_stride;
+  uint8_t *const dst_row4 = dst_row3 + dst_stride;
+  uint8_t *const dst_row5 = dst_row4 + dst_stride;
+  uint8_t *const dst_row6 = dst_row5 + dst_stride;
+  uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int16_t multipliers16_values[8] = {11585, 6270, 15137, 3196, 16069, 9102, 13623, 0};
   const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
   /* stage 1 of 2: v = 0..3; writes rows */
@@ -140,40 +147,40 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const uint8x8_t t79_sat = vqmovun_s16(vreinterpretq_s16_u16(t79));
   vst1_u8(&dst[0], t79_sat);
   const int16x8_t t82 = vrshrq_n_s16(residuals1, 5);
-  const uint8x8_t t81 = vld1_u8(&dst[dst_stride]);
+  const uint8x8_t t81 = vld1_u8(&dst_row1[0]);
   const uint16x8_t t83 = vaddw_u8(vreinterpretq_u16_s16(t82), t81);
   const uint8x8_t t83_sat = vqmovun_s16(vreinterpretq_s16_u16(t83));
-  vst1_u8(&dst[dst_stride], t83_sat);
+  vst1_u8(&dst_row1[0], t83_sat);
   const int16x8_t t86 = vrshrq_n_s16(residuals2, 5);
-  const uint8x8_t t85 = vld1_u8(&dst[2 * dst_stride]);
+  const uint8x8_t t85 = vld1_u8(&dst_row2[0]);
   const uint16x8_t t87 = vaddw_u8(vreinterpretq_u16_s16(t86), t85);
   const uint8x8_t t87_sat = vqmovun_s16(vreinterpretq_s16_u16(t87));
-  vst1_u8(&dst[2 * dst_stride], t87_sat);
+  vst1_u8(&dst_row2[0], t87_sat);
   const int16x8_t t90 = vrshrq_n_s16(residuals3, 5);
-  const uint8x8_t t89 = vld1_u8(&dst[3 * dst_stride]);
+  const uint8x8_t t89 = vld1_u8(&dst_row3[0]);
   const uint16x8_t t91 = vaddw_u8(vreinterpretq_u16_s16(t90), t89);
   const uint8x8_t t91_sat = vqmovun_s16(vreinterpretq_s16_u16(t91));
-  vst1_u8(&dst[3 * dst_stride], t91_sat);
+  vst1_u8(&dst_row3[0], t91_sat);
   const int16x8_t t94 = vrshrq_n_s16(residuals4, 5);
-  const uint8x8_t t93 = vld1_u8(&dst[4 * dst_stride]);
+  const uint8x8_t t93 = vld1_u8(&dst_row4[0]);
   const uint16x8_t t95 = vaddw_u8(vreinterpretq_u16_s16(t94), t93);
   const uint8x8_t t95_sat = vqmovun_s16(vreinterpretq_s16_u16(t95));
-  vst1_u8(&dst[4 * dst_stride], t95_sat);
+  vst1_u8(&dst_row4[0], t95_sat);
   const int16x8_t t98 = vrshrq_n_s16(residuals5, 5);
-  const uint8x8_t t97 = vld1_u8(&dst[5 * dst_stride]);
+  const uint8x8_t t97 = vld1_u8(&dst_row5[0]);
   const uint16x8_t t99 = vaddw_u8(vreinterpretq_u16_s16(t98), t97);
   const uint8x8_t t99_sat = vqmovun_s16(vreinterpretq_s16_u16(t99));
-  vst1_u8(&dst[5 * dst_stride], t99_sat);
+  vst1_u8(&dst_row5[0], t99_sat);
   const int16x8_t t102 = vrshrq_n_s16(residuals6, 5);
-  const uint8x8_t t101 = vld1_u8(&dst[6 * dst_stride]);
+  const uint8x8_t t101 = vld1_u8(&dst_row6[0]);
   const uint16x8_t t103 = vaddw_u8(vreinterpretq_u16_s16(t102), t101);
   const uint8x8_t t103_sat = vqmovun_s16(vreinterpretq_s16_u16(t103));
-  vst1_u8(&dst[6 * dst_stride], t103_sat);
+  vst1_u8(&dst_row6[0], t103_sat);
   const int16x8_t t106 = vrshrq_n_s16(residuals7, 5);
-  const uint8x8_t t105 = vld1_u8(&dst[7 * dst_stride]);
+  const uint8x8_t t105 = vld1_u8(&dst_row7[0]);
   const uint16x8_t t107 = vaddw_u8(vreinterpretq_u16_s16(t106), t105);
   const uint8x8_t t107_sat = vqmovun_s16(vreinterpretq_s16_u16(t107));
-  vst1_u8(&dst[7 * dst_stride], t107_sat);
+  vst1_u8(&dst_row7[0], t107_sat);
 }
 
 void daedalus_item_vp9_idct8__neon_eob12_givensum16(uint8_t *dst, ptrdiff_t dst_stride,

@@ -7,9 +7,10 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 8b4778474b363f64
+ * input hash 3b176cce9eb0d4b8
  */
 #include <stdint.h>
+#include <string.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
 #include <daedalus/vp9.h>
@@ -17,6 +18,13 @@
 #include "variants.h"
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs) {
+  uint8_t *const dst_row1 = dst + dst_stride;
+  uint8_t *const dst_row2 = dst_row1 + dst_stride;
+  uint8_t *const dst_row3 = dst_row2 + dst_stride;
+  uint8_t *const dst_row4 = dst_row3 + dst_stride;
+  uint8_t *const dst_row5 = dst_row4 + dst_stride;
+  uint8_t *const dst_row6 = dst_row5 + dst_stride;
+  uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int16_t multipliers16_values[8] = {11585, 6270, 15137, 3196, 16069, 13623, 9102, 0};
   const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
   /* stage 1 of 2: v = 0..7; writes rows */
@@ -222,46 +230,53 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const uint8x8_t t99_sat = vqmovun_s16(vreinterpretq_s16_u16(t99));
   vst1_u8(&dst[0], t99_sat);
   const int16x8_t t102 = vrshrq_n_s16(residuals1, 5);
-  const uint8x8_t t101 = vld1_u8(&dst[dst_stride]);
+  const uint8x8_t t101 = vld1_u8(&dst_row1[0]);
   const uint16x8_t t103 = vaddw_u8(vreinterpretq_u16_s16(t102), t101);
   const uint8x8_t t103_sat = vqmovun_s16(vreinterpretq_s16_u16(t103));
-  vst1_u8(&dst[dst_stride], t103_sat);
+  vst1_u8(&dst_row1[0], t103_sat);
   const int16x8_t t106 = vrshrq_n_s16(residuals2, 5);
-  const uint8x8_t t105 = vld1_u8(&dst[2 * dst_stride]);
+  const uint8x8_t t105 = vld1_u8(&dst_row2[0]);
   const uint16x8_t t107 = vaddw_u8(vreinterpretq_u16_s16(t106), t105);
   const uint8x8_t t107_sat = vqmovun_s16(vreinterpretq_s16_u16(t107));
-  vst1_u8(&dst[2 * dst_stride], t107_sat);
+  vst1_u8(&dst_row2[0], t107_sat);
   const int16x8_t t110 = vrshrq_n_s16(residuals3, 5);
-  const uint8x8_t t109 = vld1_u8(&dst[3 * dst_stride]);
+  const uint8x8_t t109 = vld1_u8(&dst_row3[0]);
   const uint16x8_t t111 = vaddw_u8(vreinterpretq_u16_s16(t110), t109);
   const uint8x8_t t111_sat = vqmovun_s16(vreinterpretq_s16_u16(t111));
-  vst1_u8(&dst[3 * dst_stride], t111_sat);
+  vst1_u8(&dst_row3[0], t111_sat);
   const int16x8_t t114 = vrshrq_n_s16(residuals4, 5);
-  const uint8x8_t t113 = vld1_u8(&dst[4 * dst_stride]);
+  const uint8x8_t t113 = vld1_u8(&dst_row4[0]);
   const uint16x8_t t115 = vaddw_u8(vreinterpretq_u16_s16(t114), t113);
   const uint8x8_t t115_sat = vqmovun_s16(vreinterpretq_s16_u16(t115));
-  vst1_u8(&dst[4 * dst_stride], t115_sat);
+  vst1_u8(&dst_row4[0], t115_sat);
   const int16x8_t t118 = vrshrq_n_s16(residuals5, 5);
-  const uint8x8_t t117 = vld1_u8(&dst[5 * dst_stride]);
+  const uint8x8_t t117 = vld1_u8(&dst_row5[0]);
   const uint16x8_t t119 = vaddw_u8(vreinterpretq_u16_s16(t118), t117);
   const uint8x8_t t119_sat = vqmovun_s16(vreinterpretq_s16_u16(t119));
-  vst1_u8(&dst[5 * dst_stride], t119_sat);
+  vst1_u8(&dst_row5[0], t119_sat);
   const int16x8_t t122 = vrshrq_n_s16(residuals6, 5);
-  const uint8x8_t t121 = vld1_u8(&dst[6 * dst_stride]);
+  const uint8x8_t t121 = vld1_u8(&dst_row6[0]);
   const uint16x8_t t123 = vaddw_u8(vreinterpretq_u16_s16(t122), t121);
   const uint8x8_t t123_sat = vqmovun_s16(vreinterpretq_s16_u16(t123));
-  vst1_u8(&dst[6 * dst_stride], t123_sat);
+  vst1_u8(&dst_row6[0], t123_sat);
   const int16x8_t t126 = vrshrq_n_s16(residuals7, 5);
-  const uint8x8_t t125 = vld1_u8(&dst[7 * dst_stride]);
+  const uint8x8_t t125 = vld1_u8(&dst_row7[0]);
   const uint16x8_t t127 = vaddw_u8(vreinterpretq_u16_s16(t126), t125);
   const uint8x8_t t127_sat = vqmovun_s16(vreinterpretq_s16_u16(t127));
-  vst1_u8(&dst[7 * dst_stride], t127_sat);
+  vst1_u8(&dst_row7[0], t127_sat);
 }
 
 void daedalus_item_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
     int32_t eob) {
   (void)eob;
   one_item(dst, dst_stride, coeffs);
+}
+
+void daedalus_clearing_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob) {
+  (void)eob;
+  one_item(dst, dst_stride, coeffs);
+  memset(coeffs, 0, 64 * sizeof(*coeffs));
 }
 
 void daedalus_vp9_idct8__neon_full(const daedalus_buffer *buffers, const void *all_meta,

@@ -6,7 +6,7 @@
  * vp9_lpf4_h, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash 14aa953622ba0a42
+ * input hash 4c448e795c35d28d
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -17,17 +17,24 @@
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, int32_t limit,
     int32_t thresh) {
+  uint8_t *const dst_row1 = dst + dst_stride;
+  uint8_t *const dst_row2 = dst_row1 + dst_stride;
+  uint8_t *const dst_row3 = dst_row2 + dst_stride;
+  uint8_t *const dst_row4 = dst_row3 + dst_stride;
+  uint8_t *const dst_row5 = dst_row4 + dst_stride;
+  uint8_t *const dst_row6 = dst_row5 + dst_stride;
+  uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
   /* stage 1 of 1: i = 0..7; writes dst */
   const uint8x8_t row0 = vld1_u8(&dst[-4]);
-  const uint8x8_t row1 = vld1_u8(&dst[dst_stride - 4]);
-  const uint8x8_t row2 = vld1_u8(&dst[2 * dst_stride - 4]);
-  const uint8x8_t row3 = vld1_u8(&dst[3 * dst_stride - 4]);
-  const uint8x8_t row4 = vld1_u8(&dst[4 * dst_stride - 4]);
-  const uint8x8_t row5 = vld1_u8(&dst[5 * dst_stride - 4]);
-  const uint8x8_t row6 = vld1_u8(&dst[6 * dst_stride - 4]);
-  const uint8x8_t row7 = vld1_u8(&dst[7 * dst_stride - 4]);
+  const uint8x8_t row1 = vld1_u8(&dst_row1[-4]);
+  const uint8x8_t row2 = vld1_u8(&dst_row2[-4]);
+  const uint8x8_t row3 = vld1_u8(&dst_row3[-4]);
+  const uint8x8_t row4 = vld1_u8(&dst_row4[-4]);
+  const uint8x8_t row5 = vld1_u8(&dst_row5[-4]);
+  const uint8x8_t row6 = vld1_u8(&dst_row6[-4]);
+  const uint8x8_t row7 = vld1_u8(&dst_row7[-4]);
   const uint8x16_t r0 = vcombine_u8(row0, row4);
   const uint8x16_t r1 = vcombine_u8(row1, row5);
   const uint8x16_t r2 = vcombine_u8(row2, row6);
@@ -111,13 +118,13 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
   const uint8x16_t z_6 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_3),
       vreinterpretq_u16_u8(z_4)));
   *(daedalus_any_u32 *)&dst[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 0);
-  *(daedalus_any_u32 *)&dst[dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 1);
-  *(daedalus_any_u32 *)&dst[2 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 2);
-  *(daedalus_any_u32 *)&dst[3 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 3);
-  *(daedalus_any_u32 *)&dst[4 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 0);
-  *(daedalus_any_u32 *)&dst[5 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 1);
-  *(daedalus_any_u32 *)&dst[6 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 2);
-  *(daedalus_any_u32 *)&dst[7 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 3);
+  *(daedalus_any_u32 *)&dst_row1[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 1);
+  *(daedalus_any_u32 *)&dst_row2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 2);
+  *(daedalus_any_u32 *)&dst_row3[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 3);
+  *(daedalus_any_u32 *)&dst_row4[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 0);
+  *(daedalus_any_u32 *)&dst_row5[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 1);
+  *(daedalus_any_u32 *)&dst_row6[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 2);
+  *(daedalus_any_u32 *)&dst_row7[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 3);
 }
 
 void daedalus_item_vp9_lpf4_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,

@@ -6,7 +6,7 @@
  * vp9_lpf4_h, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash ed8cc72fa15db2b9
+ * input hash ca23b92ba1c4a5b9
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -17,6 +17,20 @@
 
 static inline void items_2(uint8_t *const dst[2], ptrdiff_t dst_stride, const int32_t blimit[2],
     const int32_t limit[2], const int32_t thresh[2]) {
+  uint8_t *const dst_row1 = dst[0] + dst_stride;
+  uint8_t *const dst_row2 = dst_row1 + dst_stride;
+  uint8_t *const dst_row3 = dst_row2 + dst_stride;
+  uint8_t *const dst_row4 = dst_row3 + dst_stride;
+  uint8_t *const dst_row5 = dst_row4 + dst_stride;
+  uint8_t *const dst_row6 = dst_row5 + dst_stride;
+  uint8_t *const dst_row7 = dst_row6 + dst_stride;
+  uint8_t *const dst_row1_2 = dst[1] + dst_stride;
+  uint8_t *const dst_row2_2 = dst_row1_2 + dst_stride;
+  uint8_t *const dst_row3_2 = dst_row2_2 + dst_stride;
+  uint8_t *const dst_row4_2 = dst_row3_2 + dst_stride;
+  uint8_t *const dst_row5_2 = dst_row4_2 + dst_stride;
+  uint8_t *const dst_row6_2 = dst_row5_2 + dst_stride;
+  uint8_t *const dst_row7_2 = dst_row6_2 + dst_stride;
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
   /* stage 1 of 1: i = 0..7; writes dst */
@@ -27,21 +41,21 @@ static inline void items_2(uint8_t *const dst[2], ptrdiff_t dst_stride, const in
   const int32_t limit_3 = limit[1];
   const int32_t thresh_3 = thresh[1];
   const uint8x8_t row0 = vld1_u8(&dst[0][-4]);
-  const uint8x8_t row1 = vld1_u8(&dst[0][dst_stride - 4]);
-  const uint8x8_t row2 = vld1_u8(&dst[0][2 * dst_stride - 4]);
-  const uint8x8_t row3 = vld1_u8(&dst[0][3 * dst_stride - 4]);
-  const uint8x8_t row4 = vld1_u8(&dst[0][4 * dst_stride - 4]);
-  const uint8x8_t row5 = vld1_u8(&dst[0][5 * dst_stride - 4]);
-  const uint8x8_t row6 = vld1_u8(&dst[0][6 * dst_stride - 4]);
-  const uint8x8_t row7 = vld1_u8(&dst[0][7 * dst_stride - 4]);
+  const uint8x8_t row1 = vld1_u8(&dst_row1[-4]);
+  const uint8x8_t row2 = vld1_u8(&dst_row2[-4]);
+  const uint8x8_t row3 = vld1_u8(&dst_row3[-4]);
+  const uint8x8_t row4 = vld1_u8(&dst_row4[-4]);
+  const uint8x8_t row5 = vld1_u8(&dst_row5[-4]);
+  const uint8x8_t row6 = vld1_u8(&dst_row6[-4]);
+  const uint8x8_t row7 = vld1_u8(&dst_row7[-4]);
   const uint8x8_t row8 = vld1_u8(&dst[1][-4]);
-  const uint8x8_t row9 = vld1_u8(&dst[1][dst_stride - 4]);
-  const uint8x8_t row10 = vld1_u8(&dst[1][2 * dst_stride - 4]);
-  const uint8x8_t row11 = vld1_u8(&dst[1][3 * dst_stride - 4]);
-  const uint8x8_t row12 = vld1_u8(&dst[1][4 * dst_stride - 4]);
-  const uint8x8_t row13 = vld1_u8(&dst[1][5 * dst_stride - 4]);
-  const uint8x8_t row14 = vld1_u8(&dst[1][6 * dst_stride - 4]);
-  const uint8x8_t row15 = vld1_u8(&dst[1][7 * dst_stride - 4]);
+  const uint8x8_t row9 = vld1_u8(&dst_row1_2[-4]);
+  const uint8x8_t row10 = vld1_u8(&dst_row2_2[-4]);
+  const uint8x8_t row11 = vld1_u8(&dst_row3_2[-4]);
+  const uint8x8_t row12 = vld1_u8(&dst_row4_2[-4]);
+  const uint8x8_t row13 = vld1_u8(&dst_row5_2[-4]);
+  const uint8x8_t row14 = vld1_u8(&dst_row6_2[-4]);
+  const uint8x8_t row15 = vld1_u8(&dst_row7_2[-4]);
   const uint8x16_t r0 = vcombine_u8(row0, row8);
   const uint8x16_t r1 = vcombine_u8(row1, row9);
   const uint8x16_t r2 = vcombine_u8(row2, row10);
@@ -161,36 +175,43 @@ static inline void items_2(uint8_t *const dst[2], ptrdiff_t dst_stride, const in
   const uint8x16_t z_8 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_2),
       vreinterpretq_u16_u8(z_4)));
   *(daedalus_any_u32 *)&dst[0][-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 0);
-  *(daedalus_any_u32 *)&dst[0][dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 1);
-  *(daedalus_any_u32 *)&dst[0][2 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 2);
-  *(daedalus_any_u32 *)&dst[0][3 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 3);
-  *(daedalus_any_u32 *)&dst[0][4 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 0);
-  *(daedalus_any_u32 *)&dst[0][5 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 1);
-  *(daedalus_any_u32 *)&dst[0][6 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 2);
-  *(daedalus_any_u32 *)&dst[0][7 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 3);
+  *(daedalus_any_u32 *)&dst_row1[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 1);
+  *(daedalus_any_u32 *)&dst_row2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 2);
+  *(daedalus_any_u32 *)&dst_row3[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 3);
+  *(daedalus_any_u32 *)&dst_row4[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 0);
+  *(daedalus_any_u32 *)&dst_row5[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 1);
+  *(daedalus_any_u32 *)&dst_row6[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 2);
+  *(daedalus_any_u32 *)&dst_row7[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 3);
   *(daedalus_any_u32 *)&dst[1][-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_7), 0);
-  *(daedalus_any_u32 *)&dst[1][dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_7), 1);
-  *(daedalus_any_u32 *)&dst[1][2 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_7), 2);
-  *(daedalus_any_u32 *)&dst[1][3 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_7), 3);
-  *(daedalus_any_u32 *)&dst[1][4 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_8), 0);
-  *(daedalus_any_u32 *)&dst[1][5 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_8), 1);
-  *(daedalus_any_u32 *)&dst[1][6 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_8), 2);
-  *(daedalus_any_u32 *)&dst[1][7 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_8), 3);
+  *(daedalus_any_u32 *)&dst_row1_2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_7), 1);
+  *(daedalus_any_u32 *)&dst_row2_2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_7), 2);
+  *(daedalus_any_u32 *)&dst_row3_2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_7), 3);
+  *(daedalus_any_u32 *)&dst_row4_2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_8), 0);
+  *(daedalus_any_u32 *)&dst_row5_2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_8), 1);
+  *(daedalus_any_u32 *)&dst_row6_2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_8), 2);
+  *(daedalus_any_u32 *)&dst_row7_2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_8), 3);
 }
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, int32_t limit,
     int32_t thresh) {
+  uint8_t *const dst_row1 = dst + dst_stride;
+  uint8_t *const dst_row2 = dst_row1 + dst_stride;
+  uint8_t *const dst_row3 = dst_row2 + dst_stride;
+  uint8_t *const dst_row4 = dst_row3 + dst_stride;
+  uint8_t *const dst_row5 = dst_row4 + dst_stride;
+  uint8_t *const dst_row6 = dst_row5 + dst_stride;
+  uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
   /* stage 1 of 1: i = 0..7; writes dst */
   const uint8x8_t row0 = vld1_u8(&dst[-4]);
-  const uint8x8_t row1 = vld1_u8(&dst[dst_stride - 4]);
-  const uint8x8_t row2 = vld1_u8(&dst[2 * dst_stride - 4]);
-  const uint8x8_t row3 = vld1_u8(&dst[3 * dst_stride - 4]);
-  const uint8x8_t row4 = vld1_u8(&dst[4 * dst_stride - 4]);
-  const uint8x8_t row5 = vld1_u8(&dst[5 * dst_stride - 4]);
-  const uint8x8_t row6 = vld1_u8(&dst[6 * dst_stride - 4]);
-  const uint8x8_t row7 = vld1_u8(&dst[7 * dst_stride - 4]);
+  const uint8x8_t row1 = vld1_u8(&dst_row1[-4]);
+  const uint8x8_t row2 = vld1_u8(&dst_row2[-4]);
+  const uint8x8_t row3 = vld1_u8(&dst_row3[-4]);
+  const uint8x8_t row4 = vld1_u8(&dst_row4[-4]);
+  const uint8x8_t row5 = vld1_u8(&dst_row5[-4]);
+  const uint8x8_t row6 = vld1_u8(&dst_row6[-4]);
+  const uint8x8_t row7 = vld1_u8(&dst_row7[-4]);
   const uint8x16_t r0 = vcombine_u8(row0, row4);
   const uint8x16_t r1 = vcombine_u8(row1, row5);
   const uint8x16_t r2 = vcombine_u8(row2, row6);
@@ -274,13 +295,13 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
   const uint8x16_t z_6 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_3),
       vreinterpretq_u16_u8(z_4)));
   *(daedalus_any_u32 *)&dst[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 0);
-  *(daedalus_any_u32 *)&dst[dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 1);
-  *(daedalus_any_u32 *)&dst[2 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 2);
-  *(daedalus_any_u32 *)&dst[3 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 3);
-  *(daedalus_any_u32 *)&dst[4 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 0);
-  *(daedalus_any_u32 *)&dst[5 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 1);
-  *(daedalus_any_u32 *)&dst[6 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 2);
-  *(daedalus_any_u32 *)&dst[7 * dst_stride - 2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 3);
+  *(daedalus_any_u32 *)&dst_row1[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 1);
+  *(daedalus_any_u32 *)&dst_row2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 2);
+  *(daedalus_any_u32 *)&dst_row3[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 3);
+  *(daedalus_any_u32 *)&dst_row4[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 0);
+  *(daedalus_any_u32 *)&dst_row5[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 1);
+  *(daedalus_any_u32 *)&dst_row6[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 2);
+  *(daedalus_any_u32 *)&dst_row7[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 3);
 }
 
 void daedalus_item_vp9_lpf4_h__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,

@@ -6,7 +6,7 @@
  * vp9_lpf4_v, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash 90b76b6d980ea826
+ * input hash f9a73c7e25ed4a2a
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -17,22 +17,29 @@
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, int32_t limit,
     int32_t thresh) {
+  uint8_t *const dst_row1 = dst + dst_stride;
+  uint8_t *const dst_row2 = dst_row1 + dst_stride;
+  uint8_t *const dst_row3 = dst_row2 + dst_stride;
+  uint8_t *const dst_above1 = dst - dst_stride;
+  uint8_t *const dst_above2 = dst_above1 - dst_stride;
+  uint8_t *const dst_above3 = dst_above2 - dst_stride;
+  uint8_t *const dst_above4 = dst_above3 - dst_stride;
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
   /* stage 1 of 1: i = 0..7; writes dst */
-  const uint8x8_t p0 = vld1_u8(&dst[-dst_stride]);
-  const uint8x8_t p1 = vld1_u8(&dst[-2 * dst_stride]);
+  const uint8x8_t p0 = vld1_u8(&dst_above1[0]);
+  const uint8x8_t p1 = vld1_u8(&dst_above2[0]);
   const uint8x8_t steps0 = vabd_u8(p1, p0);
-  const uint8x8_t p2 = vld1_u8(&dst[-3 * dst_stride]);
+  const uint8x8_t p2 = vld1_u8(&dst_above3[0]);
   const uint8x8_t steps1 = vabd_u8(p2, p1);
-  const uint8x8_t p3 = vld1_u8(&dst[-4 * dst_stride]);
+  const uint8x8_t p3 = vld1_u8(&dst_above4[0]);
   const uint8x8_t steps2 = vabd_u8(p3, p2);
-  const uint8x8_t q1 = vld1_u8(&dst[dst_stride]);
+  const uint8x8_t q1 = vld1_u8(&dst_row1[0]);
   const uint8x8_t q0 = vld1_u8(&dst[0]);
   const uint8x8_t steps3 = vabd_u8(q1, q0);
-  const uint8x8_t q2 = vld1_u8(&dst[2 * dst_stride]);
+  const uint8x8_t q2 = vld1_u8(&dst_row2[0]);
   const uint8x8_t steps4 = vabd_u8(q2, q1);
-  const uint8x8_t q3 = vld1_u8(&dst[3 * dst_stride]);
+  const uint8x8_t q3 = vld1_u8(&dst_row3[0]);
   const uint8x8_t steps5 = vabd_u8(q3, q2);
   const uint8x8_t t17 = vmax_u8(steps0, steps1);
   const uint8x8_t t18 = vmax_u8(t17, steps2);
@@ -49,7 +56,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
   const uint8x8_t blimit_2 = vdup_n_u8((uint8_t)(blimit));
   const uint8x8_t t29 = vcge_u8(blimit_2, t28_sat);
   const uint8x8_t t30 = vand_u8(t22, t29);
-  if ((vget_lane_u64(vreinterpret_u64_u8(t30), 0)) == 0) {
+  if (!((vget_lane_u64(vreinterpret_u64_u8(t30), 0)) != 0)) {
     return;
   }
   const uint8x8_t t31 = vmax_u8(steps0, steps3);
@@ -78,13 +85,13 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
   const int8x8_t g_neg = vneg_s8(g);
   const uint8x8_t t59_sat = vsqadd_u8(q1, g_neg);
   const uint8x8_t t61 = vbsl_u8(t30, t51_sat, p0);
-  vst1_u8(&dst[-dst_stride], t61);
+  vst1_u8(&dst_above1[0], t61);
   const uint8x8_t t62 = vbsl_u8(t30, t53_sat, q0);
   vst1_u8(&dst[0], t62);
   const uint8x8_t t63 = vbsl_u8(t58, t56_sat, p1);
-  vst1_u8(&dst[-2 * dst_stride], t63);
+  vst1_u8(&dst_above2[0], t63);
   const uint8x8_t t64 = vbsl_u8(t58, t59_sat, q1);
-  vst1_u8(&dst[dst_stride], t64);
+  vst1_u8(&dst_row1[0], t64);
 }
 
 void daedalus_item_vp9_lpf4_v__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,

@@ -6,7 +6,7 @@
  * vp9_lpf4_v, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash 37ff5cd5280409d3
+ * input hash 690dea7c5845a62c
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -17,6 +17,20 @@
 
 static inline void items_2(uint8_t *const dst[2], ptrdiff_t dst_stride, const int32_t blimit[2],
     const int32_t limit[2], const int32_t thresh[2]) {
+  uint8_t *const dst_row1 = dst[0] + dst_stride;
+  uint8_t *const dst_row2 = dst_row1 + dst_stride;
+  uint8_t *const dst_row3 = dst_row2 + dst_stride;
+  uint8_t *const dst_above1 = dst[0] - dst_stride;
+  uint8_t *const dst_above2 = dst_above1 - dst_stride;
+  uint8_t *const dst_above3 = dst_above2 - dst_stride;
+  uint8_t *const dst_above4 = dst_above3 - dst_stride;
+  uint8_t *const dst_row1_2 = dst[1] + dst_stride;
+  uint8_t *const dst_row2_2 = dst_row1_2 + dst_stride;
+  uint8_t *const dst_row3_2 = dst_row2_2 + dst_stride;
+  uint8_t *const dst_above1_2 = dst[1] - dst_stride;
+  uint8_t *const dst_above2_2 = dst_above1_2 - dst_stride;
+  uint8_t *const dst_above3_2 = dst_above2_2 - dst_stride;
+  uint8_t *const dst_above4_2 = dst_above3_2 - dst_stride;
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
   /* stage 1 of 1: i = 0..7; writes dst */
@@ -26,24 +40,19 @@ static inline void items_2(uint8_t *const dst[2], ptrdiff_t dst_stride, const in
   const int32_t blimit_3 = blimit[1];
   const int32_t limit_3 = limit[1];
   const int32_t thresh_3 = thresh[1];
-  const uint8x16_t p0 = vcombine_u8(vld1_u8(&dst[0][-dst_stride]), vld1_u8(&dst[1][-dst_stride]));
-  const uint8x16_t p1 = vcombine_u8(vld1_u8(&dst[0][-2 * dst_stride]),
-      vld1_u8(&dst[1][-2 * dst_stride]));
+  const uint8x16_t p0 = vcombine_u8(vld1_u8(&dst_above1[0]), vld1_u8(&dst_above1_2[0]));
+  const uint8x16_t p1 = vcombine_u8(vld1_u8(&dst_above2[0]), vld1_u8(&dst_above2_2[0]));
   const uint8x16_t steps0 = vabdq_u8(p1, p0);
-  const uint8x16_t p2 = vcombine_u8(vld1_u8(&dst[0][-3 * dst_stride]),
-      vld1_u8(&dst[1][-3 * dst_stride]));
+  const uint8x16_t p2 = vcombine_u8(vld1_u8(&dst_above3[0]), vld1_u8(&dst_above3_2[0]));
   const uint8x16_t steps1 = vabdq_u8(p2, p1);
-  const uint8x16_t p3 = vcombine_u8(vld1_u8(&dst[0][-4 * dst_stride]),
-      vld1_u8(&dst[1][-4 * dst_stride]));
+  const uint8x16_t p3 = vcombine_u8(vld1_u8(&dst_above4[0]), vld1_u8(&dst_above4_2[0]));
   const uint8x16_t steps2 = vabdq_u8(p3, p2);
-  const uint8x16_t q1 = vcombine_u8(vld1_u8(&dst[0][dst_stride]), vld1_u8(&dst[1][dst_stride]));
+  const uint8x16_t q1 = vcombine_u8(vld1_u8(&dst_row1[0]), vld1_u8(&dst_row1_2[0]));
   const uint8x16_t q0 = vcombine_u8(vld1_u8(&dst[0][0]), vld1_u8(&dst[1][0]));
   const uint8x16_t steps3 = vabdq_u8(q1, q0);
-  const uint8x16_t q2 = vcombine_u8(vld1_u8(&dst[0][2 * dst_stride]),
-      vld1_u8(&dst[1][2 * dst_stride]));
+  const uint8x16_t q2 = vcombine_u8(vld1_u8(&dst_row2[0]), vld1_u8(&dst_row2_2[0]));
   const uint8x16_t steps4 = vabdq_u8(q2, q1);
-  const uint8x16_t q3 = vcombine_u8(vld1_u8(&dst[0][3 * dst_stride]),
-      vld1_u8(&dst[1][3 * dst_stride]));
+  const uint8x16_t q3 = vcombine_u8(vld1_u8(&dst_row3[0]), vld1_u8(&dst_row3_2[0]));
   const uint8x16_t steps5 = vabdq_u8(q3, q2);
   const uint8x16_t t17 = vmaxq_u8(steps0, steps1);
   const uint8x16_t t18 = vmaxq_u8(t17, steps2);
@@ -94,37 +103,44 @@ static inline void items_2(uint8_t *const dst[2], ptrdiff_t dst_stride, const in
   const int8x16_t g_neg = vnegq_s8(g);
   const uint8x16_t t59_sat = vsqaddq_u8(q1, g_neg);
   const uint8x16_t t61 = vbslq_u8(t30, t51_sat, p0);
-  vst1_u8(&dst[0][-dst_stride], vget_low_u8(t61));
-  vst1_u8(&dst[1][-dst_stride], vget_high_u8(t61));
+  vst1_u8(&dst_above1[0], vget_low_u8(t61));
+  vst1_u8(&dst_above1_2[0], vget_high_u8(t61));
   const uint8x16_t t62 = vbslq_u8(t30, t53_sat, q0);
   vst1_u8(&dst[0][0], vget_low_u8(t62));
   vst1_u8(&dst[1][0], vget_high_u8(t62));
   const uint8x16_t t63 = vbslq_u8(t58, t56_sat, p1);
-  vst1_u8(&dst[0][-2 * dst_stride], vget_low_u8(t63));
-  vst1_u8(&dst[1][-2 * dst_stride], vget_high_u8(t63));
+  vst1_u8(&dst_above2[0], vget_low_u8(t63));
+  vst1_u8(&dst_above2_2[0], vget_high_u8(t63));
   const uint8x16_t t64 = vbslq_u8(t58, t59_sat, q1);
-  vst1_u8(&dst[0][dst_stride], vget_low_u8(t64));
-  vst1_u8(&dst[1][dst_stride], vget_high_u8(t64));
+  vst1_u8(&dst_row1[0], vget_low_u8(t64));
+  vst1_u8(&dst_row1_2[0], vget_high_u8(t64));
 }
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, int32_t limit,
     int32_t thresh) {
+  uint8_t *const dst_row1 = dst + dst_stride;
+  uint8_t *const dst_row2 = dst_row1 + dst_stride;
+  uint8_t *const dst_row3 = dst_row2 + dst_stride;
+  uint8_t *const dst_above1 = dst - dst_stride;
+  uint8_t *const dst_above2 = dst_above1 - dst_stride;
+  uint8_t *const dst_above3 = dst_above2 - dst_stride;
+  uint8_t *const dst_above4 = dst_above3 - dst_stride;
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
   /* stage 1 of 1: i = 0..7; writes dst */
-  const uint8x8_t p0 = vld1_u8(&dst[-dst_stride]);
-  const uint8x8_t p1 = vld1_u8(&dst[-2 * dst_stride]);
+  const uint8x8_t p0 = vld1_u8(&dst_above1[0]);
+  const uint8x8_t p1 = vld1_u8(&dst_above2[0]);
   const uint8x8_t steps0 = vabd_u8(p1, p0);
-  const uint8x8_t p2 = vld1_u8(&dst[-3 * dst_stride]);
+  const uint8x8_t p2 = vld1_u8(&dst_above3[0]);
   const uint8x8_t steps1 = vabd_u8(p2, p1);
-  const uint8x8_t p3 = vld1_u8(&dst[-4 * dst_stride]);
+  const uint8x8_t p3 = vld1_u8(&dst_above4[0]);
   const uint8x8_t steps2 = vabd_u8(p3, p2);
-  const uint8x8_t q1 = vld1_u8(&dst[dst_stride]);
+  const uint8x8_t q1 = vld1_u8(&dst_row1[0]);
   const uint8x8_t q0 = vld1_u8(&dst[0]);
   const uint8x8_t steps3 = vabd_u8(q1, q0);
-  const uint8x8_t q2 = vld1_u8(&dst[2 * dst_stride]);
+  const uint8x8_t q2 = vld1_u8(&dst_row2[0]);
   const uint8x8_t steps4 = vabd_u8(q2, q1);
-  const uint8x8_t q3 = vld1_u8(&dst[3 * dst_stride]);
+  const uint8x8_t q3 = vld1_u8(&dst_row3[0]);
   const uint8x8_t steps5 = vabd_u8(q3, q2);
   const uint8x8_t t17 = vmax_u8(steps0, steps1);
   const uint8x8_t t18 = vmax_u8(t17, steps2);
@@ -167,13 +183,13 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
   const int8x8_t g_neg = vneg_s8(g);
   const uint8x8_t t59_sat = vsqadd_u8(q1, g_neg);
   const uint8x8_t t61 = vbsl_u8(t30, t51_sat, p0);
-  vst1_u8(&dst[-dst_stride], t61);
+  vst1_u8(&dst_above1[0], t61);
   const uint8x8_t t62 = vbsl_u8(t30, t53_sat, q0);
   vst1_u8(&dst[0], t62);
   const uint8x8_t t63 = vbsl_u8(t58, t56_sat, p1);
-  vst1_u8(&dst[-2 * dst_stride], t63);
+  vst1_u8(&dst_above2[0], t63);
   const uint8x8_t t64 = vbsl_u8(t58, t59_sat, q1);
-  vst1_u8(&dst[dst_stride], t64);
+  vst1_u8(&dst_row1[0], t64);
 }
 
 void daedalus_item_vp9_lpf4_v__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,

@@ -6,7 +6,7 @@
  * vp9_lpf8_h, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash ee8f23ae2a5561fb
+ * input hash 3f0c1f1d786b0bae
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -6,7 +6,7 @@
  * vp9_lpf8_v, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash 28bf29e696b16e36
+ * input hash 5b12d1979fba5409
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -17,22 +17,29 @@
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, int32_t limit,
     int32_t thresh) {
+  uint8_t *const dst_row1 = dst + dst_stride;
+  uint8_t *const dst_row2 = dst_row1 + dst_stride;
+  uint8_t *const dst_row3 = dst_row2 + dst_stride;
+  uint8_t *const dst_above1 = dst - dst_stride;
+  uint8_t *const dst_above2 = dst_above1 - dst_stride;
+  uint8_t *const dst_above3 = dst_above2 - dst_stride;
+  uint8_t *const dst_above4 = dst_above3 - dst_stride;
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
   /* stage 1 of 1: i = 0..7; writes dst */
-  const uint8x8_t row5 = vld1_u8(&dst[-dst_stride]);
-  const uint8x8_t row4 = vld1_u8(&dst[-2 * dst_stride]);
+  const uint8x8_t row5 = vld1_u8(&dst_above1[0]);
+  const uint8x8_t row4 = vld1_u8(&dst_above2[0]);
   const uint8x8_t steps0 = vabd_u8(row4, row5);
-  const uint8x8_t row3 = vld1_u8(&dst[-3 * dst_stride]);
+  const uint8x8_t row3 = vld1_u8(&dst_above3[0]);
   const uint8x8_t steps1 = vabd_u8(row3, row4);
-  const uint8x8_t row2 = vld1_u8(&dst[-4 * dst_stride]);
+  const uint8x8_t row2 = vld1_u8(&dst_above4[0]);
   const uint8x8_t steps2 = vabd_u8(row2, row3);
   const uint8x8_t row6 = vld1_u8(&dst[0]);
-  const uint8x8_t row7 = vld1_u8(&dst[dst_stride]);
+  const uint8x8_t row7 = vld1_u8(&dst_row1[0]);
   const uint8x8_t steps3 = vabd_u8(row7, row6);
-  const uint8x8_t row8 = vld1_u8(&dst[2 * dst_stride]);
+  const uint8x8_t row8 = vld1_u8(&dst_row2[0]);
   const uint8x8_t steps4 = vabd_u8(row8, row7);
-  const uint8x8_t row11 = vld1_u8(&dst[3 * dst_stride]);
+  const uint8x8_t row11 = vld1_u8(&dst_row3[0]);
   const uint8x8_t steps5 = vabd_u8(row11, row8);
   const uint8x8_t t17 = vmax_u8(steps0, steps1);
   const uint8x8_t t18 = vmax_u8(t17, steps2);
@@ -122,17 +129,17 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
   const uint8x8_t t107 = vrshrn_n_u16(wide, 3);
   const uint8x8_t t108 = vbsl_u8(t43, t107, row8);
   const uint8x8_t t109 = vbsl_u8(t30, t78, row3);
-  vst1_u8(&dst[-3 * dst_stride], t109);
+  vst1_u8(&dst_above3[0], t109);
   const uint8x8_t t110 = vbsl_u8(t30, t84, row4);
-  vst1_u8(&dst[-2 * dst_stride], t110);
+  vst1_u8(&dst_above2[0], t110);
   const uint8x8_t t111 = vbsl_u8(t30, t90, row5);
-  vst1_u8(&dst[-dst_stride], t111);
+  vst1_u8(&dst_above1[0], t111);
   const uint8x8_t t112 = vbsl_u8(t30, t96, row6);
   vst1_u8(&dst[0], t112);
   const uint8x8_t t113 = vbsl_u8(t30, t102, row7);
-  vst1_u8(&dst[dst_stride], t113);
+  vst1_u8(&dst_row1[0], t113);
   const uint8x8_t t114 = vbsl_u8(t30, t108, row8);
-  vst1_u8(&dst[2 * dst_stride], t114);
+  vst1_u8(&dst_row2[0], t114);
 }
 
 void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, portable scalar C, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash 25983b2f2cec878b
+ * input hash 03a4c3b83b2d221b
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -13,7 +13,7 @@
 #include <daedalus/table.h>
 #include "variants.h"
 
-static const int16_t taps[64][8] = {
+static const int16_t taps_table[64][8] = {
   {0, 0, 0, 128, 0, 0, 0, 0},
   {-3, -1, 32, 64, 38, 1, -3, 0},
   {-2, -2, 29, 63, 41, 2, -3, 0},
@@ -96,12 +96,14 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
         const int32_t pixels6 = src[y * src_stride + x + 3];
         const int32_t pixels7 = src[y * src_stride + x + 4];
         const int32_t t13 = (filter * 16) + mx;
-        const int32_t out = daedalus_clip((((((((((pixels0 * taps[daedalus_clip(t13, 0, 63)][0]) +
-            (pixels1 * taps[daedalus_clip(t13, 0, 63)][1])) + (pixels2 * taps[daedalus_clip(t13, 0,
-            63)][2])) + (pixels3 * taps[daedalus_clip(t13, 0, 63)][3])) +
-            (pixels4 * taps[daedalus_clip(t13, 0, 63)][4])) + (pixels5 * taps[daedalus_clip(t13, 0,
-            63)][5])) + (pixels6 * taps[daedalus_clip(t13, 0, 63)][6])) +
-            (pixels7 * taps[daedalus_clip(t13, 0, 63)][7])) + 64) >> 7, 0, 255);
+        const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t13, 0,
+            63)][0]) + (pixels1 * taps_table[daedalus_clip(t13, 0, 63)][1])) +
+            (pixels2 * taps_table[daedalus_clip(t13, 0, 63)][2])) +
+            (pixels3 * taps_table[daedalus_clip(t13, 0, 63)][3])) +
+            (pixels4 * taps_table[daedalus_clip(t13, 0, 63)][4])) +
+            (pixels5 * taps_table[daedalus_clip(t13, 0, 63)][5])) +
+            (pixels6 * taps_table[daedalus_clip(t13, 0, 63)][6])) +
+            (pixels7 * taps_table[daedalus_clip(t13, 0, 63)][7])) + 64) >> 7, 0, 255);
         const int32_t t48 = dst[y * dst_stride + x];
         dst[y * dst_stride + x] = (uint8_t)(((t48 + out) + 1) >> 1);
       }

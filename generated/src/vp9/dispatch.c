@@ -5,6 +5,37 @@
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 
+static_assert(offsetof(daedalus_vp9_iadst16_meta, dst_off) == 0, "vp9_iadst16: dst_off");
+static_assert(sizeof(daedalus_vp9_iadst16_meta) == 4, "vp9_iadst16: size");
+
+int daedalus_append_vp9_iadst16(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_iadst16"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_iadst16(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_iadst16"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_iadst16(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_iadst16_meta *meta) {
+  return daedalus_dispatch_vp9_iadst16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
 static_assert(offsetof(daedalus_vp9_idct8_meta, dst_off) == 0, "vp9_idct8: dst_off");
 static_assert(offsetof(daedalus_vp9_idct8_meta, eob) == 4, "vp9_idct8: eob");
 static_assert(offsetof(daedalus_vp9_idct8_meta, reserved) == 5, "vp9_idct8: reserved");
@@ -34,12 +65,116 @@ int daedalus_dispatch_vp9_idct8(daedalus_ctx *ctx, daedalus_substrate substrate,
 
 int daedalus_recipe_dispatch_vp9_idct8(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta) {
+  return daedalus_dispatch_vp9_idct8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_idct8_10_meta, dst_off) == 0, "vp9_idct8_10: dst_off");
+static_assert(sizeof(daedalus_vp9_idct8_10_meta) == 4, "vp9_idct8_10: size");
+
+int daedalus_append_vp9_idct8_10(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, size_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_10_meta *meta) {
   const daedalus_buffer buffers[] = {
     { (void *)dst, (ptrdiff_t)dst_stride },
     { (void *)coeffs, 0 },
   };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct8"), DAEDALUS_SUBSTRATE_AUTO,
-      buffers, n_blocks, meta);
+  return daedalus_append(batch, daedalus_find_kernel("vp9_idct8_10"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_idct8_10(daedalus_ctx *ctx, daedalus_substrate substrate, uint16_t *dst,
+    size_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_10_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct8_10"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_idct8_10(daedalus_ctx *ctx, uint16_t *dst, size_t dst_stride,
+    const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_10_meta *meta) {
+  return daedalus_dispatch_vp9_idct8_10(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_lpf16_10_h_meta, dst_off) == 0, "vp9_lpf16_10_h: dst_off");
+static_assert(offsetof(daedalus_vp9_lpf16_10_h_meta, blimit) == 4, "vp9_lpf16_10_h: blimit");
+static_assert(offsetof(daedalus_vp9_lpf16_10_h_meta, limit) == 5, "vp9_lpf16_10_h: limit");
+static_assert(offsetof(daedalus_vp9_lpf16_10_h_meta, thresh) == 6, "vp9_lpf16_10_h: thresh");
+static_assert(offsetof(daedalus_vp9_lpf16_10_h_meta, reserved) == 7, "vp9_lpf16_10_h: reserved");
+static_assert(sizeof(daedalus_vp9_lpf16_10_h_meta) == 8, "vp9_lpf16_10_h: size");
+
+int daedalus_append_vp9_lpf16_10_h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf16_10_h"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf16_10_h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf16_10_h"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf16_10_h(daedalus_ctx *ctx, uint16_t *dst, size_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf16_10_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+int daedalus_append_vp9_lpf16_10(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
+  return daedalus_append_vp9_lpf16_10_h(batch, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf16_10(daedalus_ctx *ctx, daedalus_substrate substrate, uint16_t *dst,
+    size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf16_10_h(ctx, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf16_10(daedalus_ctx *ctx, uint16_t *dst, size_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
+  return daedalus_recipe_dispatch_vp9_lpf16_10_h(ctx, dst, dst_stride, n_edges, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_lpf16_10_v_meta, dst_off) == 0, "vp9_lpf16_10_v: dst_off");
+static_assert(offsetof(daedalus_vp9_lpf16_10_v_meta, blimit) == 4, "vp9_lpf16_10_v: blimit");
+static_assert(offsetof(daedalus_vp9_lpf16_10_v_meta, limit) == 5, "vp9_lpf16_10_v: limit");
+static_assert(offsetof(daedalus_vp9_lpf16_10_v_meta, thresh) == 6, "vp9_lpf16_10_v: thresh");
+static_assert(offsetof(daedalus_vp9_lpf16_10_v_meta, reserved) == 7, "vp9_lpf16_10_v: reserved");
+static_assert(sizeof(daedalus_vp9_lpf16_10_v_meta) == 8, "vp9_lpf16_10_v: size");
+
+int daedalus_append_vp9_lpf16_10_v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf16_10_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf16_10_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, (ptrdiff_t)dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf16_10_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf16_10_v(daedalus_ctx *ctx, uint16_t *dst, size_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta) {
+  return daedalus_dispatch_vp9_lpf16_10_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
 }
 
 static_assert(offsetof(daedalus_vp9_lpf4_h_meta, dst_off) == 0, "vp9_lpf4_h: dst_off");
@@ -69,38 +204,22 @@ int daedalus_dispatch_vp9_lpf4_h(daedalus_ctx *ctx, daedalus_substrate substrate
 
 int daedalus_recipe_dispatch_vp9_lpf4_h(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
     size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-  };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf4_h"), DAEDALUS_SUBSTRATE_AUTO,
-      buffers, n_edges, meta);
+  return daedalus_dispatch_vp9_lpf4_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges, meta);
 }
 
 int daedalus_append_vp9_lpf4(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-  };
-  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf4_h"), substrate, buffers, n_edges,
-      meta);
+  return daedalus_append_vp9_lpf4_h(batch, substrate, dst, dst_stride, n_edges, meta);
 }
 
 int daedalus_dispatch_vp9_lpf4(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
     size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-  };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf4_h"), substrate, buffers, n_edges,
-      meta);
+  return daedalus_dispatch_vp9_lpf4_h(ctx, substrate, dst, dst_stride, n_edges, meta);
 }
 
 int daedalus_recipe_dispatch_vp9_lpf4(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
     size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-  };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf4_h"), DAEDALUS_SUBSTRATE_AUTO,
-      buffers, n_edges, meta);
+  return daedalus_recipe_dispatch_vp9_lpf4_h(ctx, dst, dst_stride, n_edges, meta);
 }
 
 static_assert(offsetof(daedalus_vp9_lpf4_v_meta, dst_off) == 0, "vp9_lpf4_v: dst_off");
@@ -130,11 +249,7 @@ int daedalus_dispatch_vp9_lpf4_v(daedalus_ctx *ctx, daedalus_substrate substrate
 
 int daedalus_recipe_dispatch_vp9_lpf4_v(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
     size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-  };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf4_v"), DAEDALUS_SUBSTRATE_AUTO,
-      buffers, n_edges, meta);
+  return daedalus_dispatch_vp9_lpf4_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges, meta);
 }
 
 static_assert(offsetof(daedalus_vp9_lpf8_h_meta, dst_off) == 0, "vp9_lpf8_h: dst_off");
@@ -164,38 +279,22 @@ int daedalus_dispatch_vp9_lpf8_h(daedalus_ctx *ctx, daedalus_substrate substrate
 
 int daedalus_recipe_dispatch_vp9_lpf8_h(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
     size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-  };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf8_h"), DAEDALUS_SUBSTRATE_AUTO,
-      buffers, n_edges, meta);
+  return daedalus_dispatch_vp9_lpf8_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges, meta);
 }
 
 int daedalus_append_vp9_lpf8(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-  };
-  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf8_h"), substrate, buffers, n_edges,
-      meta);
+  return daedalus_append_vp9_lpf8_h(batch, substrate, dst, dst_stride, n_edges, meta);
 }
 
 int daedalus_dispatch_vp9_lpf8(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
     size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-  };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf8_h"), substrate, buffers, n_edges,
-      meta);
+  return daedalus_dispatch_vp9_lpf8_h(ctx, substrate, dst, dst_stride, n_edges, meta);
 }
 
 int daedalus_recipe_dispatch_vp9_lpf8(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
     size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-  };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf8_h"), DAEDALUS_SUBSTRATE_AUTO,
-      buffers, n_edges, meta);
+  return daedalus_recipe_dispatch_vp9_lpf8_h(ctx, dst, dst_stride, n_edges, meta);
 }
 
 static_assert(offsetof(daedalus_vp9_lpf8_v_meta, dst_off) == 0, "vp9_lpf8_v: dst_off");
@@ -225,11 +324,7 @@ int daedalus_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, daedalus_substrate substrate
 
 int daedalus_recipe_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
     size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-  };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf8_v"), DAEDALUS_SUBSTRATE_AUTO,
-      buffers, n_edges, meta);
+  return daedalus_dispatch_vp9_lpf8_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges, meta);
 }
 
 static_assert(offsetof(daedalus_vp9_mc_8h_meta, dst_off) == 0, "vp9_mc_8h: dst_off");
@@ -264,12 +359,8 @@ int daedalus_dispatch_vp9_mc_8h(daedalus_ctx *ctx, daedalus_substrate substrate,
 
 int daedalus_recipe_dispatch_vp9_mc_8h(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
     const uint8_t *src, size_t src_stride, size_t n_blocks, const daedalus_vp9_mc_8h_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
-  };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_8h"), DAEDALUS_SUBSTRATE_AUTO,
-      buffers, n_blocks, meta);
+  return daedalus_dispatch_vp9_mc_8h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
 }
 
 static_assert(offsetof(daedalus_vp9_mc_8h_avg_meta, dst_off) == 0, "vp9_mc_8h_avg: dst_off");
@@ -305,10 +396,6 @@ int daedalus_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, daedalus_substrate substr
 int daedalus_recipe_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, uint8_t *dst, size_t dst_stride,
     const uint8_t *src, size_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_8h_avg_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, (ptrdiff_t)dst_stride },
-    { (void *)src, (ptrdiff_t)src_stride },
-  };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_8h_avg"), DAEDALUS_SUBSTRATE_AUTO,
-      buffers, n_blocks, meta);
+  return daedalus_dispatch_vp9_mc_8h_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
 }

@@ -5,28 +5,43 @@
 
 #include <daedalus/table.h>
 
+daedalus_cpu_fn daedalus_vp9_iadst16__c_full;
+void daedalus_item_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+
 daedalus_cpu_fn daedalus_vp9_idct8__neon_dc;
 void daedalus_item_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    int32_t eob);
+void daedalus_clearing_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int32_t eob);
 
 daedalus_cpu_fn daedalus_vp9_idct8__neon_eob12;
 void daedalus_item_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
     int32_t eob);
+void daedalus_clearing_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob);
 
 daedalus_cpu_fn daedalus_vp9_idct8__neon_full;
 void daedalus_item_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    int32_t eob);
+void daedalus_clearing_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int32_t eob);
 
 daedalus_cpu_fn daedalus_vp9_idct8__c_dc;
 void daedalus_item_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
     int32_t eob);
+void daedalus_clearing_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob);
 
 daedalus_cpu_fn daedalus_vp9_idct8__c_eob12;
 void daedalus_item_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
     int32_t eob);
+void daedalus_clearing_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob);
 
 daedalus_cpu_fn daedalus_vp9_idct8__c_full;
 void daedalus_item_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    int32_t eob);
+void daedalus_clearing_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int32_t eob);
 
 daedalus_cpu_fn daedalus_vp9_idct8__neon_full_givensum16;
@@ -36,6 +51,17 @@ void daedalus_item_vp9_idct8__neon_full_givensum16(uint8_t *dst, ptrdiff_t dst_s
 daedalus_cpu_fn daedalus_vp9_idct8__neon_eob12_givensum16;
 void daedalus_item_vp9_idct8__neon_eob12_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob);
+
+daedalus_cpu_fn daedalus_vp9_idct8_10__c_full;
+void daedalus_item_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs);
+
+daedalus_cpu_fn daedalus_vp9_lpf16_10_h__c_full;
+void daedalus_item_vp9_lpf16_10_h__c_full(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
+
+daedalus_cpu_fn daedalus_vp9_lpf16_10_v__c_full;
+void daedalus_item_vp9_lpf16_10_v__c_full(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_lpf4_h__neon_full_early;
 void daedalus_item_vp9_lpf4_h__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
@@ -69,24 +95,84 @@ daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full_x2;
 void daedalus_item_vp9_lpf4_v__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
+daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full_branch_early;
+void daedalus_item_vp9_lpf8_h__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
+
+daedalus_cpu_fn daedalus_vp9_lpf8_h__c_full;
+void daedalus_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
+
 daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full;
 void daedalus_item_vp9_lpf8_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
-daedalus_cpu_fn daedalus_vp9_lpf8_h__c_full;
-void daedalus_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+daedalus_cpu_fn daedalus_vp9_lpf8_v__neon_full_branch_early;
+void daedalus_item_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
+
+daedalus_cpu_fn daedalus_vp9_lpf8_v__c_full;
+void daedalus_item_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_lpf8_v__neon_full;
 void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
-daedalus_cpu_fn daedalus_vp9_lpf8_v__c_full;
-void daedalus_item_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh);
+daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8_dot;
+void daedalus_item_vp9_mc_8h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8;
+void daedalus_item_vp9_mc_8h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h__neon_rows8;
+void daedalus_item_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h__neon_full;
+void daedalus_item_vp9_mc_8h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h__c_sub8;
+void daedalus_item_vp9_mc_8h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h__c_rows8;
+void daedalus_item_vp9_mc_8h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__c_full;
 void daedalus_item_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8_r2_dot;
+void daedalus_item_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_sub8_dot;
+void daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_sub8;
+void daedalus_item_vp9_mc_8h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_rows8;
+void daedalus_item_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_full;
+void daedalus_item_vp9_mc_8h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_sub8;
+void daedalus_item_vp9_mc_8h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_rows8;
+void daedalus_item_vp9_mc_8h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_full;

@@ -11,24 +11,26 @@ def emit(kernel: Kernel) -> tuple[Body, ...]:
     """The bodies of a variant: one, for a single item."""
     ranges, hostile = Ranges(kernel), Ranges(kernel, hostile=True)
     lines: list[str] = []
+    names = Names(fixed_names(kernel))
     for t in kernel.temps:
         dims = "".join(f"[{n}]" for n in t.extents)
         lines.append(f"{ranges.dtype(t.name).c} {t.name}{dims};")
         if t.init is not None:
-            lines += _filled(t)
+            lines += _filled(t, [names.fresh("i") for _ in t.extents])
     for n, stage in enumerate(kernel.stages):
         lines.append(stage_remark(kernel, n))
         lines += _stage(kernel, stage, ranges, hostile, fixed_names(kernel))
     return (body(kernel, 1, "one_item", lines),)
 
 
-def _filled(t: Buffer) -> list[str]:
-    """Gives every element of a temp its first value."""
-    lines = []
-    for n, extent in enumerate(t.extents):
-        lines.append(f"for (int i{n} = 0; i{n} < {extent}; i{n}++) {{")
-    place = t.name + "".join(f"[i{n}]" for n in range(len(t.extents)))
-    return [*lines, f"{place} = {t.init};", *(["}"] * len(t.extents))]
+def _filled(t: Buffer, counters: list[str]) -> list[str]:
+    """Gives every element of a temp its first value; a counter an axis."""
+    lines = [
+        f"for (int {i} = 0; {i} < {extent}; {i}++) {{"
+        for i, extent in zip(counters, t.extents, strict=True)
+    ]
+    place = t.name + "".join(f"[{i}]" for i in counters)
+    return [*lines, f"{place} = {t.init};", *(["}"] * len(counters))]
 
 
 def access(b: Buffer, index: tuple[Affine, ...], name: str) -> str:
@@ -60,16 +62,38 @@ def with_values(index: tuple[Affine, ...], values: list[str]) -> tuple[Affine, .
     return tuple(Affine(a.const, tuple((spelled(t), c) for t, c in a.terms)) for a in index)
 
 
+def _wide(b: Buffer, load: Node, hostile: Ranges) -> bool:
+    """Whether the sum that makes a place may leave 32 bits on the way, though it ends inside."""
+    reach = 0
+    for a in load.index:
+        reach += abs(a.const)
+        for name, c in a.terms:
+            if name.startswith("#"):
+                r = hostile.of(load.args[int(name[1:])])
+                reach += abs(c) * max(abs(r.lo), abs(r.hi))
+    return bool(load.args) and reach * (b.size if b.kind == "block" else 1) >= 2**30
+
+
+def scalars(
+    kernel: Kernel, ranges: Ranges, hostile: Ranges, names: Names, item: str = ""
+) -> Scalars:
+    """Scalars whose loads and parameters are those of an item; `item` is its subscript, if any."""
+
+    def load(n: Node, values: Scalars) -> str:
+        b = kernel.buffer(n.attr[0])
+        spelled = [values.operand(a) for a in n.args]
+        if _wide(b, n, hostile):
+            spelled = [f"(int64_t){v}" for v in spelled]
+        return access(b, with_values(n.index, spelled), f"{b.name}{item}")
+
+    return Scalars(kernel, ranges, hostile, names, load, lambda p: f"{p}{item}")
+
+
 def _stage(
     kernel: Kernel, stage: Stage, ranges: Ranges, hostile: Ranges, fixed: tuple[str, ...]
 ) -> list[str]:
     names = Names((*fixed, *(lane for lane, _ in stage.dims)))
-
-    def load(n: Node, values: Scalars) -> str:
-        index = with_values(n.index, [values.operand(a) for a in n.args])
-        return access(kernel.buffer(n.attr[0]), index, n.attr[0])
-
-    outer = Scalars(kernel, ranges, hostile, names, load, lambda p: p)
+    outer = scalars(kernel, ranges, hostile, names)
     limits = dict(stage.limits)
     deciding = [*limits.values()] + ([] if stage.given is None else [stage.given])
     outer.stage(stage, deciding)
@@ -78,12 +102,18 @@ def _stage(
     if stage.given is not None:
         lines.append(f"if ({outer.text(stage.given)}) {{")
     for lane, n in stage.dims:
-        most = f"daedalus_min({outer.text(limits[lane])}, {n})" if lane in limits else str(n)
+        most = outer.limited(limits[lane], n) if lane in limits else str(n)
         lines.append(f"for (int {lane} = 0; {lane} < {most}; {lane}++) {{")
+    lines += point_lines(kernel, stage, scalars(kernel, ranges, hostile, names), ranges)
+    return lines + ["}"] * (len(stage.dims) + (stage.given is not None) + scoped)
 
-    s = Scalars(kernel, ranges, hostile, names, load, lambda p: p)
-    s.stage(stage, [n for n in stage.roots() if n not in deciding])
-    lines += s.lines
+
+def point_lines(kernel: Kernel, stage: Stage, s: Scalars, ranges: Ranges) -> list[str]:
+    """What a stage does at one point of its domain; the axes are variables in scope."""
+    s.stage(
+        stage, [n for store in stage.stores for n in (store.value, store.mask) if n is not None]
+    )
+    lines = list(s.lines)
     for store in stage.stores:
         b = kernel.buffer(store.buffer)
         ctype = ranges.dtype(b.name).c
@@ -94,7 +124,7 @@ def _stage(
             lines.append(assign)
         else:
             lines += [f"if ({s.text(store.mask)}) {{", assign, "}"]
-    return lines + ["}"] * (len(stage.dims) + (stage.given is not None) + scoped)
+    return lines
 
 
 def _stored(store: Store, place: str, s: Scalars) -> str:

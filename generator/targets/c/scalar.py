@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from daedalus.dsl.ir import DType, Kernel, Node, Op, Stage, walk
 from daedalus.dsl.ranges import Interval, Ranges
+from daedalus.generator.targets.shell import table_name
 
 # Names a generated function uses itself, or that C reserves.
 _RESERVED = frozenset(
@@ -55,22 +56,38 @@ class Scalars:
     ) -> None:
         self.kernel, self.ranges, self.hostile, self.names = kernel, ranges, hostile, names
         self._load, self._param = load, param
+        self._at: dict[str, str] = {}  # how an axis is spelled, where not by its name
         self.lines: list[str] = []
         self._indexing: set[Node] = set()
         self._text: dict[Node, str] = {}
         self._atomic: set[Node] = set()  # needs no parentheses as an operand
         self._uses: Counter[Node] = Counter()
+        self._inline = False
 
     def stage(self, stage: Stage, roots: list[Node]) -> None:
-        """Declares locals for all values below `roots`, in the author's order."""
+        """Declares locals for all values below `roots`, in the author's order.
+
+        Parameters that decide where the stage touches memory are kept within their ranges.
+        """
         below = set(walk(roots))
         self._uses.update(roots)
         self._uses.update(a for n in below for a in n.args)
-        places = [a for n in below if n.op is Op.LOAD for a in n.args]
+        places = [a for n in stage.nodes() if n.op is Op.LOAD for a in n.args]
         places += [n for _, n in stage.limits]
         self._indexing = {n for n in walk(places) if n.op is Op.PARAM}
         for node in sorted(below, key=lambda n: n.seq):
             self._emit(node)
+
+    def inline(self, root: Node, at: dict[str, str]) -> str:
+        """A value as one expression: of what was emitted before, with some axes spelled anew."""
+        before = dict(self._text), set(self._atomic), dict(self._at)
+        self._at, self._inline = {**self._at, **at}, True
+        for node in sorted(walk((root,)), key=lambda n: n.seq):
+            if node not in before[0]:
+                self._emit(node)
+        text = self._text[root]
+        (self._text, self._atomic, self._at), self._inline = before, False
+        return text
 
     def text(self, node: Node) -> str:
         """The C expression of a value emitted before, as an argument or a condition."""
@@ -80,9 +97,16 @@ class Scalars:
         """The same, in parentheses where an operator beside it could tear it apart."""
         return self._text[node] if node in self._atomic else f"({self._text[node]})"
 
+    def limited(self, node: Node, most: int) -> str:
+        """The smaller of a value emitted before and a number."""
+        wide = "64" if self.c_type(node) == "int64_t" else ""
+        return f"daedalus_min{wide}({self._text[node]}, {most})"
+
     def _emit(self, node: Node) -> None:
         expr, atomic = self._expression(node)
-        plain = re.fullmatch(r"\w+", expr) is not None
+        if node in self.hostile.wraps and self._narrows(node):
+            expr, atomic = f"(int32_t)({expr})", True  # or an item could carry more on from here
+        plain = self._inline or re.fullmatch(r"\w+", expr) is not None
         if not plain and (node.op is Op.LOAD or node.name or self._uses[node] > 1):
             name = self.names.fresh(node.name or f"t{node.seq}")
             self.lines.append(f"const {self.c_type(node)} {name} = {expr};")
@@ -95,6 +119,12 @@ class Scalars:
         if node.is_bool:
             return "int"
         return "int32_t" if self._fits32(self.ranges.of(node)) else "int64_t"
+
+    def _narrows(self, node: Node) -> bool:
+        """Whether the value has 32 bits, but is computed of wider ones."""
+        return self.c_type(node) == "int32_t" and any(
+            self.c_type(x) == "int64_t" for x in node.args
+        )
 
     @staticmethod
     def _fits32(r: Interval) -> bool:
@@ -112,7 +142,7 @@ class Scalars:
             case Op.PARAM:
                 return self._parameter(n), True
             case Op.LANE:
-                return n.attr[0], True
+                return self._at.get(n.attr[0], n.attr[0]), True
             case Op.LOAD:
                 return self._load(n, self), True
             case Op.ASSUME:
@@ -189,7 +219,7 @@ class Scalars:
             f"({self._text[x]}, 0, {limit})]"
             for x, limit in zip(n.args, limits, strict=False)
         )
-        return f"{table.name}{index}"
+        return f"{table_name(table)}{index}"
 
 
 def _literal(value: int) -> str:

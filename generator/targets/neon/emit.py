@@ -5,14 +5,21 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from daedalus.dsl.errors import Loc
-from daedalus.dsl.ir import Kernel, Node, Op, Stage
+from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
-from daedalus.generator.targets.c.emit import access
+from daedalus.generator.targets.c.emit import point_lines, scalars
 from daedalus.generator.targets.c.scalar import Names, Scalars
+from daedalus.generator.targets.neon.branches import Branch, find_branch
 from daedalus.generator.targets.neon.constants import ConstantLanes
-from daedalus.generator.targets.neon.memory import Memory, padded_lanes
+from daedalus.generator.targets.neon.dots import Dots
+from daedalus.generator.targets.neon.lanes import Lanes
+from daedalus.generator.targets.neon.memory import Memory
+from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.targets.neon.order import Step, order
+from daedalus.generator.targets.neon.rows import RowPointers
+from daedalus.generator.targets.neon.scope import Scope
 from daedalus.generator.targets.neon.select import Choice, Demand, Need, NotLowerable, Selection
+from daedalus.generator.targets.neon.strips import Walk, bounds, one_sided, walk_of
 from daedalus.generator.targets.neon.vectors import (
     ByScalar,
     Group,
@@ -21,6 +28,8 @@ from daedalus.generator.targets.neon.vectors import (
     Shape,
     cast,
     combine,
+    ctype,
+    low,
     operation,
     suffix,
 )  # fmt: skip
@@ -34,35 +43,34 @@ def emit(kernel: Kernel, watch: Watch | None = None) -> tuple[Body, ...]:
 
     `watch` sees the selection of every stage.
     """
-    _refuse_unknown(kernel)
     counts = sorted({kernel.items_per_vector, 1}, reverse=True)
     return tuple(
         body(kernel, n, *_body(replace(kernel, items_per_vector=n), watch)) for n in counts
     )
 
 
-def _refuse_unknown(kernel: Kernel) -> None:
-    """What the language has and this back end does not do yet is an error at its line."""
+def _refuse_unknown(kernel: Kernel, walks: tuple[Walk, ...], ranges: Ranges) -> None:
+    """What the language has and this back end does not do is an error at its line."""
     found: list[tuple[str, Loc]] = [
-        ("a temp with a first value", t.loc) for t in kernel.temps if t.init is not None
+        ("a temp with a first value has", t.loc) for t in kernel.temps if t.init is not None
     ]
-    for stage in kernel.stages:
-        if stage.given is not None:
-            found.append(("a stage under a condition", stage.loc))
-        if stage.limits:
-            found.append(("an axis whose extent a parameter decides", stage.loc))
-        found += [("accumulation", s.loc) for s in stage.stores if s.combine]
-        for n in stage.nodes():
-            if n.op is Op.LOAD and n.args:
-                found.append(("a place known only at run time", n.loc))
-            elif n.op is Op.LANE:
-                found.append(("a lane as a value", n.loc))
-            elif n.op is Op.PARAM and n.index:
-                found.append(("an array parameter", n.loc))
+    for walk in walks:
+        stage = walk.point
+        if kernel.items_per_vector > 1 and (stage.given is not None or stage.limits):
+            found.append(("several items side by side cannot differ in extent: this stage has",
+                          stage.loc))  # fmt: skip
+        if kernel.items_per_vector > 1 and walk.axis:
+            found.append(("several items side by side on an axis cut into strips have", stage.loc))
+        found += [("accumulation has", s.loc) for s in stage.stores if s.combine]
+        found += [
+            ("a store under a condition of the lane's number has", s.loc)
+            for s in stage.stores
+            if s.mask is not None and not (walk.axis and one_sided(stage, s.mask, ranges))
+        ]
     if found:
         what, loc = found[0]
         raise NotLowerable(
-            "neon", f"{what} has no NEON form yet", loc, kernel.id,
+            "neon", f"{what} no NEON form", loc, kernel.id,
             hint=f'give {kernel.id} prod = ["c_full"] in schedules.toml',
         )  # fmt: skip
 
@@ -70,52 +78,122 @@ def _refuse_unknown(kernel: Kernel) -> None:
 def _body(kernel: Kernel, watch: Watch | None) -> tuple[str, list[str]]:
     """Name and statements of the body for the items that a vector holds."""
     items = kernel.items_per_vector
-    ranges, hostile = Ranges(kernel), Ranges(kernel, hostile=True)
-    names = Names(fixed_names(kernel))
-    constants = ConstantLanes(names)
-    memory = Memory(kernel, ranges, names)
+    before = Ranges(kernel)
+    walks = tuple(walk_of(kernel, s, before) for s in kernel.stages)
+    _refuse_unknown(kernel, walks, before)
+    context = _Context(
+        kernel, replace(kernel, stages=tuple(w.vector for w in walks)), walks, Names(
+            fixed_names(kernel) + tuple(axis for w in walks for axis, _ in w.vector.dims)
+        ),
+    )  # fmt: skip
     lines: list[str] = []
-    for n, stage in enumerate(kernel.stages):
+    for n, walk in enumerate(walks):
         lines.append(stage_remark(kernel, n))
-        one = _Stage(kernel, stage, ranges, hostile, names, constants, memory)
-        if watch is not None:
-            watch(one.selection)
-        lines += one.emit()
+        lines += _walked(context, walk, watch)
     name = {1: "one_item"}.get(items, f"items_{items}")
-    head = constants.declarations() + memory.declarations()
+    head = context.rows.declarations() + context.constants.declarations()
+    head += context.memory.declarations()
     return name, head + lines
 
 
-class _Stage:
-    """Emits one stage."""
+class _Context:
+    """What the stages of a body share."""
 
     def __init__(
-        self, kernel: Kernel, stage: Stage, ranges: Ranges, hostile: Ranges,
-        names: Names, constants: ConstantLanes, memory: Memory,
-    ) -> None:  # fmt: skip
-        self.kernel, self.stage, self.ranges, self.names = kernel, stage, ranges, names
-        self.constants, self.memory = constants, memory
+        self, points: Kernel, vectors: Kernel, walks: tuple[Walk, ...], names: Names
+    ) -> None:
+        self.points, self.vectors, self.names = points, vectors, names
+        self.ranges, self.hostile = Ranges(vectors), Ranges(vectors, hostile=True)
+        self.point_ranges = (Ranges(points), Ranges(points, hostile=True))
+        self.constants, self.rows = ConstantLanes(names), RowPointers(names)
+        self.memory = Memory(vectors, self.ranges, walks)
+
+
+def _walked(context: _Context, walk: Walk, watch: Watch | None) -> list[str]:
+    """A stage: its condition, its loops, its vectors, and what is left of a strip."""
+    stage = _Stage(context, walk)
+    if watch is not None:
+        watch(stage.selection)
+    if walk.plain:
+        return stage.emit()
+    outer = scalars(context.points, *context.point_ranges, context.names)
+    given, limits = walk.point.given, walk.limits
+    outer.stage(walk.point, [n for n in (given, *limits.values()) if n is not None])
+    lines = ["{", *outer.lines]
+    depth = 1
+    if given is not None:
+        lines.append(f"if ({outer.text(given)}) {{")
+        depth += 1
+
+    def extent(axis: str, most: int) -> str:
+        return outer.limited(limits[axis], most) if axis in limits else str(most)
+
+    for axis, most in stage.lanes.loops:
+        if axis != walk.axis:
+            lines.append(f"for (int {axis} = 0; {axis} < {extent(axis, most)}; {axis}++) {{")
+            depth += 1
+    if walk.axis:
+        most = walk.point.extents[walk.axis]
+        lines += _strips(context, walk, stage, outer, extent(walk.axis, most))
+    else:
+        lines += stage.emit()
+    return lines + ["}"] * depth
+
+
+def _strips(
+    context: _Context, walk: Walk, stage: "_Stage", outer: Scalars, extent: str
+) -> list[str]:
+    """An axis a vector at a time, as long as whole vectors are left; then the remaining points."""
+    axis, lanes = walk.axis, walk.lanes
+    end = context.names.fresh(f"{axis}_end")
+    conditions = [f"{lanes} * {axis} + {lanes} <= {end}"]
+    for bound in bounds(walk, context.point_ranges[0]):
+        at = f"({lanes} * {axis} + {bound.at})"
+        conditions.append(f"({outer.inline(bound.condition, {axis: at})})")
+    point = scalars(context.points, *context.point_ranges, context.names)
+    lines = [f"const int {end} = {extent};", f"int {axis} = 0;"]
+    lines += [f"for (; {' && '.join(conditions)}; {axis}++) {{", *stage.emit(), "}"]
+    lines.append(f"for ({axis} *= {lanes}; {axis} < {end}; {axis}++) {{")
+    return [*lines, *point_lines(context.points, walk.point, point, context.point_ranges[0]), "}"]
+
+
+class _Stage:
+    """Emits the vectors of one stage."""
+
+    def __init__(self, context: _Context, walk: Walk) -> None:
+        self.kernel = kernel = context.vectors
         self.items = kernel.items_per_vector
-        self.per_item = padded_lanes(stage)
+        self.leave = "continue;" if walk.axis else "return;"  # where the guard holds on no lane
+        self.stage, self.ranges, self.constants = walk.vector, context.ranges, context.constants
+        self.memory, self.names = context.memory, context.names
+        self.lanes = Lanes(walk.vector, self.items)
+        self.per_item = self.lanes.padded
         self.shape = Shape(self.items * self.per_item)
-        self.selection = Selection(kernel, stage, ranges, self.shape)
-        self.out = Lines(names.fresh)
+        self.selection = Selection(kernel, self.lanes, self.ranges, self.shape)
+        self.out = Lines(context.names.fresh)
         self.groups: dict[Need, Group] = {}
-        self.scalars = [self._scalars(k, hostile) for k in range(self.items)]
-        memory.enter(stage, self.shape)
+        many = [f"[{k}]" if self.items > 1 else "" for k in range(self.items)]
+        self.scalars = [
+            scalars(kernel, context.ranges, context.hostile, context.names, m) for m in many
+        ]
+        self.scope = Scope(
+            kernel, self.ranges, context.names, self.lanes, self.shape,
+            lambda node, item: self.scalars[item].operand(node),
+            context.rows if walk.plain else None, self.out, {},
+        )  # fmt: skip
 
-    def _scalars(self, k: int, hostile: Ranges) -> Scalars:
-        """Uniform values of the k-th item, as C scalars."""
-        many = f"[{k}]" if self.items > 1 else ""
-
-        def load(n: Node, values: Scalars) -> str:
-            b = self.kernel.buffer(n.attr[0])
-            return access(b, n.index, self.memory.pointer(b, k))
-
-        return Scalars(self.kernel, self.ranges, hostile, self.names, load, lambda p: f"{p}{many}")
+        self.dots = Dots(self.scope)
+        for node in self.stage.nodes():
+            if node.op is Op.DOT and not self.dots.fits(node):
+                raise NotLowerable(
+                    "neon", "eight outputs of a dot product do not lie beside one another",
+                    node.loc, kernel.id, hint="leave dot out of the schedule",
+                )  # fmt: skip
 
     def emit(self) -> list[str]:
-        steps = order(self.selection, self.memory)
+        self.memory.enter(self.scope)
+        branch = find_branch(self.selection) if self.kernel.branches else None
+        steps = order(self.selection, self.memory, branch)
         uniform_nodes = [
             n for s in steps for n in s.uniform_values(self.selection) if n.op is not Op.CONST
         ]
@@ -134,6 +212,8 @@ class _Stage:
         elif step.stores:
             values = [self.groups[self._store_need(n)] for n in step.stores]
             self.memory.store(self.out, [self.stage.stores[n] for n in step.stores], values)
+        elif step.branch is not None:
+            self._branch(step.branch)
         elif step.need is not None:
             self.groups[step.need] = self._value(step.need, self.selection.chosen[step.need])
 
@@ -145,13 +225,21 @@ class _Stage:
         if choice.op == "":
             return self.groups[choice.inputs[0]]
         if choice.op == "load":
-            return self.memory.load(self.out, node, demand.width)
+            return self.memory.load(self.out, node)
+        if choice.op == "dot":
+            return self.dots.emit(self.out, node)
+        if choice.op == "lane":
+            return self._lane_numbers(node, demand.width)
         if choice.op == "dup":
             return self._dup(node, demand)
         operands = [self.groups[i] for i in choice.inputs]
         scalar = self._scalar(choice, demand.width) if choice.scalars else None
         texts, sign = operation(choice.op, self.shape, demand.width, operands, scalar, choice.imm)
-        return self._let(self._wanted(node, demand), sign, demand.width, texts)
+        wanted = self._wanted(node, demand)
+        if OPS[choice.op].shape in ("long", "wide") and self.shape.bits(demand.width) == 64:
+            quad = self.out.let(wanted, sign, demand.width, 128, texts[0])
+            return Group((low(quad, sign, demand.width),), demand.width, sign, quad)
+        return self._let(wanted, sign, demand.width, texts)
 
     def _wanted(self, node: Node, demand: Demand) -> str:
         """A name near the author's: the value's, with what form of it this is."""
@@ -207,6 +295,20 @@ class _Stage:
             texts.append(self._fill(inside, sign, w))
         return self._let(self._wanted(node, demand), sign, w, texts)
 
+    def _lane_numbers(self, node: Node, w: int) -> Group:
+        """Every lane's coordinate on an axis."""
+        numbers = [p[node.attr[0]] for p in self.lanes.points()]
+        numbers = (numbers + [0] * (self.per_item - len(numbers))) * self.items
+        per = self.shape.per_register(w)
+        q = "q" if self.shape.bits(w) == 128 else ""
+        texts = []
+        for r in range(self.shape.count(w)):
+            entries = ", ".join(map(str, numbers[r * per : (r + 1) * per]))
+            texts.append(
+                f"vld1{q}_u{w}(((const uint{w}_t[{self.shape.bits(w) // w}]){{{entries}}}))"
+            )
+        return self._let(self._wanted(node, Demand("bits", w)), "u", w, texts)
+
     def _wanted_constant(self, node: Node, demand: Demand) -> str:
         text = str(node.value).replace("-", "minus")
         return f"k{text}{'_neg' if demand.kind == 'negated' else ''}"
@@ -246,8 +348,36 @@ class _Stage:
         # In parentheses: an intrinsic may be a macro, which the commas would fall apart for.
         return f"vld1{q}_{suffix(sign, w)}(((const {elem}[]){{{entries}}}))"
 
+    def _branch(self, branch: Branch) -> None:
+        """The values that come out of a block take those of their other arms before it."""
+        chosen, results = self.selection.chosen, {}
+        for need in branch.selects:
+            node, demand = need
+            other = self.groups[chosen[need].inputs[2]]
+            bits, sign = self.shape.bits(demand.width), other.sign
+            names = [self.names.fresh(self._wanted(node, demand)) for _ in other.names]
+            for name, before in zip(names, other.names, strict=True):
+                self.out.lines.append(f"{ctype(sign, demand.width, bits)} {name} = {before};")
+            results[need] = Group(tuple(names), demand.width, sign)
+        self.out.lines.append(f"if ({self._any(self.groups[branch.mask])}) {{")
+        for need in branch.inside:
+            self.groups[need] = self._value(need, chosen[need])
+        for need, group in results.items():
+            operands = [self.groups[i] for i in chosen[need].inputs]
+            texts, sign = operation("bsl", self.shape, group.width, operands, None, 0)
+            bits = self.shape.bits(group.width)
+            for name, text in zip(group.names, texts, strict=True):
+                value = cast(text, (sign, group.width), (group.sign, group.width), bits)
+                self.out.lines.append(f"{name} = {value};")
+        self.out.lines.append("}")
+        self.groups |= results
+
     def _guard(self, mask: Group) -> None:
-        """Leaves the body where the mask holds on no lane."""
+        """Leaves the body, or the strip, where the mask holds on no lane."""
+        self.out.lines += [f"if (!({self._any(mask)})) {{", self.leave, "}"]
+
+    def _any(self, mask: Group) -> str:
+        """Whether a mask holds on some lane, as C text."""
         bits = self.shape.bits(mask.width)
         regs = [cast(n, (mask.sign, mask.width), ("u", 64), bits) for n in mask.names]
         lanes = [
@@ -257,4 +387,4 @@ class _Stage:
         ]
         if self.shape.lanes * mask.width == 32:
             lanes = [f"(uint32_t){lanes[0]}"]
-        self.out.lines += [f"if (({' | '.join(lanes)}) == 0) {{", "return;", "}"]
+        return f"({' | '.join(lanes)}) != 0"

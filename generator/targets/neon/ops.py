@@ -8,8 +8,9 @@ Shapes, for a result of w bits a lane:
   narrow  operand of 2w bits
 
 `signs` has a letter an operand and one for the result: u, s, or = (either; bits only).
-`form` says what else the intrinsic takes: "" nothing, "n" an immediate, "k" a constant or a
-run-time scalar as its last operand (by lane, or the _n_ form).
+`form` says what else the intrinsic takes: "" nothing, "n" an immediate, "m" an immediate in all
+lanes of a vector, "k" a constant or a run-time scalar as its last operand (by lane, or the _n_
+form).
 
 `meaning(w, args, imm)` computes a lane on integers (or arrays of them, element by element), given
 and returned as values of the lane's sign (for "=": congruent modulo 2**w); the tests of the
@@ -109,6 +110,7 @@ _ALL: list[MachineOp] = [
     MachineOp("cgt_u", "cgt", "same", "uuu", lambda w, a, n: _mask(a[0] > a[1])),
     MachineOp("cgt_s", "cgt", "same", "ssu", lambda w, a, n: _mask(a[0] > a[1])),
     MachineOp("and", "and", "same", "===", lambda w, a, n: a[0] & a[1]),
+    MachineOp("and_n", "and", "same", "uu", lambda w, a, n: a[0] & n, "m"),
     MachineOp("orr", "orr", "same", "===", lambda w, a, n: a[0] | a[1]),
     MachineOp("bic", "bic", "same", "===", lambda w, a, n: a[0] & ~a[1]),
     MachineOp("orn", "orn", "same", "===", lambda w, a, n: a[0] | ~a[1]),

@@ -8,30 +8,32 @@ come just before their first use; a store as soon as it may.
 from dataclasses import dataclass
 
 from daedalus.dsl.ir import Node
+from daedalus.generator.targets.neon.branches import Branch
 from daedalus.generator.targets.neon.memory import Memory
 from daedalus.generator.targets.neon.select import Need, Selection
 
-_SINKING = frozenset({"load", "dup", "alias", "movn", "movl_u", "movl_s", "qmovn_u", "qmovn_s",
-                      "qmovun", "neg"})  # fmt: skip
+_SINKING = frozenset({"load", "lane", "dup", "alias", "movn", "movl_u", "movl_s", "qmovn_u",
+                      "qmovn_s", "qmovun", "neg"})  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Step:
-    """A value to compute, stores to do together, or the guard to test."""
+    """A value to compute, stores to do together, the guard to test, or a branch."""
 
     need: Need | None = None
     stores: tuple[int, ...] = ()
     guard: Need | None = None
+    branch: Branch | None = None
 
     def uniform_values(self, selection: Selection) -> list[Node]:
         """The scalars this step takes."""
-        if self.need is None:
-            return []
-        choice = selection.chosen[self.need]
-        return list(choice.scalars)
+        needs = [] if self.need is None else [self.need]
+        if self.branch is not None:
+            needs += [*self.branch.selects, *self.branch.inside]
+        return [n for need in needs for n in selection.chosen[need].scalars]
 
 
-def order(selection: Selection, memory: Memory) -> list[Step]:
+def order(selection: Selection, memory: Memory, branch: Branch | None) -> list[Step]:
     """All steps of the stage."""
     needs = selection.reached()
     position = {need: n for n, need in enumerate(needs)}
@@ -41,7 +43,7 @@ def order(selection: Selection, memory: Memory) -> list[Step]:
         for i in selection.chosen[need].inputs:
             users[i].append(need)
     stage = selection.stage
-    groups = memory.store_groups(stage)
+    groups = memory.store_groups()
     stored_at = {n: g for g in groups for n in g}
     store_key = {g: max(selection.roots[n][0].seq for n in g) + 0.5 for g in groups}
     for need in reversed(needs):  # users before what they use
@@ -55,7 +57,12 @@ def order(selection: Selection, memory: Memory) -> list[Step]:
             ]
             own = min(later, default=own)
         key[need] = (own, position[need])
-    steps: list[tuple[tuple[float, int], Step]] = [(key[need], Step(need=need)) for need in needs]
+    alone = set() if branch is None else {*branch.selects, *branch.inside}
+    steps: list[tuple[tuple[float, int], Step]] = [
+        (key[need], Step(need=need)) for need in needs if need not in alone
+    ]
+    if branch is not None:
+        steps.append((min(key[n] for n in branch.selects), Step(branch=branch)))
     steps += [((store_key[g], len(needs)), Step(stores=g)) for g in groups]
     if stage.guard is not None:
         root = selection.roots[-1]
@@ -64,12 +71,31 @@ def order(selection: Selection, memory: Memory) -> list[Step]:
     return _with_dependencies(selection, memory, [s for _, s in steps])
 
 
+def _loads(node: Node, op: str) -> tuple[Node, ...]:
+    """What a leaf reads from memory."""
+    return (node,) if op == "load" else node.args[1:] if op == "dot" else ()
+
+
+def _taken(selection: Selection, branch: Branch) -> list[Need]:
+    """What a branch needs from outside."""
+    own = {*branch.selects, *branch.inside}
+    inputs = [i for n in (*branch.inside, *branch.selects) for i in selection.chosen[n].inputs]
+    return [i for i in dict.fromkeys(inputs) if i not in own]
+
+
 def _with_dependencies(selection: Selection, memory: Memory, steps: list[Step]) -> list[Step]:
     """The steps in the wanted order, each preceded by what it depends on."""
     by_need = {s.need: s for s in steps if s.need is not None}
+    for s in steps:
+        if s.branch is not None:
+            by_need |= dict.fromkeys(s.branch.selects, s)
     guard = next((s for s in steps if s.guard is not None), None)
     stage = selection.stage
-    loads = [n for n in selection.reached() if selection.chosen[n].op == "load"]
+    loads = [
+        (need, ld)
+        for need in selection.reached()
+        for ld in _loads(need[0], selection.chosen[need].op)
+    ]
     done: set[Step] = set()
     out: list[Step] = []
 
@@ -82,10 +108,12 @@ def _with_dependencies(selection: Selection, memory: Memory, steps: list[Step]) 
             before = [by_need[i] for i in selection.chosen[step.need].inputs]
         elif step.guard is not None:
             before = [by_need[step.guard]]
+        elif step.branch is not None:
+            before = [by_need[n] for n in _taken(selection, step.branch)]
         else:
             before = [by_need[selection.roots[n]] for n in step.stores]
             written = [stage.stores[n] for n in step.stores]
-            before += [by_need[ld] for ld in loads if memory.overlaps(stage, ld[0], written)]
+            before += [by_need[need] for need, ld in loads if memory.overlaps(ld, written)]
             if guard is not None:
                 before.append(guard)
         for b in before:

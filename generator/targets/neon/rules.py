@@ -11,7 +11,8 @@ operands demanded as `takes`:
   bits             bits at w                 half_u, half_s   the value, exact in w/2 bits
   u, s             the value, exact at w     twice            bits at 2w
   twice_u, twice_s the value, exact at 2w    mask             mask at w
-  sat_u, sat_s     limited, at w             const            a constant or uniform, as a scalar
+  sat_u, sat_s     limited, at w             twice_sat_u, twice_sat_s   limited, at 2w
+                                             const            a constant or uniform, as a scalar
   half_const_u, half_const_s                 a scalar that fits w/2 bits
   negated          bits at w of the negated value
 
@@ -104,6 +105,12 @@ def _twice(node: Node) -> Iterator[tuple[Node, ...]]:
 def _without_constant(node: Node) -> Iterator[tuple[Node, ...]]:
     if _log2(node) > 0:
         yield (node.args[0],)
+
+
+def _wrapped_operand(node: Node) -> Iterator[tuple[Node, ...]]:
+    """x, of wrap(x) * 2**k."""
+    if _log2(node) > 0 and node.args[0].op is Op.WRAP:
+        yield node.args[0].args
 
 
 def _masked(node: Node) -> Iterator[tuple[Node, ...]]:
@@ -201,6 +208,19 @@ def _wraps_here(node: Node, w: int, of: RangeOf) -> bool:
     return w <= int(node.attr[0].bits)
 
 
+def _low_bits_of(node: Node, w: int, of: RangeOf) -> bool:
+    return not node.attr[0].signed and int(node.attr[0].bits) < w
+
+
+def _low_mask(node: Node) -> int:
+    return (1 << int(node.attr[0].bits)) - 1
+
+
+def _shifts_wrap_out(node: Node, w: int, of: RangeOf) -> bool:
+    """What the wrap removes is shifted out of the lane anyway."""
+    return _log2(node) < w <= int(node.args[0].attr[0].bits) + _log2(node)
+
+
 def _negatable(node: Node, w: int, of: RangeOf) -> bool:
     """-b exists in the signed lane."""
     lo, hi = limits(w, True)
@@ -277,6 +297,10 @@ RULES: tuple[Rule, ...] = (
         "shl", Op.MUL, "bits", ("bits",), "shl_n", pick=_without_constant, imm=_log2,
         when=_power_fits,
     ),
+    Rule(
+        "shl_wrapped", Op.MUL, "bits", ("bits",), "shl_n", pick=_wrapped_operand, imm=_log2,
+        when=_shifts_wrap_out,
+    ),
     *_signed_pair(
         "shll", Op.MUL, "bits", ("half_#",), "shll_n_#", pick=_without_constant, imm=_log2,
         when=_power_fits_half, widths=_LONG,
@@ -305,6 +329,10 @@ RULES: tuple[Rule, ...] = (
         when=_shift_fits, widths=_NARROW,
     ),
     *_signed_pair(
+        "qshrn_parts", Op.SHR, "sat_#", ("twice_sat_#",), "qshrn_n_#",
+        imm=lambda n: int(n.attr[0]), when=_shift_fits, widths=_NARROW,
+    ),
+    *_signed_pair(
         "hadd", Op.SHR, "bits", ("#", "#"), "hadd_#", pick=_halved_sum, when=_shift_by_one
     ),
     *_signed_pair(
@@ -321,6 +349,10 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "qrshrun", Op.RSHR, "sat_u", ("twice_s",), "qrshrun_n", imm=lambda n: int(n.attr[0]),
         when=_shift_fits, widths=_NARROW,
+    ),
+    *_signed_pair(
+        "qrshrn_parts", Op.RSHR, "sat_#", ("twice_sat_#",), "qrshrn_n_#",
+        imm=lambda n: int(n.attr[0]), when=_shift_fits, widths=_NARROW,
     ),
     *_signed_pair(
         "rhadd", Op.RSHR, "bits", ("#", "#"), "rhadd_#", pick=_halved_sum, when=_shift_by_one
@@ -342,6 +374,7 @@ RULES: tuple[Rule, ...] = (
     Rule("max_sat_u", Op.MAX, "bits", ("sat_u",), "", pick=_first, when=_max_is_limit(False)),
     Rule("max_sat_s", Op.MAX, "bits", ("sat_s",), "", pick=_first, when=_max_is_limit(True)),
     Rule("wrap", Op.WRAP, "bits", ("bits",), "", when=_wraps_here),
+    Rule("wrap_and", Op.WRAP, "bits", ("bits",), "and_n", when=_low_bits_of, imm=_low_mask),
     Rule("assume", Op.ASSUME, "bits", ("bits",), ""),
     *_signed_pair("assume_sat", Op.ASSUME, "sat_#", ("sat_#",), ""),
     # choice and conditions

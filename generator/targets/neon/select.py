@@ -8,13 +8,14 @@ are deterministic, so the result is a function of the kernel alone.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from daedalus.dsl.errors import SpecError
-from daedalus.dsl.ir import Kernel, Node, Op, Stage
+from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Interval, Ranges
-from daedalus.dsl.verify import uniform
+from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.targets.neon.rules import RULES, Rule, limits
 from daedalus.generator.targets.neon.vectors import Shape
@@ -41,7 +42,7 @@ Need = tuple[Node, Demand]
 class Choice:
     """One way to meet a demand.
 
-    op      machine operation; "" for an alias of the operand, "dup" and "load" for leaves
+    op      machine operation; "" for an alias; of leaves "dup", "load", "lane", "dot"
     inputs  vector operands
     scalars operands taken as a scalar (a constant or uniform)
     """
@@ -57,8 +58,10 @@ class Choice:
 class Selection:
     """The decisions of one stage."""
 
-    def __init__(self, kernel: Kernel, stage: Stage, ranges: Ranges, shape: Shape) -> None:
-        self.kernel, self.stage, self.ranges, self.shape = kernel, stage, ranges, shape
+    def __init__(self, kernel: Kernel, lanes: Lanes, ranges: Ranges, shape: Shape) -> None:
+        self.kernel, self.lanes, self.ranges, self.shape = kernel, lanes, ranges, shape
+        self.stage = stage = lanes.stage
+        self._uniform = lanes.uniform_nodes()
         self._rules: dict[tuple[Op, str], list[Rule]] = {}
         for r in RULES:
             self._rules.setdefault((r.on, r.gives), []).append(r)
@@ -79,7 +82,7 @@ class Selection:
 
     def reached(self) -> list[Need]:
         """Everything the stage computes, operands before their users."""
-        return self._reach(self.chosen)[1]
+        return self._reach(self.chosen)
 
     # ------------------------------------------------------------------ alternatives
 
@@ -99,6 +102,8 @@ class Selection:
                 return (node, Demand("bits", half)) if self._fits(node, half, signed) else None
             case "twice":
                 return (node, Demand("bits", 2 * w)) if 2 * w in WIDTHS else None
+            case "twice_sat_u" | "twice_sat_s":
+                return (node, Demand(code[6:], 2 * w)) if 2 * w in WIDTHS else None
             case "twice_u" | "twice_s":
                 return (node, Demand("bits", 2 * w)) if self._fits(node, 2 * w, signed) else None
             case "const":
@@ -110,20 +115,29 @@ class Selection:
 
     def _scalar(self, node: Node) -> bool:
         """One value for the whole vector: a constant, or uniform where a vector holds one item."""
-        return node.op is Op.CONST or (uniform(node) and self.kernel.items_per_vector == 1)
+        return node.op is Op.CONST or (node in self._uniform and self.lanes.items == 1)
 
     def _direct(self, node: Node, demand: Demand) -> Iterator[Choice]:
         """Alternatives that compute the node's operation, or fetch a leaf."""
         w = demand.width
-        if uniform(node):
+        if node in self._uniform:
             yield Choice("dup", "dup", (), (node,), 0, 0.6 * self.shape.count(w))
             return
         if demand.kind == "negated":
             yield Choice("neg", "neg", ((node, Demand("bits", w)),), (), 0, self.shape.count(w))
             return
-        if node.op is Op.LOAD:
-            if demand == Demand("bits", self.ranges.dtype(node.attr[0]).bits):
-                yield Choice("load", "load", (), (), 0, self.shape.count(w))
+        if node.op is Op.LOAD or node.op is Op.PARAM:
+            if demand == Demand("bits", self._element_bits(node)):
+                yield Choice("load", "load", (), node.args, 0, self.shape.count(w))
+            return
+        if node.op is Op.DOT:
+            if demand == Demand("bits", 32):
+                scalars = (node.args[0], *node.args[1].args)
+                yield Choice("dot", "dot", (), scalars, 0, 1.5 * self.shape.count(w))
+            return
+        if node.op is Op.LANE:
+            if demand.kind == "bits":
+                yield Choice("lane", "lane", (), (), 0, self.shape.count(w))
             return
         for rule in self._rules.get((node.op, demand.kind), []):
             if w not in rule.widths:
@@ -132,6 +146,12 @@ class Selection:
                 choice = self._apply(rule, node, operands, w)
                 if choice is not None:
                     yield choice
+
+    def _element_bits(self, node: Node) -> int:
+        """Bits of what a LOAD, or a PARAM of an array, reads."""
+        if node.op is Op.PARAM:
+            return self.kernel.param(node.attr[0]).dtype.bits
+        return self.ranges.dtype(node.attr[0]).bits
 
     def _apply(self, rule: Rule, node: Node, operands: tuple[Node, ...], w: int) -> Choice | None:
         got = [self._operand(x, c, w) for x, c in zip(operands, rule.takes, strict=True)]
@@ -160,6 +180,8 @@ class Selection:
                 for s in "us":
                     if self._fits(node, half, s == "s"):
                         yield from_(f"movl_{s}", "bits", half)
+                    if self._fits(node, w, s == "s"):
+                        yield from_("", f"sat_{s}", w)
             case "mask":
                 if twice in WIDTHS:
                     yield from_("movn", "mask", twice)
@@ -181,22 +203,20 @@ class Selection:
         kinds = ("mask",) if node.is_bool else ("bits", "sat_u", "sat_s", "negated")
         needs = [(node, Demand(k, w)) for k in kinds for w in WIDTHS]
         for need in needs:
-            self._alternatives[need] = list(self._direct(*need))
-            self._relax(need, self._alternatives[need])
-        conversions = {need: list(self._converted(*need)) for need in needs}
-        for _ in range(4):  # chains of conversions are at most four long
-            for need in needs:
-                self._relax(need, conversions[need])
-        for need in needs:
-            self._alternatives[need] += conversions[need]
+            self._alternatives[need] = [*self._direct(*need), *self._converted(*need)]
+        while any([self._relax(need, self._alternatives[need]) for need in needs]):
+            pass  # forms of one value can be made from one another, in chains
 
-    def _relax(self, need: Need, choices: list[Choice]) -> None:
+    def _relax(self, need: Need, choices: list[Choice]) -> bool:
+        """Takes the cheapest choice; whether that is better than what was known."""
+        better = False
         for choice in choices:
             if any(i not in self._cost for i in choice.inputs):
                 continue
             cost = choice.cost + sum(self._cost[i] for i in choice.inputs)
             if cost < self._cost.get(need, math.inf):
-                self._cost[need], self._best[need] = cost, choice
+                self._cost[need], self._best[need], better = cost, choice, True
+        return better
 
     def _refusal(self, need: Need) -> NotLowerable:
         """The deepest node that no rule computes: that is the line to look at."""
@@ -216,44 +236,95 @@ class Selection:
 
     # ------------------------------------------------------------------ local search
 
-    def _reach(self, chosen: dict[Need, Choice]) -> tuple[float, list[Need]]:
-        """Cost of everything the roots need, each value once; infinite for a circular choice."""
-        total, order = 0.0, []
-        state: dict[Need, int] = {}
+    def _reach(self, chosen: dict[Need, Choice]) -> list[Need]:
+        """Everything the roots need, operands before their users."""
+        order: list[Need] = []
+        seen: set[Need] = set()
         stack: list[tuple[Need, bool]] = [(r, False) for r in reversed(self.roots)]
         while stack:
             need, done = stack.pop()
             if done:
-                state[need] = 2
                 order.append(need)
-                total += chosen[need].cost
-            elif state.get(need, 0) == 0:
-                state[need] = 1
+            elif need not in seen:
+                seen.add(need)
                 stack.append((need, True))
-                for i in chosen[need].inputs:
-                    if state.get(i, 0) == 1:
-                        return math.inf, []
-                    if state.get(i, 0) == 0:
-                        stack.append((i, False))
-        return total, order
+                stack.extend((i, False) for i in chosen[need].inputs if i not in seen)
+        return order
 
     def _search(self) -> dict[Need, Choice]:
         """Changes one decision at a time while the whole gets cheaper."""
-        chosen = dict(self._best)
-        total, order = self._reach(chosen)
+        shared = _Shared(self._best, self.roots)
         improved = True
         while improved:
             improved = False
-            for need in order:
-                before = chosen[need]
+            for need in self._reach(shared.chosen):
                 for choice in self._alternatives[need]:
-                    if choice is before or any(i not in chosen for i in choice.inputs):
-                        continue
-                    chosen[need] = choice
-                    cost, reached = self._reach(chosen)
-                    if cost < total - 1e-9:
-                        total, order, improved, before = cost, reached, True, choice
-                    chosen[need] = before
-                if improved:
-                    break
-        return chosen
+                    if need not in shared.uses:
+                        break  # an earlier change made it superfluous
+                    if all(i in self._best for i in choice.inputs):
+                        improved |= shared.try_change(need, choice)
+        return shared.chosen
+
+
+class _Shared:
+    """The choices in force, and what they cost when each value is computed once.
+
+    uses   how many uses each needed value has; what nobody needs is not in it
+    """
+
+    def __init__(self, best: dict[Need, Choice], roots: list[Need]) -> None:
+        self.chosen = dict(best)
+        self.uses: Counter[Need] = Counter()
+        self._total = 0.0
+        for root in roots:
+            self._acquire(root)
+
+    def _acquire(self, need: Need) -> None:
+        stack = [need]
+        while stack:
+            n = stack.pop()
+            self.uses[n] += 1
+            if self.uses[n] == 1:
+                self._total += self.chosen[n].cost
+                stack.extend(self.chosen[n].inputs)
+
+    def _release(self, need: Need) -> None:
+        stack = [need]
+        while stack:
+            n = stack.pop()
+            self.uses[n] -= 1
+            if not self.uses[n]:
+                del self.uses[n]
+                self._total -= self.chosen[n].cost
+                stack.extend(self.chosen[n].inputs)
+
+    def _change(self, need: Need, choice: Choice) -> None:
+        old = self.chosen[need]
+        self._total += choice.cost - old.cost
+        self.chosen[need] = choice
+        for i in choice.inputs:
+            self._acquire(i)
+        for i in old.inputs:
+            self._release(i)
+
+    def _circular(self, need: Need, choice: Choice) -> bool:
+        """Whether the value would be made from itself: only forms of one node can do that."""
+        stack = [i for i in choice.inputs if i[0] is need[0]]
+        while stack:
+            n = stack.pop()
+            if n == need:
+                return True
+            stack.extend(i for i in self.chosen[n].inputs if i[0] is need[0])
+        return False
+
+    def try_change(self, need: Need, choice: Choice) -> bool:
+        """Makes the change if the whole gets cheaper by it."""
+        old, before = self.chosen[need], self._total
+        if choice is old or self._circular(need, choice):
+            return False
+        self._change(need, choice)
+        if self._total < before - 1e-9:
+            return True
+        self._change(need, old)
+        self._total = before  # no rounding error stays behind
+        return False

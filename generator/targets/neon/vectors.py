@@ -14,11 +14,22 @@ from daedalus.generator.targets.neon.ops import OPS, MachineOp
 
 @dataclass(frozen=True)
 class Group:
-    """A value in registers: C names, lane width, signedness of their C type."""
+    """A value in registers: C names, lane width, signedness of their C type.
+
+    quad  a quad register whose lower half holds the value as well, where there is one
+    """
 
     names: tuple[str, ...]
     width: int
     sign: str  # "u" or "s"
+    quad: str = ""
+
+    def in_quad(self, sign: str) -> str:
+        """A value of 64 bits as the lower half of a quad register of the given sign."""
+        if self.quad:
+            return cast(self.quad, (self.sign, self.width), (sign, self.width), 128)
+        half = cast(self.names[0], (self.sign, self.width), (sign, self.width), 64)
+        return f"daedalus_quad_{suffix(sign, self.width)}({half})"
 
 
 @dataclass(frozen=True)
@@ -89,7 +100,10 @@ Scalar = ByLane | ByScalar
 def operation(
     op_name: str, shape: Shape, width: int, operands: list[Group], scalar: Scalar | None, imm: int
 ) -> tuple[list[str], str]:
-    """The C expressions of a machine operation, one a result register, and the result's sign."""
+    """The C expressions of a machine operation, one a result register, and the result's sign.
+
+    What widens gives a quad register also where its lower half is all that counts.
+    """
     op = OPS[op_name]
     signs = _signs(op, operands)
     result = signs[-1]
@@ -134,6 +148,8 @@ def _call(
     by = ""
     if op.form == "n":
         args, by = [*args, str(imm)], "_n"
+    elif op.form == "m":
+        args = [*args, f"vdup{q}_n_{suffix(sign, width)}({imm})"]
     elif isinstance(scalar, ByLane):
         args, by = [*args, scalar.vector, str(scalar.lane)], "_laneq"
     elif isinstance(scalar, ByScalar):
@@ -142,9 +158,9 @@ def _call(
 
 
 def _narrow(op: MachineOp, shape: Shape, width: int, g: Group, signs: str, imm: int) -> list[str]:
-    src = [cast(n, (g.sign, g.width), (signs[0], g.width), shape.bits(g.width)) for n in g.names]
     if shape.bits(g.width) == 64:  # four lanes: only a quad register can be narrowed
-        src = [combine(src[0], src[0], signs[0], g.width)]
+        return [_call(op, g.width, 64, "", [g.in_quad(signs[0])], signs, None, imm)]
+    src = [cast(n, (g.sign, g.width), (signs[0], g.width), shape.bits(g.width)) for n in g.names]
     if len(src) == 1:
         return [_call(op, g.width, 64, "", src, signs, None, imm)]
     out = []
@@ -166,16 +182,17 @@ def _widening(
         args = []
         for n, (g, s) in enumerate(zip(operands, signs, strict=False)):
             if n < full:
-                name = cast(g.names[r], (g.sign, width), (s, width), shape.bits(width))
-                args.append(combine(name, name, s, width) if shape.bits(width) == 64 else name)
+                if shape.bits(width) == 64:
+                    args.append(g.in_quad(s))
+                else:
+                    args.append(cast(g.names[r], (g.sign, width), (s, width), 128))
                 continue
             name = cast(g.names[r // 2] if len(g.names) < shape.count(width) else g.names[r],
                         (g.sign, half), (s, half), shape.bits(half))  # fmt: skip
             upper = shape.bits(half) == 128 and r % 2 == 1
             args.append(low(name, s, half) if shape.bits(half) == 128 and not upper else name)
         upper_form = "_high" if shape.bits(half) == 128 and r % 2 == 1 else ""
-        text = _call(op, half, 64, upper_form, args, signs, scalar, imm)
-        texts.append(low(text, signs[-1], width) if shape.bits(width) == 64 else text)
+        texts.append(_call(op, half, 64, upper_form, args, signs, scalar, imm))
     return texts
 
 
@@ -209,12 +226,18 @@ def can_transpose(rows: int, cols: int, width: int) -> bool:
 
 
 def transpose(
-    out: Lines, rows: list[str], cols: int, width: int, names: list[str]
+    out: Lines, rows: list[str], cols: int, width: int, names: list[str], side_by_side: int = 1
 ) -> list[list[str]]:
     """Columns of a matrix given as rows (unsigned registers): a list of registers each.
 
-    Rows of 64 bits are paired so that quad registers are used throughout.
+    Rows of 64 bits are paired so that quad registers are used throughout. With several matrices
+    `side_by_side`, a register holds the same row of each, and they are squares.
     """
+    if side_by_side > 1:
+        done = _network(out, rows, width, 128)
+        return [
+            [out.let(name, "u", width, 128, reg)] for name, reg in zip(names, done, strict=True)
+        ]
     if cols * width == 64 and len(rows) == cols == 8:
         return [[c] for c in _eight_by_eight_bytes(out, rows, names)]
     step = 2 * cols if cols * width == 64 and len(rows) > cols else cols

@@ -14,4 +14,31 @@ typedef uint16_t daedalus_any_u16 __attribute__((may_alias, aligned(1)));
 typedef uint32_t daedalus_any_u32 __attribute__((may_alias, aligned(1)));
 typedef uint64_t daedalus_any_u64 __attribute__((may_alias, aligned(1)));
 
+/*
+ * Four lanes as the lower half of a quad register, whose upper half may hold
+ * anything.  The two are one register, which GCC has to be told; Clang sees by
+ * itself that the upper half is not used.
+ */
+#if defined(__aarch64__) && defined(__GNUC__) && !defined(__clang__)
+static inline uint16x8_t daedalus_quad_u16(uint16x4_t lower) {
+  uint16x8_t quad;
+  __asm__("" : "=w"(quad) : "0"(lower));
+  return quad;
+}
+
+static inline int16x8_t daedalus_quad_s16(int16x4_t lower) {
+  int16x8_t quad;
+  __asm__("" : "=w"(quad) : "0"(lower));
+  return quad;
+}
+#else
+static inline uint16x8_t daedalus_quad_u16(uint16x4_t lower) {
+  return vcombine_u16(lower, lower);
+}
+
+static inline int16x8_t daedalus_quad_s16(int16x4_t lower) {
+  return vcombine_s16(lower, lower);
+}
+#endif
+
 #endif /* DAEDALUS_NEON_H */

@@ -97,9 +97,19 @@ typedef struct daedalus_class_desc {
   size_t n_conditions; /**< 0 for the last class, "full" */
 } daedalus_class_desc;
 
+/** Bits of daedalus_variant.needs and daedalus_cpu_features. */
+#define DAEDALUS_NEEDS_DOTPROD UINT32_C(1) /**< SDOT and UDOT: Armv8.2 FEAT_DotProd */
+
+/**
+ * What this processor has of it.  Set before main and constant from then on;
+ * 0 where the environment has DAEDALUS_BASELINE=1.
+ */
+DAEDALUS_API extern uint32_t daedalus_cpu_features;
+
 typedef struct daedalus_variant {
   const char *name;     /**< daedalus_<kernel>__<target>_<schedule> */
   const char *target;   /**< "c", "neon" */
+  uint32_t needs;       /**< DAEDALUS_NEEDS_* that it cannot run without */
   uint16_t class_index; /**< into the kernel's classes */
   bool prod;
   /**

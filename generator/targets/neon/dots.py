@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Dot products of neighbouring bytes with taps of 8 bits, four at a time by SDOT.
+
+Pixels are unsigned, the instruction multiplies signed bytes: it gets pixel - 128, and 128 times the
+sum of the taps is the value it starts from. That sum is a constant because all rows of taps that
+can be selected have the same. A table lookup brings the window of every output together.
+"""
+
+from daedalus.dsl.ir import Affine, Kernel, Node, Op, i8
+from daedalus.dsl.ranges import Ranges
+from daedalus.generator.targets.neon.lanes import Place, run_length
+from daedalus.generator.targets.neon.scope import Scope
+from daedalus.generator.targets.neon.vectors import Group, Lines
+from daedalus.generator.targets.shell import table_name
+
+_OUTPUTS = 8  # that one window serves: adjacent lanes
+
+
+def suits(kernel: Kernel, ranges: Ranges, node: Node) -> bool:
+    """Whether a DOT can be done so: 4 or 8 adjacent bytes, taps of 8 bits, equal sums."""
+    xs = node.args[1:]
+    if len(xs) not in (4, 8) or any(x.op is not Op.LOAD for x in xs):
+        return False
+    name, first = xs[0].attr[0], xs[0].index
+    buffer = kernel.buffer(name)
+    table = kernel.table(node.attr[0])
+    if table.dtype.bits > 16 or not table.dtype.signed or len(table.rows[0]) != len(xs):
+        return False
+    if buffer.kind != "plane" or ranges.dtype(name).bits != 8 or ranges.dtype(name).signed:
+        return False
+    *before, last = first
+    for k, x in enumerate(xs):
+        there = (*before, Affine(last.const + k, last.terms))
+        if x.attr[0] != name or x.index != there or x.args != xs[0].args:
+            return False
+    rows = ranges.rows(node)
+    return len({sum(r) for r in rows}) == 1 and all(i8.lo <= t <= i8.hi for r in rows for t in r)
+
+
+class Dots:
+    """The dot products of a stage."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self._taps: dict[tuple[str, str], str] = {}
+        self._shared: dict[str, str] = {}
+
+    def fits(self, node: Node) -> bool:
+        """Whether eight lanes at a time lie beside one another."""
+        lanes = self.scope.lanes
+        buffer = self.scope.kernel.buffer(node.args[1].attr[0])
+        return lanes.whole and run_length(buffer, lanes.places(node.args[1].index)) >= _OUTPUTS
+
+    def emit(self, out: Lines, node: Node) -> Group:
+        """The sums, in lanes of 32 bits."""
+        scope, n = self.scope, len(node.args) - 1
+        buffer = scope.kernel.buffer(node.args[1].attr[0])
+        start = self._constant(
+            out, "dot_start", "int32x4_t",
+            f"vdupq_n_s32({128 * sum(scope.ranges.rows(node)[0])})",
+        )  # fmt: skip
+        flip = self._constant(out, "sign_bits", "uint8x16_t", "vdupq_n_u8(0x80)")
+        firsts, lasts = (scope.lanes.places(node.args[k].index) for k in (1, n))
+        wanted = node.name or f"t{node.seq}"
+        names: list[str] = []
+        for at in range(0, len(firsts), _OUTPUTS):
+            first, last = firsts[at], lasts[at]
+            assert first is not None and last is not None
+            parts = [scope.element(buffer, p, node.args[1].args) for p in (first, last)]
+            window = out.let(
+                "window", "u", 8, 128, f"vcombine_u8(vld1_u8(&{parts[0]}), vld1_u8(&{parts[1]}))"
+            )
+            pixels = out.let(
+                "pixels", "s", 8, 128, f"vreinterpretq_s8_u8(veorq_u8({window}, {flip}))"
+            )
+            fours = [
+                out.let("fours", "s", 8, 128, f"vqtbl1q_s8({pixels}, {self._order(out, m, n)})")
+                for m in range(1 + n // 4)
+            ]
+            taps = self._row(out, node, first)
+            for half in range(2):
+                total = start
+                for k in range(n // 4):
+                    total = f"vdotq_lane_s32({total}, {fours[half + k]}, {taps}, {k})"
+                names.append(out.let(f"{wanted}_{len(names)}", "s", 32, 128, total))
+        return Group(tuple(names), 32, "s")
+
+    def _constant(self, out: Lines, wanted: str, kind: str, text: str) -> str:
+        """A vector that all dot products of the stage share."""
+        if text not in self._shared:
+            name = self._shared[text] = self.scope.names.fresh(wanted)
+            out.lines.append(f"const {kind} {name} = {text};")
+        return self._shared[text]
+
+    def _order(self, out: Lines, m: int, n: int) -> str:
+        """Where the bytes of outputs 4m to 4m + 3, four of each, are in a window.
+
+        Its lower half has elements 0 to 7, its upper half n - 1 to n + 6.
+        """
+        elements = [4 * m + k + tap for k in range(4) for tap in range(4)]
+        places = [e if e < 8 else e + 9 - n for e in elements]
+        entries = ", ".join(str(p) for p in places)
+        return self._constant(
+            out, "order", "uint8x16_t", f"vld1q_u8(((const uint8_t[16]){{{entries}}}))"
+        )
+
+    def _row(self, out: Lines, node: Node, place: Place) -> str:
+        """The taps of an item, as bytes."""
+        scope, n = self.scope, len(node.args) - 1
+        table = scope.kernel.table(node.attr[0])
+        index = scope.spelled(node.args[0], place.item)
+        key = (table.name, index)
+        if key not in self._taps:
+            row = f"{table_name(table)}[daedalus_clip({index}, 0, {len(table.rows) - 1})]"
+            if table.dtype.bits == 8:
+                load = f"vld1_s8({row})" if n == 8 else _four(row)
+            elif n == 8:
+                load = f"vmovn_s16(vld1q_s16({row}))"
+            else:
+                load = f"vmovn_s16(vcombine_s16(vld1_s16({row}), vld1_s16({row})))"
+            self._taps[key] = out.let("taps", "s", 8, 64, load)
+        return self._taps[key]
+
+
+def _four(row: str) -> str:
+    return f"vreinterpret_s8_u32(vdup_n_u32(*(const daedalus_any_u32 *){row}))"

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Registers from and to lists of places: whole runs, repeated elements, or element by element."""
+
+from collections.abc import Callable
+
+from daedalus.dsl.ir import Buffer, DType, Node, Op, Store
+from daedalus.generator.targets.neon.lanes import Place, repeat_length, run_length
+from daedalus.generator.targets.neon.scope import Scope
+from daedalus.generator.targets.neon.vectors import Group, Lines, cast, combine, high, low, suffix
+
+Text = Callable[[Place], str]
+
+
+def load(scope: Scope, out: Lines, node: Node) -> Group:
+    """The elements that a LOAD, or a PARAM of an array, has on the lanes."""
+    dtype = scope.dtype(node)
+    buffer = None if node.op is Op.PARAM else scope.kernel.buffer(node.attr[0])
+
+    def text(place: Place) -> str:
+        if buffer is None:
+            return scope.parameter(node, place)
+        return scope.element(buffer, place, node.args)
+
+    width, sign = dtype.bits, "s" if dtype.signed else "u"
+    wanted = node.name or f"t{node.seq}"
+    bits, per = scope.shape.bits(width), scope.shape.per_register(width)
+    count = scope.shape.count(width)
+    places = scope.lanes.places(node.index)
+    names = []
+    for r in range(count):
+        name = f"{wanted}_{r}" if count > 1 else wanted
+        part = places[r * per : (r + 1) * per]
+        value = _register(out, buffer, part, dtype, bits, text)
+        if value is None:
+            value = _from_array(scope, out, part, dtype, bits, text, wanted)
+        names.append(out.let(name, sign, width, bits, value))
+    return Group(tuple(names), width, sign)
+
+
+def _register(
+    out: Lines, b: Buffer | None, places: list[Place | None], dtype: DType, bits: int, text: Text
+) -> str | None:
+    """C text of a register's load; None where it has no short form."""
+    width = dtype.bits
+    run = run_length(b, places)
+    first = [p for p in places[::run] if p is not None]
+    if run == len(places) or run * width in (32, 64, 128):
+        return _runs([text(p) for p in first], run * width, dtype, bits)
+    repeated = repeat_length(places)
+    if repeated > 1:
+        return _repeats(out, b, places, repeated, dtype, bits, text)
+    return None
+
+
+def _runs(elements: list[str], run_bits: int, dtype: DType, bits: int) -> str | None:
+    """A register from runs of 128, 64 or 32 bits that begin at the given elements."""
+    sign, width = "s" if dtype.signed else "u", dtype.bits
+    t = suffix(sign, width)
+    if run_bits == bits:
+        return f"vld1{'q' if bits == 128 else ''}_{t}(&{elements[0]})"
+    if run_bits == 64:
+        a, b = (f"vld1_{t}(&{e})" for e in elements)
+        return combine(a, b, sign, width)
+    if run_bits != 32:
+        return None
+    q = "q" if bits == 128 else ""
+    words = [f"*(const daedalus_any_u32 *)&{e}" for e in elements]
+    value = f"vcreate_u32({words[0]})" if bits == 64 else f"vdupq_n_u32({words[0]})"
+    for k, word in enumerate(words[1:], 1):
+        value = f"vset{q}_lane_u32({word}, {value}, {k})"
+    return cast(value, ("u", 32), (sign, width), bits)
+
+
+def _repeats(
+    out: Lines, b: Buffer | None, places: list[Place | None], times: int, dtype: DType, bits: int,
+    text: Text,
+) -> str | None:  # fmt: skip
+    """A register whose elements stand `times` times each: a run woven with itself."""
+    sign, width = "s" if dtype.signed else "u", dtype.bits
+    q = "q" if bits == 128 else ""
+    distinct = places[::times]
+    first = distinct[0]
+    assert first is not None
+    if len(distinct) == 1:
+        return f"vdup{q}_n_{suffix(sign, width)}({text(first)})"
+    run_bits = len(distinct) * width
+    if run_length(b, distinct) != len(distinct) or run_bits not in (32, 64):
+        return None
+    word = f"*(const daedalus_any_u{run_bits} *)&{text(first)}"
+    value = f"vdup{q}_n_u{run_bits}({word})"
+    value = cast(value, ("u", run_bits), (sign, width), bits)
+    while times > 1:
+        name = out.let("z", sign, width, bits, value)
+        value = f"vzip1{q}_{suffix(sign, width)}({name}, {name})"
+        times //= 2
+    return value
+
+
+def _from_array(
+    scope: Scope, out: Lines, places: list[Place | None], dtype: DType, bits: int, text: Text,
+    wanted: str,
+) -> str:  # fmt: skip
+    """Element by element through a small array; padding lanes are zero."""
+    entries = ["0" if p is None else text(p) for p in places]
+    entries += ["0"] * (bits // dtype.bits - len(entries))
+    array = scope.names.fresh(f"{wanted}_lanes")
+    out.lines.append(f"const {dtype.c} {array}[{len(entries)}] = {{{', '.join(entries)}}};")
+    q = "q" if bits == 128 else ""
+    return f"vld1{q}_{suffix('s' if dtype.signed else 'u', dtype.bits)}({array})"
+
+
+def store(scope: Scope, out: Lines, s: Store, g: Group) -> None:
+    """Writes a value to the elements that a store names."""
+    b = scope.kernel.buffer(s.buffer)
+    dtype = scope.ranges.dtype(s.buffer)
+    width, sign = dtype.bits, "s" if dtype.signed else "u"
+    bits, per = scope.shape.bits(width), scope.shape.per_register(width)
+    places = scope.lanes.places(s.index)
+    for r in range(scope.shape.count(width)):
+        part = places[r * per : (r + 1) * per]
+        value = scope.typed(g, r, dtype)
+        run = run_length(b, part)
+        if run * width == bits:
+            where = scope.element(b, _there(part[0]))
+            q = "q" if bits == 128 else ""
+            out.lines.append(f"vst1{q}_{suffix(sign, width)}(&{where}, {value});")
+        elif run * width == 64:
+            for k, half in enumerate((low, high)):
+                where = scope.element(b, _there(part[k * run]))
+                out.lines.append(
+                    f"vst1_{suffix(sign, width)}(&{where}, {half(value, sign, width)});"
+                )
+        elif run > 1 and run * width in (16, 32):
+            _store_words(scope, out, b, part, run, dtype, value)
+        else:
+            _store_elements(scope, out, b, part, dtype, value)
+
+
+def _there(place: Place | None) -> Place:
+    assert place is not None
+    return place
+
+
+def _store_words(
+    scope: Scope, out: Lines, b: Buffer, part: list[Place | None], run: int, dtype: DType,
+    value: str,
+) -> None:  # fmt: skip
+    """Runs of 16 or 32 bits, each as one lane of that width."""
+    bits, word = scope.shape.bits(dtype.bits), run * dtype.bits
+    q = "q" if bits == 128 else ""
+    reg = cast(value, ("s" if dtype.signed else "u", dtype.bits), ("u", word), bits)
+    for k in range(len(part) // run):
+        where = scope.element(b, _there(part[k * run]))
+        out.lines.append(f"*(daedalus_any_u{word} *)&{where} = vget{q}_lane_u{word}({reg}, {k});")
+
+
+def _store_elements(
+    scope: Scope, out: Lines, b: Buffer, part: list[Place | None], dtype: DType, value: str
+) -> None:
+    q = "q" if scope.shape.bits(dtype.bits) == 128 else ""
+    t = suffix("s" if dtype.signed else "u", dtype.bits)
+    for n, place in enumerate(part):
+        if place is not None:
+            out.lines.append(f"{scope.element(b, place)} = vget{q}_lane_{t}({value}, {n});")

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Tiles: lanes that lie a row apart are loaded as whole rows and transposed, and stored likewise.
+
+Only stages of one lane axis, and no loops, have tiles.
+"""
+
+from dataclasses import dataclass
+
+from daedalus.dsl.ir import Affine, Buffer, DType, Index, Node, Op, Stage, Store
+from daedalus.generator.targets.c.emit import flat
+from daedalus.generator.targets.neon.lanes import Place
+from daedalus.generator.targets.neon.scope import Scope
+from daedalus.generator.targets.neon.vectors import (
+    Group,
+    Lines,
+    can_transpose,
+    cast,
+    interleave,
+    suffix,
+    transpose,
+)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """An index whose lanes are rows (of a plane), or `step` elements apart (in a block).
+
+    line  what the loads of one tile have in common
+    at    the position inside the tile's rows
+    """
+
+    line: tuple[int, ...]
+    at: int
+    step: int = 0
+
+
+def rows_of(scope: Scope, b: Buffer, index: Index) -> Rows | None:
+    """How an index lies in a tile; None where its lanes are no rows."""
+    lane = scope.lanes.single
+    if lane is None or not scope.lanes.whole or b.kind == "temp":
+        return None
+    if any(name != lane for a in index for name, _ in a.terms):
+        return None  # it moves with something known at run time
+    if b.kind == "plane":
+        row, col = index
+        if (row.coefficient(lane), col.coefficient(lane)) == (1, 0):
+            return Rows((row.const,), col.const)
+        return None
+    a = flat(b, index)
+    step = a.coefficient(lane)
+    return Rows((a.const // step, step), a.const % step, step) if step > 1 else None
+
+
+class Tiles:
+    """The tiles that a stage has loaded."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self._loaded: dict[tuple[str, tuple[int, ...]], dict[int, Group]] = {}
+
+    @property
+    def _stage(self) -> Stage:
+        return self.scope.lanes.stage
+
+    def load(self, out: Lines, node: Node) -> Group | None:
+        """The group of a load that lies in a tile; None for others."""
+        b = self.scope.kernel.buffer(node.attr[0])
+        rows = rows_of(self.scope, b, node.index)
+        window = None if rows is None else self._window(b, rows.line)
+        if rows is None or window is None:
+            return None
+        key = (b.name, rows.line)
+        if key not in self._loaded:
+            self._loaded[key] = self._load(out, b, rows, *window)
+        return self._loaded[key][rows.at - window[0]]
+
+    def _reads(self, b: Buffer, line: tuple[int, ...]) -> list[tuple[int, Node]]:
+        """The loads from a tile, with their positions in its rows."""
+        found = []
+        for n in self._stage.nodes():
+            if n.op is Op.LOAD and n.attr[0] == b.name:
+                rows = rows_of(self.scope, b, n.index)
+                if rows is not None and rows.line == line:
+                    found.append((rows.at, n))
+        return found
+
+    def _window(self, b: Buffer, line: tuple[int, ...]) -> tuple[int, int] | None:
+        """First column and number of columns that a tile's loads need; None if it cannot be one."""
+        at = [a for a, _ in self._reads(b, line)]
+        lanes = self.scope.lanes
+        width = self.scope.ranges.dtype(b.name).bits
+        if b.kind == "plane":
+            lo, hi = b.shape[1]
+        else:  # the last row may end where the block does
+            first_of_last = (line[0] + lanes.count - 1) * line[1]
+            lo, hi = 0, min(line[1], b.size - first_of_last)
+        for cols in (64 // width, 128 // width):
+            first = min(min(at), hi - cols)
+            if (
+                first >= lo
+                and max(at) < first + cols
+                and can_transpose(lanes.items * lanes.count, cols, width)
+            ):
+                return first, cols
+        return None
+
+    def _load(self, out: Lines, b: Buffer, rows: Rows, first: int, cols: int) -> dict[int, Group]:
+        """All rows of a tile, transposed: column -> group."""
+        scope = self.scope
+        dtype = scope.ranges.dtype(b.name)
+        sign, bits = "s" if dtype.signed else "u", cols * dtype.bits
+        q = "q" if bits == 128 else ""
+        regs = []
+        for n in range(scope.items * scope.lanes.count):
+            item, lane = divmod(n, scope.lanes.count)
+            if b.kind == "plane":
+                place = Place(item, (Affine(rows.line[0] + lane), Affine(first)))
+                at = scope.element(b, place)
+            else:
+                start = (rows.line[0] + lane) * rows.step + first
+                at = f"{scope.pointer(b.name, item)}[{start}]"
+            text = f"vld1{q}_{suffix(sign, dtype.bits)}(&{at})"
+            text = cast(text, (sign, dtype.bits), ("u", dtype.bits), bits)
+            regs.append(out.let(f"row{n}", "u", dtype.bits, bits, text))
+        named = {at: n.name for at, n in self._reads(b, rows.line) if n.name}
+        names = [named.get(first + c, f"col{c}") for c in range(cols)]
+        columns = transpose(out, regs, cols, dtype.bits, names)
+        return {n: Group(tuple(c), dtype.bits, "u") for n, c in enumerate(columns)}
+
+
+def store_groups(scope: Scope) -> list[tuple[int, ...]]:
+    """The numbers of the stage's stores, those that one tile writes together in one tuple."""
+    tiles: dict[tuple[str, tuple[int, ...]], dict[int, int]] = {}
+    groups: list[tuple[int, ...]] = []
+    for n, s in enumerate(scope.lanes.stage.stores):
+        rows = rows_of(scope, scope.kernel.buffer(s.buffer), s.index)
+        if rows is not None:
+            tiles.setdefault((s.buffer, rows.line), {})[rows.at] = n
+        else:
+            groups.append((n,))
+    for (name, _), members in tiles.items():
+        groups += _runs(scope, scope.ranges.dtype(name).bits, members)
+    return groups
+
+
+def _runs(scope: Scope, width: int, at: dict[int, int]) -> list[tuple[int, ...]]:
+    """Splits a tile's stores into runs of 8, 4, 2 or 1 adjacent columns."""
+    left, runs = sorted(at), []
+    while left:
+        for k in (8, 4, 2, 1):
+            run = left[:k]
+            adjacent = len(run) == k and run == list(range(run[0], run[0] + k))
+            if adjacent and (k == 1 or _woven(scope, k, width)):
+                runs.append(tuple(at[c] for c in run))
+                left = left[k:]
+                break
+    return runs
+
+
+def _woven(scope: Scope, k: int, width: int) -> bool:
+    """Whether k columns can be woven into rows that one instruction stores."""
+    lanes = scope.items * scope.lanes.count
+    if k * width in (64, 128) and lanes == k:
+        return can_transpose(k, k, width)
+    return k in (2, 4) and k * width <= 64 and lanes * width >= 64
+
+
+def store_rows(scope: Scope, out: Lines, stores: list[Store], values: list[Group]) -> None:
+    """Weaves adjacent columns into rows and stores each with one instruction."""
+    b = scope.kernel.buffer(stores[0].buffer)
+    dtype = scope.ranges.dtype(b.name)
+    width, k = dtype.bits, len(stores)
+    unsigned = DType("", width, False)
+    columns = [[scope.typed(g, r, unsigned) for r in range(len(g.names))] for g in values]
+    places = [p for p in scope.lanes.places(stores[0].index) if p is not None]
+    if len(places) == k and k * width in (64, 128):
+        names = [f"row{n}" for n in range(k)]
+        rows = transpose(out, [c[0] for c in columns], k, width, names)
+        t = f"{'q' if k * width == 128 else ''}_u{width}"
+        for place, row in zip(places, rows, strict=True):
+            where = f"&{scope.element(b, place)}"
+            pointer = f"(uint{width}_t *){where}" if dtype.signed else where
+            out.lines.append(f"vst1{t}({pointer}, {row[0]});")
+        return
+    regs, bits = interleave(out, columns, len(places), width)
+    w = k * width
+    per = bits // w
+    for lane, place in enumerate(places):
+        reg = cast(regs[lane // per], ("u", width), ("u", w), bits)
+        value = f"vget{'q' if bits == 128 else ''}_lane_u{w}({reg}, {lane % per})"
+        out.lines.append(f"*(daedalus_any_u{w} *)&{scope.element(b, place)} = {value};")

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A kernel of a codec that nothing here knows: from `new` to verified C and NEON, core untouched.
+
+The finished spec, `hevc_idst4.py` beside this file, is put into a copy of the tree where `new` has
+written its beginning. What the copy's git says has changed is the claim that is tested.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from spec_support import write_spec
+
+from daedalus.dsl import interp, vectors
+from daedalus.dsl.ir import Kernel
+from daedalus.generator import native
+from daedalus.generator.registry import load
+
+ROOT = Path(__file__).parents[2]
+SPEC = Path(__file__).with_name("hevc_idst4.py").read_text()
+ITEMS = 10_000
+
+
+class Tree:
+    """A copy of the tree, as a git repository of one commit."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        ignored = [line.strip("/") for line in (ROOT / ".gitignore").read_text().split()]
+        shutil.copytree(
+            ROOT, folder, symlinks=True, ignore=shutil.ignore_patterns(".git", *ignored)
+        )
+        (folder / "build").mkdir()
+        for fetched in ("apt", "oracles"):  # what is fetched serves every checkout
+            if (ROOT / "build" / fetched).is_dir():
+                (folder / "build" / fetched).symlink_to((ROOT / "build" / fetched).resolve())
+        self._git("init", "-q")
+        self._git("add", "-A")
+        self._git("commit", "-q", "-m", "as it is")
+
+    def _git(self, *words: str) -> str:
+        identity = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
+        done = subprocess.run(
+            ["git", *identity, "-c", "commit.gpgsign=false", *words],
+            cwd=self.folder, capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def changed(self) -> set[str]:
+        """The files that differ from the commit, or are not in it."""
+        lines = self._git("status", "--porcelain", "--untracked-files=all").splitlines()
+        return {line[3:] for line in lines}
+
+    def run(self, *words: str) -> str:
+        """Stdout of a verb; it has to succeed."""
+        done = subprocess.run(
+            [sys.executable, "-m", "daedalus.generator.cli.main", *words], cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": str(self.folder / "python")},
+            capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{words}: {done.stdout[-2000:]}{done.stderr[-4000:]}"
+        return done.stdout
+
+
+@pytest.mark.slow
+def test_from_new_to_verified_without_a_change_in_the_core(tmp_path: Path) -> None:
+    tree = Tree(tmp_path / "tree")
+    assert tree.changed() == set()
+    tree.run("new", "hevc_idst4")
+    spec = tree.folder / "dsl" / "kernels" / "hevc" / "idst4.py"
+    assert spec.read_text() != SPEC
+    spec.write_text(SPEC)
+    tree.run("gen")
+    results = json.loads(tree.run("check", "hevc_idst4", "--items", str(ITEMS), "--json"))[
+        "results"
+    ]
+    variants = [r for r in results if r["variant"] != "dispatch"]
+    wanted = {("c", "native"), ("neon", "native")}
+    if not native.is_arm():
+        wanted = {("c", "native"), ("neon", f"qemu {native.CPU}"), ("neon", "simde")}
+    assert {(r["target"], r["device"]) for r in variants} == wanted
+    for r in results:
+        assert r["conformant"] >= ITEMS and r["mismatches"] == 0 and r["out_of_bounds"] == 0, r
+    own = {"dsl/kernels/hevc/__init__.py", "dsl/kernels/hevc/idst4.py",
+           "dsl/kernels/hevc/schedules.toml"}  # fmt: skip
+    rest = tree.changed() - own
+    assert tree.changed() >= own and all(p.startswith("generated/") for p in rest), rest
+    tree.run("gen", "--check")
+
+
+# ------------------------------------------------------------------ the standard's own formula
+
+TRANS_MATRIX = np.array(
+    [[29, 55, 74, 84], [74, 74, 0, -74], [84, -29, -74, 55], [55, -84, 74, -29]]
+)
+
+
+def transformed(x: list[int]) -> list[int]:
+    """8.6.4.2: y[i] is the sum over j of transMatrix[j][i] * x[j]."""
+    return [sum(int(TRANS_MATRIX[j][i]) * x[j] for j in range(4)) for i in range(4)]
+
+
+def reconstructed(pred: np.ndarray, d: np.ndarray) -> np.ndarray:
+    """The block that H.265 gives for scaled coefficients d and a prediction, both [y][x], 8 bit.
+
+    8.6.4: columns, rounded by 7 and limited to 16 bits, then rows. 8.6.2: bdShift = 20 - 8.
+    """
+    out = np.empty((4, 4), dtype=np.int64)
+    g = np.empty((4, 4), dtype=np.int64)
+    for x in range(4):
+        e = transformed([int(d[y][x]) for y in range(4)])
+        for y in range(4):
+            g[y][x] = min(max((e[y] + 64) // 128, -32768), 32767)
+    for y in range(4):
+        r = transformed([int(g[y][x]) for x in range(4)])
+        for x in range(4):
+            residual = (r[x] + 2048) // 4096
+            out[y][x] = min(max(int(pred[y][x]) + residual, 0), 255)
+    return out
+
+
+def kernel_of(folder: Path, text: str) -> Kernel:
+    write_spec(folder, text)
+    (entry,) = load(folder)
+    return entry.kernel
+
+
+def share_equal(kernel: Kernel, count: int) -> tuple[int, int]:
+    """Conformant items of all kinds, and how many of them the formula gives too."""
+    compared = equal = 0
+    for kind in ("conformant", "boundary"):
+        items = vectors.make_items(kernel, count, 1, kind)
+        result = interp.run(kernel, items)
+        conformant = result.conformant(kernel.defaults)
+        for n in np.flatnonzero(conformant):
+            want = reconstructed(items.buffers["dst"][n], items.buffers["coeffs"][n])
+            compared += 1
+            equal += bool((result.buffers["dst"][n] == want).all())
+    return compared, equal
+
+
+def test_the_interpreter_computes_the_standards_formula(tmp_path: Path) -> None:
+    compared, equal = share_equal(kernel_of(tmp_path, SPEC), ITEMS)
+    assert compared >= ITEMS and equal == compared
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [("(29, 55, 74, 84)", "(29, 55, 74, 85)"), ("round_shift(e, 7)", "e >> 7"),
+     ("round_shift(r, 12)", "r >> 12"), ("coeffs[:, x]", "coeffs[x, :]")],
+)  # fmt: skip
+def test_the_formula_tells_a_wrong_spec(right: str, wrong: str, tmp_path: Path) -> None:
+    assert SPEC.count(right) == 1
+    compared, equal = share_equal(kernel_of(tmp_path, SPEC.replace(right, wrong)), 400)
+    assert equal < compared

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Functions with a decoder's signature: what is generated, and what is refused, with its line."""
+
+import re
+from pathlib import Path
+
+import pytest
+from spec_support import HEAD, in_stage, marked_line, spec_text, write_spec
+
+from daedalus.dsl.errors import SpecError
+from daedalus.generator.emit import generate
+from daedalus.generator.registry import load
+
+HINT = "its arguments, in the decoder's order, are: "
+
+
+def spec(folder: Path, text: str) -> None:
+    """Writes a spec whose kernels are to have portable C only."""
+    path = write_spec(folder, text)
+    names = re.findall(r"^def (\w+)\(k\)", text, re.MULTILINE)
+    tables = "".join(f'[{name}]\nprod = ["c_full"]\n' for name in names)
+    (path.parent / "schedules.toml").write_text(tables)
+
+
+def made(folder: Path, text: str) -> tuple[str, str]:
+    """Header and source of the decoder `dec`, each as one line."""
+    spec(folder, text)
+    files = generate(load(folder)).files
+    header, source = files["include/daedalus/dec.h"], files["src/decoder_dec.c"]
+    return " ".join(header.split()), " ".join(source.split())
+
+
+def refused(folder: Path, text: str, line: int) -> SpecError:
+    """The error for a spec, which must name this line."""
+    spec(folder, text)
+    with pytest.raises(SpecError) as caught:
+        generate(load(folder))
+    error = caught.value
+    assert (error.loc.file, error.loc.line) == ("spec.py", line), error
+    return error
+
+
+def usual(declared: str, body: str = "") -> str:
+    """The usual spec with this value for the decoder `dec`."""
+    head = HEAD.replace('"a test"', f'"a test", decoders={{"dec": {declared}}}')
+    return spec_text(body + in_stage("pass")).replace(HEAD, head)
+
+
+# signature -> message
+SIGNATURES = {
+    "unknown": ("px px.stride c p q", "'q' is no buffer, plane's stride or parameter"),
+    "missing": ("px c", "p, px.stride is missing"),
+    "twice": ("px px px.stride c p", "px is named twice"),
+    "cleared twice": ("px px.stride c c! p", "c is named twice"),
+    "clears a plane": ("px! px.stride c p", "'px!': only a block can be cleared"),
+    "clears a parameter": ("px px.stride c p!", "'p!': only a block can be cleared"),
+    "clears a stride": ("px px.stride! c p", "'px.stride!': only a block can be cleared"),
+    "stride of a block": ("px px.stride c c.stride p",
+                          "'c.stride' is no buffer, plane's stride or parameter"),
+    "two marks": ("px px.stride c!! p", "'c!!': only a block can be cleared"),
+    "strides": ("px px.stride=c.stride c p",
+                "'px.stride=c.stride': only planes' strides can be one argument"),
+    "fixed and named": ("px px.stride c p p=3", "p is named twice"),
+    "fixed outside": ("px px.stride c p=101", "'p=101': p is in 0..100"),
+    "fixed below": ("px px.stride c p=-1", "'p=-1': p is in 0..100"),
+    "fixed buffer": ("px px.stride c=1 p", "'c=1': only a parameter of one value can be fixed"),
+    "fixed type": ("px px.stride c p=1:int", "'p=1' is no argument, and has no type"),
+    "type": ("px px.stride c p:2", "'p:2': '2' is no plain type of C"),
+    "types": ("px px.stride c p:char**", "'p:char**': 'char**' is no plain type of C"),
+    "rows of a block": ("px px.stride c p+", "'p+': higher items cannot be done in pieces: the"
+                        " kernel has blocks or temps"),
+    "rows of nothing": ("px px.stride c p q+", "'q+': one parameter can count rows"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SIGNATURES)
+def test_signatures_are_refused(case: str, tmp_path: Path) -> None:
+    signature, message = SIGNATURES[case]
+    error = refused(tmp_path, usual(f'"{signature}"'), 3)
+    assert (error.rule, error.message, error.kernel) == ("decoder", f"dec: {message}", "test_it")
+    assert error.hint == HINT + "px px.stride c p"
+
+
+def test_a_function_of_several_is_named_in_its_error(tmp_path: Path) -> None:
+    error = refused(tmp_path, usual('{"one": "px px.stride c p", "two": "px c p"}'), 3)
+    assert error.message == "dec, two: px.stride is missing"
+
+
+# value for the decoder -> message
+DECLARED = {
+    "no function": ("{}", "decoder 'dec' has no functions"),
+    "name": ('{"One": "px px.stride c p"}',
+             "dec, function 'One': lower-case letters and digits only"),
+    "no signature": ("3", "dec: 3 is no signature; write a text, or entry(...)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DECLARED)
+def test_declarations_are_refused(case: str, tmp_path: Path) -> None:
+    declared, message = DECLARED[case]
+    error = refused(tmp_path, usual(declared), 3)
+    assert (error.rule, error.message) == ("declaration", f"@kernel: {message}")
+
+
+def test_two_functions_cannot_have_one_name(tmp_path: Path) -> None:
+    other = 'decoders={"dec": "px px.stride p"})\ndef test_it_x(k):\n'
+    text = usual('{"x": "px px.stride c p"}') + '\n@kernel(clause="another", ' + other
+    text += '    px = k.plane("px", u8, rows=(0, 1), cols=(0, 8), access="inout")\n'
+    text += '    p = k.param("p", u8, 0, 9)\n    with k.stage(x=8) as x:\n        px[0, x] = p\n'
+    line = text.splitlines().index('@kernel(clause="another", decoders={"dec": "px px.stride p"})')
+    error = refused(tmp_path, text, line + 1)
+    assert error.message == "daedalus_dec_test_it_x is also the name of a function of test_it"
+
+
+def test_a_plain_signature(tmp_path: Path) -> None:
+    header, source = made(tmp_path, usual('"c! px px.stride p"'))
+    assert "daedalus_dec_test_it(int16_t *c, uint8_t *px, ptrdiff_t px_stride, int p)" in header
+    assert "memset(c, 0, 64 * sizeof(*c));" in source
+
+
+def test_other_types(tmp_path: Path) -> None:
+    header, _ = made(tmp_path, usual('"px px.stride:int c:int16_t* p:uint8_t -:ptrdiff_t"'))
+    arguments = "(uint8_t *px, int px_stride, int16_t *c, uint8_t p, ptrdiff_t unused0)"
+    assert f"daedalus_dec_test_it{arguments};" in header
+
+
+def test_several_functions_fixed_and_ignored_arguments(tmp_path: Path) -> None:
+    body = 'k.item_class("low", p=(0, 9))\nk.item_class("high", p=(90, 100))\n'
+    declared = '{"low": "px - px.stride c p=3", "mid": "px px.stride c - - p=50", "x": %s}'
+    text = usual(declared % '"p px px.stride c"', body)
+    header, source = made(tmp_path, text)
+    arguments = "(uint8_t *px, int unused0, ptrdiff_t px_stride, const int16_t *c)"
+    assert f"daedalus_dec_test_it_low{arguments};" in header
+    assert "* p is 3. * unused0: not read. */" in header
+    start = source.index("daedalus_dec_test_it_low")
+    low = source[start : source.index("daedalus_dec_test_it_mid")]
+    # The class is known, so nothing is left to choose.
+    assert "(void)unused0;" in low and "c_low(px, px_stride, c, 3)" in low and "if (" not in low
+    middle = source[source.index("daedalus_dec_test_it_mid") : source.index("test_it_x(")]
+    assert "c_full(px, px_stride, c, 50)" in middle and "if (" not in middle
+    assert "(void)unused0; (void)unused1;" in middle
+    assert "if (p >= 0 && p <= 9) {" in source[source.index("test_it_x(") :]
+
+
+# ------------------------------------------------------------------ more rows than an item has
+
+ROWS = """\
+from daedalus.dsl.lang import *
+
+@kernel(clause="a test", decoders={{"dec": "dst dst.stride src src.stride rows+"}})
+def test_rows(k):
+    dst = k.plane("dst", {dtype}, rows=(0, 8), cols=(0, 8), access="inout")
+    src = k.plane("src", {dtype}, rows=(-1, 9), cols=(0, 16))
+    rows = k.param("rows", u8, {lo}, 8)
+{declarations}
+    with k.stage(y={rows}, x=8) as (y, x):
+        {body}
+"""
+
+
+def rows_spec(body: str, dtype: str = "u8", **words: str) -> str:
+    return ROWS.format(
+        body=body,
+        dtype=dtype,
+        lo=words.get("lo", "1"),
+        rows=words.get("rows", "k.upto(rows, 8)"),
+        declarations="    " + words.get("declarations", "pass"),
+    )
+
+
+def test_higher_blocks_are_done_in_pieces(tmp_path: Path) -> None:
+    header, source = made(tmp_path, rows_spec("dst[y, x] = max(src[y - 1, x], dst[y, x])"))
+    assert "* rows may be more than 8, too." in header
+    item = "daedalus_item_test_rows__c_full(dst, dst_stride, src, src_stride, "
+    assert (
+        f"for (; rows > 8; rows -= 8) {{ {item}8); dst += 8 * dst_stride;"
+        f" src += 8 * src_stride; }} {item}rows); }}" in source
+    )
+
+
+def test_strides_are_bytes_in_pieces_too(tmp_path: Path) -> None:
+    _, source = made(tmp_path, rows_spec("dst[y, x] = src[y, x]", "u16"))
+    assert "dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);" in source
+    assert "src = (const uint16_t *)((const uint8_t *)src + 8 * src_stride);" in source
+
+
+# body and declarations -> why
+UNCUT = {
+    "all rows": ({"rows": "8"}, "dst[y, x] = src[y, x]",
+                 "a stage has not as many rows as rows says"),
+    "at least two": ({"lo": "2"}, "dst[y, x] = src[y, x]",
+                     "rows is at least 2, and the last piece may be lower"),
+    "row number": ({}, "dst[y, x] = wrap(src[y, x] + k.lane(y), u8)", "values depend on the row"),
+    "count": ({}, "dst[y, x] = wrap(src[y, x] + rows, u8)", "values depend on rows"),
+    "above": ({}, "dst[y, x] = min(src[y, x], src[0, x])", "src is not indexed by the row"),
+    "diagonal": ({}, "dst[y, x] = src[y, x + y]", "src is not indexed by the row"),
+    "array": ({"declarations": 'a = k.params("a", u8, 8, 0, 9)'}, "dst[y, x] = a[y]",
+              "values of a depend on the row"),
+    "temp": ({"declarations": 't = k.temp("t", (8, 8))'},
+             "t[y, x] = src[y, x]\n        dst[y, x] = src[y, x]",
+             "the kernel has blocks or temps"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", UNCUT)
+def test_rows_that_do_not_stand_alone_are_refused(case: str, tmp_path: Path) -> None:
+    words, body, reason = UNCUT[case]
+    error = refused(tmp_path, rows_spec(body, **words), 3)
+    assert error.message == f"dec: 'rows+': higher items cannot be done in pieces: {reason}"
+
+
+def test_a_plane_that_is_stored_in_two_rows_is_refused(tmp_path: Path) -> None:
+    text = rows_spec("dst[y, x] = src[y, x]").replace("rows=(0, 8)", "rows=(0, 9)")
+    text += "    with k.stage(y=k.upto(rows, 8), x=8) as (y, x):\n"
+    text += "        dst[y + 1, x] = src[y, x]\n"
+    assert "pieces: dst is stored, and used in other rows" in refused(tmp_path, text, 3).message
+
+
+# ------------------------------------------------------------------ planes that are put together
+
+PARTS = """\
+from daedalus.dsl.lang import *
+
+ENTRY = entry(
+    "{signature}",
+    {plane}=[
+        part((0, 2), (0, 8), "dst", stride="dst.stride"),
+        {part}
+    ],
+)
+
+@kernel(clause="a test", decoders={{"dec": ENTRY}})
+def test_parts(k):
+    dst = k.plane("dst", u8, rows=(0, 2), cols=(0, 8), access="out")
+    src = k.plane("src", {dtype}, rows=(0, 2), cols=(-1, 8))
+    wide = k.plane("wide", u16, rows=(0, 1), cols=(0, 1))
+    edges = k.param("edges", u8, 0, 3)
+    with k.stage(y=2, x=8) as (y, x):
+        dst[y, x] = wrap(src[y, x] + edges, u8)
+"""
+SIGNATURE = "dst dst.stride left wide wide.stride edges"
+LEFT = 'part((0, 2), (-1, 0), "left", stride=1, at=(0, -1), given=("edges", 3)),'
+
+
+def parts_spec(part: str = LEFT, signature: str = SIGNATURE, **words: str) -> str:
+    words = {"plane": "src", "dtype": "u8"} | words
+    return PARTS.format(part=part, signature=signature, **words)
+
+
+def test_a_plane_is_put_together(tmp_path: Path) -> None:
+    header, source = made(tmp_path, parts_spec())
+    assert (
+        "daedalus_dec_test_parts(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t (*left)[1],"
+        " const uint16_t *wide, ptrdiff_t wide_stride, int edges);" in header
+    )
+    assert (
+        "src, rows 0..1, columns -1..-1: read from left, which stands at row 0, column -1, if all"
+        " bits of 3 are set in edges." in header.replace(" * ", " ")
+    )
+    copies = (
+        "uint8_t src[2][16]; memcpy(&src[0][1], dst, 8);"
+        " memcpy(&src[1][1], dst + 1 * dst_stride, 8); if ((edges & 3) == 3) {"
+        " memcpy(&src[0][0], &left[0][0], 1); memcpy(&src[1][0], &left[1][0], 1); }"
+    )
+    assert copies in source
+    assert "(dst, dst_stride, &src[0][1], sizeof(src[0]), wide, wide_stride, edges);" in source
+
+
+def test_parts_of_wider_elements(tmp_path: Path) -> None:
+    """Strides are bytes, columns are elements; what is read stands above the pointer."""
+    part = 'part((0, 2), (-1, 8), "up", stride="wide.stride", at=(1, 1), given=("edges", 2)),'
+    text = parts_spec(part, "dst dst.stride up wide wide.stride edges", dtype="u16")
+    text = text.replace('        part((0, 2), (0, 8), "dst", stride="dst.stride"),\n', "")
+    header, source = made(tmp_path, text)
+    assert "const uint16_t *up" in header
+    assert "uint16_t src[2][16]; if (edges & 2) {" in source
+    assert "memcpy(&src[0][0], (const uint8_t *)up - 1 * wide_stride - 4, 18);" in source
+    assert "memcpy(&src[1][0], (const uint8_t *)up - 4, 18);" in source
+
+
+# part, signature -> message; the line is the part's
+BAD_PARTS = {
+    "outside": (LEFT.replace("(-1, 0)", "(-2, 0)"), "rows 0..1, columns -2..-1 do not lie in src"),
+    "empty": (LEFT.replace("(0, 2)", "(1, 1)"), "rows 1..0, columns -1..-1 do not lie in src"),
+    "twice": (LEFT.replace("(-1, 0)", "(-1, 1)").replace("stride=1", "stride=2"),
+              "row 0, column 0 of src comes from two parts"),
+    "packed": (LEFT.replace("at=(0, -1)", "at=(0, 0)"),
+               "rows 0..1, columns -1..-1 do not lie in left, packed by 1"),
+    "stride": (LEFT.replace("stride=1", 'stride="lef.stride"'),
+               "'lef.stride' is no stride of this function"),
+    "its own stride": (LEFT.replace("stride=1", 'stride="src.stride"'),
+                       "'src.stride' is no stride of this function"),
+    "two strides": (LEFT.replace('"left"', '"dst"'), "dst has two strides"),
+    "other type": (LEFT.replace('"left"', '"wide"').replace("stride=1", 'stride="wide.stride"'),
+                   "wide is no plane of src's type"),
+    "parameter": (LEFT.replace("edges", "edge"), "given: edge is no parameter of one value"),
+    "bits": (LEFT.replace("3)", "4)"), "given: edges cannot have the bits 4"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD_PARTS)
+def test_parts_are_refused(case: str, tmp_path: Path) -> None:
+    part, message = BAD_PARTS[case]
+    signature = SIGNATURE if '"left"' in part else SIGNATURE.replace(" left", "")
+    text = parts_spec(part + "  # <-", signature)
+    error = refused(tmp_path, text, marked_line(text))
+    assert (error.rule, error.message) == ("decoder", f"dec: {message}")
+
+
+# what the whole entry lacks: its own line
+BAD_ENTRIES = {
+    "nowhere": (parts_spec(""), "row 0, column -1 of src comes from no part"),
+    "no pointer": (parts_spec(signature=SIGNATURE.replace(" left", "")), "left is missing"),
+    "argument": (parts_spec(signature="src " + SIGNATURE), "src is put together, and no argument"),
+    "its stride": (parts_spec(signature="src.stride " + SIGNATURE),
+                   "src.stride is put together, and no argument"),
+    "pointer's name": (parts_spec(LEFT.replace('"left"', '"le ft"')), "le ft is missing"),
+    "written plane": (parts_spec(plane="dst"), "dst is no plane that is only read"),
+    "no plane": (parts_spec(plane="edges"), "edges is no plane that is only read"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD_ENTRIES)
+def test_entries_are_refused(case: str, tmp_path: Path) -> None:
+    text, message = BAD_ENTRIES[case]
+    if case == "pointer's name":
+        text = text.replace(SIGNATURE, SIGNATURE.replace(" left", ""))
+    error = refused(tmp_path, text, 3)
+    assert (error.rule, error.message) == ("decoder", f"dec: {message}")

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every way in which NEON code walks a stage or touches memory, run against the interpreter."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+from form_specs import FORMS, Form
+
+from daedalus.dsl import interp
+from daedalus.dsl.ir import Kernel
+from daedalus.dsl.verify import verify
+from daedalus.generator import crosscheck, emit, fuzz, native
+from daedalus.generator.schedule import Schedule
+from daedalus.generator.variants import Variant, make_variant
+
+ITEMS = 300
+SEED = 3
+ARCH = "host" if native.is_arm() else "simde"
+
+
+def variants(form: Form) -> tuple[Variant, ...]:
+    """The NEON variants of a form, after the portable ones."""
+    (kernel,) = form.spec.kernels()
+    verify(kernel)
+    schedules = [*(Schedule("c", c) for c in kernel.class_names), *form.seen]
+    return tuple(
+        make_variant(emit.environment(), kernel, s, prod=True, rank=n, spec="a test")
+        for n, s in enumerate(schedules)
+    )
+
+
+MADE = {form.spec.kernels()[0].id: (form, variants(form)) for form in FORMS}
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> tuple[crosscheck.Device, Path]:
+    """One check program with all variants."""
+    kernels = [(own[0].kernel, own) for _, own in MADE.values()]
+    folder = tmp_path_factory.mktemp("forms")
+    return built(folder, kernels)
+
+
+def built(
+    folder: Path, kernels: list[tuple[Kernel, tuple[Variant, ...]]]
+) -> tuple[crosscheck.Device, Path]:
+    build = fuzz.Build(folder, kernels, sanitize=False, targets=("neon",))
+    (device,) = [d for d in build.devices if d.arch == ARCH]
+    return device, build.program(device)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_form_computes_what_the_interpreter_does(name, program):
+    device, exe = program
+    _, own = MADE[name]
+    kernel = own[0].kernel
+    batches = crosscheck.prepare(kernel, ITEMS, SEED)
+    names = [v.name for v in own if v.schedule.target == "neon"]
+    outcomes = crosscheck.check_kernel(kernel, names, device, exe, batches, SEED)
+    assert len(outcomes) == len(names) > 0
+    for o in outcomes:
+        assert o.failures == []
+        assert o.conformant >= 100
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_form_is_taken(name):
+    form, own = MADE[name]
+    for v in own:
+        for pattern in form.seen.get(v.schedule, ()):
+            assert re.search(pattern, v.text), f"{v.name}: no {pattern}"
+
+
+@pytest.mark.parametrize("buffer", ["near", "other"])
+def test_reading_what_no_stage_asks_for_is_noticed(buffer, tmp_path):
+    """A read whose value goes nowhere, of a buffer that false conditions leave to nobody."""
+    _, own = MADE["forms_given"]
+    kernel = own[0].kernel
+    read = f"(void)*(const volatile uint8_t *){buffer};\n  /* stage 1"
+    spoiled = tuple(dataclasses.replace(v, text=v.text.replace("/* stage 1", read)) for v in own)
+    assert all(read in v.text for v in spoiled)
+    device, exe = built(tmp_path, [(kernel, spoiled)])
+    batches = crosscheck.prepare(kernel, ITEMS, SEED)
+    (outcome,) = crosscheck.check_kernel(
+        kernel, [v.name for v in spoiled if v.schedule.target == "neon"], device, exe, batches, SEED
+    )
+    assert outcome.failures == [
+        f"{outcome.variant} on {device.name}, {crosscheck.WITHHELD} items:"
+        " touched memory outside its buffers"
+    ]
+
+
+def test_what_is_withheld_follows_conditions_and_extents():
+    (kernel,) = form_of("forms_given").spec.kernels()
+    batches = [b for b in crosscheck.prepare(kernel, ITEMS, SEED) if b.kind == crosscheck.WITHHELD]
+    without = {
+        b.buffer.name: batch.placed.items.params
+        for batch in batches
+        for b in batch.placed.buffers
+        if not len(b.bytes)
+    }
+    assert set(without) == {"near", "other"} and len(batches) == 2
+    assert (without["near"]["top"] == 0).all()
+    params = without["other"]
+    assert ((params["top"] > 0) | (params["n"] <= 3)).all()
+    assert (params["top"] == 0).any() and (params["top"] > 0).any()
+    items = batches[0].placed.items
+    assert interp.untouched(kernel, items)["near"].all()
+
+
+def form_of(name: str) -> Form:
+    return MADE[name][0]

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Counting instructions: the method on functions of known length, the cases, and what fails."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from daedalus.generator import count, count_cases, native
+from daedalus.generator.cli import count as verb
+from daedalus.generator.cli.common import EXIT_MISSING, UserError
+from daedalus.generator.count_cases import Case, Work
+
+# Functions of known length; the last one is shorter from its 21st call on.
+SHAPES = """
+#include "count.h"
+
+__asm__(".text\\n.global two, writes, shorter\\n"
+        "two: nop\\n ret\\n"
+        "writes: mov w1, #9\\n strb w1, [x0, #64]\\n ret\\n"
+        "shorter: ldr x2, [x1]\\n add x2, x2, #1\\n str x2, [x1]\\n cmp x2, #20\\n b.hi 1f\\n"
+        "nop\\n1: ret\\n");
+
+static void call(any_fn *fn, long calls) {
+  static uint64_t state;
+  for (long n = 0; n < calls; n++) {
+    restore();
+    ((void (*)(uint8_t *, uint64_t *))fn)(pixels + MIDDLE, &state);
+  }
+}
+
+const shape shapes[] = {{"plain", call}, {NULL, NULL}};
+
+any_fn *function_of_table(const char *name) {
+  (void)name;
+  return NULL;
+}
+"""
+
+CASE = Case("k", "ffmpeg", "plain", "writes", "work", 1.25, {"p": 0}, entry="two", anchor=3)
+
+
+@pytest.fixture(scope="module")
+def counter(tmp_path_factory: pytest.TempPathFactory) -> count._Counter:
+    folder = tmp_path_factory.mktemp("count")
+    (folder / "functions.h").write_text("FUNCTION(two)\nFUNCTION(writes)\nFUNCTION(shorter)\n")
+    (folder / "shapes.c").write_text(SHAPES)
+    tools = native.repo_root() / "tools" / "count"
+    return count._Counter(
+        native.compile_program(
+            "aarch64",
+            folder / "program",
+            [tools / "main.c", folder / "shapes.c"],
+            includes=[folder, tools],
+        )
+    )
+
+
+def _without_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(count, "_plugin", lambda: None)
+
+
+@pytest.mark.parametrize("by_log", [False, True])
+def test_a_call_is_counted_exactly(
+    counter: count._Counter, by_log: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if by_log:
+        _without_plugin(monkeypatch)
+    executed, before = counter.count(Work(CASE, "two", "entry"))
+    assert executed == 2
+    executed, after = counter.count(Work(CASE, "writes", "theirs"))
+    assert executed == 3
+    assert count._difference(after, after) == ""
+    assert count._difference(after, before).startswith("row 1, column 0: 9 and ")
+
+
+def test_a_path_that_changes_is_refused(counter: count._Counter) -> None:
+    with pytest.raises(UserError, match="does not always execute the same instructions"):
+        counter.count(Work(CASE, "shorter", "entry"))
+
+
+def test_an_unknown_picture_is_named(counter: count._Counter) -> None:
+    with pytest.raises(UserError, match="no such picture, shape or function: sunset, plain, two"):
+        counter.count(Work(replace(CASE, picture="sunset"), "two", "entry"))
+
+
+# ------------------------------------------------------------------------------------- the cases
+
+
+def test_cases_name_what_there_is() -> None:
+    manifest = json.loads((native.repo_root() / "generated" / "manifest.json").read_text())
+    kernels = {k["id"]: k for k in manifest["kernels"]}
+    tools = native.repo_root() / "tools" / "count"
+    for case in count_cases.cases():
+        entries = {e for d in kernels[case.kernel]["decoders"].values() for e in d}
+        assert not case.entry or case.entry in entries
+        shapes = (tools / f"{case.oracle}.c").read_text()
+        for shape in {case.shape, case.item_shape or case.shape}:
+            assert f'{{"{shape}", ' in shapes
+        assert f'{{"{case.picture}", ' in (tools / "main.c").read_text()
+        assert case.anchor is None or case.anchor > 0
+        assert 1 <= case.bar <= 1.25
+
+
+def test_every_kernel_that_decoders_call_has_a_case() -> None:
+    manifest = json.loads((native.repo_root() / "generated" / "manifest.json").read_text())
+    called = {k["id"] for k in manifest["kernels"] if k["decoders"]}
+    assert called == {c.kernel for c in count_cases.cases()}
+    assert not called & set(count_cases.not_counted())
+
+
+def test_kernels_are_chosen_by_name_or_alias() -> None:
+    assert {c.kernel for c in count_cases.chosen(("vp9_lpf8",))} == {"vp9_lpf8_h"}
+    assert {c.kernel for c in count_cases.chosen(("vp9_lpf8_v",))} == {"vp9_lpf8_v"}
+    with pytest.raises(UserError, match="nothing to count for av1_sgr8"):
+        count_cases.chosen(("vp9_lpf8_v", "av1_sgr8"))
+
+
+def test_without_an_entry_the_bar_is_for_the_item_function_that_entries_call() -> None:
+    case = next(c for c in count_cases.cases() if c.shape == "cdef8_filter")
+    every = {f"daedalus_item_av1_cdef8__neon_{s}" for s in ("inside", "inside_r2", "full")}
+    barred = [w.function for w in count_cases.work(case, every) if w.barred]
+    entries = (native.repo_root() / "generated" / "src" / "decoder_dav1d.c").read_text()
+    assert len(barred) == 1
+    assert f"{barred[0]}(" in entries
+
+
+# ------------------------------------------------------------------------------------- the verb
+
+
+def _count(whose: str, executed: int, *, difference: str = "") -> count.Count:
+    name = CASE.theirs if whose == "theirs" else CASE.entry
+    return count.Count(Work(CASE, name, whose, whose == "entry"), executed, 100, difference)
+
+
+def _invoke(monkeypatch: pytest.MonkeyPatch, counts: list[count.Count], *args: str) -> Result:
+    made_by = count.Compiler("some compiler 1.0", "-O2")
+    monkeypatch.setattr(count, "count_all", lambda kernels, *, clang: (made_by, counts))
+    return CliRunner().invoke(verb.command, ["k", *args], catch_exceptions=False)
+
+
+THEIRS = count.Count(Work(replace(CASE, anchor=100), CASE.theirs, "theirs"), 100, 100, "")
+
+
+@pytest.mark.parametrize(
+    ("counts", "failure"),
+    [
+        ([_count("entry", 125), THEIRS], ""),
+        ([_count("entry", 126), THEIRS], "126 executed, more than 1.25 x 100"),
+        ([_count("variant", 900), THEIRS], ""),
+        ([_count("variant", 90, difference="row 1"), THEIRS], "other pixels than writes: row 1"),
+        ([_count("entry", 90), _count("theirs", 100)], "100 executed, 3 recorded in tools/count"),
+    ],
+)
+def test_what_fails(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    counts: list[count.Count],
+    failure: str,
+) -> None:
+    result = _invoke(monkeypatch, counts)
+    assert result.exit_code == (1 if failure else 0)
+    said = capsys.readouterr().err + result.output
+    assert ("failed: " in said) == bool(failure)
+    assert failure in said
+    assert "ours compiled by some compiler 1.0: -O2" in said
+
+
+def test_json_holds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = _invoke(monkeypatch, [_count("entry", 90), THEIRS], "--json")
+    text = result.stdout
+    data = json.loads(text[: text.rindex("}") + 1])
+    assert data["compiler"] == {"version": "some compiler 1.0", "flags": "-O2"}
+    assert data["counts"][0] == {
+        "kernel": "k",
+        "case": "work",
+        "function": "two",
+        "whose": "entry",
+        "executed": 90,
+        "ratio": 0.9,
+        "bar": 1.25,
+        "above_bar": False,
+        "same_pixels": True,
+    }
+    assert data["counts"][1]["bar"] is None
+
+
+def test_a_missing_clang_is_a_missing_tool(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    found = shutil.which
+    monkeypatch.setattr(
+        native.shutil, "which", lambda name: None if name == native.CLANG else found(name)
+    )
+    monkeypatch.setattr(native, "build_dir", lambda: tmp_path)
+    with pytest.raises(UserError, match="clang-19 is not installed") as e:
+        native.build_library("aarch64", clang=True)
+    assert e.value.exit_code == EXIT_MISSING

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The check of the oracle: what it compares is what callers pass, and it sees what is wrong."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from daedalus.dsl import interp, vectors
+from daedalus.dsl.ir import Kernel
+from daedalus.generator import oracle
+from daedalus.generator.cli.common import UserError
+from daedalus.generator.registry import load
+
+KERNELS = {e.kernel.id: e.kernel for e in load()}
+PROGRAMS = {p.oracle: p for p in oracle.programs()}
+FFMPEG = PROGRAMS["ffmpeg"]
+COUNT = 100
+
+
+def _entry(name: str) -> oracle.Entry:
+    (found,) = (e for p in PROGRAMS.values() for e in p.entries if e.name == name)
+    return found
+
+
+def _compared(
+    entry: oracle.Entry, mode: str, items: interp.Items | None = None
+) -> oracle.Comparison:
+    """One comparison on this machine; without items, with those that the verb would draw."""
+    kernel: Kernel = KERNELS[entry.kernel]
+    if items is None:
+        items = oracle._items(kernel, entry, COUNT, 1, asm=mode == "asm")
+    path = oracle._build(FFMPEG, "host")
+    expected = interp.run(kernel, items)
+    return oracle._compare(FFMPEG, entry, kernel, mode, "host", path, items, expected)
+
+
+def test_every_function_is_of_a_kernel_and_has_a_name_of_its_own() -> None:
+    entries = [e for p in PROGRAMS.values() for e in p.entries]
+    assert {e.kernel for e in entries} <= set(KERNELS)
+    assert len({e.name for e in entries}) == len(entries)
+    for e in entries:
+        kernel = KERNELS[e.kernel]
+        assert {*e.params, *e.fixed} == {p.name for p in kernel.params}, e.name
+        assert {b.name for b in kernel.buffers} == {*e.planes, *filter(None, [e.block])}, e.name
+
+
+def test_every_case_of_cdef_is_drawn() -> None:
+    """All edges and directions, with primary, secondary and both strengths."""
+    items = vectors.make_items(KERNELS["av1_cdef8"], 10_000, 1, "typical")
+    p = items.params
+    kind = (p["pri"] > 0) * 1 + (p["sec"] > 0) * 2
+    cases = set(zip(p["edges"].tolist(), p["dir"].tolist(), kind.tolist(), strict=True))
+    assert cases == {(e, d, k) for e in range(16) for d in range(8) for k in (1, 2, 3)}
+    assert set(p["sec"].tolist()) == {0, 1, 2, 4} and set(p["damping"].tolist()) == {2, 3, 4, 5, 6}
+
+
+def test_every_position_and_height_is_drawn() -> None:
+    entry = _entry("vp9_mc_8h_avg_sharp")
+    kernel = KERNELS[entry.kernel]
+    items = oracle._items(kernel, entry, 10_000, 1, asm=False)
+    cases = set(zip(items.params["mx"].tolist(), items.params["rows"].tolist(), strict=True))
+    assert cases == {(mx, rows) for mx in range(16) for rows in range(1, 9)}
+    assert set(items.params["filter"].tolist()) == {2}
+    items = oracle._items(kernel, entry, 1000, 1, asm=True)
+    assert set(items.params["rows"].tolist()) == {4, 8}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["c", "asm", "ours"])
+def test_another_function_is_seen(mode: str) -> None:
+    entry = _entry("vp9_mc_8h_smooth")
+    assert _compared(entry, mode).good
+    wrong = _compared(replace(entry, fixed={"filter": 2}), mode)
+    assert not wrong.good and wrong.mismatches > COUNT / 2 and wrong.strayed == 0
+    assert "row 0, column " in wrong.first and "of its region of dst: interpreter " in wrong.first
+
+
+@pytest.mark.slow
+def test_writing_outside_is_seen() -> None:
+    """Items that are higher than the kernel's rectangle."""
+    entry = _entry("vp9_mc_8h_smooth")
+    items = oracle._items(KERNELS[entry.kernel], entry, COUNT, 1, asm=False)
+    high = interp.Items(items.buffers, {**items.params, "rows": np.full(COUNT, 12)})
+    wrong = _compared(entry, "ours", high)
+    assert wrong.strayed == COUNT and not wrong.good
+
+
+@pytest.mark.slow
+def test_coefficients_that_are_left_are_seen() -> None:
+    """eob 1 on blocks that hold more than the DC: all functions clear only that."""
+    entry = _entry("vp9_idct8")
+    items = oracle._items(KERNELS[entry.kernel], entry, COUNT, 1, asm=False)
+    lying = interp.Items(
+        {**items.buffers, "coeffs": np.full((COUNT, 8, 8), 3)}, {"eob": np.ones(COUNT, np.int64)}
+    )
+    assert _compared(entry, "c", lying).uncleared == COUNT
+
+
+@pytest.mark.slow
+def test_missing_assembly_is_seen() -> None:
+    """What kernels.toml says of a decoder's assembly must be so."""
+    with pytest.raises(UserError, match="c and asm are the same function on this processor"):
+        _compared(replace(_entry("vp9_mc_8h_bilinear"), c_only=()), "c")
+    with pytest.raises(UserError, match="kernels.toml says that it has none"):
+        _compared(replace(_entry("vp9_mc_8h_smooth"), c_only=("amd64", "arm64")), "c")

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ffmpeg.c - how FFmpeg's functions, our entries of their signatures, and our item functions are
+ * called.  A shape "x" is the decoder's way; "x item" is ours where that is another one.
+ */
+#include <string.h>
+
+#include "count.h"
+
+typedef void vp9_itxfm_fn(uint8_t *dst, ptrdiff_t stride, int16_t *block, int eob);
+typedef void vp9_filter_fn(uint8_t *dst, ptrdiff_t stride, int E, int I, int H);
+typedef void vp9_mc_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride,
+                       int h, int mx, int my);
+typedef void vp9_mc_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+                            ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+typedef void h264_idct_fn(uint8_t *dst, int16_t *block, int stride);
+typedef void h264_idct_item_fn(uint8_t *dst, ptrdiff_t stride, const int16_t *block);
+typedef void h264_filter_fn(uint8_t *dst, ptrdiff_t stride, int alpha, int beta, int8_t *tc0);
+typedef void h264_qpel_fn(uint8_t *dst, const uint8_t *src, ptrdiff_t stride);
+typedef void h264_qpel_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+                               ptrdiff_t src_stride);
+
+static int16_t coefficients[64];
+static int16_t block[64];
+
+/* Small ones in the upper left corner of a block of 8x8; in its first place more. */
+static void make_coefficients(int edge) {
+  for (int i = 0; i < 64; i++) {
+    if (i % 8 < edge && i / 8 < edge) {
+      coefficients[i] = (int16_t)(edge == 1 ? 100 : (i * 37) % 61 - 30);
+    }
+  }
+}
+
+/* An inverse transform of 8x8 that clears its coefficients; parameter: eob. */
+static void call_vp9_idct8(any_fn *fn, long calls) {
+  const int eob = (int)parameters[0];
+  make_coefficients(eob == 1 ? 1 : eob <= 12 ? 2 : 8);
+  for (long n = 0; n < calls; n++) {
+    restore();
+    memcpy(block, coefficients, sizeof(block));
+    ((vp9_itxfm_fn *)fn)(pixels + MIDDLE, STRIDE, block, eob);
+  }
+}
+
+/* A loop filter on an edge of 8; parameters: blimit, limit, thresh. */
+static void call_vp9_filter8(any_fn *fn, long calls) {
+  for (long n = 0; n < calls; n++) {
+    restore();
+    ((vp9_filter_fn *)fn)(pixels + MIDDLE, STRIDE, (int)parameters[0], (int)parameters[1],
+                          (int)parameters[2]);
+  }
+}
+
+/* Interpolation along rows of a block 8 wide; parameters: filter, which is in the decoder's
+ * function already, mx, rows. */
+static void call_vp9_mc8(any_fn *fn, long calls) {
+  for (long n = 0; n < calls; n++) {
+    restore();
+    ((vp9_mc_fn *)fn)(pixels + MIDDLE, STRIDE, start + MIDDLE, STRIDE, (int)parameters[2],
+                      (int)parameters[1], 0);
+  }
+}
+
+static void call_vp9_mc8_item(any_fn *fn, long calls) {
+  for (long n = 0; n < calls; n++) {
+    restore();
+    ((vp9_mc_item_fn *)fn)(pixels + MIDDLE, STRIDE, start + MIDDLE, STRIDE, (int)parameters[0],
+                           (int)parameters[1], (int)parameters[2]);
+  }
+}
+
+/* An inverse transform that clears its coefficients, 16 or 64. */
+static void call_h264_idct(any_fn *fn, long calls) {
+  make_coefficients(8);
+  for (long n = 0; n < calls; n++) {
+    restore();
+    memcpy(block, coefficients, sizeof(block));
+    ((h264_idct_fn *)fn)(pixels + MIDDLE, block, STRIDE);
+  }
+}
+
+static void call_h264_idct_item(any_fn *fn, long calls) {
+  make_coefficients(8);
+  for (long n = 0; n < calls; n++) {
+    restore();
+    memcpy(block, coefficients, sizeof(block));
+    ((h264_idct_item_fn *)fn)(pixels + MIDDLE, STRIDE, block);
+  }
+}
+
+/* A loop filter on an edge of 16; parameters: alpha, beta, tc0 of all four parts. */
+static void call_h264_filter16(any_fn *fn, long calls) {
+  int8_t tc0[4];
+  memset(tc0, (int)parameters[2], sizeof(tc0));
+  for (long n = 0; n < calls; n++) {
+    restore();
+    ((h264_filter_fn *)fn)(pixels + MIDDLE, STRIDE, (int)parameters[0], (int)parameters[1], tc0);
+  }
+}
+
+/* Interpolation of a block of 8x8. */
+static void call_h264_qpel8(any_fn *fn, long calls) {
+  for (long n = 0; n < calls; n++) {
+    restore();
+    ((h264_qpel_fn *)fn)(pixels + MIDDLE, start + MIDDLE, STRIDE);
+  }
+}
+
+static void call_h264_qpel8_item(any_fn *fn, long calls) {
+  for (long n = 0; n < calls; n++) {
+    restore();
+    ((h264_qpel_item_fn *)fn)(pixels + MIDDLE, STRIDE, start + MIDDLE, STRIDE);
+  }
+}
+
+const shape shapes[] = {
+    {"vp9_idct8", call_vp9_idct8},
+    {"vp9_filter8", call_vp9_filter8},
+    {"vp9_mc8", call_vp9_mc8},
+    {"vp9_mc8 item", call_vp9_mc8_item},
+    {"h264_idct", call_h264_idct},
+    {"h264_idct item", call_h264_idct_item},
+    {"h264_filter16", call_h264_filter16},
+    {"h264_qpel8", call_h264_qpel8},
+    {"h264_qpel8 item", call_h264_qpel8_item},
+    {NULL, NULL},
+};
+
+any_fn *function_of_table(const char *name) {
+  (void)name;
+  return NULL;
+}
