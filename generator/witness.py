@@ -11,7 +11,8 @@ the value is wrong there).
 so a file that no longer fits is noticed. A goal that has no witness is an error: either nothing
 that conforms reaches it, then ranges are too weak and the spec should say so by an assumption; or
 the search is; or there is a reason, which `tools/mutants.toml` states. What ranges and assumptions
-prove to be the same on all items is no goal.
+prove to be the same on all items is no goal. Of lowerings that a variant has many times over, of one
+line in one form, as unrolled rows do, a few are goals: _ALIKE, evenly chosen.
 """
 
 from collections.abc import Iterator
@@ -33,7 +34,7 @@ from daedalus.generator.targets.neon.emit import emit
 from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.select import Need, Selection
-from daedalus.generator.targets.neon.simulate import Change
+from daedalus.generator.targets.neon.simulate import Change, Part
 
 # The operation without saturation or rounding, or of the other strictness, on the same operands.
 PLAIN = {
@@ -55,6 +56,9 @@ _UNSEEN = 1e9  # how much worse a lane is that the result does not depend on
 _ATTEMPTS = 6  # for a goal that is not met
 _ROUNDS = 80
 _TRIED = 64  # items on which a changed operation is run to the end
+_ALIKE = 8  # goals of one line and form, in a stage
+_TOGETHER = 2_000_000  # values computed at once: operations times points times items
+_WORK = 400_000_000  # values that climbing computes for a kernel, before it gives up
 
 
 @dataclass(frozen=True)
@@ -93,8 +97,20 @@ class Plan:
     schedule: Schedule
     kernel: Kernel  # as the spec has it
     lowered: Kernel
-    selections: list[Selection]
+    stages: list[Part]
     goals: list[Goal]
+    alike: int  # lowerings beside the goals, of the same lines and forms
+
+    @property
+    def size(self) -> int:
+        """Values that an item takes."""
+        return sum(len(p.order) * p.vector.lanes for p in self.stages)
+
+    def portions(self, items: Items) -> Iterator[Items]:
+        """The items in order, as many at a time as are simulated at once."""
+        step = min(1000, max(8, _TOGETHER // self.size))
+        for at in range(0, items.count, step):
+            yield items.take(np.arange(at, min(at + step, items.count)))
 
     def conformant(self, items: Items) -> Array:
         """Which items the variant has to get right."""
@@ -116,8 +132,24 @@ def plans(entry: Entry) -> Iterator[Plan]:
         # Bodies for several items and for one left over; goals are the same but for shapes.
         selections = seen[: len(lowered.stages)]
         name = variant_name(entry.kernel.id, schedule)
-        goals = [g for n, s in enumerate(selections) for g in _goals(n, s)]
-        yield Plan(name, schedule, entry.kernel, lowered, selections, goals)
+        every = [g for n, s in enumerate(selections) for g in _goals(n, s)]
+        goals = _some_of_each(every)
+        stages = simulate.parts(lowered, selections)
+        left_out = len(every) - len(goals)
+        yield Plan(name, schedule, entry.kernel, lowered, stages, goals, left_out)
+
+
+def _some_of_each(goals: list[Goal]) -> list[Goal]:
+    """At most _ALIKE goals of a line and form in a stage, evenly chosen; in order."""
+    groups: dict[tuple[int, str], list[int]] = {}
+    for n, g in enumerate(goals):
+        groups.setdefault((g.stage, str(g)), []).append(n)
+    kept = {
+        group[k * len(group) // _ALIKE] if len(group) > _ALIKE else group[k]
+        for group in groups.values()
+        for k in range(min(_ALIKE, len(group)))
+    }
+    return [goals[n] for n in sorted(kept)]
 
 
 def _goals(stage: int, selection: Selection) -> Iterator[Goal]:
@@ -151,38 +183,39 @@ def _bounds(selection: Selection) -> dict[Node, Interval]:
 
 
 def shown(plan: Plan, items: Items, goals: list[Goal]) -> dict[Goal, Array]:
-    """Of every goal, the numbers of (at most _TRIED) items that are its witnesses.
+    """Of every goal, the numbers of (at most _TRIED a portion) items that are its witnesses.
 
     All items have to be conformant for the variant.
     """
-    found: dict[Goal, Array] = {}
-    if not items.count:
-        return {g: np.zeros(0, np.int64) for g in goals}
-    base = simulate.run(plan.lowered, plan.selections, items)
-    for goal in goals:
-        differs = _differs(plan, base, goal)
-        where = np.flatnonzero(np.broadcast_to(differs, (items.count, differs.shape[1])).any(1))
-        if goal.op != "dup":  # of a constant, only trying tells whether it shows
-            where = where[:: max(1, len(where) // _TRIED)][:_TRIED]
-        if goal.plain and len(where):
-            change = Change(goal.stage, goal.need, goal.plain)
-            got = simulate.run(plan.lowered, plan.selections, items.take(where), change)
-            wrong = np.zeros(len(where), dtype=bool)
-            for name, values in got.outputs.items():
-                other = values != base.outputs[name][where]
-                wrong |= other.reshape(len(where), -1).any(axis=1)
-            where = where[wrong]
-        found[goal] = where
-    return found
+    found: dict[Goal, list[Array]] = {g: [np.zeros(0, np.int64)] for g in goals}
+    at = 0
+    for portion in plan.portions(items):
+        base = simulate.run(plan.lowered, plan.stages, portion)
+        for goal in goals:
+            found[goal].append(at + _witnesses(plan, base, goal))
+        at += portion.count
+    return {g: np.concatenate(parts) for g, parts in found.items()}
+
+
+def _witnesses(plan: Plan, base: simulate.Ran, goal: Goal) -> Array:
+    """The numbers of (at most _TRIED) items of a run that are a goal's witnesses."""
+    if not goal.plain:
+        return _thinned(np.flatnonzero(_differs(plan, base, goal).any(axis=1)))
+    if goal.op != "dup" and not _differs(plan, base, goal).any():
+        return np.zeros(0, np.int64)
+    change = Change(goal.stage, goal.need, goal.plain)
+    return simulate.shows(plan.lowered, plan.stages, base, change, _TRIED)
+
+
+def _thinned(where: Array) -> Array:
+    return where[:: max(1, len(where) // _TRIED)][:_TRIED]
 
 
 def _differs(plan: Plan, base: simulate.Ran, goal: Goal) -> Array:
-    """Where the value itself differs: bool, broadcasts to [items, lanes]."""
+    """Where the value itself differs: bool [items, lanes]."""
     forms, values = base.forms[goal.stage], base.values[goal.stage]
-    if goal.op == "dup":
-        return np.asarray(base.active[goal.stage])
     if goal.plain:
-        choice = plan.selections[goal.stage].chosen[goal.need]
+        choice = plan.stages[goal.stage].selection.chosen[goal.need]
         plain = simulate.compute(goal.plain, choice, goal.need[1], forms, values)
         return np.asarray(plain != forms[goal.need]) & base.active[goal.stage]
     return np.asarray(_beyond(plan, base, goal) > 0) & base.active[goal.stage]
@@ -194,7 +227,7 @@ def _beyond(plan: Plan, base: simulate.Ran, goal: Goal) -> Array:
     values = base.values[goal.stage]
     if node.op in (Op.LE, Op.GT):  # strictness shows where both sides are equal
         return np.asarray(-np.abs(values[node.args[0]].astype(np.int64) - values[node.args[1]]))
-    held = plan.selections[goal.stage].ranges.of(node)
+    held = plan.stages[goal.stage].selection.ranges.of(node)
     signed = demand.kind == "sat_s" or (demand.kind == "bits" and held.lo < 0)
     lo, hi = limits(demand.width, signed)
     return np.asarray(np.maximum(lo - values[node], values[node] - hi))
@@ -208,25 +241,25 @@ class Found:
     """What is known of a kernel's witnesses.
 
     items    the witnesses, of all variants
-    counts   per NEON variant: goals, and how many of them have a witness
+    counts   per NEON variant: goals, how many of them have a witness, and lowerings like them
     missing  a line for every goal without one, and without a reason in tools/mutants.toml
     """
 
     items: Items
-    counts: dict[str, tuple[int, int]]
+    counts: dict[str, tuple[int, int, int]]
     missing: list[str]
 
 
 def examine(entry: Entry, items: Items) -> Found:
     """What the items show."""
     name = entry.kernel.id
-    counts: dict[str, tuple[int, int]] = {}
+    counts: dict[str, tuple[int, int, int]] = {}
     missing: list[str] = []
     excused: set[Reason] = set()
     for plan in plans(entry):
         found = shown(plan, items.take(plan.conformant(items)), plan.goals)
         left = [g for g in plan.goals if not len(found[g])]
-        counts[plan.name] = (len(plan.goals), len(plan.goals) - len(left))
+        counts[plan.name] = (len(plan.goals), len(plan.goals) - len(left), plan.alike)
         for goal in left:
             reason = reasons.of("unwitnessed", name, goal.text)
             if reason is None:
@@ -253,13 +286,12 @@ def search(entry: Entry, seed: int = 1) -> Found:
     chosen = witness_file.none(kernel)
     if not todo:
         return examine(entry, chosen)
-    pool = _drawn(kernel, seed)
+    pool, work = _drawn(kernel, seed, max(p.size for p in todo)), _WORK
     for plan in todo:
         mine = pool.take(plan.conformant(pool))
         known = shown(plan, chosen.take(plan.conformant(chosen)), plan.goals)
         left = [g for g in plan.goals if not len(known[g])]
-        for start in range(0, mine.count, 1000):
-            part = mine.take(np.arange(start, min(start + 1000, mine.count)))
+        for part in plan.portions(mine):
             found = shown(plan, part, left)
             best = _cover([found[g] for g in left if len(found[g])])
             chosen = vectors.joined(chosen, part.take(np.array(best, np.int64)))
@@ -272,7 +304,8 @@ def search(entry: Entry, seed: int = 1) -> Found:
             for goal in again:
                 # What shows one goal is often near what shows another.
                 near = vectors.joined(chosen.take(plan.conformant(chosen)), mine)
-                one = _climb(plan, goal, near, seed + attempt)
+                one, spent = _climb(plan, goal, near, seed + attempt, work)
+                work -= spent
                 if one is None:
                     left.append(goal)
                 else:
@@ -295,9 +328,9 @@ def _cover(sets: list[Array]) -> list[int]:
     return found
 
 
-def _drawn(kernel: Kernel, seed: int) -> Items:
-    """Items of several manners; not all conformant."""
-    count = _DRAWN * len(kernel.class_names)
+def _drawn(kernel: Kernel, seed: int, size: int) -> Items:
+    """Items of several manners, fewer of large kernels; not all conformant."""
+    count = max(40, min(_DRAWN, 40 * _TOGETHER // size)) * len(kernel.class_names)
     usual = vectors.make_items(kernel, count, seed, "conformant")
     pool = vectors.joined(usual, vectors.make_items(kernel, count, seed, "boundary"))
     if any(b.kind == "block" and b.access != "out" for b in kernel.buffers):
@@ -306,14 +339,24 @@ def _drawn(kernel: Kernel, seed: int) -> Items:
     return pool
 
 
-def _climb(plan: Plan, goal: Goal, start: Items, seed: int) -> Items | None:
-    """Looks around the items that come closest, for some rounds."""
+def _climb(
+    plan: Plan, goal: Goal, start: Items, seed: int, work: int
+) -> tuple[Items | None, int]:
+    """Looks around the items that come closest, for some rounds, or as long as there is work left;
+    a witness, and the work done."""
     rng = np.random.default_rng([seed, goal.stage, goal.need[0].seq, goal.need[1].width])
+    start = start.take(np.arange(min(start.count, work // (2 * plan.size))))
+    spent = start.count * plan.size
+    if not start.count:
+        return None, spent
     pool = start.take(np.argsort(-_closeness(plan, goal, start), kind="stable")[:_WIDE])
     for _ in range(_ROUNDS):
         found = shown(plan, pool, [goal])[goal]
         if len(found):
-            return pool.take(found[:1])
+            return pool.take(found[:1]), spent
+        spent += pool.count * plan.size
+        if spent > work:
+            break
         best = pool.take(np.argsort(-_closeness(plan, goal, pool), kind="stable")[:_KEPT])
         pool = best
         for _ in range(4):
@@ -322,7 +365,7 @@ def _climb(plan: Plan, goal: Goal, start: Items, seed: int) -> Items | None:
             pool = vectors.joined(pool, vectors.shaken(plan.kernel, best, rng))
             pool = vectors.joined(pool, vectors.crossed(best, rng))
         pool = pool.take(plan.conformant(pool))
-    return None
+    return None, spent
 
 
 def _closeness(plan: Plan, goal: Goal, items: Items) -> Array:
@@ -330,25 +373,31 @@ def _closeness(plan: Plan, goal: Goal, items: Items) -> Array:
     on lanes of which the result depends on this value at all. Nothing leads to a constant's."""
     if goal.op == "dup":
         return np.random.default_rng(items.count).random(items.count)
-    base = simulate.run(plan.lowered, plan.selections, items)
-    lanes = (items.count, plan.lowered.stages[goal.stage].lanes)
-    beyond = np.broadcast_to(_beyond(plan, base, goal), lanes).astype(np.float64)
-    if goal.plain:
-        change = Change(goal.stage, goal.need, simulate.INVERTED)
-        got = simulate.run(plan.lowered, plan.selections, items, change)
-        beyond = np.where(_seen(plan, goal, base, got), beyond, beyond - _UNSEEN)
-    best: Array = beyond.max(axis=1)
-    return best
+    found = []
+    for portion in plan.portions(items):
+        base = simulate.run(plan.lowered, plan.stages, portion)
+        lanes = (portion.count, plan.stages[goal.stage].vector.lanes)
+        beyond = np.broadcast_to(_beyond(plan, base, goal), lanes).astype(np.float64)
+        beyond = np.where(base.active[goal.stage], beyond, beyond - _UNSEEN)
+        if goal.plain:
+            beyond = np.where(_seen(plan, goal, base), beyond, beyond - _UNSEEN)
+        found.append(beyond.max(axis=1))
+    return np.concatenate(found)
 
 
-def _seen(plan: Plan, goal: Goal, base: simulate.Ran, got: simulate.Ran) -> Array:
-    """Where two runs differ in what they store: a lane of the last stage, else an item."""
-    seen = np.zeros((), dtype=bool)
-    if goal.stage == len(plan.selections) - 1:
-        for root in plan.selections[-1].roots[: len(plan.lowered.stages[-1].stores)]:
-            seen = seen | (base.forms[-1][root] != got.forms[-1][root])
+def _seen(plan: Plan, goal: Goal, base: simulate.Ran) -> Array:
+    """Where it is seen in the result that all bits of a value are others: a lane of the last
+    stage, else an item."""
+    change = Change(goal.stage, goal.need, simulate.INVERTED)
+    part = plan.stages[goal.stage]
+    seen = np.zeros((base.items.count, 1), dtype=bool)
+    if goal.stage == len(plan.stages) - 1:
+        forms = simulate.changed_forms(part, base, change)
+        if forms is None:
+            return seen
+        for root in part.selection.roots[: len(part.vector.stores)]:
+            seen = seen | (base.forms[goal.stage][root] != forms[root])
         return np.asarray(seen)
-    for name, values in got.outputs.items():
-        other = (values != base.outputs[name]).reshape(len(values), -1)
-        seen = seen | other.any(axis=1)[:, None]
-    return np.asarray(seen)
+    which = simulate.shows(plan.lowered, plan.stages, base, change, base.items.count)
+    seen[which] = True
+    return seen

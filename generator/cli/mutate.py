@@ -8,8 +8,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from daedalus.generator import mutation, reasons
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
+from daedalus.generator.cli.kernels import chosen
 from daedalus.generator.cli.tables import print_table
-from daedalus.generator.cli.witness import chosen_entries
 from daedalus.generator.schedule import variant_name
 
 
@@ -28,7 +28,7 @@ def command(
     Exits with 1 if a mutant gives the right results and tools/mutants.toml has no reason why.
     """
     found: list[mutation.Report] = []
-    entries = chosen_entries(kernels)
+    entries = chosen(kernels)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("", total=None)

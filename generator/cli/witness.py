@@ -5,8 +5,9 @@ import click
 
 from daedalus.generator import witness, witness_file
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
+from daedalus.generator.cli.kernels import chosen
 from daedalus.generator.cli.tables import print_table
-from daedalus.generator.registry import Entry, find, load
+from daedalus.generator.registry import Entry
 
 HINT = (
     "either the value never gets there: state that by k.assumption(...), or clip it; or the"
@@ -24,14 +25,14 @@ def command(kernels: tuple[str, ...], anew: bool, seed: int) -> None:
 
     Exits with 1 if a saturating, rounding or wrapping lowering has none.
     """
-    entries = chosen_entries(kernels)
+    entries = chosen(kernels)
     found = {e.kernel.id: known_or_searched(e, anew=anew, seed=seed) for e in entries}
     print_table(
-        ("variant", "goals", "met", "items of the kernel"),
+        ("variant", "goals", "met", "others like them", "items of the kernel"),
         [
-            (variant, goals, met, f.items.count)
+            (variant, goals, met, alike, f.items.count)
             for f in found.values()
-            for variant, (goals, met) in f.counts.items()
+            for variant, (goals, met, alike) in f.counts.items()
         ],
     )
     missing = [line for f in found.values() for line in f.missing]
@@ -39,19 +40,6 @@ def command(kernels: tuple[str, ...], anew: bool, seed: int) -> None:
         console.print(f"{line}: no witness was found", markup=False, soft_wrap=True)
     if missing:
         raise UserError(f"{len(missing)} lowerings have no witness", HINT, EXIT_FAILED)
-
-
-def chosen_entries(names: tuple[str, ...]) -> list[Entry]:
-    """The kernels of these names; all without names."""
-    return [_entry(n) for n in names] or list(load())
-
-
-def _entry(name: str) -> Entry:
-    known = load()
-    entry = find(known, name)
-    if entry is None:
-        raise UserError(f"no kernel {name}", f"kernels are {', '.join(e.kernel.id for e in known)}")
-    return entry
 
 
 def known_or_searched(entry: Entry, *, anew: bool = False, seed: int = 1) -> witness.Found:
