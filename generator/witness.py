@@ -58,7 +58,7 @@ _ROUNDS = 80
 _TRIED = 64  # items on which a changed operation is run to the end
 _ALIKE = 8  # goals of one line and form, in a stage
 _TOGETHER = 2_000_000  # values computed at once: operations times points times items
-_WORK = 400_000_000  # values that climbing computes for a kernel, before it gives up
+_WORK = 100_000_000  # values that climbing computes for a kernel, before it gives up
 
 
 @dataclass(frozen=True)
@@ -330,7 +330,7 @@ def _cover(sets: list[Array]) -> list[int]:
 
 def _drawn(kernel: Kernel, seed: int, size: int) -> Items:
     """Items of several manners, fewer of large kernels; not all conformant."""
-    count = max(40, min(_DRAWN, 40 * _TOGETHER // size)) * len(kernel.class_names)
+    count = max(40, min(_DRAWN, 2 * _TOGETHER // size)) * len(kernel.class_names)
     usual = vectors.make_items(kernel, count, seed, "conformant")
     pool = vectors.joined(usual, vectors.make_items(kernel, count, seed, "boundary"))
     if any(b.kind == "block" and b.access != "out" for b in kernel.buffers):

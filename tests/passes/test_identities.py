@@ -16,18 +16,34 @@ from typing import Any
 import numpy as np
 import pytest
 import z3
-from symbolic import Number, counterexample, number, paths, reduced
+from symbolic import Number, Truth, counterexample, number, paths, reduced
 
 from daedalus.dsl.build import Builder, rewrite_stage
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import DTYPES, Affine, Kernel, Node, Op, Stage, Store, Table, evaluate, walk
 from daedalus.dsl.ranges import BOOL, Interval, _arithmetic
-from daedalus.generator.passes import decide, expand_dot, guard, max_tree, split_clips
+from daedalus.generator.passes import (
+    bias,
+    compare,
+    decide,
+    expand_dot,
+    guard,
+    max_tree,
+    split_clips,
+)
 from daedalus.generator.passes import split_products as products
 
 AT = Loc("identities", 1)
 ENDS = sorted({e + d for t in DTYPES if t.bits < 32 for e in (t.lo, t.hi) for d in (-1, 0, 1)})
 TAPS = Table("taps", DTYPES[1], ((3, -1, 0), (127, 64, -128), (0, 0, 5)), AT)
+
+
+class Constant(Node):
+    """A constant that is a symbol."""
+
+    @property
+    def value(self) -> Any:
+        return self.attr[0]
 
 
 class Maker:
@@ -55,7 +71,8 @@ def meaning(node: Node) -> Any:
     args = tuple(meaning(a) for a in node.args)
     match node.op:
         case Op.CONST:
-            return Number(z3.BitVecVal(node.value, 80))
+            constant = node.value
+            return constant if isinstance(constant, Number) else Number(z3.BitVecVal(constant, 80))
         case Op.PARAM:
             return number(node.attr[0])
         case Op.LOAD:
@@ -104,10 +121,11 @@ def effect(stage: Stage | None, count: int) -> list[z3.BitVecRef]:
 class Bounds:
     """Stands for `Ranges`: of every node, some interval that contains its value."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Stage, results: bool) -> None:
         self.known: list[Any] = []
         self.found: dict[Node, Interval] = {}
-        roots = {s.value for s in stage.stores}  # of what is only stored, no pass asks the range
+        # Of what is only stored, most passes do not ask the range.
+        roots = set() if results else {s.value for s in stage.stores}
         for n in stage.nodes():
             if n in roots and n.args:
                 continue
@@ -122,12 +140,39 @@ class Bounds:
         return self.found[node]
 
 
-def assert_kept(monkeypatch: pytest.MonkeyPatch, module: Any, step: Any, stage: Stage) -> int:
-    """Proves that a pass keeps the effect of a stage; in how many ways it changed something."""
-    known_bounds: list[Any] = []
+def constant_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets the builder make constants of symbols, as of the ends of ranges."""
+    plain = Builder.const
+
+    def const(builder: Builder, value: Any, loc: Loc) -> Node:
+        if isinstance(value, Number):
+            return Constant(Op.CONST, (), (value,), loc, 0)
+        return plain(builder, value, loc)
+
+    monkeypatch.setattr(Builder, "const", const)
+
+
+def assumed(stage: Stage) -> list[z3.BoolRef]:
+    """What the assumptions of a stage say."""
+    found = []
+    for node in stage.nodes():
+        if node.op is Op.ASSUME:
+            held = meaning(node.args[0])
+            found.append(z3.And((held >= node.attr[1]).term, (held <= node.attr[2]).term))
+    return found
+
+
+def assert_kept(
+    monkeypatch: pytest.MonkeyPatch, module: Any, step: Any, stage: Stage, *, results: bool = False
+) -> int:
+    """Proves that a pass keeps the effect of a stage, and that what it assumes holds; in how many
+    ways it changed something. `results`: the pass asks for the range of what is stored, too.
+    """
+    # An item for which an assumption does not hold is not conformant.
+    known_bounds: list[Any] = [Truth(fact) for fact in assumed(stage)]
     if hasattr(module, "Ranges"):
-        bounds = Bounds(stage)
-        known_bounds = bounds.known
+        bounds = Bounds(stage, results)
+        known_bounds += bounds.known
         monkeypatch.setattr(module, "Ranges", lambda kernel, **options: bounds)
     count = len(stage.stores)
     before = effect(stage, count)
@@ -141,6 +186,8 @@ def assert_kept(monkeypatch: pytest.MonkeyPatch, module: Any, step: Any, stage: 
         after = effect(kernel.stages[0], count)
         for old, new in zip(before, after, strict=True):
             assert_follows(known, old == new)
+        for fact in assumed(kernel.stages[0]):
+            assert_follows(known, fact)
         changed += _text(kernel.stages[0]) != _text(stage)
     return changed
 
@@ -213,7 +260,48 @@ def test_decide(monkeypatch: pytest.MonkeyPatch, op: Op) -> None:
         (k.leaf("a"), k(Op.NOT, condition)), (k.leaf("a"), k(Op.AND, condition, k.flag("m"))),
         (k.leaf("a"), None),
     )  # fmt: skip
+    monkeypatch.setattr(decide, "_single", lambda *args: None)
     assert assert_kept(monkeypatch, decide, decide.decide_comparisons, stage)
+
+
+def test_single_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has one value only becomes a constant."""
+    constant_symbols(monkeypatch)
+    k = Maker()
+    stage = stage_of((k.leaf("x"), None), (k.leaf("y"), None))
+    assert assert_kept(monkeypatch, decide, decide.decide_comparisons, stage, results=True) == 3
+
+
+def test_compare(monkeypatch: pytest.MonkeyPatch) -> None:
+    k = Maker()
+    x, y, one, zero = k.leaf("x"), k.leaf("y"), k.const(1), k.const(0)
+    difference = k(Op.SUB, x, y)
+    conditions = [
+        k(op, *args)
+        for op in (Op.LE, Op.GT)
+        for other in (zero, one, k.leaf("z"))
+        for args in ((difference, other), (other, difference))
+    ]
+    stage = stage_of(*((k(Op.SELECT, c, one, zero), None) for c in conditions))
+    assert assert_kept(monkeypatch, compare, compare.compare_operands, stage) == 1
+    after = compare.compare_operands(kernel_of(stage)).stages[0]
+    kept = [n for n in after.nodes() if n.is_bool and difference.op in (a.op for a in n.args)]
+    assert len(kept) == len(conditions) - 4
+
+
+@pytest.mark.parametrize("op", [Op.SHR, Op.RSHR])
+@pytest.mark.parametrize("form", ["sum", "difference", "three", "assumed"])
+def test_bias(monkeypatch: pytest.MonkeyPatch, op: Op, form: str) -> None:
+    k = Maker()
+    x, y, z = (k.leaf(n) for n in "xyz")
+    value = {
+        "sum": lambda: k(Op.ADD, x, y), "difference": lambda: k(Op.SUB, x, y),
+        "three": lambda: k(Op.SUB, k(Op.ADD, x, y), z),
+        "assumed": lambda: k(Op.ASSUME, k(Op.ADD, x, y), attr=("", -100, 40000)),
+    }[form]()  # fmt: skip
+    constant_symbols(monkeypatch)
+    stage = stage_of((k(op, value, attr=(7,)), None))
+    assert assert_kept(monkeypatch, bias, bias.bias_sums, stage)
 
 
 def test_expand_dot(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,6 +357,8 @@ def _operations(k: Maker) -> Iterator[Node]:
         yield k(Op.ABS, v)
         yield from (k(Op.SHR, v, attr=(n,)) for n in (0, 1, 7))
         yield from (k(Op.RSHR, v, attr=(n,)) for n in (1, 7))
+        for n, c in ((1, 1), (7, 64), (7, 63), (7, 128), (1, 2)):  # rounding, and almost
+            yield k(Op.SHR, k(Op.ADD, v, k.const(c)), attr=(n,))
         yield from (k(Op.CLIP, v, attr=a) for a in ((0, 255), (-128, 127), (3, 3)))
         yield from (k(Op.WRAP, v, attr=(t,)) for t in DTYPES)
     for op in (Op.AND, Op.OR):
