@@ -11,12 +11,12 @@ the value is wrong there).
 so a file that no longer fits is noticed. A goal that has no witness is an error: either nothing
 that conforms reaches it, then ranges are too weak and the spec should say so by an assumption; or
 the search is; or there is a reason, which `tools/mutants.toml` states. What ranges and assumptions
-prove to be the same on all items is no goal. Of lowerings that a variant has many times over, of one
-line in one form, as unrolled rows do, a few are goals: _ALIKE, evenly chosen.
+prove to be the same on all items is no goal. Lowerings that a variant has more than _ALIKE times, of
+one line in one form, as unrolled rows do, are one goal: a witness of any of them is one.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -50,15 +50,16 @@ PLAIN = {
 SATURATING = frozenset(n for n in PLAIN if n.startswith(("q", "sq")))
 
 _DRAWN = 3000  # items a kernel and class that the search begins with
+_BEGINNING = 2000  # items, evenly from what there is, that climbing chooses its first ones from
 _WIDE = 200  # items that the first round looks around
 _KEPT = 48  # best items that each round looks around
 _UNSEEN = 1e9  # how much worse a lane is that the result does not depend on
 _ATTEMPTS = 6  # for a goal that is not met
 _ROUNDS = 80
 _TRIED = 64  # items on which a changed operation is run to the end
-_ALIKE = 8  # goals of one line and form, in a stage
+_ALIKE = 4  # goals of one line and form, in a stage; more are one
 _TOGETHER = 2_000_000  # values computed at once: operations times points times items
-_WORK = 100_000_000  # values that climbing computes for a kernel, before it gives up
+_WORK = 400_000_000  # values that climbing computes for a kernel, before it gives up
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ class Goal:
     """One lowering of a variant, and the operation that it has to be told from.
 
     plain  the operation, or "" where the lane holds the value modulo 2**w only
+    alike  the others of a goal that is many lowerings
     """
 
     stage: int
@@ -73,6 +75,7 @@ class Goal:
     rule: str
     op: str
     plain: str
+    alike: tuple[Need, ...] = ()
 
     def __str__(self) -> str:
         node = self.need[0]
@@ -99,7 +102,6 @@ class Plan:
     lowered: Kernel
     stages: list[Part]
     goals: list[Goal]
-    alike: int  # lowerings beside the goals, of the same lines and forms
 
     @property
     def size(self) -> int:
@@ -133,23 +135,24 @@ def plans(entry: Entry) -> Iterator[Plan]:
         selections = seen[: len(lowered.stages)]
         name = variant_name(entry.kernel.id, schedule)
         every = [g for n, s in enumerate(selections) for g in _goals(n, s)]
-        goals = _some_of_each(every)
+        goals = _joined(every)
         stages = simulate.parts(lowered, selections)
-        left_out = len(every) - len(goals)
-        yield Plan(name, schedule, entry.kernel, lowered, stages, goals, left_out)
+        yield Plan(name, schedule, entry.kernel, lowered, stages, goals)
 
 
-def _some_of_each(goals: list[Goal]) -> list[Goal]:
-    """At most _ALIKE goals of a line and form in a stage, evenly chosen; in order."""
-    groups: dict[tuple[int, str], list[int]] = {}
-    for n, g in enumerate(goals):
-        groups.setdefault((g.stage, str(g)), []).append(n)
-    kept = {
-        group[k * len(group) // _ALIKE] if len(group) > _ALIKE else group[k]
-        for group in groups.values()
-        for k in range(min(_ALIKE, len(group)))
-    }
-    return [goals[n] for n in sorted(kept)]
+def _joined(goals: list[Goal]) -> list[Goal]:
+    """The goals; more than _ALIKE of one line and form in a stage are one."""
+    groups: dict[tuple[int, str], list[Goal]] = {}
+    for g in goals:
+        groups.setdefault((g.stage, str(g)), []).append(g)
+    found: list[Goal] = []
+    for group in groups.values():
+        first, *others = group
+        if len(group) > _ALIKE:
+            found.append(replace(first, alike=tuple(g.need for g in others)))
+        else:
+            found += group
+    return found
 
 
 def _goals(stage: int, selection: Selection) -> Iterator[Goal]:
@@ -192,9 +195,19 @@ def shown(plan: Plan, items: Items, goals: list[Goal]) -> dict[Goal, Array]:
     for portion in plan.portions(items):
         base = simulate.run(plan.lowered, plan.stages, portion)
         for goal in goals:
-            found[goal].append(at + _witnesses(plan, base, goal))
+            found[goal].append(at + _witnesses_of_any(plan, base, goal))
         at += portion.count
     return {g: np.concatenate(parts) for g, parts in found.items()}
+
+
+def _witnesses_of_any(plan: Plan, base: simulate.Ran, goal: Goal) -> Array:
+    """Those of the first lowering of a goal that has some."""
+    found = np.zeros(0, np.int64)
+    for need in (goal.need, *goal.alike):
+        found = _witnesses(plan, base, replace(goal, need=need))
+        if len(found):
+            break
+    return found
 
 
 def _witnesses(plan: Plan, base: simulate.Ran, goal: Goal) -> Array:
@@ -241,7 +254,7 @@ class Found:
     """What is known of a kernel's witnesses.
 
     items    the witnesses, of all variants
-    counts   per NEON variant: goals, how many of them have a witness, and lowerings like them
+    counts   per NEON variant: goals, how many of them have a witness, and how many lowerings they are
     missing  a line for every goal without one, and without a reason in tools/mutants.toml
     """
 
@@ -259,7 +272,8 @@ def examine(entry: Entry, items: Items) -> Found:
     for plan in plans(entry):
         found = shown(plan, items.take(plan.conformant(items)), plan.goals)
         left = [g for g in plan.goals if not len(found[g])]
-        counts[plan.name] = (len(plan.goals), len(plan.goals) - len(left), plan.alike)
+        lowerings = sum(1 + len(g.alike) for g in plan.goals)
+        counts[plan.name] = (len(plan.goals), len(plan.goals) - len(left), lowerings)
         for goal in left:
             reason = reasons.of("unwitnessed", name, goal.text)
             if reason is None:
@@ -330,13 +344,25 @@ def _cover(sets: list[Array]) -> list[int]:
 
 def _drawn(kernel: Kernel, seed: int, size: int) -> Items:
     """Items of several manners, fewer of large kernels; not all conformant."""
-    count = max(40, min(_DRAWN, 2 * _TOGETHER // size)) * len(kernel.class_names)
+    count = max(40, min(_DRAWN, 3 * _TOGETHER // size)) * len(kernel.class_names)
     usual = vectors.make_items(kernel, count, seed, "conformant")
     pool = vectors.joined(usual, vectors.make_items(kernel, count, seed, "boundary"))
     if any(b.kind == "block" and b.access != "out" for b in kernel.buffers):
         rng = np.random.default_rng([seed, 1])
-        pool = vectors.joined(pool, vectors.spiked(kernel, usual, rng))
+        spiked = vectors.spiked(kernel, usual, rng)
+        pool = vectors.joined(vectors.joined(pool, spiked), _coarse(kernel, spiked, rng))
     return pool
+
+
+def _coarse(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
+    """The items with the elements of blocks at multiples of some power of two: what is exactly
+    between two results of a rounding shift is near those."""
+    buffers = dict(items.buffers)
+    for b in kernel.buffers:
+        if b.kind == "block" and b.access != "out":
+            low = rng.integers(0, max(1, b.hi.bit_length()), (items.count, *[1] * len(b.extents)))
+            buffers[b.name] = np.clip((items.buffers[b.name] >> low) << low, b.lo, b.hi)
+    return Items(buffers, items.params)
 
 
 def _climb(
@@ -345,8 +371,10 @@ def _climb(
     """Looks around the items that come closest, for some rounds, or as long as there is work left;
     a witness, and the work done."""
     rng = np.random.default_rng([seed, goal.stage, goal.need[0].seq, goal.need[1].width])
-    start = start.take(np.arange(min(start.count, work // (2 * plan.size))))
+    most = max(1, min(_BEGINNING, work // (2 * plan.size)))
+    start = start.take(np.arange(0, start.count, -(-start.count // most)) if start.count else [])
     spent = start.count * plan.size
+    goal = replace(goal, need=(goal.need, *goal.alike)[seed % (1 + len(goal.alike))], alike=())
     if not start.count:
         return None, spent
     pool = start.take(np.argsort(-_closeness(plan, goal, start), kind="stable")[:_WIDE])
@@ -370,9 +398,13 @@ def _climb(
 
 def _closeness(plan: Plan, goal: Goal, items: Items) -> Array:
     """Per item, larger where it is closer to being a witness: how far the value is beyond the lane,
-    on lanes of which the result depends on this value at all. Nothing leads to a constant's."""
+    on lanes of which the result depends on this value at all. Of a constant's: how far what is
+    limited after it was added or taken away is beyond its limits; else nothing leads to it."""
     if goal.op == "dup":
-        return np.random.default_rng(items.count).random(items.count)
+        limited = _limited_users(plan, goal)
+        if not limited:
+            return np.random.default_rng(items.count).random(items.count)
+        return np.max([_closeness(plan, u, items) for u in limited], axis=0)
     found = []
     for portion in plan.portions(items):
         base = simulate.run(plan.lowered, plan.stages, portion)
@@ -383,6 +415,17 @@ def _closeness(plan: Plan, goal: Goal, items: Items) -> Array:
             beyond = np.where(_seen(plan, goal, base), beyond, beyond - _UNSEEN)
         found.append(beyond.max(axis=1))
     return np.concatenate(found)
+
+
+def _limited_users(plan: Plan, goal: Goal) -> list[Goal]:
+    """The saturating operations that a value goes into, as goals."""
+    part = plan.stages[goal.stage]
+    chosen = part.selection.chosen
+    return [
+        Goal(goal.stage, user, chosen[user].rule, chosen[user].op, "")
+        for user in part.order
+        if goal.need in chosen[user].inputs and chosen[user].op in SATURATING
+    ]
 
 
 def _seen(plan: Plan, goal: Goal, base: simulate.Ran) -> Array:

@@ -28,11 +28,11 @@ def command(kernels: tuple[str, ...], anew: bool, seed: int) -> None:
     entries = chosen(kernels)
     found = {e.kernel.id: known_or_searched(e, anew=anew, seed=seed) for e in entries}
     print_table(
-        ("variant", "goals", "met", "others like them", "items of the kernel"),
+        ("variant", "goals", "met", "lowerings", "items of the kernel"),
         [
-            (variant, goals, met, alike, f.items.count)
+            (variant, goals, met, lowerings, f.items.count)
             for f in found.values()
-            for variant, (goals, met, alike) in f.counts.items()
+            for variant, (goals, met, lowerings) in f.counts.items()
         ],
     )
     missing = [line for f in found.values() for line in f.missing]
