@@ -61,7 +61,7 @@ class Result:
         return ok
 
 
-class _Stage:
+class StageRun:
     """Evaluates one stage: loads see `state`, the results are stored by the caller."""
 
     def __init__(
@@ -220,39 +220,59 @@ def decisions(kernel: Kernel, items: Items) -> list[Decisions]:
     return log
 
 
-def _run(kernel: Kernel, items: Items, log: list[Decisions] | None) -> Result:
-    count = items.count
+def first_state(kernel: Kernel, items: Items) -> dict[str, Array]:
+    """What buffers and temps hold before the first stage: name -> [items, *extents]."""
     state: dict[str, Array] = {}
     for b in (*kernel.buffers, *kernel.temps):
         given = items.buffers.get(b.name)
-        shape = (count, *b.extents)
-        empty = np.full(shape, b.init or 0, np.int64)
+        empty = np.full((items.count, *b.extents), b.init or 0, np.int64)
         state[b.name] = empty if given is None else given.astype(np.int64)
+    return state
+
+
+def stored(
+    ran: StageRun, values: list[Array], written: Mapping[str, Array] | None = None
+) -> dict[str, Array]:
+    """What the buffers hold that a stage stores to, if its stores store these values.
+
+    `written` takes note of the elements: name -> bool [items, *extents].
+    """
+    count, lanes = ran.items.count, (ran.items.count, ran.stage.lanes)
+    on = ran.active()
+    after: dict[str, Array] = {}
+    for s, got in zip(ran.stage.stores, values, strict=True):
+        at = ran.where(s.buffer, s.index)
+        target = after.setdefault(s.buffer, ran.state[s.buffer].copy())
+        value = np.broadcast_to(got, lanes)
+        mask = on if s.mask is None else on & ran.values[s.mask]
+        if s.combine:
+            places = [np.arange(count)[:, None], *(np.asarray(a) for a in at[1:])]
+            full = np.broadcast_arrays(*places)
+            _COMBINE[s.combine].at(target, tuple(a[mask] for a in full), value[mask])
+        else:
+            target[at] = np.where(mask, value, target[at])
+        if written is not None and s.buffer in written:
+            written[s.buffer][at] |= mask
+    return after
+
+
+def _run(kernel: Kernel, items: Items, log: list[Decisions] | None) -> Result:
+    count = items.count
+    state = first_state(kernel, items)
     outputs = [b.name for b in kernel.buffers if b.access != "in"]
     written = {n: np.zeros(state[n].shape, dtype=bool) for n in outputs}
     broken = {a.name: np.zeros(count, dtype=bool) for a in kernel.assumptions}
     for stage in kernel.stages:
-        ran = _Stage(kernel, stage, items, state, broken)
-        lanes = (count, stage.lanes)
-        stored, on = np.zeros(lanes, dtype=bool), ran.active()
-        after: dict[str, Array] = {}
-        for s in stage.stores:
-            at = ran.where(s.buffer, s.index)
-            target = after.setdefault(s.buffer, state[s.buffer].copy())
-            value = np.broadcast_to(ran.values[s.value], lanes)
-            mask = on if s.mask is None else on & ran.values[s.mask]
-            if s.combine:
-                places = [np.arange(count)[:, None], *(np.asarray(a) for a in at[1:])]
-                full = np.broadcast_arrays(*places)
-                _COMBINE[s.combine].at(target, tuple(a[mask] for a in full), value[mask])
-            else:
-                target[at] = np.where(mask, value, target[at])
-            stored |= mask
-            if s.buffer in written:
-                written[s.buffer][at] |= mask
-        state.update(after)
+        ran = StageRun(kernel, stage, items, state, broken)
+        state.update(stored(ran, [ran.values[s.value] for s in stage.stores], written))
         if log is not None:
-            log.append(Decisions([np.broadcast_to(o, lanes) for o in ran.outcomes()], stored, on))
+            lanes, on = (count, stage.lanes), ran.active()
+            masks = [on if s.mask is None else on & ran.values[s.mask] for s in stage.stores]
+            any_stored = np.zeros(lanes, dtype=bool)
+            for mask in masks:
+                any_stored |= mask
+            outcomes = [np.broadcast_to(o, lanes) for o in ran.outcomes()]
+            log.append(Decisions(outcomes, any_stored, on))
     return Result({n: state[n] for n in outputs}, written, broken, _in_range(kernel, items))
 
 

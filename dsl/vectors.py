@@ -302,11 +302,11 @@ def _explored(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
     pool = items.take(np.arange(explorers))
     for _ in range(_GENERATIONS):
         parents = pool.take(_evenly(decision_patterns(kernel, pool), explorers // 2 or 1, rng))
-        pool = _joined(pool, _conformant(kernel, _neighbours(kernel, parents, rng)))
-    return _joined(items, pool)
+        pool = joined(pool, _conformant(kernel, neighbours(kernel, parents, rng)))
+    return joined(items, pool)
 
 
-def _neighbours(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
+def neighbours(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
     """Each item with some elements and parameters moved a little, within their ranges.
 
     Only elements that are not zero move in blocks, so that an item keeps its class.
@@ -332,7 +332,81 @@ def _conformant(kernel: Kernel, items: Items) -> Items:
     return items.take(interp.run(kernel, items).conformant(kernel.defaults))
 
 
-def _joined(a: Items, b: Items) -> Items:
+def spiked(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
+    """The items with a few large elements in one line of each block and zeros elsewhere: what sums
+    of large values cancel in."""
+    buffers = dict(items.buffers)
+    for b in kernel.buffers:
+        if b.kind == "block" and b.access != "out":
+            shape = (items.count, *b.extents)
+            few = _in_line(b, items.count, rng)
+            values = rng.uniform(0.3, 1, shape) * rng.choice([b.lo, b.hi], shape)
+            buffers[b.name] = np.where(few, np.rint(values).astype(np.int64), 0)
+    return _in_classes(kernel, Items(buffers, items.params), rng)
+
+
+def _in_line(b: Buffer, count: int, rng: np.random.Generator) -> Array:
+    """Per item some elements of one line along one axis: bool [count, *extents]."""
+    axes = len(b.extents)
+    found = rng.random((count, *b.extents)) < rng.choice([0.15, 0.3, 0.6], (count, *[1] * axes))
+    free = _per_item(rng, count, axes)  # the axis that the line runs along
+    for axis, extent in enumerate(b.extents):
+        at = np.arange(extent).reshape(-1, *[1] * (axes - 1 - axis))
+        # The first line as often as all others: it is what every class has.
+        place = _per_item(rng, count, extent) * _per_item(rng, count, 2)
+        found &= (at == place.reshape(-1, *[1] * axes)) | (free == axis).reshape(-1, *[1] * axes)
+    return found
+
+
+def crossed(items: Items, rng: np.random.Generator) -> Items:
+    """Each item with some elements and parameters of another one."""
+    other = rng.permutation(items.count)
+
+    def mix(a: Array) -> Array:
+        return np.where(rng.random(a.shape) < rng.choice([0.1, 0.5]), a[other], a)
+
+    return Items(
+        {n: mix(a) for n, a in items.buffers.items()}, {n: mix(a) for n, a in items.params.items()}
+    )
+
+
+def shaken(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
+    """Each item with a few elements, and now and then a parameter, moved as far as may be, or by
+    some power of two; some with columns in another order, or negated. It may lose its class."""
+    buffers = {}
+    for b in kernel.buffers:
+        old = items.buffers[b.name]
+        share = rng.choice([1.5, 4], (items.count, *[1] * len(b.extents))) / b.size
+        along = (rng.random(items.count) < 0.5).reshape(-1, *[1] * len(b.extents))
+        few = np.where(along, _in_line(b, items.count, rng), rng.random(old.shape) < share)
+        moved = np.where(few, _moved(old, b.lo, b.hi, rng), old)
+        turned = rng.random((items.count, *[1] * len(b.extents))) < 0.1
+        order = rng.permutation(b.extents[-1])
+        moved = np.where(turned, moved[..., order], moved)
+        if b.kind == "block":
+            mirrored = rng.random(turned.shape) < 0.1
+            moved = np.where(mirrored, _clipped(b, -moved), moved)
+        buffers[b.name] = moved
+    in_conditions = {p for c in kernel.classes for p, _, _ in c.when}
+    params = {}
+    for p in kernel.params:
+        old = items.params[p.name]
+        some = rng.random(old.shape) < (0.0 if p.name in in_conditions else 0.3)
+        params[p.name] = np.where(some, _moved(old, p.lo, p.hi, rng), old)
+    return Items(buffers, params)
+
+
+def _moved(old: Array, lo: int, hi: int, rng: np.random.Generator) -> Array:
+    """Values to an end of the range, or moved by a power of two inside it."""
+    exponent = rng.integers(0, max(1, (hi - lo).bit_length()), old.shape)
+    step = rng.choice([-1, 1], old.shape) * (1 << exponent)
+    ends = rng.choice([lo, hi], old.shape)
+    ended = rng.random(old.shape) < 0.2
+    return np.asarray(np.where(ended, ends, np.clip(old + step, lo, hi)))
+
+
+def joined(a: Items, b: Items) -> Items:
+    """The items of both."""
     return Items(
         {n: np.concatenate([v, b.buffers[n]]) for n, v in a.buffers.items()},
         {n: np.concatenate([v, b.params[n]]) for n, v in a.params.items()},

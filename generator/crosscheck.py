@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from daedalus.dsl import interp, vectors
-from daedalus.dsl.interp import Array
+from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Kernel
 from daedalus.generator import layout, native
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
@@ -25,6 +25,7 @@ from daedalus.generator.schedule import Schedule, parse_variant
 # between them, withheld ones conformant items without the buffers that they do not touch.
 KINDS = ("conformant", "boundary", "hostile", "neighbours")
 WITHHELD = "withheld"
+WITNESS = "witness"  # a further kind: items that tell lowerings from plainer ones (witness.py)
 _PATIENCE = 1800  # seconds for one program; emulated and sanitized ones are slow
 
 # Items drawn for each one asked for, per class: a few more conformant ones than asked for, since a
@@ -95,8 +96,8 @@ class Batch:
     result: interp.Result
 
 
-def prepare(kernel: Kernel, count: int, seed: int) -> list[Batch]:
-    """The batches of a kernel.
+def prepare(kernel: Kernel, count: int, seed: int, witnesses: Items | None = None) -> list[Batch]:
+    """The batches of a kernel; `witnesses` are one, if there are any.
 
     Boundary items lie in planes whose rows run upwards; neighbours touch, or share what they read.
     Where conditional stages leave some items a buffer unread, these get a batch without it.
@@ -109,6 +110,13 @@ def prepare(kernel: Kernel, count: int, seed: int) -> list[Batch]:
         rng = np.random.default_rng([seed, KINDS.index(kind)])
         placed = layout.place(kernel, items, rng, upwards=kind == "boundary", close=close)
         out.append(Batch(kind, placed, interp.run(kernel, placed.items)))
+    if witnesses is not None and witnesses.count:
+        # Twice: once for the call that does several items, once for those that do one.
+        once = np.resize(np.arange(witnesses.count), max(8, witnesses.count))
+        items = witnesses.take(np.concatenate([once, once]))
+        rng = np.random.default_rng([seed, len(KINDS)])
+        placed = layout.place(kernel, items, rng, upwards=False)
+        out.append(Batch(WITNESS, placed, interp.run(kernel, items)))
     return out + _withheld(kernel, out[0].placed.items, seed)
 
 
@@ -155,7 +163,8 @@ def check_kernel(
             mine = interp.in_class(kernel, _schedule_of(v).class_name, items)
             if batch.kind == "hostile":  # also items that lie about their class
                 mine = np.ones_like(mine)
-            runs.append((v, rng.permutation(np.flatnonzero(mine))))
+            order = np.flatnonzero(mine)
+            runs.append((v, order if batch.kind == WITNESS else rng.permutation(order)))
         for (variant, chosen), images in zip(
             runs, _execute(program, device, batch, runs), strict=True
         ):

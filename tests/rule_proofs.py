@@ -23,7 +23,7 @@ import z3
 from symbolic import WIDE, Number, counterexample, number, paths, possible, reduced, truth
 
 from daedalus.dsl.errors import Loc
-from daedalus.dsl.ir import DTYPES, Affine, Node, Op, evaluate
+from daedalus.dsl.ir import DTYPES, Affine, DType, Node, Op, evaluate
 from daedalus.dsl.ranges import BOOL, Interval
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
 from daedalus.generator.targets.neon.rules import Rule, limits
@@ -31,6 +31,8 @@ from daedalus.generator.targets.neon.select import Choice, Demand, Selection
 from daedalus.generator.targets.neon.vectors import Shape
 
 AT = Loc("rules", 1)
+WRAPPED = (*DTYPES, *(DType(f"u{n}", n, False) for n in range(1, 32) if n not in (8, 16)))
+_BESIDE_LANES = (1, 2, 7, 8, 9, 15, 16, 17, 31, 32)  # of an operand that is a WRAP
 LARGEST_SHIFT = 34  # beyond every lane; the language has 0..31
 _LIMITED = (Op.SHR, Op.RSHR, Op.CLIP, Op.ASSUME)  # have attributes that are symbols here
 
@@ -80,9 +82,8 @@ class Program:
         self.ranges[node] = Interval(value, value)  # type: ignore[arg-type]
         return node
 
-    def make(self, op: Op, place: str, *args: Node) -> Node:
+    def make(self, op: Op, place: str, *args: Node, attr: tuple[Any, ...] = ()) -> Node:
         """An operation; its attributes, but for the type of WRAP, are symbols."""
-        attr: tuple[Any, ...] = ()
         if op in (Op.SHR, Op.RSHR):
             n = number(f"={place}n")
             self.known += [n >= (1 if op is Op.RSHR else 0), n <= LARGEST_SHIFT]
@@ -125,8 +126,13 @@ def _composite(op: Op, part: Part = Program.leaf) -> Part:
     return lambda k, place: k.make(op, place, *(part(k, f"{place}.{n}") for n in range(count)))
 
 
+def _wrap(t: DType) -> Part:
+    return lambda k, place: k.make(Op.WRAP, place, k.leaf(f"{place}.0"), attr=(t,))
+
+
 _NUMBERS: list[Part] = [
     Program.leaf, Program.const, *(_composite(op) for op in (*_BINARY, *_LIMITED, Op.ABS)),
+    *(_wrap(t) for t in WRAPPED if t.bits in _BESIDE_LANES),
 ]  # fmt: skip
 _FLAGS: list[Part] = [
     Program.flag, *(_composite(op, Program.flag) for op in (Op.NOT, Op.AND, Op.OR)),
@@ -153,14 +159,10 @@ def shapes(op: Op, looked_into: Container[str]) -> Iterator[tuple[Program, Node]
         x = k.leaf("both")
         yield k, k.make(op, "", x, x)
     for parts in itertools.product(*kinds):
-        for t in DTYPES if op is Op.WRAP else (None,):
+        for t in WRAPPED if op is Op.WRAP else (None,):
             k = Program()
-            node = k.make(op, "", *(part(k, str(n)) for n, part in enumerate(parts)))
-            if t is not None:
-                wrap = Node(op, node.args, (t,), AT, node.seq)
-                k.values[wrap], k.ranges[wrap] = k.values[node], k.ranges[node]
-                node = wrap
-            yield k, node
+            operands = (part(k, str(n)) for n, part in enumerate(parts))
+            yield k, k.make(op, "", *operands, attr=() if t is None else (t,))
 
 
 # ------------------------------------------------------------------ operations and demands
@@ -207,11 +209,19 @@ def _wide(x: Any) -> z3.BitVecRef:
     return x.term if isinstance(x, Number) else z3.BitVecVal(int(x), WIDE)
 
 
+class _Leaves:
+    """Stands for the values that are the same on all lanes: any leaf can be one."""
+
+    def __contains__(self, node: Node) -> bool:
+        return node.op is Op.PARAM
+
+
 def selection(program: Program) -> Selection:
     """The back end's conditions for this program's ranges; no stage behind it."""
     made = object.__new__(Selection)
     made.ranges = SimpleNamespace(of=program.of)  # type: ignore[assignment]
-    made.kernel = SimpleNamespace(items_per_vector=1)  # type: ignore[assignment]
+    made.lanes = SimpleNamespace(items=1)  # type: ignore[assignment]
+    made._uniform = _Leaves()  # type: ignore[assignment]
     made.shape = Shape(16)
     return made
 
@@ -238,8 +248,9 @@ def claims(
     if [v for _, v in forms] != widths:
         yield f"{op.name} takes {widths} bits, not {[v for _, v in forms]}", z3.BoolVal(False)
         return
-    if op.form == "n" and imm not in immediates(op, w):
-        yield f"{op.name} cannot shift by {imm} at {w}", z3.BoolVal(False)
+    allowed = immediates(op, w) if op.form == "n" else range(1 << w)
+    if op.form in ("n", "m") and imm not in allowed:
+        yield f"{op.name} cannot have {imm} at {w}", z3.BoolVal(False)
         return
     if (op.form == "k") != bool(choice.scalars):
         yield f"{op.name} and its scalar operand do not agree", z3.BoolVal(False)

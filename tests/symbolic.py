@@ -192,6 +192,7 @@ class _Path:
 
     known: list[z3.BoolRef]
     prefix: list[int]
+    prune: bool
     taken: list[int] = field(default_factory=list)
     others: list[list[int]] = field(default_factory=list)
 
@@ -215,8 +216,15 @@ def _decide(condition: z3.BoolRef) -> bool:
     condition = z3.simplify(condition)
     if z3.is_true(condition) or z3.is_false(condition):
         return bool(z3.is_true(condition))
-    # Both, unseen: most ways end soon, and `paths` drops those that cannot be.
-    return bool(_current.get().choose(condition, lambda: [1, 0]))
+    path = _current.get()
+
+    def outcomes() -> list[int]:
+        if not path.prune:
+            return [1, 0]
+        cases = ((1, condition), (0, z3.Not(condition)))
+        return [v for v, fact in cases if possible([*path.known, fact])]
+
+    return bool(path.choose(condition, outcomes))
 
 
 def _one_of(term: z3.BitVecRef) -> int:
@@ -227,7 +235,7 @@ def _one_of(term: z3.BitVecRef) -> int:
 
     def possible() -> list[int]:
         found: list[int] = []
-        solver = z3.SolverFor("QF_BV")
+        solver = _solver()
         solver.add(*_related(path.known, term))
         while solver.check() == z3.sat:
             found.append(solver.model().eval(term, model_completion=True).as_signed_long())
@@ -240,14 +248,17 @@ def _one_of(term: z3.BitVecRef) -> int:
     return path.choose(term, possible)
 
 
-def paths(run: Callable[[], T], *given: Any) -> Iterator[tuple[list[z3.BoolRef], T]]:
+def paths(
+    run: Callable[[], T], *given: Any, prune: bool = False
+) -> Iterator[tuple[list[z3.BoolRef], T]]:
     """All outcomes of a function of symbols, each with the conditions under which it comes about.
 
-    Some of these may contradict each other: `possible` tells.
+    Some of these may contradict each other: `possible` tells. With `prune` every step is asked
+    whether it is possible, which pays where ways are long.
     """
     waiting: list[list[int]] = [[]]
     while waiting:
-        path = _Path([_fact(g) for g in given], waiting.pop())
+        path = _Path([_fact(g) for g in given], waiting.pop(), prune)
         token = _current.set(path)
         try:
             outcome = run()
@@ -261,12 +272,17 @@ def paths(run: Callable[[], T], *given: Any) -> Iterator[tuple[list[z3.BoolRef],
 
 def possible(known: list[z3.BoolRef]) -> bool:
     """Whether some inputs meet all conditions."""
-    solver = z3.SolverFor("QF_BV")
+    solver = _solver()
     solver.add(*known)
     return bool(solver.check() == z3.sat)
 
 
 # ------------------------------------------------------------------ proofs
+
+
+def _solver() -> z3.Solver:
+    """Bits and SAT; z3's own choice loses its way in wide terms now and then."""
+    return z3.Then("simplify", "bit-blast", "sat").solver()
 
 
 Goal = tuple[list[z3.BoolRef], z3.BoolRef]  # what is known, and what is to follow from it
@@ -297,7 +313,7 @@ def counterexample(known: list[z3.BoolRef], claim: z3.BoolRef) -> dict[str, int]
         return None
     if _multiplies(claim):
         known, claim = _narrowed(known, claim)
-    solver = z3.SolverFor("QF_BV")
+    solver = _solver()
     solver.add(*known, z3.Not(claim))
     found = solver.check()
     assert found != z3.unknown, f"z3 gives up: {solver.reason_unknown()}"
@@ -346,7 +362,7 @@ def _multiplies(term: z3.ExprRef) -> bool:
 
 
 def _implied(known: list[z3.BoolRef], fact: z3.BoolRef) -> bool:
-    solver = z3.SolverFor("QF_BV")
+    solver = _solver()
     solver.add(*known, z3.Not(fact))
     return bool(solver.check() == z3.unsat)
 
@@ -366,7 +382,7 @@ def _pinned(known: list[z3.BoolRef], claim: z3.BoolRef) -> tuple[list[z3.BoolRef
     for name in sorted(frozenset(_names(claim)).union(*map(_names, known))):
         if name.startswith("="):
             x = _input(name)
-            solver = z3.SolverFor("QF_BV")
+            solver = _solver()
             solver.add(*known)
             assert solver.check() == z3.sat, "only of what is possible"
             value = solver.model().eval(x, model_completion=True)
@@ -378,7 +394,8 @@ def _pinned(known: list[z3.BoolRef], claim: z3.BoolRef) -> tuple[list[z3.BoolRef
 def _narrowed(known: list[z3.BoolRef], claim: z3.BoolRef) -> tuple[list[z3.BoolRef], z3.BoolRef]:
     """Inputs that what is known confines to fewer bits, written in those: products of them are then
     the same term on both sides."""
-    for x in map(_input, sorted(_names(claim))):
+    confined = frozenset().union(*map(_names, known))
+    for x in map(_input, sorted(_names(claim) & confined)):
         for width, extend in ((w, e) for w in (8, 16, 32) for e in (z3.SignExt, z3.ZeroExt)):
             short = extend(INPUT - width, z3.Extract(width - 1, 0, x))
             if _implied(known, x == short):

@@ -11,7 +11,9 @@ from daedalus.generator.cli.gen import differences, generate_or_explain
 from daedalus.generator.cli.kernels import chosen
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.tables import print_table
+from daedalus.generator.cli.witness import known_or_searched
 from daedalus.generator.crosscheck import (
+    WITNESS,
     Outcome,
     check_dispatch,
     check_kernel,
@@ -25,6 +27,7 @@ from daedalus.generator.emit import entry_variants
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import TARGETS, variant_name
 from daedalus.generator.variants import Variant
+from daedalus.generator.witness import Found
 
 SHOWN_FAILURES = 10
 RECORDED_ITEMS = 10000  # what a recorded variant has passed at least
@@ -118,8 +121,15 @@ def run_checks(
     with progress(len(entries), quiet=quiet) as shown:
         programs: dict[str, Path] = {d.arch: program(d.arch, sanitize=sanitize) for d in found}
         for e in entries:
+            witnesses = None
+            if "neon" in targets:
+                say(f"{e.kernel.id}: witnesses")
+                found_witnesses = known_or_searched(e)
+                witnesses = found_witnesses.items
+                if found_witnesses.counts:
+                    outcomes.append(_witness_outcome(e, found_witnesses))
             say(f"{e.kernel.id}: drawing items")
-            batches = prepare(e.kernel, items, seed)
+            batches = prepare(e.kernel, items, seed, witnesses)
             for remark in exclusions(e.kernel, batches):
                 console.print(remark, markup=False, soft_wrap=True)
             for d in found:
@@ -131,8 +141,17 @@ def run_checks(
                 outcomes.append(check_dispatch(e.kernel, d, programs[d.arch], batches, seed))
             shown.advance(1)
     for o in outcomes:
-        o.wanted = items
+        o.wanted = items if o.variant != WITNESS else o.wanted
     return outcomes
+
+
+def _witness_outcome(entry: Entry, found: Found) -> Outcome:
+    """The report's line on whether every lowering is told from the plainer operation."""
+    return Outcome(
+        entry.kernel.id, "neon", WITNESS, "simulated", items=found.items.count,
+        conformant=found.items.count, mismatches=len(found.missing), wanted=0,
+        failures=[f"{m}: no witness was found" for m in found.missing],
+    )  # fmt: skip
 
 
 def _print(outcomes: list[Outcome]) -> None:

@@ -36,8 +36,8 @@ def _stage(stage: Stage, ranges: Ranges, builder: Builder) -> Stage:
         a, b = (ranges.of(x) for x in node.args)
         if a.hi <= b.lo or a.lo > b.hi:
             zero = builder.const(0, node.loc)
-            same = (a.hi <= b.lo) is (node.op is Op.LE)
-            return builder.make(Op.LE if same else Op.GT, (zero, zero), (), node.loc)
+            holds = node.op is (Op.LE if a.hi <= b.lo else Op.GT)
+            return builder.make(Op.LE if holds else Op.GT, (zero, zero), (), node.loc)
         return None
 
     made = rewrite_stage(stage, builder, change)

@@ -21,7 +21,7 @@ from daedalus.generator.targets.neon.select import WIDTHS
 BY_NAME = {r.name: r for r in RULES}
 CASES = [pytest.param(r, w, id=f"{r.name}-{w}") for r in RULES for w in r.widths]
 CONVERSIONS = {
-    "bits": {"movn", "movl_u", "movl_s"}, "mask": {"movn", "movl_s"},
+    "bits": {"", "movn", "movl_u", "movl_s"}, "mask": {"movn", "movl_s"},
     "sat_u": {"", "qmovun", "qmovn_u"}, "sat_s": {"", "qmovn_s"},
 }  # fmt: skip
 
@@ -180,7 +180,7 @@ def test_a_wrapping_conversion_is_noticed(name: str, kind: str) -> None:
 
 def test_operations_are_well_described() -> None:
     for op in OPS.values():
-        assert op.shape in ("same", "long", "wide", "narrow") and op.form in ("", "n", "k")
+        assert op.shape in ("same", "long", "wide", "narrow") and op.form in ("", "n", "m", "k")
         assert set(op.signs) <= set("us=") and op.cost > 0
         args = tuple(np.array([1]) for _ in op.signs[:-1])
         assert np.asarray(op.meaning(16, args, 1)).shape == (1,)

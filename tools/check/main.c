@@ -12,8 +12,9 @@
  *   job     "DAEDCHK1"  kernel  align(0 end, 1 start)  n_buffers  meta_bytes  n_items  n_runs
  *           per buffer: image_bytes origin stride, then the image
  *           the meta (meta_bytes * n_items)
- *           per run: variant n, then n item numbers; the variant "dispatch" stands for one
- *           daedalus_dispatch() of all items on the CPU
+ *           per run: variant n, then n item numbers, the first half to be done in one call, the
+ *           others one by one; the variant "dispatch" stands for one daedalus_dispatch() of all
+ *           items on the CPU
  *   result  per run: outcome (0 done, 1 read-only buffer changed, 2 no such variant, 3 fault,
  *           4 dispatch refused), then, but for 2 and 3, the images of the buffers that the kernel
  *           writes
@@ -147,7 +148,13 @@ static void run(FILE *job, const daedalus_kernel_desc *kernel, image *images, si
     fflush(result);
     in_variant = 1;
     if (!dispatch) {
-      variant->cpu(buffers, meta, items, n);
+      /* Half of the items together and half one by one: a variant for several items a vector has
+       * other code for one that is left over. */
+      const size_t together = n - n / 2;
+      variant->cpu(buffers, meta, items, together);
+      for (size_t k = together; k < n; k++) {
+        variant->cpu(buffers, meta, items + k, 1);
+      }
     } else if (dispatch_all(kernel, buffers, n_items, meta) != 0) {
       outcome = 4;
     }

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class full
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash aaea94965a95b0ee
+ * input hash 681f0de1253532ec
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -542,10 +542,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t217 = vandq_u16(t216, k1);
   const uint16x8_t t218 = vsubq_u16(t215, t217);
   const int16x8_t rounded = vshrq_n_s16(vreinterpretq_s16_u16(t218), 4);
-  const int16x8_t t223_sat = vqaddq_s16(px, rounded);
+  const int16x8_t t223 = vaddq_s16(px, rounded);
   const uint16x8_t t222 = vdupq_n_u16((uint16_t)(-(int32_t)(((pri > 0) & (sec > 0)))));
   const uint16x8_t t224 = vandq_u16(t222, low);
-  const int16x8_t t225_sat = vmaxq_s16(t223_sat, vreinterpretq_s16_u16(t224));
+  const int16x8_t t225_sat = vmaxq_s16(t223, vreinterpretq_s16_u16(t224));
   const uint16x8_t k255 = vdupq_n_u16((uint16_t)(255));
   const uint16x8_t t227 = vbslq_u16(t222, high, k255);
   const int16x8_t limited_sat = vminq_s16(t225_sat, vreinterpretq_s16_u16(t227));
@@ -702,9 +702,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t396 = vandq_u16(t395, k1);
   const uint16x8_t t397 = vsubq_u16(t394, t396);
   const int16x8_t rounded_2 = vshrq_n_s16(vreinterpretq_s16_u16(t397), 4);
-  const int16x8_t t399_sat = vqaddq_s16(px_2, rounded_2);
+  const int16x8_t t399 = vaddq_s16(px_2, rounded_2);
   const uint16x8_t t400 = vandq_u16(t222, low_2);
-  const int16x8_t t401_sat = vmaxq_s16(t399_sat, vreinterpretq_s16_u16(t400));
+  const int16x8_t t401_sat = vmaxq_s16(t399, vreinterpretq_s16_u16(t400));
   const uint16x8_t t402 = vbslq_u16(t222, high_2, k255);
   const int16x8_t limited_sat_3 = vminq_s16(t401_sat, vreinterpretq_s16_u16(t402));
   const uint8x8_t limited_sat_4 = vqmovun_s16(limited_sat_3);
@@ -860,9 +860,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t571 = vandq_u16(t570, k1);
   const uint16x8_t t572 = vsubq_u16(t569, t571);
   const int16x8_t rounded_3 = vshrq_n_s16(vreinterpretq_s16_u16(t572), 4);
-  const int16x8_t t574_sat = vqaddq_s16(px_3, rounded_3);
+  const int16x8_t t574 = vaddq_s16(px_3, rounded_3);
   const uint16x8_t t575 = vandq_u16(t222, low_3);
-  const int16x8_t t576_sat = vmaxq_s16(t574_sat, vreinterpretq_s16_u16(t575));
+  const int16x8_t t576_sat = vmaxq_s16(t574, vreinterpretq_s16_u16(t575));
   const uint16x8_t t577 = vbslq_u16(t222, high_3, k255);
   const int16x8_t limited_sat_5 = vminq_s16(t576_sat, vreinterpretq_s16_u16(t577));
   const uint8x8_t limited_sat_6 = vqmovun_s16(limited_sat_5);
@@ -1018,9 +1018,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t746 = vandq_u16(t745, k1);
   const uint16x8_t t747 = vsubq_u16(t744, t746);
   const int16x8_t rounded_4 = vshrq_n_s16(vreinterpretq_s16_u16(t747), 4);
-  const int16x8_t t749_sat = vqaddq_s16(px_4, rounded_4);
+  const int16x8_t t749 = vaddq_s16(px_4, rounded_4);
   const uint16x8_t t750 = vandq_u16(t222, low_4);
-  const int16x8_t t751_sat = vmaxq_s16(t749_sat, vreinterpretq_s16_u16(t750));
+  const int16x8_t t751_sat = vmaxq_s16(t749, vreinterpretq_s16_u16(t750));
   const uint16x8_t t752 = vbslq_u16(t222, high_4, k255);
   const int16x8_t limited_sat_7 = vminq_s16(t751_sat, vreinterpretq_s16_u16(t752));
   const uint8x8_t limited_sat_8 = vqmovun_s16(limited_sat_7);
@@ -1176,9 +1176,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t921 = vandq_u16(t920, k1);
   const uint16x8_t t922 = vsubq_u16(t919, t921);
   const int16x8_t rounded_5 = vshrq_n_s16(vreinterpretq_s16_u16(t922), 4);
-  const int16x8_t t924_sat = vqaddq_s16(px_5, rounded_5);
+  const int16x8_t t924 = vaddq_s16(px_5, rounded_5);
   const uint16x8_t t925 = vandq_u16(t222, low_5);
-  const int16x8_t t926_sat = vmaxq_s16(t924_sat, vreinterpretq_s16_u16(t925));
+  const int16x8_t t926_sat = vmaxq_s16(t924, vreinterpretq_s16_u16(t925));
   const uint16x8_t t927 = vbslq_u16(t222, high_5, k255);
   const int16x8_t limited_sat_9 = vminq_s16(t926_sat, vreinterpretq_s16_u16(t927));
   const uint8x8_t limited_sat_10 = vqmovun_s16(limited_sat_9);
@@ -1334,9 +1334,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1096 = vandq_u16(t1095, k1);
   const uint16x8_t t1097 = vsubq_u16(t1094, t1096);
   const int16x8_t rounded_6 = vshrq_n_s16(vreinterpretq_s16_u16(t1097), 4);
-  const int16x8_t t1099_sat = vqaddq_s16(px_6, rounded_6);
+  const int16x8_t t1099 = vaddq_s16(px_6, rounded_6);
   const uint16x8_t t1100 = vandq_u16(t222, low_6);
-  const int16x8_t t1101_sat = vmaxq_s16(t1099_sat, vreinterpretq_s16_u16(t1100));
+  const int16x8_t t1101_sat = vmaxq_s16(t1099, vreinterpretq_s16_u16(t1100));
   const uint16x8_t t1102 = vbslq_u16(t222, high_6, k255);
   const int16x8_t limited_sat_11 = vminq_s16(t1101_sat, vreinterpretq_s16_u16(t1102));
   const uint8x8_t limited_sat_12 = vqmovun_s16(limited_sat_11);
@@ -1492,9 +1492,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1271 = vandq_u16(t1270, k1);
   const uint16x8_t t1272 = vsubq_u16(t1269, t1271);
   const int16x8_t rounded_7 = vshrq_n_s16(vreinterpretq_s16_u16(t1272), 4);
-  const int16x8_t t1274_sat = vqaddq_s16(px_7, rounded_7);
+  const int16x8_t t1274 = vaddq_s16(px_7, rounded_7);
   const uint16x8_t t1275 = vandq_u16(t222, low_7);
-  const int16x8_t t1276_sat = vmaxq_s16(t1274_sat, vreinterpretq_s16_u16(t1275));
+  const int16x8_t t1276_sat = vmaxq_s16(t1274, vreinterpretq_s16_u16(t1275));
   const uint16x8_t t1277 = vbslq_u16(t222, high_7, k255);
   const int16x8_t limited_sat_13 = vminq_s16(t1276_sat, vreinterpretq_s16_u16(t1277));
   const uint8x8_t limited_sat_14 = vqmovun_s16(limited_sat_13);
@@ -1650,9 +1650,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint16x8_t t1446 = vandq_u16(t1445, k1);
   const uint16x8_t t1447 = vsubq_u16(t1444, t1446);
   const int16x8_t rounded_8 = vshrq_n_s16(vreinterpretq_s16_u16(t1447), 4);
-  const int16x8_t t1449_sat = vqaddq_s16(px_8, rounded_8);
+  const int16x8_t t1449 = vaddq_s16(px_8, rounded_8);
   const uint16x8_t t1450 = vandq_u16(t222, low_8);
-  const int16x8_t t1451_sat = vmaxq_s16(t1449_sat, vreinterpretq_s16_u16(t1450));
+  const int16x8_t t1451_sat = vmaxq_s16(t1449, vreinterpretq_s16_u16(t1450));
   const uint16x8_t t1452 = vbslq_u16(t222, high_8, k255);
   const int16x8_t limited_sat_15 = vminq_s16(t1451_sat, vreinterpretq_s16_u16(t1452));
   const uint8x8_t limited_sat_16 = vqmovun_s16(limited_sat_15);

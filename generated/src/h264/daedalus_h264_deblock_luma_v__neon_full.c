@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, NEON intrinsics, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash fce0d428da737bb5
+ * input hash e76f92af3c2c80f7
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -54,7 +54,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha, i
   const uint8x16_t t25 = vandq_u8(ap, k1);
   const uint8x16_t t26 = vaddq_u8(vreinterpretq_u8_s8(tc0_2), t25);
   const uint8x16_t t27 = vandq_u8(aq, k1);
-  const int8x16_t tc_sat = vqaddq_s8(vreinterpretq_s8_u8(t26), vreinterpretq_s8_u8(t27));
+  const uint8x16_t tc = vaddq_u8(t26, t27);
   const uint16x8_t t29_0 = vsubl_u8(vget_low_u8(q0), vget_low_u8(p0));
   const uint16x8_t t29_1 = vsubl_high_u8(q0, p0);
   const uint16x8_t t32_0 = vsubl_u8(vget_low_u8(p1), vget_low_u8(q1));
@@ -64,8 +64,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha, i
   const int16x8_t t33_1 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t32_1),
       vreinterpretq_s16_u16(t29_1), multipliers16, 0);
   const int8x16_t x_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t33_0, 3), t33_1, 3);
-  const int8x16_t t35_sat = vminq_s8(x_sat, tc_sat);
-  const int8x16_t t36 = vnegq_s8(tc_sat);
+  const int8x16_t t35_sat = vminq_s8(x_sat, vreinterpretq_s8_u8(tc));
+  const int8x16_t t36 = vnegq_s8(vreinterpretq_s8_u8(tc));
   const int8x16_t delta_sat = vmaxq_s8(t35_sat, t36);
   const uint8x16_t middle = vrhaddq_u8(p0, q0);
   const uint8x16_t t40_sat = vsqaddq_u8(p0, delta_sat);

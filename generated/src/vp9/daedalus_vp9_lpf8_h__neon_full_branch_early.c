@@ -6,7 +6,7 @@
  * vp9_lpf8_h, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash 71d5bd787936d006
+ * input hash aad3ccc0572ae864
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -74,9 +74,9 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
   const uint8x8_t t22 = vcge_u8(limit_2, t21);
   const uint8x8_t t23 = vabd_u8(row5_2, row6_2);
   const uint8x8_t t25_sat = vqshl_n_u8(t23, 1);
-  const uint16x8_t t26 = vabdl_u8(row4_2, row7_2);
-  const uint8x8_t t27_sat = vqshrn_n_u16(t26, 1);
-  const uint8x8_t t28_sat = vqadd_u8(t25_sat, t27_sat);
+  const uint8x8_t t26 = vabd_u8(row4_2, row7_2);
+  const uint8x8_t t27 = vshr_n_u8(t26, 1);
+  const uint8x8_t t28_sat = vqadd_u8(t25_sat, t27);
   const uint8x8_t blimit_2 = vdup_n_u8((uint8_t)(blimit));
   const uint8x8_t t29 = vcge_u8(blimit_2, t28_sat);
   const uint8x8_t t30 = vand_u8(t22, t29);

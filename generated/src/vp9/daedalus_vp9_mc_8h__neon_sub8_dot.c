@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, NEON intrinsics, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash da2aab3750a5f388
+ * input hash 74000f5e1683d445
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -117,8 +117,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       1);
   const int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_2, taps, 0), fours_3,
       taps, 1);
-  const uint16x8_t t13_sat = vqmovun_high_s32(vqmovun_s32(t13_0), t13_1);
-  const uint8x8_t t14_sat = vqrshrn_n_u16(t13_sat, 7);
+  const int16x8_t t14 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
+  const uint8x8_t t14_sat = vqmovun_s16(t14);
   vst1_u8(&dst[0], t14_sat);
   const uint8x16_t window_2 = vcombine_u8(vld1_u8(&src_row1[-3]), vld1_u8(&src_row1[4]));
   const int8x16_t pixels_2 = vreinterpretq_s8_u8(veorq_u8(window_2, sign_bits));
@@ -129,8 +129,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t24_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6,
       taps, 1);
-  const uint16x8_t t24_sat = vqmovun_high_s32(vqmovun_s32(t24_0), t24_1);
-  const uint8x8_t t25_sat = vqrshrn_n_u16(t24_sat, 7);
+  const int16x8_t t25 = vrshrn_high_n_s32(vrshrn_n_s32(t24_0, 7), t24_1, 7);
+  const uint8x8_t t25_sat = vqmovun_s16(t25);
   vst1_u8(&dst_row1[0], t25_sat);
   const uint8x16_t window_3 = vcombine_u8(vld1_u8(&src_row2[-3]), vld1_u8(&src_row2[4]));
   const int8x16_t pixels_3 = vreinterpretq_s8_u8(veorq_u8(window_3, sign_bits));
@@ -141,8 +141,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t35_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_8, taps, 0), fours_9,
       taps, 1);
-  const uint16x8_t t35_sat = vqmovun_high_s32(vqmovun_s32(t35_0), t35_1);
-  const uint8x8_t t36_sat = vqrshrn_n_u16(t35_sat, 7);
+  const int16x8_t t36 = vrshrn_high_n_s32(vrshrn_n_s32(t35_0, 7), t35_1, 7);
+  const uint8x8_t t36_sat = vqmovun_s16(t36);
   vst1_u8(&dst_row2[0], t36_sat);
   const uint8x16_t window_4 = vcombine_u8(vld1_u8(&src_row3[-3]), vld1_u8(&src_row3[4]));
   const int8x16_t pixels_4 = vreinterpretq_s8_u8(veorq_u8(window_4, sign_bits));
@@ -153,8 +153,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t46_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12,
       taps, 1);
-  const uint16x8_t t46_sat = vqmovun_high_s32(vqmovun_s32(t46_0), t46_1);
-  const uint8x8_t t47_sat = vqrshrn_n_u16(t46_sat, 7);
+  const int16x8_t t47 = vrshrn_high_n_s32(vrshrn_n_s32(t46_0, 7), t46_1, 7);
+  const uint8x8_t t47_sat = vqmovun_s16(t47);
   vst1_u8(&dst_row3[0], t47_sat);
   const uint8x16_t window_5 = vcombine_u8(vld1_u8(&src_row4[-3]), vld1_u8(&src_row4[4]));
   const int8x16_t pixels_5 = vreinterpretq_s8_u8(veorq_u8(window_5, sign_bits));
@@ -165,8 +165,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t57_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_14, taps, 0), fours_15,
       taps, 1);
-  const uint16x8_t t57_sat = vqmovun_high_s32(vqmovun_s32(t57_0), t57_1);
-  const uint8x8_t t58_sat = vqrshrn_n_u16(t57_sat, 7);
+  const int16x8_t t58 = vrshrn_high_n_s32(vrshrn_n_s32(t57_0, 7), t57_1, 7);
+  const uint8x8_t t58_sat = vqmovun_s16(t58);
   vst1_u8(&dst_row4[0], t58_sat);
   const uint8x16_t window_6 = vcombine_u8(vld1_u8(&src_row5[-3]), vld1_u8(&src_row5[4]));
   const int8x16_t pixels_6 = vreinterpretq_s8_u8(veorq_u8(window_6, sign_bits));
@@ -177,8 +177,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t68_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_17, taps, 0), fours_18,
       taps, 1);
-  const uint16x8_t t68_sat = vqmovun_high_s32(vqmovun_s32(t68_0), t68_1);
-  const uint8x8_t t69_sat = vqrshrn_n_u16(t68_sat, 7);
+  const int16x8_t t69 = vrshrn_high_n_s32(vrshrn_n_s32(t68_0, 7), t68_1, 7);
+  const uint8x8_t t69_sat = vqmovun_s16(t69);
   vst1_u8(&dst_row5[0], t69_sat);
   const uint8x16_t window_7 = vcombine_u8(vld1_u8(&src_row6[-3]), vld1_u8(&src_row6[4]));
   const int8x16_t pixels_7 = vreinterpretq_s8_u8(veorq_u8(window_7, sign_bits));
@@ -189,8 +189,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t79_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_20, taps, 0), fours_21,
       taps, 1);
-  const uint16x8_t t79_sat = vqmovun_high_s32(vqmovun_s32(t79_0), t79_1);
-  const uint8x8_t t80_sat = vqrshrn_n_u16(t79_sat, 7);
+  const int16x8_t t80 = vrshrn_high_n_s32(vrshrn_n_s32(t79_0, 7), t79_1, 7);
+  const uint8x8_t t80_sat = vqmovun_s16(t80);
   vst1_u8(&dst_row6[0], t80_sat);
   const uint8x16_t window_8 = vcombine_u8(vld1_u8(&src_row7[-3]), vld1_u8(&src_row7[4]));
   const int8x16_t pixels_8 = vreinterpretq_s8_u8(veorq_u8(window_8, sign_bits));
@@ -201,8 +201,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       taps, 1);
   const int32x4_t t90_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_23, taps, 0), fours_24,
       taps, 1);
-  const uint16x8_t t90_sat = vqmovun_high_s32(vqmovun_s32(t90_0), t90_1);
-  const uint8x8_t t91_sat = vqrshrn_n_u16(t90_sat, 7);
+  const int16x8_t t91 = vrshrn_high_n_s32(vrshrn_n_s32(t90_0, 7), t90_1, 7);
+  const uint8x8_t t91_sat = vqmovun_s16(t91);
   vst1_u8(&dst_row7[0], t91_sat);
 }
 

@@ -18,7 +18,7 @@ selection rules run it.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -53,9 +53,10 @@ def _round(x: Any, n: int) -> Any:
     return (x + (1 << (n - 1))) >> n
 
 
-def _shift(x: Any, by: Any) -> Any:
-    """To the left, or by a negative amount to the right."""
-    return (x << np.maximum(by, 0)) >> np.maximum(-by, 0)
+def _shift(x: Any, by: Any, w: int) -> Any:
+    """To the left, or by a negative amount to the right; only the amount's low byte counts."""
+    amount = ((by + 128) & 255) - 128
+    return (x << np.clip(amount, 0, w)) >> np.clip(-amount, 0, w)
 
 
 def _mask(condition: Any) -> Any:
@@ -94,8 +95,8 @@ _ALL: list[MachineOp] = [
     *_pair("rhadd", "rhadd", "same", 2, lambda w, a, n: (a[0] + a[1] + 1) >> 1),
     *_pair("shr_n", "shr", "same", 1, lambda w, a, n: a[0] >> n, "n"),
     *_pair("rshr_n", "rshr", "same", 1, lambda w, a, n: _round(a[0], n), "n"),
-    MachineOp("shl_v_s", "shl", "same", "sss", lambda w, a, n: _shift(a[0], a[1])),
-    MachineOp("shl_v_u", "shl", "same", "usu", lambda w, a, n: _shift(a[0], a[1])),
+    MachineOp("shl_v_s", "shl", "same", "sss", lambda w, a, n: _shift(a[0], a[1], w)),
+    MachineOp("shl_v_u", "shl", "same", "usu", lambda w, a, n: _shift(a[0], a[1], w)),
     # saturating
     MachineOp("qadd_u", "qadd", "same", "uuu", lambda w, a, n: _su(a[0] + a[1], w)),
     MachineOp("qadd_s", "qadd", "same", "sss", lambda w, a, n: _ss(a[0] + a[1], w)),
@@ -144,4 +145,10 @@ _ALL: list[MachineOp] = [
     MachineOp("qrshrun_n", "qrshrun", "narrow", "su", lambda w, a, n: _su(_round(a[0], n), w), "n"),
 ]
 
-OPS: dict[str, MachineOp] = {op.name: op for op in _ALL}
+# Saturating operations cost a trifle more: where a limit cannot bind, the plain one is chosen.
+_TIE = 0.001
+
+OPS: dict[str, MachineOp] = {
+    op.name: replace(op, cost=op.cost + _TIE) if op.stem.startswith(("q", "sq")) else op
+    for op in _ALL
+}

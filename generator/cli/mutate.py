@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus mutate`: whether the checks would notice errors in generated NEON code."""
+
+import json
+
+import click
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from daedalus.generator import mutation, reasons
+from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
+from daedalus.generator.cli.kernels import chosen
+from daedalus.generator.cli.tables import print_table
+from daedalus.generator.schedule import variant_name
+
+
+@click.command("mutate")
+@click.argument("kernels", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="Also variants that are not prod.")
+@click.option("--sample", type=click.IntRange(1), help="At most so many mutants a variant.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+def command(
+    kernels: tuple[str, ...], everything: bool, sample: int | None, seed: int, as_json: bool
+) -> None:
+    """Changes one intrinsic, constant or comparison of the KERNELS' NEON code (default: all
+    kernels) at a time, and runs each such mutant on the witnesses and some drawn items.
+
+    Exits with 1 if a mutant gives the right results and tools/mutants.toml has no reason why.
+    """
+    found: list[mutation.Report] = []
+    entries = chosen(kernels)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=None)
+        for e in entries:
+            for s in mutation.neon_variants(e, prod=not everything):
+                progress.update(task, description=variant_name(e.kernel.id, s))
+                found.append(mutation.run(e, s, seed, sample))
+    if as_json:
+        click.echo(json.dumps({"results": [_record(r) for r in found]}, indent=1))
+    else:
+        print_table(
+            ("variant", "mutants", "killed by witnesses", "by drawn items", "equivalent",
+             "survived"),
+            [(r.variant, r.mutants, r.by_witness, r.by_drawn, len(r.equivalent), len(r.survivors))
+             for r in found],
+        )  # fmt: skip
+    lines = [f"{r.variant}: {m}: survived" for r in found for m in r.survivors]
+    if sample is None:
+        ids = {e.kernel.id for e in entries}
+        excused = set().union(*(r.excused for r in found))
+        listed = [r for r in reasons.read("equivalent") if r.kernel in ids]
+        lines += [
+            f"{reasons.NAME}: {r}: no mutant, or killed; take it out"
+            for r in listed
+            if r not in excused
+        ]
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)
+    if lines:
+        raise UserError(
+            f"{len(lines)} mutants are not told from the original",
+            "a goal for ./daedalus witness is missing, or a reason in tools/mutants.toml",
+            EXIT_FAILED,
+        )
+
+
+def _record(r: mutation.Report) -> dict[str, object]:
+    return {
+        "variant": r.variant, "mutants": r.mutants, "by_witness": r.by_witness,
+        "by_drawn": r.by_drawn, "equivalent": [str(m) for m in r.equivalent],
+        "survivors": [str(m) for m in r.survivors],
+    }  # fmt: skip

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus witness`: items that tell every chosen NEON lowering from the plainer operation."""
+
+import click
+
+from daedalus.generator import witness, witness_file
+from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
+from daedalus.generator.cli.kernels import chosen
+from daedalus.generator.cli.tables import print_table
+from daedalus.generator.registry import Entry
+
+HINT = (
+    "either the value never gets there: state that by k.assumption(...), or clip it; or the"
+    " search is too weak: --seed tries another one"
+)
+
+
+@click.command("witness")
+@click.argument("kernels", nargs=-1)
+@click.option("--search", "anew", is_flag=True, help="Search anew, whatever is on file.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
+def command(kernels: tuple[str, ...], anew: bool, seed: int) -> None:
+    """Finds items that tell every chosen NEON lowering of the KERNELS (default: all) from the
+    plainer operation, and keeps them in generated/witnesses.json.
+
+    Exits with 1 if a saturating, rounding or wrapping lowering has none.
+    """
+    entries = chosen(kernels)
+    found = {e.kernel.id: known_or_searched(e, anew=anew, seed=seed) for e in entries}
+    print_table(
+        ("variant", "goals", "met", "lowerings", "items of the kernel"),
+        [
+            (variant, goals, met, lowerings, f.items.count)
+            for f in found.values()
+            for variant, (goals, met, lowerings) in f.counts.items()
+        ],
+    )
+    missing = [line for f in found.values() for line in f.missing]
+    for line in missing:
+        console.print(f"{line}: no witness was found", markup=False, soft_wrap=True)
+    if missing:
+        raise UserError(f"{len(missing)} lowerings have no witness", HINT, EXIT_FAILED)
+
+
+def known_or_searched(entry: Entry, *, anew: bool = False, seed: int = 1) -> witness.Found:
+    """A kernel's witnesses: those on file if they show all that is to be shown, else what a search
+    finds; that is then put on file."""
+    found = witness.recorded(entry)
+    if anew or found.missing:
+        console.print(f"{entry.kernel.id}: searching witnesses", markup=False)
+        searched = witness.search(entry, seed)
+        if anew or len(searched.missing) <= len(found.missing):
+            found = searched
+            witness_file.write({entry.kernel.id: found.items})
+    return found

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The check of the check: every mutant of generated NEON code must be told from the original.
+
+Mutants run through the check program, through SIMDe or natively, first on a kernel's witnesses,
+then on a few drawn items, then on as many as `check` draws. One that gives the original's results
+everywhere *survives*: then either items are missing, or it computes the same. The latter stand in
+`tools/mutants.toml`, with the reason; an entry there that no survivor needs is an error, too.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from daedalus.generator import crosscheck, fetch, native, reasons, witness_file
+from daedalus.generator.cli.common import UserError, build_dir, repo_root
+from daedalus.generator.crosscheck import Batch, Device
+from daedalus.generator.mutants import Mutant, mutate, unknown
+from daedalus.generator.reasons import Reason
+from daedalus.generator.registry import Entry
+from daedalus.generator.schedule import Schedule, variant_name
+
+DRAWN = 300  # conformant items a class that a mutant runs on beside the witnesses
+DEEP = 10000  # and what it runs on if it still survives: as many as `check` draws
+
+
+@dataclass
+class Report:
+    """What became of a variant's mutants.
+
+    by_witness, by_drawn  how many were told by the witnesses, and by drawn items only
+    survivors             those that were not; `equivalent` those of them that are listed
+    """
+
+    variant: str
+    mutants: int = 0
+    by_witness: int = 0
+    by_drawn: int = 0
+    survivors: list[Mutant] = field(default_factory=list)
+    equivalent: list[Mutant] = field(default_factory=list)
+    excused: set[Reason] = field(default_factory=set)  # the entries that these are
+
+
+def neon_variants(entry: Entry, *, prod: bool) -> Iterator[Schedule]:
+    """The NEON variants of a kernel; the prod ones only, if asked."""
+    yield from (s for s, is_prod in entry.schedules if s.target == "neon" and (is_prod or not prod))
+
+
+def program(
+    entry: Entry, schedule: Schedule, folder: Path | None = None
+) -> tuple[Path, list[Mutant]]:
+    """The check program with all mutants of a variant in place of it."""
+    arch = "host" if native.is_arm() else "simde"
+    name = variant_name(entry.kernel.id, schedule)
+    source = repo_root() / "generated" / "src" / entry.kernel.family / f"{name}.c"
+    text = source.read_text()
+    strange = unknown(text)
+    if strange:
+        raise UserError(
+            f"{source.name}: no mutation is known for {', '.join(sorted(strange))}",
+            "teach it to generator/mutants.py",
+        )
+    made = mutate(text)
+    folder = folder or build_dir() / "mutants" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    mutated = folder / source.name
+    if not mutated.is_file() or mutated.read_text() != made.text:
+        mutated.write_text(made.text)
+    library = native.build_library(
+        arch, targets=("daedalus_variants",), options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON",)
+    )
+    system = [] if native.is_arm() else [
+        repo_root() / "tools" / "simde", fetch.ensure("simde", "all") / "usr" / "include",
+    ]  # fmt: skip
+    exe = native.compile_program(
+        arch, folder / "check", [repo_root() / "tools" / "check" / "main.c", mutated],
+        includes=[*native.library_includes(), source.parent], system_includes=system,
+        libraries=[library / "libdaedalus_variants.a"],
+        flags=("-O1", "-DDAEDALUS_HAVE_NEON=1", "-fwrapv"),
+    )  # fmt: skip
+    return exe, made.mutants
+
+
+def run(entry: Entry, schedule: Schedule, seed: int = 1, sample: int | None = None) -> Report:
+    """Runs the mutants of a variant (a seeded sample, if given)."""
+    kernel = entry.kernel
+    exe, mutants = program(entry, schedule)
+    report = Report(variant_name(kernel.id, schedule), len(mutants))
+    if sample is not None and sample < len(mutants):
+        rng = np.random.default_rng([seed, len(mutants)])
+        mutants = [mutants[n] for n in sorted(rng.permutation(len(mutants))[:sample])]
+        report.mutants = sample
+    batches = crosscheck.prepare(kernel, DRAWN, seed, witness_file.read(kernel))
+    told = [b for b in batches if b.kind == crosscheck.WITNESS]
+    drawn = [b for b in batches if b.kind not in (crosscheck.WITNESS, "hostile")]
+    deep: list[Batch] = []
+    if _differs(entry, schedule, exe, batches, 0, seed):
+        raise UserError(f"{report.variant} is wrong as it is", "run ./daedalus check")
+    for m in mutants:
+        if told and _differs(entry, schedule, exe, told, m.number, seed):
+            report.by_witness += 1
+        elif _differs(entry, schedule, exe, drawn, m.number, seed):
+            report.by_drawn += 1
+        else:
+            deep = deep or crosscheck.prepare(kernel, DEEP, seed)[:2]
+            if _differs(entry, schedule, exe, deep, m.number, seed):
+                report.by_drawn += 1
+                continue
+            reason = reasons.of("equivalent", kernel.id, m.before, m.after)
+            if reason is None:
+                report.survivors.append(m)
+            else:
+                report.equivalent.append(m)
+                report.excused.add(reason)
+    return report
+
+
+def _differs(
+    entry: Entry, schedule: Schedule, exe: Path, batches: list[Batch], number: int, seed: int
+) -> bool:
+    device = Device("mutants", "neon", "host" if native.is_arm() else "simde")
+    name = variant_name(entry.kernel.id, schedule)
+    os.environ["DAEDALUS_MUTANT"] = str(number)
+    try:
+        for b in batches:
+            (outcome,) = crosscheck.check_kernel(entry.kernel, [name], device, exe, [b], seed)
+            if outcome.mismatches or outcome.out_of_bounds:
+                return True
+    finally:
+        del os.environ["DAEDALUS_MUTANT"]
+    return False

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Reads `tools/mutants.toml`: what no conformant item can tell from the original, and why."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from daedalus.generator.cli.common import UserError, repo_root
+
+NAME = "tools/mutants.toml"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Of a kernel, something that cannot be told: (goal,) or (before, after); and why."""
+
+    kernel: str
+    what: tuple[str, ...]
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.kernel}: {' -> '.join(self.what)}"
+
+
+_FIELDS = {"unwitnessed": ("goal",), "equivalent": ("before", "after")}
+
+
+@cache
+def read(section: str, file: Path | None = None) -> tuple[Reason, ...]:
+    """The entries of a section, "unwitnessed" or "equivalent"."""
+    file = file or repo_root() / NAME
+    fields = _FIELDS[section]
+    found = []
+    for n, entry in enumerate(tomllib.loads(file.read_text()).get(section, []), 1):
+        if set(entry) != {"kernel", "why", *fields} or not entry["why"].strip():
+            raise UserError(
+                f"{file.name}: entry {n} of {section} needs kernel, {', '.join(fields)} and why"
+            )
+        found.append(Reason(entry["kernel"], tuple(entry[f] for f in fields), entry["why"]))
+    return tuple(found)
+
+
+def of(section: str, kernel: str, *what: str) -> Reason | None:
+    """The entry for something of a kernel."""
+    return next((r for r in read(section) if (r.kernel, r.what) == (kernel, what)), None)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Witnesses: the simulator computes what the interpreter does, every goal is met by what is on
+file, and what is not met is said."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from spec_support import kernel_of, spec_text
+
+from daedalus.dsl import interp, vectors
+from daedalus.generator import reasons, witness, witness_file
+from daedalus.generator.registry import Entry, find, load
+from daedalus.generator.schedule import Schedule
+from daedalus.generator.targets.neon import simulate
+from daedalus.generator.targets.neon.ops import OPS
+
+NEON = [e for e in load() if any(s.target == "neon" for s, _ in e.schedules)]
+PLANS = [pytest.param(p, id=p.name) for e in NEON for p in witness.plans(e)]
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_simulator_is_the_interpreter(plan: witness.Plan) -> None:
+    items = vectors.make_items(plan.kernel, 300, 3)
+    items = items.take(plan.conformant(items))
+    assert items.count > 20
+    want = interp.run(plan.kernel, items).buffers
+    got = simulate.run(plan.lowered, plan.selections, items).outputs
+    assert all((got[name] == values).all() for name, values in want.items())
+
+
+@pytest.mark.parametrize("entry", NEON, ids=lambda e: e.kernel.id)
+def test_every_goal_has_a_witness_on_file(entry: Entry) -> None:
+    found = witness.recorded(entry)
+    assert found.missing == [], "run ./daedalus witness"
+    assert all(goals for goals, _ in found.counts.values())
+
+
+def test_what_is_on_file_can_be_found_again() -> None:
+    entry = find(load(), "h264_idct4")
+    assert entry is not None
+    found, kept = witness.search(entry).items, witness_file.read(entry.kernel)
+    assert all((found.buffers[n] == a).all() for n, a in kept.buffers.items())
+    assert found.count == kept.count
+
+
+def test_every_lossy_operation_has_a_plain_one() -> None:
+    lossy = {n for n, op in OPS.items() if op.stem.startswith(("q", "sq", "rsh", "rhadd"))}
+    assert lossy <= set(witness.PLAIN)
+    for name, plain in witness.PLAIN.items():
+        a, b = OPS[name], OPS[plain]
+        assert (a.shape, a.form, len(a.signs)) == (b.shape, b.form, len(b.signs))
+
+
+def test_a_lost_witness_is_noticed() -> None:
+    entry = find(load(), "vp9_lpf4_h")
+    assert entry is not None
+    kept = witness_file.read(entry.kernel)
+    lost = [
+        line
+        for n in range(kept.count)
+        for line in witness.examine(entry, kept.take(np.arange(kept.count) != n)).missing
+    ]
+    assert lost
+    assert all(line.startswith("daedalus_vp9_lpf4_h__neon_full") for line in lost)
+    assert any("dsl/kernels/vp9/loop_filter.py:" in line and "(rule " in line for line in lost)
+
+
+def test_what_never_saturates_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The larger minus the smaller is never negative, which ranges do not know."""
+    monkeypatch.setattr(witness, "_ROUNDS", 3)
+    monkeypatch.setattr(witness, "_ATTEMPTS", 1)
+    kernel = kernel_of(
+        tmp_path,
+        spec_text(
+            """
+            with k.stage(i=8) as i:
+                a, b = px[0, i], px[1, i]
+                px[2, i] = clip_u8(max(a, b) - min(a, b))
+            """
+        ),
+    )
+    found = witness.search(Entry(kernel, "spec.py", ((Schedule("neon"), True),)))
+    assert len(found.missing) == 1
+    assert "sub as sat_u 8 (rule qsub_u, qsub_u for sub)" in found.missing[0]
+    assert found.missing[0].split(": ")[1].rpartition(":")[2].isdigit(), "it names the line"
+
+
+def test_a_reason_that_is_not_needed_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = find(load(), "h264_idct4")
+    assert entry is not None
+    needless = reasons.Reason("h264_idct4", ("add as nothing",), "none")
+    monkeypatch.setattr(reasons, "read", lambda section: (needless,))
+    (line,) = witness.examine(entry, witness_file.read(entry.kernel)).missing
+    assert line.startswith("tools/mutants.toml: h264_idct4: add as nothing")
+
+
+def test_file_round_trip(tmp_path: Path) -> None:
+    kernel = NEON[-1].kernel
+    items = vectors.make_items(kernel, 5, 1)
+    file = tmp_path / "witnesses.json"
+    witness_file.write({kernel.id: items}, file)
+    again = witness_file.read(kernel, file)
+    assert all((again.buffers[n] == a).all() for n, a in items.buffers.items())
+    assert all((again.params[n] == a).all() for n, a in items.params.items())
+    other = replace(kernel, params=kernel.params[:-1])
+    assert witness_file.read(other, file).count == 0
+    witness_file.write({kernel.id: witness_file.none(kernel)}, file)
+    assert witness_file.read(kernel, file).count == 0
