@@ -59,7 +59,7 @@ _ROUNDS = 80
 _TRIED = 64  # items on which a changed operation is run to the end
 _ALIKE = 4  # goals of one line and form, in a stage; more are one
 _TOGETHER = 2_000_000  # values computed at once: operations times points times items
-_WORK = 400_000_000  # values that climbing computes for a kernel, before it gives up
+_WORK = 1_200_000_000  # values that climbing computes for a kernel, before it gives up
 
 
 @dataclass(frozen=True)
@@ -290,14 +290,14 @@ def recorded(entry: Entry) -> Found:
     return examine(entry, witness_file.read(entry.kernel))
 
 
-def search(entry: Entry, seed: int = 1) -> Found:
+def search(entry: Entry, seed: int = 1, start: Items | None = None) -> Found:
     """Looks for witnesses of all goals of a kernel's variants, as few as are easily found.
 
-    A function of kernel, schedules and seed.
+    A function of kernel, schedules, seed and the items it starts with.
     """
     todo = [p for p in plans(entry) if p.goals]
     kernel = entry.kernel
-    chosen = witness_file.none(kernel)
+    chosen = witness_file.none(kernel) if start is None else start
     if not todo:
         return examine(entry, chosen)
     pool, work = _drawn(kernel, seed, max(p.size for p in todo)), _WORK
@@ -365,9 +365,7 @@ def _coarse(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
     return Items(buffers, items.params)
 
 
-def _climb(
-    plan: Plan, goal: Goal, start: Items, seed: int, work: int
-) -> tuple[Items | None, int]:
+def _climb(plan: Plan, goal: Goal, start: Items, seed: int, work: int) -> tuple[Items | None, int]:
     """Looks around the items that come closest, for some rounds, or as long as there is work left;
     a witness, and the work done."""
     rng = np.random.default_rng([seed, goal.stage, goal.need[0].seq, goal.need[1].width])
@@ -399,11 +397,12 @@ def _climb(
 def _closeness(plan: Plan, goal: Goal, items: Items) -> Array:
     """Per item, larger where it is closer to being a witness: how far the value is beyond the lane,
     on lanes of which the result depends on this value at all. Of a constant's: how far what is
-    limited after it was added or taken away is beyond its limits; else nothing leads to it."""
+    limited after it was added or taken away is beyond its limits; else whether the stage shows it.
+    """
     if goal.op == "dup":
         limited = _limited_users(plan, goal)
         if not limited:
-            return np.random.default_rng(items.count).random(items.count)
+            return _shown_by_stage(plan, goal, items)
         return np.max([_closeness(plan, u, items) for u in limited], axis=0)
     found = []
     for portion in plan.portions(items):
@@ -415,6 +414,21 @@ def _closeness(plan: Plan, goal: Goal, items: Items) -> Array:
             beyond = np.where(_seen(plan, goal, base), beyond, beyond - _UNSEEN)
         found.append(beyond.max(axis=1))
     return np.concatenate(found)
+
+
+def _shown_by_stage(plan: Plan, goal: Goal, items: Items) -> Array:
+    """Per item, in how many lanes a change of a constant changes what its stage stores; ties are
+    broken at random."""
+    found = [np.random.default_rng(items.count).random(items.count)]
+    for portion in plan.portions(items):
+        base = simulate.run(plan.lowered, plan.stages, portion)
+        part, counts = plan.stages[goal.stage], np.zeros(portion.count)
+        forms = simulate.changed_forms(part, base, Change(goal.stage, goal.need, goal.plain))
+        for root in part.selection.roots if forms is not None else ():
+            other = forms[root] != base.forms[goal.stage][root]
+            counts = counts + (other & base.active[goal.stage]).sum(axis=1)
+        found.append(counts)
+    return np.asarray(found[0] + np.concatenate(found[1:]))
 
 
 def _limited_users(plan: Plan, goal: Goal) -> list[Goal]:

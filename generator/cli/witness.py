@@ -48,7 +48,7 @@ def known_or_searched(entry: Entry, *, anew: bool = False, seed: int = 1) -> wit
     found = witness.recorded(entry)
     if anew or found.missing:
         console.print(f"{entry.kernel.id}: searching witnesses", markup=False)
-        searched = witness.search(entry, seed)
+        searched = witness.search(entry, seed, None if anew else found.items)
         if anew or len(searched.missing) <= len(found.missing):
             found = searched
             witness_file.write({entry.kernel.id: found.items})
