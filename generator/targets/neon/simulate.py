@@ -16,11 +16,10 @@ import numpy as np
 from daedalus.dsl import interp
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Index, Kernel, Node, Stage
-from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
 from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.select import Choice, Demand, Need, Selection
-from daedalus.generator.targets.neon.strips import walk_of
+from daedalus.generator.targets.neon.strips import walks_of
 
 # Changes of what an operation, or a broadcast, gives: all bits, or by one.
 INVERTED, LESS, MORE = "inverted", "one less", "one more"
@@ -62,11 +61,10 @@ class Part:
 
 def parts(kernel: Kernel, selections: list[Selection]) -> list[Part]:
     """The stages of a lowered kernel, by the selections that the back end made for them."""
-    found, ranges = [], Ranges(kernel)
-    for stage, selection in zip(kernel.stages, selections, strict=True):
-        walk = walk_of(kernel, stage, ranges)
-        found.append(Part(selection, tuple(selection.reached()), stage, walk.axis, walk.lanes))
-    return found
+    return [
+        Part(selection, tuple(selection.reached()), walk.point, walk.axis, walk.lanes)
+        for walk, selection in zip(walks_of(kernel)[1], selections, strict=True)
+    ]
 
 
 class _Vectors(interp.StageRun):
