@@ -11,8 +11,8 @@ the value is wrong there).
 so a file that no longer fits is noticed. A goal that has no witness is an error: either nothing
 that conforms reaches it, then ranges are too weak and the spec should say so by an assumption; or
 the search is; or there is a reason, which `tools/mutants.toml` states. What ranges and assumptions
-prove to be the same on all items is no goal. Lowerings that a variant has more than _ALIKE times, of
-one line in one form, as unrolled rows do, are one goal: a witness of any of them is one.
+prove to be the same on all items is no goal. Lowerings that a variant has more than _ALIKE times,
+of one line in one form, as unrolled rows do, are one goal: a witness of any of them is one.
 """
 
 from collections.abc import Iterator
@@ -254,7 +254,7 @@ class Found:
     """What is known of a kernel's witnesses.
 
     items    the witnesses, of all variants
-    counts   per NEON variant: goals, how many of them have a witness, and how many lowerings they are
+    counts   per NEON variant: goals, how many of them have a witness, how many lowerings they are
     missing  a line for every goal without one, and without a reason in tools/mutants.toml
     """
 
@@ -370,7 +370,7 @@ def _climb(plan: Plan, goal: Goal, start: Items, seed: int, work: int) -> tuple[
     a witness, and the work done."""
     rng = np.random.default_rng([seed, goal.stage, goal.need[0].seq, goal.need[1].width])
     most = max(1, min(_BEGINNING, work // (2 * plan.size)))
-    start = start.take(np.arange(0, start.count, -(-start.count // most)) if start.count else [])
+    start = start.take(np.arange(0, start.count, max(1, -(-start.count // most))))
     spent = start.count * plan.size
     goal = replace(goal, need=(goal.need, *goal.alike)[seed % (1 + len(goal.alike))], alike=())
     if not start.count:
@@ -403,7 +403,7 @@ def _closeness(plan: Plan, goal: Goal, items: Items) -> Array:
         limited = _limited_users(plan, goal)
         if not limited:
             return _shown_by_stage(plan, goal, items)
-        return np.max([_closeness(plan, u, items) for u in limited], axis=0)
+        return np.asarray(np.max([_closeness(plan, u, items) for u in limited], axis=0))
     found = []
     for portion in plan.portions(items):
         base = simulate.run(plan.lowered, plan.stages, portion)
@@ -424,7 +424,9 @@ def _shown_by_stage(plan: Plan, goal: Goal, items: Items) -> Array:
         base = simulate.run(plan.lowered, plan.stages, portion)
         part, counts = plan.stages[goal.stage], np.zeros(portion.count)
         forms = simulate.changed_forms(part, base, Change(goal.stage, goal.need, goal.plain))
-        for root in part.selection.roots if forms is not None else ():
+        for root in part.selection.roots:
+            if forms is None:
+                break
             other = forms[root] != base.forms[goal.stage][root]
             counts = counts + (other & base.active[goal.stage]).sum(axis=1)
         found.append(counts)
