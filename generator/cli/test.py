@@ -95,7 +95,7 @@ LAYERS: dict[str, tuple[str, Callable[[], Iterator[Step]]]] = {
     "check": ("every variant against the interpreter", _check),
     "mutants": (
         "whether errors in NEON code would be noticed",
-        lambda: iter([_verb("mutate", "--all")]),
+        lambda: iter([_verb("mutate", "--sample", "8")]),
     ),
     "fuzz": ("random programs", lambda: iter([_verb("fuzz")])),
     "oracle": ("the interpreter against FFmpeg", lambda: iter([_verb("oracle")])),
