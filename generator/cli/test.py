@@ -93,10 +93,6 @@ LAYERS: dict[str, tuple[str, Callable[[], Iterator[Step]]]] = {
     "c": ("the runtime, with sanitizers and on arm64", _c),
     "consumers": ("projects that use the installed library", _consumers),
     "check": ("every variant against the interpreter", _check),
-    "mutants": (
-        "whether errors in NEON code would be noticed",
-        lambda: iter([_verb("mutate", "--sample", "8")]),
-    ),
     "fuzz": ("random programs", lambda: iter([_verb("fuzz")])),
     "oracle": ("the interpreter against FFmpeg", lambda: iter([_verb("oracle")])),
     "count": ("executed instructions beside hand-written ones", lambda: iter([_verb("count")])),

@@ -23,6 +23,7 @@ from daedalus.generator.targets.neon.vectors import (
     Group,
     Shape,
     ctype,
+    low,
     operation,
     suffix,
 )  # fmt: skip
@@ -78,7 +79,9 @@ def cases() -> list[Case]:
     for op in OPS.values():
         for w in widths_of(op):
             for lanes in (4, 8, 16):
-                if op.form == "n":
+                if op.form == "m":
+                    found += [Case(op, w, lanes, imm=n) for n in (0, 1, (1 << (w - 1)) - 1)]
+                elif op.form == "n":
                     found += [Case(op, w, lanes, imm=n) for n in _immediates(op, w)]
                 elif op.form == "k":
                     found += [Case(op, w, lanes, scalar=c) for c in _scalars(op, w)]
@@ -117,6 +120,8 @@ def function(n: int, case: Case) -> str:
         scalar = ByLane("k", 1)
     texts, sign = operation(case.op.name, shape, case.width, operands, scalar, case.imm)
     bits = shape.bits(case.width)
+    if case.op.shape in ("long", "wide") and bits == 64:
+        texts = [low(text, sign, case.width) for text in texts]
     element = f"{'u' if sign == 'u' else ''}int{case.width}_t"
     for r, text in enumerate(texts):
         q = "q" if bits == 128 else ""
@@ -136,7 +141,7 @@ def sizes(case: Case) -> tuple[int, int]:
 def source() -> str:
     table = ",\n".join(f"  {{case_{n}, {a}, {b}}}" for n, (a, b) in enumerate(map(sizes, CASES)))
     return (
-        "#include <arm_neon.h>\n#include <stdint.h>\n#include <stdio.h>\n"
+        "#include <daedalus/neon.h>\n#include <stdint.h>\n#include <stdio.h>\n"
         + "".join(function(n, c) for n, c in enumerate(CASES))
         + "static const struct {\n  void (*run)(const uint8_t *, uint8_t *);\n  size_t in, out;\n}"
         f" cases[] = {{\n{table}\n}};\n"
@@ -203,7 +208,8 @@ def test_operations_compute_what_the_table_says(arch: str, c_file: Path) -> None
         repo_root() / "tools" / "simde", fetch.ensure("simde", "all") / "usr" / "include",
     ]  # fmt: skip
     program = native.compile_program(
-        arch, c_file.with_name(arch), [c_file], system_includes=system,
+        arch, c_file.with_name(arch), [c_file], includes=native.library_includes(),
+        system_includes=system,
         flags=("-O0", "-fwrapv", "-Wno-pedantic"),
     )  # fmt: skip
     rng = np.random.default_rng(7)
