@@ -80,13 +80,15 @@ def test_from_new_to_verified_without_a_change_in_the_core(tmp_path: Path) -> No
     results = json.loads(tree.run("check", "hevc_idst4", "--items", str(ITEMS), "--json"))[
         "results"
     ]
-    variants = [r for r in results if r["variant"] != "dispatch"]
+    assert [r for r in results if r["device"] == "simulated"], "the witnesses"
+    variants = [r for r in results if r["variant"] != "dispatch" and r["device"] != "simulated"]
     wanted = {("c", "native"), ("neon", "native")}
     if not native.is_arm():
         wanted = {("c", "native"), ("neon", f"qemu {native.CPU}"), ("neon", "simde")}
     assert {(r["target"], r["device"]) for r in variants} == wanted
     for r in results:
-        assert r["conformant"] >= ITEMS and r["mismatches"] == 0 and r["out_of_bounds"] == 0, r
+        assert r["mismatches"] == 0 and r["out_of_bounds"] == 0, r
+        assert r["conformant"] >= ITEMS or r["device"] == "simulated", r
     own = {"dsl/kernels/hevc/__init__.py", "dsl/kernels/hevc/idst4.py",
            "dsl/kernels/hevc/schedules.toml"}  # fmt: skip
     rest = tree.changed() - own

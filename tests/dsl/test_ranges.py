@@ -38,15 +38,15 @@ RANDOM = accepted_kernels(30)
 def values_of(kernel: Kernel, items: Items) -> dict[Node, np.ndarray]:
     """Every node's values on all items and lanes for which its stage runs."""
     seen: dict[Node, np.ndarray] = {}
-    original = interp._Stage.__init__
+    original = interp.StageRun.__init__
 
-    def watch(self: interp._Stage, *args: object) -> None:
+    def watch(self: interp.StageRun, *args: object) -> None:
         original(self, *args)  # type: ignore[arg-type]
         on = self.active()
         seen.update({n: np.broadcast_to(v, on.shape)[on] for n, v in self.values.items()})
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(interp._Stage, "__init__", watch)
+        patch.setattr(interp.StageRun, "__init__", watch)
         interp.run(kernel, items)
     return seen
 
