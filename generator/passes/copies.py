@@ -31,9 +31,11 @@ def _original(kernel: Kernel, t: Buffer) -> tuple[str, tuple[int, ...]] | None:
     """The buffer that a temp repeats, and how far apart the same element lies in the two."""
     written = np.zeros(t.extents, dtype=bool)
     found: set[tuple[str, tuple[int, ...]]] = set()
+    read = False
     for stage in kernel.stages:
-        if any(n.op is Op.LOAD and n.attr[0] == t.name for n in stage.nodes()):
-            break  # what is written from here on is not there yet
+        read |= any(n.op is Op.LOAD and n.attr[0] == t.name for n in stage.nodes())
+        if read and any(s.buffer == t.name for s in stage.stores):
+            return None  # not there yet when it was read
         for s in stage.stores:
             if s.buffer != t.name:
                 continue
@@ -50,20 +52,7 @@ def _original(kernel: Kernel, t: Buffer) -> tuple[str, tuple[int, ...]] | None:
                 for a, (lo, _) in zip(s.index, t.shape, strict=True)
             )
             written[places] = True
-    later = sum(s.buffer == t.name for stage in kernel.stages for s in stage.stores)
-    before = _stores_before_reads(kernel, t)
-    if len(found) != 1 or not written.all() or later != before:
-        return None
-    return found.pop()
-
-
-def _stores_before_reads(kernel: Kernel, t: Buffer) -> int:
-    count = 0
-    for stage in kernel.stages:
-        if any(n.op is Op.LOAD and n.attr[0] == t.name for n in stage.nodes()):
-            break
-        count += sum(s.buffer == t.name for s in stage.stores)
-    return count
+    return found.pop() if len(found) == 1 and written.all() else None
 
 
 def _apart(of: Index, at: Index) -> tuple[int, ...] | None:
