@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include <daedalus/v3d/profile.h>
+
+#include "check.h"
+
+static unsigned parse(const char *text, daedalus_v3d_profile *profile, char *message) {
+  return daedalus_v3d_profile_parse(text, strlen(text), profile, message, 200);
+}
+
+int main(void) {
+  char message[200] = "";
+  daedalus_v3d_profile profile = daedalus_v3d_profile_default();
+  CHECK(profile.slices == 3 && profile.qpus_per_slice == 4);
+  CHECK(parse("# a board\n\n clz_of_zero = 31 # at the end\r\nslices=4", &profile, message) == 0);
+  CHECK(profile.clz_of_zero == 31 && profile.slices == 4);
+  CHECK(parse("hub_ident3 = 0xffffffff\n", &profile, message) == 0);
+  CHECK(profile.hub_ident3 == UINT32_MAX);
+  CHECK(parse("slices = 2\nslice = 3\n", &profile, message) == 2);
+  CHECK(strstr(message, "`slice`") && profile.slices == 2);
+  CHECK(parse("slices = 5", &profile, message) == 1);
+  CHECK(strstr(message, "1 to 4"));
+  CHECK(parse("slices = -1", &profile, message) == 1);
+  CHECK(parse("slices = 99999999999999999999", &profile, message) == 1);
+  CHECK(parse("slices = 3 4", &profile, message) == 1);
+  CHECK(parse("slices", &profile, message) == 1);
+  CHECK(parse("slices =", &profile, message) == 1);
+  CHECK(profile.slices == 2);
+  return CHECK_RESULT();
+}
