@@ -16,7 +16,7 @@ typedef uint16_t daedalus_v3d_lanes;
 typedef struct daedalus_v3d_lane_state {
   uint32_t rtop[DAEDALUS_V3D_LANES]; /**< what multop leaves to umul24. */
   daedalus_v3d_lanes flag_a, flag_b; /**< as before the instruction. */
-  daedalus_v3d_lanes popped_a;       /**< flpop: the A that it restores. */
+  daedalus_v3d_lanes popped_a;       /**< flpop leaves here what A is after it. */
   daedalus_v3d_lanes active;         /**< lanes with multisample flags. */
   /** Lanes whose condition holds, of the operation being run: takes part in ballot and the like. */
   daedalus_v3d_lanes participating;

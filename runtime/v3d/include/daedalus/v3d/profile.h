@@ -26,6 +26,7 @@ extern "C" {
   X(hub_ident3, 0x00020a10, 0, UINT32_MAX, "identification word 3 of the hub: revision")      \
   /* UNSURE points, one switch each: docs/v3d-simulator.md says what is known of each. */     \
   X(carry_of_max, 1, 0, 1, "C of max, umin, umax: 1 a > b as for min, 0 always clear")        \
+  X(carry_elsewhere, 0, 0, 1, "C of operations for which none is known: 0 clear, 1 set")      \
   X(faddnf_flushes, 0, 0, 1, "faddnf: 0 as fadd, 1 denormal sums become zero")                \
   X(negative_zero_is_zero, 1, 0, 1, "Z of float results: 1 set for -0.0, 0 only for +0.0")    \
   X(fmin_nan, 0, 0, 1, "fmin and fmax with one NaN: 0 the other operand, 1 NaN")              \
