@@ -93,6 +93,7 @@ struct v3d_op {
   v3d_modifiers add_more, mul_more;
   daedalus_v3d_branch branch;
   uint32_t buffer_hint; /**< index of the buffer that its lookup found last. */
+  bool mul_first;       /**< the mul ALU executes before the add ALU. */
   const char *reason;   /**< why run refuses it. */
 };
 
@@ -155,7 +156,6 @@ struct v3d_thread {
   bool in_last_segment;  /**< the next thrsw ends the program. */
   bool ends_at_switch;   /**< of switch_at. */
   bool awaits_barrier;   /**< from syncb to the thread switch and beyond. */
-  bool stale_reported;
   uint32_t barrier_generation;
   uint32_t uniforms; /**< address of the next word. */
   uint32_t unifa;
@@ -244,11 +244,17 @@ unsigned daedalus_v3d_sync(v3d_thread *thread, v3d_op *op, const uint32_t *confi
 
 /* programs.c */
 
+/** A job begins. */
+void daedalus_v3d_programs_begin(v3d_programs *programs);
+void daedalus_v3d_programs_free(v3d_programs *programs);
+
 /** The op at address, decoded; NULL when there is no memory. Never a chunk's end. */
 v3d_op *daedalus_v3d_op_at(struct daedalus_v3d_machine *machine, uint32_t address);
-void daedalus_v3d_programs_free(v3d_programs *programs);
-const daedalus_v3d_effects *daedalus_v3d_effects_at(struct daedalus_v3d_machine *machine,
-                                                    const v3d_op *op);
+
+/** The op after a chunk's end; NULL when there is no memory. */
+v3d_op *daedalus_v3d_following_op(struct daedalus_v3d_machine *machine, v3d_op *end);
+
+const daedalus_v3d_effects *daedalus_v3d_effects_of_op(const v3d_op *op);
 
 /* dispatch.c */
 
