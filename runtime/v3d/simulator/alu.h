@@ -56,4 +56,16 @@ typedef void daedalus_v3d_pack_fn(uint32_t *restrict out, const uint32_t *restri
                                   const daedalus_v3d_profile *profile);
 daedalus_v3d_pack_fn *daedalus_v3d_pack_of(unsigned pack);
 
+/** The host's floating-point modes. */
+typedef struct daedalus_v3d_float_modes {
+  uint64_t bits;
+} daedalus_v3d_float_modes;
+
+/**
+ * Puts the calling thread into the modes that execute, unpack and pack functions take for granted
+ * (to nearest even, denormals kept, no traps) and returns those it was in, for _end() to restore.
+ */
+daedalus_v3d_float_modes daedalus_v3d_float_begin(void);
+void daedalus_v3d_float_end(daedalus_v3d_float_modes before);
+
 #endif

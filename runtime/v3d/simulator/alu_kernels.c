@@ -12,4 +12,15 @@ const daedalus_v3d_kernels DAEDALUS_V3D_KERNEL(kernels_of) = {
             DAEDALUS_V3D_SEMANTICS(ROW)
 #undef ROW
         },
+    .unpack =
+        {
+#define ROW(id, name) [DAEDALUS_V3D_UNPACK_##id] = DAEDALUS_V3D_KERNEL(unpack_##name),
+            DAEDALUS_V3D_UNPACKERS(ROW)
+#undef ROW
+        },
+    .pack =
+        {
+            [DAEDALUS_V3D_PACK_L] = DAEDALUS_V3D_KERNEL(pack_l),
+            [DAEDALUS_V3D_PACK_H] = DAEDALUS_V3D_KERNEL(pack_h),
+        },
 };

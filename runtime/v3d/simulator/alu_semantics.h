@@ -19,59 +19,118 @@
  * zero_<flags> and negative_<flags>, its C carry_<carry>.  Operations that compute jobs may not
  * use stand in none of the rows.
  */
-#define DAEDALUS_V3D_SEMANTICS(X)              \
-  X(NOP, nothing, integer, none)               \
-  X(ADD, add, integer, add)                    \
-  X(SUB, sub, integer, sub)                    \
-  X(MIN, min, integer, min)                    \
-  X(MAX, max, integer, max)                    \
-  X(UMIN, umin, integer, umax)                 \
-  X(UMAX, umax, integer, umax)                 \
-  X(SHL, shl, integer, none)                   \
-  X(SHR, shr, integer, none)                   \
-  X(ASR, asr, integer, none)                   \
-  X(ROR, ror, integer, none)                   \
-  X(AND, and, integer, none)                   \
-  X(OR, or, integer, none)                     \
-  X(XOR, xor, integer, none)                   \
-  X(NOT, not, integer, none)                   \
-  X(NEG, neg, integer, none)                   \
-  X(CLZ, clz, integer, none)                   \
-  X(MOV, mov, integer, none)                   \
-  X(VADD, vadd, integer, none)                 \
-  X(VSUB, vsub, integer, none)                 \
-  X(UMUL24, umul24, integer, none)             \
-  X(SMUL24, smul24, integer, none)             \
-  X(MULTOP, multop, integer, none)             \
-  X(V8DOT, v8dot, integer, none)               \
-  X(SETNNMODE_UU, setnnmode_uu, integer, none) \
-  X(SETNNMODE_SU, setnnmode_su, integer, none) \
-  X(SETNNMODE_US, setnnmode_us, integer, none) \
-  X(SETNNMODE_SS, setnnmode_ss, integer, none) \
-  /* Lanes, flags, state. */                   \
-  X(ROT, rot, integer, none)                   \
-  X(ROTQ, rotq, integer, none)                 \
-  X(SHUFFLE, shuffle, integer, none)           \
-  X(BALLOT, ballot, integer, none)             \
-  X(BCASTF, bcastf, integer, none)             \
-  X(ALLEQ, alleq, integer, none)               \
-  X(ALLFEQ, allfeq, integer, none)             \
-  X(FLAPUSH, flapush, integer, none)           \
-  X(FLBPUSH, flbpush, integer, none)           \
-  X(FLPOP, flpop, integer, none)               \
-  X(VFLA, vfla, integer, none)                 \
-  X(VFLNA, vflna, integer, none)               \
-  X(VFLB, vflb, integer, none)                 \
-  X(VFLNB, vflnb, integer, none)               \
-  X(FLAFIRST, flafirst, integer, none)         \
-  X(FLNAFIRST, flnafirst, integer, none)       \
-  X(MSF, msf, integer, none)                   \
-  X(SETMSF, setmsf, integer, none)             \
-  X(TIDX, tidx, integer, none)                 \
-  X(EIDX, eidx, integer, none)                 \
-  X(LR, lr, integer, none)                     \
-  X(BARRIERID, barrierid, integer, none)       \
-  X(TMUWT, nothing, integer, none)
+#define DAEDALUS_V3D_SEMANTICS(X)                \
+  X(NOP, nothing, integer, none)                 \
+  X(ADD, add, integer, add)                      \
+  X(SUB, sub, integer, sub)                      \
+  X(MIN, min, integer, min)                      \
+  X(MAX, max, integer, max)                      \
+  X(UMIN, umin, integer, umax)                   \
+  X(UMAX, umax, integer, umax)                   \
+  X(SHL, shl, integer, none)                     \
+  X(SHR, shr, integer, none)                     \
+  X(ASR, asr, integer, none)                     \
+  X(ROR, ror, integer, none)                     \
+  X(AND, and, integer, none)                     \
+  X(OR, or, integer, none)                       \
+  X(XOR, xor, integer, none)                     \
+  X(NOT, not, integer, none)                     \
+  X(NEG, neg, integer, none)                     \
+  X(CLZ, clz, integer, none)                     \
+  X(MOV, mov, integer, none)                     \
+  X(VADD, vadd, integer, none)                   \
+  X(VSUB, vsub, integer, none)                   \
+  X(UMUL24, umul24, integer, none)               \
+  X(SMUL24, smul24, integer, none)               \
+  X(MULTOP, multop, integer, none)               \
+  X(V8DOT, v8dot, integer, none)                 \
+  X(SETNNMODE_UU, setnnmode_uu, integer, none)   \
+  X(SETNNMODE_SU, setnnmode_su, integer, none)   \
+  X(SETNNMODE_US, setnnmode_us, integer, none)   \
+  X(SETNNMODE_SS, setnnmode_ss, integer, none)   \
+  /* Lanes, flags, state. */                     \
+  X(ROT, rot, integer, none)                     \
+  X(ROTQ, rotq, integer, none)                   \
+  X(SHUFFLE, shuffle, integer, none)             \
+  X(BALLOT, ballot, integer, none)               \
+  X(BCASTF, bcastf, integer, none)               \
+  X(ALLEQ, alleq, integer, none)                 \
+  X(ALLFEQ, allfeq, integer, none)               \
+  X(FLAPUSH, flapush, integer, none)             \
+  X(FLBPUSH, flbpush, integer, none)             \
+  X(FLPOP, flpop, integer, none)                 \
+  X(VFLA, vfla, integer, none)                   \
+  X(VFLNA, vflna, integer, none)                 \
+  X(VFLB, vflb, integer, none)                   \
+  X(VFLNB, vflnb, integer, none)                 \
+  X(FLAFIRST, flafirst, integer, none)           \
+  X(FLNAFIRST, flnafirst, integer, none)         \
+  X(MSF, msf, integer, none)                     \
+  X(SETMSF, setmsf, integer, none)               \
+  X(TIDX, tidx, integer, none)                   \
+  X(EIDX, eidx, integer, none)                   \
+  X(LR, lr, integer, none)                       \
+  X(BARRIERID, barrierid, integer, none)         \
+  X(TMUWT, nothing, integer, none)               \
+  /* fp32. */                                    \
+  X(FADD, fadd, float, none)                     \
+  X(FADDNF, faddnf, float, none)                 \
+  X(FSUB, fsub, float, none)                     \
+  X(FMUL, fmul, float, none)                     \
+  X(FMIN, fmin, float, none)                     \
+  X(FMAX, fmax, float, none)                     \
+  X(FCMP, fsub, fcmp, fcmp)                      \
+  X(FMOV, mov, float, none)                      \
+  X(FROUND, fround, float, none)                 \
+  X(FTRUNC, ftrunc, float, none)                 \
+  X(FFLOOR, ffloor, float, none)                 \
+  X(FCEIL, fceil, float, none)                   \
+  X(FDX, fdx, float, none)                       \
+  X(FDY, fdy, float, none)                       \
+  X(RECIP, recip, float, none)                   \
+  X(RSQRT, rsqrt, float, none)                   \
+  X(RSQRT2, rsqrt, float, none)                  \
+  X(EXP, exp, float, none)                       \
+  X(LOG, log, float, none)                       \
+  X(SIN, sin, float, none)                       \
+  /* 2 x f16. */                                 \
+  X(VFADD, vfadd, halves, none)                  \
+  X(VFSUB, vfsub, halves, none)                  \
+  X(VFMUL, vfmul, halves, none)                  \
+  X(VFMIN, vfmin, halves, none)                  \
+  X(VFMAX, vfmax, halves, none)                  \
+  X(VFCMP, vfsub, vfcmp, vfcmp)                  \
+  X(VFPACK, vfpack, halves, none)                \
+  X(VFMOV, mov, halves, none)                    \
+  X(VFABS, vfabs, halves, none)                  \
+  X(VFNEG, vfneg, halves, none)                  \
+  X(VFNAB, vfnab, halves, none)                  \
+  /* Conversions and packing. */                 \
+  X(FTOIN, ftoin, integer, none)                 \
+  X(FTOIZ, ftoiz, integer, none)                 \
+  X(FTOUZ, ftouz, integer, none)                 \
+  X(ITOF, itof, float, none)                     \
+  X(UTOF, utof, float, none)                     \
+  X(VPACK, vpack, integer, none)                 \
+  X(V8PACK, v8pack, integer, none)               \
+  X(V10PACK, v10pack, integer, none)             \
+  X(V11FPACK, v11fpack, integer, none)           \
+  X(FTOUNORM16, ftounorm16, integer, none)       \
+  X(FTOSNORM16, ftosnorm16, integer, none)       \
+  X(VFTOUNORM8, vftounorm8, integer, none)       \
+  X(VFTOSNORM8, vftosnorm8, integer, none)       \
+  X(VFTOUNORM10LO, vftounorm10lo, integer, none) \
+  X(VFTOUNORM10HI, vftounorm10hi, integer, none) \
+  X(FUNPACKUNORMLO, funpackunormlo, float, none) \
+  X(FUNPACKUNORMHI, funpackunormhi, float, none) \
+  X(FUNPACKSNORMLO, funpacksnormlo, float, none) \
+  X(FUNPACKSNORMHI, funpacksnormhi, float, none)
+
+/** X(ID, name): DAEDALUS_V3D_UNPACK_<ID>, but NONE, is done by unpack_<name>. */
+#define DAEDALUS_V3D_UNPACKERS(X)                                                       \
+  X(ABS, abs)                                                                           \
+  X(L, l) X(H, h) X(SAT, sat) X(NSAT, nsat) X(MAX0, max0) X(FF, ff) X(LL, ll) X(HH, hh) \
+      X(SWP, swp) X(UL, ul) X(UH, uh) X(IL, il) X(IH, ih)
 
 /** The name of a kernel in this compilation. */
 #define DAEDALUS_V3D_PASTE_(name, suffix) daedalus_v3d_##name##suffix
@@ -101,6 +160,10 @@ extern const daedalus_v3d_kernels daedalus_v3d_kernels_of_avx2;
   daedalus_v3d_flag_fn DAEDALUS_V3D_KERNEL(carry_##carry);
 DAEDALUS_V3D_SEMANTICS(DAEDALUS_V3D_DECLARE)
 #undef DAEDALUS_V3D_DECLARE
+#define DAEDALUS_V3D_DECLARE(id, name) daedalus_v3d_unpack_fn DAEDALUS_V3D_KERNEL(unpack_##name);
+DAEDALUS_V3D_UNPACKERS(DAEDALUS_V3D_DECLARE)
+#undef DAEDALUS_V3D_DECLARE
+daedalus_v3d_pack_fn DAEDALUS_V3D_KERNEL(pack_l), DAEDALUS_V3D_KERNEL(pack_h);
 
 /* The head of a function of each kind. */
 #define DAEDALUS_V3D_EXECUTE(name)                                                             \

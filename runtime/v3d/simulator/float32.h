@@ -44,4 +44,56 @@ static inline uint32_t daedalus_v3d_bits_of_result(float value) {
   return daedalus_v3d_is_nan(bits) ? DAEDALUS_V3D_NAN : bits;
 }
 
+/** x with the sign of sign. */
+static inline float daedalus_v3d_copy_sign(float x, float sign) {
+  return daedalus_v3d_float_of((daedalus_v3d_bits_of(x) & ~DAEDALUS_V3D_SIGN) |
+                               (daedalus_v3d_bits_of(sign) & DAEDALUS_V3D_SIGN));
+}
+
+static inline float daedalus_v3d_magnitude(float x) {
+  return daedalus_v3d_float_of(daedalus_v3d_bits_of(x) & ~DAEDALUS_V3D_SIGN);
+}
+
+/*
+ * To integral values, the sign of zero kept; infinities and NaNs stay.  From 2^23 on every fp32
+ * is integral.
+ */
+static inline float daedalus_v3d_round_even(float x) {
+  const float magnitude = daedalus_v3d_magnitude(x);
+  const float rounded = (magnitude + 0x1p23f) - 0x1p23f;
+  return magnitude < 0x1p23f ? daedalus_v3d_copy_sign(rounded, x) : x;
+}
+
+static inline float daedalus_v3d_truncate(float x) {
+  const bool fraction = daedalus_v3d_magnitude(x) < 0x1p23f;
+  const float whole = (float)(int32_t)(fraction ? x : 0);
+  return fraction ? daedalus_v3d_copy_sign(whole, x) : x;
+}
+
+static inline float daedalus_v3d_floor(float x) {
+  const float whole = daedalus_v3d_truncate(x);
+  return whole > x ? whole - 1 : whole;
+}
+
+static inline float daedalus_v3d_ceiling(float x) {
+  const float whole = daedalus_v3d_truncate(x);
+  return whole < x ? daedalus_v3d_copy_sign(whole + 1, x) : whole;
+}
+
+/**
+ * The lesser (or greater) of x and y, -0 below +0.  One NaN: the other operand, or with nan_wins
+ * the canonical NaN; two: that NaN.
+ */
+static inline uint32_t daedalus_v3d_minimum(uint32_t x, uint32_t y, bool greater, bool nan_wins) {
+  /* As integers of one's complement the patterns of floats are in order. */
+  const int32_t key_x = (int32_t)(x ^ ((x >> 31) * 0x7fffffff));
+  const int32_t key_y = (int32_t)(y ^ ((y >> 31) * 0x7fffffff));
+  const bool x_nan = daedalus_v3d_is_nan(x), y_nan = daedalus_v3d_is_nan(y);
+  uint32_t result = (greater ? key_x > key_y : key_x < key_y) ? x : y;
+  result = x_nan ? y : result;
+  result = y_nan ? x : result;
+  result = (nan_wins & (x_nan | y_nan)) | (x_nan & y_nan) ? DAEDALUS_V3D_NAN : result;
+  return result;
+}
+
 #endif
