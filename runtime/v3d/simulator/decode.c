@@ -70,9 +70,7 @@ static const char *decode_half(const daedalus_v3d_alu *alu, v3d_half *half, v3d_
     unsigned which = alu->flags <= DAEDALUS_V3D_FLAGS_PUSHC
                          ? alu->flags - DAEDALUS_V3D_FLAGS_PUSHZ
                          : (alu->flags - DAEDALUS_V3D_FLAGS_ANDZ) / 4u;
-    more->flag = which == 0   ? semantics->zero
-                 : which == 1 ? semantics->negative
-                              : semantics->carry;
+    more->flag = which == 0 ? semantics->zero : which == 1 ? semantics->negative : semantics->carry;
   }
   return NULL;
 }
@@ -116,9 +114,8 @@ static const char *decode_alus(const daedalus_v3d_instruction *in, v3d_op *op, b
   return reason ? reason : decode_half(&in->mul, &op->mul, &op->mul_more);
 }
 
-void daedalus_v3d_decode(v3d_op *op, daedalus_v3d_effects *effects, uint64_t word,
-                         uint32_t address, bool four_threads,
-                         const daedalus_v3d_profile *profile) {
+void daedalus_v3d_decode(v3d_op *op, daedalus_v3d_effects *effects, uint64_t word, uint32_t address,
+                         bool four_threads, const daedalus_v3d_profile *profile) {
   daedalus_v3d_instruction in;
   memset(op, 0, sizeof *op);
   memset(effects, 0, sizeof *effects);
@@ -142,7 +139,8 @@ void daedalus_v3d_decode(v3d_op *op, daedalus_v3d_effects *effects, uint64_t wor
   op->reason = decode_alus(&in, op, four_threads);
   if (op->reason)
     return;
-  /* The add ALU's setnnmode_* comes before the mul ALU's v8dot, unless the profile wants it after. */
+  /* The add ALU's setnnmode_* comes before the mul ALU's v8dot, unless the profile wants it after.
+   */
   op->mul_first = in.mul.op == DAEDALUS_V3D_OP_V8DOT && !profile->nnmode_same_instruction;
   op->run = daedalus_v3d_runner_of(op, asks_for_lanes(&in.add));
 }

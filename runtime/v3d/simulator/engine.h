@@ -101,11 +101,11 @@ struct v3d_op {
 enum { V3D_CHUNK_WORDS = 32, V3D_CHUNK_BYTES = 8 * V3D_CHUNK_WORDS };
 
 typedef struct v3d_chunk {
-  uint32_t address;     /**< a multiple of V3D_CHUNK_BYTES. */
-  uint32_t job;         /**< for which its words were last compared with memory. */
-  bool four_threads;    /**< decoded for 32 registers. */
-  uint32_t present;     /**< bit i: word i lies in a buffer. */
-  struct v3d_chunk *follower; /**< the next one, once it was needed. */
+  uint32_t address;                /**< a multiple of V3D_CHUNK_BYTES. */
+  uint32_t job;                    /**< for which its words were last compared with memory. */
+  bool four_threads;               /**< decoded for 32 registers. */
+  uint32_t present;                /**< bit i: word i lies in a buffer. */
+  struct v3d_chunk *follower;      /**< the next one, once it was needed. */
   v3d_op ops[V3D_CHUNK_WORDS + 1]; /**< the last one leads on. */
   uint64_t words[V3D_CHUNK_WORDS];
   daedalus_v3d_effects effects[V3D_CHUNK_WORDS];
@@ -119,9 +119,10 @@ typedef struct v3d_programs {
 
 /** Batches that share barriers and a slot of shared memory. */
 typedef struct v3d_supergroup {
+  bool alive;
   uint64_t index;
-  uint32_t slot;       /**< of shared memory: unique among those alive. */
-  uint32_t n_batches;  /**< that it has in all. */
+  uint32_t slot;      /**< of shared memory: unique among those alive. */
+  uint32_t n_batches; /**< that it has in all. */
   uint32_t n_started, n_ended;
   uint32_t arrived;    /**< batches at the barrier. */
   uint32_t generation; /**< barriers passed. */
@@ -153,9 +154,9 @@ struct v3d_thread {
   uint64_t branch_at, switch_at;
   uint64_t last_thrsw; /**< count of the last thrsw that switches. */
   uint32_t branch_target;
-  bool in_last_segment;  /**< the next thrsw ends the program. */
-  bool ends_at_switch;   /**< of switch_at. */
-  bool awaits_barrier;   /**< from syncb to the thread switch and beyond. */
+  bool in_last_segment; /**< the next thrsw ends the program. */
+  bool ends_at_switch;  /**< of switch_at. */
+  bool awaits_barrier;  /**< from syncb to the thread switch and beyond. */
   uint32_t barrier_generation;
   uint32_t uniforms; /**< address of the next word. */
   uint32_t unifa;
@@ -171,8 +172,8 @@ struct v3d_thread {
 /** A dispatch, decoded from cfg. */
 typedef struct v3d_dispatch {
   uint32_t groups[3], offsets[3];
-  uint64_t n_groups;         /**< past which no lane is active; UINT64_MAX: ids go on. */
-  uint32_t group_size;       /**< invocations. */
+  uint64_t n_groups;   /**< past which no lane is active; UINT64_MAX: ids go on. */
+  uint32_t group_size; /**< invocations. */
   uint32_t groups_per_supergroup;
   uint32_t batches_per_supergroup;
   uint32_t n_batches;
@@ -202,8 +203,8 @@ struct daedalus_v3d_machine {
 /* decode.c */
 
 /** Fills in *op and *effects for the word at address. */
-void daedalus_v3d_decode(v3d_op *op, daedalus_v3d_effects *effects, uint64_t word,
-                         uint32_t address, bool four_threads, const daedalus_v3d_profile *profile);
+void daedalus_v3d_decode(v3d_op *op, daedalus_v3d_effects *effects, uint64_t word, uint32_t address,
+                         bool four_threads, const daedalus_v3d_profile *profile);
 
 /* execute.c */
 
@@ -238,6 +239,10 @@ unsigned daedalus_v3d_tmu_lookup(v3d_thread *thread, v3d_op *op, const uint32_t 
 unsigned daedalus_v3d_tmu_pop(v3d_thread *thread, v3d_op *op, uint32_t *out);
 
 /* sync.c */
+
+/** Lanes of the vector that configures a synchronisation. */
+enum { V3D_SYNC_QUORUM = 0, V3D_SYNC_OBJECT = 2, V3D_SYNC_OPERATION = 3 };
+enum { V3D_SYNC_WAIT_INC_CHECK = 11 };
 
 /** A write of config to the thread synchroniser. */
 unsigned daedalus_v3d_sync(v3d_thread *thread, v3d_op *op, const uint32_t *config);
@@ -275,9 +280,9 @@ void daedalus_v3d_schedule(struct daedalus_v3d_machine *machine);
 /* report.c */
 
 #if defined(__GNUC__)
-#define V3D_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define V3D_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
-#define V3D_PRINTF(format, first)
+#define V3D_PRINTF(text, first)
 #endif
 
 /** Ends the job at op, which thread runs. Returns V3D_EVENT_FAULT. */

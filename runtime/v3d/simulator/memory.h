@@ -17,9 +17,9 @@ typedef struct v3d_memory {
   bool keep; /**< old contents are kept. */
   /* A sparse set: line l is in it where saved[where[l]] == l and where[l] < n_saved, so that it is
    * emptied by n_saved = 0. */
-  uint32_t *where;  /**< of each line of the address space; NULL until a job stores. */
-  uint32_t *saved;  /**< their numbers. */
-  uint8_t *copies;  /**< their contents, V3D_LINE_BYTES each. */
+  uint32_t *where; /**< of each line of the address space; NULL until a job stores. */
+  uint32_t *saved; /**< their numbers. */
+  uint8_t *copies; /**< their contents, V3D_LINE_BYTES each. */
   size_t n_saved, capacity;
 } v3d_memory;
 

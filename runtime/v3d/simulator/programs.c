@@ -81,8 +81,8 @@ static void refresh(struct daedalus_v3d_machine *machine, v3d_chunk *chunk, uint
     if (!(present >> i & 1))
       chunk->ops[i].run = daedalus_v3d_run_absent;
   }
-  chunk->ops[V3D_CHUNK_WORDS] = (v3d_op){.run = daedalus_v3d_run_chunk_end,
-                                         .address = address + V3D_CHUNK_BYTES};
+  chunk->ops[V3D_CHUNK_WORDS] =
+      (v3d_op){.run = daedalus_v3d_run_chunk_end, .address = address + V3D_CHUNK_BYTES};
 }
 
 static v3d_chunk *chunk_at(struct daedalus_v3d_machine *machine, uint32_t address) {
