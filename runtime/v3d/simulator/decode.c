@@ -67,9 +67,10 @@ static const char *decode_half(const daedalus_v3d_alu *alu, v3d_half *half, v3d_
     more->pack = daedalus_v3d_pack_of(alu->pack);
   if (alu->flags != DAEDALUS_V3D_FLAGS_NONE) {
     /* After the three pushes come the updates, four of each flag. */
-    unsigned which = alu->flags <= DAEDALUS_V3D_FLAGS_PUSHC
-                         ? alu->flags - DAEDALUS_V3D_FLAGS_PUSHZ
-                         : (alu->flags - DAEDALUS_V3D_FLAGS_ANDZ) / 4u;
+    const unsigned flags = alu->flags;
+    const unsigned which = flags <= DAEDALUS_V3D_FLAGS_PUSHC
+                               ? flags - DAEDALUS_V3D_FLAGS_PUSHZ
+                               : (flags - DAEDALUS_V3D_FLAGS_ANDZ) / 4;
     more->flag = which == 0 ? semantics->zero : which == 1 ? semantics->negative : semantics->carry;
   }
   return NULL;

@@ -295,8 +295,8 @@ unsigned daedalus_v3d_fault_at(v3d_thread *thread, const v3d_op *op, daedalus_v3
     V3D_PRINTF(6, 7);
 
 /** Ends the job for a reason that has no place in the program. */
-void daedalus_v3d_fail(struct daedalus_v3d_machine *machine, daedalus_v3d_outcome outcome,
-                       const char *format, ...) V3D_PRINTF(3, 4);
+void daedalus_v3d_end_job(struct daedalus_v3d_machine *machine, daedalus_v3d_outcome outcome,
+                          const char *format, ...) V3D_PRINTF(3, 4);
 
 /** Where address lies, or what is next to it, as text: "in the buffer 0x...+0x...", ... */
 void daedalus_v3d_describe_address(const v3d_memory *memory, uint32_t address, char *text,

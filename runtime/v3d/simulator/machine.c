@@ -84,7 +84,7 @@ daedalus_v3d_outcome daedalus_v3d_machine_run(daedalus_v3d_machine *machine,
   machine->report = report;
   const char *reason = begin(machine, job);
   if (reason) {
-    daedalus_v3d_fail(machine, DAEDALUS_V3D_BAD_JOB, "the job makes no sense: %s", reason);
+    daedalus_v3d_end_job(machine, DAEDALUS_V3D_BAD_JOB, "the job makes no sense: %s", reason);
     return report->outcome;
   }
   const daedalus_v3d_float_modes modes = daedalus_v3d_float_begin();

@@ -59,8 +59,8 @@ unsigned daedalus_v3d_fault_at(v3d_thread *thread, const v3d_op *op, daedalus_v3
   return V3D_EVENT_FAULT;
 }
 
-void daedalus_v3d_fail(struct daedalus_v3d_machine *machine, daedalus_v3d_outcome outcome,
-                       const char *format, ...) {
+void daedalus_v3d_end_job(struct daedalus_v3d_machine *machine, daedalus_v3d_outcome outcome,
+                          const char *format, ...) {
   daedalus_v3d_report *report = machine->report;
   va_list arguments;
   report->outcome = outcome;

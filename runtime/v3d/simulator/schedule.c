@@ -130,8 +130,8 @@ static turn out_of_slots(v3d_thread *thread, const v3d_op *op) {
 }
 
 static turn no_memory(v3d_thread *thread) {
-  daedalus_v3d_fail(thread->machine, DAEDALUS_V3D_NO_MEMORY,
-                    "there is no memory for decoded instructions");
+  daedalus_v3d_end_job(thread->machine, DAEDALUS_V3D_NO_MEMORY,
+                       "there is no memory for decoded instructions");
   return STOPPED;
 }
 
