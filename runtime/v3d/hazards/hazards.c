@@ -76,6 +76,9 @@ static daedalus_v3d_rules step_windows(daedalus_v3d_hazards *h, const daedalus_v
     rules |= RULE(LDVARY_RF0);
   if (history & AGO(SYNC, 1) && !(events & EVENT(THRSW)))
     rules |= RULE(SYNC_NO_THRSW);
+  /* A switch that is on its way is one too. */
+  if (history & WITHIN_2(THRSW))
+    events &= ~(uint32_t)EVENT(SYNC);
   if (events & EVENT(THRSW)) {
     events &= ~(uint32_t)EVENT(SYNC);
     if (history & AGO(THRSW, 1)) {
@@ -213,6 +216,7 @@ static daedalus_v3d_rules leave(daedalus_v3d_hazards *h, uint32_t kinds) {
     h->rf0_lost = 1;
   h->rtop = 0;
   h->flags = 0;
+  h->rf0_shared = 0;
   h->prompt = h->results_least != 0;
   return rules;
 }

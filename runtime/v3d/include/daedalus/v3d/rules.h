@@ -104,7 +104,7 @@ extern "C" {
   X(BARRIER_OUTSTANDING, STRICT,                                                                   \
     "syncb while lookups are on their way: pop results by ldtmu, wait for writes by tmuwt")        \
   X(SYNC_NO_THRSW, STRICT,                                                                         \
-    "no thrsw with a sync write nor right after: threads wait at switches only")                   \
+    "no thrsw with a sync write, nor right after, nor on its way: threads wait at switches only")  \
   /* The three instructions from the ending thrsw on. */                                           \
   X(END_WRITES, TOLERANT,                                                                          \
     "add or mul write a register in the instruction of the ending thrsw: move them up")            \
