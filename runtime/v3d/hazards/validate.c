@@ -37,7 +37,7 @@ typedef struct state {
   daedalus_v3d_values values; /**< last, as its end may be left off. */
 } state;
 
-_Static_assert(sizeof(daedalus_v3d_hazards) == 24, "no padding between members");
+_Static_assert(sizeof(daedalus_v3d_hazards) == 28, "no padding between members");
 _Static_assert(offsetof(state, values) == 4 * sizeof(uint32_t) + sizeof(daedalus_v3d_hazards) &&
                    sizeof(daedalus_v3d_values) ==
                        3 * sizeof(uint32_t) + 5 * (size_t)DAEDALUS_V3D_REGISTERS &&
