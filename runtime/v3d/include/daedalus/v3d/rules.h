@@ -112,7 +112,11 @@ extern "C" {
     "rf2 or rf3 used in the program's last three instructions: they hold the next payload")        \
   X(END_LDVARY, TOLERANT, "ldvary in the program's last three instructions: move it up")           \
   X(END_UNIFORM, TOLERANT, "a uniform is consumed in the slots of the ending thrsw: move it up")   \
-  X(END_TMUWT, STRICT, "tmuwt in the program's last instruction: move it up")
+  X(END_TMUWT, STRICT, "tmuwt in the program's last instruction: move it up")                      \
+  /* Found by the simulator alone. */                                                              \
+  X(STALE_UNIFORM, STRICT,                                                                         \
+    "ldunif or ldunifa read what the job has stored before: uniforms go through a cache that "     \
+    "stores do not reach, use a lookup")
 
 typedef enum daedalus_v3d_rule {
 #define DAEDALUS_V3D_ENUMERATE(id, level, text) DAEDALUS_V3D_RULE_##id,
