@@ -11,8 +11,11 @@
 
 enum { LINE = 512 };
 
-/** Begins every row of the table of rules, and no other line of the page. */
-static const char mark[] = "| `";
+/** Every row of the table of rules, and no other line of the page, begins with a name in capitals.
+ */
+static bool is_row(const char *line) {
+  return strncmp(line, "| `", 3) == 0 && line[3] >= 'A' && line[3] <= 'Z';
+}
 
 static void row(daedalus_v3d_rule rule, char *line) {
   snprintf(line, LINE, "| `%s` | %s | %s |\n", daedalus_v3d_rule_name(rule),
@@ -27,11 +30,12 @@ static void test_page(void) {
   if (page == NULL)
     return;
   while (fgets(line, sizeof line, page) != NULL)
-    if (strncmp(line, mark, sizeof mark - 1) == 0 && rule < DAEDALUS_V3D_N_RULES) {
-      row((daedalus_v3d_rule)rule++, expected);
+    if (is_row(line)) {
+      expected[0] = '\0';
+      if (rule < DAEDALUS_V3D_N_RULES)
+        row((daedalus_v3d_rule)rule, expected);
       CHECK_STR(line, expected);
-    } else {
-      CHECK(strncmp(line, mark, sizeof mark - 1) != 0);
+      rule++;
     }
   fclose(page);
   CHECK_INT(rule, DAEDALUS_V3D_N_RULES);
