@@ -66,6 +66,7 @@ static v3d_supergroup *new_supergroup(struct daedalus_v3d_machine *machine, uint
       .slot = slot,
       .n_batches = left < dispatch->batches_per_supergroup ? (uint32_t)left
                                                            : dispatch->batches_per_supergroup};
+  machine->objects[slot] = (v3d_sync_object){0};
   return &machine->supergroups[slot];
 }
 
@@ -106,7 +107,7 @@ static void write_barrier_config(v3d_thread *thread) {
   memset(config, 0, sizeof thread->state.barrier_config);
   config[V3D_SYNC_QUORUM] = thread->supergroup->n_batches;
   config[V3D_SYNC_OBJECT] = thread->supergroup->slot;
-  config[V3D_SYNC_OPERATION] = V3D_SYNC_WAIT_INC_CHECK;
+  config[V3D_SYNC_OPERATION] = V3D_SYNC_SET_QUORUM_WAIT_INC_CHECK;
 }
 
 bool daedalus_v3d_start_batch(struct daedalus_v3d_machine *machine, v3d_thread *thread) {
@@ -127,7 +128,7 @@ bool daedalus_v3d_start_batch(struct daedalus_v3d_machine *machine, v3d_thread *
   thread->branch_at = thread->switch_at = UINT64_MAX;
   thread->last_thrsw = UINT64_MAX - 1;
   thread->in_last_segment = dispatch->single_segment;
-  thread->awaits_barrier = false;
+  thread->wait = V3D_WAITS_NOT;
   thread->uniforms = dispatch->uniforms;
   thread->unifa = 0;
   thread->status = V3D_READY;

@@ -17,6 +17,7 @@
 #include "hazards/hazards.h"
 #include "simulator/alu.h"
 #include "simulator/memory.h"
+#include "simulator/sync.h"
 
 #define V3D_LANES DAEDALUS_V3D_LANES
 #define V3D_ALL_LANES 0xffffu
@@ -124,17 +125,15 @@ typedef struct v3d_supergroup {
   uint32_t slot;      /**< of shared memory: unique among those alive. */
   uint32_t n_batches; /**< that it has in all. */
   uint32_t n_started, n_ended;
-  uint32_t arrived;    /**< batches at the barrier. */
-  uint32_t generation; /**< barriers passed. */
 } v3d_supergroup;
 
 typedef enum v3d_thread_state {
   V3D_IDLE = 0, /**< no batch. */
   V3D_READY,
-  V3D_AT_BARRIER
+  V3D_WAITING /**< for thread->wait. */
 } v3d_thread_state;
 
-typedef struct v3d_machine_tmu {
+typedef struct v3d_tmu {
   uint32_t config; /**< consumed byte by byte. */
   uint32_t n_data;
   uint32_t first, n_results; /**< of the ring below. */
@@ -154,11 +153,11 @@ struct v3d_thread {
   uint64_t branch_at, switch_at;
   uint64_t last_thrsw; /**< count of the last thrsw that switches. */
   uint32_t branch_target;
-  bool in_last_segment; /**< the next thrsw ends the program. */
-  bool ends_at_switch;  /**< of switch_at. */
-  bool awaits_barrier;  /**< from syncb to the thread switch and beyond. */
-  uint32_t barrier_generation;
-  uint32_t uniforms; /**< address of the next word. */
+  bool in_last_segment;             /**< the next thrsw ends the program. */
+  bool ends_at_switch;              /**< of switch_at. */
+  v3d_wait wait;                    /**< takes effect at the next thread switch. */
+  uint32_t wait_object, wait_frees; /**< of wait. */
+  uint32_t uniforms;                /**< address of the next word. */
   uint32_t unifa;
   uint32_t uniform_hint, unifa_hint; /**< buffers found last. */
   v3d_thread_state status;
@@ -196,6 +195,7 @@ struct daedalus_v3d_machine {
   unsigned n_slots;
   uint64_t slots_left; /**< instructions until the job counts as endless. */
   v3d_supergroup supergroups[V3D_MAX_SLOTS];
+  v3d_sync_object objects[V3D_SYNC_OBJECTS];
   v3d_supergroup *newest; /**< that the next batch may belong to. */
   daedalus_v3d_report *report;
 };
@@ -239,10 +239,6 @@ unsigned daedalus_v3d_tmu_lookup(v3d_thread *thread, v3d_op *op, const uint32_t 
 unsigned daedalus_v3d_tmu_pop(v3d_thread *thread, v3d_op *op, uint32_t *out);
 
 /* sync.c */
-
-/** Lanes of the vector that configures a synchronisation. */
-enum { V3D_SYNC_QUORUM = 0, V3D_SYNC_OBJECT = 2, V3D_SYNC_OPERATION = 3 };
-enum { V3D_SYNC_WAIT_INC_CHECK = 11 };
 
 /** A write of config to the thread synchroniser. */
 unsigned daedalus_v3d_sync(v3d_thread *thread, v3d_op *op, const uint32_t *config);

@@ -65,6 +65,7 @@ static const char *begin(daedalus_v3d_machine *machine, const daedalus_v3d_job *
   machine->newest = NULL;
   machine->n_slots = machine->n_qpus * machine->mode.threads;
   machine->slots_left = machine->profile.max_job_slots;
+  memset(machine->objects, 0, sizeof machine->objects);
   memset(machine->supergroups, 0, sizeof machine->supergroups);
   for (unsigned slot = 0; slot < machine->n_slots; slot++) {
     v3d_thread *thread = &machine->threads[slot];

@@ -98,12 +98,8 @@ static turn switch_thread(v3d_thread *thread, bool ends) {
     daedalus_v3d_end_batch(thread);
     return ENDED;
   }
-  if (thread->awaits_barrier) {
-    if (thread->supergroup->generation == thread->barrier_generation)
-      thread->status = V3D_AT_BARRIER;
-    else
-      thread->awaits_barrier = false;
-  }
+  if (!daedalus_v3d_wait_is_over(thread))
+    thread->status = V3D_WAITING;
   return SWITCHED;
 }
 
@@ -184,11 +180,8 @@ static turn run_turn(v3d_thread *thread) {
 static bool may_run(v3d_thread *thread) {
   if (thread->status == V3D_IDLE && !daedalus_v3d_start_batch(thread->machine, thread))
     return false;
-  if (thread->status == V3D_AT_BARRIER &&
-      thread->supergroup->generation != thread->barrier_generation) {
+  if (thread->status == V3D_WAITING && daedalus_v3d_wait_is_over(thread))
     thread->status = V3D_READY;
-    thread->awaits_barrier = false;
-  }
   return thread->status == V3D_READY;
 }
 
@@ -196,30 +189,30 @@ static bool may_run(v3d_thread *thread) {
 static void report_deadlock(struct daedalus_v3d_machine *machine) {
   daedalus_v3d_report *report = machine->report;
   char *text = report->message;
+  const v3d_thread *first = NULL;
   size_t used = 0, size = sizeof report->message;
   report->outcome = DAEDALUS_V3D_DEADLOCK;
   used += (size_t)snprintf(text, size, "no thread can go on");
   for (unsigned slot = 0; slot < machine->n_slots && used < size; slot++) {
     const v3d_thread *thread = &machine->threads[slot];
-    const v3d_supergroup *group = thread->supergroup;
-    if (thread->status != V3D_AT_BARRIER)
+    char what[160];
+    if (thread->status != V3D_WAITING)
       continue;
-    if (!report->pc) {
-      report->qpu = thread->qpu;
-      report->thread = thread->number;
-      report->batch = thread->batch;
-      report->pc = thread->next->address;
-      report->word = thread->next->word;
-    }
-    used += (size_t)snprintf(
-        text + used, size - used,
-        "; QPU %u thread %u (batch %lu) at 0x%08lx waits at the barrier of supergroup %llu, where "
-        "%lu of %lu batches are: %lu have ended, %lu have not begun",
-        thread->qpu, thread->number, (unsigned long)thread->batch,
-        (unsigned long)thread->next->address, (unsigned long long)group->index,
-        (unsigned long)group->arrived, (unsigned long)group->n_batches,
-        (unsigned long)group->n_ended, (unsigned long)(group->n_batches - group->n_started));
+    if (!first)
+      first = thread;
+    daedalus_v3d_describe_wait(thread, what, sizeof what);
+    used += (size_t)snprintf(text + used, size - used,
+                             "; QPU %u thread %u (batch %lu) before 0x%08lx waits for %s",
+                             thread->qpu, thread->number, (unsigned long)thread->batch,
+                             (unsigned long)thread->next->address, what);
   }
+  if (!first)
+    return;
+  report->qpu = first->qpu;
+  report->thread = first->number;
+  report->batch = first->batch;
+  report->pc = first->next->address;
+  report->word = first->next->word;
 }
 
 void daedalus_v3d_schedule(struct daedalus_v3d_machine *machine) {
