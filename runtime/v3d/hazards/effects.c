@@ -64,7 +64,7 @@ static bool add_other_magic(tally *tally, unsigned waddr) {
       return false;
   }
   tally->peripherals++;
-  effects->events |= EVENT(SYNC);
+  effects->kinds |= EFFECT(SYNC);
   return true;
 }
 

@@ -74,10 +74,7 @@ static daedalus_v3d_rules step_windows(daedalus_v3d_hazards *h, const daedalus_v
   }
   if (history & AGO(LDVARY, 1) && kinds & EFFECT(WRITES_RF0))
     rules |= RULE(LDVARY_RF0);
-  if (history & AGO(SYNC, 1) && !(events & EVENT(THRSW)))
-    rules |= RULE(SYNC_NO_THRSW);
   if (events & EVENT(THRSW)) {
-    events &= ~(uint32_t)EVENT(SYNC);
     if (history & AGO(THRSW, 1)) {
       if (h->last)
         rules |= RULE(LAST_THRSW_TWICE);
@@ -102,7 +99,7 @@ static daedalus_v3d_rules step_state(daedalus_v3d_hazards *h, const daedalus_v3d
   daedalus_v3d_rules rules = 0;
   if ((kinds & EFFECT(READS_A) && !(h->flags & FLAG_A)) ||
       (kinds & EFFECT(READS_B) && !(h->flags & FLAG_B)))
-    rules |= RULE(FLAGS_UNDEFINED);
+    rules |= RULE(FLAGS_UNSET);
   if (kinds & EFFECT(PUSHES))
     h->flags = h->flags & FLAG_A ? FLAG_A | FLAG_B : FLAG_A;
   if (kinds & EFFECT(SETS_A))
@@ -184,6 +181,10 @@ static daedalus_v3d_rules step_tmu(daedalus_v3d_hazards *h, uint32_t kinds, unsi
   bool popped = false;
   if (kinds & EFFECT(BARRIER) && (h->results_most || h->writes))
     rules |= RULE(BARRIER_OUTSTANDING);
+  if (h->sync && kinds & (EFFECT(SYNC) | EFFECT(LOOKUP)))
+    rules |= RULE(SYNC_NO_SWITCH);
+  if (kinds & EFFECT(SYNC))
+    h->sync = 1;
   if (kinds & EFFECT(LDTMU)) {
     popped = h->results_most && !h->prompt;
     rules |= pop_result(h);
@@ -212,7 +213,8 @@ static daedalus_v3d_rules leave(daedalus_v3d_hazards *h, uint32_t kinds) {
   if (h->rf0_shared && kinds & EFFECT(SIGNAL_WRITES))
     h->rf0_lost = 1;
   h->rtop = 0;
-  h->flags = 0;
+  h->sync = 0;
+  h->rf0_shared = 0;
   h->prompt = h->results_least != 0;
   return rules;
 }

@@ -41,7 +41,8 @@ enum {
   DAEDALUS_V3D_EFFECT_RF0_SHARED = 1u << 22,
   DAEDALUS_V3D_EFFECT_SIGNAL_WRITES = 1u << 23, /**< a signal writes a register. */
   DAEDALUS_V3D_EFFECT_ALU_WRITES = 1u << 24,    /**< add or mul write a register. */
-  DAEDALUS_V3D_EFFECT_RF2_RF3 = 1u << 25        /**< either is read or written. */
+  DAEDALUS_V3D_EFFECT_RF2_RF3 = 1u << 25,       /**< either is read or written. */
+  DAEDALUS_V3D_EFFECT_SYNC = 1u << 26           /**< sync, syncu, syncb. */
 };
 
 /**
@@ -54,8 +55,7 @@ enum {
   DAEDALUS_V3D_EVENT_END = 1u << 8,   /**< the thrsw that ends (in a history only). */
   DAEDALUS_V3D_EVENT_BRANCH = 1u << 12,
   DAEDALUS_V3D_EVENT_UNIFA = 1u << 16,
-  DAEDALUS_V3D_EVENT_LDVARY = 1u << 20,
-  DAEDALUS_V3D_EVENT_SYNC = 1u << 24 /**< in a history: without thrsw. */
+  DAEDALUS_V3D_EVENT_LDVARY = 1u << 20
 };
 
 /** What of one instruction the rules look at; computed once a word. */
@@ -74,7 +74,7 @@ typedef struct daedalus_v3d_hazards {
   uint8_t fifo;         /**< words of the thread's share of each FIFO: 8, or 4 at four threads. */
   uint8_t last;         /**< 1: the next thrsw ends the program. */
   uint8_t ended;
-  uint8_t flags;         /**< those that are defined: 1 A, 2 B. */
+  uint8_t flags;         /**< those that have been set: 1 A, 2 B. */
   uint8_t rtop;          /**< 1: multop waits for umul24. */
   uint8_t nnmode;        /**< 1: set. */
   uint8_t unifa;         /**< 1: written. */
@@ -86,6 +86,8 @@ typedef struct daedalus_v3d_hazards {
   uint8_t reads;         /**< lookups on their way that return words, at most. */
   uint8_t writes;        /**< those since the last tmuwt that return none, at most. */
   uint8_t prompt;        /**< 1: the next ldtmu cannot stall: the first since a switch. */
+  uint8_t sync;          /**< 1: a sync write waits for a switch. */
+  uint8_t reserved[3];
 } daedalus_v3d_hazards;
 
 /** A config that is not known before the program runs. */

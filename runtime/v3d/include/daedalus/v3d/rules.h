@@ -70,8 +70,7 @@ extern "C" {
   X(RF0_LOST, TOLERANT,                                                                            \
     "rf0 is undefined since the thread switch, as signals wrote registers beside its load and "    \
     "right before the switch: load it anew")                                                       \
-  X(FLAGS_UNDEFINED, STRICT,                                                                       \
-    "flags are used that nothing has set since the thread began or was switched: set them first")  \
+  X(FLAGS_UNSET, STRICT, "flags are used that nothing has set since the thread began: set them")   \
   X(RTOP_LOST, TOLERANT, "the thread switches between multop and umul24: keep both on one side")   \
   X(RTOP_OVERWRITTEN, TOLERANT,                                                                    \
     "multop before umul24 took the last one's result: do not interleave the pairs")                \
@@ -103,8 +102,9 @@ extern "C" {
   /* Synchronisation. */                                                                           \
   X(BARRIER_OUTSTANDING, STRICT,                                                                   \
     "syncb while lookups are on their way: pop results by ldtmu, wait for writes by tmuwt")        \
-  X(SYNC_NO_THRSW, STRICT,                                                                         \
-    "no thrsw with a sync write nor right after: threads wait at switches only")                   \
+  X(SYNC_NO_SWITCH, STRICT,                                                                        \
+    "a lookup or sync write before the thread switch at which the last sync write waits: "         \
+    "thrsw and its slots come first")                                                              \
   /* The three instructions from the ending thrsw on. */                                           \
   X(END_WRITES, TOLERANT,                                                                          \
     "add or mul write a register in the instruction of the ending thrsw: move them up")            \
