@@ -6,7 +6,7 @@
 DAEDALUS_V3D_EXECUTE_0(eidx, i)
 DAEDALUS_V3D_EXECUTE_0(tidx, state->tidx)
 DAEDALUS_V3D_EXECUTE_0(lr, state->link)
-DAEDALUS_V3D_EXECUTE_0(barrierid, state->barrier_config)
+DAEDALUS_V3D_EXECUTE_0(barrierid, state->barrier_config[i])
 DAEDALUS_V3D_EXECUTE_0(msf, state->msf[i])
 
 /* Lanes turn as a ring of 16, by the low bits of lane 0's b. */

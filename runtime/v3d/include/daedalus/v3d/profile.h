@@ -49,7 +49,9 @@ extern "C" {
   X(quad_mode, 0, 0, 1, "per-quad lookups: 1 address of the quad's lane 0, 0 reported")         \
   X(uniforms_see_stores, 0, 0, 1, "uniform reads: 0 memory as at job start, 1 as it is now")    \
   /* Bounds of a simulated job. */                                                              \
-  X(max_slots, 2000000000, 1, UINT32_MAX, "instructions of one thread before it counts as endless")
+  X(max_slots, 2000000000, 1, UINT32_MAX,                                                       \
+    "instructions of one thread before it counts as endless")                                   \
+  X(max_job_slots, UINT32_MAX, 1, UINT32_MAX, "instructions of all threads of a job, likewise")
 
 typedef struct daedalus_v3d_profile {
 #define DAEDALUS_V3D_MEMBER(name, value, min, max, text) uint32_t name; /**< text */
