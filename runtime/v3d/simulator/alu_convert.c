@@ -65,37 +65,47 @@ static inline uint32_t narrow_half(uint32_t half, unsigned dropped) {
 DAEDALUS_V3D_EXECUTE_2(v11fpack, narrow_half(x & 0xffff, 4) | narrow_half(x >> 16, 4) << 11 |
                                      narrow_half(y & 0xffff, 5) << 22)
 
-/*
- * Clamped to [low, 1] and scaled, to nearest even; a NaN becomes 0.  The product is exact: 24 bits
- * times 16 at most.
- */
-static inline uint32_t normalise(uint32_t bits, float low, uint32_t most) {
+/* Clamped to [low, 1]; a NaN becomes 0. */
+static inline float clamp(uint32_t bits, float low) {
   const float p = daedalus_v3d_is_nan(bits) ? 0 : daedalus_v3d_float_of(bits);
-  const float clamped = p < low ? low : p > 1 ? 1 : p;
+  const float above = p < low ? low : p;
+  return above > 1 ? 1 : above;
+}
+
+/* Scaled, to nearest even.  The product is exact: 24 bits times 16. */
+static inline uint32_t normalise(uint32_t bits, float low, uint32_t most) {
   /* 1.5 * 2^52 has units of 1. */
-  const double rounded = ((double)clamped * most + 0x1.8p52) - 0x1.8p52;
-  return (uint32_t)(int32_t)rounded;
+  return (uint32_t)(int32_t)(((double)clamp(bits, low) * most + 0x1.8p52) - 0x1.8p52);
+}
+
+/* The same of the fp32 of an f16, and most of 10 bits at most: exact in fp32. */
+static inline uint32_t normalise_half(uint32_t bits, float low, float most) {
+  return (uint32_t)(int32_t)((clamp(bits, low) * most + 0x1.8p23f) - 0x1.8p23f);
 }
 
 /* Either half of 2 x f16, into the low bits of either half of the result. */
-static inline uint32_t normalise_halves(uint32_t x, bool denormals, float low, uint32_t low_most,
-                                        uint32_t high_most, uint32_t mask) {
-  const uint32_t first = normalise(daedalus_v3d_low_half(x, denormals), low, low_most);
-  const uint32_t second = normalise(daedalus_v3d_high_half(x, denormals), low, high_most);
-  return (first & mask) | (second & mask) << 16;
+static inline void normalise_halves(uint32_t *restrict out, const uint32_t *restrict in,
+                                    bool denormals, float low, float low_most, float high_most,
+                                    uint32_t mask) {
+  uint32_t x[2][DAEDALUS_V3D_LANES];
+  daedalus_v3d_floats_of_halves(x, in, denormals);
+  DAEDALUS_V3D_EACH_LANE out[i] = normalise_half(x[0][i], low, low_most) & mask;
+  DAEDALUS_V3D_EACH_LANE out[i] |= (normalise_half(x[1][i], low, high_most) & mask) << 16;
 }
+
+#define NORMALISE_HALVES(name, low, low_most, high_most, mask)                               \
+  DAEDALUS_V3D_EXECUTE(name) {                                                               \
+    (void)b;                                                                                 \
+    normalise_halves(out, a, state->profile->f16_denormals, low, low_most, high_most, mask); \
+  }
 
 DAEDALUS_V3D_EXECUTE_1(ftounorm16, normalise(x, 0, 65535))
 DAEDALUS_V3D_EXECUTE_1(ftosnorm16, normalise(x, -1, 32767) & 0xffff)
-DAEDALUS_V3D_EXECUTE_1(vftounorm8,
-                       normalise_halves(x, state->profile->f16_denormals, 0, 255, 255, 0xff))
-DAEDALUS_V3D_EXECUTE_1(vftosnorm8,
-                       normalise_halves(x, state->profile->f16_denormals, -1, 127, 127, 0xff))
+NORMALISE_HALVES(vftounorm8, 0, 255, 255, 0xff)
+NORMALISE_HALVES(vftosnorm8, -1, 127, 127, 0xff)
 /* For v10pack: three values of 10 bits and one of 2. */
-DAEDALUS_V3D_EXECUTE_1(vftounorm10lo,
-                       normalise_halves(x, state->profile->f16_denormals, 0, 1023, 1023, 0x3ff))
-DAEDALUS_V3D_EXECUTE_1(vftounorm10hi,
-                       normalise_halves(x, state->profile->f16_denormals, 0, 1023, 3, 0x3ff))
+NORMALISE_HALVES(vftounorm10lo, 0, 1023, 1023, 0x3ff)
+NORMALISE_HALVES(vftounorm10hi, 0, 1023, 3, 0x3ff)
 
 static inline uint32_t from_unorm16(uint32_t x) {
   return daedalus_v3d_bits_of((float)(int32_t)x / 65535.0f);

@@ -28,17 +28,17 @@ static inline uint32_t half_max(uint32_t x, uint32_t y, bool nan_wins) {
   return daedalus_v3d_minimum(x, y, true, nan_wins);
 }
 
+/* In loops of their own, each small enough to become vectors. */
 #define HALVES_2(name, function)                                                         \
   DAEDALUS_V3D_EXECUTE(name) {                                                           \
     const bool denormals = state->profile->f16_denormals;                                \
     const bool nan_wins = state->profile->fmin_nan;                                      \
-    DAEDALUS_V3D_EACH_LANE {                                                             \
-      const uint32_t low = function(daedalus_v3d_low_half(a[i], denormals),              \
-                                    daedalus_v3d_low_half(b[i], denormals), nan_wins);   \
-      const uint32_t high = function(daedalus_v3d_high_half(a[i], denormals),            \
-                                     daedalus_v3d_high_half(b[i], denormals), nan_wins); \
-      out[i] = daedalus_v3d_halves_of(low, high, denormals);                             \
-    }                                                                                    \
+    uint32_t x[2][DAEDALUS_V3D_LANES], y[2][DAEDALUS_V3D_LANES];                         \
+    daedalus_v3d_floats_of_halves(x, a, denormals);                                      \
+    daedalus_v3d_floats_of_halves(y, b, denormals);                                      \
+    DAEDALUS_V3D_EACH_LANE x[0][i] = function(x[0][i], y[0][i], nan_wins);               \
+    DAEDALUS_V3D_EACH_LANE x[1][i] = function(x[1][i], y[1][i], nan_wins);               \
+    DAEDALUS_V3D_EACH_LANE out[i] = daedalus_v3d_halves_of(x[0][i], x[1][i], denormals); \
   }
 HALVES_2(vfadd, half_add)
 HALVES_2(vfsub, half_sub)

@@ -42,17 +42,16 @@ DAEDALUS_V3D_EXECUTE_2(smul24, sext24(x) * sext24(y))
 DAEDALUS_V3D_EXECUTE(multop) {
   DAEDALUS_V3D_EACH_LANE {
     const uint32_t x = a[i], y = b[i];
-    out[i] = (x >> 24) * (y & 0xffffff) + (x & 0xffffff) * (y >> 24);
+    out[i] = state->rtop[i] = (x >> 24) * (y & 0xffffff) + (x & 0xffffff) * (y >> 24);
   }
-  DAEDALUS_V3D_EACH_LANE state->rtop[i] = out[i];
 }
 
 DAEDALUS_V3D_EXECUTE(umul24) {
   DAEDALUS_V3D_EACH_LANE {
     const uint32_t x = a[i] & 0xffffff, y = b[i] & 0xffffff;
     out[i] = x * y + (state->rtop[i] << 24);
+    state->rtop[i] = 0;
   }
-  DAEDALUS_V3D_EACH_LANE state->rtop[i] = 0;
 }
 
 /* Byte k of x, extended to 32 bits. */

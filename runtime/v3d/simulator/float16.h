@@ -58,6 +58,15 @@ static inline uint32_t daedalus_v3d_high_half(uint32_t x, bool denormals) {
   return daedalus_v3d_half_to_float(x >> 16, denormals);
 }
 
+/** The fp32 of the low halves of 16 lanes into out[0], of the high ones into out[1]. */
+static inline void daedalus_v3d_floats_of_halves(uint32_t out[2][16], const uint32_t *restrict in,
+                                                 bool denormals) {
+  for (unsigned i = 0; i < 16; i++)
+    out[0][i] = daedalus_v3d_low_half(in[i], denormals);
+  for (unsigned i = 0; i < 16; i++)
+    out[1][i] = daedalus_v3d_high_half(in[i], denormals);
+}
+
 /** A lane of 2 x f16 from two fp32 values. */
 static inline uint32_t daedalus_v3d_halves_of(uint32_t low, uint32_t high, bool denormals) {
   return daedalus_v3d_float_to_half(low, denormals) | daedalus_v3d_float_to_half(high, denormals)

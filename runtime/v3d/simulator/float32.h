@@ -65,19 +65,20 @@ static inline float daedalus_v3d_round_even(float x) {
 }
 
 static inline float daedalus_v3d_truncate(float x) {
-  const bool fraction = daedalus_v3d_magnitude(x) < 0x1p23f;
-  const float whole = (float)(int32_t)(fraction ? x : 0);
-  return fraction ? daedalus_v3d_copy_sign(whole, x) : x;
+  const float magnitude = daedalus_v3d_magnitude(x);
+  const float rounded = (magnitude + 0x1p23f) - 0x1p23f;
+  const float whole = rounded - (rounded > magnitude ? 1.0f : 0.0f);
+  return magnitude < 0x1p23f ? daedalus_v3d_copy_sign(whole, x) : x;
 }
 
 static inline float daedalus_v3d_floor(float x) {
   const float whole = daedalus_v3d_truncate(x);
-  return whole > x ? whole - 1 : whole;
+  return whole - (whole > x ? 1.0f : 0.0f);
 }
 
 static inline float daedalus_v3d_ceiling(float x) {
   const float whole = daedalus_v3d_truncate(x);
-  return whole < x ? daedalus_v3d_copy_sign(whole + 1, x) : whole;
+  return daedalus_v3d_copy_sign(whole + (whole < x ? 1.0f : 0.0f), x);
 }
 
 /**
