@@ -266,9 +266,7 @@ class Forms:
         """Takes the cheapest choice; whether that is better than what was known."""
         better = False
         for choice in kind.choices[demand]:
-            cost = choice.cost + sum(
-                self._kinds[x].cost.get(d, math.inf) for x, d in choice.inputs
-            )
+            cost = choice.cost + sum(self._kinds[x].cost.get(d, math.inf) for x, d in choice.inputs)
             if cost < kind.cost.get(demand, math.inf):
                 kind.cost[demand], kind.best[demand], better = cost, choice, True
         return better

@@ -46,7 +46,9 @@ class Selection:
         """The deepest node that no rule computes: that is the line to look at."""
         node = need[0]
         for n in self.stage.nodes():
-            if not any(self._forms.can((n, Demand(k, w))) for k in ("bits", "mask") for w in WIDTHS):
+            if not any(
+                self._forms.can((n, Demand(k, w))) for k in ("bits", "mask") for w in WIDTHS
+            ):
                 node = n
                 break
         r: Interval = self.ranges.of(node)
