@@ -12,13 +12,14 @@ from daedalus.generator.targets.c.scalar import Names, Scalars
 from daedalus.generator.targets.neon.branches import Branch, find_branch
 from daedalus.generator.targets.neon.constants import ConstantLanes
 from daedalus.generator.targets.neon.dots import Dots
+from daedalus.generator.targets.neon.forms import Choice, Demand, Need
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.memory import Memory
 from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.targets.neon.order import Step, order
 from daedalus.generator.targets.neon.rows import RowPointers
 from daedalus.generator.targets.neon.scope import Scope
-from daedalus.generator.targets.neon.select import Choice, Demand, Need, NotLowerable, Selection
+from daedalus.generator.targets.neon.select import NotLowerable, Selection
 from daedalus.generator.targets.neon.strips import Walk, bounds, one_sided, walks_of
 from daedalus.generator.targets.neon.vectors import (
     ByScalar,

@@ -9,7 +9,7 @@ kind is solved once, on its first value, and its choices are read off for the ot
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
@@ -21,8 +21,7 @@ from daedalus.generator.targets.neon.vectors import Shape
 WIDTHS = (8, 16, 32)
 
 
-@dataclass(frozen=True, order=True)
-class Demand:
+class Demand(NamedTuple):
     """What a use wants: kind is bits, sat_u, sat_s, mask or negated."""
 
     kind: str
@@ -32,8 +31,7 @@ class Demand:
 Need = tuple[Node, Demand]
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """One way to meet a demand.
 
     op      machine operation; "" for an alias; of leaves "dup", "load", "lane", "dot"
@@ -124,7 +122,7 @@ class Forms:
         )  # fmt: skip
 
     def _key(self, node: Node) -> tuple[Any, ...]:
-        """Equal for values of one kind: what they are, and which of the values near are the same."""
+        """Equal for values of one kind: what they are, and which values near are the same."""
         r, near = self.ranges.of(node), _near(node)
         memory = node.op is Op.LOAD or node.op is Op.PARAM
         return (
