@@ -1,76 +1,114 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Values of one kind are solved once: what that gives each is what solving it alone would give."""
+"""Every way in which NEON code walks a stage or touches memory, run against the interpreter."""
 
-import textwrap
+import dataclasses
+import re
 from pathlib import Path
 
 import pytest
-from spec_support import HEAD, load_text
+from dot_specs import DOT_FORMS
+from form_specs import FORMS, Form
 
-from daedalus.generator.emit import environment
-from daedalus.generator.registry import Entry, find, load
-from daedalus.generator.targets.neon.forms import WIDTHS, Demand, Forms
-from daedalus.generator.targets.neon.select import Selection
-from daedalus.generator.variants import make_variant
+from daedalus.dsl import interp
+from daedalus.dsl.ir import Kernel
+from daedalus.dsl.verify import verify
+from daedalus.generator import crosscheck, emit, fuzz, native
+from daedalus.generator.schedule import Schedule
+from daedalus.generator.variants import Variant, make_variant
 
-KINDS = ("bits", "sat_u", "sat_s", "negated", "mask")
-
-# Pairs of values that differ in a single respect which decides how they can be computed.
-ALMOST_ALIKE = """
-    a = k.block("a", i16, (8, 2), lo=0, hi=255)
-    high = k.block("high", i16, (8,), lo=0, hi=256)
-    low = k.block("low", i16, (8,), lo=-1, hi=255)
-    bytes_ = k.block("bytes_", u8, (8,))
-    same = k.block("same", i16, (8,), lo=0, hi=255)
-    out = k.block("out", i32, (8, 8), access="out")
-    with k.stage(i=8) as i:
-        x, y = a[i, 0], a[i, 1]
-        out[i, 0] = x + y
-        out[i, 1] = x + x  # one operand
-        out[i, 2] = high[i] + y  # its range
-        out[i, 3] = low[i] + y
-        out[i, 4] = bytes_[i] + y  # its element
-        out[i, 5] = same[0] + y  # the same on all lanes
-        out[i, 6] = (x + y) >> 3
-        out[i, 7] = (x + y) >> 4  # its amount
-"""
+ITEMS = 300
+SEED = 3
+ARCH = "host" if native.is_arm() else "simde"
 
 
-def selections(entry: Entry) -> list[Selection]:
-    """Of every stage of its NEON variants."""
-    seen: list[Selection] = []
-    for schedule, prod in entry.schedules:
-        if schedule.target == "neon":
-            make_variant(
-                environment(), entry.kernel, schedule, prod=prod, rank=0, spec="", watch=seen.append
-            )
-    return seen
+def variants(form: Form) -> tuple[Variant, ...]:
+    """The NEON variants of a form, after the portable ones."""
+    (kernel,) = form.spec.kernels()
+    verify(kernel)
+    schedules = [*(Schedule("c", c) for c in kernel.class_names), *form.seen]
+    return tuple(
+        make_variant(emit.environment(), kernel, s, prod=True, rank=n, spec="a test")
+        for n, s in enumerate(schedules)
+    )
 
 
-def compare(forms: Forms) -> int:
-    """Checks all values of a stage; how many were of a kind that an earlier one has, too."""
-    known = 0
-    for node in forms.lanes.stage.nodes():
-        known += forms._kinds[node].first is not node
-        for demand in (Demand(kind, w) for kind in KINDS for w in WIDTHS):
-            if node.is_bool != (demand.kind == "mask"):
-                continue
-            alone = [*forms._direct(node, demand), *forms._converted(node, demand)]
-            possible = [c for c in alone if all(map(forms.can, c.inputs))]
-            assert forms.choices((node, demand)) == possible
-            assert forms.can((node, demand)) == bool(possible)
-    return known
+MADE = {form.spec.kernels()[0].id: (form, variants(form)) for form in [*FORMS, *DOT_FORMS]}
 
 
-@pytest.mark.parametrize("name", ["av1_cdef8", "h264_deblock_luma_v", "vp9_idct8", "vp9_mc_8h"])
-def test_each_value_has_the_choices_that_are_its_own(name: str) -> None:
-    entry = find(load(), name)
-    assert entry is not None
-    assert sum(compare(s._forms) for s in selections(entry)) > 20
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> tuple[crosscheck.Device, Path]:
+    """One check program with all variants."""
+    kernels = [(own[0].kernel, own) for _, own in MADE.values()]
+    folder = tmp_path_factory.mktemp("forms")
+    return built(folder, kernels)
 
 
-def test_values_that_are_almost_alike_are_told_apart(tmp_path: Path) -> None:
-    text = HEAD + textwrap.indent(textwrap.dedent(ALMOST_ALIKE), "    ")
-    (entry,) = load_text(tmp_path, text)
-    (selection,) = selections(entry)
-    assert compare(selection._forms) > 0
+def built(
+    folder: Path, kernels: list[tuple[Kernel, tuple[Variant, ...]]]
+) -> tuple[crosscheck.Device, Path]:
+    build = fuzz.Build(folder, kernels, sanitize=False, targets=("neon",))
+    (device,) = [d for d in build.devices if d.arch == ARCH]
+    return device, build.program(device)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_form_computes_what_the_interpreter_does(name, program):
+    device, exe = program
+    _, own = MADE[name]
+    kernel = own[0].kernel
+    batches = crosscheck.prepare(kernel, ITEMS, SEED)
+    names = [v.name for v in own if v.schedule.target == "neon"]
+    outcomes = crosscheck.check_kernel(kernel, names, device, exe, batches, SEED)
+    assert len(outcomes) == len(names) > 0
+    for o in outcomes:
+        assert o.failures == []
+        assert o.conformant >= 100
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_form_is_taken(name):
+    form, own = MADE[name]
+    for v in own:
+        for pattern in form.seen.get(v.schedule, ()):
+            assert re.search(pattern, v.text), f"{v.name}: no {pattern}"
+
+
+@pytest.mark.parametrize("buffer", ["near", "other"])
+def test_reading_what_no_stage_asks_for_is_noticed(buffer, tmp_path):
+    """A read whose value goes nowhere, of a buffer that false conditions leave to nobody."""
+    _, own = MADE["forms_given"]
+    kernel = own[0].kernel
+    read = f"(void)*(const volatile uint8_t *){buffer};\n  /* stage 1"
+    spoiled = tuple(dataclasses.replace(v, text=v.text.replace("/* stage 1", read)) for v in own)
+    assert all(read in v.text for v in spoiled)
+    device, exe = built(tmp_path, [(kernel, spoiled)])
+    batches = crosscheck.prepare(kernel, ITEMS, SEED)
+    (outcome,) = crosscheck.check_kernel(
+        kernel, [v.name for v in spoiled if v.schedule.target == "neon"], device, exe, batches, SEED
+    )
+    assert outcome.failures == [
+        f"{outcome.variant} on {device.name}, {crosscheck.WITHHELD} items:"
+        " touched memory outside its buffers"
+    ]
+
+
+def test_what_is_withheld_follows_conditions_and_extents():
+    (kernel,) = form_of("forms_given").spec.kernels()
+    batches = [b for b in crosscheck.prepare(kernel, ITEMS, SEED) if b.kind == crosscheck.WITHHELD]
+    without = {
+        b.buffer.name: batch.placed.items.params
+        for batch in batches
+        for b in batch.placed.buffers
+        if not len(b.bytes)
+    }
+    assert set(without) == {"near", "other"} and len(batches) == 2
+    assert (without["near"]["top"] == 0).all()
+    params = without["other"]
+    assert ((params["top"] > 0) | (params["n"] <= 3)).all()
+    assert (params["top"] == 0).any() and (params["top"] > 0).any()
+    items = batches[0].placed.items
+    assert interp.untouched(kernel, items)["near"].all()
+
+
+def form_of(name: str) -> Form:
+    return MADE[name][0]
