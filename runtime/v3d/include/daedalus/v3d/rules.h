@@ -80,7 +80,8 @@ extern "C" {
   /* The second uniform stream. */                                                                 \
   X(UNIFA_TOO_EARLY, TOLERANT,                                                                     \
     "ldunifa less than four instructions after unifa was written: put three between")              \
-  X(UNIFA_BRANCH, STRICT, "a branch less than four instructions after unifa was written")          \
+  X(UNIFA_BRANCH, STRICT,                                                                          \
+    "a branch less than four instructions after unifa was written: put three between")             \
   X(UNIFA_SWITCH, TOLERANT,                                                                        \
     "the thread switches less than four instructions after unifa was written: thrsw may come in "  \
     "the next instruction at the earliest")                                                        \
