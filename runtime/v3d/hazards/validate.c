@@ -37,7 +37,7 @@ typedef struct state {
   daedalus_v3d_values values; /**< last, as its end may be left off. */
 } state;
 
-_Static_assert(sizeof(daedalus_v3d_hazards) == 28, "no padding between members");
+_Static_assert(sizeof(daedalus_v3d_hazards) == 24, "no padding between members");
 _Static_assert(offsetof(state, values) == 4 * sizeof(uint32_t) + sizeof(daedalus_v3d_hazards) &&
                    sizeof(daedalus_v3d_values) ==
                        3 * sizeof(uint32_t) + 5 * (size_t)DAEDALUS_V3D_REGISTERS &&
@@ -179,6 +179,8 @@ static bool follow(search *search, state *state) {
     if (!word->instruction.is_branch)
       config = daedalus_v3d_values_step(&state->values, &word->instruction, &word->effects,
                                         search->mode, search->constants);
+    if (word->effects.kinds & DAEDALUS_V3D_EFFECT_LOOKUP && config == DAEDALUS_V3D_CONFIG_UNKNOWN)
+      word->found |= RULE(UNKNOWN_CONFIG);
     word->found |= daedalus_v3d_hazards_step(&state->hazards, &word->effects, config);
     if (daedalus_v3d_hazards_ended(&state->hazards))
       return true;

@@ -268,7 +268,7 @@ static bool execute_branch(walk *walk, const daedalus_v3d_branch *branch) {
     return true;
   if (target < 0 || target >= walk->program->n)
     return false;
-  /* What the validator says that it could not follow it need not have. */
+  /* As for configs. */
   if (walk->program->found[walk->pc] >> DAEDALUS_V3D_RULE_UNKNOWN_TARGET & 1)
     return false;
   walk->branching = true;
@@ -299,6 +299,11 @@ static void run_walk(walk *walk) {
     daedalus_v3d_effects_of(&instruction, &effects);
     if (!instruction.is_branch)
       config = execute_values(walk, &instruction, &effects);
+    if (program->found[walk->pc] >> DAEDALUS_V3D_RULE_UNKNOWN_CONFIG & 1) {
+      /* What the validator says that it does not know it need not have followed. */
+      walk->decided = false;
+      return;
+    }
     walk->raised[walk->pc] |= daedalus_v3d_hazards_step(&walk->hazards, &effects, config);
     if (daedalus_v3d_hazards_ended(&walk->hazards))
       return;
