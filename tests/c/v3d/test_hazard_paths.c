@@ -189,7 +189,7 @@ static void run_walk(walk *walk) {
 }
 
 typedef struct tally {
-  unsigned programs, accepted, exact;
+  unsigned programs, accepted, exact, too_many;
   daedalus_v3d_rules seen;
 } tally;
 
@@ -202,6 +202,11 @@ static bool check_program(tally *tally, bool branches) {
     random_program(&program, branches, 0x1000);
   if (!validate_program(&program))
     return false;
+  for (unsigned word = 0; word < program.n; word++)
+    if (program.found[word] >> DAEDALUS_V3D_RULE_TOO_MANY_PATHS & 1) {
+      tally->too_many++;
+      return true;
+    }
   daedalus_v3d_rules all = 0;
   tally->programs++;
   for (unsigned i = 0; i < (branches ? WALKS : 1); i++) {
@@ -241,7 +246,8 @@ int main(int argc, char **argv) {
   unsigned seen = 0;
   for (unsigned rule = 0; rule < DAEDALUS_V3D_N_RULES; rule++)
     seen += tally.seen >> rule & 1;
-  printf("%u programs, %u accepted, %u compared exactly, %u rules seen\n", tally.programs,
-         tally.accepted, tally.exact, seen);
+  printf("%u programs, %u accepted, %u compared exactly, %u rules seen, %u not followed\n",
+         tally.programs, tally.accepted, tally.exact, seen, tally.too_many);
+  CHECK(tally.too_many <= programs / 1000);
   return CHECK_RESULT();
 }
