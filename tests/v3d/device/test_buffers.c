@@ -40,7 +40,8 @@ static void nodes(void) {
   CHECK(created >= 0 && fstat(created, &status) == 0);
   CHECK_INT(status.st_mode & 0777 & ~0640, 0);
   uint64_t arg[2] = {0};
-  CHECK_INT(DRM_CALL(created, ABI_GET_CAP, (struct abi_get_cap *)arg), -ENOTTY);
+  const int answer = DRM_CALL(created, ABI_GET_CAP, (struct abi_get_cap *)arg);
+  CHECK(answer == -ENOTTY || answer == -ENOSYS); /* the latter is qemu's */
   close(created);
   unlink(name);
 }
@@ -122,7 +123,8 @@ static void wrong_handles(void) {
   CHECK_INT(DRM_CALL(fd, ABI_V3D_CREATE_BO, &create), -EINVAL);
   create = (struct abi_create_bo){.size = 0};
   CHECK_INT(DRM_CALL(fd, ABI_V3D_CREATE_BO, &create), -EINVAL);
-  struct abi_submit_csd tfu = {.pad = 0}; /* larger than the TFU's argument, smaller than the room */
+  struct abi_submit_csd tfu = {.pad =
+                                   0}; /* larger than the TFU's argument, smaller than the room */
   CHECK_INT(DRM_CALL(fd, ABI_V3D_SUBMIT_TFU, &tfu), -EINVAL);
   CHECK_INT(DRM_CALL(fd, 0x7f, &tfu), -EINVAL);
 }

@@ -88,29 +88,91 @@ static void fill(void *data, size_t bytes) {
   }
 }
 
+/* Where the segments of a request lie in the client's memory. */
+enum { HANDLES = 0x1000, EXTENSION = 0x2000, SEMS = 0x3000, CODE = 128 };
+
+/* A submission that could be meant. */
+static void make_submission(uint32_t nr, uint8_t *arg) {
+  if (nr == ABI_V3D_SUBMIT_CSD) {
+    const struct abi_submit_csd csd = {.bo_handles = HANDLES,
+                                       .n_bo_handles = 1,
+                                       .in_sync = any(3),
+                                       .out_sync = any(3),
+                                       .flags = any(2) * ABI_SUBMIT_EXTENSION,
+                                       .extensions = EXTENSION};
+    memcpy(arg, &csd, sizeof csd);
+  } else if (nr == ABI_V3D_SUBMIT_CL) {
+    const struct abi_submit_cl cl = {.rcl_start = any(8) << 20,
+                                     .rcl_end = any(8) << 20,
+                                     .bo_handles = HANDLES,
+                                     .n_bo_handles = 1,
+                                     .flags = any(2) * ABI_SUBMIT_EXTENSION,
+                                     .extensions = EXTENSION};
+    memcpy(arg, &cl, sizeof cl);
+  } else {
+    const struct abi_submit_cpu cpu = {.bo_handles = HANDLES,
+                                       .n_bo_handles = 1,
+                                       .flags = ABI_SUBMIT_EXTENSION,
+                                       .extensions = EXTENSION};
+    memcpy(arg, &cpu, sizeof cpu);
+  }
+}
+
+/* The extension that goes with it, of any kind. */
+static void make_extension(uint8_t data[256]) {
+  const struct abi_extension base = {.id = 1 + any(7), .next = any(10) == 0 ? EXTENSION : 0};
+  struct abi_indirect_csd indirect = {.indirect = 1, .offset = any(8), .wg_size = 16};
+  struct abi_timestamp stamp = {.offsets = SEMS, .syncs = HANDLES, .count = any(4)};
+  struct abi_copy_timestamp copy = {.stride = 8, .count = 1, .offsets = SEMS, .syncs = HANDLES};
+  struct abi_multi_sync multi = {.in_syncs = SEMS, .out_syncs = SEMS, .wait_stage = any(6)};
+  multi.n_in_syncs = any(3);
+  multi.n_out_syncs = any(3);
+  memset(data, 0, 256);
+  switch (base.id) {
+    case ABI_EXT_MULTI_SYNC:
+      memcpy(data, &multi, sizeof multi);
+      break;
+    case ABI_EXT_INDIRECT_CSD:
+      make_submission(ABI_V3D_SUBMIT_CSD, (uint8_t *)&indirect.submit);
+      memcpy(data, &indirect, sizeof indirect);
+      break;
+    case ABI_EXT_COPY_TIMESTAMP:
+      memcpy(data, &copy, sizeof copy);
+      break;
+    default:
+      memcpy(data, &stamp, sizeof stamp);
+  }
+  memcpy(data, &base, sizeof base);
+}
+
 static void make(struct request *request, uint32_t client) {
-  static const uint8_t nrs[] = {0x00, 0x09, 0x0c, 0x2d, 0x40, 0x40, 0x41, 0x42,
-                                0x43, 0x44, 0x45, 0x46, 0x47, 0x47, 0x4b, 0x4b,
-                                0xbf, 0xbf, 0xc0, 0xc3, 0xc4, 0xc5, 0xca, 0xff};
+  static const uint8_t nrs[] = {0x00, 0x09, 0x0c, 0x2d, 0x40, 0x40, 0x41, 0x42, 0x42,
+                                0x43, 0x44, 0x45, 0x46, 0x47, 0x47, 0x4b, 0x4b, 0xbf,
+                                0xbf, 0xc0, 0xc3, 0xc4, 0xc5, 0xca, 0xff};
   uint8_t arg[ABI_MAX_ARGUMENT], data[256];
   const uint32_t nr = nrs[any(sizeof nrs)];
   request->header = (struct wire_request){.bytes = sizeof request->header,
                                           .kind = WIRE_IOCTL,
                                           .client = client,
-                                          .code = 3u << 30 | 128 << 16 | ABI_TYPE << 8 | nr,
+                                          .code = 3u << 30 | CODE << 16 | ABI_TYPE << 8 | nr,
                                           .arg_bytes = sizeof arg};
   fill(arg, sizeof arg);
-  if (nr == ABI_SYNCOBJ_WAIT) /* never for ever */
-    memset(arg + 8, 0, 8);
-  if (nr == ABI_V3D_WAIT_BO)
+  const bool submits =
+      nr == ABI_V3D_SUBMIT_CSD || nr == ABI_V3D_SUBMIT_CL || nr == ABI_V3D_SUBMIT_CPU;
+  if (submits && any(3) != 0)
+    make_submission(nr, arg);
+  if (nr == ABI_SYNCOBJ_WAIT || nr == ABI_V3D_WAIT_BO) /* never for ever */
     memset(arg + 8, 0, 8);
   if (nr == ABI_V3D_CREATE_BO)
     memset(arg + 4, 0, 4);
   append(request, arg, sizeof arg);
-  for (uint32_t i = 1; i <= 3; i++) {
+  for (uint64_t address = HANDLES; address <= SEMS; address += 0x1000) {
     fill(data, sizeof data);
-    ((uint32_t *)data)[2] = any(8);
-    append_segment(request, i << 12, data, (uint32_t)sizeof data);
+    if (address == HANDLES && any(4) != 0)
+      data[0] = 1, data[1] = data[2] = data[3] = 0;
+    if (address == EXTENSION && any(4) != 0)
+      make_extension(data);
+    append_segment(request, address, data, (uint32_t)sizeof data);
   }
 }
 
