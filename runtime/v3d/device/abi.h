@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The binary interface of the DRM device v3d: numbers and layouts that clients use, of ioctls of
- * type 'd'.  Stated here because installed headers differ in age; tests/v3d/device/test_abi.c
+ * type 'd'.  Stated here because installed headers differ in age; tests/c/v3d/device/test_abi.c
  * compares with the system's <drm/drm.h> and <drm/v3d_drm.h> where there are any.
  *
  * Members named mbz or pad must be zero.  Pointers are 64-bit user addresses.
