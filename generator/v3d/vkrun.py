@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Builds tools/v3d/vkrun and runs plans with it: compute work on any Vulkan device.
+
+A plan holds many cases, so that starting a driver is paid once.  A driver that ends the program in
+the midst of a case costs that case only: the others are run by another process.
+"""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from daedalus.generator import native
+from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, build_dir, repo_root
+from daedalus.generator.v3d import driver
+
+LAVAPIPE_ICDS = ("/usr/share/vulkan/icd.d/lvp_icd.x86_64.json",
+                 "/usr/share/vulkan/icd.d/lvp_icd.aarch64.json",
+                 "/usr/share/vulkan/icd.d/lvp_icd.json")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Device:
+    """A way to run vkrun: where it runs and with which driver."""
+
+    name: str
+    arch: str  # "host" or "aarch64", see native.py
+    prefix: tuple[str, ...]  # put before the program
+    environment: Mapping[str, str]
+    choose: str  # vkrun's --device
+
+
+@dataclass
+class Outcome:
+    """What became of a case."""
+
+    verdict: str  # "ok", "failed", "unsupported", "crashed"
+    detail: str = ""
+    microseconds: int = 0
+    hashes: dict[str, str] = field(default_factory=dict)
+    statistics: dict[str, dict[str, str]] = field(default_factory=dict)  # by pipeline
+
+
+def program(arch: str) -> Path:
+    """Builds vkrun for a build of native.py unless it is there."""
+    sources = sorted((repo_root() / "tools" / "v3d" / "vkrun").glob("*.c"))
+    return native.compile_program(
+        arch,
+        build_dir() / "v3dv" / f"vkrun-{arch}" / "vkrun",
+        sources,
+        system_includes=[driver.vulkan_headers()],
+        flags=["-ldl"],
+        static=False,
+    )
+
+
+def lavapipe(vector_bits: int = 512) -> Device:
+    """Mesa's CPU driver of this machine's distribution; 512 bits make subgroups of 16."""
+    icd = next((path for path in LAVAPIPE_ICDS if Path(path).is_file()), None)
+    if icd is None:
+        raise UserError(
+            "lavapipe is not installed", "apt-get install mesa-vulkan-drivers", EXIT_MISSING
+        )
+    environment = {"VK_ICD_FILENAMES": icd, "LP_NATIVE_VECTOR_WIDTH": str(vector_bits)}
+    return Device(f"lavapipe-{vector_bits}", "host", (), environment, "llvmpipe")
+
+
+def v3dv_arm64(preload: Path) -> Device:
+    """Debian's driver, through the preloaded library that gives it a device.
+
+    On a machine that is no ARM it runs under qemu-aarch64, and the library is one for arm64.
+    """
+    found = driver.arm64()
+    environment = {"VK_ICD_FILENAMES": str(found.icd)}
+    libraries = found.folder / "usr" / "lib" / "aarch64-linux-gnu"
+    if native.is_arm():
+        loader = str(found.folder / "lib" / "ld-linux-aarch64.so.1")
+        prefix = (loader, "--library-path", str(libraries), "--preload", str(preload))
+    else:
+        qemu = native.tool("qemu-aarch64")
+        prefix = (qemu, "-L", str(found.folder), "-E", f"LD_PRELOAD={preload}")
+    return Device("v3dv-arm64", "aarch64", prefix, environment, "v3dv")
+
+
+def v3dv_native(preload: Path) -> Device:
+    """The driver built for this machine, through the preloaded library that gives it a device."""
+    found = driver.built()
+    if found is None:
+        raise UserError(
+            "v3dv is not built for this machine", "./daedalus setup --v3dv --native", EXIT_MISSING
+        )
+    environment = {"VK_ICD_FILENAMES": str(found.icd), "LD_PRELOAD": str(preload)}
+    return Device("v3dv-native", "host", (), environment, "v3dv")
+
+
+def run_cases(
+    device: Device,
+    cases: Mapping[str, str],
+    folder: Path,
+    *,
+    options: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    log: Path | None = None,
+    timeout_s: int = 60,
+) -> dict[str, Outcome]:
+    """Runs cases, given as name and lines of a plan whose paths start at `folder`.
+
+    The buffers of a case that ran lie in folder/<device's name>/<case>.bin afterwards.  `log` takes
+    what the driver says on standard error.  `timeout_s` is for one submission.
+    """
+    binary = program(device.arch)
+    out = folder / device.name
+    out.mkdir(parents=True, exist_ok=True)
+    argv = [*device.prefix, str(binary), "--device", device.choose, "--out", str(out)]
+    argv += ["--timeout", str(timeout_s), *options]
+    env = {**os.environ, **device.environment, **(environment or {})}
+    outcomes: dict[str, Outcome] = {}
+    said = ""
+    while len(outcomes) < len(cases):
+        plan = out / "cases.plan"
+        left = [text for name, text in cases.items() if name not in outcomes]
+        plan.write_text("".join(text for text in left))
+        # Paths in a plan start at its folder, so it is read from standard input, there.
+        with plan.open() as text:
+            done = subprocess.run(
+                [*argv, "-"], stdin=text, capture_output=True, text=True, env=env, cwd=folder
+            )
+        said += done.stderr
+        fresh = read_outcomes(done.stdout)
+        if log is not None:
+            log.write_text(said)
+        if done.returncode in (2, EXIT_MISSING) and not fresh or not fresh:
+            raise UserError(
+                f"vkrun on {device.name}: exit status {done.returncode}\n{done.stderr.strip()}",
+                "see docs/testing-without-a-pi.md",
+                EXIT_MISSING if done.returncode == EXIT_MISSING else EXIT_FAILED,
+            )
+        for outcome in fresh.values():
+            if outcome.verdict == "begun":
+                outcome.verdict = "crashed"
+                last = done.stderr.strip().splitlines()[-1:] or [""]
+                outcome.detail = f"exit status {done.returncode} {last[0]}"
+        outcomes.update(fresh)
+    return outcomes
+
+
+def read_outcomes(text: str) -> dict[str, Outcome]:
+    """Reads vkrun's output; a case that was begun and not ended has the verdict "begun"."""
+    outcomes: dict[str, Outcome] = {}
+    for line in text.splitlines():
+        words = line.split(" ", 2)
+        if words[0] == "case":
+            outcomes[words[1]] = Outcome("begun")
+        elif words[0] in ("ok", "failed", "unsupported"):
+            outcome = outcomes[words[1]]
+            outcome.verdict, outcome.detail = words[0], words[2]
+            if words[0] == "ok":
+                outcome.microseconds, outcome.detail = int(words[2]), ""
+        elif words[0] == "buffer":
+            name, _, digest = words[2].split(" ")
+            outcomes[words[1]].hashes[name] = digest
+        elif words[0] == "statistics":
+            pipeline, _, pairs = words[2].partition(" ")
+            found = dict(p.strip().split("=", 1) for p in pairs.split(";") if "=" in p)
+            outcomes[words[1]].statistics[pipeline] = found
+    return outcomes
