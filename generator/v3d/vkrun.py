@@ -110,6 +110,7 @@ def run_cases(
     what the driver says on standard error.  `timeout_s` is for one submission.
     """
     binary = program(device.arch)
+    folder = folder.resolve()
     out = folder / device.name
     out.mkdir(parents=True, exist_ok=True)
     argv = [*device.prefix, str(binary), "--device", device.choose, "--out", str(out)]

@@ -4,7 +4,7 @@
  *
  * Output, one line each: `device ...`, then per case `case NAME`; `statistics ...` when asked for;
  * and one of
- *   ok NAME MICROSECONDS    followed by `buffer NAME BUFFER BYTES FNV1A-64` for each buffer
+ *   ok NAME MICROSECONDS    after `buffer NAME BUFFER BYTES FNV1A-64` for each buffer
  *   failed NAME path:line: what the device refused
  *   unsupported NAME path:line: what the device lacks
  * Exit code: 0 all cases ran, 1 one failed, 2 bad input, 3 no device, or a case is unsupported.
@@ -133,18 +133,25 @@ static int run_case(gpu *g, const plan *in, const case_plan *c, const options *o
   }
   fflush(stdout); /* a driver may end the program */
   work w = {.g = g, .in = in, .c = c};
-  int code = EXIT_FAILED;
-  if (work_make(&w, o->statistics)) {
-    int64_t start = microseconds();
-    if (work_run(&w, o->timeout_s, lost)) {
-      printf("ok %s %" PRId64 "\n", c->name, microseconds() - start);
-      for (size_t i = 0; i < c->n_buffers; ++i) {
-        uint64_t bytes = c->buffers[i].bytes;
-        printf("buffer %s %s %" PRIu64 " %016" PRIx64 "\n", c->name, c->buffers[i].name, bytes,
-               fnv1a(w.mapped[i], bytes));
-      }
-      code = o->out == NULL || write_buffers(&w, o->out) ? EXIT_OK : EXIT_BAD_INPUT;
-    }
+  int64_t start = 0;
+  bool good = work_make(&w, o->statistics);
+  if (good) {
+    start = microseconds();
+    good = work_run(&w, o->timeout_s, lost);
+  }
+  int64_t took = microseconds() - start;
+  int code = good ? EXIT_OK : EXIT_FAILED;
+  if (good && o->out != NULL && !write_buffers(&w, o->out)) {
+    printf("failed %s %s:%d: its buffers could not be written\n", c->name, in->path, c->line);
+    code = EXIT_BAD_INPUT;
+  }
+  for (size_t i = 0; code == EXIT_OK && i < c->n_buffers; ++i) {
+    uint64_t bytes = c->buffers[i].bytes;
+    printf("buffer %s %s %" PRIu64 " %016" PRIx64 "\n", c->name, c->buffers[i].name, bytes,
+           fnv1a(w.mapped[i], bytes));
+  }
+  if (code == EXIT_OK) {
+    printf("ok %s %" PRId64 "\n", c->name, took);
   }
   if (!*lost) {
     work_free(&w);

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Collects the GPU code that Mesa's driver makes of programs, as the driver prints it.
+
+The text is what `V3D_DEBUG=qpu,shaderdb` prints: an instruction a line, its word in hexadecimal and
+Mesa's text of it, and after a shader a line of statistics.  A shader for which several strategies
+were tried is printed once for each.
+"""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from daedalus.generator.cli.common import EXIT_FAILED, UserError
+from daedalus.generator.v3d import vkrun
+
+# The shader cache would keep the driver from compiling, and so from printing.
+ENVIRONMENT = {"V3D_DEBUG": "qpu,shaderdb", "MESA_SHADER_CACHE_DISABLE": "true"}
+
+
+def collect(device: vkrun.Device, cases: Mapping[str, str], folder: Path, target: Path) -> int:
+    """Writes target/<case>.qpu for every case that the driver compiles; returns how many.
+
+    Paths in the cases start at `folder`.  The first file, `driver.qpu`, has the driver's own
+    shaders.  The cases run, but what they compute is not looked at.
+    """
+    binary = vkrun.program(device.arch).resolve()
+    target.mkdir(parents=True, exist_ok=True)
+    left = dict(cases)
+    written = 0
+    while left:
+        # One stream for both, so that the driver's text stands behind the case's line.
+        done = subprocess.run(
+            [*device.prefix, str(binary), "--device", device.choose, "-"],
+            input="".join(left.values()),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, **device.environment, **ENVIRONMENT},
+            cwd=folder,
+        )
+        before = len(left)
+        for name, text in _by_case(done.stdout).items():
+            if "0x" in text:
+                (target / f"{name}.qpu").write_text(text)
+                written += name != "driver"
+            left.pop(name, None)
+        if len(left) == before:
+            tail = "\n".join(done.stdout.strip().splitlines()[-5:])
+            raise UserError(
+                f"vkrun on {device.name}: exit status {done.returncode}\n{tail}",
+                exit_code=EXIT_FAILED,
+            )
+    return written
+
+
+def _by_case(text: str) -> dict[str, str]:
+    """The driver's lines for each case; what comes before the first is the driver's own."""
+    name, found = "driver", dict[str, list[str]]()
+    for line in text.splitlines(keepends=True):
+        if line.startswith("case "):
+            name = line.split()[1]
+            found[name] = []
+        elif line.startswith(("0x", "MESA_SHADER", "SHADER-DB", "\n")):
+            found.setdefault(name, []).append(line)
+    return {name: "".join(lines) for name, lines in found.items()}
