@@ -18,16 +18,19 @@ from daedalus.generator.v3d import vkrun
 ENVIRONMENT = {"V3D_DEBUG": "qpu,shaderdb", "MESA_SHADER_CACHE_DISABLE": "true"}
 
 
-def collect(device: vkrun.Device, cases: Mapping[str, str], folder: Path, target: Path) -> int:
-    """Writes target/<case>.qpu for every case that the driver compiles; returns how many.
+def collect(
+    device: vkrun.Device, cases: Mapping[str, str], folder: Path, target: Path
+) -> dict[str, str]:
+    """Writes target/<case>.qpu for every case that the driver compiles.
 
-    Paths in the cases start at `folder`.  The first file, `driver.qpu`, has the driver's own
-    shaders.  The cases run, but what they compute is not looked at.
+    Returns why there is no code of a case, for those of which there is none.  Paths in the cases
+    start at `folder`.  Another file, `driver.qpu`, has the driver's own shaders.  The cases run,
+    but what they compute is not looked at.
     """
     binary = vkrun.program(device.arch).resolve()
     target.mkdir(parents=True, exist_ok=True)
     left = dict(cases)
-    written = 0
+    without: dict[str, str] = {}
     while left:
         # One stream for both, so that the driver's text stands behind the case's line.
         done = subprocess.run(
@@ -39,19 +42,20 @@ def collect(device: vkrun.Device, cases: Mapping[str, str], folder: Path, target
             env={**os.environ, **device.environment, **ENVIRONMENT},
             cwd=folder,
         )
-        before = len(left)
-        for name, text in _by_case(done.stdout).items():
-            if "0x" in text:
-                (target / f"{name}.qpu").write_text(text)
-                written += name != "driver"
-            left.pop(name, None)
-        if len(left) == before:
+        found = _by_case(done.stdout)
+        if not found.keys() & left.keys():
             tail = "\n".join(done.stdout.strip().splitlines()[-5:])
             raise UserError(
                 f"vkrun on {device.name}: exit status {done.returncode}\n{tail}",
                 exit_code=EXIT_FAILED,
             )
-    return written
+        for name, text in found.items():
+            left.pop(name, None)
+            if "\n0x" in text:
+                (target / f"{name}.qpu").write_text(text)
+            elif name in cases:
+                without[name] = f"the driver printed no code (exit status {done.returncode})"
+    return without
 
 
 def _by_case(text: str) -> dict[str, str]:

@@ -118,11 +118,12 @@ def half_storage(s: Sketch) -> list[Kernel]:
     s.identity()
     s.line(f"precise float a = float(x[item % {WORDS}u]);")
     s.line(f"precise float b = float(x[(item * {rng.choice((3, 5, 7))}u + 1u) % {WORDS}u]);")
-    # Both have at most 11 significant bits above 2^-4; a sum of two fits a half float as well.
+    # Both have at most 11 significant bits above 2^-4; a sum of two below 128 fits a half float as well.
     s.line("r[item] = a * b;")
-    s.line("packed[item] = packHalf2x16(vec2(a, b) + vec2(0.5)) ^ "
+    added, other = (rng.randrange(-63, 64) / 16.0 for _ in range(2))
+    s.line(f"packed[item] = packHalf2x16(vec2(a, b) + vec2({added})) ^ "
            "packHalf2x16(unpackHalf2x16(packHalf2x16(vec2(b, a))));")  # fmt: skip
-    s.line("h[item] = float16_t(max(a, b) + 1.0);")
+    s.line(f"h[item] = float16_t({rng.choice(('max', 'min'))}(a, b) + {other});")
     return [s.kernel()]
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Families of programs with integers in one invocation: operations, control flow, many values."""
 
+import math
+
 from daedalus.generator.v3d.corpus.model import Kernel
 from daedalus.generator.v3d.corpus.sketch import Sketch, random_words
 
@@ -117,29 +119,38 @@ def _switch(s: Sketch) -> None:
 
 
 def spilling(s: Sketch) -> list[Kernel]:
-    """More values alive at once than there are registers."""
-    s.input("a", random_words(s.rng, 256))
+    """More values alive at once than there are registers: the compiler has to put some aside.
+
+    A barrier, or a loop that uses all values in every turn, keeps it from loading them later.
+    """
+    rng = s.rng
+    s.input("a", random_words(rng, 256))
     s.identity()
     s.output("r", per_item=2)
-    n = s.rng.randrange(70, 110)
+    n = rng.randrange(62, 130)
+    step = rng.choice([k for k in range(3, n) if math.gcd(k, n) == 1])
     names = [f"v{k}" for k in range(n)]
     for k, name in enumerate(names):
         s.line(f"uint {name} = a[(item * {2 * k + 1}u + {k}u) & 255u];")
     s.line("uint sum = item;")
-    rounds = s.rng.randrange(2, 4)
-    step = s.rng.choice((7, 11, 13))
-    s.open(f"for (uint k = 0u; k < {rounds}u; ++k)")
-    # Each value depends on another of the last round, so that all stay alive.
-    for k, name in enumerate(names):
-        other = names[(k * step + 3) % n]
-        operator = s.rng.choice(("+", "^", "-"))
-        s.line(f"{name} = ({name} {operator} {other}) + (sum >> {k % 31}u);")
-    s.line(f"sum += {names[n // 2]} * 3u;")
-    s.close()
-    s.line(f"uint all_of_them = {' ^ '.join(names)};")
-    s.line(f"uint weighted = {' + '.join(f'{v} * {k + 1}u' for k, v in enumerate(names))};")
-    s.store("r", ["all_of_them", "weighted"])
+    turned = [names[k * step % n] for k in range(n)]
+    if rng.random() < 0.5:
+        s.open(f"for (uint k = 0u; k < (item & {rng.choice((1, 3))}u) + 1u; ++k)")
+        _use(s, turned)
+        s.close()
+    else:
+        s.line("barrier();")
+        s.line("memoryBarrierBuffer();")
+        _use(s, turned)
+        _use(s, names[::-1])
+    s.store("r", ["sum", " ^ ".join(rng.sample(names, 5))])
     return [s.kernel()]
+
+
+def _use(s: Sketch, names: list[str]) -> None:
+    factor = s.rng.choice((31, 33, 37))
+    for k, name in enumerate(names):
+        s.line(f"sum = sum * {factor}u + ({name} {s.rng.choice('^+-')} (sum >> {k % 31}u));")
 
 
 def private_arrays(s: Sketch) -> list[Kernel]:
