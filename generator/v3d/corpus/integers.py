@@ -79,9 +79,9 @@ def divergence(s: Sketch) -> list[Kernel]:
     _begin(s)
     s.output("r", per_item=2, initial=0xDEADBEEF)
     s.line("uint sum = 1u;")
-    s.values["u"].append("sum")
     if s.rng.random() < 0.5:
-        s.line(f"if (({s.pick('u')} % {s.rng.randrange(3, 9)}u) == 1u) return;")
+        s.line(f"if (({s.loaded[0]} % {s.rng.randrange(3, 9)}u) == 1u) return;")
+    s.values["u"].append("sum")
     _branch(s, s.rng.randrange(2, 5))
     _switch(s)
     s.store("r", ["sum", s.digest(2)])

@@ -25,11 +25,12 @@ def small_elements(s: Sketch) -> list[Kernel]:
     n = 128 * per_word
     for k in range(3):
         text = f"{'int' if signed else 'uint'}(a[(item * {k + 1}u + {k}u) % {n}u])"
-        s.let("i" if signed else "u", text)
+        name = s.let("i" if signed else "u", text)
+        s.loaded.append(f"uint({name})")
     s.mix(rng.randrange(3, 15))
     order = rng.choice(("item", f"item ^ {'1u' if s.items % 2 == 0 else '0u'}"))
     s.line(f"r[{order}] = {target}({s.let('u', s.digest(4))});")
-    s.store("wide", [s.pick("u")])
+    s.store("wide", [s.digest(2)])
     return [s.kernel()]
 
 
@@ -52,6 +53,7 @@ def vectors(s: Sketch) -> list[Kernel]:
     s.line(f"both = max(both, {second}) >> {rng.randrange(1, 9)}u;")
     for c in "xyzw"[:n]:
         s.values["u"].append(f"both.{c}")
+        s.loaded.append(f"{first}.{c}")
     s.mix(rng.randrange(2, 10))
     s.line(f"r[item] = both + uvec{n}({s.pick('u')});")
     s.line(f"pairs[item].both = {first}.yx;")
@@ -133,7 +135,7 @@ def several_kernels(s: Sketch) -> list[Kernel]:
         s.next_kernel()
         s.identity()
         s.line(f"uint total = {total};")
-        s.let("u", f"{source}[total - 1u - item]")
+        s.loaded.append(s.let("u", f"{source}[total - 1u - item]"))
         s.let("u", f"{source}[(item * {rng.choice((3, 5, 17))}u + 1u) % total]")
         s.mix(rng.randrange(2, 8))
         s.store(target, [s.digest()])

@@ -90,7 +90,7 @@ def shared_atomics(s: Sketch) -> list[Kernel]:
     s.close()
     s.line(f"if (local == 0u) word = {initial}u;")
     s.line("barrier();")
-    s.line(f"atomicAdd(bins[{s.pick('u')} % {bins}u], 1u + (local & 3u));")
+    s.line(f"atomicAdd(bins[({s.digest(2)}) % {bins}u], 1u + (local & 3u));")
     s.open(f"if ({s.operation('b')[1]})")
     s.line(f"atomic{operation}(word, {s.digest(3)});")
     s.close()
@@ -112,7 +112,12 @@ def buffer_atomics(s: Sketch) -> list[Kernel]:
         s.output(f"r{k}", fixed=words, initial=initial)
         scope = s.scope()
         s.mix(2)
-        s.line(f"atomic{operation}(r{k}[{s.pick('u')} % {words}u], {s.digest(3)});")
+        # One bit more or less at a time, lest a few invocations settle the result.
+        value = s.digest(3)
+        value = {"And": f"~(1u << (({value}) & 31u))", "Or": f"1u << (({value}) & 31u)"}.get(
+            operation, value
+        )
+        s.line(f"atomic{operation}(r{k}[{s.loaded[0]} % {words}u], {value});")
         s.leave(scope)
     signed = s.rng.choice(("Min", "Max"))
     s.output("least", "int", fixed=1)

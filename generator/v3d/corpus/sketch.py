@@ -68,6 +68,7 @@ class Sketch:
         self.functions: dict[str, str] = {}
         self.lines: list[str] = []
         self.values: dict[str, list[str]] = {"u": [], "i": [], "b": []}
+        self.loaded: list[str] = []  # values from inputs; every digest depends on one
         self.inputs: list[Input] = []
         self.outputs: list[Output] = []
         self.layout = "local_size_x = {}, local_size_y = {}, local_size_z = {}".format(*local)
@@ -168,7 +169,7 @@ class Sketch:
         """Values from an input of that many words, at the item's place and elsewhere."""
         for k in range(count):
             at = self.rng.choice((f"item + {k}u", f"item * {k + 1}u", f"(item ^ {k}u) + {k}u"))
-            self.let("u", f"{name}[({at}) % {words}u]")
+            self.loaded.append(self.let("u", f"{name}[({at}) % {words}u]"))
 
     def literal(self, kind: str) -> str:
         """A constant."""
@@ -220,8 +221,10 @@ class Sketch:
             del self.values[kind][n:]
 
     def digest(self, last: int = 8) -> str:
-        """An expression that depends on the last values of every kind."""
-        parts = self.values["u"][-last:]
+        """An expression that depends on the last values of every kind, and on an input."""
+        parts = list(self.values["u"][-last:])
+        loaded = [v for v in self.loaded if v not in parts]
+        parts += [f"{self.rng.choice(loaded)} * 0x85ebca6bu"] if loaded else []
         parts += [f"uint({v}) * 0x9e3779b9u" for v in self.values["i"][-last:]]
         parts += [f"(uint({v}) << {k % 32})" for k, v in enumerate(self.values["b"][-last:])]
         return " ^ ".join(parts)
@@ -251,7 +254,7 @@ class Sketch:
 
     def next_kernel(self) -> None:
         """Begins another shader on the same buffers."""
-        self.lines, self.functions = [], {}
+        self.lines, self.functions, self.loaded = [], {}, []
         self.values = {"u": [], "i": [], "b": []}
 
     def program(

@@ -56,7 +56,7 @@ def ballot(s: Sketch) -> list[Kernel]:
     _whole(s)
     _begin(s, "ballot")
     s.output("r", per_item=5)
-    condition = s.rng.choice((f"({s.pick('u')} & 1u) == 0u", s.operation("b")[1]))
+    condition = s.rng.choice((f"(({s.digest(2)}) & 1u) == 0u", f"{s.loaded[0]} < {s.loaded[1]}"))
     s.line(f"uvec4 mask = subgroupBallot({condition});")
     s.let("u", "mask.x")
     s.let("u", "subgroupBallotBitCount(mask)")
@@ -66,8 +66,8 @@ def ballot(s: Sketch) -> list[Kernel]:
     own = s.values["u"][-5:]
     s.let("u", "mask.x == 0u ? 99u : subgroupBallotFindLSB(mask) + 32u * "
                "subgroupBallotFindMSB(mask)")  # fmt: skip
-    s.let("u", f"subgroupBroadcast({s.pick('u')}, {s.rng.randrange(SIZE)}u)")
-    s.let("u", f"subgroupBroadcastFirst({s.pick('u')})")
+    s.let("u", f"subgroupBroadcast({s.digest(1)}, {s.rng.randrange(SIZE)}u)")
+    s.let("u", f"subgroupBroadcastFirst({s.digest(1)})")
     s.let("u", "gl_SubgroupLtMask.x + (gl_SubgroupGeMask.x << 1) + gl_SubgroupEqMask.x")
     s.line("uint inner = 0u;")
     s.open(f"if ((lane % {s.rng.randrange(2, 6)}u) == 1u)")
@@ -85,7 +85,7 @@ def shuffle(s: Sketch) -> list[Kernel]:
     s.output("r", per_item=2)
     for _ in range(s.rng.randrange(2, 7)):
         delta = s.rng.randrange(1, SIZE)
-        value = s.pick("u")
+        value = s.digest(1)
         s.let("u", s.rng.choice((
             f"subgroupShuffle({value}, {s.rng.randrange(SIZE)}u)",
             f"subgroupShuffle({value}, ({s.pick('u')}) & 15u)",
@@ -108,7 +108,7 @@ def quads(s: Sketch) -> list[Kernel]:
     _begin(s, "quad")
     s.output("r", per_item=2)
     for _ in range(s.rng.randrange(2, 6)):
-        value = s.pick("u")
+        value = s.digest(1)
         s.let("u", s.rng.choice((
             f"subgroupQuadBroadcast({value}, {s.rng.randrange(4)}u)",
             f"subgroupQuadSwapHorizontal({value})",
@@ -125,7 +125,8 @@ def tallies(s: Sketch) -> list[Kernel]:
     s.features.add("atomics")
     _begin(s, "ballot", "vote")
     s.values["u"].remove("lane")
-    del s.values["u"][2:], s.values["i"][:], s.values["b"][:]  # some may depend on the lane
+    # Some of these may depend on the lane.
+    del s.values["u"][2:], s.values["i"][:], s.values["b"][:], s.loaded[:]
     s.load("a", 256)
     s.output("r", per_group=2)
     s.declarations.append("shared uint tally[2];")
@@ -134,7 +135,7 @@ def tallies(s: Sketch) -> list[Kernel]:
         s.line("tally[1] = 0u;")
     s.line("barrier();")
     s.mix(2, "u")
-    condition = f"({s.pick('u')} & {1 << s.rng.randrange(4)}u) != 0u"
+    condition = f"(({s.digest(2)}) & {1 << s.rng.randrange(4)}u) != 0u"
     s.line(f"uint count = subgroupBallotBitCount(subgroupBallot({condition}));")
     s.line("if (subgroupElect()) atomicAdd(tally[0], count);")
     s.line(f"if (subgroupAny({condition}) && {condition}) atomicAdd(tally[1], local + 1u);")
