@@ -109,14 +109,14 @@ def _build(source: Path, folder: Path, compilers: dict[str, str]) -> None:
     machine = folder / "machine.ini"
     lines = [f"{language} = '{program}'" for language, program in compilers.items()]
     machine.write_text("\n".join(["[binaries]", *lines, ""]))
+    files: list[str | Path] = ["--native-file", machine]
     # Mesa runs the Python that runs meson, and finds what is installed beside it.
     path = f"{python.parent}{os.pathsep}{os.environ.get('PATH', '')}"
     environment = {k: v for k, v in os.environ.items() if k not in ("CFLAGS", "CXXFLAGS")}
     environment["PATH"] = path
     say("configuring Mesa's driver for this machine")
     run(
-        [python, "-m", "mesonbuild.mesonmain", "setup", work, source, *_OPTIONS]
-        + ["--native-file", machine],
+        [python, "-m", "mesonbuild.mesonmain", "setup", work, source, *_OPTIONS, *files],
         what="configuring Mesa",
         env=environment,
         log=folder / "configure.log",

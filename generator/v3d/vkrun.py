@@ -131,7 +131,7 @@ def run_cases(
         fresh = read_outcomes(done.stdout)
         if log is not None:
             log.write_text(said)
-        if done.returncode in (2, EXIT_MISSING) and not fresh or not fresh:
+        if not fresh:
             raise UserError(
                 f"vkrun on {device.name}: exit status {done.returncode}\n{done.stderr.strip()}",
                 "see docs/testing-without-a-pi.md",

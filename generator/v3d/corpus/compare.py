@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from daedalus.generator.v3d.corpus import precision
-from daedalus.generator.v3d.corpus.model import Bounded, ExactFloat, Output, Program
+from daedalus.generator.v3d.corpus.commands import Commands
+from daedalus.generator.v3d.corpus.model import Bounded, Exact, ExactFloat, Program, Rule
 from daedalus.generator.v3d.corpus.plans import sizes
 
 Words = NDArray[np.uint32]
@@ -32,7 +33,7 @@ class Difference:
         )
 
 
-def read_buffers(program: Program, file: Path) -> dict[str, Words]:
+def read_buffers(program: Program | Commands, file: Path) -> dict[str, Words]:
     """The buffers of a case, as vkrun wrote them."""
     data = np.fromfile(file, dtype="<u4")
     found, at = {}, 0
@@ -45,30 +46,38 @@ def read_buffers(program: Program, file: Path) -> dict[str, Words]:
 
 
 def compare(
-    program: Program, expected: dict[str, Words], found: dict[str, Words]
+    program: Program | Commands, expected: dict[str, Words], found: dict[str, Words]
 ) -> list[Difference]:
     """Differences beyond the rules; inputs must be as they were.
 
     Bounded results are compared with the true value, and so are those of the device compared with.
     """
-    rules = {f"{o.name}-{s}": o for s in range(len(program.shapes)) for o in program.outputs}
     differences = []
     for name, words in found.items():
-        output = rules.get(name)
-        if output is not None and isinstance(output.rule, Bounded):
-            differences += _bounded(program, name, output.rule, words)
-            differences += _bounded(program, f"{name} of the other device", output.rule,
-                                    expected[name])  # fmt: skip
+        rule = _rule(program, name)
+        if isinstance(program, Program) and isinstance(rule, Bounded):
+            differences += _bounded(program, name, rule, words)
+            differences += _bounded(program, f"{name} expected", rule, expected[name])
             continue
         differs = words != expected[name]
-        if output is not None and isinstance(output.rule, ExactFloat):
+        if isinstance(rule, ExactFloat):
             differs &= ((words | expected[name]) & 0x7FFFFFFF) != 0
         differences += _first(program, name, differs, expected[name], words)
     return differences
 
 
+def _rule(program: Program | Commands, buffer: str) -> Rule:
+    """An output is named after the shape that it is of: `r-0`."""
+    outputs = program.outputs if isinstance(program, Program) else ()
+    return next((o.rule for o in outputs if o.name == buffer.rpartition("-")[0]), Exact())
+
+
 def _first(
-    program: Program, name: str, differs: NDArray[np.bool_], expected: Words, found: Words
+    program: Program | Commands,
+    name: str,
+    differs: NDArray[np.bool_],
+    expected: Words,
+    found: Words,
 ) -> list[Difference]:
     at = np.flatnonzero(differs)
     if not len(at):
@@ -95,8 +104,3 @@ def _bounded(program: Program, name: str, rule: Bounded, words: Words) -> list[D
                 Difference(program.name, name, at_word, wanted, repr(got[at]), len(wrong))
             )
     return differences
-
-
-def bounded_outputs(program: Program) -> list[Output]:
-    """The outputs that are compared with true values."""
-    return [o for o in program.outputs if isinstance(o.rule, Bounded)]

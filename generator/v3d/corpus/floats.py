@@ -118,7 +118,7 @@ def half_storage(s: Sketch) -> list[Kernel]:
     s.identity()
     s.line(f"precise float a = float(x[item % {WORDS}u]);")
     s.line(f"precise float b = float(x[(item * {rng.choice((3, 5, 7))}u + 1u) % {WORDS}u]);")
-    # Both have at most 11 significant bits above 2^-4; a sum of two below 128 fits a half float as well.
+    # All are multiples of 2^-4 below 128, which a half float holds.
     s.line("r[item] = a * b;")
     added, other = (rng.randrange(-63, 64) / 16.0 for _ in range(2))
     s.line(f"packed[item] = packHalf2x16(vec2(a, b) + vec2({added})) ^ "

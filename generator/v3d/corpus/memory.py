@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Families of programs about memory: element sizes, vectors, uniforms, constants, several kernels."""
+"""Families of programs about memory: element sizes, vectors, uniforms, constants, kernels in turn."""
 
 import struct
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from daedalus.generator import native
 from daedalus.generator.cli.common import EXIT_MISSING, UserError, run
+from daedalus.generator.v3d.corpus.commands import Commands
 from daedalus.generator.v3d.corpus.model import Kernel, Program
 
 
-def materialise(programs: Iterable[Program], folder: Path) -> dict[str, str]:
+def materialise(programs: Iterable[Program | Commands], folder: Path) -> dict[str, str]:
     """Writes shaders and input data into a folder; returns the cases' text by program name.
 
     A shader that is there already is not compiled again.
@@ -29,7 +30,7 @@ def materialise(programs: Iterable[Program], folder: Path) -> dict[str, str]:
     with ThreadPoolExecutor(int(native.JOBS)) as pool:
         list(pool.map(lambda s: _compile(*s), shaders))
     for p in everything:
-        for i in p.inputs:
+        for i in p.inputs if isinstance(p, Program) else ():
             (folder / f"{p.name}.{i.name}.bin").write_bytes(i.data)
     return {p.name: case(p) for p in everything}
 
@@ -49,9 +50,11 @@ def _compile(kernel: Kernel, base: Path) -> None:
     fresh.replace(target)
 
 
-def case(program: Program) -> str:
+def case(program: Program | Commands) -> str:
     """A program as a case of a plan; its files have the names that `materialise` gives them."""
     p = program
+    if isinstance(p, Commands):
+        return "\n".join([*p.lines, ""])
     lines = [f"case {p.name}"]
     if p.subgroup:
         lines.append(f"needs subgroup {p.subgroup}")
@@ -81,7 +84,7 @@ def _whole(size: int) -> int:
     return (size + 3) // 4 * 4
 
 
-def sizes(program: Program) -> list[tuple[str, int]]:
+def sizes(program: Program | Commands) -> list[tuple[str, int]]:
     """The buffers of a program's case in order, with their sizes in bytes."""
     words = [w.split() for w in case(program).splitlines()]
     return [(w[1], int(w[2])) for w in words if w[0] == "buffer"]

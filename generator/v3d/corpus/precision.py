@@ -29,7 +29,8 @@ class Operation:
 def ulp(value: Floats) -> Floats:
     """The distance of the two floats around a value, or around the nearest normal one."""
     magnitude = np.maximum(np.abs(value), 2.0**-126)
-    return np.exp2(np.floor(np.log2(magnitude)) - 23)
+    distance: Floats = np.exp2(np.floor(np.log2(magnitude)) - 23)
+    return distance
 
 
 def _log_error(x: Floats, true: Floats) -> Floats:

@@ -9,7 +9,7 @@ earlier ones; every operation is defined for all operands (divisors are not zero
 import random
 import struct
 
-from daedalus.generator.v3d.corpus.model import Input, Kernel, Output, Program, Rule
+from daedalus.generator.v3d.corpus.model import Exact, Input, Kernel, Output, Program, Rule
 
 LOCAL_SIZES = (
     (1, 1, 1), (8, 1, 1), (16, 1, 1), (24, 1, 1), (32, 1, 1), (64, 1, 1), (100, 1, 1), (256, 1, 1),
@@ -57,9 +57,7 @@ _TYPES = {"u": "uint", "i": "int", "b": "bool"}
 class Sketch:
     """A shader in the making."""
 
-    def __init__(
-        self, rng: random.Random, local: tuple[int, int, int], features: set[str]
-    ) -> None:
+    def __init__(self, rng: random.Random, local: tuple[int, int, int], features: set[str]) -> None:
         self.rng = rng
         self.local = local
         self.features = features
@@ -106,7 +104,9 @@ class Sketch:
 
     # ---- buffers ----
 
-    def input(self, name: str, data: bytes, element: str = "uint", *, uniform: bool = False) -> None:
+    def input(
+        self, name: str, data: bytes, element: str = "uint", *, uniform: bool = False
+    ) -> None:
         """A buffer to read: `name`[...] of `element`."""
         binding = len(self.inputs) + len(self.outputs)
         self.inputs.append(Input(name, binding, data, uniform))
@@ -136,11 +136,9 @@ class Sketch:
     ) -> None:
         """A buffer to write, see `Output`; the sizes are in 32-bit words whatever the element."""
         binding = len(self.inputs) + len(self.outputs)
-        sizes = {"per_item": per_item, "per_group": per_group, "fixed": fixed}
-        buffer = Output(name, binding, **sizes, initial=initial)
-        if rule is not None:
-            buffer = Output(name, binding, **sizes, initial=initial, rule=rule)
-        self.outputs.append(buffer)
+        self.outputs.append(
+            Output(name, binding, per_item, per_group, fixed, initial, rule or Exact())
+        )
         self.declarations.append(
             f"layout(binding = {binding}, std430) {qualifier} buffer Block_{name} "
             f"{{ {element} {name}[]; }};"
@@ -149,7 +147,7 @@ class Sketch:
     # ---- values ----
 
     def identity(self) -> None:
-        """`item`, the invocation's number in the dispatch, `local` in the workgroup, and `group`."""
+        """`item`, the invocation's number in the dispatch, `local`, in the workgroup; `group`."""
         self.line("uint local = gl_LocalInvocationIndex;")
         self.line(
             "uint group = (gl_WorkGroupID.z * gl_NumWorkGroups.y + gl_WorkGroupID.y) * "

@@ -39,8 +39,8 @@ def vote(s: Sketch) -> list[Kernel]:
         condition = s.rng.choice(
             (s.operation("b")[1], f"{s.pick('u')} > {threshold}u", f"lane < {s.rng.randrange(18)}u")
         )
-        text = s.rng.choice((f"subgroupAll({condition})", f"subgroupAny({condition})",
-                             f"subgroupAllEqual({s.pick('u')} & {s.rng.randrange(4)}u)"))  # fmt: skip
+        same = f"subgroupAllEqual({s.pick('u')} & {s.rng.randrange(4)}u)"
+        text = s.rng.choice((f"subgroupAll({condition})", f"subgroupAny({condition})", same))
         s.line(f"bits |= uint({text}) << {k};")
     s.open(f"if ((lane & {s.rng.randrange(1, 16)}u) != 0u)")
     s.line(f"bits |= uint(subgroupAny({s.pick('u')} > 0x10000u)) << 10;")
