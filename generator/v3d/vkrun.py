@@ -66,10 +66,11 @@ def lavapipe(vector_bits: int = 512) -> Device:
     return Device(f"lavapipe-{vector_bits}", "host", (), environment, "llvmpipe")
 
 
-def v3dv_arm64(preload: Path) -> Device:
+def v3dv_arm64(preload: Path, launcher: Sequence[str] = ()) -> Device:
     """Debian's driver, through the preloaded library that gives it a device.
 
     On a machine that is no ARM it runs under qemu-aarch64, and the library is one for arm64.
+    `launcher` is put before all, as the program that serves the device.
     """
     found = driver.arm64()
     environment = {"VK_ICD_FILENAMES": str(found.icd)}
@@ -80,18 +81,19 @@ def v3dv_arm64(preload: Path) -> Device:
     else:
         qemu = native.tool("qemu-aarch64")
         prefix = (qemu, "-L", str(found.folder), "-E", f"LD_PRELOAD={preload}")
-    return Device("v3dv-arm64", "aarch64", prefix, environment, "v3dv")
+    return Device("v3dv-arm64", "aarch64", (*launcher, *prefix), environment, "v3dv")
 
 
-def v3dv_native(preload: Path) -> Device:
+def v3dv_native(preload: Path, launcher: Sequence[str] = ()) -> Device:
     """The driver built for this machine, through the preloaded library that gives it a device."""
     found = driver.built()
     if found is None:
         raise UserError(
             "v3dv is not built for this machine", "./daedalus setup --v3dv --native", EXIT_MISSING
         )
-    environment = {"VK_ICD_FILENAMES": str(found.icd), "LD_PRELOAD": str(preload)}
-    return Device("v3dv-native", "host", (), environment, "v3dv")
+    environment = {"VK_ICD_FILENAMES": str(found.icd)}
+    prefix = (*launcher, "env", f"LD_PRELOAD={preload}")
+    return Device("v3dv-native", "host", prefix, environment, "v3dv")
 
 
 def run_cases(

@@ -107,7 +107,7 @@ def transfers(rng: random.Random) -> tuple[list[Kernel], list[str]]:
     return [], _transfers(rng, "copy", "fill", "update")
 
 
-def dependent(rng: random.Random) -> tuple[list[Kernel], list[str]]:
+def chained(rng: random.Random) -> tuple[list[Kernel], list[str]]:
     """Dispatches that read what the one before wrote, with a copy among them."""
     groups = rng.randrange(1, 40)
     size = 4 * _LOCAL * groups
@@ -179,7 +179,7 @@ def indirect(rng: random.Random) -> tuple[list[Kernel], list[str]]:
 
 FAMILIES: dict[str, Callable[[random.Random], tuple[list[Kernel], list[str]]]] = {
     f.__name__: f
-    for f in (copies, fills, transfers, dependent, base, pushes, submissions, indirect)
+    for f in (copies, fills, transfers, chained, base, pushes, submissions, indirect)
 }
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Families of programs about memory: element sizes, vectors, uniforms, constants, kernels in turn."""
+"""Families of programs about memory: sizes, vectors, uniforms, constants, kernels in turn."""
 
 import struct
 
