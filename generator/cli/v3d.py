@@ -1,29 +1,61 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`daedalus v3d`: the GPU of a Raspberry Pi 5 without one; a group of verbs, one module each."""
+"""`daedalus v3d`: the toolkit for V3D 7.1, the GPU of a Raspberry Pi 5."""
 
-import importlib
+import os
+import sys
+from pathlib import Path
 
 import click
 
-# Verb -> module `v3d_<verb>` of this package that defines the command `command`.
-VERBS = ("corpus",)
+from daedalus.generator.cli.progress import progress
+from daedalus.generator.v3d import tools
 
 
-class Verbs(click.Group):
-    """Loads a verb's module only when it is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(VERBS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in VERBS:
-            return None
-        module = importlib.import_module(f"daedalus.generator.cli.v3d_{cmd_name}")
-        command = module.command
-        assert isinstance(command, click.Command)
-        return command
-
-
-@click.group(name="v3d", cls=Verbs)
+@click.group(name="v3d", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """Works with the GPU of a Raspberry Pi 5 (V3D 7.1) on any machine."""
+    """Assembles, checks and runs code for V3D 7.1, the GPU of a Raspberry Pi 5, without one.
+
+    asm, dis, check and exec are the C program daedalus-v3d, which is built on first use; they read
+    standard input where no file is named, so that they work in a pipe.
+    """
+
+
+def _become(argv: list[str], environment: dict[str, str] | None = None) -> None:
+    """Runs a program in this one's place: its signals, pipes and exit status are the caller's."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execve(argv[0], argv, {**os.environ, **(environment or {})})
+
+
+def _pass_on(name: str, what: str) -> None:
+    settings = {"ignore_unknown_options": True, "help_option_names": []}
+
+    @command.command(name, help=what, context_settings=settings)  # type: ignore[arg-type]
+    @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+    def passed(arguments: tuple[str, ...]) -> None:
+        with progress(quiet=True):
+            program = tools.program()
+        _become([str(program), name, *arguments])
+
+
+_pass_on("asm", "Assembles text: prints the words in hex, one a line.")
+_pass_on("dis", "Disassembles words in hex, one a line.")
+_pass_on("check", "Validates a program: whether it keeps the rules of docs/v3d-rules.md.")
+_pass_on("exec", "Runs a program on the simulator, with buffers from files.")
+
+
+@command.command("run", context_settings={"ignore_unknown_options": True})
+@click.option("--profile", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="Board to simulate: settings over those of runtime/v3d/profiles/pi5.profile.")
+@click.option("--strict", is_flag=True, help="End jobs that break a rule of docs/v3d-rules.md.")
+@click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
+def run(profile: Path | None, strict: bool, argv: tuple[str, ...]) -> None:
+    """Runs PROGRAM... on a simulated V3D 7.1 device.
+
+    The program finds /dev/dri/renderD128, by libdrm or by itself, and through Mesa's driver v3dv a
+    Vulkan device.  A program for this machine gets the v3dv that `setup --v3dv --native` built; one
+    for arm64 runs under qemu with Debian's own.  Its exit status is this command's.
+    """  # fmt: skip
+    with progress():
+        words, environment = tools.on_device(argv, profile=profile, strict=strict)
+    _become(words, environment)

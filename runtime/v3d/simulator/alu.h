@@ -16,14 +16,14 @@ typedef uint16_t daedalus_v3d_lanes;
 typedef struct daedalus_v3d_lane_state {
   uint32_t rtop[DAEDALUS_V3D_LANES]; /**< what multop leaves to umul24. */
   daedalus_v3d_lanes flag_a, flag_b; /**< as before the instruction. */
-  daedalus_v3d_lanes popped_a;       /**< flpop: the A that it restores. */
+  daedalus_v3d_lanes popped_a;       /**< flpop leaves here what A is after it. */
   daedalus_v3d_lanes active;         /**< lanes with multisample flags. */
   /** Lanes whose condition holds, of the operation being run: takes part in ballot and the like. */
   daedalus_v3d_lanes participating;
   uint32_t msf[DAEDALUS_V3D_LANES];
   uint32_t link;
   uint32_t tidx;
-  uint32_t barrier_config; /**< what barrierid reads. */
+  uint32_t barrier_config[DAEDALUS_V3D_LANES]; /**< what barrierid reads. */
   uint8_t nnmode;          /**< 0 uu, 1 su, 2 us, 3 ss. */
   const daedalus_v3d_profile *profile;
 } daedalus_v3d_lane_state;
@@ -55,5 +55,17 @@ typedef void daedalus_v3d_pack_fn(uint32_t *restrict out, const uint32_t *restri
                                   const uint32_t *restrict result,
                                   const daedalus_v3d_profile *profile);
 daedalus_v3d_pack_fn *daedalus_v3d_pack_of(unsigned pack);
+
+/** The host's floating-point modes. */
+typedef struct daedalus_v3d_float_modes {
+  uint64_t bits;
+} daedalus_v3d_float_modes;
+
+/**
+ * Puts the calling thread into the modes that execute, unpack and pack functions take for granted
+ * (to nearest even, denormals kept, no traps) and returns those it was in, for _end() to restore.
+ */
+daedalus_v3d_float_modes daedalus_v3d_float_begin(void);
+void daedalus_v3d_float_end(daedalus_v3d_float_modes before);
 
 #endif

@@ -207,7 +207,7 @@ typedef struct daedalus_v3d_branch {
 
 typedef struct daedalus_v3d_instruction {
   uint8_t is_branch; /**< 1: branch is valid, all else 0. */
-  uint8_t reserved;
+  uint8_t reserved[3];
   uint16_t signals; /**< DAEDALUS_V3D_SIGNAL_* */
   daedalus_v3d_dest signal_dest;
   daedalus_v3d_alu add;
@@ -241,8 +241,18 @@ int daedalus_v3d_small_immediate_index(uint32_t bits);
  */
 const char *daedalus_v3d_pack(const daedalus_v3d_instruction *instruction, uint64_t *word);
 
-/** The instruction of a word into *instruction.  NULL, or the reason why the word is illegal. */
+/**
+ * The instruction of a word into *instruction.  NULL, or the reason (as above) why the word is
+ * illegal; *instruction means nothing then.
+ */
 const char *daedalus_v3d_unpack(uint64_t word, daedalus_v3d_instruction *instruction);
+
+/**
+ * fadd and faddnf share a code, and so do fmin and fmax: which of the two it is says the order of
+ * the sources.  Puts those of *alu into the order that its operation needs; pack() refuses the
+ * other one.  Results do not depend on it.  Other operations stay as they are.
+ */
+void daedalus_v3d_order_sources(daedalus_v3d_alu *alu);
 
 /** nop; nop. */
 daedalus_v3d_instruction daedalus_v3d_nop(void);

@@ -28,6 +28,13 @@ typedef struct daedalus_v3d_program_mode {
   daedalus_v3d_strictness strictness;
   unsigned threads;    /**< a QPU: 2 (64 registers) or 4 (32 registers). */
   bool single_segment; /**< the next thread switch ends the program. */
+  /**
+   * The words of its uniform stream, or NULL where they are not known.  How many words a TMU lookup
+   * returns depends on a config word, which may be a uniform; without it what holds for all
+   * configs is accepted.
+   */
+  const uint32_t *uniforms;
+  size_t n_uniforms;
 } daedalus_v3d_program_mode;
 
 typedef struct daedalus_v3d_finding {

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The C programs of runtime/v3d: building them, and running others on the simulated device."""
+
+import shutil
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+
+from daedalus.generator import native
+from daedalus.generator.cli.common import EXIT_MISSING, UserError
+from daedalus.generator.v3d import driver
+
+_ELF_MACHINES = {62: "x86-64", 183: "aarch64"}
+
+
+def program() -> Path:
+    """Builds daedalus-v3d (assembler, disassembler, validator) unless it is there."""
+    return native.build_library("host", targets=("daedalus-v3d",)) / "runtime/v3d/daedalus-v3d"
+
+
+def device() -> Path:
+    """Builds daedalus-v3d-device, which simulates the device, unless it is there."""
+    folder = native.build_library("host", targets=("daedalus-v3d-device",))
+    return folder / "runtime/v3d/device/daedalus-v3d-device"
+
+
+def preload(arch: str) -> Path:
+    """Builds the library that gives programs the device; `arch` as in native.py."""
+    folder = native.build_library(arch, targets=("daedalus-v3d-preload",))
+    return folder / "runtime/v3d/device/libdaedalus-v3d-preload.so"
+
+
+def machine_of(path: Path) -> str:
+    """The processor that a program is for: "x86-64", "aarch64", or "" where it is no ELF file.
+
+    A script is what its interpreter is, which is a program of this machine.
+    """
+    with path.open("rb") as f:
+        header = f.read(20)
+    if len(header) < 20 or header[:4] != b"\x7fELF" or header[5] != 1:
+        return ""
+    return _ELF_MACHINES.get(struct.unpack_from("<H", header, 18)[0], "another processor")
+
+
+def on_device(
+    argv: Sequence[str], *, profile: Path | None = None, strict: bool = False
+) -> tuple[list[str], dict[str, str]]:
+    """What to run, and with which additions to the environment, for argv to have the device."""
+    found = shutil.which(argv[0])
+    if found is None:
+        raise UserError(f"there is no program {argv[0]}", "name a file, or a program of the PATH")
+    machine = machine_of(Path(found))
+    foreign = machine == "aarch64" and not native.is_arm()
+    if machine == "another processor" or (machine == "x86-64" and native.is_arm()):
+        raise UserError(f"{found} is for {machine}", "it cannot run here")
+    words = [str(device())]
+    if profile is not None:
+        words += ["--profile", str(profile)]
+    if strict:
+        words.append("--strict")
+    words += ["--preload", str(preload("aarch64" if foreign else "host"))]
+    environment = {}
+    if foreign:
+        stock = driver.arm64()
+        environment["VK_ICD_FILENAMES"] = str(stock.icd)
+        words += ["--qemu", native.tool("qemu-aarch64"), "--sysroot", str(stock.folder)]
+    elif (own := driver.built()) is not None:
+        environment["VK_ICD_FILENAMES"] = str(own.icd)
+    return [*words, "--run", "--", found, *argv[1:]], environment

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "simulator/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *daedalus_v3d_memory_begin(v3d_memory *memory, const daedalus_v3d_buffer *buffers,
+                                      size_t n_buffers, bool keep) {
+  uint64_t end = 0;
+  memory->buffers = buffers;
+  memory->n_buffers = 0;
+  memory->n_saved = 0;
+  memory->keep = keep;
+  if (n_buffers > UINT32_MAX || (n_buffers && !buffers))
+    return "the buffers are missing";
+  for (size_t i = 0; i < n_buffers; i++) {
+    if (buffers[i].address < end)
+      return "the buffers are not sorted by address, or overlap";
+    end = (uint64_t)buffers[i].address + buffers[i].size;
+    if (end > (uint64_t)1 << 32)
+      return "a buffer exceeds the address space";
+    if (buffers[i].size && !buffers[i].data)
+      return "a buffer has no memory behind it";
+  }
+  memory->n_buffers = n_buffers;
+  return NULL;
+}
+
+void daedalus_v3d_memory_free(v3d_memory *memory) {
+  free(memory->where);
+  free(memory->saved);
+  free(memory->copies);
+  *memory = (v3d_memory){0};
+}
+
+size_t daedalus_v3d_memory_search(const v3d_memory *memory, uint32_t address) {
+  size_t low = 0, high = memory->n_buffers;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    const daedalus_v3d_buffer *buffer = &memory->buffers[middle];
+    if ((uint64_t)buffer->address + buffer->size <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static bool grow(v3d_memory *memory) {
+  if (!memory->where) {
+    memory->where = calloc((size_t)1 << (32 - V3D_LINE_BITS), sizeof *memory->where);
+    if (!memory->where)
+      return false;
+  }
+  if (memory->n_saved < memory->capacity)
+    return true;
+  size_t capacity = memory->capacity ? 2 * memory->capacity : 64;
+  uint32_t *saved = realloc(memory->saved, capacity * sizeof *saved);
+  if (!saved)
+    return false;
+  memory->saved = saved;
+  uint8_t *copies = realloc(memory->copies, capacity * V3D_LINE_BYTES);
+  if (!copies)
+    return false;
+  memory->copies = copies;
+  memory->capacity = capacity;
+  return true;
+}
+
+/* What of a line lies in buffers; the rest of the copy is never looked at. */
+static void copy_line(const v3d_memory *memory, uint32_t line, uint8_t *copy) {
+  uint32_t address = line << V3D_LINE_BITS;
+  uint64_t end = (uint64_t)address + V3D_LINE_BYTES;
+  for (size_t i = daedalus_v3d_memory_search(memory, address); i < memory->n_buffers; i++) {
+    const daedalus_v3d_buffer *buffer = &memory->buffers[i];
+    if (buffer->address >= end)
+      break;
+    uint32_t from = buffer->address > address ? buffer->address : address;
+    uint64_t to = (uint64_t)buffer->address + buffer->size;
+    if (to > end)
+      to = end;
+    memcpy(copy + (from - address), (const uint8_t *)buffer->data + (from - buffer->address),
+           (size_t)(to - from));
+  }
+}
+
+bool daedalus_v3d_memory_save(v3d_memory *memory, uint32_t address, uint32_t size) {
+  uint32_t last = (uint32_t)(((uint64_t)address + size - 1) >> V3D_LINE_BITS);
+  for (uint32_t line = address >> V3D_LINE_BITS; line <= last; line++) {
+    if (daedalus_v3d_memory_is_saved(memory, line))
+      continue;
+    if (!grow(memory))
+      return false;
+    copy_line(memory, line, memory->copies + memory->n_saved * V3D_LINE_BYTES);
+    memory->saved[memory->n_saved] = line;
+    memory->where[line] = (uint32_t)memory->n_saved++;
+  }
+  return true;
+}
+
+bool daedalus_v3d_memory_image(const v3d_memory *memory, uint32_t address, uint32_t size,
+                               uint32_t *hint, void *value, bool *stale) {
+  const daedalus_v3d_buffer *buffer = daedalus_v3d_memory_find(memory, address, size, hint);
+  *stale = false;
+  if (!buffer)
+    return false;
+  const uint8_t *now = (const uint8_t *)buffer->data + (address - buffer->address);
+  uint32_t line = address >> V3D_LINE_BITS;
+  if (!daedalus_v3d_memory_is_saved(memory, line)) {
+    memcpy(value, now, size);
+    return true;
+  }
+  const uint8_t *then = memory->copies + (size_t)memory->where[line] * V3D_LINE_BYTES +
+                        (address & (V3D_LINE_BYTES - 1));
+  memcpy(value, then, size);
+  *stale = memcmp(then, now, size) != 0;
+  return true;
+}

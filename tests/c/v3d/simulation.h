@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Runs programs given as text, for the tests of the simulator. */
+#ifndef DAEDALUS_TESTS_SIMULATION_H
+#define DAEDALUS_TESTS_SIMULATION_H
+
+#include <daedalus/v3d/simulate.h>
+
+/** Device addresses of what a test uses. */
+enum { CODE = 0x00010000, UNIFORMS = 0x00020000, DATA = 0x00100000, OUT = 0x00200000 };
+enum { CODE_BYTES = 4096, UNIFORM_BYTES = 1024, DATA_BYTES = 16384, OUT_BYTES = 65536 };
+
+/** What follows a program's work: the last thread switch, and the end. */
+#define END             \
+  "nop ; nop ; thrsw\n" \
+  "nop ; nop ; thrsw\n" \
+  "nop ; nop\n"         \
+  "nop ; nop\n"         \
+  "nop ; nop ; thrsw\n" \
+  "nop ; nop\n"         \
+  "nop ; nop\n"
+
+/** A machine with its memory: code, uniforms, and two buffers. */
+typedef struct simulation {
+  daedalus_v3d_machine *machine;
+  daedalus_v3d_job job; /**< 1 batch of 16 invocations to begin with. */
+  daedalus_v3d_report report;
+  daedalus_v3d_buffer buffers[4];
+  uint64_t code[CODE_BYTES / 8];
+  uint32_t uniforms[UNIFORM_BYTES / 4];
+  uint32_t data[DATA_BYTES / 4];
+  uint32_t out[OUT_BYTES / 4];
+} simulation;
+
+/** A machine by *profile (NULL: the default), memory zeroed. Ends the test program on failure. */
+simulation *simulation_create(const daedalus_v3d_profile *profile);
+void simulation_destroy(simulation *s);
+
+/** Assembles text, and puts code and its `.uniform` words in place. Ends the program on mistakes.
+ */
+void simulation_load(simulation *s, const char *text);
+
+/** n groups of size invocations; cfg[3] and cfg[4] as Mesa fills them in, per groups together. */
+void simulation_shape(simulation *s, unsigned n, unsigned size, unsigned per);
+
+/** Runs the job; prints the report where the outcome is not expected. */
+daedalus_v3d_outcome simulation_run(simulation *s, daedalus_v3d_outcome expected);
+
+/** simulation_load() and simulation_run() to a good end. */
+void simulation_do(simulation *s, const char *text);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "v3d.h"
+
+enum { SHOWN_MISTAKES = 20 };
+
+void complain(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fprintf(stderr, "daedalus-v3d: ");
+  vfprintf(stderr, format, arguments);
+  fprintf(stderr, "\n");
+  va_end(arguments);
+}
+
+const char *shown_name(const char *path) {
+  return strcmp(path, "-") == 0 ? "<stdin>" : path;
+}
+
+static bool read_stream(FILE *stream, char **bytes, size_t *size) {
+  size_t room = 1 << 16;
+  *size = 0;
+  *bytes = malloc(room);
+  while (*bytes != NULL) {
+    *size += fread(*bytes + *size, 1, room - *size, stream);
+    if (*size < room)
+      return ferror(stream) == 0;
+    char *grown = room > SIZE_MAX / 2 ? NULL : realloc(*bytes, 2 * room);
+    room *= 2;
+    if (grown == NULL)
+      free(*bytes);
+    *bytes = grown;
+  }
+  errno = ENOMEM;
+  return false;
+}
+
+bool read_file(const char *path, char **bytes, size_t *size) {
+  const bool is_stdin = strcmp(path, "-") == 0;
+  FILE *stream = is_stdin ? stdin : fopen(path, "rb");
+  *bytes = NULL;
+  const bool good = stream != NULL && read_stream(stream, bytes, size);
+  if (!good) {
+    complain("%s: %s", shown_name(path), strerror(errno));
+    free(*bytes);
+    *bytes = NULL;
+  }
+  if (stream != NULL && !is_stdin)
+    fclose(stream);
+  return good;
+}
+
+bool write_file(const char *path, const void *bytes, size_t size) {
+  const bool is_stdout = strcmp(path, "-") == 0;
+  FILE *stream = is_stdout ? stdout : fopen(path, "wb");
+  bool good = stream != NULL && (size == 0 || fwrite(bytes, 1, size, stream) == size);
+  if (stream != NULL && !is_stdout)
+    good = fclose(stream) == 0 && good;
+  if (!good)
+    complain("%s: %s", path, strerror(errno));
+  return good;
+}
+
+static int assemble_file(const char *path, daedalus_v3d_program *program) {
+  static daedalus_v3d_diagnostic mistakes[SHOWN_MISTAKES];
+  char *text;
+  size_t size;
+  if (!read_file(path, &text, &size))
+    return EXIT_BAD_INPUT;
+  const size_t n = daedalus_v3d_assemble(text, size, program, mistakes, SHOWN_MISTAKES);
+  free(text);
+  if (n == SIZE_MAX) {
+    complain("%s: no memory", shown_name(path));
+    return EXIT_BAD_INPUT;
+  }
+  for (size_t i = 0; i < n && i < SHOWN_MISTAKES; i++)
+    fprintf(stderr, "%s:%u:%u: %s\n", shown_name(path), mistakes[i].line, mistakes[i].column,
+            mistakes[i].message);
+  if (n > SHOWN_MISTAKES)
+    fprintf(stderr, "%s: %zu more mistakes\n", shown_name(path), n - SHOWN_MISTAKES);
+  return n == 0 ? EXIT_DONE : EXIT_BAD_INPUT;
+}
+
+int assemble_files(char **paths, int n, daedalus_v3d_program *programs) {
+  int code = EXIT_DONE;
+  for (int i = 0; i < n; i++) {
+    const int result = assemble_file(paths[i], &programs[i]);
+    code = result > code ? result : code;
+  }
+  if (code != EXIT_DONE)
+    for (int i = 0; i < n; i++)
+      daedalus_v3d_program_free(&programs[i]);
+  return code;
+}
+
+char **paths_of(int argc, char **argv, int first, int *n) {
+  static char name[] = "-";
+  static char *standard_input[] = {name};
+  *n = argc > first ? argc - first : 1;
+  return argc > first ? argv + first : standard_input;
+}
+
+bool parse_number(const char *option, const char *text, unsigned long max, unsigned long *number) {
+  char *end;
+  errno = 0;
+  *number = strtoul(text, &end, 0);
+  if (errno == 0 && end != text && *end == '\0' && *text != '-' && *number <= max)
+    return true;
+  complain("%s: `%s` is no number of 0 to %lu", option, text, max);
+  return false;
+}
+
+bool parse_threads(const char *text, unsigned long *threads) {
+  if (!parse_number("--threads", text, 4, threads))
+    return false;
+  if (*threads == 2 || *threads == 4)
+    return true;
+  complain("--threads: a QPU runs 2 or 4 threads");
+  return false;
+}

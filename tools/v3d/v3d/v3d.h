@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command daedalus-v3d: one file a verb. */
+#ifndef DAEDALUS_TOOLS_V3D_H
+#define DAEDALUS_TOOLS_V3D_H
+
+#include <daedalus/v3d/text.h>
+
+/* Exit codes. */
+enum { EXIT_DONE = 0, EXIT_WRONG = 1, EXIT_BAD_INPUT = 2 };
+
+/* Verbs: argv[0] is the verb's name. They return the exit code. */
+int verb_asm(int argc, char **argv);
+int verb_dis(int argc, char **argv);
+int verb_check(int argc, char **argv);
+int verb_exec(int argc, char **argv);
+
+/** Prints the usage of a verb, and of all with NULL, to stdout; returns EXIT_DONE. */
+int usage(const char *verb);
+/** Says that the arguments are wrong (getopt has said how); returns EXIT_BAD_INPUT. */
+int bad_arguments(const char *verb);
+
+/** "daedalus-v3d: " and a message, on stderr. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 1, 2)))
+#endif
+void complain(const char *format, ...);
+
+/** The name that messages call a file by: `-` is <stdin>. */
+const char *shown_name(const char *path);
+
+/** Reads a file, or stdin for "-", into memory to free(). False after a message. */
+bool read_file(const char *path, char **bytes, size_t *size);
+
+/** Writes to a file, or to stdout for "-". False after a message. */
+bool write_file(const char *path, const void *bytes, size_t size);
+
+/**
+ * Assembles the files: text, or words in hexadecimal, which is text too.  n 0 stands for stdin.
+ * Mistakes are printed as file:line:column.  Returns an exit code; with EXIT_DONE programs[i] is to
+ * be freed.
+ */
+int assemble_files(char **paths, int n, daedalus_v3d_program *programs);
+
+/** The paths of the arguments behind the options; none stands for stdin. *n is at least 1. */
+char **paths_of(int argc, char **argv, int first, int *n);
+
+/** A number of an option, decimal or 0x..., min to max. False after a message. */
+bool parse_number(const char *option, const char *text, unsigned long max, unsigned long *number);
+
+/** The 2 or 4 of --threads. False after a message. */
+bool parse_threads(const char *text, unsigned long *threads);
+
+#endif
