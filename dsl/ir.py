@@ -37,6 +37,7 @@ Nothing here has a width: widths are chosen by a back end, per use.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -379,9 +380,13 @@ class Stage:
         roots += [self.guard, self.given, *(n for _, n in self.limits)]
         return [n for n in roots if n is not None]
 
-    def nodes(self) -> list[Node]:
+    def nodes(self) -> tuple[Node, ...]:
         """All nodes, in the author's order."""
-        return sorted(walk(self.roots()), key=lambda n: n.seq)
+        return self._nodes
+
+    @cached_property
+    def _nodes(self) -> tuple[Node, ...]:
+        return tuple(sorted(walk(self.roots()), key=lambda n: n.seq))
 
     def grid(self) -> dict[str, np.ndarray]:
         """Each lane's value at every point of the domain, flattened, last axis fastest."""

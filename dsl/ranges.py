@@ -68,7 +68,8 @@ class Ranges:
     assumptions, declared ranges and value ranges of temps are ignored; of parameters, too, unless
     `declared_params` (the runtime refuses others, and generated code limits those that decide
     where memory is touched). Values are then taken to be computed in 32 bits where conformant ones
-    fit, else in 64; `wraps` holds those that may overflow there.
+    fit, else in 64; `wraps` holds those that may overflow there, `conformant` the ranges without
+    `hostile`.
     """
 
     def __init__(
@@ -92,9 +93,9 @@ class Ranges:
         }
         self._held: dict[str, Interval] = {}  # what a buffer that was stored to can hold
         self.stored: dict[str, list[Node]] = {}  # buffer -> the values stored in it
-        self._conformant = Ranges(kernel, assume) if hostile else None
+        self.conformant = Ranges(kernel, assume) if hostile else None
         self.wraps: set[Node] = set()
-        types = self._conformant.temps if self._conformant else {}
+        types = self.conformant.temps if self.conformant else {}
         self._temp_types = {n: smallest_dtype(r.lo, r.hi) for n, r in types.items()}
         for stage in kernel.stages:
             self._stage(stage)
@@ -119,9 +120,9 @@ class Ranges:
     def _limited(self, node: Node) -> Interval:
         """The interval of a value; a hostile one that leaves its computing width wraps there."""
         r = self._node(node)
-        if self._conformant is None:
+        if self.conformant is None:
             return r
-        fits32 = self._conformant.of(node).within(-(2**31), 2**31 - 1)
+        fits32 = self.conformant.of(node).within(-(2**31), 2**31 - 1)
         width = Interval(-(2**31), 2**31 - 1) if fits32 else Interval(-(2**63), 2**63 - 1)
         if r.within(width.lo, width.hi):
             return r
@@ -277,6 +278,13 @@ class Ranges:
             exact = self._sum(n)
             return Interval(max(naive.lo, exact.lo), min(naive.hi, exact.hi))
         return naive
+
+
+def both_ranges(kernel: Kernel) -> tuple[Ranges, Ranges]:
+    """The conformant and the hostile ranges of a kernel."""
+    hostile = Ranges(kernel, hostile=True)
+    assert hostile.conformant is not None
+    return hostile.conformant, hostile
 
 
 def _arithmetic(n: Node, a: list[Interval]) -> Interval:

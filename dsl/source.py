@@ -12,25 +12,31 @@ from daedalus.dsl.hints import hint_for
 _CORE = os.path.dirname(os.path.realpath(__file__))
 
 
-@functools.cache
-def _real(path: str) -> str:
-    """The file itself, asked for once: every value of a spec wants to know where it stands."""
-    return os.path.realpath(path)
-
-
 def source_name(path: str) -> str:
     """How a spec's file is named in messages: within the package, or from the current folder."""
-    real = _real(path)
+    return _name_from(path, os.getcwd())
+
+
+# Every value of a spec wants to know where it stands: paths are looked at once.
+
+
+@functools.cache
+def _name_from(path: str, folder: str) -> str:
+    real = os.path.realpath(path)
     if real.startswith(_CORE + os.sep):
         return "dsl/" + os.path.relpath(real, _CORE)
-    rel = os.path.relpath(real)
+    rel = os.path.relpath(real, folder)
     return rel if not rel.startswith("..") else os.path.basename(real)
+
+
+@functools.cache
+def _in_core(path: str) -> bool:
+    return os.path.dirname(os.path.realpath(path)) == _CORE
 
 
 def _own(frame: FrameType) -> bool:
     """Whether a frame is the language's, not the spec's; `with` runs through contextlib."""
-    folder = os.path.dirname(_real(frame.f_code.co_filename))
-    return folder == _CORE or frame.f_globals.get("__name__") == "contextlib"
+    return _in_core(frame.f_code.co_filename) or frame.f_globals.get("__name__") == "contextlib"
 
 
 def here() -> Loc:

@@ -19,8 +19,9 @@ from daedalus.generator.inventory import bits_needed
 from daedalus.generator.passes.pipeline import lower, passes
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import TARGETS, Schedule, variant_name
+from daedalus.generator.targets.neon.forms import Choice, Need
 from daedalus.generator.targets.neon.ops import OPS
-from daedalus.generator.targets.neon.select import Choice, Need, Selection
+from daedalus.generator.targets.neon.select import Selection
 from daedalus.generator.targets.neon.strips import walks_of
 from daedalus.generator.variants import make_variant
 

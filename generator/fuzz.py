@@ -25,11 +25,12 @@ from daedalus.generator import crosscheck, emit, fetch, native
 from daedalus.generator.cli.common import UserError, build_dir, repo_root
 from daedalus.generator.fuzz_programs import Program, make_program, operations
 from daedalus.generator.fuzz_shrink import shrink
+from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import TARGETS, Schedule
 from daedalus.generator.targets.neon.select import NotLowerable, Selection
 from daedalus.generator.targets.shell import table_name
-from daedalus.generator.variants import Variant, make_variant
+from daedalus.generator.variants import Variant, has_dots, make_variant
 
 BATCH = 40  # programs in one check program
 WORKERS = 2
@@ -63,13 +64,14 @@ class Tally:
     decided: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
     neon: int = 0  # NEON variants asked for
+    dots: int = 0  # variants with DOT instructions
     refused: Counter[str] = field(default_factory=Counter)  # by the operation without a form
     failures: list[Failure] = field(default_factory=list)
 
     def add(self, o: "Tally") -> None:
         """Takes in another tally."""
         for name in ("programs", "operations", "variants", "comparisons", "conformant", "others",
-                     "vacuous", "neon", "excluded"):  # fmt: skip
+                     "vacuous", "neon", "dots", "excluded"):  # fmt: skip
             setattr(self, name, getattr(self, name) + getattr(o, name))
         self.decided += o.decided
         self.rules += o.rules
@@ -144,6 +146,7 @@ def variants(kernel: Kernel, schedules: tuple[Schedule, ...], tally: Tally) -> t
         except NotLowerable as e:
             tally.refused[e.message.partition(" has no ")[0].partition(",")[0]] += 1
     tally.variants += len(found)
+    tally.dots += sum(v.schedule.dot for v in found)
     return tuple(found)
 
 
@@ -277,6 +280,8 @@ class Build:
             flags.append("-fwrapv")  # as in cmake/DaedalusLibrary.cmake
         elif native.is_cross(device.arch):
             flags.append(f"-mcpu={native.CPU}")
+        elif neon and any(v.schedule.dot for v in own):
+            flags.append("-march=armv8.2-a+dotprod")
         if self.sanitize:
             # SIMDe's inlined code takes the address sanitizer minutes; the pages around the
             # buffers find the same there.
@@ -367,6 +372,7 @@ def _shrunk(seed: int, failure: Failure, items: int, *, sanitize: bool) -> Kerne
         schedules = tuple(dict.fromkeys(s for s in wanted if known >= set(s.assume)))
         tally = Tally()
         try:
+            schedules = tuple(s for s in schedules if not s.dot or has_dots(lower(kernel, s)))
             own = variants(kernel, schedules, tally)
         except Exception:
             return failure.kind == "generator"

@@ -109,9 +109,9 @@ class Decided:
 
     # ------------------------------------------------------------------ places
 
-    def place(self, x: Expressions, places: Places, ref: BufferRef, key: Key) -> RunTimeKey | None:
+    def place(self, x: Expressions, places: Places, b: Buffer, key: Key) -> RunTimeKey | None:
         """The key with a value added on one of its axes; None where that cannot be."""
-        rng, b = self.rng, ref.decl
+        rng = self.rng
         known = [u for u in x.uniform if uniform(u.node)]
         if not self.on or not known or rng.random() < 0.6 or not places.anywhere(b):
             return None

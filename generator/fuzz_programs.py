@@ -17,6 +17,7 @@ from daedalus.dsl.ir import (
     DType,
     Kernel,
     Node,
+    Op,
     i8,
     i16,
     i32,
@@ -33,7 +34,10 @@ from daedalus.dsl.verify import verify
 from daedalus.generator.fuzz_decided import Decided
 from daedalus.generator.fuzz_memory import Places
 from daedalus.generator.fuzz_values import Assume, Expressions, GrowingRanges
+from daedalus.generator.fuzz_windows import Windows
+from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.schedule import Schedule
+from daedalus.generator.variants import has_dots
 
 _ATTEMPTS = 60
 _LANES = (8,) * 12 + (4,) * 8 + (16,) * 6 + (32,) * 2 + (1, 2, 3, 5, 6, 7, 12, 13, 20, 31, 37, 64)
@@ -112,7 +116,20 @@ def _schedules(made: Kernel, rng: random.Random) -> tuple[Schedule, ...]:
     for a in made.assumptions:
         if not a.default:
             found += [Schedule(t, "full", assume=(a.name,)) for t in ("c", "neon")]
+    found += _dots(made, rng)
     return tuple(dict.fromkeys(found))
+
+
+def _dots(made: Kernel, rng: random.Random) -> list[Schedule]:
+    """Schedules with DOT instructions, where these have something to do."""
+    if not any(n.op is Op.DOT for s in made.stages for n in s.nodes()):
+        return []
+    plain = [Schedule("neon", c, dot=True) for c in made.class_names]
+    other = Schedule(
+        "neon", rng.choice(made.class_names), items=rng.choice((1, 2)),
+        rows=rng.choice((1, 2, 4)), dot=True, branch=rng.random() < 0.2,
+    )  # fmt: skip
+    return [s for s in (*plain, other) if has_dots(lower(made, s))]
 
 
 @dataclass
@@ -137,6 +154,7 @@ class _Writer:
         self.params: list[Value] = []
         self.assumptions: list[Assume] = []
         self.decided = Decided(k, rng, self.params)
+        self.windows = Windows(k, rng, on=not axis)
 
     def write(self) -> None:
         stages = self._dims()
@@ -160,14 +178,15 @@ class _Writer:
     def _dims(self) -> list[dict[str, int]]:
         """The lane domains of all stages."""
         rng, out = self.rng, []
-        lanes = rng.choice(_LANES)
+        lane_counts = self.windows.LANES if self.windows.on else _LANES
+        lanes = rng.choice(lane_counts)
         many = rng.choice((1, 1, 1, 1, 2, 2, 2, 2, 3, 3))
         for n in range(many):
             if n + 1 < many and rng.random() < 0.08:
                 out.append({"i": 1})  # what every lane of a later stage then sees
                 continue
             if rng.random() < 0.35:
-                lanes = rng.choice(_LANES)
+                lanes = rng.choice(lane_counts)
             if rng.random() < 0.22:
                 few = min(lanes, rng.choice((2, 4, 4, 8, 8, 16)))
                 out.append({"y": rng.choice((1, 2, 2, 3, 4, 4, 8)), "x": few})
@@ -194,6 +213,7 @@ class _Writer:
             lo, hi = sorted((self._within(t), self._within(t)))
             self.params.append(k.param(self.names.pop(), t, lo, hi))
         self.decided.declare()
+        self.windows.declare(stages)
         for _ in range(rng.choice((0, 0, 0, 1, 2))):
             self._table(self.names.pop())
         for n in range(rng.choice((0, 0, 0, 1, 1, 2))):
@@ -342,7 +362,10 @@ class _Writer:
             if not x.ints:
                 raise Unlucky
             outer = next(iter(dims.values())) if len(dims) > 1 else 1
-            x.grow(max(2, rng.choice((2, 5, 8, 12, 20, 30)) // outer))
+            many = max(2, rng.choice((2, 5, 8, 12, 20, 30)) // outer)
+            x.grow(many // 2)
+            self.windows.values(x, self.places, dims, self.decided)
+            x.grow(many - many // 2)
             targets = self.temps[number] if not last else [
                 p for p in self.outputs if rng.random() < 0.9
             ]  # fmt: skip
@@ -367,7 +390,7 @@ class _Writer:
             return
         many = rng.choice((1, 2, 2, 3, 4, 4, 8))
         for key in self.places.reads(decl, many, steady=steady):
-            where = self.decided.place(x, self.places, p.ref, key) or key
+            where = self.decided.place(x, self.places, decl, key) or key
             value = p.ref[where[::-1] if p.swapped else where]
             x.add(value)
             if not any(a.terms for a in value.node.index):

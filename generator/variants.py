@@ -99,7 +99,7 @@ def make_variant(
     """
     lowered = lower(kernel, schedule)
     neon = schedule.target == "neon"
-    if schedule.dot and not any(n.op is Op.DOT for s in lowered.stages for n in s.nodes()):
+    if schedule.dot and not has_dots(lowered):
         raise SpecError(
             "schedules", f"{schedule.name}: no dot product is one of 4 or 8 adjacent bytes with"
             " taps of 8 bits and equal sums", kernel.loc, kernel.id,
@@ -147,6 +147,11 @@ def make_variant(
     meaning = show(kernel) + text + _header_texts()
     digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
     return Variant(kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest)
+
+
+def has_dots(lowered: Kernel) -> bool:
+    """Whether dot products are left to DOT instructions."""
+    return any(n.op is Op.DOT for s in lowered.stages for n in s.nodes())
 
 
 @cache

@@ -31,9 +31,10 @@ from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import Schedule, variant_name
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.emit import emit
+from daedalus.generator.targets.neon.forms import Need
 from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.targets.neon.rules import limits
-from daedalus.generator.targets.neon.select import Need, Selection
+from daedalus.generator.targets.neon.select import Selection
 from daedalus.generator.targets.neon.simulate import Change, Part
 
 # The operation without saturation or rounding, or of the other strictness, on the same operands.

@@ -3,7 +3,7 @@
 its machine operation gives what the semantics of the node's operation say, as demanded.
 
 Nothing is restated here. The node's meaning is `ir.evaluate`, the operation's is its `meaning` in
-`OPS`, the conditions are those of the back end (`Selection._apply`, which runs the rule's `takes`,
+`OPS`, the conditions are those of the back end (`Forms._apply`, which runs the rule's `takes`,
 `pick`, `when` and `imm`), all run on symbols. A value's range is any interval that contains it, so
 nothing depends on how ranges are computed; constants, limits and immediates are symbols, too.
 
@@ -25,9 +25,9 @@ from symbolic import WIDE, Number, counterexample, number, paths, possible, redu
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import DTYPES, Affine, DType, Node, Op, evaluate
 from daedalus.dsl.ranges import BOOL, Interval
+from daedalus.generator.targets.neon.forms import Choice, Demand, Forms
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
 from daedalus.generator.targets.neon.rules import Rule, limits
-from daedalus.generator.targets.neon.select import Choice, Demand, Selection
 from daedalus.generator.targets.neon.vectors import Shape
 
 AT = Loc("rules", 1)
@@ -216,9 +216,9 @@ class _Leaves:
         return node.op is Op.PARAM
 
 
-def selection(program: Program) -> Selection:
+def conditions_of(program: Program) -> Forms:
     """The back end's conditions for this program's ranges; no stage behind it."""
-    made = object.__new__(Selection)
+    made = object.__new__(Forms)
     made.ranges = SimpleNamespace(of=program.of)  # type: ignore[assignment]
     made.lanes = SimpleNamespace(items=1)  # type: ignore[assignment]
     made._uniform = _Leaves()  # type: ignore[assignment]
@@ -331,7 +331,7 @@ class Prover:
 
     def _shape(self, rule: Rule, w: int, program: Program, node: Node, seen: set[str]) -> int:
         """Proves one form of a node; `seen` gets the places that the rule looked into."""
-        conditions = selection(program)
+        conditions = conditions_of(program)
 
         @contextmanager
         def watched() -> Iterator[None]:
@@ -359,7 +359,7 @@ class Prover:
         """Proves every conversion to a demand of a value; the operations of those there are."""
         program = Program()
         node = program.flag("0") if kind == "mask" else program.leaf("0")
-        conditions = selection(program)
+        conditions = conditions_of(program)
         seen: set[str] = set()
 
         def choose() -> Iterator[tuple[tuple[Node, ...], Choice | None]]:
@@ -371,11 +371,11 @@ class Prover:
         return seen
 
     def negation(self, w: int) -> None:
-        """Proves the form that `Selection._direct` gives for the demand "negated"."""
+        """Proves the form that `Forms._direct` gives for the demand "negated"."""
         program = Program()
         node = Operand(Op.LOAD, (), ("buffer", (Affine(0, (("i", 1),)),)), AT, 0, "0")
         program.values[node] = number("0")
-        conditions = selection(program)
+        conditions = conditions_of(program)
 
         def choose() -> Iterator[tuple[tuple[Node, ...], Choice | None]]:
             yield from (((node,), c) for c in conditions._direct(node, Demand("negated", w)))

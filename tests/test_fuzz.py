@@ -9,6 +9,7 @@ from daedalus.dsl.verify import verify
 from daedalus.generator import fuzz
 from daedalus.generator.fuzz_programs import make_program
 from daedalus.generator.fuzz_shrink import shrink
+from daedalus.generator.targets.neon.dots import Dots
 
 SEED = 7
 
@@ -44,6 +45,37 @@ def test_programs_leave_much_to_parameters() -> None:
     assert any(n.op is Op.LANE for n in nodes)
     assert any(n.op is Op.LOAD and n.args for n in nodes)
     assert any(n.op is Op.PARAM and n.index for n in nodes)
+
+
+WITH_DOTS = 20  # a program that DOT instructions have something to do in
+
+
+def test_programs_have_dot_products_of_neighbouring_bytes() -> None:
+    tally = fuzz.Tally()
+    names: set[str] = set()
+    for number in range(45):
+        program = make_program(SEED, number)
+        wanted = tuple(s for s in program.schedules if s.dot)
+        made = fuzz.variants(program.kernel, wanted, tally)
+        assert all("vdotq_lane_s32" in v.text for v in made)
+        names |= {v.schedule.name for v in made}
+    assert tally.dots >= 5
+    assert any("part0" in n for n in names)
+    assert any("_x2" in n for n in names)
+
+
+def test_wrong_dot_products_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    work = fuzz.Work(SEED, (WITH_DOTS,), 64, False)
+    right = fuzz.run_batch(work)
+    assert [f.text for f in right.failures] == []
+    assert right.dots > 0
+    order = Dots._order
+    monkeypatch.setattr(Dots, "_order", lambda self, out, m, n: order(self, out, 0, n))
+    wrong = fuzz.run_batch(work)
+    assert wrong.failures
+    assert all(s.dot for f in wrong.failures for s in f.schedules)
+    monkeypatch.setattr(fuzz, "_TRIES", 3)
+    assert fuzz._shrunk(SEED, wrong.failures[0], 64, sanitize=False).stages
 
 
 def test_back_ends_agree_on_a_handful() -> None:

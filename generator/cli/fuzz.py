@@ -66,7 +66,8 @@ def _figures(
     return {
         "seed": seed, "first": first, "items": items, "programs": t.programs,
         "operations": t.operations, "variants": t.variants, "neon_variants": t.neon,
-        "not_lowerable": dict(sorted(t.refused.items())), "comparisons": t.comparisons,
+        "dot_variants": t.dots, "not_lowerable": dict(sorted(t.refused.items())),
+        "comparisons": t.comparisons,
         "conformant": t.conformant, "other_items": t.others, "without_conformant": t.vacuous,
         "programs_excluded": t.excluded,
         "decisions": dict(sorted(t.decided.items())), "rules": len(RULES) - len(unused),
@@ -86,6 +87,7 @@ def _print(t: fuzz.Tally, unused: list[str], seconds: float) -> None:
         f"{100 * t.decided['both ways'] / max(decided, 1):.0f} % of {decided} conditions and limits"
         " went both ways",
         f"{refused} of {t.neon} NEON variants have no NEON form" + (f": {why}" if why else ""),
+        f"{t.dots} variants with DOT instructions",
         f"{len(RULES) - len(unused)} of {len(RULES)} NEON rules used"
         + (f"; never: {', '.join(unused)}" if unused else ""),
         f"{len(t.failures)} failures",

@@ -5,6 +5,7 @@
 """
 
 from dataclasses import replace
+from functools import cache
 
 from daedalus.dsl.build import Builder, rewrite_stage
 from daedalus.dsl.ir import Kernel, Node, Op
@@ -15,7 +16,7 @@ _LIMIT = (-(1 << 15), (1 << 15) - 1)
 
 def split_products(kernel: Kernel) -> Kernel:
     """`kernel` with the products of wide sums by constants distributed."""
-    ranges = Ranges(kernel)
+    ranges = cache(lambda: Ranges(kernel))  # few programs have products of sums
     tables = {t.name: t for t in kernel.tables}
     stages = []
     for stage in kernel.stages:
@@ -25,9 +26,9 @@ def split_products(kernel: Kernel) -> Kernel:
             if node.op is not Op.MUL or node.args[1].op is not Op.CONST:
                 return None
             total = node.args[0]
-            if total.op not in (Op.ADD, Op.SUB) or ranges.of(total).within(*_LIMIT):
+            if total.op not in (Op.ADD, Op.SUB) or ranges().of(total).within(*_LIMIT):
                 return None
-            if not all(ranges.of(x).within(*_LIMIT) for x in total.args):
+            if not all(ranges().of(x).within(*_LIMIT) for x in total.args):
                 return None
             if args[0].op is not total.op:  # it became something simpler on the way
                 return None

@@ -14,9 +14,9 @@ from rule_proofs import Prover, Refuted
 
 from daedalus.dsl.ir import Op
 from daedalus.generator.targets.neon import rules as rules_module
+from daedalus.generator.targets.neon.forms import WIDTHS
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
 from daedalus.generator.targets.neon.rules import RULES, Rule
-from daedalus.generator.targets.neon.select import WIDTHS
 
 BY_NAME = {r.name: r for r in RULES}
 CASES = [pytest.param(r, w, id=f"{r.name}-{w}") for r in RULES for w in r.widths]

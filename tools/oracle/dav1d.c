@@ -31,7 +31,7 @@ void dav1d_cdef_dsp_init_8bpc(cdef_dsp *dsp);
  * what src has there also where `edges` says that there is nothing.
  */
 static void cdef8(oracle_target *const targets[2], const oracle_item *item) {
-  static _Alignas(64) uint8_t lines[4][ORACLE_MAX_STRIDE]; /* above and below */
+  static _Alignas(64) uint8_t lines[4 * ORACLE_MAX_STRIDE]; /* above and below */
   static _Alignas(16) uint8_t left[8][2];
   enum { AT = 64 }; /* column of the block in `lines` */
   const ptrdiff_t stride = item->stride;
@@ -47,7 +47,7 @@ static void cdef8(oracle_target *const targets[2], const oracle_item *item) {
       memcpy(dst + y * stride + 8, src + y * stride + 8, 2);
     }
   }
-  uint8_t *top = &lines[0][AT], *bottom = &lines[0][2 * stride + AT];
+  uint8_t *top = &lines[AT], *bottom = &lines[2 * stride + AT];
   for (int y = 0; y < 2; y++) {
     memcpy(top + y * stride - 2, src + (y - 2) * stride - 2, 12);
     memcpy(bottom + y * stride - 2, src + (y + 8) * stride - 2, 12);

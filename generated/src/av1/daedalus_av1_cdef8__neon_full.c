@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class full
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 681f0de1253532ec
+ * input hash 89420c1ea5580e81
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -57,7 +57,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int16_t multipliers16_values[8] = {2, 0, 0, 0, 0, 0, 0, 0};
-  const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
+  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   int16_t tile[12][12];
   /* stage 1 of 18: x = 0..7; writes tile */
   const uint8x8_t t0 = vld1_u8(&src[0]);

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class inpri (15 <= edges <= 15 and 0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash f3de7d8a6c4f5e13
+ * input hash 2f88aaf924319845
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

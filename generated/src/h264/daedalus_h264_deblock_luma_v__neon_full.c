@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, NEON intrinsics, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash e76f92af3c2c80f7
+ * input hash 2fb60c061a18e6b5
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -22,7 +22,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha, i
   uint8_t *const dst_above2 = dst_above1 - dst_stride;
   uint8_t *const dst_above3 = dst_above2 - dst_stride;
   static const int16_t multipliers16_values[8] = {4, 0, 0, 0, 0, 0, 0, 0};
-  const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
+  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 1: s = 0..3, i = 0..3; writes dst */
   const uint8x16_t p0 = vld1q_u8(&dst_above1[0]);
   const uint8x16_t q0 = vld1q_u8(&dst[0]);

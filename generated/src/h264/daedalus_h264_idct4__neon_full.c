@@ -8,7 +8,7 @@
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
- * input hash 3070c9f7435936a1
+ * input hash 60756a0bbcd5d110
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

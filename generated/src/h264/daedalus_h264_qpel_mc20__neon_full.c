@@ -5,7 +5,7 @@
  *
  * h264_qpel_mc20, NEON intrinsics, class full
  * computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
- * input hash 538685a74529bb6e
+ * input hash 91bf40adbf904fbd
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -31,7 +31,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int16_t multipliers16_values[8] = {20, 5, 0, 0, 0, 0, 0, 0};
-  const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
+  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 1: x = 0..7; writes dst */
   const uint8x8_t h = vld1_u8(&src[1]);
   const uint8x8_t g = vld1_u8(&src[0]);

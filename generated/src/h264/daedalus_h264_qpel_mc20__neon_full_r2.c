@@ -5,7 +5,7 @@
  *
  * h264_qpel_mc20, NEON intrinsics, class full
  * computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
- * input hash aebe3283d01b3ce6
+ * input hash 4298f4adfa46e13e
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -31,7 +31,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int16_t multipliers16_values[8] = {20, 5, 0, 0, 0, 0, 0, 0};
-  const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
+  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 1: y_in = 0..1, x = 0..7; writes dst */
   const uint8x16_t h = vcombine_u8(vld1_u8(&src[1]), vld1_u8(&src_row1[1]));
   const uint8x16_t g = vcombine_u8(vld1_u8(&src[0]), vld1_u8(&src_row1[0]));

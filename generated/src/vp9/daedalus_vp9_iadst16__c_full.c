@@ -8,7 +8,7 @@
  *   transform, ADST_ADST)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash bd7dc0e8f3f7680a
+ * input hash 0310d3997af21a85
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -7,7 +7,7 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 4fb17c6a565e31c8
+ * input hash ffb24b5510c011b4
  */
 #include <stdint.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int16_t multipliers16_values[8] = {11585, 6270, 15137, 3196, 16069, 9102, 13623, 0};
-  const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
+  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 2: v = 0..3; writes rows */
   const int16x4_t x0 = vld1_s16(&coeffs[0]);
   const int32x4_t t6 = vmull_laneq_s16(x0, multipliers16, 0);
@@ -88,33 +88,33 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t t6_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)), multipliers16,
       0);
   const int32x4_t t6_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 0);
-  const int16x8_t s0_2 = vrshrn_high_n_s32(vrshrn_n_s32(t6_0, 14), t6_1, 14);
+  const int16x8_t s0_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t6_0, 14), t6_1, 14));
   const int32x4_t t10_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)), multipliers16,
       1);
   const int32x4_t t10_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
-  const int16x8_t s2_2 = vrshrn_high_n_s32(vrshrn_n_s32(t10_0, 14), t10_1, 14);
+  const int16x8_t s2_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t10_0, 14), t10_1, 14));
   const int32x4_t t13_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)), multipliers16,
       2);
   const int32x4_t t13_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
-  const int16x8_t s3_2 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 14), t13_1, 14);
+  const int16x8_t s3_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 14), t13_1, 14));
   const int32x4_t t18_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16,
       3);
   const int32x4_t t18_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
-  const int16x8_t s4_2 = vrshrn_high_n_s32(vrshrn_n_s32(t18_0, 14), t18_1, 14);
+  const int16x8_t s4_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t18_0, 14), t18_1, 14));
   const int32x4_t t21_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16,
       4);
   const int32x4_t t21_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
-  const int16x8_t s7_2 = vrshrn_high_n_s32(vrshrn_n_s32(t21_0, 14), t21_1, 14);
+  const int16x8_t s7_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t21_0, 14), t21_1, 14));
   const uint32x4_t k0_2 = vdupq_n_u32((uint32_t)(0));
   const int32x4_t t28_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2),
       vget_low_s16(vreinterpretq_s16_u16(x3_2)), multipliers16, 5);
   const int32x4_t t28_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2),
       vreinterpretq_s16_u16(x3_2), multipliers16, 5);
-  const int16x8_t s5_2 = vrshrn_high_n_s32(vrshrn_n_s32(t28_0, 14), t28_1, 14);
+  const int16x8_t s5_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t28_0, 14), t28_1, 14));
   const int32x4_t t30_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x3_2)), multipliers16,
       6);
   const int32x4_t t30_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16, 6);
-  const int16x8_t s6_2 = vrshrn_high_n_s32(vrshrn_n_s32(t30_0, 14), t30_1, 14);
+  const int16x8_t s6_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t30_0, 14), t30_1, 14));
   const int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
   const int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
   const int16x8_t e1_2 = vaddq_s16(s0_2, s2_2);
@@ -127,10 +127,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t t51_1 = vmull_high_laneq_s16(o6_2, multipliers16, 0);
   const int32x4_t t53_0 = vmlal_laneq_s16(t51_0, vget_low_s16(o5_2), multipliers16, 0);
   const int32x4_t t53_1 = vmlal_high_laneq_s16(t51_1, o5_2, multipliers16, 0);
-  const int16x8_t m6_2 = vrshrn_high_n_s32(vrshrn_n_s32(t53_0, 14), t53_1, 14);
+  const int16x8_t m6_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t53_0, 14), t53_1, 14));
   const int32x4_t t57_0 = vmlsl_laneq_s16(t51_0, vget_low_s16(o5_2), multipliers16, 0);
   const int32x4_t t57_1 = vmlsl_high_laneq_s16(t51_1, o5_2, multipliers16, 0);
-  const int16x8_t m5_2 = vrshrn_high_n_s32(vrshrn_n_s32(t57_0, 14), t57_1, 14);
+  const int16x8_t m5_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t57_0, 14), t57_1, 14));
   const int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
   const int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
   const int16x8_t residuals1 = vaddq_s16(e1_2, m6_2);

@@ -9,7 +9,7 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash 572469bb60ece813
+ * input hash 3cc9381f63f31acf
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -27,7 +27,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int16_t multipliers16_values[8] = {11585, 6270, 15137, 3196, 16069, 9102, 13623, 0};
-  const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
+  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 2: v = 0..3; writes rows */
   const int16x4_t x0 = vld1_s16(&coeffs[0]);
   const int32x4_t t7 = vmull_laneq_s16(x0, multipliers16, 0);
@@ -90,33 +90,33 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t t7_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)), multipliers16,
       0);
   const int32x4_t t7_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 0);
-  const int16x8_t s0_2 = vrshrn_high_n_s32(vrshrn_n_s32(t7_0, 14), t7_1, 14);
+  const int16x8_t s0_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t7_0, 14), t7_1, 14));
   const int32x4_t t11_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)), multipliers16,
       1);
   const int32x4_t t11_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
-  const int16x8_t s2_2 = vrshrn_high_n_s32(vrshrn_n_s32(t11_0, 14), t11_1, 14);
+  const int16x8_t s2_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t11_0, 14), t11_1, 14));
   const int32x4_t t14_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)), multipliers16,
       2);
   const int32x4_t t14_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
-  const int16x8_t s3_2 = vrshrn_high_n_s32(vrshrn_n_s32(t14_0, 14), t14_1, 14);
+  const int16x8_t s3_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t14_0, 14), t14_1, 14));
   const int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16,
       3);
   const int32x4_t t19_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
-  const int16x8_t s4_2 = vrshrn_high_n_s32(vrshrn_n_s32(t19_0, 14), t19_1, 14);
+  const int16x8_t s4_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t19_0, 14), t19_1, 14));
   const int32x4_t t22_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16,
       4);
   const int32x4_t t22_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
-  const int16x8_t s7_2 = vrshrn_high_n_s32(vrshrn_n_s32(t22_0, 14), t22_1, 14);
+  const int16x8_t s7_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t22_0, 14), t22_1, 14));
   const uint32x4_t k0_2 = vdupq_n_u32((uint32_t)(0));
   const int32x4_t t29_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2),
       vget_low_s16(vreinterpretq_s16_u16(x3_2)), multipliers16, 5);
   const int32x4_t t29_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2),
       vreinterpretq_s16_u16(x3_2), multipliers16, 5);
-  const int16x8_t s5_2 = vrshrn_high_n_s32(vrshrn_n_s32(t29_0, 14), t29_1, 14);
+  const int16x8_t s5_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t29_0, 14), t29_1, 14));
   const int32x4_t t31_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x3_2)), multipliers16,
       6);
   const int32x4_t t31_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16, 6);
-  const int16x8_t s6_2 = vrshrn_high_n_s32(vrshrn_n_s32(t31_0, 14), t31_1, 14);
+  const int16x8_t s6_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t31_0, 14), t31_1, 14));
   const int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
   const int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
   const int16x8_t e1_2 = vaddq_s16(s0_2, s2_2);
@@ -128,11 +128,11 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t t51_2 = vaddq_s16(o6_2, o5_2);
   const int32x4_t t53_0 = vmull_laneq_s16(vget_low_s16(t51_2), multipliers16, 0);
   const int32x4_t t53_1 = vmull_high_laneq_s16(t51_2, multipliers16, 0);
-  const int16x8_t m6_2 = vrshrn_high_n_s32(vrshrn_n_s32(t53_0, 14), t53_1, 14);
+  const int16x8_t m6_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t53_0, 14), t53_1, 14));
   const int16x8_t t56_2 = vsubq_s16(o6_2, o5_2);
   const int32x4_t t58_0 = vmull_laneq_s16(vget_low_s16(t56_2), multipliers16, 0);
   const int32x4_t t58_1 = vmull_high_laneq_s16(t56_2, multipliers16, 0);
-  const int16x8_t m5_2 = vrshrn_high_n_s32(vrshrn_n_s32(t58_0, 14), t58_1, 14);
+  const int16x8_t m5_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t58_0, 14), t58_1, 14));
   const int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
   const int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
   const int16x8_t residuals1 = vaddq_s16(e1_2, m6_2);

@@ -7,7 +7,7 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 3b176cce9eb0d4b8
+ * input hash 156250109982cbc7
  */
 #include <stdint.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int16_t multipliers16_values[8] = {11585, 6270, 15137, 3196, 16069, 13623, 9102, 0};
-  const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
+  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 2: v = 0..7; writes rows */
   const int16x8_t x0 = vld1q_s16(&coeffs[0]);
   const int32x4_t t10_0 = vmull_laneq_s16(vget_low_s16(x0), multipliers16, 0);
@@ -34,46 +34,46 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t x4 = vld1q_s16(&coeffs[32]);
   const int32x4_t t12_0 = vmlal_laneq_s16(t10_0, vget_low_s16(x4), multipliers16, 0);
   const int32x4_t t12_1 = vmlal_high_laneq_s16(t10_1, x4, multipliers16, 0);
-  const int16x8_t s0 = vrshrn_high_n_s32(vrshrn_n_s32(t12_0, 14), t12_1, 14);
+  const int16x8_t s0 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t12_0, 14), t12_1, 14));
   const int32x4_t t16_0 = vmlsl_laneq_s16(t10_0, vget_low_s16(x4), multipliers16, 0);
   const int32x4_t t16_1 = vmlsl_high_laneq_s16(t10_1, x4, multipliers16, 0);
-  const int16x8_t s1 = vrshrn_high_n_s32(vrshrn_n_s32(t16_0, 14), t16_1, 14);
+  const int16x8_t s1 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t16_0, 14), t16_1, 14));
   const int16x8_t x2 = vld1q_s16(&coeffs[16]);
   const int32x4_t t20_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 1);
   const int32x4_t t20_1 = vmull_high_laneq_s16(x2, multipliers16, 1);
   const int16x8_t x6 = vld1q_s16(&coeffs[48]);
   const int32x4_t t23_0 = vmlsl_laneq_s16(t20_0, vget_low_s16(x6), multipliers16, 2);
   const int32x4_t t23_1 = vmlsl_high_laneq_s16(t20_1, x6, multipliers16, 2);
-  const int16x8_t s2 = vrshrn_high_n_s32(vrshrn_n_s32(t23_0, 14), t23_1, 14);
+  const int16x8_t s2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t23_0, 14), t23_1, 14));
   const int32x4_t t25_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 2);
   const int32x4_t t25_1 = vmull_high_laneq_s16(x2, multipliers16, 2);
   const int32x4_t t27_0 = vmlal_laneq_s16(t25_0, vget_low_s16(x6), multipliers16, 1);
   const int32x4_t t27_1 = vmlal_high_laneq_s16(t25_1, x6, multipliers16, 1);
-  const int16x8_t s3 = vrshrn_high_n_s32(vrshrn_n_s32(t27_0, 14), t27_1, 14);
+  const int16x8_t s3 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t27_0, 14), t27_1, 14));
   const int16x8_t x1 = vld1q_s16(&coeffs[8]);
   const int32x4_t t32_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 3);
   const int32x4_t t32_1 = vmull_high_laneq_s16(x1, multipliers16, 3);
   const int16x8_t x7 = vld1q_s16(&coeffs[56]);
   const int32x4_t t35_0 = vmlsl_laneq_s16(t32_0, vget_low_s16(x7), multipliers16, 4);
   const int32x4_t t35_1 = vmlsl_high_laneq_s16(t32_1, x7, multipliers16, 4);
-  const int16x8_t s4 = vrshrn_high_n_s32(vrshrn_n_s32(t35_0, 14), t35_1, 14);
+  const int16x8_t s4 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t35_0, 14), t35_1, 14));
   const int32x4_t t37_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 4);
   const int32x4_t t37_1 = vmull_high_laneq_s16(x1, multipliers16, 4);
   const int32x4_t t39_0 = vmlal_laneq_s16(t37_0, vget_low_s16(x7), multipliers16, 3);
   const int32x4_t t39_1 = vmlal_high_laneq_s16(t37_1, x7, multipliers16, 3);
-  const int16x8_t s7 = vrshrn_high_n_s32(vrshrn_n_s32(t39_0, 14), t39_1, 14);
+  const int16x8_t s7 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t39_0, 14), t39_1, 14));
   const int16x8_t x5 = vld1q_s16(&coeffs[40]);
   const int32x4_t t44_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 5);
   const int32x4_t t44_1 = vmull_high_laneq_s16(x5, multipliers16, 5);
   const int16x8_t x3 = vld1q_s16(&coeffs[24]);
   const int32x4_t t47_0 = vmlsl_laneq_s16(t44_0, vget_low_s16(x3), multipliers16, 6);
   const int32x4_t t47_1 = vmlsl_high_laneq_s16(t44_1, x3, multipliers16, 6);
-  const int16x8_t s5 = vrshrn_high_n_s32(vrshrn_n_s32(t47_0, 14), t47_1, 14);
+  const int16x8_t s5 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t47_0, 14), t47_1, 14));
   const int32x4_t t49_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 6);
   const int32x4_t t49_1 = vmull_high_laneq_s16(x5, multipliers16, 6);
   const int32x4_t t51_0 = vmlal_laneq_s16(t49_0, vget_low_s16(x3), multipliers16, 5);
   const int32x4_t t51_1 = vmlal_high_laneq_s16(t49_1, x3, multipliers16, 5);
-  const int16x8_t s6 = vrshrn_high_n_s32(vrshrn_n_s32(t51_0, 14), t51_1, 14);
+  const int16x8_t s6 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t51_0, 14), t51_1, 14));
   const int16x8_t e0 = vaddq_s16(s0, s3);
   const int16x8_t e3 = vsubq_s16(s0, s3);
   const int16x8_t e1 = vaddq_s16(s1, s2);
@@ -86,10 +86,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t t72_1 = vmull_high_laneq_s16(o6, multipliers16, 0);
   const int32x4_t t74_0 = vmlal_laneq_s16(t72_0, vget_low_s16(o5), multipliers16, 0);
   const int32x4_t t74_1 = vmlal_high_laneq_s16(t72_1, o5, multipliers16, 0);
-  const int16x8_t m6 = vrshrn_high_n_s32(vrshrn_n_s32(t74_0, 14), t74_1, 14);
+  const int16x8_t m6 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t74_0, 14), t74_1, 14));
   const int32x4_t t78_0 = vmlsl_laneq_s16(t72_0, vget_low_s16(o5), multipliers16, 0);
   const int32x4_t t78_1 = vmlsl_high_laneq_s16(t72_1, o5, multipliers16, 0);
-  const int16x8_t m5 = vrshrn_high_n_s32(vrshrn_n_s32(t78_0, 14), t78_1, 14);
+  const int16x8_t m5 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t78_0, 14), t78_1, 14));
   const int16x8_t y0 = vaddq_s16(e0, o7);
   const int16x8_t y7 = vsubq_s16(e0, o7);
   const int16x8_t y1 = vaddq_s16(e1, m6);
@@ -146,12 +146,14 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 0);
   const int32x4_t t12_1_2 = vmlal_high_laneq_s16(t10_1_2, vreinterpretq_s16_u16(x4_2),
       multipliers16, 0);
-  const int16x8_t s0_2 = vrshrn_high_n_s32(vrshrn_n_s32(t12_0_2, 14), t12_1_2, 14);
+  const int16x8_t s0_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t12_0_2, 14), t12_1_2,
+      14));
   const int32x4_t t16_0_2 = vmlsl_laneq_s16(t10_0_2, vget_low_s16(vreinterpretq_s16_u16(x4_2)),
       multipliers16, 0);
   const int32x4_t t16_1_2 = vmlsl_high_laneq_s16(t10_1_2, vreinterpretq_s16_u16(x4_2),
       multipliers16, 0);
-  const int16x8_t s1_2 = vrshrn_high_n_s32(vrshrn_n_s32(t16_0_2, 14), t16_1_2, 14);
+  const int16x8_t s1_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t16_0_2, 14), t16_1_2,
+      14));
   const int32x4_t t20_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       multipliers16, 1);
   const int32x4_t t20_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
@@ -159,7 +161,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 2);
   const int32x4_t t23_1_2 = vmlsl_high_laneq_s16(t20_1_2, vreinterpretq_s16_u16(x6_2),
       multipliers16, 2);
-  const int16x8_t s2_2 = vrshrn_high_n_s32(vrshrn_n_s32(t23_0_2, 14), t23_1_2, 14);
+  const int16x8_t s2_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t23_0_2, 14), t23_1_2,
+      14));
   const int32x4_t t25_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       multipliers16, 2);
   const int32x4_t t25_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
@@ -167,7 +170,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 1);
   const int32x4_t t27_1_2 = vmlal_high_laneq_s16(t25_1_2, vreinterpretq_s16_u16(x6_2),
       multipliers16, 1);
-  const int16x8_t s3_2 = vrshrn_high_n_s32(vrshrn_n_s32(t27_0_2, 14), t27_1_2, 14);
+  const int16x8_t s3_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t27_0_2, 14), t27_1_2,
+      14));
   const int32x4_t t32_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
       multipliers16, 3);
   const int32x4_t t32_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
@@ -175,7 +179,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 4);
   const int32x4_t t35_1_2 = vmlsl_high_laneq_s16(t32_1_2, vreinterpretq_s16_u16(x7_2),
       multipliers16, 4);
-  const int16x8_t s4_2 = vrshrn_high_n_s32(vrshrn_n_s32(t35_0_2, 14), t35_1_2, 14);
+  const int16x8_t s4_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t35_0_2, 14), t35_1_2,
+      14));
   const int32x4_t t37_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
       multipliers16, 4);
   const int32x4_t t37_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
@@ -183,7 +188,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 3);
   const int32x4_t t39_1_2 = vmlal_high_laneq_s16(t37_1_2, vreinterpretq_s16_u16(x7_2),
       multipliers16, 3);
-  const int16x8_t s7_2 = vrshrn_high_n_s32(vrshrn_n_s32(t39_0_2, 14), t39_1_2, 14);
+  const int16x8_t s7_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t39_0_2, 14), t39_1_2,
+      14));
   const int32x4_t t44_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
       multipliers16, 5);
   const int32x4_t t44_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 5);
@@ -191,7 +197,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 6);
   const int32x4_t t47_1_2 = vmlsl_high_laneq_s16(t44_1_2, vreinterpretq_s16_u16(x3_2),
       multipliers16, 6);
-  const int16x8_t s5_2 = vrshrn_high_n_s32(vrshrn_n_s32(t47_0_2, 14), t47_1_2, 14);
+  const int16x8_t s5_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t47_0_2, 14), t47_1_2,
+      14));
   const int32x4_t t49_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
       multipliers16, 6);
   const int32x4_t t49_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 6);
@@ -199,7 +206,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 5);
   const int32x4_t t51_1_2 = vmlal_high_laneq_s16(t49_1_2, vreinterpretq_s16_u16(x3_2),
       multipliers16, 5);
-  const int16x8_t s6_2 = vrshrn_high_n_s32(vrshrn_n_s32(t51_0_2, 14), t51_1_2, 14);
+  const int16x8_t s6_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t51_0_2, 14), t51_1_2,
+      14));
   const int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
   const int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
   const int16x8_t e1_2 = vaddq_s16(s1_2, s2_2);
@@ -212,10 +220,12 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t t72_1_2 = vmull_high_laneq_s16(o6_2, multipliers16, 0);
   const int32x4_t t74_0_2 = vmlal_laneq_s16(t72_0_2, vget_low_s16(o5_2), multipliers16, 0);
   const int32x4_t t74_1_2 = vmlal_high_laneq_s16(t72_1_2, o5_2, multipliers16, 0);
-  const int16x8_t m6_2 = vrshrn_high_n_s32(vrshrn_n_s32(t74_0_2, 14), t74_1_2, 14);
+  const int16x8_t m6_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t74_0_2, 14), t74_1_2,
+      14));
   const int32x4_t t78_0_2 = vmlsl_laneq_s16(t72_0_2, vget_low_s16(o5_2), multipliers16, 0);
   const int32x4_t t78_1_2 = vmlsl_high_laneq_s16(t72_1_2, o5_2, multipliers16, 0);
-  const int16x8_t m5_2 = vrshrn_high_n_s32(vrshrn_n_s32(t78_0_2, 14), t78_1_2, 14);
+  const int16x8_t m5_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t78_0_2, 14), t78_1_2,
+      14));
   const int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
   const int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
   const int16x8_t residuals1 = vaddq_s16(e1_2, m6_2);

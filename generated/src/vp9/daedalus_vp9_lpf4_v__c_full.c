@@ -6,7 +6,7 @@
  * vp9_lpf4_v, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash 0a408e2a17e755d4
+ * input hash 7c311b024eaa4cb7
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -6,7 +6,7 @@
  * vp9_lpf4_v, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash d38d803a2efaa39f
+ * input hash f813ecd7d6a3fc95
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -25,7 +25,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
   uint8_t *const dst_above3 = dst_above2 - dst_stride;
   uint8_t *const dst_above4 = dst_above3 - dst_stride;
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
-  const int16x8_t multipliers16 = vld1q_s16(multipliers16_values);
+  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 1: i = 0..7; writes dst */
   const uint8x8_t p0 = vld1_u8(&dst_above1[0]);
   const uint8x8_t p1 = vld1_u8(&dst_above2[0]);

@@ -2,14 +2,14 @@
 """Portable scalar C: a loop over the lanes of each stage, readable, defined for every input."""
 
 from daedalus.dsl.ir import Affine, Buffer, Kernel, Node, Stage, Store
-from daedalus.dsl.ranges import Ranges
+from daedalus.dsl.ranges import Ranges, both_ranges
 from daedalus.generator.targets.c.scalar import Names, Scalars
 from daedalus.generator.targets.shell import Body, body, element, fixed_names, stage_remark
 
 
 def emit(kernel: Kernel) -> tuple[Body, ...]:
     """The bodies of a variant: one, for a single item."""
-    ranges, hostile = Ranges(kernel), Ranges(kernel, hostile=True)
+    ranges, hostile = both_ranges(kernel)
     lines: list[str] = []
     names = Names(fixed_names(kernel))
     for t in kernel.temps:

@@ -7,7 +7,8 @@ holds anywhere; what only these arms need moves into it.
 
 from dataclasses import dataclass
 
-from daedalus.generator.targets.neon.select import Need, Selection
+from daedalus.generator.targets.neon.forms import Need
+from daedalus.generator.targets.neon.select import Selection
 
 _WORTH = 8.0  # operations that a test and a jump are worth saving
 _STAYS = frozenset({"load", "lane", "dot", "dup"})  # may leave something for others behind

@@ -41,5 +41,6 @@ class ConstantLanes:
                 entries = ", ".join(map(str, shown))
                 out.append(f"static const {elem} {name}_values[{128 // width}] = {{{entries}}};")
                 vtype = f"{elem[:-2]}x{128 // width}_t"
-                out.append(f"const {vtype} {name} = vld1q_{sign}{width}({name}_values);")
+                load = f"vld1q_{sign}{width}({name}_values)"
+                out.append(f"const {vtype} {name} = daedalus_whole_{sign}{width}({load});")
         return out

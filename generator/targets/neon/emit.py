@@ -6,19 +6,20 @@ from dataclasses import replace
 
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import Kernel, Node, Op
-from daedalus.dsl.ranges import Ranges
+from daedalus.dsl.ranges import Ranges, both_ranges
 from daedalus.generator.targets.c.emit import point_lines, scalars
 from daedalus.generator.targets.c.scalar import Names, Scalars
 from daedalus.generator.targets.neon.branches import Branch, find_branch
 from daedalus.generator.targets.neon.constants import ConstantLanes
 from daedalus.generator.targets.neon.dots import Dots
+from daedalus.generator.targets.neon.forms import Choice, Demand, Need
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.memory import Memory
 from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.targets.neon.order import Step, order
 from daedalus.generator.targets.neon.rows import RowPointers
 from daedalus.generator.targets.neon.scope import Scope
-from daedalus.generator.targets.neon.select import Choice, Demand, Need, NotLowerable, Selection
+from daedalus.generator.targets.neon.select import NotLowerable, Selection
 from daedalus.generator.targets.neon.strips import Walk, bounds, one_sided, walks_of
 from daedalus.generator.targets.neon.vectors import (
     ByScalar,
@@ -79,9 +80,10 @@ def _body(kernel: Kernel, watch: Watch | None) -> tuple[str, list[str]]:
     """Name and statements of the body for the items that a vector holds."""
     items = kernel.items_per_vector
     points, walks = walks_of(kernel)
-    _refuse_unknown(kernel, walks, Ranges(points))
+    point_ranges = both_ranges(points)
+    _refuse_unknown(kernel, walks, point_ranges[0])
     context = _Context(
-        points, replace(kernel, stages=tuple(w.vector for w in walks)), walks, Names(
+        points, point_ranges, replace(kernel, stages=tuple(w.vector for w in walks)), walks, Names(
             fixed_names(kernel) + tuple(axis for w in walks for axis, _ in w.vector.dims)
         ),
     )  # fmt: skip
@@ -99,11 +101,16 @@ class _Context:
     """What the stages of a body share."""
 
     def __init__(
-        self, points: Kernel, vectors: Kernel, walks: tuple[Walk, ...], names: Names
+        self,
+        points: Kernel,
+        point_ranges: tuple[Ranges, Ranges],
+        vectors: Kernel,
+        walks: tuple[Walk, ...],
+        names: Names,
     ) -> None:
         self.points, self.vectors, self.names = points, vectors, names
-        self.ranges, self.hostile = Ranges(vectors), Ranges(vectors, hostile=True)
-        self.point_ranges = (Ranges(points), Ranges(points, hostile=True))
+        self.ranges, self.hostile = both_ranges(vectors)
+        self.point_ranges = point_ranges
         self.constants, self.rows = ConstantLanes(names), RowPointers(names)
         self.memory = Memory(vectors, self.ranges, walks)
 

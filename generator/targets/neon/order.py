@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from daedalus.dsl.ir import Node
 from daedalus.generator.targets.neon.branches import Branch
+from daedalus.generator.targets.neon.forms import Need
 from daedalus.generator.targets.neon.memory import Memory
-from daedalus.generator.targets.neon.select import Need, Selection
+from daedalus.generator.targets.neon.select import Selection
 
 _SINKING = frozenset({"load", "lane", "dup", "alias", "movn", "movl_u", "movl_s", "qmovn_u",
                       "qmovn_s", "qmovun", "neg"})  # fmt: skip

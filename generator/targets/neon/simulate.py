@@ -16,9 +16,10 @@ import numpy as np
 from daedalus.dsl import interp
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Index, Kernel, Node, Stage
+from daedalus.generator.targets.neon.forms import Choice, Demand, Need
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
 from daedalus.generator.targets.neon.rules import limits
-from daedalus.generator.targets.neon.select import Choice, Demand, Need, Selection
+from daedalus.generator.targets.neon.select import Selection
 from daedalus.generator.targets.neon.strips import walks_of
 
 # Changes of what an operation, or a broadcast, gives: all bits, or by one.

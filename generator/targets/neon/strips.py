@@ -47,15 +47,16 @@ class Walk:
 
 def walks_of(kernel: Kernel) -> tuple[Kernel, tuple[Walk, ...]]:
     """The kernel of single points, and how each of its stages is walked."""
-    points, ranges = expand_dot(kernel), Ranges(kernel)
+    points = expand_dot(kernel)
     both = zip(kernel.stages, points.stages, strict=True)
-    return points, tuple(replace(_walk(kernel, s, ranges), point=p) for s, p in both)
+    return points, tuple(replace(_walk(kernel, s), point=p) for s, p in both)
 
 
-def _walk(kernel: Kernel, stage: Stage, ranges: Ranges) -> Walk:
+def _walk(kernel: Kernel, stage: Stage) -> Walk:
     axis, extent = stage.dims[-1]
     if stage.vector > 1 or (axis not in dict(stage.limits) and extent <= _LONGEST):
         return Walk(stage, stage)
+    ranges = Ranges(kernel)
     narrowest = min(ranges.dtype(s.buffer).bits for s in stage.stores)
     lanes = 128 // narrowest
     while lanes > 4 and lanes > extent:

@@ -41,4 +41,27 @@ static inline int16x8_t daedalus_quad_s16(int16x4_t lower) {
 }
 #endif
 
+/*
+ * A register that stays one.  Clang takes what it knows of a vector's parts,
+ * constants and halves, for a reason to compute these apart, each in registers
+ * and by instructions of its own.
+ */
+#if defined(__aarch64__) && defined(__clang__)
+#define DAEDALUS_WHOLE(name, type)       \
+  static inline type name(type vector) { \
+    __asm__("" : "+w"(vector));          \
+    return vector;                       \
+  }
+#else
+#define DAEDALUS_WHOLE(name, type)       \
+  static inline type name(type vector) { \
+    return vector;                       \
+  }
+#endif
+DAEDALUS_WHOLE(daedalus_whole_u16, uint16x8_t)
+DAEDALUS_WHOLE(daedalus_whole_s16, int16x8_t)
+DAEDALUS_WHOLE(daedalus_whole_u32, uint32x4_t)
+DAEDALUS_WHOLE(daedalus_whole_s32, int32x4_t)
+#undef DAEDALUS_WHOLE
+
 #endif /* DAEDALUS_NEON_H */

@@ -15,6 +15,8 @@ enum {
   FLAG_A = 1,
   FLAG_B = 2,
   MAX_LOOKUPS = 8,
+  /** Data words are counted up to here. */
+  MAX_SEQUENCE = 16,
   /** Every event's bits of one, two and three instructions ago once moved: none is older. */
   HISTORY_MOVED = 0x66666666
 };
@@ -25,15 +27,46 @@ enum {
 /** The rules of STRICT checking alone. */
 static const daedalus_v3d_rules strict_only = 0 DAEDALUS_V3D_RULES(STRICT_SET);
 
+/** Operations of a config byte (bits 6:3). Without data some mean another thing. */
+enum {
+  OP_CMPXCHG = 3,
+  OP_LAST_OF_CACHE = 4, /**< without data. */
+  OP_INC = 8,           /**< without data, and so on. */
+  OP_NOT = 10,
+  OP_LAST_ATOMIC = 10,
+  OP_REGULAR = 15
+};
+
+static unsigned config_op(unsigned config) {
+  return config >> 3 & 15;
+}
+
+/** Words of an element of the config's type (bits 2:0). */
+static unsigned config_width(unsigned config) {
+  const unsigned type = config & 7;
+  return type >= 2 && type <= 4 ? type : 1;
+}
+
 unsigned daedalus_v3d_lookup_results(unsigned config, bool data) {
-  enum { OP_PREFETCH = 0, OP_INC = 8, OP_DEC = 9, OP_NOT = 10, OP_REGULAR = 15 };
-  const unsigned op = config >> 3 & 15, type = config & 7;
+  const unsigned op = config_op(config);
   if (op == OP_REGULAR)
-    return data ? 0 : type >= 2 && type <= 4 ? type : 1;
-  if (data) /* An atomic operation returns the old value. */
-    return 1;
-  /* Without an operand: of three atomic operations, or nothing of the cache. */
-  return op == OP_INC || op == OP_DEC || op == OP_NOT;
+    return data ? 0 : config_width(config);
+  /* An atomic operation returns the old value; without an operand there are three. */
+  return data || (op >= OP_INC && op <= OP_NOT);
+}
+
+/** Rules of a config byte and the number of data words before it. */
+static daedalus_v3d_rules check_config(unsigned config, unsigned data) {
+  const unsigned op = config_op(config), width = config_width(config);
+  if (op == OP_REGULAR)
+    return data && data != width ? RULE(LOOKUP_DATA) : 0;
+  if (op > OP_LAST_ATOMIC || (!data && op > OP_LAST_OF_CACHE && op < OP_INC))
+    return RULE(LOOKUP_CONFIG);
+  if (!data)
+    return op >= OP_INC && width > 1 ? RULE(LOOKUP_CONFIG) : 0;
+  if (op == OP_CMPXCHG)
+    return data != 2 ? RULE(LOOKUP_DATA) : 0;
+  return (width > 1 ? RULE(LOOKUP_CONFIG) : 0) | (data != 1 ? RULE(LOOKUP_DATA) : 0);
 }
 
 void daedalus_v3d_hazards_begin(daedalus_v3d_hazards *hazards,
@@ -132,44 +165,31 @@ static daedalus_v3d_rules step_state(daedalus_v3d_hazards *h, const daedalus_v3d
 }
 
 static daedalus_v3d_rules pop_result(daedalus_v3d_hazards *h) {
-  const daedalus_v3d_rules rules = h->results_least ? 0 : RULE(LDTMU_EMPTY);
-  if (h->results_least)
-    h->results_least--;
-  if (h->results_most)
-    h->results_most--;
-  if (h->result_ends & 1 && h->reads)
-    h->reads--;
-  h->result_ends >>= 1;
-  if (!h->results_most)
-    h->reads = 0;
   h->prompt = 0;
-  return rules;
+  if (!h->results)
+    return RULE(LDTMU_EMPTY);
+  h->results--;
+  h->reads = (uint8_t)(h->reads - (h->result_ends & 1));
+  h->result_ends >>= 1;
+  return 0;
 }
 
 /** A lookup starts; popped says that a word was popped in the same instruction and may stall it. */
 static daedalus_v3d_rules start_lookup(daedalus_v3d_hazards *h, unsigned config, bool popped) {
-  const bool data = h->sequence != 0, known = config < DAEDALUS_V3D_CONFIG_UNKNOWN;
-  const unsigned most = known ? daedalus_v3d_lookup_results(config, data) : data ? 1 : 4;
-  const unsigned least = known ? most : 0;
-  daedalus_v3d_rules rules = 0;
+  const unsigned known = config < DAEDALUS_V3D_CONFIG_UNKNOWN ? config : 0xff;
+  const unsigned results = daedalus_v3d_lookup_results(known, h->sequence != 0);
+  daedalus_v3d_rules rules = check_config(known, h->sequence);
   h->sequence = 0;
-  if (most && h->results_most + most + popped > h->fifo)
+  if (results && h->results + results + popped > h->fifo)
     rules |= RULE(OUTPUT_FIFO);
-  /* With a count that is not known no word is known to be a lookup's last. */
-  if (least != most || h->results_least != h->results_most)
-    h->result_ends = 0;
-  else if (most)
-    h->result_ends |= (uint16_t)(1u << (h->results_most + most - 1));
-  h->results_least = (uint8_t)(h->results_least + least);
-  h->results_most = (uint8_t)(h->results_most + most);
-  if (h->results_most > h->fifo)
-    h->results_most = h->fifo;
-  if (h->results_least > h->fifo)
-    h->results_least = h->fifo;
-  if (most && h->reads <= MAX_LOOKUPS)
+  /* One that overflows is as if it were not. */
+  if (results && h->results + results <= h->fifo) {
+    h->results = (uint8_t)(h->results + results);
+    h->result_ends |= (uint16_t)(1u << (h->results - 1));
     h->reads++;
-  if (!least && h->writes <= MAX_LOOKUPS)
+  } else if (!results && h->writes <= MAX_LOOKUPS) {
     h->writes++;
+  }
   if (h->reads + h->writes > MAX_LOOKUPS)
     rules |= RULE(LOOKUPS);
   return rules;
@@ -179,23 +199,23 @@ static daedalus_v3d_rules start_lookup(daedalus_v3d_hazards *h, unsigned config,
 static daedalus_v3d_rules step_tmu(daedalus_v3d_hazards *h, uint32_t kinds, unsigned config) {
   daedalus_v3d_rules rules = 0;
   bool popped = false;
-  if (kinds & EFFECT(BARRIER) && (h->results_most || h->writes))
+  if (kinds & EFFECT(BARRIER) && (h->results || h->writes))
     rules |= RULE(BARRIER_OUTSTANDING);
   if (h->sync && kinds & (EFFECT(SYNC) | EFFECT(LOOKUP)))
     rules |= RULE(SYNC_NO_SWITCH);
   if (kinds & EFFECT(SYNC))
     h->sync = 1;
   if (kinds & EFFECT(LDTMU)) {
-    popped = h->results_most && !h->prompt;
+    popped = h->results && !h->prompt;
     rules |= pop_result(h);
   }
   if (kinds & EFFECT(TMUWT))
     h->writes = 0;
   if (kinds & EFFECT(TMU_DATA)) {
-    /* The address takes a word too. */
-    if (h->sequence + 1 < h->fifo)
+    if (h->sequence < MAX_SEQUENCE)
       h->sequence++;
-    else
+    /* The address takes a word too. */
+    if (h->sequence >= h->fifo)
       rules |= RULE(INPUT_FIFO);
   }
   if (kinds & EFFECT(LOOKUP))
@@ -215,7 +235,7 @@ static daedalus_v3d_rules leave(daedalus_v3d_hazards *h, uint32_t kinds) {
   h->rtop = 0;
   h->sync = 0;
   h->rf0_shared = 0;
-  h->prompt = h->results_least != 0;
+  h->prompt = h->results != 0;
   return rules;
 }
 
@@ -241,7 +261,7 @@ static daedalus_v3d_rules step_end(daedalus_v3d_hazards *h, const daedalus_v3d_e
       rules |= RULE(END_TMUWT);
     if (h->sequence)
       rules |= RULE(SEQUENCE_UNFINISHED);
-    if (h->results_most)
+    if (h->results)
       rules |= RULE(RESULTS_LEFT);
     h->ended = 1;
   }

@@ -74,23 +74,22 @@ typedef struct daedalus_v3d_hazards {
   uint8_t fifo;         /**< words of the thread's share of each FIFO: 8, or 4 at four threads. */
   uint8_t last;         /**< 1: the next thrsw ends the program. */
   uint8_t ended;
-  uint8_t flags;         /**< those that have been set: 1 A, 2 B. */
-  uint8_t rtop;          /**< 1: multop waits for umul24. */
-  uint8_t nnmode;        /**< 1: set. */
-  uint8_t unifa;         /**< 1: written. */
-  uint8_t rf0_shared;    /**< 1: the last write of rf0 was RF0_SHARED. */
-  uint8_t rf0_lost;      /**< 1: rf0 is undefined. */
-  uint8_t sequence;      /**< words pushed for the next lookup. */
-  uint8_t results_least; /**< result words on their way: */
-  uint8_t results_most;  /**< they differ where a config was not known. */
-  uint8_t reads;         /**< lookups on their way that return words, at most. */
-  uint8_t writes;        /**< those since the last tmuwt that return none, at most. */
-  uint8_t prompt;        /**< 1: the next ldtmu cannot stall: the first since a switch. */
-  uint8_t sync;          /**< 1: a sync write waits for a switch. */
-  uint8_t reserved[3];
+  uint8_t flags;      /**< those that have been set: 1 A, 2 B. */
+  uint8_t rtop;       /**< 1: multop waits for umul24. */
+  uint8_t nnmode;     /**< 1: set. */
+  uint8_t unifa;      /**< 1: written. */
+  uint8_t rf0_shared; /**< 1: the last write of rf0 was RF0_SHARED. */
+  uint8_t rf0_lost;   /**< 1: rf0 is undefined. */
+  uint8_t sequence;   /**< data words for the next lookup. */
+  uint8_t results;    /**< result words on their way. */
+  uint8_t reads;      /**< lookups on their way that return words. */
+  uint8_t writes;     /**< those since the last tmuwt that return none. */
+  uint8_t prompt;     /**< 1: the next ldtmu cannot stall: the first since a switch. */
+  uint8_t sync;       /**< 1: a sync write waits for a switch. */
+
 } daedalus_v3d_hazards;
 
-/** A config that is not known before the program runs. */
+/** In place of a config byte that is not known; counts as that of a 32-bit read or write. */
 #define DAEDALUS_V3D_CONFIG_UNKNOWN 256u
 
 /**

@@ -37,7 +37,7 @@ typedef struct state {
   daedalus_v3d_values values; /**< last, as its end may be left off. */
 } state;
 
-_Static_assert(sizeof(daedalus_v3d_hazards) == 28, "no padding between members");
+_Static_assert(sizeof(daedalus_v3d_hazards) == 24, "no padding between members");
 _Static_assert(offsetof(state, values) == 4 * sizeof(uint32_t) + sizeof(daedalus_v3d_hazards) &&
                    sizeof(daedalus_v3d_values) ==
                        3 * sizeof(uint32_t) + 5 * (size_t)DAEDALUS_V3D_REGISTERS &&
@@ -56,7 +56,7 @@ typedef struct search {
   const daedalus_v3d_program_mode *mode;
   word *words;
   uint32_t n;
-  bool track; /**< a register goes to tmuc: constants in registers matter. */
+  daedalus_v3d_constants constants; /**< followed where something is written to tmuc. */
   daedalus_v3d_state_set states;
   uint32_t steps;
 } search;
@@ -74,24 +74,37 @@ static void mark_meeting(search *search, uint64_t index) {
 }
 
 static void decode(search *search, const uint64_t *words) {
+  bool configs = false, branches = false;
   for (uint32_t i = 0; i < search->n; i++) {
     word *word = &search->words[i];
     word->illegal = daedalus_v3d_unpack(words[i], &word->instruction) != NULL;
     if (word->illegal)
       continue;
     daedalus_v3d_effects_of(&word->instruction, &word->effects);
-    if (word->effects.kinds & DAEDALUS_V3D_EFFECT_TMU_CONFIG)
-      search->track = true;
+    configs |= (word->effects.kinds & DAEDALUS_V3D_EFFECT_TMU_CONFIG) != 0;
     if (!word->instruction.is_branch)
       continue;
+    branches = true;
     mark_meeting(search, (uint64_t)i + 1 + BRANCH_SLOTS);
     if (word->instruction.branch.target == DAEDALUS_V3D_BRANCH_RELATIVE)
       mark_meeting(search, relative_target(search, i, &word->instruction.branch));
   }
+  if (configs)
+    search->constants = branches ? DAEDALUS_V3D_CONSTANTS_SHORT : DAEDALUS_V3D_CONSTANTS_ALL;
+}
+
+/** The path of *state runs past the last word. */
+static void note_end(search *search, const state *state) {
+  search->words[search->n - 1].found |=
+      state->hazards.last ? RULE(OFF_THE_END) : RULE(NO_LAST_THRSW);
 }
 
 /** Takes in *state to go on from later. Returns false when there is no memory. */
 static bool add_state(search *search, const state *state) {
+  if (state->pc >= search->n) {
+    note_end(search, state);
+    return true;
+  }
   if (search->states.n >= MAX_STATES) {
     search->words[state->pc].found |= RULE(TOO_MANY_PATHS);
     return true;
@@ -142,17 +155,14 @@ static bool step_branch(search *search, state *state, bool *ends) {
     if (state->link != taken.link)
       state->link = NO_WORD;
   }
-  if (taken.target == NO_WORD || taken.pc >= search->n)
-    return true;
-  return add_state(search, &taken);
+  return taken.target == NO_WORD || add_state(search, &taken);
 }
 
 /** Follows one path until it ends or may meet others. Returns false when there is no memory. */
 static bool follow(search *search, state *state) {
   for (;;) {
     if (state->pc >= search->n) {
-      word *last = &search->words[search->n - 1];
-      last->found |= state->hazards.last ? RULE(OFF_THE_END) : RULE(NO_LAST_THRSW);
+      note_end(search, state);
       return true;
     }
     word *word = &search->words[state->pc];
@@ -168,7 +178,9 @@ static bool follow(search *search, state *state) {
     bool ends = false;
     if (!word->instruction.is_branch)
       config = daedalus_v3d_values_step(&state->values, &word->instruction, &word->effects,
-                                        search->mode, search->track);
+                                        search->mode, search->constants);
+    if (word->effects.kinds & DAEDALUS_V3D_EFFECT_LOOKUP && config == DAEDALUS_V3D_CONFIG_UNKNOWN)
+      word->found |= RULE(UNKNOWN_CONFIG);
     word->found |= daedalus_v3d_hazards_step(&state->hazards, &word->effects, config);
     if (daedalus_v3d_hazards_ended(&state->hazards))
       return true;
@@ -192,9 +204,9 @@ static bool explore(search *search) {
   state.target = state.link = NO_WORD;
   daedalus_v3d_hazards_begin(&state.hazards, search->mode);
   daedalus_v3d_values_begin(&state.values, search->mode);
-  search->states.size = search->track ? sizeof state
-                                      : offsetof(struct state, values) +
-                                            offsetof(daedalus_v3d_values, register_value);
+  search->states.size = search->constants ? sizeof state
+                                          : offsetof(struct state, values) +
+                                                offsetof(daedalus_v3d_values, register_value);
   if (!add_state(search, &state))
     return false;
   for (size_t i = 0; i < search->states.n; i++) {

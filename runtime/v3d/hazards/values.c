@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "hazards/values.h"
 
-/** Longest way to a constant: bounds the values that a register takes in a loop. */
-#define MAX_DEPTH 8
+enum {
+  /** Operations on the way to a constant of DAEDALUS_V3D_CONSTANTS_SHORT. */
+  SHORT_DEPTH = 8,
+  /** Longer ways count as this long. */
+  MAX_DEPTH = UINT8_MAX
+};
 
 /** A word of the same value in all lanes; depth 0: not known. */
 typedef struct value {
@@ -74,17 +78,19 @@ static bool evaluate(unsigned op, uint32_t a, uint32_t b, uint32_t *result) {
 }
 
 /** What alu writes; not known also where it keeps part of what was there. */
-static value alu_value(const daedalus_v3d_values *values, const daedalus_v3d_alu *alu) {
+static value alu_value(const daedalus_v3d_values *values, const daedalus_v3d_alu *alu,
+                       daedalus_v3d_constants constants) {
   const unsigned sources = daedalus_v3d_operation_of(alu->op)->sources;
   value operands[2] = {unknown, unknown}, result = unknown;
   if (alu->cond != DAEDALUS_V3D_COND_NONE || alu->pack != DAEDALUS_V3D_PACK_NONE)
     return unknown;
   for (unsigned i = 0; i < sources; i++) {
     operands[i] = operand_value(values, &alu->src[i]);
-    if (operands[i].depth == 0 || operands[i].depth == MAX_DEPTH)
+    if (operands[i].depth == 0 ||
+        (constants == DAEDALUS_V3D_CONSTANTS_SHORT && operands[i].depth >= SHORT_DEPTH))
       return unknown;
     if (operands[i].depth >= result.depth)
-      result.depth = operands[i].depth + 1;
+      result.depth = operands[i].depth < MAX_DEPTH ? operands[i].depth + 1 : MAX_DEPTH;
   }
   return evaluate(alu->op, operands[0].bits, operands[1].bits, &result.bits) ? result : unknown;
 }
@@ -94,11 +100,12 @@ static void set_config(daedalus_v3d_values *values, value config) {
   values->config_unknown = config.depth ? 0 : 4;
 }
 
-static void write(daedalus_v3d_values *values, daedalus_v3d_dest dest, value value, bool track) {
+static void write(daedalus_v3d_values *values, daedalus_v3d_dest dest, value value,
+                  daedalus_v3d_constants constants) {
   unsigned index = dest.waddr;
   if (dest.magic && dest.waddr == DAEDALUS_V3D_WADDR_TMUC)
     set_config(values, value);
-  if (!track)
+  if (constants == DAEDALUS_V3D_CONSTANTS_NONE)
     return;
   if (dest.magic) {
     /* Both write rf0: the same in all lanes if the operand is. */
@@ -129,23 +136,24 @@ static unsigned take_config(daedalus_v3d_values *values) {
 unsigned daedalus_v3d_values_step(daedalus_v3d_values *values,
                                   const daedalus_v3d_instruction *instruction,
                                   const daedalus_v3d_effects *effects,
-                                  const daedalus_v3d_program_mode *mode, bool track) {
+                                  const daedalus_v3d_program_mode *mode,
+                                  daedalus_v3d_constants constants) {
   const unsigned signals = instruction->signals;
   const daedalus_v3d_dest rf0 = {0, 0};
-  const value add = alu_value(values, &instruction->add);
-  const value mul = alu_value(values, &instruction->mul);
+  const value add = alu_value(values, &instruction->add, constants);
+  const value mul = alu_value(values, &instruction->mul, constants);
   value uniform = unknown;
   if (effects->kinds & DAEDALUS_V3D_EFFECT_UNIFORM)
     uniform = take_uniform(values, mode);
   if (writes(&instruction->add))
-    write(values, instruction->add.dest, add, track);
+    write(values, instruction->add.dest, add, constants);
   if (writes(&instruction->mul))
-    write(values, instruction->mul.dest, mul, track);
+    write(values, instruction->mul.dest, mul, constants);
   if (signals & (DAEDALUS_V3D_SIGNAL_LDUNIF | DAEDALUS_V3D_SIGNAL_LDUNIFA))
-    write(values, rf0, signals & DAEDALUS_V3D_SIGNAL_LDUNIF ? uniform : unknown, track);
+    write(values, rf0, signals & DAEDALUS_V3D_SIGNAL_LDUNIF ? uniform : unknown, constants);
   if (signals & DAEDALUS_V3D_SIGNALS_WITH_ADDRESS)
     write(values, instruction->signal_dest,
-          signals & DAEDALUS_V3D_SIGNAL_LDUNIFRF ? uniform : unknown, track);
+          signals & DAEDALUS_V3D_SIGNAL_LDUNIFRF ? uniform : unknown, constants);
   /* The config of this very instruction is that of its lookup. */
   if (effects->kinds & DAEDALUS_V3D_EFFECT_UNIFORM_CONFIG)
     set_config(values, uniform);

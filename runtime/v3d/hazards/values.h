@@ -25,15 +25,24 @@ typedef struct daedalus_v3d_values {
 /** What is known at the first instruction. */
 void daedalus_v3d_values_begin(daedalus_v3d_values *values, const daedalus_v3d_program_mode *mode);
 
+/** How far constants are followed through registers. */
+typedef enum daedalus_v3d_constants {
+  DAEDALUS_V3D_CONSTANTS_NONE,
+  /** Over a few operations, so that a register takes a few values in a loop. */
+  DAEDALUS_V3D_CONSTANTS_SHORT,
+  DAEDALUS_V3D_CONSTANTS_ALL
+} daedalus_v3d_constants;
+
 /**
- * The next instruction executes (branches change no value but the place in the uniform stream:
- * daedalus_v3d_values_branch()).  Follows registers only where track.  Returns the config byte of
- * its lookup, or DAEDALUS_V3D_CONFIG_UNKNOWN.
+ * The next instruction executes.  (Branches change no value but the place in the uniform stream:
+ * daedalus_v3d_values_branch().)  Returns the config byte of its lookup, or
+ * DAEDALUS_V3D_CONFIG_UNKNOWN.
  */
 unsigned daedalus_v3d_values_step(daedalus_v3d_values *values,
                                   const daedalus_v3d_instruction *instruction,
                                   const daedalus_v3d_effects *effects,
-                                  const daedalus_v3d_program_mode *mode, bool track);
+                                  const daedalus_v3d_program_mode *mode,
+                                  daedalus_v3d_constants constants);
 
 /** A branch executes, taken or not. */
 void daedalus_v3d_values_branch(daedalus_v3d_values *values, const daedalus_v3d_branch *branch,

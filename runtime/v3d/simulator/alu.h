@@ -24,7 +24,7 @@ typedef struct daedalus_v3d_lane_state {
   uint32_t link;
   uint32_t tidx;
   uint32_t barrier_config[DAEDALUS_V3D_LANES]; /**< what barrierid reads. */
-  uint8_t nnmode;          /**< 0 uu, 1 su, 2 us, 3 ss. */
+  uint8_t nnmode;                              /**< 0 uu, 1 su, 2 us, 3 ss. */
   const daedalus_v3d_profile *profile;
 } daedalus_v3d_lane_state;
 

@@ -127,11 +127,21 @@
   X(FUNPACKSNORMHI, funpacksnormhi, float, none)
 
 /** X(ID, name): DAEDALUS_V3D_UNPACK_<ID>, but NONE, is done by unpack_<name>. */
-#define DAEDALUS_V3D_UNPACKERS(X)                                                           \
-  X(ABS, abs)                                                                               \
-  X(L, l)                                                                                   \
-  X(H, h) X(SAT, sat) X(NSAT, nsat) X(MAX0, max0) X(FF, ff) X(LL, ll) X(HH, hh) X(SWP, swp) \
-      X(UL, ul) X(UH, uh) X(IL, il) X(IH, ih)
+#define DAEDALUS_V3D_UNPACKERS(X) \
+  X(ABS, abs)                     \
+  X(L, l)                         \
+  X(H, h)                         \
+  X(SAT, sat)                     \
+  X(NSAT, nsat)                   \
+  X(MAX0, max0)                   \
+  X(FF, ff)                       \
+  X(LL, ll)                       \
+  X(HH, hh)                       \
+  X(SWP, swp)                     \
+  X(UL, ul)                       \
+  X(UH, uh)                       \
+  X(IL, il)                       \
+  X(IH, ih)
 
 /** The name of a kernel in this compilation. */
 #define DAEDALUS_V3D_PASTE_(name, suffix) daedalus_v3d_##name##suffix

@@ -44,8 +44,8 @@ const char *daedalus_v3d_did_you_mean(daedalus_v3d_token token) {
                            ? daedalus_v3d_operation_of(i)->text
                            : daedalus_v3d_signal_names[i - DAEDALUS_V3D_N_OPS].text;
     const size_t d = distance(token, name);
-    /* Of a short word two changes leave nothing. */
-    if (d < least && d < token.length - 1) {
+    /* Half of the letters have to be right. */
+    if (d < least && 2 * d <= token.length) {
       least = d;
       found = name;
     }

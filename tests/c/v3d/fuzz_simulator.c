@@ -90,18 +90,17 @@ static uint64_t some_branch(source *in, unsigned index) {
 }
 
 static uint64_t some_word(source *in, unsigned index) {
-  static const uint16_t signals[] = {
-      DAEDALUS_V3D_SIGNAL_THRSW,
-      DAEDALUS_V3D_SIGNAL_LDUNIF,
-      DAEDALUS_V3D_SIGNAL_LDUNIFRF,
-      DAEDALUS_V3D_SIGNAL_LDUNIFA,
-      DAEDALUS_V3D_SIGNAL_LDUNIFARF,
-      DAEDALUS_V3D_SIGNAL_LDTMU,
-      DAEDALUS_V3D_SIGNAL_WRTMUC,
-      DAEDALUS_V3D_SIGNAL_THRSW | DAEDALUS_V3D_SIGNAL_LDTMU,
-      DAEDALUS_V3D_SIGNAL_LDTMU | DAEDALUS_V3D_SIGNAL_WRTMUC,
-      DAEDALUS_V3D_SIGNAL_THRSW | DAEDALUS_V3D_SIGNAL_LDUNIF,
-      DAEDALUS_V3D_SIGNAL_LDTMU | DAEDALUS_V3D_SIGNAL_LDUNIF};
+  static const uint16_t signals[] = {DAEDALUS_V3D_SIGNAL_THRSW,
+                                     DAEDALUS_V3D_SIGNAL_LDUNIF,
+                                     DAEDALUS_V3D_SIGNAL_LDUNIFRF,
+                                     DAEDALUS_V3D_SIGNAL_LDUNIFA,
+                                     DAEDALUS_V3D_SIGNAL_LDUNIFARF,
+                                     DAEDALUS_V3D_SIGNAL_LDTMU,
+                                     DAEDALUS_V3D_SIGNAL_WRTMUC,
+                                     DAEDALUS_V3D_SIGNAL_THRSW | DAEDALUS_V3D_SIGNAL_LDTMU,
+                                     DAEDALUS_V3D_SIGNAL_LDTMU | DAEDALUS_V3D_SIGNAL_WRTMUC,
+                                     DAEDALUS_V3D_SIGNAL_THRSW | DAEDALUS_V3D_SIGNAL_LDUNIF,
+                                     DAEDALUS_V3D_SIGNAL_LDTMU | DAEDALUS_V3D_SIGNAL_LDUNIF};
   const unsigned kind = next(in);
   if (kind < 8)
     return next_word(in) | (uint64_t)next_word(in) << 32;

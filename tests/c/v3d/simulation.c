@@ -63,6 +63,10 @@ daedalus_v3d_outcome simulation_run(simulation *s, daedalus_v3d_outcome expected
   return s->report.outcome;
 }
 
+const uint32_t *simulation_row(const simulation *s, unsigned n) {
+  return &s->out[16 * n];
+}
+
 void simulation_do(simulation *s, const char *text) {
   simulation_load(s, text);
   if (simulation_run(s, DAEDALUS_V3D_DONE) != DAEDALUS_V3D_DONE) {

@@ -19,6 +19,25 @@ enum { CODE_BYTES = 4096, UNIFORM_BYTES = 1024, DATA_BYTES = 16384, OUT_BYTES = 
   "nop ; nop\n"         \
   "nop ; nop\n"
 
+/**
+ * What a program that uses STORE begins with: rf60 is the address of out[lane], rf61 the 64 bytes
+ * to the next row. Takes two uniforms.
+ */
+#define BEGIN                            \
+  "eidx rf60 ; nop ; ldunif\n"           \
+  ".uniform 0x00200000\n.uniform 64\n"   \
+  "shl rf60, rf60, 2 ; nop\n"            \
+  "add rf60, rf60, rf0 ; nop ; ldunif\n" \
+  "mov rf61, rf0 ; nop\n"
+
+/** Register r, as text, goes to the next row of out: the first to out[0..15], and so on. */
+#define STORE(r)                 \
+  "mov tmud, " r                 \
+  " ; nop\n"                     \
+  "mov tmua, rf60 ; nop\n"       \
+  "add rf60, rf60, rf61 ; nop\n" \
+  "tmuwt - ; nop\n"
+
 /** A machine with its memory: code, uniforms, and two buffers. */
 typedef struct simulation {
   daedalus_v3d_machine *machine;
@@ -44,6 +63,9 @@ void simulation_shape(simulation *s, unsigned n, unsigned size, unsigned per);
 
 /** Runs the job; prints the report where the outcome is not expected. */
 daedalus_v3d_outcome simulation_run(simulation *s, daedalus_v3d_outcome expected);
+
+/** The row of out that the STORE number n (from 0) wrote, by lane. */
+const uint32_t *simulation_row(const simulation *s, unsigned n);
 
 /** simulation_load() and simulation_run() to a good end. */
 void simulation_do(simulation *s, const char *text);

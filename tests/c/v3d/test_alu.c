@@ -36,9 +36,10 @@ static int lanes_row_holds(const alu_lanes_row *row, const daedalus_v3d_semantic
   state.flag_b = row->flag_b;
   state.tidx = 0x2e;
   state.link = 0x1040;
-  state.barrier_config = 0x35;
-  for (unsigned i = 0; i < DAEDALUS_V3D_LANES; i++)
+  for (unsigned i = 0; i < DAEDALUS_V3D_LANES; i++) {
     state.msf[i] = i + 1;
+    state.barrier_config[i] = 2 * i;
+  }
   uint32_t out[DAEDALUS_V3D_LANES];
   semantics->execute(out, row->a, row->b, &state);
   int holds = 1;

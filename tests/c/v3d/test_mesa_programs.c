@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Programs of Mesa's compiler keep all rules in strict checking.  Each argument is a file of
+ * Programs of Mesa's compiler keep all rules in strict checking: those of the folder mesa, whose
+ * files each hold a shader of another kind, or those in the files that arguments name.  A file is
  * V3D_DEBUG=qpu,shaderdb output.  The compiler may try several times and then print one SHADER-DB
  * line: the attempt that it took has the number of instructions that the line tells.  The uniforms'
  * values stand in the dump; what it gives a name instead (addresses) is no config word, so that 0
@@ -120,8 +121,17 @@ static size_t check_file(const char *file) {
   return programs;
 }
 
+/** Files of the folder mesa. */
+static const char *const kinds[] = {"arrays", "atomics", "divergence", "halves", "histogram",
+                                    "loops",  "shared",  "uniforms",   "vectors"};
+
 int main(int argc, char **argv) {
   size_t programs = 0;
+  for (size_t i = 0; argc <= 1 && i < sizeof kinds / sizeof *kinds; i++) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s.qpu", DAEDALUS_V3D_MESA_PROGRAMS, kinds[i]);
+    programs += check_file(path);
+  }
   for (int i = 1; i < argc; i++)
     programs += check_file(argv[i]);
   printf("%zu programs\n", programs);

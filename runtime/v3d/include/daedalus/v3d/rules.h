@@ -31,6 +31,9 @@ extern "C" {
   X(UNKNOWN_TARGET, TOLERANT,                                                                      \
     "the target is not known before the program runs: branch relatively, or to a link register "   \
     "that a branch has set")                                                                       \
+  X(UNKNOWN_CONFIG, TOLERANT,                                                                      \
+    "the lookup's config is not known before the program runs, so neither how many words it "      \
+    "returns: make it from immediates, or give the uniforms' values")                              \
   X(TOO_MANY_PATHS, TOLERANT,                                                                      \
     "more paths lead here than the validator follows: use fewer branches with differing state")    \
   /* One instruction by itself. */                                                                 \
@@ -80,14 +83,21 @@ extern "C" {
   /* The second uniform stream. */                                                                 \
   X(UNIFA_TOO_EARLY, TOLERANT,                                                                     \
     "ldunifa less than four instructions after unifa was written: put three between")              \
-  X(UNIFA_BRANCH, STRICT, "a branch less than four instructions after unifa was written")          \
+  X(UNIFA_BRANCH, STRICT,                                                                          \
+    "a branch less than four instructions after unifa was written: put three between")             \
   X(UNIFA_SWITCH, TOLERANT,                                                                        \
     "the thread switches less than four instructions after unifa was written: thrsw may come in "  \
     "the next instruction at the earliest")                                                        \
   X(UNIFA_UNSET, TOLERANT, "ldunifa and no write of unifa before: write it")                       \
   /* Memory lookups. */                                                                            \
-  X(LDTMU_EMPTY, TOLERANT,                                                                         \
-    "ldtmu and no result is sure to be on its way: start a lookup that returns one")               \
+  X(LOOKUP_CONFIG, TOLERANT,                                                                       \
+    "the config's operation is reserved, lacks its data, or is atomic and on a vector: change "    \
+    "the "                                                                                         \
+    "config byte")                                                                                 \
+  X(LOOKUP_DATA, TOLERANT,                                                                         \
+    "not as many data words as the config takes: vectors as many as they have, cmpxchg two, all "  \
+    "else one")                                                                                    \
+  X(LDTMU_EMPTY, TOLERANT, "ldtmu and no result is on its way: start a lookup that returns one")   \
   X(OUTPUT_FIFO, TOLERANT,                                                                         \
     "more result words on their way than the thread's 8 (4 at four threads): pop some by ldtmu "   \
     "before the lookup (in the lookup's instruction counts only if it is the first since a "       \
@@ -98,7 +108,7 @@ extern "C" {
   X(SEQUENCE_SPLIT, STRICT,                                                                        \
     "the thread switches between tmud and tmua: keep the sequence on one side")                    \
   X(SEQUENCE_UNFINISHED, TOLERANT, "the program ends between tmud and tmua: start the lookup")     \
-  X(RESULTS_LEFT, TOLERANT, "the program ends and results may be left over: pop them by ldtmu")    \
+  X(RESULTS_LEFT, TOLERANT, "the program ends and results are left over: pop them by ldtmu")       \
   /* Synchronisation. */                                                                           \
   X(BARRIER_OUTSTANDING, STRICT,                                                                   \
     "syncb while lookups are on their way: pop results by ldtmu, wait for writes by tmuwt")        \

@@ -30,8 +30,9 @@ typedef struct daedalus_v3d_program_mode {
   bool single_segment; /**< the next thread switch ends the program. */
   /**
    * The words of its uniform stream, or NULL where they are not known.  How many words a TMU lookup
-   * returns depends on a config word, which may be a uniform; without it what holds for all
-   * configs is accepted.
+   * takes and returns depends on a config word, which may be a uniform: where it is, the program
+   * is refused without them.  Words that are no such configs and no jumps of the stream may be
+   * anything.
    */
   const uint32_t *uniforms;
   size_t n_uniforms;

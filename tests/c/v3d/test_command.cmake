@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: cmake -D COMMAND=daedalus-v3d -D WORK=<folder> -P test_command.cmake
+# The command daedalus-v3d as one types it: exit codes, and what it prints where.
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+
+# run(<exit code> <stdin> <argument>...) leaves the output in `out` and `err`.
+function(run code input)
+  file(WRITE ${WORK}/stdin "${input}")
+  execute_process(COMMAND ${COMMAND} ${ARGN} WORKING_DIRECTORY ${WORK} INPUT_FILE ${WORK}/stdin
+    RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  if(NOT result STREQUAL code)
+    message(SEND_ERROR "daedalus-v3d ${ARGN}: exit code ${result}, expected ${code}\n${out}${err}")
+  endif()
+  set(out "${out}" PARENT_SCOPE)
+  set(err "${err}" PARENT_SCOPE)
+endfunction()
+
+# expect(<what> <text>): the output is the text.
+function(expect what text)
+  if(NOT "${${what}}" STREQUAL "${text}")
+    message(SEND_ERROR "${what} is\n${${what}}\nexpected\n${text}")
+  endif()
+endfunction()
+
+function(expect_part what text)
+  string(FIND "${${what}}" "${text}" at)
+  if(at LESS 0)
+    message(SEND_ERROR "${what} is\n${${what}}\nexpected a part of it to be\n${text}")
+  endif()
+endfunction()
+
+string(CONCAT end "thrsw\nthrsw\nnop\nnop\nthrsw\nnop\nnop\n")
+string(CONCAT program
+  "# b[i] = 3 a[i] + i\n"
+  ".equ a, 0x1000\n"
+  ".uniform a, 0x2000\n"
+  "  eidx rf1\n"
+  "  shl rf2, rf1, 2\n"
+  "  ldunif\n"
+  "  add tmua, rf0, rf2 ; thrsw\n"
+  "  nop\n"
+  "  nop\n"
+  "  ldtmu.rf3\n"
+  "  add rf4, rf3, rf3 ; add rf5, rf3, rf1 ; ldunif\n"
+  "  add tmud, rf4, rf5\n"
+  "  add tmua, rf0, rf2\n"
+  "  tmuwt -\n"
+  "${end}")
+
+# asm and dis, each the other's reverse.
+run(0 "${program}" asm --uniforms uniforms -)
+expect_part(out "0x38002181bb03f002\n0x39e021827c03f042\n0x38403186bb03f000\n")
+set(words "${out}")
+file(READ ${WORK}/uniforms out)
+expect(out "0x00001000\n0x00002000\n")
+run(0 "${words}" dis)
+expect_part(out "shl rf2, rf1, 2               ; nop\n")
+run(0 "${out}" asm)
+expect(out "${words}")
+run(0 "${words}" dis --words --addresses=0x100)
+expect_part(out "0x39e021827c03f042 shl rf2, rf1, 2               ; nop  # 0x00000108\n")
+run(0 "${out}" asm)
+expect(out "${words}")
+run(0 "nop\nb -40\n" dis -a)
+expect_part(out "b  -40  # 0x00000008 -> 0x00000000\n")
+run(0 "${program}" asm -o words)
+expect(out "")
+file(READ ${WORK}/words out)
+expect(out "${words}")
+
+# Mistakes.
+run(2 "nop\n fobar rf1\n" asm)
+expect(out "")
+expect_part(err "<stdin>:2:2: no operation or signal is called `fobar`")
+run(1 "0x0\n" dis)
+expect(out ".word 0x0000000000000000\n")
+expect(err "<stdin>:1: illegal word: the word is neither an ALU instruction nor a branch\n")
+run(2 "" asm missing)
+expect_part(err "daedalus-v3d: missing: ")
+run(2 "" nonsense)
+expect_part(err "there is no verb `nonsense`")
+run(2 "")
+run(2 "" asm --nonsense)
+run(0 "" --help)
+expect_part(out "usage: daedalus-v3d check")
+
+# check
+run(0 "${program}" check)
+expect(out "")
+run(2 "${program}" check --threads 3)
+expect_part(err "--threads: a QPU runs 2 or 4 threads")
+set(high "add rf40, rf41, rf42\n${end}")
+run(0 "${high}" check)
+run(1 "${high}" check --threads 4)
+expect_part(out "<stdin>:1: HIGH_REGISTER: ")
+expect_part(out "    word 0: add rf40, rf41, rf42          ; nop\n")
+run(1 "nop\n" check)
+set(close "nop\nthrsw\nnop\nthrsw\nnop\nnop\n${end}")
+run(1 "${close}" check)
+expect_part(out "THRSW_TOO_CLOSE")
+run(0 "${close}" check --tolerant)
+run(0 "thrsw\nnop\nnop\n" check --single-segment)
+
+# exec
+run(0 "${program}" exec --strict --buffer 0x1000,64 -b 0x2000,64)
+string(CONCAT zeros
+  "0x00001000: 00000000 00000000 00000000 00000000\n"
+  "0x00001010: 00000000 00000000 00000000 00000000\n"
+  "0x00001020: 00000000 00000000 00000000 00000000\n"
+  "0x00001030: 00000000 00000000 00000000 00000000\n")
+string(CONCAT counts
+  "0x00002000: 00000000 00000001 00000002 00000003\n"
+  "0x00002010: 00000004 00000005 00000006 00000007\n"
+  "0x00002020: 00000008 00000009 0000000a 0000000b\n"
+  "0x00002030: 0000000c 0000000d 0000000e 0000000f\n")
+expect(out "${zeros}${counts}")
+string(REPEAT "abc\n" 16 letters) # 0x0a636261 in each lane
+file(WRITE ${WORK}/letters "${letters}")
+run(0 "${program}" exec -b 0x1000,64,letters -b 0x2000,64 --output 0x1000,copy)
+expect_part(out "0x00002000: 1f2a2723 1f2a2724 1f2a2725 1f2a2726\n")
+file(READ ${WORK}/copy out)
+expect(out "${letters}")
+run(1 "${program}" exec -b 0x1000,64)
+run(2 "${program}" exec -b 0x1000,64 -b 0x1010,64)
+expect_part(err "overlaps")
+run(2 "${program}" exec -b 0x1000)
+run(2 "${program}" exec -b 0x1000,2,letters)
+run(2 "${program}" exec --groups 0)
+run(2 "${program}" exec --output 0x1000,copy)
+expect_part(err "no buffer begins at 0x00001000")

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Values of one kind are solved once: what that gives each is what solving it alone would give."""
+
+import textwrap
+from pathlib import Path
+
+import pytest
+from spec_support import HEAD, load_text
+
+from daedalus.generator.emit import environment
+from daedalus.generator.registry import Entry, find, load
+from daedalus.generator.targets.neon.forms import WIDTHS, Demand, Forms
+from daedalus.generator.targets.neon.select import Selection
+from daedalus.generator.variants import make_variant
+
+KINDS = ("bits", "sat_u", "sat_s", "negated", "mask")
+
+# Pairs of values that differ in a single respect which decides how they can be computed.
+ALMOST_ALIKE = """
+    a = k.block("a", i16, (8, 2), lo=0, hi=255)
+    high = k.block("high", i16, (8,), lo=0, hi=256)
+    low = k.block("low", i16, (8,), lo=-1, hi=255)
+    bytes_ = k.block("bytes_", u8, (8,))
+    same = k.block("same", i16, (8,), lo=0, hi=255)
+    out = k.block("out", i32, (8, 8), access="out")
+    with k.stage(i=8) as i:
+        x, y = a[i, 0], a[i, 1]
+        out[i, 0] = x + y
+        out[i, 1] = x + x  # one operand
+        out[i, 2] = high[i] + y  # its range
+        out[i, 3] = low[i] + y
+        out[i, 4] = bytes_[i] + y  # its element
+        out[i, 5] = same[0] + y  # the same on all lanes
+        out[i, 6] = (x + y) >> 3
+        out[i, 7] = (x + y) >> 4  # its amount
+"""
+
+
+def selections(entry: Entry) -> list[Selection]:
+    """Of every stage of its NEON variants."""
+    seen: list[Selection] = []
+    for schedule, prod in entry.schedules:
+        if schedule.target == "neon":
+            make_variant(
+                environment(), entry.kernel, schedule, prod=prod, rank=0, spec="", watch=seen.append
+            )
+    return seen
+
+
+def compare(forms: Forms) -> int:
+    """Checks all values of a stage; how many were of a kind that an earlier one has, too."""
+    known = 0
+    for node in forms.lanes.stage.nodes():
+        known += forms._kinds[node].first is not node
+        for demand in (Demand(kind, w) for kind in KINDS for w in WIDTHS):
+            if node.is_bool != (demand.kind == "mask"):
+                continue
+            alone = [*forms._direct(node, demand), *forms._converted(node, demand)]
+            possible = [c for c in alone if all(map(forms.can, c.inputs))]
+            assert forms.choices((node, demand)) == possible
+            assert forms.can((node, demand)) == bool(possible)
+    return known
+
+
+@pytest.mark.parametrize("name", ["av1_cdef8", "h264_deblock_luma_v", "vp9_idct8", "vp9_mc_8h"])
+def test_each_value_has_the_choices_that_are_its_own(name: str) -> None:
+    entry = find(load(), name)
+    assert entry is not None
+    assert sum(compare(s._forms) for s in selections(entry)) > 20
+
+
+def test_values_that_are_almost_alike_are_told_apart(tmp_path: Path) -> None:
+    text = HEAD + textwrap.indent(textwrap.dedent(ALMOST_ALIKE), "    ")
+    (entry,) = load_text(tmp_path, text)
+    (selection,) = selections(entry)
+    assert compare(selection._forms) > 0
