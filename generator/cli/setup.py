@@ -12,7 +12,9 @@ from daedalus.generator.v3d import driver
 @click.command(name="setup")
 @click.option("--oracles", is_flag=True, help="Only FFmpeg's static archives and dav1d.")
 @click.option("--simde", is_flag=True, help="Only the SIMDe headers.")
-@click.option("--v3dv", is_flag=True, help="Only Debian's arm64 Vulkan driver of a Pi 5.")
+@click.option(
+    "--v3dv", is_flag=True, help="Only Mesa's Vulkan drivers, for arm64 and for comparison."
+)
 @click.option("--native", is_flag=True, help="With --v3dv: build that driver for here as well.")
 @click.option("--force", is_flag=True, help="Make .venv anew and fetch everything again.")
 def command(oracles: bool, simde: bool, v3dv: bool, native: bool, force: bool) -> None:
@@ -33,6 +35,8 @@ def command(oracles: bool, simde: bool, v3dv: bool, native: bool, force: bool) -
         wanted += [("ffmpeg", "arm64"), ("ffmpeg", own), ("dav1d", fetch.SOURCE)]
     if simde or everything:
         wanted.append(("simde", "all"))
+    if v3dv or everything:
+        wanted.append(("lavapipe", debian_architecture()))
     for name, arch in dict.fromkeys(wanted):
         _tell(name, arch, str(fetch.ensure(name, arch, force=force)))
     if v3dv or everything:

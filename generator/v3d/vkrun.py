@@ -11,13 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from daedalus.generator import native
+from daedalus.generator import fetch, native
 from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, build_dir, repo_root
+from daedalus.generator.packages import debian_architecture
 from daedalus.generator.v3d import driver
-
-LAVAPIPE_ICDS = ("/usr/share/vulkan/icd.d/lvp_icd.x86_64.json",
-                 "/usr/share/vulkan/icd.d/lvp_icd.aarch64.json",
-                 "/usr/share/vulkan/icd.d/lvp_icd.json")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -56,14 +53,23 @@ def program(arch: str) -> Path:
 
 
 def lavapipe(vector_bits: int = 512) -> Device:
-    """Mesa's CPU driver of this machine's distribution; 512 bits make subgroups of 16."""
-    icd = next((path for path in LAVAPIPE_ICDS if Path(path).is_file()), None)
-    if icd is None:
-        raise UserError(
-            "lavapipe is not installed", "apt-get install mesa-vulkan-drivers", EXIT_MISSING
-        )
-    environment = {"VK_ICD_FILENAMES": icd, "LP_NATIVE_VECTOR_WIDTH": str(vector_bits)}
-    return Device(f"lavapipe-{vector_bits}", "host", (), environment, "llvmpipe")
+    """Mesa's driver for the processor, of the same Debian suite as v3dv; 512 bits: subgroups of 16.
+
+    Older ones are no reference: that of Debian 12 (22.3.6) errs where few lanes of a vector are
+    used and they index arrays of their own.
+    """
+    arch = debian_architecture()
+    folder = fetch.ensure("lavapipe", arch)
+    environment = {
+        "VK_ICD_FILENAMES": str(folder / "usr/share/vulkan/icd.d/lvp_icd.json"),
+        "LP_NATIVE_VECTOR_WIDTH": str(vector_bits),
+    }
+    loader, triplet = {
+        "amd64": ("usr/lib64/ld-linux-x86-64.so.2", "x86_64-linux-gnu"),
+        "arm64": ("usr/lib/ld-linux-aarch64.so.1", "aarch64-linux-gnu"),
+    }[arch]
+    prefix = (str(folder / loader), "--library-path", str(folder / "usr" / "lib" / triplet))
+    return Device(f"lavapipe-{vector_bits}", "host", prefix, environment, "llvmpipe")
 
 
 def v3dv_arm64(preload: Path, launcher: Sequence[str] = ()) -> Device:

@@ -46,7 +46,7 @@ def launch(
     device = vkrun.lavapipe()
     (folder / "test.plan").write_text(plan)
     return subprocess.run(
-        [program or vkrun.program("host"), *options, "test.plan"],
+        [*device.prefix, str(program or vkrun.program("host")), *options, "test.plan"],
         cwd=folder, env={**os.environ, **device.environment, **environment},
         capture_output=True, text=True,
     )  # fmt: skip

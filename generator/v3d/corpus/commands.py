@@ -178,8 +178,7 @@ def indirect(rng: random.Random) -> tuple[list[Kernel], list[str]]:
 
 
 FAMILIES: dict[str, Callable[[random.Random], tuple[list[Kernel], list[str]]]] = {
-    f.__name__: f
-    for f in (copies, fills, transfers, chained, base, pushes, submissions, indirect)
+    f.__name__: f for f in (copies, fills, transfers, chained, base, pushes, submissions, indirect)
 }
 
 

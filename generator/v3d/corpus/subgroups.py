@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Families of programs with subgroup operations: vote, ballot, shuffle, quads.
 
-The values depend on which invocations share a subgroup, so subgroups are of 16 and workgroups of a
-multiple of 16; one family is independent of that and takes any workgroup.
+The values depend on which invocations share a subgroup, so subgroups are of 16, and so is x of the
+workgroups, or a multiple (drivers differ in whether a subgroup has invocations of several rows);
+one family is independent of that and takes any workgroup.
 """
 
 from daedalus.generator.v3d.corpus.model import Kernel
 from daedalus.generator.v3d.corpus.sketch import Sketch, random_words
 
 SIZE = 16
-WHOLE = ((16, 1, 1), (32, 1, 1), (64, 1, 1), (256, 1, 1), (16, 4, 1), (4, 4, 4))
+WHOLE = ((16, 1, 1), (32, 1, 1), (64, 1, 1), (256, 1, 1), (16, 4, 1), (32, 2, 3))
 
 
 def _begin(s: Sketch, *kinds: str) -> None:
