@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The binary interface of the DRM device v3d: numbers and layouts that clients use, of ioctls of
- * type 'd'.  Stated here because installed headers differ in age; tests/v3d/device/test_abi.c
+ * type 'd'.  Stated here because installed headers differ in age; tests/c/v3d/device/test_abi.c
  * compares with the system's <drm/drm.h> and <drm/v3d_drm.h> where there are any.
  *
  * Members named mbz or pad must be zero.  Pointers are 64-bit user addresses.
@@ -188,10 +188,10 @@ struct abi_multi_sync {
 struct abi_indirect_csd {
   struct abi_extension base;
   struct abi_submit_csd submit;
-  uint32_t indirect;              /* handle of the buffer with the counts; that of the CPU job */
-  uint32_t offset;                /* of the three group counts in it, bytes */
+  uint32_t indirect;              /* handle of the buffer with the uniforms */
+  uint32_t offset;                /* of the three group counts in the CPU job's buffer, bytes */
   uint32_t wg_size;               /* invocations */
-  uint32_t wg_uniform_offsets[3]; /* words of the uniform stream to set; ~0: none */
+  uint32_t wg_uniform_offsets[3]; /* words of the uniforms' buffer to set; ~0: none */
 };
 
 struct abi_timestamp {

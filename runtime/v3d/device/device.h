@@ -101,6 +101,7 @@ struct dev_cpu_work {
   uint32_t offset, stride;
   /* indirect dispatch */
   uint32_t wg_size, wg_uniform_offsets[3];
+  struct dev_bo *uniforms;
   struct dev_job *csd; /* counted by nobody: it waits for this job */
 };
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -67,19 +68,48 @@ static bool set_preload(const char *library) {
   return length > 0 && (size_t)length < sizeof value && setenv("LD_PRELOAD", value, 1) == 0;
 }
 
+/* Runs the program, if need be by an emulator. Returns errno when that cannot be started. */
+static int run_program(const struct dev_options *options) {
+  char **program = options->program;
+  if (options->qemu == NULL) {
+    if (options->preload != NULL && !set_preload(options->preload))
+      return ENOMEM;
+    execvp(program[0], program);
+    return errno;
+  }
+  enum { FIRST = 5 }; /* words before the program */
+  char setting[PATH_MAX + 16];
+  size_t n = 0;
+  while (program[n] != NULL)
+    n++;
+  char **words = calloc(FIRST + n + 1, sizeof(char *));
+  if (words == NULL)
+    return ENOMEM;
+  size_t at = 0;
+  words[at++] = (char *)(uintptr_t)options->qemu;
+  words[at++] = (char *)(uintptr_t)"-L";
+  words[at++] = (char *)(uintptr_t)options->sysroot;
+  if (options->preload != NULL) {
+    snprintf(setting, sizeof setting, "LD_PRELOAD=%s", options->preload);
+    words[at++] = (char *)(uintptr_t)"-E";
+    words[at++] = setting;
+  }
+  memcpy(words + at, program, n * sizeof(char *));
+  execvp(words[0], words);
+  free(words);
+  return errno;
+}
+
 /* In the child. Does not return. */
 static void start_program(const struct dev_options *options, const char *path,
                           const sigset_t *mask) {
-  int error = 0;
-  if (setenv("DAEDALUS_V3D_SOCKET", path, 1) != 0 ||
-      (options->preload != NULL && !set_preload(options->preload)))
-    error = errno != 0 ? errno : ENOMEM;
+  int error = setenv("DAEDALUS_V3D_SOCKET", path, 1) != 0 ? ENOMEM : 0;
   if (error == 0) {
     sigprocmask(SIG_SETMASK, mask, NULL);
-    execvp(options->program[0], options->program);
-    error = errno;
+    error = run_program(options);
   }
-  fprintf(stderr, "daedalus-v3d-device: %s: %s\n", options->program[0], strerror(error));
+  fprintf(stderr, "daedalus-v3d-device: %s: %s\n",
+          options->qemu != NULL ? options->qemu : options->program[0], strerror(error));
   _exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN);
 }
 

@@ -10,6 +10,8 @@
 struct dev_options {
   const char *socket;  /* --socket: serve there until a signal */
   const char *preload; /* --preload: library that --run preloads; NULL: none */
+  const char *qemu;    /* --qemu: emulator that runs the program; NULL: none */
+  const char *sysroot; /* --sysroot: where its libraries lie */
   char **program;      /* --run: NULL-terminated */
   uint64_t memory;     /* bytes */
   FILE *log;

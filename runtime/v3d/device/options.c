@@ -19,7 +19,9 @@ static const char usage[] =
     "programs that are started by other means, until it gets SIGTERM or SIGINT.\n"
     "\n"
     "  --preload PATH  library for the program (default: libdaedalus-v3d-preload.so beside this)\n"
-    "  --no-preload    the program preloads it itself (qemu-aarch64 -E LD_PRELOAD=...)\n"
+    "  --no-preload    the program preloads it itself\n"
+    "  --qemu PATH     run the program by this qemu-aarch64; --preload is then one for arm64\n"
+    "  --sysroot DIR   where its libraries lie (qemu's -L)\n"
     "  --memory MIB    memory of the device (default 4096)\n"
     "  --profile FILE  what is assumed of the board (default: that of a Raspberry Pi 5)\n"
     "  --strict        jobs that break a rule of the instruction set fail\n"
@@ -78,11 +80,26 @@ static bool find_preload(char path[PATH_MAX]) {
 }
 
 static int read_options(int argc, char **argv, struct dev_options *options, bool *run) {
-  enum { RUN = 1, SOCKET, PRELOAD, NO_PRELOAD, MEMORY, PROFILE, STRICT, LOG, QUIET, HELP };
+  enum {
+    RUN = 1,
+    SOCKET,
+    PRELOAD,
+    NO_PRELOAD,
+    QEMU,
+    SYSROOT,
+    MEMORY,
+    PROFILE,
+    STRICT,
+    LOG,
+    QUIET,
+    HELP
+  };
   static const struct option longs[] = {{"run", no_argument, NULL, RUN},
                                         {"socket", required_argument, NULL, SOCKET},
                                         {"preload", required_argument, NULL, PRELOAD},
                                         {"no-preload", no_argument, NULL, NO_PRELOAD},
+                                        {"qemu", required_argument, NULL, QEMU},
+                                        {"sysroot", required_argument, NULL, SYSROOT},
                                         {"memory", required_argument, NULL, MEMORY},
                                         {"profile", required_argument, NULL, PROFILE},
                                         {"strict", no_argument, NULL, STRICT},
@@ -105,6 +122,12 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
         break;
       case NO_PRELOAD:
         options->preload = NULL;
+        break;
+      case QEMU:
+        options->qemu = optarg;
+        break;
+      case SYSROOT:
+        options->sysroot = optarg;
         break;
       case MEMORY:
         result = read_memory(optarg, &options->memory);
@@ -148,6 +171,8 @@ int dev_main(int argc, char **argv, dev_executor_fn make_executor) {
     return bad("--run needs a program", NULL);
   if (!run && optind != argc)
     return bad("--socket takes no program", argv[optind]);
+  if ((options.qemu != NULL) != (options.sysroot != NULL) || (options.qemu != NULL && !run))
+    return bad("--qemu, --sysroot and --run go together", NULL);
   if (run)
     options.program = argv + optind;
   if (run && options.preload != NULL && access(options.preload, R_OK) != 0) {

@@ -36,6 +36,7 @@ void dev_job_destroy(struct dev_job *job) {
     dev_bo_unref(job->bos[i]);
   for (size_t i = 0; i < job->cpu.n; i++)
     dev_syncobj_unref(job->cpu.queries[i].syncobj);
+  dev_bo_unref(job->cpu.uniforms);
   dev_fence_unref(job->done);
   dev_view_unref(job->view);
   free(job->waits);

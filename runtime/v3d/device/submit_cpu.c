@@ -10,7 +10,6 @@
 struct reading {
   struct dev_job *job;
   struct dev_job *csd;
-  uint32_t indirect; /* handle of the counts' buffer */
 };
 
 /* n queries: offsets (0: none are given), and syncobjs. */
@@ -48,9 +47,10 @@ static int read_indirect(struct dev_call *call, uint64_t address, struct reading
   work->offset = indirect.offset;
   work->wg_size = indirect.wg_size;
   memcpy(work->wg_uniform_offsets, indirect.wg_uniform_offsets, sizeof work->wg_uniform_offsets);
-  reading->indirect = indirect.indirect;
-  if (dev_handles_get(&call->client->bos, indirect.indirect) == NULL)
+  work->uniforms = dev_handles_get(&call->client->bos, indirect.indirect);
+  if (work->uniforms == NULL)
     return -ENOENT;
+  work->uniforms->refs++;
   reading->csd = dev_submit_csd_job(call, &indirect.submit, &result);
   return result;
 }
@@ -146,9 +146,6 @@ int dev_ioctl_submit_cpu(struct dev_call *call) {
     result = -EINVAL;
   if (result == 0)
     result = dev_submit_bos(call, job, args->bo_handles, args->n_bo_handles);
-  if (result == 0 && reading.csd != NULL &&
-      job->bos[0] != dev_handles_get(&call->client->bos, reading.indirect))
-    result = -EINVAL; /* the counts' buffer is the one that the job names */
   if (result == 0)
     result = dev_submit_waits(job, &syncs, 1u << ABI_STAGE_CPU);
   if (result == 0 && reading.csd != NULL)
@@ -169,8 +166,9 @@ int dev_ioctl_submit_cpu(struct dev_call *call) {
 }
 
 /* bytes at an offset of a buffer, or NULL with a message. */
-static uint8_t *bo_at(struct dev_job *job, size_t bo, uint64_t offset, uint64_t bytes) {
-  const struct dev_range range = job->bos[bo]->range;
+static uint8_t *bo_at(struct dev_job *job, const struct dev_bo *bo, uint64_t offset,
+                      uint64_t bytes) {
+  const struct dev_range range = bo->range;
   if (offset > range.bytes || bytes > range.bytes - offset) {
     snprintf(job->message, sizeof job->message, "offset %llu is outside a buffer of %u bytes",
              (unsigned long long)offset, range.bytes);
@@ -183,7 +181,7 @@ static uint8_t *bo_at(struct dev_job *job, size_t bo, uint64_t offset, uint64_t 
 static int run_indirect(struct dev_job *job) {
   struct dev_job *csd = job->cpu.csd;
   uint32_t counts[3];
-  const uint8_t *from = bo_at(job, 0, job->cpu.offset, sizeof counts);
+  const uint8_t *from = bo_at(job, job->bos[0], job->cpu.offset, sizeof counts);
   csd->skip = true; /* until all is right */
   if (from == NULL)
     return -EINVAL;
@@ -204,13 +202,9 @@ static int run_indirect(struct dev_job *job) {
     const uint32_t word = job->cpu.wg_uniform_offsets[i];
     if (word == UINT32_MAX)
       continue;
-    const uint64_t address = (csd->cfg[6] & ~UINT32_C(3)) + (uint64_t)word * 4;
-    uint8_t *to = address > UINT32_MAX ? NULL : dev_view_at(csd->view, (uint32_t)address, 4);
-    if (to == NULL) {
-      snprintf(job->message, sizeof job->message, "uniform %u at 0x%08llx is outside every buffer",
-               word, (unsigned long long)address);
+    uint8_t *to = bo_at(job, job->cpu.uniforms, (uint64_t)word * 4, 4);
+    if (to == NULL)
       return -EINVAL;
-    }
     memcpy(to, &counts[i], sizeof counts[i]);
   }
   csd->skip = false;
@@ -222,7 +216,7 @@ static int run_timestamps(struct dev_job *job) {
   for (size_t i = 0; i < job->cpu.n; i++) {
     /* The first is the value, the rest fill the views of a multiview pass. */
     const uint64_t value = job->cpu.type == ABI_EXT_TIMESTAMP && i == 0 ? now : 0;
-    uint8_t *to = bo_at(job, 0, job->cpu.queries[i].offset, sizeof value);
+    uint8_t *to = bo_at(job, job->bos[0], job->cpu.queries[i].offset, sizeof value);
     if (to == NULL)
       return -EINVAL;
     memcpy(to, &value, sizeof value);
@@ -237,8 +231,8 @@ static int run_copy(struct dev_job *job) {
     const struct dev_fence *fence = work->queries[i].syncobj->fence;
     const uint64_t available = fence != NULL && fence->signaled;
     const uint64_t at = work->offset + (uint64_t)i * work->stride;
-    const uint8_t *from = bo_at(job, 1, work->queries[i].offset, 8);
-    uint8_t *to = bo_at(job, 0, at, width * (work->availability ? 2 : 1));
+    const uint8_t *from = bo_at(job, job->bos[1], work->queries[i].offset, 8);
+    uint8_t *to = bo_at(job, job->bos[0], at, width * (work->availability ? 2 : 1));
     if (from == NULL || to == NULL)
       return -EINVAL;
     /* Little-endian hosts: the low half comes first. */

@@ -120,25 +120,26 @@ static inline void store_scalar(uint8_t *to, unsigned bytes, uint32_t word) {
   }
 }
 
-static inline void load_words(const places *at, const v3d_lookup *lookup, unsigned bytes,
-                              bool sign) {
+/* all: every lane takes part, and lies in at->base's buffer. */
+static inline void load_words(const places *at, const v3d_lookup *lookup, unsigned bytes, bool sign,
+                              bool all) {
   for (unsigned word = 0; word < lookup->words; word++) {
-    uint32_t *result = lookup->results[word];
-    for (unsigned lane = 0; lane < V3D_LANES; lane++)
-      result[lane] = takes_part(lookup, lane)
-                         ? load_scalar(place_of(at, lookup, lane) + 4 * word, bytes, sign)
-                         : V3D_UNDEFINED;
+    uint32_t *restrict result = lookup->results[word];
+    for (unsigned lane = 0; lane < V3D_LANES; lane++) {
+      if (all)
+        result[lane] =
+            load_scalar(at->base + (lookup->addresses[lane] - at->first) + 4 * word, bytes, sign);
+      else
+        result[lane] = takes_part(lookup, lane)
+                           ? load_scalar(place_of(at, lookup, lane) + 4 * word, bytes, sign)
+                           : V3D_UNDEFINED;
+    }
   }
 }
 
-/* The usual load: all lanes, one buffer, words of 32 bits. */
-static inline void load_all(const places *at, const v3d_lookup *lookup) {
-  for (unsigned word = 0; word < lookup->words; word++) {
-    uint32_t *restrict result = lookup->results[word];
-    const uint8_t *from = at->base + 4 * word;
-    for (unsigned lane = 0; lane < V3D_LANES; lane++)
-      memcpy(&result[lane], from + (lookup->addresses[lane] - at->first), sizeof result[lane]);
-  }
+/* The usual case, in which nothing is asked lane by lane. */
+static inline bool is_all(const places *at, const v3d_lookup *lookup) {
+  return at->one_buffer && lookup->lanes == V3D_ALL_LANES;
 }
 
 unsigned daedalus_v3d_tmu_load(v3d_thread *thread, v3d_op *op, v3d_lookup *lookup) {
@@ -147,14 +148,14 @@ unsigned daedalus_v3d_tmu_load(v3d_thread *thread, v3d_op *op, v3d_lookup *looku
   const bool sign = lookup->is_signed && thread->machine->profile.tmu_signed_extends;
   if (event)
     return event;
-  if (at.one_buffer && lookup->lanes == V3D_ALL_LANES && lookup->bytes == 4)
-    load_all(&at, lookup);
-  else if (lookup->bytes == 1)
-    load_words(&at, lookup, 1, sign);
+  if (!is_all(&at, lookup))
+    load_words(&at, lookup, lookup->bytes, sign, false);
+  else if (lookup->bytes == 4)
+    load_words(&at, lookup, 4, false, true);
   else if (lookup->bytes == 2)
-    load_words(&at, lookup, 2, sign);
+    load_words(&at, lookup, 2, sign, true);
   else
-    load_words(&at, lookup, 4, false);
+    load_words(&at, lookup, 1, sign, true);
   return 0;
 }
 
@@ -180,13 +181,19 @@ static unsigned save(v3d_thread *thread, v3d_op *op, const v3d_lookup *lookup) {
   return 0;
 }
 
-static inline void store_lane(const v3d_thread *thread, const places *at, const v3d_lookup *lookup,
-                              unsigned lane) {
-  if (!takes_part(lookup, lane))
-    return;
-  uint8_t *to = place_of(at, lookup, lane);
-  for (unsigned word = 0; word < lookup->words; word++)
-    store_scalar(to + 4 * word, lookup->bytes, thread->tmu.data[word][lane]);
+/* Lanes that store to one address: whoever is last wins. all as for load_words(). */
+static inline void store_words(const v3d_thread *thread, const places *at, const v3d_lookup *lookup,
+                               unsigned bytes, bool all) {
+  const unsigned flip = thread->machine->profile.tmu_store_conflict_last_lane ? 0 : V3D_LANES - 1;
+  for (unsigned i = 0; i < V3D_LANES; i++) {
+    const unsigned lane = i ^ flip;
+    if (!all && !takes_part(lookup, lane))
+      continue;
+    uint8_t *to =
+        all ? at->base + (lookup->addresses[lane] - at->first) : place_of(at, lookup, lane);
+    for (unsigned word = 0; word < lookup->words; word++)
+      store_scalar(to + 4 * word, bytes, thread->tmu.data[word][lane]);
+  }
 }
 
 unsigned daedalus_v3d_tmu_store(v3d_thread *thread, v3d_op *op, v3d_lookup *lookup) {
@@ -196,13 +203,14 @@ unsigned daedalus_v3d_tmu_store(v3d_thread *thread, v3d_op *op, v3d_lookup *look
     event = save(thread, op, lookup);
   if (event)
     return event;
-  /* Lanes that store to one address: whoever is last wins. */
-  if (thread->machine->profile.tmu_store_conflict_last_lane)
-    for (unsigned lane = 0; lane < V3D_LANES; lane++)
-      store_lane(thread, &at, lookup, lane);
+  if (!is_all(&at, lookup))
+    store_words(thread, &at, lookup, lookup->bytes, false);
+  else if (lookup->bytes == 4)
+    store_words(thread, &at, lookup, 4, true);
+  else if (lookup->bytes == 2)
+    store_words(thread, &at, lookup, 2, true);
   else
-    for (unsigned lane = V3D_LANES; lane-- > 0;)
-      store_lane(thread, &at, lookup, lane);
+    store_words(thread, &at, lookup, 1, true);
   return 0;
 }
 

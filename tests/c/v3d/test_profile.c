@@ -9,7 +9,29 @@ static unsigned parse(const char *text, daedalus_v3d_profile *profile, char *mes
   return daedalus_v3d_profile_parse(text, strlen(text), profile, message, 200);
 }
 
+/* The profile that comes along states every setting, and each as its default. */
+static void check_pi5(void) {
+  static char text[16384];
+  FILE *file = fopen(DAEDALUS_V3D_PI5_PROFILE, "rb");
+  CHECK(file != NULL);
+  if (!file)
+    return;
+  const size_t length = fread(text, 1, sizeof text, file);
+  fclose(file);
+  CHECK(length > 0 && length < sizeof text);
+  const daedalus_v3d_profile expected = daedalus_v3d_profile_default();
+  daedalus_v3d_profile profile;
+  char message[200] = "";
+  memset(&profile, 0xee, sizeof profile);
+  CHECK_INT(daedalus_v3d_profile_parse(text, length, &profile, message, sizeof message), 0);
+  CHECK_STR(message, "");
+#define ROW(name, value, min, max, comment) CHECK_INT(profile.name, expected.name);
+  DAEDALUS_V3D_SETTINGS(ROW)
+#undef ROW
+}
+
 int main(void) {
+  check_pi5();
   char message[200] = "";
   daedalus_v3d_profile profile = daedalus_v3d_profile_default();
   CHECK(profile.slices == 3 && profile.qpus_per_slice == 4);

@@ -236,10 +236,10 @@ static void indirect(void) {
   memcpy(code.map + 192, &shader, sizeof shader);
   memcpy(data.map + 4, (const uint32_t[]){5, 3, 2}, 12);
   struct abi_indirect_csd ext = {.base = {.id = ABI_EXT_INDIRECT_CSD},
-                                 .indirect = data.handle,
+                                 .indirect = code.handle,
                                  .offset = 16,
                                  .wg_size = 40,
-                                 .wg_uniform_offsets = {1, UINT32_MAX, 0}};
+                                 .wg_uniform_offsets = {257, UINT32_MAX, 256}};
   ext.submit = (struct abi_submit_csd){.bo_handles = (uintptr_t)both, .n_bo_handles = 2};
   ext.submit.cfg[3] = 0x1234;
   ext.submit.cfg[5] = code.address + 192 * 4;
@@ -264,7 +264,8 @@ static void indirect(void) {
   CHECK_INT(submit_cpu(&ext, &data.handle, 1, done), 0);
   CHECK_INT(drm_syncobj_wait(fd, &done, 1, ABI_SYNCOBJ_WAIT_ALL, SECOND, NULL), 0);
   CHECK_INT(submit_cpu(&ext, both, 2, done), -EINVAL);
-  CHECK_INT(submit_cpu(&ext, &code.handle, 1, done), -EINVAL);
+  ext.indirect = 4711;
+  CHECK_INT(submit_cpu(&ext, &data.handle, 1, done), -ENOENT);
 }
 
 static void timestamps(void) {

@@ -168,7 +168,7 @@ static int inherited(const char *number, const char *handle) {
 
 static const char *self;
 
-static void executed(void) {
+__attribute__((unused)) static void executed(void) {
   const int fd = open("/dev/dri/card0", O_RDWR);
   struct drm_buffer a;
   CHECK_INT(drm_create(fd, 4096, &a), 0);
@@ -196,7 +196,9 @@ int main(int argc, char **argv) {
   RUN(orphan);
   RUN(dead_processes);
   RUN(interrupted);
-#ifndef __aarch64__ /* an emulator's child would be started without it */
+#ifdef __aarch64__
+  printf("left   executed: under an emulator, a child would be started without it\n");
+#else
   RUN(executed);
 #endif
   return CHECK_RESULT();

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# A Raspberry Pi 5, with every setting that there is at its default: to copy, and to change.
+# docs/v3d-simulator.md and docs/v3d-arithmetic.md say what is known of each.
+
+# The board.
+slices = 3                         # slices of the core
+qpus_per_slice = 4                 # QPUs a slice
+core0_ident0 = 0x07443356          # identification word 0 of core 0
+core0_ident1 = 0x81001431          # identification word 1 of core 0
+hub_ident3 = 0x00020a10            # identification word 3 of the hub: revision
+
+# Points that no public source settles.
+carry_of_max = 1                   # C of max, umin, umax: 1 a > b as for min, 0 always clear
+carry_elsewhere = 0                # C of operations for which none is known: 0 clear, 1 set
+faddnf_flushes = 0                 # faddnf: 0 as fadd, 1 denormal sums become zero
+negative_zero_is_zero = 1          # Z of float results: 1 set for -0.0, 0 only for +0.0
+fmin_nan = 0                       # fmin and fmax with one NaN: 0 the other operand, 1 NaN
+float_to_int_saturates = 1         # ftoin, ftoiz, ftouz out of range: 1 nearest, 0 zero
+f16_denormals = 1                  # f16 values: 1 denormals are kept, 0 flushed to zero
+flags_of_halves = 0                # flags of 2 x f16: 0 both halves, 1 the low one, 2 the high one
+sfu_significand_bits = 24          # bits to which SFU results are rounded, 24 all of fp32
+clz_of_zero = 32                   # clz(0)
+nnmode_first_letter_is_a = 1       # setnnmode_xy: 1 x is source a, 0 x is source b
+nnmode_at_start = 0                # v8dot mode at thread start: 0 uu, 1 su, 2 us, 3 ss
+nnmode_same_instruction = 1        # setnnmode acts on v8dot of the same instruction
+register_branch_lane = 0           # lane whose value a branch to a register takes
+link_when_not_taken = 0            # set_link of a branch not taken: 1 sets the link register
+flpop_restores = 1                 # flpop: 1 restores A from the popped bits, 0 leaves the flags
+msf_of_active_lane = 1             # msf in a dispatched lane
+tmu_signed_extends = 1             # i8 and i16 loads: 1 sign-extend, 0 zero-extend
+tmu_unaligned_halves = 0           # misaligned 16-bit access: 1 works, 0 is reported
+tmu_store_conflict_last_lane = 1   # lanes storing to one address: 1 highest wins, 0 lowest
+quad_mode = 0                      # per-quad lookups: 1 address of the quad's lane 0, 0 reported
+uniforms_see_stores = 0            # uniform reads: 0 memory as at job start, 1 as it is now
+
+# Bounds of a simulated job.
+max_slots = 2000000000             # instructions of one thread before it counts as endless
+max_job_slots = 4294967295         # instructions of all threads of a job, likewise
