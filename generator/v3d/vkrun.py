@@ -14,7 +14,7 @@ from pathlib import Path
 from daedalus.generator import fetch, native
 from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, build_dir, repo_root
 from daedalus.generator.packages import debian_architecture
-from daedalus.generator.v3d import driver
+from daedalus.generator.v3d import driver, tools
 
 
 @dataclass(frozen=True)
@@ -72,34 +72,19 @@ def lavapipe(vector_bits: int = 512) -> Device:
     return Device(f"lavapipe-{vector_bits}", "host", prefix, environment, "llvmpipe")
 
 
-def v3dv_arm64(preload: Path, launcher: Sequence[str] = ()) -> Device:
-    """Debian's driver, through the preloaded library that gives it a device.
+def v3dv(arch: str = "aarch64", *, strict: bool = False) -> Device:
+    """Mesa's v3dv on the simulated device: Debian's own for "aarch64", that built here for "host".
 
-    On a machine that is no ARM it runs under qemu-aarch64, and the library is one for arm64.
-    `launcher` is put before all, as the program that serves the device.
+    Where this machine is no ARM, the former runs under qemu-aarch64.  With `strict`, jobs that
+    break a rule of the instruction set fail.
     """
-    found = driver.arm64()
-    environment = {"VK_ICD_FILENAMES": str(found.icd)}
-    libraries = found.folder / "usr" / "lib" / "aarch64-linux-gnu"
-    if native.is_arm():
-        loader = str(found.folder / "lib" / "ld-linux-aarch64.so.1")
-        prefix = (loader, "--library-path", str(libraries), "--preload", str(preload))
-    else:
-        qemu = native.tool("qemu-aarch64")
-        prefix = (qemu, "-L", str(found.folder), "-E", f"LD_PRELOAD={preload}")
-    return Device("v3dv-arm64", "aarch64", (*launcher, *prefix), environment, "v3dv")
-
-
-def v3dv_native(preload: Path, launcher: Sequence[str] = ()) -> Device:
-    """The driver built for this machine, through the preloaded library that gives it a device."""
-    found = driver.built()
-    if found is None:
+    if arch == "host" and driver.built() is None:
         raise UserError(
             "v3dv is not built for this machine", "./daedalus setup --v3dv --native", EXIT_MISSING
         )
-    environment = {"VK_ICD_FILENAMES": str(found.icd)}
-    prefix = (*launcher, "env", f"LD_PRELOAD={preload}")
-    return Device("v3dv-native", "host", prefix, environment, "v3dv")
+    words, environment = tools.on_device([str(program(arch))], strict=strict)
+    name = "v3dv-arm64" if arch == "aarch64" else "v3dv-native"
+    return Device(name, arch, tuple(words[:-1]), environment, "v3dv")
 
 
 def run_cases(
