@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from daedalus.generator.cli import v3d_corpus
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.v3d import tools
 
@@ -30,7 +31,7 @@ def _become(argv: list[str], environment: dict[str, str] | None = None) -> None:
 def _pass_on(name: str, what: str) -> None:
     settings = {"ignore_unknown_options": True, "help_option_names": []}
 
-    @command.command(name, help=what, context_settings=settings)  # type: ignore[arg-type]
+    @command.command(name, help=what, context_settings=settings)
     @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
     def passed(arguments: tuple[str, ...]) -> None:
         with progress(quiet=True):
@@ -44,9 +45,15 @@ _pass_on("check", "Validates a program: whether it keeps the rules of docs/v3d-r
 _pass_on("exec", "Runs a program on the simulator, with buffers from files.")
 
 
+command.add_command(v3d_corpus.command)
+
+
 @command.command("run", context_settings={"ignore_unknown_options": True})
-@click.option("--profile", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="Board to simulate: settings over those of runtime/v3d/profiles/pi5.profile.")
+@click.option(
+    "--profile",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Board to simulate: settings over those of runtime/v3d/profiles/pi5.profile.",
+)
 @click.option("--strict", is_flag=True, help="End jobs that break a rule of docs/v3d-rules.md.")
 @click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(profile: Path | None, strict: bool, argv: tuple[str, ...]) -> None:
