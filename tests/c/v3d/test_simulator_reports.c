@@ -178,8 +178,9 @@ static void endless(void) {
          DAEDALUS_V3D_ENDLESS, "max_slots");
   s->job.cfg[4] = UINT32_MAX;
   expect(s, END, DAEDALUS_V3D_ENDLESS,
-         "all threads together have executed 150000 instructions (max_job_slots of the profile)");
-  CHECK_INT(s->report.counts.instructions, 150000);
+         "each of which counts for 16 more: 150000 are allowed (max_job_slots of the profile)");
+  /* The last batch may have found less left than it counts for. */
+  CHECK_INT((s->report.counts.instructions + 16 * s->report.counts.batches) / 16, 150000 / 16);
   simulation_destroy(s);
 }
 
