@@ -215,8 +215,10 @@ static daedalus_v3d_rules step_tmu(daedalus_v3d_hazards *h, uint32_t kinds, unsi
     if (h->sequence < MAX_SEQUENCE)
       h->sequence++;
     /* The address takes a word too. */
-    if (h->sequence >= h->fifo)
+    if (h->sequence == h->fifo)
       rules |= RULE(INPUT_FIFO);
+    else if (h->sequence > h->fifo)
+      rules |= RULE(INPUT_OVERFLOW);
   }
   if (kinds & EFFECT(LOOKUP))
     rules |= start_lookup(h, config, popped);

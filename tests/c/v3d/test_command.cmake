@@ -101,6 +101,20 @@ run(1 "${close}" check)
 expect_part(out "THRSW_TOO_CLOSE")
 run(0 "${close}" check --tolerant)
 run(0 "thrsw\nnop\nnop\n" check --single-segment)
+# A lookup of two words by a config that is a uniform: of .uniform, of a file, of an annotation.
+string(CONCAT pair
+  "nop ; mov tmuau, rf1 (0xfffffffa / -nan)\n"
+  "thrsw\nnop\nnop\n"
+  "ldtmu.rf4\nldtmu.rf5\n"
+  "${end}")
+run(0 "${pair}" check)
+string(REPLACE "fffffffa" "ffffffff" single "${pair}")
+run(1 "${single}" check)
+expect_part(out "LDTMU_EMPTY")
+run(0 ".uniform 0xfffffffa\n${single}" check)
+file(WRITE ${WORK}/uniforms "0xfffffffa\n")
+run(0 "${single}" check --uniforms uniforms)
+run(2 "${single}" check --uniforms words)
 
 # exec
 run(0 "${program}" exec --strict --buffer 0x1000,64 -b 0x2000,64)

@@ -122,8 +122,9 @@ static size_t check_file(const char *file) {
 }
 
 /** Files of the folder mesa. */
-static const char *const kinds[] = {"arrays", "atomics", "divergence", "halves", "histogram",
-                                    "loops",  "shared",  "uniforms",   "vectors"};
+static const char *const kinds[] = {"arrays",    "atomics", "divergence", "float",   "halves",
+                                    "histogram", "integer", "loops",      "quads",   "shared",
+                                    "shuffle",   "small",   "uniforms",   "vectors", "vote"};
 
 int main(int argc, char **argv) {
   size_t programs = 0;

@@ -135,6 +135,9 @@ static const sample samples[] = {
     {R(OUTPUT_FIFO), 4, 0, LOAD_4 POP_4 END, LOAD_4 LOOKUP POP_4 END, 2},
     {R(OUTPUT_FIFO), 4, 1, LOAD_4 THRSW NOP NOP "mov tmua, rf4; nop; ldtmu.rf5\n" POP_4 LAST_END,
      LOAD_4 THRSW NOP NOP POP LOOKUP "mov tmua, rf4; nop; ldtmu.rf5\n" POP_4 LAST_END, 7},
+    {R(OUTPUT_FIFO), 4, 1,
+     THRSW NOP NOP LOAD_4 POP "mov tmua, rf4; nop; ldtmu.rf5\n" POP_2 POP LAST_END,
+     THRSW NOP NOP LOAD_4 "mov tmua, rf4; nop; ldtmu.rf5\n" POP_4 LAST_END, 5},
     {R(INPUT_FIFO), 4, 0, VEC3 DATA DATA DATA LOOKUP TMUWT END,
      VEC4 DATA DATA DATA DATA LOOKUP TMUWT END, 4},
     {R(LOOKUP_CONFIG), 0, 0, UNIFORM(0xffffff87) DATA "mov tmuau, rf4\n" POP END,
@@ -258,8 +261,9 @@ static void test_too_many_paths(void) {
 
 static void test_every_rule_has_a_sample(void) {
   for (unsigned rule = 0; rule < DAEDALUS_V3D_N_RULES; rule++) {
-    /* The one has a test of its own, the other is the simulator's. */
-    bool covered = rule == R(TOO_MANY_PATHS) || rule == R(STALE_UNIFORM);
+    /* Two have tests of their own, one is the simulator's. */
+    bool covered = rule == R(TOO_MANY_PATHS) || rule == R(INPUT_OVERFLOW) || //
+                   rule == R(STALE_UNIFORM);
     for (size_t i = 0; i < N_SAMPLES; i++)
       covered |= samples[i].rule == rule;
     CHECK(covered);
@@ -292,6 +296,18 @@ static void test_loops(void) {
   expect(PUSH "b.anya over\n" NOPS LOOKUP "over:" POP END, &one_way, DAEDALUS_V3D_STRICT, 1);
 }
 
+/** No config takes that many words, so that this rule is never broken alone. */
+static void test_input_overflow(void) {
+  const sample sample = {.rule = R(INPUT_OVERFLOW)};
+  daedalus_v3d_finding found[MAX_FINDINGS];
+  const char *const text = DATA DATA DATA DATA DATA DATA DATA DATA DATA LOOKUP TMUWT END;
+  CHECK_INT(validate(text, &sample, DAEDALUS_V3D_TOLERANT, found), 2);
+  CHECK(found[0].rule == R(INPUT_OVERFLOW) && found[0].index == 8);
+  CHECK(found[1].rule == R(LOOKUP_DATA) && found[1].index == 9);
+  CHECK_INT(validate(text, &sample, DAEDALUS_V3D_STRICT, found), 3);
+  CHECK(found[0].rule == R(INPUT_FIFO) && found[0].index == 7);
+}
+
 /** Where the config comes from; each of these programs keeps all rules. */
 static void test_configs(void) {
   static const char *const programs[] = {
@@ -322,6 +338,7 @@ static void test_configs(void) {
 
 int main(void) {
   RUN(test_configs);
+  RUN(test_input_overflow);
   RUN(test_samples);
   RUN(test_every_rule_has_a_sample);
   RUN(test_hardware_tolerance);

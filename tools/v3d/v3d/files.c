@@ -66,14 +66,9 @@ bool write_file(const char *path, const void *bytes, size_t size) {
   return good;
 }
 
-static int assemble_file(const char *path, daedalus_v3d_program *program) {
+int assemble_text(const char *path, const char *text, size_t size, daedalus_v3d_program *program) {
   static daedalus_v3d_diagnostic mistakes[SHOWN_MISTAKES];
-  char *text;
-  size_t size;
-  if (!read_file(path, &text, &size))
-    return EXIT_BAD_INPUT;
   const size_t n = daedalus_v3d_assemble(text, size, program, mistakes, SHOWN_MISTAKES);
-  free(text);
   if (n == SIZE_MAX) {
     complain("%s: no memory", shown_name(path));
     return EXIT_BAD_INPUT;
@@ -84,6 +79,16 @@ static int assemble_file(const char *path, daedalus_v3d_program *program) {
   if (n > SHOWN_MISTAKES)
     fprintf(stderr, "%s: %zu more mistakes\n", shown_name(path), n - SHOWN_MISTAKES);
   return n == 0 ? EXIT_DONE : EXIT_BAD_INPUT;
+}
+
+static int assemble_file(const char *path, daedalus_v3d_program *program) {
+  char *text;
+  size_t size;
+  if (!read_file(path, &text, &size))
+    return EXIT_BAD_INPUT;
+  const int code = assemble_text(path, text, size, program);
+  free(text);
+  return code;
 }
 
 int assemble_files(char **paths, int n, daedalus_v3d_program *programs) {

@@ -35,9 +35,14 @@ bool read_file(const char *path, char **bytes, size_t *size);
 bool write_file(const char *path, const void *bytes, size_t size);
 
 /**
- * Assembles the files: text, or words in hexadecimal, which is text too.  n 0 stands for stdin.
- * Mistakes are printed as file:line:column.  Returns an exit code; with EXIT_DONE programs[i] is to
- * be freed.
+ * Assembles text, which messages call path. Mistakes are printed as file:line:column.  Returns an
+ * exit code; with EXIT_DONE *program is to be freed.
+ */
+int assemble_text(const char *path, const char *text, size_t size, daedalus_v3d_program *program);
+
+/**
+ * Assembles the files: text, or words in hexadecimal, which is text too.  Otherwise
+ * as assemble_text().
  */
 int assemble_files(char **paths, int n, daedalus_v3d_program *programs);
 

@@ -104,6 +104,9 @@ extern "C" {
     "switch)")                                                                                     \
   X(INPUT_FIFO, STRICT,                                                                            \
     "a lookup of more words than 8 (4 at four threads), its address included: split it")           \
+  X(INPUT_OVERFLOW, TOLERANT,                                                                      \
+    "more data words than 8 (4 at four threads) wait for one lookup: there is no room for them "   \
+    "until it starts, start it")                                                                   \
   X(LOOKUPS, STRICT, "more than 8 lookups on their way: wait for some by ldtmu or tmuwt")          \
   X(SEQUENCE_SPLIT, STRICT,                                                                        \
     "the thread switches between tmud and tmua: keep the sequence on one side")                    \
