@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Fetches the packages of tools/oracles.toml from the Debian archive into build/oracles.
+"""Fetches the packages of tools/oracles.toml from the Debian archive into folders below build.
 
 apt does the work, with a configuration of its own below build/apt: the suite is the one of the
 file, whatever this machine runs, and nothing is installed.  The mirror is the one this machine's
@@ -48,6 +48,9 @@ class Oracle:
     architectures: tuple[str, ...]
     archives: tuple[str, ...]  # static libraries, in the order of linking
     upstream: str  # the version that is needed, without Debian's revision; empty: any
+    folder: str  # below build
+    links: tuple[tuple[str, str], ...]  # symbolic links to make: name and target
+    setup: str  # the option of `setup` that fetches it
     purpose: str
     without: str
 
@@ -86,6 +89,9 @@ def _read_list() -> _List:
             tuple(o["architectures"]),
             tuple(o.get("archives", ())),
             o.get("upstream", ""),
+            o.get("folder", f"oracles/{o['name']}"),
+            tuple(o.get("links", {}).items()),
+            o["setup"],
             o["for"],
             o["without"],
         )
@@ -101,7 +107,7 @@ def oracles() -> dict[str, Oracle]:
 
 def folder(name: str, architecture: str) -> Path:
     """Where the files of an oracle lie once fetched: usr/, or a source package's own folder."""
-    return build_dir() / "oracles" / name / architecture
+    return build_dir() / oracles()[name].folder / architecture
 
 
 def fetched(name: str, architecture: str) -> list[Deb] | None:
@@ -140,8 +146,8 @@ def ensure(name: str, architecture: str, *, force: bool = False) -> Path:
             f"{name} for {architecture} is not fetched, and --no-setup forbids to fetch"
             if not force
             else f"--no-setup forbids to fetch {name} for {architecture}",
-            f"./daedalus setup --{'simde' if name == 'simde' else 'oracles'} fetches it, without "
-            f"--no-setup and {NO_SETUP_VARIABLE}",
+            f"./daedalus setup --{oracle.setup} fetches it, without --no-setup and "
+            f"{NO_SETUP_VARIABLE}",
             EXIT_MISSING,
         )
     with _lock():
@@ -185,6 +191,8 @@ def _fetch(listing: _List, oracle: Oracle, architecture: str, place: Path) -> No
         _refuse_others(debs, oracle, listing.suite)
         for path in files:
             _unpack(path, unpacked)
+        for name, target in oracle.links:
+            (unpacked / name).symlink_to(target)
         record = {"packages": [vars(d) for d in debs]}
         (unpacked / _RECORD).write_text(json.dumps(record, indent=1) + "\n")
         unpacked.chmod(0o755)

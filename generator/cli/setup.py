@@ -4,22 +4,30 @@
 import click
 
 from daedalus.generator import fetch
-from daedalus.generator.cli.common import console
+from daedalus.generator.cli.common import UserError, console
 from daedalus.generator.packages import debian_architecture
+from daedalus.generator.v3d import driver
 
 
 @click.command(name="setup")
 @click.option("--oracles", is_flag=True, help="Only FFmpeg's static archives and dav1d.")
 @click.option("--simde", is_flag=True, help="Only the SIMDe headers.")
+@click.option(
+    "--v3dv", is_flag=True, help="Only Mesa's Vulkan drivers, for arm64 and for comparison."
+)
+@click.option("--native", is_flag=True, help="With --v3dv: build that driver for here as well.")
 @click.option("--force", is_flag=True, help="Make .venv anew and fetch everything again.")
-def command(oracles: bool, simde: bool, force: bool) -> None:
-    """Sets this checkout up: Debian packages, .venv, FFmpeg's archives, dav1d, SIMDe.
+def command(oracles: bool, simde: bool, v3dv: bool, native: bool, force: bool) -> None:
+    """Sets this checkout up: Debian packages, .venv, FFmpeg's archives, dav1d, SIMDe, v3dv.
 
     The ./daedalus launcher has installed the packages and made .venv by the time this runs; every
     other verb does the same for what it needs itself, so setup is for doing it all beforehand.
-    FFmpeg's archives and dav1d are used by tests only, and nothing that is fetched is installed.
+    FFmpeg's archives, dav1d and Mesa's Vulkan driver v3dv are used by tests only, and nothing that
+    is fetched is installed.  Building v3dv takes minutes, and is done when asked for only.
     """
-    everything = not oracles and not simde
+    if native and not v3dv:
+        raise UserError("--native says how to provide v3dv", "./daedalus setup --v3dv --native")
+    everything = not (oracles or simde or v3dv)
     wanted: list[tuple[str, str]] = []
     if oracles or everything:
         # On arm64 the archives of the machine itself are all there is to run.
@@ -27,7 +35,19 @@ def command(oracles: bool, simde: bool, force: bool) -> None:
         wanted += [("ffmpeg", "arm64"), ("ffmpeg", own), ("dav1d", fetch.SOURCE)]
     if simde or everything:
         wanted.append(("simde", "all"))
+    if v3dv or everything:
+        wanted.append(("lavapipe", debian_architecture()))
     for name, arch in dict.fromkeys(wanted):
-        place = fetch.ensure(name, arch, force=force)
-        versions = sorted({d.version for d in fetch.fetched(name, arch) or []})
-        console.print(f"{name} {arch}: {', '.join(versions)} in {place}", soft_wrap=True)
+        _tell(name, arch, str(fetch.ensure(name, arch, force=force)))
+    if v3dv or everything:
+        _tell("v3dv", "arm64", str(driver.arm64(force=force).folder))
+    if native:
+        _tell("mesa", fetch.SOURCE, str(driver.build_native(force=force).folder))
+
+
+def _tell(name: str, arch: str, place: str) -> None:
+    debs = fetch.fetched(name, arch) or []
+    # Of many packages, the one that gives the oracle its name or purpose tells the version.
+    shown = [d for d in debs if d.package.startswith("mesa")] or debs
+    versions = sorted({d.version for d in shown})
+    console.print(f"{name} {arch}: {', '.join(versions)} in {place}", soft_wrap=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from daedalus.generator.cli import v3d_corpus
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.v3d import tools
 
@@ -42,6 +43,9 @@ _pass_on("asm", "Assembles text: prints the words in hex, one a line.")
 _pass_on("dis", "Disassembles words in hex, one a line.")
 _pass_on("check", "Validates a program: whether it keeps the rules of docs/v3d-rules.md.")
 _pass_on("exec", "Runs a program on the simulator, with buffers from files.")
+
+
+command.add_command(v3d_corpus.command)
 
 
 @command.command("run", context_settings={"ignore_unknown_options": True})

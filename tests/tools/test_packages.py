@@ -25,4 +25,5 @@ def test_build_needs_what_check_and_stream_need(arch: str) -> None:
 @pytest.mark.parametrize("arch", ["amd64", "arm64"])
 def test_test_needs_what_all_verbs_need(arch: str) -> None:
     everything = ("build", "check", "count", "explain --svg", "fuzz", "mutate", "oracle", "stream")
+    assert _names(arch, "test") >= _names(arch, "v3d")
     assert _names(arch, "test") >= _names(arch, *everything)

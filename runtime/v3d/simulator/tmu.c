@@ -58,13 +58,24 @@ static bool reserve_results(v3d_thread *thread, v3d_op *op, unsigned n, v3d_look
   return true;
 }
 
-/* Every lane of a quad uses the address of its lane 0. False: refused. */
+/*
+ * The addresses of a lookup per quad. False: refused.
+ *
+ * Mesa asks for it in every load of shaders with subgroup operations, each lane with an address of
+ * its own, and its results are right on hardware: what is per quad is then which lanes are looked
+ * up, not where. The address of a quad's lane 0 for all four is the other reading.
+ */
 static bool per_quad(v3d_thread *thread, v3d_op *op, const uint32_t *addresses,
                      daedalus_v3d_lanes lanes, uint32_t spread[V3D_LANES]) {
-  if (!thread->machine->profile.quad_mode) {
+  const uint32_t mode = thread->machine->profile.quad_mode;
+  if (mode == 2) {
+    memcpy(spread, addresses, V3D_LANES * sizeof *spread);
+    return true;
+  }
+  if (mode == 0) {
     daedalus_v3d_fault(thread, op, DAEDALUS_V3D_BAD_INSTRUCTION,
                        "a lookup per quad (bit 7 of its configuration is 0): what it does is not "
-                       "known; the profile's quad_mode = 1 takes a guess");
+                       "known; the profile's quad_mode = 1 or 2 takes a guess");
     return false;
   }
   for (unsigned i = 0; i < V3D_LANES; i++) {

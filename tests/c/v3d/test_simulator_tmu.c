@@ -312,16 +312,22 @@ static void several_buffers(void) {
   simulation_destroy(s);
 }
 
-/* Per quad: refused, or by the address of each quad's lane 0. */
+/* Per quad: by each lane's address, refused, or by the address of each quad's lane 0. */
 static void per_quad(void) {
   static const char text[] = DATA_BEGIN
       "mov tmuau, rf3 ; nop\n.uniform 0xffffff7f\nnop ; nop ; ldtmu.rf10\n" STORE("rf10") END;
   simulation *s = simulation_create(NULL);
+  fill(s);
+  simulation_do(s, text);
+  CHECK_ROW(s, 0, s->data[lane]);
+  simulation_destroy(s);
+  daedalus_v3d_profile profile = daedalus_v3d_profile_default();
+  profile.quad_mode = 0;
+  s = simulation_create(&profile);
   simulation_load(s, text);
   CHECK_INT(simulation_run(s, DAEDALUS_V3D_BAD_INSTRUCTION), DAEDALUS_V3D_BAD_INSTRUCTION);
   CHECK(strstr(s->report.message, "quad_mode"));
   simulation_destroy(s);
-  daedalus_v3d_profile profile = daedalus_v3d_profile_default();
   profile.quad_mode = 1;
   s = simulation_create(&profile);
   fill(s);

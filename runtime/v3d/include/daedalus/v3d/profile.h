@@ -46,7 +46,8 @@ extern "C" {
   X(tmu_unaligned_halves, 0, 0, 1, "misaligned 16-bit access: 1 works, 0 is reported")          \
   X(tmu_store_conflict_last_lane, 1, 0, 1,                                                      \
     "lanes storing to one address: 1 highest wins, 0 lowest")                                   \
-  X(quad_mode, 0, 0, 1, "per-quad lookups: 1 address of the quad's lane 0, 0 reported")         \
+  X(quad_mode, 2, 0, 2,                                                                         \
+    "per-quad lookups: 2 each lane its address, 1 that of the quad's lane 0, 0 reported")       \
   X(uniforms_see_stores, 0, 0, 1, "uniform reads: 0 memory as at job start, 1 as it is now")    \
   /* Bounds of a simulated job. */                                                              \
   X(max_slots, 2000000000, 1, UINT32_MAX,                                                       \

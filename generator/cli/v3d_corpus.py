@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus v3d corpus`: generated compute shaders on Vulkan drivers, compared with lavapipe."""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
+from daedalus.generator.cli.progress import progress, say
+from daedalus.generator.cli.tables import print_table
+from daedalus.generator.v3d import comparison, dumps, vkrun
+from daedalus.generator.v3d.corpus import Program, commands, plans, program
+
+_COUNT = click.IntRange(min=0)
+
+
+@click.command(name="corpus")
+@click.option("--first", type=click.IntRange(min=1), default=1, show_default=True, help="Seed.")
+@click.option("--count", type=_COUNT, default=338, show_default=True, help="Programs.")
+@click.option("--commands", "n_commands", type=_COUNT, default=64, show_default=True,
+              help="Sequences of copies, fills, updates, dispatches and submissions.")  # fmt: skip
+@click.option("--on", type=click.Choice(["lavapipe", "v3dv", "v3dv-native"]), default="lavapipe",
+              show_default=True, help="The driver that is compared with lavapipe.")  # fmt: skip
+@click.option("--strict", is_flag=True, help="Jobs that break a rule of the GPU fail.")
+@click.option("--dump", type=click.Path(file_okay=False, path_type=Path), help="Compare nothing; "
+              "write the GPU code that v3dv makes of each program to this folder.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def command(
+    first: int,
+    count: int,
+    n_commands: int,
+    on: str,
+    strict: bool,
+    dump: Path | None,
+    as_json: bool,
+) -> None:
+    """Runs compute shaders made from seeds on a driver, and compares the results with lavapipe's.
+
+    v3dv runs on the simulated device: Debian's arm64 binary, or the one built for this machine by
+    `setup --v3dv --native`.  Integers and floats that are correctly rounded must be the same; other
+    float functions within the bounds of the Vulkan specification.  lavapipe is compared with itself
+    at two other vector widths; programs that need subgroups of 16 do not run there.  Exit code 1
+    when something differs or does not run.
+    """
+    if on == "lavapipe" and (strict or dump is not None):
+        raise UserError("--strict and --dump are about v3dv", "add --on v3dv or --on v3dv-native")
+    programs = [program(seed) for seed in range(first, first + count)]
+    cases: list[comparison.Case] = [*programs, *(commands(n + 1) for n in range(n_commands))]
+    place = comparison.folder()
+    with progress(quiet=as_json):
+        devices = _devices(on, strict)
+        say(f"compiling {len(cases)} cases")
+        plans.materialise(cases, place)
+        if dump is not None:
+            _dump(devices[0], programs, dump)
+            return
+        reports = []
+        for device in devices:
+            say(f"running {len(cases)} cases on {device.name}")
+            reports.append(comparison.compared(device, vkrun.lavapipe(), cases, place))
+    if as_json:
+        print(json.dumps([{**vars(r), "good": r.good} for r in reports], indent=1))
+    else:
+        _print(reports)
+    if not all(r.good for r in reports):
+        sys.exit(EXIT_FAILED)
+
+
+def _devices(on: str, strict: bool) -> list[vkrun.Device]:
+    if on == "lavapipe":
+        return [vkrun.lavapipe(bits) for bits in (256, 128)]
+    return [vkrun.v3dv("aarch64" if on == "v3dv" else "host", strict=strict)]
+
+
+def _dump(device: vkrun.Device, programs: list[Program], target: Path) -> None:
+    cases = {p.name: plans.case(p) for p in programs}
+    without = dumps.collect(device, cases, comparison.folder(), target)
+    for name, why in without.items():
+        console.print(f"{name}: {why}", soft_wrap=True, markup=False)
+    print(f"code of {len(cases) - len(without)} of {len(cases)} programs is in {target}")
+    if without:
+        sys.exit(EXIT_FAILED)
+
+
+def _print(reports: list[comparison.Report]) -> None:
+    for r in reports:
+        lists = {
+            "same": [n for n in r.compared if n not in r.differences],
+            "differ": list(r.differences),
+            "not run": list(r.not_run),
+            "unsupported": list(r.unsupported),
+        }
+        counts = {k: Counter(_family(n) for n in names) for k, names in lists.items()}
+        families = dict.fromkeys(_family(n) for names in lists.values() for n in names)
+        print(f"{r.device} compared with {r.reference}")
+        rows = [(f, *(counts[k][f] for k in lists)) for f in sorted(families)]
+        rows.append(("all", *(len(names) for names in lists.values())))
+        print_table(("family", *lists), rows)
+        for text in (t for texts in r.differences.values() for t in texts):
+            console.print(f"differs: {text}", soft_wrap=True, markup=False)
+        for name, why in r.not_run.items():
+            console.print(f"not run: {name}: {why}", soft_wrap=True, markup=False)
+
+
+def _family(name: str) -> str:
+    return name.partition("-")[2]

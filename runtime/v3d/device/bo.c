@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Buffers. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "call.h"
+
+void dev_bo_unref(struct dev_bo *bo) {
+  if (bo == NULL || --bo->refs > 0)
+    return;
+  dev_memory_give(&bo->device->memory, bo->range);
+  dev_fence_unref(bo->last);
+  free(bo);
+}
+
+/* The client's buffers have changed. */
+static void forget_view(struct dev_client *client) {
+  dev_view_unref(client->view);
+  client->view = NULL;
+}
+
+int dev_ioctl_create_bo(struct dev_call *call) {
+  struct abi_create_bo *create = (struct abi_create_bo *)call->arg;
+  if (create->flags != 0)
+    return -EINVAL;
+  struct dev_bo *bo = calloc(1, sizeof *bo);
+  if (bo == NULL)
+    return -ENOMEM;
+  bo->refs = 1;
+  bo->device = call->device;
+  const int result = dev_memory_take(&call->device->memory, create->size, &bo->range);
+  if (result != 0) {
+    free(bo);
+    return result;
+  }
+  const uint32_t handle = dev_handles_add(&call->client->bos, bo);
+  if (handle == 0) {
+    dev_bo_unref(bo);
+    return -ENOMEM;
+  }
+  forget_view(call->client);
+  create->handle = handle;
+  create->offset = bo->range.address;
+  return 0;
+}
+
+int dev_ioctl_gem_close(struct dev_call *call) {
+  const struct abi_gem_close *close = (const struct abi_gem_close *)call->arg;
+  struct dev_bo *bo = dev_handles_remove(&call->client->bos, close->handle);
+  if (bo == NULL)
+    return -EINVAL;
+  forget_view(call->client);
+  dev_bo_unref(bo);
+  return 0;
+}
+
+int dev_ioctl_mmap_bo(struct dev_call *call) {
+  struct abi_mmap_bo *map = (struct abi_mmap_bo *)call->arg;
+  if (map->flags != 0)
+    return -EINVAL;
+  const struct dev_bo *bo = dev_handles_get(&call->client->bos, map->handle);
+  if (bo == NULL)
+    return -ENOENT;
+  map->offset = bo->range.address;
+  return 0;
+}
+
+int dev_ioctl_get_bo_offset(struct dev_call *call) {
+  struct abi_get_bo_offset *get = (struct abi_get_bo_offset *)call->arg;
+  const struct dev_bo *bo = dev_handles_get(&call->client->bos, get->handle);
+  if (bo == NULL)
+    return -ENOENT;
+  get->offset = bo->range.address;
+  return 0;
+}
+
+/* The kernel gives back what is left of the time. */
+static void finish_wait(struct dev_call *call, int result, uint32_t first, uint64_t now_ns) {
+  (void)first;
+  struct abi_wait_bo *arg = (struct abi_wait_bo *)call->arg;
+  const uint64_t waited = now_ns - call->started_ns;
+  arg->timeout_ns = result != 0 || waited > arg->timeout_ns ? 0 : arg->timeout_ns - waited;
+}
+
+int dev_ioctl_wait_bo(struct dev_call *call) {
+  const struct abi_wait_bo *arg = (const struct abi_wait_bo *)call->arg;
+  if (arg->pad != 0)
+    return -EINVAL;
+  const struct dev_bo *bo = dev_handles_get(&call->client->bos, arg->handle);
+  if (bo == NULL)
+    return -EINVAL;
+  if (bo->last == NULL)
+    return 0;
+  call->started_ns = dev_now_ns();
+  struct dev_wait wait = {.all = true, .n = 1, .finish = finish_wait};
+  wait.deadline_ns = arg->timeout_ns > UINT64_MAX - call->started_ns
+                         ? UINT64_MAX
+                         : call->started_ns + arg->timeout_ns;
+  wait.entries = calloc(1, sizeof *wait.entries);
+  if (wait.entries == NULL)
+    return -ENOMEM;
+  wait.entries->fence = dev_fence_ref(bo->last);
+  return dev_wait_begin(&wait, call);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One ioctl of a client, while the simulated kernel works on it. */
+#ifndef DAEDALUS_V3D_DEVICE_CALL_H
+#define DAEDALUS_V3D_DEVICE_CALL_H
+
+#include "abi.h"
+#include "device.h"
+#include "protocol.h"
+
+/* Returned by a call that will be answered later; no errno has this value. */
+enum { DEV_PENDING = -100000 };
+
+struct dev_segment {
+  uint64_t address;
+  const uint8_t *data;
+  uint32_t bytes;
+};
+
+struct dev_call {
+  struct dev_device *device;
+  struct dev_client *client;
+  uint32_t code; /* the ioctl */
+  /* The argument, zero beyond what the client gave. */
+  union {
+    uint8_t arg[ABI_MAX_ARGUMENT];
+    uint64_t align;
+  };
+  /* User memory that came with the call; borrowed from its message. */
+  struct dev_segment segments[WIRE_MAX_SEGMENTS];
+  size_t n_segments;
+  /* Segments for the client to write, in wire form. */
+  uint8_t *output;
+  size_t output_bytes, output_room;
+  uint32_t n_outputs;
+  uint64_t started_ns; /* of a relative wait */
+  int fd_in;           /* descriptor that came with the call, or -1; the connection closes it */
+  int fd_out;          /* descriptor for the client, or -1; closed once sent */
+};
+
+/* Copies bytes of the client's memory at address; -EFAULT when they did not come along. */
+int dev_user_read(const struct dev_call *call, uint64_t address, void *to, size_t bytes);
+
+/* As dev_user_read into new memory (free), n items of a size; *array is NULL when n is 0. */
+int dev_user_array(const struct dev_call *call, uint64_t address, size_t n, size_t size,
+                   void *array);
+
+/* Has bytes written to the client's memory at address when the call returns. */
+int dev_user_write(struct dev_call *call, uint64_t address, const void *from, size_t bytes);
+
+/* Does the ioctl call->code. */
+int dev_ioctl(struct dev_call *call);
+
+/* Prints that this device does not carry what was asked for; returns error. */
+int dev_refuse(struct dev_call *call, int error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The ioctls, one a function. Each finds its argument in call->arg. */
+int dev_ioctl_version(struct dev_call *call);
+int dev_ioctl_get_cap(struct dev_call *call);
+int dev_ioctl_get_param(struct dev_call *call);
+int dev_ioctl_gem_close(struct dev_call *call);
+int dev_ioctl_create_bo(struct dev_call *call);
+int dev_ioctl_mmap_bo(struct dev_call *call);
+int dev_ioctl_get_bo_offset(struct dev_call *call);
+int dev_ioctl_wait_bo(struct dev_call *call);
+int dev_ioctl_syncobj_create(struct dev_call *call);
+int dev_ioctl_syncobj_destroy(struct dev_call *call);
+int dev_ioctl_syncobj_wait(struct dev_call *call);
+int dev_ioctl_syncobj_reset(struct dev_call *call);
+int dev_ioctl_syncobj_signal(struct dev_call *call);
+int dev_ioctl_submit_cl(struct dev_call *call);
+int dev_ioctl_submit_csd(struct dev_call *call);
+int dev_ioctl_submit_cpu(struct dev_call *call);
+int dev_ioctl_submit_tfu(struct dev_call *call);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Clients, and what of the memory their jobs may reach. */
+#include <stdlib.h>
+
+#include "device.h"
+
+struct dev_client *dev_client_open(struct dev_device *device, const void *owner) {
+  struct dev_client *client = calloc(1, sizeof *client);
+  if (client == NULL)
+    return NULL;
+  /* Numbers are positions in a file of 4 GiB, and results of calls: below 2^31. */
+  do {
+    device->next_client = device->next_client % INT32_MAX + 1;
+  } while (dev_client_of(device, device->next_client) != NULL);
+  client->id = device->next_client;
+  client->owner = owner;
+  client->device = device;
+  client->next = device->clients;
+  device->clients = client;
+  return client;
+}
+
+struct dev_client *dev_client_of(struct dev_device *device, uint32_t id) {
+  struct dev_client *client = device->clients;
+  while (client != NULL && client->id != id)
+    client = client->next;
+  return client;
+}
+
+static void destroy(struct dev_client *client) {
+  dev_view_unref(client->view);
+  for (size_t i = 0; i < client->bos.room; i++)
+    dev_bo_unref(client->bos.items[i]);
+  for (size_t i = 0; i < client->syncobjs.room; i++)
+    dev_syncobj_unref(client->syncobjs.items[i]);
+  for (size_t i = 0; i < DEV_N_QUEUES; i++)
+    dev_fence_unref(client->last[i]);
+  free(client->bos.items);
+  free(client->syncobjs.items);
+  free(client);
+}
+
+void dev_clients_close(struct dev_device *device, const void *owner) {
+  struct dev_client **slot = &device->clients;
+  while (*slot != NULL) {
+    struct dev_client *client = *slot;
+    if (owner != NULL && client->owner != owner) {
+      slot = &client->next;
+      continue;
+    }
+    *slot = client->next;
+    destroy(client);
+  }
+}
+
+void dev_view_unref(struct dev_view *view) {
+  if (view == NULL || --view->refs > 0)
+    return;
+  for (size_t i = 0; i < view->n; i++)
+    dev_bo_unref(view->bos[i]);
+  free(view->bos);
+  free(view->buffers);
+  free(view);
+}
+
+static int by_address(const void *a, const void *b) {
+  const struct dev_bo *const *x = a, *const *y = b;
+  return ((*x)->range.address > (*y)->range.address) - ((*x)->range.address < (*y)->range.address);
+}
+
+struct dev_view *dev_client_view(struct dev_client *client) {
+  if (client->view != NULL) {
+    client->view->refs++;
+    return client->view;
+  }
+  size_t n = 0;
+  for (size_t i = 0; i < client->bos.room; i++)
+    n += client->bos.items[i] != NULL;
+  struct dev_view *view = calloc(1, sizeof *view);
+  if (view == NULL)
+    return NULL;
+  view->bos = calloc(n + 1, sizeof *view->bos);
+  view->buffers = calloc(n + 1, sizeof *view->buffers);
+  view->refs = 1;
+  if (view->bos == NULL || view->buffers == NULL) {
+    dev_view_unref(view);
+    return NULL;
+  }
+  for (size_t i = 0; i < client->bos.room; i++) {
+    struct dev_bo *bo = client->bos.items[i];
+    if (bo == NULL)
+      continue;
+    bo->refs++;
+    view->bos[view->n++] = bo;
+  }
+  qsort(view->bos, n, sizeof *view->bos, by_address);
+  for (size_t i = 0; i < n; i++) {
+    const struct dev_range range = view->bos[i]->range;
+    view->buffers[i] = (daedalus_v3d_buffer){.address = range.address,
+                                             .size = range.bytes,
+                                             .data = client->device->memory.base + range.address};
+  }
+  client->view = view;
+  view->refs++;
+  return view;
+}
+
+uint8_t *dev_view_at(const struct dev_view *view, uint32_t address, uint64_t bytes) {
+  size_t low = 0, high = view->n;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (view->buffers[middle].address <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == 0)
+    return NULL;
+  const daedalus_v3d_buffer *buffer = &view->buffers[low - 1];
+  const uint64_t offset = address - buffer->address;
+  if (offset >= buffer->size || bytes > buffer->size - offset)
+    return NULL;
+  return (uint8_t *)buffer->data + offset;
+}

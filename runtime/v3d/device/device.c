@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "device.h"
+
+#include <stdarg.h>
+
+int dev_device_init(struct dev_device *device, const daedalus_v3d_executor *executor,
+                    const daedalus_v3d_profile *profile, uint64_t memory_limit) {
+  *device = (struct dev_device){.executor = *executor, .profile = *profile, .done_event = -1};
+  device->memory.fd = -1;
+  const int result = dev_memory_init(&device->memory, memory_limit);
+  return result != 0 ? result : dev_queues_start(device);
+}
+
+void dev_device_destroy(struct dev_device *device) {
+  dev_queues_stop(device);
+  dev_clients_close(device, NULL);
+  dev_memory_destroy(&device->memory);
+}
+
+void dev_device_progress(struct dev_device *device) {
+  /* An answered client's next request may be there already, and be a submission. */
+  do {
+    dev_queues_progress(device);
+  } while (dev_waits_progress(device));
+}
+
+void dev_report(struct dev_device *device, const char *format, ...) {
+  FILE *const outputs[] = {device->quiet ? NULL : stderr, device->log};
+  for (int i = 0; i < 2; i++) {
+    if (outputs[i] == NULL)
+      continue;
+    va_list values;
+    va_start(values, format);
+    fputs("daedalus-v3d-device: ", outputs[i]);
+    vfprintf(outputs[i], format, values);
+    fputc('\n', outputs[i]);
+    fflush(outputs[i]);
+    va_end(values);
+  }
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The simulated kernel driver, as its own files see it.
+ *
+ * One thread, that of the server's loop, owns everything in this header; a worker thread of a
+ * queue touches the one job that it was handed until it hands it back.  Objects are counted by
+ * references: a handle of a client, a job that uses the object and an exported descriptor are one
+ * each.  Functions return 0 or a negative errno unless they say otherwise.
+ */
+#ifndef DAEDALUS_V3D_DEVICE_DEVICE_H
+#define DAEDALUS_V3D_DEVICE_DEVICE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "executor.h"
+#include "handles.h"
+#include "memory.h"
+
+/* -- Fences: become signaled once, when the job that they stand for has ended. -- */
+
+struct dev_fence {
+  unsigned refs;
+  bool signaled;
+  int error; /* 0 or the negative errno of the job */
+};
+
+struct dev_fence *dev_fence_create(bool signaled); /* NULL: no memory */
+struct dev_fence *dev_fence_ref(struct dev_fence *fence);
+void dev_fence_unref(struct dev_fence *fence); /* NULL is nothing, as for all of these */
+/* Puts a reference to fence (or NULL) into *slot, in place of what is there. */
+void dev_fence_replace(struct dev_fence **slot, struct dev_fence *fence);
+
+struct dev_syncobj {
+  unsigned refs;
+  struct dev_fence *fence; /* NULL: nothing was submitted yet */
+};
+
+void dev_syncobj_unref(struct dev_syncobj *syncobj);
+
+/* -- Buffers -- */
+
+struct dev_bo {
+  unsigned refs;
+  struct dev_device *device;
+  struct dev_range range;
+  struct dev_fence *last; /* of the last job that named the buffer */
+  uint64_t mark;          /* serial of the submission that looked it up last */
+};
+
+void dev_bo_unref(struct dev_bo *bo);
+
+/* The buffers that a job may reach, alive as long as the view; sorted by address. */
+struct dev_view {
+  unsigned refs;
+  size_t n;
+  daedalus_v3d_buffer *buffers;
+  struct dev_bo **bos;
+};
+
+void dev_view_unref(struct dev_view *view);
+/* Host memory of [address, address + bytes) if that lies in one buffer, else NULL. */
+uint8_t *dev_view_at(const struct dev_view *view, uint32_t address, uint64_t bytes);
+
+/* -- Clients: what the kernel calls a DRM file. -- */
+
+enum dev_queue_kind { DEV_QUEUE_CL, DEV_QUEUE_CSD, DEV_QUEUE_CPU, DEV_N_QUEUES };
+
+struct dev_client {
+  uint32_t id;
+  const void *owner; /* the connection that opened it */
+  struct dev_device *device;
+  struct dev_client *next;
+  struct dev_handles bos;               /* struct dev_bo */
+  struct dev_handles syncobjs;          /* struct dev_syncobj */
+  struct dev_view *view;                /* of bos; NULL: to be made again */
+  struct dev_fence *last[DEV_N_QUEUES]; /* jobs of a client and queue run in order */
+};
+
+struct dev_client *dev_client_open(struct dev_device *device, const void *owner);
+struct dev_client *dev_client_of(struct dev_device *device, uint32_t id);
+void dev_clients_close(struct dev_device *device, const void *owner); /* NULL: all */
+/* A new reference to the view of all buffers that the client has now; NULL: no memory. */
+struct dev_view *dev_client_view(struct dev_client *client);
+
+/* -- Jobs -- */
+
+struct dev_query {
+  uint32_t offset; /* bytes in the timestamp buffer */
+  struct dev_syncobj *syncobj;
+};
+
+struct dev_cpu_work {
+  uint32_t type; /* an extension number of abi.h */
+  uint32_t n;
+  struct dev_query *queries; /* n */
+  /* copies of timestamps */
+  bool wide, partial, availability;
+  uint32_t offset, stride;
+  /* indirect dispatch */
+  uint32_t wg_size, wg_uniform_offsets[3];
+  struct dev_bo *uniforms;
+  struct dev_job *csd; /* counted by nobody: it waits for this job */
+};
+
+struct dev_job {
+  enum dev_queue_kind queue;
+  struct dev_device *device;
+  struct dev_job *next;
+  uint64_t serial;
+  struct dev_fence *done;
+  struct dev_fence **waits;
+  size_t n_waits;
+  struct dev_view *view;
+  struct dev_bo **bos; /* named by the submission */
+  size_t n_bos;
+  uint32_t cfg[7];             /* CSD */
+  uint32_t rcl_start, rcl_end; /* CL */
+  uint64_t moves;              /* CL: bytes, as seen at submission */
+  struct dev_cpu_work cpu;
+  bool skip;  /* there is nothing to run: an indirect dispatch of no groups */
+  int result; /* of the run */
+  char message[1024];
+};
+
+struct dev_job *dev_job_create(struct dev_client *client, enum dev_queue_kind queue);
+void dev_job_destroy(struct dev_job *job);
+int dev_job_wait_for(struct dev_job *job, struct dev_fence *fence); /* NULL: nothing */
+/* Hands over a job; from now on the device destroys it. */
+void dev_job_push(struct dev_client *client, struct dev_job *job);
+
+/* One worker thread; job is its mailbox in both directions, under lock. */
+struct dev_worker {
+  pthread_t thread;
+  pthread_mutex_t lock;
+  pthread_cond_t wake;
+  struct dev_device *device;
+  struct dev_job *job, *finished;
+  bool started, stop;
+};
+
+struct dev_queue {
+  struct dev_job *first, **last; /* waiting, in the order of submission */
+  struct dev_job *running;
+  struct dev_worker worker; /* unused for DEV_QUEUE_CPU, whose jobs run in the loop */
+};
+
+int dev_queues_start(struct dev_device *device);
+/* Lets running jobs end and drops the others. */
+void dev_queues_stop(struct dev_device *device);
+/* Takes back finished jobs and starts those that can run now. */
+void dev_queues_progress(struct dev_device *device);
+int dev_cpu_run(struct dev_job *job);
+
+/* -- Waiting clients -- */
+
+struct dev_wait_entry {
+  struct dev_syncobj *syncobj; /* NULL: fence alone counts */
+  struct dev_fence *fence;     /* NULL: not submitted yet */
+};
+
+struct dev_call;
+
+struct dev_wait {
+  struct dev_wait *next;
+  uint64_t deadline_ns; /* CLOCK_MONOTONIC; UINT64_MAX: none */
+  bool all;
+  size_t n;
+  struct dev_wait_entry *entries;
+  /* How the answer gets into the call's argument: result, index of the first signaled. */
+  void (*finish)(struct dev_call *call, int result, uint32_t first, uint64_t now_ns);
+  struct dev_call *call; /* answered by device->answer */
+};
+
+uint64_t dev_now_ns(void);
+/* Begins a wait; takes the entries over. Returns DEV_PENDING or what the call returns at once. */
+int dev_wait_begin(struct dev_wait *wait, struct dev_call *call);
+/* Answers the waits that are over. Returns whether there was one. */
+bool dev_waits_progress(struct dev_device *device);
+void dev_waits_cancel(struct dev_device *device, const struct dev_call *call);
+uint64_t dev_waits_deadline(const struct dev_device *device); /* UINT64_MAX: none */
+
+/* -- The device -- */
+
+struct dev_device {
+  daedalus_v3d_profile profile;
+  daedalus_v3d_executor executor;
+  struct dev_memory memory;
+  struct dev_queue queues[DEV_N_QUEUES];
+  int done_event; /* eventfd: a worker has finished a job */
+  struct dev_client *clients;
+  uint32_t next_client;
+  struct dev_wait *waits;
+  uint64_t serial; /* of submissions */
+  FILE *log;       /* or NULL */
+  bool strict;     /* jobs are checked against all rules */
+  bool quiet;      /* reports go to the log alone */
+  uint64_t n_failed, n_refused, n_jobs;
+  /* Sends the reply of a call that was pending. */
+  void (*answer)(struct dev_call *call, int result);
+};
+
+int dev_device_init(struct dev_device *device, const daedalus_v3d_executor *executor,
+                    const daedalus_v3d_profile *profile, uint64_t memory_limit);
+void dev_device_destroy(struct dev_device *device);
+/* Runs what can run and answers waits that are over; after every call and every event. */
+void dev_device_progress(struct dev_device *device);
+
+/* Jobs that failed, and requests that this device does not carry: to stderr and the log. */
+void dev_report(struct dev_device *device, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What runs the compute jobs of the simulated device. */
+#ifndef DAEDALUS_V3D_DEVICE_EXECUTOR_H
+#define DAEDALUS_V3D_DEVICE_EXECUTOR_H
+
+#include <daedalus/v3d/simulate.h>
+
+typedef struct daedalus_v3d_executor {
+  void *self; /**< borrowed; passed to run_csd. */
+  /**
+   * Runs *job to its end. Returns 0, or a negative errno with a text of what went wrong in
+   * message. Called from one thread, not the one that made the executor; may take long.
+   */
+  int (*run_csd)(void *self, const daedalus_v3d_job *job, char *message, size_t message_size);
+  void (*destroy)(void *self); /**< or NULL. */
+} daedalus_v3d_executor;
+
+#endif

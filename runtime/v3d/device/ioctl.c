@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which ioctl is what. */
+#include <errno.h>
+
+#include "call.h"
+
+/* The kernel has no timeline syncobjs for this driver. */
+static int no_timelines(struct dev_call *call) {
+  (void)call;
+  return -EOPNOTSUPP;
+}
+
+static int no_perfmon(struct dev_call *call) {
+  return dev_refuse(call, -EINVAL, "performance monitors (ioctl 0x%02x) are not simulated",
+                    ABI_NR(call->code));
+}
+
+static int no_sharing(struct dev_call *call) {
+  return dev_refuse(call, -EINVAL,
+                    "exporting and importing descriptors (ioctl 0x%02x) is not simulated",
+                    ABI_NR(call->code));
+}
+
+/* No mode setting: this is not a display. */
+static int no_client_caps(struct dev_call *call) {
+  (void)call;
+  return -EOPNOTSUPP;
+}
+
+static const struct {
+  uint8_t nr;
+  int (*function)(struct dev_call *call);
+} ioctls[] = {
+    {ABI_VERSION, dev_ioctl_version},
+    {ABI_GEM_CLOSE, dev_ioctl_gem_close},
+    {ABI_GET_CAP, dev_ioctl_get_cap},
+    {ABI_SET_CLIENT_CAP, no_client_caps},
+    {ABI_PRIME_HANDLE_TO_FD, no_sharing},
+    {ABI_PRIME_FD_TO_HANDLE, no_sharing},
+    {ABI_V3D_SUBMIT_CL, dev_ioctl_submit_cl},
+    {ABI_V3D_WAIT_BO, dev_ioctl_wait_bo},
+    {ABI_V3D_CREATE_BO, dev_ioctl_create_bo},
+    {ABI_V3D_MMAP_BO, dev_ioctl_mmap_bo},
+    {ABI_V3D_GET_PARAM, dev_ioctl_get_param},
+    {ABI_V3D_GET_BO_OFFSET, dev_ioctl_get_bo_offset},
+    {ABI_V3D_SUBMIT_TFU, dev_ioctl_submit_tfu},
+    {ABI_V3D_SUBMIT_CSD, dev_ioctl_submit_csd},
+    {ABI_V3D_PERFMON_CREATE, no_perfmon},
+    {ABI_V3D_PERFMON_DESTROY, no_perfmon},
+    {ABI_V3D_PERFMON_GET_VALUES, no_perfmon},
+    {ABI_V3D_SUBMIT_CPU, dev_ioctl_submit_cpu},
+    {ABI_SYNCOBJ_CREATE, dev_ioctl_syncobj_create},
+    {ABI_SYNCOBJ_DESTROY, dev_ioctl_syncobj_destroy},
+    {ABI_SYNCOBJ_HANDLE_TO_FD, no_sharing},
+    {ABI_SYNCOBJ_FD_TO_HANDLE, no_sharing},
+    {ABI_SYNCOBJ_WAIT, dev_ioctl_syncobj_wait},
+    {ABI_SYNCOBJ_RESET, dev_ioctl_syncobj_reset},
+    {ABI_SYNCOBJ_SIGNAL, dev_ioctl_syncobj_signal},
+    {ABI_SYNCOBJ_TIMELINE_WAIT, no_timelines},
+    {ABI_SYNCOBJ_QUERY, no_timelines},
+    {ABI_SYNCOBJ_TRANSFER, no_timelines},
+    {ABI_SYNCOBJ_TIMELINE_SIGNAL, no_timelines},
+};
+
+int dev_ioctl(struct dev_call *call) {
+  if (ABI_TYPE_OF(call->code) != ABI_TYPE)
+    return -ENOTTY;
+  for (size_t i = 0; i < sizeof ioctls / sizeof *ioctls; i++)
+    if (ioctls[i].nr == ABI_NR(call->code))
+      return ioctls[i].function(call);
+  return dev_refuse(call, -EINVAL, "ioctl 0x%02x is not one of a v3d device that is simulated",
+                    ABI_NR(call->code));
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "main.h"
+#include "memory.h"
+
+enum { EXIT_USAGE = 2, EXIT_MISSING = 3 };
+
+static const char usage[] =
+    "usage: daedalus-v3d-device [options] --run -- program [arguments]\n"
+    "       daedalus-v3d-device [options] --socket PATH\n"
+    "\n"
+    "A simulated Raspberry Pi 5 GPU (V3D 7.1): --run runs a program on it, --socket serves\n"
+    "programs that are started by other means, until it gets SIGTERM or SIGINT.\n"
+    "\n"
+    "  --preload PATH  library for the program (default: libdaedalus-v3d-preload.so beside this)\n"
+    "  --no-preload    the program preloads it itself\n"
+    "  --qemu PATH     run the program by this qemu-aarch64; --preload is then one for arm64\n"
+    "  --sysroot DIR   where its libraries lie (qemu's -L)\n"
+    "  --memory MIB    memory of the device (default 4096)\n"
+    "  --profile FILE  what is assumed of the board (default: that of a Raspberry Pi 5)\n"
+    "  --strict        jobs that break a rule of the instruction set fail\n"
+    "  --log FILE      append reports of failed jobs to FILE as well\n"
+    "  --quiet         reports go to the log alone\n";
+
+static int bad(const char *what, const char *value) {
+  fprintf(stderr, "daedalus-v3d-device: %s%s%s\n%s", what, value == NULL ? "" : ": ",
+          value == NULL ? "" : value, usage);
+  return EXIT_USAGE;
+}
+
+static int read_profile(const char *path, daedalus_v3d_profile *profile) {
+  char text[1 << 16], message[256];
+  FILE *file = fopen(path, "r");
+  if (file == NULL) {
+    fprintf(stderr, "daedalus-v3d-device: %s: %s\n", path, strerror(errno));
+    return EXIT_USAGE;
+  }
+  const size_t length = fread(text, 1, sizeof text, file);
+  const bool failed = ferror(file) || length == sizeof text;
+  fclose(file);
+  if (failed) {
+    fprintf(stderr, "daedalus-v3d-device: %s: cannot be read as a profile\n", path);
+    return EXIT_USAGE;
+  }
+  const unsigned line = daedalus_v3d_profile_parse(text, length, profile, message, sizeof message);
+  if (line == 0)
+    return 0;
+  fprintf(stderr, "daedalus-v3d-device: %s:%u: %s\n", path, line, message);
+  return EXIT_USAGE;
+}
+
+static int read_memory(const char *text, uint64_t *bytes) {
+  char *end;
+  errno = 0;
+  const unsigned long mib = strtoul(text, &end, 10);
+  if (errno != 0 || end == text || *end != 0 || mib == 0 || mib > DEV_ADDRESS_SPACE >> 20)
+    return bad("--memory takes 1 to 4096", text);
+  *bytes = (uint64_t)mib << 20;
+  return 0;
+}
+
+/* The library beside this program. False: where that is cannot be told. */
+static bool find_preload(char path[PATH_MAX]) {
+  static const char name[] = "libdaedalus-v3d-preload.so";
+  const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - sizeof name - 1);
+  if (length <= 0)
+    return false;
+  path[length] = 0;
+  char *slash = strrchr(path, '/');
+  if (slash == NULL)
+    return false;
+  strcpy(slash + 1, name);
+  return true;
+}
+
+static int read_options(int argc, char **argv, struct dev_options *options, bool *run) {
+  enum {
+    RUN = 1,
+    SOCKET,
+    PRELOAD,
+    NO_PRELOAD,
+    QEMU,
+    SYSROOT,
+    MEMORY,
+    PROFILE,
+    STRICT,
+    LOG,
+    QUIET,
+    HELP
+  };
+  static const struct option longs[] = {{"run", no_argument, NULL, RUN},
+                                        {"socket", required_argument, NULL, SOCKET},
+                                        {"preload", required_argument, NULL, PRELOAD},
+                                        {"no-preload", no_argument, NULL, NO_PRELOAD},
+                                        {"qemu", required_argument, NULL, QEMU},
+                                        {"sysroot", required_argument, NULL, SYSROOT},
+                                        {"memory", required_argument, NULL, MEMORY},
+                                        {"profile", required_argument, NULL, PROFILE},
+                                        {"strict", no_argument, NULL, STRICT},
+                                        {"log", required_argument, NULL, LOG},
+                                        {"quiet", no_argument, NULL, QUIET},
+                                        {"help", no_argument, NULL, HELP},
+                                        {NULL, 0, NULL, 0}};
+  int result = 0;
+  opterr = 0;
+  for (int c; result == 0 && (c = getopt_long(argc, argv, "+", longs, NULL)) != -1;) {
+    switch (c) {
+      case RUN:
+        *run = true;
+        break;
+      case SOCKET:
+        options->socket = optarg;
+        break;
+      case PRELOAD:
+        options->preload = optarg;
+        break;
+      case NO_PRELOAD:
+        options->preload = NULL;
+        break;
+      case QEMU:
+        options->qemu = optarg;
+        break;
+      case SYSROOT:
+        options->sysroot = optarg;
+        break;
+      case MEMORY:
+        result = read_memory(optarg, &options->memory);
+        break;
+      case PROFILE:
+        result = read_profile(optarg, &options->profile);
+        break;
+      case STRICT:
+        options->strict = true;
+        break;
+      case LOG:
+        options->log = fopen(optarg, "ae");
+        if (options->log == NULL)
+          result = bad(strerror(errno), optarg);
+        break;
+      case QUIET:
+        options->quiet = true;
+        break;
+      case HELP:
+        fputs(usage, stdout);
+        exit(0);
+      default:
+        result = bad("unknown option, or one without its value", argv[optind - 1]);
+    }
+  }
+  return result;
+}
+
+int dev_main(int argc, char **argv, dev_executor_fn make_executor) {
+  char beside[PATH_MAX];
+  struct dev_options options = {.memory = DEV_ADDRESS_SPACE,
+                                .profile = daedalus_v3d_profile_default()};
+  bool run = false;
+  options.preload = find_preload(beside) ? beside : NULL;
+  int result = read_options(argc, argv, &options, &run);
+  if (result != 0)
+    return result;
+  if (run == (options.socket != NULL))
+    return bad("one of --run and --socket is needed", NULL);
+  if (run && optind == argc)
+    return bad("--run needs a program", NULL);
+  if (!run && optind != argc)
+    return bad("--socket takes no program", argv[optind]);
+  if ((options.qemu != NULL) != (options.sysroot != NULL) || (options.qemu != NULL && !run))
+    return bad("--qemu, --sysroot and --run go together", NULL);
+  if (run)
+    options.program = argv + optind;
+  if (run && options.preload != NULL && access(options.preload, R_OK) != 0) {
+    fprintf(stderr, "daedalus-v3d-device: %s: %s (--preload names another)\n", options.preload,
+            strerror(errno));
+    return EXIT_MISSING;
+  }
+  daedalus_v3d_executor executor;
+  if (make_executor(&options, &executor) != 0)
+    return EXIT_MISSING;
+  result = dev_launch(&options, &executor);
+  if (executor.destroy != NULL)
+    executor.destroy(executor.self);
+  if (options.log != NULL)
+    fclose(options.log);
+  return result;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The preloaded library: makes opens of a v3d node open the simulated device, and carries the
+ * ioctls on it to the server whose socket DAEDALUS_V3D_SOCKET names.
+ *
+ * A descriptor of the device is an open file description of the device's memory file, so that
+ * mmap works by itself; its file position is the number of the client (the kernel's DRM file),
+ * which dup, fork and passing descriptors keep.
+ */
+#ifndef DAEDALUS_V3D_DEVICE_PRELOAD_H
+#define DAEDALUS_V3D_DEVICE_PRELOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PRELOAD_INTERPOSED __attribute__((visibility("default")))
+
+/* -- connection.c -- */
+
+/* The paths that are the device; node 0 is the primary one, 1 the render one. */
+bool preload_is_node(const char *path);
+extern const char *const preload_card, *const preload_render;
+
+/* Opens the device with flags of open(). Returns a descriptor, or -1 with errno. */
+int preload_open(int flags);
+
+/* The client that a descriptor stands for; 0: it is none of the device's. Keeps errno. */
+uint32_t preload_client_of(int fd);
+
+/* Moves a descriptor out of the way of programs that count on the lowest numbers. */
+int preload_move_up(int fd);
+
+/* A message to the server, as it grows. */
+struct preload_message {
+  uint8_t *data;
+  size_t bytes, room;
+  uint32_t n_segments;
+  bool failed; /* no memory */
+};
+
+void preload_append(struct preload_message *message, const void *data, size_t bytes);
+
+/* This thread's message, empty but for the room of the request's header. NULL: no memory. */
+struct preload_message *preload_message(void);
+
+/**
+ * Sends this thread's message as an ioctl of a client and receives the reply, over it. Returns a
+ * negative errno when there was none; -EINTR only if may_interrupt.
+ */
+int preload_transact(uint32_t client, uint32_t code, uint32_t arg_bytes, bool may_interrupt);
+
+/* -- usercopy.c: memory that the program named, which may not be there. -- */
+
+/* Whether all bytes could be copied. Keep errno. */
+bool preload_copy_in(void *to, uint64_t user_address, size_t bytes);
+bool preload_copy_out(uint64_t user_address, const void *from, size_t bytes);
+void preload_usercopy_forked(void);
+
+/* -- gather.c -- */
+
+/* Appends what the argument (zero-extended) of ioctl code points at. */
+void preload_gather(struct preload_message *message, uint32_t code, const uint8_t *arg);
+
+#endif

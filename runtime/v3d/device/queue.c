@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Queues.  A job waits for fences; among those that wait for nothing any more, a queue runs the
+ * one that was submitted first.  Jobs of one client and queue stay in order, as each waits for the
+ * one before it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "cl.h"
+#include "device.h"
+
+struct dev_job *dev_job_create(struct dev_client *client, enum dev_queue_kind queue) {
+  struct dev_job *job = calloc(1, sizeof *job);
+  if (job == NULL)
+    return NULL;
+  job->queue = queue;
+  job->device = client->device;
+  job->done = dev_fence_create(false);
+  job->view = dev_client_view(client);
+  if (job->done == NULL || job->view == NULL || dev_job_wait_for(job, client->last[queue]) != 0) {
+    dev_job_destroy(job);
+    return NULL;
+  }
+  return job;
+}
+
+void dev_job_destroy(struct dev_job *job) {
+  if (job == NULL)
+    return;
+  for (size_t i = 0; i < job->n_waits; i++)
+    dev_fence_unref(job->waits[i]);
+  for (size_t i = 0; i < job->n_bos; i++)
+    dev_bo_unref(job->bos[i]);
+  for (size_t i = 0; i < job->cpu.n; i++)
+    dev_syncobj_unref(job->cpu.queries[i].syncobj);
+  dev_bo_unref(job->cpu.uniforms);
+  dev_fence_unref(job->done);
+  dev_view_unref(job->view);
+  free(job->waits);
+  free(job->bos);
+  free(job->cpu.queries);
+  free(job);
+}
+
+int dev_job_wait_for(struct dev_job *job, struct dev_fence *fence) {
+  if (fence == NULL || fence->signaled)
+    return 0;
+  if ((job->n_waits & (job->n_waits - 1)) == 0) { /* full at each power of two */
+    const size_t room = job->n_waits ? job->n_waits * 2 : 1;
+    struct dev_fence **waits = realloc(job->waits, room * sizeof(struct dev_fence *));
+    if (waits == NULL)
+      return -ENOMEM;
+    job->waits = waits;
+  }
+  job->waits[job->n_waits++] = dev_fence_ref(fence);
+  return 0;
+}
+
+void dev_job_push(struct dev_client *client, struct dev_job *job) {
+  struct dev_queue *queue = &job->device->queues[job->queue];
+  job->serial = ++job->device->n_jobs;
+  dev_fence_replace(&client->last[job->queue], job->done);
+  for (size_t i = 0; i < job->n_bos; i++)
+    dev_fence_replace(&job->bos[i]->last, job->done);
+  *queue->last = job;
+  queue->last = &job->next;
+}
+
+static bool is_ready(struct dev_job *job) {
+  while (job->n_waits > 0 && job->waits[job->n_waits - 1]->signaled)
+    dev_fence_unref(job->waits[--job->n_waits]);
+  for (size_t i = 0; i < job->n_waits; i++)
+    if (!job->waits[i]->signaled)
+      return false;
+  return true;
+}
+
+/* Takes the first job that can run out of the queue; NULL: there is none. */
+static struct dev_job *take_ready(struct dev_queue *queue) {
+  for (struct dev_job **slot = &queue->first; *slot != NULL; slot = &(*slot)->next) {
+    struct dev_job *job = *slot;
+    if (!is_ready(job))
+      continue;
+    *slot = job->next;
+    if (queue->last == &job->next)
+      queue->last = slot;
+    job->next = NULL;
+    return job;
+  }
+  return NULL;
+}
+
+static void run(struct dev_job *job) {
+  if (job->skip)
+    return;
+  if (job->queue == DEV_QUEUE_CPU) {
+    job->result = dev_cpu_run(job);
+  } else if (job->queue == DEV_QUEUE_CL) {
+    job->result = dev_cl_run(job->view, job->rcl_start, job->rcl_end, true, NULL, job->message,
+                             sizeof job->message);
+  } else {
+    daedalus_v3d_job csd = {.buffers = job->view->buffers, .n_buffers = job->view->n};
+    for (size_t i = 0; i < 7; i++)
+      csd.cfg[i] = job->cfg[i];
+    csd.strict = job->device->strict;
+    const daedalus_v3d_executor *executor = &job->device->executor;
+    job->result = executor->run_csd(executor->self, &csd, job->message, sizeof job->message);
+  }
+}
+
+/* As after a reset on the hardware: a failed job's fence carries an error and signals. */
+static void finish(struct dev_job *job) {
+  static const char *const names[DEV_N_QUEUES] = {"command list", "compute", "CPU"};
+  if (job->result != 0) {
+    job->device->n_failed++;
+    dev_report(job->device, "%s job %llu failed: %s", names[job->queue],
+               (unsigned long long)job->serial, job->message);
+  }
+  job->done->error = job->result;
+  job->done->signaled = true;
+  dev_job_destroy(job);
+}
+
+static void *work(void *argument) {
+  struct dev_worker *worker = argument;
+  pthread_mutex_lock(&worker->lock);
+  for (;;) {
+    while (worker->job == NULL && !worker->stop)
+      pthread_cond_wait(&worker->wake, &worker->lock);
+    struct dev_job *job = worker->job;
+    if (job == NULL)
+      break;
+    worker->job = NULL;
+    pthread_mutex_unlock(&worker->lock);
+    run(job);
+    pthread_mutex_lock(&worker->lock);
+    worker->finished = job;
+    const uint64_t one = 1;
+    if (write(worker->device->done_event, &one, sizeof one) != sizeof one)
+      abort(); /* an eventfd that takes no 1 is not one */
+  }
+  pthread_mutex_unlock(&worker->lock);
+  return NULL;
+}
+
+int dev_queues_start(struct dev_device *device) {
+  device->done_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (device->done_event < 0)
+    return -errno;
+  for (size_t i = 0; i < DEV_N_QUEUES; i++) {
+    struct dev_queue *queue = &device->queues[i];
+    struct dev_worker *worker = &queue->worker;
+    queue->last = &queue->first;
+    worker->device = device;
+    if (i == DEV_QUEUE_CPU)
+      continue;
+    pthread_mutex_init(&worker->lock, NULL);
+    pthread_cond_init(&worker->wake, NULL);
+    const int error = pthread_create(&worker->thread, NULL, work, worker);
+    if (error != 0)
+      return -error;
+    worker->started = true;
+  }
+  return 0;
+}
+
+void dev_queues_stop(struct dev_device *device) {
+  for (size_t i = 0; i < DEV_N_QUEUES; i++) {
+    struct dev_queue *queue = &device->queues[i];
+    struct dev_worker *worker = &queue->worker;
+    if (worker->started) {
+      pthread_mutex_lock(&worker->lock);
+      worker->stop = true;
+      pthread_cond_signal(&worker->wake);
+      pthread_mutex_unlock(&worker->lock);
+      pthread_join(worker->thread, NULL);
+      pthread_cond_destroy(&worker->wake);
+      pthread_mutex_destroy(&worker->lock);
+      dev_job_destroy(queue->running);
+    }
+    while (queue->first != NULL) {
+      struct dev_job *job = queue->first;
+      queue->first = job->next;
+      dev_job_destroy(job);
+    }
+  }
+  if (device->done_event >= 0)
+    close(device->done_event);
+}
+
+/* A list that moves little is run at once: waking a thread takes longer. */
+static bool runs_in_loop(const struct dev_job *job) {
+  enum { LITTLE = 64 << 10 };
+  return job->queue == DEV_QUEUE_CPU || (job->queue == DEV_QUEUE_CL && job->moves <= LITTLE);
+}
+
+/* Whether the queue went on. */
+static bool step(struct dev_queue *queue) {
+  struct dev_worker *worker = &queue->worker;
+  if (queue->running != NULL) {
+    pthread_mutex_lock(&worker->lock);
+    struct dev_job *finished = worker->finished;
+    worker->finished = NULL;
+    pthread_mutex_unlock(&worker->lock);
+    if (finished == NULL)
+      return false;
+    queue->running = NULL;
+    finish(finished);
+    return true;
+  }
+  struct dev_job *job = take_ready(queue);
+  if (job == NULL)
+    return false;
+  if (runs_in_loop(job)) {
+    run(job);
+    finish(job);
+    return true;
+  }
+  queue->running = job;
+  pthread_mutex_lock(&worker->lock);
+  worker->job = job;
+  pthread_cond_signal(&worker->wake);
+  pthread_mutex_unlock(&worker->lock);
+  return false;
+}
+
+void dev_queues_progress(struct dev_device *device) {
+  uint64_t n_done;
+  while (read(device->done_event, &n_done, sizeof n_done) > 0)
+    continue;
+  bool again = true;
+  while (again) {
+    again = false;
+    for (size_t i = 0; i < DEV_N_QUEUES; i++)
+      again |= step(&device->queues[i]);
+  }
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "server.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "connection.h"
+
+/* What an epoll event is about: a connection, or one of these addresses. */
+static char listener_tag, done_tag, event_tag;
+
+static int watch(const struct dev_server *server, int fd, void *tag) {
+  struct epoll_event event = {.events = EPOLLIN, .data.ptr = tag};
+  return epoll_ctl(server->epoll, EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : -errno;
+}
+
+int dev_server_init(struct dev_server *server, const char *path,
+                    const daedalus_v3d_executor *executor, const daedalus_v3d_profile *profile,
+                    uint64_t memory_limit, const char **what) {
+  *server = (struct dev_server){.epoll = -1, .listener = -1, .event_fd = -1};
+  *what = "device memory or threads";
+  int result = dev_device_init(&server->device, executor, profile, memory_limit);
+  if (result != 0)
+    return result;
+  server->device.answer = dev_connection_answer;
+  *what = "epoll";
+  server->epoll = epoll_create1(EPOLL_CLOEXEC);
+  if (server->epoll < 0)
+    return -errno;
+  result = watch(server, server->device.done_event, &done_tag);
+  if (result != 0 || path == NULL)
+    return result;
+  *what = path;
+  struct sockaddr_un address;
+  if (!wire_address(&address, path))
+    return -ENAMETOOLONG;
+  server->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (server->listener < 0 ||
+      bind(server->listener, (const struct sockaddr *)&address, sizeof address) != 0 ||
+      listen(server->listener, SOMAXCONN) != 0)
+    return -errno;
+  return watch(server, server->listener, &listener_tag);
+}
+
+int dev_server_adopt(struct dev_server *server, int socket) {
+  struct dev_connection *connection = dev_connection_create(server, socket);
+  if (connection == NULL) {
+    close(socket);
+    return -ENOMEM;
+  }
+  const int result = watch(server, socket, connection);
+  if (result != 0) {
+    dev_connection_destroy(connection);
+    return result;
+  }
+  connection->next = server->connections;
+  server->connections = connection;
+  return 0;
+}
+
+static void accept_all(struct dev_server *server) {
+  for (;;) {
+    const int socket = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (socket < 0)
+      return;
+    const int result = dev_server_adopt(server, socket);
+    if (result != 0)
+      dev_report(&server->device, "a client was turned away: %s", strerror(-result));
+  }
+}
+
+/* Connections whose client has gone, or said what no client says. */
+static void reap(struct dev_server *server) {
+  struct dev_connection **slot = &server->connections;
+  while (*slot != NULL) {
+    struct dev_connection *connection = *slot;
+    if (!connection->dead) {
+      slot = &connection->next;
+      continue;
+    }
+    *slot = connection->next;
+    dev_connection_destroy(connection);
+  }
+}
+
+/* Milliseconds until the first wait is over, rounded up; -1: none is. */
+static int time_to_wait(const struct dev_device *device) {
+  const uint64_t deadline = dev_waits_deadline(device);
+  if (deadline == UINT64_MAX)
+    return -1;
+  const uint64_t now = dev_now_ns();
+  if (deadline <= now)
+    return 0;
+  const uint64_t ms = (deadline - now) / 1000000 + 1;
+  return ms > 3600000 ? 3600000 : (int)ms;
+}
+
+int dev_server_loop(struct dev_server *server) {
+  enum { MAX_EVENTS = 64 };
+  struct epoll_event events[MAX_EVENTS];
+  if (server->event_fd >= 0) {
+    const int result = watch(server, server->event_fd, &event_tag);
+    if (result != 0)
+      return result;
+  }
+  while (!server->stop) {
+    const int n = epoll_wait(server->epoll, events, MAX_EVENTS, time_to_wait(&server->device));
+    if (n < 0 && errno != EINTR)
+      return -errno;
+    for (int i = 0; i < n; i++) {
+      void *tag = events[i].data.ptr;
+      if (tag == &listener_tag)
+        accept_all(server);
+      else if (tag == &event_tag)
+        server->on_event(server);
+      else if (tag != &done_tag)
+        dev_connection_event(tag, events[i].events);
+    }
+    dev_device_progress(&server->device);
+    reap(server);
+  }
+  return 0;
+}
+
+void dev_server_destroy(struct dev_server *server) {
+  for (struct dev_connection *c = server->connections; c != NULL; c = c->next)
+    c->dead = true;
+  reap(server);
+  dev_device_destroy(&server->device);
+  if (server->listener >= 0)
+    close(server->listener);
+  if (server->epoll >= 0)
+    close(server->epoll);
+}

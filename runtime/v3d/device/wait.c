@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Clients that wait for fences. */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "call.h"
+
+uint64_t dev_now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void drop_entries(struct dev_wait *wait) {
+  for (size_t i = 0; i < wait->n; i++) {
+    dev_fence_unref(wait->entries[i].fence);
+    dev_syncobj_unref(wait->entries[i].syncobj);
+  }
+  free(wait->entries);
+}
+
+/* Whether the wait is over. A fence that was seen once stays the one that is waited for. */
+static bool is_over(struct dev_wait *wait, uint32_t *first) {
+  size_t n_signaled = 0;
+  *first = 0;
+  for (size_t i = 0; i < wait->n; i++) {
+    struct dev_wait_entry *entry = &wait->entries[i];
+    if (entry->fence == NULL && entry->syncobj != NULL)
+      entry->fence = dev_fence_ref(entry->syncobj->fence);
+    if (entry->fence == NULL || !entry->fence->signaled)
+      continue;
+    if (n_signaled++ == 0)
+      *first = (uint32_t)i;
+  }
+  return wait->all ? n_signaled == wait->n : n_signaled > 0;
+}
+
+int dev_wait_begin(struct dev_wait *begun, struct dev_call *call) {
+  uint32_t first;
+  const uint64_t now = dev_now_ns();
+  const bool over = is_over(begun, &first);
+  int result = DEV_PENDING;
+  if (over || begun->deadline_ns <= now) {
+    result = over ? 0 : -ETIME;
+    begun->finish(call, result, first, now);
+    drop_entries(begun);
+    return result;
+  }
+  struct dev_wait *wait = malloc(sizeof *wait);
+  if (wait == NULL) {
+    drop_entries(begun);
+    return -ENOMEM;
+  }
+  *wait = *begun;
+  wait->call = call;
+  wait->next = call->device->waits;
+  call->device->waits = wait;
+  return result;
+}
+
+bool dev_waits_progress(struct dev_device *device) {
+  struct dev_wait *over = NULL, **slot = &device->waits;
+  if (device->waits == NULL)
+    return false;
+  const uint64_t now = dev_now_ns();
+  /* Taken out first: an answer may bring the next call, and with it another wait. */
+  while (*slot != NULL) {
+    struct dev_wait *wait = *slot;
+    uint32_t first;
+    const bool signaled = is_over(wait, &first);
+    if (!signaled && wait->deadline_ns > now) {
+      slot = &wait->next;
+      continue;
+    }
+    *slot = wait->next;
+    wait->finish(wait->call, signaled ? 0 : -ETIME, first, now);
+    wait->all = signaled; /* from here on: how it ended */
+    wait->next = over;
+    over = wait;
+  }
+  const bool any = over != NULL;
+  while (over != NULL) {
+    struct dev_wait *wait = over;
+    over = wait->next;
+    device->answer(wait->call, wait->all ? 0 : -ETIME);
+    drop_entries(wait);
+    free(wait);
+  }
+  return any;
+}
+
+void dev_waits_cancel(struct dev_device *device, const struct dev_call *call) {
+  struct dev_wait **slot = &device->waits;
+  while (*slot != NULL) {
+    struct dev_wait *wait = *slot;
+    if (wait->call != call) {
+      slot = &wait->next;
+      continue;
+    }
+    *slot = wait->next;
+    drop_entries(wait);
+    free(wait);
+  }
+}
+
+uint64_t dev_waits_deadline(const struct dev_device *device) {
+  uint64_t deadline = UINT64_MAX;
+  for (const struct dev_wait *wait = device->waits; wait != NULL; wait = wait->next)
+    if (wait->deadline_ns < deadline)
+      deadline = wait->deadline_ns;
+  return deadline;
+}

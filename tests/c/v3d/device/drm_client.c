@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "drm_client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+
+int drm_call(int fd, uint32_t code, void *arg) {
+  return ioctl(fd, (unsigned long)code, arg) == 0 ? 0 : -errno;
+}
+
+int drm_open(void) {
+  return open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
+}
+
+int drm_create(int fd, uint32_t size, struct drm_buffer *buffer) {
+  struct abi_create_bo create = {.size = size};
+  int result = DRM_CALL(fd, ABI_V3D_CREATE_BO, &create);
+  if (result != 0)
+    return result;
+  struct abi_mmap_bo map = {.handle = create.handle};
+  result = DRM_CALL(fd, ABI_V3D_MMAP_BO, &map);
+  if (result != 0)
+    return result;
+  *buffer = (struct drm_buffer){.handle = create.handle, .address = create.offset, .size = size};
+  void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)map.offset);
+  buffer->map = memory;
+  return memory == MAP_FAILED ? -errno : 0;
+}
+
+void drm_destroy(int fd, struct drm_buffer *buffer) {
+  munmap(buffer->map, buffer->size);
+  struct abi_gem_close close = {.handle = buffer->handle};
+  DRM_CALL(fd, ABI_GEM_CLOSE, &close);
+}
+
+uint32_t drm_syncobj(int fd, uint32_t flags) {
+  struct abi_syncobj_create create = {.flags = flags};
+  return DRM_CALL(fd, ABI_SYNCOBJ_CREATE, &create) == 0 ? create.handle : 0;
+}
+
+int64_t drm_now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int drm_syncobj_wait(int fd, const uint32_t *handles, uint32_t n, uint32_t flags,
+                     int64_t timeout_ns, uint32_t *first) {
+  struct abi_syncobj_wait wait = {
+      .handles = (uintptr_t)handles,
+      .timeout_ns = timeout_ns < 0 ? INT64_MAX : drm_now_ns() + timeout_ns,
+      .n_handles = n,
+      .flags = flags};
+  const int result = DRM_CALL(fd, ABI_SYNCOBJ_WAIT, &wait);
+  if (first != NULL)
+    *first = wait.first_signaled;
+  return result;
+}
+
+int drm_wait_bo(int fd, uint32_t handle, uint64_t timeout_ns) {
+  struct abi_wait_bo wait = {.handle = handle, .timeout_ns = timeout_ns};
+  return DRM_CALL(fd, ABI_V3D_WAIT_BO, &wait);
+}
+
+int drm_submit(int fd, const struct drm_buffer *code, uint32_t at, const struct fake_shader *shader,
+               const uint32_t *handles, uint32_t n, uint32_t in_sync, uint32_t out_sync) {
+  struct abi_submit_csd csd = {.bo_handles = (uintptr_t)handles,
+                               .n_bo_handles = n,
+                               .in_sync = in_sync,
+                               .out_sync = out_sync};
+  if (shader != NULL)
+    memcpy(code->map + at, shader, sizeof *shader);
+  csd.cfg[5] = code->address + 4 * at;
+  return drm_call(fd, ABI_REQUEST(0, ABI_V3D_SUBMIT_CSD, csd), &csd);
+}
+
+static uint8_t *put(uint8_t *at, const void *bytes, size_t n) {
+  memcpy(at, bytes, n);
+  return at + n;
+}
+
+static uint8_t *put_surface(uint8_t *at, uint8_t code, uint32_t format, uint32_t stride,
+                            uint32_t address) {
+  const uint64_t word =
+      (uint64_t)(address == 0 ? 8 : 0) | (uint64_t)format << 12 | (uint64_t)stride << 28;
+  *at++ = code;
+  at = put(at, &word, 8);
+  return put(at, &address, 4);
+}
+
+void drm_write_rcl(const struct drm_buffer *buffer, const struct drm_rcl *rcl, uint32_t *start,
+                   uint32_t *end) {
+  uint8_t *const base = (uint8_t *)buffer->map;
+  uint8_t *at = base;
+  const uint32_t format = rcl->format != 0 ? rcl->format : 34;
+  /* The tile list. */
+  *at++ = 125;
+  if (rcl->load != 0)
+    at = put_surface(at, 30, format, rcl->load_stride, rcl->load);
+  *at++ = 26;
+  at = put(at, (const uint8_t[]){21, 0}, 2);
+  at = put_surface(at, 29, format, rcl->store_stride, rcl->store);
+  *at++ = 25;
+  *at++ = 27;
+  *at++ = 18;
+  const uint32_t tile_end = buffer->address + (uint32_t)(at - base);
+  /* The render list. */
+  *start = tile_end;
+  const uint16_t size[2] = {(uint16_t)rcl->width, (uint16_t)rcl->height};
+  at = put(at, (const uint8_t[]){121, 0}, 2);
+  at = put(at, size, 4);
+  at = put(at, (const uint8_t[]){0, 0, 0}, 3);
+  at = put(at, (const uint8_t[]){121, 2, 0, 0, 0}, 5);
+  at = put(at, &rcl->clear_color, 4);
+  at = put(at, (const uint8_t[]){122, 0, 0, 2, 1, 0, 0, 0, 0}, 9);
+  at = put(at, (const uint8_t[]){124, 0, 0, 0, 26}, 5);
+  at = put_surface(at, 29, 0, 0, 0);
+  at = put(at, (const uint8_t[]){25, 27, 19, 20}, 4);
+  at = put(at, &buffer->address, 4);
+  at = put(at, &tile_end, 4);
+  at = put(at, (const uint8_t[]){23, 0, 0, 23, 1, 0, 13}, 7);
+  *end = buffer->address + (uint32_t)(at - base);
+}
+
+int drm_submit_cl(int fd, uint32_t start, uint32_t end, const uint32_t *handles, uint32_t n,
+                  uint32_t in_sync, uint32_t out_sync) {
+  struct abi_submit_cl cl = {.rcl_start = start,
+                             .rcl_end = end,
+                             .in_sync_rcl = in_sync,
+                             .out_sync = out_sync,
+                             .bo_handles = (uintptr_t)handles,
+                             .n_bo_handles = n};
+  return DRM_CALL(fd, ABI_V3D_SUBMIT_CL, &cl);
+}

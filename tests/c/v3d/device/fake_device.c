@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fake_device.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "main.h"
+
+static uint8_t *at(const daedalus_v3d_job *job, uint32_t address, uint64_t bytes) {
+  for (size_t i = 0; i < job->n_buffers; i++) {
+    const daedalus_v3d_buffer *buffer = &job->buffers[i];
+    if (address >= buffer->address && address - buffer->address < buffer->size &&
+        bytes <= buffer->size - (address - buffer->address))
+      return (uint8_t *)buffer->data + (address - buffer->address);
+  }
+  return NULL;
+}
+
+static int add(const daedalus_v3d_job *job, const struct fake_shader *shader, char *message,
+               size_t message_size) {
+  const uint64_t bytes = (uint64_t)shader->n * sizeof(uint32_t);
+  uint8_t *target = at(job, shader->target, bytes);
+  const uint8_t *source = at(job, shader->source, bytes);
+  if (target == NULL || source == NULL) {
+    snprintf(message, message_size, "access outside every buffer: 0x%08x",
+             target == NULL ? shader->target : shader->source);
+    return -EFAULT;
+  }
+  for (uint32_t i = 0; i < shader->n; i++) {
+    uint32_t word;
+    memcpy(&word, source + 4 * (size_t)i, 4);
+    word += shader->value;
+    memcpy(target + 4 * (size_t)i, &word, 4);
+  }
+  return 0;
+}
+
+static int run_csd(void *self, const daedalus_v3d_job *job, char *message, size_t message_size) {
+  (void)self;
+  struct fake_shader shader;
+  const uint8_t *code = at(job, job->cfg[5] & ~7u, sizeof shader);
+  if (code == NULL) {
+    snprintf(message, message_size, "no code at 0x%08x", job->cfg[5]);
+    return -EFAULT;
+  }
+  memcpy(&shader, code, sizeof shader);
+  switch (shader.operation) {
+    case FAKE_NOTHING:
+      return 0;
+    case FAKE_ADD:
+      return add(job, &shader, message, message_size);
+    case FAKE_CFG: {
+      uint8_t *target = at(job, shader.target, sizeof job->cfg);
+      if (target == NULL)
+        return -EFAULT;
+      memcpy(target, job->cfg, sizeof job->cfg);
+      return 0;
+    }
+    case FAKE_SLEEP: {
+      const struct timespec time = {.tv_sec = shader.value / 1000,
+                                    .tv_nsec = (long)(shader.value % 1000) * 1000000};
+      nanosleep(&time, NULL);
+      return 0;
+    }
+    default:
+      snprintf(message, message_size, "asked to fail (%u)", shader.value);
+      return -EIO;
+  }
+}
+
+static int make_fake(const struct dev_options *options, daedalus_v3d_executor *executor) {
+  (void)options;
+  *executor = (daedalus_v3d_executor){.run_csd = run_csd};
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  return dev_main(argc, argv, make_fake);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The device that the tests run on: "shaders" are a struct in a buffer at cfg[5] & ~7, and do one
+ * simple thing, so that the device is tested without a simulator.
+ */
+#ifndef DAEDALUS_TESTS_V3D_FAKE_DEVICE_H
+#define DAEDALUS_TESTS_V3D_FAKE_DEVICE_H
+
+#include <stdint.h>
+
+enum fake_operation {
+  FAKE_NOTHING,
+  FAKE_ADD,   /* target[i] = source[i] + value, n words */
+  FAKE_CFG,   /* target[0..7) = cfg */
+  FAKE_SLEEP, /* value milliseconds */
+  FAKE_FAIL   /* with a report */
+};
+
+struct fake_shader {
+  uint32_t operation, target, source, n, value;
+};
+
+#endif

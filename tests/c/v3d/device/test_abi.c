@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* abi.h against the system's headers, of which older ones lack the newest things. */
+#include "abi.h"
+
+#include <stddef.h>
+
+#include <drm/v3d_drm.h>
+
+#define SAME_SIZE(ours, theirs) _Static_assert(sizeof(struct ours) == sizeof(struct theirs), #ours)
+#define SAME_PLACE(ours, a, theirs, b) \
+  _Static_assert(offsetof(struct ours, a) == offsetof(struct theirs, b), #ours "." #a)
+#define SAME_NR(ours, theirs) _Static_assert(ABI_NR(theirs) == ours, #ours)
+
+SAME_SIZE(abi_version, drm_version);
+SAME_PLACE(abi_version, name, drm_version, name);
+SAME_PLACE(abi_version, description, drm_version, desc);
+SAME_NR(ABI_VERSION, DRM_IOCTL_VERSION);
+SAME_NR(ABI_GEM_CLOSE, DRM_IOCTL_GEM_CLOSE);
+SAME_NR(ABI_GET_CAP, DRM_IOCTL_GET_CAP);
+SAME_NR(ABI_SET_CLIENT_CAP, DRM_IOCTL_SET_CLIENT_CAP);
+SAME_SIZE(abi_prime_handle, drm_prime_handle);
+SAME_NR(ABI_PRIME_HANDLE_TO_FD, DRM_IOCTL_PRIME_HANDLE_TO_FD);
+SAME_NR(ABI_PRIME_FD_TO_HANDLE, DRM_IOCTL_PRIME_FD_TO_HANDLE);
+SAME_SIZE(abi_syncobj_create, drm_syncobj_create);
+SAME_NR(ABI_SYNCOBJ_CREATE, DRM_IOCTL_SYNCOBJ_CREATE);
+SAME_NR(ABI_SYNCOBJ_DESTROY, DRM_IOCTL_SYNCOBJ_DESTROY);
+SAME_SIZE(abi_syncobj_handle, drm_syncobj_handle);
+SAME_NR(ABI_SYNCOBJ_HANDLE_TO_FD, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD);
+SAME_NR(ABI_SYNCOBJ_FD_TO_HANDLE, DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE);
+SAME_SIZE(abi_syncobj_wait, drm_syncobj_wait);
+SAME_PLACE(abi_syncobj_wait, n_handles, drm_syncobj_wait, count_handles);
+SAME_PLACE(abi_syncobj_wait, first_signaled, drm_syncobj_wait, first_signaled);
+SAME_NR(ABI_SYNCOBJ_WAIT, DRM_IOCTL_SYNCOBJ_WAIT);
+SAME_SIZE(abi_syncobj_array, drm_syncobj_array);
+SAME_NR(ABI_SYNCOBJ_RESET, DRM_IOCTL_SYNCOBJ_RESET);
+SAME_NR(ABI_SYNCOBJ_SIGNAL, DRM_IOCTL_SYNCOBJ_SIGNAL);
+SAME_NR(ABI_SYNCOBJ_TIMELINE_WAIT, DRM_IOCTL_SYNCOBJ_TIMELINE_WAIT);
+SAME_NR(ABI_SYNCOBJ_QUERY, DRM_IOCTL_SYNCOBJ_QUERY);
+SAME_NR(ABI_SYNCOBJ_TRANSFER, DRM_IOCTL_SYNCOBJ_TRANSFER);
+SAME_NR(ABI_SYNCOBJ_TIMELINE_SIGNAL, DRM_IOCTL_SYNCOBJ_TIMELINE_SIGNAL);
+_Static_assert(ABI_CAP_SYNCOBJ == DRM_CAP_SYNCOBJ, "cap");
+_Static_assert(ABI_CAP_SYNCOBJ_TIMELINE == DRM_CAP_SYNCOBJ_TIMELINE, "cap");
+_Static_assert(ABI_CAP_PRIME == DRM_CAP_PRIME, "cap");
+_Static_assert(ABI_CAP_TIMESTAMP_MONOTONIC == DRM_CAP_TIMESTAMP_MONOTONIC, "cap");
+
+SAME_SIZE(abi_submit_cl, drm_v3d_submit_cl);
+SAME_PLACE(abi_submit_cl, bo_handles, drm_v3d_submit_cl, bo_handles);
+SAME_PLACE(abi_submit_cl, extensions, drm_v3d_submit_cl, extensions);
+SAME_SIZE(abi_submit_csd, drm_v3d_submit_csd);
+SAME_PLACE(abi_submit_csd, bo_handles, drm_v3d_submit_csd, bo_handles);
+SAME_PLACE(abi_submit_csd, in_sync, drm_v3d_submit_csd, in_sync);
+SAME_PLACE(abi_submit_csd, extensions, drm_v3d_submit_csd, extensions);
+SAME_SIZE(abi_create_bo, drm_v3d_create_bo);
+SAME_SIZE(abi_mmap_bo, drm_v3d_mmap_bo);
+SAME_SIZE(abi_get_param, drm_v3d_get_param);
+SAME_SIZE(abi_get_bo_offset, drm_v3d_get_bo_offset);
+SAME_SIZE(abi_wait_bo, drm_v3d_wait_bo);
+SAME_SIZE(abi_extension, drm_v3d_extension);
+SAME_SIZE(abi_sem, drm_v3d_sem);
+SAME_SIZE(abi_multi_sync, drm_v3d_multi_sync);
+SAME_PLACE(abi_multi_sync, wait_stage, drm_v3d_multi_sync, wait_stage);
+_Static_assert(ABI_REQUEST(1, ABI_V3D_SUBMIT_CL, struct abi_submit_cl) == DRM_IOCTL_V3D_SUBMIT_CL,
+               "SUBMIT_CL");
+_Static_assert(ABI_REQUEST(0, ABI_V3D_SUBMIT_CSD, struct abi_submit_csd) ==
+                   DRM_IOCTL_V3D_SUBMIT_CSD,
+               "SUBMIT_CSD");
+_Static_assert(ABI_REQUEST(1, ABI_V3D_CREATE_BO, struct abi_create_bo) == DRM_IOCTL_V3D_CREATE_BO,
+               "CREATE_BO");
+_Static_assert(ABI_REQUEST(1, ABI_V3D_WAIT_BO, struct abi_wait_bo) == DRM_IOCTL_V3D_WAIT_BO,
+               "WAIT_BO");
+_Static_assert(ABI_REQUEST(1, ABI_V3D_MMAP_BO, struct abi_mmap_bo) == DRM_IOCTL_V3D_MMAP_BO,
+               "MMAP_BO");
+_Static_assert(ABI_REQUEST(1, ABI_V3D_GET_PARAM, struct abi_get_param) == DRM_IOCTL_V3D_GET_PARAM,
+               "GET_PARAM");
+_Static_assert((int)ABI_EXT_MULTI_SYNC == DRM_V3D_EXT_ID_MULTI_SYNC, "extension");
+_Static_assert((int)ABI_STAGE_CSD == V3D_CSD, "stage");
+#ifdef DRM_V3D_EXT_ID_CPU_INDIRECT_CSD
+SAME_SIZE(abi_submit_cpu, drm_v3d_submit_cpu);
+SAME_SIZE(abi_indirect_csd, drm_v3d_indirect_csd);
+SAME_SIZE(abi_timestamp, drm_v3d_timestamp_query);
+SAME_SIZE(abi_reset_timestamp, drm_v3d_reset_timestamp_query);
+SAME_SIZE(abi_copy_timestamp, drm_v3d_copy_timestamp_query);
+#endif
+
+extern int daedalus_v3d_abi_compared;

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# How the device's program starts others, ends, and says what is wrong.
+# Arguments: the device, the library to preload, a client program.
+device=$1 preload=$2 client=$3
+TMPDIR=$(mktemp -d) || exit 2
+export TMPDIR
+failures=0
+
+check() { # name, what came, what was expected
+  if [ "$2" != "$3" ]; then
+    echo "$1: got '$2', expected '$3'" >&2
+    failures=$((failures + 1))
+  fi
+}
+run() { "$device" --preload "$preload" "$@"; }
+
+"$device" --no-preload --run -- sh -c 'exit 42'
+check 'exit status of the program' $? 42
+"$device" --no-preload --run -- sh -c 'kill -9 $$'
+check 'a program ended by a signal' $? 137
+"$device" --no-preload --run -- "$TMPDIR/absent" 2>"$TMPDIR/err"
+check 'an absent program' $? 127
+check 'its message' "$(grep -c 'absent: No such file' "$TMPDIR/err")" 1
+"$device" 2>"$TMPDIR/err"
+check 'no mode' $? 2
+check 'its message' "$(head -1 "$TMPDIR/err")" \
+  'daedalus-v3d-device: one of --run and --socket is needed'
+"$device" --memory 5000 --run -- true 2>"$TMPDIR/err"
+check 'too much memory' $? 2
+"$device" --preload "$TMPDIR/absent.so" --run -- true 2>"$TMPDIR/err"
+check 'no library' $? 3
+printf 'slices = 3\nslices = 99\n' >"$TMPDIR/profile"
+"$device" --profile "$TMPDIR/profile" --run -- true 2>"$TMPDIR/err"
+check 'a wrong profile' $? 2
+check 'its message names the line' "$(grep -c 'profile:2: ' "$TMPDIR/err")" 1
+
+# A signal is the program's; nothing is left behind.
+"$device" --no-preload --run -- sleep 30 &
+sleep 0.3
+kill -TERM $!
+wait $!
+check 'terminated' $? 143
+rm "$TMPDIR/err" "$TMPDIR/profile"
+check 'what is left behind' "$(ls "$TMPDIR")" ''
+
+# A server that is started by itself.
+"$device" --socket "$TMPDIR/socket" &
+server=$!
+sleep 0.3
+DAEDALUS_V3D_SOCKET=$TMPDIR/socket LD_PRELOAD=$preload "$client" 5 >"$TMPDIR/out"
+check 'a client of --socket' $? 0
+"$device" --socket "$TMPDIR/socket" 2>"$TMPDIR/err"
+check 'a socket that is in use' $? 3
+kill -TERM $server
+wait $server
+check 'the server' $? 0
+check 'its socket' "$(ls "$TMPDIR" | grep -c socket)" 0
+
+# Without a server.
+LD_PRELOAD=$preload "$client" 5 2>"$TMPDIR/err"
+check 'no server' $? 2
+check 'its message' "$(grep -c 'no simulated V3D: DAEDALUS_V3D_SOCKET: not set' "$TMPDIR/err")" 1
+
+# Less memory than is asked for.
+run --memory 1 --run -- "$client" 5 >/dev/null
+check 'little memory' $? 0
+if [ -n "$4" ]; then
+  run --run -- "$4" "$(dirname "$0")/python_client.py"
+  check 'a client in Python' $? 0
+fi
+rm -r "$TMPDIR"
+[ $failures -eq 0 ]

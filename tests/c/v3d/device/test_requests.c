@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Random and damaged requests, straight to a server in this process: it may answer with any error
+ * or hang up, and must serve the next client.  Arguments: seed and number of requests.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "abi.h"
+#include "check.h"
+#include "protocol.h"
+#include "server.h"
+
+static uint64_t state;
+
+static uint32_t any(uint32_t below) {
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return (uint32_t)(state >> 32) % below;
+}
+
+static int run_csd(void *self, const daedalus_v3d_job *job, char *message, size_t message_size) {
+  (void)self;
+  (void)job;
+  (void)message;
+  (void)message_size;
+  return 0;
+}
+
+static void on_event(struct dev_server *server) {
+  server->stop = true;
+}
+
+static void *serve(void *server) {
+  CHECK_INT(dev_server_loop(server), 0);
+  return NULL;
+}
+
+static char path[64];
+
+static int connect_client(void) {
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  struct sockaddr_un address;
+  const struct timeval patience = {.tv_usec = 20000}; /* calls that wait are left alone */
+  wire_address(&address, path);
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  if (connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
+    close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+struct request {
+  union {
+    struct wire_request header;
+    uint8_t bytes[4096];
+  };
+};
+
+static void append(struct request *request, const void *data, size_t bytes) {
+  memset(request->bytes + request->header.bytes, 0, wire_padded(bytes));
+  memcpy(request->bytes + request->header.bytes, data, bytes);
+  request->header.bytes += (uint32_t)wire_padded(bytes);
+}
+
+static void append_segment(struct request *request, uint64_t address, const void *data,
+                           uint32_t bytes) {
+  const struct wire_segment segment = {.address = address, .bytes = bytes};
+  append(request, &segment, sizeof segment);
+  append(request, data, bytes);
+  request->header.n_segments++;
+}
+
+/* Words that mean something: small numbers, addresses of segments, handles. */
+static void fill(void *data, size_t bytes) {
+  uint32_t *words = data;
+  for (size_t i = 0; i < bytes / 4; i++) {
+    static const uint32_t known[] = {0, 0, 0, 0, 1, 1, 2, 3, 4, 0x1000, 0x2000, 0x3000, 1 << 20};
+    words[i] = any(8) == 0 ? any(UINT32_MAX) : known[any(sizeof known / sizeof *known)];
+  }
+}
+
+/* Where the segments of a request lie in the client's memory. */
+enum { HANDLES = 0x1000, EXTENSION = 0x2000, SEMS = 0x3000, CODE = 128 };
+
+/* A submission that could be meant. */
+static void make_submission(uint32_t nr, uint8_t *arg) {
+  if (nr == ABI_V3D_SUBMIT_CSD) {
+    const struct abi_submit_csd csd = {.bo_handles = HANDLES,
+                                       .n_bo_handles = 1,
+                                       .in_sync = any(3),
+                                       .out_sync = any(3),
+                                       .flags = any(2) * ABI_SUBMIT_EXTENSION,
+                                       .extensions = EXTENSION};
+    memcpy(arg, &csd, sizeof csd);
+  } else if (nr == ABI_V3D_SUBMIT_CL) {
+    const struct abi_submit_cl cl = {.rcl_start = any(8) << 20,
+                                     .rcl_end = any(8) << 20,
+                                     .bo_handles = HANDLES,
+                                     .n_bo_handles = 1,
+                                     .flags = any(2) * ABI_SUBMIT_EXTENSION,
+                                     .extensions = EXTENSION};
+    memcpy(arg, &cl, sizeof cl);
+  } else {
+    const struct abi_submit_cpu cpu = {.bo_handles = HANDLES,
+                                       .n_bo_handles = 1,
+                                       .flags = ABI_SUBMIT_EXTENSION,
+                                       .extensions = EXTENSION};
+    memcpy(arg, &cpu, sizeof cpu);
+  }
+}
+
+/* The extension that goes with it, of any kind. */
+static void make_extension(uint8_t data[256]) {
+  const struct abi_extension base = {.id = 1 + any(7), .next = any(10) == 0 ? EXTENSION : 0};
+  struct abi_indirect_csd indirect = {.indirect = 1, .offset = any(8), .wg_size = 16};
+  struct abi_timestamp stamp = {.offsets = SEMS, .syncs = HANDLES, .count = any(4)};
+  struct abi_copy_timestamp copy = {.stride = 8, .count = 1, .offsets = SEMS, .syncs = HANDLES};
+  struct abi_multi_sync multi = {.in_syncs = SEMS, .out_syncs = SEMS, .wait_stage = any(6)};
+  multi.n_in_syncs = any(3);
+  multi.n_out_syncs = any(3);
+  memset(data, 0, 256);
+  switch (base.id) {
+    case ABI_EXT_MULTI_SYNC:
+      memcpy(data, &multi, sizeof multi);
+      break;
+    case ABI_EXT_INDIRECT_CSD:
+      make_submission(ABI_V3D_SUBMIT_CSD, (uint8_t *)&indirect.submit);
+      memcpy(data, &indirect, sizeof indirect);
+      break;
+    case ABI_EXT_COPY_TIMESTAMP:
+      memcpy(data, &copy, sizeof copy);
+      break;
+    default:
+      memcpy(data, &stamp, sizeof stamp);
+  }
+  memcpy(data, &base, sizeof base);
+}
+
+static void make(struct request *request, uint32_t client) {
+  static const uint8_t nrs[] = {0x00, 0x09, 0x0c, 0x2d, 0x40, 0x40, 0x41, 0x42, 0x42,
+                                0x43, 0x44, 0x45, 0x46, 0x47, 0x47, 0x4b, 0x4b, 0xbf,
+                                0xbf, 0xc0, 0xc3, 0xc4, 0xc5, 0xca, 0xff};
+  uint8_t arg[ABI_MAX_ARGUMENT], data[256];
+  const uint32_t nr = nrs[any(sizeof nrs)];
+  request->header = (struct wire_request){.bytes = sizeof request->header,
+                                          .kind = WIRE_IOCTL,
+                                          .client = client,
+                                          .code = 3u << 30 | CODE << 16 | ABI_TYPE << 8 | nr,
+                                          .arg_bytes = sizeof arg};
+  fill(arg, sizeof arg);
+  const bool submits =
+      nr == ABI_V3D_SUBMIT_CSD || nr == ABI_V3D_SUBMIT_CL || nr == ABI_V3D_SUBMIT_CPU;
+  if (submits && any(3) != 0)
+    make_submission(nr, arg);
+  if (nr == ABI_SYNCOBJ_WAIT || nr == ABI_V3D_WAIT_BO) /* never for ever */
+    memset(arg + 8, 0, 8);
+  if (nr == ABI_V3D_CREATE_BO)
+    memset(arg + 4, 0, 4);
+  append(request, arg, sizeof arg);
+  for (uint64_t address = HANDLES; address <= SEMS; address += 0x1000) {
+    fill(data, sizeof data);
+    if (address == HANDLES && any(4) != 0)
+      data[0] = 1, data[1] = data[2] = data[3] = 0;
+    if (address == EXTENSION && any(4) != 0)
+      make_extension(data);
+    append_segment(request, address, data, (uint32_t)sizeof data);
+  }
+}
+
+/* Changes a few bytes, or the length. */
+static size_t damage(struct request *request) {
+  size_t bytes = request->header.bytes;
+  const uint32_t n = any(4) == 0 ? any(6) + 1 : 0;
+  for (uint32_t i = 0; i < n; i++)
+    request->bytes[any((uint32_t)bytes)] = (uint8_t)any(256);
+  if (any(50) == 0)
+    bytes = any((uint32_t)bytes + 1);
+  return bytes;
+}
+
+/* The client's number, or 0 when the server does not answer as it should. */
+static uint32_t open_client(int fd) {
+  const struct wire_request request = {.bytes = sizeof request, .kind = WIRE_OPEN};
+  struct wire_reply reply;
+  int none = -1;
+  if (wire_send(fd, &request, sizeof request, -1) != 0)
+    return 0;
+  if (wire_receive(fd, &reply, sizeof reply, &none) != sizeof reply)
+    return 0;
+  return reply.result > 0 ? (uint32_t)reply.result : 0;
+}
+
+static void bombard(uint32_t n) {
+  static struct request request;
+  uint8_t reply[65536];
+  int fd = -1;
+  uint32_t client = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    if (fd < 0) {
+      fd = connect_client();
+      client = fd < 0 ? 0 : open_client(fd);
+      if (client == 0) {
+        /* After SO_RCVTIMEO under load once more; a dead server stays dead. */
+        if (fd >= 0)
+          close(fd);
+        usleep(100000);
+        fd = connect_client();
+        client = fd < 0 ? 0 : open_client(fd);
+      }
+      CHECK(client != 0);
+      if (client == 0)
+        return;
+    }
+    make(&request, client);
+    const size_t bytes = damage(&request);
+    int none = -1;
+    if (wire_send(fd, request.bytes, bytes, any(100) == 0 ? fd : -1) != 0 ||
+        wire_receive(fd, reply, sizeof reply, &none) <= 0 || any(200) == 0) {
+      close(fd);
+      fd = -1;
+    }
+    if (none >= 0)
+      close(none);
+  }
+  if (fd >= 0)
+    close(fd);
+}
+
+int main(int argc, char **argv) {
+  state = (argc > 1 ? strtoull(argv[1], NULL, 10) : 1) * 0x9e3779b97f4a7c15u + 1;
+  const uint32_t n = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 20000;
+  char folder[] = "/tmp/daedalus-v3d-XXXXXX";
+  static struct dev_server server;
+  const daedalus_v3d_executor executor = {.run_csd = run_csd};
+  const daedalus_v3d_profile profile = daedalus_v3d_profile_default();
+  const char *what;
+  pthread_t thread;
+  if (mkdtemp(folder) == NULL)
+    return 2;
+  snprintf(path, sizeof path, "%s/s", folder);
+  const int result = dev_server_init(&server, path, &executor, &profile, 64 << 20, &what);
+  if (result != 0) {
+    fprintf(stderr, "%s: %s\n", what, strerror(-result));
+    return 2;
+  }
+  server.device.quiet = true;
+  server.event_fd = eventfd(0, EFD_CLOEXEC);
+  server.on_event = on_event;
+  pthread_create(&thread, NULL, serve, &server);
+  bombard(n);
+  const uint64_t one = 1;
+  CHECK(write(server.event_fd, &one, sizeof one) == sizeof one);
+  pthread_join(thread, NULL);
+  printf("%u requests: %llu jobs ran, %llu failed, %llu were refused\n", n,
+         (unsigned long long)server.device.n_jobs, (unsigned long long)server.device.n_failed,
+         (unsigned long long)server.device.n_refused);
+  CHECK(server.device.n_jobs > 0); /* the requests are not all nonsense */
+  dev_server_destroy(&server);
+  close(server.event_fd);
+  unlink(path);
+  rmdir(folder);
+  return CHECK_RESULT();
+}
