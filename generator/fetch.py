@@ -51,6 +51,8 @@ class Oracle:
     folder: str  # below build
     links: tuple[tuple[str, str], ...]  # symbolic links to make: name and target
     setup: str  # the option of `setup` that fetches it
+    own: bool  # whether only the one for this machine's architecture is used
+    version_of: str  # the package whose version stands for all; empty: all
     purpose: str
     without: str
 
@@ -92,6 +94,8 @@ def _read_list() -> _List:
             o.get("folder", f"oracles/{o['name']}"),
             tuple(o.get("links", {}).items()),
             o["setup"],
+            o.get("own", False),
+            o.get("version_of", ""),
             o["for"],
             o["without"],
         )
@@ -117,6 +121,13 @@ def fetched(name: str, architecture: str) -> list[Deb] | None:
         return [Deb(**d) for d in data["packages"]]
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def versions(name: str, architecture: str) -> str:
+    """The versions of what lies in an oracle's folder, to show; empty when nothing does."""
+    wanted = oracles()[name].version_of
+    debs = fetched(name, architecture) or []
+    return ", ".join(sorted({d.version for d in debs if wanted in ("", d.package)}))
 
 
 def archives(name: str, architecture: str) -> tuple[Path, list[Path]]:

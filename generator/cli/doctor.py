@@ -86,20 +86,20 @@ def _oracles() -> list[Finding]:
     findings = []
     for oracle in fetch.oracles().values():
         for arch in oracle.architectures:
-            if arch not in ("all", fetch.SOURCE, "arm64", debian_architecture()):
+            foreign = () if oracle.own else ("all", fetch.SOURCE, "arm64")
+            if arch not in (*foreign, debian_architecture()):
                 continue
             debs = fetch.fetched(oracle.name, arch)
-            versions = sorted({d.version for d in debs or []})
             remark = "" if all(fetch.known(d) for d in debs or []) else " (not tried before)"
             findings.append(
                 Finding(
                     f"{oracle.name} {arch}",
                     "oracle",
                     debs is not None,
-                    ", ".join(versions) + remark,
+                    fetch.versions(oracle.name, arch) + remark,
                     oracle.purpose,
                     oracle.without,
-                    "./daedalus setup, or the first use",
+                    f"./daedalus setup --{oracle.setup}, or the first use",
                 )
             )
     return findings

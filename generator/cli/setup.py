@@ -46,8 +46,4 @@ def command(oracles: bool, simde: bool, v3dv: bool, native: bool, force: bool) -
 
 
 def _tell(name: str, arch: str, place: str) -> None:
-    debs = fetch.fetched(name, arch) or []
-    # Of many packages, the one that gives the oracle its name or purpose tells the version.
-    shown = [d for d in debs if d.package.startswith("mesa")] or debs
-    versions = sorted({d.version for d in shown})
-    console.print(f"{name} {arch}: {', '.join(versions)} in {place}", soft_wrap=True)
+    console.print(f"{name} {arch}: {fetch.versions(name, arch)} in {place}", soft_wrap=True)

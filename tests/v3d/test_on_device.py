@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Mesa's drivers on the simulated device, compared with lavapipe."""
+
+import warnings
+from pathlib import Path
+
+import pytest
+
+from daedalus.generator.v3d import comparison, driver, dumps, vkrun
+from daedalus.generator.v3d.corpus import FAMILIES, commands, plans, program
+from daedalus.generator.v3d.corpus.commands import FAMILIES as COMMANDS
+
+# Two programs of each family, in two or three shapes each, and a sequence of each kind of commands.
+CASES: list[comparison.Case] = [
+    *(program(seed) for seed in range(1, 2 * len(FAMILIES) + 1)),
+    *(commands(seed) for seed in range(1, len(COMMANDS) + 1)),
+]
+
+
+def agree(device: vkrun.Device, cases: list[comparison.Case], place: Path) -> None:
+    report = comparison.compared(device, vkrun.lavapipe(), cases, place)
+    assert report.good and not report.unsupported, report
+    assert len(report.compared) == len(cases)
+
+
+@pytest.mark.slow
+def test_debians_driver_computes_what_lavapipe_does(tmp_path: Path) -> None:
+    assert len(CASES) >= 40
+    agree(vkrun.v3dv(), CASES, tmp_path)
+
+
+def native() -> vkrun.Device:
+    """The driver built for this machine; where it was not built, the test says so."""
+    if driver.built() is None:
+        warnings.warn("v3dv is not built for this machine: setup --v3dv --native", stacklevel=2)
+        pytest.skip("v3dv is not built for this machine: ./daedalus setup --v3dv --native")
+    return vkrun.v3dv("host")
+
+
+@pytest.mark.slow
+def test_the_native_driver_computes_what_lavapipe_does(tmp_path: Path) -> None:
+    agree(native(), CASES, tmp_path)
+
+
+@pytest.mark.slow
+def test_the_native_driver_keeps_the_rules(tmp_path: Path) -> None:
+    """Strict: a job whose code broke a rule would fail, and its results be missing."""
+    native()
+    agree(vkrun.v3dv("host", strict=True), CASES[: len(FAMILIES)], tmp_path)
+
+
+def test_both_drivers_make_the_same_code(tmp_path: Path) -> None:
+    """What was built here stands for Debian's binary only as long as its code is the same."""
+    own = native()
+    chosen = [program(seed) for seed in (1, 2, 8, 14, 17)]
+    cases = plans.materialise(chosen, tmp_path)
+    stock = vkrun.v3dv()
+    for device in (stock, own):
+        assert not dumps.collect(device, cases, tmp_path, tmp_path / f"code-{device.name}")
+    for p in chosen:
+        left, right = (
+            (tmp_path / f"code-{d.name}" / f"{p.name}.qpu").read_text() for d in (stock, own)
+        )
+        assert left == right and left.count("\n0x") > 10, p.name
