@@ -97,9 +97,18 @@ static void run_program(program *program, daedalus_v3d_job job, daedalus_v3d_rep
   static daedalus_v3d_report again;
   run_once(program, job, report, memory[0]);
   run_once(program, job, &again, memory[1]);
-  check(report->outcome == again.outcome && strcmp(report->message, again.message) == 0 &&
-            memcmp(memory[0], memory[1], sizeof memory[0]) == 0,
-        "two runs differ");
+  if (report->outcome == again.outcome && strcmp(report->message, again.message) == 0 &&
+      memcmp(memory[0], memory[1], sizeof memory[0]) == 0)
+    return;
+  print_program(program, 0, 0, "two runs differ");
+  for (unsigned i = 0; i < 7; i++)
+    fprintf(stderr, "cfg[%u] = 0x%08" PRIx32 "\n", i, job.cfg[i]);
+  fprintf(stderr, "outcomes %d %d: %s\n%s\n", (int)report->outcome, (int)again.outcome,
+          report->message, again.message);
+  for (unsigned i = 0; i < DATA_BYTES / 4; i++)
+    if (memory[0][i] != memory[1][i])
+      fprintf(stderr, "word %u: 0x%08" PRIx32 " 0x%08" PRIx32 "\n", i, memory[0][i], memory[1][i]);
+  abort();
 }
 
 static unsigned word_of(const daedalus_v3d_report *report) {
