@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Several threads and processes at once; forks; signals. */
+/*
+ * Several threads and processes at once; forks; signals.  Argument: how many jobs each of the
+ * threads submits (default 100).
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,9 +16,11 @@
 #include "check.h"
 #include "drm_client.h"
 
-enum { SECOND = 1000000000, THREADS = 4, ROUNDS = 100 };
+enum { SECOND = 1000000000, THREADS = 4 };
 
-/* Adds 1 to a word of its own, ROUNDS times, each job waited for. */
+static int rounds = 100;
+
+/* Adds 1 to a word of its own, `rounds` times, each job waited for. */
 static void *count(void *argument) {
   const int fd = *(const int *)argument;
   struct drm_buffer own;
@@ -25,7 +30,7 @@ static void *count(void *argument) {
     return NULL;
   }
   const struct fake_shader inc = {FAKE_ADD, own.address, own.address, 1, 1};
-  for (int i = 0; i < ROUNDS; i++) {
+  for (int i = 0; i < rounds; i++) {
     CHECK_INT(drm_submit(fd, &own, 64, &inc, &own.handle, 1, 0, done), 0);
     CHECK_INT(drm_syncobj_wait(fd, &done, 1, ABI_SYNCOBJ_WAIT_ALL, 10 * (int64_t)SECOND, NULL), 0);
     CHECK_INT(own.map[0], i + 1);
@@ -189,6 +194,8 @@ __attribute__((unused)) static void executed(void) {
 int main(int argc, char **argv) {
   if (argc == 3)
     return inherited(argv[1], argv[2]);
+  if (argc == 2)
+    rounds = atoi(argv[1]);
   self = argv[0];
   RUN(threads);
   RUN(processes);
