@@ -31,7 +31,7 @@ def _become(argv: list[str], environment: dict[str, str] | None = None) -> None:
 def _pass_on(name: str, what: str) -> None:
     settings = {"ignore_unknown_options": True, "help_option_names": []}
 
-    @command.command(name, help=what, context_settings=settings)  # type: ignore[arg-type]
+    @command.command(name, help=what, context_settings=settings)
     @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
     def passed(arguments: tuple[str, ...]) -> None:
         with progress(quiet=True):
@@ -49,8 +49,11 @@ command.add_command(v3d_corpus.command)
 
 
 @command.command("run", context_settings={"ignore_unknown_options": True})
-@click.option("--profile", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="Board to simulate: settings over those of runtime/v3d/profiles/pi5.profile.")
+@click.option(
+    "--profile",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Board to simulate: settings over those of runtime/v3d/profiles/pi5.profile.",
+)
 @click.option("--strict", is_flag=True, help="End jobs that break a rule of docs/v3d-rules.md.")
 @click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(profile: Path | None, strict: bool, argv: tuple[str, ...]) -> None:

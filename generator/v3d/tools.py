@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from daedalus.generator import native
-from daedalus.generator.cli.common import EXIT_MISSING, UserError
+from daedalus.generator.cli.common import UserError
 from daedalus.generator.v3d import driver
 
 _ELF_MACHINES = {62: "x86-64", 183: "aarch64"}

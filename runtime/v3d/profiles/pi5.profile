@@ -30,7 +30,8 @@ msf_of_active_lane = 1             # msf in a dispatched lane
 tmu_signed_extends = 1             # i8 and i16 loads: 1 sign-extend, 0 zero-extend
 tmu_unaligned_halves = 0           # misaligned 16-bit access: 1 works, 0 is reported
 tmu_store_conflict_last_lane = 1   # lanes storing to one address: 1 highest wins, 0 lowest
-quad_mode = 0                      # per-quad lookups: 1 address of the quad's lane 0, 0 reported
+# Per-quad lookups: 2 each lane its address, 1 that of the quad's lane 0, 0 reported.
+quad_mode = 2
 uniforms_see_stores = 0            # uniform reads: 0 memory as at job start, 1 as it is now
 
 # Bounds of a simulated job.

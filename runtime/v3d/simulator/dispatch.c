@@ -110,6 +110,9 @@ static void write_barrier_config(v3d_thread *thread) {
   config[V3D_SYNC_OPERATION] = V3D_SYNC_SET_QUORUM_WAIT_INC_CHECK;
 }
 
+/* What starting a batch counts for in max_job_slots: about the time it takes here. */
+enum { BATCH_SLOTS = 16 };
+
 bool daedalus_v3d_start_batch(struct daedalus_v3d_machine *machine, v3d_thread *thread) {
   const v3d_dispatch *dispatch = &machine->dispatch;
   const uint32_t batch = machine->next_batch, per_supergroup = dispatch->batches_per_supergroup;
@@ -120,6 +123,7 @@ bool daedalus_v3d_start_batch(struct daedalus_v3d_machine *machine, v3d_thread *
   if (!machine->newest)
     return false;
   machine->next_batch++;
+  machine->slots_left -= machine->slots_left < BATCH_SLOTS ? machine->slots_left : BATCH_SLOTS;
   machine->report->counts.batches++;
   thread->supergroup = machine->newest;
   thread->supergroup->n_started++;

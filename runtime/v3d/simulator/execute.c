@@ -16,7 +16,6 @@ enum {
   HAS_SIGNALS = 1u << 3,
   /** Writes elsewhere than to registers. */
   HAS_MAGIC = 1u << 4,
-  N_TRAITS = 1u << 5,
   /** No result overlaps a source that is still to be read: no copies. */
   IN_PLACE = 1u << 5
 };
@@ -273,12 +272,12 @@ static inline unsigned step(v3d_thread *thread, v3d_op *op, unsigned traits) {
   static unsigned run_##traits(v3d_thread *thread, v3d_op *op) { \
     return step(thread, op, traits);                             \
   }
-#define EACH_TRAITS(X)                                                                           \
-  X(0)                                                                                           \
-  X(1)                                                                                           \
-  X(2)                                                                                           \
-  X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) \
-      X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31) X(33) X(34) X(35)
+#define TRAITS_0(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define TRAITS_8(X) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
+#define TRAITS_16(X) X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23)
+#define TRAITS_24(X) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
+#define TRAITS_IN_PLACE(X) X(33) X(34) X(35)
+#define EACH_TRAITS(X) TRAITS_0(X) TRAITS_8(X) TRAITS_16(X) TRAITS_24(X) TRAITS_IN_PLACE(X)
 
 EACH_TRAITS(RUNNER)
 

@@ -17,15 +17,24 @@ static void init_thread(struct daedalus_v3d_machine *machine, unsigned slot) {
       thread->rows[V3D_ROW_SMALL + i][lane] = daedalus_v3d_small_immediate(i);
 }
 
+static bool is_in_range(const daedalus_v3d_profile *profile) {
+  /* As 64 bits, so that no comparison is always true. */
+#define ROW(name, value, min, max, text) \
+  &&(uint64_t)profile->name + 1 > (uint64_t)(min) && (uint64_t)profile->name <= (uint64_t)(max)
+  return true DAEDALUS_V3D_SETTINGS(ROW);
+#undef ROW
+}
+
 daedalus_v3d_machine *daedalus_v3d_machine_create(const daedalus_v3d_profile *profile) {
+  if (profile && !is_in_range(profile))
+    return NULL;
   daedalus_v3d_machine *machine = calloc(1, sizeof *machine);
   if (!machine)
     return NULL;
   machine->profile = profile ? *profile : daedalus_v3d_profile_default();
   machine->n_qpus = machine->profile.slices * machine->profile.qpus_per_slice;
   const unsigned n = machine->n_qpus * V3D_MAX_THREADS;
-  if (n && n <= V3D_MAX_SLOTS)
-    machine->threads = aligned_alloc(alignof(v3d_thread), n * sizeof *machine->threads);
+  machine->threads = aligned_alloc(alignof(v3d_thread), n * sizeof *machine->threads);
   if (!machine->threads) {
     free(machine);
     return NULL;

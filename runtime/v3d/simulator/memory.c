@@ -4,13 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** Kept lines beyond which their memory is given back when a job begins: 64 MiB. */
+enum { MOST_LINES = 1 << 16 };
+
+static void forget(v3d_memory *memory) {
+  memory->n_saved = 0;
+  if (memory->capacity <= MOST_LINES)
+    return;
+  free(memory->saved);
+  free(memory->copies);
+  memory->saved = NULL;
+  memory->copies = NULL;
+  memory->capacity = 0;
+}
+
 const char *daedalus_v3d_memory_begin(v3d_memory *memory, const daedalus_v3d_buffer *buffers,
                                       size_t n_buffers, bool keep) {
   uint64_t end = 0;
   memory->buffers = buffers;
   memory->n_buffers = 0;
-  memory->n_saved = 0;
   memory->keep = keep;
+  forget(memory);
   if (n_buffers > UINT32_MAX || (n_buffers && !buffers))
     return "the buffers are missing";
   for (size_t i = 0; i < n_buffers; i++) {

@@ -118,10 +118,13 @@ static turn out_of_slots(v3d_thread *thread, const v3d_op *op) {
                        "the thread has executed %lu instructions (max_slots of the profile)",
                        (unsigned long)thread->executed);
   else
-    daedalus_v3d_fault(thread, op, DAEDALUS_V3D_ENDLESS,
-                       "all threads together have executed %lu instructions (max_job_slots of "
-                       "the profile)",
-                       (unsigned long)profile->max_job_slots);
+    daedalus_v3d_fault(
+        thread, op, DAEDALUS_V3D_ENDLESS,
+        "all threads together have executed %llu instructions in %llu batches, each "
+        "of which counts for 16 more: %lu are allowed (max_job_slots of the profile)",
+        (unsigned long long)thread->machine->report->counts.instructions,
+        (unsigned long long)thread->machine->report->counts.batches,
+        (unsigned long)profile->max_job_slots);
   return STOPPED;
 }
 

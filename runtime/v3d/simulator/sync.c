@@ -31,24 +31,7 @@ static void wait_or_free(v3d_thread *thread, uint32_t number) {
     wait_for(thread, V3D_WAITS_FREE, number);
 }
 
-unsigned daedalus_v3d_sync(v3d_thread *thread, v3d_op *op, const uint32_t *config) {
-  const uint32_t quorum = config[V3D_SYNC_QUORUM], number = config[V3D_SYNC_OBJECT];
-  const uint32_t operation = config[V3D_SYNC_OPERATION];
-  if (operation >= V3D_N_SYNC_OPERATIONS || operation == V3D_SYNC_WAIT_CV)
-    return daedalus_v3d_fault(thread, op, DAEDALUS_V3D_BAD_INSTRUCTION,
-                              "operation %lu (%s) of the thread synchroniser (lane 3): nobody "
-                              "knows what it does",
-                              (unsigned long)operation,
-                              operation < V3D_N_SYNC_OPERATIONS ? names[operation] : "no name");
-  if (number >= V3D_SYNC_OBJECTS)
-    return daedalus_v3d_fault(thread, op, DAEDALUS_V3D_BAD_INSTRUCTION,
-                              "object %lu of the thread synchroniser (lane 2): there are %u",
-                              (unsigned long)number, (unsigned)V3D_SYNC_OBJECTS);
-  if (thread->wait)
-    return daedalus_v3d_fault(thread, op, DAEDALUS_V3D_BAD_INSTRUCTION,
-                              "%s of the thread synchroniser while the thread is to wait already: "
-                              "switch threads in between",
-                              names[operation]);
+static void perform(v3d_thread *thread, uint32_t operation, uint32_t number, uint32_t quorum) {
   v3d_sync_object *object = &thread->machine->objects[number];
   switch (operation) {
     case V3D_SYNC_SET_QUORUM:
@@ -105,6 +88,27 @@ unsigned daedalus_v3d_sync(v3d_thread *thread, v3d_op *op, const uint32_t *confi
       wait_or_free(thread, number);
       break;
   }
+}
+
+unsigned daedalus_v3d_sync(v3d_thread *thread, v3d_op *op, const uint32_t *config) {
+  const uint32_t quorum = config[V3D_SYNC_QUORUM], number = config[V3D_SYNC_OBJECT];
+  const uint32_t operation = config[V3D_SYNC_OPERATION];
+  if (operation >= V3D_N_SYNC_OPERATIONS || operation == V3D_SYNC_WAIT_CV)
+    return daedalus_v3d_fault(thread, op, DAEDALUS_V3D_BAD_INSTRUCTION,
+                              "operation %lu (%s) of the thread synchroniser (lane 3): nobody "
+                              "knows what it does",
+                              (unsigned long)operation,
+                              operation < V3D_N_SYNC_OPERATIONS ? names[operation] : "no name");
+  if (number >= V3D_SYNC_OBJECTS)
+    return daedalus_v3d_fault(thread, op, DAEDALUS_V3D_BAD_INSTRUCTION,
+                              "object %lu of the thread synchroniser (lane 2): there are %u",
+                              (unsigned long)number, (unsigned)V3D_SYNC_OBJECTS);
+  if (thread->wait)
+    return daedalus_v3d_fault(thread, op, DAEDALUS_V3D_BAD_INSTRUCTION,
+                              "%s of the thread synchroniser while the thread is to wait already: "
+                              "switch threads in between",
+                              names[operation]);
+  perform(thread, operation, number, quorum);
   return 0;
 }
 

@@ -138,6 +138,51 @@ static void shapes_of_videocore7(void) {
     run_shape(&rows[i].shape, rows[i].n_groups);
 }
 
+/*
+ * Supergroups of 64 groups of one invocation, the first batch of each of which stays much longer:
+ * more of them than the payload can number slots for must wait.
+ */
+static void slots_run_out(void) {
+  simulation *s = simulation_create(NULL);
+  enum { GROUPS = 64 * 60 };
+  simulation_load(s,
+                  "mov rf10, rf2 ; mov rf11, rf3 ; ldunifrf.rf12\n"
+                  ".uniform 0x00100000, 63, 0xffffffc7, 0x00200000, 0xfffffffa\n"
+                  "nop ; nop ; ldunifrf.rf15\n"
+                  "mov tmuau, rf12 ; nop ; thrsw\n"
+                  "nop ; nop ; ldunifrf.rf13\n"
+                  "nop ; nop\n"
+                  "nop ; nop ; ldtmu.rf14\n"
+                  "shl rf14, rf14, 3 ; mov tmud, rf10\n"
+                  "add rf14, rf14, rf13 ; mov tmud, rf11\n"
+                  "mov tmuau, rf14 ; nop\n"
+                  "tmuwt - ; nop\n"
+                  "and rf16, rf11, rf15 ; nop\n" /* number in the supergroup */
+                  "mov rf17, rf15 ; nop\n"
+                  "mov.pushz -, rf16 ; nop\n" /* A in lane 0 of the first batch */
+                  "again:\n"
+                  "b.na0 end\nnop ; nop\nnop ; nop\nnop ; nop\n"
+                  "nop ; nop ; thrsw\nnop ; nop\nnop ; nop\n"
+                  "sub rf17, rf17, 1 ; nop\n"
+                  "mov.pushz -, rf17 ; nop\n"
+                  "b.na0 again\nnop ; nop\nnop ; nop\nxor.pushz -, rf17, rf17 ; nop\n"
+                  "end:\n" END);
+  s->job.cfg[0] = GROUPS << 16;
+  s->job.cfg[3] = 1 | 3 << 12;
+  s->job.cfg[4] = GROUPS / 16;
+  s->job.cfg[5] |= 1;
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_DONE), DAEDALUS_V3D_DONE);
+  const shape a = {{GROUPS, 1, 1}, {0}, 1, 64, 0, 0};
+  check_payload(s, &a, GROUPS, false);
+  unsigned highest = 0;
+  for (unsigned i = 0; i < GROUPS; i++) {
+    const unsigned slot = s->out[2 * i] >> 16 & 1023;
+    highest = slot > highest ? slot : highest;
+  }
+  CHECK_INT(highest, 1023);
+  simulation_destroy(s);
+}
+
 /* tidx tells the threads that run together apart, and breadth comes first. */
 static void thread_numbers(void) {
   static const char text[] =
@@ -233,6 +278,7 @@ int main(void) {
   RUN(shapes_of_mesa);
   RUN(more_shapes);
   RUN(shapes_of_videocore7);
+  RUN(slots_run_out);
   RUN(thread_numbers);
   RUN(determinism);
   RUN(code_changes);

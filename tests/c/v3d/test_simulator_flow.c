@@ -233,7 +233,47 @@ static void special_results(void) {
   simulation_destroy(s);
 }
 
+/* Flags of the mul ALU, and flags that come off a stack. */
+static void flags_elsewhere(void) {
+  simulation *s = simulation_create(NULL);
+  simulation_do(s, BEGIN
+                "eidx rf2 ; mov rf1, 0\n"
+                "mov rf3, 0 ; nop\n"
+                "nop ; sub.pushn -, rf2, 4\n" /* A: lanes 0..3 */
+                "mov.ifa rf1, 1 ; nop\n"
+                "flapush rf4, rf3 ; nop\n"
+                "nop ; umul24.norz -, rf2, 1\n" /* A: not A before, and not lane 0 */
+                "add.ifa rf1, rf1, 2 ; nop\n"
+                "flpop rf5, rf4 ; nop\n" /* A: lanes 0..3 again */
+                "add.ifa rf1, rf1, 4 ; nop\n" STORE("rf1") STORE("rf4") STORE("rf5") END);
+  CHECK_ROW(s, 0, lane < 4 ? 5 : 2);
+  CHECK_ROW(s, 1, lane < 4 ? 3 : 0);
+  CHECK_ROW(s, 2, 0);
+  simulation_destroy(s);
+}
+
+/* Each source has its own modifier, the result one more. */
+static void modifiers(void) {
+  simulation *s = simulation_create(NULL);
+  simulation_do(s, BEGIN
+                "nop ; nop ; ldunifrf.rf1\n"
+                "nop ; nop ; ldunifrf.rf2\n"
+                ".uniform 0xc0000000, 0x44003c00\n"                 /* -2; halves 4 and 1 */
+                "fsub rf3, rf1.abs, rf2.h ; nop\n"                  /* 2 - 4 */
+                "fadd rf4, rf2.l, rf1 ; fmul rf5, rf2.h, rf1.abs\n" /* 1 - 2; 4 * 2 */
+                "mov rf6, rf2 ; nop\n"
+                "fadd rf6.l, rf2.l, rf2.l ; nop\n" STORE("rf3") STORE("rf4") STORE("rf5")
+                    STORE("rf6") END);
+  CHECK_ROW(s, 0, 0xc0000000);
+  CHECK_ROW(s, 1, 0xbf800000);
+  CHECK_ROW(s, 2, 0x41000000);
+  CHECK_ROW(s, 3, 0x44004000);
+  simulation_destroy(s);
+}
+
 int main(void) {
+  RUN(flags_elsewhere);
+  RUN(modifiers);
   RUN(delay_slots);
   RUN(branch_conditions);
   RUN(undispatched_lanes);

@@ -94,7 +94,18 @@ static void boards(void) {
   }
 }
 
+/* Settings out of range make no machine. */
+static void ranges(void) {
+  daedalus_v3d_profile profile = daedalus_v3d_profile_default();
+  profile.register_branch_lane = 16;
+  CHECK(daedalus_v3d_machine_create(&profile) == NULL);
+  profile = daedalus_v3d_profile_default();
+  profile.slices = 0;
+  CHECK(daedalus_v3d_machine_create(&profile) == NULL);
+}
+
 int main(void) {
+  RUN(ranges);
   RUN(switches);
   RUN(boards);
   return CHECK_RESULT();

@@ -271,6 +271,19 @@ static void store_beside_load(void) {
   simulation_destroy(s);
 }
 
+/* A result goes straight into the next store. */
+static void load_to_store(void) {
+  simulation *s = simulation_create(NULL);
+  fill(s);
+  simulation_do(s, DATA_BEGIN
+                "mov tmua, rf3 ; nop\n"
+                "nop ; nop ; ldtmu.tmud\n"
+                "mov tmua, rf60 ; nop\n"
+                "tmuwt - ; nop\n" END);
+  CHECK_ROW(s, 0, s->data[lane]);
+  simulation_destroy(s);
+}
+
 /* Lanes that store to one address: the profile says who wins. */
 static void conflicts(void) {
   for (unsigned last = 0; last < 2; last++) {
@@ -334,6 +347,7 @@ int main(void) {
   RUN(predication);
   RUN(queue_order);
   RUN(store_beside_load);
+  RUN(load_to_store);
   RUN(conflicts);
   RUN(several_buffers);
   RUN(per_quad);

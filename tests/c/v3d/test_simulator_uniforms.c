@@ -81,6 +81,21 @@ static void register_branch(void) {
   simulation_destroy(s);
 }
 
+/* The link register as the stream's new address; it was set by a call. */
+static void link_branch(void) {
+  simulation *s = simulation_create(NULL);
+  simulation_do(s, BEGIN
+                "b.link here\n" /* word 4; the link is word 8 */
+                "nop ; nop\nnop ; nop\nnop ; nop\n"
+                "here:\n"
+                "bu there, lri\n"
+                "nop ; nop\nnop ; nop\nnop ; nop\n"
+                "there:\n"
+                "nop ; nop ; ldunifrf.rf4\n" STORE("rf4") END);
+  CHECK_ROW(s, 0, (uint32_t)s->code[8]);
+  simulation_destroy(s);
+}
+
 /* unifa takes lane 0, is a stream of its own, and a load with a write uses the old pointer. */
 static void unifa(void) {
   simulation *s = simulation_create(NULL);
@@ -168,6 +183,21 @@ static void outside(void) {
   CHECK_INT(simulation_run(s, DAEDALUS_V3D_BAD_FETCH), DAEDALUS_V3D_BAD_FETCH);
   CHECK_INT(s->report.address, UNIFORMS + UNIFORM_BYTES);
   CHECK(strstr(s->report.message, "uniform stream is read at 0x00020400, 0 bytes past the end"));
+  /* By every other consumer. */
+  static const char *const consumers[] = {
+      "bu over, r:unif\nnop ; nop\nnop ; nop\nnop ; nop\nover:\n", "nop ; nop ; ldunifrf.rf1\n",
+      "nop ; nop ; wrtmuc\n", "mov tmuau, rf0 ; nop\n", "mov syncu, rf0 ; nop\n"};
+  for (size_t i = 0; i < sizeof consumers / sizeof consumers[0]; i++) {
+    char text[1024];
+    snprintf(text, sizeof text, "%s" END, consumers[i]);
+    simulation_load(s, text);
+    CHECK_INT(simulation_run(s, DAEDALUS_V3D_BAD_FETCH), DAEDALUS_V3D_BAD_FETCH);
+    CHECK(strstr(s->report.message, "uniform stream is read at 0x00020400"));
+  }
+  simulation_load(s,
+                  "mov unifa, 8 ; nop\nnop ; nop\nnop ; nop\nnop ; nop\nnop ; nop ; ldunifa\n" END);
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_BAD_FETCH), DAEDALUS_V3D_BAD_FETCH);
+  CHECK(strstr(s->report.message, "unifa stream is read at 0x00000008"));
   simulation_destroy(s);
 }
 
@@ -175,6 +205,7 @@ int main(void) {
   RUN(order);
   RUN(branches);
   RUN(register_branch);
+  RUN(link_branch);
   RUN(unifa);
   RUN(stale);
   RUN(outside);

@@ -80,7 +80,10 @@ typedef struct daedalus_v3d_report {
 
 typedef struct daedalus_v3d_machine daedalus_v3d_machine;
 
-/** A machine by *profile (copied; NULL: the default). NULL when there is no memory. */
+/**
+ * A machine by *profile (copied; NULL: the default).  NULL when there is no memory, or when a
+ * setting is out of its range.
+ */
 daedalus_v3d_machine *daedalus_v3d_machine_create(const daedalus_v3d_profile *profile);
 
 void daedalus_v3d_machine_destroy(daedalus_v3d_machine *machine);
