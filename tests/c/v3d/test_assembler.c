@@ -234,7 +234,9 @@ static void test_several_mistakes(void) {
   CHECK_INT(daedalus_v3d_assemble(text, sizeof text - 1, &program, NULL, 0), 4);
   CHECK_INT(daedalus_v3d_assemble(NULL, 0, &program, NULL, 0), 0);
   daedalus_v3d_program_free(&program);
-  CHECK_INT(daedalus_v3d_assemble("nop\0nop", 7, &program, found, 2), 1);
+  CHECK_INT(daedalus_v3d_assemble("nop\n#\0 nop", 10, &program, found, 2), 1);
+  CHECK_STR(found[0].message, "a byte 0: this is no text");
+  CHECK(found[0].line == 2 && found[0].column == 2);
 }
 
 /* Bytes of the grammar in any order: nothing but words or mistakes may come of it. */

@@ -241,8 +241,8 @@ static void test_samples(void) {
   }
 }
 
-/** More than MAX_STATES paths that differ: each of 18 registers is a constant, or is not. */
-static void test_too_many_paths(void) {
+/** 18 registers each of which is a constant, or is not: more than MAX_STATES paths that differ. */
+static size_t validate_registers(const char *end, daedalus_v3d_finding *found) {
   enum { BRANCHES = 18 };
   char text[8192] = PUSH "mov tmuc, -1\n";
   for (unsigned i = 0; i < BRANCHES; i++) {
@@ -250,13 +250,37 @@ static void test_too_many_paths(void) {
     snprintf(text + length, sizeof text - length, "b.anya over%u\n" NOPS "mov rf%u, 1\nover%u:\n",
              i, i + 4, i);
   }
-  strcat(text, END);
+  strcat(text, end);
   const sample sample = {.rule = R(TOO_MANY_PATHS)};
+  return validate(text, &sample, DAEDALUS_V3D_STRICT, found);
+}
+
+/** Only what reaches the config makes paths differ. */
+static void test_too_many_paths(void) {
+  char end[1024] = "";
+  for (unsigned i = 4; i < 22; i++)
+    snprintf(end + strlen(end), sizeof end - strlen(end), "or rf30, rf30, rf%u\n", i);
+  strcat(end, "mov tmuc, rf30\n" END);
   daedalus_v3d_finding found[MAX_FINDINGS];
-  const size_t count = validate(text, &sample, DAEDALUS_V3D_TOLERANT, found);
+  const size_t count = validate_registers(end, found);
   CHECK(count > 0);
   for (size_t i = 0; i < count; i++)
     CHECK_INT(found[i].rule, R(TOO_MANY_PATHS));
+  CHECK_INT(validate_registers(END, found), 0);
+}
+
+/** A loop that consumes uniforms, and no config comes from them: it does not count them. */
+static void test_uniform_loop(void) {
+  enum { UNIFORMS = 200000 };
+  static const uint32_t uniforms[UNIFORMS];
+  daedalus_v3d_program program = assemble(PUSH "loop: ldunif\nb.anya loop\n" NOPS END);
+  const daedalus_v3d_program_mode mode = {.strictness = DAEDALUS_V3D_STRICT,
+                                          .threads = 2,
+                                          .single_segment = true,
+                                          .uniforms = uniforms,
+                                          .n_uniforms = UNIFORMS};
+  CHECK_INT(daedalus_v3d_validate(program.words, program.n_words, &mode, NULL, 0), 0);
+  daedalus_v3d_program_free(&program);
 }
 
 static void test_every_rule_has_a_sample(void) {
@@ -344,5 +368,6 @@ int main(void) {
   RUN(test_hardware_tolerance);
   RUN(test_loops);
   RUN(test_too_many_paths);
+  RUN(test_uniform_loop);
   return CHECK_RESULT();
 }
