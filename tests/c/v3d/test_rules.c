@@ -340,6 +340,7 @@ static void test_configs(void) {
       UNIFORM(-6) "nop; nop; ldunifrf.rf6\nmov tmuc, rf6\n" LOOKUP POP_2 END,
       UNIFORM(-6) "nop; nop; ldunif\nnop; mov tmuc, rf0\n" LOOKUP POP_2 END,
       UNIFORM(-6) "nop; nop; ldunifrf.tmuc\n" LOOKUP POP_2 END,
+      "nop; mov rep, -6\nmov tmuc, rf0\n" LOOKUP POP_2 END,
       /* A config word serves four lookups; then, and at the start, all are of one word. */
       LOOKUP POP UNIFORM(0xfafbfcff) "mov tmuau, rf4\n" POP LOOKUP POP_4 LOOKUP POP_2 POP LOOKUP
           POP_2 LOOKUP POP END,
