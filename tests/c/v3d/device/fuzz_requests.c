@@ -16,6 +16,7 @@
 
 #include "abi.h"
 #include "connection.h"
+#include "drm_client.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -45,7 +46,7 @@ static uint32_t word(struct input *in) {
   const uint32_t kind = byte(in);
   if (kind < 0xa0) /* numbers, handles */
     return kind & 0x0f;
-  if (kind < 0xc0) /* user memory, see segments() */
+  if (kind < 0xc0) /* user memory, see struct user */
     return ((kind & 3) + 1) << 12;
   if (kind < 0xf0) /* buffers of a page, as they are handed out: a page between any two */
     return (1u << 20) + ((kind & 0x0f) << 13);
@@ -70,6 +71,7 @@ struct session {
   struct dev_server server;
   struct dev_connection *connections[CONNECTIONS]; /* NULL: none */
   int sockets[CONNECTIONS];                        /* the client's ends */
+  uint32_t list_start, list_end;                   /* the last render list that was written */
 };
 
 /* A job names buffers that are there, in order; reading them is legal. */
@@ -176,44 +178,196 @@ static size_t put(uint8_t *message, size_t at, const void *data, size_t bytes) {
 }
 
 /* The client's memory: what pointers of `word` point at. */
-static size_t segments(struct input *in, uint8_t *message, size_t at, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++) {
-    uint8_t data[256] = {0};
-    const struct wire_segment segment = {.address = (i + 1) << 12,
-                                         .bytes = (byte(in) & 0x3f) * sizeof(uint32_t)};
-    words(in, data, segment.bytes);
-    at = put(message, at, &segment, sizeof segment);
-    at = put(message, at, data, segment.bytes);
-  }
-  return at;
+enum { HANDLES = 0x1000, EXTENSION = 0x2000, SYNCS = 0x3000, N_SEGMENTS = 3, SEGMENT = 256 };
+
+struct user {
+  uint8_t arg[ABI_MAX_ARGUMENT];
+  uint8_t memory[N_SEGMENTS][SEGMENT];
+};
+
+static struct abi_submit_csd compute(struct input *in) {
+  return (struct abi_submit_csd){.cfg = {1 << 16, 1 << 16, 1 << 16, 16, byte(in) & 15, 1 << 20},
+                                 .bo_handles = HANDLES,
+                                 .n_bo_handles = 1,
+                                 .in_sync = byte(in) & 3,
+                                 .out_sync = byte(in) & 3};
 }
 
-static void request(struct session *s, unsigned which, uint32_t kind, uint32_t code) {
-  uint8_t message[MESSAGE], arg[ABI_MAX_ARGUMENT] = {0};
+/* An extension that a submission could have; whether it has is decided by its flags. */
+static void extension(struct input *in, uint8_t *to) {
+  const uint32_t kind = byte(in);
+  const struct abi_extension base = {.id = 1 + kind % 7, .next = kind & 0x80 ? EXTENSION + 160 : 0};
+  struct abi_multi_sync multi = {.base = base,
+                                 .in_syncs = SYNCS,
+                                 .out_syncs = SYNCS,
+                                 .n_in_syncs = kind >> 3 & 1,
+                                 .n_out_syncs = kind >> 4 & 1,
+                                 .wait_stage = byte(in) % 6};
+  const struct abi_timestamp stamp = {
+      .base = base, .offsets = SYNCS, .syncs = HANDLES, .count = kind >> 3 & 1};
+  const struct abi_reset_timestamp reset = {
+      .base = base, .syncs = HANDLES, .offset = byte(in) & 0x18, .count = 1};
+  const struct abi_copy_timestamp copy = {.base = base,
+                                          .do_64bit = kind >> 5 & 1,
+                                          .availability_bit = kind >> 6 & 1,
+                                          .stride = 16,
+                                          .count = kind >> 3 & 1,
+                                          .offsets = SYNCS,
+                                          .syncs = HANDLES};
+  const struct abi_indirect_csd indirect = {
+      .base = base, .submit = compute(in), .indirect = 1, .wg_size = 16};
+  switch (base.id) {
+    case ABI_EXT_MULTI_SYNC:
+      memcpy(to, &multi, sizeof multi);
+      break;
+    case ABI_EXT_INDIRECT_CSD:
+      memcpy(to, &indirect, sizeof indirect);
+      break;
+    case ABI_EXT_RESET_TIMESTAMP:
+      memcpy(to, &reset, sizeof reset);
+      break;
+    case ABI_EXT_COPY_TIMESTAMP:
+      memcpy(to, &copy, sizeof copy);
+      break;
+    default:
+      memcpy(to, &stamp, sizeof stamp);
+  }
+  multi.base = (struct abi_extension){.id = ABI_EXT_MULTI_SYNC};
+  memcpy(to + 160, &multi, sizeof multi);
+}
+
+/* What the ioctl is for. */
+static void meant(struct session *s, uint32_t nr, struct user *user) {
   struct input *in = &s->in;
-  struct wire_request header = {.kind = kind, .code = code};
-  size_t at = sizeof header;
-  if (kind == WIRE_IOCTL) {
-    header.client = (byte(in) & 3) + 1;
-    header.arg_bytes = (uint32_t)words(in, arg, (byte(in) & 0x1f) * 4 % sizeof arg);
-    at = put(message, at, arg, header.arg_bytes);
-    header.n_segments = byte(in) & 3;
-    at = segments(in, message, at, header.n_segments);
+  const uint64_t extensions = EXTENSION;
+  const uint32_t how = byte(in), flags = how & 1 ? ABI_SUBMIT_EXTENSION : 0;
+  const struct abi_syncobj_wait wait = {.handles = HANDLES,
+                                        .timeout_ns = how & 1 ? INT64_MAX : 0,
+                                        .n_handles = how >> 1 & 3,
+                                        .flags = how >> 3 & 3};
+  struct abi_submit_csd csd = compute(in);
+  const struct abi_submit_cl cl = {.rcl_start = s->list_start,
+                                   .rcl_end = s->list_end,
+                                   .in_sync_rcl = csd.in_sync,
+                                   .out_sync = csd.out_sync,
+                                   .bo_handles = HANDLES,
+                                   .n_bo_handles = 1,
+                                   .flags = flags,
+                                   .extensions = extensions};
+  const struct abi_submit_cpu cpu = {.bo_handles = HANDLES,
+                                     .n_bo_handles = 1 + (how >> 1 & 1),
+                                     .flags = ABI_SUBMIT_EXTENSION,
+                                     .extensions = extensions};
+  csd.flags = flags;
+  csd.extensions = extensions;
+  for (uint32_t i = 0; i < 4; i++) /* handles 1, 2, 3 and so on; also as semaphores */
+    memcpy(user->memory[0] + 4 * i, &(uint32_t){i + 1}, 4);
+  for (uint32_t i = 0; i < 4; i++)
+    memcpy(user->memory[2] + i * sizeof(struct abi_sem), &(uint32_t){i + 1}, 4);
+  extension(in, user->memory[1]);
+  if (nr == ABI_V3D_SUBMIT_CSD)
+    memcpy(user->arg, &csd, sizeof csd);
+  else if (nr == ABI_V3D_SUBMIT_CL)
+    memcpy(user->arg, &cl, sizeof cl);
+  else if (nr == ABI_V3D_SUBMIT_CPU)
+    memcpy(user->arg, &cpu, sizeof cpu);
+  else if (nr == ABI_SYNCOBJ_WAIT)
+    memcpy(user->arg, &wait, sizeof wait);
+  else if (nr == ABI_V3D_CREATE_BO)
+    user->arg[1] = 0x10; /* a page */
+}
+
+/* Changes some words, of the argument or of the memory. */
+static void change(struct input *in, struct user *user) {
+  for (uint32_t n = byte(in) & 3; n > 0; n--) {
+    const uint32_t at = byte(in), value = word(in);
+    const uint32_t where = byte(in) % (N_SEGMENTS + 1);
+    if (where < N_SEGMENTS)
+      memcpy(user->memory[where] + at % (SEGMENT / 4) * 4, &value, 4);
+    else
+      memcpy(user->arg + at % (ABI_MAX_ARGUMENT / 4) * 4, &value, 4);
+  }
+}
+
+static void send_ioctl(struct session *s, unsigned which, uint32_t client, uint32_t nr,
+                       const struct user *user, uint32_t segments) {
+  uint8_t message[MESSAGE];
+  struct wire_request header = {.kind = WIRE_IOCTL,
+                                .client = client,
+                                .code = 3u << 30 | 128u << 16 | (uint32_t)ABI_TYPE << 8 | nr,
+                                .arg_bytes = sizeof user->arg,
+                                .n_segments = segments};
+  size_t at = put(message, sizeof header, user->arg, sizeof user->arg);
+  for (uint32_t i = 0; i < segments; i++) {
+    const struct wire_segment segment = {.address = (i + 1) << 12, .bytes = SEGMENT};
+    at = put(message, at, &segment, sizeof segment);
+    at = put(message, at, user->memory[i], SEGMENT);
   }
   header.bytes = (uint32_t)at;
   memcpy(message, &header, sizeof header);
   send_bytes(s, which, message, at, true);
 }
 
-static void ioctl_request(struct session *s, unsigned which) {
+static void some_ioctl(struct session *s, unsigned which) {
   static const uint8_t nrs[] = {
       ABI_V3D_CREATE_BO,     ABI_SYNCOBJ_CREATE, ABI_V3D_SUBMIT_CSD, ABI_V3D_SUBMIT_CL,
       ABI_V3D_SUBMIT_CPU,    ABI_SYNCOBJ_WAIT,   ABI_V3D_WAIT_BO,    ABI_GEM_CLOSE,
       ABI_SYNCOBJ_DESTROY,   ABI_SYNCOBJ_SIGNAL, ABI_SYNCOBJ_RESET,  ABI_V3D_MMAP_BO,
       ABI_V3D_GET_BO_OFFSET, ABI_V3D_GET_PARAM,  ABI_VERSION,        ABI_GET_CAP};
-  const uint32_t nr = byte(&s->in);
-  const uint32_t known = nr < 0xf0 ? nrs[nr % sizeof nrs] : nr;
-  request(s, which, WIRE_IOCTL, 3u << 30 | 128u << 16 | (uint32_t)ABI_TYPE << 8 | known);
+  struct input *in = &s->in;
+  struct user user = {0};
+  const uint32_t kind = byte(in), client = (byte(in) & 3) + 1;
+  const uint32_t nr = kind < 0xf0 ? nrs[kind % sizeof nrs] : byte(in);
+  if (kind & 0x10)
+    words(in, user.arg, (byte(in) & 7) * 4 + 4);
+  else
+    meant(s, nr, &user);
+  change(in, &user);
+  send_ioctl(s, which, client, nr, &user, kind == 0xff ? byte(in) & 3 : N_SEGMENTS);
+}
+
+/* A request that is none, perhaps. */
+static void some_request(struct session *s, unsigned which, uint32_t kind, uint32_t code) {
+  const struct wire_request header = {.bytes = sizeof header, .kind = kind, .code = code};
+  send_bytes(s, which, &header, sizeof header, true);
+}
+
+/* A client with buffers and syncobjs. */
+static void arrive(struct session *s, unsigned which) {
+  struct user user = {.arg = {[1] = 0x10}};
+  connect_to(s, which);
+  some_request(s, which, WIRE_HELLO, WIRE_VERSION);
+  some_request(s, which, WIRE_OPEN, 0);
+  const struct dev_client *client = s->server.device.clients;
+  check(client != NULL && client->owner == s->connections[which]);
+  const uint32_t id = client->id;
+  for (unsigned i = 0; i < 3; i++)
+    send_ioctl(s, which, id, ABI_V3D_CREATE_BO, &user, 0);
+  for (uint32_t i = 0; i < 3; i++) {
+    user = (struct user){.arg = {[4] = i == 2}}; /* the last is signaled */
+    send_ioctl(s, which, id, ABI_SYNCOBJ_CREATE, &user, 0);
+  }
+}
+
+/* A render list in a buffer, for submissions to come. */
+static void write_list(struct session *s) {
+  const struct dev_memory *memory = &s->server.device.memory;
+  struct input *in = &s->in;
+  const uint32_t which = byte(in), how = byte(in);
+  const struct drm_rcl list = {.width = byte(in),
+                               .height = byte(in),
+                               .load = how & 1 ? word(in) : 0,
+                               .load_stride = byte(in) * 4,
+                               .store = how & 2 ? word(in) : 0,
+                               .store_stride = byte(in) * 4,
+                               .format = 34 + (how >> 2) % 4};
+  if (memory->n_live == 0)
+    return;
+  const struct dev_range *range = &memory->live[which % memory->n_live];
+  const struct drm_buffer buffer = {
+      .address = range->address,
+      .map = (uint32_t *)(void *)(memory->base + range->address)}; /* of a page */
+  drm_write_rcl(&buffer, &list, &s->list_start, &s->list_end);
 }
 
 /* Into a buffer, as a client writes it through its mapping: command lists, timestamps, counts. */
@@ -239,12 +393,12 @@ static void raw(struct session *s, unsigned which) {
 static void step(struct session *s) {
   const uint32_t what = byte(&s->in);
   const unsigned which = what / 16 % CONNECTIONS;
-  if (s->connections[which] == NULL) {
-    connect_to(s, which);
-    request(s, which, WIRE_HELLO, WIRE_VERSION);
-    request(s, which, WIRE_OPEN, 0);
-  }
+  if (s->connections[which] == NULL)
+    arrive(s, which);
   switch (what % 16) {
+    case 11:
+      write_list(s);
+      break;
     case 12:
     case 13:
       poke(s);
@@ -256,10 +410,10 @@ static void step(struct session *s) {
       if (byte(&s->in) & 1)
         hang_up(s, which);
       else
-        request(s, which, byte(&s->in) & 7, byte(&s->in) & 3);
+        some_request(s, which, byte(&s->in) & 7, byte(&s->in) & 3);
       break;
     default:
-      ioctl_request(s, which);
+      some_ioctl(s, which);
   }
 }
 
