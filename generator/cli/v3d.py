@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from daedalus.generator.cli import v3d_corpus
+from daedalus.generator.cli import v3d_corpus, v3d_fuzz
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.v3d import tools
 
@@ -46,6 +46,7 @@ _pass_on("exec", "Runs a program on the simulator, with buffers from files.")
 
 
 command.add_command(v3d_corpus.command)
+command.add_command(v3d_fuzz.command)
 
 
 @command.command("run", context_settings={"ignore_unknown_options": True})

@@ -75,7 +75,9 @@ struct session {
 };
 
 /* A job names buffers that are there, in order; reading them is legal. */
-static int run_csd(void *self, const daedalus_v3d_job *job, char *message, size_t message_size) {
+static int run_csd(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts *counts,
+                   char *message, size_t message_size) {
+  counts->instructions = job->n_buffers;
   volatile uint8_t *sum = self;
   uint64_t end = 0;
   for (size_t i = 0; i < job->n_buffers; i++) {
