@@ -295,6 +295,10 @@ static void test_illegal_words(void) {
       {UINT64_C(0x380031937c03f041), "the write address is reserved"},
       {UINT64_C(0x38903186bb03f000), "the write address of the signal is reserved"},
       {UINT64_C(0x39e021817c03f070), "there are 48 small immediates"},
+      {UINT64_C(0x39e02185bb03f001),
+       "a small immediate is signalled for a source that the operation does not have"},
+      {UINT64_C(0x3be02185bb03f001),
+       "a small immediate is signalled for a source that the operation does not have"},
       {UINT64_C(0x38043186bb03f000), "value 16 of the condition field is reserved"},
   };
   daedalus_v3d_instruction x;

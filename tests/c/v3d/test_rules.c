@@ -332,6 +332,15 @@ static void test_input_overflow(void) {
   CHECK(found[0].rule == R(INPUT_FIFO) && found[0].index == 7);
 }
 
+/** Whether a branch that is not taken sets the link register is not known. */
+static void test_links(void) {
+  const sample known = {.rule = R(UNKNOWN_TARGET)},
+               unknown = {.rule = R(UNKNOWN_TARGET), .index = 9};
+  expect("b.link over\n" NOPS "over:b lri\n" NOPS, &known, DAEDALUS_V3D_STRICT, 0);
+  expect(PUSH "b.link over\n" NOPS "over:b.anya.link on\n" NOPS "on:b lri\n" NOPS, &unknown,
+         DAEDALUS_V3D_TOLERANT, 1);
+}
+
 /** Where the config comes from; each of these programs keeps all rules. */
 static void test_configs(void) {
   static const char *const programs[] = {
@@ -363,6 +372,7 @@ static void test_configs(void) {
 
 int main(void) {
   RUN(test_configs);
+  RUN(test_links);
   RUN(test_input_overflow);
   RUN(test_samples);
   RUN(test_every_rule_has_a_sample);
