@@ -90,15 +90,7 @@ def build(names: list[str]) -> dict[str, Path]:
         ],
     )
     below = folder / _TESTS
-    sources = targets()
-    tests = repo_root() / _TESTS
-    programs = {}
-    for n in names:
-        name = f"daedalus_v3d_fuzz_{n}"
-        places = [sources[n].parent, *sources[n].parent.parents]
-        candidates = [below / p.relative_to(tests) / name for p in places if p.is_relative_to(tests)]
-        programs[n] = next(c for c in candidates if c.is_file())
-    return programs
+    return {n: next(below.rglob(f"daedalus_v3d_fuzz_{n}")) for n in names}
 
 
 def run(target: str, program: Path, seconds: int, seed: int) -> Campaign:
