@@ -15,7 +15,9 @@ _ELF_MACHINES = {62: "x86-64", 183: "aarch64"}
 
 def program() -> Path:
     """Builds daedalus-v3d (assembler, disassembler, validator) unless it is there."""
-    return native.build_library("host", targets=("daedalus-v3d",)) / "tools/v3d/v3d/daedalus-v3d"
+    return (
+        native.build_library("host", targets=("daedalus-v3d",)) / "runtime/v3d/command/daedalus-v3d"
+    )
 
 
 def device() -> Path:
