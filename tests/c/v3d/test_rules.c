@@ -354,6 +354,11 @@ static void test_configs(void) {
       LOOKUP POP UNIFORM(0xfafbfcff) "mov tmuau, rf4\n" POP LOOKUP POP_4 LOOKUP POP_2 POP LOOKUP
           POP_2 LOOKUP POP END,
       "mov rf6, 3\nnot rf6, rf6\nmov rf7, rf6\nmov tmuc, rf7\n" LOOKUP POP_4 END,
+      "mov rf6, 6\nneg tmuc, rf6\n" LOOKUP POP_2 END,
+      "mov rf6, 5\nxor tmuc, rf6, -1\n" LOOKUP POP_2 END,
+      "mov rf6, -1\nshr rf6, rf6, 8\nshl rf6, rf6, 8\nor tmuc, rf6, -6\n" LOOKUP POP_2 END,
+      "mov rf6, -2\nand tmuc, rf6, -5\n" LOOKUP POP_2 END,
+      "mov rf6, -4\nadd rf6, rf6, -3\nsub tmuc, rf6, -1\n" LOOKUP POP_2 END,
       /* The stream follows branches. */
       UNIFORM(4) UNIFORM(0) UNIFORM(-6) "bu end, r:unif\n" NOPS "end:mov tmuau, rf4\n" POP_2 END,
       /* The same config from both ways. */
@@ -370,9 +375,18 @@ static void test_configs(void) {
          DAEDALUS_V3D_TOLERANT, 1);
 }
 
+static void test_no_words(void) {
+  const daedalus_v3d_program_mode mode = {.threads = 2};
+  daedalus_v3d_finding found = {1, R(UCB)};
+  CHECK_INT(daedalus_v3d_validate(NULL, 0, &mode, NULL, 0), 1);
+  CHECK_INT(daedalus_v3d_validate(NULL, 0, &mode, &found, 1), 1);
+  CHECK(found.index == 0 && found.rule == R(OFF_THE_END));
+}
+
 int main(void) {
   RUN(test_configs);
   RUN(test_links);
+  RUN(test_no_words);
   RUN(test_input_overflow);
   RUN(test_samples);
   RUN(test_every_rule_has_a_sample);
