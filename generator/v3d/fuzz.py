@@ -33,6 +33,7 @@ class _Manner:
 
 _MANNERS = {
     "text": _Manner(4096, ("mesa", "golden"), "fuzz/v3d.dict"),
+    "program": _Manner(1500),
     "words": _Manner(512),
     "requests": _Manner(512),
 }
