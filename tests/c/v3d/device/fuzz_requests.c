@@ -291,23 +291,33 @@ static void change(struct input *in, struct user *user) {
   }
 }
 
+/* Of a request that means something: lengths and all may be wrong afterwards. */
+static void damage(struct input *in, uint8_t *message, size_t bytes) {
+  for (uint32_t n = 1 + (byte(in) & 1); n > 0; n--) {
+    const uint32_t value = word(in);
+    memcpy(message + byte(in) % (bytes / 4) * 4, &value, 4);
+  }
+}
+
 static void send_ioctl(struct session *s, unsigned which, uint32_t client, uint32_t nr,
-                       const struct user *user, uint32_t segments) {
+                       const struct user *user, bool damaged) {
   uint8_t message[MESSAGE];
   struct wire_request header = {.kind = WIRE_IOCTL,
                                 .client = client,
                                 .code = 3u << 30 | 128u << 16 | (uint32_t)ABI_TYPE << 8 | nr,
                                 .arg_bytes = sizeof user->arg,
-                                .n_segments = segments};
+                                .n_segments = N_SEGMENTS};
   size_t at = put(message, sizeof header, user->arg, sizeof user->arg);
-  for (uint32_t i = 0; i < segments; i++) {
+  for (uint32_t i = 0; i < N_SEGMENTS; i++) {
     const struct wire_segment segment = {.address = (i + 1) << 12, .bytes = SEGMENT};
     at = put(message, at, &segment, sizeof segment);
     at = put(message, at, user->memory[i], SEGMENT);
   }
   header.bytes = (uint32_t)at;
   memcpy(message, &header, sizeof header);
-  send_bytes(s, which, message, at, true);
+  if (damaged)
+    damage(&s->in, message, at);
+  send_bytes(s, which, message, at, !damaged);
 }
 
 static void some_ioctl(struct session *s, unsigned which) {
@@ -325,7 +335,7 @@ static void some_ioctl(struct session *s, unsigned which) {
   else
     meant(s, nr, &user);
   change(in, &user);
-  send_ioctl(s, which, client, nr, &user, kind == 0xff ? byte(in) & 3 : N_SEGMENTS);
+  send_ioctl(s, which, client, nr, &user, (kind & 0xe0) == 0x20);
 }
 
 /* A request that is none, perhaps. */
@@ -344,10 +354,10 @@ static void arrive(struct session *s, unsigned which) {
   check(client != NULL && client->owner == s->connections[which]);
   const uint32_t id = client->id;
   for (unsigned i = 0; i < 3; i++)
-    send_ioctl(s, which, id, ABI_V3D_CREATE_BO, &user, 0);
+    send_ioctl(s, which, id, ABI_V3D_CREATE_BO, &user, false);
   for (uint32_t i = 0; i < 3; i++) {
     user = (struct user){.arg = {[4] = i == 2}}; /* the last is signaled */
-    send_ioctl(s, which, id, ABI_SYNCOBJ_CREATE, &user, 0);
+    send_ioctl(s, which, id, ABI_SYNCOBJ_CREATE, &user, false);
   }
 }
 
