@@ -89,14 +89,14 @@ def measure(rounds: int, advance: Callable[[int], None]) -> Result:
     Raises UserError when a result is wrong: then no time counts.
     """
     folder = build_dir() / "v3d-bench"
-    say("making blocks")
-    work = plane.make(folder)
-    say("building the toolkit")
+    folder.mkdir(parents=True, exist_ok=True)
     loops = native.build_library("host", targets=("daedalus_v3d_bench_simulator",))
     program = loops / "tests" / "c" / "v3d" / "daedalus_v3d_bench_simulator"
     jobs = Jobs(folder / "jobs.jsonl")
     plain, strict = (vkrun.v3dv("host", strict=s, jobs=jobs.path) for s in (False, True))
     empty = _empty_jobs(jobs.path)
+    say("making blocks")
+    work = plane.make(folder)
     say("checking on lavapipe")
     lavapipe = vkrun.lavapipe()
     _run_plane(work, lavapipe)
@@ -117,9 +117,9 @@ def measure(rounds: int, advance: Callable[[int], None]) -> Result:
     if len(instructions) != 1:
         raise UserError(f"the plane's job ran {sorted(instructions)} instructions", "",
                         EXIT_FAILED)  # fmt: skip
-    statistics_of = outcome.statistics.get("p", {})
+    code = outcome.statistics.get("p", {})
     return Result(_figures(samples, names, [n for n, _ in empty]), instructions.pop(),
-                  statistics_of)  # fmt: skip
+                  code)  # fmt: skip
 
 
 def _figures(s: _Samples, loops: Sequence[str], empty: Sequence[str]) -> list[Figure]:
