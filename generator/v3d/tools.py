@@ -77,4 +77,7 @@ def on_device(
         words += ["--qemu", native.tool("qemu-aarch64"), "--sysroot", str(stock.folder)]
     elif (own := driver.built()) is not None:
         environment["VK_ICD_FILENAMES"] = str(own.icd)
+    elif native.is_arm():
+        # Debian's binary is for this processor; its libraries must be of this machine's suite.
+        environment["VK_ICD_FILENAMES"] = str(driver.arm64().icd)
     return [*words, "--run", "--", found, *argv[1:]], environment

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from daedalus.generator.v3d import comparison, driver, dumps, tools, vkrun
-from daedalus.generator.v3d.corpus import FAMILIES, commands, plans, program
+from daedalus.generator.v3d.corpus import FAMILIES, Program, commands, plans, program
 from daedalus.generator.v3d.corpus.commands import FAMILIES as COMMANDS
 
 # Two programs of each family, in two or three shapes each, and a sequence of each kind of commands.
@@ -49,6 +49,29 @@ def test_the_native_driver_keeps_the_rules(tmp_path: Path) -> None:
     """Strict: a job whose code broke a rule would fail, and its results be missing."""
     native()
     agree(vkrun.v3dv("host", strict=True), CASES[: len(FAMILIES)], tmp_path)
+
+
+@pytest.mark.slow
+def test_every_word_of_debians_driver_is_understood(tmp_path: Path) -> None:
+    """Its text is what `dis` prints, and `asm` makes its word of it again."""
+    programs = [p for p in CASES if isinstance(p, Program)][:40]
+    cases = plans.materialise(programs, tmp_path)
+    assert not dumps.collect(vkrun.v3dv(), cases, tmp_path, tmp_path / "code")
+    files = sorted((tmp_path / "code").glob("*.qpu"))
+    assert len(files) >= len(programs) == 40
+    lines = [line for f in files for line in f.read_text().splitlines() if line.startswith("0x")]
+    words = [line.split(" ", 1)[0] for line in lines]
+    # What stands in parentheses behind a uniform is the compiler's remark.
+    texts = [line.split(" ", 1)[1].partition(" (")[0].rstrip() for line in lines]
+    assert len(words) > 5000
+    command = str(tools.program())
+    assert _output([command, "dis"], words) == texts
+    assert _output([command, "asm"], texts) == words
+
+
+def _output(argv: list[str], lines: list[str]) -> list[str]:
+    done = subprocess.run(argv, input="\n".join(lines), capture_output=True, text=True, check=True)
+    return [line.rstrip() for line in done.stdout.splitlines()]
 
 
 def test_both_drivers_make_the_same_code(tmp_path: Path) -> None:
