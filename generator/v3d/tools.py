@@ -45,9 +45,16 @@ def machine_of(path: Path) -> str:
 
 
 def on_device(
-    argv: Sequence[str], *, profile: Path | None = None, strict: bool = False
+    argv: Sequence[str],
+    *,
+    profile: Path | None = None,
+    strict: bool = False,
+    jobs: Path | None = None,
 ) -> tuple[list[str], dict[str, str]]:
-    """What to run, and with which additions to the environment, for argv to have the device."""
+    """What to run, and with which additions to the environment, for argv to have the device.
+
+    jobs  a file to which it appends a line of JSON for each job
+    """
     found = shutil.which(argv[0])
     if found is None:
         raise UserError(f"there is no program {argv[0]}", "name a file, or a program of the PATH")
@@ -60,6 +67,8 @@ def on_device(
         words += ["--profile", str(profile)]
     if strict:
         words.append("--strict")
+    if jobs is not None:
+        words += ["--jobs", str(jobs)]
     words += ["--preload", str(preload("aarch64" if foreign else "host"))]
     environment = {}
     if foreign:
