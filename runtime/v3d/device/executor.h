@@ -12,6 +12,11 @@ typedef struct daedalus_v3d_executor {
    * message. Called from one thread, not the one that made the executor; may take long.
    */
   int (*run_csd)(void *self, const daedalus_v3d_job *job, char *message, size_t message_size);
+  /**
+   * Ends the job that runs soon, and later ones at once, with -ECANCELED. Called from another
+   * thread than run_csd. NULL: jobs are short.
+   */
+  void (*stop)(void *self);
   void (*destroy)(void *self); /**< or NULL. */
 } daedalus_v3d_executor;
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -122,6 +123,15 @@ static void print_summary(const struct dev_device *device) {
             (unsigned long long)device->n_refused);
 }
 
+/* As many descriptors as the system lets it have: each thread of a client takes one. */
+static void raise_descriptor_limit(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
 /* Signals are blocked and read from server->event_fd by now. */
 static int serve(const struct dev_options *options, const daedalus_v3d_executor *executor,
                  const char *path, const sigset_t *mask) {
@@ -150,9 +160,9 @@ static int serve(const struct dev_options *options, const daedalus_v3d_executor 
     result = launch.child < 0 ? -errno : 0;
   }
   if (result == 0) {
+    raise_descriptor_limit(); /* not the program's, which has been started */
     what = "server";
     result = dev_server_loop(&server);
-    print_summary(&server.device);
   }
   if (result != 0) {
     fprintf(stderr, "daedalus-v3d-device: %s: %s\n", what, strerror(-result));
@@ -161,6 +171,7 @@ static int serve(const struct dev_options *options, const daedalus_v3d_executor 
     launch.status = EXIT_NO_DEVICE;
   }
   dev_server_destroy(&server);
+  print_summary(&server.device); /* with the job that was stopped just now */
   if (server.event_fd >= 0)
     close(server.event_fd);
   return launch.status;
@@ -178,7 +189,8 @@ int dev_launch(const struct dev_options *options, const daedalus_v3d_executor *e
     return status;
   }
   const char *tmp = getenv("TMPDIR");
-  if (tmp == NULL || strlen(tmp) > 60) /* a socket's path is short */
+  /* A socket's path is short; a relative one would be lost with the program's first chdir. */
+  if (tmp == NULL || tmp[0] != '/' || strlen(tmp) > 60)
     tmp = "/tmp";
   snprintf(directory, sizeof directory, "%s/daedalus-v3d-XXXXXX", tmp);
   if (mkdtemp(directory) == NULL) {

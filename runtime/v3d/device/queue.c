@@ -168,6 +168,8 @@ int dev_queues_start(struct dev_device *device) {
 }
 
 void dev_queues_stop(struct dev_device *device) {
+  if (device->executor.stop != NULL)
+    device->executor.stop(device->executor.self);
   for (size_t i = 0; i < DEV_N_QUEUES; i++) {
     struct dev_queue *queue = &device->queues[i];
     struct dev_worker *worker = &queue->worker;
@@ -179,7 +181,8 @@ void dev_queues_stop(struct dev_device *device) {
       pthread_join(worker->thread, NULL);
       pthread_cond_destroy(&worker->wake);
       pthread_mutex_destroy(&worker->lock);
-      dev_job_destroy(queue->running);
+      if (queue->running != NULL)
+        finish(queue->running);
     }
     while (queue->first != NULL) {
       struct dev_job *job = queue->first;

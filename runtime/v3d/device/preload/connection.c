@@ -88,9 +88,8 @@ int preload_move_up(int fd) {
 
 /* Once a process. */
 static void complain(const char *what, const char *why) {
-  if (!process.said)
+  if (!__atomic_exchange_n(&process.said, true, __ATOMIC_RELAXED))
     fprintf(stderr, "libdaedalus-v3d-preload: no simulated V3D: %s: %s\n", what, why);
-  process.said = true;
 }
 
 /* A new connection, or a negative errno; quiet says nothing about it. */

@@ -122,6 +122,10 @@ static void multi_sync(void) {
   CHECK_INT(data.map[16], 102);
   CHECK_INT(submit_multi(64, &copy, &unknown, 1, &c, 1, ABI_STAGE_CSD), 0); /* is ignored */
   CHECK_INT(submit_multi(64, &copy, NULL, 0, &unknown, 1, ABI_STAGE_CSD), -EINVAL);
+  /* Waits of another stage are no business of this job. */
+  const struct abi_sem never = {.handle = drm_syncobj(fd, 0)};
+  CHECK_INT(submit_multi(64, &copy, &never, 1, &c, 1, ABI_STAGE_CSD), -EINVAL);
+  CHECK_INT(submit_multi(64, &copy, &never, 1, &c, 1, ABI_STAGE_RENDER), 0);
   CHECK_INT(drm_wait_bo(fd, data.handle, SECOND), 0);
 }
 
