@@ -28,8 +28,9 @@ static struct {
   int memory;   /* descriptor of the memory file; -1: none yet */
   dev_t device; /* of the memory file */
   ino_t inode;
-  unsigned generation; /* how many forks deep */
-  bool said;           /* that there is no server */
+  /* Counts forks, and the times that the program has closed all that is open. */
+  unsigned generation;
+  bool said; /* that there is no server */
 } process = {.lock = PTHREAD_MUTEX_INITIALIZER, .anchor = -1, .memory = -1};
 
 static _Thread_local struct thread {
@@ -177,19 +178,44 @@ static int take_memory(int socket) {
   return 0;
 }
 
-/* Under the lock. */
+static bool is_memory(const struct stat *status) {
+  return status->st_ino == process.inode && status->st_dev == process.device;
+}
+
+/* Programs that become daemons close all descriptors; the numbers may be others' by now. */
+static void notice_closed_descriptors(void) {
+  struct stat status;
+  if (process.memory < 0 || (fstat(process.memory, &status) == 0 && is_memory(&status)))
+    return;
+  process.memory = process.anchor = -1;
+  process.generation++;
+  preload_usercopy_forget();
+}
+
+/* Under the lock. A client's number, or a negative errno. */
 static int open_client(void) {
-  int result;
-  if (process.anchor < 0) {
+  int result, fd = -1;
+  notice_closed_descriptors();
+  const bool is_new = process.anchor < 0;
+  if (is_new) {
     result = connect_to_server(false);
     if (result < 0)
       return result;
     process.anchor = result;
+    if (process.memory >= 0)
+      close(process.memory); /* the server may be another one than before */
+    process.memory = -1;
   }
   result = process.memory < 0 ? take_memory(process.anchor) : 0;
-  if (result == 0) {
-    int fd = -1;
+  if (result == 0)
     result = ask(process.anchor, WIRE_OPEN, 0, &fd);
+  if (result < 0 && result != -ENOMEM) {
+    close(process.anchor);
+    process.anchor = -1;
+    if (!is_new) /* there may be another server by now */
+      return open_client();
+    complain("server", "it has ended, or hung up");
+    return -ENODEV;
   }
   return result;
 }
@@ -238,8 +264,7 @@ uint32_t preload_client_of(int fd) {
   if (fstat(fd, &status) == 0) {
     pthread_mutex_lock(&process.lock);
     meet_stranger(&status);
-    const bool ours =
-        process.memory >= 0 && status.st_ino == process.inode && status.st_dev == process.device;
+    const bool ours = process.memory >= 0 && is_memory(&status);
     pthread_mutex_unlock(&process.lock);
     if (ours) {
       const off_t position = lseek(fd, 0, SEEK_CUR);

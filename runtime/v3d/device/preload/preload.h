@@ -56,6 +56,8 @@ int preload_transact(uint32_t client, uint32_t code, uint32_t arg_bytes, bool ma
 bool preload_copy_in(void *to, uint64_t user_address, size_t bytes);
 bool preload_copy_out(uint64_t user_address, const void *from, size_t bytes);
 void preload_usercopy_forked(void);
+/* The descriptors in use have been closed by the program, and may be something else by now. */
+void preload_usercopy_forget(void);
 
 /* -- gather.c -- */
 

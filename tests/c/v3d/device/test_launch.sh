@@ -68,6 +68,13 @@ check 'little memory' $? 0
 if [ -n "$4" ]; then
   run --run -- "$4" "$(dirname "$0")/python_client.py"
   check 'a client in Python' $? 0
+  # The server is killed under a client: its calls fail, its mappings stay, a new server serves it.
+  "$device" --socket "$TMPDIR/again" &
+  first=$!
+  sleep 0.3
+  DAEDALUS_V3D_SOCKET=$TMPDIR/again LD_PRELOAD=$preload "$4" "$(dirname "$0")/lost_server.py" \
+    $first "$device" "$TMPDIR/again" 2>"$TMPDIR/err"
+  check 'a server that was killed' $? 0
 fi
 rm -r "$TMPDIR"
 [ $failures -eq 0 ]
