@@ -7,6 +7,9 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
+from daedalus.generator.cli.common import UserError
 from daedalus.generator.v3d import tools
 
 CLIENT = Path(__file__).parent / "videocore7_client.py"
@@ -59,6 +62,32 @@ def test_a_job_that_fails_is_told_and_its_buffer_becomes_idle() -> None:
     assert ran.returncode == 0 and ran.stdout == "0\n"
     assert "lane 0 writes 4 bytes at 0x00000004" in ran.stderr
     assert "1 of 1 jobs failed" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("absent", "there is no program"), ("data", "is not executable"), (".", "is not executable")],
+)
+def test_what_is_no_program_is_told(tmp_path: Path, name: str, message: str) -> None:
+    (tmp_path / "data").write_text("")
+    with pytest.raises(UserError, match=message):
+        tools.on_device([str(tmp_path / name)])
+
+
+def test_the_device_counts_the_qpus_that_it_has(tmp_path: Path) -> None:
+    profile = tmp_path / "profile"
+    profile.write_text("slices = 2\n")
+    text = (
+        "import fcntl, os, struct\n"
+        "fd, word = os.open('/dev/dri/card0', os.O_RDWR), bytearray(struct.pack('IIQ', 5, 0, 0))\n"
+        "fcntl.ioctl(fd, 0xC0106444, word)\n"
+        "print(hex(struct.unpack('IIQ', word)[2]))\n"
+    )
+    device, environment = tools.on_device([sys.executable, "-c", text], profile=profile)
+    ran = subprocess.run(
+        device, capture_output=True, text=True, env={**os.environ, **environment}, timeout=60
+    )
+    assert ran.stdout == "0x81001421\n", ran.stderr
 
 
 def test_a_program_that_gives_up_takes_its_endless_job_along() -> None:
