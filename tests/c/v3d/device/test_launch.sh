@@ -35,6 +35,12 @@ printf 'slices = 3\nslices = 99\n' >"$TMPDIR/profile"
 check 'a wrong profile' $? 2
 check 'its message names the line' "$(grep -c 'profile:2: ' "$TMPDIR/err")" 1
 
+# Relative paths hold after the program has changed its folder.
+(cd "$(dirname "$preload")" && "$device" --preload "./$(basename "$preload")" --run -- \
+  sh -c 'cd / && "$0" 5' "$client" >/dev/null 2>"$TMPDIR/err")
+check 'a library by a relative path' $? 0
+check 'its messages' "$(cat "$TMPDIR/err")" ''
+
 # A signal is the program's; nothing is left behind.
 "$device" --no-preload --run -- sleep 30 &
 sleep 0.3
