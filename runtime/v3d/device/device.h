@@ -24,7 +24,6 @@
 struct dev_fence {
   unsigned refs;
   bool signaled;
-  int error; /* 0 or the negative errno of the job */
 };
 
 struct dev_fence *dev_fence_create(bool signaled); /* NULL: no memory */

@@ -115,11 +115,13 @@ static void start_program(const struct dev_options *options, const char *path,
 }
 
 static void print_summary(const struct dev_device *device) {
-  if (device->n_failed == 0 && device->n_refused == 0)
+  if (device->quiet)
     return;
-  if (!device->quiet)
-    fprintf(stderr, "daedalus-v3d-device: %llu of %llu jobs failed, %llu requests were refused\n",
-            (unsigned long long)device->n_failed, (unsigned long long)device->n_jobs,
+  if (device->n_failed != 0)
+    fprintf(stderr, "daedalus-v3d-device: %llu of %llu jobs failed\n",
+            (unsigned long long)device->n_failed, (unsigned long long)device->n_jobs);
+  if (device->n_refused != 0)
+    fprintf(stderr, "daedalus-v3d-device: requests refused: %llu\n",
             (unsigned long long)device->n_refused);
 }
 

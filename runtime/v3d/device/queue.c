@@ -111,7 +111,7 @@ static void run(struct dev_job *job) {
   }
 }
 
-/* As after a reset on the hardware: a failed job's fence carries an error and signals. */
+/* As after a reset on the hardware, a failed job's fence signals. */
 static void finish(struct dev_job *job) {
   static const char *const names[DEV_N_QUEUES] = {"command list", "compute", "CPU"};
   if (job->result != 0) {
@@ -119,7 +119,6 @@ static void finish(struct dev_job *job) {
     dev_report(job->device, "%s job %llu failed: %s", names[job->queue],
                (unsigned long long)job->serial, job->message);
   }
-  job->done->error = job->result;
   job->done->signaled = true;
   dev_job_destroy(job);
 }
