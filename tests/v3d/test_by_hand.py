@@ -39,14 +39,16 @@ ENDLESS = "again:\nb again\nnop ; nop\nnop ; nop\nnop ; nop\n"
 WILD = f"mov tmud, 1 ; nop\nmov tmua, 4 ; nop\n{END}"
 
 
-def run(text: str, threads: int, n_results: int, *before: str) -> subprocess.CompletedProcess[str]:
+def run(
+    text: str, threads: int, n_results: int, *before: str, stderr: int = subprocess.PIPE
+) -> subprocess.CompletedProcess[str]:
     """Assembles text and has the client run it; `before` stands before the client's words."""
     words = subprocess.run([tools.program(), "asm"], input=text, text=True, capture_output=True)
     assert words.returncode == 0, words.stderr
     argv = [*before, sys.executable, str(CLIENT), str(threads), str(n_results)]
     device, environment = tools.on_device(argv, strict=True)
     return subprocess.run(
-        device, input=words.stdout, text=True, capture_output=True,
+        device, input=words.stdout, text=True, stdout=subprocess.PIPE, stderr=stderr,
         env={**os.environ, **environment}, timeout=60,
     )  # fmt: skip
 
@@ -62,6 +64,15 @@ def test_a_job_that_fails_is_told_and_its_buffer_becomes_idle() -> None:
     assert ran.returncode == 0 and ran.stdout == "0\n"
     assert "lane 0 writes 4 bytes at 0x00000004" in ran.stderr
     assert "1 of 1 jobs failed" in ran.stderr
+
+
+def test_a_report_that_nobody_reads_does_no_harm() -> None:
+    """As in `daedalus v3d run -- program 2>&1 | head`."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    ran = run(WILD, 1, 1, stderr=writer)
+    os.close(writer)
+    assert ran.returncode == 0 and ran.stdout == "0\n"
 
 
 @pytest.mark.parametrize(

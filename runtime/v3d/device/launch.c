@@ -125,9 +125,11 @@ static void print_summary(const struct dev_device *device) {
             (unsigned long long)device->n_refused);
 }
 
-/* As many descriptors as the system lets it have: each thread of a client takes one. */
-static void raise_descriptor_limit(void) {
+/* What is the server's alone, not the program's, which has been started. */
+static void prepare_to_serve(void) {
   struct rlimit limit;
+  signal(SIGPIPE, SIG_IGN); /* reports that nobody reads are no reason to end */
+  /* As many descriptors as there may be: each thread of a client takes one. */
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
@@ -162,7 +164,7 @@ static int serve(const struct dev_options *options, const daedalus_v3d_executor 
     result = launch.child < 0 ? -errno : 0;
   }
   if (result == 0) {
-    raise_descriptor_limit(); /* not the program's, which has been started */
+    prepare_to_serve();
     what = "server";
     result = dev_server_loop(&server);
   }
