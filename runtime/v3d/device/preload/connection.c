@@ -57,9 +57,11 @@ static void end_thread(void *value) {
 
 static void before_fork(void) {
   pthread_mutex_lock(&process.lock);
+  preload_usercopy_before_fork();
 }
 
 static void after_fork_parent(void) {
+  preload_usercopy_after_fork(false);
   pthread_mutex_unlock(&process.lock);
 }
 
@@ -69,8 +71,8 @@ static void after_fork_child(void) {
     close(thread.socket);
   process.generation++;
   process.anchor = -1;
-  preload_usercopy_forked();
-  pthread_mutex_init(&process.lock, NULL);
+  preload_usercopy_after_fork(true);
+  pthread_mutex_unlock(&process.lock);
 }
 
 __attribute__((constructor)) static void prepare(void) {

@@ -22,10 +22,14 @@ static void drop(void) {
   }
 }
 
-void preload_usercopy_forked(void) {
-  /* The pipe is the parent's too; its lock may have been held by a thread that is not here. */
-  pthread_mutex_init(&lock, NULL);
-  drop();
+void preload_usercopy_before_fork(void) {
+  pthread_mutex_lock(&lock);
+}
+
+void preload_usercopy_after_fork(bool in_child) {
+  if (in_child)
+    drop(); /* the pipe is the parent's */
+  pthread_mutex_unlock(&lock);
 }
 
 void preload_usercopy_forget(void) {
