@@ -65,6 +65,7 @@ def run(profile: Path | None, strict: bool, argv: tuple[str, ...]) -> None:
     Vulkan device.  A program for this machine gets the v3dv that `setup --v3dv --native` built; one
     for arm64 runs under qemu with Debian's own.  Its exit status is this command's.
     """  # fmt: skip
-    with progress():
+    # Standard error is the program's, where nobody watches it.
+    with progress(quiet=not sys.stderr.isatty()):
         words, environment = tools.on_device(argv, profile=profile, strict=strict)
     _become(words, environment)

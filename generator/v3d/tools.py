@@ -57,6 +57,8 @@ def on_device(
     """
     found = shutil.which(argv[0])
     if found is None:
+        if Path(argv[0]).exists():
+            raise UserError(f"{argv[0]} is not executable", "name a program, or make it one")
         raise UserError(f"there is no program {argv[0]}", "name a file, or a program of the PATH")
     machine = machine_of(Path(found))
     foreign = machine == "aarch64" and not native.is_arm()

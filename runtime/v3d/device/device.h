@@ -24,7 +24,6 @@
 struct dev_fence {
   unsigned refs;
   bool signaled;
-  int error; /* 0 or the negative errno of the job */
 };
 
 struct dev_fence *dev_fence_create(bool signaled); /* NULL: no memory */
@@ -150,7 +149,7 @@ struct dev_queue {
 };
 
 int dev_queues_start(struct dev_device *device);
-/* Lets running jobs end and drops the others. */
+/* Stops the running jobs, which are reported if that failed them, and drops the others. */
 void dev_queues_stop(struct dev_device *device);
 /* Takes back finished jobs and starts those that can run now. */
 void dev_queues_progress(struct dev_device *device);

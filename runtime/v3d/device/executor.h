@@ -14,6 +14,11 @@ typedef struct daedalus_v3d_executor {
    */
   int (*run_csd)(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts *counts,
                  char *message, size_t message_size);
+  /**
+   * Ends the job that runs soon, and later ones at once, with -ECANCELED. Called from another
+   * thread than run_csd. NULL: jobs are short.
+   */
+  void (*stop)(void *self);
   void (*destroy)(void *self); /**< or NULL. */
 } daedalus_v3d_executor;
 

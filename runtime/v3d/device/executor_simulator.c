@@ -10,20 +10,24 @@ static int run_csd(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts 
   daedalus_v3d_report report;
   const daedalus_v3d_outcome outcome = daedalus_v3d_machine_run(self, job, &report);
   *counts = report.counts;
+  snprintf(message, message_size, "%s", report.message);
   switch (outcome) {
     case DAEDALUS_V3D_DONE:
       return 0;
     case DAEDALUS_V3D_ENDLESS:
     case DAEDALUS_V3D_DEADLOCK:
-      snprintf(message, message_size, "%s", report.message);
       return -ETIMEDOUT;
+    case DAEDALUS_V3D_STOPPED:
+      return -ECANCELED;
     case DAEDALUS_V3D_NO_MEMORY:
-      snprintf(message, message_size, "%s", report.message);
       return -ENOMEM;
     default:
-      snprintf(message, message_size, "%s", report.message);
       return -EFAULT;
   }
+}
+
+static void stop(void *self) {
+  daedalus_v3d_machine_stop(self);
 }
 
 static void destroy(void *self) {
@@ -36,7 +40,8 @@ static int make_simulator(const struct dev_options *options, daedalus_v3d_execut
     fprintf(stderr, "daedalus-v3d-device: no memory for the simulator\n");
     return -ENOMEM;
   }
-  *executor = (daedalus_v3d_executor){.self = machine, .run_csd = run_csd, .destroy = destroy};
+  *executor = (daedalus_v3d_executor){
+      .self = machine, .run_csd = run_csd, .stop = stop, .destroy = destroy};
   return 0;
 }
 

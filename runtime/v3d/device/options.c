@@ -184,6 +184,12 @@ int dev_main(int argc, char **argv, dev_executor_fn make_executor) {
     return bad("--qemu, --sysroot and --run go together", NULL);
   if (run)
     options.program = argv + optind;
+  /* Programs change their folder. */
+  char library[PATH_MAX], sysroot[PATH_MAX];
+  if (options.preload != NULL && realpath(options.preload, library) != NULL)
+    options.preload = library;
+  if (options.sysroot != NULL && realpath(options.sysroot, sysroot) != NULL)
+    options.sysroot = sysroot;
   if (run && options.preload != NULL && access(options.preload, R_OK) != 0) {
     fprintf(stderr, "daedalus-v3d-device: %s: %s (--preload names another)\n", options.preload,
             strerror(errno));

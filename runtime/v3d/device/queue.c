@@ -126,7 +126,7 @@ static void run(struct dev_job *job) {
   job->wall_ns = clock_ns(CLOCK_MONOTONIC) - wall;
 }
 
-/* As after a reset on the hardware: a failed job's fence carries an error and signals. */
+/* As after a reset on the hardware, a failed job's fence signals. */
 static void finish(struct dev_job *job) {
   static const char *const names[DEV_N_QUEUES] = {"command list", "compute", "CPU"};
   if (job->result != 0) {
@@ -141,7 +141,6 @@ static void finish(struct dev_job *job) {
             (unsigned long long)job->serial, names[job->queue], job->result,
             (unsigned long long)job->counts.instructions, (unsigned long long)job->counts.batches,
             (double)job->wall_ns / 1000, (double)job->cpu_ns / 1000);
-  job->done->error = job->result;
   job->done->signaled = true;
   dev_job_destroy(job);
 }
@@ -190,6 +189,8 @@ int dev_queues_start(struct dev_device *device) {
 }
 
 void dev_queues_stop(struct dev_device *device) {
+  if (device->executor.stop != NULL)
+    device->executor.stop(device->executor.self);
   for (size_t i = 0; i < DEV_N_QUEUES; i++) {
     struct dev_queue *queue = &device->queues[i];
     struct dev_worker *worker = &queue->worker;
@@ -201,7 +202,8 @@ void dev_queues_stop(struct dev_device *device) {
       pthread_join(worker->thread, NULL);
       pthread_cond_destroy(&worker->wake);
       pthread_mutex_destroy(&worker->lock);
-      dev_job_destroy(queue->running);
+      if (queue->running != NULL)
+        finish(queue->running);
     }
     while (queue->first != NULL) {
       struct dev_job *job = queue->first;

@@ -35,6 +35,12 @@ printf 'slices = 3\nslices = 99\n' >"$TMPDIR/profile"
 check 'a wrong profile' $? 2
 check 'its message names the line' "$(grep -c 'profile:2: ' "$TMPDIR/err")" 1
 
+# Relative paths hold after the program has changed its folder.
+(cd "$(dirname "$preload")" && "$device" --preload "./$(basename "$preload")" --run -- \
+  sh -c 'cd / && "$0" 5' "$client" >/dev/null 2>"$TMPDIR/err")
+check 'a library by a relative path' $? 0
+check 'its messages' "$(cat "$TMPDIR/err")" ''
+
 # A signal is the program's; nothing is left behind.
 "$device" --no-preload --run -- sleep 30 &
 sleep 0.3
@@ -73,6 +79,13 @@ check 'little memory' $? 0
 if [ -n "$4" ]; then
   run --run -- "$4" "$(dirname "$0")/python_client.py"
   check 'a client in Python' $? 0
+  # The server is killed under a client: its calls fail, its mappings stay, a new server serves it.
+  "$device" --socket "$TMPDIR/again" &
+  first=$!
+  sleep 0.3
+  DAEDALUS_V3D_SOCKET=$TMPDIR/again LD_PRELOAD=$preload "$4" "$(dirname "$0")/lost_server.py" \
+    $first "$device" "$TMPDIR/again" 2>"$TMPDIR/err"
+  check 'a server that was killed' $? 0
 fi
 rm -r "$TMPDIR"
 [ $failures -eq 0 ]
