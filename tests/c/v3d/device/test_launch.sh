@@ -41,6 +41,9 @@ check 'its message names the line' "$(grep -c 'profile:2: ' "$TMPDIR/err")" 1
 check 'a library by a relative path' $? 0
 check 'its messages' "$(cat "$TMPDIR/err")" ''
 
+timeout 20 env --ignore-signal=CHLD "$device" --no-preload --run -- sh -c 'exit 3'
+check 'started by one who ignores its children' $? 3
+
 # A signal is the program's; nothing is left behind.
 "$device" --no-preload --run -- sleep 30 &
 sleep 0.3
