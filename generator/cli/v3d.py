@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from daedalus.generator.cli import v3d_corpus
+from daedalus.generator.cli import v3d_bench, v3d_corpus, v3d_fuzz
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.v3d import tools
 
@@ -45,7 +45,9 @@ _pass_on("check", "Validates a program: whether it keeps the rules of docs/v3d-r
 _pass_on("exec", "Runs a program on the simulator, with buffers from files.")
 
 
+command.add_command(v3d_bench.command)
 command.add_command(v3d_corpus.command)
+command.add_command(v3d_fuzz.command)
 
 
 @command.command("run", context_settings={"ignore_unknown_options": True})

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from daedalus.generator import native
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.tables import print_table
@@ -50,7 +51,8 @@ def command(
     programs = [program(seed) for seed in range(first, first + count)]
     cases: list[comparison.Case] = [*programs, *(commands(n + 1) for n in range(n_commands))]
     place = comparison.folder()
-    with progress(quiet=as_json):
+    # Another call would write the same files.
+    with progress(quiet=as_json), native.alone(place):
         devices = _devices(on, strict)
         say(f"compiling {len(cases)} cases")
         plans.materialise(cases, place)

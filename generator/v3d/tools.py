@@ -15,7 +15,9 @@ _ELF_MACHINES = {62: "x86-64", 183: "aarch64"}
 
 def program() -> Path:
     """Builds daedalus-v3d (assembler, disassembler, validator) unless it is there."""
-    return native.build_library("host", targets=("daedalus-v3d",)) / "tools/v3d/v3d/daedalus-v3d"
+    return (
+        native.build_library("host", targets=("daedalus-v3d",)) / "runtime/v3d/command/daedalus-v3d"
+    )
 
 
 def device() -> Path:
@@ -43,9 +45,16 @@ def machine_of(path: Path) -> str:
 
 
 def on_device(
-    argv: Sequence[str], *, profile: Path | None = None, strict: bool = False
+    argv: Sequence[str],
+    *,
+    profile: Path | None = None,
+    strict: bool = False,
+    jobs: Path | None = None,
 ) -> tuple[list[str], dict[str, str]]:
-    """What to run, and with which additions to the environment, for argv to have the device."""
+    """What to run, and with which additions to the environment, for argv to have the device.
+
+    jobs  a file to which it appends a line of JSON for each job
+    """
     found = shutil.which(argv[0])
     if found is None:
         if Path(argv[0]).exists():
@@ -60,6 +69,8 @@ def on_device(
         words += ["--profile", str(profile)]
     if strict:
         words.append("--strict")
+    if jobs is not None:
+        words += ["--jobs", str(jobs)]
     words += ["--preload", str(preload("aarch64" if foreign else "host"))]
     environment = {}
     if foreign:
@@ -68,4 +79,7 @@ def on_device(
         words += ["--qemu", native.tool("qemu-aarch64"), "--sysroot", str(stock.folder)]
     elif (own := driver.built()) is not None:
         environment["VK_ICD_FILENAMES"] = str(own.icd)
+    elif native.is_arm():
+        # Debian's binary is for this processor; its libraries must be of this machine's suite.
+        environment["VK_ICD_FILENAMES"] = str(driver.arm64().icd)
     return [*words, "--run", "--", found, *argv[1:]], environment

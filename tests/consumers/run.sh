@@ -56,6 +56,22 @@ pkg_config_project() {
   PKG_CONFIG_LIBDIR=$libdir sh "$here/pkg_config/build.sh" "$work"
 }
 
+# The V3D toolkit configured, installed and used without the rest.
+v3d_alone() {
+  cmake -S "$here/../../runtime/v3d" -B "$work/v3d" -G "$GENERATOR" \
+    -D CMAKE_TOOLCHAIN_FILE="$TOOLCHAIN_FILE" -D CMAKE_C_COMPILER="$CC" \
+    -D DAEDALUS_V3D_DEVICE=OFF &&
+    cmake --build "$work/v3d" &&
+    cmake --install "$work/v3d" --prefix "$work/v3d-installed" &&
+    mv "$work/v3d-installed" "$work/v3d-prefix" || return 1
+  pkg_config_dir=$(dirname "$(find "$work/v3d-prefix" -name daedalus-v3d.pc)")
+  flags=$(PKG_CONFIG_LIBDIR=$pkg_config_dir pkg-config --cflags --libs daedalus-v3d) || return 1
+  # Unquoted on purpose: flags and emulator are lists of words.
+  # shellcheck disable=SC2086
+  $CC -std=c11 -Wall -Wextra -Werror "$here/v3d/main.c" $flags -o "$work/consumer_v3d" &&
+    $EMULATOR "$work/consumer_v3d"
+}
+
 attempt install install_library
 attempt cmake_subdirectory cmake_project "$here/cmake_subdirectory" \
   -D DAEDALUS_GENERATED_DIR="$GENERATED_DIR" -D DAEDALUS_SANITIZE="$SANITIZE" \
@@ -66,4 +82,5 @@ for folder in "$here/cmake_installed" "$here/../../examples"; do
     -D CMAKE_PREFIX_PATH="$work/prefix" -D CMAKE_FIND_ROOT_PATH="$work/prefix"
 done
 attempt pkg_config pkg_config_project
+attempt v3d_alone v3d_alone
 exit $failed

@@ -121,6 +121,8 @@ struct dev_job {
   struct dev_cpu_work cpu;
   bool skip;  /* there is nothing to run: an indirect dispatch of no groups */
   int result; /* of the run */
+  daedalus_v3d_counts counts;
+  uint64_t wall_ns, cpu_ns; /* that the run took */
   char message[1024];
 };
 
@@ -194,6 +196,7 @@ struct dev_device {
   struct dev_wait *waits;
   uint64_t serial; /* of submissions */
   FILE *log;       /* or NULL */
+  FILE *jobs;      /* a line for each job that ended, or NULL */
   bool strict;     /* jobs are checked against all rules */
   bool quiet;      /* reports go to the log alone */
   uint64_t n_failed, n_refused, n_jobs;

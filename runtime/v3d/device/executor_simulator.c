@@ -5,9 +5,11 @@
 
 #include "main.h"
 
-static int run_csd(void *self, const daedalus_v3d_job *job, char *message, size_t message_size) {
+static int run_csd(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts *counts,
+                   char *message, size_t message_size) {
   daedalus_v3d_report report;
   const daedalus_v3d_outcome outcome = daedalus_v3d_machine_run(self, job, &report);
+  *counts = report.counts;
   snprintf(message, message_size, "%s", report.message);
   switch (outcome) {
     case DAEDALUS_V3D_DONE:

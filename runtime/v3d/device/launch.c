@@ -153,6 +153,7 @@ static int serve(const struct dev_options *options, const daedalus_v3d_executor 
   server.self = &launch;
   server.on_event = on_signal;
   server.device.log = options->log;
+  server.device.jobs = options->jobs;
   server.device.quiet = options->quiet;
   server.device.strict = options->strict;
   if (result == 0 && options->program != NULL) {

@@ -15,6 +15,7 @@ struct dev_options {
   char **program;      /* --run: NULL-terminated */
   uint64_t memory;     /* bytes */
   FILE *log;
+  FILE *jobs;
   bool strict;
   bool quiet;
   daedalus_v3d_profile profile;

@@ -26,7 +26,8 @@ static const char usage[] =
     "  --profile FILE  what is assumed of the board (default: that of a Raspberry Pi 5)\n"
     "  --strict        jobs that break a rule of the instruction set fail\n"
     "  --log FILE      append reports of failed jobs to FILE as well\n"
-    "  --quiet         reports go to the log alone\n";
+    "  --quiet         reports go to the log alone\n"
+    "  --jobs FILE     append a line of JSON to FILE for each job: what it did and took\n";
 
 static int bad(const char *what, const char *value) {
   fprintf(stderr, "daedalus-v3d-device: %s%s%s\n%s", what, value == NULL ? "" : ": ",
@@ -79,6 +80,11 @@ static bool find_preload(char path[PATH_MAX]) {
   return true;
 }
 
+static int open_file(const char *path, FILE **file) {
+  *file = fopen(path, "ae");
+  return *file == NULL ? bad(strerror(errno), path) : 0;
+}
+
 static int read_options(int argc, char **argv, struct dev_options *options, bool *run) {
   enum {
     RUN = 1,
@@ -92,6 +98,7 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
     STRICT,
     LOG,
     QUIET,
+    JOBS,
     HELP
   };
   static const struct option longs[] = {{"run", no_argument, NULL, RUN},
@@ -105,6 +112,7 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
                                         {"strict", no_argument, NULL, STRICT},
                                         {"log", required_argument, NULL, LOG},
                                         {"quiet", no_argument, NULL, QUIET},
+                                        {"jobs", required_argument, NULL, JOBS},
                                         {"help", no_argument, NULL, HELP},
                                         {NULL, 0, NULL, 0}};
   int result = 0;
@@ -139,9 +147,10 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
         options->strict = true;
         break;
       case LOG:
-        options->log = fopen(optarg, "ae");
-        if (options->log == NULL)
-          result = bad(strerror(errno), optarg);
+        result = open_file(optarg, &options->log);
+        break;
+      case JOBS:
+        result = open_file(optarg, &options->jobs);
         break;
       case QUIET:
         options->quiet = true;
@@ -194,5 +203,7 @@ int dev_main(int argc, char **argv, dev_executor_fn make_executor) {
     executor.destroy(executor.self);
   if (options.log != NULL)
     fclose(options.log);
+  if (options.jobs != NULL)
+    fclose(options.jobs);
   return result;
 }

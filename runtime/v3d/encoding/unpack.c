@@ -83,7 +83,9 @@ static bool unpack_as(unsigned op, const daedalus_v3d_encoding *encoding, const 
          daedalus_v3d_is_second_of_pair(alu) == (encoding->second != 0);
 }
 
-static const char *check_alu(const daedalus_v3d_alu *alu) {
+static const char *check_alu(const fields *in, const daedalus_v3d_alu *alu) {
+  if (in->small > daedalus_v3d_operation_of(alu->op)->sources)
+    return "a small immediate is signalled for a source that the operation does not have";
   for (unsigned i = 0; i < 2; i++)
     if (alu->src[i].small != 0 && alu->src[i].index >= DAEDALUS_V3D_SMALL_IMMEDIATES)
       return "there are 48 small immediates";
@@ -96,7 +98,7 @@ static const char *unpack_add(const fields *in, daedalus_v3d_alu *alu) {
   for (unsigned op = 0; op < DAEDALUS_V3D_N_OPS; op++)
     if (daedalus_v3d_operation_of(op)->on_add != 0 &&
         unpack_as(op, &daedalus_v3d_add_encodings[op], in, alu))
-      return check_alu(alu);
+      return check_alu(in, alu);
   return "the add ALU has no operation with this code";
 }
 
@@ -104,7 +106,7 @@ static const char *unpack_mul(const fields *in, daedalus_v3d_alu *alu) {
   for (unsigned op = 0; op < DAEDALUS_V3D_N_OPS; op++)
     if (daedalus_v3d_operation_of(op)->on_mul != 0 &&
         unpack_as(op, &daedalus_v3d_mul_encodings[op], in, alu))
-      return check_alu(alu);
+      return check_alu(in, alu);
   return "the mul ALU has no operation with this code";
 }
 

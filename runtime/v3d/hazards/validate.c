@@ -56,7 +56,7 @@ typedef struct search {
   const daedalus_v3d_program_mode *mode;
   word *words;
   uint32_t n;
-  daedalus_v3d_constants constants; /**< followed where something is written to tmuc. */
+  daedalus_v3d_followed followed;
   daedalus_v3d_state_set states;
   uint32_t steps;
 } search;
@@ -74,23 +74,26 @@ static void mark_meeting(search *search, uint64_t index) {
 }
 
 static void decode(search *search, const uint64_t *words) {
-  bool configs = false, branches = false;
   for (uint32_t i = 0; i < search->n; i++) {
     word *word = &search->words[i];
     word->illegal = daedalus_v3d_unpack(words[i], &word->instruction) != NULL;
     if (word->illegal)
       continue;
     daedalus_v3d_effects_of(&word->instruction, &word->effects);
-    configs |= (word->effects.kinds & DAEDALUS_V3D_EFFECT_TMU_CONFIG) != 0;
     if (!word->instruction.is_branch)
       continue;
-    branches = true;
+    search->followed.shortly = true;
     mark_meeting(search, (uint64_t)i + 1 + BRANCH_SLOTS);
     if (word->instruction.branch.target == DAEDALUS_V3D_BRANCH_RELATIVE)
       mark_meeting(search, relative_target(search, i, &word->instruction.branch));
   }
-  if (configs)
-    search->constants = branches ? DAEDALUS_V3D_CONSTANTS_SHORT : DAEDALUS_V3D_CONSTANTS_ALL;
+  for (bool more = true; more;) {
+    more = false;
+    for (uint32_t i = 0; i < search->n; i++)
+      if (!search->words[i].illegal)
+        more |= daedalus_v3d_values_follow(&search->followed, &search->words[i].instruction,
+                                           &search->words[i].effects);
+  }
 }
 
 /** The path of *state runs past the last word. */
@@ -178,7 +181,7 @@ static bool follow(search *search, state *state) {
     bool ends = false;
     if (!word->instruction.is_branch)
       config = daedalus_v3d_values_step(&state->values, &word->instruction, &word->effects,
-                                        search->mode, search->constants);
+                                        search->mode, &search->followed);
     if (word->effects.kinds & DAEDALUS_V3D_EFFECT_LOOKUP && config == DAEDALUS_V3D_CONFIG_UNKNOWN)
       word->found |= RULE(UNKNOWN_CONFIG);
     word->found |= daedalus_v3d_hazards_step(&state->hazards, &word->effects, config);
@@ -203,10 +206,11 @@ static bool explore(search *search) {
   memset(&state, 0, sizeof state);
   state.target = state.link = NO_WORD;
   daedalus_v3d_hazards_begin(&state.hazards, search->mode);
-  daedalus_v3d_values_begin(&state.values, search->mode);
-  search->states.size = search->constants ? sizeof state
-                                          : offsetof(struct state, values) +
-                                                offsetof(daedalus_v3d_values, register_value);
+  daedalus_v3d_values_begin(&state.values, search->mode, &search->followed);
+  search->states.size =
+      search->followed.registers
+          ? sizeof state
+          : offsetof(struct state, values) + offsetof(daedalus_v3d_values, register_value);
   if (!add_state(search, &state))
     return false;
   for (size_t i = 0; i < search->states.n; i++) {

@@ -2,7 +2,7 @@
 #include "hazards/values.h"
 
 enum {
-  /** Operations on the way to a constant of DAEDALUS_V3D_CONSTANTS_SHORT. */
+  /** Operations on the way to a constant that is followed shortly. */
   SHORT_DEPTH = 8,
   /** Longer ways count as this long. */
   MAX_DEPTH = UINT8_MAX
@@ -16,9 +16,49 @@ typedef struct value {
 
 static const value unknown = {0, 0};
 
-void daedalus_v3d_values_begin(daedalus_v3d_values *values, const daedalus_v3d_program_mode *mode) {
+/** Whether what is written to dest can reach the config word. */
+static bool reaches(const daedalus_v3d_followed *followed, daedalus_v3d_dest dest) {
+  if (!dest.magic)
+    return followed->registers >> dest.waddr & 1;
+  /* The two write rf0. */
+  return dest.waddr == DAEDALUS_V3D_WADDR_TMUC ||
+         ((dest.waddr == DAEDALUS_V3D_WADDR_REP || dest.waddr == DAEDALUS_V3D_WADDR_QUAD) &&
+          followed->registers & 1);
+}
+
+static bool writes(const daedalus_v3d_alu *alu) {
+  return alu->op != DAEDALUS_V3D_OP_NOP &&
+         !(daedalus_v3d_operation_of(alu->op)->traits & DAEDALUS_V3D_TRAIT_NO_DEST);
+}
+
+static void follow_sources(daedalus_v3d_followed *followed, const daedalus_v3d_alu *alu) {
+  if (!writes(alu) || !reaches(followed, alu->dest))
+    return;
+  for (unsigned i = 0; i < daedalus_v3d_operation_of(alu->op)->sources; i++)
+    if (!alu->src[i].small)
+      followed->registers |= UINT64_C(1) << alu->src[i].index;
+}
+
+bool daedalus_v3d_values_follow(daedalus_v3d_followed *followed,
+                                const daedalus_v3d_instruction *instruction,
+                                const daedalus_v3d_effects *effects) {
+  const daedalus_v3d_followed before = *followed;
+  if (instruction->is_branch)
+    return false;
+  follow_sources(followed, &instruction->add);
+  follow_sources(followed, &instruction->mul);
+  if (effects->kinds & DAEDALUS_V3D_EFFECT_UNIFORM_CONFIG ||
+      (instruction->signals & DAEDALUS_V3D_SIGNAL_LDUNIF && followed->registers & 1) ||
+      (instruction->signals & DAEDALUS_V3D_SIGNAL_LDUNIFRF &&
+       reaches(followed, instruction->signal_dest)))
+    followed->uniforms = true;
+  return followed->registers != before.registers || followed->uniforms != before.uniforms;
+}
+
+void daedalus_v3d_values_begin(daedalus_v3d_values *values, const daedalus_v3d_program_mode *mode,
+                               const daedalus_v3d_followed *followed) {
   *values = (daedalus_v3d_values){
-      .uniform_index = mode->uniforms ? 0 : DAEDALUS_V3D_NOWHERE,
+      .uniform_index = mode->uniforms && followed->uniforms ? 0 : DAEDALUS_V3D_NOWHERE,
       .config = UINT32_MAX,
   };
 }
@@ -79,15 +119,15 @@ static bool evaluate(unsigned op, uint32_t a, uint32_t b, uint32_t *result) {
 
 /** What alu writes; not known also where it keeps part of what was there. */
 static value alu_value(const daedalus_v3d_values *values, const daedalus_v3d_alu *alu,
-                       daedalus_v3d_constants constants) {
+                       const daedalus_v3d_followed *followed) {
   const unsigned sources = daedalus_v3d_operation_of(alu->op)->sources;
   value operands[2] = {unknown, unknown}, result = unknown;
-  if (alu->cond != DAEDALUS_V3D_COND_NONE || alu->pack != DAEDALUS_V3D_PACK_NONE)
+  if (alu->cond != DAEDALUS_V3D_COND_NONE || alu->pack != DAEDALUS_V3D_PACK_NONE ||
+      !reaches(followed, alu->dest))
     return unknown;
   for (unsigned i = 0; i < sources; i++) {
     operands[i] = operand_value(values, &alu->src[i]);
-    if (operands[i].depth == 0 ||
-        (constants == DAEDALUS_V3D_CONSTANTS_SHORT && operands[i].depth >= SHORT_DEPTH))
+    if (operands[i].depth == 0 || (followed->shortly && operands[i].depth >= SHORT_DEPTH))
       return unknown;
     if (operands[i].depth >= result.depth)
       result.depth = operands[i].depth < MAX_DEPTH ? operands[i].depth + 1 : MAX_DEPTH;
@@ -101,25 +141,17 @@ static void set_config(daedalus_v3d_values *values, value config) {
 }
 
 static void write(daedalus_v3d_values *values, daedalus_v3d_dest dest, value value,
-                  daedalus_v3d_constants constants) {
-  unsigned index = dest.waddr;
-  if (dest.magic && dest.waddr == DAEDALUS_V3D_WADDR_TMUC)
-    set_config(values, value);
-  if (constants == DAEDALUS_V3D_CONSTANTS_NONE)
+                  const daedalus_v3d_followed *followed) {
+  if (!reaches(followed, dest))
     return;
-  if (dest.magic) {
-    /* Both write rf0: the same in all lanes if the operand is. */
-    if (dest.waddr != DAEDALUS_V3D_WADDR_REP && dest.waddr != DAEDALUS_V3D_WADDR_QUAD)
-      return;
-    index = 0;
+  if (dest.magic && dest.waddr == DAEDALUS_V3D_WADDR_TMUC) {
+    set_config(values, value);
+    return;
   }
+  /* rep and quad: the same in all lanes if the operand is. */
+  const unsigned index = dest.magic ? 0 : dest.waddr;
   values->register_value[index] = value.depth ? value.bits : 0;
   values->register_depth[index] = (uint8_t)value.depth;
-}
-
-static bool writes(const daedalus_v3d_alu *alu) {
-  return alu->op != DAEDALUS_V3D_OP_NOP &&
-         !(daedalus_v3d_operation_of(alu->op)->traits & DAEDALUS_V3D_TRAIT_NO_DEST);
 }
 
 /** The byte of config that a lookup takes. */
@@ -137,23 +169,23 @@ unsigned daedalus_v3d_values_step(daedalus_v3d_values *values,
                                   const daedalus_v3d_instruction *instruction,
                                   const daedalus_v3d_effects *effects,
                                   const daedalus_v3d_program_mode *mode,
-                                  daedalus_v3d_constants constants) {
+                                  const daedalus_v3d_followed *followed) {
   const unsigned signals = instruction->signals;
   const daedalus_v3d_dest rf0 = {0, 0};
-  const value add = alu_value(values, &instruction->add, constants);
-  const value mul = alu_value(values, &instruction->mul, constants);
+  const value add = alu_value(values, &instruction->add, followed);
+  const value mul = alu_value(values, &instruction->mul, followed);
   value uniform = unknown;
   if (effects->kinds & DAEDALUS_V3D_EFFECT_UNIFORM)
     uniform = take_uniform(values, mode);
   if (writes(&instruction->add))
-    write(values, instruction->add.dest, add, constants);
+    write(values, instruction->add.dest, add, followed);
   if (writes(&instruction->mul))
-    write(values, instruction->mul.dest, mul, constants);
+    write(values, instruction->mul.dest, mul, followed);
   if (signals & (DAEDALUS_V3D_SIGNAL_LDUNIF | DAEDALUS_V3D_SIGNAL_LDUNIFA))
-    write(values, rf0, signals & DAEDALUS_V3D_SIGNAL_LDUNIF ? uniform : unknown, constants);
+    write(values, rf0, signals & DAEDALUS_V3D_SIGNAL_LDUNIF ? uniform : unknown, followed);
   if (signals & DAEDALUS_V3D_SIGNALS_WITH_ADDRESS)
     write(values, instruction->signal_dest,
-          signals & DAEDALUS_V3D_SIGNAL_LDUNIFRF ? uniform : unknown, constants);
+          signals & DAEDALUS_V3D_SIGNAL_LDUNIFRF ? uniform : unknown, followed);
   /* The config of this very instruction is that of its lookup. */
   if (effects->kinds & DAEDALUS_V3D_EFFECT_UNIFORM_CONFIG)
     set_config(values, uniform);

@@ -12,6 +12,22 @@
 /** A uniform_index that is not known. */
 #define DAEDALUS_V3D_NOWHERE UINT32_MAX
 
+/** What can reach the config word, and so has to be followed. Zeroed: nothing. */
+typedef struct daedalus_v3d_followed {
+  uint64_t registers; /**< bit i: rf<i>. */
+  bool uniforms;      /**< the place in the uniform stream. */
+  /** Constants are followed over a few operations only, so that they are few in a loop. */
+  bool shortly;
+} daedalus_v3d_followed;
+
+/**
+ * Adds what *instruction needs to *followed.  To be repeated over all instructions until it returns
+ * false for each: nothing was added.
+ */
+bool daedalus_v3d_values_follow(daedalus_v3d_followed *followed,
+                                const daedalus_v3d_instruction *instruction,
+                                const daedalus_v3d_effects *effects);
+
 /** Compared with memcmp(); register_* last, as programs that need none leave them off. */
 typedef struct daedalus_v3d_values {
   uint32_t uniform_index;  /**< of the next uniform, or DAEDALUS_V3D_NOWHERE. */
@@ -23,15 +39,8 @@ typedef struct daedalus_v3d_values {
 } daedalus_v3d_values;
 
 /** What is known at the first instruction. */
-void daedalus_v3d_values_begin(daedalus_v3d_values *values, const daedalus_v3d_program_mode *mode);
-
-/** How far constants are followed through registers. */
-typedef enum daedalus_v3d_constants {
-  DAEDALUS_V3D_CONSTANTS_NONE,
-  /** Over a few operations, so that a register takes a few values in a loop. */
-  DAEDALUS_V3D_CONSTANTS_SHORT,
-  DAEDALUS_V3D_CONSTANTS_ALL
-} daedalus_v3d_constants;
+void daedalus_v3d_values_begin(daedalus_v3d_values *values, const daedalus_v3d_program_mode *mode,
+                               const daedalus_v3d_followed *followed);
 
 /**
  * The next instruction executes.  (Branches change no value but the place in the uniform stream:
@@ -42,7 +51,7 @@ unsigned daedalus_v3d_values_step(daedalus_v3d_values *values,
                                   const daedalus_v3d_instruction *instruction,
                                   const daedalus_v3d_effects *effects,
                                   const daedalus_v3d_program_mode *mode,
-                                  daedalus_v3d_constants constants);
+                                  const daedalus_v3d_followed *followed);
 
 /** A branch executes, taken or not. */
 void daedalus_v3d_values_branch(daedalus_v3d_values *values, const daedalus_v3d_branch *branch,

@@ -138,6 +138,8 @@ bool daedalus_v3d_start_batch(struct daedalus_v3d_machine *machine, v3d_thread *
   thread->status = V3D_READY;
   /* Nothing of the batch before shows: results depend on the job alone. */
   memset(thread->rows, V3D_UNDEFINED & 0xff, DAEDALUS_V3D_REGISTERS * sizeof thread->rows[0]);
+  /* Results of 16 bits, to write addresses too, keep the other half of what is there. */
+  memset(thread->rows[V3D_ROW_NOWHERE], V3D_UNDEFINED & 0xff, sizeof thread->rows[0]);
   memset(thread->state.rtop, 0, sizeof thread->state.rtop);
   thread->state.flag_a = thread->state.flag_b = 0;
   thread->state.participating = V3D_ALL_LANES;

@@ -191,8 +191,14 @@ static bool parse_statement(daedalus_v3d_assembler *as) {
   return as->at == as->line_end || *as->at != '(' || skip_annotation(as);
 }
 
+/* The line has a byte 0, which no text has and messages could not show. */
+static bool has_zero(daedalus_v3d_assembler *as) {
+  const char *zero = memchr(as->at, '\0', (size_t)(as->line_end - as->at));
+  return zero != NULL && !daedalus_v3d_fail(as, zero, "a byte 0: this is no text");
+}
+
 static void parse_line(daedalus_v3d_assembler *as) {
-  bool good = parse_labels(as);
+  bool good = !has_zero(as) && parse_labels(as);
   if (good && !daedalus_v3d_at_end(as))
     good = *as->at == '.' ? parse_directive(as) : parse_statement(as);
   if (good && !daedalus_v3d_at_end(as))

@@ -61,6 +61,8 @@ typedef struct daedalus_v3d_assembler {
 
 /* scan.c */
 
+/** Whether what daedalus_v3d_fail() is told now goes into a diagnostic. */
+bool daedalus_v3d_describes(const daedalus_v3d_assembler *as);
 /** Reports a mistake at a place of the current line. Always false. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))

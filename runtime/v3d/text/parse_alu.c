@@ -179,7 +179,8 @@ static bool parse_signal(daedalus_v3d_assembler *as, const daedalus_v3d_signal_n
 }
 
 static bool unknown(daedalus_v3d_assembler *as, daedalus_v3d_token name) {
-  const char *meant = daedalus_v3d_did_you_mean(name);
+  /* Looking for it takes long, with many mistakes. */
+  const char *meant = daedalus_v3d_describes(as) ? daedalus_v3d_did_you_mean(name) : NULL;
   return daedalus_v3d_fail(as, name.start, "no operation or signal is called `%.*s`%s%s%s",
                            DAEDALUS_V3D_TOKEN_ARGS(name), meant != NULL ? ": did you mean `" : "",
                            meant != NULL ? meant : "", meant != NULL ? "`?" : "");

@@ -5,10 +5,14 @@
 
 #include "text/assembler.h"
 
+bool daedalus_v3d_describes(const daedalus_v3d_assembler *as) {
+  return as->last_pass && as->n_diagnostics < as->max_diagnostics;
+}
+
 bool daedalus_v3d_fail(daedalus_v3d_assembler *as, const char *where, const char *format, ...) {
   if (!as->last_pass)
     return false;
-  if (as->n_diagnostics < as->max_diagnostics) {
+  if (daedalus_v3d_describes(as)) {
     daedalus_v3d_diagnostic *diagnostic = &as->diagnostics[as->n_diagnostics];
     diagnostic->line = as->line;
     diagnostic->column = (unsigned)(where - as->line_start) + 1;

@@ -44,6 +44,7 @@ static void test_free_form(void) {
   SAME("mov rf1, 3.90625e-3", "mov rf1, 0x3b800000");
   SAME("mov rf1, 0xfffffff0", "mov rf1, -16");
   SAME("mov rf1, 4294967295", "mov rf1, -1");
+  SAME("mov rf1, 0XFFFFFFFF", "mov rf1, -1");
   SAME("fmov rf1, 0.5.abs", "fmov rf1, 0x3f000000.abs");
   SAME("fmov rf1, 4.l", "fmov rf1, 0x4.l");
   SAME("add.ifa rf1, rf2, rf3; sub.ifb rf4, rf5, rf6 # comment",
@@ -90,6 +91,24 @@ static void test_labels(void) {
     CHECK(daedalus_v3d_unpack(program.words[i], &x) == NULL);
     CHECK_INT((int32_t)x.branch.offset, offsets[i]);
     CHECK_INT(program.lines[i], lines[i]);
+  }
+  daedalus_v3d_program_free(&program);
+}
+
+/* So many that the table of names grows. */
+static void test_many_labels(void) {
+  enum { LABELS = 1000 };
+  static char text[LABELS * 32];
+  size_t length = 0;
+  for (unsigned i = 0; i < LABELS; i++)
+    length +=
+        (size_t)snprintf(text + length, sizeof text - length, "L%u: b L%u\n", i, LABELS - 1 - i);
+  daedalus_v3d_program program = assemble(text);
+  CHECK_INT(program.n_words, LABELS);
+  for (unsigned i = 0; i < program.n_words; i++) {
+    daedalus_v3d_instruction x;
+    CHECK(daedalus_v3d_unpack(program.words[i], &x) == NULL);
+    CHECK_INT((int32_t)x.branch.offset, 8 * (LABELS - 1 - 2 * (int)i - 4));
   }
   daedalus_v3d_program_free(&program);
 }
@@ -155,6 +174,11 @@ static const struct {
     {"add rf1, rf2, 12x", 1, 15, "`12x` is no number"},
     {"add rf1, rf2, 4294967296", 1, 15, "the number does not fit in 32 bits, signed or unsigned"},
     {"add rf1, rf2, -2147483649", 1, 15, "the number does not fit in 32 bits, signed or unsigned"},
+    {".uniform 4294967295+1", 1, 10, "the number does not fit in 32 bits, signed or unsigned"},
+    {".uniform 4294967295+4294967295+4294967295", 1, 32,
+     "the number does not fit in 32 bits, signed or unsigned"},
+    {".uniform 0.5555555555555555555555555555555555555555555555555555555555555555", 1, 10,
+     "the number has too many digits: at most 63 are read"},
     {".uniform 1e39", 1, 10, "the number is too large for a 32-bit float"},
     {"add.foo rf1, rf2, rf3", 1, 4,
      "`.foo` is neither a condition (.ifa) nor a flag change (.pushz)"},
@@ -234,7 +258,9 @@ static void test_several_mistakes(void) {
   CHECK_INT(daedalus_v3d_assemble(text, sizeof text - 1, &program, NULL, 0), 4);
   CHECK_INT(daedalus_v3d_assemble(NULL, 0, &program, NULL, 0), 0);
   daedalus_v3d_program_free(&program);
-  CHECK_INT(daedalus_v3d_assemble("nop\0nop", 7, &program, found, 2), 1);
+  CHECK_INT(daedalus_v3d_assemble("nop\n#\0 nop", 10, &program, found, 2), 1);
+  CHECK_STR(found[0].message, "a byte 0: this is no text");
+  CHECK(found[0].line == 2 && found[0].column == 2);
 }
 
 /* Bytes of the grammar in any order: nothing but words or mistakes may come of it. */
@@ -285,6 +311,7 @@ int main(void) {
   RUN(test_free_form);
   RUN(test_stated_words);
   RUN(test_labels);
+  RUN(test_many_labels);
   RUN(test_directives);
   RUN(test_mistakes);
   RUN(test_several_mistakes);

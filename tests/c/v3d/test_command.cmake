@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: cmake -D COMMAND=daedalus-v3d -D WORK=<folder> -P test_command.cmake
+# usage: cmake -D COMMAND=[emulator;]daedalus-v3d -D WORK=<folder> -P test_command.cmake
 # The command daedalus-v3d as one types it: exit codes, and what it prints where.
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
@@ -116,6 +116,7 @@ file(WRITE ${WORK}/uniforms "0xfffffffa\n")
 run(0 "${single}" check --uniforms uniforms)
 run(2 "${single}" check --uniforms words)
 
+run(0 "nop // (0xffffffff)\n${pair}" check)
 # exec
 run(0 "${program}" exec --strict --buffer 0x1000,64 -b 0x2000,64)
 string(CONCAT zeros
@@ -141,5 +142,9 @@ expect_part(err "overlaps")
 run(2 "${program}" exec -b 0x1000)
 run(2 "${program}" exec -b 0x1000,2,letters)
 run(2 "${program}" exec --groups 0)
+run(2 "${program}" exec --groups 1,,2)
+run(2 "${program}" exec --groups 010x)
+run(2 "# nothing\n" exec)
+expect_part(err "<stdin>: no instructions")
 run(2 "${program}" exec --output 0x1000,copy)
 expect_part(err "no buffer begins at 0x00001000")

@@ -206,6 +206,8 @@ static void test_refused_operations(void) {
   REFUSED("the mul ALU does not have the operation", x.mul.op = OP(SHL));
   REFUSED("there is no such operation", x.add.op = DAEDALUS_V3D_N_OPS);
   REFUSED("the highest register is rf63", x.add.op = OP(TIDX), x.add.dest = rf64);
+  REFUSED("magic of a destination is 0 or 1", x.add.op = OP(TIDX), x.add.dest.magic = 2);
+  REFUSED("small of a source is 0 or 1", x.add.op = OP(NOT), x.add.src[0].small = 2);
   REFUSED("the write address is reserved", x.add.op = OP(TIDX), x.add.dest = magic19);
   REFUSED("the operation has no destination: it has to be `-`", x.add.dest.magic = 0);
   REFUSED("the operation has no destination: it has to be `-`", x.add.op = OP(SETNNMODE_SS),
@@ -276,6 +278,9 @@ static void test_refused_instructions(void) {
   REFUSED("a destination of the uniform stream is named, but it does not branch", BRANCH,
           x.branch.uniform_dest = DAEDALUS_V3D_BRANCH_RELATIVE);
   REFUSED("there is no such branch condition", BRANCH, x.branch.cond = 1);
+  REFUSED("set_link and uniforms are 0 or 1, and reserved is 0", BRANCH, x.branch.set_link = 2);
+  REFUSED("the highest register is rf63", BRANCH, x.branch.target = DAEDALUS_V3D_BRANCH_REGISTER,
+          x.branch.reg = 64);
   REFUSED("there is no such msfign", BRANCH, x.branch.msfign = 3);
 }
 
@@ -295,6 +300,10 @@ static void test_illegal_words(void) {
       {UINT64_C(0x380031937c03f041), "the write address is reserved"},
       {UINT64_C(0x38903186bb03f000), "the write address of the signal is reserved"},
       {UINT64_C(0x39e021817c03f070), "there are 48 small immediates"},
+      {UINT64_C(0x39e02185bb03f001),
+       "a small immediate is signalled for a source that the operation does not have"},
+      {UINT64_C(0x3be02185bb03f001),
+       "a small immediate is signalled for a source that the operation does not have"},
       {UINT64_C(0x38043186bb03f000), "value 16 of the condition field is reserved"},
   };
   daedalus_v3d_instruction x;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "random_program.h"
+#include "fuzz/random_program.h"
 
 enum { WALKS = 6, MAX_STEPS = 300 };
 
@@ -197,9 +197,9 @@ typedef struct tally {
 static bool check_program(tally *tally, bool branches) {
   static program program;
   if (random_below(16) == 0)
-    random_valid_program(&program, branches, 0x1000);
+    random_valid_program(&program, branches ? RANDOM_BRANCHES : 0);
   else
-    random_program(&program, branches, 0x1000);
+    random_program(&program, branches ? RANDOM_BRANCHES : 0);
   if (!validate_program(&program))
     return false;
   for (unsigned word = 0; word < program.n; word++)
@@ -233,9 +233,9 @@ int main(int argc, char **argv) {
   const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
   const unsigned long programs = argc > 2 ? strtoul(argv[2], NULL, 0) : 5000;
   tally tally = {0};
-  random_state = seed;
+  random_from_seed(seed);
   for (unsigned long i = 0; i < programs; i++) {
-    const uint64_t at = random_state;
+    const uint64_t at = random_seed();
     const bool right = check_program(&tally, i % 2);
     CHECK(right);
     if (!right) {

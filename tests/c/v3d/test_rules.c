@@ -241,8 +241,8 @@ static void test_samples(void) {
   }
 }
 
-/** More than MAX_STATES paths that differ: each of 18 registers is a constant, or is not. */
-static void test_too_many_paths(void) {
+/** 18 registers each of which is a constant, or is not: more than MAX_STATES paths that differ. */
+static size_t validate_registers(const char *end, daedalus_v3d_finding *found) {
   enum { BRANCHES = 18 };
   char text[8192] = PUSH "mov tmuc, -1\n";
   for (unsigned i = 0; i < BRANCHES; i++) {
@@ -250,13 +250,37 @@ static void test_too_many_paths(void) {
     snprintf(text + length, sizeof text - length, "b.anya over%u\n" NOPS "mov rf%u, 1\nover%u:\n",
              i, i + 4, i);
   }
-  strcat(text, END);
+  strcat(text, end);
   const sample sample = {.rule = R(TOO_MANY_PATHS)};
+  return validate(text, &sample, DAEDALUS_V3D_STRICT, found);
+}
+
+/** Only what reaches the config makes paths differ. */
+static void test_too_many_paths(void) {
+  char end[1024] = "";
+  for (unsigned i = 4; i < 22; i++)
+    snprintf(end + strlen(end), sizeof end - strlen(end), "or rf30, rf30, rf%u\n", i);
+  strcat(end, "mov tmuc, rf30\n" END);
   daedalus_v3d_finding found[MAX_FINDINGS];
-  const size_t count = validate(text, &sample, DAEDALUS_V3D_TOLERANT, found);
+  const size_t count = validate_registers(end, found);
   CHECK(count > 0);
   for (size_t i = 0; i < count; i++)
     CHECK_INT(found[i].rule, R(TOO_MANY_PATHS));
+  CHECK_INT(validate_registers(END, found), 0);
+}
+
+/** A loop that consumes uniforms, and no config comes from them: it does not count them. */
+static void test_uniform_loop(void) {
+  enum { UNIFORMS = 200000 };
+  static const uint32_t uniforms[UNIFORMS];
+  daedalus_v3d_program program = assemble(PUSH "loop: ldunif\nb.anya loop\n" NOPS END);
+  const daedalus_v3d_program_mode mode = {.strictness = DAEDALUS_V3D_STRICT,
+                                          .threads = 2,
+                                          .single_segment = true,
+                                          .uniforms = uniforms,
+                                          .n_uniforms = UNIFORMS};
+  CHECK_INT(daedalus_v3d_validate(program.words, program.n_words, &mode, NULL, 0), 0);
+  daedalus_v3d_program_free(&program);
 }
 
 static void test_every_rule_has_a_sample(void) {
@@ -308,6 +332,15 @@ static void test_input_overflow(void) {
   CHECK(found[0].rule == R(INPUT_FIFO) && found[0].index == 7);
 }
 
+/** Whether a branch that is not taken sets the link register is not known. */
+static void test_links(void) {
+  const sample known = {.rule = R(UNKNOWN_TARGET)},
+               unknown = {.rule = R(UNKNOWN_TARGET), .index = 9};
+  expect("b.link over\n" NOPS "over:b lri\n" NOPS, &known, DAEDALUS_V3D_STRICT, 0);
+  expect(PUSH "b.link over\n" NOPS "over:b.anya.link on\n" NOPS "on:b lri\n" NOPS, &unknown,
+         DAEDALUS_V3D_TOLERANT, 1);
+}
+
 /** Where the config comes from; each of these programs keeps all rules. */
 static void test_configs(void) {
   static const char *const programs[] = {
@@ -316,10 +349,16 @@ static void test_configs(void) {
       UNIFORM(-6) "nop; nop; ldunifrf.rf6\nmov tmuc, rf6\n" LOOKUP POP_2 END,
       UNIFORM(-6) "nop; nop; ldunif\nnop; mov tmuc, rf0\n" LOOKUP POP_2 END,
       UNIFORM(-6) "nop; nop; ldunifrf.tmuc\n" LOOKUP POP_2 END,
+      "nop; mov rep, -6\nmov tmuc, rf0\n" LOOKUP POP_2 END,
       /* A config word serves four lookups; then, and at the start, all are of one word. */
       LOOKUP POP UNIFORM(0xfafbfcff) "mov tmuau, rf4\n" POP LOOKUP POP_4 LOOKUP POP_2 POP LOOKUP
           POP_2 LOOKUP POP END,
       "mov rf6, 3\nnot rf6, rf6\nmov rf7, rf6\nmov tmuc, rf7\n" LOOKUP POP_4 END,
+      "mov rf6, 6\nneg tmuc, rf6\n" LOOKUP POP_2 END,
+      "mov rf6, 5\nxor tmuc, rf6, -1\n" LOOKUP POP_2 END,
+      "mov rf6, -1\nshr rf6, rf6, 8\nshl rf6, rf6, 8\nor tmuc, rf6, -6\n" LOOKUP POP_2 END,
+      "mov rf6, -2\nand tmuc, rf6, -5\n" LOOKUP POP_2 END,
+      "mov rf6, -4\nadd rf6, rf6, -3\nsub tmuc, rf6, -1\n" LOOKUP POP_2 END,
       /* The stream follows branches. */
       UNIFORM(4) UNIFORM(0) UNIFORM(-6) "bu end, r:unif\n" NOPS "end:mov tmuau, rf4\n" POP_2 END,
       /* The same config from both ways. */
@@ -336,13 +375,24 @@ static void test_configs(void) {
          DAEDALUS_V3D_TOLERANT, 1);
 }
 
+static void test_no_words(void) {
+  const daedalus_v3d_program_mode mode = {.threads = 2};
+  daedalus_v3d_finding found = {1, R(UCB)};
+  CHECK_INT(daedalus_v3d_validate(NULL, 0, &mode, NULL, 0), 1);
+  CHECK_INT(daedalus_v3d_validate(NULL, 0, &mode, &found, 1), 1);
+  CHECK(found.index == 0 && found.rule == R(OFF_THE_END));
+}
+
 int main(void) {
   RUN(test_configs);
+  RUN(test_links);
+  RUN(test_no_words);
   RUN(test_input_overflow);
   RUN(test_samples);
   RUN(test_every_rule_has_a_sample);
   RUN(test_hardware_tolerance);
   RUN(test_loops);
   RUN(test_too_many_paths);
+  RUN(test_uniform_loop);
   return CHECK_RESULT();
 }

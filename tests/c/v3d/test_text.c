@@ -77,10 +77,9 @@ static const struct {
     V(0x02fffffbff00d000, "bu.na0  -8, r:unif"),
     V(0x0234567812000000, "b  zero_addr+0x12345678"),
     V(0x0200000000003140, "b  rf5"),
-    /* An unused destination written otherwise, unused sources and ports, bdu without ub. */
+    /* An unused destination written otherwise, unused sources, bdu without ub. */
     N(0x38000000bb03f000, 0x38003186bb03f000, "nop                           ; nop"),
     N(0x3800218dbbfff001, 0x3800218dbb03f001, "tidx rf13                     ; nop"),
-    N(0x39e02185bb03f001, 0x38002185bb03f001, "tidx rf5                      ; nop"),
     N(0x0200001000009000, 0x0200001000001000, "b  16"),
     N(0x020000100000117f, 0x0200001000001000, "b  16"),
 #undef V

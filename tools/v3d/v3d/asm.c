@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@ static bool close_output(FILE *stream, const char *path) {
     return true; /* main() looks after it */
   if (fclose(stream) == 0)
     return true;
-  perror(path);
+  complain("%s: %s", path, strerror(errno));
   return false;
 }
 
@@ -21,7 +22,7 @@ static FILE *open_output(const char *path) {
     return stdout;
   FILE *stream = fopen(path, "w");
   if (stream == NULL)
-    perror(path);
+    complain("%s: %s", path, strerror(errno));
   return stream;
 }
 

@@ -8,14 +8,32 @@
 
 #include "v3d.h"
 
+/* The findings, to free(), and their number in *n. NULL when there is no memory. */
+static daedalus_v3d_finding *validate(const daedalus_v3d_program *program,
+                                      const daedalus_v3d_program_mode *mode, size_t *n) {
+  daedalus_v3d_finding *findings = NULL;
+  /* A second time only if there are many: paths may take long. */
+  for (size_t room = 256;; room = *n) {
+    daedalus_v3d_finding *grown = realloc(findings, room * sizeof *findings);
+    if (grown == NULL)
+      break;
+    findings = grown;
+    *n = daedalus_v3d_validate(program->words, program->n_words, mode, findings, room);
+    if (*n <= room)
+      return findings;
+    if (*n == SIZE_MAX)
+      break;
+  }
+  free(findings);
+  return NULL;
+}
+
 static int check_program(const char *path, const daedalus_v3d_program *program,
                          const daedalus_v3d_program_mode *mode) {
-  const size_t n = daedalus_v3d_validate(program->words, program->n_words, mode, NULL, 0);
-  daedalus_v3d_finding *findings = n == SIZE_MAX ? NULL : calloc(n + 1, sizeof *findings);
-  if (findings == NULL ||
-      daedalus_v3d_validate(program->words, program->n_words, mode, findings, n) != n) {
+  size_t n;
+  daedalus_v3d_finding *findings = validate(program, mode, &n);
+  if (findings == NULL) {
     complain("%s: no memory", shown_name(path));
-    free(findings);
     return EXIT_BAD_INPUT;
   }
   for (size_t i = 0; i < n; i++) {
@@ -47,6 +65,14 @@ static bool add_uniform(daedalus_v3d_program *program, uint32_t value) {
   return true;
 }
 
+/* Whether a comment begins before end. */
+static bool has_comment(const char *text, const char *end) {
+  for (; text < end; text++)
+    if (*text == '#' || (*text == '/' && text + 1 < end && text[1] == '/'))
+      return true;
+  return false;
+}
+
 /*
  * The uniforms as annotations of Mesa's dumps state them: "(0x0000001c / 0.000000)" a constant,
  * anything else a value that is not known, but is no config of the TMU either: 0.
@@ -57,8 +83,7 @@ static bool read_annotations(const char *text, size_t size, daedalus_v3d_program
     const char *newline = memchr(text, '\n', (size_t)(end - text));
     const char *line_end = newline != NULL ? newline : end;
     const char *open = memchr(text, '(', (size_t)(line_end - text));
-    const char *comment = memchr(text, '#', (size_t)(line_end - text));
-    if (open != NULL && (comment == NULL || open < comment)) {
+    if (open != NULL && !has_comment(text, open)) {
       char value[16] = "";
       const size_t length = (size_t)(line_end - open - 1);
       memcpy(value, open + 1, length < 10 ? length : 10);

@@ -44,8 +44,7 @@ static bool insert_buffer(run *r, daedalus_v3d_buffer buffer) {
 
 /* ADDRESS,BYTES[,FILE]; text is cut into pieces. */
 static bool add_buffer(run *r, char *text) {
-  char *address_text = strtok(text, ","), *size_text = strtok(NULL, ",");
-  const char *path = strtok(NULL, "");
+  const char *address_text = strsep(&text, ","), *size_text = strsep(&text, ","), *path = text;
   unsigned long address, size;
   if (size_text == NULL) {
     complain("--buffer: an address and a size are needed: ADDRESS,BYTES[,FILE]");
@@ -91,13 +90,12 @@ static bool parse_positive(const char *option, const char *text, unsigned long m
 }
 
 static bool parse_groups(run *r, char *text) {
-  const char *part = strtok(text, ",");
-  for (int i = 0; i < 3 && part != NULL; i++, part = strtok(NULL, ","))
-    if (!parse_positive("--groups", part, 0xffff, &r->groups[i]))
+  for (int i = 0; i < 3 && text != NULL; i++)
+    if (!parse_positive("--groups", strsep(&text, ","), 0xffff, &r->groups[i]))
       return false;
-  if (part != NULL)
+  if (text != NULL)
     complain("--groups: there are three dimensions");
-  return part == NULL;
+  return text == NULL;
 }
 
 static bool read_profile(run *r, const char *path) {
@@ -145,7 +143,7 @@ static bool parse_option(run *r, int option, char **outputs, size_t *n_outputs) 
 
 /* ADDRESS,FILE of --output, once all buffers are known. */
 static bool set_output(run *r, char *text) {
-  const char *address_text = strtok(text, ","), *path = strtok(NULL, "");
+  const char *address_text = strsep(&text, ","), *path = text;
   unsigned long address;
   if (path == NULL) {
     complain("--output: an address and a file are needed: ADDRESS,FILE");
@@ -190,9 +188,8 @@ static int execute(run *r, daedalus_v3d_program *program) {
   if (program->n_uniforms > 0)
     buffers[n++] = (daedalus_v3d_buffer){UNIFORM_ADDRESS, (uint32_t)(4 * program->n_uniforms),
                                          program->uniforms};
-  if (program->n_words > 0)
-    buffers[n++] =
-        (daedalus_v3d_buffer){CODE_ADDRESS, (uint32_t)(8 * program->n_words), program->words};
+  buffers[n++] =
+      (daedalus_v3d_buffer){CODE_ADDRESS, (uint32_t)(8 * program->n_words), program->words};
   const uint32_t batches = (uint32_t)(r->invocations + LANES - 1) / LANES;
   const uint64_t all = (uint64_t)r->groups[0] * r->groups[1] * r->groups[2] * batches;
   if (all > UINT32_MAX) {
@@ -230,6 +227,10 @@ static int assemble_and_execute(run *r, int argc, char **argv) {
   }
   daedalus_v3d_program program = {0};
   int code = assemble_files(paths, 1, &program);
+  if (code == EXIT_DONE && program.n_words == 0) {
+    complain("%s: no instructions", shown_name(paths[0]));
+    code = EXIT_BAD_INPUT;
+  }
   if (code == EXIT_DONE)
     code = execute(r, &program);
   daedalus_v3d_program_free(&program);

@@ -113,8 +113,9 @@ char **paths_of(int argc, char **argv, int first, int *n) {
 bool parse_number(const char *option, const char *text, unsigned long max, unsigned long *number) {
   char *end;
   errno = 0;
-  *number = strtoul(text, &end, 0);
-  if (errno == 0 && end != text && *end == '\0' && *text != '-' && *number <= max)
+  const bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+  *number = strtoul(text, &end, hexadecimal ? 16 : 10);
+  if (errno == 0 && *text >= '0' && *text <= '9' && *end == '\0' && *number <= max)
     return true;
   complain("%s: `%s` is no number of 0 to %lu", option, text, max);
   return false;

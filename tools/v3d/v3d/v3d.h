@@ -49,7 +49,7 @@ int assemble_files(char **paths, int n, daedalus_v3d_program *programs);
 /** The paths of the arguments behind the options; none stands for stdin. *n is at least 1. */
 char **paths_of(int argc, char **argv, int first, int *n);
 
-/** A number of an option, decimal or 0x..., min to max. False after a message. */
+/** A number of an option, decimal or 0x..., of 0 to max. False after a message. */
 bool parse_number(const char *option, const char *text, unsigned long max, unsigned long *number);
 
 /** The 2 or 4 of --threads. False after a message. */

@@ -47,6 +47,11 @@ check 'terminated' $? 143
 rm "$TMPDIR/err" "$TMPDIR/profile"
 check 'what is left behind' "$(ls "$TMPDIR")" ''
 
+# What jobs did: a line each.
+run --jobs "$TMPDIR/jobs" --run -- "$client" 5 >/dev/null
+check 'compute jobs told' "$(grep -c '"queue": "compute", "result": 0, ' "$TMPDIR/jobs")" 5
+check 'command lists told' "$(grep -c '"queue": "command list", "result": 0, ' "$TMPDIR/jobs")" 5
+
 # A server that is started by itself.
 "$device" --socket "$TMPDIR/socket" &
 server=$!

@@ -11,8 +11,9 @@
  *   pack     what may be done to the result on its way out (daedalus_v3d_pack_kind)
  *   traits   DAEDALUS_V3D_TRAIT_* bits
  *
- * How operations are encoded stands in encoding.c, what they compute in simulator/alu*.c; both go
- * by these names.  Source: Mesa's qpu_pack.c and qpu_instr.h (25.0.7 and later), py-videocore7.
+ * How operations are encoded stands in encoding/tables.c, what they compute in simulator/alu*.c;
+ * both go by these names.  Source: Mesa's qpu_pack.c and qpu_instr.h (25.0.7 and later),
+ * py-videocore7.
  */
 #ifndef DAEDALUS_V3D_OPERATIONS_H
 #define DAEDALUS_V3D_OPERATIONS_H
