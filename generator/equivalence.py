@@ -15,13 +15,12 @@ none, nothing is known.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import dataclass
 from typing import Any
 
 import z3
 
-from daedalus.dsl.ir import Affine, Kernel, Node, Op, Stage, evaluate, walk
+from daedalus.dsl.ir import Affine, Kernel, Node, Op, Stage, evaluate
 from daedalus.dsl.ranges import Interval, table_rows
 from daedalus.generator.symbolic import WIDE, Number, Truth
 from daedalus.generator.targets.neon.ops import OPS
@@ -44,11 +43,6 @@ class Variation:
     imm: int = 0
     scalar: int = 0
     result: int = 0
-
-
-class Verdict(Enum):
-    PROVEN = "proven"
-    OPEN = "open"
 
 
 class Terms:
@@ -194,7 +188,7 @@ class Prover:
 
     # -------------------------------------------------------------- proofs
 
-    def same(self, stage: int, need: Need, variation: Variation) -> Verdict:
+    def same(self, stage: int, need: Need, variation: Variation) -> bool:
         """Whether the results are proven to be the same with a variation of a need's choice."""
         walked = _Walk(self, stage, {need: variation}, {})
         left = walked.sweep()
@@ -207,12 +201,12 @@ class Prover:
             temps = {t.name for t in self.kernel.temps}
             guarded = any(r in left for r in walked.roots[len(walked.part.vector.stores) :])
             if guarded or any(s.buffer not in temps for s in node_stores):
-                return Verdict.OPEN
+                return False
             return self._readers_same(stage, walked, left)
-        return Verdict.PROVEN
+        return True
 
-    def _readers_same(self, stage: int, walked: "_Walk", left: set[Need]) -> Verdict:
-        """Whether what later stages store is the same, although some of what is in temps differs."""
+    def _readers_same(self, stage: int, walked: "_Walk", left: set[Need]) -> bool:
+        """Whether later stages store the same, although some of what is in temps differs."""
         stores = [
             (s, root)
             for s, root in zip(walked.part.vector.stores, walked.roots, strict=False)
@@ -229,10 +223,10 @@ class Prover:
                     if met:
                         loads[node] = met
             if loads and _Walk(self, n, {}, loads, walked).sweep():
-                return Verdict.OPEN
-        return Verdict.PROVEN
+                return False
+        return True
 
-    def within(self, stage: int, node: Node, lo: int, hi: int) -> Verdict:
+    def within(self, stage: int, node: Node, lo: int, hi: int) -> bool:
         """Whether a value is proven to be in a range for all conformant items."""
         for depth in (*_DEPTHS, _ALL):
             terms = Terms(self, stage, {})
@@ -245,8 +239,8 @@ class Prover:
             x = terms.value(node)
             claim = z3.And((x >= lo).term, (x <= hi).term)
             if self.holds(terms.known, claim, _SHORT if depth != _ALL else self._patience):
-                return Verdict.PROVEN
-        return Verdict.OPEN
+                return True
+        return False
 
     def holds(self, known: list[Any], claim: Any, patience: int) -> bool:
         """Whether a claim is proven to follow."""
@@ -269,9 +263,7 @@ class Prover:
         return self._proven[text]
 
 
-def _box(
-    index: tuple[Affine, ...], stage: Stage, args: list[Interval]
-) -> Iterator[Interval]:
+def _box(index: tuple[Affine, ...], stage: Stage, args: list[Interval]) -> Iterator[Interval]:
     """The places that an index can be, axis by axis."""
     known = {axis: Interval(0, n - 1) for axis, n in stage.dims}
     known |= {f"#{n}": r for n, r in enumerate(args)}
@@ -396,18 +388,14 @@ class _Walk:
             (forms[i] if i in forms else form_of(terms.value(i[0]), i[1]), i[1].width)
             for i in choice.inputs
         ]
-        args += [
-            (Number(_wide(terms.value(n)) + v.scalar), widths[-1]) for n in choice.scalars
-        ]
+        args += [(Number(_wide(terms.value(n)) + v.scalar), widths[-1]) for n in choice.scalars]
         signs = op.signs.replace("=", "u")
         lanes = tuple(x.lane(w, s == "s") for (x, w), s in zip(args, signs, strict=False))
         got = op.meaning(demand.width, lanes, choice.imm + v.imm)
         return Number(_wide(got) + v.result)
 
 
-def _renamed(
-    kept: Terms, there: Terms, value: Any, form: Number
-) -> tuple[Any, Number, list[Any]]:
+def _renamed(kept: Terms, there: Terms, value: Any, form: Number) -> tuple[Any, Number, list[Any]]:
     """A copy of terms with inputs of its own; parameters are those there are."""
     pairs = []
     for key, x in there._names.items():
@@ -419,10 +407,12 @@ def _renamed(
     for x in there.symbols.values():
         new = z3.Const(kept._name(), _inner(x.term).sort())
         pairs.append((_inner(x.term), new))
-    swap = lambda t: z3.substitute(t, *pairs) if pairs else t  # noqa: E731
-    return Number(swap(_wide(value))), Number(swap(_wide(form))), [
-        Truth(swap(k.term)) for k in there.known
-    ]
+
+    def swap(t: Any) -> Any:
+        return z3.substitute(t, *pairs) if pairs else t
+
+    facts = [Truth(swap(k.term)) for k in there.known]
+    return Number(swap(_wide(value))), Number(swap(_wide(form))), facts
 
 
 def _inner(term: Any) -> Any:

@@ -3,7 +3,7 @@
 
 import click
 
-from daedalus.generator import witness, witness_file
+from daedalus.generator import witness, witness_file, witness_search
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
 from daedalus.generator.cli.kernels import chosen
 from daedalus.generator.cli.tables import print_table
@@ -48,7 +48,7 @@ def known_or_searched(entry: Entry, *, anew: bool = False, seed: int = 1) -> wit
     found = witness.recorded(entry)
     if anew or found.missing:
         console.print(f"{entry.kernel.id}: searching witnesses", markup=False)
-        searched = witness.search(entry, seed, None if anew else found.items)
+        searched = witness_search.search(entry, seed, None if anew else found.items)
         if anew or len(searched.missing) <= len(found.missing):
             found = searched
             witness_file.write({entry.kernel.id: found.items})

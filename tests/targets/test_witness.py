@@ -10,18 +10,18 @@ import pytest
 from spec_support import kernel_of, spec_text
 
 from daedalus.dsl import interp, vectors
-from daedalus.generator import reasons, witness, witness_file
+from daedalus.generator import goals, reasons, witness, witness_file, witness_search
 from daedalus.generator.registry import Entry, find, load
 from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.ops import OPS
 
 NEON = [e for e in load() if any(s.target == "neon" for s, _ in e.schedules)]
-PLANS = [pytest.param(p, id=p.name) for e in NEON for p in witness.plans(e)]
+PLANS = [pytest.param(p, id=p.name) for e in NEON for p in goals.plans(e)]
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_simulator_is_the_interpreter(plan: witness.Plan) -> None:
+def test_simulator_is_the_interpreter(plan: goals.Plan) -> None:
     items = vectors.make_items(plan.kernel, 300, 3)
     items = items.take(plan.conformant(items))
     assert items.count > 20
@@ -40,15 +40,15 @@ def test_every_goal_has_a_witness_on_file(entry: Entry) -> None:
 def test_what_is_on_file_can_be_found_again() -> None:
     entry = find(load(), "h264_idct4")
     assert entry is not None
-    found, kept = witness.search(entry).items, witness_file.read(entry.kernel)
+    found, kept = witness_search.search(entry).items, witness_file.read(entry.kernel)
     assert all((found.buffers[n] == a).all() for n, a in kept.buffers.items())
     assert found.count == kept.count
 
 
 def test_every_lossy_operation_has_a_plain_one() -> None:
     lossy = {n for n, op in OPS.items() if op.stem.startswith(("q", "sq", "rsh", "rhadd"))}
-    assert lossy <= set(witness.PLAIN)
-    for name, plain in witness.PLAIN.items():
+    assert lossy <= set(goals.PLAIN)
+    for name, plain in goals.PLAIN.items():
         a, b = OPS[name], OPS[plain]
         assert (a.shape, a.form, len(a.signs)) == (b.shape, b.form, len(b.signs))
 
@@ -69,8 +69,8 @@ def test_a_lost_witness_is_noticed() -> None:
 
 def test_what_never_saturates_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The larger minus the smaller is never negative, which ranges do not know."""
-    monkeypatch.setattr(witness, "_ROUNDS", 3)
-    monkeypatch.setattr(witness, "_ATTEMPTS", 1)
+    monkeypatch.setattr(witness_search, "_ROUNDS", 3)
+    monkeypatch.setattr(witness_search, "_ATTEMPTS", 1)
     kernel = kernel_of(
         tmp_path,
         spec_text(
@@ -81,7 +81,7 @@ def test_what_never_saturates_is_said(tmp_path: Path, monkeypatch: pytest.Monkey
             """
         ),
     )
-    found = witness.search(Entry(kernel, "spec.py", ((Schedule("neon"), True),)))
+    found = witness_search.search(Entry(kernel, "spec.py", ((Schedule("neon"), True),)))
     assert len(found.missing) == 1
     assert "sub as sat_u 8 (rule qsub_u, qsub_u for sub)" in found.missing[0]
     assert found.missing[0].split(": ")[1].rpartition(":")[2].isdigit(), "it names the line"

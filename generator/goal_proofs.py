@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Goals and mutants for the solver: which change of which lowering they are (`equivalence.py`).
+
+A goal without a witness, and a mutant that survives, are right if the change is proven to give the
+same results for all conformant items.
+"""
+
+import re
+
+from daedalus.dsl.ir import Op
+from daedalus.generator.equivalence import Prover, Variation
+from daedalus.generator.goals import Goal, Plan
+from daedalus.generator.mutants import Mutant
+from daedalus.generator.targets.neon import simulate
+from daedalus.generator.targets.neon.ops import OPS
+from daedalus.generator.targets.neon.rules import limits
+from daedalus.generator.targets.neon.select import Choice, Need
+
+
+def impossible(plan: Plan, goal: Goal, seconds: float = 60) -> bool:
+    """Whether it is proven that a goal can have no witness, of none of its lowerings."""
+    prover = Prover(plan.lowered, plan.stages, seconds)
+    return all(_impossible(prover, plan, goal, need) for need in (goal.need, *goal.alike))
+
+
+def _impossible(prover: Prover, plan: Plan, goal: Goal, need: Need) -> bool:
+    if goal.op == "dup":
+        more = Variation(result=1 if goal.plain == simulate.MORE else -1)
+        return prover.same(goal.stage, need, more)
+    if goal.plain:
+        return prover.same(goal.stage, need, Variation(op=goal.plain))
+    node, demand = need
+    signed = demand.kind == "sat_s" or prover.range_of(node).lo < 0
+    return prover.within(goal.stage, node, *limits(demand.width, signed))
+
+
+def equivalent(plan: Plan, mutant: Mutant, seconds: float = 60) -> bool:
+    """Whether a mutant is proven to compute the same."""
+    stages = plan.bodies.get(mutant.function, [])
+    prover = Prover(plan.lowered, stages, seconds)
+    for stage, part in enumerate(stages):
+        for need, names in part.selection.registers.items():
+            choice = part.selection.chosen.get(need)
+            if mutant.variable not in names or choice is None or choice.op == "":
+                continue
+            variation = varied(choice, mutant)
+            if variation is not None:
+                return prover.same(stage, need, variation)
+    return False
+
+
+# ------------------------------------------------------------------ what a mutant is
+
+_NUMBER = re.compile(r"(-?\d+)\)+$")
+_MULTIPLIER = re.compile(r"vdupq_n_[us]\d+\(\(u?int\d+_t\)(-?\d+)\), 0\)$")
+
+
+def _stem(call: str) -> str:
+    """Of an intrinsic, what it does: "vqrshrn_high_n_s16" is a "qrshrn"."""
+    while m := re.match(r"vreinterpretq?_\w+\((.*)\)$", call):
+        call = m[1]
+    name = re.match(r"v([a-z0-9]+)_", call)
+    return name[1] if name else ""
+
+
+def _is(call: str, choice: Choice) -> bool:
+    stem = "dup" if choice.op == "dup" else OPS[choice.op].stem if choice.op in OPS else None
+    return stem is not None and _stem(call) in (stem, f"{stem}q")
+
+
+def varied(choice: Choice, mutant: Mutant) -> Variation | None:
+    """What a mutant of the code for a choice computes instead; None if it is none of that."""
+    if choice.op in OPS and OPS[choice.op].form == "m" and _stem(mutant.before) in ("dup", "dupq"):
+        return _moved(mutant, "imm")
+    if not _is(mutant.before, choice):
+        return None
+    if choice.op == "dup":
+        return _moved(mutant, "result")
+    if m := _MULTIPLIER.search(mutant.after):
+        (scalar,) = choice.scalars
+        known = scalar.op is Op.CONST
+        return Variation(scalar=int(m[1]) - scalar.value) if known else None
+    if _stem(mutant.before) == _stem(mutant.after):
+        return _moved(mutant, "imm")
+    op = OPS[choice.op]
+    like = [
+        name
+        for name, o in OPS.items()
+        if _stem(mutant.after) in (o.stem, f"{o.stem}q")
+        and (o.shape, o.form, len(o.signs)) == (op.shape, op.form, len(op.signs))
+        and all(s in ("=", t) for s, t in zip(o.signs[:-1], op.signs[:-1], strict=True))
+    ]
+    return Variation(op=like[0]) if len(like) == 1 else None
+
+
+def _moved(mutant: Mutant, what: str) -> Variation | None:
+    """By how much the last number of a call is another."""
+    old, new = _NUMBER.search(mutant.before), _NUMBER.search(mutant.after)
+    if old is None or new is None:
+        return None
+    return Variation(**{what: int(new[1]) - int(old[1])})  # type: ignore[arg-type]
