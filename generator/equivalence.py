@@ -16,13 +16,13 @@ none, nothing is known.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import z3
 
 from daedalus.dsl.ir import Affine, Kernel, Node, Op, Stage, evaluate
 from daedalus.dsl.ranges import Interval, table_rows
-from daedalus.generator.symbolic import WIDE, Number, Truth
+from daedalus.generator.symbolic import Number, Truth
 from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.select import Choice, Demand, Need
@@ -30,7 +30,12 @@ from daedalus.generator.targets.neon.simulate import Part, operand_widths
 
 _DEPTHS = (2, 4, 8)  # operations that a question looks into below what depends on the change
 _ALL = 1000  # all of them
-_SHORT = 2_000  # milliseconds for a question on the way
+_SHORT = 4_000  # milliseconds for a question on the way
+_QUICK = ("simplify", "bit-blast", "sat")
+_THOROUGH = (
+    "simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "max-bv-sharing", "bit-blast",
+    "aig", "sat",
+)  # fmt: skip
 _LEAVES = frozenset({"load", "dup", "lane", "dot"})
 
 
@@ -80,7 +85,7 @@ class Terms:
 
     def _made(self, node: Node) -> Any:
         if node.op is Op.CONST:
-            return Number(z3.BitVecVal(node.value, WIDE))
+            return Number(z3.BitVecVal(node.value, self._prover.width))
         if node.op is Op.PARAM and len(node.attr) == 1:  # one value, in all stages
             key = f"param {node.attr[0]}"
             if key not in self._names:
@@ -113,7 +118,7 @@ class Terms:
         signed = lo < 0
         bits = max(1, max(-lo - 1 if signed else 0, hi).bit_length() + signed)
         extend = z3.SignExt if signed else z3.ZeroExt
-        x = Number(extend(WIDE - bits, z3.BitVec(self._name(), bits)))
+        x = Number(extend(self._prover.width - bits, z3.BitVec(self._name(), bits)))
         inside = [z3.And((x >= r.lo).term, (x <= r.hi).term) for r in ranges]
         self.known.append(Truth(z3.Or(*inside)))
         return x
@@ -126,17 +131,17 @@ class Terms:
     def _looked_up(self, node: Node, args: tuple[Any, ...]) -> Any:
         table = self._prover.kernel.table(node.attr[0])
         row = self._prover.range_of(node.args[0])
-        first = min(max(row.lo, 0), len(table.rows) - 1)
+        first, width = min(max(row.lo, 0), len(table.rows) - 1), self._prover.width
         found: Any = None
         for r, values in enumerate(table_rows(table, row), first):
             for c, value in enumerate(values):
                 if found is None:
-                    found = Number(z3.BitVecVal(value, WIDE))
+                    found = Number(z3.BitVecVal(value, width))
                     continue
                 here = _is_at(args[0], r, len(table.rows))
                 if len(args) > 1:
                     here = z3.And(here, _is_at(args[1], c, len(values)))
-                found = Number(z3.If(here, z3.BitVecVal(value, WIDE), found.term))
+                found = Number(z3.If(here, z3.BitVecVal(value, width), found.term))
         return found
 
 
@@ -151,12 +156,17 @@ class Prover:
     """Proofs about a variant: its lowered program and the selections of its stages.
 
     seconds  for the last and widest question of a proof
+    width    bits of every term: products of two lanes, and lanes shifted by their width, fit
     """
 
-    _proven: dict[str, bool] = {}  # noqa: RUF012  (questions are texts: the same for all variants)
+    # Questions, as texts, are the same for many lanes and variants.
+    _proven: ClassVar[dict[str, bool]] = {}
+    _given_up: ClassVar[dict[str, int]] = {}  # after so many milliseconds
 
     def __init__(self, kernel: Kernel, stages: list[Part], seconds: float = 20) -> None:
         self.kernel, self.stages = kernel, stages
+        lanes = [need[1].width for part in stages for need in part.order]
+        self.width = 80 if max(lanes, default=0) > 16 else 40  # bits of every term
         self._patience = int(1000 * seconds)
 
     # -------------------------------------------------------------- what is known of inputs
@@ -249,18 +259,21 @@ class Prover:
             return True
         goal = [*(k.term for k in known), z3.Not(claim)]
         text = z3.And(*goal).sexpr()
-        if text not in self._proven:
-            self._proven[text] = False
-            for solver in (z3.Then("simplify", "bit-blast", "sat").solver(), z3.Solver()):
-                solver.set("timeout", patience)
-                solver.add(*goal)
-                found = solver.check()
-                if found != z3.unknown:
-                    self._proven[text] = found == z3.unsat
-                    break
-                if patience <= _SHORT:
-                    break
-        return self._proven[text]
+        if text in self._proven:
+            return self._proven[text]
+        if self._given_up.get(text, 0) >= patience:
+            return False
+        tactics = (_QUICK,) if patience <= _SHORT else (_QUICK, _THOROUGH)
+        for n, names in enumerate(tactics):
+            solver = z3.Then(*names).solver()
+            solver.set("timeout", _SHORT if n + 1 < len(tactics) else patience)
+            solver.add(*goal)
+            found = solver.check()
+            if found != z3.unknown:
+                self._proven[text] = found == z3.unsat
+                return self._proven[text]
+        self._given_up[text] = patience
+        return False
 
 
 def _box(index: tuple[Affine, ...], stage: Stage, args: list[Interval]) -> Iterator[Interval]:
@@ -319,7 +332,7 @@ class _Walk:
 
     def _same(self, need: Need, depth: int, patience: int) -> bool:
         terms, forms = self._terms(need, depth)
-        want = form_of(terms.value(need[0]), need[1])
+        want = self._form(terms, *need)
         claim = _low(forms[need], need[1].width) == _low(want, need[1].width)
         return self.prover.holds(terms.known, claim, patience)
 
@@ -334,7 +347,7 @@ class _Walk:
             if need[0] in self._loads and need not in self._changed:
                 if need[0] not in others:
                     others[need[0]] = self._pair(terms, need[0])
-                forms[need] = form_of(others[need[0]], need[1])
+                forms[need] = form_of(others[need[0]], need[1], self.prover.width)
                 continue
             choice = chosen[need]
             if choice.op == "":
@@ -369,8 +382,8 @@ class _Walk:
             value, form, facts = _renamed(kept, there, value, form)
             terms.known += facts
             signed = self.part.selection.ranges.dtype(load.attr[0]).signed
-            lane = Number(_wide(form)).lane(root[1].width, signed)
-            old = Number(z3.If(here, _wide(value), old.term))
+            lane = form.lane(root[1].width, signed)
+            old = Number(z3.If(here, value.term, old.term))
             new = Number(z3.If(here, lane.term, new.term))
         terms.assign(load, old)
         return new
@@ -381,18 +394,23 @@ class _Walk:
         """A form by its operation, on what its operands are with the change."""
         node, demand = need
         if choice.op in _LEAVES:
-            return Number(_wide(form_of(terms.value(node), demand)) + v.result)
+            return self._form(terms, node, demand) + v.result
         op = OPS[v.op or choice.op]
         widths = operand_widths(op, demand.width)
         args = [
-            (forms[i] if i in forms else form_of(terms.value(i[0]), i[1]), i[1].width)
-            for i in choice.inputs
+            (forms[i] if i in forms else self._form(terms, *i), i[1].width) for i in choice.inputs
         ]
-        args += [(Number(_wide(terms.value(n)) + v.scalar), widths[-1]) for n in choice.scalars]
+        args += [(terms.value(n) + v.scalar, widths[-1]) for n in choice.scalars]
         signs = op.signs.replace("=", "u")
         lanes = tuple(x.lane(w, s == "s") for (x, w), s in zip(args, signs, strict=False))
         got = op.meaning(demand.width, lanes, choice.imm + v.imm)
-        return Number(_wide(got) + v.result)
+        width = self.prover.width
+        if got.term.size() > width:  # masks know no width
+            got = Number(z3.Extract(width - 1, 0, got.term))
+        return Number(got.term + v.result)
+
+    def _form(self, terms: Terms, node: Node, demand: Demand) -> Number:
+        return form_of(terms.value(node), demand, self.prover.width)
 
 
 def _renamed(kept: Terms, there: Terms, value: Any, form: Number) -> tuple[Any, Number, list[Any]]:
@@ -412,7 +430,7 @@ def _renamed(kept: Terms, there: Terms, value: Any, form: Number) -> tuple[Any, 
         return z3.substitute(t, *pairs) if pairs else t
 
     facts = [Truth(swap(k.term)) for k in there.known]
-    return Number(swap(_wide(value))), Number(swap(_wide(form))), facts
+    return Number(swap(value.term)), Number(swap(form.term)), facts
 
 
 def _inner(term: Any) -> Any:
@@ -422,25 +440,20 @@ def _inner(term: Any) -> Any:
     return term
 
 
-def _wide(x: Any) -> Any:
-    return x.term if isinstance(x, Number) else z3.BitVecVal(int(x), WIDE)
-
-
 def _low(x: Number, width: int) -> Any:
-    return z3.simplify(z3.Extract(width - 1, 0, _wide(x)))
+    return z3.simplify(z3.Extract(width - 1, 0, x.term))
 
 
-def form_of(value: Any, demand: Demand) -> Number:
-    """A value in a form: what "demanded" means. Only the low bits of the result count."""
+def form_of(value: Any, demand: Demand, width: int) -> Number:
+    """A value in a form, as a term of that width: what "demanded" means. Only the low bits of the
+    result count."""
     match demand.kind:
         case "negated":
-            return -Number(_wide(value))
+            return Number(-value.term)
         case "mask":
-            return Number(z3.If(value.term, z3.BitVecVal(-1, WIDE), z3.BitVecVal(0, WIDE)))
+            return Number(z3.If(value.term, z3.BitVecVal(-1, width), z3.BitVecVal(0, width)))
         case "sat_u" | "sat_s":
             lo, hi = limits(demand.width, demand.kind == "sat_s")
-            x = _wide(value)
-            low = z3.BitVecVal(lo, WIDE)
-            high = z3.BitVecVal(hi, WIDE)
-            return Number(z3.If(x < low, low, z3.If(x > high, high, x)))
-    return Number(_wide(value))
+            low, high = z3.BitVecVal(lo, width), z3.BitVecVal(hi, width)
+            return Number(z3.If(value.term < low, low, z3.If(value.term > high, high, value.term)))
+    return Number(value.term)

@@ -110,16 +110,18 @@ class Plan:
 
 def plans(entry: Entry) -> Iterator[Plan]:
     """The NEON variants of a kernel."""
-    for schedule, _ in entry.schedules:
-        if schedule.target != "neon":
-            continue
-        lowered = lower(entry.kernel, schedule)
-        bodies = _bodies(lowered)
-        # Of bodies for several items and for one left over, goals are the same but for shapes.
-        stages = next(iter(bodies.values()))
-        every = [g for n, part in enumerate(stages) for g in _goals(n, part.selection)]
-        name = variant_name(entry.kernel.id, schedule)
-        yield Plan(name, schedule, entry.kernel, lowered, stages, _joined(every), bodies)
+    yield from (plan(entry, s) for s, _ in entry.schedules if s.target == "neon")
+
+
+def plan(entry: Entry, schedule: Schedule) -> Plan:
+    """One of them."""
+    lowered = lower(entry.kernel, schedule)
+    bodies = _bodies(lowered)
+    # Of bodies for several items and for one left over, goals are the same but for shapes.
+    stages = next(iter(bodies.values()))
+    every = [g for n, part in enumerate(stages) for g in _goals(n, part.selection)]
+    name = variant_name(entry.kernel.id, schedule)
+    return Plan(name, schedule, entry.kernel, lowered, stages, _joined(every), bodies)
 
 
 def _bodies(lowered: Kernel) -> dict[str, list[Part]]:
