@@ -242,15 +242,54 @@ class Prover:
             terms = Terms(self, stage, {})
             terms.opened = _opened([node], depth)
             if depth == _ALL:
-                for a in self.stages[stage].vector.nodes():
-                    if a.op is Op.ASSUME:
-                        terms.opened |= _opened([a], _ALL)
-                        terms.value(a)
+                self.open_assumptions(terms, stage, node)
             x = terms.value(node)
             claim = z3.And((x >= lo).term, (x <= hi).term)
             if self.holds(terms.known, claim, _SHORT if depth != _ALL else self._patience):
                 return True
         return False
+
+    def example(
+        self, stage: int, need: Need, variation: Variation | None, others: list[Any]
+    ) -> dict[Node, int] | None:
+        """Values of what the stage reads with which a variation is seen in what it stores, or,
+        without one, the need's value is beyond its lane; other than `others`, to which they are
+        added. Of a parameter, the nodes are left out. None if none are found."""
+        if variation is None:
+            terms = Terms(self, stage, {})
+            self.open_assumptions(terms, stage, need[0])
+            signed = need[1].kind == "sat_s" or self.range_of(need[0]).lo < 0
+            lo, hi = limits(need[1].width, signed)
+            x = terms.value(need[0])
+            wanted = z3.Or((x < lo).term, (x > hi).term)
+        else:
+            walked = _Walk(self, stage, {need: variation}, {})
+            found = walked.differences()
+            if found is None:
+                return None
+            terms, wanted = found
+        solver = z3.Then(*_QUICK).solver()
+        solver.set("timeout", self._patience)
+        solver.add(*(k.term for k in terms.known), wanted)
+        inputs = {n: x for n, x in terms.symbols.items() if n.op is Op.LOAD}
+        for other in others:
+            solver.add(z3.Or(*(x.term != other[n] for n, x in inputs.items() if n in other)))
+        if solver.check() != z3.sat:
+            return None
+        model = solver.model()
+        values = {
+            n: model.eval(x.term, model_completion=True).as_signed_long() for n, x in inputs.items()
+        }
+        others.append(values)
+        return values
+
+    def open_assumptions(self, terms: Terms, stage: int, *roots: Node) -> None:
+        """Makes all of what is below the roots known, and all that a stage assumes."""
+        terms.opened |= _opened(roots, _ALL)
+        for a in self.stages[stage].vector.nodes():
+            if a.op is Op.ASSUME:
+                terms.opened |= _opened([a], _ALL)
+                terms.value(a)
 
     def holds(self, known: list[Any], claim: Any, patience: int) -> bool:
         """Whether a claim is proven to follow."""
@@ -329,6 +368,20 @@ class _Walk:
             if root in self._fresh and self._same(root, _ALL, self.prover._patience):
                 self._fresh.discard(root)
         return self._fresh & set(self.roots)
+
+    def differences(self) -> tuple[Terms, Any] | None:
+        """The terms of the first root that depends on the change, and that it is another."""
+        chosen = self.part.selection.chosen
+        for need in self.part.order:
+            if need in self._changed or not self._fresh.isdisjoint(chosen[need].inputs):
+                self._fresh.add(need)
+        root = next((r for r in self.roots if r in self._fresh), None)
+        if root is None:
+            return None
+        terms, forms = self._terms(root, _ALL)
+        want = self._form(terms, *root)
+        self.prover.open_assumptions(terms, self.stage)
+        return terms, _low(forms[root], root[1].width) != _low(want, root[1].width)
 
     def _same(self, need: Need, depth: int, patience: int) -> bool:
         terms, forms = self._terms(need, depth)

@@ -7,7 +7,9 @@ same results for all conformant items.
 
 import re
 
+from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Op
+from daedalus.generator import reasons
 from daedalus.generator.equivalence import Prover, Variation
 from daedalus.generator.goals import Goal, Plan
 from daedalus.generator.mutants import Mutant
@@ -15,20 +17,39 @@ from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.select import Choice, Need
+from daedalus.generator.witness import shown
+
+
+def variation(goal: Goal) -> Variation | None:
+    """What a goal's lowering would be; None where the goal is a value beyond its lane."""
+    if goal.op == "dup":
+        return Variation(result=1 if goal.plain == simulate.MORE else -1)
+    return Variation(op=goal.plain) if goal.plain else None
 
 
 def impossible(plan: Plan, goal: Goal, seconds: float = 60) -> bool:
     """Whether it is proven that a goal can have no witness, of none of its lowerings."""
     prover = Prover(plan.lowered, plan.stages, seconds)
-    return all(_impossible(prover, plan, goal, need) for need in (goal.need, *goal.alike))
+    return all(_impossible(prover, goal, need) for need in (goal.need, *goal.alike))
 
 
-def _impossible(prover: Prover, plan: Plan, goal: Goal, need: Need) -> bool:
-    if goal.op == "dup":
-        more = Variation(result=1 if goal.plain == simulate.MORE else -1)
-        return prover.same(goal.stage, need, more)
-    if goal.plain:
-        return prover.same(goal.stage, need, Variation(op=goal.plain))
+def prove(plan: Plan, items: Items) -> tuple[int, list[Goal]]:
+    """Of a variant's goals that the items do not meet for a reason that is said to be a proof: how
+    many are proven to be impossible, and those that are not."""
+    found = shown(plan, items.take(plan.conformant(items)), plan.goals)
+    excused = []
+    for goal in plan.goals:
+        reason = reasons.of("unwitnessed", plan.kernel.id, goal.text)
+        if not len(found[goal]) and reason is not None and reason.proof:
+            excused.append(goal)
+    left = [g for g in excused if not impossible(plan, g)]
+    return len(excused) - len(left), left
+
+
+def _impossible(prover: Prover, goal: Goal, need: Need) -> bool:
+    changed = variation(goal)
+    if changed is not None:
+        return prover.same(goal.stage, need, changed)
     node, demand = need
     signed = demand.kind == "sat_s" or prover.range_of(node).lo < 0
     return prover.within(goal.stage, node, *limits(demand.width, signed))

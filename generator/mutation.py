@@ -10,7 +10,7 @@ no survivor needs is an error, too.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -111,12 +111,9 @@ def program(
 
 def run(
     entry: Entry, schedule: Schedule, seed: int = 1, sample: int | None = None,
-    draws: Draws | None = None, step: Callable[[int, int], None] | None = None,
+    draws: Draws | None = None,
 ) -> Report:  # fmt: skip
-    """Runs the mutants of a variant (a seeded sample, if given) on items, drawn here or `draws`.
-
-    `step` is told how many of how many are done.
-    """
+    """Runs the mutants of a variant (a seeded sample, if given) on items, drawn here or `draws`."""
     from daedalus.generator import goal_proofs  # the solver takes a while to load
 
     kernel = entry.kernel
@@ -132,9 +129,7 @@ def run(
     if _differs(entry, schedule, exe, draws.few, 0, seed):
         raise UserError(f"{report.variant} is wrong as it is", "run ./daedalus check")
     plan = goals.plan(entry, schedule)
-    for n, m in enumerate(mutants):
-        if step is not None:
-            step(n, len(mutants))
+    for m in mutants:
         if told and _differs(entry, schedule, exe, told, m.number, seed):
             report.by_witness += 1
         elif _differs(entry, schedule, exe, drawn, m.number, seed):

@@ -8,12 +8,13 @@ import numpy as np
 from daedalus.dsl import vectors
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Kernel
-from daedalus.generator import reasons, witness_file
+from daedalus.generator import goal_proofs, reasons, witness_file
 from daedalus.generator.goals import SATURATING, TOGETHER, Goal, Plan, plans
 from daedalus.generator.registry import Entry
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.simulate import Change
 from daedalus.generator.witness import Found, beyond, examine, shown
+from daedalus.generator.witness_solver import solved
 
 _DRAWN = 3000  # items a kernel and class that the search begins with
 _BEGINNING = 2000  # items, evenly from what there is, that climbing chooses its first ones from
@@ -47,7 +48,14 @@ def search(entry: Entry, seed: int = 1, start: Items | None = None) -> Found:
             left = [g for g in left if not len(found[g])]
             if not left:
                 break
-        left = [g for g in left if reasons.of("unwitnessed", kernel.id, g.text) is None]
+        left = [g for g in left if not _hopeless(plan, g)]
+        again, left = left, []
+        for goal in again:
+            one = solved(plan, goal, mine)
+            if one is None:
+                left.append(goal)
+            else:
+                chosen = vectors.joined(chosen, one)
         for attempt in range(_ATTEMPTS):
             again, left = left, []
             for goal in again:
@@ -60,6 +68,13 @@ def search(entry: Entry, seed: int = 1, start: Items | None = None) -> Found:
                 else:
                     chosen = vectors.joined(chosen, one)
     return examine(entry, chosen)
+
+
+def _hopeless(plan: Plan, goal: Goal) -> bool:
+    """Whether a goal need not be looked for: there is a reason, and if that is a proof, it holds
+    for this goal."""
+    reason = reasons.of("unwitnessed", plan.kernel.id, goal.text)
+    return reason is not None and (not reason.proof or goal_proofs.impossible(plan, goal))
 
 
 def _cover(sets: list[Array]) -> list[int]:
@@ -143,11 +158,11 @@ def _closeness(plan: Plan, goal: Goal, items: Items) -> Array:
     for portion in plan.portions(items):
         base = simulate.run(plan.lowered, plan.stages, portion)
         lanes = (portion.count, plan.stages[goal.stage].vector.lanes)
-        beyond = np.broadcast_to(beyond(plan, base, goal), lanes).astype(np.float64)
-        beyond = np.where(base.active[goal.stage], beyond, beyond - _UNSEEN)
+        far = np.broadcast_to(beyond(plan, base, goal), lanes).astype(np.float64)
+        far = np.where(base.active[goal.stage], far, far - _UNSEEN)
         if goal.plain:
-            beyond = np.where(_seen(plan, goal, base), beyond, beyond - _UNSEEN)
-        found.append(beyond.max(axis=1))
+            far = np.where(_seen(plan, goal, base), far, far - _UNSEEN)
+        found.append(far.max(axis=1))
     closest: Array = np.concatenate(found)
     return closest
 

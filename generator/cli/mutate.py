@@ -4,11 +4,11 @@
 import json
 
 import click
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from daedalus.generator import mutation, reasons
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
 from daedalus.generator.cli.kernels import chosen
+from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.tables import print_table
 from daedalus.generator.schedule import variant_name
 
@@ -30,19 +30,12 @@ def command(
     """
     found: list[mutation.Report] = []
     entries = chosen(kernels)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=None)
+    with progress(quiet=as_json):
         for e in entries:
             draws = mutation.Draws(e.kernel, seed)
             for s in mutation.neon_variants(e, prod=not everything):
-                name = variant_name(e.kernel.id, s)
-                progress.update(task, description=name)
-
-                def step(done: int, of: int, name: str = name) -> None:
-                    progress.update(task, description=f"{name}: {done} of {of}")
-
-                found.append(mutation.run(e, s, seed, sample, draws, step))
+                say(f"mutants of {variant_name(e.kernel.id, s)}")
+                found.append(mutation.run(e, s, seed, sample, draws))
     if as_json:
         click.echo(json.dumps({"results": [_record(r) for r in found]}, indent=1))
     else:
