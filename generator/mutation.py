@@ -3,7 +3,8 @@
 
 Mutants run through the check program, through SIMDe or natively, first on a kernel's witnesses,
 then on a few drawn items. Of one that gives the original's results on all of them the solver is
-asked for a proof that it computes the same; without one it runs on as many items as `check` draws.
+asked for a proof that it computes the same; without one it runs on more items, and the solver gets
+more time.
 What is left *survives*: then items are missing, or it computes the same for a reason that the
 solver does not find. The latter stand in `tools/mutants.toml`, with the reason; an entry there that
 no survivor needs is an error, too.
@@ -17,8 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
+from daedalus.dsl import interp, vectors
 from daedalus.dsl.ir import Kernel
-from daedalus.generator import crosscheck, fetch, goals, native, reasons, witness_file
+from daedalus.generator import crosscheck, fetch, goals, layout, native, reasons, witness_file
 from daedalus.generator.cli.common import UserError, build_dir, repo_root
 from daedalus.generator.crosscheck import Batch, Device
 from daedalus.generator.mutants import Mutant, mutate, unknown
@@ -27,14 +29,16 @@ from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import Schedule, variant_name
 
 DRAWN = 300  # conformant items a class that a mutant runs on beside the witnesses
-DEEP = 10000  # and what it runs on if it still survives: as many as `check` draws
+DEEP = 12  # and how many times as many with spots, if it still survives
+PATIENCE = (4, 120)  # seconds for the hardest question of a proof: before and after these
 
 
 class Draws:
     """The items that a kernel's mutants run on: drawn once for all variants.
 
-    few   witnesses and DRAWN conformant items a class, with the other kinds that go with them
-    many  DEEP items a class
+    few   witnesses and DRAWN conformant items a class, with the other kinds that go with them; and
+          as many with spots
+    many  DEEP times as many with spots
     """
 
     def __init__(self, kernel: Kernel, seed: int) -> None:
@@ -43,11 +47,17 @@ class Draws:
     @cached_property
     def few(self) -> list[Batch]:
         found = crosscheck.prepare(self._kernel, DRAWN, self._seed, witness_file.read(self._kernel))
-        return [b for b in found if b.kind != "hostile"]
+        return [*(b for b in found if b.kind != "hostile"), self._spotted(found[0])]
 
     @cached_property
     def many(self) -> list[Batch]:
-        return crosscheck.prepare(self._kernel, DEEP, self._seed)[:2]
+        return [self._spotted(self.few[0], seed=n) for n in range(1, 1 + DEEP)]
+
+    def _spotted(self, usual: Batch, seed: int = 0) -> Batch:
+        rng = np.random.default_rng([self._seed, seed])
+        items = vectors.spotted(self._kernel, usual.placed.items, rng)
+        placed = layout.place(self._kernel, items, rng, upwards=False)
+        return Batch("spotted", placed, interp.run(self._kernel, items))
 
 
 @dataclass
@@ -134,10 +144,12 @@ def run(
             report.by_witness += 1
         elif _differs(entry, schedule, exe, drawn, m.number, seed):
             report.by_drawn += 1
-        elif goal_proofs.equivalent(plan, m):
+        elif goal_proofs.equivalent(plan, m, PATIENCE[0]):
             report.proven += 1
         elif _differs(entry, schedule, exe, draws.many, m.number, seed):
             report.by_drawn += 1
+        elif goal_proofs.equivalent(plan, m, PATIENCE[1]):
+            report.proven += 1
         else:
             reason = reasons.of("equivalent", kernel.id, m.before, m.after)
             if reason is None:

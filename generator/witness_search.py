@@ -101,6 +101,9 @@ def _drawn(kernel: Kernel, seed: int, size: int) -> Items:
         rng = np.random.default_rng([seed, 1])
         spiked = vectors.spiked(kernel, usual, rng)
         pool = vectors.joined(vectors.joined(pool, spiked), _coarse(kernel, spiked, rng))
+    if any(b.kind == "plane" and b.access != "out" for b in kernel.buffers):
+        rng = np.random.default_rng([seed, 2])
+        pool = vectors.joined(pool, vectors.spotted(kernel, usual, rng))
     return pool
 
 
