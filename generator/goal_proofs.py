@@ -57,17 +57,23 @@ def _impossible(prover: Prover, goal: Goal, need: Need) -> bool:
 
 def equivalent(plan: Plan, mutant: Mutant, seconds: float = 60) -> bool:
     """Whether a mutant is proven to compute the same."""
-    stages = plan.bodies.get(mutant.function, [])
-    prover = Prover(plan.lowered, stages, seconds)
-    for stage, part in enumerate(stages):
+    found = lowering(plan, mutant)
+    if found is None:
+        return False
+    return Prover(plan.lowered, plan.bodies[mutant.function], seconds).same(*found)
+
+
+def lowering(plan: Plan, mutant: Mutant) -> tuple[int, Need, Variation] | None:
+    """Stage and lowering that a mutant changes, and how; None if it is not known."""
+    for stage, part in enumerate(plan.bodies.get(mutant.function, [])):
         for need, names in part.selection.registers.items():
             choice = part.selection.chosen.get(need)
             if mutant.variable not in names or choice is None or choice.op == "":
                 continue
-            variation = varied(choice, mutant)
-            if variation is not None:
-                return prover.same(stage, need, variation)
-    return False
+            changed = varied(choice, mutant)
+            if changed is not None:
+                return stage, need, changed
+    return None
 
 
 # ------------------------------------------------------------------ what a mutant is
