@@ -14,14 +14,16 @@ away than a question needs are any in their range. So a proof holds for all item
 none, nothing is known.
 """
 
+import itertools
+import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import z3
 
-from daedalus.dsl.ir import Affine, Kernel, Node, Op, Stage, evaluate
-from daedalus.dsl.ranges import Interval, table_rows
+from daedalus.dsl.ir import Affine, Kernel, Node, Op, Stage, evaluate, walk
+from daedalus.dsl.ranges import Interval, Ranges, table_rows
 from daedalus.generator.symbolic import Number, Truth
 from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.targets.neon.rules import limits
@@ -30,12 +32,22 @@ from daedalus.generator.targets.neon.simulate import Part, operand_widths
 
 _DEPTHS = (2, 4, 8)  # operations that a question looks into below what depends on the change
 _ALL = 1000  # all of them
+_CASES = 256  # combinations of parameters that are tried one by one
 _SHORT = 4_000  # milliseconds for a question on the way
 _QUICK = ("simplify", "bit-blast", "sat")
 _THOROUGH = (
     "simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "max-bv-sharing", "bit-blast",
     "aig", "sat",
 )  # fmt: skip
+# Another first operand gives another result.
+_MODULAR = frozenset(
+    f"{name}{by}{sign}"
+    for name in ("add", "sub", "mla", "mls", "mlal", "mlsl", "addw", "subw", "movl", "neg")
+    for by in ("", "_k")
+    for sign in ("", "_u", "_s")
+)
+# What is added to the first operand is added to the result.
+_ADDING = frozenset(name for name in _MODULAR if name[:4] not in ("movl", "neg", "neg_"))
 _LEAVES = frozenset({"load", "dup", "lane", "dot"})
 
 
@@ -168,11 +180,13 @@ class Prover:
         lanes = [need[1].width for part in stages for need in part.order]
         self.width = 80 if max(lanes, default=0) > 16 else 40  # bits of every term
         self._patience = int(1000 * seconds)
+        self._is_case = False
+        self._ranges = stages[0].selection.ranges if stages else Ranges(kernel)
 
     # -------------------------------------------------------------- what is known of inputs
 
     def range_of(self, node: Node) -> Interval:
-        return self.stages[0].selection.ranges.of(node)
+        return self._ranges.of(node)
 
     def loaded(self, stage: int, node: Node) -> list[Interval]:
         """What a LOAD can give: of a temp, what the stores give that reach its place."""
@@ -200,6 +214,10 @@ class Prover:
 
     def same(self, stage: int, need: Need, variation: Variation) -> bool:
         """Whether the results are proven to be the same with a variation of a need's choice."""
+        stores = [s.value for s in self.stages[stage].vector.stores]
+        cases = [] if self._is_case else self.cases(stage, stores)
+        if cases:
+            return all(c.same(stage, need, variation) for c in cases)
         walked = _Walk(self, stage, {need: variation}, {})
         left = walked.sweep()
         while left:
@@ -236,8 +254,35 @@ class Prover:
                 return False
         return True
 
+    def cases(self, stage: int, roots: list[Node]) -> list["Prover"]:
+        """Provers for values below which tables are looked up: one for each combination of the
+        parameters that say where, so that what is looked up is known. None where there are many,
+        or no tables."""
+        tables = [n for n in walk(roots) if n.op is Op.TABLE]
+        where = {n.attr[0] for n in walk([t.args[0] for t in tables]) if n.op is Op.PARAM}
+        kernel = self.stages[stage].selection.kernel
+        params = [p for p in kernel.params if p.name in where]
+        spans = [range(p.lo, p.hi + 1) for p in params]
+        if not params or math.prod(map(len, spans)) > _CASES or any(p.count > 1 for p in params):
+            return []
+        found = []
+        for values in itertools.product(*spans):
+            known = {p.name: v for p, v in zip(params, values, strict=True)}
+            fixed = tuple(
+                replace(p, lo=known[p.name], hi=known[p.name]) if p.name in known else p
+                for p in kernel.params
+            )
+            one = Prover(self.kernel, self.stages, self._patience / 1000)
+            one._is_case = True
+            one._ranges = Ranges(replace(kernel, params=fixed))
+            found.append(one)
+        return found
+
     def within(self, stage: int, node: Node, lo: int, hi: int) -> bool:
         """Whether a value is proven to be in a range for all conformant items."""
+        cases = self.cases(stage, [node])
+        if cases:
+            return all(c.range_of(node).within(lo, hi) for c in cases)
         for depth in (*_DEPTHS, _ALL):
             terms = Terms(self, stage, {})
             terms.opened = _opened([node], depth)
@@ -360,6 +405,8 @@ class _Walk:
             self._fresh.add(need)
             if chosen[need].op == "" or (starts and need[0] in self._loads):
                 continue
+            if need not in self.roots and self._differs_anyway(chosen[need]):
+                continue
             for depth in _DEPTHS[: 3 if need in self.roots else 2]:
                 if self._same(need, depth, _SHORT):
                     self._fresh.discard(need)
@@ -368,6 +415,12 @@ class _Walk:
             if root in self._fresh and self._same(root, _ALL, self.prover._patience):
                 self._fresh.discard(root)
         return self._fresh & set(self.roots)
+
+    def _differs_anyway(self, choice: Choice) -> bool:
+        """Whether an operation hands on every difference of its one operand that may be another: it
+        need not be asked about."""
+        fresh = [i for i in choice.inputs if i in self._fresh]
+        return len(fresh) == 1 and choice.op in _MODULAR and fresh[0] == choice.inputs[0]
 
     def differences(self) -> tuple[Terms, Any] | None:
         """The terms of the first root that depends on the change, and that it is another."""
@@ -392,8 +445,9 @@ class _Walk:
     def _terms(self, target: Need, depth: int) -> tuple[Terms, dict[Need, Number]]:
         """The lane's terms, and the changed forms as far as the target needs them."""
         cone, chosen = self._cone(target), self.part.selection.chosen
+        moved = self._moved(cone)
         terms = Terms(self.prover, self.stage, {})
-        terms.opened = _opened([n for n, _ in cone], depth)
+        terms.opened = _opened([n[0] for n in cone if n not in moved], depth)
         forms: dict[Need, Number] = {}
         others: dict[Node, Number] = {}
         for need in cone:
@@ -403,12 +457,28 @@ class _Walk:
                 forms[need] = form_of(others[need[0]], need[1], self.prover.width)
                 continue
             choice = chosen[need]
-            if choice.op == "":
+            if need in moved:
+                forms[need] = self._form(terms, *need) + moved[need]
+            elif choice.op == "":
                 forms[need] = forms[choice.inputs[0]]
             else:
                 variation = self._changed.get(need, Variation())
                 forms[need] = self._computed(terms, need, choice, variation, forms)
         return terms, forms
+
+    def _moved(self, cone: list[Need]) -> dict[Need, int]:
+        """The forms that are what they were and a constant, modulo 2**w: sums with one."""
+        chosen, found = self.part.selection.chosen, {}
+        for need in cone:
+            choice = chosen[need]
+            if need in self._changed:
+                if choice.op in _LEAVES:
+                    found[need] = self._changed[need].result
+            elif choice.op in _ADDING and need[0] not in self._loads:
+                first, *others = choice.inputs
+                if first in found and not any(i in cone for i in others):
+                    found[need] = found[first]
+        return found
 
     def _cone(self, target: Need) -> list[Need]:
         """What may be another, on the way to the target."""

@@ -47,7 +47,7 @@ def test_every_goal_has_a_witness_on_file(entry: Entry) -> None:
 
 
 def copies_only(entry: Entry) -> bool:
-    """Whether no NEON variant computes anything: then nothing in them saturates, rounds or wraps."""
+    """Whether no NEON variant computes anything, so that nothing saturates, rounds or wraps."""
     needs = [n for p in goals.plans(entry) for part in p.stages for n in part.selection.reached()]
     return all(node.op is Op.LOAD for node, _ in needs)
 
