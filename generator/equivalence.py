@@ -34,7 +34,7 @@ _DEPTHS = (2, 4, 8)  # operations that a question looks into below what depends 
 _ALL = 1000  # all of them
 _CASES = 256  # combinations of parameters that are tried one by one
 _SHORT = 4_000  # milliseconds for a question on the way
-_QUICK = ("simplify", "bit-blast", "sat")
+QUICK = ("simplify", "bit-blast", "sat")
 _THOROUGH = (
     "simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "max-bv-sharing", "bit-blast",
     "aig", "sat",
@@ -180,10 +180,13 @@ class Prover:
         lanes = [need[1].width for part in stages for need in part.order]
         self.width = 80 if max(lanes, default=0) > 16 else 40  # bits of every term
         self._patience = int(1000 * seconds)
-        self._is_case = False
         self._ranges = stages[0].selection.ranges if stages else Ranges(kernel)
 
     # -------------------------------------------------------------- what is known of inputs
+
+    def terms(self, stage: int) -> Terms:
+        """Terms of a stage on which a question is to be asked."""
+        return Terms(self, stage, {})
 
     def range_of(self, node: Node) -> Interval:
         return self._ranges.of(node)
@@ -214,11 +217,13 @@ class Prover:
 
     def same(self, stage: int, need: Need, variation: Variation) -> bool:
         """Whether the results are proven to be the same with a variation of a need's choice."""
-        stores = [s.value for s in self.stages[stage].vector.stores]
-        cases = [] if self._is_case else self.cases(stage, stores)
-        if cases:
-            return all(c.same(stage, need, variation) for c in cases)
-        walked = _Walk(self, stage, {need: variation}, {})
+        if self._same(stage, need, variation):
+            return True
+        cases = self.cases(stage, [s.value for s in self.stages[stage].vector.stores])
+        return bool(cases) and all(c._same(stage, need, variation) for c in cases)
+
+    def _same(self, stage: int, need: Need, variation: Variation) -> bool:
+        walked = Walk(self, stage, {need: variation}, {})
         left = walked.sweep()
         while left:
             node_stores = [
@@ -233,7 +238,7 @@ class Prover:
             return self._readers_same(stage, walked, left)
         return True
 
-    def _readers_same(self, stage: int, walked: "_Walk", left: set[Need]) -> bool:
+    def _readers_same(self, stage: int, walked: "Walk", left: set[Need]) -> bool:
         """Whether later stages store the same, although some of what is in temps differs."""
         stores = [
             (s, root)
@@ -250,7 +255,7 @@ class Prover:
                            and self._meet(n, node, stage, s.index)]  # fmt: skip
                     if met:
                         loads[node] = met
-            if loads and _Walk(self, n, {}, loads, walked).sweep():
+            if loads and Walk(self, n, {}, loads, walked).sweep():
                 return False
         return True
 
@@ -273,7 +278,6 @@ class Prover:
                 for p in kernel.params
             )
             one = Prover(self.kernel, self.stages, self._patience / 1000)
-            one._is_case = True
             one._ranges = Ranges(replace(kernel, params=fixed))
             found.append(one)
         return found
@@ -284,7 +288,7 @@ class Prover:
         if cases:
             return all(c.range_of(node).within(lo, hi) for c in cases)
         for depth in (*_DEPTHS, _ALL):
-            terms = Terms(self, stage, {})
+            terms = self.terms(stage)
             terms.opened = _opened([node], depth)
             if depth == _ALL:
                 self.open_assumptions(terms, stage, node)
@@ -293,40 +297,6 @@ class Prover:
             if self.holds(terms.known, claim, _SHORT if depth != _ALL else self._patience):
                 return True
         return False
-
-    def example(
-        self, stage: int, need: Need, variation: Variation | None, others: list[Any]
-    ) -> dict[Node, int] | None:
-        """Values of what the stage reads with which a variation is seen in what it stores, or,
-        without one, the need's value is beyond its lane; other than `others`, to which they are
-        added. Of a parameter, the nodes are left out. None if none are found."""
-        if variation is None:
-            terms = Terms(self, stage, {})
-            self.open_assumptions(terms, stage, need[0])
-            signed = need[1].kind == "sat_s" or self.range_of(need[0]).lo < 0
-            lo, hi = limits(need[1].width, signed)
-            x = terms.value(need[0])
-            wanted = z3.Or((x < lo).term, (x > hi).term)
-        else:
-            walked = _Walk(self, stage, {need: variation}, {})
-            found = walked.differences()
-            if found is None:
-                return None
-            terms, wanted = found
-        solver = z3.Then(*_QUICK).solver()
-        solver.set("timeout", self._patience)
-        solver.add(*(k.term for k in terms.known), wanted)
-        inputs = {n: x for n, x in terms.symbols.items() if n.op is Op.LOAD}
-        for other in others:
-            solver.add(z3.Or(*(x.term != other[n] for n, x in inputs.items() if n in other)))
-        if solver.check() != z3.sat:
-            return None
-        model = solver.model()
-        values = {
-            n: model.eval(x.term, model_completion=True).as_signed_long() for n, x in inputs.items()
-        }
-        others.append(values)
-        return values
 
     def open_assumptions(self, terms: Terms, stage: int, *roots: Node) -> None:
         """Makes all of what is below the roots known, and all that a stage assumes."""
@@ -347,7 +317,7 @@ class Prover:
             return self._proven[text]
         if self._given_up.get(text, 0) >= patience:
             return False
-        tactics = (_QUICK,) if patience <= _SHORT else (_QUICK, _THOROUGH)
+        tactics = (QUICK,) if patience <= _SHORT else (QUICK, _THOROUGH)
         for n, names in enumerate(tactics):
             solver = z3.Then(*names).solver()
             solver.set("timeout", _SHORT if n + 1 < len(tactics) else patience)
@@ -383,12 +353,12 @@ def _opened(roots: Iterable[Node], depth: int) -> set[Node]:
     return found
 
 
-class _Walk:
+class Walk:
     """A stage from the change on: which forms are proven to be what they were."""
 
     def __init__(
         self, prover: Prover, stage: int, changed: dict[Need, Variation],
-        loads: dict[Node, list[tuple[Node, Need]]], writer: "_Walk | None" = None,
+        loads: dict[Node, list[tuple[Node, Need]]], writer: "Walk | None" = None,
     ) -> None:  # fmt: skip
         self.prover, self.stage, self.part = prover, stage, prover.stages[stage]
         self.roots = self.part.selection.roots
@@ -422,19 +392,24 @@ class _Walk:
         fresh = [i for i in choice.inputs if i in self._fresh]
         return len(fresh) == 1 and choice.op in _MODULAR and fresh[0] == choice.inputs[0]
 
-    def differences(self) -> tuple[Terms, Any] | None:
-        """The terms of the first root that depends on the change, and that it is another."""
+    def differences(self, early: bool) -> tuple[Terms, Any] | None:
+        """The terms of the first root that depends on the change, and that it is another; if
+        `early`, of the first operation that may hide it."""
         chosen = self.part.selection.chosen
+        hides: list[Need] = []
         for need in self.part.order:
             if need in self._changed or not self._fresh.isdisjoint(chosen[need].inputs):
                 self._fresh.add(need)
-        root = next((r for r in self.roots if r in self._fresh), None)
-        if root is None:
+                if chosen[need].op in OPS and chosen[need].op not in _MODULAR:
+                    hides.append(need)
+        seen = [r for r in self.roots if r in self._fresh]
+        target = next(iter(hides if early and hides else seen), None)
+        if target is None:
             return None
-        terms, forms = self._terms(root, _ALL)
-        want = self._form(terms, *root)
+        terms, forms = self._terms(target, _ALL)
+        want = self._form(terms, *target)
         self.prover.open_assumptions(terms, self.stage)
-        return terms, _low(forms[root], root[1].width) != _low(want, root[1].width)
+        return terms, _low(forms[target], target[1].width) != _low(want, target[1].width)
 
     def _same(self, need: Need, depth: int, patience: int) -> bool:
         terms, forms = self._terms(need, depth)
@@ -446,7 +421,7 @@ class _Walk:
         """The lane's terms, and the changed forms as far as the target needs them."""
         cone, chosen = self._cone(target), self.part.selection.chosen
         moved = self._moved(cone)
-        terms = Terms(self.prover, self.stage, {})
+        terms = self.prover.terms(self.stage)
         terms.opened = _opened([n[0] for n in cone if n not in moved], depth)
         forms: dict[Need, Number] = {}
         others: dict[Node, Number] = {}

@@ -308,8 +308,8 @@ def reduced(known: list[z3.BoolRef], claim: z3.BoolRef) -> Goal:
 
 def _related(known: list[z3.BoolRef], term: z3.ExprRef) -> list[z3.BoolRef]:
     """The facts that share inputs with a term, directly or by way of others."""
-    reached = set(_names(term))
-    left = [(k, _names(k)) for k in known]
+    reached = set(inputs(term))
+    left = [(k, inputs(k)) for k in known]
     found: list[z3.BoolRef] = []
     while touching := [(k, names) for k, names in left if names & reached]:
         found += [k for k, _ in touching]
@@ -341,7 +341,7 @@ def counterexample(known: list[z3.BoolRef], claim: z3.BoolRef) -> dict[str, int]
 _NAMES: dict[int, tuple[z3.ExprRef, frozenset[str]]] = {}  # term id -> term (kept alive), inputs
 
 
-def _names(term: z3.ExprRef) -> frozenset[str]:
+def inputs(term: z3.ExprRef) -> frozenset[str]:
     """The inputs that occur in a term."""
     known = _NAMES.get(term.get_id())
     if known is not None:
@@ -350,7 +350,7 @@ def _names(term: z3.ExprRef) -> frozenset[str]:
         free = term.decl().kind() == z3.Z3_OP_UNINTERPRETED
         names = frozenset({str(term)}) if free else frozenset()
     else:
-        names = frozenset().union(*(_names(c) for c in term.children()))
+        names = frozenset().union(*(inputs(c) for c in term.children()))
     _NAMES[term.get_id()] = (term, names)
     return names
 
@@ -391,7 +391,7 @@ def _replaced(
 def _pinned(known: list[z3.BoolRef], claim: z3.BoolRef) -> tuple[list[z3.BoolRef], z3.BoolRef]:
     """Inputs named `=...` (constants, immediates) replaced by their value where only one is left:
     the solver's work is then on what varies."""
-    for name in sorted(frozenset(_names(claim)).union(*map(_names, known))):
+    for name in sorted(frozenset(inputs(claim)).union(*map(inputs, known))):
         if name.startswith("="):
             x = _input(name)
             solver = _solver()
@@ -406,8 +406,8 @@ def _pinned(known: list[z3.BoolRef], claim: z3.BoolRef) -> tuple[list[z3.BoolRef
 def _narrowed(known: list[z3.BoolRef], claim: z3.BoolRef) -> tuple[list[z3.BoolRef], z3.BoolRef]:
     """Inputs that what is known confines to fewer bits, written in those: products of them are then
     the same term on both sides."""
-    confined = frozenset().union(*map(_names, known))
-    for x in map(_input, sorted(_names(claim) & confined)):
+    confined = frozenset().union(*map(inputs, known))
+    for x in map(_input, sorted(inputs(claim) & confined)):
         for width, extend in ((w, e) for w in (8, 16, 32) for e in (z3.SignExt, z3.ZeroExt)):
             short = extend(INPUT - width, z3.Extract(width - 1, 0, x))
             if _implied(known, x == short):
