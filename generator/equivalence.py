@@ -225,18 +225,14 @@ class Prover:
     def _same(self, stage: int, need: Need, variation: Variation) -> bool:
         walked = Walk(self, stage, {need: variation}, {})
         left = walked.sweep()
-        while left:
-            node_stores = [
-                s
-                for s, root in zip(walked.part.vector.stores, walked.roots, strict=False)
-                if root in left
-            ]
-            temps = {t.name for t in self.kernel.temps}
-            guarded = any(r in left for r in walked.roots[len(walked.part.vector.stores) :])
-            if guarded or any(s.buffer not in temps for s in node_stores):
-                return False
-            return self._readers_same(stage, walked, left)
-        return True
+        stores = [
+            s for s, r in zip(walked.part.vector.stores, walked.roots, strict=False) if r in left
+        ]
+        temps = {t.name for t in self.kernel.temps}
+        guarded = any(r in left for r in walked.roots[len(walked.part.vector.stores) :])
+        if guarded or any(s.buffer not in temps for s in stores):
+            return False
+        return not left or self._readers_same(stage, walked, left)
 
     def _readers_same(self, stage: int, walked: "Walk", left: set[Need]) -> bool:
         """Whether later stages store the same, although some of what is in temps differs."""
