@@ -180,6 +180,7 @@ class Prover:
         lanes = [need[1].width for part in stages for need in part.order]
         self.width = 80 if max(lanes, default=0) > 16 else 40  # bits of every term
         self._patience = int(1000 * seconds)
+        self._short = min(_SHORT, self._patience)
         self._ranges = stages[0].selection.ranges if stages else Ranges(kernel)
 
     # -------------------------------------------------------------- what is known of inputs
@@ -290,7 +291,7 @@ class Prover:
                 self.open_assumptions(terms, stage, node)
             x = terms.value(node)
             claim = z3.And((x >= lo).term, (x <= hi).term)
-            if self.holds(terms.known, claim, _SHORT if depth != _ALL else self._patience):
+            if self.holds(terms.known, claim, self._short if depth != _ALL else self._patience):
                 return True
         return False
 
@@ -313,10 +314,10 @@ class Prover:
             return self._proven[text]
         if self._given_up.get(text, 0) >= patience:
             return False
-        tactics = (QUICK,) if patience <= _SHORT else (QUICK, _THOROUGH)
+        tactics = (QUICK,) if patience <= self._short else (QUICK, _THOROUGH)
         for n, names in enumerate(tactics):
             solver = z3.Then(*names).solver()
-            solver.set("timeout", _SHORT if n + 1 < len(tactics) else patience)
+            solver.set("timeout", self._short if n + 1 < len(tactics) else patience)
             solver.add(*goal)
             found = solver.check()
             if found != z3.unknown:
@@ -374,7 +375,7 @@ class Walk:
             if need not in self.roots and self._differs_anyway(chosen[need]):
                 continue
             for depth in _DEPTHS[: 3 if need in self.roots else 2]:
-                if self._same(need, depth, _SHORT):
+                if self._same(need, depth, self.prover._short):
                     self._fresh.discard(need)
                     break
         for root in self.roots:

@@ -86,7 +86,7 @@ def test_what_has_no_witness_can_have_none(kernel: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", ["h264_idct4", "h264_deblock_luma_v", "vp9_lpf4_v"])
+@pytest.mark.parametrize("kernel", ["h264_idct4", "h264_deblock_luma_v", "sand128_p010"])
 def test_what_has_a_witness_is_not_proven_to_have_none(kernel: str) -> None:
     """The proofs are checked by what is known to be wrong."""
     entry = find(load(), kernel)
@@ -96,7 +96,7 @@ def test_what_has_a_witness_is_not_proven_to_have_none(kernel: str) -> None:
     shown = witness.shown(plan, found.items.take(plan.conformant(found.items)), plan.goals)
     met = [g for g in plan.goals if len(shown[g])]
     assert len(met) >= 4
-    assert [str(g) for g in met if goal_proofs.impossible(plan, g, seconds=0.5)] == []
+    assert [str(g) for g in met if goal_proofs.impossible(plan, g, seconds=0.3)] == []
 
 
 def test_the_solver_finds_a_witness() -> None:
