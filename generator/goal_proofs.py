@@ -63,6 +63,18 @@ def equivalent(plan: Plan, mutant: Mutant, seconds: float = 60) -> bool:
     return Prover(plan.lowered, plan.bodies[mutant.function], seconds).same(*found)
 
 
+def is_goal(plan: Plan, mutant: Mutant) -> bool:
+    """Whether a mutant is what a goal is about of which `./daedalus witness --prove` proves that it
+    has no witness."""
+    found = lowering(plan, mutant)
+    for goal in plan.goals:
+        if found is not None and goal.stage == found[0] and variation(goal) == found[2]:
+            reason = reasons.of("unwitnessed", plan.kernel.id, goal.text)
+            if found[1] in (goal.need, *goal.alike) and reason is not None and reason.proof:
+                return True
+    return False
+
+
 def lowering(plan: Plan, mutant: Mutant) -> tuple[int, Need, Variation] | None:
     """Stage and lowering that a mutant changes, and how; None if it is not known."""
     for stage, part in enumerate(plan.bodies.get(mutant.function, [])):

@@ -66,7 +66,8 @@ class Report:
 
     by_witness, by_drawn  how many were told by the witnesses, and by drawn items only
     proven                how many were not, and are proven to compute the same
-    survivors             those that were not; `equivalent` those of them that are listed
+    survivors             those that were not; `equivalent` those that tools/mutants.toml lists: as
+                          equivalent, or as a lowering that is proven to have no witness
     """
 
     variant: str
@@ -148,6 +149,8 @@ def run(
             report.proven += 1
         elif _differs(entry, schedule, exe, draws.many, m.number, seed):
             report.by_drawn += 1
+        elif goal_proofs.is_goal(plan, m):
+            report.equivalent.append(m)
         elif goal_proofs.equivalent(plan, m, PATIENCE[1]):
             report.proven += 1
         else:

@@ -17,6 +17,8 @@ from daedalus.generator.witness import Found, beyond, examine, shown
 from daedalus.generator.witness_solver import solved
 
 _DRAWN = 3000  # items a kernel and class that the search begins with
+_MORE = 300  # items a class that are given spots
+_SPOTS = 8  # times
 _BEGINNING = 2000  # items, evenly from what there is, that climbing chooses its first ones from
 _WIDE = 200  # items that the first round looks around
 _KEPT = 48  # best items that each round looks around
@@ -36,18 +38,17 @@ def search(entry: Entry, seed: int = 1, start: Items | None = None) -> Found:
     chosen = witness_file.none(kernel) if start is None else start
     if not todo:
         return examine(entry, chosen)
+    usual = vectors.make_items(kernel, _MORE * len(kernel.class_names), seed, "conformant")
     pool, work = _drawn(kernel, seed, max(p.size for p in todo)), _WORK
     for plan in todo:
         mine = pool.take(plan.conformant(pool))
         known = shown(plan, chosen.take(plan.conformant(chosen)), plan.goals)
         left = [g for g in plan.goals if not len(known[g])]
-        for part in plan.portions(mine):
-            found = shown(plan, part, left)
-            best = _cover([found[g] for g in left if len(found[g])])
-            chosen = vectors.joined(chosen, part.take(np.array(best, np.int64)))
-            left = [g for g in left if not len(found[g])]
-            if not left:
-                break
+        chosen, left = _taken(plan, mine, chosen, left)
+        for n in range(_SPOTS if any(b.kind == "plane" for b in kernel.buffers) else 0):
+            if left:
+                more = vectors.spotted(kernel, usual, np.random.default_rng([seed, 3, n]))
+                chosen, left = _taken(plan, more.take(plan.conformant(more)), chosen, left)
         left = [g for g in left if not _hopeless(plan, g)]
         again, left = left, []
         for goal in again:
@@ -68,6 +69,18 @@ def search(entry: Entry, seed: int = 1, start: Items | None = None) -> Found:
                 else:
                     chosen = vectors.joined(chosen, one)
     return examine(entry, chosen)
+
+
+def _taken(plan: Plan, pool: Items, chosen: Items, left: list[Goal]) -> tuple[Items, list[Goal]]:
+    """What is chosen and left once a pool's witnesses are taken: as few as do."""
+    for part in plan.portions(pool):
+        found = shown(plan, part, left)
+        best = _cover([found[g] for g in left if len(found[g])])
+        chosen = vectors.joined(chosen, part.take(np.array(best, np.int64)))
+        left = [g for g in left if not len(found[g])]
+        if not left:
+            break
+    return chosen, left
 
 
 def _hopeless(plan: Plan, goal: Goal) -> bool:
