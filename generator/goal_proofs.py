@@ -33,17 +33,19 @@ def impossible(plan: Plan, goal: Goal, seconds: float = 60) -> bool:
     return all(_impossible(prover, goal, need) for need in (goal.need, *goal.alike))
 
 
-def prove(plan: Plan, items: Items) -> tuple[int, list[Goal]]:
-    """Of a variant's goals that the items do not meet for a reason that is said to be a proof: how
-    many are proven to be impossible, and those that are not."""
+def excused(plan: Plan, items: Items) -> list[Goal]:
+    """A variant's goals that the items do not meet, for a reason that is said to be a proof."""
     found = shown(plan, items.take(plan.conformant(items)), plan.goals)
-    excused = []
-    for goal in plan.goals:
-        reason = reasons.of("unwitnessed", plan.kernel.id, goal.text)
-        if not len(found[goal]) and reason is not None and reason.proof:
-            excused.append(goal)
-    left = [g for g in excused if not impossible(plan, g)]
-    return len(excused) - len(left), left
+    every = [(g, reasons.of("unwitnessed", plan.kernel.id, g.text)) for g in plan.goals]
+    return [g for g, r in every if not len(found[g]) and r is not None and r.proof]
+
+
+def prove(plan: Plan, items: Items) -> tuple[int, list[Goal]]:
+    """Of the goals that are excused by proofs: how many are proven to be impossible, and those that
+    are not."""
+    goals = excused(plan, items)
+    left = [g for g in goals if not impossible(plan, g)]
+    return len(goals) - len(left), left
 
 
 def _impossible(prover: Prover, goal: Goal, need: Need) -> bool:
@@ -63,16 +65,15 @@ def equivalent(plan: Plan, mutant: Mutant, seconds: float = 60) -> bool:
     return Prover(plan.lowered, plan.bodies[mutant.function], seconds).same(*found)
 
 
-def is_goal(plan: Plan, mutant: Mutant) -> bool:
-    """Whether a mutant is what a goal is about of which `./daedalus witness --prove` proves that it
-    has no witness."""
+def is_one_of(goals: list[Goal], plan: Plan, mutant: Mutant) -> bool:
+    """Whether a mutant is what one of a variant's goals is about."""
     found = lowering(plan, mutant)
-    for goal in plan.goals:
-        if found is not None and goal.stage == found[0] and variation(goal) == found[2]:
-            reason = reasons.of("unwitnessed", plan.kernel.id, goal.text)
-            if found[1] in (goal.need, *goal.alike) and reason is not None and reason.proof:
-                return True
-    return False
+    return found is not None and any(
+        goal.stage == found[0]
+        and found[1] in (goal.need, *goal.alike)
+        and variation(goal) == found[2]
+        for goal in goals
+    )
 
 
 def lowering(plan: Plan, mutant: Mutant) -> tuple[int, Need, Variation] | None:
