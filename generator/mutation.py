@@ -11,7 +11,7 @@ no survivor needs is an error, too.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -29,7 +29,7 @@ from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import Schedule, variant_name
 
 DRAWN = 300  # conformant items a class that a mutant runs on beside the witnesses
-DEEP = 12  # and how many times as many with spots, if it still survives
+DEEP = 150  # and how many times as many with spots, if it still survives
 PATIENCE = (4, 120)  # seconds for the hardest question of a proof: before and after these
 
 
@@ -43,15 +43,19 @@ class Draws:
 
     def __init__(self, kernel: Kernel, seed: int) -> None:
         self._kernel, self._seed = kernel, seed
+        self._many: list[Batch] = []
 
     @cached_property
     def few(self) -> list[Batch]:
         found = crosscheck.prepare(self._kernel, DRAWN, self._seed, witness_file.read(self._kernel))
         return [*(b for b in found if b.kind != "hostile"), self._spotted(found[0])]
 
-    @cached_property
-    def many(self) -> list[Batch]:
-        return [self._spotted(self.few[0], seed=n) for n in range(1, 1 + DEEP)]
+    def many(self) -> Iterator[Batch]:
+        """Drawn when they are asked for the first time."""
+        for n in range(DEEP):
+            if n == len(self._many):
+                self._many.append(self._spotted(self.few[0], seed=n + 1))
+            yield self._many[n]
 
     def _spotted(self, usual: Batch, seed: int = 0) -> Batch:
         rng = np.random.default_rng([self._seed, seed])
@@ -150,7 +154,7 @@ def run(
             report.equivalent.append(m)
         elif goal_proofs.equivalent(plan, m, PATIENCE[0]):
             report.proven += 1
-        elif _differs(entry, schedule, exe, draws.many, m.number, seed):
+        elif _differs(entry, schedule, exe, draws.many(), m.number, seed):
             report.by_drawn += 1
         elif goal_proofs.equivalent(plan, m, PATIENCE[1]):
             report.proven += 1
@@ -165,7 +169,7 @@ def run(
 
 
 def _differs(
-    entry: Entry, schedule: Schedule, exe: Path, batches: list[Batch], number: int, seed: int
+    entry: Entry, schedule: Schedule, exe: Path, batches: Iterable[Batch], number: int, seed: int
 ) -> bool:
     device = Device("mutants", "neon", "host" if native.is_arm() else "simde")
     name = variant_name(entry.kernel.id, schedule)
