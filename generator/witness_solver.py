@@ -13,8 +13,9 @@ import z3
 from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Index, Node, Op
 from daedalus.generator import goal_proofs
-from daedalus.generator.equivalence import QUICK, Prover, Terms, Walk
+from daedalus.generator.equivalence import QUICK, Prover, Walk
 from daedalus.generator.goals import Goal, Plan
+from daedalus.generator.lane_terms import Terms
 from daedalus.generator.symbolic import Number, inputs
 from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.simulate import Part
