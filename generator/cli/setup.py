@@ -37,7 +37,8 @@ def command(oracles: bool, simde: bool, v3dv: bool, native: bool, force: bool) -
     if simde or everything:
         wanted.append(("simde", "all"))
     if v3dv or everything:
-        wanted.append(("lavapipe", debian_architecture()))
+        own = debian_architecture()
+        wanted += [("lavapipe", own), ("vulkan-tools", "arm64"), ("vulkan-tools", own)]
     for name, arch in dict.fromkeys(wanted):
         _tell(name, arch, str(fetch.ensure(name, arch, force=force)))
     if v3dv or everything:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from daedalus.generator.cli import v3d_bench, v3d_corpus, v3d_fuzz
+from daedalus.generator.cli import v3d_bench, v3d_corpus, v3d_fuzz, v3d_programs
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.v3d import tools
 
@@ -47,6 +47,7 @@ _pass_on("exec", "Runs a program on the simulator, with buffers from files.")
 
 command.add_command(v3d_bench.command)
 command.add_command(v3d_corpus.command)
+command.add_command(v3d_programs.command)
 command.add_command(v3d_fuzz.command)
 
 
