@@ -86,7 +86,9 @@ def run_program(program: Program, *, limit_s: int = _LIMIT_S) -> list[Result]:
         )
     python = _environment(program)
     words, environment = tools.on_device([str(python), str(program.script)])
-    log = _home() / f"{program.name}.log"
+    log, jobs = (_home() / f"{program.name}.{kind}" for kind in ("log", "jobs"))
+    jobs.unlink(missing_ok=True)
+    words[1:1] = ["--jobs", str(jobs)]
     say(f"running {program.name} {program.version}")
     with log.open("w") as errors:
         child = subprocess.Popen(
@@ -106,7 +108,24 @@ def run_program(program: Program, *, limit_s: int = _LIMIT_S) -> list[Result]:
             os.killpg(child.pid, signal.SIGKILL)
             out, _ = child.communicate()
             ended = f"not done after {limit_s} s"
-    return judge(program, out, ended, log.read_text(errors="replace"))
+    results = judge(program, out, ended, log.read_text(errors="replace"))
+    return [*results, *judge_jobs(program, jobs.read_text() if jobs.is_file() else "")]
+
+
+def judge_jobs(program: Program, lines: str) -> list[Result]:
+    """A result of the jobs that the device carried out: some that computed, and none that failed.
+
+    `lines` are those of the device's --jobs.  A program that does not work at all has no such
+    result.
+    """
+    told = [json.loads(line) for line in lines.splitlines()]
+    failed = sum(job["result"] != 0 for job in told)
+    computed = sum(job["queue"] == "compute" for job in told)
+    detail = f"{computed} compute jobs, {len(told) - computed} others, {failed} failed"
+    if "" in program.known:
+        return []
+    verdict = "ok" if computed and not failed else "failed"
+    return [Result(program.name, program.version, detail, "the device's report", verdict, detail)]
 
 
 def judge(program: Program, out: str, ended: str, said: str) -> list[Result]:

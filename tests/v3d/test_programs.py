@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from daedalus.generator.v3d import driver, programs, programs_debian
-from daedalus.generator.v3d.programs import Program, judge
+from daedalus.generator.v3d.programs import Program, judge, judge_jobs
 
 ENDED = "exit status 0"
 
@@ -52,6 +52,15 @@ def test_a_known_failure_is_told_from_another_one() -> None:
     assert verdicts(p, "", "exit status -11", "x: cannot pack y\n") == {"all of it": "known"}
     assert verdicts(p, "", "exit status 1", "no module\n") == {"all of it": "failed"}
     assert verdicts(p, line("a", 0)) == {"a": "ok", "all of it": "works now"}
+
+
+def test_without_a_compute_job_nothing_was_computed_on_the_device() -> None:
+    copy, compute = ({"queue": q, "result": 0} for q in ("command list", "compute"))
+    lost = {"queue": "compute", "result": 5}
+    for jobs, verdict in (([], "failed"), ([copy], "failed"), ([copy, compute], "ok"),
+                          ([compute, lost], "failed")):  # fmt: skip
+        found = judge_jobs(program({}), "".join(json.dumps(j) + "\n" for j in jobs))
+        assert [r.verdict for r in found] == [verdict], jobs
 
 
 def test_every_program_of_the_list_has_its_script_and_version() -> None:
