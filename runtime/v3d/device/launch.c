@@ -186,6 +186,7 @@ int dev_launch(const struct dev_options *options, const daedalus_v3d_executor *e
   char directory[PATH_MAX], path[PATH_MAX + 8];
   sigset_t set, mask;
   signal_set(&set);
+  signal(SIGCHLD, SIG_DFL);            /* who ignores it is never told that the program has ended */
   sigprocmask(SIG_BLOCK, &set, &mask); /* before the workers are started, which inherit it */
   if (options->socket != NULL) {
     const int status = serve(options, executor, options->socket, &mask);
