@@ -50,14 +50,14 @@ command.add_command(v3d_corpus.command)
 command.add_command(v3d_fuzz.command)
 
 
-@command.command("run", context_settings={"ignore_unknown_options": True})
+@command.command("run", context_settings={"allow_interspersed_args": False})
 @click.option(
     "--profile",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Board to simulate: settings over those of runtime/v3d/profiles/pi5.profile.",
 )
 @click.option("--strict", is_flag=True, help="End jobs that break a rule of docs/v3d-rules.md.")
-@click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.argument("argv", nargs=-1, required=True, metavar="PROGRAM...", type=click.UNPROCESSED)
 def run(profile: Path | None, strict: bool, argv: tuple[str, ...]) -> None:
     """Runs PROGRAM... on a simulated V3D 7.1 device.
 

@@ -191,6 +191,25 @@ def test_a_case_that_does_not_run_is_told(tmp_path: Path) -> None:
     assert report.not_run[case.name].startswith("crashed")
 
 
+def test_a_failed_job_is_told_though_its_results_are_there(tmp_path: Path) -> None:
+    case, plain = of_family("integer"), vkrun.lavapipe(256)
+    script = 'echo "daedalus-v3d-device: compute job 7 failed: lane 3 writes" >&2; exec "$@"'
+    device = dataclasses.replace(plain, prefix=("sh", "-c", script, "-", *plain.prefix))
+    report = comparison.compared(device, vkrun.lavapipe(), [case], tmp_path)
+    assert report.compared == [case.name] and not report.differences and not report.not_run
+    assert report.failed_jobs == ["compute job 7 failed: lane 3 writes"] and not report.good
+
+
+def test_only_lavapipe_may_lack_subgroups(tmp_path: Path) -> None:
+    case = of_family("vote")
+    narrow = vkrun.lavapipe(256)
+    report = comparison.compared(narrow, vkrun.lavapipe(), [case], tmp_path)
+    assert list(report.unsupported) == [case.name] and not report.not_run
+    other = dataclasses.replace(narrow, choose="LLVMpipe")
+    report = comparison.compared(other, vkrun.lavapipe(), [case], tmp_path)
+    assert list(report.not_run) == [case.name] and not report.unsupported
+
+
 def test_shaders_are_compiled_once(tmp_path: Path) -> None:
     case = of_family("loops")
     plans.materialise([case], tmp_path)
