@@ -62,8 +62,9 @@ def run(profile: Path | None, strict: bool, argv: tuple[str, ...]) -> None:
     """Runs PROGRAM... on a simulated V3D 7.1 device.
 
     The program finds /dev/dri/renderD128, by libdrm or by itself, and through Mesa's driver v3dv a
-    Vulkan device.  A program for this machine gets the v3dv that `setup --v3dv --native` built; one
-    for arm64 runs under qemu with Debian's own.  Its exit status is this command's.
+    Vulkan device.  A program for this machine gets the v3dv that `setup --v3dv --native` built, and
+    no Vulkan device before that; one for arm64 runs under qemu with Debian's own.  Its exit status
+    is this command's.
     """  # fmt: skip
     # Standard error is the program's, where nobody watches it.
     with progress(quiet=not sys.stderr.isatty()):
