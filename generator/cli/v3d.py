@@ -51,20 +51,21 @@ command.add_command(v3d_programs.command)
 command.add_command(v3d_fuzz.command)
 
 
-@command.command("run", context_settings={"ignore_unknown_options": True})
+@command.command("run", context_settings={"allow_interspersed_args": False})
 @click.option(
     "--profile",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Board to simulate: settings over those of runtime/v3d/profiles/pi5.profile.",
 )
 @click.option("--strict", is_flag=True, help="End jobs that break a rule of docs/v3d-rules.md.")
-@click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.argument("argv", nargs=-1, required=True, metavar="PROGRAM...", type=click.UNPROCESSED)
 def run(profile: Path | None, strict: bool, argv: tuple[str, ...]) -> None:
     """Runs PROGRAM... on a simulated V3D 7.1 device.
 
     The program finds /dev/dri/renderD128, by libdrm or by itself, and through Mesa's driver v3dv a
-    Vulkan device.  A program for this machine gets the v3dv that `setup --native` built; one
-    for arm64 runs under qemu with Debian's own.  Its exit status is this command's.
+    Vulkan device.  A program for this machine gets the v3dv that `setup --native` built, and no
+    Vulkan device before that; one for arm64 runs under qemu with Debian's own.  Its exit status
+    is this command's.
     """  # fmt: skip
     # Standard error is the program's, where nobody watches it.
     with progress(quiet=not sys.stderr.isatty()):

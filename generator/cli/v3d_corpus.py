@@ -44,7 +44,7 @@ def command(
     `setup --native`.  Integers and floats that are correctly rounded must be the same; other
     float functions within the bounds of the Vulkan specification.  lavapipe is compared with itself
     at two other vector widths; programs that need subgroups of 16 do not run there.  Exit code 1
-    when something differs or does not run.
+    when something differs or does not run, or when a job fails, whatever results it left.
     """
     if on == "lavapipe" and (strict or dump is not None):
         raise UserError("--strict and --dump are about v3dv", "add --on v3dv or --on v3dv-native")
@@ -105,6 +105,8 @@ def _print(reports: list[comparison.Report]) -> None:
             console.print(f"differs: {text}", soft_wrap=True, markup=False)
         for name, why in r.not_run.items():
             console.print(f"not run: {name}: {why}", soft_wrap=True, markup=False)
+        for text in r.failed_jobs:
+            console.print(f"failed: {text}", soft_wrap=True, markup=False)
 
 
 def _family(name: str) -> str:

@@ -150,7 +150,7 @@ def _loops(program: Path, samples: _Samples) -> list[str]:
 def _run_plane(work: plane.Plane, device: vkrun.Device) -> vkrun.Outcome:
     """Runs it and compares the picture."""
     cases = {plane.CASE: work.case}
-    options = [] if device.choose == "llvmpipe" else ["--statistics"]
+    options = [] if device.choose == vkrun.LAVAPIPE else ["--statistics"]
     outcome = vkrun.run_cases(device, cases, work.folder, options=options)[plane.CASE]
     if outcome.verdict != "ok":
         raise UserError(f"{device.name}: {outcome.verdict} {outcome.detail}", "", EXIT_FAILED)

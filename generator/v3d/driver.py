@@ -58,6 +58,14 @@ def vulkan_headers() -> Path:
     return arm64().folder / "usr" / "include"
 
 
+def no_driver() -> Path:
+    """For VK_ICD_FILENAMES where no v3dv is built for this machine: a file that is not there.
+
+    Without it the loader would take the machine's own driver, and a program run on that unnoticed.
+    """
+    return build_dir() / "v3dv" / "native" / "not-built.json"
+
+
 def built() -> Driver | None:
     """The native driver, when it was built from what is there; looks only."""
     folder = build_dir() / "v3dv" / "native"

@@ -102,7 +102,7 @@ def run(target: str, program: Path, seconds: int, seed: int) -> Campaign:
     corpus, findings = place / target, place / "findings"
     corpus.mkdir(parents=True, exist_ok=True)
     findings.mkdir(exist_ok=True)
-    before = set(findings.glob(f"{target}-*"))
+    before = _written(findings, target)
     argv = [
         str(program), f"-seed={seed}", f"-max_total_time={seconds}", f"-max_len={manner.max_len}",
         "-len_control=0", "-timeout=10", "-print_final_stats=1",
@@ -117,7 +117,7 @@ def run(target: str, program: Path, seconds: int, seed: int) -> Campaign:
     text = done.stderr.decode(errors="replace")
     log = place / f"{target}.log"
     log.write_text(text)
-    fresh = sorted(set(findings.glob(f"{target}-*")) - before)
+    fresh = sorted(path for path, _ in _written(findings, target) - before)
     if done.returncode != 0 and not fresh:
         tail = "\n".join(text.strip().splitlines()[-5:])
         raise UserError(
@@ -135,6 +135,11 @@ def run(target: str, program: Path, seconds: int, seed: int) -> Campaign:
         shlex.join([str(program), str(fresh[0])]) if done.returncode != 0 else "",
         _failure(text) if done.returncode != 0 else "",
     )
+
+
+def _written(findings: Path, target: str) -> set[tuple[Path, int]]:
+    """A target's findings and when they were written: one that is met again is written again."""
+    return {(path, path.stat().st_mtime_ns) for path in findings.glob(f"{target}-*")}
 
 
 def _last_number(pattern: str, text: str) -> int:

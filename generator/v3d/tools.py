@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The C programs of runtime/v3d: building them, and running others on the simulated device."""
 
+import os
 import shutil
 import struct
 from collections.abc import Sequence
@@ -8,6 +9,7 @@ from pathlib import Path
 
 from daedalus.generator import native
 from daedalus.generator.cli.common import UserError
+from daedalus.generator.cli.progress import say
 from daedalus.generator.v3d import driver
 
 _ELF_MACHINES = {62: "x86-64", 183: "aarch64"}
@@ -82,4 +84,7 @@ def on_device(
     elif native.is_arm():
         # Debian's binary is for this processor; its libraries must be of this machine's suite.
         environment["VK_ICD_FILENAMES"] = str(driver.arm64().icd)
+    elif not {"VK_ICD_FILENAMES", "VK_DRIVER_FILES"} & os.environ.keys():
+        say("no Vulkan driver is built for this machine's programs: setup --native")
+        environment["VK_ICD_FILENAMES"] = str(driver.no_driver())
     return [*words, "--run", "--", found, *argv[1:]], environment

@@ -16,6 +16,8 @@ from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, 
 from daedalus.generator.packages import debian_architecture
 from daedalus.generator.v3d import driver, tools
 
+LAVAPIPE = "llvmpipe"  # what its device is called
+
 
 @dataclass(frozen=True)
 class Device:
@@ -69,7 +71,7 @@ def lavapipe(vector_bits: int = 512) -> Device:
         "arm64": ("usr/lib/ld-linux-aarch64.so.1", "aarch64-linux-gnu"),
     }[arch]
     prefix = (str(folder / loader), "--library-path", str(folder / "usr" / "lib" / triplet))
-    return Device(f"lavapipe-{vector_bits}", "host", prefix, environment, "llvmpipe")
+    return Device(f"lavapipe-{vector_bits}", "host", prefix, environment, LAVAPIPE)
 
 
 def v3dv(arch: str = "aarch64", *, strict: bool = False, jobs: Path | None = None) -> Device:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from daedalus.generator.cli.common import UserError
-from daedalus.generator.v3d import tools
+from daedalus.generator.v3d import comparison, tools
 
 CLIENT = Path(__file__).parent / "videocore7_client.py"
 END = """
@@ -64,6 +64,8 @@ def test_a_job_that_fails_is_told_and_its_buffer_becomes_idle() -> None:
     assert ran.returncode == 0 and ran.stdout == "0\n"
     assert "lane 0 writes 4 bytes at 0x00000004" in ran.stderr
     assert "1 of 1 jobs failed" in ran.stderr
+    (report,) = comparison.failed_jobs(ran.stderr)
+    assert report.startswith("compute job 1 failed: ")
 
 
 def test_a_report_that_nobody_reads_does_no_harm() -> None:

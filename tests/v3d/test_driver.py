@@ -2,6 +2,7 @@
 """Mesa's driver as it is fetched and built: what lies where, and what is said when it cannot be."""
 
 import json
+import os
 import shutil
 import subprocess
 import warnings
@@ -9,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator import fetch
+from daedalus.generator import fetch, native
 from daedalus.generator.cli.common import EXIT_MISSING, UserError, repo_root
-from daedalus.generator.v3d import driver, vkrun
+from daedalus.generator.v3d import driver, tools, vkrun
 
 
 def test_the_device_speaks_the_drivers_language(tmp_path: Path) -> None:
@@ -95,3 +96,16 @@ def test_a_driver_that_was_not_built_is_told(
     with pytest.raises(UserError, match="not built for this machine") as caught:
         vkrun.v3dv("host")
     assert caught.value.exit_code == EXIT_MISSING
+
+
+@pytest.mark.skipif(native.is_arm(), reason="Debian's driver is for this machine's programs, too")
+def test_no_other_driver_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that ran on the machine's own driver would look as if it had run on the device."""
+    for name in ("VK_ICD_FILENAMES", "VK_DRIVER_FILES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(driver, "built", lambda: None)
+    argv, environment = tools.on_device([str(vkrun.program("host")), "--list"])
+    ran = subprocess.run(argv, capture_output=True, text=True, env={**os.environ, **environment})
+    assert ran.returncode == EXIT_MISSING and not ran.stdout, ran.stdout
+    monkeypatch.setenv("VK_DRIVER_FILES", "/a/driver/of/ones/own.json")
+    assert not tools.on_device(argv[-2:])[1]

@@ -58,6 +58,8 @@ def test_an_input_that_fails_is_kept_and_can_be_replayed(place: Path, tmp_path: 
     assert done.finding == place / "findings" / "text-crash-1"
     assert done.replay == f"{target} {done.finding}"
     assert "heap-buffer-overflow" in done.said
+    # It is found again when it fails again.
+    assert fuzz.run("text", target, 3, 5).finding == done.finding
     # One that was there before is not taken for the next run's.
     with pytest.raises(UserError, match="exit status 77"):
         fuzz.run("text", program(tmp_path, "exit 77"), 3, 5)

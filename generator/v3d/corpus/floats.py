@@ -87,7 +87,7 @@ def exact(s: Sketch) -> list[Kernel]:
 
 
 def loops(s: Sketch) -> list[Kernel]:
-    """Sums of products of small whole numbers, exact in any order; polynomials."""
+    """Loops over small whole numbers and what becomes of their sums, of several forms."""
     s.features.add("float")
     rng = s.rng
     whole = [float(rng.randrange(-64, 65)) for _ in range(WORDS)]
@@ -96,11 +96,34 @@ def loops(s: Sketch) -> list[Kernel]:
     s.identity()
     s.line("precise float sum = 0.0;")
     s.line("precise float power = 1.0;")
-    s.open(f"for (uint k = 0u; k < {rng.randrange(2, 20)}u + (item & 7u); ++k)")
-    s.line(f"sum += x[(item + k) % {WORDS}u] * x[(local * 3u + k) % {WORDS}u];")
-    s.line("if (sum > 4096.0) sum -= 4096.0;")
-    s.line("power = power * 0.5 + sum;")
-    s.close()
+    form, turns = rng.randrange(4), rng.randrange(2, 20)
+    if form == 0:
+        s.open(f"for (uint k = 0u; k < {turns}u + (item & 7u); ++k)")
+    elif form == 1:
+        s.line(f"uint k = {turns}u + (local & 3u);")
+        s.open("while (k != 0u)")
+        s.line("--k;")
+    elif form == 2:
+        s.open(f"for (uint j = item & 1u; j < {rng.randrange(2, 4)}u; ++j)")
+        s.open(f"for (uint k = j; k < {turns // 2 + 1}u; k += {rng.randrange(1, 3)}u)")
+    else:
+        s.line("uint k = 0u;")
+        s.open("do")
+        s.line("++k;")
+    # A turn adds less than 2^13 to a magnitude and doubles none: 30 turns stay far below 2^24.
+    other = f"x[(local * {rng.randrange(2, 9)}u + k) % {WORDS}u]"
+    s.line(f"sum += x[(item + k) % {WORDS}u] * {other};")
+    steps = (
+        "if (sum > 4096.0) sum -= 4096.0;", "power = power * 0.5 + sum;",
+        f"power = max(power, sum * 0.25) - {other};", "if (power > sum) power = -power;",
+        "sum = floor(sum * 0.5);", "power += float(k) * 0.125;", f"if ({other} < 0.0) continue;",
+        "if (abs(sum) > 6000.0) break;", "sum = clamp(sum, -5000.0, 5000.0);",
+    )  # fmt: skip
+    for step in rng.sample(steps, rng.randrange(2, 6)):
+        s.line(step)
+    s.close(f"}} while (k < {turns}u && sum < 9000.0);" if form == 3 else "}")
+    if form == 2:
+        s.close()
     s.store("r", ["sum", "power"])
     return [s.kernel()]
 
@@ -118,12 +141,17 @@ def half_storage(s: Sketch) -> list[Kernel]:
     s.identity()
     s.line(f"precise float a = float(x[item % {WORDS}u]);")
     s.line(f"precise float b = float(x[(item * {rng.choice((3, 5, 7))}u + 1u) % {WORDS}u]);")
-    # All are multiples of 2^-4 below 128, which a half float holds.
-    s.line("r[item] = a * b;")
+    # What becomes a half float is a multiple of 2^-4 below 128 or of 2^-5 below 64, which it holds.
+    s.line(f"r[item] = {rng.choice(('a * b', 'a + b', 'a < b ? a * a : b', 'floor(a) * b'))};")
     added, other = (rng.randrange(-63, 64) / 16.0 for _ in range(2))
-    s.line(f"packed[item] = packHalf2x16(vec2(a, b) + vec2({added})) ^ "
-           "packHalf2x16(unpackHalf2x16(packHalf2x16(vec2(b, a))));")  # fmt: skip
-    s.line(f"h[item] = float16_t({rng.choice(('max', 'min'))}(a, b) + {other});")
+    pair = rng.choice((f"vec2(a, b) + vec2({added})", "vec2(max(a, b), min(a, b) - 1.0)",
+                       "vec2(b, a + 0.0625) * 0.5"))  # fmt: skip
+    again = rng.choice(("unpackHalf2x16(packHalf2x16(vec2(b, a)))",
+                        "unpackHalf2x16(item * 65537u & 0x03ff03ffu | 0x3c00bc00u)"))  # fmt: skip
+    s.line(f"packed[item] = packHalf2x16({pair}) ^ packHalf2x16({again});")
+    stored = rng.choice((f"max(a, b) + {other}", f"min(a, b) + {other}", f"abs(a) - {other}",
+                         f"(item & 1u) == 0u ? a : b + {other}"))  # fmt: skip
+    s.line(f"h[item] = float16_t({stored});")
     return [s.kernel()]
 
 
