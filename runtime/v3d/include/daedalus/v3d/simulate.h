@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * daedalus/v3d/simulate.h - runs compute jobs of V3D 7.1 as the hardware would, without time:
- * results are those of the machine, the order of threads is one that it could choose, and always
- * the same.
+ * daedalus/v3d/simulate.h - runs compute jobs of V3D 7.1 as the hardware would: results are those
+ * of the machine, the order of threads is one that it could choose, and always the same.  A timed
+ * job says besides what it would take by the timing model; threads then run in the order of time.
  *
  * A machine is 12 QPUs (profile) of 2 or 4 threads each.  A job is what the kernel interface takes
  * (struct drm_v3d_submit_csd.cfg); its code, uniforms and data lie in buffers of the 32-bit
@@ -36,6 +36,7 @@ typedef struct daedalus_v3d_job {
   const daedalus_v3d_buffer *buffers; /**< sorted by address, disjoint. */
   size_t n_buffers;
   bool strict; /**< raise broken rules (daedalus/v3d/rules.h), all of them. */
+  bool timed;  /**< fill in the report's times. */
 } daedalus_v3d_job;
 
 typedef enum daedalus_v3d_outcome {
@@ -76,6 +77,7 @@ typedef struct daedalus_v3d_report {
   uint32_t address;  /**< that was accessed. */
   char message[512]; /**< all of the above as one readable text, disassembly included. */
   daedalus_v3d_counts counts;
+  daedalus_v3d_times times; /**< of timed jobs; else 0. */
 } daedalus_v3d_report;
 
 typedef struct daedalus_v3d_machine daedalus_v3d_machine;
