@@ -25,6 +25,7 @@ static const char usage[] =
     "  --memory MIB    memory of the device (default 4096)\n"
     "  --profile FILE  what is assumed of the board (default: that of a Raspberry Pi 5)\n"
     "  --strict        jobs that break a rule of the instruction set fail\n"
+    "  --trace DIR     write what each job did to DIR/job-NNNNNN.txt and .json (and time it)\n"
     "  --log FILE      append reports of failed jobs to FILE as well\n"
     "  --quiet         reports go to the log alone\n";
 
@@ -90,6 +91,7 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
     MEMORY,
     PROFILE,
     STRICT,
+    TRACE,
     LOG,
     QUIET,
     HELP
@@ -103,6 +105,7 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
                                         {"memory", required_argument, NULL, MEMORY},
                                         {"profile", required_argument, NULL, PROFILE},
                                         {"strict", no_argument, NULL, STRICT},
+                                        {"trace", required_argument, NULL, TRACE},
                                         {"log", required_argument, NULL, LOG},
                                         {"quiet", no_argument, NULL, QUIET},
                                         {"help", no_argument, NULL, HELP},
@@ -137,6 +140,11 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
         break;
       case STRICT:
         options->strict = true;
+        break;
+      case TRACE:
+        options->trace = optarg;
+        if (access(optarg, W_OK | X_OK) != 0)
+          result = bad(strerror(errno), optarg);
         break;
       case LOG:
         options->log = fopen(optarg, "ae");

@@ -100,7 +100,7 @@ daedalus_v3d_outcome daedalus_v3d_machine_run(daedalus_v3d_machine *machine,
     daedalus_v3d_end_job(machine, DAEDALUS_V3D_BAD_JOB, "the job makes no sense: %s", reason);
     return report->outcome;
   }
-  if (!daedalus_v3d_timing_begin(machine, job->timed)) {
+  if (!daedalus_v3d_timing_begin(machine, job)) {
     daedalus_v3d_end_job(machine, DAEDALUS_V3D_NO_MEMORY,
                          "there is no memory for the timing model");
     return report->outcome;

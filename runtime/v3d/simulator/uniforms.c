@@ -20,7 +20,7 @@ static bool read_word(v3d_thread *thread, const v3d_op *op, uint32_t address, ui
   }
   machine->report->counts.uniforms++;
   if (machine->timing)
-    daedalus_v3d_time_uniform(thread, address);
+    daedalus_v3d_time_uniform(thread, op, address, *value);
   if (stale && machine->strict) {
     machine->report->rule = DAEDALUS_V3D_RULE_STALE_UNIFORM;
     daedalus_v3d_fault_at(thread, op, DAEDALUS_V3D_BROKEN_RULE, 0, address,

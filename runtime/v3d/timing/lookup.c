@@ -156,11 +156,12 @@ void daedalus_v3d_time_lookup(v3d_thread *thread, const v3d_lookup *lookup, unsi
   uint32_t lines[MOST_LINES];
   wait_for_room(qpu, n_data + 1);
   const uint64_t start = later(qpu->time, slice->tmu_free);
-  const uint64_t busy = (uint64_t)lanes * lookup->words * profile->tmu_word_clocks;
+  const unsigned n = lines_of(lookup, lines);
+  const uint64_t busy = later((uint64_t)lanes * lookup->words * profile->tmu_word_clocks,
+                              (uint64_t)n * profile->tmu_line_clocks);
   add_request(qpu, n_data + 1, start);
   slice->tmu_free = start + (busy ? busy : 1);
   timing->times.tmu_busy += slice->tmu_free - start;
-  const unsigned n = lines_of(lookup, lines);
   const bool is_atomic = lookup->operation != V3D_LOOKUP_REGULAR && asked;
   if (n_data && !is_atomic) {
     write_lines(thread, lines, n, slice->tmu_free);
@@ -180,8 +181,11 @@ void daedalus_v3d_time_lookup(v3d_thread *thread, const v3d_lookup *lookup, unsi
         slice->last_result + profile->tmu_hit_clocks;
 }
 
-void daedalus_v3d_time_uniform(v3d_thread *thread, uint32_t address) {
+void daedalus_v3d_time_uniform(v3d_thread *thread, const v3d_op *op, uint32_t address,
+                               uint32_t value) {
   v3d_timing *timing = thread->machine->timing;
+  if (timing->trace)
+    daedalus_v3d_trace_read(timing->trace, op, address, value);
   v3d_qpu_time *qpu = daedalus_v3d_qpu_of(thread);
   v3d_slice_time *slice = daedalus_v3d_slice_of(thread);
   bool hit, evicted;

@@ -63,13 +63,48 @@ static bool prepare(v3d_thread *thread, v3d_qpu_time *qpu, const v3d_op *op) {
   return true;
 }
 
+/* What the trace says of op, since the QPU's stalls were as they are in *before. */
+static void trace_op(daedalus_v3d_trace *trace, const v3d_op *op, const v3d_qpu_time *before,
+                     const v3d_qpu_time *qpu, bool has_run) {
+  daedalus_v3d_trace_line *line = daedalus_v3d_trace_line_of(trace, op->address);
+  if (!line)
+    return;
+  line->word = op->word;
+  line->executed += has_run;
+  line->stall_tmu += qpu->stall_tmu - before->stall_tmu;
+  line->stall_uniforms += qpu->stall_uniforms - before->stall_uniforms;
+  line->stall_sfu += qpu->stall_sfu - before->stall_sfu;
+}
+
+/* One instruction, traced. */
+static unsigned run_traced(v3d_thread *thread, v3d_qpu_time *qpu, v3d_op *op) {
+  const v3d_qpu_time before = *qpu;
+  unsigned event = V3D_EVENT_YIELD;
+  if (!(op->timing | qpu->sfu_pending) || prepare(thread, qpu, op)) {
+    event = thread->machine->strict ? daedalus_v3d_check_rules(thread, op) : 0;
+    if (!event)
+      event = op->run(thread, op);
+  }
+  if (!(event & V3D_EVENT_CHUNK))
+    trace_op(thread->machine->timing->trace, op, &before, qpu, !(event & V3D_EVENT_YIELD));
+  return event;
+}
+
 unsigned daedalus_v3d_run_some_timed(v3d_thread *thread, v3d_op **next, uint64_t *left) {
   v3d_qpu_time *qpu = daedalus_v3d_qpu_of(thread);
-  const bool strict = thread->machine->strict;
+  const bool strict = thread->machine->strict, traced = thread->machine->timing->trace;
   v3d_op *op = *next;
   uint64_t n = *left;
   unsigned event;
   do {
+    if (traced) {
+      event = run_traced(thread, qpu, op);
+      if (event & V3D_EVENT_YIELD)
+        break;
+      qpu->time += SLOT;
+      op++;
+      continue;
+    }
     if ((op->timing | qpu->sfu_pending) && !prepare(thread, qpu, op)) {
       event = V3D_EVENT_YIELD;
       break;
@@ -106,8 +141,8 @@ static v3d_timing *create(struct daedalus_v3d_machine *machine) {
   return NULL;
 }
 
-bool daedalus_v3d_timing_begin(struct daedalus_v3d_machine *machine, bool timed) {
-  if (!timed)
+bool daedalus_v3d_timing_begin(struct daedalus_v3d_machine *machine, const daedalus_v3d_job *job) {
+  if (!job->timed && !job->trace)
     return true;
   if (!machine->timing_state && !(machine->timing_state = create(machine)))
     return false;
@@ -123,9 +158,13 @@ bool daedalus_v3d_timing_begin(struct daedalus_v3d_machine *machine, bool timed)
   }
   daedalus_v3d_cache_clear(&timing->l2t);
   timing->bound = 0;
+  timing->trace = job->trace;
   timing->synced = false;
   timing->l2t_free = timing->memory_free = timing->dispatcher_free = timing->last_write = 0;
-  return true;
+  if (!job->trace || daedalus_v3d_trace_begin(machine, job->trace))
+    return true;
+  machine->timing = NULL;
+  return false;
 }
 
 void daedalus_v3d_timing_end(struct daedalus_v3d_machine *machine) {

@@ -9,6 +9,8 @@
 #ifndef DAEDALUS_V3D_TIMING_MODEL_H
 #define DAEDALUS_V3D_TIMING_MODEL_H
 
+#include <daedalus/v3d/trace.h>
+
 #include "simulator/engine.h"
 #include "timing/cache.h"
 
@@ -71,7 +73,8 @@ typedef struct v3d_timing {
   uint64_t last_write;  /**< when the last write has arrived. */
   uint64_t memory_line; /**< what a line costs, in V3D_CLOCK_PARTS. */
   uint64_t memory_clocks;
-  daedalus_v3d_times times; /**< what is counted as it happens. */
+  daedalus_v3d_times times;  /**< what is counted as it happens. */
+  daedalus_v3d_trace *trace; /**< of the job; NULL: none. */
 } v3d_timing;
 
 static inline v3d_thread_time *daedalus_v3d_time_of(const v3d_thread *thread) {
@@ -93,7 +96,7 @@ static inline v3d_slice_time *daedalus_v3d_slice_of(const v3d_thread *thread) {
 uint8_t daedalus_v3d_timing_of(const daedalus_v3d_effects *effects);
 
 /** A job begins; machine->timing is set where it is timed. False: no memory. */
-bool daedalus_v3d_timing_begin(struct daedalus_v3d_machine *machine, bool timed);
+bool daedalus_v3d_timing_begin(struct daedalus_v3d_machine *machine, const daedalus_v3d_job *job);
 
 /** The job has ended: the times of the report. */
 void daedalus_v3d_timing_end(struct daedalus_v3d_machine *machine);
@@ -110,7 +113,20 @@ void daedalus_v3d_time_lookup(v3d_thread *thread, const struct v3d_lookup *looku
                               unsigned n_results);
 
 /** A word was read from a uniform stream. */
-void daedalus_v3d_time_uniform(v3d_thread *thread, uint32_t address);
+void daedalus_v3d_time_uniform(v3d_thread *thread, const v3d_op *op, uint32_t address,
+                               uint32_t value);
+
+/* trace.c */
+
+/** Makes room in *trace for the job that begins. False: no memory. */
+bool daedalus_v3d_trace_begin(struct daedalus_v3d_machine *machine, daedalus_v3d_trace *trace);
+
+/** The line of the instruction at address; NULL when it lies in another buffer. */
+daedalus_v3d_trace_line *daedalus_v3d_trace_line_of(daedalus_v3d_trace *trace, uint32_t address);
+
+/** op has read value at address. */
+void daedalus_v3d_trace_read(daedalus_v3d_trace *trace, const v3d_op *op, uint32_t address,
+                             uint32_t value);
 
 /* schedule.c */
 

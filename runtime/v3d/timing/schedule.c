@@ -84,6 +84,17 @@ static unsigned choose_qpu(v3d_timing *timing) {
   return chosen;
 }
 
+/* The QPU had nothing to run for that many clocks until thread could go on. */
+static void count_waiting(v3d_timing *timing, const v3d_thread *thread, uint64_t clocks) {
+  daedalus_v3d_qpu_of(thread)->waiting += clocks;
+  if (!timing->trace)
+    return;
+  const uint32_t pc = thread->next ? thread->next->address : timing->machine->dispatch.code;
+  daedalus_v3d_trace_line *line = daedalus_v3d_trace_line_of(timing->trace, pc);
+  if (line)
+    line->waiting += clocks;
+}
+
 /* The QPU's next thread: in turn, of those that can go on when the first one can. */
 static v3d_thread *choose_thread(v3d_timing *timing, unsigned number) {
   v3d_qpu_time *qpu = &timing->qpus[number];
@@ -97,7 +108,8 @@ static v3d_thread *choose_thread(v3d_timing *timing, unsigned number) {
     if (thread->status != V3D_READY || daedalus_v3d_time_of(thread)->ready_at > qpu->due)
       continue;
     qpu->last = which;
-    qpu->waiting += has_batch ? qpu->due - qpu->time : 0;
+    if (has_batch)
+      count_waiting(timing, thread, qpu->due - qpu->time);
     qpu->time = qpu->due;
     return thread;
   }

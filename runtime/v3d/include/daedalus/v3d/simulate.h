@@ -30,13 +30,17 @@ typedef struct daedalus_v3d_buffer {
   void *data;    /**< borrowed while the job runs. */
 } daedalus_v3d_buffer;
 
+/** What a job did, instruction by instruction: daedalus/v3d/trace.h. */
+typedef struct daedalus_v3d_trace daedalus_v3d_trace;
+
 /** Registers of a dispatch: the words that are written to the compute shader dispatcher. */
 typedef struct daedalus_v3d_job {
   uint32_t cfg[7];
   const daedalus_v3d_buffer *buffers; /**< sorted by address, disjoint. */
   size_t n_buffers;
-  bool strict; /**< raise broken rules (daedalus/v3d/rules.h), all of them. */
-  bool timed;  /**< fill in the report's times. */
+  bool strict;               /**< raise broken rules (daedalus/v3d/rules.h), all of them. */
+  bool timed;                /**< fill in the report's times. */
+  daedalus_v3d_trace *trace; /**< to be filled in; then the job is timed. NULL: none. */
 } daedalus_v3d_job;
 
 typedef enum daedalus_v3d_outcome {
