@@ -87,19 +87,107 @@ static double make_nothing(work *w, const uint32_t *p) {
   return 1e3; /* us */
 }
 
+enum { BLOCKS = 8192, BLOCKS_A_ROW = 128, PLACES = 0x00300000, IDCT_BYTES = 0x00600000 };
+
+/* Blocks in the order of a picture. */
+static void fill_places(void *memory) {
+  uint32_t *places = (uint32_t *)((char *)memory + PLACES);
+  for (uint32_t i = 0; i < BLOCKS; i++)
+    places[i] = i / BLOCKS_A_ROW * 64 * BLOCKS_A_ROW + i % BLOCKS_A_ROW * 8;
+}
+
+/* parameters: 0 64, 1 256, 2 the chain; blocks of a workgroup; its size. Blocks. */
+static double make_idct(work *w, const uint32_t *p) {
+  static const char *const programs[] = {"idct8_64", "idct8_256", "idct8_chain"};
+  w->program = programs[p[0]];
+  w->groups = BLOCKS / p[1];
+  w->group_size = p[2];
+  w->groups_per_supergroup = 1;
+  w->bytes = IDCT_BYTES;
+  w->fill = fill_places;
+  return BLOCKS;
+}
+
 const figure figures[] = {
-    {"copy, vec4, 16 MiB", "GB/s", 5.59, CALIBRATED, 0, make_copy, {12, VECTOR_STEP, 5461}, false},
-    {"GEMV s8 2048x32000", "GB/s", 3.6, CALIBRATED, 0, make_gemv, {12, 2048, 32000}, false},
-    {"GEMM f32 1024^3", "GFLOP/s", 21.38, CALIBRATED, 0, make_gemm_f32, {1024, 1024, 256}, false},
-    {"one workgroup, no operation", "us", 55.6, CALIBRATED, 1000, make_nothing, {0}, true},
-    {"minimum of two, vec4", "GB/s", 11.5, LEFT_OUT, 0, make_minimum, {12, 5461}, false},
-    {"copy, a word a lane", "GB/s", 3.29, LEFT_OUT, 0, make_copy, {12, SCALAR_STEP, 21845}, false},
-    {"GEMV s8 3072x128000", "GB/s", 3.2, LEFT_OUT, 0, make_gemv, {12, 3072, 32000}, false},
-    {"GEMM f32 16x512x32000", "GFLOP/s", 21.7, LEFT_OUT, 0, make_gemm_f32, {16, 512, 16000}, false},
-    {"GEMM s8 256x2048x32000", "GOP/s", 85, LEFT_OUT, 0, make_gemm_s8, {256, 2048, 1600}, false},
-    {"GEMM s8 16x4096x128000", "GOP/s", 83, LEFT_OUT, 0, make_gemm_s8, {16, 4096, 8000}, false},
-    {"scopy, 1 thread", "GB/s", 1.69, LEFT_OUT, 0, make_copy, {1, VECTOR_STEP, 24576}, false},
-    {"scopy, 12 threads", "GB/s", 4.142, LEFT_OUT, 0, make_copy, {12, VECTOR_STEP, 8192}, false},
+    {"copy, vec4, 16 MiB",
+     "GB/s",
+     5.59,
+     CALIBRATED,
+     0,
+     make_copy,
+     {12, VECTOR_STEP, 5461},
+     false,
+     false},
+    {"GEMV s8 2048x32000", "GB/s", 3.6, CALIBRATED, 0, make_gemv, {12, 2048, 32000}, false, false},
+    {"GEMM f32 1024^3",
+     "GFLOP/s",
+     21.38,
+     CALIBRATED,
+     0,
+     make_gemm_f32,
+     {1024, 1024, 256},
+     false,
+     false},
+    {"one workgroup, no operation", "us", 55.6, CALIBRATED, 1000, make_nothing, {0}, true, true},
+    {"idct8, workgroups of 64", "ns", 258, CALIBRATED, 1000, make_idct, {0, 8, 64}, true, false},
+    {"idct8, workgroups of 256", "ns", 129, LEFT_OUT, 1000, make_idct, {1, 32, 256}, true, false},
+    {"idct8, one block a subgroup", "ns", 533, LEFT_OUT, 1000, make_idct, {2, 4, 64}, true, false},
+    {"minimum of two, vec4", "GB/s", 11.5, LEFT_OUT, 0, make_minimum, {12, 5461}, false, false},
+    {"copy, a word a lane",
+     "GB/s",
+     3.29,
+     LEFT_OUT,
+     0,
+     make_copy,
+     {12, SCALAR_STEP, 21845},
+     false,
+     false},
+    {"GEMV s8 3072x128000", "GB/s", 3.2, LEFT_OUT, 0, make_gemv, {12, 3072, 32000}, false, false},
+    {"GEMM f32 16x512x32000",
+     "GFLOP/s",
+     21.7,
+     LEFT_OUT,
+     0,
+     make_gemm_f32,
+     {16, 512, 16000},
+     false,
+     false},
+    {"GEMM s8 256x2048x32000",
+     "GOP/s",
+     85,
+     LEFT_OUT,
+     0,
+     make_gemm_s8,
+     {256, 2048, 1600},
+     false,
+     false},
+    {"GEMM s8 16x4096x128000",
+     "GOP/s",
+     83,
+     LEFT_OUT,
+     0,
+     make_gemm_s8,
+     {16, 4096, 8000},
+     false,
+     false},
+    {"scopy, 1 thread",
+     "GB/s",
+     1.69,
+     LEFT_OUT,
+     0,
+     make_copy,
+     {1, VECTOR_STEP, 24576},
+     false,
+     false},
+    {"scopy, 12 threads",
+     "GB/s",
+     4.142,
+     LEFT_OUT,
+     0,
+     make_copy,
+     {12, VECTOR_STEP, 8192},
+     false,
+     false},
 };
 
 const unsigned n_figures = sizeof figures / sizeof figures[0];

@@ -11,8 +11,8 @@ typedef struct work {
   uint32_t uniforms[16];
   unsigned n_uniforms;
   unsigned groups, group_size, groups_per_supergroup;
-  bool four_threads;
-  size_t bytes; /**< of the work buffer. */
+  size_t bytes;               /**< of the work buffer. */
+  void (*fill)(void *memory); /**< NULL: it is zero. */
 } work;
 
 enum { WORK_ADDRESS = 0x10000000 };
@@ -36,7 +36,8 @@ typedef struct figure {
   /** Fills in *w. Returns how many units the work has at one a nanosecond; 0: see is_time. */
   double (*make)(work *w, const uint32_t *parameters);
   uint32_t parameters[4];
-  bool is_time; /**< make() returns by how much nanoseconds are divided. */
+  bool is_time;  /**< make() returns by how much nanoseconds are divided. */
+  bool launched; /**< what the kernel adds counts too. */
 } figure;
 
 extern const figure figures[];

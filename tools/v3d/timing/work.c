@@ -49,7 +49,7 @@ static void fill_cfg(const work *w, uint32_t cfg[7]) {
   cfg[1] = cfg[2] = 1u << 16;
   cfg[3] = (size & 0xff) | (per & 0xf) << 8 | (batches - 1) << 12;
   cfg[4] = w->groups / per * batches + (rest * size + 15) / 16;
-  cfg[5] = CODE_ADDRESS | (w->four_threads ? 1u : 0);
+  cfg[5] = CODE_ADDRESS;
   cfg[6] = UNIFORM_ADDRESS;
 }
 
@@ -63,6 +63,8 @@ bool run_work(const work *w, const char *folder, const daedalus_v3d_profile *pro
   void *memory = calloc(1, w->bytes + 64);
   daedalus_v3d_machine *machine = daedalus_v3d_machine_create(profile);
   bool good = memory && machine;
+  if (good && w->fill)
+    w->fill(memory);
   if (good) {
     /* A dump of Mesa brings its own uniforms. */
     const bool own = program.n_uniforms > 0;

@@ -25,19 +25,19 @@ extern "C" {
   X(sfu_result_slots, 2, 1, 16, "slots until an SFU-class result can be read")                 \
   X(sfu_issue_slots, 1, 1, 16, "slots from one SFU-class operation to the next of a QPU")      \
   X(tmu_word_clocks, 1, 1, 64, "clocks a TMU takes for a word of a lane")                      \
-  X(tmu_line_clocks, 1, 1, 64, "clocks a TMU takes for a line, where words take less")         \
-  X(tmu_hit_clocks, 80, 0, 10000, "from a TMU's cache to the QPU")                             \
+  X(tmu_line_clocks, 8, 1, 64, "clocks a TMU takes for a line, where words take less")         \
+  X(tmu_hit_clocks, 70, 0, 10000, "from a TMU's cache to the QPU")                             \
   X(tmu_cache_bytes, 8192, 0, 1 << 24, "cache of a slice's TMU; 0: none")                      \
-  X(l2t_clocks, 70, 0, 10000, "from the L2T cache to a slice")                                 \
+  X(l2t_clocks, 30, 0, 10000, "from the L2T cache to a slice")                                 \
   X(l2t_line_clocks, 1, 0, 64, "clocks that the L2T is busy with a line")                      \
   X(l2t_bytes, 262144, 0, 1 << 28, "L2T cache; 0: none")                                       \
-  X(memory_ns, 180, 0, 100000, "from memory to the L2T")                                       \
-  X(memory_mb_per_s, 11500, 1, 1000000, "memory bandwidth, reads and writes, in 10^6 bytes/s") \
+  X(memory_ns, 80, 0, 100000, "from memory to the L2T")                                        \
+  X(memory_mb_per_s, 11200, 1, 1000000, "memory bandwidth, reads and writes, in 10^6 bytes/s") \
   X(uniform_cache_bytes, 4096, 0, 1 << 24, "cache of a slice's uniforms; 0: none")             \
   X(barrier_clocks, 16, 0, 10000, "from the last batch at a barrier until all go on")          \
   X(batch_clocks, 16, 0, 100000, "from one batch that is started to the next")                 \
   X(supergroup_clocks, 0, 0, 1000000, "more, for the first batch of a supergroup")             \
-  X(supergroups_in_flight, 64, 1, 64, "supergroups that run at once")                          \
+  X(supergroups_in_flight, 2, 1, 64, "supergroups that run at once")                           \
   X(job_ns, 32900, 0, 1000000000, "what the kernel and the queue add to a dispatch")           \
   X(submit_ns, 22700, 0, 1000000000, "what the kernel adds to a submission")
 
@@ -53,7 +53,7 @@ extern "C" {
   X(l2t_clocks, 40, 200)                 \
   X(l2t_line_clocks, 1, 4)               \
   X(l2t_bytes, 65536, 1 << 20)           \
-  X(memory_ns, 100, 400)                 \
+  X(memory_ns, 60, 150)                  \
   X(memory_mb_per_s, 8000, 17000)        \
   X(uniform_cache_bytes, 1024, 16384)    \
   X(barrier_clocks, 4, 200)              \
