@@ -50,7 +50,7 @@ extern "C" {
   X(tmu_line_clocks, 1, 8)               \
   X(tmu_hit_clocks, 40, 200)             \
   X(tmu_cache_bytes, 4096, 32768)        \
-  X(l2t_clocks, 40, 200)                 \
+  X(l2t_clocks, 20, 200)                 \
   X(l2t_line_clocks, 1, 4)               \
   X(l2t_bytes, 65536, 1 << 20)           \
   X(memory_ns, 60, 150)                  \
