@@ -88,11 +88,13 @@ def build_library(
     clang: bool = False,
     targets: Sequence[str] = ("daedalus",),
     options: Sequence[str] = (),
+    folder: str = "",
 ) -> Path:
     """Configures and builds CMake targets; returns the build folder, which holds the libraries.
 
     With `clang`, which is for "aarch64", that compiler takes gcc's place, in a folder of its own.
-    `options` are further arguments for cmake, such as "-DDAEDALUS_ALLOW_UNVERIFIED=ON".
+    `options` are further arguments for cmake, such as "-DDAEDALUS_ALLOW_UNVERIFIED=ON"; those that
+    another build must not find set take a `folder` of build/ of their own.
     """
     if arch not in ARCHITECTURES:
         raise UserError(f"unknown architecture {arch}", f"one of {', '.join(ARCHITECTURES)}")
@@ -100,7 +102,8 @@ def build_library(
     tool("ninja")
     if is_arm() and arch == "aarch64":
         arch = "host"
-    folder = build_dir() / (arch + ("-sanitize" if sanitize else "") + ("-clang" if clang else ""))
+    name = arch + ("-sanitize" if sanitize else "") + ("-clang" if clang else "")
+    place = build_dir() / (folder or name)
     # CMake keeps what an earlier call set; of two equal settings the later one, an option's, holds.
     settings = ["-DCMAKE_BUILD_TYPE=Release", "-DDAEDALUS_ALLOW_UNVERIFIED=OFF"]
     if clang:
@@ -127,14 +130,14 @@ def build_library(
         include = fetch.ensure("simde", "all") / "usr" / "include"
         settings += [f"-DDAEDALUS_SIMDE={include}", "-DDAEDALUS_HAVE_NATIVE_NEON=OFF"]
     settings.append(f"-DDAEDALUS_SANITIZE={'address,undefined' if sanitize else ''}")
-    with alone(folder):
-        say(f"building {', '.join(targets)} for {folder.name}")
-        configure: list[str | Path] = ["cmake", "-S", repo_root(), "-B", folder, "-G", "Ninja"]
+    with alone(place):
+        say(f"building {', '.join(targets)} for {place.name}")
+        configure: list[str | Path] = ["cmake", "-S", repo_root(), "-B", place, "-G", "Ninja"]
         configure += [*settings, *options]
-        run(configure, what="configuring the C build", log=folder / "configure.log")
-        build: list[str | Path] = ["cmake", "--build", folder, "-j", JOBS, "--target", *targets]
-        run(build, what="building C", log=folder / "build.log")
-    return folder
+        run(configure, what="configuring the C build", log=place / "configure.log")
+        build: list[str | Path] = ["cmake", "--build", place, "-j", JOBS, "--target", *targets]
+        run(build, what="building C", log=place / "build.log")
+    return place
 
 
 def library_includes() -> list[Path]:

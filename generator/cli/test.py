@@ -87,13 +87,18 @@ def _check() -> Iterator[Step]:
     yield _verb("check", "--sanitize", "--items", "2000", "--seed", "2")
 
 
+def _fuzz() -> Iterator[Step]:
+    yield _verb("fuzz")
+    yield _verb("v3d", "fuzz", "--seconds", "5")
+
+
 LAYERS: dict[str, tuple[str, Callable[[], Iterator[Step]]]] = {
     "lint": ("format and types of all sources", _lint),
     "unit": ("language, generator, goldens", _unit),
     "c": ("the runtime, with sanitizers and on arm64", _c),
     "consumers": ("projects that use the installed library", _consumers),
     "check": ("every variant against the interpreter", _check),
-    "fuzz": ("random programs", lambda: iter([_verb("fuzz")])),
+    "fuzz": ("random programs", _fuzz),
     "oracle": ("the interpreter against FFmpeg", lambda: iter([_verb("oracle")])),
     "count": ("executed instructions beside hand-written ones", lambda: iter([_verb("count")])),
     "stream": ("real video, frame by frame", lambda: iter([_verb("stream")])),

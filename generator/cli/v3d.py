@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from daedalus.generator.cli import v3d_corpus
+from daedalus.generator.cli import v3d_bench, v3d_corpus, v3d_fuzz
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.v3d import tools
 
@@ -45,7 +45,9 @@ _pass_on("check", "Validates a program: whether it keeps the rules of docs/v3d-r
 _pass_on("exec", "Runs a program on the simulator, with buffers from files.")
 
 
+command.add_command(v3d_bench.command)
 command.add_command(v3d_corpus.command)
+command.add_command(v3d_fuzz.command)
 
 
 _PROFILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -66,7 +68,8 @@ def run(profile: Path | None, strict: bool, argv: tuple[str, ...]) -> None:
     Vulkan device.  A program for this machine gets the v3dv that `setup --v3dv --native` built; one
     for arm64 runs under qemu with Debian's own.  Its exit status is this command's.
     """  # fmt: skip
-    with progress():
+    # Standard error is the program's, where nobody watches it.
+    with progress(quiet=not sys.stderr.isatty()):
         words, environment = tools.on_device(argv, profile=profile, strict=strict)
     _become(words, environment)
 

@@ -61,10 +61,16 @@ def on_device(
     profile: Path | None = None,
     strict: bool = False,
     trace: Path | None = None,
+    jobs: Path | None = None,
 ) -> tuple[list[str], dict[str, str]]:
-    """What to run, and with which additions to the environment, for argv to have the device."""
+    """What to run, and with which additions to the environment, for argv to have the device.
+
+    jobs  a file to which it appends a line of JSON for each job
+    """
     found = shutil.which(argv[0])
     if found is None:
+        if Path(argv[0]).exists():
+            raise UserError(f"{argv[0]} is not executable", "name a program, or make it one")
         raise UserError(f"there is no program {argv[0]}", "name a file, or a program of the PATH")
     machine = machine_of(Path(found))
     foreign = machine == "aarch64" and not native.is_arm()
@@ -77,6 +83,8 @@ def on_device(
         words.append("--strict")
     if trace is not None:
         words += ["--trace", str(trace)]
+    if jobs is not None:
+        words += ["--jobs", str(jobs)]
     words += ["--preload", str(preload("aarch64" if foreign else "host"))]
     environment = {}
     if foreign:

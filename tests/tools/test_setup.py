@@ -88,6 +88,17 @@ def test_only_who_draws_needs_graphviz(tmp_path: Path) -> None:
     assert done.stdout.strip().endswith("--svg x.svg"), done.stderr
 
 
+def test_only_who_fuzzes_needs_its_packages(tmp_path: Path) -> None:
+    set_up_copy(tmp_path, {"v3d"})
+    done = launch(tmp_path, "--no-setup", "v3d", "asm", "fuzz")
+    assert done.stdout.strip().endswith("main v3d asm fuzz"), done.stderr
+    done = launch(tmp_path, "--no-setup", "v3d", "fuzz", "--seconds=1")
+    assert done.returncode == EXIT_MISSING and "libclang-rt-19-dev" in done.stderr
+    set_up_copy(tmp_path, {"v3d", "v3d fuzz"})
+    done = launch(tmp_path, "--no-setup", "v3d", "fuzz", "--seconds=1")
+    assert done.stdout.strip().endswith("main v3d fuzz --seconds=1"), done.stderr
+
+
 def test_what_a_verb_itself_needs_is_asked_for_without_options(tmp_path: Path) -> None:
     set_up_copy(tmp_path, {"gen"})
     done = launch(tmp_path, "--no-setup", "explain", "h264_idct4")

@@ -4,13 +4,28 @@
 import json
 import shutil
 import subprocess
+import warnings
 from pathlib import Path
 
 import pytest
 
 from daedalus.generator import fetch
-from daedalus.generator.cli.common import EXIT_MISSING, UserError
+from daedalus.generator.cli.common import EXIT_MISSING, UserError, repo_root
 from daedalus.generator.v3d import driver, vkrun
+
+
+def test_the_device_speaks_the_drivers_language(tmp_path: Path) -> None:
+    """abi.h against the kernel's headers that Mesa is built with: newer than many a system's."""
+    if not fetch.fetched("mesa", fetch.SOURCE):
+        warnings.warn("abi.h is not compared: setup --v3dv --native", stacklevel=2)
+        pytest.skip("Mesa's source is not there: ./daedalus setup --v3dv --native")
+    headers = fetch.ensure("mesa", fetch.SOURCE) / "mesa" / "include" / "drm-uapi"
+    (tmp_path / "drm").symlink_to(headers)
+    subprocess.run(
+        ["gcc", "-std=c11", "-D_GNU_SOURCE", "-fsyntax-only", "-isystem", tmp_path,
+         "-I", repo_root() / "runtime/v3d/device", repo_root() / "tests/c/v3d/device/test_abi.c"],
+        check=True,
+    )  # fmt: skip
 
 
 def test_the_sysroot_is_whole() -> None:

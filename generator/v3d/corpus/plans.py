@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Compiles programs to SPIR-V and writes them as cases of vkrun's plans."""
 
-import shutil
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from daedalus.generator import native
-from daedalus.generator.cli.common import EXIT_MISSING, UserError, run
+from daedalus.generator.v3d import shaders
 from daedalus.generator.v3d.corpus.commands import Commands
-from daedalus.generator.v3d.corpus.model import Kernel, Program
+from daedalus.generator.v3d.corpus.model import Program
 
 
 def materialise(programs: Iterable[Program | Commands], folder: Path) -> dict[str, str]:
@@ -17,37 +16,16 @@ def materialise(programs: Iterable[Program | Commands], folder: Path) -> dict[st
 
     A shader that is there already is not compiled again.
     """
-    for tool in ("glslangValidator", "spirv-val"):
-        if shutil.which(tool) is None:
-            raise UserError(
-                f"{tool} is not installed",
-                "apt-get install glslang-tools spirv-tools, or ./daedalus setup",
-                EXIT_MISSING,
-            )
+    shaders.need_compiler()
     folder.mkdir(parents=True, exist_ok=True)
     everything = list(programs)
-    shaders = [(k, folder / f"{p.name}.{i}") for p in everything for i, k in enumerate(p.kernels)]
+    kernels = [(k, folder / f"{p.name}.{i}") for p in everything for i, k in enumerate(p.kernels)]
     with ThreadPoolExecutor(int(native.JOBS)) as pool:
-        list(pool.map(lambda s: _compile(*s), shaders))
+        list(pool.map(lambda k: shaders.compile_glsl(k[0].glsl, k[1]), kernels))
     for p in everything:
         for i in p.inputs if isinstance(p, Program) else ():
             (folder / f"{p.name}.{i.name}.bin").write_bytes(i.data)
     return {p.name: case(p) for p in everything}
-
-
-def _compile(kernel: Kernel, base: Path) -> None:
-    source, target = base.with_name(base.name + ".comp"), base.with_name(base.name + ".spv")
-    if target.is_file() and source.is_file() and source.read_text() == kernel.glsl:
-        return
-    target.unlink(missing_ok=True)
-    source.write_text(kernel.glsl)
-    fresh = base.with_name(base.name + ".new")
-    run(
-        ["glslangValidator", "-V", "--target-env", "vulkan1.1", "-S", "comp", "-o", fresh, source],
-        what=f"compiling {source}",
-    )
-    run(["spirv-val", "--target-env", "vulkan1.1", fresh], what=f"checking what {source} became")
-    fresh.replace(target)
 
 
 def case(program: Program | Commands) -> str:

@@ -100,7 +100,8 @@ struct abi_syncobj_wait {
   int64_t timeout_ns; /* absolute, CLOCK_MONOTONIC */
   uint32_t n_handles, flags, first_signaled, pad;
 };
-enum { ABI_SYNCOBJ_WAIT_ALL = 1, ABI_SYNCOBJ_WAIT_FOR_SUBMIT = 2 };
+/* With the deadline comes a member behind pad, when the result is wanted: a hint. */
+enum { ABI_SYNCOBJ_WAIT_ALL = 1, ABI_SYNCOBJ_WAIT_FOR_SUBMIT = 2, ABI_SYNCOBJ_WAIT_DEADLINE = 8 };
 
 struct abi_syncobj_array {
   uint64_t handles;

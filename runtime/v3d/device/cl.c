@@ -179,6 +179,10 @@ static int store(struct walk *walk, const struct surface *to, const struct surfa
       memmove(out, source + (size_t)y * from->stride, row);
       continue;
     }
+    if (y > 0 && to->stride >= row) {
+      memcpy(out, target, row);
+      continue;
+    }
     for (size_t i = 0; i < row; i++)
       out[i] = (uint8_t)(walk->clear_color >> 8 * (i % pixel));
   }
@@ -188,7 +192,8 @@ static int store(struct walk *walk, const struct surface *to, const struct surfa
 /* One packet of a list at *at, which is moved past it; NULL with a message. */
 static const uint8_t *next_packet(struct walk *walk, const uint8_t sizes[256], uint32_t *at,
                                   uint32_t end, const char *list) {
-  enum { MAX_PACKETS = 1 << 24 }; /* tile lists counted as often as they are walked */
+  /* Tile lists counted as often as they are walked. The loop of the server goes through them. */
+  enum { MAX_PACKETS = 1 << 20 };
   if (++walk->n_packets > MAX_PACKETS) {
     wrong(walk, "command list: it has more than %d packets", MAX_PACKETS);
     return NULL;
@@ -330,8 +335,8 @@ static int render_packet(struct walk *walk, const uint8_t *packet, uint32_t at) 
 
 int dev_cl_run(const struct dev_view *view, uint32_t start, uint32_t end, bool execute,
                uint64_t *moves, char *message, size_t message_size) {
-  /* More is taken for a mistake: it would keep the queue for a minute. */
-  const uint64_t most = UINT64_C(64) << 30;
+  /* Twice the address space. More is taken for a mistake: it would keep the queue for long. */
+  const uint64_t most = UINT64_C(8) << 30;
   struct walk walk = {
       .view = view, .execute = execute, .message = message, .message_size = message_size};
   int result = 0;

@@ -45,22 +45,24 @@ int dev_ioctl_get_cap(struct dev_call *call) {
 int dev_ioctl_get_param(struct dev_call *call) {
   struct abi_get_param *param = (struct abi_get_param *)call->arg;
   const daedalus_v3d_profile *profile = &call->device->profile;
+  /* Drivers count QPUs by this word to size what threads spill to: the board's own counts. */
+  const uint32_t counts = profile->slices << 4 | profile->qpus_per_slice << 8;
   /* By number. A word 0 is one that no public source states. */
   const uint64_t values[] = {
-      0,                     /* UIFCFG */
-      0,                     /* HUB_IDENT1 */
-      0,                     /* HUB_IDENT2 */
-      profile->hub_ident3,   /* HUB_IDENT3 */
-      profile->core0_ident0, /* CORE0_IDENT0 */
-      profile->core0_ident1, /* CORE0_IDENT1 */
-      0,                     /* CORE0_IDENT2 */
-      1,                     /* SUPPORTS_TFU: drivers insist, jobs are refused */
-      1,                     /* SUPPORTS_CSD */
-      1,                     /* SUPPORTS_CACHE_FLUSH */
-      0,                     /* SUPPORTS_PERFMON */
-      1,                     /* SUPPORTS_MULTISYNC_EXT */
-      1,                     /* SUPPORTS_CPU_QUEUE */
-      0,                     /* MAX_PERF_COUNTERS */
+      0,                                                   /* UIFCFG */
+      0,                                                   /* HUB_IDENT1 */
+      0,                                                   /* HUB_IDENT2 */
+      profile->hub_ident3,                                 /* HUB_IDENT3 */
+      profile->core0_ident0,                               /* CORE0_IDENT0 */
+      (profile->core0_ident1 & ~UINT32_C(0xff0)) | counts, /* CORE0_IDENT1 */
+      0,                                                   /* CORE0_IDENT2 */
+      1, /* SUPPORTS_TFU: drivers insist, jobs are refused */
+      1, /* SUPPORTS_CSD */
+      1, /* SUPPORTS_CACHE_FLUSH */
+      0, /* SUPPORTS_PERFMON */
+      1, /* SUPPORTS_MULTISYNC_EXT */
+      1, /* SUPPORTS_CPU_QUEUE */
+      0, /* MAX_PERF_COUNTERS */
   };
   if (param->pad != 0 || param->param >= sizeof values / sizeof *values)
     return -EINVAL;

@@ -24,7 +24,6 @@
 struct dev_fence {
   unsigned refs;
   bool signaled;
-  int error; /* 0 or the negative errno of the job */
 };
 
 struct dev_fence *dev_fence_create(bool signaled); /* NULL: no memory */
@@ -122,6 +121,8 @@ struct dev_job {
   struct dev_cpu_work cpu;
   bool skip;  /* there is nothing to run: an indirect dispatch of no groups */
   int result; /* of the run */
+  daedalus_v3d_counts counts;
+  uint64_t wall_ns, cpu_ns; /* that the run took */
   char message[1024];
 };
 
@@ -148,7 +149,7 @@ struct dev_queue {
 };
 
 int dev_queues_start(struct dev_device *device);
-/* Lets running jobs end and drops the others. */
+/* Stops the running jobs, which are reported if that failed them, and drops the others. */
 void dev_queues_stop(struct dev_device *device);
 /* Takes back finished jobs and starts those that can run now. */
 void dev_queues_progress(struct dev_device *device);
@@ -195,6 +196,7 @@ struct dev_device {
   struct dev_wait *waits;
   uint64_t serial; /* of submissions */
   FILE *log;       /* or NULL */
+  FILE *jobs;      /* a line for each job that ended, or NULL */
   bool strict;     /* jobs are checked against all rules */
   bool quiet;      /* reports go to the log alone */
   uint64_t n_failed, n_refused, n_jobs;

@@ -9,9 +9,16 @@ typedef struct daedalus_v3d_executor {
   void *self; /**< borrowed; passed to run_csd. */
   /**
    * Runs *job to its end. Returns 0, or a negative errno with a text of what went wrong in
-   * message. Called from one thread, not the one that made the executor; may take long.
+   * message; *counts is 0 and may say what the job did. Called from one thread, not the one that
+   * made the executor; may take long.
    */
-  int (*run_csd)(void *self, const daedalus_v3d_job *job, char *message, size_t message_size);
+  int (*run_csd)(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts *counts,
+                 char *message, size_t message_size);
+  /**
+   * Ends the job that runs soon, and later ones at once, with -ECANCELED. Called from another
+   * thread than run_csd. NULL: jobs are short.
+   */
+  void (*stop)(void *self);
   void (*destroy)(void *self); /**< or NULL. */
 } daedalus_v3d_executor;
 

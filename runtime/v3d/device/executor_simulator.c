@@ -42,24 +42,33 @@ static daedalus_v3d_outcome run_traced(struct simulator *s, const daedalus_v3d_j
   return report->outcome;
 }
 
-static int run_csd(void *self, const daedalus_v3d_job *job, char *message, size_t message_size) {
+static int run_csd(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts *counts,
+                   char *message, size_t message_size) {
   struct simulator *s = self;
   daedalus_v3d_report report;
-  switch (s->folder != NULL ? run_traced(s, job, &report)
-                            : daedalus_v3d_machine_run(s->machine, job, &report)) {
+  const daedalus_v3d_outcome outcome = s->folder != NULL
+                                           ? run_traced(s, job, &report)
+                                           : daedalus_v3d_machine_run(s->machine, job, &report);
+  *counts = report.counts;
+  snprintf(message, message_size, "%s", report.message);
+  switch (outcome) {
     case DAEDALUS_V3D_DONE:
       return 0;
     case DAEDALUS_V3D_ENDLESS:
     case DAEDALUS_V3D_DEADLOCK:
-      snprintf(message, message_size, "%s", report.message);
       return -ETIMEDOUT;
+    case DAEDALUS_V3D_STOPPED:
+      return -ECANCELED;
     case DAEDALUS_V3D_NO_MEMORY:
-      snprintf(message, message_size, "%s", report.message);
       return -ENOMEM;
     default:
-      snprintf(message, message_size, "%s", report.message);
       return -EFAULT;
   }
+}
+
+static void stop(void *self) {
+  struct simulator *s = self;
+  daedalus_v3d_machine_stop(s->machine);
 }
 
 static void destroy(void *self) {
@@ -79,7 +88,8 @@ static int make_simulator(const struct dev_options *options, daedalus_v3d_execut
     fprintf(stderr, "daedalus-v3d-device: no memory for the simulator\n");
     return -ENOMEM;
   }
-  *executor = (daedalus_v3d_executor){.self = s, .run_csd = run_csd, .destroy = destroy};
+  *executor =
+      (daedalus_v3d_executor){.self = s, .run_csd = run_csd, .stop = stop, .destroy = destroy};
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -114,12 +115,25 @@ static void start_program(const struct dev_options *options, const char *path,
 }
 
 static void print_summary(const struct dev_device *device) {
-  if (device->n_failed == 0 && device->n_refused == 0)
+  if (device->quiet)
     return;
-  if (!device->quiet)
-    fprintf(stderr, "daedalus-v3d-device: %llu of %llu jobs failed, %llu requests were refused\n",
-            (unsigned long long)device->n_failed, (unsigned long long)device->n_jobs,
+  if (device->n_failed != 0)
+    fprintf(stderr, "daedalus-v3d-device: %llu of %llu jobs failed\n",
+            (unsigned long long)device->n_failed, (unsigned long long)device->n_jobs);
+  if (device->n_refused != 0)
+    fprintf(stderr, "daedalus-v3d-device: requests refused: %llu\n",
             (unsigned long long)device->n_refused);
+}
+
+/* What is the server's alone, not the program's, which has been started. */
+static void prepare_to_serve(void) {
+  struct rlimit limit;
+  signal(SIGPIPE, SIG_IGN); /* reports that nobody reads are no reason to end */
+  /* As many descriptors as there may be: each thread of a client takes one. */
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
 }
 
 /* Signals are blocked and read from server->event_fd by now. */
@@ -139,6 +153,7 @@ static int serve(const struct dev_options *options, const daedalus_v3d_executor 
   server.self = &launch;
   server.on_event = on_signal;
   server.device.log = options->log;
+  server.device.jobs = options->jobs;
   server.device.quiet = options->quiet;
   server.device.strict = options->strict;
   if (result == 0 && options->program != NULL) {
@@ -150,9 +165,9 @@ static int serve(const struct dev_options *options, const daedalus_v3d_executor 
     result = launch.child < 0 ? -errno : 0;
   }
   if (result == 0) {
+    prepare_to_serve();
     what = "server";
     result = dev_server_loop(&server);
-    print_summary(&server.device);
   }
   if (result != 0) {
     fprintf(stderr, "daedalus-v3d-device: %s: %s\n", what, strerror(-result));
@@ -161,6 +176,7 @@ static int serve(const struct dev_options *options, const daedalus_v3d_executor 
     launch.status = EXIT_NO_DEVICE;
   }
   dev_server_destroy(&server);
+  print_summary(&server.device); /* with the job that was stopped just now */
   if (server.event_fd >= 0)
     close(server.event_fd);
   return launch.status;
@@ -170,6 +186,7 @@ int dev_launch(const struct dev_options *options, const daedalus_v3d_executor *e
   char directory[PATH_MAX], path[PATH_MAX + 8];
   sigset_t set, mask;
   signal_set(&set);
+  signal(SIGCHLD, SIG_DFL);            /* who ignores it is never told that the program has ended */
   sigprocmask(SIG_BLOCK, &set, &mask); /* before the workers are started, which inherit it */
   if (options->socket != NULL) {
     const int status = serve(options, executor, options->socket, &mask);
@@ -178,7 +195,8 @@ int dev_launch(const struct dev_options *options, const daedalus_v3d_executor *e
     return status;
   }
   const char *tmp = getenv("TMPDIR");
-  if (tmp == NULL || strlen(tmp) > 60) /* a socket's path is short */
+  /* A socket's path is short; a relative one would be lost with the program's first chdir. */
+  if (tmp == NULL || tmp[0] != '/' || strlen(tmp) > 60)
     tmp = "/tmp";
   snprintf(directory, sizeof directory, "%s/daedalus-v3d-XXXXXX", tmp);
   if (mkdtemp(directory) == NULL) {

@@ -16,6 +16,7 @@ struct dev_options {
   const char *trace;   /* --trace: folder for traces of jobs; NULL: none */
   uint64_t memory;     /* bytes */
   FILE *log;
+  FILE *jobs;
   bool strict;
   bool quiet;
   daedalus_v3d_profile profile;

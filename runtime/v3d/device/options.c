@@ -27,7 +27,8 @@ static const char usage[] =
     "  --strict        jobs that break a rule of the instruction set fail\n"
     "  --trace DIR     write what each job did to DIR/job-NNNNNN.txt and .json (and time it)\n"
     "  --log FILE      append reports of failed jobs to FILE as well\n"
-    "  --quiet         reports go to the log alone\n";
+    "  --quiet         reports go to the log alone\n"
+    "  --jobs FILE     append a line of JSON to FILE for each job: what it did and took\n";
 
 static int bad(const char *what, const char *value) {
   fprintf(stderr, "daedalus-v3d-device: %s%s%s\n%s", what, value == NULL ? "" : ": ",
@@ -80,6 +81,11 @@ static bool find_preload(char path[PATH_MAX]) {
   return true;
 }
 
+static int open_file(const char *path, FILE **file) {
+  *file = fopen(path, "ae");
+  return *file == NULL ? bad(strerror(errno), path) : 0;
+}
+
 static int read_options(int argc, char **argv, struct dev_options *options, bool *run) {
   enum {
     RUN = 1,
@@ -94,6 +100,7 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
     TRACE,
     LOG,
     QUIET,
+    JOBS,
     HELP
   };
   static const struct option longs[] = {{"run", no_argument, NULL, RUN},
@@ -108,6 +115,7 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
                                         {"trace", required_argument, NULL, TRACE},
                                         {"log", required_argument, NULL, LOG},
                                         {"quiet", no_argument, NULL, QUIET},
+                                        {"jobs", required_argument, NULL, JOBS},
                                         {"help", no_argument, NULL, HELP},
                                         {NULL, 0, NULL, 0}};
   int result = 0;
@@ -147,9 +155,10 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
           result = bad(strerror(errno), optarg);
         break;
       case LOG:
-        options->log = fopen(optarg, "ae");
-        if (options->log == NULL)
-          result = bad(strerror(errno), optarg);
+        result = open_file(optarg, &options->log);
+        break;
+      case JOBS:
+        result = open_file(optarg, &options->jobs);
         break;
       case QUIET:
         options->quiet = true;
@@ -183,6 +192,12 @@ int dev_main(int argc, char **argv, dev_executor_fn make_executor) {
     return bad("--qemu, --sysroot and --run go together", NULL);
   if (run)
     options.program = argv + optind;
+  /* Programs change their folder. */
+  char library[PATH_MAX], sysroot[PATH_MAX];
+  if (options.preload != NULL && realpath(options.preload, library) != NULL)
+    options.preload = library;
+  if (options.sysroot != NULL && realpath(options.sysroot, sysroot) != NULL)
+    options.sysroot = sysroot;
   if (run && options.preload != NULL && access(options.preload, R_OK) != 0) {
     fprintf(stderr, "daedalus-v3d-device: %s: %s (--preload names another)\n", options.preload,
             strerror(errno));
@@ -196,5 +211,7 @@ int dev_main(int argc, char **argv, dev_executor_fn make_executor) {
     executor.destroy(executor.self);
   if (options.log != NULL)
     fclose(options.log);
+  if (options.jobs != NULL)
+    fclose(options.jobs);
   return result;
 }

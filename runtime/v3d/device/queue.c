@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cl.h"
@@ -93,9 +94,13 @@ static struct dev_job *take_ready(struct dev_queue *queue) {
   return NULL;
 }
 
-static void run(struct dev_job *job) {
-  if (job->skip)
-    return;
+static uint64_t clock_ns(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void execute(struct dev_job *job) {
   if (job->queue == DEV_QUEUE_CPU) {
     job->result = dev_cpu_run(job);
   } else if (job->queue == DEV_QUEUE_CL) {
@@ -107,11 +112,21 @@ static void run(struct dev_job *job) {
       csd.cfg[i] = job->cfg[i];
     csd.strict = job->device->strict;
     const daedalus_v3d_executor *executor = &job->device->executor;
-    job->result = executor->run_csd(executor->self, &csd, job->message, sizeof job->message);
+    job->result =
+        executor->run_csd(executor->self, &csd, &job->counts, job->message, sizeof job->message);
   }
 }
 
-/* As after a reset on the hardware: a failed job's fence carries an error and signals. */
+static void run(struct dev_job *job) {
+  if (job->skip)
+    return;
+  const uint64_t wall = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  execute(job);
+  job->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+  job->wall_ns = clock_ns(CLOCK_MONOTONIC) - wall;
+}
+
+/* As after a reset on the hardware, a failed job's fence signals. */
 static void finish(struct dev_job *job) {
   static const char *const names[DEV_N_QUEUES] = {"command list", "compute", "CPU"};
   if (job->result != 0) {
@@ -119,7 +134,13 @@ static void finish(struct dev_job *job) {
     dev_report(job->device, "%s job %llu failed: %s", names[job->queue],
                (unsigned long long)job->serial, job->message);
   }
-  job->done->error = job->result;
+  if (job->device->jobs != NULL)
+    fprintf(job->device->jobs,
+            "{\"job\": %llu, \"queue\": \"%s\", \"result\": %d, \"instructions\": %llu, "
+            "\"batches\": %llu, \"wall_us\": %.1f, \"cpu_us\": %.1f}\n",
+            (unsigned long long)job->serial, names[job->queue], job->result,
+            (unsigned long long)job->counts.instructions, (unsigned long long)job->counts.batches,
+            (double)job->wall_ns / 1000, (double)job->cpu_ns / 1000);
   job->done->signaled = true;
   dev_job_destroy(job);
 }
@@ -168,6 +189,8 @@ int dev_queues_start(struct dev_device *device) {
 }
 
 void dev_queues_stop(struct dev_device *device) {
+  if (device->executor.stop != NULL)
+    device->executor.stop(device->executor.self);
   for (size_t i = 0; i < DEV_N_QUEUES; i++) {
     struct dev_queue *queue = &device->queues[i];
     struct dev_worker *worker = &queue->worker;
@@ -179,7 +202,8 @@ void dev_queues_stop(struct dev_device *device) {
       pthread_join(worker->thread, NULL);
       pthread_cond_destroy(&worker->wake);
       pthread_mutex_destroy(&worker->lock);
-      dev_job_destroy(queue->running);
+      if (queue->running != NULL)
+        finish(queue->running);
     }
     while (queue->first != NULL) {
       struct dev_job *job = queue->first;

@@ -2,6 +2,7 @@
 #include "server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -22,7 +23,7 @@ static int watch(const struct dev_server *server, int fd, void *tag) {
 int dev_server_init(struct dev_server *server, const char *path,
                     const daedalus_v3d_executor *executor, const daedalus_v3d_profile *profile,
                     uint64_t memory_limit, const char **what) {
-  *server = (struct dev_server){.epoll = -1, .listener = -1, .event_fd = -1};
+  *server = (struct dev_server){.epoll = -1, .listener = -1, .spare = -1, .event_fd = -1};
   *what = "device memory or threads";
   int result = dev_device_init(&server->device, executor, profile, memory_limit);
   if (result != 0)
@@ -44,6 +45,7 @@ int dev_server_init(struct dev_server *server, const char *path,
       bind(server->listener, (const struct sockaddr *)&address, sizeof address) != 0 ||
       listen(server->listener, SOMAXCONN) != 0)
     return -errno;
+  server->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
   return watch(server, server->listener, &listener_tag);
 }
 
@@ -63,9 +65,25 @@ int dev_server_adopt(struct dev_server *server, int socket) {
   return 0;
 }
 
+/* There is no descriptor for a client who waits: one that is left for this serves to hang up. */
+static bool turn_away(struct dev_server *server, int error) {
+  if (server->spare < 0)
+    return false;
+  close(server->spare);
+  const int socket = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC);
+  if (socket >= 0)
+    close(socket);
+  server->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (socket >= 0)
+    dev_report(&server->device, "a client was turned away: %s", strerror(error));
+  return socket >= 0;
+}
+
 static void accept_all(struct dev_server *server) {
   for (;;) {
     const int socket = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (socket < 0 && (errno == EMFILE || errno == ENFILE) && turn_away(server, errno))
+      continue;
     if (socket < 0)
       return;
     const int result = dev_server_adopt(server, socket);
@@ -132,6 +150,8 @@ void dev_server_destroy(struct dev_server *server) {
     c->dead = true;
   reap(server);
   dev_device_destroy(&server->device);
+  if (server->spare >= 0)
+    close(server->spare);
   if (server->listener >= 0)
     close(server->listener);
   if (server->epoll >= 0)

@@ -10,6 +10,7 @@ struct dev_connection;
 struct dev_server {
   struct dev_device device;
   int epoll, listener;
+  int spare; /* descriptor to give up when there are no more, so as to turn clients away */
   struct dev_connection *connections;
   bool stop; /* set by on_event: dev_server_loop returns */
   /* A descriptor of the caller's, which the loop watches as well; -1: none. */
@@ -29,7 +30,7 @@ int dev_server_init(struct dev_server *server, const char *path,
 /* Serves until server->stop. Returns 0 or a negative errno. */
 int dev_server_loop(struct dev_server *server);
 
-/* Closes all connections, lets running jobs end; the socket's name is the caller's to remove. */
+/* Closes all connections, stops running jobs; the socket's name is the caller's to remove. */
 void dev_server_destroy(struct dev_server *server);
 
 /* Takes a connected stream socket as a client; for tests. Returns 0 or a negative errno. */

@@ -29,10 +29,7 @@ static int read_in_syncs(struct dev_call *call, uint64_t address, uint32_t n,
     const struct dev_syncobj *syncobj = dev_handles_get(&call->client->syncobjs, sems[i].handle);
     if (syncobj == NULL)
       continue; /* as the kernel does */
-    if (syncobj->fence == NULL)
-      result = -EINVAL;
-    else
-      syncs->in[syncs->n_in++] = dev_fence_ref(syncobj->fence);
+    syncs->in[syncs->n_in++] = dev_fence_ref(syncobj->fence);
   }
   free(sems);
   return result;
@@ -135,7 +132,7 @@ int dev_submit_waits(struct dev_job *job, const struct dev_syncs *syncs, uint32_
   if (!syncs->given || syncs->wait_stage > 31 || !(stages >> syncs->wait_stage & 1))
     return 0;
   for (size_t i = 0; i < syncs->n_in; i++) {
-    const int result = dev_job_wait_for(job, syncs->in[i]);
+    const int result = syncs->in[i] == NULL ? -EINVAL : dev_job_wait_for(job, syncs->in[i]);
     if (result != 0)
       return result;
   }

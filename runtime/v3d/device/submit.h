@@ -10,7 +10,7 @@ struct dev_syncs {
   bool given; /* a multisync extension was there: the single syncobjs do not count */
   uint32_t wait_stage;
   size_t n_in, n_out;
-  struct dev_fence **in;
+  struct dev_fence **in; /* NULL: of a syncobj that has none, which waiting for is an error */
   struct dev_syncobj **out;
 };
 

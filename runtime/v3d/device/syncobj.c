@@ -55,7 +55,8 @@ static void finish_wait(struct dev_call *call, int result, uint32_t first, uint6
 
 int dev_ioctl_syncobj_wait(struct dev_call *call) {
   const struct abi_syncobj_wait *arg = (const struct abi_syncobj_wait *)call->arg;
-  if (arg->flags & ~(uint32_t)(ABI_SYNCOBJ_WAIT_ALL | ABI_SYNCOBJ_WAIT_FOR_SUBMIT))
+  if (arg->flags &
+      ~(uint32_t)(ABI_SYNCOBJ_WAIT_ALL | ABI_SYNCOBJ_WAIT_FOR_SUBMIT | ABI_SYNCOBJ_WAIT_DEADLINE))
     return -EINVAL;
   if (arg->n_handles == 0)
     return 0;

@@ -6,7 +6,7 @@
 slices = 3                         # slices of the core
 qpus_per_slice = 4                 # QPUs a slice
 core0_ident0 = 0x07443356          # identification word 0 of core 0
-core0_ident1 = 0x81001431          # identification word 1 of core 0
+core0_ident1 = 0x81001431          # the same, 1; bits 11:4 are those of the board
 hub_ident3 = 0x00020a10            # identification word 3 of the hub: revision
 
 # Points that no public source settles.

@@ -44,7 +44,8 @@ static int parse_line(char *line, daedalus_v3d_profile *profile, char *message, 
     return 0;
   }
   *equals = 0;
-  line[strcspn(line, blank)] = 0;
+  for (char *end = equals; end > line && strchr(blank, end[-1]);)
+    *--end = 0;
   const struct setting *setting = setting_of(line);
   if (!setting) {
     snprintf(message, size, "there is no setting `%.40s`", line);

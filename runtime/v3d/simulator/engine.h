@@ -11,6 +11,7 @@
 #define DAEDALUS_V3D_ENGINE_H
 
 #include <stdalign.h>
+#include <stdatomic.h>
 
 #include <daedalus/v3d/simulate.h>
 
@@ -189,6 +190,7 @@ struct daedalus_v3d_machine {
   v3d_thread *threads; /**< of slot s: QPU s % n_qpus, its thread s / n_qpus. */
   unsigned n_qpus;
   uint32_t job_number; /**< of v3d_chunk.job. */
+  atomic_bool stopped; /**< by daedalus_v3d_machine_stop(). */
   /* Of the job that runs. */
   bool strict;
   v3d_dispatch dispatch;

@@ -55,6 +55,10 @@ void daedalus_v3d_machine_destroy(daedalus_v3d_machine *machine) {
   free(machine);
 }
 
+void daedalus_v3d_machine_stop(daedalus_v3d_machine *machine) {
+  atomic_store_explicit(&machine->stopped, true, memory_order_relaxed);
+}
+
 /* Returns NULL, or why the job makes no sense. */
 static const char *begin(daedalus_v3d_machine *machine, const daedalus_v3d_job *job) {
   const char *reason = daedalus_v3d_memory_begin(&machine->memory, job->buffers, job->n_buffers,

@@ -8,8 +8,10 @@
 
 #include "simulator/engine.h"
 
-/** Chunks beyond which everything is forgotten when a job begins: about 20 MiB. */
+/** Chunks beyond which everything is forgotten when a job begins: about 13 MiB. */
 enum { MOST_CHUNKS = 2048, FIRST_TABLE = 64 };
+/** Chunks that one job may have: 4 MiB of code, 100 MiB decoded.  More is no program. */
+enum { MOST_CHUNKS_OF_JOB = 1 << 14 };
 
 void daedalus_v3d_programs_free(v3d_programs *programs) {
   for (size_t i = 0; i < programs->n_table; i++)
@@ -91,7 +93,7 @@ static v3d_chunk *chunk_at(struct daedalus_v3d_machine *machine, uint32_t addres
     return NULL;
   v3d_chunk **entry = entry_of(programs, address);
   if (!*entry) {
-    v3d_chunk *fresh = malloc(sizeof *fresh);
+    v3d_chunk *fresh = programs->n_chunks < MOST_CHUNKS_OF_JOB ? malloc(sizeof *fresh) : NULL;
     if (!fresh)
       return NULL;
     fresh->job = 0;

@@ -108,8 +108,16 @@ static uint64_t budget(const v3d_thread *thread, uint64_t turn_end) {
   return least(until - thread->executed, machine->slots_left);
 }
 
-static v3d_turn out_of_slots(v3d_thread *thread, const v3d_op *op) {
+/* The instruction that op stands for: where a chunk ends, the first of the next one. */
+static const v3d_op *instruction_of(struct daedalus_v3d_machine *machine, v3d_op *op) {
+  v3d_op *after =
+      op->run == daedalus_v3d_run_chunk_end ? daedalus_v3d_following_op(machine, op) : op;
+  return after ? after : op;
+}
+
+static v3d_turn out_of_slots(v3d_thread *thread, v3d_op *next) {
   const daedalus_v3d_profile *profile = &thread->machine->profile;
+  const v3d_op *op = instruction_of(thread->machine, next);
   if (thread->executed >= profile->max_slots)
     daedalus_v3d_fault(thread, op, DAEDALUS_V3D_ENDLESS,
                        "the thread has executed %lu instructions (max_slots of the profile)",
@@ -126,8 +134,18 @@ static v3d_turn out_of_slots(v3d_thread *thread, const v3d_op *op) {
 }
 
 static v3d_turn no_memory(v3d_thread *thread) {
-  daedalus_v3d_end_job(thread->machine, DAEDALUS_V3D_NO_MEMORY,
-                       "there is no memory for decoded instructions");
+  daedalus_v3d_end_job(
+      thread->machine, DAEDALUS_V3D_NO_MEMORY,
+      "there is no memory for decoded instructions, of which a job may execute 4 MiB");
+  return V3D_TURN_STOPPED;
+}
+
+static v3d_turn stop(v3d_thread *thread, v3d_op *next) {
+  struct daedalus_v3d_machine *machine = thread->machine;
+  daedalus_v3d_fault(thread, instruction_of(machine, next), DAEDALUS_V3D_STOPPED,
+                     "the job was stopped from outside, after %llu instructions in %llu batches",
+                     (unsigned long long)machine->report->counts.instructions,
+                     (unsigned long long)machine->report->counts.batches);
   return V3D_TURN_STOPPED;
 }
 
@@ -137,6 +155,8 @@ v3d_turn daedalus_v3d_run_turn(v3d_thread *thread) {
   v3d_op *op = thread->next;
   if (!op && !(op = daedalus_v3d_op_at(machine, machine->dispatch.code)))
     return no_memory(thread);
+  if (atomic_load_explicit(&machine->stopped, memory_order_relaxed))
+    return stop(thread, op);
   for (;;) {
     const uint64_t allowed = budget(thread, turn_end);
     if (!allowed)
@@ -193,12 +213,12 @@ static bool may_run(v3d_thread *thread) {
 void daedalus_v3d_report_deadlock(struct daedalus_v3d_machine *machine) {
   daedalus_v3d_report *report = machine->report;
   char *text = report->message;
-  const v3d_thread *first = NULL;
+  v3d_thread *first = NULL;
   size_t used = 0, size = sizeof report->message;
   report->outcome = DAEDALUS_V3D_DEADLOCK;
   used += (size_t)snprintf(text, size, "no thread can go on");
   for (unsigned slot = 0; slot < machine->n_slots && used < size; slot++) {
-    const v3d_thread *thread = &machine->threads[slot];
+    v3d_thread *thread = &machine->threads[slot];
     char what[160];
     if (thread->status != V3D_WAITING)
       continue;
@@ -216,7 +236,7 @@ void daedalus_v3d_report_deadlock(struct daedalus_v3d_machine *machine) {
   report->thread = first->number;
   report->batch = first->batch;
   report->pc = first->next->address;
-  report->word = first->next->word;
+  report->word = instruction_of(machine, first->next)->word;
 }
 
 void daedalus_v3d_schedule(struct daedalus_v3d_machine *machine) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: cmake -D COMMAND=daedalus-v3d -D WORK=<folder> -P test_command.cmake
+# usage: cmake -D COMMAND=[emulator;]daedalus-v3d -D WORK=<folder> -P test_command.cmake
 # The command daedalus-v3d as one types it: exit codes, and what it prints where.
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})

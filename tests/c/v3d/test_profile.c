@@ -48,6 +48,9 @@ int main(void) {
   CHECK(parse("slices = 3 4", &profile, message) == 1);
   CHECK(parse("slices", &profile, message) == 1);
   CHECK(parse("slices =", &profile, message) == 1);
+  CHECK(parse("slices many = 4", &profile, message) == 1);
+  CHECK(strstr(message, "`slices many`"));
+  CHECK(parse(" = 4", &profile, message) == 1);
   CHECK(profile.slices == 2);
   return CHECK_RESULT();
 }

@@ -187,6 +187,26 @@ static void flags_in_time(void) {
   simulation_destroy(s);
 }
 
+/* Of a thread that is alone flags survive a switch, as hardware shows: A is set in its last slot.
+ */
+static void flags_after_switch(void) {
+  simulation *s = simulation_create(NULL);
+  simulation_do(s, BEGIN
+                "eidx rf2 ; mov rf1, 1\n"
+                "nop ; nop ; ldunifrf.rf3\n"
+                ".uniform 0x00100000\n"
+                "mov tmua, rf3 ; nop ; thrsw\n"
+                "nop ; nop\n"
+                "sub.pushc -, rf2, 5 ; nop\n" /* A: lanes 0 to 4 */
+                "nop ; nop ; ldtmu.rf4\n"
+                "b.a0 over\nnop ; nop\nnop ; nop\nnop ; nop\n"
+                "mov rf1, 0 ; nop\n"
+                "over:\n"
+                "add.ifa rf1, rf1, 1 ; nop\n" STORE("rf1") END);
+  CHECK_ROW(s, 0, lane < 5 ? 2 : 1);
+  simulation_destroy(s);
+}
+
 /* Sources are read before anything of the instruction is written. */
 static void reads_first(void) {
   simulation *s = simulation_create(NULL);
@@ -282,6 +302,7 @@ int main(void) {
   RUN(flags);
   RUN(pushes);
   RUN(flags_in_time);
+  RUN(flags_after_switch);
   RUN(reads_first);
   RUN(special_results);
   return CHECK_RESULT();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How jobs end that do what they may not, and what the report says. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
@@ -188,8 +189,47 @@ static void endless(void) {
   s->job.cfg[4] = UINT32_MAX;
   expect(s, END, DAEDALUS_V3D_ENDLESS,
          "each of which counts for 16 more: 150000 are allowed (max_job_slots of the profile)");
+  /* The report names the instruction that comes next, also where 32 of them have been decoded. */
+  profile.max_slots = 32;
+  simulation *at_seam = simulation_create(&profile);
+  simulation_load(at_seam, END);
+  for (unsigned i = 0; i < 64; i++)
+    at_seam->code[i] = UINT64_C(0x38003186bb03f000);
+  expect(at_seam, NULL, DAEDALUS_V3D_ENDLESS, "at 0x00010100, `nop; nop`");
+  CHECK_INT(at_seam->report.word, (long long)at_seam->code[32]);
+  simulation_destroy(at_seam);
   /* The last batch may have found less left than it counts for. */
   CHECK_INT((s->report.counts.instructions + 16 * s->report.counts.batches) / 16, 150000 / 16);
+  simulation_destroy(s);
+}
+
+/* Code without end does not take memory without end. */
+static void too_much_code(void) {
+  enum { WORDS = 5 << 17 }; /* 5 MiB */
+  uint64_t *code = malloc(WORDS * sizeof *code);
+  simulation *s = simulation_create(NULL);
+  if (!code) {
+    CHECK(!"memory");
+    return;
+  }
+  for (unsigned i = 0; i < WORDS; i++)
+    code[i] = UINT64_C(0x38003186bb03f000);
+  s->buffers[3] = (daedalus_v3d_buffer){OUT, WORDS * sizeof *code, code};
+  s->job.cfg[5] = OUT;
+  expect(s, NULL, DAEDALUS_V3D_NO_MEMORY, "a job may execute 4 MiB");
+  free(code);
+  simulation_destroy(s);
+}
+
+/* A machine that was stopped runs nothing any more, and says where it stands. */
+static void stopped(void) {
+  simulation *s = simulation_create(NULL);
+  simulation_do(s, END);
+  daedalus_v3d_machine_stop(s->machine);
+  expect(
+      s, NULL, DAEDALUS_V3D_STOPPED,
+      "at 0x00010000, `nop; nop; thrsw`: the job was stopped from outside, after 0 instructions");
+  expect(s, "again:\nb again\nnop ; nop\nnop ; nop\nnop ; nop\n", DAEDALUS_V3D_STOPPED, "`b -32`");
   simulation_destroy(s);
 }
 
@@ -282,6 +322,8 @@ int main(void) {
   RUN(refused_instructions);
   RUN(lost);
   RUN(endless);
+  RUN(too_much_code);
+  RUN(stopped);
   RUN(waiting_in_a_loop);
   RUN(ends);
   RUN(strict);

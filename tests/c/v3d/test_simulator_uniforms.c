@@ -129,6 +129,25 @@ static void unifa(void) {
   simulation_destroy(s);
 }
 
+/* A write of unifa in a branch's slots counts, as a test on hardware shows (Mesa makes none). */
+static void unifa_in_slots(void) {
+  simulation *s = simulation_create(NULL);
+  for (unsigned i = 0; i < 4; i++)
+    s->data[i] = 500 + i;
+  simulation_do(s, BEGIN
+                "nop ; nop ; ldunifrf.rf5\n"
+                ".uniform 0x00100008\n"
+                "b there\n"
+                "mov unifa, rf5 ; nop\n"
+                "nop ; nop\nnop ; nop\n"
+                "mov unifa, rf60 ; nop\n" /* jumped over */
+                "there:\n"
+                "nop ; nop\n"
+                "nop ; nop ; ldunifarf.rf7\n" STORE("rf7") END);
+  CHECK_ROW(s, 0, 502);
+  simulation_destroy(s);
+}
+
 /* What the job stores is not seen by uniforms, as hardware shows; strictly it is reported. */
 static const char stores_then_reads[] = BEGIN
     "mov tmud, 2 ; nop\n"
@@ -207,6 +226,7 @@ int main(void) {
   RUN(register_branch);
   RUN(link_branch);
   RUN(unifa);
+  RUN(unifa_in_slots);
   RUN(stale);
   RUN(outside);
   return CHECK_RESULT();

@@ -28,8 +28,9 @@ static struct {
   int memory;   /* descriptor of the memory file; -1: none yet */
   dev_t device; /* of the memory file */
   ino_t inode;
-  unsigned generation; /* how many forks deep */
-  bool said;           /* that there is no server */
+  /* Counts forks, and the times that the program has closed all that is open. */
+  unsigned generation;
+  bool said; /* that there is no server */
 } process = {.lock = PTHREAD_MUTEX_INITIALIZER, .anchor = -1, .memory = -1};
 
 static _Thread_local struct thread {
@@ -56,9 +57,11 @@ static void end_thread(void *value) {
 
 static void before_fork(void) {
   pthread_mutex_lock(&process.lock);
+  preload_usercopy_before_fork();
 }
 
 static void after_fork_parent(void) {
+  preload_usercopy_after_fork(false);
   pthread_mutex_unlock(&process.lock);
 }
 
@@ -68,8 +71,8 @@ static void after_fork_child(void) {
     close(thread.socket);
   process.generation++;
   process.anchor = -1;
-  preload_usercopy_forked();
-  pthread_mutex_init(&process.lock, NULL);
+  preload_usercopy_after_fork(true);
+  pthread_mutex_unlock(&process.lock);
 }
 
 __attribute__((constructor)) static void prepare(void) {
@@ -88,9 +91,8 @@ int preload_move_up(int fd) {
 
 /* Once a process. */
 static void complain(const char *what, const char *why) {
-  if (!process.said)
+  if (!__atomic_exchange_n(&process.said, true, __ATOMIC_RELAXED))
     fprintf(stderr, "libdaedalus-v3d-preload: no simulated V3D: %s: %s\n", what, why);
-  process.said = true;
 }
 
 /* A new connection, or a negative errno; quiet says nothing about it. */
@@ -178,19 +180,44 @@ static int take_memory(int socket) {
   return 0;
 }
 
-/* Under the lock. */
+static bool is_memory(const struct stat *status) {
+  return status->st_ino == process.inode && status->st_dev == process.device;
+}
+
+/* Programs that become daemons close all descriptors; the numbers may be others' by now. */
+static void notice_closed_descriptors(void) {
+  struct stat status;
+  if (process.memory < 0 || (fstat(process.memory, &status) == 0 && is_memory(&status)))
+    return;
+  process.memory = process.anchor = -1;
+  process.generation++;
+  preload_usercopy_forget();
+}
+
+/* Under the lock. A client's number, or a negative errno. */
 static int open_client(void) {
-  int result;
-  if (process.anchor < 0) {
+  int result, fd = -1;
+  notice_closed_descriptors();
+  const bool is_new = process.anchor < 0;
+  if (is_new) {
     result = connect_to_server(false);
     if (result < 0)
       return result;
     process.anchor = result;
+    if (process.memory >= 0)
+      close(process.memory); /* the server may be another one than before */
+    process.memory = -1;
   }
   result = process.memory < 0 ? take_memory(process.anchor) : 0;
-  if (result == 0) {
-    int fd = -1;
+  if (result == 0)
     result = ask(process.anchor, WIRE_OPEN, 0, &fd);
+  if (result < 0 && result != -ENOMEM) {
+    close(process.anchor);
+    process.anchor = -1;
+    if (!is_new) /* there may be another server by now */
+      return open_client();
+    complain("server", "it has ended, or hung up");
+    return -ENODEV;
   }
   return result;
 }
@@ -239,8 +266,7 @@ uint32_t preload_client_of(int fd) {
   if (fstat(fd, &status) == 0) {
     pthread_mutex_lock(&process.lock);
     meet_stranger(&status);
-    const bool ours =
-        process.memory >= 0 && status.st_ino == process.inode && status.st_dev == process.device;
+    const bool ours = process.memory >= 0 && is_memory(&status);
     pthread_mutex_unlock(&process.lock);
     if (ours) {
       const off_t position = lseek(fd, 0, SEEK_CUR);

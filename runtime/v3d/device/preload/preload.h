@@ -55,7 +55,10 @@ int preload_transact(uint32_t client, uint32_t code, uint32_t arg_bytes, bool ma
 /* Whether all bytes could be copied. Keep errno. */
 bool preload_copy_in(void *to, uint64_t user_address, size_t bytes);
 bool preload_copy_out(uint64_t user_address, const void *from, size_t bytes);
-void preload_usercopy_forked(void);
+void preload_usercopy_before_fork(void);
+void preload_usercopy_after_fork(bool in_child);
+/* The descriptors in use have been closed by the program, and may be something else by now. */
+void preload_usercopy_forget(void);
 
 /* -- gather.c -- */
 

@@ -14,9 +14,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int ends[2] = {-1, -1};
 
-void preload_usercopy_forked(void) {
-  /* The pipe is the parent's too; its lock may have been held by a thread that is not here. */
-  pthread_mutex_init(&lock, NULL);
+static void drop(void) {
   for (int i = 0; i < 2; i++) {
     if (ends[i] >= 0)
       close(ends[i]);
@@ -24,12 +22,24 @@ void preload_usercopy_forked(void) {
   }
 }
 
+void preload_usercopy_before_fork(void) {
+  pthread_mutex_lock(&lock);
+}
+
+void preload_usercopy_after_fork(bool in_child) {
+  if (in_child)
+    drop(); /* the pipe is the parent's */
+  pthread_mutex_unlock(&lock);
+}
+
+void preload_usercopy_forget(void) {
+  pthread_mutex_lock(&lock);
+  ends[0] = ends[1] = -1;
+  pthread_mutex_unlock(&lock);
+}
+
 static void renew(void) {
-  for (int i = 0; i < 2; i++) {
-    if (ends[i] >= 0)
-      close(ends[i]);
-    ends[i] = -1;
-  }
+  drop();
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
     ends[0] = ends[1] = -1;
   for (int i = 0; i < 2 && ends[i] >= 0; i++)

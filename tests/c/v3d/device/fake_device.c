@@ -36,8 +36,10 @@ static int add(const daedalus_v3d_job *job, const struct fake_shader *shader, ch
   return 0;
 }
 
-static int run_csd(void *self, const daedalus_v3d_job *job, char *message, size_t message_size) {
+static int run_csd(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts *counts,
+                   char *message, size_t message_size) {
   (void)self;
+  (void)counts;
   struct fake_shader shader;
   const uint8_t *code = at(job, job->cfg[5] & ~7u, sizeof shader);
   if (code == NULL) {
@@ -47,6 +49,7 @@ static int run_csd(void *self, const daedalus_v3d_job *job, char *message, size_
   memcpy(&shader, code, sizeof shader);
   switch (shader.operation) {
     case FAKE_NOTHING:
+    case FAKE_QPU_NOP:
       return 0;
     case FAKE_ADD:
       return add(job, &shader, message, message_size);

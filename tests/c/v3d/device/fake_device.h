@@ -15,6 +15,8 @@ enum fake_operation {
   FAKE_SLEEP, /* value milliseconds */
   FAKE_FAIL   /* with a report */
 };
+/* The first half of a nop of the GPU: a program of it that begins so does nothing here. */
+#define FAKE_QPU_NOP 0xbb03f000u
 
 struct fake_shader {
   uint32_t operation, target, source, n, value;

@@ -27,7 +27,10 @@ SAME_NR(ABI_SYNCOBJ_DESTROY, DRM_IOCTL_SYNCOBJ_DESTROY);
 SAME_SIZE(abi_syncobj_handle, drm_syncobj_handle);
 SAME_NR(ABI_SYNCOBJ_HANDLE_TO_FD, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD);
 SAME_NR(ABI_SYNCOBJ_FD_TO_HANDLE, DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE);
-SAME_SIZE(abi_syncobj_wait, drm_syncobj_wait);
+/* Since Linux 6.6 a deadline follows. */
+_Static_assert(sizeof(struct abi_syncobj_wait) <= sizeof(struct drm_syncobj_wait), "wait");
+SAME_PLACE(abi_syncobj_wait, timeout_ns, drm_syncobj_wait, timeout_nsec);
+SAME_PLACE(abi_syncobj_wait, pad, drm_syncobj_wait, pad);
 SAME_PLACE(abi_syncobj_wait, n_handles, drm_syncobj_wait, count_handles);
 SAME_PLACE(abi_syncobj_wait, first_signaled, drm_syncobj_wait, first_signaled);
 SAME_NR(ABI_SYNCOBJ_WAIT, DRM_IOCTL_SYNCOBJ_WAIT);
@@ -80,6 +83,25 @@ SAME_SIZE(abi_indirect_csd, drm_v3d_indirect_csd);
 SAME_SIZE(abi_timestamp, drm_v3d_timestamp_query);
 SAME_SIZE(abi_reset_timestamp, drm_v3d_reset_timestamp_query);
 SAME_SIZE(abi_copy_timestamp, drm_v3d_copy_timestamp_query);
+SAME_PLACE(abi_submit_cpu, extensions, drm_v3d_submit_cpu, extensions);
+SAME_PLACE(abi_indirect_csd, submit, drm_v3d_indirect_csd, submit);
+SAME_PLACE(abi_indirect_csd, indirect, drm_v3d_indirect_csd, indirect);
+SAME_PLACE(abi_indirect_csd, wg_uniform_offsets, drm_v3d_indirect_csd, wg_uniform_offsets);
+SAME_PLACE(abi_timestamp, count, drm_v3d_timestamp_query, count);
+SAME_PLACE(abi_reset_timestamp, offset, drm_v3d_reset_timestamp_query, offset);
+SAME_PLACE(abi_reset_timestamp, count, drm_v3d_reset_timestamp_query, count);
+SAME_PLACE(abi_copy_timestamp, availability_bit, drm_v3d_copy_timestamp_query, availability_bit);
+SAME_PLACE(abi_copy_timestamp, stride, drm_v3d_copy_timestamp_query, stride);
+SAME_PLACE(abi_copy_timestamp, offsets, drm_v3d_copy_timestamp_query, offsets);
+SAME_PLACE(abi_copy_timestamp, syncs, drm_v3d_copy_timestamp_query, syncs);
+_Static_assert((int)ABI_EXT_INDIRECT_CSD == DRM_V3D_EXT_ID_CPU_INDIRECT_CSD, "extension");
+_Static_assert((int)ABI_EXT_TIMESTAMP == DRM_V3D_EXT_ID_CPU_TIMESTAMP_QUERY, "extension");
+_Static_assert((int)ABI_EXT_RESET_TIMESTAMP == DRM_V3D_EXT_ID_CPU_RESET_TIMESTAMP_QUERY, "ext");
+_Static_assert((int)ABI_EXT_COPY_TIMESTAMP == DRM_V3D_EXT_ID_CPU_COPY_TIMESTAMP_QUERY, "ext");
+_Static_assert((int)ABI_STAGE_CPU == V3D_CPU, "stage");
+#endif
+#ifdef DRM_SYNCOBJ_WAIT_FLAGS_WAIT_DEADLINE
+_Static_assert((int)ABI_SYNCOBJ_WAIT_DEADLINE == DRM_SYNCOBJ_WAIT_FLAGS_WAIT_DEADLINE, "flag");
 #endif
 
 extern int daedalus_v3d_abi_compared;

@@ -50,6 +50,8 @@ static void syncobjs(void) {
   CHECK_INT(first, 1);
   CHECK_INT(drm_syncobj_wait(fd, all, 2, 3, 5 * MS, NULL), -ETIME);
   CHECK_INT(drm_syncobj_wait(fd, all, 2, 64, 0, NULL), -EINVAL);
+  CHECK_INT(drm_syncobj_wait(fd, all, 2, 4, 0, NULL), -EINVAL); /* available: of timelines */
+  CHECK_INT(drm_syncobj_wait(fd, &b, 1, ABI_SYNCOBJ_WAIT_DEADLINE, 0, NULL), 0);
   CHECK_INT(drm_syncobj_wait(fd, all, 0, 0, 0, NULL), 0);
   struct abi_syncobj_array array = {.handles = (uintptr_t)all, .n_handles = 1};
   CHECK_INT(DRM_CALL(fd, ABI_SYNCOBJ_SIGNAL, &array), 0);
@@ -122,6 +124,10 @@ static void multi_sync(void) {
   CHECK_INT(data.map[16], 102);
   CHECK_INT(submit_multi(64, &copy, &unknown, 1, &c, 1, ABI_STAGE_CSD), 0); /* is ignored */
   CHECK_INT(submit_multi(64, &copy, NULL, 0, &unknown, 1, ABI_STAGE_CSD), -EINVAL);
+  /* Waits of another stage are no business of this job. */
+  const struct abi_sem never = {.handle = drm_syncobj(fd, 0)};
+  CHECK_INT(submit_multi(64, &copy, &never, 1, &c, 1, ABI_STAGE_CSD), -EINVAL);
+  CHECK_INT(submit_multi(64, &copy, &never, 1, &c, 1, ABI_STAGE_RENDER), 0);
   CHECK_INT(drm_wait_bo(fd, data.handle, SECOND), 0);
 }
 

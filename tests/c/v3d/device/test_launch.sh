@@ -35,6 +35,9 @@ printf 'slices = 3\nslices = 99\n' >"$TMPDIR/profile"
 check 'a wrong profile' $? 2
 check 'its message names the line' "$(grep -c 'profile:2: ' "$TMPDIR/err")" 1
 
+timeout 20 env --ignore-signal=CHLD "$device" --no-preload --run -- sh -c 'exit 3'
+check 'started by one who ignores its children' $? 3
+
 # A signal is the program's; nothing is left behind.
 "$device" --no-preload --run -- sleep 30 &
 sleep 0.3
@@ -43,6 +46,11 @@ wait $!
 check 'terminated' $? 143
 rm "$TMPDIR/err" "$TMPDIR/profile"
 check 'what is left behind' "$(ls "$TMPDIR")" ''
+
+# What jobs did: a line each.
+run --jobs "$TMPDIR/jobs" --run -- "$client" 5 >/dev/null
+check 'compute jobs told' "$(grep -c '"queue": "compute", "result": 0, ' "$TMPDIR/jobs")" 5
+check 'command lists told' "$(grep -c '"queue": "command list", "result": 0, ' "$TMPDIR/jobs")" 5
 
 # A server that is started by itself.
 "$device" --socket "$TMPDIR/socket" &
@@ -68,6 +76,18 @@ check 'little memory' $? 0
 if [ -n "$4" ]; then
   run --run -- "$4" "$(dirname "$0")/python_client.py"
   check 'a client in Python' $? 0
+  # Relative paths hold after the program has changed its folder.
+  (cd "$(dirname "$preload")" && "$device" --preload "./$(basename "$preload")" --run -- \
+    sh -c 'cd / && "$0" 5' "$client" >/dev/null 2>"$TMPDIR/err")
+  check 'a library by a relative path' $? 0
+  check 'its messages' "$(cat "$TMPDIR/err")" ''
+  # The server is killed under a client: its calls fail, its mappings stay, a new server serves it.
+  "$device" --socket "$TMPDIR/again" &
+  first=$!
+  sleep 0.3
+  DAEDALUS_V3D_SOCKET=$TMPDIR/again LD_PRELOAD=$preload "$4" "$(dirname "$0")/lost_server.py" \
+    $first "$device" "$TMPDIR/again" 2>"$TMPDIR/err"
+  check 'a server that was killed' $? 0
 fi
 rm -r "$TMPDIR"
 [ $failures -eq 0 ]

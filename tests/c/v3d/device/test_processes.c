@@ -146,6 +146,33 @@ static void dead_processes(void) {
   }
 }
 
+/* A child that closes all that it has inherited, as daemons do, opens the node anew. */
+static void daemonized(void) {
+  const int fd = drm_open();
+  struct drm_buffer a;
+  CHECK_INT(drm_create(fd, 4096, &a), 0);
+  fflush(NULL);
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int number = 3; number < 2048; number++)
+      close(number);
+    const int own = drm_open();
+    struct drm_buffer b;
+    CHECK_INT(drm_create(own, 4096, &b), 0);
+    CHECK(b.address != a.address);
+    /* Once more, with all that was connected in between. */
+    for (int number = 3; number < 2048; number++)
+      close(number);
+    CHECK_INT(drm_create(drm_open(), 4096, &b), 0);
+    exit(check_failures != 0);
+  }
+  CHECK_INT(wait_for(child), 0);
+  struct abi_get_bo_offset get = {.handle = a.handle};
+  CHECK_INT(DRM_CALL(fd, ABI_V3D_GET_BO_OFFSET, &get), 0);
+  drm_destroy(fd, &a);
+  close(fd);
+}
+
 static void nothing(int number) {
   (void)number;
 }
@@ -202,6 +229,7 @@ int main(int argc, char **argv) {
   RUN(forked);
   RUN(orphan);
   RUN(dead_processes);
+  RUN(daemonized);
   RUN(interrupted);
 #ifdef __aarch64__
   printf("left   executed: under an emulator, a child would be started without it\n");

@@ -26,8 +26,10 @@ static uint32_t any(uint32_t below) {
   return (uint32_t)(state >> 32) % below;
 }
 
-static int run_csd(void *self, const daedalus_v3d_job *job, char *message, size_t message_size) {
+static int run_csd(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts *counts,
+                   char *message, size_t message_size) {
   (void)self;
+  (void)counts;
   (void)job;
   (void)message;
   (void)message_size;

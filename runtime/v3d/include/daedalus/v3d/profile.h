@@ -24,7 +24,7 @@ extern "C" {
   X(slices, 3, 1, 4, "slices of the core")                                                      \
   X(qpus_per_slice, 4, 1, 4, "QPUs a slice")                                                    \
   X(core0_ident0, 0x07443356, 0, UINT32_MAX, "identification word 0 of core 0")                 \
-  X(core0_ident1, 0x81001431, 0, UINT32_MAX, "identification word 1 of core 0")                 \
+  X(core0_ident1, 0x81001431, 0, UINT32_MAX, "the same, 1; bits 11:4 are those of the board")   \
   X(hub_ident3, 0x00020a10, 0, UINT32_MAX, "identification word 3 of the hub: revision")        \
   /* UNSURE points, one switch each: docs/v3d-simulator.md says what is known of each. */       \
   X(carry_of_max, 1, 0, 1, "C of max, umin, umax: 1 a > b as for min, 0 always clear")          \

@@ -9,7 +9,8 @@
  * address space of the device.  Nothing outside the buffers is ever read or written: such an
  * access, and every other thing that a program may not do, ends the job with a report.
  *
- * Threads: a machine is used by one thread at a time; machines are independent.
+ * Threads: a machine is used by one thread at a time, but for daedalus_v3d_machine_stop(); machines
+ * are independent.
  */
 #ifndef DAEDALUS_V3D_SIMULATE_H
 #define DAEDALUS_V3D_SIMULATE_H
@@ -54,6 +55,7 @@ typedef enum daedalus_v3d_outcome {
   DAEDALUS_V3D_DEADLOCK,        /**< every thread waits. */
   DAEDALUS_V3D_ENDLESS,         /**< profile.max_slots. */
   DAEDALUS_V3D_NO_MEMORY,
+  DAEDALUS_V3D_STOPPED, /**< daedalus_v3d_machine_stop(). */
   DAEDALUS_V3D_N_OUTCOMES
 } daedalus_v3d_outcome;
 
@@ -101,6 +103,12 @@ void daedalus_v3d_machine_destroy(daedalus_v3d_machine *machine);
 daedalus_v3d_outcome daedalus_v3d_machine_run(daedalus_v3d_machine *machine,
                                               const daedalus_v3d_job *job,
                                               daedalus_v3d_report *report);
+
+/**
+ * Ends the job that *machine runs, within a millisecond or so, and every later one at once, with
+ * DAEDALUS_V3D_STOPPED.  From any thread, as long as the machine is there.
+ */
+void daedalus_v3d_machine_stop(daedalus_v3d_machine *machine);
 
 #ifdef __cplusplus
 }
