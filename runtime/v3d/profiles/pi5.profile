@@ -58,3 +58,4 @@ supergroup_clocks = 0              # more, for the first batch of a supergroup
 supergroups_in_flight = 2          # supergroups that run at once
 job_ns = 32900                     # what the kernel and the queue add to a dispatch
 submit_ns = 22700                  # what the kernel adds to a submission
+reset_ms = 500                     # modelled time without progress that ends a job; 0: any

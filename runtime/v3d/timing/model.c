@@ -131,6 +131,8 @@ static v3d_timing *create(struct daedalus_v3d_machine *machine) {
   timing->memory_clocks = (uint64_t)profile->memory_ns * profile->clock_mhz / 1000;
   timing->memory_line = (uint64_t)DAEDALUS_V3D_CACHE_LINE * V3D_CLOCK_PARTS * profile->clock_mhz /
                         profile->memory_mb_per_s;
+  timing->most_pause =
+      profile->reset_ms ? (uint64_t)profile->reset_ms * 1000 * profile->clock_mhz : UINT64_MAX;
   bool created = daedalus_v3d_cache_create(&timing->l2t, profile->l2t_bytes);
   for (unsigned i = 0; i < profile->slices; i++)
     created &= daedalus_v3d_cache_create(&timing->slices[i].tmu, profile->tmu_cache_bytes) &&
@@ -157,7 +159,7 @@ bool daedalus_v3d_timing_begin(struct daedalus_v3d_machine *machine, const daeda
     timing->slices[i].tmu_free = timing->slices[i].last_result = 0;
   }
   daedalus_v3d_cache_clear(&timing->l2t);
-  timing->bound = 0;
+  timing->bound = timing->progress = 0;
   timing->trace = job->trace;
   timing->synced = false;
   timing->l2t_free = timing->memory_free = timing->dispatcher_free = timing->last_write = 0;

@@ -70,6 +70,8 @@ typedef struct v3d_timing {
   bool synced;                    /**< something was written to the thread synchroniser. */
   uint64_t l2t_free, memory_free; /**< the latter in V3D_CLOCK_PARTS. */
   uint64_t dispatcher_free;
+  uint64_t progress;    /**< when a batch started or ended last. */
+  uint64_t most_pause;  /**< clocks from then that end the job. */
   uint64_t last_write;  /**< when the last write has arrived. */
   uint64_t memory_line; /**< what a line costs, in V3D_CLOCK_PARTS. */
   uint64_t memory_clocks;

@@ -35,6 +35,15 @@ static uint64_t due_of(const v3d_timing *timing, unsigned number) {
   return due;
 }
 
+/* A batch has started or ended. */
+static void note_progress(v3d_timing *timing, uint64_t now) {
+  if (now <= timing->progress)
+    return;
+  if (now - timing->progress > timing->times.longest_pause)
+    timing->times.longest_pause = now - timing->progress;
+  timing->progress = now;
+}
+
 /* Starts batches on free slots, breadth first, from `now` on. */
 static void dispatch(v3d_timing *timing, uint64_t now) {
   struct daedalus_v3d_machine *machine = timing->machine;
@@ -50,6 +59,7 @@ static void dispatch(v3d_timing *timing, uint64_t now) {
                               (first ? profile->supergroup_clocks : 0);
     timing->threads[slot].writes_done = 0;
     make_ready(thread, timing->dispatcher_free);
+    note_progress(timing, timing->dispatcher_free);
   }
 }
 
@@ -122,6 +132,17 @@ static void after_switch(v3d_thread *thread, uint64_t now) {
   time->ready_at = thread->tmu.n_results ? later(now, time->results[thread->tmu.first]) : now;
 }
 
+/* The kernel would reset the GPU. */
+static bool report_pause(v3d_timing *timing, const v3d_thread *thread) {
+  daedalus_v3d_end_job(timing->machine, DAEDALUS_V3D_ENDLESS,
+                       "QPU %u thread %u (batch %lu) before 0x%08lx: for %lu ms of modelled time "
+                       "no batch has started or ended (reset_ms of the profile)",
+                       thread->qpu, thread->number, (unsigned long)thread->batch,
+                       (unsigned long)thread->next->address,
+                       (unsigned long)timing->machine->profile.reset_ms);
+  return false;
+}
+
 static bool run_qpu(v3d_timing *timing, unsigned number) {
   v3d_qpu_time *qpu = &timing->qpus[number];
   if (!qpu->running)
@@ -137,8 +158,12 @@ static bool run_qpu(v3d_timing *timing, unsigned number) {
   qpu->due = qpu->running ? qpu->time : due_of(timing, number);
   if (timing->synced)
     wake(timing, qpu->time);
-  if (turn == V3D_TURN_ENDED)
+  if (turn == V3D_TURN_ENDED) {
+    note_progress(timing, qpu->time);
     dispatch(timing, qpu->time);
+  } else if (qpu->time > timing->progress && qpu->time - timing->progress > timing->most_pause) {
+    return report_pause(timing, thread);
+  }
   return true;
 }
 

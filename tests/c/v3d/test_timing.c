@@ -251,6 +251,36 @@ static void bad_ends(void) {
   simulation_destroy(s);
 }
 
+/* A batch that goes on for ever while others end, and then alone. */
+static void pauses(void) {
+  daedalus_v3d_profile profile = board();
+  profile.reset_ms = 1; /* 1,000,000 clocks */
+  simulation *s = simulation_create(&profile);
+  s->job.timed = true;
+  simulation_load(s,
+                  "mov.pushz -, rf3.ul\nnop\nb.na0 end\nnop\nnop\nnop\n"
+                  "again:\nb again\nnop\nnop\nnop\nend:\n" END);
+  simulation_shape(s, 100, 16, 1);
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_ENDLESS), DAEDALUS_V3D_ENDLESS);
+  CHECK(strstr(s->report.message, "(batch 0)") && strstr(s->report.message, "for 1 ms"));
+  CHECK(s->report.counts.batches == 100);
+  CHECK(s->report.times.clocks >= 1000000 && s->report.times.clocks < 1500000);
+  simulation_destroy(s);
+  /* Long, but not too long: 200,000 slots; 0 allows all. */
+  for (profile.reset_ms = 0; profile.reset_ms < 2; profile.reset_ms++) {
+    s = simulation_create(&profile);
+    s->job.timed = true;
+    simulation_load(s,
+                    ".uniform 50000\nldunifrf.rf1\nagain:\nsub.pushz rf1, rf1, 1\n"
+                    "b.anyna again\nnop\nnop\nnop\n" END);
+    const daedalus_v3d_outcome expected =
+        profile.reset_ms ? DAEDALUS_V3D_ENDLESS : DAEDALUS_V3D_DONE;
+    CHECK_INT(simulation_run(s, expected), expected);
+    CHECK(profile.reset_ms || s->report.times.longest_pause == s->report.times.clocks);
+    simulation_destroy(s);
+  }
+}
+
 /* The default of each setting lies in the interval that is stated for it, and that in its range. */
 static void intervals(void) {
   const daedalus_v3d_profile profile = daedalus_v3d_profile_default();
@@ -277,6 +307,7 @@ int main(void) {
   RUN(supergroups);
   RUN(results);
   RUN(bad_ends);
+  RUN(pauses);
   RUN(intervals);
   return CHECK_RESULT();
 }

@@ -53,7 +53,7 @@ typedef enum daedalus_v3d_outcome {
   DAEDALUS_V3D_BAD_FIFO,        /**< a FIFO overflowed, or ldtmu had nothing to wait for. */
   DAEDALUS_V3D_BROKEN_RULE,     /**< strict only. */
   DAEDALUS_V3D_DEADLOCK,        /**< every thread waits. */
-  DAEDALUS_V3D_ENDLESS,         /**< profile.max_slots. */
+  DAEDALUS_V3D_ENDLESS,         /**< profile.max_slots; of timed jobs reset_ms. */
   DAEDALUS_V3D_NO_MEMORY,
   DAEDALUS_V3D_STOPPED, /**< daedalus_v3d_machine_stop(). */
   DAEDALUS_V3D_N_OUTCOMES

@@ -39,7 +39,8 @@ extern "C" {
   X(supergroup_clocks, 0, 0, 1000000, "more, for the first batch of a supergroup")             \
   X(supergroups_in_flight, 2, 1, 64, "supergroups that run at once")                           \
   X(job_ns, 32900, 0, 1000000000, "what the kernel and the queue add to a dispatch")           \
-  X(submit_ns, 22700, 0, 1000000000, "what the kernel adds to a submission")
+  X(submit_ns, 22700, 0, 1000000000, "what the kernel adds to a submission")                   \
+  X(reset_ms, 500, 0, 3600000, "modelled time without progress that ends a job; 0: any")
 
 /** What public facts leave open of each setting: X(name, low, high). low == high: known. */
 #define DAEDALUS_V3D_TIMING_INTERVALS(X) \
@@ -61,7 +62,8 @@ extern "C" {
   X(supergroup_clocks, 0, 1500)          \
   X(supergroups_in_flight, 1, 64)        \
   X(job_ns, 25000, 40000)                \
-  X(submit_ns, 18000, 30000)
+  X(submit_ns, 18000, 30000)             \
+  X(reset_ms, 500, 500)
 
 /**
  * Where the clocks of a timed job went. Those of QPUs are summed over them: for each QPU
@@ -79,6 +81,7 @@ typedef struct daedalus_v3d_times {
   uint64_t tmu_hits, tmu_misses; /**< lines, in the TMUs' caches; reads only. */
   uint64_t l2t_hits, l2t_misses; /**< lines, of the TMUs' misses and writes. */
   uint64_t uniform_misses;       /**< lines. */
+  uint64_t longest_pause;        /**< clocks in which no batch started or ended. */
   uint64_t memory_bytes;         /**< read and written, by lines. */
 } daedalus_v3d_times;
 
