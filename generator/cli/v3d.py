@@ -51,10 +51,13 @@ command.add_command(v3d_programs.command)
 command.add_command(v3d_fuzz.command)
 
 
+_PROFILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
 @command.command("run", context_settings={"allow_interspersed_args": False})
 @click.option(
     "--profile",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=_PROFILE,
     help="Board to simulate: settings over those of runtime/v3d/profiles/pi5.profile.",
 )
 @click.option("--strict", is_flag=True, help="End jobs that break a rule of docs/v3d-rules.md.")
@@ -71,3 +74,35 @@ def run(profile: Path | None, strict: bool, argv: tuple[str, ...]) -> None:
     with progress(quiet=not sys.stderr.isatty()):
         words, environment = tools.on_device(argv, profile=profile, strict=strict)
     _become(words, environment)
+
+
+@command.command("trace", context_settings={"allow_interspersed_args": False})
+@click.option("--profile", type=_PROFILE, help="Board to simulate, as for `run`.")
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("trace"),
+    show_default=True,
+    help="Folder for the traces: job-000001.txt and .json, and so on.",
+)
+@click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
+def trace(profile: Path | None, output: Path, argv: tuple[str, ...]) -> None:
+    """Runs PROGRAM... as `run` does, and writes down what each of its compute jobs did.
+
+    A trace has the dispatch's registers and uniforms by name, the counters and times of the timing
+    model, and the program with how often each instruction ran and what it waited for.
+    """  # fmt: skip
+    output.mkdir(parents=True, exist_ok=True)
+    with progress():
+        words, environment = tools.on_device(argv, profile=profile, trace=output)
+    _become(words, environment)
+
+
+@command.command("timing")
+@click.option("--profile", type=_PROFILE, help="Settings over the defaults.")
+def timing(profile: Path | None) -> None:
+    """Compares the timing model with figures that were published of a Raspberry Pi 5."""
+    with progress(quiet=True):
+        program = tools.timing()
+    words = [str(program), str(tools.timing_programs())]
+    _become([*words, str(profile)] if profile else words)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from daedalus.generator import native
-from daedalus.generator.cli.common import UserError
+from daedalus.generator.cli.common import UserError, repo_root
 from daedalus.generator.cli.progress import say
 from daedalus.generator.v3d import driver
 
@@ -20,6 +20,17 @@ def program() -> Path:
     return (
         native.build_library("host", targets=("daedalus-v3d",)) / "runtime/v3d/command/daedalus-v3d"
     )
+
+
+def timing() -> Path:
+    """Builds daedalus-v3d-timing, which compares the timing model with published figures."""
+    folder = native.build_library("host", targets=("daedalus-v3d-timing",))
+    return folder / "runtime/v3d/timing/daedalus-v3d-timing"
+
+
+def timing_programs() -> Path:
+    """The programs that stand for published measurements."""
+    return repo_root() / "tools" / "v3d" / "timing" / "programs"
 
 
 def device() -> Path:
@@ -51,6 +62,7 @@ def on_device(
     *,
     profile: Path | None = None,
     strict: bool = False,
+    trace: Path | None = None,
     jobs: Path | None = None,
 ) -> tuple[list[str], dict[str, str]]:
     """What to run, and with which additions to the environment, for argv to have the device.
@@ -71,6 +83,8 @@ def on_device(
         words += ["--profile", str(profile)]
     if strict:
         words.append("--strict")
+    if trace is not None:
+        words += ["--trace", str(trace)]
     if jobs is not None:
         words += ["--jobs", str(jobs)]
     words += ["--preload", str(preload("aarch64" if foreign else "host"))]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Mesa's drivers on the simulated device, compared with lavapipe."""
 
+import json
 import re
 import subprocess
 import warnings
@@ -49,6 +50,23 @@ def test_the_native_driver_keeps_the_rules(tmp_path: Path) -> None:
     """Strict: a job whose code broke a rule would fail, and its results be missing."""
     native()
     agree(vkrun.v3dv("host", strict=True), CASES[: len(FAMILIES)], tmp_path)
+
+
+@pytest.mark.slow
+def test_timed_jobs_compute_the_same(tmp_path: Path) -> None:
+    """The order of time is another one; each job leaves a trace that adds up."""
+    native()
+    folder = tmp_path / "trace"
+    folder.mkdir()
+    agree(vkrun.v3dv("host", trace=folder), CASES, tmp_path)
+    traces = [json.loads(f.read_text()) for f in sorted(folder.glob("job-*.json"))]
+    assert len(traces) >= len(CASES)
+    for trace in traces:
+        counts = trace["counts"]
+        spent = ("active", "stall_tmu", "stall_uniforms", "stall_sfu", "waiting", "idle")
+        assert sum(counts[name] for name in spent) == 12 * counts["clocks"]
+        assert counts["instructions"] == sum(line["executed"] for line in trace["program"])
+        assert counts["uniforms_read"] == sum(word["reads"] for word in trace["uniforms"])
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ struct dev_options {
   const char *qemu;    /* --qemu: emulator that runs the program; NULL: none */
   const char *sysroot; /* --sysroot: where its libraries lie */
   char **program;      /* --run: NULL-terminated */
+  const char *trace;   /* --trace: folder for traces of jobs; NULL: none */
   uint64_t memory;     /* bytes */
   FILE *log;
   FILE *jobs;

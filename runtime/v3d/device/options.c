@@ -25,6 +25,7 @@ static const char usage[] =
     "  --memory MIB    memory of the device (default 4096)\n"
     "  --profile FILE  what is assumed of the board (default: that of a Raspberry Pi 5)\n"
     "  --strict        jobs that break a rule of the instruction set fail\n"
+    "  --trace DIR     write what each job did to DIR/job-NNNNNN.txt and .json (and time it)\n"
     "  --log FILE      append reports of failed jobs to FILE as well\n"
     "  --quiet         reports go to the log alone\n"
     "  --jobs FILE     append a line of JSON to FILE for each job: what it did and took\n";
@@ -96,6 +97,7 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
     MEMORY,
     PROFILE,
     STRICT,
+    TRACE,
     LOG,
     QUIET,
     JOBS,
@@ -110,6 +112,7 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
                                         {"memory", required_argument, NULL, MEMORY},
                                         {"profile", required_argument, NULL, PROFILE},
                                         {"strict", no_argument, NULL, STRICT},
+                                        {"trace", required_argument, NULL, TRACE},
                                         {"log", required_argument, NULL, LOG},
                                         {"quiet", no_argument, NULL, QUIET},
                                         {"jobs", required_argument, NULL, JOBS},
@@ -145,6 +148,11 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
         break;
       case STRICT:
         options->strict = true;
+        break;
+      case TRACE:
+        options->trace = optarg;
+        if (access(optarg, W_OK | X_OK) != 0)
+          result = bad(strerror(errno), optarg);
         break;
       case LOG:
         result = open_file(optarg, &options->log);

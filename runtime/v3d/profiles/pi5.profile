@@ -37,3 +37,25 @@ uniforms_see_stores = 0            # uniform reads: 0 memory as at job start, 1 
 # Bounds of a simulated job.
 max_slots = 2000000000             # instructions of one thread before it counts as endless
 max_job_slots = 4294967295         # instructions of all threads of a job, likewise
+
+# The timing model: docs/v3d-timing.md says where each comes from.
+clock_mhz = 960                    # clock of the GPU in MHz
+sfu_result_slots = 2               # slots until an SFU-class result can be read
+sfu_issue_slots = 1                # slots from one SFU-class operation to the next of a QPU
+tmu_word_clocks = 1                # clocks a TMU takes for a word of a lane
+tmu_line_clocks = 8                # clocks a TMU takes for a line, where words take less
+tmu_hit_clocks = 70                # from a TMU's cache to the QPU
+tmu_cache_bytes = 8192             # cache of a slice's TMU; 0: none
+l2t_clocks = 30                    # from the L2T cache to a slice
+l2t_line_clocks = 1                # clocks that the L2T is busy with a line
+l2t_bytes = 262144                 # L2T cache; 0: none
+memory_ns = 80                     # from memory to the L2T
+memory_mb_per_s = 11200            # memory bandwidth, reads and writes, in 10^6 bytes/s
+uniform_cache_bytes = 4096         # cache of a slice's uniforms; 0: none
+barrier_clocks = 16                # from the last batch at a barrier until all go on
+batch_clocks = 16                  # from one batch that is started to the next
+supergroup_clocks = 0              # more, for the first batch of a supergroup
+supergroups_in_flight = 2          # supergroups that run at once
+job_ns = 32900                     # what the kernel and the queue add to a dispatch
+submit_ns = 22700                  # what the kernel adds to a submission
+reset_ms = 500                     # modelled time without progress that ends a job; 0: any

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "simulator/engine.h"
+#include "timing/model.h"
 
 /* What a magic write address means to a compute job. */
 static v3d_dest_kind kind_of_waddr(unsigned waddr) {
@@ -128,6 +129,7 @@ void daedalus_v3d_decode(v3d_op *op, daedalus_v3d_effects *effects, uint64_t wor
   if (op->reason)
     return;
   daedalus_v3d_effects_of(&in, effects);
+  op->timing = daedalus_v3d_timing_of(effects);
   if (in.is_branch) {
     op->branch = in.branch;
     op->run = daedalus_v3d_run_branch;

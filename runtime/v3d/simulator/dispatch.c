@@ -53,11 +53,12 @@ static unsigned index_bits(const v3d_dispatch *dispatch) {
 static v3d_supergroup *new_supergroup(struct daedalus_v3d_machine *machine, uint64_t index) {
   const v3d_dispatch *dispatch = &machine->dispatch;
   const uint64_t left = dispatch->n_batches - index * (uint64_t)dispatch->batches_per_supergroup;
+  const uint32_t most = machine->timing ? machine->profile.supergroups_in_flight : V3D_MAX_SLOTS;
   uint32_t slot = 0;
-  while (slot < V3D_MAX_SLOTS && machine->supergroups[slot].alive)
+  while (slot < most && machine->supergroups[slot].alive)
     slot++;
   /* The payload has to be able to number the groups' shared memory. */
-  if (slot == V3D_MAX_SLOTS ||
+  if (slot == most ||
       (slot && (slot + 1) * dispatch->groups_per_supergroup > 1u << (16 - index_bits(dispatch))))
     return NULL;
   machine->supergroups[slot] = (v3d_supergroup){

@@ -41,7 +41,8 @@ enum {
   V3D_EVENT_THRSW = 1u << 0,
   V3D_EVENT_BRANCH = 1u << 1, /**< taken: thread->branch_target. */
   V3D_EVENT_FAULT = 1u << 2,  /**< the report is written. */
-  V3D_EVENT_CHUNK = 1u << 3   /**< no instruction: execution goes on in the next chunk. */
+  V3D_EVENT_CHUNK = 1u << 3,  /**< no instruction: execution goes on in the next chunk. */
+  V3D_EVENT_YIELD = 1u << 4   /**< not run yet: another QPU's turn comes first (timed jobs). */
 };
 
 typedef struct v3d_thread v3d_thread;
@@ -91,6 +92,7 @@ struct v3d_op {
   uint16_t signals;
   uint8_t signal_dest, signal_kind; /**< as in v3d_half. */
   uint64_t word;
+  uint8_t timing; /**< what the timing model has to look at: V3D_TIMING_* bits. */
   /* Beyond the first cache line. */
   v3d_modifiers add_more, mul_more;
   daedalus_v3d_branch branch;
@@ -200,6 +202,8 @@ struct daedalus_v3d_machine {
   v3d_sync_object objects[V3D_SYNC_OBJECTS];
   v3d_supergroup *newest; /**< that the next batch may belong to. */
   daedalus_v3d_report *report;
+  struct v3d_timing *timing;       /**< of a timed job; else NULL. */
+  struct v3d_timing *timing_state; /**< kept between timed jobs; NULL until the first. */
 };
 
 /* decode.c */
@@ -271,6 +275,23 @@ bool daedalus_v3d_start_batch(struct daedalus_v3d_machine *machine, v3d_thread *
 void daedalus_v3d_end_batch(v3d_thread *thread);
 
 /* schedule.c */
+
+/** How a turn ended. */
+typedef enum v3d_turn {
+  V3D_TURN_SWITCHED,
+  V3D_TURN_ENDED,
+  V3D_TURN_STOPPED, /**< the report is written. */
+  V3D_TURN_YIELDED  /**< V3D_EVENT_YIELD. */
+} v3d_turn;
+
+/** Runs thread to its next switch, its end, or until its turn is over. */
+v3d_turn daedalus_v3d_run_turn(v3d_thread *thread);
+
+/** Raises the rules that op is about to break (strict jobs). */
+unsigned daedalus_v3d_check_rules(v3d_thread *thread, v3d_op *op);
+
+/** No thread can run and the dispatch is not done: says who waits for what. */
+void daedalus_v3d_report_deadlock(struct daedalus_v3d_machine *machine);
 
 /** Runs the dispatch of *machine. The report is written when it does not end well. */
 void daedalus_v3d_schedule(struct daedalus_v3d_machine *machine);

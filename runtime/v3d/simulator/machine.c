@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "simulator/engine.h"
+#include "timing/model.h"
 
 /* What of a thread stays the same for the life of the machine. */
 static void init_thread(struct daedalus_v3d_machine *machine, unsigned slot) {
@@ -49,6 +50,7 @@ void daedalus_v3d_machine_destroy(daedalus_v3d_machine *machine) {
     return;
   daedalus_v3d_programs_free(&machine->programs);
   daedalus_v3d_memory_free(&machine->memory);
+  daedalus_v3d_timing_free(machine->timing_state);
   free(machine->threads);
   free(machine);
 }
@@ -94,6 +96,7 @@ daedalus_v3d_outcome daedalus_v3d_machine_run(daedalus_v3d_machine *machine,
                                               daedalus_v3d_report *report) {
   memset(report, 0, offsetof(daedalus_v3d_report, message));
   memset(&report->counts, 0, sizeof report->counts);
+  memset(&report->times, 0, sizeof report->times);
   report->message[0] = 0;
   machine->report = report;
   const char *reason = begin(machine, job);
@@ -101,9 +104,15 @@ daedalus_v3d_outcome daedalus_v3d_machine_run(daedalus_v3d_machine *machine,
     daedalus_v3d_end_job(machine, DAEDALUS_V3D_BAD_JOB, "the job makes no sense: %s", reason);
     return report->outcome;
   }
+  if (!daedalus_v3d_timing_begin(machine, job)) {
+    daedalus_v3d_end_job(machine, DAEDALUS_V3D_NO_MEMORY,
+                         "there is no memory for the timing model");
+    return report->outcome;
+  }
   const daedalus_v3d_float_modes modes = daedalus_v3d_float_begin();
   daedalus_v3d_schedule(machine);
   daedalus_v3d_float_end(modes);
+  daedalus_v3d_timing_end(machine);
   if (report->outcome == DAEDALUS_V3D_DONE)
     snprintf(report->message, sizeof report->message, "done: %lu batches, %llu instructions",
              (unsigned long)report->counts.batches,

@@ -7,12 +7,10 @@
 #include <stdio.h>
 
 #include "simulator/engine.h"
+#include "timing/model.h"
 
 /** Instructions of one turn, for programs that do not switch. */
 enum { TURN = 1 << 16 };
-
-/** How a turn ended. */
-typedef enum turn { SWITCHED, ENDED, STOPPED /**< the report is written. */ } turn;
 
 static uint64_t least(uint64_t a, uint64_t b) {
   return a < b ? a : b;
@@ -30,8 +28,7 @@ static unsigned lookup_config(const v3d_thread *thread, const daedalus_v3d_effec
              : DAEDALUS_V3D_CONFIG_UNKNOWN;
 }
 
-/* Raises the rules that op is about to break. */
-static unsigned check_rules(v3d_thread *thread, v3d_op *op) {
+unsigned daedalus_v3d_check_rules(v3d_thread *thread, v3d_op *op) {
   if (op->run == daedalus_v3d_run_chunk_end || op->run == daedalus_v3d_run_absent || op->reason)
     return 0;
   const daedalus_v3d_effects *effects = daedalus_v3d_effects_of_op(op);
@@ -69,7 +66,7 @@ static unsigned run_some_strictly(v3d_thread *thread, v3d_op **next, uint64_t *l
   uint64_t n = *left;
   unsigned event;
   do {
-    event = check_rules(thread, op);
+    event = daedalus_v3d_check_rules(thread, op);
     if (!event)
       event = op->run(thread, op);
     op++;
@@ -92,15 +89,15 @@ static void take_thrsw(v3d_thread *thread, uint64_t at) {
 }
 
 /* The switch happens. */
-static turn switch_thread(v3d_thread *thread, bool ends) {
+static v3d_turn switch_thread(v3d_thread *thread, bool ends) {
   thread->machine->report->counts.thread_switches++;
   if (ends) {
     daedalus_v3d_end_batch(thread);
-    return ENDED;
+    return V3D_TURN_ENDED;
   }
   if (!daedalus_v3d_wait_is_over(thread))
     thread->status = V3D_WAITING;
-  return SWITCHED;
+  return V3D_TURN_SWITCHED;
 }
 
 /* Instructions that may run before something has to be looked at; 0: an endless program. */
@@ -118,7 +115,7 @@ static const v3d_op *instruction_of(struct daedalus_v3d_machine *machine, v3d_op
   return after ? after : op;
 }
 
-static turn out_of_slots(v3d_thread *thread, v3d_op *next) {
+static v3d_turn out_of_slots(v3d_thread *thread, v3d_op *next) {
   const daedalus_v3d_profile *profile = &thread->machine->profile;
   const v3d_op *op = instruction_of(thread->machine, next);
   if (thread->executed >= profile->max_slots)
@@ -133,26 +130,26 @@ static turn out_of_slots(v3d_thread *thread, v3d_op *next) {
         (unsigned long long)thread->machine->report->counts.instructions,
         (unsigned long long)thread->machine->report->counts.batches,
         (unsigned long)profile->max_job_slots);
-  return STOPPED;
+  return V3D_TURN_STOPPED;
 }
 
-static turn no_memory(v3d_thread *thread) {
+static v3d_turn no_memory(v3d_thread *thread) {
   daedalus_v3d_end_job(
       thread->machine, DAEDALUS_V3D_NO_MEMORY,
       "there is no memory for decoded instructions, of which a job may execute 4 MiB");
-  return STOPPED;
+  return V3D_TURN_STOPPED;
 }
 
-static turn stop(v3d_thread *thread, v3d_op *next) {
+static v3d_turn stop(v3d_thread *thread, v3d_op *next) {
   struct daedalus_v3d_machine *machine = thread->machine;
   daedalus_v3d_fault(thread, instruction_of(machine, next), DAEDALUS_V3D_STOPPED,
                      "the job was stopped from outside, after %llu instructions in %llu batches",
                      (unsigned long long)machine->report->counts.instructions,
                      (unsigned long long)machine->report->counts.batches);
-  return STOPPED;
+  return V3D_TURN_STOPPED;
 }
 
-static turn run_turn(v3d_thread *thread) {
+v3d_turn daedalus_v3d_run_turn(v3d_thread *thread) {
   struct daedalus_v3d_machine *machine = thread->machine;
   const uint64_t turn_end = thread->executed + TURN;
   v3d_op *op = thread->next;
@@ -165,19 +162,24 @@ static turn run_turn(v3d_thread *thread) {
     if (!allowed)
       return out_of_slots(thread, op);
     uint64_t left = allowed;
-    unsigned event =
-        machine->strict ? run_some_strictly(thread, &op, &left) : run_some(thread, &op, &left);
+    unsigned event = machine->timing   ? daedalus_v3d_run_some_timed(thread, &op, &left)
+                     : machine->strict ? run_some_strictly(thread, &op, &left)
+                                       : run_some(thread, &op, &left);
     /* An instruction with an event has run, but was not counted; a chunk's end is none. */
-    const uint64_t ran = allowed - left + (event && !(event & V3D_EVENT_CHUNK));
+    const uint64_t ran = allowed - left + (event && !(event & (V3D_EVENT_CHUNK | V3D_EVENT_YIELD)));
     thread->executed += ran;
     machine->slots_left -= ran;
     machine->report->counts.instructions += ran;
     if (event & V3D_EVENT_FAULT)
-      return STOPPED;
+      return V3D_TURN_STOPPED;
     if (event & V3D_EVENT_CHUNK) {
       if (!(op = daedalus_v3d_following_op(machine, op - 1)))
         return no_memory(thread);
       continue;
+    }
+    if (event & V3D_EVENT_YIELD) {
+      thread->next = op;
+      return V3D_TURN_YIELDED;
     }
     const bool switches = thread->executed == thread->switch_at, ends = thread->ends_at_switch;
     if (switches)
@@ -195,7 +197,7 @@ static turn run_turn(v3d_thread *thread) {
     if (switches)
       return switch_thread(thread, ends);
     if (thread->executed == turn_end)
-      return SWITCHED;
+      return V3D_TURN_SWITCHED;
   }
 }
 
@@ -208,8 +210,7 @@ static bool may_run(v3d_thread *thread) {
   return thread->status == V3D_READY;
 }
 
-/* No thread can run and the dispatch is not done: says who waits for what. */
-static void report_deadlock(struct daedalus_v3d_machine *machine) {
+void daedalus_v3d_report_deadlock(struct daedalus_v3d_machine *machine) {
   daedalus_v3d_report *report = machine->report;
   char *text = report->message;
   v3d_thread *first = NULL;
@@ -239,6 +240,10 @@ static void report_deadlock(struct daedalus_v3d_machine *machine) {
 }
 
 void daedalus_v3d_schedule(struct daedalus_v3d_machine *machine) {
+  if (machine->timing) {
+    daedalus_v3d_schedule_timed(machine);
+    return;
+  }
   for (;;) {
     bool progress = false, waiting = false;
     for (unsigned slot = 0; slot < machine->n_slots; slot++) {
@@ -248,13 +253,13 @@ void daedalus_v3d_schedule(struct daedalus_v3d_machine *machine) {
         continue;
       }
       progress = true;
-      if (run_turn(thread) == STOPPED)
+      if (daedalus_v3d_run_turn(thread) == V3D_TURN_STOPPED)
         return;
     }
     if (progress)
       continue;
     if (waiting || machine->next_batch != machine->dispatch.n_batches)
-      report_deadlock(machine);
+      daedalus_v3d_report_deadlock(machine);
     return;
   }
 }

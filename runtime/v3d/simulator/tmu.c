@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "simulator/tmu_access.h"
+#include "timing/model.h"
 
 /* The low byte of the configuration: bit 7 per pixel, 6:3 operation, 2:0 type. */
-enum { PER_PIXEL = 0x80, OP_SHIFT = 3, OP_MASK = 0xf, TYPE_MASK = 7, REGULAR = 15 };
+enum { PER_PIXEL = 0x80, OP_SHIFT = 3, OP_MASK = 0xf, TYPE_MASK = 7 };
 /* Without data, operations up to this one act on caches, and those up to SILENT_MAX on nothing. */
 enum { CACHE_MAX = 4, SILENT_MAX = 7, LAST_ATOMIC = 10 };
 
@@ -92,7 +93,7 @@ static bool per_quad(v3d_thread *thread, v3d_op *op, const uint32_t *addresses,
 
 /* The number of data words that a lookup takes. */
 static unsigned data_words(unsigned operation, unsigned words) {
-  if (operation == REGULAR)
+  if (operation == V3D_LOOKUP_REGULAR)
     return words;
   return operation == V3D_ATOMIC_CMPXCHG ? 2 : 1;
 }
@@ -106,7 +107,7 @@ static unsigned write_or_atomic(v3d_thread *thread, v3d_op *op, v3d_lookup *look
     return daedalus_v3d_fault(thread, op, DAEDALUS_V3D_BAD_FIFO,
                               "the lookup takes %u data words, and %u have been written", wanted,
                               n_data);
-  if (lookup->operation == REGULAR) {
+  if (lookup->operation == V3D_LOOKUP_REGULAR) {
     counts->tmu_writes++;
     return daedalus_v3d_tmu_store(thread, op, lookup);
   }
@@ -129,7 +130,7 @@ static unsigned read(v3d_thread *thread, v3d_op *op, v3d_lookup *lookup) {
                               "operation %u of the TMU needs data, and none has been written",
                               lookup->operation);
   thread->machine->report->counts.tmu_reads++;
-  if (lookup->operation == REGULAR) {
+  if (lookup->operation == V3D_LOOKUP_REGULAR) {
     if (!reserve_results(thread, op, lookup->words, lookup))
       return V3D_EVENT_FAULT;
     return daedalus_v3d_tmu_load(thread, op, lookup);
@@ -160,7 +161,7 @@ unsigned daedalus_v3d_tmu_lookup(v3d_thread *thread, v3d_op *op, const uint32_t 
       .lanes = lanes & thread->state.active,
       .addresses = addresses,
   };
-  if (lookup.operation > LAST_ATOMIC && lookup.operation != REGULAR)
+  if (lookup.operation > LAST_ATOMIC && lookup.operation != V3D_LOOKUP_REGULAR)
     return daedalus_v3d_fault(thread, op, DAEDALUS_V3D_BAD_INSTRUCTION,
                               "operation %u of the TMU is reserved", lookup.operation);
   if (!(config & PER_PIXEL)) {
@@ -168,5 +169,9 @@ unsigned daedalus_v3d_tmu_lookup(v3d_thread *thread, v3d_op *op, const uint32_t 
       return V3D_EVENT_FAULT;
     lookup.addresses = spread;
   }
-  return tmu->n_data ? write_or_atomic(thread, op, &lookup) : read(thread, op, &lookup);
+  const unsigned n_data = tmu->n_data, n_results = tmu->n_results;
+  const unsigned event = n_data ? write_or_atomic(thread, op, &lookup) : read(thread, op, &lookup);
+  if (thread->machine->timing && !event)
+    daedalus_v3d_time_lookup(thread, &lookup, n_data, n_results);
+  return event;
 }

@@ -23,6 +23,9 @@ enum {
   V3D_ATOMIC_NOT
 };
 
+/** Operations that are no atomics: reading and writing, and, without data, those of the caches. */
+enum { V3D_LOOKUP_PREFETCH = 0, V3D_LOOKUP_REGULAR = 15 };
+
 typedef struct v3d_lookup {
   const uint32_t *addresses; /**< of each lane. */
   daedalus_v3d_lanes lanes;  /**< that take part. */

@@ -4,6 +4,7 @@
  * reach: they see memory as it was when the job began (profile.uniforms_see_stores: as it is).
  */
 #include "simulator/engine.h"
+#include "timing/model.h"
 
 /* The word at address; name is the stream's, for reports. */
 static bool read_word(v3d_thread *thread, const v3d_op *op, uint32_t address, uint32_t *hint,
@@ -18,6 +19,8 @@ static bool read_word(v3d_thread *thread, const v3d_op *op, uint32_t address, ui
     return false;
   }
   machine->report->counts.uniforms++;
+  if (machine->timing)
+    daedalus_v3d_time_uniform(thread, op, address, *value);
   if (stale && machine->strict) {
     machine->report->rule = DAEDALUS_V3D_RULE_STALE_UNIFORM;
     daedalus_v3d_fault_at(thread, op, DAEDALUS_V3D_BROKEN_RULE, 0, address,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <daedalus/v3d/simulate.h>
+#include <daedalus/v3d/trace.h>
 
 #include "v3d.h"
 
@@ -19,7 +20,8 @@ typedef struct run {
   const char *outputs[MAX_BUFFERS + OWN_BUFFERS];
   size_t n_buffers;
   unsigned long groups[3], invocations, threads;
-  bool single_segment, strict;
+  bool single_segment, strict, timed;
+  const char *trace; /* file; NULL: none */
   daedalus_v3d_profile profile;
 } run;
 
@@ -134,6 +136,12 @@ static bool parse_option(run *r, int option, char **outputs, size_t *n_outputs) 
     case 'S':
       r->strict = true;
       return true;
+    case 'T':
+      r->timed = true;
+      return true;
+    case 't':
+      r->trace = optarg;
+      return true;
     case 'p':
       return read_profile(r, optarg);
     default:
@@ -181,6 +189,22 @@ static bool print_buffers(const run *r) {
   return true;
 }
 
+/* As JSON where the file's name ends so. */
+static bool write_trace(const char *path, const daedalus_v3d_job *job,
+                        const daedalus_v3d_report *report) {
+  const size_t length = strlen(path);
+  const bool json = length > 5 && strcmp(path + length - 5, ".json") == 0;
+  FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+  if (file != NULL)
+    (json ? daedalus_v3d_trace_print_json : daedalus_v3d_trace_print)(job->trace, job, report,
+                                                                      file);
+  if (file == NULL || (file != stdout && fclose(file) != 0)) {
+    complain("%s: %s", path, strerror(errno));
+    return false;
+  }
+  return true;
+}
+
 static int execute(run *r, daedalus_v3d_program *program) {
   daedalus_v3d_buffer buffers[MAX_BUFFERS + OWN_BUFFERS];
   size_t n = r->n_buffers;
@@ -209,8 +233,17 @@ static int execute(run *r, daedalus_v3d_program *program) {
     return EXIT_BAD_INPUT;
   }
   daedalus_v3d_report report;
+  daedalus_v3d_trace trace = {0};
+  job.timed = r->timed;
+  job.trace = r->trace != NULL ? &trace : NULL;
   const daedalus_v3d_outcome outcome = daedalus_v3d_machine_run(machine, &job, &report);
   daedalus_v3d_machine_destroy(machine);
+  const bool traced = r->trace == NULL || write_trace(r->trace, &job, &report);
+  daedalus_v3d_trace_free(&trace);
+  if (!traced)
+    return EXIT_BAD_INPUT;
+  if (r->timed)
+    fprintf(stderr, "%" PRIu64 " clocks, %" PRIu64 " ns\n", report.times.clocks, report.times.ns);
   if (outcome != DAEDALUS_V3D_DONE)
     fprintf(stderr, "%s\n", report.message);
   if (!print_buffers(r))
@@ -242,6 +275,7 @@ int verb_exec(int argc, char **argv) {
       {"buffer", required_argument, NULL, 'b'},  {"output", required_argument, NULL, 'o'},
       {"groups", required_argument, NULL, 'g'},  {"invocations", required_argument, NULL, 'i'},
       {"threads", required_argument, NULL, 'n'}, {"single-segment", no_argument, NULL, 's'},
+      {"timed", no_argument, NULL, 'T'},         {"trace", required_argument, NULL, 't'},
       {"strict", no_argument, NULL, 'S'},        {"profile", required_argument, NULL, 'p'},
       {"help", no_argument, NULL, 'h'},          {0}};
   run r = {.groups = {1, 1, 1}, .invocations = LANES, .threads = 2};
@@ -250,7 +284,7 @@ int verb_exec(int argc, char **argv) {
   int code = EXIT_DONE;
   r.profile = daedalus_v3d_profile_default();
   for (int option; code == EXIT_DONE &&
-                   (option = getopt_long(argc, argv, "b:o:g:i:n:sSp:h", options, NULL)) != -1;) {
+                   (option = getopt_long(argc, argv, "b:o:g:i:n:sSTt:p:h", options, NULL)) != -1;) {
     if (option == 'h')
       return usage("exec");
     if (!parse_option(&r, option, outputs, &n_outputs))

@@ -39,6 +39,9 @@ static const struct {
      "    -n, --threads N            a QPU: 2 (the default) or 4\n"
      "    -s, --single-segment       the next thread switch ends the program\n"
      "    -S, --strict               end with a report where a rule is broken\n"
+     "    -T, --timed                say on stderr how long it takes by the timing model\n"
+     "    -t, --trace FILE           write what it did, instruction by instruction, to FILE: as\n"
+     "                               text, or JSON where the name ends in .json\n"
      "    -p, --profile FILE         settings of the machine\n"
      "  Buffers are printed as 32-bit words in hexadecimal, four a line.\n"},
 };

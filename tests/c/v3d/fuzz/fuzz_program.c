@@ -93,10 +93,26 @@ static void run_once(program *program, daedalus_v3d_job job, daedalus_v3d_report
   check(outcome == DAEDALUS_V3D_DONE || report->message[0] != '\0', "no message");
 }
 
+/** Timed, a job ends too, and its clocks add up; one batch does what it does untimed. */
+static void run_timed(program *program, daedalus_v3d_job job, const daedalus_v3d_report *untimed) {
+  static daedalus_v3d_report report;
+  static uint32_t data[DATA_BYTES / 4];
+  job.timed = true;
+  run_once(program, job, &report, data);
+  const daedalus_v3d_times *t = &report.times;
+  check(report.outcome == DAEDALUS_V3D_BAD_JOB || t->idle <= 12 * t->clocks,
+        "more clocks were used than there are");
+  if (job.cfg[4] == 1)
+    check(report.outcome == untimed->outcome && !strcmp(report.message, untimed->message) &&
+              !memcmp(data, memory[0], sizeof data),
+          "a timed run differs");
+}
+
 static void run_program(program *program, daedalus_v3d_job job, daedalus_v3d_report *report) {
   static daedalus_v3d_report again;
   run_once(program, job, report, memory[0]);
   run_once(program, job, &again, memory[1]);
+  run_timed(program, job, report);
   if (report->outcome == again.outcome && strcmp(report->message, again.message) == 0 &&
       memcmp(memory[0], memory[1], sizeof memory[0]) == 0)
     return;

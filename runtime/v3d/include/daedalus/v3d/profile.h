@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <daedalus/v3d/timing.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -52,7 +54,8 @@ extern "C" {
   /* Bounds of a simulated job. */                                                              \
   X(max_slots, 2000000000, 1, UINT32_MAX,                                                       \
     "instructions of one thread before it counts as endless")                                   \
-  X(max_job_slots, UINT32_MAX, 1, UINT32_MAX, "instructions of all threads of a job, likewise")
+  X(max_job_slots, UINT32_MAX, 1, UINT32_MAX, "instructions of all threads of a job, likewise") \
+  DAEDALUS_V3D_TIMING_SETTINGS(X)
 
 typedef struct daedalus_v3d_profile {
 #define DAEDALUS_V3D_MEMBER(name, value, min, max, text) uint32_t name; /**< text */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * daedalus/v3d/simulate.h - runs compute jobs of V3D 7.1 as the hardware would, without time:
- * results are those of the machine, the order of threads is one that it could choose, and always
- * the same.
+ * daedalus/v3d/simulate.h - runs compute jobs of V3D 7.1 as the hardware would: results are those
+ * of the machine, the order of threads is one that it could choose, and always the same.  A timed
+ * job says besides what it would take by the timing model; threads then run in the order of time.
  *
  * A machine is 12 QPUs (profile) of 2 or 4 threads each.  A job is what the kernel interface takes
  * (struct drm_v3d_submit_csd.cfg); its code, uniforms and data lie in buffers of the 32-bit
@@ -31,12 +31,17 @@ typedef struct daedalus_v3d_buffer {
   void *data;    /**< borrowed while the job runs. */
 } daedalus_v3d_buffer;
 
+/** What a job did, instruction by instruction: daedalus/v3d/trace.h. */
+typedef struct daedalus_v3d_trace daedalus_v3d_trace;
+
 /** Registers of a dispatch: the words that are written to the compute shader dispatcher. */
 typedef struct daedalus_v3d_job {
   uint32_t cfg[7];
   const daedalus_v3d_buffer *buffers; /**< sorted by address, disjoint. */
   size_t n_buffers;
-  bool strict; /**< raise broken rules (daedalus/v3d/rules.h), all of them. */
+  bool strict;               /**< raise broken rules (daedalus/v3d/rules.h), all of them. */
+  bool timed;                /**< fill in the report's times. */
+  daedalus_v3d_trace *trace; /**< to be filled in; then the job is timed. NULL: none. */
 } daedalus_v3d_job;
 
 typedef enum daedalus_v3d_outcome {
@@ -48,7 +53,7 @@ typedef enum daedalus_v3d_outcome {
   DAEDALUS_V3D_BAD_FIFO,        /**< a FIFO overflowed, or ldtmu had nothing to wait for. */
   DAEDALUS_V3D_BROKEN_RULE,     /**< strict only. */
   DAEDALUS_V3D_DEADLOCK,        /**< every thread waits. */
-  DAEDALUS_V3D_ENDLESS,         /**< profile.max_slots. */
+  DAEDALUS_V3D_ENDLESS,         /**< profile.max_slots; of timed jobs reset_ms. */
   DAEDALUS_V3D_NO_MEMORY,
   DAEDALUS_V3D_STOPPED, /**< daedalus_v3d_machine_stop(). */
   DAEDALUS_V3D_N_OUTCOMES
@@ -78,6 +83,7 @@ typedef struct daedalus_v3d_report {
   uint32_t address;  /**< that was accessed. */
   char message[512]; /**< all of the above as one readable text, disassembly included. */
   daedalus_v3d_counts counts;
+  daedalus_v3d_times times; /**< of timed jobs; else 0. */
 } daedalus_v3d_report;
 
 typedef struct daedalus_v3d_machine daedalus_v3d_machine;

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Memory in time.  A slice's TMU takes the lookups of its QPUs one after the other, a word of a
+ * lane at a time; what its cache does not have comes from the L2T cache, or from memory.  Writes go
+ * through to the L2T, which writes lines to memory when it needs their place.
+ */
+#include "simulator/tmu_access.h"
+#include "timing/model.h"
+
+enum { LINE = DAEDALUS_V3D_CACHE_LINE, MOST_LINES = 2 * V3D_LANES };
+
+static uint64_t later(uint64_t a, uint64_t b) {
+  return a > b ? a : b;
+}
+
+/* The distinct lines that a lookup touches. */
+static unsigned lines_of(const v3d_lookup *lookup, uint32_t lines[MOST_LINES]) {
+  const uint32_t last_byte = lookup->words * lookup->bytes - 1;
+  unsigned n = 0;
+  for (unsigned lane = 0; lane < V3D_LANES; lane++) {
+    if (!(lookup->lanes >> lane & 1))
+      continue;
+    const uint32_t first = lookup->addresses[lane] / LINE;
+    const uint32_t last = (lookup->addresses[lane] + last_byte) / LINE;
+    for (uint32_t line = first; line <= last; line++) {
+      unsigned i = n;
+      while (i && lines[i - 1] != line)
+        i--;
+      if (!i)
+        lines[n++] = line;
+    }
+  }
+  return n;
+}
+
+/* Memory is busy with a line from `from` on. Returns when it is done. */
+static uint64_t use_memory(v3d_timing *timing, uint64_t from) {
+  timing->memory_free = later(timing->memory_free, from * V3D_CLOCK_PARTS) + timing->memory_line;
+  timing->times.memory_bytes += LINE;
+  return timing->memory_free / V3D_CLOCK_PARTS;
+}
+
+/* When a line that is asked for at `from` has come from the L2T, or will be there. */
+static uint64_t use_l2t(v3d_timing *timing, uint32_t line, uint64_t from, bool write) {
+  const daedalus_v3d_profile *profile = &timing->machine->profile;
+  const uint64_t start = later(from, timing->l2t_free);
+  bool hit, evicted;
+  timing->l2t_free = start + profile->l2t_line_clocks;
+  v3d_cache_line *entry = daedalus_v3d_cache_access(&timing->l2t, line, &hit, &evicted);
+  uint64_t ready = start;
+  if (hit)
+    timing->times.l2t_hits++;
+  else
+    timing->times.l2t_misses++;
+  if (evicted)
+    use_memory(timing, start);
+  if (!hit && (!write || !entry))
+    ready = use_memory(timing, start) + timing->memory_clocks;
+  if (entry && !hit)
+    entry->ready = ready;
+  if (entry && write)
+    entry->dirty = true;
+  if (entry && !write)
+    ready = later(ready, entry->ready);
+  return ready + profile->l2t_clocks;
+}
+
+/* When the lines are in the TMU's cache. */
+static uint64_t read_lines(v3d_timing *timing, v3d_slice_time *slice, const uint32_t *lines,
+                           unsigned n, uint64_t from) {
+  uint64_t all = from;
+  for (unsigned i = 0; i < n; i++) {
+    bool hit, evicted;
+    v3d_cache_line *entry = daedalus_v3d_cache_access(&slice->tmu, lines[i], &hit, &evicted);
+    uint64_t ready;
+    if (hit) {
+      timing->times.tmu_hits++;
+      ready = entry->ready;
+    } else {
+      timing->times.tmu_misses++;
+      ready = use_l2t(timing, lines[i], from, false);
+      if (entry)
+        entry->ready = ready;
+    }
+    all = later(all, ready);
+  }
+  return all;
+}
+
+static void begin_request(v3d_requests *requests) {
+  requests->words -= requests->sizes[requests->first];
+  requests->first = (requests->first + 1) % V3D_TMU_ENTRIES;
+  requests->n--;
+}
+
+/* The input queue has to have room for words; the QPU waits where it has not. */
+static void wait_for_room(v3d_qpu_time *qpu, unsigned words) {
+  v3d_requests *requests = &qpu->requests;
+  while (requests->n && (requests->starts[requests->first] <= qpu->time ||
+                         requests->words + words > V3D_TMU_ENTRIES)) {
+    const uint64_t start = requests->starts[requests->first];
+    if (start > qpu->time) {
+      qpu->stall_tmu += start - qpu->time;
+      qpu->time = start;
+    }
+    begin_request(requests);
+  }
+}
+
+static void add_request(v3d_qpu_time *qpu, unsigned words, uint64_t start) {
+  v3d_requests *requests = &qpu->requests;
+  const unsigned last = (requests->first + requests->n++) % V3D_TMU_ENTRIES;
+  requests->starts[last] = start;
+  requests->sizes[last] = (uint8_t)words;
+  requests->words += words;
+}
+
+static unsigned count(daedalus_v3d_lanes lanes) {
+  unsigned n = 0;
+  for (; lanes; lanes &= (daedalus_v3d_lanes)(lanes - 1))
+    n++;
+  return n;
+}
+
+/* A write that lets the thread go on: it arrives later. */
+static void write_lines(v3d_thread *thread, const uint32_t *lines, unsigned n, uint64_t from) {
+  v3d_timing *timing = thread->machine->timing;
+  v3d_thread_time *time = daedalus_v3d_time_of(thread);
+  for (unsigned i = 0; i < n; i++) {
+    const uint64_t done = use_l2t(timing, lines[i], from, true);
+    time->writes_done = later(time->writes_done, done);
+  }
+  timing->last_write = later(timing->last_write, time->writes_done);
+}
+
+/* Atomics are done at the L2T, lane by lane. */
+static uint64_t atomic(v3d_timing *timing, const uint32_t *lines, unsigned n, unsigned lanes,
+                       uint64_t from) {
+  uint64_t ready = from;
+  for (unsigned i = 0; i < n; i++)
+    ready = later(ready, use_l2t(timing, lines[i], from, false));
+  for (unsigned i = 0; i < n; i++)
+    use_l2t(timing, lines[i], from, true);
+  const uint64_t each = timing->machine->profile.l2t_line_clocks;
+  timing->l2t_free += lanes * each;
+  return ready + lanes * each;
+}
+
+void daedalus_v3d_time_lookup(v3d_thread *thread, const v3d_lookup *lookup, unsigned n_data,
+                              unsigned n_results) {
+  v3d_timing *timing = thread->machine->timing;
+  v3d_qpu_time *qpu = daedalus_v3d_qpu_of(thread);
+  v3d_slice_time *slice = daedalus_v3d_slice_of(thread);
+  const daedalus_v3d_profile *profile = &thread->machine->profile;
+  const unsigned lanes = count(lookup->lanes), asked = thread->tmu.n_results - n_results;
+  uint32_t lines[MOST_LINES];
+  wait_for_room(qpu, n_data + 1);
+  const uint64_t start = later(qpu->time, slice->tmu_free);
+  const unsigned n = lines_of(lookup, lines);
+  const uint64_t busy = later((uint64_t)lanes * lookup->words * profile->tmu_word_clocks,
+                              (uint64_t)n * profile->tmu_line_clocks);
+  add_request(qpu, n_data + 1, start);
+  slice->tmu_free = start + (busy ? busy : 1);
+  timing->times.tmu_busy += slice->tmu_free - start;
+  const bool is_atomic = lookup->operation != V3D_LOOKUP_REGULAR && asked;
+  if (n_data && !is_atomic) {
+    write_lines(thread, lines, n, slice->tmu_free);
+    return;
+  }
+  uint64_t ready = slice->tmu_free;
+  if (is_atomic)
+    ready = later(ready, atomic(timing, lines, n, lanes, start));
+  else if (lookup->operation == V3D_LOOKUP_REGULAR || lookup->operation == V3D_LOOKUP_PREFETCH)
+    ready = later(ready, read_lines(timing, slice, lines, n, start));
+  if (!asked)
+    return;
+  slice->last_result = later(slice->last_result, ready);
+  v3d_thread_time *time = daedalus_v3d_time_of(thread);
+  for (unsigned i = 0; i < asked; i++)
+    time->results[(thread->tmu.first + n_results + i) % V3D_TMU_ENTRIES] =
+        slice->last_result + profile->tmu_hit_clocks;
+}
+
+void daedalus_v3d_time_uniform(v3d_thread *thread, const v3d_op *op, uint32_t address,
+                               uint32_t value) {
+  v3d_timing *timing = thread->machine->timing;
+  if (timing->trace)
+    daedalus_v3d_trace_read(timing->trace, op, address, value);
+  v3d_qpu_time *qpu = daedalus_v3d_qpu_of(thread);
+  v3d_slice_time *slice = daedalus_v3d_slice_of(thread);
+  bool hit, evicted;
+  v3d_cache_line *entry =
+      daedalus_v3d_cache_access(&slice->uniforms, address / LINE, &hit, &evicted);
+  if (!hit) {
+    timing->times.uniform_misses++;
+    /* The L2T's port is not taken: uniforms are read ahead of other QPUs' time. */
+    const v3d_cache_line *shared =
+        daedalus_v3d_cache_access(&timing->l2t, address / LINE, &hit, &evicted);
+    const uint64_t ready = qpu->time + timing->machine->profile.l2t_clocks +
+                           (hit && shared ? 0 : timing->memory_clocks);
+    if (entry)
+      entry->ready = ready;
+    qpu->stall_uniforms += ready - qpu->time;
+    qpu->time = ready;
+  } else if (entry->ready > qpu->time) {
+    qpu->stall_uniforms += entry->ready - qpu->time;
+    qpu->time = entry->ready;
+  }
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Instructions in time: what each waits for.  And the beginning and the end of a job. */
+#include "timing/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOT = DAEDALUS_V3D_SLOT_CLOCKS };
+
+uint8_t daedalus_v3d_timing_of(const daedalus_v3d_effects *effects) {
+  const uint32_t shared =
+      DAEDALUS_V3D_EFFECT_LOOKUP | DAEDALUS_V3D_EFFECT_SYNC | DAEDALUS_V3D_EFFECT_BARRIER;
+  unsigned bits = 0;
+  if ((effects->kinds & shared) || (effects->events & DAEDALUS_V3D_EVENT_THRSW))
+    bits |= V3D_TIMING_SHARED;
+  if (effects->kinds & DAEDALUS_V3D_EFFECT_SFU)
+    bits |= V3D_TIMING_SFU;
+  if (effects->kinds & DAEDALUS_V3D_EFFECT_LDTMU)
+    bits |= V3D_TIMING_LDTMU;
+  if (effects->kinds & DAEDALUS_V3D_EFFECT_TMUWT)
+    bits |= V3D_TIMING_TMUWT;
+  if (effects->kinds & (DAEDALUS_V3D_EFFECT_SYNC | DAEDALUS_V3D_EFFECT_BARRIER))
+    bits |= V3D_TIMING_SYNC;
+  return (uint8_t)bits;
+}
+
+static void wait_until(v3d_qpu_time *qpu, uint64_t time, uint64_t *stall) {
+  if (time <= qpu->time)
+    return;
+  *stall += time - qpu->time;
+  qpu->time = time;
+}
+
+static void time_sfu(v3d_qpu_time *qpu, const v3d_op *op, const daedalus_v3d_profile *profile) {
+  if (qpu->sfu_pending) {
+    if (daedalus_v3d_effects_of_op(op)->reads & qpu->sfu_row)
+      wait_until(qpu, qpu->sfu_ready, &qpu->stall_sfu);
+    qpu->sfu_pending = qpu->time + SLOT < qpu->sfu_ready;
+  }
+  if (!(op->timing & V3D_TIMING_SFU))
+    return;
+  wait_until(qpu, qpu->sfu_free, &qpu->stall_sfu);
+  qpu->sfu_free = qpu->time + (uint64_t)SLOT * profile->sfu_issue_slots;
+  qpu->sfu_ready = qpu->time + (uint64_t)SLOT * profile->sfu_result_slots;
+  qpu->sfu_row = op->add.dest < DAEDALUS_V3D_REGISTERS ? UINT64_C(1) << op->add.dest : 0;
+  qpu->sfu_pending = qpu->sfu_row && profile->sfu_result_slots > 1;
+}
+
+/* What op, which is next, waits for. False: it has to wait for another QPU's turn. */
+static bool prepare(v3d_thread *thread, v3d_qpu_time *qpu, const v3d_op *op) {
+  v3d_timing *timing = thread->machine->timing;
+  const unsigned bits = op->timing;
+  if ((bits & V3D_TIMING_LDTMU) && thread->tmu.n_results)
+    wait_until(qpu, daedalus_v3d_time_of(thread)->results[thread->tmu.first], &qpu->stall_tmu);
+  if (bits & V3D_TIMING_TMUWT)
+    wait_until(qpu, daedalus_v3d_time_of(thread)->writes_done, &qpu->stall_tmu);
+  if ((bits & V3D_TIMING_SHARED) && qpu->time > timing->bound)
+    return false;
+  if (qpu->sfu_pending || (bits & V3D_TIMING_SFU))
+    time_sfu(qpu, op, &thread->machine->profile);
+  if (bits & V3D_TIMING_SYNC)
+    timing->synced = true;
+  return true;
+}
+
+/* What the trace says of op, since the QPU's stalls were as they are in *before. */
+static void trace_op(daedalus_v3d_trace *trace, const v3d_op *op, const v3d_qpu_time *before,
+                     const v3d_qpu_time *qpu, bool has_run) {
+  daedalus_v3d_trace_line *line = daedalus_v3d_trace_line_of(trace, op->address);
+  if (!line)
+    return;
+  line->word = op->word;
+  line->executed += has_run;
+  line->stall_tmu += qpu->stall_tmu - before->stall_tmu;
+  line->stall_uniforms += qpu->stall_uniforms - before->stall_uniforms;
+  line->stall_sfu += qpu->stall_sfu - before->stall_sfu;
+}
+
+/* One instruction, traced. */
+static unsigned run_traced(v3d_thread *thread, v3d_qpu_time *qpu, v3d_op *op) {
+  const v3d_qpu_time before = *qpu;
+  unsigned event = V3D_EVENT_YIELD;
+  if (!(op->timing | qpu->sfu_pending) || prepare(thread, qpu, op)) {
+    event = thread->machine->strict ? daedalus_v3d_check_rules(thread, op) : 0;
+    if (!event)
+      event = op->run(thread, op);
+  }
+  if (!(event & V3D_EVENT_CHUNK))
+    trace_op(thread->machine->timing->trace, op, &before, qpu, !(event & V3D_EVENT_YIELD));
+  return event;
+}
+
+unsigned daedalus_v3d_run_some_timed(v3d_thread *thread, v3d_op **next, uint64_t *left) {
+  v3d_qpu_time *qpu = daedalus_v3d_qpu_of(thread);
+  const bool strict = thread->machine->strict, traced = thread->machine->timing->trace;
+  v3d_op *op = *next;
+  uint64_t n = *left;
+  unsigned event;
+  do {
+    if (traced) {
+      event = run_traced(thread, qpu, op);
+      if (event & V3D_EVENT_YIELD)
+        break;
+      qpu->time += SLOT;
+      op++;
+      continue;
+    }
+    if ((op->timing | qpu->sfu_pending) && !prepare(thread, qpu, op)) {
+      event = V3D_EVENT_YIELD;
+      break;
+    }
+    event = strict ? daedalus_v3d_check_rules(thread, op) : 0;
+    if (!event)
+      event = op->run(thread, op);
+    qpu->time += SLOT;
+    op++;
+  } while (!event && --n);
+  if (event & V3D_EVENT_CHUNK)
+    qpu->time -= SLOT;
+  *next = op;
+  *left = n;
+  return event;
+}
+
+static v3d_timing *create(struct daedalus_v3d_machine *machine) {
+  const daedalus_v3d_profile *profile = &machine->profile;
+  v3d_timing *timing = calloc(1, sizeof *timing);
+  if (!timing)
+    return NULL;
+  timing->machine = machine;
+  timing->memory_clocks = (uint64_t)profile->memory_ns * profile->clock_mhz / 1000;
+  timing->memory_line = (uint64_t)DAEDALUS_V3D_CACHE_LINE * V3D_CLOCK_PARTS * profile->clock_mhz /
+                        profile->memory_mb_per_s;
+  timing->most_pause =
+      profile->reset_ms ? (uint64_t)profile->reset_ms * 1000 * profile->clock_mhz : UINT64_MAX;
+  bool created = daedalus_v3d_cache_create(&timing->l2t, profile->l2t_bytes);
+  for (unsigned i = 0; i < profile->slices; i++)
+    created &= daedalus_v3d_cache_create(&timing->slices[i].tmu, profile->tmu_cache_bytes) &&
+               daedalus_v3d_cache_create(&timing->slices[i].uniforms, profile->uniform_cache_bytes);
+  if (created)
+    return timing;
+  daedalus_v3d_timing_free(timing);
+  return NULL;
+}
+
+bool daedalus_v3d_timing_begin(struct daedalus_v3d_machine *machine, const daedalus_v3d_job *job) {
+  if (!job->timed && !job->trace)
+    return true;
+  if (!machine->timing_state && !(machine->timing_state = create(machine)))
+    return false;
+  v3d_timing *timing = machine->timing = machine->timing_state;
+  memset(timing->qpus, 0, sizeof timing->qpus);
+  memset(timing->threads, 0, sizeof timing->threads);
+  memset(&timing->times, 0, sizeof timing->times);
+  for (unsigned i = 0; i < machine->profile.slices; i++) {
+    /* The kernel has the caches cleared before each job. */
+    daedalus_v3d_cache_clear(&timing->slices[i].tmu);
+    daedalus_v3d_cache_clear(&timing->slices[i].uniforms);
+    timing->slices[i].tmu_free = timing->slices[i].last_result = 0;
+  }
+  daedalus_v3d_cache_clear(&timing->l2t);
+  timing->bound = timing->progress = 0;
+  timing->trace = job->trace;
+  timing->synced = false;
+  timing->l2t_free = timing->memory_free = timing->dispatcher_free = timing->last_write = 0;
+  if (!job->trace || daedalus_v3d_trace_begin(machine, job->trace))
+    return true;
+  machine->timing = NULL;
+  return false;
+}
+
+void daedalus_v3d_timing_end(struct daedalus_v3d_machine *machine) {
+  v3d_timing *timing = machine->timing;
+  if (!timing)
+    return;
+  daedalus_v3d_times *times = &machine->report->times;
+  const uint32_t mhz = machine->profile.clock_mhz;
+  *times = timing->times;
+  times->clocks = timing->last_write;
+  times->active = SLOT * machine->report->counts.instructions;
+  for (unsigned i = 0; i < machine->n_qpus; i++) {
+    const v3d_qpu_time *qpu = &timing->qpus[i];
+    times->clocks = qpu->time > times->clocks ? qpu->time : times->clocks;
+    times->stall_tmu += qpu->stall_tmu;
+    times->stall_uniforms += qpu->stall_uniforms;
+    times->stall_sfu += qpu->stall_sfu;
+    times->waiting += qpu->waiting;
+  }
+  times->idle = times->clocks * machine->n_qpus - times->active - times->stall_tmu -
+                times->stall_uniforms - times->stall_sfu - times->waiting;
+  times->ns = (times->clocks * 1000 + mhz - 1) / mhz;
+  machine->timing = NULL;
+}
+
+void daedalus_v3d_timing_free(v3d_timing *timing) {
+  if (!timing)
+    return;
+  daedalus_v3d_cache_free(&timing->l2t);
+  for (unsigned i = 0; i < sizeof timing->slices / sizeof timing->slices[0]; i++) {
+    daedalus_v3d_cache_free(&timing->slices[i].tmu);
+    daedalus_v3d_cache_free(&timing->slices[i].uniforms);
+  }
+  free(timing);
+}

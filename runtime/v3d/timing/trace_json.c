@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A trace for programs: one JSON object. */
+#include <inttypes.h>
+
+#include "timing/trace_fields.h"
+
+static void print_string(const char *text, FILE *file) {
+  fputc('"', file);
+  for (; *text; text++) {
+    if (*text == '"' || *text == '\\')
+      fprintf(file, "\\%c", *text);
+    else if ((unsigned char)*text < 0x20)
+      fprintf(file, "\\u%04x", (unsigned)*text);
+    else
+      fputc(*text, file);
+  }
+  fputc('"', file);
+}
+
+static void print_cfg(const daedalus_v3d_job *job, FILE *file) {
+  fprintf(file, ", \"cfg\": [");
+  for (unsigned i = 0; i < 7; i++)
+    fprintf(file, "%s%" PRIu32, i ? ", " : "", job->cfg[i]);
+  fprintf(file, "], \"dispatch\": {");
+  for (unsigned i = 0; i < V3D_CFG_FIELDS; i++)
+    fprintf(file, "%s\"%s\": %" PRIu32, i ? ", " : "", daedalus_v3d_cfg_fields[i].name,
+            daedalus_v3d_cfg_value(&daedalus_v3d_cfg_fields[i], job->cfg));
+  fprintf(file, "}, \"buffers\": [");
+  for (size_t i = 0; i < job->n_buffers; i++)
+    fprintf(file, "%s{\"address\": %" PRIu32 ", \"bytes\": %" PRIu32 "}", i ? ", " : "",
+            job->buffers[i].address, job->buffers[i].size);
+  fprintf(file, "]");
+}
+
+static void print_uniforms(const daedalus_v3d_trace *trace, const daedalus_v3d_job *job,
+                           FILE *file) {
+  fprintf(file, ", \"uniforms\": [");
+  for (uint32_t i = 0; i < trace->n_uniforms; i++) {
+    const daedalus_v3d_trace_uniform *uniform = &trace->uniforms[i];
+    char text[400];
+    daedalus_v3d_describe_uniform(trace, job, uniform, text, sizeof text);
+    fprintf(file,
+            "%s{\"address\": %" PRIu32 ", \"value\": %" PRIu32 ", \"pc\": %" PRIu32
+            ", \"reads\": %" PRIu64 ", \"meaning\": ",
+            i ? ", " : "", uniform->address, uniform->value, uniform->pc, uniform->reads);
+    print_string(text, file);
+    fprintf(file, "}");
+  }
+  fprintf(file, "]");
+}
+
+static void print_program(const daedalus_v3d_trace *trace, FILE *file) {
+  const char *between = "";
+  fprintf(file, ", \"program\": [");
+  for (uint32_t i = 0; i < trace->n_lines; i++) {
+    const daedalus_v3d_trace_line *line = &trace->lines[i];
+    char text[DAEDALUS_V3D_LINE];
+    if (!line->executed)
+      continue;
+    daedalus_v3d_disassemble(line->word, text);
+    /* A word has more bits than a number of JSON. */
+    fprintf(file,
+            "%s{\"address\": %" PRIu32 ", \"word\": \"0x%016" PRIx64 "\", \"text\": ", between,
+            trace->address + 8 * i, line->word);
+    print_string(text, file);
+    fprintf(file,
+            ", \"executed\": %" PRIu64 ", \"stall_tmu\": %" PRIu64 ", \"stall_uniforms\": %" PRIu64
+            ", \"stall_sfu\": %" PRIu64 ", \"waiting\": %" PRIu64 "}",
+            line->executed, line->stall_tmu, line->stall_uniforms, line->stall_sfu, line->waiting);
+    between = ", ";
+  }
+  fprintf(file, "]");
+}
+
+void daedalus_v3d_trace_print_json(const daedalus_v3d_trace *trace, const daedalus_v3d_job *job,
+                                   const daedalus_v3d_report *report, FILE *file) {
+  v3d_named_count counts[V3D_NAMED_COUNTS];
+  fprintf(file, "{\"outcome\": %d, \"message\": ", (int)report->outcome);
+  print_string(report->message, file);
+  print_cfg(job, file);
+  daedalus_v3d_named_counts(report, counts);
+  fprintf(file, ", \"counts\": {");
+  for (unsigned i = 0; i < V3D_NAMED_COUNTS; i++)
+    fprintf(file, "%s\"%s\": %" PRIu64, i ? ", " : "", counts[i].name, counts[i].value);
+  fprintf(file, "}");
+  print_uniforms(trace, job, file);
+  print_program(trace, file);
+  fprintf(file, "}\n");
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The timing model against clocks that are counted by hand.  The board is one of round numbers: a
+ * lookup that misses takes 1 (memory) + 100 (latency) + 20 (L2T) + 30 (to the QPU) = 151 clocks,
+ * one that hits 16 (a word of each lane) + 30.
+ */
+#include <stdlib.h>
+
+#include "check.h"
+#include "simulation.h"
+
+/* The end of a single segment: 3 slots. */
+#define END_AT_ONCE "nop ; nop ; thrsw\nnop ; nop\nnop ; nop\n"
+#define FIVE(text) text text text text text
+
+enum { SLOT = 4, END_SLOTS = 3, MISS = 151, HIT = 46 };
+
+static daedalus_v3d_profile board(void) {
+  daedalus_v3d_profile profile = daedalus_v3d_profile_default();
+  profile.clock_mhz = 1000;
+  profile.tmu_word_clocks = 1;
+  profile.tmu_line_clocks = 1;
+  profile.tmu_hit_clocks = 30;
+  profile.l2t_clocks = 20;
+  profile.l2t_line_clocks = 1;
+  profile.memory_ns = 100;
+  profile.memory_mb_per_s = 64000;
+  profile.barrier_clocks = 7;
+  profile.batch_clocks = 0;
+  profile.supergroup_clocks = 0;
+  profile.supergroups_in_flight = 64;
+  return profile;
+}
+
+/* Runs text as a single segment; n batches of a workgroup each, per to a supergroup. */
+static simulation *time_on(const daedalus_v3d_profile *profile, const char *text, unsigned n,
+                           unsigned per) {
+  simulation *s = simulation_create(profile);
+  simulation_load(s, text);
+  simulation_shape(s, n, 16, per);
+  s->job.cfg[5] |= 2;
+  s->job.timed = true;
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_DONE), DAEDALUS_V3D_DONE);
+  const daedalus_v3d_times *t = &s->report.times;
+  const unsigned qpus = profile->slices * profile->qpus_per_slice;
+  CHECK_INT(t->active + t->stall_tmu + t->stall_uniforms + t->stall_sfu + t->waiting + t->idle,
+            t->clocks * qpus);
+  CHECK_INT(t->active, SLOT * s->report.counts.instructions);
+  return s;
+}
+
+static daedalus_v3d_times time_of(const daedalus_v3d_profile *profile, const char *text, unsigned n,
+                                  unsigned per) {
+  simulation *s = time_on(profile, text, n, per);
+  const daedalus_v3d_times times = s->report.times;
+  simulation_destroy(s);
+  return times;
+}
+
+static void slots(void) {
+  daedalus_v3d_profile profile = board();
+#define ADD "add rf1, rf1, rf1 ; umul24 rf2, rf1, rf2\n"
+  daedalus_v3d_times t = time_of(&profile, FIVE(FIVE(ADD)) END_AT_ONCE, 1, 1);
+  CHECK_INT(t.clocks, SLOT * (25 + END_SLOTS));
+  CHECK_INT(t.ns, t.clocks);
+  /* The dispatcher's time comes before. */
+  profile.batch_clocks = 9;
+  profile.supergroup_clocks = 5;
+  profile.clock_mhz = 500;
+  t = time_of(&profile, FIVE(ADD) END_AT_ONCE, 1, 1);
+  CHECK_INT(t.clocks, 14 + SLOT * (5 + END_SLOTS));
+  CHECK_INT(t.ns, 2 * t.clocks);
+  /* Twelve batches of a supergroup on twelve QPUs: the last one starts after 14 + 11 * 9. */
+  t = time_of(&profile, FIVE(ADD) END_AT_ONCE, 12, 12);
+  CHECK_INT(t.clocks, 14 + 11 * 9 + SLOT * (5 + END_SLOTS));
+}
+
+static void sfu(void) {
+  daedalus_v3d_profile profile = board();
+  CHECK_INT(time_of(&profile, "rot rf1, rf1, 1\nadd rf2, rf1, rf1\n" END_AT_ONCE, 1, 1).stall_sfu,
+            SLOT);
+  CHECK_INT(
+      time_of(&profile, "rot rf1, rf1, 1\nadd rf2, rf3, rf3\nadd rf2, rf1, rf1\n" END_AT_ONCE, 1, 1)
+          .stall_sfu,
+      0);
+  CHECK_INT(time_of(&profile, FIVE("recip rf1, rf2\n") END_AT_ONCE, 1, 1).stall_sfu, 0);
+  profile.sfu_issue_slots = 3;
+  CHECK_INT(time_of(&profile, FIVE("recip rf1, rf2\n") END_AT_ONCE, 1, 1).stall_sfu, 4 * 2 * SLOT);
+}
+
+#define DATA_ADDRESS          \
+  ".uniform 0x00100000\n"     \
+  "eidx rf1 ; nop ; ldunif\n" \
+  "shl rf1, rf1, 2\n"         \
+  "add rf1, rf1, rf0\n"
+/* Its clocks: 3 slots and the uniform's miss (100 + 20). */
+enum { ADDRESS_CLOCKS = 3 * SLOT + 120 };
+
+static void lookups(void) {
+  const daedalus_v3d_profile profile = board();
+  daedalus_v3d_times t =
+      time_of(&profile, DATA_ADDRESS "mov tmua, rf1\nldtmu.rf2\n" END_AT_ONCE, 1, 1);
+  CHECK_INT(t.stall_uniforms, 120);
+  CHECK_INT(t.stall_tmu, MISS - SLOT);
+  CHECK_INT(t.clocks, ADDRESS_CLOCKS + MISS + SLOT * (1 + END_SLOTS));
+  CHECK_INT(t.tmu_misses, 1);
+  CHECK_INT(t.l2t_misses, 1);
+  CHECK_INT(t.memory_bytes, 64);
+  /* The same line again: in the TMU's cache. */
+  t = time_of(&profile,
+              DATA_ADDRESS "mov tmua, rf1\nldtmu.rf2\nmov tmua, rf1\nldtmu.rf2\n" END_AT_ONCE, 1,
+              1);
+  CHECK_INT(t.stall_tmu, MISS - SLOT + HIT - SLOT);
+  CHECK_INT(t.tmu_hits, 1);
+  /* Instructions in between hide it; two lookups at once share the wait. */
+  t = time_of(&profile,
+              DATA_ADDRESS "mov tmua, rf1\n" FIVE("nop\n") FIVE("nop\n") "ldtmu.rf2\n" END_AT_ONCE,
+              1, 1);
+  CHECK_INT(t.stall_tmu, MISS - 11 * SLOT);
+  t = time_of(&profile,
+              DATA_ADDRESS "mov tmua, rf1\nmov tmua, rf1\nldtmu.rf2\nldtmu.rf2\n" END_AT_ONCE, 1,
+              1);
+  CHECK_INT(t.stall_tmu, MISS - 2 * SLOT);
+  /* A write is waited for by tmuwt only: 16 for the words and 20 to the L2T. */
+  t = time_of(&profile, DATA_ADDRESS "mov tmud, rf1\nmov tmua, rf1\n" END_AT_ONCE, 1, 1);
+  CHECK_INT(t.stall_tmu, 0);
+  t = time_of(&profile, DATA_ADDRESS "mov tmud, rf1\nmov tmua, rf1\ntmuwt -\n" END_AT_ONCE, 1, 1);
+  CHECK_INT(t.stall_tmu, 16 + 20 - SLOT);
+}
+
+/* Sixteen entries of the input queue: an entry for the data and one for the address. */
+static void input_queue(void) {
+  const daedalus_v3d_profile profile = board();
+#define WRITE "mov tmud, rf1\nmov tmua, rf1\n"
+  /* Lookup i wants to start at 8 i and does at 16 i; entries are free again at the start. */
+  daedalus_v3d_times t = time_of(&profile, DATA_ADDRESS FIVE(WRITE) FIVE(WRITE) END_AT_ONCE, 1, 1);
+  CHECK_INT(t.stall_tmu, 0);
+  CHECK_INT(t.tmu_busy, 160);
+  t = time_of(&profile,
+              DATA_ADDRESS FIVE(WRITE) FIVE(WRITE) FIVE(WRITE) FIVE(WRITE) FIVE(WRITE) END_AT_ONCE,
+              1, 1);
+  CHECK(t.stall_tmu > 0);
+  CHECK_INT(t.tmu_busy, 25 * 16);
+  /* In the end the TMU is what it takes: the last of 25 begins when eight wait behind its first. */
+  CHECK_INT(t.stall_tmu, (24 - 8) * 16 - 24 * 8);
+}
+
+/* A QPU of its own, so that its threads are those of the batches. */
+static void threads(void) {
+  daedalus_v3d_profile profile = board();
+  profile.slices = profile.qpus_per_slice = 1;
+  profile.uniform_cache_bytes = 0;
+  /* 1 slot, lookup, 2 slots of the switch; back, 30 slots of work, the end. */
+#define WORK \
+  "eidx rf1\nmov tmua, rf4 ; nop ; thrsw\nnop\nnop\nldtmu.rf2\n"                        \
+  FIVE(FIVE("add rf3, rf3, rf2\n")) FIVE("add rf3, rf3, rf2\n") "nop ; nop ; thrsw\n"   \
+  "nop ; nop ; thrsw\nnop\nnop\nnop ; nop ; thrsw\nnop\nnop\n"
+  simulation *s = simulation_create(&profile);
+  simulation_load(s, ".uniform 0x00100000\nldunifrf.rf4\n" WORK);
+  s->job.timed = true;
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_DONE), DAEDALUS_V3D_DONE);
+  const uint64_t alone = s->report.times.clocks;
+  /* All lanes read one word: a miss of 151 clocks, of which 12 go into slots. */
+  CHECK_INT(s->report.times.waiting, MISS - 3 * SLOT);
+  simulation_shape(s, 2, 16, 2);
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_DONE), DAEDALUS_V3D_DONE);
+  const uint64_t both = s->report.times.clocks;
+  simulation_destroy(s);
+  /* Alone: 124 for the uniform, lookup at 128, result at 279, 34 slots to the next switch, and 4
+   * more.  Together: the second thread's uniform comes from the L2T (20), its lookup at 168 finds
+   * the line on its way, so that its result is there at 279 too; then 34 slots each, and 4 each. */
+  CHECK_INT(alone, 128 + MISS + 38 * SLOT);
+  CHECK_INT(both, 128 + MISS + 2 * 38 * SLOT);
+}
+
+/* One batch of two comes late to the barrier, by as much as it works. */
+static void barriers(void) {
+  daedalus_v3d_profile profile = board();
+#define LATE_BATCH                                              \
+  "mov.pushz -, rf3.ul\nnop\nb.a0 first\nnop\nnop\nnop\n" FIVE( \
+      FIVE("add rf5, rf5, rf5\n")) "first:\n"
+  simulation *s = simulation_create(&profile);
+  simulation_load(s, LATE_BATCH "barrierid syncb ; nop ; thrsw\nnop\nnop\n" END);
+  simulation_shape(s, 2, 16, 2);
+  s->job.timed = true;
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_DONE), DAEDALUS_V3D_DONE);
+  /* The first one waits 25 slots, and until the barrier has told it. */
+  CHECK_INT(s->report.times.waiting, 25 * SLOT + profile.barrier_clocks);
+  simulation_destroy(s);
+}
+
+/* As many supergroups run at once as the profile says. */
+static void supergroups(void) {
+  daedalus_v3d_profile profile = board();
+  const char *text = FIVE(FIVE("add rf1, rf1, rf1\n")) END_AT_ONCE;
+  const uint64_t one = SLOT * (25 + END_SLOTS);
+  CHECK_INT(time_of(&profile, text, 8, 2).clocks, one);
+  profile.supergroups_in_flight = 2;
+  CHECK_INT(time_of(&profile, text, 8, 2).clocks, 2 * one);
+  profile.supergroups_in_flight = 1;
+  CHECK_INT(time_of(&profile, text, 8, 2).clocks, 4 * one);
+}
+
+/* A timed job computes what an untimed one does, and what it takes does not depend on the past. */
+static void results(void) {
+  daedalus_v3d_profile profile = daedalus_v3d_profile_default();
+  simulation *s = simulation_create(&profile);
+  simulation_load(s,
+                  ".uniform 0x00100000, 0x00200000\n"
+                  "eidx rf1 ; nop ; ldunif\n"
+                  "mov rf4, rf3.ul\nshl rf4, rf4, 4\nadd rf1, rf1, rf4\nshl rf1, rf1, 2\n"
+                  "add rf5, rf1, rf0 ; nop ; ldunif\nadd rf6, rf1, rf0\n"
+                  "mov tmud, rf1\nmov tmua, rf5\ntmuwt -\n"
+                  "barrierid syncb ; nop ; thrsw\nnop\nnop\n"
+                  "mov rf7, 4\nxor rf5, rf5, rf7\nmov tmua, rf5 ; nop ; thrsw\nnop\nnop\n"
+                  "ldtmu.rf8\nmov tmud, rf8\nmov tmua, rf6\ntmuwt -\n" END);
+  simulation_shape(s, 64, 64, 1);
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_DONE), DAEDALUS_V3D_DONE);
+  static uint32_t expected[OUT_BYTES / 4];
+  memcpy(expected, s->out, sizeof expected);
+  CHECK_INT(s->report.times.clocks, 0);
+  s->job.timed = true;
+  uint64_t clocks = 0;
+  for (int i = 0; i < 3; i++) {
+    memset(s->out, 0, sizeof s->out);
+    s->job.strict = i == 2;
+    CHECK_INT(simulation_run(s, DAEDALUS_V3D_DONE), DAEDALUS_V3D_DONE);
+    CHECK(!memcmp(expected, s->out, sizeof expected));
+    CHECK(!i || clocks == s->report.times.clocks);
+    clocks = s->report.times.clocks;
+  }
+  simulation_destroy(s);
+}
+
+/* Deadlocks and endless programs are found in time, too. */
+static void bad_ends(void) {
+  simulation *s = simulation_create(NULL);
+  s->job.timed = true;
+  simulation_load(s, LATE_BATCH
+                  "b.a0 away\nnop\nnop\nnop\n"
+                  "barrierid syncb ; nop ; thrsw\nnop\nnop\naway:\n" END);
+  simulation_shape(s, 2, 16, 2);
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_DEADLOCK), DAEDALUS_V3D_DEADLOCK);
+  simulation_destroy(s);
+  daedalus_v3d_profile profile = board();
+  profile.max_slots = 1000000;
+  s = simulation_create(&profile);
+  s->job.timed = true;
+  simulation_load(s, "again:\nb again\nnop\nnop\nnop\n");
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_ENDLESS), DAEDALUS_V3D_ENDLESS);
+  simulation_destroy(s);
+}
+
+/* A batch that goes on for ever while others end, and then alone. */
+static void pauses(void) {
+  daedalus_v3d_profile profile = board();
+  profile.reset_ms = 1; /* 1,000,000 clocks */
+  simulation *s = simulation_create(&profile);
+  s->job.timed = true;
+  simulation_load(s,
+                  "mov.pushz -, rf3.ul\nnop\nb.na0 end\nnop\nnop\nnop\n"
+                  "again:\nb again\nnop\nnop\nnop\nend:\n" END);
+  simulation_shape(s, 100, 16, 1);
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_ENDLESS), DAEDALUS_V3D_ENDLESS);
+  CHECK(strstr(s->report.message, "(batch 0)") && strstr(s->report.message, "for 1 ms"));
+  CHECK(s->report.counts.batches == 100);
+  CHECK(s->report.times.clocks >= 1000000 && s->report.times.clocks < 1500000);
+  simulation_destroy(s);
+  /* Long, but not too long: 200,000 slots; 0 allows all. */
+  for (profile.reset_ms = 0; profile.reset_ms < 2; profile.reset_ms++) {
+    s = simulation_create(&profile);
+    s->job.timed = true;
+    simulation_load(s,
+                    ".uniform 50000\nldunifrf.rf1\nagain:\nsub.pushz rf1, rf1, 1\n"
+                    "b.anyna again\nnop\nnop\nnop\n" END);
+    const daedalus_v3d_outcome expected =
+        profile.reset_ms ? DAEDALUS_V3D_ENDLESS : DAEDALUS_V3D_DONE;
+    CHECK_INT(simulation_run(s, expected), expected);
+    CHECK(profile.reset_ms || s->report.times.longest_pause == s->report.times.clocks);
+    simulation_destroy(s);
+  }
+}
+
+/* The default of each setting lies in the interval that is stated for it, and that in its range. */
+static void intervals(void) {
+  const daedalus_v3d_profile profile = daedalus_v3d_profile_default();
+/* As numbers with a sign, so that no comparison is always true. */
+#define INTERVAL(name, low, high) \
+  CHECK((int64_t)profile.name >= (low) && (int64_t)profile.name <= (high));
+  DAEDALUS_V3D_TIMING_INTERVALS(INTERVAL)
+#undef INTERVAL
+  unsigned n_settings = 0, n_intervals = 0;
+#define COUNT_SETTING(name, value, min, max, text) n_settings++;
+#define COUNT_INTERVAL(name, low, high) n_intervals++;
+  DAEDALUS_V3D_TIMING_SETTINGS(COUNT_SETTING)
+  DAEDALUS_V3D_TIMING_INTERVALS(COUNT_INTERVAL)
+  CHECK_INT(n_settings, n_intervals);
+}
+
+int main(void) {
+  RUN(slots);
+  RUN(sfu);
+  RUN(lookups);
+  RUN(input_queue);
+  RUN(threads);
+  RUN(barriers);
+  RUN(supergroups);
+  RUN(results);
+  RUN(bad_ends);
+  RUN(pauses);
+  RUN(intervals);
+  return CHECK_RESULT();
+}

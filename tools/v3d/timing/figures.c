@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The figures that were published of a Raspberry Pi 5, and the work that stands for each.  The
+ * programs that were measured are not here: these have their stated structure (docs/v3d-timing.md).
+ * Work that is uniform in time is cut short: rates are compared.
+ */
+#include <string.h>
+
+#include "timing.h"
+
+enum { THREADS = 12, VECTOR_STEP = 256, SCALAR_STEP = 64 };
+
+static void set_uniforms(work *w, const uint32_t *values, unsigned n) {
+  memcpy(w->uniforms, values, n * sizeof *values);
+  w->n_uniforms = n;
+}
+
+static void set_threads(work *w, const char *program, unsigned threads) {
+  w->program = program;
+  w->groups = threads;
+  w->group_size = 16;
+  w->groups_per_supergroup = 16;
+}
+
+/* parameters: threads, bytes a lookup, steps of a thread. Bytes that are copied. */
+static double make_copy(work *w, const uint32_t *p) {
+  const uint32_t threads = p[0], step = threads * p[1], bytes = step * (p[2] + 2);
+  const uint32_t uniforms[] = {WORK_ADDRESS, WORK_ADDRESS + bytes, step, p[2]};
+  set_threads(w, p[1] == VECTOR_STEP ? "copy_vec4" : "copy_scalar", threads);
+  set_uniforms(w, uniforms, 4);
+  w->bytes = 2 * (size_t)bytes;
+  return (double)step * p[2];
+}
+
+/* parameters: threads, steps. Bytes read and written. */
+static double make_minimum(work *w, const uint32_t *p) {
+  const uint32_t step = p[0] * VECTOR_STEP, bytes = step * (p[1] + 2);
+  const uint32_t uniforms[] = {WORK_ADDRESS, WORK_ADDRESS + bytes, WORK_ADDRESS + 2 * bytes, step,
+                               p[1]};
+  set_threads(w, "minimum_vec4", p[0]);
+  set_uniforms(w, uniforms, 5);
+  w->bytes = 3 * (size_t)bytes;
+  return 3.0 * step * p[1];
+}
+
+/* parameters: threads, k, columns. Bytes of weights. */
+static double make_gemv(work *w, const uint32_t *p) {
+  const uint32_t columns = p[2] / 16, words = p[1] / 4, column = words * SCALAR_STEP;
+  const uint32_t weights = columns * column, vector = WORK_ADDRESS + weights;
+  const uint32_t uniforms[] = {WORK_ADDRESS, vector,  vector + p[1], p[0] * column,
+                               words,        columns, column,        p[0]};
+  set_threads(w, "gemv_s8", p[0]);
+  set_uniforms(w, uniforms, 8);
+  w->bytes = (size_t)weights + p[1] + columns * (size_t)SCALAR_STEP;
+  return weights;
+}
+
+/* m, k in words, n: a row of a is k words, b is transposed. Steps of 16 x 16 x 4 words. */
+static double make_gemm(work *w, const char *program, uint32_t m, uint32_t k, uint32_t n) {
+  uint32_t shift = 0;
+  while (16u << shift < m)
+    shift++;
+  const uint32_t tiles = m / 16 * (n / 16), b = WORK_ADDRESS + m * k * 4, c = b + n * k * 4;
+  /* Tiles go down the rows of a first. */
+  const uint32_t uniforms[] = {WORK_ADDRESS, b, c,          4 * k, k / 4,     tiles,
+                               THREADS,      0, m / 16 - 1, shift, UINT32_MAX};
+  set_threads(w, program, THREADS);
+  set_uniforms(w, uniforms, 11);
+  w->bytes = c - WORK_ADDRESS + (size_t)tiles * 1024 + 1024;
+  return (double)tiles * (k / 4);
+}
+
+/* parameters: m, k, n. Floating point operations. */
+static double make_gemm_f32(work *w, const uint32_t *p) {
+  return 2048 * make_gemm(w, "gemm_f32", p[0], p[1], p[2]);
+}
+
+/* parameters: m, k, n. Integer operations. */
+static double make_gemm_s8(work *w, const uint32_t *p) {
+  return 8192 * make_gemm(w, "gemm_s8", p[0], p[1] / 4, p[2]);
+}
+
+/* One workgroup that does nothing. */
+static double make_nothing(work *w, const uint32_t *p) {
+  (void)p;
+  set_threads(w, "nothing", 1);
+  return 1e3; /* us */
+}
+
+enum { BLOCKS = 8192, BLOCKS_A_ROW = 128, PLACES = 0x00300000, IDCT_BYTES = 0x00600000 };
+
+/* Blocks in the order of a picture. */
+static void fill_places(void *memory) {
+  uint32_t *places = (uint32_t *)((char *)memory + PLACES);
+  for (uint32_t i = 0; i < BLOCKS; i++)
+    places[i] = i / BLOCKS_A_ROW * 64 * BLOCKS_A_ROW + i % BLOCKS_A_ROW * 8;
+}
+
+/* parameters: 0 64, 1 256, 2 the chain; blocks of a workgroup; its size. Blocks. */
+static double make_idct(work *w, const uint32_t *p) {
+  static const char *const programs[] = {"idct8_64", "idct8_256", "idct8_chain"};
+  w->program = programs[p[0]];
+  w->groups = BLOCKS / p[1];
+  w->group_size = p[2];
+  w->groups_per_supergroup = 1;
+  w->bytes = IDCT_BYTES;
+  w->fill = fill_places;
+  return BLOCKS;
+}
+
+const figure figures[] = {
+    {"copy, vec4, 16 MiB",
+     "GB/s",
+     5.59,
+     CALIBRATED,
+     0,
+     make_copy,
+     {12, VECTOR_STEP, 5461},
+     false,
+     false},
+    {"GEMV s8 2048x32000", "GB/s", 3.6, CALIBRATED, 0, make_gemv, {12, 2048, 32000}, false, false},
+    {"GEMM f32 1024^3",
+     "GFLOP/s",
+     21.38,
+     CALIBRATED,
+     0,
+     make_gemm_f32,
+     {1024, 1024, 256},
+     false,
+     false},
+    {"one workgroup, no operation", "us", 55.6, CALIBRATED, 1000, make_nothing, {0}, true, true},
+    {"idct8, workgroups of 64", "ns", 258, CALIBRATED, 1000, make_idct, {0, 8, 64}, true, false},
+    {"idct8, workgroups of 256", "ns", 129, LEFT_OUT, 1000, make_idct, {1, 32, 256}, true, false},
+    {"idct8, one block a subgroup", "ns", 533, LEFT_OUT, 1000, make_idct, {2, 4, 64}, true, false},
+    {"minimum of two, vec4", "GB/s", 11.5, LEFT_OUT, 0, make_minimum, {12, 5461}, false, false},
+    {"copy, a word a lane",
+     "GB/s",
+     3.29,
+     LEFT_OUT,
+     0,
+     make_copy,
+     {12, SCALAR_STEP, 21845},
+     false,
+     false},
+    {"GEMV s8 3072x128000", "GB/s", 3.2, LEFT_OUT, 0, make_gemv, {12, 3072, 32000}, false, false},
+    {"GEMM f32 16x512x32000",
+     "GFLOP/s",
+     21.7,
+     LEFT_OUT,
+     0,
+     make_gemm_f32,
+     {16, 512, 16000},
+     false,
+     false},
+    {"GEMM s8 256x2048x32000",
+     "GOP/s",
+     85,
+     LEFT_OUT,
+     0,
+     make_gemm_s8,
+     {256, 2048, 1600},
+     false,
+     false},
+    {"GEMM s8 16x4096x128000",
+     "GOP/s",
+     83,
+     LEFT_OUT,
+     0,
+     make_gemm_s8,
+     {16, 4096, 8000},
+     false,
+     false},
+    {"scopy, 1 thread",
+     "GB/s",
+     1.69,
+     LEFT_OUT,
+     0,
+     make_copy,
+     {1, VECTOR_STEP, 24576},
+     false,
+     false},
+    {"scopy, 12 threads",
+     "GB/s",
+     4.142,
+     LEFT_OUT,
+     0,
+     make_copy,
+     {12, VECTOR_STEP, 8192},
+     false,
+     false},
+};
+
+const unsigned n_figures = sizeof figures / sizeof figures[0];
