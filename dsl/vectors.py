@@ -345,6 +345,20 @@ def spiked(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
     return _in_classes(kernel, Items(buffers, items.params), rng)
 
 
+def spotted(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
+    """The items with planes of one value, but for a few elements that are less or more: there
+    filters do most, and go beyond what is around."""
+    buffers = dict(items.buffers)
+    for b in kernel.buffers:
+        if b.kind == "plane" and b.access != "out":
+            each = (items.count, *[1] * len(b.extents))
+            level = rng.integers(b.lo, b.hi + 1, each)
+            depth = rng.integers(1, rng.choice([9, 33], each)) * rng.choice([-1, 1], each)
+            spots = rng.random(items.buffers[b.name].shape) < rng.choice([0.02, 0.1], each)
+            buffers[b.name] = np.clip(level + depth * spots, b.lo, b.hi)
+    return Items(buffers, items.params)
+
+
 def _in_line(b: Buffer, count: int, rng: np.random.Generator) -> Array:
     """Per item some elements of one line along one axis: bool [count, *extents]."""
     axes = len(b.extents)

@@ -22,16 +22,21 @@ __attribute__((constructor)) static void choose_mutant(void) {{
 """
 
 _CALL = re.compile(r"\bv[a-z0-9_]+\(")
+_FUNCTION = re.compile(r"\bstatic inline void (\w+)\(")
+_ASSIGNED = re.compile(r"(\w+) = [^;{}]*$")
 _CONSTANTS = re.compile(r"static const u?int\d+_t (\w+)_values\[\d+\] = \{([^}]*)\};")
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """Number, the call as it was, and as it became."""
+    """Number, the call as it was, and as it became; and the function, and the variable that gets
+    its value there ("" if none does)."""
 
     number: int
     before: str
     after: str
+    function: str = ""
+    variable: str = ""
 
     def __str__(self) -> str:
         return f"{self.before} -> {self.after}"
@@ -52,22 +57,33 @@ def mutate(text: str) -> Mutated:
         m[1]: [int(v) for v in m[2].split(",")] for m in _CONSTANTS.finditer(text)
     }  # fmt: skip
     head, brace, rest = text.partition("static inline")
-    found.text = head + _HEAD + brace + _rewritten(rest, constants, found)
+    found.text = head + _HEAD + _rewritten(brace + rest, constants, found, None)
     return found
 
 
-def _rewritten(text: str, constants: dict[str, list[int]], found: Mutated) -> str:
-    """The text with a choice at every call that has mutants; calls in calls, too."""
+def _place(before: str) -> tuple[str, str]:
+    """Function and variable of a call, by the text before it."""
+    functions = _FUNCTION.findall(before)
+    assigned = _ASSIGNED.search(before, max(before.rfind(c) for c in ";{}") + 1)
+    return functions[-1] if functions else "", assigned[1] if assigned else ""
+
+
+def _rewritten(
+    text: str, constants: dict[str, list[int]], found: Mutated, place: tuple[str, str] | None
+) -> str:
+    """The text with a choice at every call that has mutants; calls in calls, too, which are at the
+    `place` of the outer one."""
     out, at = "", 0
     while m := _CALL.search(text, at):
+        here = place or _place(text[: m.start()])
         end = _closing(text, m.end() - 1)
         name, inside = text[m.start() : m.end() - 1], text[m.end() : end]
         out += text[at : m.start()]
-        call = f"{name}({_rewritten(inside, constants, found)})"
+        call = f"{name}({_rewritten(inside, constants, found, here)})"
         choice = ""
         plain = " ".join(text[m.start() : end + 1].split())
         for after in dict.fromkeys(_mutations(name, _arguments(inside), constants)):
-            found.mutants.append(Mutant(len(found.mutants) + 1, plain, after))
+            found.mutants.append(Mutant(len(found.mutants) + 1, plain, after, *here))
             choice += f"{CHOICE} == {found.mutants[-1].number} ? {after} : "
         out += f"({choice}{call})" if choice else call
         at = end + 1

@@ -2,19 +2,25 @@
 """The check of the check: every mutant of generated NEON code must be told from the original.
 
 Mutants run through the check program, through SIMDe or natively, first on a kernel's witnesses,
-then on a few drawn items, then on as many as `check` draws. One that gives the original's results
-everywhere *survives*: then either items are missing, or it computes the same. The latter stand in
-`tools/mutants.toml`, with the reason; an entry there that no survivor needs is an error, too.
+then on a few drawn items. One that gives the original's results on all of them may be a goal that
+`./daedalus witness --prove` proves to have no witness. Else the solver is asked for a proof that it
+computes the same; without one it runs on more items, and the solver gets more time.
+What is left *survives*: then items are missing, or it computes the same for a reason that the
+solver does not find. The latter stand in `tools/mutants.toml`, with the reason; an entry there that
+no survivor needs is an error, too.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
 
-from daedalus.generator import crosscheck, fetch, native, reasons, witness_file
+from daedalus.dsl import interp, vectors
+from daedalus.dsl.ir import Kernel
+from daedalus.generator import crosscheck, fetch, goals, layout, native, reasons, witness_file
 from daedalus.generator.cli.common import UserError, build_dir, repo_root
 from daedalus.generator.crosscheck import Batch, Device
 from daedalus.generator.mutants import Mutant, mutate, unknown
@@ -23,7 +29,39 @@ from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import Schedule, variant_name
 
 DRAWN = 300  # conformant items a class that a mutant runs on beside the witnesses
-DEEP = 10000  # and what it runs on if it still survives: as many as `check` draws
+DEEP = 150  # and how many times as many with spots, if it still survives
+PATIENCE = (4, 120)  # seconds for the hardest question of a proof: before and after these
+
+
+class Draws:
+    """The items that a kernel's mutants run on: drawn once for all variants.
+
+    few   witnesses and DRAWN conformant items a class, with the other kinds that go with them; and
+          as many with spots
+    many  DEEP times as many with spots
+    """
+
+    def __init__(self, kernel: Kernel, seed: int) -> None:
+        self._kernel, self._seed = kernel, seed
+        self._many: list[Batch] = []
+
+    @cached_property
+    def few(self) -> list[Batch]:
+        found = crosscheck.prepare(self._kernel, DRAWN, self._seed, witness_file.read(self._kernel))
+        return [*(b for b in found if b.kind != "hostile"), self._spotted(found[0])]
+
+    def many(self) -> Iterator[Batch]:
+        """Drawn when they are asked for the first time."""
+        for n in range(DEEP):
+            if n == len(self._many):
+                self._many.append(self._spotted(self.few[0], seed=n + 1))
+            yield self._many[n]
+
+    def _spotted(self, usual: Batch, seed: int = 0) -> Batch:
+        rng = np.random.default_rng([self._seed, seed])
+        items = vectors.spotted(self._kernel, usual.placed.items, rng)
+        placed = layout.place(self._kernel, items, rng, upwards=False)
+        return Batch("spotted", placed, interp.run(self._kernel, items))
 
 
 @dataclass
@@ -31,13 +69,16 @@ class Report:
     """What became of a variant's mutants.
 
     by_witness, by_drawn  how many were told by the witnesses, and by drawn items only
-    survivors             those that were not; `equivalent` those of them that are listed
+    proven                how many were not, and are proven to compute the same
+    survivors             those that were not; `equivalent` those that tools/mutants.toml lists: as
+                          equivalent, or as a goal that is proven to have no witness
     """
 
     variant: str
     mutants: int = 0
     by_witness: int = 0
     by_drawn: int = 0
+    proven: int = 0
     survivors: list[Mutant] = field(default_factory=list)
     equivalent: list[Mutant] = field(default_factory=list)
     excused: set[Reason] = field(default_factory=set)  # the entries that these are
@@ -83,31 +124,41 @@ def program(
     return exe, made.mutants
 
 
-def run(entry: Entry, schedule: Schedule, seed: int = 1, sample: int | None = None) -> Report:
-    """Runs the mutants of a variant (a seeded sample, if given)."""
+def run(
+    entry: Entry, schedule: Schedule, seed: int = 1, sample: int | None = None,
+    draws: Draws | None = None,
+) -> Report:  # fmt: skip
+    """Runs the mutants of a variant (a seeded sample, if given) on items, drawn here or `draws`."""
+    from daedalus.generator import goal_proofs  # the solver takes a while to load
+
     kernel = entry.kernel
+    draws = draws or Draws(kernel, seed)
     exe, mutants = program(entry, schedule)
     report = Report(variant_name(kernel.id, schedule), len(mutants))
     if sample is not None and sample < len(mutants):
         rng = np.random.default_rng([seed, len(mutants)])
         mutants = [mutants[n] for n in sorted(rng.permutation(len(mutants))[:sample])]
         report.mutants = sample
-    batches = crosscheck.prepare(kernel, DRAWN, seed, witness_file.read(kernel))
-    told = [b for b in batches if b.kind == crosscheck.WITNESS]
-    drawn = [b for b in batches if b.kind not in (crosscheck.WITNESS, "hostile")]
-    deep: list[Batch] = []
-    if _differs(entry, schedule, exe, batches, 0, seed):
+    told = [b for b in draws.few if b.kind == crosscheck.WITNESS]
+    drawn = [b for b in draws.few if b.kind != crosscheck.WITNESS]
+    if _differs(entry, schedule, exe, draws.few, 0, seed):
         raise UserError(f"{report.variant} is wrong as it is", "run ./daedalus check")
+    plan = goals.plan(entry, schedule)
+    excused = cache(lambda: goal_proofs.excused(plan, witness_file.read(kernel)))
     for m in mutants:
         if told and _differs(entry, schedule, exe, told, m.number, seed):
             report.by_witness += 1
         elif _differs(entry, schedule, exe, drawn, m.number, seed):
             report.by_drawn += 1
+        elif goal_proofs.is_one_of(excused(), plan, m):
+            report.equivalent.append(m)
+        elif goal_proofs.equivalent(plan, m, PATIENCE[0]):
+            report.proven += 1
+        elif _differs(entry, schedule, exe, draws.many(), m.number, seed):
+            report.by_drawn += 1
+        elif goal_proofs.equivalent(plan, m, PATIENCE[1]):
+            report.proven += 1
         else:
-            deep = deep or crosscheck.prepare(kernel, DEEP, seed)[:2]
-            if _differs(entry, schedule, exe, deep, m.number, seed):
-                report.by_drawn += 1
-                continue
             reason = reasons.of("equivalent", kernel.id, m.before, m.after)
             if reason is None:
                 report.survivors.append(m)
@@ -118,7 +169,7 @@ def run(entry: Entry, schedule: Schedule, seed: int = 1, sample: int | None = No
 
 
 def _differs(
-    entry: Entry, schedule: Schedule, exe: Path, batches: list[Batch], number: int, seed: int
+    entry: Entry, schedule: Schedule, exe: Path, batches: Iterable[Batch], number: int, seed: int
 ) -> bool:
     device = Device("mutants", "neon", "host" if native.is_arm() else "simde")
     name = variant_name(entry.kernel.id, schedule)

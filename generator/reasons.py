@@ -13,11 +13,15 @@ NAME = "tools/mutants.toml"
 
 @dataclass(frozen=True)
 class Reason:
-    """Of a kernel, something that cannot be told: (goal,) or (before, after); and why."""
+    """Of a kernel, something that cannot be told: (goal,) or (before, after); and why.
+
+    proof  whether the solver proves it; `./daedalus witness --prove` lets it do so again
+    """
 
     kernel: str
     what: tuple[str, ...]
     why: str
+    proof: bool = False
 
     def __str__(self) -> str:
         return f"{self.kernel}: {' -> '.join(self.what)}"
@@ -33,11 +37,13 @@ def read(section: str, file: Path | None = None) -> tuple[Reason, ...]:
     fields = _FIELDS[section]
     found = []
     for n, entry in enumerate(tomllib.loads(file.read_text()).get(section, []), 1):
+        proof = entry.pop("proof", False)
         if set(entry) != {"kernel", "why", *fields} or not entry["why"].strip():
             raise UserError(
                 f"{file.name}: entry {n} of {section} needs kernel, {', '.join(fields)} and why"
             )
-        found.append(Reason(entry["kernel"], tuple(entry[f] for f in fields), entry["why"]))
+        what = tuple(entry[f] for f in fields)
+        found.append(Reason(entry["kernel"], what, entry["why"], bool(proof)))
     return tuple(found)
 
 

@@ -20,11 +20,20 @@ from typing import Any
 
 import numpy as np
 import z3
-from symbolic import WIDE, Number, counterexample, number, paths, possible, reduced, truth
 
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import DTYPES, Affine, DType, Node, Op, evaluate
 from daedalus.dsl.ranges import BOOL, Interval
+from daedalus.generator.symbolic import (
+    WIDE,
+    Number,
+    counterexample,
+    number,
+    paths,
+    possible,
+    reduced,
+    truth,
+)
 from daedalus.generator.targets.neon.forms import Choice, Demand, Forms
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
 from daedalus.generator.targets.neon.rules import Rule, limits

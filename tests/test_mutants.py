@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from daedalus.generator import crosscheck, mutation, reasons, witness_file
+from daedalus.generator import crosscheck, goal_proofs, goals, mutation, reasons, witness_file
 from daedalus.generator.cli.common import repo_root
 from daedalus.generator.mutants import CHOICE, mutate, unknown
 from daedalus.generator.registry import find, load
@@ -21,7 +21,8 @@ PROD = [(e, s) for e in load() if e.kernel.id in SOME for s in mutation.neon_var
 def test_every_mutant_is_killed(entry, schedule):
     report = mutation.run(entry, schedule, seed=3, sample=60)
     assert report.survivors == []
-    assert report.mutants == report.by_witness + report.by_drawn + len(report.equivalent)
+    accounted = report.by_witness + report.by_drawn + report.proven + len(report.equivalent)
+    assert report.mutants == accounted
     assert report.by_witness > report.mutants / 3
 
 
@@ -30,7 +31,8 @@ def test_survivors_are_reported(monkeypatch):
     entry = find(load(), "vp9_lpf4_v")
     monkeypatch.setattr(witness_file, "read", witness_file.none)
     monkeypatch.setattr(mutation, "DRAWN", 16)
-    monkeypatch.setattr(mutation, "DEEP", 16)
+    monkeypatch.setattr(mutation, "DEEP", 0)
+    monkeypatch.setattr(mutation, "PATIENCE", (0.2, 0.2))
     report = mutation.run(entry, Schedule("neon", early_out=True))
     assert len(report.survivors) > 3
     assert any("vcge" in str(m) or "vq" in str(m) for m in report.survivors)
@@ -77,6 +79,15 @@ def test_calls_in_calls_and_multipliers():
         "vmovn_s16(vmulq_laneq_s16(a, k, 1))",
     }
     assert [m.number for m in found.mutants] == [1, 2, 3]
+
+
+def test_every_mutant_is_of_a_lowering():
+    """The solver can be asked about all of them."""
+    entry = find(load(), "vp9_lpf4_v")
+    for plan in goals.plans(entry):
+        file = repo_root() / "generated" / "src" / entry.kernel.family / f"{plan.name}.c"
+        for m in mutate(file.read_text()).mutants:
+            assert goal_proofs.lowering(plan, m) is not None, str(m)
 
 
 def test_all_that_is_generated_is_known():

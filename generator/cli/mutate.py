@@ -4,11 +4,11 @@
 import json
 
 import click
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from daedalus.generator import mutation, reasons
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
 from daedalus.generator.cli.kernels import chosen
+from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.tables import print_table
 from daedalus.generator.schedule import variant_name
 
@@ -25,25 +25,25 @@ def command(
     """Changes one intrinsic, constant or comparison of the KERNELS' NEON code (default: all
     kernels) at a time, and runs each such mutant on the witnesses and some drawn items.
 
-    Exits with 1 if a mutant gives the right results and tools/mutants.toml has no reason why.
+    Exits with 1 if a mutant gives the right results, the solver does not prove that it has to, and
+    tools/mutants.toml has no reason why.
     """
     found: list[mutation.Report] = []
     entries = chosen(kernels)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=None)
+    with progress(quiet=as_json):
         for e in entries:
+            draws = mutation.Draws(e.kernel, seed)
             for s in mutation.neon_variants(e, prod=not everything):
-                progress.update(task, description=variant_name(e.kernel.id, s))
-                found.append(mutation.run(e, s, seed, sample))
+                say(f"mutants of {variant_name(e.kernel.id, s)}")
+                found.append(mutation.run(e, s, seed, sample, draws))
     if as_json:
         click.echo(json.dumps({"results": [_record(r) for r in found]}, indent=1))
     else:
         print_table(
-            ("variant", "mutants", "killed by witnesses", "by drawn items", "equivalent",
-             "survived"),
-            [(r.variant, r.mutants, r.by_witness, r.by_drawn, len(r.equivalent), len(r.survivors))
-             for r in found],
+            ("variant", "mutants", "killed by witnesses", "by drawn items", "proven the same",
+             "listed", "survived"),
+            [(r.variant, r.mutants, r.by_witness, r.by_drawn, r.proven, len(r.equivalent),
+              len(r.survivors)) for r in found],
         )  # fmt: skip
     lines = [f"{r.variant}: {m}: survived" for r in found for m in r.survivors]
     if sample is None:
@@ -68,6 +68,6 @@ def command(
 def _record(r: mutation.Report) -> dict[str, object]:
     return {
         "variant": r.variant, "mutants": r.mutants, "by_witness": r.by_witness,
-        "by_drawn": r.by_drawn, "equivalent": [str(m) for m in r.equivalent],
+        "by_drawn": r.by_drawn, "proven": r.proven, "equivalent": [str(m) for m in r.equivalent],
         "survivors": [str(m) for m in r.survivors],
     }  # fmt: skip

@@ -4,18 +4,19 @@
 import click
 
 from daedalus.generator import fetch
-from daedalus.generator.cli.common import UserError, console
+from daedalus.generator.cli.common import console
+from daedalus.generator.cli.progress import progress
 from daedalus.generator.packages import debian_architecture
-from daedalus.generator.v3d import driver
+from daedalus.generator.v3d import driver, tools
 
 
 @click.command(name="setup")
 @click.option("--oracles", is_flag=True, help="Only FFmpeg's static archives and dav1d.")
 @click.option("--simde", is_flag=True, help="Only the SIMDe headers.")
-@click.option(
-    "--v3dv", is_flag=True, help="Only Mesa's Vulkan drivers, for arm64 and for comparison."
-)
-@click.option("--native", is_flag=True, help="With --v3dv: build that driver for here as well.")
+@click.option("--v3dv", is_flag=True, help="Only what runs arm64 Vulkan programs on the simulated "
+              "device of a Pi 5: Debian's driver; and lavapipe to compare with.")  # fmt: skip
+@click.option("--native", is_flag=True, help="Only what runs Vulkan programs for this machine on "
+              "it: the same driver, built from Debian's source.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Make .venv anew and fetch everything again.")
 def command(oracles: bool, simde: bool, v3dv: bool, native: bool, force: bool) -> None:
     """Sets this checkout up: Debian packages, .venv, FFmpeg's archives, dav1d, SIMDe, v3dv.
@@ -23,11 +24,11 @@ def command(oracles: bool, simde: bool, v3dv: bool, native: bool, force: bool) -
     The ./daedalus launcher has installed the packages and made .venv by the time this runs; every
     other verb does the same for what it needs itself, so setup is for doing it all beforehand.
     FFmpeg's archives, dav1d and Mesa's Vulkan driver v3dv are used by tests only, and nothing that
-    is fetched is installed.  Building v3dv takes minutes, and is done when asked for only.
+    is fetched is installed.  The simulated device is built along with a driver.  --native takes
+    minutes, and is done when asked for only; with --v3dv or --native alone, the Debian packages are
+    those that running programs on the simulated device needs.
     """
-    if native and not v3dv:
-        raise UserError("--native says how to provide v3dv", "./daedalus setup --v3dv --native")
-    everything = not (oracles or simde or v3dv)
+    everything = not (oracles or simde or v3dv or native)
     wanted: list[tuple[str, str]] = []
     if oracles or everything:
         # On arm64 the archives of the machine itself are all there is to run.
@@ -36,13 +37,23 @@ def command(oracles: bool, simde: bool, v3dv: bool, native: bool, force: bool) -
     if simde or everything:
         wanted.append(("simde", "all"))
     if v3dv or everything:
-        wanted.append(("lavapipe", debian_architecture()))
+        own = debian_architecture()
+        wanted += [("lavapipe", own), ("vulkan-tools", "arm64"), ("vulkan-tools", own)]
     for name, arch in dict.fromkeys(wanted):
         _tell(name, arch, str(fetch.ensure(name, arch, force=force)))
     if v3dv or everything:
         _tell("v3dv", "arm64", str(driver.arm64(force=force).folder))
+        _device("aarch64")
     if native:
         _tell("mesa", fetch.SOURCE, str(driver.build_native(force=force).folder))
+        _device("host")
+
+
+def _device(arch: str) -> None:
+    """Builds the simulated device and the library that programs of `arch` preload."""
+    with progress():
+        tools.device()
+        tools.preload(arch)
 
 
 def _tell(name: str, arch: str, place: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from daedalus.generator.cli import v3d_bench, v3d_corpus, v3d_fuzz
+from daedalus.generator.cli import v3d_bench, v3d_corpus, v3d_fuzz, v3d_programs
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.v3d import tools
 
@@ -47,6 +47,7 @@ _pass_on("exec", "Runs a program on the simulator, with buffers from files.")
 
 command.add_command(v3d_bench.command)
 command.add_command(v3d_corpus.command)
+command.add_command(v3d_programs.command)
 command.add_command(v3d_fuzz.command)
 
 
@@ -62,8 +63,8 @@ def run(profile: Path | None, strict: bool, argv: tuple[str, ...]) -> None:
     """Runs PROGRAM... on a simulated V3D 7.1 device.
 
     The program finds /dev/dri/renderD128, by libdrm or by itself, and through Mesa's driver v3dv a
-    Vulkan device.  A program for this machine gets the v3dv that `setup --v3dv --native` built, and
-    no Vulkan device before that; one for arm64 runs under qemu with Debian's own.  Its exit status
+    Vulkan device.  A program for this machine gets the v3dv that `setup --native` built, and no
+    Vulkan device before that; one for arm64 runs under qemu with Debian's own.  Its exit status
     is this command's.
     """  # fmt: skip
     # Standard error is the program's, where nobody watches it.

@@ -23,7 +23,7 @@ def command(rounds: int, as_json: bool) -> None:
     (compared with the reference interpreter in every run), and jobs that do nothing.  Figures are
     medians; on a machine that does other work look at the processor time beside wall time.  Exit
     code 1 if a result is wrong or a bar is missed, 3 without the driver of
-    `setup --v3dv --native`.
+    `setup --native`.
     """
     with progress(rounds, quiet=as_json) as shown:
         result = bench.measure(rounds, shown.advance)

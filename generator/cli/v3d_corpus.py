@@ -41,7 +41,7 @@ def command(
     """Runs compute shaders made from seeds on a driver, and compares the results with lavapipe's.
 
     v3dv runs on the simulated device: Debian's arm64 binary, or the one built for this machine by
-    `setup --v3dv --native`.  Integers and floats that are correctly rounded must be the same; other
+    `setup --native`.  Integers and floats that are correctly rounded must be the same; other
     float functions within the bounds of the Vulkan specification.  lavapipe is compared with itself
     at two other vector widths; programs that need subgroups of 16 do not run there.  Exit code 1
     when something differs or does not run, or when a job fails, whatever results it left.

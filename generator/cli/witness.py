@@ -3,9 +3,10 @@
 
 import click
 
-from daedalus.generator import witness, witness_file
+from daedalus.generator import goals, witness, witness_file, witness_search
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
 from daedalus.generator.cli.kernels import chosen
+from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.tables import print_table
 from daedalus.generator.registry import Entry
 
@@ -18,12 +19,14 @@ HINT = (
 @click.command("witness")
 @click.argument("kernels", nargs=-1)
 @click.option("--search", "anew", is_flag=True, help="Search anew, whatever is on file.")
+@click.option("--prove", is_flag=True, help="Also let the solver prove what has no witness.")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
-def command(kernels: tuple[str, ...], anew: bool, seed: int) -> None:
+def command(kernels: tuple[str, ...], anew: bool, prove: bool, seed: int) -> None:
     """Finds items that tell every chosen NEON lowering of the KERNELS (default: all) from the
     plainer operation, and keeps them in generated/witnesses.json.
 
-    Exits with 1 if a saturating, rounding or wrapping lowering has none.
+    Exits with 1 if a saturating, rounding or wrapping lowering has none, and neither a reason in
+    tools/mutants.toml; with --prove also if a reason is said to be a proof and is not.
     """
     entries = chosen(kernels)
     found = {e.kernel.id: known_or_searched(e, anew=anew, seed=seed) for e in entries}
@@ -40,6 +43,31 @@ def command(kernels: tuple[str, ...], anew: bool, seed: int) -> None:
         console.print(f"{line}: no witness was found", markup=False, soft_wrap=True)
     if missing:
         raise UserError(f"{len(missing)} lowerings have no witness", HINT, EXIT_FAILED)
+    if prove:
+        _prove(entries, found)
+
+
+def _prove(entries: list[Entry], found: dict[str, witness.Found]) -> None:
+    """All proofs that stand for witnesses."""
+    from daedalus.generator import goal_proofs  # the solver takes a while to load
+
+    rows, failed = [], []
+    with progress():
+        for plan in (p for e in entries for p in goals.plans(e)):
+            say(f"proofs for {plan.name}")
+            proven, left = goal_proofs.prove(plan, found[plan.kernel.id].items)
+            if proven or left:
+                rows.append((plan.name, proven, len(left)))
+            failed += [f"{plan.name}: {g}: no proof was found" for g in left]
+    print_table(("variant", "proven to have no witness", "not proven"), rows)
+    for line in failed:
+        console.print(line, markup=False, soft_wrap=True)
+    if failed:
+        raise UserError(
+            f"{len(failed)} lowerings have no witness, and no proof that there is none",
+            "a witness exists (--search), or the reason is none: mend tools/mutants.toml",
+            EXIT_FAILED,
+        )
 
 
 def known_or_searched(entry: Entry, *, anew: bool = False, seed: int = 1) -> witness.Found:
@@ -48,7 +76,7 @@ def known_or_searched(entry: Entry, *, anew: bool = False, seed: int = 1) -> wit
     found = witness.recorded(entry)
     if anew or found.missing:
         console.print(f"{entry.kernel.id}: searching witnesses", markup=False)
-        searched = witness.search(entry, seed, None if anew else found.items)
+        searched = witness_search.search(entry, seed, None if anew else found.items)
         if anew or len(searched.missing) <= len(found.missing):
             found = searched
             witness_file.write({entry.kernel.id: found.items})

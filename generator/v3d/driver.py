@@ -103,7 +103,7 @@ def _need(*tools: str) -> None:
     if absent:
         raise UserError(
             f"not installed, and needed to build Mesa's driver: {', '.join(absent)}",
-            "run ./daedalus setup --v3dv --native without --no-setup; it installs them",
+            "run ./daedalus setup --native without --no-setup; it installs them",
             EXIT_MISSING,
         )
 

@@ -85,6 +85,6 @@ def on_device(
         # Debian's binary is for this processor; its libraries must be of this machine's suite.
         environment["VK_ICD_FILENAMES"] = str(driver.arm64().icd)
     elif not {"VK_ICD_FILENAMES", "VK_DRIVER_FILES"} & os.environ.keys():
-        say("no Vulkan driver is built for this machine's programs: setup --v3dv --native")
+        say("no Vulkan driver is built for this machine's programs: setup --native")
         environment["VK_ICD_FILENAMES"] = str(driver.no_driver())
     return [*words, "--run", "--", found, *argv[1:]], environment

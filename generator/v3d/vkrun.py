@@ -82,7 +82,7 @@ def v3dv(arch: str = "aarch64", *, strict: bool = False, jobs: Path | None = Non
     """
     if arch == "host" and driver.built() is None:
         raise UserError(
-            "v3dv is not built for this machine", "./daedalus setup --v3dv --native", EXIT_MISSING
+            "v3dv is not built for this machine", "./daedalus setup --native", EXIT_MISSING
         )
     words, environment = tools.on_device([str(program(arch))], strict=strict, jobs=jobs)
     name = "v3dv-arm64" if arch == "aarch64" else "v3dv-native"

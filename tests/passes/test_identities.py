@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 import z3
-from symbolic import Number, Truth, counterexample, number, paths, reduced
 
 from daedalus.dsl.build import Builder, rewrite_stage
 from daedalus.dsl.errors import Loc
@@ -32,6 +31,7 @@ from daedalus.generator.passes import (
     split_clips,
 )
 from daedalus.generator.passes import split_products as products
+from daedalus.generator.symbolic import Number, Truth, counterexample, number, paths, reduced
 
 AT = Loc("identities", 1)
 ENDS = sorted({e + d for t in DTYPES if t.bits < 32 for e in (t.lo, t.hi) for d in (-1, 0, 1)})

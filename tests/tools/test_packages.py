@@ -27,3 +27,9 @@ def test_test_needs_what_all_verbs_need(arch: str) -> None:
     everything = ("build", "check", "count", "explain --svg", "fuzz", "mutate", "oracle", "stream")
     assert _names(arch, "test") >= _names(arch, "v3d")
     assert _names(arch, "test") >= _names(arch, *everything)
+
+
+@pytest.mark.parametrize("arch", ["amd64", "arm64"])
+def test_who_set_the_device_up_has_what_running_on_it_needs(arch: str) -> None:
+    assert _names(arch, "setup --native") >= _names(arch, "v3d")
+    assert _names(arch, "setup --v3dv") >= _names(arch, "v3d")

@@ -104,3 +104,14 @@ def test_what_a_verb_itself_needs_is_asked_for_without_options(tmp_path: Path) -
     done = launch(tmp_path, "--no-setup", "explain", "h264_idct4")
     assert done.returncode == EXIT_MISSING
     assert "python3-venv" in done.stderr and "graphviz" not in done.stderr
+
+
+def test_setup_of_one_part_asks_for_its_packages_only(tmp_path: Path) -> None:
+    set_up_copy(tmp_path, set())
+    done = launch(tmp_path, "--no-setup", "setup", "--native")
+    assert done.returncode == EXIT_MISSING
+    assert "clang-19" in done.stderr and "cmake" in done.stderr
+    assert "ffmpeg" not in done.stderr and "qemu" not in done.stderr
+    for everything in (["setup"], ["setup", "--oracles"]):
+        done = launch(tmp_path, "--no-setup", *everything)
+        assert "clang-19" in done.stderr and "ffmpeg" in done.stderr, everything

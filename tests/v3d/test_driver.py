@@ -18,8 +18,8 @@ from daedalus.generator.v3d import driver, tools, vkrun
 def test_the_device_speaks_the_drivers_language(tmp_path: Path) -> None:
     """abi.h against the kernel's headers that Mesa is built with: newer than many a system's."""
     if not fetch.fetched("mesa", fetch.SOURCE):
-        warnings.warn("abi.h is not compared: setup --v3dv --native", stacklevel=2)
-        pytest.skip("Mesa's source is not there: ./daedalus setup --v3dv --native")
+        warnings.warn("abi.h is not compared: setup --native", stacklevel=2)
+        pytest.skip("Mesa's source is not there: ./daedalus setup --native")
     headers = fetch.ensure("mesa", fetch.SOURCE) / "mesa" / "include" / "drm-uapi"
     (tmp_path / "drm").symlink_to(headers)
     subprocess.run(
@@ -73,7 +73,7 @@ def test_missing_tools_are_all_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match=r"clang-19, flex$") as caught:
         driver.build_native()
     assert caught.value.exit_code == EXIT_MISSING
-    assert "setup --v3dv --native" in caught.value.hint
+    assert "setup --native" in caught.value.hint
 
 
 def test_nothing_is_fetched_where_that_is_forbidden(
@@ -81,7 +81,7 @@ def test_nothing_is_fetched_where_that_is_forbidden(
 ) -> None:
     monkeypatch.setattr(fetch, "build_dir", lambda: tmp_path)
     monkeypatch.setenv(fetch.NO_SETUP_VARIABLE, "1")
-    for name, arch, option in (("v3dv", "arm64", "--v3dv"), ("mesa", "source", "--v3dv --native")):
+    for name, arch, option in (("v3dv", "arm64", "--v3dv"), ("mesa", "source", "--native")):
         with pytest.raises(UserError, match=f"{name} for {arch} is not fetched") as caught:
             fetch.ensure(name, arch)
         assert caught.value.exit_code == EXIT_MISSING and option in caught.value.hint

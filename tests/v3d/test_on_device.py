@@ -34,8 +34,8 @@ def test_debians_driver_computes_what_lavapipe_does(tmp_path: Path) -> None:
 def native() -> vkrun.Device:
     """The driver built for this machine; where it was not built, the test says so."""
     if driver.built() is None:
-        warnings.warn("v3dv is not built for this machine: setup --v3dv --native", stacklevel=2)
-        pytest.skip("v3dv is not built for this machine: ./daedalus setup --v3dv --native")
+        warnings.warn("v3dv is not built for this machine: setup --native", stacklevel=2)
+        pytest.skip("v3dv is not built for this machine: ./daedalus setup --native")
     return vkrun.v3dv("host")
 
 

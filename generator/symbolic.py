@@ -6,7 +6,8 @@ functions included, so that the semantics of operations, the conditions of rules
 run on them unchanged. Where code branches on a symbol, `paths` takes every branch that is possible
 and gives with each outcome the conditions under which it comes about.
 
-Integers are bit vectors so wide (WIDE) that no computation on inputs of INPUT bits leaves them.
+Integers are bit vectors so wide (WIDE) that no computation on inputs of INPUT bits leaves them;
+terms of another width, all of one, can be given where less is enough.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,12 +24,18 @@ T = TypeVar("T")
 _ENUMERATED = 80  # values that a symbol may take where code needs the integer itself
 
 
-def _term(x: Any) -> z3.BitVecRef:
+def _term(x: Any, width: int = WIDE) -> z3.BitVecRef:
     if isinstance(x, Number):
         return x.term
     if isinstance(x, Truth):
-        return z3.If(x.term, z3.BitVecVal(1, WIDE), z3.BitVecVal(0, WIDE))
-    return z3.BitVecVal(int(x), WIDE)
+        return z3.If(x.term, z3.BitVecVal(1, width), z3.BitVecVal(0, width))
+    return z3.BitVecVal(int(x), width)
+
+
+def _terms(*xs: Any) -> list[z3.BitVecRef]:
+    """Operands of one operation, as wide as those are that are terms already."""
+    width = next((x.term.size() for x in xs if isinstance(x, Number)), WIDE)
+    return [_term(x, width) for x in xs]
 
 
 def _fact(x: Any) -> z3.BoolRef:
@@ -40,15 +47,17 @@ def _fact(x: Any) -> z3.BoolRef:
 def _where(condition: Any, a: Any, b: Any) -> Any:
     if isinstance(a, Truth) and isinstance(b, Truth):
         return Truth(z3.If(_fact(condition), a.term, b.term))
-    return Number(z3.If(_fact(condition), _term(a), _term(b)))
+    return Number(z3.If(_fact(condition), *_terms(a, b)))
 
 
 def _smaller(a: Any, b: Any) -> "Number":
-    return Number(z3.If(_term(a) <= _term(b), _term(a), _term(b)))
+    a, b = _terms(a, b)
+    return Number(z3.If(a <= b, a, b))
 
 
 def _larger(a: Any, b: Any) -> "Number":
-    return Number(z3.If(_term(a) >= _term(b), _term(a), _term(b)))
+    a, b = _terms(a, b)
+    return Number(z3.If(a >= b, a, b))
 
 
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
@@ -98,37 +107,40 @@ class Number(_Symbol):
     __index__ = __int__
     __hash__ = object.__hash__
 
+    def _like(self, o: Any) -> z3.BitVecRef:
+        return _term(o, self.term.size())
+
     def __add__(self, o: Any) -> "Number":
-        return Number(self.term + _term(o))
+        return Number(self.term + self._like(o))
 
     def __sub__(self, o: Any) -> "Number":
-        return Number(self.term - _term(o))
+        return Number(self.term - self._like(o))
 
     def __rsub__(self, o: Any) -> "Number":
-        return Number(_term(o) - self.term)
+        return Number(self._like(o) - self.term)
 
     def __mul__(self, o: Any) -> "Number":
-        return Number(self.term * _term(o))
+        return Number(self.term * self._like(o))
 
     def __and__(self, o: Any) -> "Number":
-        return Number(self.term & _term(o))
+        return Number(self.term & self._like(o))
 
     def __or__(self, o: Any) -> "Number":
-        return Number(self.term | _term(o))
+        return Number(self.term | self._like(o))
 
     __radd__, __rmul__, __rand__, __ror__ = __add__, __mul__, __and__, __or__
 
     def __lshift__(self, o: Any) -> "Number":
-        return Number(self.term << _term(o))
+        return Number(self.term << self._like(o))
 
     def __rlshift__(self, o: Any) -> "Number":
-        return Number(_term(o) << self.term)
+        return Number(self._like(o) << self.term)
 
     def __rshift__(self, o: Any) -> "Number":
-        return Number(self.term >> _term(o))
+        return Number(self.term >> self._like(o))
 
     def __rrshift__(self, o: Any) -> "Number":
-        return Number(_term(o) >> self.term)
+        return Number(self._like(o) >> self.term)
 
     def __neg__(self) -> "Number":
         return Number(-self.term)
@@ -140,22 +152,22 @@ class Number(_Symbol):
         return Number(z3.If(self.term < 0, -self.term, self.term))
 
     def __le__(self, o: Any) -> Any:
-        return Truth(self.term <= _term(o))
+        return Truth(self.term <= self._like(o))
 
     def __lt__(self, o: Any) -> Any:
-        return Truth(self.term < _term(o))
+        return Truth(self.term < self._like(o))
 
     def __ge__(self, o: Any) -> Any:
-        return Truth(self.term >= _term(o))
+        return Truth(self.term >= self._like(o))
 
     def __gt__(self, o: Any) -> Any:
-        return Truth(self.term > _term(o))
+        return Truth(self.term > self._like(o))
 
     def __eq__(self, o: Any) -> Any:
-        return Truth(self.term == _term(o))
+        return Truth(self.term == self._like(o))
 
     def __ne__(self, o: Any) -> Any:
-        return Truth(self.term != _term(o))
+        return Truth(self.term != self._like(o))
 
     def bit_length(self) -> "Number":
         """As an integer's, for values that are not negative."""
@@ -167,7 +179,7 @@ class Number(_Symbol):
     def lane(self, width: int, signed: bool) -> "Number":
         """Its low bits, read as a lane of that width."""
         bits = z3.Extract(width - 1, 0, self.term)
-        return Number((z3.SignExt if signed else z3.ZeroExt)(WIDE - width, bits))
+        return Number((z3.SignExt if signed else z3.ZeroExt)(self.term.size() - width, bits))
 
 
 def number(name: str) -> Number:
@@ -296,8 +308,8 @@ def reduced(known: list[z3.BoolRef], claim: z3.BoolRef) -> Goal:
 
 def _related(known: list[z3.BoolRef], term: z3.ExprRef) -> list[z3.BoolRef]:
     """The facts that share inputs with a term, directly or by way of others."""
-    reached = set(_names(term))
-    left = [(k, _names(k)) for k in known]
+    reached = set(inputs(term))
+    left = [(k, inputs(k)) for k in known]
     found: list[z3.BoolRef] = []
     while touching := [(k, names) for k, names in left if names & reached]:
         found += [k for k, _ in touching]
@@ -329,7 +341,7 @@ def counterexample(known: list[z3.BoolRef], claim: z3.BoolRef) -> dict[str, int]
 _NAMES: dict[int, tuple[z3.ExprRef, frozenset[str]]] = {}  # term id -> term (kept alive), inputs
 
 
-def _names(term: z3.ExprRef) -> frozenset[str]:
+def inputs(term: z3.ExprRef) -> frozenset[str]:
     """The inputs that occur in a term."""
     known = _NAMES.get(term.get_id())
     if known is not None:
@@ -338,7 +350,7 @@ def _names(term: z3.ExprRef) -> frozenset[str]:
         free = term.decl().kind() == z3.Z3_OP_UNINTERPRETED
         names = frozenset({str(term)}) if free else frozenset()
     else:
-        names = frozenset().union(*(_names(c) for c in term.children()))
+        names = frozenset().union(*(inputs(c) for c in term.children()))
     _NAMES[term.get_id()] = (term, names)
     return names
 
@@ -379,7 +391,7 @@ def _replaced(
 def _pinned(known: list[z3.BoolRef], claim: z3.BoolRef) -> tuple[list[z3.BoolRef], z3.BoolRef]:
     """Inputs named `=...` (constants, immediates) replaced by their value where only one is left:
     the solver's work is then on what varies."""
-    for name in sorted(frozenset(_names(claim)).union(*map(_names, known))):
+    for name in sorted(frozenset(inputs(claim)).union(*map(inputs, known))):
         if name.startswith("="):
             x = _input(name)
             solver = _solver()
@@ -394,8 +406,8 @@ def _pinned(known: list[z3.BoolRef], claim: z3.BoolRef) -> tuple[list[z3.BoolRef
 def _narrowed(known: list[z3.BoolRef], claim: z3.BoolRef) -> tuple[list[z3.BoolRef], z3.BoolRef]:
     """Inputs that what is known confines to fewer bits, written in those: products of them are then
     the same term on both sides."""
-    confined = frozenset().union(*map(_names, known))
-    for x in map(_input, sorted(_names(claim) & confined)):
+    confined = frozenset().union(*map(inputs, known))
+    for x in map(_input, sorted(inputs(claim) & confined)):
         for width, extend in ((w, e) for w in (8, 16, 32) for e in (z3.SignExt, z3.ZeroExt)):
             short = extend(INPUT - width, z3.Extract(width - 1, 0, x))
             if _implied(known, x == short):

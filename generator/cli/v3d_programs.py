@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus v3d programs`: other people's programs on the simulated device."""
+
+import functools
+import json
+import sys
+from collections.abc import Callable
+
+import click
+
+from daedalus.generator import native
+from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir
+from daedalus.generator.cli.progress import progress
+from daedalus.generator.cli.tables import print_table
+from daedalus.generator.v3d import programs, programs_debian
+
+
+@click.command(name="programs")
+@click.option("--list", "only_list", is_flag=True, help="Run nothing; name the programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@click.argument("names", nargs=-1)
+def command(only_list: bool, as_json: bool, names: tuple[str, ...]) -> None:
+    """Runs other people's programs, unmodified, on the simulated device and compares results.
+
+    NAMES are those of --list; without any all are run.  Programs are fetched on first use, from
+    Debian and PyPI, into build/; nothing is installed.  What is known not to work stands in
+    tools/v3d/programs/programs.toml and in the table.  Exit code 1 when something else does not
+    work, or something that is known not to does.
+    """
+    runs: dict[str, Callable[[], list[programs.Result]]] = {
+        "vulkaninfo": programs_debian.vulkaninfo,
+        "validation": programs_debian.validation,
+    }
+    for name, program in programs.listed().items():
+        runs[name] = functools.partial(programs.run_program, program)
+    unknown = [n for n in names if n not in runs]
+    if unknown:
+        raise UserError(f"there is no program {', '.join(unknown)}", f"known: {', '.join(runs)}")
+    if only_list:
+        print("\n".join(runs))
+        return
+    results: list[programs.Result] = []
+    with progress(quiet=as_json), native.alone(build_dir() / "v3dv" / "programs"):
+        for name in names or tuple(runs):
+            results += runs[name]()
+    if as_json:
+        print(json.dumps([{**vars(r), "good": r.good} for r in results], indent=1))
+    else:
+        headings = ("program", "version", "what", "compared with", "result")
+        rows = [(r.program, r.version, r.what, r.against, r.verdict) for r in results]
+        print_table(headings, rows)
+        for r in results:
+            if r.verdict != "ok":
+                print(f"{r.verdict}: {r.program}, {r.what}: {r.detail}")
+    if not all(r.good for r in results):
+        sys.exit(EXIT_FAILED)

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Other people's programs on the simulated device: fetches, runs and judges them.
+
+Those of PyPI stand in tools/v3d/programs/programs.toml, each with a script that uses it and reports
+what it compared; those of Debian are in programs_debian.py.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from daedalus.generator import fetch
+from daedalus.generator.cli.common import EXIT_MISSING, UserError, build_dir, repo_root, run
+from daedalus.generator.cli.progress import say
+from daedalus.generator.v3d import driver, tools
+
+_LIMIT_S = 600
+
+
+@dataclass(frozen=True)
+class Result:
+    """One thing that a program did, and how that was judged."""
+
+    program: str
+    version: str
+    what: str
+    against: str  # what it was compared with
+    verdict: str  # "ok", "differs", "failed"; "known": as the list says; "works now": it does not
+    detail: str = ""
+
+    @property
+    def good(self) -> bool:
+        """Whether it is as it should be, or as it is known to be."""
+        return self.verdict in ("ok", "known")
+
+
+@dataclass(frozen=True)
+class Program:
+    """An entry of programs.toml."""
+
+    name: str
+    packages: tuple[str, ...]
+    script: Path
+    against: str
+    known: dict[str, str]  # part, or "" for all, and why it does not work
+    says: str  # what is printed where all of it does not work
+
+    @property
+    def version(self) -> str:
+        """Its version at PyPI: that of the package of its name, or of the first that begins so."""
+        return next(p for p in self.packages if p.startswith(self.name)).partition("==")[2]
+
+
+def _home() -> Path:
+    return build_dir() / "v3dv" / "programs"
+
+
+def listed() -> dict[str, Program]:
+    """The programs of PyPI, by name."""
+    folder = repo_root() / "tools" / "v3d" / "programs"
+    table = tomllib.loads((folder / "programs.toml").read_text())["program"]
+    return {
+        p["name"]: Program(
+            p["name"],
+            tuple(p["packages"]),
+            folder / p["script"],
+            p["against"],
+            p.get("known", {}),
+            p.get("says", ""),
+        )
+        for p in table
+    }
+
+
+def run_program(program: Program, *, limit_s: int = _LIMIT_S) -> list[Result]:
+    """Fetches a program unless it is there, and runs its script on the device."""
+    if driver.built() is None:
+        raise UserError(
+            "v3dv is not built for this machine", "./daedalus setup --native", EXIT_MISSING
+        )
+    python = _environment(program)
+    words, environment = tools.on_device([str(python), str(program.script)])
+    log, jobs = (_home() / f"{program.name}.{kind}" for kind in ("log", "jobs"))
+    jobs.unlink(missing_ok=True)
+    words[1:1] = ["--jobs", str(jobs)]
+    say(f"running {program.name} {program.version}")
+    with log.open("w") as errors:
+        child = subprocess.Popen(
+            words,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            env={**os.environ, **environment},
+            cwd=_home(),
+            start_new_session=True,
+        )
+        try:
+            out, _ = child.communicate(timeout=limit_s)
+            ended = f"exit status {child.returncode}"
+        except subprocess.TimeoutExpired:
+            # The program is a child of what was started, and may ignore to be asked.
+            os.killpg(child.pid, signal.SIGKILL)
+            out, _ = child.communicate()
+            ended = f"not done after {limit_s} s"
+    results = judge(program, out, ended, log.read_text(errors="replace"))
+    return [*results, *judge_jobs(program, jobs.read_text() if jobs.is_file() else "")]
+
+
+def judge_jobs(program: Program, lines: str) -> list[Result]:
+    """A result of the jobs that the device carried out: some that computed, and none that failed.
+
+    `lines` are those of the device's --jobs.  A program that does not work at all has no such
+    result.
+    """
+    told = [json.loads(line) for line in lines.splitlines()]
+    failed = sum(job["result"] != 0 for job in told)
+    computed = sum(job["queue"] == "compute" for job in told)
+    detail = f"{computed} compute jobs, {len(told) - computed} others, {failed} failed"
+    if "" in program.known:
+        return []
+    verdict = "ok" if computed and not failed else "failed"
+    return [Result(program.name, program.version, detail, "the device's report", verdict, detail)]
+
+
+def judge(program: Program, out: str, ended: str, said: str) -> list[Result]:
+    """Makes results of what a script printed, how it ended and what was said on standard error.
+
+    A script that did not end well, or reported nothing, is a result of its own.
+    """
+
+    def result(what: str, verdict: str, detail: str) -> Result:
+        return Result(program.name, program.version, what, program.against, verdict, detail)
+
+    results = []
+    for line in out.splitlines():
+        if not line.startswith('{"what"'):
+            continue  # programs print what they like
+        told = json.loads(line)
+        error, bound, what = told["error"], told["bound"], told["what"]
+        fine = error is not None and error <= bound
+        measure = "no measure" if error is None else f"{error:.2g}"
+        detail = f"{told['values']} values, at most {measure} apart, {bound:.2g} allowed"
+        why = program.known.get(what)
+        if why is not None:
+            results.append(result(what, "works now" if fine else "known", why))
+        else:
+            results.append(result(what, "ok" if fine else "differs", detail))
+    missing = [k for k in program.known if k and k not in {r.what for r in results}]
+    results += [result(k, "failed", "not reported, though listed as known") for k in missing]
+    why = program.known.get("")
+    well = ended == "exit status 0" and bool(results)
+    if why is not None:
+        as_known = not well and program.says in said + out
+        results.append(result("all of it", "known" if as_known else "works now", why))
+        if not well and not as_known:
+            results[-1] = result("all of it", "failed", _last_line(said, ended))
+    elif not well:
+        results.append(result("all of it", "failed", _last_line(said, ended)))
+    return results
+
+
+def _last_line(said: str, ended: str) -> str:
+    lines = [x for x in said.splitlines() if x.strip() and not x.startswith("daedalus-v3d-device")]
+    return f"{ended}: {lines[-1] if lines else 'nothing was said'}"
+
+
+def _environment(program: Program) -> Path:
+    """The Python of an environment that holds a program's packages, apart from all others."""
+    place = _home() / program.name
+    stamp = place / "packages"
+    wanted = "\n".join((sys.version, *program.packages))
+    python = place / "bin" / "python"
+    if stamp.is_file() and stamp.read_text() == wanted:
+        return python
+    if os.environ.get(fetch.NO_SETUP_VARIABLE, "") not in ("", "0"):
+        raise UserError(
+            f"{program.name} is not fetched, and --no-setup forbids to fetch",
+            f"./daedalus v3d programs {program.name}",
+            EXIT_MISSING,
+        )
+    say(f"fetching {program.name} from PyPI")
+    shutil.rmtree(place, ignore_errors=True)
+    run([sys.executable, "-m", "venv", place], what=f"making an environment for {program.name}")
+    pip: list[str | Path] = [
+        python,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--disable-pip-version-check",
+        "--no-deps",
+    ]
+    run(
+        [*pip, "--only-binary", ":all:", *program.packages],
+        what=f"installing {program.name} (pip needs the network, and packages for this Python)",
+        log=_home() / f"{program.name}-pip.log",
+    )
+    stamp.write_text(wanted)
+    return python

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Looks for witnesses: among drawn items, by the solver, and around items that come close."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from daedalus.dsl import vectors
+from daedalus.dsl.interp import Array, Items
+from daedalus.dsl.ir import Kernel
+from daedalus.generator import goal_proofs, reasons, witness_file
+from daedalus.generator.goals import SATURATING, TOGETHER, Goal, Plan, plans
+from daedalus.generator.registry import Entry
+from daedalus.generator.targets.neon import simulate
+from daedalus.generator.targets.neon.simulate import Change
+from daedalus.generator.witness import Found, beyond, examine, shown
+from daedalus.generator.witness_solver import solved
+
+_DRAWN = 3000  # items a kernel and class that the search begins with
+_MORE = 300  # items a class that are given spots
+_SPOTS = 8  # times
+_BEGINNING = 2000  # items, evenly from what there is, that climbing chooses its first ones from
+_WIDE = 200  # items that the first round looks around
+_KEPT = 48  # best items that each round looks around
+_UNSEEN = 1e9  # how much worse a lane is that the result does not depend on
+_ATTEMPTS = 6  # for a goal that is not met
+_ROUNDS = 80
+_WORK = 1_200_000_000  # values that climbing computes for a kernel, before it gives up
+
+
+def search(entry: Entry, seed: int = 1, start: Items | None = None) -> Found:
+    """Looks for witnesses of all goals of a kernel's variants, as few as are easily found.
+
+    A function of kernel, schedules, seed and the items it starts with.
+    """
+    todo = [p for p in plans(entry) if p.goals]
+    kernel = entry.kernel
+    chosen = witness_file.none(kernel) if start is None else start
+    if not todo:
+        return examine(entry, chosen)
+    usual = vectors.make_items(kernel, _MORE * len(kernel.class_names), seed, "conformant")
+    pool, work = _drawn(kernel, seed, max(p.size for p in todo)), _WORK
+    for plan in todo:
+        mine = pool.take(plan.conformant(pool))
+        known = shown(plan, chosen.take(plan.conformant(chosen)), plan.goals)
+        left = [g for g in plan.goals if not len(known[g])]
+        chosen, left = _taken(plan, mine, chosen, left)
+        for n in range(_SPOTS if any(b.kind == "plane" for b in kernel.buffers) else 0):
+            if left:
+                more = vectors.spotted(kernel, usual, np.random.default_rng([seed, 3, n]))
+                chosen, left = _taken(plan, more.take(plan.conformant(more)), chosen, left)
+        left = [g for g in left if not _hopeless(plan, g)]
+        again, left = left, []
+        for goal in again:
+            one = solved(plan, goal, mine)
+            if one is None:
+                left.append(goal)
+            else:
+                chosen = vectors.joined(chosen, one)
+        for attempt in range(_ATTEMPTS):
+            again, left = left, []
+            for goal in again:
+                # What shows one goal is often near what shows another.
+                near = vectors.joined(chosen.take(plan.conformant(chosen)), mine)
+                one, spent = _climb(plan, goal, near, seed + attempt, work)
+                work -= spent
+                if one is None:
+                    left.append(goal)
+                else:
+                    chosen = vectors.joined(chosen, one)
+    return examine(entry, chosen)
+
+
+def _taken(plan: Plan, pool: Items, chosen: Items, left: list[Goal]) -> tuple[Items, list[Goal]]:
+    """What is chosen and left once a pool's witnesses are taken: as few as do."""
+    for part in plan.portions(pool):
+        found = shown(plan, part, left)
+        best = _cover([found[g] for g in left if len(found[g])])
+        chosen = vectors.joined(chosen, part.take(np.array(best, np.int64)))
+        left = [g for g in left if not len(found[g])]
+        if not left:
+            break
+    return chosen, left
+
+
+def _hopeless(plan: Plan, goal: Goal) -> bool:
+    """Whether a goal need not be looked for: there is a reason, and if that is a proof, it holds
+    for this goal."""
+    reason = reasons.of("unwitnessed", plan.kernel.id, goal.text)
+    return reason is not None and (not reason.proof or goal_proofs.impossible(plan, goal))
+
+
+def _cover(sets: list[Array]) -> list[int]:
+    """Few numbers of which every set has one: the most frequent first."""
+    left = [set(s.tolist()) for s in sets]
+    found: list[int] = []
+    while left:
+        counts: dict[int, int] = {}
+        for s in left:
+            for n in s:
+                counts[n] = counts.get(n, 0) + 1
+        best = max(sorted(counts), key=lambda n: counts[n])
+        found.append(best)
+        left = [s for s in left if best not in s]
+    return found
+
+
+def _drawn(kernel: Kernel, seed: int, size: int) -> Items:
+    """Items of several manners, fewer of large kernels; not all conformant."""
+    count = max(40, min(_DRAWN, 3 * TOGETHER // size)) * len(kernel.class_names)
+    usual = vectors.make_items(kernel, count, seed, "conformant")
+    pool = vectors.joined(usual, vectors.make_items(kernel, count, seed, "boundary"))
+    if any(b.kind == "block" and b.access != "out" for b in kernel.buffers):
+        rng = np.random.default_rng([seed, 1])
+        spiked = vectors.spiked(kernel, usual, rng)
+        pool = vectors.joined(vectors.joined(pool, spiked), _coarse(kernel, spiked, rng))
+    if any(b.kind == "plane" and b.access != "out" for b in kernel.buffers):
+        rng = np.random.default_rng([seed, 2])
+        pool = vectors.joined(pool, vectors.spotted(kernel, usual, rng))
+    return pool
+
+
+def _coarse(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
+    """The items with the elements of blocks at multiples of some power of two: what is exactly
+    between two results of a rounding shift is near those."""
+    buffers = dict(items.buffers)
+    for b in kernel.buffers:
+        if b.kind == "block" and b.access != "out":
+            low = rng.integers(0, max(1, b.hi.bit_length()), (items.count, *[1] * len(b.extents)))
+            buffers[b.name] = np.clip((items.buffers[b.name] >> low) << low, b.lo, b.hi)
+    return Items(buffers, items.params)
+
+
+def _climb(plan: Plan, goal: Goal, start: Items, seed: int, work: int) -> tuple[Items | None, int]:
+    """Looks around the items that come closest, for some rounds, or as long as there is work left;
+    a witness, and the work done."""
+    rng = np.random.default_rng([seed, goal.stage, goal.need[0].seq, goal.need[1].width])
+    most = max(1, min(_BEGINNING, work // (2 * plan.size)))
+    start = start.take(np.arange(0, start.count, max(1, -(-start.count // most))))
+    spent = start.count * plan.size
+    goal = replace(goal, need=(goal.need, *goal.alike)[seed % (1 + len(goal.alike))], alike=())
+    if not start.count:
+        return None, spent
+    pool = start.take(np.argsort(-_closeness(plan, goal, start), kind="stable")[:_WIDE])
+    for _ in range(_ROUNDS):
+        found = shown(plan, pool, [goal])[goal]
+        if len(found):
+            return pool.take(found[:1]), spent
+        spent += pool.count * plan.size
+        if spent > work:
+            break
+        best = pool.take(np.argsort(-_closeness(plan, goal, pool), kind="stable")[:_KEPT])
+        pool = best
+        for _ in range(4):
+            pool = vectors.joined(pool, vectors.neighbours(plan.kernel, best, rng))
+            pool = vectors.joined(pool, vectors.shaken(plan.kernel, best, rng))
+            pool = vectors.joined(pool, vectors.shaken(plan.kernel, best, rng))
+            pool = vectors.joined(pool, vectors.crossed(best, rng))
+        pool = pool.take(plan.conformant(pool))
+    return None, spent
+
+
+def _closeness(plan: Plan, goal: Goal, items: Items) -> Array:
+    """Per item, larger where it is closer to being a witness: how far the value is beyond the lane,
+    on lanes of which the result depends on this value at all. Of a constant's: how far what is
+    limited after it was added or taken away is beyond its limits; else whether the stage shows it.
+    """
+    if goal.op == "dup":
+        limited = _limited_users(plan, goal)
+        if not limited:
+            return _shown_by_stage(plan, goal, items)
+        return np.asarray(np.max([_closeness(plan, u, items) for u in limited], axis=0))
+    found = []
+    for portion in plan.portions(items):
+        base = simulate.run(plan.lowered, plan.stages, portion)
+        lanes = (portion.count, plan.stages[goal.stage].vector.lanes)
+        far = np.broadcast_to(beyond(plan, base, goal), lanes).astype(np.float64)
+        far = np.where(base.active[goal.stage], far, far - _UNSEEN)
+        if goal.plain:
+            far = np.where(_seen(plan, goal, base), far, far - _UNSEEN)
+        found.append(far.max(axis=1))
+    closest: Array = np.concatenate(found)
+    return closest
+
+
+def _shown_by_stage(plan: Plan, goal: Goal, items: Items) -> Array:
+    """Per item, in how many lanes a change of a constant changes what its stage stores; ties are
+    broken at random."""
+    found = [np.random.default_rng(items.count).random(items.count)]
+    for portion in plan.portions(items):
+        base = simulate.run(plan.lowered, plan.stages, portion)
+        part, counts = plan.stages[goal.stage], np.zeros(portion.count)
+        forms = simulate.changed_forms(part, base, Change(goal.stage, goal.need, goal.plain))
+        for root in part.selection.roots if forms is not None else ():
+            assert forms is not None
+            other = forms[root] != base.forms[goal.stage][root]
+            counts = counts + (other & base.active[goal.stage]).sum(axis=1)
+        found.append(counts)
+    return np.asarray(found[0] + np.concatenate(found[1:]))
+
+
+def _limited_users(plan: Plan, goal: Goal) -> list[Goal]:
+    """The saturating operations that a value goes into, as goals."""
+    part = plan.stages[goal.stage]
+    chosen = part.selection.chosen
+    return [
+        Goal(goal.stage, user, chosen[user].rule, chosen[user].op, "")
+        for user in part.order
+        if goal.need in chosen[user].inputs and chosen[user].op in SATURATING
+    ]
+
+
+def _seen(plan: Plan, goal: Goal, base: simulate.Ran) -> Array:
+    """Where it is seen in the result that all bits of a value are others: a lane of the last
+    stage, else an item."""
+    change = Change(goal.stage, goal.need, simulate.INVERTED)
+    part = plan.stages[goal.stage]
+    seen = np.zeros((base.items.count, 1), dtype=bool)
+    if goal.stage == len(plan.stages) - 1:
+        forms = simulate.changed_forms(part, base, change)
+        if forms is None:
+            return seen
+        for root in part.selection.roots[: len(part.vector.stores)]:
+            seen = seen | (base.forms[goal.stage][root] != forms[root])
+        return np.asarray(seen)
+    which = simulate.shows(plan.lowered, plan.stages, base, change, base.items.count)
+    seen[which] = True
+    return seen

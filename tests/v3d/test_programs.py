@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Other people's programs on the simulated device: what is judged how, and two of Debian's."""
+
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+
+from daedalus.generator.v3d import driver, programs, programs_debian
+from daedalus.generator.v3d.programs import Program, judge, judge_jobs
+
+ENDED = "exit status 0"
+
+
+def program(known: dict[str, str], says: str = "") -> Program:
+    return Program("p", ("p==1.2",), Path("p.py"), "NumPy", known, says)
+
+
+def line(what: str, error: float | None, bound: float = 1e-3) -> str:
+    return json.dumps({"what": what, "values": 4, "bound": bound, "error": error})
+
+
+def verdicts(p: Program, out: str, ended: str = ENDED, said: str = "") -> dict[str, str]:
+    return {r.what: r.verdict for r in judge(p, out, ended, said)}
+
+
+def test_differences_within_the_bound_pass_and_no_others() -> None:
+    out = "\n".join(["noise", line("a", 1e-3), line("b", 2e-3), line("c", None), line("d", 0, 0)])
+    found = verdicts(program({}), out)
+    assert found == {"a": "ok", "b": "differs", "c": "differs", "d": "ok"}
+    assert not all(r.good for r in judge(program({}), out, ENDED, ""))
+
+
+def test_a_script_that_ends_badly_or_says_nothing_fails() -> None:
+    assert verdicts(program({}), "")["all of it"] == "failed"
+    found = verdicts(program({}), line("a", 0), "exit status 1", "Traceback\nboom\n")
+    assert found == {"a": "ok", "all of it": "failed"}
+    assert judge(program({}), "", "exit status -11", "")[0].detail.startswith("exit status -11")
+
+
+def test_what_is_known_not_to_work_must_not_work() -> None:
+    p = program({"a": "the driver errs"})
+    assert verdicts(p, line("a", 1)) == {"a": "known"}
+    assert verdicts(p, line("a", 0)) == {"a": "works now"}
+    assert verdicts(p, line("b", 0)) == {"b": "ok", "a": "failed"}
+    assert [r.good for r in judge(p, line("a", 0), ENDED, "")] == [False]
+
+
+def test_a_known_failure_is_told_from_another_one() -> None:
+    p = program({"": "the driver does not compile it"}, "cannot pack")
+    assert verdicts(p, "", "exit status -11", "x: cannot pack y\n") == {"all of it": "known"}
+    assert verdicts(p, "", "exit status 1", "no module\n") == {"all of it": "failed"}
+    assert verdicts(p, line("a", 0)) == {"a": "ok", "all of it": "works now"}
+
+
+def test_without_a_compute_job_nothing_was_computed_on_the_device() -> None:
+    copy, compute = ({"queue": q, "result": 0} for q in ("command list", "compute"))
+    lost = {"queue": "compute", "result": 5}
+    for jobs, verdict in (([], "failed"), ([copy], "failed"), ([copy, compute], "ok"),
+                          ([compute, lost], "failed")):  # fmt: skip
+        found = judge_jobs(program({}), "".join(json.dumps(j) + "\n" for j in jobs))
+        assert [r.verdict for r in found] == [verdict], jobs
+
+
+def test_every_program_of_the_list_has_its_script_and_version() -> None:
+    listed = programs.listed()
+    assert len(listed) >= 6
+    for p in listed.values():
+        assert p.script.is_file() and p.version, p.name
+        assert all("==" in package for package in p.packages), p.name
+        assert p.says or "" not in p.known, p.name
+
+
+def test_only_what_tells_a_build_may_differ() -> None:
+    left: dict[str, object] = {"/a/driverUUID/0": 1, "/limits/x": 4}
+    assert programs_debian.different(left, {"/a/driverUUID/0": 2, "/limits/x": 4}) == []
+    assert programs_debian.different(left, {"/limits/x": 5}) == ["/limits/x"]
+    assert programs_debian.different(left, {}) == ["/limits/x"]
+
+
+@pytest.mark.slow
+def test_vulkaninfo_tells_of_a_v3d() -> None:
+    results = programs_debian.vulkaninfo()
+    if driver.built() is None:
+        warnings.warn("arm64 alone: v3dv is not built for this machine", stacklevel=2)
+    assert results and all(r.good for r in results), results
+
+
+@pytest.mark.slow
+def test_the_validation_layers_are_silent() -> None:
+    results = programs_debian.validation(programs=13, sequences=4)
+    assert results and all(r.good for r in results), results
