@@ -166,6 +166,7 @@ WRONG = [
     ("fill x 4 16 0", "16 bytes from 4 are not inside 'x' of 16"),
     ("update x 0 1 2 3 4 5", "20 bytes from 0 are not inside 'x' of 16"),
     ("update x 0 0x1g", "a word is '0x1g'"),
+    ("submit 0", "a submission of no times cannot be"),
     ("needs quads", "'quads' is not known here; subgroup is"),
     ("frobnicate", "'frobnicate' is no command of a plan"),
     ("case b", "case 'a' has no end before this"),

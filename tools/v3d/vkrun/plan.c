@@ -358,6 +358,9 @@ static bool read_submit(reader *r, op *o) {
   if (text != NULL && !number_of(r, text, "how often", 1000000, &n)) {
     return false;
   }
+  if (n == 0) {
+    return fail(r, "a submission of no times cannot be");
+  }
   o->n[0] = (uint32_t)n;
   return done(r);
 }
