@@ -27,7 +27,7 @@ def variation(goal: Goal) -> Variation | None:
     return Variation(op=goal.plain) if goal.plain else None
 
 
-def impossible(plan: Plan, goal: Goal, seconds: float = 60) -> bool:
+def impossible(plan: Plan, goal: Goal, seconds: float = 400) -> bool:
     """Whether it is proven that a goal can have no witness, of none of its lowerings."""
     prover = Prover(plan.lowered, plan.stages, seconds)
     return all(_impossible(prover, goal, need) for need in (goal.need, *goal.alike))
