@@ -15,6 +15,7 @@ import pytest
 
 from daedalus.generator import fetch, native
 from daedalus.generator.cli.common import repo_root
+from daedalus.generator.goals import PLAIN
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
 from daedalus.generator.targets.neon.rules import RULES
 from daedalus.generator.targets.neon.simulate import operand_widths, read
@@ -27,7 +28,6 @@ from daedalus.generator.targets.neon.vectors import (
     operation,
     suffix,
 )  # fmt: skip
-from daedalus.generator.witness import PLAIN
 
 ROUNDS = 24  # vectors a case
 ARCHITECTURES = ["host"] if native.is_arm() else ["simde", "aarch64"]

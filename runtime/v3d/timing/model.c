@@ -56,7 +56,8 @@ static bool prepare(v3d_thread *thread, v3d_qpu_time *qpu, const v3d_op *op) {
     wait_until(qpu, daedalus_v3d_time_of(thread)->writes_done, &qpu->stall_tmu);
   if ((bits & V3D_TIMING_SHARED) && qpu->time > timing->bound)
     return false;
-  if (qpu->sfu_pending || (bits & V3D_TIMING_SFU))
+  /* The end of a chunk is no instruction, and has no effects: what is pending stays so over it. */
+  if (op->run != daedalus_v3d_run_chunk_end && (qpu->sfu_pending || (bits & V3D_TIMING_SFU)))
     time_sfu(qpu, op, &thread->machine->profile);
   if (bits & V3D_TIMING_SYNC)
     timing->synced = true;

@@ -83,6 +83,14 @@ static void sfu(void) {
       time_of(&profile, "rot rf1, rf1, 1\nadd rf2, rf3, rf3\nadd rf2, rf1, rf1\n" END_AT_ONCE, 1, 1)
           .stall_sfu,
       0);
+  /* The simulator decodes 32 words at a time: the same from word 31 to 32. */
+  CHECK_INT(
+      time_of(&profile,
+              FIVE(FIVE("nop\n")) FIVE("nop\n") "nop\n"
+                                                "rot rf1, rf1, 1\nadd rf2, rf1, rf1\n" END_AT_ONCE,
+              1, 1)
+          .stall_sfu,
+      SLOT);
   CHECK_INT(time_of(&profile, FIVE("recip rf1, rf2\n") END_AT_ONCE, 1, 1).stall_sfu, 0);
   profile.sfu_issue_slots = 3;
   CHECK_INT(time_of(&profile, FIVE("recip rf1, rf2\n") END_AT_ONCE, 1, 1).stall_sfu, 4 * 2 * SLOT);
