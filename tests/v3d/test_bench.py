@@ -32,7 +32,7 @@ def test_the_shader_is_the_spec_on_lavapipe(work: plane.Plane) -> None:
 @pytest.mark.parametrize("strict", [False, True])
 def test_the_shader_is_the_spec_on_the_simulated_device(work: plane.Plane, strict: bool) -> None:
     jobs = work.folder / f"jobs-{strict}"
-    device = vkrun.v3dv("host", strict=strict, jobs=jobs)
+    device = vkrun.v3dv(strict=strict, jobs=jobs)
     run(work, device)
     work.check(device.name)
     (line,) = [x for x in map(json.loads, jobs.read_text().splitlines()) if x["queue"] == "compute"]

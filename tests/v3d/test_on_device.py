@@ -46,19 +46,17 @@ def test_the_native_driver_computes_what_lavapipe_does(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_native_driver_keeps_the_rules(tmp_path: Path) -> None:
+def test_debians_driver_keeps_the_rules(tmp_path: Path) -> None:
     """Strict: a job whose code broke a rule would fail, and its results be missing."""
-    native()
-    agree(vkrun.v3dv("host", strict=True), CASES[: len(FAMILIES)], tmp_path)
+    agree(vkrun.v3dv(strict=True), CASES[: len(FAMILIES)], tmp_path)
 
 
 @pytest.mark.slow
 def test_timed_jobs_compute_the_same(tmp_path: Path) -> None:
     """The order of time is another one; each job leaves a trace that adds up."""
-    native()
     folder = tmp_path / "trace"
     folder.mkdir()
-    agree(vkrun.v3dv("host", trace=folder), CASES, tmp_path)
+    agree(vkrun.v3dv(trace=folder), CASES, tmp_path)
     traces = [json.loads(f.read_text()) for f in sorted(folder.glob("job-*.json"))]
     assert len(traces) >= len(CASES)
     for trace in traces:
