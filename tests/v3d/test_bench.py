@@ -72,3 +72,16 @@ def test_jobs_that_failed_or_never_ran_are_not_measured(tmp_path: Path) -> None:
     taken = jobs.taken(2)
     assert (taken.instructions, taken.cpu_us) == (6, 3.0)
     assert not jobs.path.exists()
+
+
+def test_the_loops_lines_are_read() -> None:
+    text = (
+        "                            plain   strict    timed  million instructions a second\n"
+        "dual issue, integer         190.6     83.6    165.4\n"
+        "u8 load and store            87.0     50.6     45.1\n"
+        "an empty job                 0.41 us\n"
+    )
+    assert bench.LINE.findall(text) == [
+        ("dual issue, integer", "190.6", "83.6", "165.4"),
+        ("u8 load and store", "87.0", "50.6", "45.1"),
+    ]
