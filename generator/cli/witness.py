@@ -25,7 +25,7 @@ def command(kernels: tuple[str, ...], anew: bool, prove: bool, seed: int) -> Non
     """Finds items that tell every chosen NEON lowering of the KERNELS (default: all) from the
     plainer operation, and keeps them in generated/witnesses.json.
 
-    Exits with 1 if a saturating, rounding or wrapping lowering has none, and neither a reason in
+    Exits with 1 if a saturating, rounding or wrapping lowering has none, nor a reason in
     tools/mutants.toml; with --prove also if a reason is said to be a proof and is not.
     """
     entries = chosen(kernels)

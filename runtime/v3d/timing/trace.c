@@ -28,7 +28,10 @@ bool daedalus_v3d_trace_begin(struct daedalus_v3d_machine *machine, daedalus_v3d
   trace->n_lines = (buffer->size - (trace->address - buffer->address)) / 8;
   trace->lines = calloc(trace->n_lines, sizeof *trace->lines);
   trace->uniforms = calloc(MOST_UNIFORMS, sizeof *trace->uniforms);
-  return trace->lines && trace->uniforms;
+  if (trace->lines && trace->uniforms)
+    return true;
+  daedalus_v3d_trace_free(trace); /* a caller may still print it */
+  return false;
 }
 
 daedalus_v3d_trace_line *daedalus_v3d_trace_line_of(daedalus_v3d_trace *trace, uint32_t address) {
@@ -39,7 +42,7 @@ daedalus_v3d_trace_line *daedalus_v3d_trace_line_of(daedalus_v3d_trace *trace, u
 void daedalus_v3d_trace_read(daedalus_v3d_trace *trace, const v3d_op *op, uint32_t address,
                              uint32_t value) {
   uint32_t i = trace->n_uniforms;
-  /* Streams are read in order, so that the word is mostly next to the one found last. */
+  /* Streams are read in order, and the last ones are looked at first. */
   while (i && trace->uniforms[i - 1].address != address)
     i--;
   if (!i) {
