@@ -69,6 +69,7 @@ struct abi_gem_close {
 
 enum { ABI_CAP_PRIME = 0x5, ABI_CAP_TIMESTAMP_MONOTONIC = 0x6, ABI_CAP_SYNCOBJ = 0x13 };
 enum { ABI_CAP_SYNCOBJ_TIMELINE = 0x14 };
+enum { ABI_PRIME_IMPORT = 1, ABI_PRIME_EXPORT = 2 }; /* bits of the capability */
 
 struct abi_get_cap {
   uint64_t capability, value;

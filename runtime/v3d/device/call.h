@@ -32,9 +32,9 @@ struct dev_call {
   uint8_t *output;
   size_t output_bytes, output_room;
   uint32_t n_outputs;
-  uint64_t started_ns; /* of a relative wait */
-  int fd_in;           /* descriptor that came with the call, or -1; the connection closes it */
-  int fd_out;          /* descriptor for the client, or -1; closed once sent */
+  uint64_t started_ns;    /* of a relative wait */
+  struct wire_fds fds_in; /* descriptors that came with the call; the connection closes them */
+  int fd_out;             /* descriptor for the client, or -1; closed once sent */
 };
 
 /* Copies bytes of the client's memory at address; -EFAULT when they did not come along. */
@@ -63,6 +63,8 @@ int dev_ioctl_create_bo(struct dev_call *call);
 int dev_ioctl_mmap_bo(struct dev_call *call);
 int dev_ioctl_get_bo_offset(struct dev_call *call);
 int dev_ioctl_wait_bo(struct dev_call *call);
+int dev_ioctl_prime_handle_to_fd(struct dev_call *call);
+int dev_ioctl_prime_fd_to_handle(struct dev_call *call);
 int dev_ioctl_syncobj_create(struct dev_call *call);
 int dev_ioctl_syncobj_destroy(struct dev_call *call);
 int dev_ioctl_syncobj_wait(struct dev_call *call);

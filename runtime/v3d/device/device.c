@@ -13,7 +13,8 @@ int dev_device_init(struct dev_device *device, const daedalus_v3d_executor *exec
 
 void dev_device_destroy(struct dev_device *device) {
   dev_queues_stop(device);
-  dev_clients_close(device, NULL);
+  dev_clients_close(device);
+  dev_exports_destroy(device);
   dev_memory_destroy(&device->memory);
 }
 

@@ -18,6 +18,7 @@
 #include "executor.h"
 #include "handles.h"
 #include "memory.h"
+#include "protocol.h"
 
 /* -- Fences: become signaled once, when the job that they stand for has ended. -- */
 
@@ -34,6 +35,7 @@ void dev_fence_replace(struct dev_fence **slot, struct dev_fence *fence);
 
 struct dev_syncobj {
   unsigned refs;
+  uint32_t number;         /* while it is exported, else 0; one of the references is the export's */
   struct dev_fence *fence; /* NULL: nothing was submitted yet */
 };
 
@@ -43,6 +45,7 @@ void dev_syncobj_unref(struct dev_syncobj *syncobj);
 
 struct dev_bo {
   unsigned refs;
+  bool exported; /* one of the references is the export's */
   struct dev_device *device;
   struct dev_range range;
   struct dev_fence *last; /* of the last job that named the buffer */
@@ -69,7 +72,6 @@ enum dev_queue_kind { DEV_QUEUE_CL, DEV_QUEUE_CSD, DEV_QUEUE_CPU, DEV_N_QUEUES }
 
 struct dev_client {
   uint32_t id;
-  const void *owner; /* the connection that opened it */
   struct dev_device *device;
   struct dev_client *next;
   struct dev_handles bos;               /* struct dev_bo */
@@ -78,11 +80,44 @@ struct dev_client {
   struct dev_fence *last[DEV_N_QUEUES]; /* jobs of a client and queue run in order */
 };
 
-struct dev_client *dev_client_open(struct dev_device *device, const void *owner);
+/* *fd becomes the descriptor of a node, opened with an access mode; the caller's. */
+int dev_client_open(struct dev_device *device, int mode, int *fd);
 struct dev_client *dev_client_of(struct dev_device *device, uint32_t id);
-void dev_clients_close(struct dev_device *device, const void *owner); /* NULL: all */
+void dev_clients_close(struct dev_device *device);
+/* Closes the clients of which no descriptor is left. */
+void dev_clients_sweep(struct dev_device *device);
 /* A new reference to the view of all buffers that the client has now; NULL: no memory. */
 struct dev_view *dev_client_view(struct dev_client *client);
+
+/* -- Descriptors: what of the device's a client holds, or has handed on. -- */
+
+/**
+ * A new descriptor that stands for an object, opened with an access mode, closed on exec; the
+ * caller's. Returns a negative errno on failure.
+ */
+int dev_descriptor_open(const struct dev_device *device, struct wire_position position, int mode);
+/* Whether any description of that object is open: in a process, mapped, or on its way. */
+bool dev_descriptor_held(const struct dev_device *device, struct wire_position position);
+/* What a descriptor stands for; WIRE_NOTHING: it is not one of the device's. */
+struct wire_position dev_descriptor_object(const struct dev_device *device, int fd);
+
+/* Objects that descriptors keep alive. */
+struct dev_export {
+  struct dev_export *next;
+  struct wire_position position;
+  struct dev_bo *bo; /* one of the two */
+  struct dev_syncobj *syncobj;
+};
+
+/* Keeps an object until the last descriptor of it is closed. -ENOMEM. */
+int dev_export_bo(struct dev_bo *bo);
+int dev_export_syncobj(struct dev_device *device, struct dev_syncobj *syncobj);
+const struct dev_export *dev_export_find(const struct dev_device *device,
+                                         struct wire_position position); /* NULL: none */
+
+/* Frees what no descriptor holds any more, clients included. */
+void dev_sweep(struct dev_device *device);
+void dev_exports_destroy(struct dev_device *device);
 
 /* -- Jobs -- */
 
@@ -192,7 +227,11 @@ struct dev_device {
   struct dev_queue queues[DEV_N_QUEUES];
   int done_event; /* eventfd: a worker has finished a job */
   struct dev_client *clients;
+  struct dev_client *calling; /* whose ioctl is being done: not swept, even when just closed */
   uint32_t next_client;
+  struct dev_export *exports;
+  size_t n_exports, sweep_at; /* so many exports are reason to look which are still held */
+  uint32_t next_export;
   struct dev_wait *waits;
   uint64_t serial; /* of submissions */
   FILE *log;       /* or NULL */

@@ -2,12 +2,13 @@
 /* ioctl of libc. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
 #include <time.h>
 
 #include "../abi.h"
-#include "../protocol.h"
 #include "preload.h"
 
 static int real_ioctl(int fd, unsigned long request, void *arg) {
@@ -30,14 +31,66 @@ static uint64_t now_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Descriptors in arguments: where, and which way. */
+static const struct {
+  uint8_t nr;
+  bool out;
+  uint8_t at;       /* byte of the argument */
+  uint8_t flags_at; /* of a word whose O_CLOEXEC counts; 0: always closed on exec */
+} descriptors[] = {
+    {ABI_PRIME_HANDLE_TO_FD, true, offsetof(struct abi_prime_handle, fd),
+     offsetof(struct abi_prime_handle, flags)},
+    {ABI_PRIME_FD_TO_HANDLE, false, offsetof(struct abi_prime_handle, fd), 0},
+    {ABI_SYNCOBJ_HANDLE_TO_FD, true, offsetof(struct abi_syncobj_handle, fd), 0},
+    {ABI_SYNCOBJ_FD_TO_HANDLE, false, offsetof(struct abi_syncobj_handle, fd), 0},
+};
+
+static int word_at(const uint8_t *arg, size_t at) {
+  int word;
+  memcpy(&word, arg + at, sizeof word);
+  return word;
+}
+
+/* What the argument names goes along, if it is open. */
+static void take_descriptor(struct preload_call *call, const uint8_t *arg) {
+  for (size_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++) {
+    if (descriptors[i].nr != ABI_NR(call->code) || descriptors[i].out)
+      continue;
+    const int fd = word_at(arg, descriptors[i].at);
+    if (fcntl(fd, F_GETFD) >= 0)
+      call->fd[call->n_fds++] = fd;
+  }
+}
+
+/* Puts what has been received into the argument. */
+static int put_descriptor(uint32_t code, uint8_t *arg, struct wire_fds *received) {
+  for (size_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++) {
+    if (descriptors[i].nr != ABI_NR(code) || !descriptors[i].out)
+      continue;
+    if (received->n == 0)
+      return -EMFILE; /* it could not be received */
+    const size_t flags_at = descriptors[i].flags_at;
+    if (flags_at != 0 && !(word_at(arg, flags_at) & O_CLOEXEC))
+      fcntl(received->fd[0], F_SETFD, 0);
+    memcpy(arg + descriptors[i].at, &received->fd[0], sizeof received->fd[0]);
+  }
+  return 0;
+}
+
 /* Writes back what a reply carries: the argument, then the segments. */
-static int deliver(const struct preload_message *message, uint32_t code, uint64_t user_arg) {
+static int deliver(const struct preload_message *message, uint32_t code, uint64_t user_arg,
+                   struct wire_fds *received) {
   struct wire_reply reply;
   memcpy(&reply, message->data, sizeof reply);
   size_t at = sizeof reply;
   const size_t arg_bytes = ABI_SIZE(code) < reply.arg_bytes ? ABI_SIZE(code) : reply.arg_bytes;
   if (wire_padded(reply.arg_bytes) > reply.bytes - at)
     return -EPROTO;
+  if (reply.result >= 0) {
+    const int result = put_descriptor(code, message->data + at, received);
+    if (result != 0)
+      return result;
+  }
   if (ABI_READS(code) && !preload_copy_out(user_arg, message->data + at, arg_bytes))
     return -EFAULT;
   at += wire_padded(reply.arg_bytes);
@@ -53,6 +106,7 @@ static int deliver(const struct preload_message *message, uint32_t code, uint64_
       return -EFAULT;
     at += wire_padded(segment.bytes);
   }
+  received->n = 0; /* the program's now */
   return reply.result;
 }
 
@@ -79,10 +133,17 @@ static int device_ioctl(uint32_t client, uint32_t code, uint64_t user_arg) {
   const uint64_t started = waits_for_bo ? now_ns() : 0;
   preload_append(message, arg, sizeof arg);
   preload_gather(message, code, arg);
-  const int result = preload_transact(client, code, sizeof arg, waits);
+  struct preload_call call = {
+      .client = client, .code = code, .arg_bytes = sizeof arg, .may_interrupt = waits};
+  struct wire_fds received = {.n = 0};
+  take_descriptor(&call, arg);
+  int result = preload_transact(&call, &received);
   if (result == -EINTR && waits_for_bo)
     shorten_wait(user_arg, started);
-  return result != 0 ? result : deliver(message, code, user_arg);
+  if (result == 0)
+    result = deliver(message, code, user_arg, &received);
+  wire_close(&received); /* what could not be delivered */
+  return result;
 }
 
 PRELOAD_INTERPOSED int ioctl(int fd, unsigned long request, ...);
