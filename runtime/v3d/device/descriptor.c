@@ -77,11 +77,7 @@ static void drop(struct dev_device *device, struct dev_export **slot) {
 }
 
 static struct dev_export *add(struct dev_device *device, struct wire_position position) {
-  enum { LEAST = 64 };
-  if (device->n_exports >= device->sweep_at) {
-    dev_sweep(device);
-    device->sweep_at = 2 * device->n_exports + LEAST;
-  }
+  dev_sweep_if_many(device);
   struct dev_export *export = calloc(1, sizeof *export);
   if (export == NULL)
     return NULL;
@@ -123,6 +119,7 @@ int dev_export_syncobj(struct dev_device *device, struct dev_syncobj *syncobj) {
 
 void dev_sweep(struct dev_device *device) {
   dev_clients_sweep(device);
+  dev_sync_files_sweep(device);
   struct dev_export **slot = &device->exports;
   while (*slot != NULL) {
     if (dev_descriptor_held(device, (*slot)->position))
@@ -130,6 +127,14 @@ void dev_sweep(struct dev_device *device) {
     else
       drop(device, slot);
   }
+}
+
+void dev_sweep_if_many(struct dev_device *device) {
+  enum { LEAST = 64 };
+  if (device->n_exports + device->n_sync_files < device->sweep_at)
+    return;
+  dev_sweep(device);
+  device->sweep_at = 2 * (device->n_exports + device->n_sync_files) + LEAST;
 }
 
 void dev_exports_destroy(struct dev_device *device) {

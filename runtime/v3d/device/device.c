@@ -15,6 +15,7 @@ void dev_device_destroy(struct dev_device *device) {
   dev_queues_stop(device);
   dev_clients_close(device);
   dev_exports_destroy(device);
+  dev_sync_files_destroy(device);
   dev_memory_destroy(&device->memory);
 }
 
@@ -23,6 +24,7 @@ void dev_device_progress(struct dev_device *device) {
   do {
     dev_queues_progress(device);
   } while (dev_waits_progress(device));
+  dev_sync_files_progress(device);
 }
 
 void dev_report(struct dev_device *device, const char *format, ...) {

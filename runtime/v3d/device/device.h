@@ -22,24 +22,82 @@
 
 /* -- Fences: become signaled once, when the job that they stand for has ended. -- */
 
+/* That a fence waits for another one. */
+struct dev_fence_link {
+  struct dev_fence *part;              /* counted */
+  struct dev_fence *whole;             /* not counted: it owns the link */
+  struct dev_fence_link *next, **slot; /* among the watchers of part; slot NULL: not there */
+};
+
 struct dev_fence {
   unsigned refs;
   bool signaled;
+  const char *name;     /* of the queue, for who asks; static */
+  uint64_t signaled_ns; /* CLOCK_MONOTONIC */
+  struct dev_fence_link *watchers;
+  size_t n_parts, n_open; /* of a merged fence: all of them, and those not signaled */
+  struct dev_fence_link *parts;
+  struct dev_fence *next; /* in lists of fence.c */
 };
 
 struct dev_fence *dev_fence_create(bool signaled); /* NULL: no memory */
+/* One that is signaled when all parts are. NULL: no memory. */
+struct dev_fence *dev_fence_merge(struct dev_fence *const *parts, size_t n);
+void dev_fence_signal(struct dev_fence *fence);
 struct dev_fence *dev_fence_ref(struct dev_fence *fence);
 void dev_fence_unref(struct dev_fence *fence); /* NULL is nothing, as for all of these */
 /* Puts a reference to fence (or NULL) into *slot, in place of what is there. */
 void dev_fence_replace(struct dev_fence **slot, struct dev_fence *fence);
 
+/* -- Syncobjs: boxes for a fence, or timelines of them. -- */
+
+struct dev_point {
+  uint64_t value;
+  struct dev_fence *fence; /* signaled when this and all points before are */
+};
+
 struct dev_syncobj {
   unsigned refs;
-  uint32_t number;         /* while it is exported, else 0; one of the references is the export's */
-  struct dev_fence *fence; /* NULL: nothing was submitted yet */
+  uint32_t number; /* while it is exported, else 0; one of the references is the export's */
+  struct dev_fence *fence; /* NULL: nothing was submitted yet. Of a timeline: its last point's */
+  /* Of a timeline; else n_points is 0. Ascending, without those signaled but for the last. */
+  struct dev_point *points;
+  size_t n_points, points_room;
+  uint64_t reached; /* the highest point that is signaled */
 };
 
 void dev_syncobj_unref(struct dev_syncobj *syncobj);
+/* Puts a reference to fence, or NULL, in place of what is there, timelines included. */
+void dev_syncobj_replace(struct dev_syncobj *syncobj, struct dev_fence *fence);
+/* Appends a point to the timeline, which begins with it if need be. -ENOMEM. */
+int dev_syncobj_add_point(struct dev_syncobj *syncobj, struct dev_fence *fence, uint64_t value);
+/**
+ * Makes *fence a reference to that of a point, or with 0 to the last. -EINVAL: there is none yet;
+ * -ENOMEM.
+ */
+int dev_syncobj_find(struct dev_syncobj *syncobj, uint64_t point, struct dev_fence **fence);
+/* Forgets points that are signaled, which moves reached. */
+void dev_syncobj_advance(struct dev_syncobj *syncobj);
+
+/* -- Sync files: descriptors that become readable when a fence is signaled. -- */
+
+struct dev_sync_file {
+  struct dev_sync_file *next;
+  struct dev_fence *fence;
+  int fd;             /* the writing end of a pipe, whose reading end the clients have */
+  uint64_t inode;     /* of the pipe */
+  bool written;
+  char name[32];
+};
+
+/* *fd becomes the descriptor of a new sync file, the caller's. -ENOMEM, -EMFILE. */
+int dev_sync_file_create(struct dev_device *device, struct dev_fence *fence, const char *name,
+                         int *fd);
+/* NULL: the descriptor is not that of a sync file. */
+struct dev_sync_file *dev_sync_file_of(const struct dev_device *device, int fd);
+void dev_sync_files_progress(struct dev_device *device);
+void dev_sync_files_sweep(struct dev_device *device);
+void dev_sync_files_destroy(struct dev_device *device);
 
 /* -- Buffers -- */
 
@@ -117,6 +175,8 @@ const struct dev_export *dev_export_find(const struct dev_device *device,
 
 /* Frees what no descriptor holds any more, clients included. */
 void dev_sweep(struct dev_device *device);
+/* To be called before one more export or sync file: sweeps when there are many. */
+void dev_sweep_if_many(struct dev_device *device);
 void dev_exports_destroy(struct dev_device *device);
 
 /* -- Jobs -- */
@@ -194,6 +254,7 @@ int dev_cpu_run(struct dev_job *job);
 
 struct dev_wait_entry {
   struct dev_syncobj *syncobj; /* NULL: fence alone counts */
+  uint64_t point;              /* of the syncobj's timeline, or 0 */
   struct dev_fence *fence;     /* NULL: not submitted yet */
 };
 
@@ -203,10 +264,16 @@ struct dev_wait {
   struct dev_wait *next;
   uint64_t deadline_ns; /* CLOCK_MONOTONIC; UINT64_MAX: none */
   bool all;
+  bool available; /* a fence that is there counts, signaled or not */
+  int result;     /* once it is over */
   size_t n;
   struct dev_wait_entry *entries;
-  /* How the answer gets into the call's argument: result, index of the first signaled. */
-  void (*finish)(struct dev_call *call, int result, uint32_t first, uint64_t now_ns);
+  /* A transfer's: what gets the fence of the only entry. */
+  struct dev_syncobj *target;
+  uint64_t target_point;
+  /* How the answer gets into the call's argument; first: index of the first signaled. Returns
+     the result of the call, given that of the wait. */
+  int (*finish)(struct dev_wait *wait, int result, uint32_t first, uint64_t now_ns);
   struct dev_call *call; /* answered by device->answer */
 };
 
@@ -230,12 +297,15 @@ struct dev_device {
   struct dev_client *calling; /* whose ioctl is being done: not swept, even when just closed */
   uint32_t next_client;
   struct dev_export *exports;
-  size_t n_exports, sweep_at; /* so many exports are reason to look which are still held */
+  size_t n_exports, sweep_at; /* so many exports and sync files are reason to look which are held */
   uint32_t next_export;
+  struct dev_sync_file *sync_files;
+  size_t n_sync_files, n_unwritten;
   struct dev_wait *waits;
   uint64_t serial; /* of submissions */
   FILE *log;       /* or NULL */
   FILE *jobs;      /* a line for each job that ended, or NULL */
+  bool timelines;  /* timeline syncobjs are offered, which the hardware's driver does not */
   bool strict;     /* jobs are checked against all rules */
   bool quiet;      /* reports go to the log alone */
   uint64_t n_failed, n_refused, n_jobs;
