@@ -82,11 +82,12 @@ int dev_ioctl_get_bo_offset(struct dev_call *call) {
 }
 
 /* The kernel gives back what is left of the time. */
-static void finish_wait(struct dev_call *call, int result, uint32_t first, uint64_t now_ns) {
+static int finish_wait(struct dev_wait *wait, int result, uint32_t first, uint64_t now_ns) {
   (void)first;
-  struct abi_wait_bo *arg = (struct abi_wait_bo *)call->arg;
-  const uint64_t waited = now_ns - call->started_ns;
+  struct abi_wait_bo *arg = (struct abi_wait_bo *)wait->call->arg;
+  const uint64_t waited = now_ns - wait->call->started_ns;
   arg->timeout_ns = result != 0 || waited > arg->timeout_ns ? 0 : arg->timeout_ns - waited;
+  return result;
 }
 
 int dev_ioctl_wait_bo(struct dev_call *call) {

@@ -118,6 +118,10 @@ static void handle(struct dev_connection *connection, const struct wire_request 
       reply(connection, 0, false);
       return;
     case WIRE_OPEN:
+      if (device->lost) {
+        reply(connection, -ENODEV, false);
+        return;
+      }
       dev_sweep(device); /* what was closed before is not kept for long */
       result = dev_client_open(device, (int)request->code, &call->fd_out);
       if (result != 0)
@@ -127,7 +131,7 @@ static void handle(struct dev_connection *connection, const struct wire_request 
     case WIRE_IOCTL:
       call->client = dev_client_of(device, request->client);
       device->calling = call->client;
-      result = call->client == NULL ? -ENODEV : dev_ioctl(call);
+      result = call->client == NULL && request->client != 0 ? -ENODEV : dev_ioctl(call);
       device->calling = NULL;
       if (result == DEV_PENDING)
         connection->waiting = true;

@@ -16,88 +16,11 @@
 #include <stdio.h>
 
 #include "executor.h"
+#include "fault.h"
 #include "handles.h"
 #include "memory.h"
 #include "protocol.h"
-
-/* -- Fences: become signaled once, when the job that they stand for has ended. -- */
-
-/* That a fence waits for another one. */
-struct dev_fence_link {
-  struct dev_fence *part;              /* counted */
-  struct dev_fence *whole;             /* not counted: it owns the link */
-  struct dev_fence_link *next, **slot; /* among the watchers of part; slot NULL: not there */
-};
-
-struct dev_fence {
-  unsigned refs;
-  bool signaled;
-  const char *name;     /* of the queue, for who asks; static */
-  uint64_t signaled_ns; /* CLOCK_MONOTONIC */
-  struct dev_fence_link *watchers;
-  size_t n_parts, n_open; /* of a merged fence: all of them, and those not signaled */
-  struct dev_fence_link *parts;
-  struct dev_fence *next; /* in lists of fence.c */
-};
-
-struct dev_fence *dev_fence_create(bool signaled); /* NULL: no memory */
-/* One that is signaled when all parts are. NULL: no memory. */
-struct dev_fence *dev_fence_merge(struct dev_fence *const *parts, size_t n);
-void dev_fence_signal(struct dev_fence *fence);
-struct dev_fence *dev_fence_ref(struct dev_fence *fence);
-void dev_fence_unref(struct dev_fence *fence); /* NULL is nothing, as for all of these */
-/* Puts a reference to fence (or NULL) into *slot, in place of what is there. */
-void dev_fence_replace(struct dev_fence **slot, struct dev_fence *fence);
-
-/* -- Syncobjs: boxes for a fence, or timelines of them. -- */
-
-struct dev_point {
-  uint64_t value;
-  struct dev_fence *fence; /* signaled when this and all points before are */
-};
-
-struct dev_syncobj {
-  unsigned refs;
-  uint32_t number; /* while it is exported, else 0; one of the references is the export's */
-  struct dev_fence *fence; /* NULL: nothing was submitted yet. Of a timeline: its last point's */
-  /* Of a timeline; else n_points is 0. Ascending, without those signaled but for the last. */
-  struct dev_point *points;
-  size_t n_points, points_room;
-  uint64_t reached; /* the highest point that is signaled */
-};
-
-void dev_syncobj_unref(struct dev_syncobj *syncobj);
-/* Puts a reference to fence, or NULL, in place of what is there, timelines included. */
-void dev_syncobj_replace(struct dev_syncobj *syncobj, struct dev_fence *fence);
-/* Appends a point to the timeline, which begins with it if need be. -ENOMEM. */
-int dev_syncobj_add_point(struct dev_syncobj *syncobj, struct dev_fence *fence, uint64_t value);
-/**
- * Makes *fence a reference to that of a point, or with 0 to the last. -EINVAL: there is none yet;
- * -ENOMEM.
- */
-int dev_syncobj_find(struct dev_syncobj *syncobj, uint64_t point, struct dev_fence **fence);
-/* Forgets points that are signaled, which moves reached. */
-void dev_syncobj_advance(struct dev_syncobj *syncobj);
-
-/* -- Sync files: descriptors that become readable when a fence is signaled. -- */
-
-struct dev_sync_file {
-  struct dev_sync_file *next;
-  struct dev_fence *fence;
-  int fd;             /* the writing end of a pipe, whose reading end the clients have */
-  uint64_t inode;     /* of the pipe */
-  bool written;
-  char name[32];
-};
-
-/* *fd becomes the descriptor of a new sync file, the caller's. -ENOMEM, -EMFILE. */
-int dev_sync_file_create(struct dev_device *device, struct dev_fence *fence, const char *name,
-                         int *fd);
-/* NULL: the descriptor is not that of a sync file. */
-struct dev_sync_file *dev_sync_file_of(const struct dev_device *device, int fd);
-void dev_sync_files_progress(struct dev_device *device);
-void dev_sync_files_sweep(struct dev_device *device);
-void dev_sync_files_destroy(struct dev_device *device);
+#include "sync.h"
 
 /* -- Buffers -- */
 
@@ -130,6 +53,7 @@ enum dev_queue_kind { DEV_QUEUE_CL, DEV_QUEUE_CSD, DEV_QUEUE_CPU, DEV_N_QUEUES }
 
 struct dev_client {
   uint32_t id;
+  bool lost; /* the device is gone for it: every call is ENODEV */
   struct dev_device *device;
   struct dev_client *next;
   struct dev_handles bos;               /* struct dev_bo */
@@ -204,6 +128,8 @@ struct dev_job {
   struct dev_device *device;
   struct dev_job *next;
   uint64_t serial;
+  uint64_t submission; /* number of the call that brought it */
+  uint32_t client;     /* id: it may be closed by now */
   struct dev_fence *done;
   struct dev_fence **waits;
   size_t n_waits;
@@ -214,8 +140,12 @@ struct dev_job {
   uint32_t rcl_start, rcl_end; /* CL */
   uint64_t moves;              /* CL: bytes, as seen at submission */
   struct dev_cpu_work cpu;
-  bool skip;  /* there is nothing to run: an indirect dispatch of no groups */
-  int result; /* of the run */
+  bool skip; /* there is nothing to run: an indirect dispatch of no groups */
+  /* Faults of the device that strike it, or NULL. */
+  struct dev_fault *hang, *slow, *flip, *lost;
+  struct dev_snapshot *before; /* to see what is written; NULL: not kept */
+  uint64_t n_flipped;          /* bits */
+  int result;                  /* of the run */
   daedalus_v3d_counts counts;
   uint64_t wall_ns, cpu_ns; /* that the run took */
   char message[1024];
@@ -240,6 +170,9 @@ struct dev_worker {
 struct dev_queue {
   struct dev_job *first, **last; /* waiting, in the order of submission */
   struct dev_job *running;
+  struct dev_job *held; /* has run, or never will; ends at held_until_ns (CLOCK_MONOTONIC) */
+  uint64_t held_until_ns;
+  bool stopped;             /* the executor was told to end what runs */
   struct dev_worker worker; /* unused for DEV_QUEUE_CPU, whose jobs run in the loop */
 };
 
@@ -248,6 +181,10 @@ int dev_queues_start(struct dev_device *device);
 void dev_queues_stop(struct dev_device *device);
 /* Takes back finished jobs and starts those that can run now. */
 void dev_queues_progress(struct dev_device *device);
+/* When the first held job ends; UINT64_MAX: there is none. */
+uint64_t dev_queues_deadline(const struct dev_device *device);
+/* The jobs of a client (0: of all) end soon, with ENODEV and without being run. */
+void dev_queues_lose(struct dev_device *device, struct dev_fault *fault, uint32_t client);
 int dev_cpu_run(struct dev_job *job);
 
 /* -- Waiting clients -- */
@@ -277,7 +214,6 @@ struct dev_wait {
   struct dev_call *call; /* answered by device->answer */
 };
 
-uint64_t dev_now_ns(void);
 /* Begins a wait; takes the entries over. Returns DEV_PENDING or what the call returns at once. */
 int dev_wait_begin(struct dev_wait *wait, struct dev_call *call);
 /* Answers the waits that are over. Returns whether there was one. */
@@ -302,13 +238,17 @@ struct dev_device {
   struct dev_sync_file *sync_files;
   size_t n_sync_files, n_unwritten;
   struct dev_wait *waits;
-  uint64_t serial; /* of submissions */
-  FILE *log;       /* or NULL */
-  FILE *jobs;      /* a line for each job that ended, or NULL */
-  bool timelines;  /* timeline syncobjs are offered, which the hardware's driver does not */
-  bool strict;     /* jobs are checked against all rules */
-  bool quiet;      /* reports go to the log alone */
-  uint64_t n_failed, n_refused, n_jobs;
+  uint64_t serial;   /* of submissions */
+  FILE *log;         /* or NULL */
+  FILE *jobs;        /* a line for each job that ended, or NULL */
+  bool timelines;    /* timeline syncobjs are offered, which the hardware's driver does not */
+  bool strict;       /* jobs are checked against all rules */
+  bool quiet;        /* reports go to the log alone */
+  uint64_t n_failed; /* jobs, without those that a fault struck */
+  uint64_t n_refused, n_jobs;
+  struct dev_faults faults;            /* that it is asked to have; owned */
+  uint64_t n_calls[DEV_N_FAULT_CALLS]; /* of those that faults count */
+  bool lost;                           /* opening fails */
   /* Sends the reply of a call that was pending. */
   void (*answer)(struct dev_call *call, int result);
 };

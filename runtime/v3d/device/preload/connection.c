@@ -266,6 +266,14 @@ struct wire_position preload_object_of(int fd) {
   return position;
 }
 
+bool preload_may_be_sync_file(int fd) {
+  const int before = errno;
+  struct stat status;
+  const bool is_pipe = fstatat(fd, "", &status, AT_EMPTY_PATH) == 0 && S_ISFIFO(status.st_mode);
+  errno = before;
+  return is_pipe && getenv("DAEDALUS_V3D_SOCKET") != NULL;
+}
+
 uint32_t preload_client_of(int fd) {
   const struct wire_position position = preload_object_of(fd);
   return position.object == WIRE_NODE ? position.number : 0;

@@ -33,16 +33,23 @@ static uint64_t now_ns(void) {
 
 /* Descriptors in arguments: where, and which way. */
 static const struct {
+  char type;
   uint8_t nr;
   bool out;
   uint8_t at;       /* byte of the argument */
   uint8_t flags_at; /* of a word whose O_CLOEXEC counts; 0: always closed on exec */
 } descriptors[] = {
-    {ABI_PRIME_HANDLE_TO_FD, true, offsetof(struct abi_prime_handle, fd),
+    {ABI_TYPE, ABI_PRIME_HANDLE_TO_FD, true, offsetof(struct abi_prime_handle, fd),
      offsetof(struct abi_prime_handle, flags)},
-    {ABI_PRIME_FD_TO_HANDLE, false, offsetof(struct abi_prime_handle, fd), 0},
-    {ABI_SYNCOBJ_HANDLE_TO_FD, true, offsetof(struct abi_syncobj_handle, fd), 0},
-    {ABI_SYNCOBJ_FD_TO_HANDLE, false, offsetof(struct abi_syncobj_handle, fd), 0},
+    {ABI_TYPE, ABI_PRIME_FD_TO_HANDLE, false, offsetof(struct abi_prime_handle, fd), 0},
+    {ABI_TYPE, ABI_SYNCOBJ_HANDLE_TO_FD, true, offsetof(struct abi_syncobj_handle, fd), 0},
+    {ABI_TYPE, ABI_SYNCOBJ_FD_TO_HANDLE, false, offsetof(struct abi_syncobj_handle, fd), 0},
+    {ABI_TYPE_SYNC_FILE, ABI_SYNC_MERGE, false, offsetof(struct abi_sync_merge, other), 0},
+    {ABI_TYPE_SYNC_FILE, ABI_SYNC_MERGE, true, offsetof(struct abi_sync_merge, fd), 0},
+    {ABI_TYPE_DMA_BUF, ABI_DMA_BUF_EXPORT_SYNC_FILE, true,
+     offsetof(struct abi_dma_buf_sync_file, fd), 0},
+    {ABI_TYPE_DMA_BUF, ABI_DMA_BUF_IMPORT_SYNC_FILE, false,
+     offsetof(struct abi_dma_buf_sync_file, fd), 0},
 };
 
 static int word_at(const uint8_t *arg, size_t at) {
@@ -51,10 +58,15 @@ static int word_at(const uint8_t *arg, size_t at) {
   return word;
 }
 
+static bool carries(size_t i, uint32_t code, bool out) {
+  return descriptors[i].out == out && descriptors[i].nr == ABI_NR(code) &&
+         (uint32_t)descriptors[i].type == ABI_TYPE_OF(code);
+}
+
 /* What the argument names goes along, if it is open. */
 static void take_descriptor(struct preload_call *call, const uint8_t *arg) {
   for (size_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++) {
-    if (descriptors[i].nr != ABI_NR(call->code) || descriptors[i].out)
+    if (!carries(i, call->code, false))
       continue;
     const int fd = word_at(arg, descriptors[i].at);
     if (fcntl(fd, F_GETFD) >= 0)
@@ -63,9 +75,9 @@ static void take_descriptor(struct preload_call *call, const uint8_t *arg) {
 }
 
 /* Puts what has been received into the argument. */
-static int put_descriptor(uint32_t code, uint8_t *arg, struct wire_fds *received) {
+static int put_descriptor(uint32_t code, uint8_t *arg, const struct wire_fds *received) {
   for (size_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++) {
-    if (descriptors[i].nr != ABI_NR(code) || !descriptors[i].out)
+    if (!carries(i, code, true))
       continue;
     if (received->n == 0)
       return -EMFILE; /* it could not be received */
@@ -110,6 +122,14 @@ static int deliver(const struct preload_message *message, uint32_t code, uint64_
   return reply.result;
 }
 
+static bool waits(uint32_t code) {
+  if (ABI_TYPE_OF(code) == ABI_TYPE_DMA_BUF)
+    return ABI_NR(code) == ABI_DMA_BUF_SYNC;
+  return ABI_TYPE_OF(code) == ABI_TYPE &&
+         (ABI_NR(code) == ABI_V3D_WAIT_BO || ABI_NR(code) == ABI_SYNCOBJ_WAIT ||
+          ABI_NR(code) == ABI_SYNCOBJ_TIMELINE_WAIT || ABI_NR(code) == ABI_SYNCOBJ_TRANSFER);
+}
+
 /* As the kernel, gives back what is left of a relative time when a signal came. */
 static void shorten_wait(uint64_t user_arg, uint64_t started_ns) {
   struct abi_wait_bo wait;
@@ -120,7 +140,8 @@ static void shorten_wait(uint64_t user_arg, uint64_t started_ns) {
   preload_copy_out(user_arg, &wait, sizeof wait);
 }
 
-static int device_ioctl(uint32_t client, uint32_t code, uint64_t user_arg) {
+/* Of a node's client, or with 0 of another descriptor of the device's. */
+static int device_ioctl(uint32_t client, int fd, uint32_t code, uint64_t user_arg) {
   uint8_t arg[ABI_MAX_ARGUMENT] = {0};
   const size_t size = ABI_SIZE(code) < sizeof arg ? ABI_SIZE(code) : sizeof arg;
   if (ABI_WRITES(code) && !preload_copy_in(arg, user_arg, size))
@@ -128,14 +149,16 @@ static int device_ioctl(uint32_t client, uint32_t code, uint64_t user_arg) {
   struct preload_message *message = preload_message();
   if (message == NULL)
     return -ENOMEM;
-  const bool waits_for_bo = ABI_NR(code) == ABI_V3D_WAIT_BO;
-  const bool waits = waits_for_bo || ABI_NR(code) == ABI_SYNCOBJ_WAIT;
+  const bool waits_for_bo = client != 0 && ABI_NR(code) == ABI_V3D_WAIT_BO;
   const uint64_t started = waits_for_bo ? now_ns() : 0;
   preload_append(message, arg, sizeof arg);
-  preload_gather(message, code, arg);
+  if (client != 0)
+    preload_gather(message, code, arg);
   struct preload_call call = {
-      .client = client, .code = code, .arg_bytes = sizeof arg, .may_interrupt = waits};
+      .client = client, .code = code, .arg_bytes = sizeof arg, .may_interrupt = waits(code)};
   struct wire_fds received = {.n = 0};
+  if (client == 0)
+    call.fd[call.n_fds++] = fd;
   take_descriptor(&call, arg);
   int result = preload_transact(&call, &received);
   if (result == -EINTR && waits_for_bo)
@@ -146,6 +169,22 @@ static int device_ioctl(uint32_t client, uint32_t code, uint64_t user_arg) {
   return result;
 }
 
+/* Whether the ioctl is one on a descriptor of the device's. */
+static bool is_ours(int fd, uint32_t code, uint32_t *client) {
+  *client = 0;
+  switch (ABI_TYPE_OF(code)) {
+    case ABI_TYPE:
+      *client = preload_client_of(fd);
+      return *client != 0;
+    case ABI_TYPE_DMA_BUF:
+      return preload_object_of(fd).object == WIRE_BUFFER;
+    case ABI_TYPE_SYNC_FILE:
+      return preload_may_be_sync_file(fd);
+    default:
+      return false;
+  }
+}
+
 PRELOAD_INTERPOSED int ioctl(int fd, unsigned long request, ...);
 
 int ioctl(int fd, unsigned long request, ...) {
@@ -154,10 +193,15 @@ int ioctl(int fd, unsigned long request, ...) {
   void *arg = va_arg(values, void *);
   va_end(values);
   const uint32_t code = (uint32_t)request;
-  const uint32_t client = ABI_TYPE_OF(code) == ABI_TYPE ? preload_client_of(fd) : 0;
-  if (client == 0)
+  uint32_t client;
+  const int before = errno;
+  if (!is_ours(fd, code, &client))
     return real_ioctl(fd, request, arg);
-  const int result = device_ioctl(client, code, (uintptr_t)arg);
+  const int result = device_ioctl(client, fd, code, (uintptr_t)arg);
+  if (result == -ENOTTY && client == 0) { /* any pipe might have been a sync file */
+    errno = before;
+    return real_ioctl(fd, request, arg);
+  }
   if (result >= 0)
     return result;
   errno = -result;

@@ -30,6 +30,8 @@ int preload_open(int flags);
 
 /* What a descriptor stands for; WIRE_NOTHING: it is none of the device's. Keeps errno. */
 struct wire_position preload_object_of(int fd);
+/* Whether it is a pipe, while there is a server that could have made it. Keeps errno. */
+bool preload_may_be_sync_file(int fd);
 /* The client, if it is a node's; else 0. */
 uint32_t preload_client_of(int fd);
 
