@@ -235,7 +235,7 @@ struct dev_device {
   struct dev_export *exports;
   size_t n_exports, sweep_at; /* so many exports and sync files are reason to look which are held */
   uint32_t next_export;
-  struct dev_sync_file *sync_files;
+  struct dev_sync_file *sync_files, **last_sync_file;
   size_t n_sync_files, n_unwritten;
   struct dev_wait *waits;
   uint64_t serial;   /* of submissions */

@@ -40,8 +40,9 @@ int dev_sync_file_create(struct dev_device *device, struct dev_fence *fence, con
   file->fd = ends[1];
   file->inode = status.st_ino;
   memcpy(file->name, name, strnlen(name, sizeof file->name - 1));
-  file->next = device->sync_files;
-  device->sync_files = file;
+  /* In order, so that those that others were merged of are signaled before these. */
+  *device->last_sync_file = file;
+  device->last_sync_file = &file->next;
   device->n_sync_files++;
   device->n_unwritten++;
   write_if_signaled(device, file);
@@ -72,6 +73,8 @@ void dev_sync_files_progress(struct dev_device *device) {
 static void drop(struct dev_device *device, struct dev_sync_file **slot) {
   struct dev_sync_file *file = *slot;
   *slot = file->next;
+  if (device->last_sync_file == &file->next)
+    device->last_sync_file = slot;
   device->n_sync_files--;
   device->n_unwritten -= !file->written;
   dev_fence_unref(file->fence);
