@@ -9,21 +9,21 @@
 
 enum { GROUPS = 4, WORDS = 64 * GROUPS, BYTES = 4 * WORDS };
 
-#define VK_FUNCTIONS(X)                                                                      \
-  X(EnumeratePhysicalDevices)                                                                \
-  X(CreateDevice) X(GetDeviceQueue) X(CreateBuffer) X(GetBufferMemoryRequirements)           \
-      X(AllocateMemory) X(BindBufferMemory) X(MapMemory) X(FreeMemory) X(DestroyBuffer)      \
-          X(CreateShaderModule) X(CreateDescriptorSetLayout) X(CreateDescriptorPool)         \
-              X(AllocateDescriptorSets) X(UpdateDescriptorSets) X(CreatePipelineLayout)      \
-                  X(CreateComputePipelines) X(CreateCommandPool) X(AllocateCommandBuffers)   \
-                      X(BeginCommandBuffer) X(CmdBindPipeline) X(CmdBindDescriptorSets)      \
-                          X(CmdDispatch) X(EndCommandBuffer) X(QueueSubmit) X(QueueWaitIdle) \
-                              X(CreateSemaphore) X(DestroySemaphore) X(CreateFence)          \
-                                  X(DestroyFence) X(WaitForFences) X(WaitSemaphores)         \
-                                      X(SignalSemaphore) X(GetSemaphoreCounterValue)         \
-                                          X(GetMemoryFdKHR) X(GetMemoryFdPropertiesKHR)      \
-                                              X(GetSemaphoreFdKHR) X(ImportSemaphoreFdKHR)   \
-                                                  X(GetFenceFdKHR) X(ImportFenceFdKHR)
+#define VK_FUNCTIONS(X)                                                                            \
+  X(EnumeratePhysicalDevices)                                                                      \
+  X(CreateDevice)                                                                                  \
+  X(GetDeviceQueue) X(CreateBuffer) X(GetBufferMemoryRequirements) X(AllocateMemory)               \
+      X(BindBufferMemory) X(MapMemory) X(FreeMemory) X(DestroyBuffer) X(CreateShaderModule)        \
+          X(CreateDescriptorSetLayout) X(CreateDescriptorPool) X(AllocateDescriptorSets)           \
+              X(UpdateDescriptorSets) X(CreatePipelineLayout) X(CreateComputePipelines)            \
+                  X(CreateCommandPool) X(AllocateCommandBuffers) X(BeginCommandBuffer)             \
+                      X(CmdBindPipeline) X(CmdBindDescriptorSets) X(CmdDispatch)                   \
+                          X(EndCommandBuffer) X(QueueSubmit) X(QueueWaitIdle) X(CreateSemaphore)   \
+                              X(DestroySemaphore) X(CreateFence) X(DestroyFence) X(WaitForFences)  \
+                                  X(WaitSemaphores) X(SignalSemaphore) X(GetSemaphoreCounterValue) \
+                                      X(GetMemoryFdKHR) X(GetMemoryFdPropertiesKHR)                \
+                                          X(GetSemaphoreFdKHR) X(ImportSemaphoreFdKHR)             \
+                                              X(GetFenceFdKHR) X(ImportFenceFdKHR)
 
 #define VK_DECLARE(name) extern PFN_vk##name vk##name;
 VK_FUNCTIONS(VK_DECLARE)
