@@ -14,7 +14,7 @@
 #include "check.h"
 #include "drm_client.h"
 
-enum { SECOND = 1000000000, MS = 1000000, WAIT = ABI_SYNCOBJ_WAIT_ALL };
+enum { SECOND = 1000000000, WAIT = ABI_SYNCOBJ_WAIT_ALL };
 
 static int node; /* of the client that most tests are about */
 
