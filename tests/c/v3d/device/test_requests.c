@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -150,14 +151,18 @@ static void make_extension(uint8_t data[256]) {
 
 static void make(struct request *request, uint32_t client) {
   static const uint8_t nrs[] = {0x00, 0x09, 0x0c, 0x2d, 0x2d, 0x2e, 0x40, 0x40, 0x41,
-                                0x42, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x47, 0x4b,
-                                0x4b, 0xbf, 0xbf, 0xc0, 0xc3, 0xc4, 0xc5, 0xca, 0xff};
+                                0x42, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x47, 0x47,
+                                0x47, 0x4b, 0x4b, 0xbf, 0xbf, 0xc0, 0xc1, 0xc1, 0xc2,
+                                0xc3, 0xc4, 0xc5, 0xca, 0xcb, 0xcc, 0xcd, 0xff};
+  static const char types[] = {ABI_TYPE_SYNC_FILE, ABI_TYPE_DMA_BUF};
   uint8_t arg[ABI_MAX_ARGUMENT], data[256];
-  const uint32_t nr = nrs[any(sizeof nrs)];
+  const bool on_node = any(10) != 0;
+  const uint32_t nr = on_node ? nrs[any(sizeof nrs)] : any(6);
+  const uint32_t type = on_node ? ABI_TYPE : (uint32_t)types[any(2)];
   request->header = (struct wire_request){.bytes = sizeof request->header,
                                           .kind = WIRE_IOCTL,
-                                          .client = client,
-                                          .code = 3u << 30 | CODE << 16 | ABI_TYPE << 8 | nr,
+                                          .client = on_node ? client : 0,
+                                          .code = 3u << 30 | CODE << 16 | type << 8 | nr,
                                           .arg_bytes = sizeof arg};
   fill(arg, sizeof arg);
   const bool submits =
@@ -166,6 +171,8 @@ static void make(struct request *request, uint32_t client) {
     make_submission(nr, arg);
   if (nr == ABI_SYNCOBJ_WAIT || nr == ABI_V3D_WAIT_BO) /* never for ever */
     memset(arg + 8, 0, 8);
+  if (nr == ABI_SYNCOBJ_TIMELINE_WAIT)
+    memset(arg + offsetof(struct abi_timeline_wait, timeout_ns), 0, 8);
   if (nr == ABI_V3D_CREATE_BO || nr == ABI_PRIME_HANDLE_TO_FD)
     memset(arg + 4, 0, 4);
   append(request, arg, sizeof arg);
@@ -204,6 +211,40 @@ static uint32_t open_client(int fd) {
   return wire_position_unpack(lseek(node.fd[0], 0, SEEK_CUR)).number;
 }
 
+/* Gives it two buffers and two syncobjs, so that requests to come can mean something. */
+static bool equip(int fd, uint32_t client) {
+  static struct request request;
+  static const uint8_t nrs[] = {ABI_V3D_CREATE_BO, ABI_V3D_CREATE_BO, ABI_SYNCOBJ_CREATE,
+                                ABI_SYNCOBJ_CREATE};
+  for (size_t i = 0; i < sizeof nrs; i++) {
+    const struct abi_create_bo create = {.size = nrs[i] == ABI_V3D_CREATE_BO ? 4096 : 0};
+    uint8_t reply[512];
+    struct wire_fds none = {.n = 0};
+    request.header = (struct wire_request){.bytes = sizeof request.header,
+                                           .kind = WIRE_IOCTL,
+                                           .client = client,
+                                           .code = 3u << 30 | CODE << 16 | ABI_TYPE << 8 | nrs[i],
+                                           .arg_bytes = sizeof create};
+    append(&request, &create, sizeof create);
+    if (wire_send(fd, request.bytes, request.header.bytes, NULL, 0) != 0 ||
+        wire_receive(fd, reply, sizeof reply, &none) <= 0)
+      return false;
+  }
+  return true;
+}
+
+/* A connection with a client, or -1. */
+static int arrive(uint32_t *client) {
+  const int fd = connect_client();
+  if (fd < 0)
+    return -1;
+  *client = open_client(fd);
+  if (*client != 0 && equip(fd, *client))
+    return fd;
+  close(fd);
+  return -1;
+}
+
 static void bombard(uint32_t n) {
   static struct request request;
   uint8_t reply[65536];
@@ -211,18 +252,13 @@ static void bombard(uint32_t n) {
   uint32_t client = 0;
   for (uint32_t i = 0; i < n; i++) {
     if (fd < 0) {
-      fd = connect_client();
-      client = fd < 0 ? 0 : open_client(fd);
-      if (client == 0) {
-        /* After SO_RCVTIMEO under load once more; a dead server stays dead. */
-        if (fd >= 0)
-          close(fd);
+      fd = arrive(&client);
+      if (fd < 0) { /* after SO_RCVTIMEO under load once more; a dead server stays dead */
         usleep(100000);
-        fd = connect_client();
-        client = fd < 0 ? 0 : open_client(fd);
+        fd = arrive(&client);
       }
-      CHECK(client != 0);
-      if (client == 0)
+      CHECK(fd >= 0);
+      if (fd < 0)
         return;
     }
     make(&request, client);
@@ -266,6 +302,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   server.device.quiet = true;
+  server.device.timelines = true;
   server.event_fd = eventfd(0, EFD_CLOEXEC);
   server.on_event = on_event;
   pthread_create(&thread, NULL, serve, &server);
