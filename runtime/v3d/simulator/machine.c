@@ -99,6 +99,8 @@ daedalus_v3d_outcome daedalus_v3d_machine_run(daedalus_v3d_machine *machine,
   memset(&report->times, 0, sizeof report->times);
   report->message[0] = 0;
   machine->report = report;
+  if (job->trace) /* what an earlier job left is never taken for this one's */
+    daedalus_v3d_trace_free(job->trace);
   const char *reason = begin(machine, job);
   if (reason) {
     daedalus_v3d_end_job(machine, DAEDALUS_V3D_BAD_JOB, "the job makes no sense: %s", reason);

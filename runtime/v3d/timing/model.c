@@ -24,6 +24,10 @@ uint8_t daedalus_v3d_timing_of(const daedalus_v3d_effects *effects) {
   return (uint8_t)bits;
 }
 
+static uint64_t later(uint64_t a, uint64_t b) {
+  return a > b ? a : b;
+}
+
 static void wait_until(v3d_qpu_time *qpu, uint64_t time, uint64_t *stall) {
   if (time <= qpu->time)
     return;
@@ -163,7 +167,9 @@ bool daedalus_v3d_timing_begin(struct daedalus_v3d_machine *machine, const daeda
   timing->bound = timing->progress = 0;
   timing->trace = job->trace;
   timing->synced = false;
-  timing->l2t_free = timing->memory_free = timing->dispatcher_free = timing->last_write = 0;
+  timing->dispatcher_free = timing->last_write = 0;
+  daedalus_v3d_calendar_clear(&timing->l2t_port);
+  daedalus_v3d_calendar_clear(&timing->memory);
   if (!job->trace || daedalus_v3d_trace_begin(machine, job->trace))
     return true;
   machine->timing = NULL;
@@ -178,17 +184,19 @@ void daedalus_v3d_timing_end(struct daedalus_v3d_machine *machine) {
   const uint32_t mhz = machine->profile.clock_mhz;
   *times = timing->times;
   times->clocks = timing->last_write;
+  for (unsigned i = 0; i < machine->n_qpus; i++)
+    times->clocks = later(timing->qpus[i].time, times->clocks);
+  daedalus_v3d_schedule_end(timing, times->clocks);
   times->active = SLOT * machine->report->counts.instructions;
   for (unsigned i = 0; i < machine->n_qpus; i++) {
     const v3d_qpu_time *qpu = &timing->qpus[i];
-    times->clocks = qpu->time > times->clocks ? qpu->time : times->clocks;
+    times->idle += qpu->idle;
     times->stall_tmu += qpu->stall_tmu;
     times->stall_uniforms += qpu->stall_uniforms;
     times->stall_sfu += qpu->stall_sfu;
     times->waiting += qpu->waiting;
   }
-  times->idle = times->clocks * machine->n_qpus - times->active - times->stall_tmu -
-                times->stall_uniforms - times->stall_sfu - times->waiting;
+  times->l2t_dirty = daedalus_v3d_cache_dirty(&timing->l2t);
   times->ns = (times->clocks * 1000 + mhz - 1) / mhz;
   machine->timing = NULL;
 }

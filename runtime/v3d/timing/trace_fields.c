@@ -39,6 +39,10 @@ void daedalus_v3d_named_counts(const daedalus_v3d_report *report,
       {"tmu_misses", t->tmu_misses},
       {"l2t_hits", t->l2t_hits},
       {"l2t_misses", t->l2t_misses},
+      {"l2t_uniform_hits", t->l2t_uniform_hits},
+      {"l2t_uniform_misses", t->l2t_uniform_misses},
+      {"l2t_evictions", t->l2t_evictions},
+      {"l2t_dirty", t->l2t_dirty},
       {"uniform_misses", t->uniform_misses},
       {"longest_pause", t->longest_pause},
       {"memory_bytes", t->memory_bytes},
@@ -49,12 +53,6 @@ void daedalus_v3d_named_counts(const daedalus_v3d_report *report,
       {"uniforms_read", c->uniforms},
   };
   memcpy(counts, all, sizeof all);
-}
-
-const daedalus_v3d_trace_line *daedalus_v3d_trace_at(const daedalus_v3d_trace *trace,
-                                                     uint32_t address) {
-  const uint32_t index = (address - trace->address) / 8;
-  return address >= trace->address && index < trace->n_lines ? &trace->lines[index] : NULL;
 }
 
 /* The lookups that a config word stands for, lowest byte first. */
@@ -100,7 +98,7 @@ static int find_buffer(const daedalus_v3d_job *job, uint32_t address, uint32_t *
 void daedalus_v3d_describe_uniform(const daedalus_v3d_trace *trace, const daedalus_v3d_job *job,
                                    const daedalus_v3d_trace_uniform *uniform, char *text,
                                    size_t size) {
-  const daedalus_v3d_trace_line *line = daedalus_v3d_trace_at(trace, uniform->pc);
+  const daedalus_v3d_trace_line *line = daedalus_v3d_trace_line_of(trace, uniform->pc);
   daedalus_v3d_instruction in;
   uint32_t start;
   text[0] = 0;

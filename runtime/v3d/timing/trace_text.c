@@ -33,7 +33,7 @@ static void print_uniforms(const daedalus_v3d_trace *trace, const daedalus_v3d_j
   fprintf(file, "\n# uniforms: address, value, reads, first reader, what it is\n");
   for (uint32_t i = 0; i < trace->n_uniforms; i++) {
     const daedalus_v3d_trace_uniform *uniform = &trace->uniforms[i];
-    const daedalus_v3d_trace_line *line = daedalus_v3d_trace_at(trace, uniform->pc);
+    const daedalus_v3d_trace_line *line = daedalus_v3d_trace_line_of(trace, uniform->pc);
     char text[400];
     daedalus_v3d_describe_uniform(trace, job, uniform, text, sizeof text);
     fprintf(file, "0x%08" PRIx32 " 0x%08" PRIx32 " %8" PRIu64 "  0x%08" PRIx32 " `",
@@ -79,7 +79,7 @@ void daedalus_v3d_trace_print(const daedalus_v3d_trace *trace, const daedalus_v3
   fprintf(file, "\n# counts; active to idle are clocks of all QPUs\n");
   daedalus_v3d_named_counts(report, counts);
   for (unsigned i = 0; i < V3D_NAMED_COUNTS; i++)
-    fprintf(file, "%-16s %" PRIu64 "\n", counts[i].name, counts[i].value);
+    fprintf(file, "%-18s %" PRIu64 "\n", counts[i].name, counts[i].value);
   print_uniforms(trace, job, file);
   print_program(trace, file);
 }

@@ -110,6 +110,15 @@ static void failures(void) {
   CHECK(strstr(text, "the instruction lies in no buffer") != NULL);
   print_to(text, sizeof text, daedalus_v3d_trace_print_json, s);
   CHECK(strstr(text, "\"program\": []") != NULL);
+  /* A job that makes no sense has no trace, and not the one of the job before either. */
+  s->job.cfg[5] = CODE;
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_BAD_FIFO), DAEDALUS_V3D_BAD_FIFO);
+  CHECK(trace.lines && trace.n_lines);
+  const uint32_t batches = s->job.cfg[4];
+  s->job.cfg[4] = 0;
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_BAD_JOB), DAEDALUS_V3D_BAD_JOB);
+  CHECK(!trace.lines && !trace.n_lines && !trace.uniforms && !trace.n_uniforms);
+  s->job.cfg[4] = batches;
   daedalus_v3d_trace_free(&trace);
   simulation_destroy(s);
 }
