@@ -131,6 +131,24 @@ static unsigned count(daedalus_v3d_lanes lanes) {
   return n;
 }
 
+/* Words that the TMU moves: one for each of a lane's, unless lanes share them. */
+static unsigned words_of(const v3d_lookup *lookup, bool merged) {
+  uint32_t seen[4 * V3D_LANES];
+  unsigned n = 0;
+  if (!merged)
+    return count(lookup->lanes) * lookup->words;
+  for (unsigned lane = 0; lane < V3D_LANES; lane++)
+    for (unsigned k = 0; k < lookup->words && (lookup->lanes >> lane & 1); k++) {
+      const uint32_t word = lookup->addresses[lane] / 4 + k;
+      unsigned i = n;
+      while (i && seen[i - 1] != word)
+        i--;
+      if (!i)
+        seen[n++] = word;
+    }
+  return n;
+}
+
 /* A write that lets the thread go on: it arrives later. */
 static void write_lines(v3d_thread *thread, const uint32_t *lines, unsigned n, uint64_t from) {
   v3d_timing *timing = thread->machine->timing;
@@ -166,8 +184,9 @@ void daedalus_v3d_time_lookup(v3d_thread *thread, const v3d_lookup *lookup, unsi
   wait_for_room(qpu, n_data + 1);
   const uint64_t start = later(qpu->time, slice->tmu_free);
   const unsigned n = lines_of(lookup, lines);
-  const uint64_t busy = later((uint64_t)lanes * lookup->words * profile->tmu_word_clocks,
-                              (uint64_t)n * profile->tmu_line_clocks);
+  const uint64_t busy =
+      later((uint64_t)words_of(lookup, profile->tmu_merges_words) * profile->tmu_word_clocks,
+            (uint64_t)n * profile->tmu_line_clocks);
   add_request(qpu, n_data + 1, start);
   slice->tmu_free = start + (busy ? busy : 1);
   timing->times.tmu_busy += slice->tmu_free - start;

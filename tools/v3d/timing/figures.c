@@ -22,14 +22,23 @@ static void set_threads(work *w, const char *program, unsigned threads) {
   w->groups_per_supergroup = 16;
 }
 
-/* parameters: threads, bytes a lookup, steps of a thread. Bytes that are copied. */
-static double make_copy(work *w, const uint32_t *p) {
+/* As below, by the program of that name. */
+static double make_copy_by(work *w, const char *program, const uint32_t *p) {
   const uint32_t threads = p[0], step = threads * p[1], bytes = step * (p[2] + 2);
   const uint32_t uniforms[] = {WORK_ADDRESS, WORK_ADDRESS + bytes, step, p[2]};
-  set_threads(w, p[1] == VECTOR_STEP ? "copy_vec4" : "copy_scalar", threads);
+  set_threads(w, program, threads);
   set_uniforms(w, uniforms, 4);
   w->bytes = 2 * (size_t)bytes;
   return (double)step * p[2];
+}
+
+/* parameters: threads, bytes a lookup, steps of a thread. Bytes that are copied. */
+static double make_copy(work *w, const uint32_t *p) {
+  return make_copy_by(w, p[1] == VECTOR_STEP ? "copy_vec4" : "copy_scalar", p);
+}
+
+static double make_scopy(work *w, const uint32_t *p) {
+  return make_copy_by(w, "scopy", p);
 }
 
 /* parameters: threads, steps. Bytes read and written. */
@@ -175,7 +184,7 @@ const figure figures[] = {
      1.69,
      LEFT_OUT,
      0,
-     make_copy,
+     make_scopy,
      {1, VECTOR_STEP, 24576},
      false,
      false},
@@ -184,7 +193,7 @@ const figure figures[] = {
      4.142,
      LEFT_OUT,
      0,
-     make_copy,
+     make_scopy,
      {12, VECTOR_STEP, 8192},
      false,
      false},

@@ -25,6 +25,7 @@ extern "C" {
   X(sfu_result_slots, 2, 1, 2, "slots until an SFU-class result can be read")                  \
   X(sfu_issue_slots, 1, 1, 16, "slots from one SFU-class operation to the next of a QPU")      \
   X(tmu_word_clocks, 1, 1, 64, "clocks a TMU takes for a word of a lane")                      \
+  X(tmu_merges_words, 0, 0, 1, "1: lanes of a lookup that share a 32-bit word take it once")   \
   X(tmu_line_clocks, 8, 1, 64, "clocks a TMU takes for a line, where words take less")         \
   X(tmu_hit_clocks, 70, 0, 10000, "from a TMU's cache to the QPU")                             \
   X(tmu_cache_bytes, 8192, 0, 1 << 24, "cache of a slice's TMU; 0: none")                      \
@@ -48,6 +49,7 @@ extern "C" {
   X(sfu_result_slots, 2, 2)              \
   X(sfu_issue_slots, 1, 3)               \
   X(tmu_word_clocks, 1, 2)               \
+  X(tmu_merges_words, 0, 1)              \
   X(tmu_line_clocks, 1, 8)               \
   X(tmu_hit_clocks, 40, 200)             \
   X(tmu_cache_bytes, 4096, 32768)        \
