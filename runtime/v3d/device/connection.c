@@ -118,6 +118,10 @@ static void handle(struct dev_connection *connection, const struct wire_request 
       reply(connection, 0, false);
       return;
     case WIRE_OPEN: {
+      if (device->lost) {
+        reply(connection, -ENODEV, false);
+        return;
+      }
       const struct dev_client *client = dev_client_open(device, connection);
       reply(connection, client == NULL ? -ENOMEM : (int)client->id, false);
       return;

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "executor.h"
+#include "fault.h"
 #include "handles.h"
 #include "memory.h"
 
@@ -70,6 +71,7 @@ enum dev_queue_kind { DEV_QUEUE_CL, DEV_QUEUE_CSD, DEV_QUEUE_CPU, DEV_N_QUEUES }
 struct dev_client {
   uint32_t id;
   const void *owner; /* the connection that opened it */
+  bool lost;         /* the device is gone for it: every call is ENODEV */
   struct dev_device *device;
   struct dev_client *next;
   struct dev_handles bos;               /* struct dev_bo */
@@ -109,6 +111,8 @@ struct dev_job {
   struct dev_device *device;
   struct dev_job *next;
   uint64_t serial;
+  uint64_t submission; /* number of the call that brought it */
+  uint32_t client;     /* id: it may be closed by now */
   struct dev_fence *done;
   struct dev_fence **waits;
   size_t n_waits;
@@ -119,8 +123,12 @@ struct dev_job {
   uint32_t rcl_start, rcl_end; /* CL */
   uint64_t moves;              /* CL: bytes, as seen at submission */
   struct dev_cpu_work cpu;
-  bool skip;  /* there is nothing to run: an indirect dispatch of no groups */
-  int result; /* of the run */
+  bool skip; /* there is nothing to run: an indirect dispatch of no groups */
+  /* Faults of the device that strike it, or NULL. */
+  struct dev_fault *hang, *slow, *flip, *lost;
+  struct dev_snapshot *before; /* to see what is written; NULL: not kept */
+  uint64_t n_flipped;          /* bits */
+  int result;                  /* of the run */
   daedalus_v3d_counts counts;
   uint64_t wall_ns, cpu_ns; /* that the run took */
   char message[1024];
@@ -145,6 +153,9 @@ struct dev_worker {
 struct dev_queue {
   struct dev_job *first, **last; /* waiting, in the order of submission */
   struct dev_job *running;
+  struct dev_job *held; /* has run, or never will; ends at held_until_ns (CLOCK_MONOTONIC) */
+  uint64_t held_until_ns;
+  bool stopped;             /* the executor was told to end what runs */
   struct dev_worker worker; /* unused for DEV_QUEUE_CPU, whose jobs run in the loop */
 };
 
@@ -153,6 +164,10 @@ int dev_queues_start(struct dev_device *device);
 void dev_queues_stop(struct dev_device *device);
 /* Takes back finished jobs and starts those that can run now. */
 void dev_queues_progress(struct dev_device *device);
+/* When the first held job ends; UINT64_MAX: there is none. */
+uint64_t dev_queues_deadline(const struct dev_device *device);
+/* The jobs of a client (0: of all) end soon, with ENODEV and without being run. */
+void dev_queues_lose(struct dev_device *device, struct dev_fault *fault, uint32_t client);
 int dev_cpu_run(struct dev_job *job);
 
 /* -- Waiting clients -- */
@@ -194,12 +209,16 @@ struct dev_device {
   struct dev_client *clients;
   uint32_t next_client;
   struct dev_wait *waits;
-  uint64_t serial; /* of submissions */
-  FILE *log;       /* or NULL */
-  FILE *jobs;      /* a line for each job that ended, or NULL */
-  bool strict;     /* jobs are checked against all rules */
-  bool quiet;      /* reports go to the log alone */
-  uint64_t n_failed, n_refused, n_jobs;
+  uint64_t serial;   /* of submissions */
+  FILE *log;         /* or NULL */
+  FILE *jobs;        /* a line for each job that ended, or NULL */
+  bool strict;       /* jobs are checked against all rules */
+  bool quiet;        /* reports go to the log alone */
+  uint64_t n_failed; /* jobs, without those that a fault struck */
+  uint64_t n_refused, n_jobs;
+  struct dev_faults faults;            /* that it is asked to have; owned */
+  uint64_t n_calls[DEV_N_FAULT_CALLS]; /* of those that faults count */
+  bool lost;                           /* opening fails */
   /* Sends the reply of a call that was pending. */
   void (*answer)(struct dev_call *call, int result);
 };

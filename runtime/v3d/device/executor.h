@@ -19,6 +19,8 @@ typedef struct daedalus_v3d_executor {
    * thread than run_csd. NULL: jobs are short.
    */
   void (*stop)(void *self);
+  /** Takes stop back; called when no job runs. NULL: stop is for good; else stop is not NULL. */
+  void (*resume)(void *self);
   void (*destroy)(void *self); /**< or NULL. */
 } daedalus_v3d_executor;
 

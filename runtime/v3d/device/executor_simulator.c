@@ -71,6 +71,11 @@ static void stop(void *self) {
   daedalus_v3d_machine_stop(s->machine);
 }
 
+static void resume(void *self) {
+  struct simulator *s = self;
+  daedalus_v3d_machine_resume(s->machine);
+}
+
 static void destroy(void *self) {
   struct simulator *s = self;
   daedalus_v3d_machine_destroy(s->machine);
@@ -88,8 +93,8 @@ static int make_simulator(const struct dev_options *options, daedalus_v3d_execut
     fprintf(stderr, "daedalus-v3d-device: no memory for the simulator\n");
     return -ENOMEM;
   }
-  *executor =
-      (daedalus_v3d_executor){.self = s, .run_csd = run_csd, .stop = stop, .destroy = destroy};
+  *executor = (daedalus_v3d_executor){
+      .self = s, .run_csd = run_csd, .stop = stop, .resume = resume, .destroy = destroy};
   return 0;
 }
 

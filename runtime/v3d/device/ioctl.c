@@ -2,7 +2,7 @@
 /* Which ioctl is what. */
 #include <errno.h>
 
-#include "call.h"
+#include "fault_jobs.h"
 
 /* The kernel has no timeline syncobjs for this driver. */
 static int no_timelines(struct dev_call *call) {
@@ -65,6 +65,9 @@ static const struct {
 int dev_ioctl(struct dev_call *call) {
   if (ABI_TYPE_OF(call->code) != ABI_TYPE)
     return -ENOTTY;
+  const int error = dev_fault_ioctl(call);
+  if (error != 0)
+    return error;
   for (size_t i = 0; i < sizeof ioctls / sizeof *ioctls; i++)
     if (ioctls[i].nr == ABI_NR(call->code))
       return ioctls[i].function(call);

@@ -28,7 +28,19 @@ static const char usage[] =
     "  --trace DIR     write what each job did to DIR/job-NNNNNN.txt and .json (and time it)\n"
     "  --log FILE      append reports of failed jobs to FILE as well\n"
     "  --quiet         reports go to the log alone\n"
-    "  --jobs FILE     append a line of JSON to FILE for each job: what it did and took\n";
+    "  --jobs FILE     append a line of JSON to FILE for each job: what it did and took\n"
+    "  --fault FAULT   have a fault, KIND@WHEN[:NAME=VALUE,...]; may be given again\n"
+    "                  (those in DAEDALUS_V3D_FAULTS, separated by semicolons, come first)\n"
+    "  --check-jobs    exit status 1 when the program's is 0 and a job failed, other than by a\n"
+    "                  fault, or a fault never struck\n"
+    "\n"
+    "WHEN: the number of a submission, N-M, * or 1/P (one in P at random, seed=S). KIND:\n"
+    "  no-memory  ENOMEM: of=buffer (default) counts CREATE_BO, of=syncobj SYNCOBJ_CREATE,\n"
+    "             of=submit submissions\n"
+    "  hang       a job makes no progress for ms=T (default: reset_ms of the profile)\n"
+    "  lost       ENODEV from then on: of=device (default; reopen=yes) or of=client\n"
+    "  slow       a job takes ms=T longer, or factor=F times as long\n"
+    "  flip       bits=N (default 1) of what a job wrote are other ones (seed=S)\n";
 
 static int bad(const char *what, const char *value) {
   fprintf(stderr, "daedalus-v3d-device: %s%s%s\n%s", what, value == NULL ? "" : ": ",
@@ -86,6 +98,16 @@ static int open_file(const char *path, FILE **file) {
   return *file == NULL ? bad(strerror(errno), path) : 0;
 }
 
+static int add_faults(const char *text, bool list, struct dev_options *options) {
+  char message[200];
+  const int result = list ? dev_faults_add_list(&options->faults, text, message, sizeof message)
+                          : dev_faults_add(&options->faults, text, message, sizeof message);
+  if (result == 0)
+    return 0;
+  fprintf(stderr, "daedalus-v3d-device: fault '%s': %s (--help lists faults)\n", text, message);
+  return EXIT_USAGE;
+}
+
 static int read_options(int argc, char **argv, struct dev_options *options, bool *run) {
   enum {
     RUN = 1,
@@ -101,6 +123,8 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
     LOG,
     QUIET,
     JOBS,
+    FAULT,
+    CHECK_JOBS,
     HELP
   };
   static const struct option longs[] = {{"run", no_argument, NULL, RUN},
@@ -116,6 +140,8 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
                                         {"log", required_argument, NULL, LOG},
                                         {"quiet", no_argument, NULL, QUIET},
                                         {"jobs", required_argument, NULL, JOBS},
+                                        {"fault", required_argument, NULL, FAULT},
+                                        {"check-jobs", no_argument, NULL, CHECK_JOBS},
                                         {"help", no_argument, NULL, HELP},
                                         {NULL, 0, NULL, 0}};
   int result = 0;
@@ -160,6 +186,12 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
       case JOBS:
         result = open_file(optarg, &options->jobs);
         break;
+      case FAULT:
+        result = add_faults(optarg, false, options);
+        break;
+      case CHECK_JOBS:
+        options->check_jobs = true;
+        break;
       case QUIET:
         options->quiet = true;
         break;
@@ -179,7 +211,10 @@ int dev_main(int argc, char **argv, dev_executor_fn make_executor) {
                                 .profile = daedalus_v3d_profile_default()};
   bool run = false;
   options.preload = find_preload(beside) ? beside : NULL;
-  int result = read_options(argc, argv, &options, &run);
+  const char *from_environment = getenv("DAEDALUS_V3D_FAULTS");
+  int result = from_environment == NULL ? 0 : add_faults(from_environment, true, &options);
+  if (result == 0)
+    result = read_options(argc, argv, &options, &run);
   if (result != 0)
     return result;
   if (run == (options.socket != NULL))

@@ -106,9 +106,10 @@ static void reap(struct dev_server *server) {
   }
 }
 
-/* Milliseconds until the first wait is over, rounded up; -1: none is. */
+/* Milliseconds until the first wait or held job is over, rounded up; -1: none is. */
 static int time_to_wait(const struct dev_device *device) {
-  const uint64_t deadline = dev_waits_deadline(device);
+  const uint64_t waits = dev_waits_deadline(device), jobs = dev_queues_deadline(device);
+  const uint64_t deadline = waits < jobs ? waits : jobs;
   if (deadline == UINT64_MAX)
     return -1;
   const uint64_t now = dev_now_ns();

@@ -59,6 +59,10 @@ void daedalus_v3d_machine_stop(daedalus_v3d_machine *machine) {
   atomic_store_explicit(&machine->stopped, true, memory_order_relaxed);
 }
 
+void daedalus_v3d_machine_resume(daedalus_v3d_machine *machine) {
+  atomic_store_explicit(&machine->stopped, false, memory_order_relaxed);
+}
+
 /* Returns NULL, or why the job makes no sense. */
 static const char *begin(daedalus_v3d_machine *machine, const daedalus_v3d_job *job) {
   const char *reason = daedalus_v3d_memory_begin(&machine->memory, job->buffers, job->n_buffers,
@@ -80,6 +84,9 @@ static const char *begin(daedalus_v3d_machine *machine, const daedalus_v3d_job *
   machine->newest = NULL;
   machine->n_slots = machine->n_qpus * machine->mode.threads;
   machine->slots_left = machine->profile.max_job_slots;
+  machine->reset_left = UINT64_MAX;
+  machine->n_busy = 0;
+  memset(machine->batches_of, 0, sizeof machine->batches_of);
   memset(machine->objects, 0, sizeof machine->objects);
   memset(machine->supergroups, 0, sizeof machine->supergroups);
   for (unsigned slot = 0; slot < machine->n_slots; slot++) {
