@@ -119,7 +119,7 @@ static void handle(struct dev_connection *connection, const struct wire_request 
       return;
     case WIRE_OPEN: {
       if (device->lost) {
-        reply(connection, -ENODEV, false);
+        reply(connection, -ENXIO, false);
         return;
       }
       const struct dev_client *client = dev_client_open(device, connection);

@@ -82,7 +82,7 @@ static void destroy(void *self) {
   free(s);
 }
 
-static int make_simulator(const struct dev_options *options, daedalus_v3d_executor *executor) {
+int dev_make_simulator(const struct dev_options *options, daedalus_v3d_executor *executor) {
   struct simulator *s = calloc(1, sizeof *s);
   if (s != NULL) {
     s->folder = options->trace;
@@ -96,8 +96,4 @@ static int make_simulator(const struct dev_options *options, daedalus_v3d_execut
   *executor = (daedalus_v3d_executor){
       .self = s, .run_csd = run_csd, .stop = stop, .resume = resume, .destroy = destroy};
   return 0;
-}
-
-int main(int argc, char **argv) {
-  return dev_main(argc, argv, make_simulator);
 }

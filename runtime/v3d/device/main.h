@@ -31,6 +31,9 @@ struct dev_options {
  */
 typedef int (*dev_executor_fn)(const struct dev_options *options, daedalus_v3d_executor *executor);
 
+/* Of the functional simulator. */
+int dev_make_simulator(const struct dev_options *options, daedalus_v3d_executor *executor);
+
 /**
  * Runs the program; returns its exit code: that of the program which --run ran (128 + signal when
  * one ended it, 126/127 when it could not be started), 0 otherwise, in place of 0 by --check-jobs

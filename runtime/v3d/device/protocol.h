@@ -26,7 +26,7 @@ enum { WIRE_MAX = 8 << 20, WIRE_MAX_SEGMENTS = 64 };
 enum wire_kind {
   WIRE_HELLO = 1, /* code: WIRE_VERSION. Replies 0 with the descriptor of the memory file. */
   WIRE_OPEN = 2,  /* a node was opened. Replies with a client number > 0, which lives as long as
-                     this connection. */
+                     this connection; -ENXIO: the device is lost. */
   WIRE_IOCTL = 3  /* code: the 32 bits of the ioctl. */
 };
 

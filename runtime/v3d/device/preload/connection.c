@@ -211,6 +211,8 @@ static int open_client(void) {
   result = process.memory < 0 ? take_memory(process.anchor) : 0;
   if (result == 0)
     result = ask(process.anchor, WIRE_OPEN, 0, &fd);
+  if (result == -ENXIO) /* the server is there, its device is lost */
+    return -ENODEV;
   if (result < 0 && result != -ENOMEM) {
     close(process.anchor);
     process.anchor = -1;
