@@ -7,6 +7,7 @@ int dev_device_init(struct dev_device *device, const daedalus_v3d_executor *exec
                     const daedalus_v3d_profile *profile, uint64_t memory_limit) {
   *device = (struct dev_device){.executor = *executor, .profile = *profile, .done_event = -1};
   device->memory.fd = -1;
+  device->gpu_ns = dev_now_ns();
   const int result = dev_memory_init(&device->memory, memory_limit);
   return result != 0 ? result : dev_queues_start(device);
 }

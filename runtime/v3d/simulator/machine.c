@@ -65,8 +65,9 @@ void daedalus_v3d_machine_resume(daedalus_v3d_machine *machine) {
 
 /* Returns NULL, or why the job makes no sense. */
 static const char *begin(daedalus_v3d_machine *machine, const daedalus_v3d_job *job) {
+  const bool live = machine->profile.uniforms_see_stores;
   const char *reason = daedalus_v3d_memory_begin(&machine->memory, job->buffers, job->n_buffers,
-                                                 !machine->profile.uniforms_see_stores);
+                                                 machine->keep_memory || !live, live);
   if (!reason)
     reason = daedalus_v3d_dispatch_of(job->cfg, &machine->dispatch);
   if (reason)

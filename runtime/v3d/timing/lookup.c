@@ -189,7 +189,7 @@ void daedalus_v3d_time_lookup(v3d_thread *thread, const v3d_lookup *lookup, unsi
             (uint64_t)n * profile->tmu_line_clocks);
   add_request(qpu, n_data + 1, start);
   slice->tmu_free = start + (busy ? busy : 1);
-  timing->times.tmu_busy += slice->tmu_free - start;
+  slice->tmu_busy += slice->tmu_free - start;
   const bool is_atomic = lookup->operation != V3D_LOOKUP_REGULAR && asked;
   if (n_data && !is_atomic) {
     write_lines(thread, lines, n, slice->tmu_free);

@@ -122,6 +122,8 @@ unsigned daedalus_v3d_run_some_timed(v3d_thread *thread, v3d_op **next, uint64_t
   } while (!event && --n);
   if (event & V3D_EVENT_CHUNK)
     qpu->time -= SLOT;
+  const bool counts = event && !(event & (V3D_EVENT_CHUNK | V3D_EVENT_YIELD));
+  qpu->active += SLOT * (*left - n + counts);
   *next = op;
   *left = n;
   return event;
@@ -161,7 +163,7 @@ bool daedalus_v3d_timing_begin(struct daedalus_v3d_machine *machine, const daeda
     /* The kernel has the caches cleared before each job. */
     daedalus_v3d_cache_clear(&timing->slices[i].tmu);
     daedalus_v3d_cache_clear(&timing->slices[i].uniforms);
-    timing->slices[i].tmu_free = timing->slices[i].last_result = 0;
+    timing->slices[i].tmu_free = timing->slices[i].tmu_busy = timing->slices[i].last_result = 0;
   }
   daedalus_v3d_cache_clear(&timing->l2t);
   timing->bound = timing->progress = 0;
@@ -187,15 +189,22 @@ void daedalus_v3d_timing_end(struct daedalus_v3d_machine *machine) {
   for (unsigned i = 0; i < machine->n_qpus; i++)
     times->clocks = later(timing->qpus[i].time, times->clocks);
   daedalus_v3d_schedule_end(timing, times->clocks);
-  times->active = SLOT * machine->report->counts.instructions;
   for (unsigned i = 0; i < machine->n_qpus; i++) {
     const v3d_qpu_time *qpu = &timing->qpus[i];
+    times->active += qpu->active;
+    times->most_active = later(qpu->active, times->most_active);
     times->idle += qpu->idle;
     times->stall_tmu += qpu->stall_tmu;
     times->stall_uniforms += qpu->stall_uniforms;
     times->stall_sfu += qpu->stall_sfu;
     times->waiting += qpu->waiting;
   }
+  for (unsigned i = 0; i < machine->profile.slices; i++) {
+    times->tmu_busy += timing->slices[i].tmu_busy;
+    times->most_tmu_busy = later(timing->slices[i].tmu_busy, times->most_tmu_busy);
+  }
+  times->memory_busy =
+      times->memory_bytes / DAEDALUS_V3D_CACHE_LINE * timing->memory_line / V3D_CLOCK_PARTS;
   times->l2t_dirty = daedalus_v3d_cache_dirty(&timing->l2t);
   times->ns = (times->clocks * 1000 + mhz - 1) / mhz;
   machine->timing = NULL;

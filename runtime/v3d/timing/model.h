@@ -44,7 +44,7 @@ typedef struct v3d_qpu_time {
   /* One result is enough: by the next but one slot it is ready (sfu_result_slots <= 2). */
   uint64_t sfu_row;    /**< bit r: rf<r> is the result that is ready at sfu_ready. */
   uint8_t sfu_pending; /**< 1: sfu_row is not 0. */
-  uint64_t stall_tmu, stall_uniforms, stall_sfu, waiting, idle;
+  uint64_t active, stall_tmu, stall_uniforms, stall_sfu, waiting, idle; /**< clocks. */
   v3d_requests requests;
 } v3d_qpu_time;
 
@@ -55,7 +55,7 @@ typedef struct v3d_thread_time {
 } v3d_thread_time;
 
 typedef struct v3d_slice_time {
-  uint64_t tmu_free;
+  uint64_t tmu_free, tmu_busy;
   uint64_t last_result; /**< results come in the order of lookups. */
   v3d_cache tmu, uniforms;
 } v3d_slice_time;

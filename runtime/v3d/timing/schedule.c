@@ -55,10 +55,7 @@ static void end_idleness(v3d_qpu_time *qpu, uint64_t at) {
 }
 
 static bool has_batch(const v3d_timing *timing, unsigned qpu) {
-  for (unsigned i = 0; i < timing->machine->mode.threads; i++)
-    if (thread_of(timing, qpu, i)->status != V3D_IDLE)
-      return true;
-  return false;
+  return timing->machine->batches_of[qpu] != 0;
 }
 
 /* Starts batches on free slots, breadth first, from `now` on. */

@@ -44,6 +44,9 @@ void daedalus_v3d_named_counts(const daedalus_v3d_report *report,
       {"l2t_evictions", t->l2t_evictions},
       {"l2t_dirty", t->l2t_dirty},
       {"uniform_misses", t->uniform_misses},
+      {"most_active", t->most_active},
+      {"most_tmu_busy", t->most_tmu_busy},
+      {"memory_busy", t->memory_busy},
       {"longest_pause", t->longest_pause},
       {"memory_bytes", t->memory_bytes},
       {"instructions", c->instructions},
@@ -53,6 +56,17 @@ void daedalus_v3d_named_counts(const daedalus_v3d_report *report,
       {"uniforms_read", c->uniforms},
   };
   memcpy(counts, all, sizeof all);
+}
+
+void daedalus_v3d_named_ranges(const daedalus_v3d_timing *timing,
+                               v3d_named_range ranges[V3D_NAMED_RANGES]) {
+  const v3d_named_range all[V3D_NAMED_RANGES] = {
+      {"issue", timing->issue},
+      {"clocks", timing->clocks},
+      {"ns", timing->ns},
+      {"dispatch_ns", timing->dispatch_ns},
+  };
+  memcpy(ranges, all, sizeof all);
 }
 
 /* The lookups that a config word stands for, lowest byte first. */

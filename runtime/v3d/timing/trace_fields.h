@@ -27,9 +27,19 @@ typedef struct v3d_named_count {
   uint64_t value;
 } v3d_named_count;
 
-enum { V3D_NAMED_COUNTS = 25 };
+enum { V3D_NAMED_COUNTS = 28 };
 void daedalus_v3d_named_counts(const daedalus_v3d_report *report,
                                v3d_named_count counts[V3D_NAMED_COUNTS]);
+
+/** A range of daedalus_v3d_timing by name. */
+typedef struct v3d_named_range {
+  const char *name;
+  daedalus_v3d_range range;
+} v3d_named_range;
+
+enum { V3D_NAMED_RANGES = 4 };
+void daedalus_v3d_named_ranges(const daedalus_v3d_timing *timing,
+                               v3d_named_range ranges[V3D_NAMED_RANGES]);
 
 /** The line of the instruction at address, NULL where it lies in another buffer. */
 daedalus_v3d_trace_line *daedalus_v3d_trace_line_of(const daedalus_v3d_trace *trace,

@@ -68,8 +68,18 @@ static void print_program(const daedalus_v3d_trace *trace, FILE *file) {
   }
 }
 
+static void print_ranges(const daedalus_v3d_timing *timing, FILE *file) {
+  v3d_named_range ranges[V3D_NAMED_RANGES];
+  daedalus_v3d_named_ranges(timing, ranges);
+  fprintf(file, "\n# interval, by all settings that are open: least, by the settings, most\n");
+  for (unsigned i = 0; i < V3D_NAMED_RANGES; i++)
+    fprintf(file, "%-18s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", ranges[i].name,
+            ranges[i].range.low, ranges[i].range.mid, ranges[i].range.high);
+}
+
 void daedalus_v3d_trace_print(const daedalus_v3d_trace *trace, const daedalus_v3d_job *job,
-                              const daedalus_v3d_report *report, FILE *file) {
+                              const daedalus_v3d_report *report, const daedalus_v3d_timing *timing,
+                              FILE *file) {
   v3d_named_count counts[V3D_NAMED_COUNTS];
   fprintf(file, "# %s\n", report->message);
   print_cfg(job, file);
@@ -80,6 +90,8 @@ void daedalus_v3d_trace_print(const daedalus_v3d_trace *trace, const daedalus_v3
   daedalus_v3d_named_counts(report, counts);
   for (unsigned i = 0; i < V3D_NAMED_COUNTS; i++)
     fprintf(file, "%-18s %" PRIu64 "\n", counts[i].name, counts[i].value);
+  if (timing)
+    print_ranges(timing, file);
   print_uniforms(trace, job, file);
   print_program(trace, file);
 }

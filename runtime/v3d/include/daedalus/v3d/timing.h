@@ -88,8 +88,13 @@ typedef struct daedalus_v3d_times {
   uint64_t l2t_dirty;      /**< lines still to be written when the job ends: the kernel has it done
                               before the job's fence signals, which clocks do not count. */
   uint64_t uniform_misses; /**< lines. */
-  uint64_t longest_pause;  /**< clocks in which no batch started or ended. */
-  uint64_t memory_bytes;   /**< read and written until the job ends, by lines. */
+  /* What the job takes at least by each resource alone, in clocks; where clocks is much more than
+   * all of them, latency, barriers or the dispatcher limit it. */
+  uint64_t most_active;   /**< of the QPU that issues most. */
+  uint64_t most_tmu_busy; /**< of the slice whose TMU is busiest. */
+  uint64_t memory_busy;
+  uint64_t longest_pause; /**< clocks in which no batch started or ended. */
+  uint64_t memory_bytes;  /**< read and written until the job ends, by lines. */
 } daedalus_v3d_times;
 
 #ifdef __cplusplus
