@@ -64,10 +64,14 @@ def on_device(
     strict: bool = False,
     trace: Path | None = None,
     jobs: Path | None = None,
+    timed: bool = False,
+    intervals: bool = False,
 ) -> tuple[list[str], dict[str, str]]:
     """What to run, and with which additions to the environment, for argv to have the device.
 
-    jobs  a file to which it appends a line of JSON for each job
+    jobs       a file to which it appends a line of JSON for each job
+    timed      jobs are timed by the timing model, and timestamps show modelled time
+    intervals  the same, by the alternatives to its settings as well
     """
     found = shutil.which(argv[0])
     if found is None:
@@ -85,6 +89,10 @@ def on_device(
         words.append("--strict")
     if trace is not None:
         words += ["--trace", str(trace)]
+    if timed:
+        words.append("--timed")
+    if intervals:
+        words.append("--intervals")
     if jobs is not None:
         words += ["--jobs", str(jobs)]
     words += ["--preload", str(preload("aarch64" if foreign else "host"))]

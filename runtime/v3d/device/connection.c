@@ -119,7 +119,7 @@ static void handle(struct dev_connection *connection, const struct wire_request 
       return;
     case WIRE_OPEN:
       if (device->lost) {
-        reply(connection, -ENODEV, false);
+        reply(connection, -ENXIO, false);
         return;
       }
       dev_sweep(device); /* what was closed before is not kept for long */

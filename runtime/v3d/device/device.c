@@ -8,6 +8,7 @@ int dev_device_init(struct dev_device *device, const daedalus_v3d_executor *exec
   *device = (struct dev_device){.executor = *executor, .profile = *profile, .done_event = -1};
   device->last_sync_file = &device->sync_files;
   device->memory.fd = -1;
+  device->gpu_ns = dev_now_ns();
   const int result = dev_memory_init(&device->memory, memory_limit);
   return result != 0 ? result : dev_queues_start(device);
 }

@@ -147,7 +147,8 @@ struct dev_job {
   uint64_t n_flipped;          /* bits */
   int result;                  /* of the run */
   daedalus_v3d_counts counts;
-  uint64_t wall_ns, cpu_ns; /* that the run took */
+  uint64_t wall_ns, cpu_ns;      /* that the run took */
+  struct dev_modelled *modelled; /* timed.h; NULL: the job was not timed */
   char message[1024];
 };
 
@@ -243,6 +244,9 @@ struct dev_device {
   FILE *jobs;        /* a line for each job that ended, or NULL */
   bool timelines;    /* timeline syncobjs are offered, which the hardware's driver does not */
   bool strict;       /* jobs are checked against all rules */
+  bool timed;        /* by the timing model, which timestamps show then: timed.h */
+  bool intervals;    /* and by the alternatives to its settings */
+  uint64_t gpu_ns;   /* modelled time */
   bool quiet;        /* reports go to the log alone */
   uint64_t n_failed; /* jobs, without those that a fault struck */
   uint64_t n_refused, n_jobs;

@@ -18,8 +18,10 @@ uint64_t dev_fault_hang(struct dev_job *job, uint64_t now_ns);
 uint64_t dev_fault_slow(struct dev_job *job, uint64_t now_ns);
 
 /**
- * Before a job whose results are to be damaged: keeps its buffers' contents in job->before. After
- * it: flips bits of the bytes that it changed, job->n_flipped of them. From the job's thread.
+ * Around a job whose results are to be damaged, from the job's thread.  It runs on copies of the
+ * buffers that it names, which tells what it wrote apart from what the client writes meanwhile;
+ * that goes back into the buffers with bits flipped, job->n_flipped of them.  Where there is no
+ * memory for the copies it runs as ever.
  */
 void dev_fault_keep(struct dev_job *job);
 void dev_fault_flip(struct dev_job *job);

@@ -22,6 +22,8 @@ struct dev_options {
   bool check_jobs;          /* --check-jobs: exit status 1 when one failed */
   bool strict;
   bool timelines; /* --timelines */
+  bool timed;     /* --timed: by the timing model */
+  bool intervals; /* --intervals: and by the alternatives to its settings */
   bool quiet;
   daedalus_v3d_profile profile;
 };
@@ -31,6 +33,9 @@ struct dev_options {
  * a message on stderr.
  */
 typedef int (*dev_executor_fn)(const struct dev_options *options, daedalus_v3d_executor *executor);
+
+/* Of the functional simulator. */
+int dev_make_simulator(const struct dev_options *options, daedalus_v3d_executor *executor);
 
 /**
  * Runs the program; returns its exit code: that of the program which --run ran (128 + signal when

@@ -25,7 +25,8 @@ enum { WIRE_MAX = 8 << 20, WIRE_MAX_SEGMENTS = 64, WIRE_MAX_FDS = 2 };
 
 enum wire_kind {
   WIRE_HELLO = 1, /* code: WIRE_VERSION. Replies 0 with the descriptor of the memory file. */
-  WIRE_OPEN = 2,  /* a node is opened; code: the access mode. Replies 0 with its descriptor. */
+  WIRE_OPEN = 2,  /* a node is opened; code: the access mode. Replies 0 with its descriptor;
+                     -ENXIO: the device is lost. */
   WIRE_IOCTL = 3  /* code: the 32 bits of the ioctl; client 0 for one on no node. Descriptors that
                      the argument names go along, in order; so do those that it returns. */
 };

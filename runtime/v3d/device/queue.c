@@ -12,6 +12,7 @@
 
 #include "cl.h"
 #include "fault_jobs.h"
+#include "timed.h"
 
 /* As the kernel calls the queues. */
 static const char *const fence_names[DEV_N_QUEUES] = {"v3d_render", "v3d_csd", "v3d_cpu"};
@@ -52,6 +53,7 @@ void dev_job_destroy(struct dev_job *job) {
   free(job->waits);
   free(job->bos);
   free(job->cpu.queries);
+  free(job->modelled);
   free(job);
 }
 
@@ -122,8 +124,9 @@ static void execute(struct dev_job *job) {
       csd.cfg[i] = job->cfg[i];
     csd.strict = job->device->strict;
     const daedalus_v3d_executor *executor = &job->device->executor;
-    job->result =
-        executor->run_csd(executor->self, &csd, &job->counts, job->message, sizeof job->message);
+    job->result = dev_is_timed(job->device) ? dev_timed_run(job, &csd)
+                                            : executor->run_csd(executor->self, &csd, &job->counts,
+                                                                job->message, sizeof job->message);
   }
 }
 
@@ -162,7 +165,10 @@ static void print_job(FILE *file, const struct dev_job *job) {
   print_fault(file, job->result == -ETIMEDOUT ? job->hang : NULL, &none);
   print_fault(file, job->slow, &none);
   print_fault(file, job->n_flipped > 0 ? job->flip : NULL, &none);
-  fprintf(file, none ? "}\n" : "]}\n");
+  if (!none)
+    fputc(']', file);
+  dev_timed_print(job, file);
+  fprintf(file, "}\n");
 }
 
 /* As after a reset on the hardware, a failed job's fence signals. */
@@ -177,6 +183,7 @@ static void finish(struct dev_job *job) {
   }
   if (job->n_flipped > 0)
     job->flip->n_struck++;
+  dev_timed_end(job);
   if (device->jobs != NULL)
     print_job(device->jobs, job);
   dev_fence_signal(job->done);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "submit.h"
+#include "timed.h"
 
 /* A CPU job while its extensions are read. */
 struct reading {
@@ -212,7 +213,7 @@ static int run_indirect(struct dev_job *job) {
 }
 
 static int run_timestamps(struct dev_job *job) {
-  const uint64_t now = dev_now_ns();
+  const uint64_t now = dev_timestamp_ns(job->device);
   for (size_t i = 0; i < job->cpu.n; i++) {
     /* The first is the value, the rest fill the views of a multiview pass. */
     const uint64_t value = job->cpu.type == ABI_EXT_TIMESTAMP && i == 0 ? now : 0;

@@ -212,6 +212,8 @@ static int open_node(int mode) {
   int result = process.memory < 0 ? take_memory(process.anchor) : 0;
   if (result == 0)
     result = ask(process.anchor, WIRE_OPEN, (uint32_t)mode);
+  if (result == -ENXIO) /* the server is there, its device is lost */
+    return -ENODEV;
   if (result >= 0 || result == -ENOMEM || result == -EMFILE || result == -ENFILE)
     return result;
   close(process.anchor);
