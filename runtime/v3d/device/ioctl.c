@@ -4,11 +4,6 @@
 
 #include "fault_jobs.h"
 
-static int no_perfmon(struct dev_call *call) {
-  return dev_refuse(call, -EINVAL, "performance monitors (ioctl 0x%02x) are not simulated",
-                    ABI_NR(call->code));
-}
-
 /* No mode setting: this is not a display. */
 static int no_client_caps(struct dev_call *call) {
   (void)call;
@@ -33,10 +28,11 @@ static const struct {
     {ABI_V3D_GET_BO_OFFSET, dev_ioctl_get_bo_offset},
     {ABI_V3D_SUBMIT_TFU, dev_ioctl_submit_tfu},
     {ABI_V3D_SUBMIT_CSD, dev_ioctl_submit_csd},
-    {ABI_V3D_PERFMON_CREATE, no_perfmon},
-    {ABI_V3D_PERFMON_DESTROY, no_perfmon},
-    {ABI_V3D_PERFMON_GET_VALUES, no_perfmon},
+    {ABI_V3D_PERFMON_CREATE, dev_ioctl_perfmon_create},
+    {ABI_V3D_PERFMON_DESTROY, dev_ioctl_perfmon_destroy},
+    {ABI_V3D_PERFMON_GET_VALUES, dev_ioctl_perfmon_get_values},
     {ABI_V3D_SUBMIT_CPU, dev_ioctl_submit_cpu},
+    {ABI_V3D_PERFMON_GET_COUNTER, dev_ioctl_perfmon_get_counter},
     {ABI_SYNCOBJ_CREATE, dev_ioctl_syncobj_create},
     {ABI_SYNCOBJ_DESTROY, dev_ioctl_syncobj_destroy},
     {ABI_SYNCOBJ_HANDLE_TO_FD, dev_ioctl_syncobj_handle_to_fd},
