@@ -55,6 +55,7 @@ enum abi_nr {
   ABI_SYNCOBJ_QUERY = 0xcb,
   ABI_SYNCOBJ_TRANSFER = 0xcc,
   ABI_SYNCOBJ_TIMELINE_SIGNAL = 0xcd,
+  ABI_SYNCOBJ_EVENTFD = 0xcf,
 };
 
 struct abi_version {

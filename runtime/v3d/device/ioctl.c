@@ -4,6 +4,13 @@
 
 #include "fault_jobs.h"
 
+/* Part of timelines, as in the kernel. */
+static int no_eventfd(struct dev_call *call) {
+  if (!call->device->timelines)
+    return -EOPNOTSUPP;
+  return dev_refuse(call, -EINVAL, "SYNCOBJ_EVENTFD is not simulated; sync files can be polled");
+}
+
 /* No mode setting: this is not a display. */
 static int no_client_caps(struct dev_call *call) {
   (void)call;
@@ -44,6 +51,7 @@ static const struct {
     {ABI_SYNCOBJ_QUERY, dev_ioctl_timeline_query},
     {ABI_SYNCOBJ_TRANSFER, dev_ioctl_syncobj_transfer},
     {ABI_SYNCOBJ_TIMELINE_SIGNAL, dev_ioctl_timeline_signal},
+    {ABI_SYNCOBJ_EVENTFD, no_eventfd},
 };
 
 int dev_ioctl(struct dev_call *call) {
