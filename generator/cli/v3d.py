@@ -61,18 +61,40 @@ _PROFILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Board to simulate: settings over those of runtime/v3d/profiles/pi5.profile.",
 )
 @click.option("--strict", is_flag=True, help="End jobs that break a rule of docs/v3d-rules.md.")
+@click.option(
+    "--fault",
+    "faults",
+    multiple=True,
+    metavar="KIND@WHEN[:ARGS]",
+    help="Have a fault, such as hang@3, lost@5:of=client or no-memory@1/10 (docs/v3d-faults.md); "
+    "may be given again.",
+)
+@click.option(
+    "--check-jobs",
+    is_flag=True,
+    help="Exit status 1 where the program's is 0 and a job failed, other than by a fault, or a "
+    "fault never struck.",
+)
 @click.argument("argv", nargs=-1, required=True, metavar="PROGRAM...", type=click.UNPROCESSED)
-def run(profile: Path | None, strict: bool, argv: tuple[str, ...]) -> None:
+def run(
+    profile: Path | None,
+    strict: bool,
+    faults: tuple[str, ...],
+    check_jobs: bool,
+    argv: tuple[str, ...],
+) -> None:
     """Runs PROGRAM... on a simulated V3D 7.1 device.
 
     The program finds /dev/dri/renderD128, by libdrm or by itself, and through Mesa's driver v3dv a
     Vulkan device.  A program for this machine gets the v3dv that `setup --native` built, and no
     Vulkan device before that; one for arm64 runs under qemu with Debian's own.  Its exit status
-    is this command's.
+    is this command's, but see --check-jobs.
     """  # fmt: skip
     # Standard error is the program's, where nobody watches it.
     with progress(quiet=not sys.stderr.isatty()):
-        words, environment = tools.on_device(argv, profile=profile, strict=strict)
+        words, environment = tools.on_device(
+            argv, profile=profile, strict=strict, faults=faults, check_jobs=check_jobs
+        )
     _become(words, environment)
 
 

@@ -64,10 +64,14 @@ def on_device(
     strict: bool = False,
     trace: Path | None = None,
     jobs: Path | None = None,
+    faults: Sequence[str] = (),
+    check_jobs: bool = False,
 ) -> tuple[list[str], dict[str, str]]:
     """What to run, and with which additions to the environment, for argv to have the device.
 
-    jobs  a file to which it appends a line of JSON for each job
+    jobs        a file to which it appends a line of JSON for each job
+    faults      that the device has, as docs/v3d-faults.md describes them
+    check_jobs  exit status 1 when a job failed, or a fault never struck, and the program says 0
     """
     found = shutil.which(argv[0])
     if found is None:
@@ -87,6 +91,10 @@ def on_device(
         words += ["--trace", str(trace)]
     if jobs is not None:
         words += ["--jobs", str(jobs)]
+    for fault in faults:
+        words += ["--fault", fault]
+    if check_jobs:
+        words.append("--check-jobs")
     words += ["--preload", str(preload("aarch64" if foreign else "host"))]
     environment = {}
     if foreign:
