@@ -62,6 +62,12 @@ _PROFILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--strict", is_flag=True, help="End jobs that break a rule of docs/v3d-rules.md.")
 @click.option(
+    "--memory",
+    type=click.IntRange(1, 4096),
+    metavar="MIB",
+    help="Memory of the device (4096); more than that is ENOMEM.",
+)
+@click.option(
     "--fault",
     "faults",
     multiple=True,
@@ -79,6 +85,7 @@ _PROFILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 def run(
     profile: Path | None,
     strict: bool,
+    memory: int | None,
     faults: tuple[str, ...],
     check_jobs: bool,
     argv: tuple[str, ...],
@@ -93,7 +100,12 @@ def run(
     # Standard error is the program's, where nobody watches it.
     with progress(quiet=not sys.stderr.isatty()):
         words, environment = tools.on_device(
-            argv, profile=profile, strict=strict, faults=faults, check_jobs=check_jobs
+            argv,
+            profile=profile,
+            strict=strict,
+            memory=memory,
+            faults=faults,
+            check_jobs=check_jobs,
         )
     _become(words, environment)
 

@@ -64,12 +64,14 @@ def on_device(
     strict: bool = False,
     trace: Path | None = None,
     jobs: Path | None = None,
+    memory: int | None = None,
     faults: Sequence[str] = (),
     check_jobs: bool = False,
 ) -> tuple[list[str], dict[str, str]]:
     """What to run, and with which additions to the environment, for argv to have the device.
 
     jobs        a file to which it appends a line of JSON for each job
+    memory      what the device has, in MiB
     faults      that the device has, as docs/v3d-faults.md describes them
     check_jobs  exit status 1 when a job failed, or a fault never struck, and the program says 0
     """
@@ -91,6 +93,8 @@ def on_device(
         words += ["--trace", str(trace)]
     if jobs is not None:
         words += ["--jobs", str(jobs)]
+    if memory is not None:
+        words += ["--memory", str(memory)]
     for fault in faults:
         words += ["--fault", fault]
     if check_jobs:

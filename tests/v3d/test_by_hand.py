@@ -111,7 +111,7 @@ def test_the_device_counts_the_qpus_that_it_has(tmp_path: Path) -> None:
 
 
 def test_a_program_that_gives_up_takes_its_endless_job_along() -> None:
-    """The job would run for seconds until the GPU is reset; it ends with the program, and says where it was."""
+    """The job would run until the GPU is reset; it ends with the program, and says where it was."""
     before = time.monotonic()
     ran = run(ENDLESS, 12, 1, "timeout", "2")
     assert ran.returncode == 124
