@@ -67,6 +67,8 @@ def on_device(
     memory: int | None = None,
     faults: Sequence[str] = (),
     check_jobs: bool = False,
+    timed: bool = False,
+    intervals: bool = False,
 ) -> tuple[list[str], dict[str, str]]:
     """What to run, and with which additions to the environment, for argv to have the device.
 
@@ -74,6 +76,8 @@ def on_device(
     memory      what the device has, in MiB
     faults      that the device has, as docs/v3d-faults.md describes them
     check_jobs  exit status 1 when a job failed, or a fault never struck, and the program says 0
+    timed       jobs are timed by the timing model, and timestamps show modelled time
+    intervals   the same, by the alternatives to its settings as well
     """
     found = shutil.which(argv[0])
     if found is None:
@@ -91,6 +95,10 @@ def on_device(
         words.append("--strict")
     if trace is not None:
         words += ["--trace", str(trace)]
+    if timed:
+        words.append("--timed")
+    if intervals:
+        words.append("--intervals")
     if jobs is not None:
         words += ["--jobs", str(jobs)]
     if memory is not None:

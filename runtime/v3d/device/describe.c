@@ -34,8 +34,11 @@ int dev_ioctl_get_cap(struct dev_call *call) {
     case ABI_CAP_SYNCOBJ:
       cap->value = 1;
       return 0;
-    case ABI_CAP_PRIME:            /* bit 0 import, bit 1 export: neither yet */
-    case ABI_CAP_SYNCOBJ_TIMELINE: /* nor has the hardware's driver timelines */
+    case ABI_CAP_PRIME:
+      cap->value = ABI_PRIME_IMPORT | ABI_PRIME_EXPORT;
+      return 0;
+    case ABI_CAP_SYNCOBJ_TIMELINE: /* the hardware's driver has none */
+      cap->value = call->device->timelines;
       return 0;
     default: /* the others are of displays */
       return -EOPNOTSUPP;

@@ -12,6 +12,10 @@
 
 #include "cl.h"
 #include "fault_jobs.h"
+#include "timed.h"
+
+/* As the kernel calls the queues. */
+static const char *const fence_names[DEV_N_QUEUES] = {"v3d_render", "v3d_csd", "v3d_cpu"};
 
 struct dev_job *dev_job_create(struct dev_client *client, enum dev_queue_kind queue) {
   struct dev_job *job = calloc(1, sizeof *job);
@@ -21,6 +25,10 @@ struct dev_job *dev_job_create(struct dev_client *client, enum dev_queue_kind qu
   job->device = client->device;
   job->client = client->id;
   job->done = dev_fence_create(false);
+  if (job->done != NULL) {
+    job->done->is_job = true;
+    job->done->name = fence_names[queue];
+  }
   job->view = dev_client_view(client);
   if (job->done == NULL || job->view == NULL || dev_job_wait_for(job, client->last[queue]) != 0) {
     dev_job_destroy(job);
@@ -45,6 +53,7 @@ void dev_job_destroy(struct dev_job *job) {
   free(job->waits);
   free(job->bos);
   free(job->cpu.queries);
+  free(job->modelled);
   free(job);
 }
 
@@ -115,8 +124,9 @@ static void execute(struct dev_job *job) {
       csd.cfg[i] = job->cfg[i];
     csd.strict = job->device->strict;
     const daedalus_v3d_executor *executor = &job->device->executor;
-    job->result =
-        executor->run_csd(executor->self, &csd, &job->counts, job->message, sizeof job->message);
+    job->result = dev_is_timed(job->device) ? dev_timed_run(job, &csd)
+                                            : executor->run_csd(executor->self, &csd, &job->counts,
+                                                                job->message, sizeof job->message);
   }
 }
 
@@ -155,7 +165,10 @@ static void print_job(FILE *file, const struct dev_job *job) {
   print_fault(file, job->result == -ETIMEDOUT ? job->hang : NULL, &none);
   print_fault(file, job->slow, &none);
   print_fault(file, job->n_flipped > 0 ? job->flip : NULL, &none);
-  fprintf(file, none ? "}\n" : "]}\n");
+  if (!none)
+    fputc(']', file);
+  dev_timed_print(job, file);
+  fprintf(file, "}\n");
 }
 
 /* As after a reset on the hardware, a failed job's fence signals. */
@@ -170,9 +183,10 @@ static void finish(struct dev_job *job) {
   }
   if (job->n_flipped > 0)
     job->flip->n_struck++;
+  dev_timed_end(job);
   if (device->jobs != NULL)
     print_job(device->jobs, job);
-  job->done->signaled = true;
+  dev_fence_signal(job->done);
   dev_job_destroy(job);
 }
 

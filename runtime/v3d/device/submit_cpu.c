@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "submit.h"
+#include "timed.h"
 
 /* A CPU job while its extensions are read. */
 struct reading {
@@ -124,9 +125,9 @@ static void mark_queries(const struct dev_job *job) {
   for (size_t i = 0; i < job->cpu.n; i++) {
     struct dev_syncobj *syncobj = job->cpu.queries[i].syncobj;
     if (job->cpu.type == ABI_EXT_TIMESTAMP)
-      dev_fence_replace(&syncobj->fence, job->done);
+      dev_syncobj_replace(syncobj, job->done);
     else if (job->cpu.type == ABI_EXT_RESET_TIMESTAMP)
-      dev_fence_replace(&syncobj->fence, NULL);
+      dev_syncobj_replace(syncobj, NULL);
   }
 }
 
@@ -212,7 +213,7 @@ static int run_indirect(struct dev_job *job) {
 }
 
 static int run_timestamps(struct dev_job *job) {
-  const uint64_t now = dev_now_ns();
+  const uint64_t now = dev_timestamp_ns(job->device);
   for (size_t i = 0; i < job->cpu.n; i++) {
     /* The first is the value, the rest fill the views of a multiview pass. */
     const uint64_t value = job->cpu.type == ABI_EXT_TIMESTAMP && i == 0 ? now : 0;

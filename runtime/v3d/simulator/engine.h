@@ -191,6 +191,7 @@ struct daedalus_v3d_machine {
   unsigned n_qpus;
   uint32_t job_number; /**< of v3d_chunk.job. */
   atomic_bool stopped; /**< by daedalus_v3d_machine_stop(). */
+  bool keep_memory;    /**< what jobs overwrite is kept, to be put back. */
   /* Of the job that runs. */
   bool strict;
   v3d_dispatch dispatch;

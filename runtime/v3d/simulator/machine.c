@@ -65,8 +65,9 @@ void daedalus_v3d_machine_resume(daedalus_v3d_machine *machine) {
 
 /* Returns NULL, or why the job makes no sense. */
 static const char *begin(daedalus_v3d_machine *machine, const daedalus_v3d_job *job) {
+  const bool live = machine->profile.uniforms_see_stores;
   const char *reason = daedalus_v3d_memory_begin(&machine->memory, job->buffers, job->n_buffers,
-                                                 !machine->profile.uniforms_see_stores);
+                                                 machine->keep_memory || !live, live);
   if (!reason)
     reason = daedalus_v3d_dispatch_of(job->cfg, &machine->dispatch);
   if (reason)
@@ -106,6 +107,8 @@ daedalus_v3d_outcome daedalus_v3d_machine_run(daedalus_v3d_machine *machine,
   memset(&report->times, 0, sizeof report->times);
   report->message[0] = 0;
   machine->report = report;
+  if (job->trace) /* what an earlier job left is never taken for this one's */
+    daedalus_v3d_trace_free(job->trace);
   const char *reason = begin(machine, job);
   if (reason) {
     daedalus_v3d_end_job(machine, DAEDALUS_V3D_BAD_JOB, "the job makes no sense: %s", reason);
