@@ -74,7 +74,7 @@ static bool takes_number(struct reader *reader, uint64_t max, uint64_t *number) 
 }
 
 static int read_when(struct reader *reader, struct dev_fault *fault) {
-  static const char expected[] = "when: a number from 1, a range N-M, * or 1/P";
+  static const char expected[] = "a number from 1, a range N-M, * or 1/P";
   fault->one_in = 1;
   fault->first = 1;
   fault->last = UINT64_MAX;
@@ -162,13 +162,16 @@ static int read_arguments(struct reader *reader, struct dev_fault *fault) {
   char list[80];
   list_arguments(allowed, list, sizeof list);
   do {
+    const char *const start = reader->at;
     unsigned i = 0;
     while (i < N_NAMES && !((allowed >> i & 1) && takes_name(reader, names[i], "=")))
       i++;
     if (i == N_NAMES || !takes(reader, "="))
       return wrong(reader, list);
-    if (given >> i & 1)
+    if (given >> i & 1) {
+      reader->at = start;
       return wrong(reader, "each argument once");
+    }
     given |= 1u << i;
     const int result = read_value(reader, (enum argument)(1u << i), fault);
     if (result != 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Random and damaged requests, straight to a server in this process: it may answer with any error
- * or hang up, and must serve the next client.  Arguments: seed and number of requests.
+ * or hang up, and must serve the next client.  Arguments: seed, number of requests, and faults that
+ * the device is to have.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,9 +33,10 @@ static int run_csd(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts 
                    char *message, size_t message_size) {
   (void)self;
   (void)counts;
-  (void)job;
   (void)message;
   (void)message_size;
+  for (size_t i = 0; i < job->n_buffers; i++)
+    ++*(uint8_t *)job->buffers[i].data;
   return 0;
 }
 
@@ -302,6 +304,10 @@ int main(int argc, char **argv) {
     return 2;
   }
   server.device.quiet = true;
+  for (int i = 3; i < argc; i++) {
+    char message[200];
+    CHECK_INT(dev_faults_add(&server.device.faults, argv[i], message, sizeof message), 0);
+  }
   server.device.timelines = true;
   server.event_fd = eventfd(0, EFD_CLOEXEC);
   server.on_event = on_event;
@@ -314,7 +320,14 @@ int main(int argc, char **argv) {
          (unsigned long long)server.device.n_jobs, (unsigned long long)server.device.n_failed,
          (unsigned long long)server.device.n_refused);
   CHECK(server.device.n_jobs > 0); /* the requests are not all nonsense */
+  uint64_t struck = 0;
+  for (size_t i = 0; i < server.device.faults.n; i++)
+    struck += server.device.faults.items[i].n_struck;
+  CHECK(struck > 0 || server.device.faults.n == 0);
+  if (server.device.faults.n > 0)
+    printf("%llu faults struck\n", (unsigned long long)struck);
   dev_server_destroy(&server);
+  dev_faults_free(&server.device.faults);
   close(server.event_fd);
   unlink(path);
   rmdir(folder);
