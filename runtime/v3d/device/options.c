@@ -24,6 +24,7 @@ static const char usage[] =
     "  --sysroot DIR   where its libraries lie (qemu's -L)\n"
     "  --memory MIB    memory of the device (default 4096)\n"
     "  --profile FILE  what is assumed of the board (default: that of a Raspberry Pi 5)\n"
+    "  --timelines     offer timeline syncobjs, which the hardware's driver has not\n"
     "  --strict        jobs that break a rule of the instruction set fail\n"
     "  --timed         time jobs by the timing model; timestamps show modelled time\n"
     "  --intervals     the same, with the least and the most by the settings that are open\n"
@@ -121,6 +122,7 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
     MEMORY,
     PROFILE,
     STRICT,
+    TIMELINES,
     TIMED,
     INTERVALS,
     TRACE,
@@ -140,6 +142,7 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
                                         {"memory", required_argument, NULL, MEMORY},
                                         {"profile", required_argument, NULL, PROFILE},
                                         {"strict", no_argument, NULL, STRICT},
+                                        {"timelines", no_argument, NULL, TIMELINES},
                                         {"timed", no_argument, NULL, TIMED},
                                         {"intervals", no_argument, NULL, INTERVALS},
                                         {"trace", required_argument, NULL, TRACE},
@@ -180,6 +183,9 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
         break;
       case STRICT:
         options->strict = true;
+        break;
+      case TIMELINES:
+        options->timelines = true;
         break;
       case INTERVALS:
         options->intervals = options->timed = true;

@@ -12,7 +12,11 @@
 
 #include "cl.h"
 #include "fault_jobs.h"
+#include "perfmon.h"
 #include "timed.h"
+
+/* As the kernel calls the queues. */
+static const char *const fence_names[DEV_N_QUEUES] = {"v3d_render", "v3d_csd", "v3d_cpu"};
 
 struct dev_job *dev_job_create(struct dev_client *client, enum dev_queue_kind queue) {
   struct dev_job *job = calloc(1, sizeof *job);
@@ -22,6 +26,10 @@ struct dev_job *dev_job_create(struct dev_client *client, enum dev_queue_kind qu
   job->device = client->device;
   job->client = client->id;
   job->done = dev_fence_create(false);
+  if (job->done != NULL) {
+    job->done->is_job = true;
+    job->done->name = fence_names[queue];
+  }
   job->view = dev_client_view(client);
   if (job->done == NULL || job->view == NULL || dev_job_wait_for(job, client->last[queue]) != 0) {
     dev_job_destroy(job);
@@ -37,6 +45,7 @@ void dev_job_destroy(struct dev_job *job) {
     dev_fence_unref(job->waits[i]);
   for (size_t i = 0; i < job->n_bos; i++)
     dev_bo_unref(job->bos[i]);
+  dev_perf_forget(job);
   for (size_t i = 0; i < job->cpu.n; i++)
     dev_syncobj_unref(job->cpu.queries[i].syncobj);
   dev_bo_unref(job->cpu.uniforms);
@@ -177,9 +186,10 @@ static void finish(struct dev_job *job) {
   if (job->n_flipped > 0)
     job->flip->n_struck++;
   dev_timed_end(job);
+  dev_perfmon_add(job);
   if (device->jobs != NULL)
     print_job(device->jobs, job);
-  job->done->signaled = true;
+  dev_fence_signal(job->done);
   dev_job_destroy(job);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <time.h>
 
 int drm_call(int fd, uint32_t code, void *arg) {
@@ -64,6 +65,56 @@ int drm_syncobj_wait(int fd, const uint32_t *handles, uint32_t n, uint32_t flags
 int drm_wait_bo(int fd, uint32_t handle, uint64_t timeout_ns) {
   struct abi_wait_bo wait = {.handle = handle, .timeout_ns = timeout_ns};
   return DRM_CALL(fd, ABI_V3D_WAIT_BO, &wait);
+}
+
+int drm_export(int fd, uint32_t handle, uint32_t flags, int *buffer) {
+  struct abi_prime_handle prime = {.handle = handle, .flags = flags, .fd = *buffer};
+  const int result = DRM_CALL(fd, ABI_PRIME_HANDLE_TO_FD, &prime);
+  *buffer = prime.fd;
+  return result;
+}
+
+int drm_import(int fd, int buffer, uint32_t *handle) {
+  struct abi_prime_handle prime = {.fd = buffer};
+  const int result = DRM_CALL(fd, ABI_PRIME_FD_TO_HANDLE, &prime);
+  *handle = prime.handle;
+  return result;
+}
+
+int drm_send_fd(int channel, int fd) {
+  char byte = 0;
+  struct iovec part = {.iov_base = &byte, .iov_len = 1};
+  union {
+    struct cmsghdr header;
+    char room[CMSG_SPACE(sizeof(int))];
+  } control = {.room = {0}};
+  struct msghdr message = {.msg_iov = &part,
+                           .msg_iovlen = 1,
+                           .msg_control = &control,
+                           .msg_controllen = sizeof control.room};
+  struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof fd);
+  memcpy(CMSG_DATA(rights), &fd, sizeof fd);
+  return sendmsg(channel, &message, 0) == 1 ? 0 : -1;
+}
+
+int drm_receive_fd(int channel) {
+  char byte;
+  struct iovec part = {.iov_base = &byte, .iov_len = 1};
+  union {
+    struct cmsghdr header;
+    char room[CMSG_SPACE(sizeof(int))];
+  } control = {.room = {0}};
+  struct msghdr message = {.msg_iov = &part,
+                           .msg_iovlen = 1,
+                           .msg_control = &control,
+                           .msg_controllen = sizeof control.room};
+  int fd = -1;
+  if (recvmsg(channel, &message, MSG_CMSG_CLOEXEC) == 1 && CMSG_FIRSTHDR(&message) != NULL)
+    memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
+  return fd;
 }
 
 int drm_submit(int fd, const struct drm_buffer *code, uint32_t at, const struct fake_shader *shader,
