@@ -132,7 +132,8 @@ def judge_jobs(program: Program, lines: str) -> list[Result]:
     if "" in program.known:
         return []
     verdict = "ok" if computed and not failed and not cut else "failed"
-    return [Result(program.name, program.version, detail, "the device's report", verdict, detail)]
+    what = f"{computed} compute jobs"
+    return [Result(program.name, program.version, what, "the device's report", verdict, detail)]
 
 
 def _record(line: str, *keys: str) -> dict[str, Any] | None:
