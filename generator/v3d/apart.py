@@ -5,7 +5,8 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,9 +35,9 @@ def finish(
     log          gets its standard error
 
     Whatever the program started and left in its process group is killed, too: when it takes too
-    long, and when this call is interrupted.
+    long, and when this process is interrupted or asked to end (SIGINT, SIGTERM, SIGHUP).
     """
-    with log.open("w") as errors:
+    with log.open("w") as errors, _leaving_by_exception():
         child = subprocess.Popen(
             words,
             stdin=subprocess.DEVNULL,
@@ -59,6 +60,24 @@ def finish(
             child.communicate()
             raise
     return Ended(out, f"exit status {child.returncode}")
+
+
+@contextlib.contextmanager
+def _leaving_by_exception() -> Iterator[None]:
+    """SIGTERM and SIGHUP unwind the stack as SIGINT does; by default, nothing would be done."""
+
+    def leave(number: int, _frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are the main thread's
+        return
+    before = {n: signal.signal(n, leave) for n in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _kill(child: "subprocess.Popen[str]") -> None:

@@ -66,22 +66,30 @@ def test_what_takes_too_long_is_killed_with_all_it_started(tmp_path: Path) -> No
         assert wait_for(lambda n=name: not running(tmp_path, n)), name  # type: ignore[misc]
 
 
-def test_an_interrupt_leaves_nothing_running(tmp_path: Path) -> None:
-    """The signal comes as from Ctrl-C; the program has a session of its own and does not get it."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_nothing_running(tmp_path: Path, number: signal.Signals) -> None:
+    """It comes as from Ctrl-C or `kill`; the program has a session of its own and gets none."""
     pid = os.fork()
     if pid == 0:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             run(_STUBBORN, tmp_path)
-        except KeyboardInterrupt:
-            os._exit(42)
+        except (KeyboardInterrupt, SystemExit) as e:
+            os._exit(42 if isinstance(e, KeyboardInterrupt) else e.code)
         os._exit(1)
     assert wait_for(lambda: begun(tmp_path))
     assert running(tmp_path, "inner") and running(tmp_path, "outer")
-    os.kill(pid, signal.SIGINT)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 42
+    os.kill(pid, number)
+    expected = 42 if number == signal.SIGINT else 128 + number
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == expected
     for name in ("inner", "outer"):
         assert wait_for(lambda n=name: not running(tmp_path, n)), name  # type: ignore[misc]
+
+
+def test_what_signals_did_before_they_do_again(tmp_path: Path) -> None:
+    before = [signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGHUP)]
+    run("", tmp_path)
+    assert [signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGHUP)] == before
 
 
 def test_a_program_that_is_not_there_is_an_error(tmp_path: Path) -> None:
