@@ -7,8 +7,11 @@ import warnings
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from daedalus.generator import native
+from daedalus.generator.cli import v3d_programs
+from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError
 from daedalus.generator.v3d import driver, programs, programs_debian
 from daedalus.generator.v3d.programs import Package, Program, Result, judge, judge_jobs
 
@@ -97,6 +100,27 @@ def test_only_what_tells_a_build_may_differ() -> None:
     assert programs_debian.different(left, {"/a/driverUUID/0": 2, "/limits/x": 4}) == []
     assert programs_debian.different(left, {"/limits/x": 5}) == ["/limits/x"]
     assert programs_debian.different(left, {}) == ["/limits/x"]
+
+
+def test_one_that_cannot_be_fetched_does_not_keep_others_from_running(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fails(code: int) -> list[Result]:
+        raise UserError("pip has no network", exit_code=code)
+
+    def run() -> tuple[int, list[str]]:
+        done = CliRunner().invoke(v3d_programs.command, ["--json", "vulkaninfo", "validation"])
+        if isinstance(done.exception, UserError):
+            return done.exception.exit_code, []
+        return done.exit_code, [r["verdict"] for r in json.loads(done.stdout)]
+
+    monkeypatch.setattr(v3d_programs, "build_dir", lambda: tmp_path)
+    monkeypatch.setattr(programs_debian, "validation", lambda: [Result("v", "1", "w", "a", "ok")])
+    monkeypatch.setattr(programs_debian, "vulkaninfo", lambda: fails(EXIT_FAILED))
+    assert run() == (1, ["failed", "ok"])
+    # What is missing on this machine is missing for all.
+    monkeypatch.setattr(programs_debian, "vulkaninfo", lambda: fails(EXIT_MISSING))
+    assert run() == (3, [])
 
 
 def test_what_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
