@@ -63,6 +63,16 @@ void dev_fault_job(struct dev_job *job) {
   job->flip = dev_fault_at(faults, DEV_FAULT_FLIP, job->submission);
 }
 
+bool dev_fault_hangs_at_once(struct dev_job *job) {
+  if (job->hang == NULL || job->skip)
+    return false;
+  if (job->queue != DEV_QUEUE_CSD || job->hang->batches == 0)
+    return true;
+  if (job->cfg[4] > job->hang->batches)
+    job->cfg[4] = job->hang->batches;
+  return false;
+}
+
 uint64_t dev_fault_hang(struct dev_job *job, uint64_t now_ns) {
   const uint32_t ms = job->hang->ms != 0 ? job->hang->ms : job->device->profile.reset_ms;
   job->hang->n_struck++;

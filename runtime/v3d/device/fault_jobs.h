@@ -11,7 +11,10 @@ int dev_fault_ioctl(struct dev_call *call);
 /* Finds the faults that are to strike a job which is about to be queued. */
 void dev_fault_job(struct dev_job *job);
 
-/* A job that hangs is not run: its result is set. Returns when the GPU is reset. */
+/* Whether a job is to hang, and is not to be run before. What of it is to be run is set in cfg. */
+bool dev_fault_hangs_at_once(struct dev_job *job);
+
+/* A job hangs: its result is set. Returns when the GPU is reset. */
 uint64_t dev_fault_hang(struct dev_job *job, uint64_t now_ns);
 
 /* A slow job has been run. Returns when it ends. */
