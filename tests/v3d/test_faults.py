@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -68,12 +69,11 @@ class Ran:
         out: Path,
         *faults: str,
         again: bool = False,
-        profile: Path | None = None,
+        options: Sequence[str] = (),
     ) -> None:
         device = vkrun.v3dv("host", jobs=out / "jobs", faults=faults)
         prefix = list(device.prefix)
-        if profile is not None:
-            prefix[1:1] = ["--profile", str(profile)]
+        prefix[1:1] = options
         words = [str(vkrun.program("host")), "--device", "v3dv", "--out", str(out)]
         words += ["--timeout", "1", str(plan)]
         if again:
@@ -133,10 +133,19 @@ def test_a_shader_without_end_is_reset(plan: Path, tmp_path: Path) -> None:
     endless.write_text(f"case endless\n{lines}" + plan.read_text())
     profile = tmp_path / "profile"
     profile.write_text("reset_ms = 5\n")
-    ran = Ran(endless, tmp_path, profile=profile)
+    ran = Ran(endless, tmp_path, options=["--profile", str(profile)])
     assert ran.status == 0 and ran.right() == CASES
     assert (ran.result("endless")[:16] == 7).all()
     assert "executed what takes them at least 5 ms (reset_ms of the profile)" in ran.said
+
+
+def test_modelled_time_is_slow_too(plan: Path, tmp_path: Path) -> None:
+    ran = Ran(plan, tmp_path, "slow@3:factor=4", "slow@5:ms=2", "hang@7:ms=3", options=["--timed"])
+    first, slower, later, _, last = (job for job in ran.jobs if job["queue"] == "compute")
+    took = [j["modelled"]["end_ns"] - j["modelled"]["begin_ns"] for j in (first, slower, later)]
+    assert took[1] == 4 * took[0] and took[2] == took[0] + 2_000_000
+    # The one that hung was not run, and has no times of its own.
+    assert last["modelled"]["begin_ns"] == later["modelled"]["end_ns"] + 3_000_000
 
 
 @pytest.mark.parametrize("fault", ["hang@5:ms=1500", "slow@5:ms=1500"])

@@ -20,6 +20,9 @@ uint64_t dev_fault_hang(struct dev_job *job, uint64_t now_ns);
 /* A slow job has been run. Returns when it ends. */
 uint64_t dev_fault_slow(struct dev_job *job, uint64_t now_ns);
 
+/* What a job that has ended took, which takes ns by the timing model: longer, if a fault struck. */
+uint64_t dev_fault_modelled_ns(const struct dev_job *job, uint64_t ns);
+
 /**
  * Around a job whose results are to be damaged, from the job's thread.  It runs on copies of the
  * buffers that it names, which tells what it wrote apart from what the client writes meanwhile;
