@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /** Raised whenever a struct below changes; the runtime refuses another one. */
-#define DAEDALUS_TABLE_VERSION 1
+#define DAEDALUS_TABLE_VERSION 2
 
 /** One buffer argument: where it starts and, for a plane, its stride. */
 typedef struct daedalus_buffer {
@@ -106,9 +106,49 @@ typedef struct daedalus_class_desc {
  */
 DAEDALUS_API extern uint32_t daedalus_cpu_features;
 
+/** A word of an item's record that is no word of its meta, but the item's index. */
+#define DAEDALUS_RECORD_INDEX UINT16_C(0xffff)
+
+/**
+ * What a GPU variant is and how it is started.
+ *
+ * **Arguments.**  Storage buffer b of descriptor set 0 is the kernel's buffer b.  The one after the
+ * last holds the records of the items to do, `n_record` words each: the words of the item's meta
+ * that the variant reads, and its index (into block buffers) where it needs that.  Push constants,
+ * words of 32 bits: `first`, the number of the first record to do; `n_items`, how many from there;
+ * then of every buffer two signed words: `base`, bytes from the start of what is bound to element 0
+ * of the caller's buffer, and `stride`, bytes from a row to the next (0 for a block).
+ *
+ * **Shape.**  `invocations` neighbouring invocations of a workgroup do `items` neighbouring
+ * records.  The size of a workgroup is specialisation constant 0: a multiple of `invocations`, at
+ * least `workgroup_min`, such that shared memory suffices.  Records past `n_items` are left alone,
+ * so any number of workgroups from ceil(n_items / items a workgroup) on will do.
+ */
+typedef struct daedalus_gpu_code {
+  const uint32_t *spirv; /**< a SPIR-V 1.3 module with the entry point "main" */
+  size_t n_words;
+  const uint16_t *record; /**< of each word, the word of the meta, or DAEDALUS_RECORD_INDEX */
+  size_t n_record;        /**< at least 1 */
+  /**
+   * A buffer's entry: what the address of its first element, its stride and the items' offsets
+   * are multiples of, in bytes; a power of two.
+   */
+  const uint8_t *align;
+  uint16_t invocations;   /**< at least 1, a power of two */
+  uint16_t items;         /**< at least 1 */
+  uint16_t workgroup;     /**< invocations of a workgroup where no recipe says otherwise */
+  uint16_t workgroup_min; /**< at least `invocations` */
+  uint32_t shared_bytes;  /**< workgroup memory that `invocations` invocations take; 0 for none */
+  uint32_t features;      /**< DAEDALUS_GPU_* that the device must have */
+} daedalus_gpu_code;
+
+/** Bits of daedalus_gpu_code.features: access to elements of that size in storage buffers. */
+#define DAEDALUS_GPU_STORAGE8 UINT32_C(1)
+#define DAEDALUS_GPU_STORAGE16 UINT32_C(2)
+
 typedef struct daedalus_variant {
   const char *name;     /**< daedalus_<kernel>__<target>_<schedule> */
-  const char *target;   /**< "c", "neon" */
+  const char *target;   /**< "c", "neon", "glsl" */
   uint32_t needs;       /**< DAEDALUS_NEEDS_* that it cannot run without */
   uint16_t class_index; /**< into the kernel's classes */
   bool prod;
@@ -117,8 +157,9 @@ typedef struct daedalus_variant {
    * equal ranks do not occur within a class.
    */
   uint16_t rank;
-  const char *reason; /**< why this rank, a sentence for daedalus_choice */
-  daedalus_cpu_fn *cpu;
+  const char *reason;           /**< why this rank, a sentence for daedalus_choice */
+  daedalus_cpu_fn *cpu;         /**< NULL for a GPU variant */
+  const daedalus_gpu_code *gpu; /**< NULL for a CPU variant */
 } daedalus_variant;
 
 typedef struct daedalus_kernel_desc {
@@ -171,6 +212,18 @@ DAEDALUS_API const daedalus_kernel_desc *daedalus_find_kernel(const char *id);
 DAEDALUS_API int daedalus_append(daedalus_batch *batch, const daedalus_kernel_desc *kernel,
                                  daedalus_substrate substrate, const daedalus_buffer *buffers,
                                  size_t n_items, const void *meta);
+
+/**
+ * As daedalus_append(), every item by this variant of the kernel, which the table need not mark as
+ * `prod`: for the cross-check and the tuner.  Items that do not meet the precondition of its class
+ * are the caller's mistake.
+ * @param workgroup  of a GPU variant, invocations of a workgroup; 0 for the variant's own
+ * @return as daedalus_append(); -ENODEV where the variant cannot run here
+ */
+DAEDALUS_API int daedalus_append_variant(daedalus_batch *batch, const daedalus_kernel_desc *kernel,
+                                         const daedalus_variant *variant, uint32_t workgroup,
+                                         const daedalus_buffer *buffers, size_t n_items,
+                                         const void *meta);
 
 /** A batch of one append, submitted and waited for.  Errors as both give them. */
 DAEDALUS_API int daedalus_dispatch(daedalus_ctx *ctx, const daedalus_kernel_desc *kernel,

@@ -43,6 +43,7 @@ enum abi_nr {
   ABI_V3D_PERFMON_DESTROY = 0x49,
   ABI_V3D_PERFMON_GET_VALUES = 0x4a,
   ABI_V3D_SUBMIT_CPU = 0x4b,
+  ABI_V3D_PERFMON_GET_COUNTER = 0x4c,
   ABI_SYNCOBJ_CREATE = 0xbf,
   ABI_SYNCOBJ_DESTROY = 0xc0,
   ABI_SYNCOBJ_HANDLE_TO_FD = 0xc1,
@@ -54,6 +55,7 @@ enum abi_nr {
   ABI_SYNCOBJ_QUERY = 0xcb,
   ABI_SYNCOBJ_TRANSFER = 0xcc,
   ABI_SYNCOBJ_TIMELINE_SIGNAL = 0xcd,
+  ABI_SYNCOBJ_EVENTFD = 0xcf,
 };
 
 struct abi_version {
@@ -236,6 +238,42 @@ struct abi_copy_timestamp {
   uint64_t offsets, syncs;
 };
 
+enum { ABI_MAX_COUNTERS = 32 }; /* of a monitor */
+
+struct abi_perfmon_create {
+  uint32_t id, n_counters;
+  uint8_t counters[ABI_MAX_COUNTERS];
+};
+
+struct abi_perfmon_destroy {
+  uint32_t id;
+};
+
+struct abi_perfmon_values {
+  uint32_t id, pad;
+  uint64_t values; /* array of u64, as many as it has counters */
+};
+
+struct abi_perfmon_counter {
+  uint8_t counter;
+  char name[64], category[32], description[256];
+  uint8_t reserved[7];
+};
+
+struct abi_reset_performance {
+  struct abi_extension base;
+  uint64_t syncs; /* array of u32, count */
+  uint32_t count, n_monitors;
+  uint64_t monitors; /* array of count pointers to arrays of n_monitors u32 */
+};
+
+struct abi_copy_performance {
+  struct abi_extension base;
+  uint8_t do_64bit, do_partial, availability_bit, mbz;
+  uint32_t offset, stride, n_monitors, n_counters, count;
+  uint64_t syncs, monitors;
+};
+
 /* -- Sync files: ioctls of type '>', on their descriptors. -- */
 
 #define ABI_TYPE_SYNC_FILE '>'
@@ -288,6 +326,6 @@ struct abi_dma_buf_sync_file {
 };
 
 /* No argument is larger. */
-enum { ABI_MAX_ARGUMENT = 128 };
+enum { ABI_MAX_ARGUMENT = 384 };
 
 #endif

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "device.h"
+#include "perfmon.h"
 
 static struct wire_position position_of(uint32_t id) {
   return (struct wire_position){.object = WIRE_NODE, .number = id};
@@ -43,6 +43,9 @@ static void destroy(struct dev_client *client) {
     dev_syncobj_unref(client->syncobjs.items[i]);
   for (size_t i = 0; i < DEV_N_QUEUES; i++)
     dev_fence_unref(client->last[i]);
+  for (size_t i = 0; i < client->perfmons.room; i++)
+    dev_perfmon_unref(client->perfmons.items[i]);
+  free(client->perfmons.items);
   free(client->bos.items);
   free(client->syncobjs.items);
   free(client);

@@ -3,7 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "call.h"
+#include "perfmon.h"
+#include "timed.h"
 
 /* Fills name, date or description: as much as there is room for, and the length that it has. */
 static int give_text(struct dev_call *call, uint64_t *length, uint64_t address, const char *text) {
@@ -46,6 +47,7 @@ int dev_ioctl_get_cap(struct dev_call *call) {
 }
 
 int dev_ioctl_get_param(struct dev_call *call) {
+  enum { N_REGISTERS = 7 };
   struct abi_get_param *param = (struct abi_get_param *)call->arg;
   const daedalus_v3d_profile *profile = &call->device->profile;
   /* Drivers count QPUs by this word to size what threads spill to: the board's own counts. */
@@ -62,12 +64,17 @@ int dev_ioctl_get_param(struct dev_call *call) {
       1, /* SUPPORTS_TFU: drivers insist, jobs are refused */
       1, /* SUPPORTS_CSD */
       1, /* SUPPORTS_CACHE_FLUSH */
-      0, /* SUPPORTS_PERFMON */
-      1, /* SUPPORTS_MULTISYNC_EXT */
-      1, /* SUPPORTS_CPU_QUEUE */
-      0, /* MAX_PERF_COUNTERS */
+      dev_is_timed(
+          call->device), /* SUPPORTS_PERFMON: without the model there is nothing to count */
+      1,                 /* SUPPORTS_MULTISYNC_EXT */
+      1,                 /* SUPPORTS_CPU_QUEUE */
+      dev_is_timed(call->device) ? DEV_N_COUNTERS : 0, /* MAX_PERF_COUNTERS */
+      0, /* SUPPORTS_SUPER_PAGES: kernels that know the question say so where they have none */
   };
   if (param->pad != 0 || param->param >= sizeof values / sizeof *values)
+    return -EINVAL;
+  /* The kernel reads registers only where the member is 0, and overwrites it elsewhere. */
+  if (param->param < N_REGISTERS && param->value != 0)
     return -EINVAL;
   param->value = values[param->param];
   return 0;

@@ -58,6 +58,7 @@ struct dev_client {
   struct dev_client *next;
   struct dev_handles bos;               /* struct dev_bo */
   struct dev_handles syncobjs;          /* struct dev_syncobj */
+  struct dev_handles perfmons;          /* struct dev_perfmon */
   struct dev_view *view;                /* of bos; NULL: to be made again */
   struct dev_fence *last[DEV_N_QUEUES]; /* jobs of a client and queue run in order */
 };
@@ -105,8 +106,12 @@ void dev_exports_destroy(struct dev_device *device);
 
 /* -- Jobs -- */
 
+struct dev_perfmon;
+
 struct dev_query {
-  uint32_t offset; /* bytes in the timestamp buffer */
+  uint32_t offset;               /* bytes in the timestamp buffer */
+  struct dev_perfmon **perfmons; /* of a performance query; NULL where one is unknown */
+  uint32_t n_perfmons;
   struct dev_syncobj *syncobj;
 };
 
@@ -117,6 +122,7 @@ struct dev_cpu_work {
   /* copies of timestamps */
   bool wide, partial, availability;
   uint32_t offset, stride;
+  uint32_t n_counters; /* of each performance query */
   /* indirect dispatch */
   uint32_t wg_size, wg_uniform_offsets[3];
   struct dev_bo *uniforms;
@@ -140,7 +146,8 @@ struct dev_job {
   uint32_t rcl_start, rcl_end; /* CL */
   uint64_t moves;              /* CL: bytes, as seen at submission */
   struct dev_cpu_work cpu;
-  bool skip; /* there is nothing to run: an indirect dispatch of no groups */
+  struct dev_perfmon *perfmon; /* or NULL */
+  bool skip;                   /* there is nothing to run: an indirect dispatch of no groups */
   /* Faults of the device that strike it, or NULL. */
   struct dev_fault *hang, *slow, *flip, *lost;
   struct dev_snapshot *before; /* to see what is written; NULL: not kept */
@@ -187,6 +194,9 @@ uint64_t dev_queues_deadline(const struct dev_device *device);
 /* The jobs of a client (0: of all) end soon, with ENODEV and without being run. */
 void dev_queues_lose(struct dev_device *device, struct dev_fault *fault, uint32_t client);
 int dev_cpu_run(struct dev_job *job);
+/* bytes at an offset of a buffer, or NULL with a message. */
+uint8_t *dev_cpu_bo_at(struct dev_job *job, const struct dev_bo *bo, uint64_t offset,
+                       uint64_t bytes);
 
 /* -- Waiting clients -- */
 

@@ -4,9 +4,11 @@
 
 #include "fault_jobs.h"
 
-static int no_perfmon(struct dev_call *call) {
-  return dev_refuse(call, -EINVAL, "performance monitors (ioctl 0x%02x) are not simulated",
-                    ABI_NR(call->code));
+/* Part of timelines, as in the kernel. */
+static int no_eventfd(struct dev_call *call) {
+  if (!call->device->timelines)
+    return -EOPNOTSUPP;
+  return dev_refuse(call, -EINVAL, "SYNCOBJ_EVENTFD is not simulated; sync files can be polled");
 }
 
 /* No mode setting: this is not a display. */
@@ -33,10 +35,11 @@ static const struct {
     {ABI_V3D_GET_BO_OFFSET, dev_ioctl_get_bo_offset},
     {ABI_V3D_SUBMIT_TFU, dev_ioctl_submit_tfu},
     {ABI_V3D_SUBMIT_CSD, dev_ioctl_submit_csd},
-    {ABI_V3D_PERFMON_CREATE, no_perfmon},
-    {ABI_V3D_PERFMON_DESTROY, no_perfmon},
-    {ABI_V3D_PERFMON_GET_VALUES, no_perfmon},
+    {ABI_V3D_PERFMON_CREATE, dev_ioctl_perfmon_create},
+    {ABI_V3D_PERFMON_DESTROY, dev_ioctl_perfmon_destroy},
+    {ABI_V3D_PERFMON_GET_VALUES, dev_ioctl_perfmon_get_values},
     {ABI_V3D_SUBMIT_CPU, dev_ioctl_submit_cpu},
+    {ABI_V3D_PERFMON_GET_COUNTER, dev_ioctl_perfmon_get_counter},
     {ABI_SYNCOBJ_CREATE, dev_ioctl_syncobj_create},
     {ABI_SYNCOBJ_DESTROY, dev_ioctl_syncobj_destroy},
     {ABI_SYNCOBJ_HANDLE_TO_FD, dev_ioctl_syncobj_handle_to_fd},
@@ -48,6 +51,7 @@ static const struct {
     {ABI_SYNCOBJ_QUERY, dev_ioctl_timeline_query},
     {ABI_SYNCOBJ_TRANSFER, dev_ioctl_syncobj_transfer},
     {ABI_SYNCOBJ_TIMELINE_SIGNAL, dev_ioctl_timeline_signal},
+    {ABI_SYNCOBJ_EVENTFD, no_eventfd},
 };
 
 int dev_ioctl(struct dev_call *call) {

@@ -21,7 +21,7 @@
 enum { WIRE_VERSION = 2 };
 
 /* Longest message, bytes: 100,000 buffer handles and as many semaphores fit. */
-enum { WIRE_MAX = 8 << 20, WIRE_MAX_SEGMENTS = 64, WIRE_MAX_FDS = 2 };
+enum { WIRE_MAX = 8 << 20, WIRE_MAX_SEGMENTS = 512, WIRE_MAX_FDS = 2 };
 
 enum wire_kind {
   WIRE_HELLO = 1, /* code: WIRE_VERSION. Replies 0 with the descriptor of the memory file. */

@@ -12,6 +12,7 @@
 
 #include "cl.h"
 #include "fault_jobs.h"
+#include "perfmon.h"
 #include "timed.h"
 
 /* As the kernel calls the queues. */
@@ -44,6 +45,7 @@ void dev_job_destroy(struct dev_job *job) {
     dev_fence_unref(job->waits[i]);
   for (size_t i = 0; i < job->n_bos; i++)
     dev_bo_unref(job->bos[i]);
+  dev_perf_forget(job);
   for (size_t i = 0; i < job->cpu.n; i++)
     dev_syncobj_unref(job->cpu.queries[i].syncobj);
   dev_bo_unref(job->cpu.uniforms);
@@ -184,6 +186,7 @@ static void finish(struct dev_job *job) {
   if (job->n_flipped > 0)
     job->flip->n_struck++;
   dev_timed_end(job);
+  dev_perfmon_add(job);
   if (device->jobs != NULL)
     print_job(device->jobs, job);
   dev_fence_signal(job->done);

@@ -94,6 +94,7 @@ static void accept_all(struct dev_server *server) {
 
 /* Connections whose client has gone, or said what no client says. */
 static void reap(struct dev_server *server) {
+  enum { AFTERWARDS_NS = 10000000 };
   struct dev_connection **slot = &server->connections;
   while (*slot != NULL) {
     struct dev_connection *connection = *slot;
@@ -103,13 +104,25 @@ static void reap(struct dev_server *server) {
     }
     *slot = connection->next;
     dev_connection_destroy(connection);
+    /* A process that ends may let go of its nodes after its sockets. */
+    server->sweep_ns = dev_now_ns() + AFTERWARDS_NS;
   }
 }
 
+static void sweep_again(struct dev_server *server) {
+  if (server->sweep_ns == 0 || dev_now_ns() < server->sweep_ns)
+    return;
+  server->sweep_ns = 0;
+  dev_sweep(&server->device);
+}
+
 /* Milliseconds until the first wait or held job is over, rounded up; -1: none is. */
-static int time_to_wait(const struct dev_device *device) {
-  const uint64_t waits = dev_waits_deadline(device), jobs = dev_queues_deadline(device);
-  const uint64_t deadline = waits < jobs ? waits : jobs;
+static int time_to_wait(const struct dev_server *server) {
+  const uint64_t waits = dev_waits_deadline(&server->device);
+  const uint64_t jobs = dev_queues_deadline(&server->device);
+  uint64_t deadline = waits < jobs ? waits : jobs;
+  if (server->sweep_ns != 0 && server->sweep_ns < deadline)
+    deadline = server->sweep_ns;
   if (deadline == UINT64_MAX)
     return -1;
   const uint64_t now = dev_now_ns();
@@ -128,7 +141,7 @@ int dev_server_loop(struct dev_server *server) {
       return result;
   }
   while (!server->stop) {
-    const int n = epoll_wait(server->epoll, events, MAX_EVENTS, time_to_wait(&server->device));
+    const int n = epoll_wait(server->epoll, events, MAX_EVENTS, time_to_wait(server));
     if (n < 0 && errno != EINTR)
       return -errno;
     for (int i = 0; i < n; i++) {
@@ -142,6 +155,7 @@ int dev_server_loop(struct dev_server *server) {
     }
     dev_device_progress(&server->device);
     reap(server);
+    sweep_again(server);
   }
   return 0;
 }

@@ -21,7 +21,8 @@ static const daedalus_v3d_alternative alternatives[] = {
      "tmu_hit_clocks = 85\nl2t_line_clocks = 4\nmemory_mb_per_s = 10200\nbarrier_clocks = 200\n"
      "batch_clocks = 1\njob_ns = 38000\n"},
     {"sfu, fast",
-     "sfu_issue_slots = 3\ntmu_line_clocks = 1\ntmu_merges_words = 1\ntmu_cache_bytes = 32768\n"
+     "clock_mhz = 940\nsfu_issue_slots = 3\ntmu_line_clocks = 1\ntmu_merges_words = "
+     "1\ntmu_cache_bytes = 32768\n"
      "l2t_bytes = 1048576\nmemory_mb_per_s = 17000\nbatch_clocks = 1\njob_ns = 28000\n"},
     {"sfu, slow",
      "sfu_issue_slots = 3\ntmu_line_clocks = 1\ntmu_hit_clocks = 85\nl2t_line_clocks = 4\n"

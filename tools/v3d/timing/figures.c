@@ -134,7 +134,7 @@ const figure figures[] = {
      CALIBRATED,
      0,
      make_gemm_f32,
-     {1024, 1024, 96},
+     {1024, 1024, 256},
      false,
      false},
     {"one workgroup, no operation", "us", 55.6, CALIBRATED, 1000, make_nothing, {0}, true, true},

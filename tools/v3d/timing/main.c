@@ -110,10 +110,10 @@ static bool spread_of(const figure *f, const char *folder, const daedalus_v3d_pr
 static int compare(const char *folder, const daedalus_v3d_profile *profile, bool shown) {
   int code = 0;
   printf(
-      "%-30s %-10s %9s %9s %8s %9s..%-9s  %% of QPU clocks: active, stalled on TMU, SFU, "
+      "%-30s %-10s %4s %9s %9s %8s %9s..%-9s  %% of QPU clocks: active, stalled on TMU, SFU, "
       "uniforms,\n"
-      "%-91s waiting, idle; %% of TMU clocks: busy\n",
-      "figure", "", "published", "modelled", "off by", "from", "to", "");
+      "%-96s waiting, idle; %% of TMU clocks: busy\n",
+      "figure", "", "MHz", "published", "modelled", "off by", "from", "to", "");
   for (unsigned i = 0; i < n_figures; i++) {
     const figure *f = &figures[i];
     daedalus_v3d_report report;
@@ -123,8 +123,9 @@ static int compare(const char *folder, const daedalus_v3d_profile *profile, bool
     spread of = {value, value, NULL};
     if (!shown && !spread_of(f, folder, profile, false, &of))
       return 2;
-    printf("%-30s %-10s %9.4g %9.4g %+6.1f %% %9.4g..%-9.4g", f->name,
-           f->role == CALIBRATED ? "calibrated" : "left out", f->published, value,
+    printf("%-30s %-10s %4lu %9.4g %9.4g %+6.1f %% %9.4g..%-9.4g", f->name,
+           f->role == CALIBRATED ? "calibrated" : "left out",
+           (unsigned long)(f->clock_mhz ? f->clock_mhz : profile->clock_mhz), f->published, value,
            100 * (value / f->published - 1), of.low, of.high);
     print_shares(&report.times, profile);
     if (shown && !spread_of(f, folder, profile, true, &of))

@@ -72,9 +72,22 @@ static int run_csd(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts 
   }
 }
 
+/* Takes as many clocks as fake_device.h says. */
+static int run_timed(void *self, const daedalus_v3d_job *job, const daedalus_v3d_buffer *scratch,
+                     daedalus_v3d_report *report, daedalus_v3d_timing *timing) {
+  (void)scratch;
+  (void)timing;
+  *report = (daedalus_v3d_report){.times = {.clocks = FAKE_CLOCKS,
+                                            .active = FAKE_ACTIVE,
+                                            .stall_tmu = FAKE_STALL_TMU,
+                                            .stall_sfu = FAKE_STALL_SFU,
+                                            .l2t_hits = FAKE_L2T_HITS}};
+  return run_csd(self, job, &report->counts, report->message, sizeof report->message);
+}
+
 static int make_fake(const struct dev_options *options, daedalus_v3d_executor *executor) {
   (void)options;
-  *executor = (daedalus_v3d_executor){.run_csd = run_csd};
+  *executor = (daedalus_v3d_executor){.run_csd = run_csd, .run_timed = run_timed};
   return 0;
 }
 

@@ -22,4 +22,13 @@ struct fake_shader {
   uint32_t operation, target, source, n, value;
 };
 
+/* What each job takes, with --timed. */
+enum {
+  FAKE_CLOCKS = 1000,
+  FAKE_ACTIVE = 400,
+  FAKE_STALL_TMU = 80,
+  FAKE_STALL_SFU = 20,
+  FAKE_L2T_HITS = 7
+};
+
 #endif

@@ -260,7 +260,7 @@ static uint64_t serve(struct children *children, const char *fault, unsigned res
   close(children->begin);
   CHECK_INT(dev_server_loop(&server), 0);
   const struct dev_device *device = &server.device;
-  dev_sweep(&server.device); /* nobody has a descriptor any more */
+  dev_sweep(&server.device); /* a process lets go of its node after its sockets, perhaps */
   CHECK(device->clients == NULL && device->waits == NULL);
   for (int i = 0; i < DEV_N_QUEUES; i++)
     CHECK(device->queues[i].first == NULL && device->queues[i].held == NULL &&

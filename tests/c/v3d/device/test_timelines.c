@@ -82,6 +82,8 @@ static void absent(void) {
   CHECK_INT(query(handle, 0, &point), -EOPNOTSUPP);
   CHECK_INT(wait_one(handle, 1, ALL, 0), -EOPNOTSUPP);
   CHECK_INT(transfer(handle, 1, handle, 0, 0), -EOPNOTSUPP);
+  uint64_t eventfd[3] = {handle};
+  CHECK_INT(drm_call(node, ABI_REQUEST(1, ABI_SYNCOBJ_EVENTFD, eventfd), eventfd), -EOPNOTSUPP);
   drop(handle);
 }
 
