@@ -65,9 +65,8 @@ void dev_timed_print(const struct dev_job *job, FILE *file) {
           (unsigned long long)modelled->begin_ns, (unsigned long long)modelled->end_ns);
   daedalus_v3d_times_print_json(&modelled->report, file);
   if (modelled->has_interval) {
-    fprintf(file, ", \"interval\": {");
+    fprintf(file, ", \"interval\": ");
     daedalus_v3d_timing_print_json(&modelled->timing, file);
-    fputc('}', file);
   }
   fputc('}', file);
 }
