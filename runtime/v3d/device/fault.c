@@ -7,20 +7,20 @@
 #include <string.h>
 
 /* What may follow the colon, by kind. */
-enum argument { OF = 1, SEED = 2, MS = 4, FACTOR = 8, BITS = 16, REOPEN = 32 };
+enum argument { OF = 1, SEED = 2, MS = 4, FACTOR = 8, BITS = 16, REOPEN = 32, BATCHES = 64 };
 
 static const struct {
   const char *name;
   unsigned arguments;
 } kinds[DEV_N_FAULTS] = {
     [DEV_FAULT_NO_MEMORY] = {"no-memory", OF | SEED},
-    [DEV_FAULT_HANG] = {"hang", MS | SEED},
+    [DEV_FAULT_HANG] = {"hang", MS | BATCHES | SEED},
     [DEV_FAULT_LOST] = {"lost", OF | REOPEN | SEED},
     [DEV_FAULT_SLOW] = {"slow", MS | FACTOR | SEED},
     [DEV_FAULT_FLIP] = {"flip", BITS | SEED},
 };
 
-static const char *const names[] = {"of", "seed", "ms", "factor", "bits", "reopen"};
+static const char *const names[] = {"of", "seed", "ms", "factor", "bits", "reopen", "batches"};
 enum { N_NAMES = sizeof names / sizeof *names };
 
 enum { MAX_MS = 3600000, MAX_FACTOR = 1000000, MAX_BITS = 1 << 20 };
@@ -141,6 +141,8 @@ static int read_value(struct reader *reader, enum argument argument, struct dev_
       return read_number(reader, 2, MAX_FACTOR, "a factor of 2 to 1000000", &fault->factor);
     case BITS:
       return read_number(reader, 1, MAX_BITS, "1 to 1048576 bits", &fault->bits);
+    case BATCHES:
+      return read_number(reader, 0, UINT32_MAX, "a number of batches", &fault->batches);
     case REOPEN:
       fault->reopens = takes_name(reader, "yes", ",");
       return fault->reopens || takes_name(reader, "no", ",") ? 0 : wrong(reader, "yes, no");

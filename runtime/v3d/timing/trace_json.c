@@ -81,11 +81,17 @@ void daedalus_v3d_times_print_json(const daedalus_v3d_report *report, FILE *file
 
 void daedalus_v3d_timing_print_json(const daedalus_v3d_timing *timing, FILE *file) {
   v3d_named_range ranges[V3D_NAMED_RANGES];
+  if (!timing->clocks.mid) {
+    fprintf(file, "null");
+    return;
+  }
   daedalus_v3d_named_ranges(timing, ranges);
-  for (unsigned i = 0; i < V3D_NAMED_RANGES; i++)
+  for (unsigned i = 0; i < V3D_NAMED_RANGES; i++) {
+    const daedalus_v3d_range *range = &ranges[i].range;
     fprintf(file, "%s\"%s\": {\"low\": %" PRIu64 ", \"mid\": %" PRIu64 ", \"high\": %" PRIu64 "}",
-            i ? ", " : "", ranges[i].name, ranges[i].range.low, ranges[i].range.mid,
-            ranges[i].range.high);
+            i ? ", " : "{", ranges[i].name, range->low, range->mid, range->high);
+  }
+  fprintf(file, "}");
 }
 
 void daedalus_v3d_trace_print_json(const daedalus_v3d_trace *trace, const daedalus_v3d_job *job,
@@ -98,9 +104,8 @@ void daedalus_v3d_trace_print_json(const daedalus_v3d_trace *trace, const daedal
   daedalus_v3d_times_print_json(report, file);
   fprintf(file, "}");
   if (timing) {
-    fprintf(file, ", \"interval\": {");
+    fprintf(file, ", \"interval\": ");
     daedalus_v3d_timing_print_json(timing, file);
-    fprintf(file, "}");
   }
   print_uniforms(trace, job, file);
   print_program(trace, file);

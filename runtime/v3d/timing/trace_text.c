@@ -90,7 +90,7 @@ void daedalus_v3d_trace_print(const daedalus_v3d_trace *trace, const daedalus_v3
   daedalus_v3d_named_counts(report, counts);
   for (unsigned i = 0; i < V3D_NAMED_COUNTS; i++)
     fprintf(file, "%-18s %" PRIu64 "\n", counts[i].name, counts[i].value);
-  if (timing)
+  if (timing && timing->clocks.mid)
     print_ranges(timing, file);
   print_uniforms(trace, job, file);
   print_program(trace, file);

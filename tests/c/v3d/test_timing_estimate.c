@@ -95,6 +95,25 @@ static void failures(void) {
   simulation_destroy(s);
 }
 
+/* By the settings it ends in 0.95 ms, on a slow board the kernel would reset it after 1. */
+static void slow_board(void) {
+  daedalus_v3d_profile profile = daedalus_v3d_profile_default();
+  profile.reset_ms = 1;
+  simulation *s = simulation_create(&profile);
+  simulation_load(s,
+                  ".uniform 45600\nldunifrf.rf1\nagain:\nsub.pushz rf1, rf1, 1\n"
+                  "b.anyna again\nnop\nnop\nnop\n" END);
+  daedalus_v3d_timing timing;
+  daedalus_v3d_report report;
+  CHECK_INT(daedalus_v3d_machine_estimate(s->machine, &s->job, &timing, &report),
+            DAEDALUS_V3D_ENDLESS);
+  CHECK(strstr(report.message, "for 1 ms of modelled time") != NULL);
+  CHECK_INT(timing.clocks.mid, 0);
+  s->job.timed = true;
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_DONE), DAEDALUS_V3D_DONE);
+  simulation_destroy(s);
+}
+
 static const struct {
   const char *name;
   uint32_t low, high;
@@ -142,6 +161,7 @@ int main(void) {
   RUN(ranges);
   RUN(live_uniforms);
   RUN(failures);
+  RUN(slow_board);
   RUN(alternatives);
   return CHECK_RESULT();
 }

@@ -91,12 +91,16 @@ static void traces(void) {
   CHECK(strstr(text, "\"meaning\": \"read or write of u8\"") != NULL);
   CHECK(strstr(text, "\"word\": \"0x") != NULL);
   CHECK(strstr(text, "interval") == NULL);
-  const daedalus_v3d_timing timing = {.issue = {1, 2, 3}, .dispatch_ns = {7, 8, 9}};
+  const daedalus_v3d_timing timing = {
+      .issue = {1, 2, 3}, .clocks = {4, 5, 6}, .dispatch_ns = {7, 8, 9}};
   print_to(text, sizeof text, daedalus_v3d_trace_print_json, s, &timing);
   CHECK(strstr(text, ", \"interval\": {\"issue\": {\"low\": 1, \"mid\": 2, \"high\": 3}, ") !=
         NULL);
   print_to(text, sizeof text, daedalus_v3d_trace_print, s, &timing);
   CHECK(strstr(text, "\ndispatch_ns        7 8 9\n") != NULL);
+  const daedalus_v3d_timing none = {0};
+  print_to(text, sizeof text, daedalus_v3d_trace_print_json, s, &none);
+  CHECK(strstr(text, ", \"interval\": null, ") != NULL);
   daedalus_v3d_trace_free(&trace);
   CHECK(!trace.lines && !trace.n_uniforms);
   simulation_destroy(s);

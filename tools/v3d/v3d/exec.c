@@ -252,9 +252,8 @@ static int execute(run *r, daedalus_v3d_program *program) {
   if (r->timed)
     fprintf(stderr, "%" PRIu64 " clocks, %" PRIu64 " ns\n", report.times.clocks, report.times.ns);
   if (r->intervals) {
-    fprintf(stderr, "{");
     daedalus_v3d_timing_print_json(&timing, stderr);
-    fprintf(stderr, "}\n");
+    fprintf(stderr, "\n");
   }
   if (outcome != DAEDALUS_V3D_DONE)
     fprintf(stderr, "%s\n", report.message);

@@ -60,7 +60,8 @@ void daedalus_v3d_trace_print_json(const daedalus_v3d_trace *trace, const daedal
 /** Members of a JSON object: counters of the timing model by name, `"clocks": N, "ns": N, ...`. */
 void daedalus_v3d_times_print_json(const daedalus_v3d_report *report, FILE *file);
 
-/** Members of a JSON object: `"issue": {"low": N, "mid": N, "high": N}, "clocks": ...`. */
+/** A JSON object: `{"issue": {"low": N, "mid": N, "high": N}, "clocks": ...}`, or null where there
+ * is no interval, as the job does not end well by each of the settings. */
 void daedalus_v3d_timing_print_json(const daedalus_v3d_timing *timing, FILE *file);
 
 #ifdef __cplusplus
