@@ -62,6 +62,26 @@ _PROFILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--strict", is_flag=True, help="End jobs that break a rule of docs/v3d-rules.md.")
 @click.option(
+    "--memory",
+    type=click.IntRange(1, 4096),
+    metavar="MIB",
+    help="Memory of the device (4096); more than that is ENOMEM.",
+)
+@click.option(
+    "--fault",
+    "faults",
+    multiple=True,
+    metavar="KIND@WHEN[:ARGS]",
+    help="Have a fault, such as hang@3, lost@5:of=client or no-memory@1/10 (docs/v3d-faults.md); "
+    "may be given again.",
+)
+@click.option(
+    "--check-jobs",
+    is_flag=True,
+    help="Exit status 1 where the program's is 0 and a job failed, other than by a fault, or a "
+    "fault never struck.",
+)
+@click.option(
     "--timed",
     is_flag=True,
     help="Time jobs by the timing model; the program's timestamps show modelled time.",
@@ -76,6 +96,9 @@ _PROFILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 def run(
     profile: Path | None,
     strict: bool,
+    memory: int | None,
+    faults: tuple[str, ...],
+    check_jobs: bool,
     timed: bool,
     intervals: bool,
     jobs: Path | None,
@@ -86,12 +109,20 @@ def run(
     The program finds /dev/dri/renderD128, by libdrm or by itself, and through Mesa's driver v3dv a
     Vulkan device.  A program for this machine gets the v3dv that `setup --native` built, and no
     Vulkan device before that; one for arm64 runs under qemu with Debian's own.  Its exit status
-    is this command's.
+    is this command's, but see --check-jobs.
     """  # fmt: skip
     # Standard error is the program's, where nobody watches it.
     with progress(quiet=not sys.stderr.isatty()):
         words, environment = tools.on_device(
-            argv, profile=profile, strict=strict, timed=timed, intervals=intervals, jobs=jobs
+            argv,
+            profile=profile,
+            strict=strict,
+            memory=memory,
+            faults=faults,
+            check_jobs=check_jobs,
+            timed=timed,
+            intervals=intervals,
+            jobs=jobs,
         )
     _become(words, environment)
 

@@ -64,14 +64,20 @@ def on_device(
     strict: bool = False,
     trace: Path | None = None,
     jobs: Path | None = None,
+    memory: int | None = None,
+    faults: Sequence[str] = (),
+    check_jobs: bool = False,
     timed: bool = False,
     intervals: bool = False,
 ) -> tuple[list[str], dict[str, str]]:
     """What to run, and with which additions to the environment, for argv to have the device.
 
-    jobs       a file to which it appends a line of JSON for each job
-    timed      jobs are timed by the timing model, and timestamps show modelled time
-    intervals  the same, by the alternatives to its settings as well
+    jobs        a file to which it appends a line of JSON for each job
+    memory      what the device has, in MiB
+    faults      that the device has, as docs/v3d-faults.md describes them
+    check_jobs  exit status 1 when a job failed, or a fault never struck, and the program says 0
+    timed       jobs are timed by the timing model, and timestamps show modelled time
+    intervals   the same, by the alternatives to its settings as well
     """
     found = shutil.which(argv[0])
     if found is None:
@@ -95,6 +101,12 @@ def on_device(
         words.append("--intervals")
     if jobs is not None:
         words += ["--jobs", str(jobs)]
+    if memory is not None:
+        words += ["--memory", str(memory)]
+    for fault in faults:
+        words += ["--fault", fault]
+    if check_jobs:
+        words.append("--check-jobs")
     words += ["--preload", str(preload("aarch64" if foreign else "host"))]
     environment = {}
     if foreign:

@@ -7,20 +7,20 @@
 #include <string.h>
 
 /* What may follow the colon, by kind. */
-enum argument { OF = 1, SEED = 2, MS = 4, FACTOR = 8, BITS = 16, REOPEN = 32 };
+enum argument { OF = 1, SEED = 2, MS = 4, FACTOR = 8, BITS = 16, REOPEN = 32, BATCHES = 64 };
 
 static const struct {
   const char *name;
   unsigned arguments;
 } kinds[DEV_N_FAULTS] = {
     [DEV_FAULT_NO_MEMORY] = {"no-memory", OF | SEED},
-    [DEV_FAULT_HANG] = {"hang", MS | SEED},
+    [DEV_FAULT_HANG] = {"hang", MS | BATCHES | SEED},
     [DEV_FAULT_LOST] = {"lost", OF | REOPEN | SEED},
     [DEV_FAULT_SLOW] = {"slow", MS | FACTOR | SEED},
     [DEV_FAULT_FLIP] = {"flip", BITS | SEED},
 };
 
-static const char *const names[] = {"of", "seed", "ms", "factor", "bits", "reopen"};
+static const char *const names[] = {"of", "seed", "ms", "factor", "bits", "reopen", "batches"};
 enum { N_NAMES = sizeof names / sizeof *names };
 
 enum { MAX_MS = 3600000, MAX_FACTOR = 1000000, MAX_BITS = 1 << 20 };
@@ -74,7 +74,7 @@ static bool takes_number(struct reader *reader, uint64_t max, uint64_t *number) 
 }
 
 static int read_when(struct reader *reader, struct dev_fault *fault) {
-  static const char expected[] = "when: a number from 1, a range N-M, * or 1/P";
+  static const char expected[] = "a number from 1, a range N-M, * or 1/P";
   fault->one_in = 1;
   fault->first = 1;
   fault->last = UINT64_MAX;
@@ -141,6 +141,8 @@ static int read_value(struct reader *reader, enum argument argument, struct dev_
       return read_number(reader, 2, MAX_FACTOR, "a factor of 2 to 1000000", &fault->factor);
     case BITS:
       return read_number(reader, 1, MAX_BITS, "1 to 1048576 bits", &fault->bits);
+    case BATCHES:
+      return read_number(reader, 0, UINT32_MAX, "a number of batches", &fault->batches);
     case REOPEN:
       fault->reopens = takes_name(reader, "yes", ",");
       return fault->reopens || takes_name(reader, "no", ",") ? 0 : wrong(reader, "yes, no");
@@ -162,13 +164,16 @@ static int read_arguments(struct reader *reader, struct dev_fault *fault) {
   char list[80];
   list_arguments(allowed, list, sizeof list);
   do {
+    const char *const start = reader->at;
     unsigned i = 0;
     while (i < N_NAMES && !((allowed >> i & 1) && takes_name(reader, names[i], "=")))
       i++;
     if (i == N_NAMES || !takes(reader, "="))
       return wrong(reader, list);
-    if (given >> i & 1)
+    if (given >> i & 1) {
+      reader->at = start;
       return wrong(reader, "each argument once");
+    }
     given |= 1u << i;
     const int result = read_value(reader, (enum argument)(1u << i), fault);
     if (result != 0)

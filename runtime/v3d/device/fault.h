@@ -40,6 +40,7 @@ struct dev_fault {
   uint32_t ms;              /* hang: 0 for the profile's reset_ms; slow: added */
   uint32_t factor;          /* slow: times what the job took */
   uint32_t bits;            /* flip */
+  uint32_t batches;         /* hang: that a compute job gets done before */
   uint64_t n_struck;
 };
 

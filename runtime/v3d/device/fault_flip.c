@@ -41,7 +41,8 @@ void dev_fault_keep(struct dev_job *job) {
   for (; kept->n < job->n_bos; kept->n++)
     if (!make_copy(&job->device->memory, job->bos[kept->n]->range, &kept->copies[kept->n]))
       return;
-  kept->other = *view;
+  kept->other.n = view->n; /* not its references, which are of the other thread */
+  kept->other.bos = view->bos;
   kept->other.buffers = malloc((view->n + 1) * sizeof *kept->other.buffers);
   if (kept->other.buffers == NULL)
     return;

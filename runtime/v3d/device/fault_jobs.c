@@ -63,8 +63,22 @@ void dev_fault_job(struct dev_job *job) {
   job->flip = dev_fault_at(faults, DEV_FAULT_FLIP, job->submission);
 }
 
+bool dev_fault_hangs_at_once(struct dev_job *job) {
+  if (job->hang == NULL || job->skip)
+    return false;
+  if (job->queue != DEV_QUEUE_CSD || job->hang->batches == 0)
+    return true;
+  if (job->cfg[4] > job->hang->batches)
+    job->cfg[4] = job->hang->batches;
+  return false;
+}
+
+static uint32_t ms_of_hang(const struct dev_job *job) {
+  return job->hang->ms != 0 ? job->hang->ms : job->device->profile.reset_ms;
+}
+
 uint64_t dev_fault_hang(struct dev_job *job, uint64_t now_ns) {
-  const uint32_t ms = job->hang->ms != 0 ? job->hang->ms : job->device->profile.reset_ms;
+  const uint32_t ms = ms_of_hang(job);
   job->hang->n_struck++;
   job->result = -ETIMEDOUT;
   snprintf(job->message, sizeof job->message,
@@ -80,6 +94,16 @@ uint64_t dev_fault_slow(struct dev_job *job, uint64_t now_ns) {
     return now_ns + fault->ms * UINT64_C(1000000);
   const uint64_t times = fault->factor - 1, most = UINT64_C(3600000000000); /* an hour */
   return now_ns + (job->wall_ns > most / times ? most : job->wall_ns * times);
+}
+
+uint64_t dev_fault_modelled_ns(const struct dev_job *job, uint64_t ns) {
+  if (job->lost != NULL || job->skip)
+    return ns;
+  if (job->hang != NULL && job->result == -ETIMEDOUT)
+    return ns + ms_of_hang(job) * UINT64_C(1000000);
+  if (job->slow == NULL)
+    return ns;
+  return job->slow->ms != 0 ? ns + job->slow->ms * UINT64_C(1000000) : ns * job->slow->factor;
 }
 
 uint64_t dev_faults_report(struct dev_device *device) {

@@ -11,11 +11,17 @@ int dev_fault_ioctl(struct dev_call *call);
 /* Finds the faults that are to strike a job which is about to be queued. */
 void dev_fault_job(struct dev_job *job);
 
-/* A job that hangs is not run: its result is set. Returns when the GPU is reset. */
+/* Whether a job is to hang, and is not to be run before. What of it is to be run is set in cfg. */
+bool dev_fault_hangs_at_once(struct dev_job *job);
+
+/* A job hangs: its result is set. Returns when the GPU is reset. */
 uint64_t dev_fault_hang(struct dev_job *job, uint64_t now_ns);
 
 /* A slow job has been run. Returns when it ends. */
 uint64_t dev_fault_slow(struct dev_job *job, uint64_t now_ns);
+
+/* What a job that has ended took, which takes ns by the timing model: longer, if a fault struck. */
+uint64_t dev_fault_modelled_ns(const struct dev_job *job, uint64_t ns);
 
 /**
  * Around a job whose results are to be damaged, from the job's thread.  It runs on copies of the

@@ -40,7 +40,8 @@ static const char usage[] =
     "WHEN: the number of a submission, N-M, * or 1/P (one in P at random, seed=S). KIND:\n"
     "  no-memory  ENOMEM: of=buffer (default) counts CREATE_BO, of=syncobj SYNCOBJ_CREATE,\n"
     "             of=submit submissions\n"
-    "  hang       a job makes no progress for ms=T (default: reset_ms of the profile)\n"
+    "  hang       a job makes no progress for ms=T (default: reset_ms of the profile), after\n"
+    "             batches=N (default 0) of its batches\n"
     "  lost       ENODEV from then on: of=device (default; reopen=yes) or of=client\n"
     "  slow       a job takes ms=T longer, or factor=F times as long\n"
     "  flip       bits=N (default 1) of what a job wrote are other ones (seed=S)\n";

@@ -201,7 +201,11 @@ static void hold(struct dev_queue *queue, struct dev_job *job, uint64_t until) {
 
 /* The job has run. */
 static void end(struct dev_queue *queue, struct dev_job *job) {
-  if (job->slow != NULL && job->lost == NULL)
+  if (job->lost != NULL)
+    finish(job);
+  else if (job->hang != NULL && !job->skip && job->result == 0)
+    hold(queue, job, dev_fault_hang(job, dev_now_ns()));
+  else if (job->slow != NULL)
     hold(queue, job, dev_fault_slow(job, dev_now_ns()));
   else
     finish(job);
@@ -331,7 +335,7 @@ static bool step(struct dev_device *device, struct dev_queue *queue) {
     return false;
   if (job->lost != NULL) {
     finish(job);
-  } else if (job->hang != NULL && !job->skip) {
+  } else if (dev_fault_hangs_at_once(job)) {
     hold(queue, job, dev_fault_hang(job, dev_now_ns()));
   } else if (runs_in_loop(job)) {
     run(job);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "timed.h"
+#include "fault_jobs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -44,10 +45,15 @@ int dev_timed_run(struct dev_job *job, const daedalus_v3d_job *csd) {
 void dev_timed_end(struct dev_job *job) {
   struct dev_device *device = job->device;
   struct dev_modelled *modelled = job->modelled;
-  if (modelled == NULL)
+  if (job->queue != DEV_QUEUE_CSD || !dev_is_timed(device))
     return;
-  modelled->begin_ns = device->gpu_ns;
-  device->gpu_ns += daedalus_v3d_dispatch_ns(&modelled->report.times, &device->profile);
+  const uint64_t begin = device->gpu_ns;
+  device->gpu_ns += dev_fault_modelled_ns(
+      job,
+      modelled == NULL ? 0 : daedalus_v3d_dispatch_ns(&modelled->report.times, &device->profile));
+  if (modelled == NULL) /* it never ran */
+    return;
+  modelled->begin_ns = begin;
   modelled->end_ns = device->gpu_ns;
 }
 

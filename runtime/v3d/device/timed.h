@@ -3,8 +3,9 @@
  * Modelled time: what jobs take by the timing model, and the clock that timestamps show then.
  *
  * The clock is the device's alone.  It begins at CLOCK_MONOTONIC of the device's start; each
- * compute job that ends moves it on by what its dispatch takes by the model.  Nothing else does:
- * neither time that passes nor command lists, of which there is no model.
+ * compute job that ends moves it on by what its dispatch takes by the model, and by what a fault
+ * made it wait.  Nothing else does: neither time that passes nor command lists, of which there is
+ * no model.
  */
 #ifndef DAEDALUS_V3D_DEVICE_TIMED_H
 #define DAEDALUS_V3D_DEVICE_TIMED_H

@@ -14,10 +14,6 @@
 #include "preload.h"
 
 /* Straight to the kernel: the loader and allocators map memory before dlsym can be used. */
-off_t preload_real_lseek(int fd, off_t offset, int whence) {
-  return syscall(SYS_lseek, fd, offset, whence);
-}
-
 static void *real_mmap(void *hint, size_t bytes, int protection, int flags, int fd, off_t offset) {
   return (void *)syscall(SYS_mmap, hint, bytes, protection, flags, fd, offset); /* NOLINT */
 }

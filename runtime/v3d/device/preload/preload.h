@@ -28,6 +28,8 @@ extern const char *const preload_card, *const preload_render;
 /* Opens the device with flags of open(). Returns a descriptor, or -1 with errno. */
 int preload_open(int flags);
 
+/* lseek, which the library interposes itself. */
+off_t preload_real_lseek(int fd, off_t offset, int whence);
 /* What a descriptor stands for; WIRE_NOTHING: it is none of the device's. Keeps errno. */
 struct wire_position preload_object_of(int fd);
 /* Whether it is a pipe, while there is a server that could have made it. Keeps errno. */
@@ -64,10 +66,6 @@ struct preload_call {
  * reply; -EINTR only if the call may be interrupted.
  */
 int preload_transact(const struct preload_call *call, struct wire_fds *received);
-
-/* -- interpose_file.c -- */
-
-off_t preload_real_lseek(int fd, off_t offset, int whence);
 
 /* -- usercopy.c: memory that the program named, which may not be there. -- */
 

@@ -41,6 +41,10 @@ bool sequence_is_compute(int j) {
   return kind_of(j) == COMPUTE;
 }
 
+bool sequence_is_list(int j) {
+  return kind_of(j) == LIST;
+}
+
 static uint32_t word_of(const struct sequence *sequence, int j, int i) {
   const uint32_t value = sequence->first + (uint32_t)j * 0x01010101u;
   return kind_of(j) == LIST ? value : value + (uint32_t)i;

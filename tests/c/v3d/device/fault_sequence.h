@@ -37,8 +37,9 @@ int sequence_submit(struct sequence *sequence, int j, enum sequence_program prog
 int sequence_wait(struct sequence *sequence, int j, int64_t ns);
 void sequence_close(struct sequence *sequence);
 
-/* Whether job j is carried out by the kernel's own queue first, or is a command list. */
+/* Whether job j is a compute job; a command list. The others are indirect dispatches. */
 bool sequence_is_compute(int j);
+bool sequence_is_list(int j);
 
 /* Bits by which the result of job j differs from what it is to be; from nothing at all. */
 int sequence_wrong_bits(const struct sequence *sequence, int j);

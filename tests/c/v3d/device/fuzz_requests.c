@@ -98,14 +98,22 @@ static int run_csd(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts 
   return -5;
 }
 
+static int run_timed(void *self, const daedalus_v3d_job *job, const daedalus_v3d_buffer *scratch,
+                     daedalus_v3d_report *report, daedalus_v3d_timing *timing) {
+  check(scratch == NULL && timing == NULL);
+  *report = (daedalus_v3d_report){.times = {.clocks = 1000, .active = 400}};
+  return run_csd(self, job, &report->counts, report->message, sizeof report->message);
+}
+
 static void begin(struct session *s) {
   static uint8_t sum;
-  const daedalus_v3d_executor executor = {.self = &sum, .run_csd = run_csd};
+  const daedalus_v3d_executor executor = {.self = &sum, .run_csd = run_csd, .run_timed = run_timed};
   const daedalus_v3d_profile profile = daedalus_v3d_profile_default();
   const char *what;
   check(dev_server_init(&s->server, NULL, &executor, &profile, MEMORY, &what) == 0);
   s->server.device.quiet = true;
   s->server.device.timelines = true;
+  s->server.device.timed = true;
   for (unsigned i = 0; i < DESCRIPTORS; i++)
     s->descriptors[i] = -1;
 }
@@ -220,7 +228,8 @@ static struct abi_submit_csd compute(struct input *in) {
                                  .bo_handles = HANDLES,
                                  .n_bo_handles = 1,
                                  .in_sync = byte(in) & 3,
-                                 .out_sync = byte(in) & 3};
+                                 .out_sync = byte(in) & 3,
+                                 .perfmon_id = byte(in) < 0x40 ? 1 : 0};
 }
 
 /* An extension that a submission could have; whether it has is decided by its flags. */
@@ -244,6 +253,20 @@ static void extension(struct input *in, uint8_t *to) {
                                           .count = kind >> 3 & 1,
                                           .offsets = SYNCS,
                                           .syncs = HANDLES};
+  const struct abi_reset_performance reset_performance = {.base = base,
+                                                          .syncs = HANDLES,
+                                                          .count = kind >> 3 & 1,
+                                                          .n_monitors = 1,
+                                                          .monitors = SYNCS + 128};
+  const struct abi_copy_performance copy_performance = {.base = base,
+                                                        .do_64bit = kind >> 5 & 1,
+                                                        .availability_bit = kind >> 6 & 1,
+                                                        .stride = 16,
+                                                        .n_monitors = 1,
+                                                        .n_counters = 2,
+                                                        .count = kind >> 3 & 1,
+                                                        .syncs = HANDLES,
+                                                        .monitors = SYNCS + 128};
   const struct abi_indirect_csd indirect = {
       .base = base, .submit = compute(in), .indirect = 1, .wg_size = 16};
   switch (base.id) {
@@ -258,6 +281,12 @@ static void extension(struct input *in, uint8_t *to) {
       break;
     case ABI_EXT_COPY_TIMESTAMP:
       memcpy(to, &copy, sizeof copy);
+      break;
+    case ABI_EXT_RESET_PERFORMANCE:
+      memcpy(to, &reset_performance, sizeof reset_performance);
+      break;
+    case ABI_EXT_COPY_PERFORMANCE:
+      memcpy(to, &copy_performance, sizeof copy_performance);
       break;
     default:
       memcpy(to, &stamp, sizeof stamp);
@@ -300,7 +329,7 @@ static void meant(struct session *s, uint32_t nr, struct user *user) {
                                    .flags = flags,
                                    .extensions = extensions};
   const struct abi_submit_cpu cpu = {.bo_handles = HANDLES,
-                                     .n_bo_handles = 1 + (how >> 1 & 1),
+                                     .n_bo_handles = how >> 1 & 3,
                                      .flags = ABI_SUBMIT_EXTENSION,
                                      .extensions = extensions};
   csd.flags = flags;
@@ -309,6 +338,8 @@ static void meant(struct session *s, uint32_t nr, struct user *user) {
     memcpy(user->memory[0] + 4 * i, &(uint32_t){i + 1}, 4);
   for (uint32_t i = 0; i < 4; i++)
     memcpy(user->memory[2] + i * sizeof(struct abi_sem), &(uint32_t){i + 1}, 4);
+  /* Where performance queries find a pointer to numbers of monitors. */
+  memcpy(user->memory[2] + 128, &(uint64_t){HANDLES}, 8);
   extension(in, user->memory[1]);
   if (nr == ABI_V3D_SUBMIT_CSD)
     memcpy(user->arg, &csd, sizeof csd);
@@ -318,6 +349,10 @@ static void meant(struct session *s, uint32_t nr, struct user *user) {
     memcpy(user->arg, &cpu, sizeof cpu);
   else if (nr == ABI_SYNCOBJ_WAIT)
     memcpy(user->arg, &wait, sizeof wait);
+  else if (nr == ABI_V3D_PERFMON_CREATE)
+    memcpy(user->arg + 4, &(uint32_t){1 + (how & 7)}, 4);
+  else if (nr == ABI_V3D_PERFMON_GET_VALUES || nr == ABI_V3D_PERFMON_DESTROY)
+    user->arg[0] = 1;
   else if (nr == ABI_SYNCOBJ_TIMELINE_WAIT)
     memcpy(user->arg, &timeline_wait, sizeof timeline_wait);
   else if (nr == ABI_SYNCOBJ_TIMELINE_SIGNAL || nr == ABI_SYNCOBJ_QUERY)
@@ -403,6 +438,10 @@ static void some_ioctl(struct session *s, unsigned which) {
                                 ABI_SYNCOBJ_FD_TO_HANDLE,
                                 ABI_SYNCOBJ_TIMELINE_WAIT,
                                 ABI_SYNCOBJ_TIMELINE_SIGNAL,
+                                ABI_V3D_PERFMON_CREATE,
+                                ABI_V3D_PERFMON_DESTROY,
+                                ABI_V3D_PERFMON_GET_VALUES,
+                                ABI_V3D_PERFMON_GET_COUNTER,
                                 ABI_SYNCOBJ_QUERY,
                                 ABI_SYNCOBJ_TRANSFER};
   static const uint8_t types[] = {ABI_TYPE_SYNC_FILE, ABI_TYPE_DMA_BUF};

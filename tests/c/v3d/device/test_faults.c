@@ -15,37 +15,46 @@
 #include "main.h"
 #include "server.h"
 
-enum { MS = 1000000, SLOW_MS = 15, FLIPPED = 3, BEFORE = 1 << 20 };
+enum { MS = 1000000, LATE_MS = 15, FLIPPED = 3 };
 
 /* What becomes of the job that is struck. */
-enum result { RIGHT, ABSENT, FLIPPED_BITS, PARTIAL };
+enum result { RIGHT, ABSENT, ABSENT_OF_LISTS, FLIPPED_BITS };
+
+/* Which of its calls is the one that fails. */
+enum call { SUBMIT, BUFFER, SYNCOBJ };
+
+/* What the job before it does, so that it is not done when the device is lost. */
+enum before { WORKS, ENDLESS, HANGS };
 
 struct campaign {
   const char *name;
   const char *fault; /* with %d for the number; NULL: the client's own doing */
   enum sequence_program program;
-  int error; /* of the call that is struck */
+  enum call call;
+  int error; /* of that call */
   bool late; /* a short wait is over before the job is */
   enum result result;
   bool lost, lost_for_all, reopens;
-  bool before;       /* the job before is endless, and the kernel never resets */
-  int numbered_from; /* what the struck call of job 0 is counted as */
-  unsigned reset_ms;
+  enum before before;
+  unsigned reset_ms; /* of the profile; 0: 500, or with before: never */
 };
 
 static const struct campaign campaigns[] = {
     {"hang", "hang@%d:ms=15", .late = true, .result = ABSENT},
+    {"hang, results there", "hang@%d:ms=15,batches=1", .late = true, .result = ABSENT_OF_LISTS},
     {"slow", "slow@%d:ms=15", .late = true},
     {"flip", "flip@%d:bits=3,seed=7", .result = FLIPPED_BITS},
-    {"no memory, buffer", "no-memory@%d", .error = -ENOMEM, .numbered_from = 3},
-    {"no memory, syncobj", "no-memory@%d:of=syncobj", .error = -ENOMEM},
+    {"no memory, buffer", "no-memory@%d", .call = BUFFER, .error = -ENOMEM},
+    {"no memory, syncobj", "no-memory@%d:of=syncobj", .call = SYNCOBJ, .error = -ENOMEM},
     {"no memory, submit", "no-memory@%d:of=submit", .error = -ENOMEM},
     {"lost", "lost@%d", .error = -ENODEV, .lost = true, .lost_for_all = true},
     {"lost, opened again", "lost@%d:reopen=yes", .error = -ENODEV, .lost = true,
      .lost_for_all = true, .reopens = true},
     {"lost by a client", "lost@%d:of=client", .error = -ENODEV, .lost = true, .reopens = true},
     {"lost while a job runs", "lost@%d:of=client", .error = -ENODEV, .lost = true, .reopens = true,
-     .before = true},
+     .before = ENDLESS},
+    {"lost while a job hangs", "hang@%d:ms=3600000;lost@%d:of=client", .error = -ENODEV,
+     .lost = true, .reopens = true, .before = HANGS},
     {"endless program", NULL, SEQUENCE_ENDLESS, .result = ABSENT, .reset_ms = 2},
     {"access to nothing", NULL, SEQUENCE_ASTRAY, .result = ABSENT},
 };
@@ -54,30 +63,45 @@ static const struct campaign campaigns[] = {
 
 static int n_checked; /* cases */
 
-/* Submits the jobs of the sequence. n is the one that is struck. Waits for each, or does not. */
-static void submit_all(struct sequence *s, const struct campaign *c, int n, bool each) {
+/* Job j, submitted not before a time, takes LATE_MS more than it should. */
+static void expect_late(struct sequence *s, int j, int64_t submitted_ns) {
+  const int result = sequence_wait(s, j, MS);
+  /* This process may not have been given a processor all the while. */
+  CHECK(result == -ETIME || drm_now_ns() - submitted_ns >= (int64_t)LATE_MS * MS);
+  CHECK_INT(sequence_wait(s, j, -1), 0);
+  CHECK(drm_now_ns() - submitted_ns >= (int64_t)LATE_MS * MS);
+}
+
+/* Submits the jobs of the sequence, of which n is struck, and waits for each, or does not. Returns
+ * the time before job n was submitted. */
+static int64_t submit_all(struct sequence *s, const struct campaign *c, int n, bool each) {
+  int64_t submitted_ns = 0;
   for (int j = 0; j < SEQUENCE_JOBS; j++) {
     const bool struck = j == n && c->fault != NULL, gone = c->lost && j > n;
-    const bool early = struck && strstr(c->name, "buffer") != NULL;
-    const bool sync = struck && strstr(c->name, "syncobj") != NULL;
+    const bool early = struck && c->call != SUBMIT;
     int result = sequence_prepare(s, j);
-    CHECK_INT(result, gone ? -ENODEV : early || sync ? c->error : 0);
-    if (early || sync) /* who asks again is served */
+    CHECK_INT(result, gone ? -ENODEV : early ? c->error : 0);
+    if (early) /* who asks again is served */
       CHECK_INT(sequence_prepare(s, j), 0);
-    const bool endless = c->before && j == n - 1;
+    if (j == n)
+      submitted_ns = drm_now_ns();
+    const bool endless = c->before == ENDLESS && j == n - 1;
     result = sequence_submit(s, j,
                              endless  ? SEQUENCE_ENDLESS
                              : j == n ? c->program
                                       : SEQUENCE_GOOD);
-    CHECK_INT(result, gone ? -ENODEV : struck && !early && !sync ? c->error : 0);
+    CHECK_INT(result, gone ? -ENODEV : struck && !early ? c->error : 0);
     if (result == -ENOMEM)
       CHECK_INT(sequence_submit(s, j, SEQUENCE_GOOD), 0);
+    if (c->before != WORKS && j < n - 1) /* so that the next one begins at once */
+      CHECK_INT(sequence_wait(s, j, -1), 0);
     if (!each || c->lost || result == -ENODEV)
       continue;
     if (struck && c->late)
-      CHECK_INT(sequence_wait(s, j, MS), -ETIME);
+      expect_late(s, j, submitted_ns);
     CHECK_INT(sequence_wait(s, j, -1), 0);
   }
+  return submitted_ns;
 }
 
 /* Every call of a descriptor whose device is lost. */
@@ -94,15 +118,14 @@ static void expect_lost(int fd) {
 
 static void check_results(const struct sequence *s, const struct campaign *c, int n) {
   for (int j = 0; j < SEQUENCE_JOBS; j++) {
-    const int bits = s->out[j].map == NULL ? BEFORE : sequence_wrong_bits(s, j);
     if (c->lost && j < n) /* they may not have been run any more, nor to their end */
       CHECK(sequence_is_partial(s, j));
     else if (c->lost)
       CHECK(j > n ? s->out[j].map == NULL : sequence_is_untouched(s, j));
-    else if (j != n || c->result == RIGHT)
-      CHECK_INT(bits, 0);
+    else if (j != n || c->result == RIGHT || (c->result == ABSENT_OF_LISTS && !sequence_is_list(j)))
+      CHECK_INT(sequence_wrong_bits(s, j), 0);
     else if (c->result == FLIPPED_BITS)
-      CHECK_INT(bits, FLIPPED);
+      CHECK_INT(sequence_wrong_bits(s, j), FLIPPED);
     else
       CHECK(sequence_is_untouched(s, j));
   }
@@ -131,17 +154,17 @@ static void be_client(const struct campaign *c, int n, bool each) {
   struct sequence s, other;
   CHECK_INT(sequence_open(&other, 0x11213141), 0); /* takes buffer 1 */
   CHECK_INT(sequence_open(&s, 0x12345678), 0);     /* and 2 */
-  submit_all(&s, c, n, each);
+  const int64_t submitted_ns = submit_all(&s, c, n, each);
   if (c->lost) {
     expect_lost(s.fd);
   } else if (!each) {
     if (c->fault != NULL && c->late)
-      CHECK_INT(sequence_wait(&s, n, MS), -ETIME);
+      expect_late(&s, n, submitted_ns);
     CHECK_INT(sequence_wait(&s, SEQUENCE_JOBS - 1, -1), 0);
     for (int j = 0; j < SEQUENCE_JOBS; j++)
       CHECK_INT(sequence_wait(&s, j, -1), 0);
   }
-  if (c->before) /* its end shows that the jobs before it have ended */
+  if (c->before != WORKS) /* its end shows that the jobs before it have ended */
     expect_service(0x31415161);
   check_results(&s, c, n);
   if (c->lost_for_all) {
@@ -230,8 +253,7 @@ static uint64_t serve(struct children *children, const char *fault, unsigned res
   CHECK_INT(dev_server_init(&server, path, &executor, &options.profile, UINT64_C(1) << 30, &what),
             0);
   server.device.quiet = true;
-  if (fault != NULL)
-    CHECK_INT(dev_faults_add_list(&server.device.faults, fault, message, sizeof message), 0);
+  CHECK_INT(dev_faults_add_list(&server.device.faults, fault, message, sizeof message), 0);
   server.event_fd = children->ended;
   server.on_event = on_event;
   server.self = children;
@@ -279,16 +301,26 @@ static void second_client(const void *argument) {
 static void run_case(const struct campaign *c, int n, bool each) {
   const struct test_case t = {c, n, each};
   struct children children;
-  char fault[64];
+  char fault[64] = "";
   const int before = check_failures;
-  snprintf(fault, sizeof fault, c->fault != NULL ? c->fault : "%d",
-           n + (c->numbered_from != 0 ? c->numbered_from : 1));
+  if (c->before == HANGS)
+    snprintf(fault, sizeof fault, c->fault, n, n + 1);
+  else if (c->fault != NULL) /* two buffers come before the first of the sequence */
+    snprintf(fault, sizeof fault, c->fault, c->call == BUFFER ? n + 3 : n + 1);
   start(&children, first_client, second_client, &t);
-  const unsigned reset_ms = c->before ? 0 : c->reset_ms != 0 ? c->reset_ms : 500;
-  CHECK_INT(serve(&children, c->fault != NULL ? fault : NULL, reset_ms), c->fault != NULL);
+  const unsigned reset_ms = c->reset_ms != 0 ? c->reset_ms : c->before != WORKS ? 0 : 500;
+  CHECK_INT(serve(&children, fault, reset_ms), (c->fault != NULL) + (c->before == HANGS));
   n_checked++;
   if (check_failures != before)
     fprintf(stderr, "in: %s at job %d, %s\n", c->name, n, each ? "each waited for" : "all at once");
+}
+
+static bool applies(const struct campaign *c, int n) {
+  if (c->program != SEQUENCE_GOOD && !sequence_is_compute(n))
+    return false; /* programs are of compute jobs */
+  if (c->before == ENDLESS)
+    return n > 0 && sequence_is_compute(n - 1);
+  return c->before == WORKS || n > 0;
 }
 
 static void every_fault_at_every_job(void) {
@@ -297,11 +329,9 @@ static void every_fault_at_every_job(void) {
     const int64_t begun = drm_now_ns();
     const int before = n_checked;
     for (int n = 0; n < SEQUENCE_JOBS; n++) {
-      if (c->program != SEQUENCE_GOOD && !sequence_is_compute(n))
-        continue; /* programs are of compute jobs */
-      if (c->before && (n == 0 || !sequence_is_compute(n - 1)))
+      if (!applies(c, n))
         continue;
-      if (!c->before)
+      if (c->before == WORKS)
         run_case(c, n, true);
       run_case(c, n, false);
     }

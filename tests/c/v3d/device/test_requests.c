@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Random and damaged requests, straight to a server in this process: it may answer with any error
- * or hang up, and must serve the next client.  Arguments: seed and number of requests.
+ * or hang up, and must serve the next client.  Arguments: seed, number of requests, and faults that
+ * the device is to have.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,9 +33,10 @@ static int run_csd(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts 
                    char *message, size_t message_size) {
   (void)self;
   (void)counts;
-  (void)job;
   (void)message;
   (void)message_size;
+  for (size_t i = 0; i < job->n_buffers; i++)
+    ++*(uint8_t *)job->buffers[i].data;
   return 0;
 }
 
@@ -150,10 +152,10 @@ static void make_extension(uint8_t data[256]) {
 }
 
 static void make(struct request *request, uint32_t client) {
-  static const uint8_t nrs[] = {0x00, 0x09, 0x0c, 0x2d, 0x2d, 0x2e, 0x40, 0x40, 0x41,
-                                0x42, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x47, 0x47,
-                                0x47, 0x4b, 0x4b, 0xbf, 0xbf, 0xc0, 0xc1, 0xc1, 0xc2,
-                                0xc3, 0xc4, 0xc5, 0xca, 0xcb, 0xcc, 0xcd, 0xff};
+  static const uint8_t nrs[] = {0x00, 0x09, 0x0c, 0x2d, 0x2d, 0x2e, 0x40, 0x40, 0x41, 0x42,
+                                0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x47, 0x47, 0x47, 0x4b,
+                                0x4b, 0x48, 0x48, 0x49, 0x4a, 0x4c, 0xbf, 0xbf, 0xc0, 0xc1,
+                                0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xca, 0xcb, 0xcc, 0xcd, 0xff};
   static const char types[] = {ABI_TYPE_SYNC_FILE, ABI_TYPE_DMA_BUF};
   uint8_t arg[ABI_MAX_ARGUMENT], data[256];
   const bool on_node = any(10) != 0;
@@ -302,6 +304,10 @@ int main(int argc, char **argv) {
     return 2;
   }
   server.device.quiet = true;
+  for (int i = 3; i < argc; i++) {
+    char message[200];
+    CHECK_INT(dev_faults_add(&server.device.faults, argv[i], message, sizeof message), 0);
+  }
   server.device.timelines = true;
   server.event_fd = eventfd(0, EFD_CLOEXEC);
   server.on_event = on_event;
@@ -314,7 +320,14 @@ int main(int argc, char **argv) {
          (unsigned long long)server.device.n_jobs, (unsigned long long)server.device.n_failed,
          (unsigned long long)server.device.n_refused);
   CHECK(server.device.n_jobs > 0); /* the requests are not all nonsense */
+  uint64_t struck = 0;
+  for (size_t i = 0; i < server.device.faults.n; i++)
+    struck += server.device.faults.items[i].n_struck;
+  CHECK(struck > 0 || server.device.faults.n == 0);
+  if (server.device.faults.n > 0)
+    printf("%llu faults struck\n", (unsigned long long)struck);
   dev_server_destroy(&server);
+  dev_faults_free(&server.device.faults);
   close(server.event_fd);
   unlink(path);
   rmdir(folder);
