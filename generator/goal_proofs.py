@@ -10,8 +10,9 @@ import re
 from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Op
 from daedalus.generator import reasons
-from daedalus.generator.equivalence import Prover, Variation
+from daedalus.generator.equivalence import Prover
 from daedalus.generator.goals import Goal, Plan
+from daedalus.generator.lane_walk import Variation
 from daedalus.generator.mutants import Mutant
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.forms import Choice, Need
