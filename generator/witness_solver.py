@@ -14,12 +14,11 @@ from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Index, Node, Op
 from daedalus.generator import goal_proofs
 from daedalus.generator.equivalence import Prover
-from daedalus.generator.goals import Goal, Plan
+from daedalus.generator.goals import Goal, Plan, lane_limits
 from daedalus.generator.lane_questions import QUICK
 from daedalus.generator.lane_terms import Names, Terms
 from daedalus.generator.lane_walk import Walk
 from daedalus.generator.symbolic import Number, inputs
-from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.simulate import Part
 from daedalus.generator.witness import shown
 
@@ -113,8 +112,7 @@ class _Item(Prover):
         else:
             terms = self.terms(goal.stage)
             self.open_assumptions(terms, goal.stage, node)
-            signed = demand.kind == "sat_s" or self.range_of(node).lo < 0
-            lo, hi = limits(demand.width, signed)
+            lo, hi = lane_limits(demand, self.range_of(node))
             x = terms.value(node)
             wanted = z3.Or((x < lo).term, (x > hi).term)
         known = [*(k.term for k in terms.known), wanted]
