@@ -94,7 +94,7 @@ class Prover(Questions):
                 replace(p, lo=known[p.name], hi=known[p.name]) if p.name in known else p
                 for p in kernel.params
             )
-            one = Prover(self.kernel, self.stages, self.patience / 1000)
+            one = Prover(self.kernel, self.stages, self.seconds)
             one.ranges = Ranges(replace(kernel, params=fixed))
             found.append(one)
         return found
@@ -111,7 +111,7 @@ class Prover(Questions):
                 self.open_assumptions(terms, stage, node)
             x = terms.value(node)
             claim = z3.And((x >= lo).term, (x <= hi).term)
-            if self.holds(terms.known, claim, self.short if depth != ALL else self.patience):
+            if self.holds(terms.known, claim, self.short if depth != ALL else self.seconds):
                 return True
         return False
 

@@ -19,7 +19,8 @@ _THOROUGH = (
     "simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "max-bv-sharing", "bit-blast",
     "aig", "sat",
 )  # fmt: skip
-_SHORT = 4_000  # milliseconds for a question on the way
+_SHORT = 4  # seconds for a question on the way
+_A_SECOND = 4_000_000  # of z3's work, about: so that answers do not depend on how busy a machine is
 _NARROW, _WIDE = 40, 80  # bits of terms: products of two lanes of 16, or of 32 bits, and shifts fit
 _SPARE = 4  # bits that a value does not take of a term
 
@@ -27,21 +28,19 @@ _SPARE = 4  # bits that a value does not take of a term
 class Questions:
     """What is known of a variant: its lowered program and the selections of its stages.
 
-    seconds   for the last and widest question of a proof
+    seconds   for the last and widest question of a proof, on an idle machine
     width     bits of every term: products of two lanes, lanes shifted by their width, and all
               values fit
-    short     milliseconds for a question on the way
-    patience  and for the last one
+    short     seconds for a question on the way
     """
 
     # Questions, as texts with declarations, are the same for many lanes and variants.
     _proven: ClassVar[dict[str, bool]] = {}
-    _given_up: ClassVar[dict[str, int]] = {}  # after so many milliseconds
+    _given_up: ClassVar[dict[str, float]] = {}  # after so many seconds
 
     def __init__(self, kernel: Kernel, stages: list[Part], seconds: float = 20) -> None:
         self.kernel, self.stages = kernel, stages
-        self.patience = int(1000 * seconds)
-        self.short = min(_SHORT, self.patience)
+        self.seconds, self.short = seconds, min(_SHORT, seconds)
         self.ranges = stages[0].selection.ranges if stages else Ranges(kernel)
         lanes = [need[1].width for part in stages for need in part.order]
         values = [
@@ -100,7 +99,7 @@ class Questions:
 
     # -------------------------------------------------------------- answers
 
-    def holds(self, known: list[Truth], claim: Any, patience: int) -> bool:
+    def holds(self, known: list[Truth], claim: Any, seconds: float) -> bool:
         """Whether a claim is proven to follow, from what does not contradict itself."""
         claim = z3.simplify(claim)
         if z3.is_true(claim):
@@ -109,23 +108,24 @@ class Questions:
         text = _text([*facts, z3.Not(claim)])
         if text in self._proven:
             return self._proven[text]
-        if self._given_up.get(text, 0) >= patience:
+        if self._given_up.get(text, 0) >= seconds:
             return False
-        found = self._asked([*facts, z3.Not(claim)], patience)
+        found = self._asked([*facts, z3.Not(claim)], seconds)
         if found == z3.unknown:
-            self._given_up[text] = patience
+            self._given_up[text] = seconds
             return False
         # From a contradiction everything follows: such facts are an error, or of code never run.
-        self._proven[text] = found == z3.unsat and self._asked(facts, patience) == z3.sat
+        self._proven[text] = found == z3.unsat and self._asked(facts, seconds) == z3.sat
         return self._proven[text]
 
-    def _asked(self, goal: list[Any], patience: int) -> Any:
+    def _asked(self, goal: list[Any], seconds: float) -> Any:
         """Whether there are inputs like that: z3's answer."""
-        tactics = (QUICK,) if patience <= self.short else (QUICK, _THOROUGH)
+        tactics = (QUICK,) if seconds <= self.short else (QUICK, _THOROUGH)
         found = z3.unknown
         for n, names in enumerate(tactics):
             solver = z3.Then(*names).solver()
-            solver.set("timeout", self.short if n + 1 < len(tactics) else patience)
+            most = self.short if n + 1 < len(tactics) else seconds
+            solver.set("rlimit", int(most * _A_SECOND))
             solver.add(*goal)
             found = solver.check()
             if found != z3.unknown:

@@ -78,7 +78,7 @@ class Walk:
                     self._fresh.discard(need)
                     break
         for root in self.roots:
-            if root in self._fresh and self._same(root, ALL, self._ask.patience):
+            if root in self._fresh and self._same(root, ALL, self._ask.seconds):
                 self._fresh.discard(root)
         return self._fresh & set(self.roots)
 
@@ -111,11 +111,11 @@ class Walk:
         self._ask.open_assumptions(terms, self.stage)
         return terms, _low(forms[target], target[1].width) != _low(want, target[1].width)
 
-    def _same(self, need: Need, depth: int, patience: int) -> bool:
+    def _same(self, need: Need, depth: int, seconds: float) -> bool:
         terms, forms = self._terms(need, depth)
         want = self._form(terms, *need)
         claim = _low(forms[need], need[1].width) == _low(want, need[1].width)
-        return self._ask.holds(terms.known, claim, patience)
+        return self._ask.holds(terms.known, claim, seconds)
 
     def _terms(
         self, target: Need, depth: int, names: Names | None = None

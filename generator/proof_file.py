@@ -57,20 +57,30 @@ def recorded(plan: Plan, file: Path | None = None) -> frozenset[str]:
     return frozenset(found["proven"])
 
 
-def write(kernel: str, proven: list[tuple[Plan, list[Goal]]], file: Path | None = None) -> None:
-    """Puts what is proven of a kernel's functions in place of what the file says of it."""
+def write(plan: Plan, proven: list[Goal], file: Path | None = None) -> None:
+    """Puts a function's proven goals in place of what the file says of it."""
     file = file or path()
     data = _read(file)
-    kernels = data["kernels"]
-    kernels.pop(kernel, None)
-    found = {
-        _place(plan): {"of": digest(plan), "proven": [key(plan, g) for g in goals]}
-        for plan, goals in proven
-        if goals
-    }
+    found = data["kernels"].pop(plan.kernel.id, {})
+    found.pop(_place(plan), None)
+    if proven:
+        found[_place(plan)] = {"of": digest(plan), "proven": [key(plan, g) for g in proven]}
+    _put(data, plan.kernel.id, found, file)
+
+
+def keep(kernel: str, plans: list[Plan], file: Path | None = None) -> None:
+    """Drops what the file says of other functions of a kernel: those there no longer are."""
+    file = file or path()
+    data = _read(file)
+    found = data["kernels"].pop(kernel, {})
+    places = [_place(p) for p in plans]
+    _put(data, kernel, {p: r for p, r in found.items() if p in places}, file)
+
+
+def _put(data: dict[str, Any], kernel: str, found: dict[str, Any], file: Path) -> None:
     if found:
-        kernels[kernel] = found
-    data["kernels"] = dict(sorted(kernels.items()))
+        data["kernels"][kernel] = dict(sorted(found.items()))
+    data["kernels"] = dict(sorted(data["kernels"].items()))
     partial = file.with_name(file.name + ".partial")
     partial.write_text(json.dumps(data, indent=1) + "\n")
     partial.replace(file)

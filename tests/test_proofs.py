@@ -90,9 +90,9 @@ def test_nothing_follows_from_a_contradiction(tmp_path: Path) -> None:
     prover = Prover(plan.lowered, plan.stages, seconds=5)
     x = Number(z3.ZeroExt(prover.width - 8, z3.BitVec("x", 8)))
     usual = [Truth((x <= 9).term)]
-    assert prover.holds(usual, (x <= 10).term, 1000)
-    assert not prover.holds(usual, (x <= 8).term, 1000)
-    assert not prover.holds([*usual, Truth((x >= 10).term)], (x <= 8).term, 1000)
+    assert prover.holds(usual, (x <= 10).term, 1)
+    assert not prover.holds(usual, (x <= 8).term, 1)
+    assert not prover.holds([*usual, Truth((x >= 10).term)], (x <= 8).term, 1)
 
 
 def test_a_question_says_how_wide_its_inputs_are() -> None:
@@ -121,7 +121,7 @@ SEEN = {
     "h264_idct4": "x2", "h264_idct8": "full", "vp9_idct8": "eob12", "h264_deblock_luma_v": "full",
     "vp9_mc_8h_avg": "full", "av1_cdef8": "pri", "vp9_lpf8_v": "early",
 }  # fmt: skip
-PATIENCE = 10  # seconds for the hardest question: as long as true ones of these kernels take
+PATIENCE = 2  # seconds for the hardest question: most true ones take less
 
 
 def seen_plans(kernel: str) -> list[Plan]:
@@ -205,13 +205,13 @@ def test_what_is_not_on_record_excuses_nothing(records: Path) -> None:
     report = mutation.Report(plan.name)
     assert mutation._proven(report, plan) == said
     assert report.unproven == []
-    proof_file.write(entry.kernel.id, [(plan, said[1:])])
+    proof_file.write(plan, said[1:])
     found = witness.recorded(entry)
     assert found.missing == []
     mine = [line for line in found.unproven if line.startswith(f"{plan.title}: ")]
     assert len(mine) == 1
     assert str(said[0]) in mine[0]
-    assert len(found.unproven) == 1 + len(said), "and the other variant's"
+    assert len(found.unproven) == 1, "the other variant's are still there"
     assert mutation._proven(report, plan) == said[1:]
     (line,) = report.unproven
     assert line.endswith("run ./daedalus witness --prove h264_deblock_luma_v")
@@ -247,10 +247,15 @@ def test_comments_do_not_make_records_stale() -> None:
     assert proof_file._code(text.replace("1", "2")) != proof_file._code(text)
 
 
-def test_records_of_other_kernels_stay(records: Path) -> None:
-    entry, _ = deblocking()
+def test_records_of_others_stay(records: Path) -> None:
+    entry, plan = deblocking()
     before = json.loads(records.read_text())["kernels"]
-    proof_file.write(entry.kernel.id, [])
-    after = json.loads(records.read_text())["kernels"]
-    assert after == {k: v for k, v in before.items() if k != entry.kernel.id}
-    assert after
+    assert len(before) > 1
+    proof_file.keep(entry.kernel.id, [plan])
+    mine = before[entry.kernel.id]
+    left = {k: r for k, r in mine.items() if k.startswith(f"{plan.name} ")}
+    assert 0 < len(left) < len(mine)
+    assert json.loads(records.read_text())["kernels"] == before | {entry.kernel.id: left}
+    proof_file.write(plan, [])
+    del before[entry.kernel.id]
+    assert json.loads(records.read_text())["kernels"] == before

@@ -18,8 +18,12 @@ HINT = (
 
 @click.command("witness")
 @click.argument("kernels", nargs=-1)
-@click.option("--search", "anew", is_flag=True, help="Search anew, whatever is on file.")
-@click.option("--prove", is_flag=True, help="Also let the solver prove what has no witness.")
+@click.option(
+    "--search", "anew", is_flag=True, help="Search (and prove) anew, whatever is on file."
+)
+@click.option(
+    "--prove", is_flag=True, help="Also let the solver prove what has no witness, and no proof."
+)
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
 def command(kernels: tuple[str, ...], anew: bool, prove: bool, seed: int) -> None:
     """Finds items that tell every chosen NEON lowering of the KERNELS (default: all) from the
@@ -27,7 +31,7 @@ def command(kernels: tuple[str, ...], anew: bool, prove: bool, seed: int) -> Non
 
     Exits with 1 if a saturating, rounding or wrapping lowering has none, nor a reason in
     tools/mutants.toml; or if a reason is said to be a proof, and generated/proofs.json has none
-    that holds for this code. --prove does all of these anew and puts them on record.
+    that holds for this code: --prove does these and puts them on record.
     """
     entries = chosen(kernels)
     found = {e.kernel.id: known_or_searched(e, anew=anew, seed=seed) for e in entries}
@@ -41,7 +45,7 @@ def command(kernels: tuple[str, ...], anew: bool, prove: bool, seed: int) -> Non
     )
     _fail_on([line for f in found.values() for line in f.missing], "have no witness", HINT)
     if prove:
-        _prove(entries, found)
+        _prove(entries, found, anew=anew)
     else:
         unproven = [line for f in found.values() for line in f.unproven]
         _fail_on(unproven, "are only said to have no witness", "let --prove do the proofs")
@@ -55,26 +59,31 @@ def _fail_on(lines: list[str], what: str, hint: str) -> None:
         raise UserError(f"{len(lines)} lowerings {what}", hint, EXIT_FAILED)
 
 
-def _prove(entries: list[Entry], found: dict[str, witness.Found]) -> None:
-    """All proofs that stand for witnesses, and their record."""
+def _prove(entries: list[Entry], found: dict[str, witness.Found], *, anew: bool) -> None:
+    """The proofs that stand for witnesses, each put on record once it is done."""
     from daedalus.generator import goal_proofs  # the solver takes a while to load
 
     rows, failed = [], []
     with progress():
         for e in entries:
-            record = []
-            for plan in goals.plans(e):
-                proven: list[goals.Goal] = []
-                left: list[goals.Goal] = []
-                for goal in witness.said_to_be_proven(plan, found[e.kernel.id].items):
+            plans = list(goals.plans(e))
+            proof_file.keep(e.kernel.id, plans)
+            for plan in plans:
+                known = frozenset() if anew else proof_file.recorded(plan)
+                said = witness.said_to_be_proven(plan, found[e.kernel.id].items)
+                proven = [g for g in said if proof_file.key(plan, g) in known]
+                before = len(proven)
+                proof_file.write(plan, proven)
+                for goal in (g for g in said if g not in proven[:before]):
                     say(f"proof for {plan.title}: {goal}")
-                    (proven if goal_proofs.impossible(plan, goal) else left).append(goal)
-                if proven or left:
-                    rows.append((plan.title, len(proven), len(left)))
-                record.append((plan, proven))
-                failed += [f"{plan.title}: {g}: no proof was found" for g in left]
-            proof_file.write(e.kernel.id, record)
-    print_table(("variant", "proven to have no witness", "not proven"), rows)
+                    if goal_proofs.impossible(plan, goal):
+                        proven.append(goal)
+                        proof_file.write(plan, proven)
+                    else:
+                        failed.append(f"{plan.title}: {goal}: no proof was found")
+                if said:
+                    rows.append((plan.title, before, len(proven) - before, len(said) - len(proven)))
+    print_table(("variant", "proofs on record", "newly proven", "not proven"), rows)
     _fail_on(
         failed, "have no witness, and no proof that there is none",
         "a witness exists (--search), or the reason is none: mend tools/mutants.toml",
