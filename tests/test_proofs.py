@@ -116,12 +116,12 @@ def test_a_variation_that_changes_nothing_is_not_asked_about(tmp_path: Path) -> 
 
 # ------------------------------------------------------------------ what is known to be seen
 
-# Kernels with stages of every kind, and with functions for several items.
+# Variants of one stage and of several, with run-time indices, and with functions for several items.
 SEEN = {
-    "h264_idct4": "x2", "h264_idct8": "full", "vp9_idct8": "eob12", "h264_deblock_luma_v": "full",
-    "vp9_mc_8h_avg": "full", "av1_cdef8": "pri", "vp9_lpf8_v": "early",
+    "h264_idct4": "x2", "h264_deblock_luma_v": "full", "vp9_lpf8_v": "early",
+    "vp9_idct8": "eob12", "av1_cdef8": "pri", "sand128_p010": "full",
 }  # fmt: skip
-PATIENCE = 2  # seconds for the hardest question: most true ones take less
+PATIENCE = 1  # second for the hardest question; nearly all true ones take less
 
 
 def seen_plans(kernel: str) -> list[Plan]:
@@ -135,19 +135,14 @@ def seen_plans(kernel: str) -> list[Plan]:
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", SEEN)
 def test_what_has_a_witness_is_not_proven_to_have_none(kernel: str) -> None:
-    """The proofs are checked by what is known to be wrong: every goal that an item shows."""
-    asked = 0
+    """The proofs are checked by what is known to be wrong: goals that an item shows."""
     for plan in seen_plans(kernel):
         items = witness_file.read(plan.kernel)
         unmet = witness.unmet(plan, items)
         met = [g for g in plan.goals if g not in unmet]
-        shown = witness.shown(plan, items.take(plan.conformant(items)), met)
-        assert all(len(shown[g]) for g in met)
-        # Of a goal that is many lowerings one that has a witness is enough.
-        for goal in met:
-            assert not goal_proofs.impossible(plan, goal, PATIENCE), str(goal)
-            asked += 1
-    assert asked >= 4
+        assert len(met) >= 6
+        wrong = [g for g in met[:: len(met) // 6] if goal_proofs.impossible(plan, g, PATIENCE)]
+        assert [str(g) for g in wrong] == []
 
 
 def killed(entry: Entry, plan: Plan, count: int) -> list[Mutant]:
@@ -168,9 +163,9 @@ def test_mutants_that_are_killed_are_not_proven_the_same(kernel: str) -> None:
     entry = find(load(), kernel)
     assert entry is not None
     for plan in seen_plans(kernel):
-        found = killed(entry, plan, 20)
+        found = killed(entry, plan, 12)
         asked = [m for m in found if mutant_proofs.lowering(plan, m) is not None]
-        assert len(asked) >= 8
+        assert len(asked) >= 4
         wrong = [m for m in asked if mutant_proofs.equivalent(plan, m, PATIENCE)]
         assert [str(m) for m in wrong] == []
 
