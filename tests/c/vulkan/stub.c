@@ -124,6 +124,7 @@ static const char *const type_names[] = {
     [STUB_COMMAND_POOL] = "command pool",
     [STUB_COMMAND_BUFFER] = "command buffer",
     [STUB_FENCE] = "fence",
+    [STUB_QUERIES] = "query pool",
 };
 
 void *stub_new(stub_type type, size_t size, stub_object *parent) {

@@ -44,20 +44,6 @@ static void empty(stub_commands *commands) {
   memset(&commands->now, 0, sizeof(commands->now));
 }
 
-VkResult stub_ResetCommandPool(VkDevice device, VkCommandPool handle,
-                               VkCommandPoolResetFlags flags) {
-  (void)device;
-  (void)flags;
-  ENTER(ResetCommandPool);
-  stub_pool *pool = stub_get(POINTER(handle), STUB_COMMAND_POOL);
-  for (stub_object *c = stub_child_of(&pool->object, STUB_COMMAND_BUFFER); c != NULL; c = c->next) {
-    if (c->parent == &pool->object) {
-      empty((stub_commands *)(void *)c);
-    }
-  }
-  return VK_SUCCESS;
-}
-
 VkResult stub_AllocateCommandBuffers(VkDevice device, const VkCommandBufferAllocateInfo *info,
                                      VkCommandBuffer *out) {
   (void)device;
@@ -67,18 +53,6 @@ VkResult stub_AllocateCommandBuffers(VkDevice device, const VkCommandBufferAlloc
     out[i] = (VkCommandBuffer)stub_new(STUB_COMMAND_BUFFER, sizeof(stub_commands), pool);
   }
   return VK_SUCCESS;
-}
-
-void stub_FreeCommandBuffers(VkDevice device, VkCommandPool pool, uint32_t n,
-                             const VkCommandBuffer *handles) {
-  (void)device;
-  (void)pool;
-  (void)stub_enter(STUB_FreeCommandBuffers);
-  for (uint32_t i = 0; i < n; i++) {
-    if (handles[i] != NULL) {
-      delete_commands(stub_get(handles[i], STUB_COMMAND_BUFFER));
-    }
-  }
 }
 
 VkResult stub_BeginCommandBuffer(VkCommandBuffer handle, const VkCommandBufferBeginInfo *info) {
@@ -101,13 +75,6 @@ VkResult stub_EndCommandBuffer(VkCommandBuffer handle) {
     stub_misuse("a command buffer ends that was not begun");
   }
   commands->state = STUB_EXECUTABLE;
-  return VK_SUCCESS;
-}
-
-VkResult stub_ResetCommandBuffer(VkCommandBuffer handle, VkCommandBufferResetFlags flags) {
-  (void)flags;
-  ENTER(ResetCommandBuffer);
-  empty(stub_get(handle, STUB_COMMAND_BUFFER));
   return VK_SUCCESS;
 }
 
@@ -230,4 +197,22 @@ void stub_CmdFillBuffer(VkCommandBuffer handle, VkBuffer to, VkDeviceSize offset
                                         .to = target,
                                         .region = {.dstOffset = offset, .size = bytes},
                                         .word = word});
+}
+
+void stub_CmdResetQueryPool(VkCommandBuffer handle, VkQueryPool pool, uint32_t first, uint32_t n) {
+  (void)stub_enter(STUB_CmdResetQueryPool);
+  add(recording(handle), (stub_command){.operation = STUB_RESET,
+                                        .queries = stub_get(POINTER(pool), STUB_QUERIES),
+                                        .query = first,
+                                        .n_queries = n});
+}
+
+void stub_CmdWriteTimestamp(VkCommandBuffer handle, VkPipelineStageFlagBits stage, VkQueryPool pool,
+                            uint32_t query) {
+  (void)stage;
+  (void)stub_enter(STUB_CmdWriteTimestamp);
+  add(recording(handle), (stub_command){.operation = STUB_TIME,
+                                        .queries = stub_get(POINTER(pool), STUB_QUERIES),
+                                        .query = query,
+                                        .n_queries = 1});
 }

@@ -73,20 +73,6 @@ VkResult stub_EnumerateInstanceVersion(uint32_t *version) {
   return VK_SUCCESS;
 }
 
-VkResult stub_EnumerateInstanceExtensionProperties(const char *layer, uint32_t *count,
-                                                   VkExtensionProperties *out) {
-  (void)layer;
-  ENTER(EnumerateInstanceExtensionProperties);
-  return give_names(instance_extensions, COUNT(instance_extensions), count, out);
-}
-
-VkResult stub_EnumerateInstanceLayerProperties(uint32_t *count, VkLayerProperties *out) {
-  ENTER(EnumerateInstanceLayerProperties);
-  (void)out;
-  *count = 0;
-  return VK_SUCCESS;
-}
-
 VkResult stub_CreateInstance(const VkInstanceCreateInfo *info, const VkAllocationCallbacks *a,
                              VkInstance *out) {
   (void)a;
@@ -169,11 +155,6 @@ static void properties(const stub_device_desc *desc, VkPhysicalDeviceProperties 
   limits->timestampPeriod = 1;
 }
 
-void stub_GetPhysicalDeviceProperties(VkPhysicalDevice handle, VkPhysicalDeviceProperties *out) {
-  (void)stub_enter(STUB_GetPhysicalDeviceProperties);
-  properties(stub_device_of(handle), out);
-}
-
 void stub_GetPhysicalDeviceProperties2(VkPhysicalDevice handle, VkPhysicalDeviceProperties2 *out) {
   (void)stub_enter(STUB_GetPhysicalDeviceProperties2);
   const stub_device_desc *desc = stub_device_of(handle);
@@ -195,12 +176,6 @@ void stub_GetPhysicalDeviceProperties2(VkPhysicalDevice handle, VkPhysicalDevice
              VK_UUID_SIZE);
     }
   }
-}
-
-void stub_GetPhysicalDeviceFeatures(VkPhysicalDevice handle, VkPhysicalDeviceFeatures *out) {
-  (void)stub_enter(STUB_GetPhysicalDeviceFeatures);
-  (void)stub_device_of(handle);
-  memset(out, 0, sizeof(*out));
 }
 
 void stub_GetPhysicalDeviceFeatures2(VkPhysicalDevice handle, VkPhysicalDeviceFeatures2 *out) {
@@ -244,12 +219,6 @@ void stub_GetPhysicalDeviceMemoryProperties(VkPhysicalDevice handle,
   }
 }
 
-void stub_GetPhysicalDeviceMemoryProperties2(VkPhysicalDevice handle,
-                                             VkPhysicalDeviceMemoryProperties2 *out) {
-  (void)stub_enter(STUB_GetPhysicalDeviceMemoryProperties2);
-  stub_GetPhysicalDeviceMemoryProperties(handle, &out->memoryProperties);
-}
-
 void stub_GetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice handle, uint32_t *count,
                                                  VkQueueFamilyProperties *out) {
   (void)stub_enter(STUB_GetPhysicalDeviceQueueFamilyProperties);
@@ -261,20 +230,6 @@ void stub_GetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice handle, uint32
       .timestampValidBits = 64,
   };
   (void)give(&family, sizeof(family), 1, count, out);
-}
-
-void stub_GetPhysicalDeviceExternalBufferProperties(VkPhysicalDevice handle,
-                                                    const VkPhysicalDeviceExternalBufferInfo *info,
-                                                    VkExternalBufferProperties *out) {
-  (void)stub_enter(STUB_GetPhysicalDeviceExternalBufferProperties);
-  const bool can = !stub_device_of(handle)->no_external &&
-                   info->handleType == VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT;
-  memset(&out->externalMemoryProperties, 0, sizeof(out->externalMemoryProperties));
-  if (can) {
-    out->externalMemoryProperties.externalMemoryFeatures =
-        VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
-    out->externalMemoryProperties.compatibleHandleTypes = info->handleType;
-  }
 }
 
 void stub_GetPhysicalDeviceExternalFenceProperties(VkPhysicalDevice handle,

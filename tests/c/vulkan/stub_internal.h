@@ -8,82 +8,70 @@
 /*
  * Every function: X(name without vk, whether it returns a VkResult, whether it creates something).
  */
-#define STUB_FUNCTIONS(X)                               \
-  X(GetInstanceProcAddr, 0, 0)                          \
-  X(EnumerateInstanceVersion, 1, 0)                     \
-  X(EnumerateInstanceExtensionProperties, 1, 0)         \
-  X(EnumerateInstanceLayerProperties, 1, 0)             \
-  X(CreateInstance, 1, 1)                               \
-  X(DestroyInstance, 0, 0)                              \
-  X(EnumeratePhysicalDevices, 1, 0)                     \
-  X(GetPhysicalDeviceProperties, 0, 0)                  \
-  X(GetPhysicalDeviceProperties2, 0, 0)                 \
-  X(GetPhysicalDeviceFeatures, 0, 0)                    \
-  X(GetPhysicalDeviceFeatures2, 0, 0)                   \
-  X(GetPhysicalDeviceMemoryProperties, 0, 0)            \
-  X(GetPhysicalDeviceMemoryProperties2, 0, 0)           \
-  X(GetPhysicalDeviceQueueFamilyProperties, 0, 0)       \
-  X(GetPhysicalDeviceExternalBufferProperties, 0, 0)    \
-  X(GetPhysicalDeviceExternalFenceProperties, 0, 0)     \
-  X(GetPhysicalDeviceExternalSemaphoreProperties, 0, 0) \
-  X(EnumerateDeviceExtensionProperties, 1, 0)           \
-  X(CreateDevice, 1, 1)                                 \
-  X(GetDeviceProcAddr, 0, 0)                            \
-  X(DestroyDevice, 0, 0)                                \
-  X(GetDeviceQueue, 0, 0)                               \
-  X(DeviceWaitIdle, 1, 0)                               \
-  X(QueueWaitIdle, 1, 0)                                \
-  X(QueueSubmit, 1, 0)                                  \
-  X(CreateBuffer, 1, 1)                                 \
-  X(DestroyBuffer, 0, 0)                                \
-  X(GetBufferMemoryRequirements, 0, 0)                  \
-  X(GetBufferMemoryRequirements2, 0, 0)                 \
-  X(AllocateMemory, 1, 1)                               \
-  X(FreeMemory, 0, 0)                                   \
-  X(MapMemory, 1, 0)                                    \
-  X(UnmapMemory, 0, 0)                                  \
-  X(BindBufferMemory, 1, 0)                             \
-  X(FlushMappedMemoryRanges, 1, 0)                      \
-  X(InvalidateMappedMemoryRanges, 1, 0)                 \
-  X(GetMemoryFdKHR, 1, 0)                               \
-  X(GetMemoryFdPropertiesKHR, 1, 0)                     \
-  X(CreateShaderModule, 1, 1)                           \
-  X(DestroyShaderModule, 0, 0)                          \
-  X(CreateDescriptorSetLayout, 1, 1)                    \
-  X(DestroyDescriptorSetLayout, 0, 0)                   \
-  X(CreatePipelineLayout, 1, 1)                         \
-  X(DestroyPipelineLayout, 0, 0)                        \
-  X(CreatePipelineCache, 1, 1)                          \
-  X(DestroyPipelineCache, 0, 0)                         \
-  X(GetPipelineCacheData, 1, 0)                         \
-  X(CreateComputePipelines, 1, 1)                       \
-  X(DestroyPipeline, 0, 0)                              \
-  X(CreateDescriptorPool, 1, 1)                         \
-  X(DestroyDescriptorPool, 0, 0)                        \
-  X(ResetDescriptorPool, 1, 0)                          \
-  X(AllocateDescriptorSets, 1, 1)                       \
-  X(FreeDescriptorSets, 1, 0)                           \
-  X(UpdateDescriptorSets, 0, 0)                         \
-  X(CreateCommandPool, 1, 1)                            \
-  X(DestroyCommandPool, 0, 0)                           \
-  X(ResetCommandPool, 1, 0)                             \
-  X(AllocateCommandBuffers, 1, 1)                       \
-  X(FreeCommandBuffers, 0, 0)                           \
-  X(BeginCommandBuffer, 1, 0)                           \
-  X(EndCommandBuffer, 1, 0)                             \
-  X(ResetCommandBuffer, 1, 0)                           \
-  X(CmdBindPipeline, 0, 0)                              \
-  X(CmdBindDescriptorSets, 0, 0)                        \
-  X(CmdPushConstants, 0, 0)                             \
-  X(CmdDispatch, 0, 0)                                  \
-  X(CmdPipelineBarrier, 0, 0)                           \
-  X(CmdCopyBuffer, 0, 0)                                \
-  X(CmdFillBuffer, 0, 0)                                \
-  X(CreateFence, 1, 1)                                  \
-  X(DestroyFence, 0, 0)                                 \
-  X(ResetFences, 1, 0)                                  \
-  X(GetFenceStatus, 1, 0)                               \
-  X(WaitForFences, 1, 0)                                \
+#define STUB_FUNCTIONS(X)                           \
+  X(GetInstanceProcAddr, 0, 0)                      \
+  X(EnumerateInstanceVersion, 1, 0)                 \
+  X(CreateInstance, 1, 1)                           \
+  X(DestroyInstance, 0, 0)                          \
+  X(EnumeratePhysicalDevices, 1, 0)                 \
+  X(GetPhysicalDeviceProperties2, 0, 0)             \
+  X(GetPhysicalDeviceFeatures2, 0, 0)               \
+  X(GetPhysicalDeviceMemoryProperties, 0, 0)        \
+  X(GetPhysicalDeviceQueueFamilyProperties, 0, 0)   \
+  X(GetPhysicalDeviceExternalFenceProperties, 0, 0) \
+  X(EnumerateDeviceExtensionProperties, 1, 0)       \
+  X(CreateDevice, 1, 1)                             \
+  X(GetDeviceProcAddr, 0, 0)                        \
+  X(DestroyDevice, 0, 0)                            \
+  X(GetDeviceQueue, 0, 0)                           \
+  X(DeviceWaitIdle, 1, 0)                           \
+  X(QueueSubmit, 1, 0)                              \
+  X(CreateBuffer, 1, 1)                             \
+  X(DestroyBuffer, 0, 0)                            \
+  X(GetBufferMemoryRequirements, 0, 0)              \
+  X(AllocateMemory, 1, 1)                           \
+  X(FreeMemory, 0, 0)                               \
+  X(MapMemory, 1, 0)                                \
+  X(BindBufferMemory, 1, 0)                         \
+  X(GetMemoryFdKHR, 1, 0)                           \
+  X(GetMemoryFdPropertiesKHR, 1, 0)                 \
+  X(CreateShaderModule, 1, 1)                       \
+  X(DestroyShaderModule, 0, 0)                      \
+  X(CreateDescriptorSetLayout, 1, 1)                \
+  X(DestroyDescriptorSetLayout, 0, 0)               \
+  X(CreatePipelineLayout, 1, 1)                     \
+  X(DestroyPipelineLayout, 0, 0)                    \
+  X(CreatePipelineCache, 1, 1)                      \
+  X(DestroyPipelineCache, 0, 0)                     \
+  X(GetPipelineCacheData, 1, 0)                     \
+  X(CreateComputePipelines, 1, 1)                   \
+  X(DestroyPipeline, 0, 0)                          \
+  X(CreateDescriptorPool, 1, 1)                     \
+  X(DestroyDescriptorPool, 0, 0)                    \
+  X(AllocateDescriptorSets, 1, 1)                   \
+  X(UpdateDescriptorSets, 0, 0)                     \
+  X(CreateCommandPool, 1, 1)                        \
+  X(DestroyCommandPool, 0, 0)                       \
+  X(AllocateCommandBuffers, 1, 1)                   \
+  X(BeginCommandBuffer, 1, 0)                       \
+  X(EndCommandBuffer, 1, 0)                         \
+  X(CmdBindPipeline, 0, 0)                          \
+  X(CmdBindDescriptorSets, 0, 0)                    \
+  X(CmdPushConstants, 0, 0)                         \
+  X(CmdDispatch, 0, 0)                              \
+  X(CmdPipelineBarrier, 0, 0)                       \
+  X(CmdCopyBuffer, 0, 0)                            \
+  X(CmdFillBuffer, 0, 0)                            \
+  X(CreateQueryPool, 1, 1)                          \
+  X(DestroyQueryPool, 0, 0)                         \
+  X(CmdResetQueryPool, 0, 0)                        \
+  X(CmdWriteTimestamp, 0, 0)                        \
+  X(GetQueryPoolResults, 1, 0)                      \
+  X(CreateFence, 1, 1)                              \
+  X(DestroyFence, 0, 0)                             \
+  X(ResetFences, 1, 0)                              \
+  X(GetFenceStatus, 1, 0)                           \
+  X(WaitForFences, 1, 0)                            \
   X(GetFenceFdKHR, 1, 0)
 
 typedef enum stub_id {
@@ -92,6 +80,8 @@ typedef enum stub_id {
 #undef X
       STUB_N_FUNCTIONS
 } stub_id;
+
+enum { STUB_MAX_QUERIES = 64 };
 
 typedef enum stub_type {
   STUB_INSTANCE = 1,
@@ -109,7 +99,8 @@ typedef enum stub_type {
   STUB_DESCRIPTOR_SET,
   STUB_COMMAND_POOL,
   STUB_COMMAND_BUFFER,
-  STUB_FENCE
+  STUB_FENCE,
+  STUB_QUERIES
 } stub_type;
 
 /* What a handle points at begins with this. */
@@ -172,7 +163,22 @@ typedef struct stub_set {
   } bindings[STUB_MAX_BINDINGS];
 } stub_set;
 
-typedef enum stub_operation { STUB_DISPATCH, STUB_COPY, STUB_FILL, STUB_BARRIER } stub_operation;
+/* Times are numbers that go up: how many timestamps were written before. */
+typedef struct stub_queries {
+  stub_object object;
+  uint32_t n;
+  bool available[STUB_MAX_QUERIES];
+  uint64_t values[STUB_MAX_QUERIES];
+} stub_queries;
+
+typedef enum stub_operation {
+  STUB_DISPATCH,
+  STUB_COPY,
+  STUB_FILL,
+  STUB_BARRIER,
+  STUB_RESET,
+  STUB_TIME
+} stub_operation;
 
 typedef struct stub_command {
   stub_operation operation;
@@ -184,6 +190,8 @@ typedef struct stub_command {
   stub_buffer *from, *to;
   VkBufferCopy region;
   uint32_t word;
+  stub_queries *queries;
+  uint32_t query, n_queries;
 } stub_command;
 
 typedef enum stub_state { STUB_INITIAL, STUB_RECORDING, STUB_EXECUTABLE } stub_state;

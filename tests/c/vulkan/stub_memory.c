@@ -135,16 +135,6 @@ VkResult stub_MapMemory(VkDevice device, VkDeviceMemory handle, VkDeviceSize off
   return VK_SUCCESS;
 }
 
-void stub_UnmapMemory(VkDevice device, VkDeviceMemory handle) {
-  (void)device;
-  (void)stub_enter(STUB_UnmapMemory);
-  stub_memory *memory = stub_get(POINTER(handle), STUB_MEMORY);
-  if (!memory->mapped) {
-    stub_misuse("memory is unmapped that is not mapped");
-  }
-  memory->mapped = false;
-}
-
 static void move(uint32_t n, const VkMappedMemoryRange *ranges, bool to_device) {
   const uint64_t atom = 256;
   for (uint32_t i = 0; i < n; i++) {
@@ -167,22 +157,6 @@ static void move(uint32_t n, const VkMappedMemoryRange *ranges, bool to_device) 
              (to_device ? memory->host : memory->device) + at, (size_t)size);
     }
   }
-}
-
-VkResult stub_FlushMappedMemoryRanges(VkDevice device, uint32_t n,
-                                      const VkMappedMemoryRange *ranges) {
-  (void)device;
-  ENTER(FlushMappedMemoryRanges);
-  move(n, ranges, true);
-  return VK_SUCCESS;
-}
-
-VkResult stub_InvalidateMappedMemoryRanges(VkDevice device, uint32_t n,
-                                           const VkMappedMemoryRange *ranges) {
-  (void)device;
-  ENTER(InvalidateMappedMemoryRanges);
-  move(n, ranges, false);
-  return VK_SUCCESS;
 }
 
 VkResult stub_GetMemoryFdKHR(VkDevice device, const VkMemoryGetFdInfoKHR *info, int *out) {
@@ -247,12 +221,6 @@ void stub_GetBufferMemoryRequirements(VkDevice device, VkBuffer handle, VkMemory
       .alignment = STUB_BUFFER_ALIGN,
       .memoryTypeBits = bits,
   };
-}
-
-void stub_GetBufferMemoryRequirements2(VkDevice device, const VkBufferMemoryRequirementsInfo2 *info,
-                                       VkMemoryRequirements2 *out) {
-  (void)stub_enter(STUB_GetBufferMemoryRequirements2);
-  stub_GetBufferMemoryRequirements(device, info->buffer, &out->memoryRequirements);
 }
 
 VkResult stub_BindBufferMemory(VkDevice device, VkBuffer handle, VkDeviceMemory memory_handle,

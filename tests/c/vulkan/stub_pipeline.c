@@ -223,15 +223,6 @@ void stub_DestroyDescriptorPool(VkDevice device, VkDescriptorPool handle,
   }
 }
 
-VkResult stub_ResetDescriptorPool(VkDevice device, VkDescriptorPool handle,
-                                  VkDescriptorPoolResetFlags flags) {
-  (void)device;
-  (void)flags;
-  ENTER(ResetDescriptorPool);
-  empty_pool(stub_get(POINTER(handle), STUB_DESCRIPTOR_POOL));
-  return VK_SUCCESS;
-}
-
 VkResult stub_AllocateDescriptorSets(VkDevice device, const VkDescriptorSetAllocateInfo *info,
                                      VkDescriptorSet *out) {
   (void)device;
@@ -249,23 +240,6 @@ VkResult stub_AllocateDescriptorSets(VkDevice device, const VkDescriptorSetAlloc
     set->n_bindings = layout->n_bindings;
     pool->sets_left--;
     out[i] = HANDLE(VkDescriptorSet, set);
-  }
-  return VK_SUCCESS;
-}
-
-VkResult stub_FreeDescriptorSets(VkDevice device, VkDescriptorPool handle, uint32_t n,
-                                 const VkDescriptorSet *sets) {
-  (void)device;
-  ENTER(FreeDescriptorSets);
-  stub_pool *pool = stub_get(POINTER(handle), STUB_DESCRIPTOR_POOL);
-  if (!pool->frees) {
-    stub_misuse("a set is freed of a pool that does not free single ones");
-  }
-  for (uint32_t i = 0; i < n; i++) {
-    if (sets[i] != VK_NULL_HANDLE) {
-      stub_delete(stub_get(POINTER(sets[i]), STUB_DESCRIPTOR_SET), STUB_DESCRIPTOR_SET);
-      pool->sets_left++;
-    }
   }
   return VK_SUCCESS;
 }

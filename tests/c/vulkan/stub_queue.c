@@ -38,6 +38,7 @@ static void use_commands(stub_commands *commands, bool begins) {
     const stub_command *command = &commands->list[i];
     use(command->pipeline != NULL ? &command->pipeline->object : NULL, begins);
     use(command->set != NULL ? &command->set->object : NULL, begins);
+    use(command->queries != NULL ? &command->queries->object : NULL, begins);
     use_buffer(command->from, begins);
     use_buffer(command->to, begins);
     for (uint32_t b = 0; command->set != NULL && b < command->set->n_bindings; b++) {
@@ -77,6 +78,22 @@ static void dispatch(const stub_command *command) {
   }
 }
 
+static void times(const stub_command *command) {
+  static uint64_t now;
+  stub_queries *queries = command->queries;
+  if (command->query > queries->n || command->n_queries > queries->n - command->query) {
+    stub_misuse("queries %u.. of a pool of %u", command->query, queries->n);
+    return;
+  }
+  for (uint32_t i = command->query; i < command->query + command->n_queries; i++) {
+    if (command->operation == STUB_TIME && queries->available[i]) {
+      stub_misuse("a timestamp is written twice without a reset");
+    }
+    queries->available[i] = command->operation == STUB_TIME;
+    queries->values[i] = now += 1000;
+  }
+}
+
 static void execute(const stub_command *command) {
   switch (command->operation) {
     case STUB_DISPATCH:
@@ -93,6 +110,10 @@ static void execute(const stub_command *command) {
       }
       break;
     case STUB_BARRIER:
+      break;
+    case STUB_RESET:
+    case STUB_TIME:
+      times(command);
       break;
   }
 }
@@ -208,12 +229,6 @@ static VkResult idle(void) {
   return stub_is_lost ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
 }
 
-VkResult stub_QueueWaitIdle(VkQueue handle) {
-  ENTER(QueueWaitIdle);
-  (void)stub_get(handle, STUB_QUEUE);
-  return idle();
-}
-
 VkResult stub_DeviceWaitIdle(VkDevice handle) {
   ENTER(DeviceWaitIdle);
   (void)stub_get(handle, STUB_DEVICE);
@@ -320,4 +335,49 @@ VkResult stub_GetFenceFdKHR(VkDevice device, const VkFenceGetFdInfoKHR *info, in
   }
   *out = fd;
   return fd >= 0 ? VK_SUCCESS : VK_ERROR_TOO_MANY_OBJECTS;
+}
+
+/* ------------------------------------------------------------------------- query pools */
+
+VkResult stub_CreateQueryPool(VkDevice device, const VkQueryPoolCreateInfo *info,
+                              const VkAllocationCallbacks *a, VkQueryPool *out) {
+  (void)a;
+  ENTER(CreateQueryPool);
+  stub_queries *queries = stub_new(STUB_QUERIES, sizeof(*queries), stub_get(device, STUB_DEVICE));
+  queries->n = info->queryCount;
+  if (info->queryCount > STUB_MAX_QUERIES || info->queryType != VK_QUERY_TYPE_TIMESTAMP) {
+    stub_misuse("only %d timestamps are known here", STUB_MAX_QUERIES);
+    abort();
+  }
+  *out = HANDLE(VkQueryPool, queries);
+  return VK_SUCCESS;
+}
+
+void stub_DestroyQueryPool(VkDevice device, VkQueryPool handle, const VkAllocationCallbacks *a) {
+  (void)device;
+  (void)a;
+  (void)stub_enter(STUB_DestroyQueryPool);
+  if (handle != VK_NULL_HANDLE) {
+    stub_delete(stub_get(POINTER(handle), STUB_QUERIES), STUB_QUERIES);
+  }
+}
+
+VkResult stub_GetQueryPoolResults(VkDevice device, VkQueryPool handle, uint32_t first, uint32_t n,
+                                  size_t size, void *out, VkDeviceSize stride,
+                                  VkQueryResultFlags flags) {
+  (void)device;
+  ENTER(GetQueryPoolResults);
+  const stub_queries *queries = stub_get(POINTER(handle), STUB_QUERIES);
+  if ((flags & VK_QUERY_RESULT_64_BIT) == 0 || first + n > queries->n ||
+      (n - 1) * stride + sizeof(uint64_t) > size) {
+    stub_misuse("results of queries that are not there, or not as 64 bits");
+    return VK_ERROR_UNKNOWN;
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    if (!queries->available[first + i]) {
+      return VK_NOT_READY;
+    }
+    memcpy((char *)out + i * stride, &queries->values[first + i], sizeof(uint64_t));
+  }
+  return VK_SUCCESS;
 }
