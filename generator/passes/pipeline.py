@@ -15,6 +15,7 @@ from daedalus.generator.passes.expand_dot import expand_dot
 from daedalus.generator.passes.forward import drop_unread, forward_temps
 from daedalus.generator.passes.guard import find_guard, select_old
 from daedalus.generator.passes.max_tree import merge_limits
+from daedalus.generator.passes.points import give_points
 from daedalus.generator.passes.settle import settle_stages
 from daedalus.generator.passes.specialise import specialise
 from daedalus.generator.passes.split_clips import split_clips
@@ -56,6 +57,9 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
                 lambda k: replace(k, items_per_vector=schedule.items, branches=schedule.branch),
             ),
         ]
+    if schedule.target == "glsl":
+        chosen.append(("points", lambda k: give_points(k, schedule.points)))
+        chosen.append(("scalars", forward_temps))
     return [*chosen, ("drop_unread", drop_unread)]
 
 
