@@ -2,9 +2,9 @@
 """Compares every variant with the reference interpreter, bit for bit.
 
 A *device* is a way to run a target here: C natively, NEON under qemu (natively on arm64) and
-natively through SIMDe, GLSL on Vulkan devices (vulkan/check.py). For each kernel and kind of items one job is written; a small C program
-runs all variants of a device on it; what they leave in memory is compared element by element,
-guards included.
+natively through SIMDe, GLSL on Vulkan devices (vulkan/check.py). For each kernel and kind of items
+one job is written; a small C program runs all variants of a device on it; what they leave in memory
+is compared element by element, guards included.
 """
 
 import subprocess
@@ -255,9 +255,7 @@ _OUTCOMES = {
 _EXPLAINED = (_OUTCOMES[4], _OUTCOMES[5])  # by what the program printed
 
 
-def execute(
-    exe: Path, device: Device, batch: Batch, runs: list[tuple[str, Array]]
-) -> list[Images]:
+def execute(exe: Path, device: Device, batch: Batch, runs: list[tuple[str, Array]]) -> list[Images]:
     """The memory after each run; when a run ends the program, the remaining are done anew."""
     results: list[Images] = []
     with tempfile.TemporaryDirectory(prefix="daedalus-check-") as folder:

@@ -13,8 +13,8 @@ from daedalus.generator.cli.check_runs import Wish, run_checks
 from daedalus.generator.cli.common import console, out, repo_root, run
 from daedalus.generator.cli.gen import generate_or_explain, write
 from daedalus.generator.cli.progress import progress
-from daedalus.generator.registry import load
 from daedalus.generator.cli.verified import record_verified
+from daedalus.generator.registry import load
 from daedalus.generator.schedule import TARGETS
 
 

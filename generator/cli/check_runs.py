@@ -122,9 +122,7 @@ def _on_gpus(e: Entry, gpus: list[GpuDevice], wish: Wish) -> list[Outcome]:
         batches = cache(lambda align: [vulkan.prepare_frame(e.kernel, align, wish.seed)])
     else:
         aligns = dict.fromkeys([(1,) * len(e.kernel.buffers), *map(vulkan.alignment, variants)])
-        batches = vulkan.prepare(
-            e.kernel, tuple(aligns), wish.items, wish.seed
-        ).__getitem__
+        batches = vulkan.prepare(e.kernel, tuple(aligns), wish.items, wish.seed).__getitem__
     outcomes: list[Outcome] = []
     for gpu in gpus:
         say(f"{e.kernel.id}: glsl on {gpu.name}")
@@ -148,5 +146,3 @@ def _witness_outcome(entry: Entry, found: Found) -> Outcome:
         conformant=found.items.count, mismatches=len(found.missing), wanted=0,
         failures=[f"{m}: no witness was found" for m in found.missing],
     )  # fmt: skip
-
-

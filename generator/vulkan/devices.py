@@ -158,5 +158,3 @@ def described(device: GpuDevice, program: Path) -> str:
         if choice in (f"#{number}", "none") or choice.casefold() in f"{name} {drv}".casefold():
             return f"{name}, {drv}, subgroup {subgroup}"
     return device.name
-
-
