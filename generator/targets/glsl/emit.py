@@ -216,7 +216,7 @@ class _Emitter:
         )  # fmt: skip
         values = Values(
             self.kernel, self.ranges, self.hostile, fresh,
-            lambda n, v: self._read(n, v, memory, stage), self.deciding,
+            lambda n, v: self._read(n, v, memory, stage), self.deciding, memory.is_pair,
         )  # fmt: skip
         lines = coordinates(stage, self.mapping)
         outer = [] if stage.given is None else [stage.given]
@@ -241,6 +241,8 @@ class _Emitter:
         ]  # fmt: skip
 
     def _read(self, n: Node, values: Values, memory: StageMemory, stage: Stage) -> str:
+        if memory.is_pair(n):
+            return memory.read_pair(n, values)
         match n.op:
             case Op.LANE:
                 return str(n.attr[0]) if stage.extents[n.attr[0]] > 1 else "0"
