@@ -181,7 +181,7 @@ def _make_shader(
     """A GPU variant."""
     lowered = lower(kernel, schedule)
     shader = emit_glsl(
-        lowered, words=schedule.word or schedule.shift, shifted=schedule.shift
+        lowered, words=schedule.word or schedule.shift, shifted=schedule.shift, signs=schedule.mask
     )
     text = tidy(
         environment.get_template("variant.comp.j2").render(

@@ -213,7 +213,7 @@ class StageMemory:
             if b.kind == "temp":
                 place = f"{b.name}_at + {self._temps.flat(b, s.index)}".removesuffix(" + 0")
                 line = f"{b.name}[{place}] = {values.operand(s.value, 'int')};"
-                lines += _under([] if s.mask is None else [values.operand(s.mask)], [line])
+                lines += _under([] if s.mask is None else [values.condition(s.mask)], [line])
         pieces: list[tuple[str, list[str]]] = []
         values.lines, kept = [], values.lines
         for w in self._writes:
@@ -271,7 +271,7 @@ class StageMemory:
 
     @staticmethod
     def _mask(s: Store, values: Values) -> str:
-        return "" if s.mask is None else values.operand(s.mask)
+        return "" if s.mask is None else values.condition(s.mask)
 
     def _element(
         self, b: Buffer, walk: Walk, row: int, byte: int, s: Store, values: Values

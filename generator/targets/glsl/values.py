@@ -77,6 +77,10 @@ class Values:
             return f"{kind}({self._text[node]})"
         return self._text[node] if node in self._atomic else f"({self._text[node]})"
 
+    def condition(self, node: Node) -> str:
+        """A boolean emitted before, beside `&&`."""
+        return self.operand(node)
+
     def kind(self, node: Node) -> str:
         """Its type in GLSL."""
         if node.is_bool:
