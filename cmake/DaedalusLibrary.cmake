@@ -109,6 +109,11 @@ function(daedalus_add_library target)
     set_source_files_properties(${dot_sources} PROPERTIES COMPILE_OPTIONS "${DAEDALUS_DOT_FLAGS}")
   endif()
 
+  if(DAEDALUS_VULKAN)
+    daedalus_manifest_sources(gpu_sources ${arg_GENERATED} ${arg_SET} glsl)
+    list(APPEND sources ${gpu_sources})
+  endif()
+
   add_library(${target} STATIC $<TARGET_OBJECTS:daedalus_runtime> ${sources})
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/include>
@@ -118,6 +123,9 @@ function(daedalus_add_library target)
   target_link_libraries(${target} PUBLIC ${CMAKE_DL_LIBS})
   if(DAEDALUS_NEON)
     target_compile_definitions(${target} PRIVATE DAEDALUS_HAVE_NEON=1)
+  endif()
+  if(DAEDALUS_VULKAN)
+    target_compile_definitions(${target} PRIVATE DAEDALUS_HAVE_VULKAN=1)
   endif()
   if(DAEDALUS_NEON STREQUAL "simde")
     target_include_directories(${target} SYSTEM BEFORE PRIVATE
