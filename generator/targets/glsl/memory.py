@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a stage reads and writes, as text: elements, fields of words, windows that lie anywhere."""
 
-from daedalus.dsl.ir import Buffer, DType, Kernel, Node, Op, Stage, Store, u8
+from daedalus.dsl.ir import Affine, Buffer, DType, Kernel, Node, Op, Stage, Store, u8
 from daedalus.generator.targets.c.scalar import Names
 from daedalus.generator.targets.glsl.pointers import Bases, Pointers, Walk, plus, walk_of
-from daedalus.generator.targets.glsl.temps import TempLayout
+from daedalus.generator.targets.glsl.temps import TempLayouts
 from daedalus.generator.targets.glsl.values import Values
 from daedalus.generator.targets.glsl.views import Views, word_of
 from daedalus.generator.targets.glsl.windows import Writes, elements, load_unit, places, writes
@@ -18,7 +18,7 @@ class StageMemory:
     """
 
     def __init__(
-        self, kernel: Kernel, stage: Stage, views: Views, bases: Bases, temps: TempLayout,
+        self, kernel: Kernel, stage: Stage, views: Views, bases: Bases, temps: TempLayouts,
         names: Names, *, words: bool, shifted: bool,
     ) -> None:  # fmt: skip
         self._kernel, self._stage, self._views, self._temps = kernel, stage, views, temps
@@ -28,6 +28,7 @@ class StageMemory:
         self._writes = writes(kernel, stage)
         self._units: dict[Walk, int] = {}
         self._loaded: dict[tuple[Walk, int, int], str] = {}  # by row and where the unit begins
+        self._temp_words: dict[str, str] = {}
         self._mid: dict[tuple[str, str], str] = {}
         for walk, rows in self._places.items():
             b = kernel.buffer(walk.buffer)
@@ -61,7 +62,7 @@ class StageMemory:
         """The expression of a LOAD; what it needs is declared before."""
         b = self._kernel.buffer(n.attr[0])
         if b.kind == "temp":
-            return f"{b.name}[{self._temp_place(b, n, values)}]"
+            return self._temp(b, n, values)
         assert b.dtype is not None
         kind, size = values.kind(n), b.dtype.bytes
         if n.args:
@@ -187,12 +188,46 @@ class StageMemory:
             )
             self._loaded[walk, row, n] = name
 
-    def _temp_place(self, t: Buffer, n: Node, values: Values) -> str:
-        at = self._temps.flat(t, n.index)
-        text = str(at)
+    def _temp(self, t: Buffer, n: Node, values: Values) -> str:
+        """An element of a temp."""
+        at, number = self._temps.place(t, n.index)
+        layout, text = self._temps.of(t), _temp_word(t, at)
         for k, a in enumerate(n.args):
             text = text.replace(f"#{k}", values.operand(a, "int"))
-        return f"{t.name}_at + {text}".replace("+ -", "- ").removesuffix(" + 0")
+        if layout.each == 1:
+            return text
+        if text not in self._temp_words:
+            self._temp_words[text] = self._names.fresh(f"{t.name}_word")
+            values.lines.append(f"const uint {self._temp_words[text]} = {text};")
+        word = self._temp_words[text]
+        return field_of(word, layout.dtype, layout.dtype.bits * number, values.kind(n))
+
+    def _temp_stores(self, values: Values, conditions: list[str]) -> list[str]:
+        """The stores into temps: of elements, or of words that are made of several."""
+        lines: list[str] = []
+        words: dict[tuple[str, str], dict[int, Store]] = {}
+        for s in self._stage.stores:
+            t = self._kernel.buffer(s.buffer)
+            if t.kind != "temp":
+                continue
+            at, number = self._temps.place(t, s.index)
+            word = _temp_word(t, at)
+            if self._temps.of(t).each > 1:
+                words.setdefault((t.name, word), {})[number] = s
+                continue
+            mask = [] if s.mask is None else [values.condition(s.mask)]
+            line = f"{word} = {values.operand(s.value, 'int')};"
+            lines += _under([*conditions, *mask], [line])
+        for (name, word), stores in words.items():
+            layout = self._temps.of(self._kernel.buffer(name))
+            bits, last = layout.dtype.bits, layout.each - 1
+            parts = [
+                packed(stores[k].value, layout.dtype, bits * k, values, last=k == last)
+                for k in sorted(stores)
+            ]
+            text = " + ".join(f"({p})" if " " in p else p for p in parts)
+            lines += _under(conditions, [f"{word} = {text};"])
+        return lines
 
     def _flush(self, values: Values) -> None:
         """Declares the pointers that are new."""
@@ -204,14 +239,7 @@ class StageMemory:
     def stores(self, values: Values, conditions: list[str]) -> list[str]:
         """All stores, those into buffers under conditions of which the first is that there is an
         item at all."""
-        lines = []
-        for s in self._stage.stores:
-            b = self._kernel.buffer(s.buffer)
-            if b.kind == "temp":
-                place = f"{b.name}_at + {self._temps.flat(b, s.index)}".removesuffix(" + 0")
-                line = f"{b.name}[{place}] = {values.operand(s.value, 'int')};"
-                mask = [] if s.mask is None else [values.condition(s.mask)]
-                lines += _under([*conditions[1:], *mask], [line])
+        lines = self._temp_stores(values, conditions[1:])
         pieces: list[tuple[str, list[str]]] = []
         values.lines, kept = [], values.lines
         for w in self._writes:
@@ -315,6 +343,11 @@ class StageMemory:
         start = byte // by * by
         name = self._load(b, walk, row, start, by, values)
         return word_of(by, name, (byte - start) // 4)
+
+
+def _temp_word(t: Buffer, at: Affine) -> str:
+    """A word of a temp."""
+    return f"{t.name}[{t.name}_at + {at}]".replace("+ -", "- ").replace(" + 0]", "]")
 
 
 def _lifted(value: Node) -> bool:
