@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a stage reads and writes, as text: elements, fields of words, windows that lie anywhere."""
 
-from daedalus.dsl.ir import Affine, Buffer, DType, Kernel, Node, Op, Stage, Store, u8
+from daedalus.dsl.ir import Buffer, Kernel, Node, Op, Stage, Store, u8
 from daedalus.generator.targets.c.scalar import Names
+from daedalus.generator.targets.glsl.fields import field_of, packed, summed, under
 from daedalus.generator.targets.glsl.pointers import Bases, Pointers, Walk, plus, walk_of
+from daedalus.generator.targets.glsl.shared import StageTemps
 from daedalus.generator.targets.glsl.temps import TempLayouts
 from daedalus.generator.targets.glsl.values import Values
 from daedalus.generator.targets.glsl.views import Views, word_of
@@ -21,14 +23,14 @@ class StageMemory:
         self, kernel: Kernel, stage: Stage, views: Views, bases: Bases, temps: TempLayouts,
         names: Names, *, words: bool, shifted: bool,
     ) -> None:  # fmt: skip
-        self._kernel, self._stage, self._views, self._temps = kernel, stage, views, temps
+        self._kernel, self._stage, self._views = kernel, stage, views
         self._names, self._words, self._shifted = names, words, shifted
         self._pointers = Pointers(bases, names)
         self._places = places(kernel, stage)
         self._writes = writes(kernel, stage)
         self._units: dict[Walk, int] = {}
         self._loaded: dict[tuple[Walk, int, int], str] = {}  # by row and where the unit begins
-        self._temp_words: dict[str, str] = {}
+        self._shared = StageTemps(kernel, stage, temps, names)
         self._mid: dict[tuple[str, str], str] = {}
         for walk, rows in self._places.items():
             b = kernel.buffer(walk.buffer)
@@ -62,7 +64,7 @@ class StageMemory:
         """The expression of a LOAD; what it needs is declared before."""
         b = self._kernel.buffer(n.attr[0])
         if b.kind == "temp":
-            return self._temp(b, n, values)
+            return self._shared.read(b, n, values)
         assert b.dtype is not None
         kind, size = values.kind(n), b.dtype.bytes
         if n.args:
@@ -188,47 +190,6 @@ class StageMemory:
             )
             self._loaded[walk, row, n] = name
 
-    def _temp(self, t: Buffer, n: Node, values: Values) -> str:
-        """An element of a temp."""
-        at, number = self._temps.place(t, n.index)
-        layout, text = self._temps.of(t), _temp_word(t, at)
-        for k, a in enumerate(n.args):
-            text = text.replace(f"#{k}", values.operand(a, "int"))
-        if layout.each == 1:
-            return text
-        if text not in self._temp_words:
-            self._temp_words[text] = self._names.fresh(f"{t.name}_word")
-            values.lines.append(f"const uint {self._temp_words[text]} = {text};")
-        word = self._temp_words[text]
-        return field_of(word, layout.dtype, layout.dtype.bits * number, values.kind(n))
-
-    def _temp_stores(self, values: Values, conditions: list[str]) -> list[str]:
-        """The stores into temps: of elements, or of words that are made of several."""
-        lines: list[str] = []
-        words: dict[tuple[str, str], dict[int, Store]] = {}
-        for s in self._stage.stores:
-            t = self._kernel.buffer(s.buffer)
-            if t.kind != "temp":
-                continue
-            at, number = self._temps.place(t, s.index)
-            word = _temp_word(t, at)
-            if self._temps.of(t).each > 1:
-                words.setdefault((t.name, word), {})[number] = s
-                continue
-            mask = [] if s.mask is None else [values.condition(s.mask)]
-            line = f"{word} = {values.operand(s.value, 'int')};"
-            lines += _under([*conditions, *mask], [line])
-        for (name, word), stores in words.items():
-            layout = self._temps.of(self._kernel.buffer(name))
-            bits, last = layout.dtype.bits, layout.each - 1
-            parts = [
-                packed(stores[k].value, layout.dtype, bits * k, values, last=k == last)
-                for k in sorted(stores)
-            ]
-            text = " + ".join(f"({p})" if " " in p else p for p in parts)
-            lines += _under(conditions, [f"{word} = {text};"])
-        return lines
-
     def _flush(self, values: Values) -> None:
         """Declares the pointers that are new."""
         values.lines += self._pointers.lines
@@ -239,7 +200,7 @@ class StageMemory:
     def stores(self, values: Values, conditions: list[str]) -> list[str]:
         """All stores, those into buffers under conditions of which the first is that there is an
         item at all."""
-        lines = self._temp_stores(values, conditions[1:])
+        lines = self._shared.stores(values, conditions[1:])
         pieces: list[tuple[str, list[str]]] = []
         values.lines, kept = [], values.lines
         for w in self._writes:
@@ -250,7 +211,7 @@ class StageMemory:
         for condition, body in pieces:
             merged.setdefault(condition, []).extend(body)
         for condition, body in merged.items():
-            lines += _under([*conditions, *([condition] if condition else [])], body)
+            lines += under([*conditions, *([condition] if condition else [])], body)
         return lines
 
     def _written(self, w: Writes, values: Values) -> list[tuple[str, list[str]]]:
@@ -290,7 +251,7 @@ class StageMemory:
         for byte, s in zip(elements(b, unit, at), stores, strict=True):
             assert s is not None  # a unit under several conditions is stored whole
             element = self._element(b, w.walk, row, byte, s, values)
-            single += _under([m] if (m := self._mask(s, values)) else [], [element])
+            single += under([m] if (m := self._mask(s, values)) else [], [element])
         return [("", [f"if ({' && '.join(needed)}) {{", whole, "} else {",
                       *single, "}"])]  # fmt: skip
 
@@ -327,10 +288,7 @@ class StageMemory:
         if kept:
             old = self._old(b, w.walk, row, at, unit, number, values)
             parts.insert(0, old if not parts else f"{old} & 0x{kept:x}u")
-        # Sums, not unions: V3D has two units that add, and one that joins bits. And what is too
-        # much in a part carries into the next until it is taken away.
-        text = " + ".join(f"({p})" if " " in p else p for p in parts)
-        return f"{text} - 0x{less & 0xFFFFFFFF:x}u" if less else text
+        return summed(parts, less)
 
     def _old(
         self, b: Buffer, walk: Walk, row: int, at: int, unit: int, number: int, values: Values
@@ -345,18 +303,9 @@ class StageMemory:
         return word_of(by, name, (byte - start) // 4)
 
 
-def _temp_word(t: Buffer, at: Affine) -> str:
-    """A word of a temp."""
-    return f"{t.name}[{t.name}_at + {at}]".replace("+ -", "- ").replace(" + 0]", "]")
-
-
 def _lifted(value: Node) -> bool:
     """Whether a value is another one less a number."""
     return value.op is Op.SUB and value.args[1].op is Op.CONST
-
-
-def _under(conditions: list[str], lines: list[str]) -> list[str]:
-    return [f"if ({' && '.join(conditions)}) {{", *lines, "}"] if conditions else lines
 
 
 def strongest(masks: list[Node]) -> list[Node]:
@@ -373,26 +322,3 @@ def strongest(masks: list[Node]) -> list[Node]:
         if key not in found or found[key][0] < more:
             found[key] = (more, m)
     return [m for _, m in found.values()]
-
-
-def field_of(word: str, t: DType, shift: int, kind: str) -> str:
-    """An element that lies in a word from a bit on."""
-    if t.bits == 32:
-        return f"{kind}({word})"
-    left = 32 - t.bits - shift
-    if t.signed:
-        moved = f"int({word} << {left})" if left else f"int({word})"
-        return f"({moved} >> {32 - t.bits})"
-    if not left:
-        return f"{kind}({word} >> {shift})"
-    return f"{kind}({word} >> {shift} & {t.hi}u)" if shift else f"{kind}({word} & {t.hi}u)"
-
-
-def packed(value: Node, t: DType, shift: int, values: Values, *, last: bool) -> str:
-    """A value as bits of a word."""
-    if value.op is Op.CONST:
-        return f"0x{(value.value & ((1 << t.bits) - 1)) << shift:x}u"
-    text = f"uint({values.text(value)})"
-    if t.signed and not last and t.bits < 32:
-        text = f"({text} & {(1 << t.bits) - 1}u)"
-    return f"{text} << {shift}" if shift else text
