@@ -28,6 +28,7 @@ class Schedule:
     early_out   skip the rest of an item when no lane of it stores anything
     points      points of a stage that one invocation does, one of POINTS
     word        words of 32 bits where memory is aligned, instead of elements
+    shift       the same, but planes that are only read may lie anywhere
     """
 
     target: str
@@ -40,6 +41,7 @@ class Schedule:
     early_out: bool = False
     points: int = 1
     word: bool = False
+    shift: bool = False
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -63,6 +65,8 @@ class Schedule:
             parts.append("branch")
         if self.word:
             parts.append("word")
+        if self.shift:
+            parts.append("shift")
         if self.early_out:
             parts.append("early")
         return "_".join(parts)
@@ -93,7 +97,7 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
     for word in rest[1:]:
         if re.fullmatch(r"[xrp][1-9][0-9]*", word):
             numbers[word[0]] = int(word[1:])
-        elif word in ("dot", "branch", "word", "early"):
+        elif word in ("dot", "branch", "word", "shift", "early"):
             flags.add(word)
         elif word.startswith("given") and word != "given":
             assume.append(word[5:])
@@ -108,15 +112,15 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
         raise ValueError(f"{name!r}: {points} points an invocation; possible are {POINTS[1:]}")
     if target == "c" and (items > 1 or rows > 1 or points > 1 or flags):
         raise ValueError(f"{name!r}: portable C has one lane at a time and no early-out")
-    foreign = flags & ({"word"} if target == "neon" else {"dot", "branch", "early"})
+    foreign = flags & ({"word", "shift"} if target == "neon" else {"dot", "branch", "early"})
     if (target == "neon" and (points > 1 or foreign)) or (
         target == "glsl" and (items > 1 or rows > 1 or foreign)
     ):
-        raise ValueError(f"{name!r}: x, r, dot, branch and early are NEON's, p and word GLSL's")
+        raise ValueError(f"{name!r}: x, r, dot, branch and early are NEON's, p, word and shift GLSL's")
     schedule = Schedule(
         target, rest[0], items, rows, tuple(sorted(set(assume))),
         dot="dot" in flags, branch="branch" in flags, early_out="early" in flags,
-        points=points, word="word" in flags,
+        points=points, word="word" in flags, shift="shift" in flags,
     )  # fmt: skip
     if schedule.name != match["schedule"]:
         raise ValueError(

@@ -88,16 +88,23 @@ def run(
     folder.mkdir(parents=True, exist_ok=True)
     cases: dict[str, str] = {}
     runs: list[tuple[str, Variant, Batch, Array]] = []
-    batches = [b for b in crosscheck.prepare(kernel, items, seed) if b.kind != crosscheck.WITHHELD]
     rng = np.random.default_rng(seed)
+    laid: dict[tuple[int, ...], list[Batch]] = {}
     for v in variants:
-        for batch in batches:
+        assert v.shader is not None
+        align = dict(zip([b.name for b in kernel.buffers], v.shader.align, strict=True))
+        if v.shader.align not in laid:
+            laid[v.shader.align] = crosscheck.prepare(kernel, items, seed, align=align)
+        for batch in laid[v.shader.align]:
+            if batch.kind == crosscheck.WITHHELD:
+                continue
             mine = interp.in_class(kernel, v.schedule.class_name, batch.placed.items)
             if batch.kind == "hostile":
                 mine &= _declared(kernel, batch)
             chosen = rng.permutation(np.flatnonzero(mine))
-            if not len(chosen) or not _aligned(v, batch):
+            if not len(chosen):
                 continue
+            assert _aligned(v, batch)
             for workgroup in {max(w, v.shader.invocations) for w in workgroups}:
                 name = f"{v.name}-{batch.kind}-{workgroup}"
                 cases[name] = case(v, batch, chosen, folder, name, workgroup, first=3)

@@ -60,6 +60,8 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
     if schedule.target == "glsl":
         chosen.append(("points", lambda k: give_points(k, schedule.points)))
         chosen.append(("scalars", forward_temps))
+        if schedule.word or schedule.shift:
+            chosen.append(("select_old", select_old))
     return [*chosen, ("drop_unread", drop_unread)]
 
 

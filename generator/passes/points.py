@@ -10,7 +10,7 @@ rows of a plane are read stays whole: a caller may have no memory there.
 from dataclasses import replace
 from math import gcd
 
-from daedalus.dsl.build import Builder, rewrite_stage
+from daedalus.dsl.build import Builder, at_lanes, fix_lanes, rewrite_stage
 from daedalus.dsl.ir import Kernel, Node, Op, Stage
 from daedalus.generator.passes.tile import divide_axis
 from daedalus.generator.passes.unroll import unroll_axes
@@ -30,7 +30,7 @@ def _stage(kernel: Kernel, stage: Stage, points: int) -> Stage:
         left //= by
         limited = axis in dict(stage.limits)
         inner = axis
-        if by < extent or limited:
+        if by < extent or limited or len(stage.dims) == 1:  # a stage keeps an axis
             before = set(stage.extents)
             if limited:
                 stage = _mask_beyond(kernel, stage, axis, by)
@@ -39,7 +39,19 @@ def _stage(kernel: Kernel, stage: Stage, points: int) -> Stage:
         stage = unroll_axes(kernel, stage, [inner])
         if by < extent:
             break
-    return stage
+    return _single(kernel, stage)
+
+
+def _single(kernel: Kernel, stage: Stage) -> Stage:
+    """The stage with axes of a single point written as 0 where they occur."""
+    at = {axis: 0 for axis, n in stage.dims if n == 1}
+    if not at:
+        return stage
+    builder = Builder({t.name: t for t in kernel.tables})
+    made = rewrite_stage(stage, builder, lambda node, args: at_lanes(node, args, at, builder))
+    return replace(
+        made, stores=tuple(replace(s, index=fix_lanes(s.index, at)) for s in made.stores)
+    )
 
 
 def _divisible(kernel: Kernel, stage: Stage, axis: str) -> bool:

@@ -8,22 +8,23 @@ so that only what it stores in buffers is under a condition; barriers are under 
 from dataclasses import dataclass
 
 from daedalus.dsl.errors import Loc
-from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store, walk
+from daedalus.dsl.ir import Buffer, Kernel, Node, Op, Stage, walk
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.glsl import device
-from daedalus.generator.targets.glsl.access import Places, View, Views
 from daedalus.generator.targets.glsl.device import NotLowerable
 from daedalus.generator.targets.glsl.mapping import Mapping, coordinates, mapping
+from daedalus.generator.targets.glsl.memory import StageMemory
 from daedalus.generator.targets.glsl.names import names
+from daedalus.generator.targets.glsl.pointers import Bases
 from daedalus.generator.targets.glsl.record import INDEX, Record, parameter, record
 from daedalus.generator.targets.glsl.tables import Tables
 from daedalus.generator.targets.glsl.temps import TempLayout
 from daedalus.generator.targets.glsl.values import Values
+from daedalus.generator.targets.glsl.views import View, Views
 from daedalus.generator.targets.shell import (
     fixed_names,
     meta_fields,
     stage_remark,
-    used_buffers,
     used_params,
 )
 
@@ -60,10 +61,14 @@ class Shader:
         return [f"GL_EXT_shader_{f.removeprefix('STORAGE')}bit_storage" for f in self.features]
 
 
-def emit(kernel: Kernel) -> Shader:
-    """The shader of a kernel lowered for GLSL. Raises NotLowerable where there is none."""
+def emit(kernel: Kernel, *, words: bool = False, shifted: bool = False) -> Shader:
+    """The shader of a kernel lowered for GLSL. Raises NotLowerable where there is none.
+
+    words    reads and writes aligned words, where elements are neighbours
+    shifted  reads planes that are only read in words although their items lie anywhere
+    """
     _refuse_unknown(kernel)
-    return _Emitter(kernel).shader()
+    return _Emitter(kernel, words=words, shifted=shifted).shader()
 
 
 def _refuse_unknown(kernel: Kernel) -> None:
@@ -96,8 +101,9 @@ def _refuse_unknown(kernel: Kernel) -> None:
 class _Emitter:
     """What the stages of a shader share."""
 
-    def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
+    def __init__(self, kernel: Kernel, *, words: bool, shifted: bool) -> None:
+        self.kernel, self.words, self.shifted = kernel, words, shifted
+        self.bases = Bases(kernel)
         self.hostile = Ranges(kernel, hostile=True, declared_params=True)
         assert self.hostile.conformant is not None
         self.ranges = self.hostile.conformant
@@ -110,7 +116,7 @@ class _Emitter:
         self.deciding = set(walk(places))
 
     def shader(self) -> Shader:
-        lines = self._item()
+        lines: list[str] = []
         written: set[str] = set()  # temps and buffers stored to since the last barrier
         read: set[str] = set()
         for n, stage in enumerate(self.kernel.stages):
@@ -130,21 +136,19 @@ class _Emitter:
             "maxComputeSharedMemorySize", shared, device.SHARED_BYTES,
             "bytes of shared memory an item", self.kernel.loc, self.kernel.id,
         )  # fmt: skip
-        bits = {v.type for v in self.views.used.values()}
-        features = [f"STORAGE{n}" for n in (8, 16) if any(str(n) + "_t" in t for t in bits)]
         return Shader(
             tuple(self.views.used.values()),
             tuple(
                 f"shared int {t.name}[ITEMS * {self.temps.words(t)}];" for t in self.kernel.temps
             ),
-            tuple(lines),
+            (*self._item(), *lines),
             tuple(b.name for b in self.kernel.buffers),
             self.record,
             tuple(self.tables.words),
-            tuple(b.dtype.bytes for b in self.kernel.buffers if b.dtype is not None),
+            tuple(self.views.align(b) for b in self.kernel.buffers),
             self.mapping.invocations,
             shared,
-            tuple(features),
+            self.views.features,
         )
 
     def _item(self) -> list[str]:
@@ -164,21 +168,8 @@ class _Emitter:
             *self.record.lines(),
         ]
         offsets = {f.name: f.offset for f in meta_fields(self.kernel)[0]}
-        for b in used_buffers(self.kernel):
-            assert b.dtype is not None
-            down = b.dtype.bytes.bit_length() - 1
-            by = f" >> {down}" if down else ""
-            if b.kind == "plane":
-                word = self.record.word(offsets[f"{b.name}_off"] // 4)
-                at = f"push.{b.name}_base + int({word})"
-                lines.append(f"const int {b.name}_at = {f'({at})' if by else at}{by};")
-                lines.append(f"const int {b.name}_stride = push.{b.name}_stride{by};")
-            else:
-                index = f"int({self.record.word(INDEX)}) * {b.size}"
-                base = f"push.{b.name}_base"
-                lines.append(
-                    f"const int {b.name}_at = {f'({base}{by})' if by else base} + {index};"
-                )
+        for name, unit in self.bases.used:
+            lines += self._base(self.kernel.buffer(name), unit, offsets)
         for t in self.kernel.temps:
             lines.append(f"const int {t.name}_at = slot * {self.temps.words(t)};")
         for name in used_params(self.kernel):
@@ -189,6 +180,26 @@ class _Emitter:
                 lines.append(f"const {kind} {self._param(name)} = {text};")
         return lines
 
+    def _base(self, b: Buffer, unit: int, offsets: dict[str, int]) -> list[str]:
+        """Where an item begins in a buffer, and the stride, in units of so many bytes."""
+        assert b.dtype is not None
+        down = unit.bit_length() - 1
+        by = f" >> {down}" if down else ""
+        if b.kind == "plane":
+            word = self.record.word(offsets[f"{b.name}_off"] // 4)
+            at = f"push.{b.name}_base + int({word})"
+            return [
+                f"const int {self.bases.start(b, unit)} = {f'({at})' if by else at}{by};",
+                f"const int {self.bases.stride(b, unit)} = push.{b.name}_stride{by};",
+            ]
+        base = f"push.{b.name}_base"
+        size = b.size * b.dtype.bytes
+        index = f"int({self.record.word(INDEX)})"
+        if size % unit:
+            return [f"const int {self.bases.start(b, unit)} = ({base} + {index} * {size}){by};"]
+        text = f"{f'({base}{by})' if by else base} + {index} * {size // unit}"
+        return [f"const int {self.bases.start(b, unit)} = {text};"]
+
     @staticmethod
     def _param(name: str) -> str:
         """How a parameter is spelled: some names are the language's."""
@@ -196,14 +207,16 @@ class _Emitter:
 
     def _stage(self, stage: Stage) -> list[str]:
         """What an invocation does of a stage."""
-        taken = (*fixed_names(self.kernel), *stage.extents, *(
-            f"{x}_at" for x in fixed_names(self.kernel)), *map(self._param, fixed_names(self.kernel)
-        ))  # fmt: skip
-        places = Places(self.kernel, self.temps, names(taken))
-        fresh = places._names
+        own = fixed_names(self.kernel)
+        started = (f"{x}_at{u}" for x in own for u in ("", 2, 4, 8, 16))
+        fresh = names((*own, *stage.extents, *started, *map(self._param, own)))
+        memory = StageMemory(
+            self.kernel, stage, self.views, self.bases, self.temps, fresh,
+            words=self.words, shifted=self.shifted,
+        )  # fmt: skip
         values = Values(
             self.kernel, self.ranges, self.hostile, fresh,
-            lambda n, v: self._read(n, v, places, stage), self.deciding,
+            lambda n, v: self._read(n, v, memory, stage), self.deciding,
         )  # fmt: skip
         lines = coordinates(stage, self.mapping)
         outer = [] if stage.given is None else [stage.given]
@@ -220,15 +233,14 @@ class _Emitter:
         for axis, limit in stage.limits:
             at = axis if extents[axis] > 1 else "0"
             conditions.append(f"{at} < {values.operand(limit, 'int')}")
-        places.prepare(stage)
-        body = places.lines
         values.emit([n for s in stage.stores for n in (s.value, s.mask) if n is not None])
-        body = body + values.lines + self._stores(stage, values, places)
+        stored = memory.stores(values)
+        body = [*values.lines, *stored]
         return [*lines, f"if ({' && '.join(conditions)}) {{", *body, "}"] if conditions else [
             *lines, *body
         ]  # fmt: skip
 
-    def _read(self, n: Node, values: Values, places: Places, stage: Stage) -> str:
+    def _read(self, n: Node, values: Values, memory: StageMemory, stage: Stage) -> str:
         match n.op:
             case Op.LANE:
                 return str(n.attr[0]) if stage.extents[n.attr[0]] > 1 else "0"
@@ -241,34 +253,4 @@ class _Emitter:
                 at = n.index[0]
                 element: int | str = at.const if not at.terms else str(at)
                 return parameter(self.kernel, p, self.record, element)
-        b = self.kernel.buffer(n.attr[0])
-        place = places.at(b, n.index, n.args, values)
-        if b.kind == "temp":
-            return f"{b.name}[{place}]"
-        return f"{values.kind(n)}({self.views.of(b)}[{place}])"
-
-    def _stores(self, stage: Stage, values: Values, places: Places) -> list[str]:
-        """The stores, those under one condition together."""
-        lines: list[str] = []
-        groups: list[tuple[str, list[Store]]] = []
-        temps = {t.name for t in self.kernel.temps}
-        for s in stage.stores:
-            conditions = [] if s.buffer in temps else ["live"]
-            conditions += [] if s.mask is None else [values.operand(s.mask)]
-            condition = " && ".join(conditions)
-            if not groups or groups[-1][0] != condition:
-                groups.append((condition, []))
-            groups[-1][1].append(s)
-        for condition, stores in groups:
-            body = [self._store(s, values, places) for s in stores]
-            lines += [f"if ({condition}) {{", *body, "}"] if condition else body
-        return lines
-
-    def _store(self, s: Store, values: Values, places: Places) -> str:
-        b = self.kernel.buffer(s.buffer)
-        place = places.at(b, s.index)
-        if b.kind == "temp":
-            return f"{b.name}[{place}] = {values.operand(s.value, 'int')};"
-        view = self.views.of(b, write=True)
-        kind = self.views.used[view].type
-        return f"{view}[{place}] = {kind}({values.text(s.value)});"
+        return memory.read(n, values)

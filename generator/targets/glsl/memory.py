@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a stage reads and writes, as text: elements, fields of words, windows that lie anywhere."""
+
+from daedalus.dsl.ir import Buffer, DType, Kernel, Node, Op, Stage, Store
+from daedalus.generator.targets.c.scalar import Names
+from daedalus.generator.targets.glsl.pointers import Bases, Pointers, Walk, plus, walk_of
+from daedalus.generator.targets.glsl.temps import TempLayout
+from daedalus.generator.targets.glsl.values import Values
+from daedalus.generator.targets.glsl.views import Views, word_of
+from daedalus.generator.targets.glsl.windows import Writes, elements, load_unit, places, writes
+
+
+class StageMemory:
+    """The memory of a stage.
+
+    words    units larger than elements are used, where they are whole and aligned
+    shifted  planes that are only read are read in words all the same, and these shifted
+    """
+
+    def __init__(
+        self, kernel: Kernel, stage: Stage, views: Views, bases: Bases, temps: TempLayout,
+        names: Names, *, words: bool, shifted: bool,
+    ) -> None:  # fmt: skip
+        self._kernel, self._stage, self._views, self._temps = kernel, stage, views, temps
+        self._names, self._words, self._shifted = names, words, shifted
+        self._pointers = Pointers(bases, names)
+        self._places = places(kernel, stage)
+        self._writes = writes(kernel, stage)
+        self._units: dict[Walk, int] = {}
+        self._loaded: dict[tuple[Walk, int, int], str] = {}  # by row and where the unit begins
+        for walk, rows in self._places.items():
+            b = kernel.buffer(walk.buffer)
+            self._units[walk] = self._unit(b, walk, rows)
+            for row in rows:
+                self._pointers.want(walk, self._units[walk], row)
+        self._write_units = {w.walk: self._write_unit(w) for w in self._writes}
+        for w in self._writes:
+            for row in w.stores:
+                self._pointers.want(w.walk, self._write_units[w.walk], row)
+
+    # ------------------------------------------------------------------ units
+
+    def _anywhere(self, b: Buffer) -> bool:
+        """Whether a plane is read in words although its items lie at any place."""
+        return self._shifted and b.kind == "plane" and b.access == "in"
+
+    def _unit(self, b: Buffer, walk: Walk, rows: dict[int, set[int]]) -> int:
+        assert b.dtype is not None
+        if not self._words or self._anywhere(b):
+            return b.dtype.bytes
+        return load_unit(b, walk, rows)
+
+    def _write_unit(self, w: Writes) -> int:
+        assert w.buffer.dtype is not None
+        return w.unit(self._stage) if self._words else w.buffer.dtype.bytes
+
+    # ------------------------------------------------------------------ loads
+
+    def read(self, n: Node, values: Values) -> str:
+        """The expression of a LOAD; what it needs is declared before."""
+        b = self._kernel.buffer(n.attr[0])
+        if b.kind == "temp":
+            return f"{b.name}[{self._temp_place(b, n, values)}]"
+        assert b.dtype is not None
+        kind, size = values.kind(n), b.dtype.bytes
+        if n.args:
+            place = self._pointers.moved(b, n.index, n.args, size, values)
+            self._flush(values)
+            return f"{kind}({self._views.of(b, size).name}[{place}])"
+        walk, row, byte = walk_of(b, n.index)
+        if self._anywhere(b) and self._words and size < 4:
+            word, at = self._shifted_word(b, walk, row, byte, values), byte - self._low(walk, row)
+            return field_of(word, b.dtype, 8 * (at % 4), kind)
+        unit = self._units[walk]
+        if unit == size:
+            place = self._pointers.at(b, walk, unit, row, byte)
+            self._flush(values)
+            return f"{kind}({self._views.of(b, unit).name}[{place}])"
+        start = byte // unit * unit
+        name = self._load(b, walk, row, start, unit, values)
+        at = byte - start
+        return field_of(word_of(unit, name, at // 4), b.dtype, 8 * (at % 4), kind)
+
+    def _load(
+        self, b: Buffer, walk: Walk, row: int, start: int, unit: int, values: Values
+    ) -> str:
+        """A local that holds a unit."""
+        key = (walk, row, start)
+        if key not in self._loaded:
+            self._views.need(b, unit)
+            view = self._views.of(b, unit)
+            place = self._pointers.at(b, walk, unit, row, start)
+            self._flush(values)
+            type_ = view.type if unit >= 4 else "uint"
+            text = f"{view.name}[{place}]"
+            name = self._names.fresh(f"{b.name}_word" if unit >= 4 else f"{b.name}_half")
+            values.lines.append(
+                f"const {type_} {name} = {text if type_ == view.type else f'uint({text})'};"
+            )
+            self._loaded[key] = name
+        return self._loaded[key]
+
+    def _low(self, walk: Walk, row: int) -> int:
+        return min(self._places[walk][row])
+
+    def _shifted_word(self, b: Buffer, walk: Walk, row: int, byte: int, values: Values) -> str:
+        """A local that holds four bytes of a row's window, which begins anywhere."""
+        assert b.dtype is not None
+        low = self._low(walk, row)
+        number = (byte - low) // 4
+        key = (walk, row, number)
+        if key not in self._loaded:
+            self._window(b, walk, row, low, values)
+        return self._loaded[key]
+
+    def _window(self, b: Buffer, walk: Walk, row: int, low: int, values: Values) -> None:
+        """Reads a row's window: the words it lies in, and of each two the bytes that are one."""
+        assert b.dtype is not None
+        length = max(self._places[walk][row]) + b.dtype.bytes - low
+        count = -(-length // 4)
+        place = self._pointers.at(b, walk, b.dtype.bytes, row, low)
+        self._flush(values)
+        scale = b.dtype.bytes
+        fresh, view = self._names.fresh, self._views.of(b, 4).name
+        begin, word, by, rest = (fresh(f"{b.name}_{x}") for x in ("begin", "first", "by", "rest"))
+        text = place if scale == 1 else f"({place}) * {scale}"
+        values.lines += [
+            f"const int {begin} = {text};",
+            f"const int {word} = {begin} >> 2;",
+            f"const int {by} = ({begin} & 3) << 3;",
+            f"const int {rest} = 31 - {by};",
+        ]
+        raw = []
+        for n in range(count + 1):
+            # The last only where the window reaches into it: else there may be nothing.
+            at = plus(word, n) if n < count else f"({begin} + {length - 1}) >> 2"
+            raw.append(fresh(f"{b.name}_word"))
+            values.lines.append(f"const uint {raw[-1]} = {view}[{at}];")
+        for n in range(count):
+            name = fresh(f"{b.name}_bytes")
+            values.lines.append(
+                f"const uint {name} = {raw[n]} >> {by} | {raw[n + 1]} << 1 << {rest};"
+            )
+            self._loaded[walk, row, n] = name
+
+    def _temp_place(self, t: Buffer, n: Node, values: Values) -> str:
+        at = self._temps.flat(t, n.index)
+        text = str(at)
+        for k, a in enumerate(n.args):
+            text = text.replace(f"#{k}", values.operand(a, "int"))
+        return f"{t.name}_at + {text}".replace("+ -", "- ").removesuffix(" + 0")
+
+    def _flush(self, values: Values) -> None:
+        """Declares the pointers that are new."""
+        values.lines += self._pointers.lines
+        self._pointers.lines = []
+
+    # ------------------------------------------------------------------ stores
+
+    def stores(self, values: Values) -> list[str]:
+        """All stores: those into temps, and those into buffers where there is an item."""
+        lines = []
+        for s in self._stage.stores:
+            b = self._kernel.buffer(s.buffer)
+            if b.kind == "temp":
+                place = f"{b.name}_at + {self._temps.flat(b, s.index)}".removesuffix(" + 0")
+                line = f"{b.name}[{place}] = {values.operand(s.value, 'int')};"
+                lines += _under([] if s.mask is None else [values.operand(s.mask)], [line])
+        pieces: list[tuple[str, list[str]]] = []
+        values.lines, kept = [], values.lines
+        for w in self._writes:
+            pieces += self._written(w, values)
+        lines += values.lines
+        values.lines = kept
+        merged: list[tuple[str, list[str]]] = []
+        for condition, body in pieces:
+            if merged and merged[-1][0] == condition:
+                merged[-1][1].extend(body)
+            else:
+                merged.append((condition, list(body)))
+        inside = [line for c, body in merged for line in _under([c] if c else [], body)]
+        return lines + (_under(["live"], inside) if inside else [])
+
+    def _written(self, w: Writes, values: Values) -> list[tuple[str, list[str]]]:
+        """Condition and statements of what is stored on a walk."""
+        found = []
+        unit = self._write_units[w.walk]
+        for row in sorted(w.stores):
+            for at in w.units(row, unit):
+                found += self._unit_written(w, row, at, unit, values)
+        return found
+
+    def _unit_written(
+        self, w: Writes, row: int, at: int, unit: int, values: Values
+    ) -> list[tuple[str, list[str]]]:
+        b, own = w.buffer, w.stores[row]
+        assert b.dtype is not None
+        size = b.dtype.bytes
+        if unit == size:
+            s = own[at]
+            return [(self._mask(s, values), [self._element(b, w.walk, row, at, s, values)])]
+        stores = [own.get(byte) for byte in elements(b, unit, at)]
+        place = self._pointers.at(b, w.walk, unit, row, at)
+        self._flush(values)
+        self._views.need(b, unit)
+        view = self._views.of(b, unit, write=True)
+        words = [
+            self._word(w, row, at, unit, n, stores[n * 4 // size : (n + 1) * 4 // size], values)
+            for n in range(max(unit // 4, 1))
+        ]
+        text = words[0] if unit <= 4 else f"{view.type}({', '.join(words)})"
+        whole = f"{view.name}[{place}] = {text if unit >= 4 else f'{view.type}({text})'};"
+        masks = list(dict.fromkeys(self._mask(s, values) for s in stores if s is not None))
+        if len(masks) == 1:
+            return [(masks[0], [whole])]
+        single = []
+        for byte, s in zip(elements(b, unit, at), stores, strict=True):
+            assert s is not None  # a unit under several conditions is stored whole
+            element = self._element(b, w.walk, row, byte, s, values)
+            single += _under([m] if (m := self._mask(s, values)) else [], [element])
+        return [("", [f"if ({' && '.join(m for m in masks if m)}) {{", whole, "} else {",
+                      *single, "}"])]  # fmt: skip
+
+    @staticmethod
+    def _mask(s: Store, values: Values) -> str:
+        return "" if s.mask is None else values.operand(s.mask)
+
+    def _element(
+        self, b: Buffer, walk: Walk, row: int, byte: int, s: Store, values: Values
+    ) -> str:
+        assert b.dtype is not None
+        place = self._pointers.at(b, walk, b.dtype.bytes, row, byte)
+        self._flush(values)
+        view = self._views.of(b, b.dtype.bytes, write=True)
+        return f"{view.name}[{place}] = {view.type}({values.text(s.value)});"
+
+    def _word(
+        self, w: Writes, row: int, at: int, unit: int, number: int, stores: list[Store | None],
+        values: Values,
+    ) -> str:  # fmt: skip
+        """A word of a unit, made of the elements stored and, for the others, what was there."""
+        b = w.buffer
+        assert b.dtype is not None
+        parts, kept = [], 0
+        for n, s in enumerate(stores):
+            shift = 8 * n * b.dtype.bytes
+            if s is None:
+                kept |= ((1 << b.dtype.bits) - 1) << shift
+            else:
+                parts.append(packed(s.value, b.dtype, shift, values, last=n == len(stores) - 1))
+        if kept:
+            old = self._old(b, w.walk, row, at, unit, number, values)
+            parts.insert(0, old if not parts else f"{old} & 0x{kept:x}u")
+        return " | ".join(parts)
+
+    def _old(
+        self, b: Buffer, walk: Walk, row: int, at: int, unit: int, number: int, values: Values
+    ) -> str:
+        """What a word that is stored held before."""
+        by = self._units.get(walk, unit)
+        if by < 4:
+            by = unit
+        byte = at + 4 * number
+        start = byte // by * by
+        name = self._load(b, walk, row, start, by, values)
+        return word_of(by, name, (byte - start) // 4)
+
+
+def _under(conditions: list[str], lines: list[str]) -> list[str]:
+    return [f"if ({' && '.join(conditions)}) {{", *lines, "}"] if conditions else lines
+
+
+def field_of(word: str, t: DType, shift: int, kind: str) -> str:
+    """An element that lies in a word from a bit on."""
+    if t.bits == 32:
+        return f"{kind}({word})"
+    left = 32 - t.bits - shift
+    if t.signed:
+        moved = f"int({word} << {left})" if left else f"int({word})"
+        return f"({moved} >> {32 - t.bits})"
+    if not left:
+        return f"{kind}({word} >> {shift})"
+    return f"{kind}({word} >> {shift} & {t.hi}u)" if shift else f"{kind}({word} & {t.hi}u)"
+
+
+def packed(value: Node, t: DType, shift: int, values: Values, *, last: bool) -> str:
+    """A value as bits of a word."""
+    if value.op is Op.CONST:
+        return f"0x{(value.value & ((1 << t.bits) - 1)) << shift:x}u"
+    text = f"uint({values.text(value)})"
+    if t.signed and not last and t.bits < 32:
+        text = f"({text} & {(1 << t.bits) - 1}u)"
+    return f"{text} << {shift}" if shift else text
+
+
