@@ -116,7 +116,9 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
     if (target == "neon" and (points > 1 or foreign)) or (
         target == "glsl" and (items > 1 or rows > 1 or foreign)
     ):
-        raise ValueError(f"{name!r}: x, r, dot, branch and early are NEON's, p, word and shift GLSL's")
+        raise ValueError(
+            f"{name!r}: x, r, dot, branch and early are NEON's, p, word and shift GLSL's"
+        )
     schedule = Schedule(
         target, rest[0], items, rows, tuple(sorted(set(assume))),
         dot="dot" in flags, branch="branch" in flags, early_out="early" in flags,

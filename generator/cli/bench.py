@@ -58,9 +58,7 @@ def command(
         if write_data:
             console.print(f"written to {write_data}", markup=False)
             return
-        gpus, skips = find(
-            [d for d in device.split(",") if d], partial(check_program, loads=True)
-        )
+        gpus, skips = find([d for d in device.split(",") if d], partial(check_program, loads=True))
         skip = ",".join(p for p in PARTS if part and p not in part)
         wish = bench.Wish(kernel, rounds, items, size, True, skip)
         reports = []

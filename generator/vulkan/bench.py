@@ -82,7 +82,7 @@ def write_data(path: Path, entries: Sequence[Entry], seed: int = 1) -> None:
 
 def measure(device: GpuDevice, data: Path, wish: Wish) -> Report:
     """Runs the program on a device. Refused runs and failed jobs are the report's faults."""
-    words = [program(device.arch), "--data", data, *wish.words]
+    words: list[str | Path] = [program(device.arch), "--data", data, *wish.words]
     try:
         done = device.run(words, timeout=_PATIENCE)
     except subprocess.TimeoutExpired:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The items that tools/bench measures with: conformant ones, and what the interpreter makes of them.
+"""The items that tools/bench measures with: conformant, with what the interpreter makes of them.
 
 The file's format stands in tools/bench/work.h. It is a function of the specs and the seed.
 """

@@ -81,9 +81,7 @@ class StageMemory:
         at = byte - start
         return field_of(word_of(unit, name, at // 4), b.dtype, 8 * (at % 4), kind)
 
-    def _load(
-        self, b: Buffer, walk: Walk, row: int, start: int, unit: int, values: Values
-    ) -> str:
+    def _load(self, b: Buffer, walk: Walk, row: int, start: int, unit: int, values: Values) -> str:
         """A local that holds a unit."""
         key = (walk, row, start)
         if key not in self._loaded:
@@ -225,9 +223,7 @@ class StageMemory:
     def _mask(s: Store, values: Values) -> str:
         return "" if s.mask is None else values.operand(s.mask)
 
-    def _element(
-        self, b: Buffer, walk: Walk, row: int, byte: int, s: Store, values: Values
-    ) -> str:
+    def _element(self, b: Buffer, walk: Walk, row: int, byte: int, s: Store, values: Values) -> str:
         assert b.dtype is not None
         place = self._pointers.at(b, walk, b.dtype.bytes, row, byte)
         self._flush(values)
@@ -291,5 +287,3 @@ def packed(value: Node, t: DType, shift: int, values: Values, *, last: bool) -> 
     if t.signed and not last and t.bits < 32:
         text = f"({text} & {(1 << t.bits) - 1}u)"
     return f"{text} << {shift}" if shift else text
-
-
