@@ -47,9 +47,32 @@ function(daedalus_configure_neon)
   set(DAEDALUS_DOT_FLAGS "${flags}" PARENT_SCOPE)
 endfunction()
 
+# The route through Vulkan, of which the headers alone are needed: its library is loaded when it is
+# used.  Without them there is no route, and whoever asks for the GPU is told so.
+function(daedalus_vulkan_sources sources)
+  set(folder ${PROJECT_SOURCE_DIR}/runtime/vulkan)
+  if(DAEDALUS_VULKAN)
+    find_path(DAEDALUS_VULKAN_INCLUDE vulkan/vulkan_core.h DOC "Folder of the Vulkan headers")
+  endif()
+  if(DAEDALUS_VULKAN AND DAEDALUS_VULKAN_INCLUDE)
+    set(names cache commands device emit enumerate extent flight gpu job loader memory objects
+      pipeline pool rescue route sample selftest submit)
+  else()
+    if(DAEDALUS_VULKAN)
+      message(WARNING "There are no Vulkan headers (Debian: libvulkan-dev): the library is built "
+        "without the GPU")
+    endif()
+    set(names absent)
+  endif()
+  list(TRANSFORM names PREPEND ${folder}/)
+  list(TRANSFORM names APPEND .c)
+  set(${sources} ${names} PARENT_SCOPE)
+endfunction()
+
 # The runtime alone, as objects, to be put into each library beside a table.
 function(daedalus_add_runtime)
   set(runtime ${PROJECT_SOURCE_DIR}/runtime)
+  daedalus_vulkan_sources(vulkan)
   add_library(daedalus_runtime OBJECT
     ${runtime}/core/alloc.c
     ${runtime}/core/append.c
@@ -63,8 +86,12 @@ function(daedalus_add_runtime)
     ${runtime}/core/table.c
     ${runtime}/cpu/choose.c
     ${runtime}/cpu/features.c
-    ${runtime}/cpu/run.c)
+    ${runtime}/cpu/run.c
+    ${vulkan})
   target_include_directories(daedalus_runtime PRIVATE ${runtime} ${runtime}/include)
+  if(DAEDALUS_VULKAN AND DAEDALUS_VULKAN_INCLUDE)
+    target_include_directories(daedalus_runtime SYSTEM PRIVATE ${DAEDALUS_VULKAN_INCLUDE})
+  endif()
   daedalus_compile_flags(daedalus_runtime)
 endfunction()
 
@@ -93,6 +120,7 @@ function(daedalus_add_library target)
     $<BUILD_INTERFACE:${arg_GENERATED}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   daedalus_compile_flags(${target})
+  target_link_libraries(${target} PUBLIC ${CMAKE_DL_LIBS})
   if(DAEDALUS_NEON)
     target_compile_definitions(${target} PRIVATE DAEDALUS_HAVE_NEON=1)
   endif()

@@ -13,6 +13,8 @@ ITEMS = (1, 2, 4, 8)  # what a vector's lanes can be divided into
 ROWS = (1, 2, 4, 8)
 POINTS = (1, 2, 4, 8, 16)  # of a stage's domain, one invocation of a GPU
 
+GPU_FLAGS = ("word", "shift", "swar", "mask")  # words of a GLSL schedule
+
 
 @dataclass(frozen=True, order=True)
 class Schedule:
@@ -29,6 +31,8 @@ class Schedule:
     points      points of a stage that one invocation does, one of POINTS
     word        words of 32 bits where memory is aligned, instead of elements
     shift       the same, but planes that are only read may lie anywhere
+    swar        sums of bytes that two points make alike are made in the halves of one word
+    mask        conditions as integers, of which the sign counts
     """
 
     target: str
@@ -42,6 +46,8 @@ class Schedule:
     points: int = 1
     word: bool = False
     shift: bool = False
+    swar: bool = False
+    mask: bool = False
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -67,6 +73,10 @@ class Schedule:
             parts.append("word")
         if self.shift:
             parts.append("shift")
+        if self.swar:
+            parts.append("swar")
+        if self.mask:
+            parts.append("mask")
         if self.early_out:
             parts.append("early")
         return "_".join(parts)
@@ -97,7 +107,7 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
     for word in rest[1:]:
         if re.fullmatch(r"[xrp][1-9][0-9]*", word):
             numbers[word[0]] = int(word[1:])
-        elif word in ("dot", "branch", "word", "shift", "early"):
+        elif word in ("dot", "branch", *GPU_FLAGS, "early"):
             flags.add(word)
         elif word.startswith("given") and word != "given":
             assume.append(word[5:])
@@ -112,17 +122,18 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
         raise ValueError(f"{name!r}: {points} points an invocation; possible are {POINTS[1:]}")
     if target == "c" and (items > 1 or rows > 1 or points > 1 or flags):
         raise ValueError(f"{name!r}: portable C has one lane at a time and no early-out")
-    foreign = flags & ({"word", "shift"} if target == "neon" else {"dot", "branch", "early"})
+    foreign = flags & (set(GPU_FLAGS) if target == "neon" else {"dot", "branch", "early"})
     if (target == "neon" and (points > 1 or foreign)) or (
         target == "glsl" and (items > 1 or rows > 1 or foreign)
     ):
         raise ValueError(
-            f"{name!r}: x, r, dot, branch and early are NEON's, p, word and shift GLSL's"
+            f"{name!r}: x, r, dot, branch and early are NEON's, p, {', '.join(GPU_FLAGS)} GLSL's"
         )
     schedule = Schedule(
         target, rest[0], items, rows, tuple(sorted(set(assume))),
         dot="dot" in flags, branch="branch" in flags, early_out="early" in flags,
         points=points, word="word" in flags, shift="shift" in flags,
+        swar="swar" in flags, mask="mask" in flags,
     )  # fmt: skip
     if schedule.name != match["schedule"]:
         raise ValueError(

@@ -180,7 +180,9 @@ def _make_shader(
 ) -> Variant:
     """A GPU variant."""
     lowered = lower(kernel, schedule)
-    shader = emit_glsl(lowered, words=schedule.word or schedule.shift, shifted=schedule.shift)
+    shader = emit_glsl(
+        lowered, words=schedule.word or schedule.shift, shifted=schedule.shift, signs=schedule.mask
+    )
     text = tidy(
         environment.get_template("variant.comp.j2").render(
             kernel=kernel,

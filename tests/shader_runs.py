@@ -17,6 +17,7 @@ from daedalus.generator.crosscheck import Batch, Outcome
 from daedalus.generator.targets.glsl.record import INDEX
 from daedalus.generator.targets.glsl.spirv import compile_shader
 from daedalus.generator.v3d import vkrun
+from daedalus.generator.vulkan import check
 from daedalus.generator.variants import Variant
 
 _SLACK = 64  # bytes of a pattern behind each buffer
@@ -89,18 +90,11 @@ def run(
     cases: dict[str, str] = {}
     runs: list[tuple[str, Variant, Batch, Array]] = []
     rng = np.random.default_rng(seed)
-    laid: dict[tuple[int, ...], list[Batch]] = {}
+    laid = check.prepare(kernel, [check.alignment(v) for v in variants], items, seed)
     for v in variants:
         assert v.shader is not None
-        align = dict(zip([b.name for b in kernel.buffers], v.shader.align, strict=True))
-        if v.shader.align not in laid:
-            laid[v.shader.align] = crosscheck.prepare(kernel, items, seed, align=align)
-        for batch in laid[v.shader.align]:
-            if batch.kind == crosscheck.WITHHELD:
-                continue
+        for batch in laid[check.alignment(v)]:
             mine = interp.in_class(kernel, v.schedule.class_name, batch.placed.items)
-            if batch.kind == "hostile":
-                mine &= _declared(kernel, batch)
             chosen = rng.permutation(np.flatnonzero(mine))
             if not len(chosen):
                 continue
@@ -114,17 +108,8 @@ def run(
     for name, v, batch, chosen in runs:
         assert done[name].verdict == "ok", f"{name}: {done[name].verdict} {done[name].detail}"
         got = images(v, batch, (folder / device.name / f"{name}.bin").read_bytes())
-        crosscheck._compare(kernel, batch, outcomes[v.name], chosen, got, seed)
+        crosscheck.compare(kernel, batch, outcomes[v.name], chosen, got, seed)
     return list(outcomes.values())
-
-
-def _declared(kernel: Kernel, batch: Batch) -> Array:
-    """Items whose parameters lie in their declared ranges: the runtime refuses others."""
-    ok = np.ones(batch.placed.items.count, dtype=bool)
-    for p in kernel.params:
-        values = batch.placed.items.params[p.name].reshape(len(ok), -1)
-        ok &= ((values >= p.lo) & (values <= p.hi)).all(axis=1)
-    return ok
 
 
 def _aligned(v: Variant, batch: Batch) -> bool:

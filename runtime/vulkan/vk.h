@@ -15,16 +15,17 @@
   X(EnumerateInstanceVersion) \
   X(CreateInstance)
 
-#define DAEDALUS_VK_INSTANCE(X)               \
-  X(DestroyInstance)                          \
-  X(EnumeratePhysicalDevices)                 \
-  X(GetPhysicalDeviceProperties2)             \
-  X(GetPhysicalDeviceFeatures2)               \
-  X(GetPhysicalDeviceMemoryProperties)        \
-  X(GetPhysicalDeviceQueueFamilyProperties)   \
-  X(GetPhysicalDeviceExternalFenceProperties) \
-  X(EnumerateDeviceExtensionProperties)       \
-  X(CreateDevice)                             \
+#define DAEDALUS_VK_INSTANCE(X)                \
+  X(DestroyInstance)                           \
+  X(EnumeratePhysicalDevices)                  \
+  X(GetPhysicalDeviceProperties2)              \
+  X(GetPhysicalDeviceFeatures2)                \
+  X(GetPhysicalDeviceMemoryProperties)         \
+  X(GetPhysicalDeviceQueueFamilyProperties)    \
+  X(GetPhysicalDeviceExternalBufferProperties) \
+  X(GetPhysicalDeviceExternalFenceProperties)  \
+  X(EnumerateDeviceExtensionProperties)        \
+  X(CreateDevice)                              \
   X(GetDeviceProcAddr)
 
 /** Creating, destroying and memory. */

@@ -17,6 +17,7 @@ from daedalus.generator.targets.glsl.memory import StageMemory
 from daedalus.generator.targets.glsl.names import names
 from daedalus.generator.targets.glsl.pointers import Bases
 from daedalus.generator.targets.glsl.record import INDEX, Record, parameter, record
+from daedalus.generator.targets.glsl.signs import SignValues
 from daedalus.generator.targets.glsl.tables import Tables
 from daedalus.generator.targets.glsl.temps import TempLayout
 from daedalus.generator.targets.glsl.values import Values
@@ -61,14 +62,17 @@ class Shader:
         return [f"GL_EXT_shader_{f.removeprefix('STORAGE')}bit_storage" for f in self.features]
 
 
-def emit(kernel: Kernel, *, words: bool = False, shifted: bool = False) -> Shader:
+def emit(
+    kernel: Kernel, *, words: bool = False, shifted: bool = False, signs: bool = False
+) -> Shader:
     """The shader of a kernel lowered for GLSL. Raises NotLowerable where there is none.
 
     words    reads and writes aligned words, where elements are neighbours
     shifted  reads planes that are only read in words although their items lie anywhere
+    signs    has conditions as integers
     """
     _refuse_unknown(kernel)
-    return _Emitter(kernel, words=words, shifted=shifted).shader()
+    return _Emitter(kernel, words=words, shifted=shifted, signs=signs).shader()
 
 
 def _refuse_unknown(kernel: Kernel) -> None:
@@ -101,8 +105,8 @@ def _refuse_unknown(kernel: Kernel) -> None:
 class _Emitter:
     """What the stages of a shader share."""
 
-    def __init__(self, kernel: Kernel, *, words: bool, shifted: bool) -> None:
-        self.kernel, self.words, self.shifted = kernel, words, shifted
+    def __init__(self, kernel: Kernel, *, words: bool, shifted: bool, signs: bool) -> None:
+        self.kernel, self.words, self.shifted, self.signs = kernel, words, shifted, signs
         self.bases = Bases(kernel)
         self.hostile = Ranges(kernel, hostile=True, declared_params=True)
         assert self.hostile.conformant is not None
@@ -214,9 +218,9 @@ class _Emitter:
             self.kernel, stage, self.views, self.bases, self.temps, fresh,
             words=self.words, shifted=self.shifted,
         )  # fmt: skip
-        values = Values(
+        values = (SignValues if self.signs else Values)(
             self.kernel, self.ranges, self.hostile, fresh,
-            lambda n, v: self._read(n, v, memory, stage), self.deciding,
+            lambda n, v: self._read(n, v, memory, stage), self.deciding, memory.is_pair,
         )  # fmt: skip
         lines = coordinates(stage, self.mapping)
         outer = [] if stage.given is None else [stage.given]
@@ -228,7 +232,7 @@ class _Emitter:
         if stage.lanes < self.mapping.invocations:
             conditions.append(f"lane < {stage.lanes}u")
         if stage.given is not None:
-            conditions.append(values.operand(stage.given))
+            conditions.append(values.condition(stage.given))
         extents = stage.extents
         for axis, limit in stage.limits:
             at = axis if extents[axis] > 1 else "0"
@@ -241,6 +245,8 @@ class _Emitter:
         ]  # fmt: skip
 
     def _read(self, n: Node, values: Values, memory: StageMemory, stage: Stage) -> str:
+        if memory.is_pair(n):
+            return memory.read_pair(n, values)
         match n.op:
             case Op.LANE:
                 return str(n.attr[0]) if stage.extents[n.attr[0]] > 1 else "0"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a stage reads and writes, as text: elements, fields of words, windows that lie anywhere."""
 
-from daedalus.dsl.ir import Buffer, DType, Kernel, Node, Op, Stage, Store
+from daedalus.dsl.ir import Buffer, DType, Kernel, Node, Op, Stage, Store, u8
 from daedalus.generator.targets.c.scalar import Names
 from daedalus.generator.targets.glsl.pointers import Bases, Pointers, Walk, plus, walk_of
 from daedalus.generator.targets.glsl.temps import TempLayout
@@ -28,6 +28,7 @@ class StageMemory:
         self._writes = writes(kernel, stage)
         self._units: dict[Walk, int] = {}
         self._loaded: dict[tuple[Walk, int, int], str] = {}  # by row and where the unit begins
+        self._mid: dict[tuple[str, str], str] = {}
         for walk, rows in self._places.items():
             b = kernel.buffer(walk.buffer)
             self._units[walk] = self._unit(b, walk, rows)
@@ -68,18 +69,65 @@ class StageMemory:
             self._flush(values)
             return f"{kind}({self._views.of(b, size).name}[{place}])"
         walk, row, byte = walk_of(b, n.index)
-        if self._anywhere(b) and self._words and size < 4:
-            word, at = self._shifted_word(b, walk, row, byte, values), byte - self._low(walk, row)
-            return field_of(word, b.dtype, 8 * (at % 4), kind)
-        unit = self._units[walk]
-        if unit == size:
-            place = self._pointers.at(b, walk, unit, row, byte)
+        if not self._in_words(b, walk) and self._units[walk] == size:
+            place = self._pointers.at(b, walk, size, row, byte)
             self._flush(values)
-            return f"{kind}({self._views.of(b, unit).name}[{place}])"
+            return f"{kind}({self._views.of(b, size).name}[{place}])"
+        word, shift = self._word_at(b, walk, row, byte, values)
+        return field_of(word, b.dtype, shift, kind)
+
+    def _in_words(self, b: Buffer, walk: Walk) -> bool:
+        """Whether a walk reads words, of which elements are fields."""
+        assert b.dtype is not None
+        return b.dtype.bytes < 4 and (
+            (self._anywhere(b) and self._words) or self._units[walk] >= 4
+        )
+
+    def _word_at(
+        self, b: Buffer, walk: Walk, row: int, byte: int, values: Values
+    ) -> tuple[str, int]:
+        """The word, or half, that holds a byte, and at which bit."""
+        if self._anywhere(b) and self._words:
+            at = byte - self._low(walk, row)
+            return self._shifted_word(b, walk, row, byte, values), 8 * (at % 4)
+        unit = self._units[walk]
         start = byte // unit * unit
         name = self._load(b, walk, row, start, unit, values)
         at = byte - start
-        return field_of(word_of(unit, name, at // 4), b.dtype, 8 * (at % 4), kind)
+        return word_of(unit, name, at // 4), 8 * (at % 4)
+
+    def is_pair(self, n: Node) -> bool:
+        """Whether a value is a byte and, 16 bits higher, the second one behind it, in words."""
+        if n.op is not Op.ADD or n.args[1].op is not Op.MUL:
+            return False
+        low, (high, by) = n.args[0], n.args[1].args
+        if by.op is not Op.CONST or by.value != 1 << 16:
+            return False
+        if low.op is not Op.LOAD or high.op is not Op.LOAD or low.args or high.args:
+            return False
+        b = self._kernel.buffer(low.attr[0])
+        if high.attr[0] != b.name or b.kind == "temp" or b.dtype != u8:
+            return False
+        (walk, row, byte), other = walk_of(b, low.index), walk_of(b, high.index)
+        return other == (walk, row, byte + 2) and self._in_words(b, walk)
+
+    def read_pair(self, n: Node, values: Values) -> str:
+        """Such a value."""
+        b = self._kernel.buffer(n.args[0].attr[0])
+        walk, row, byte = walk_of(b, n.args[0].index)
+        word, shift = self._word_at(b, walk, row, byte, values)
+        if shift >= 16:
+            after, _ = self._word_at(b, walk, row, byte + 2, values)
+            word, shift = self._between(b, word, after, values), shift - 16
+        return f"int({f'{word} >> {shift}' if shift else word} & 0xff00ffu)"
+
+    def _between(self, b: Buffer, word: str, after: str, values: Values) -> str:
+        """A local that holds the last half of a word and the first of the next."""
+        if (word, after) not in self._mid:
+            name = self._names.fresh(f"{b.name}_between")
+            values.lines.append(f"const uint {name} = {word} >> 16 | {after} << 16;")
+            self._mid[word, after] = name
+        return self._mid[word, after]
 
     def _load(self, b: Buffer, walk: Walk, row: int, start: int, unit: int, values: Values) -> str:
         """A local that holds a unit."""
@@ -163,7 +211,7 @@ class StageMemory:
             if b.kind == "temp":
                 place = f"{b.name}_at + {self._temps.flat(b, s.index)}".removesuffix(" + 0")
                 line = f"{b.name}[{place}] = {values.operand(s.value, 'int')};"
-                lines += _under([] if s.mask is None else [values.operand(s.mask)], [line])
+                lines += _under([] if s.mask is None else [values.condition(s.mask)], [line])
         pieces: list[tuple[str, list[str]]] = []
         values.lines, kept = [], values.lines
         for w in self._writes:
@@ -221,7 +269,7 @@ class StageMemory:
 
     @staticmethod
     def _mask(s: Store, values: Values) -> str:
-        return "" if s.mask is None else values.operand(s.mask)
+        return "" if s.mask is None else values.condition(s.mask)
 
     def _element(self, b: Buffer, walk: Walk, row: int, byte: int, s: Store, values: Values) -> str:
         assert b.dtype is not None
@@ -237,16 +285,22 @@ class StageMemory:
         """A word of a unit, made of the elements stored and, for the others, what was there."""
         b = w.buffer
         assert b.dtype is not None
-        parts, kept = [], 0
+        parts, kept, less = list[str](), 0, 0
         for n, s in enumerate(stores):
             shift = 8 * n * b.dtype.bytes
             if s is None:
                 kept |= ((1 << b.dtype.bits) - 1) << shift
+            elif _lifted(s.value) and b.dtype.bits < 32:
+                x, k = s.value.args
+                less += k.value << shift
+                parts.append(f"(uint({values.text(x)}) << {shift})")
             else:
                 parts.append(packed(s.value, b.dtype, shift, values, last=n == len(stores) - 1))
         if kept:
             old = self._old(b, w.walk, row, at, unit, number, values)
             parts.insert(0, old if not parts else f"{old} & 0x{kept:x}u")
+        if less:  # sums instead of unions: what is too much in one carries into the next until here
+            return f"{' + '.join(f'({p})' for p in parts)} - 0x{less & 0xFFFFFFFF:x}u"
         return " | ".join(parts)
 
     def _old(
@@ -260,6 +314,11 @@ class StageMemory:
         start = byte // by * by
         name = self._load(b, walk, row, start, by, values)
         return word_of(by, name, (byte - start) // 4)
+
+
+def _lifted(value: Node) -> bool:
+    """Whether a value is another one less a number."""
+    return value.op is Op.SUB and value.args[1].op is Op.CONST
 
 
 def _under(conditions: list[str], lines: list[str]) -> list[str]:

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from daedalus.dsl.ir import DType, Kernel, Node, Op, walk
+from daedalus.dsl.ir import DType, Kernel, Node, Op
 from daedalus.dsl.ranges import Interval, Ranges
 from daedalus.generator.targets.c.scalar import Names
 from daedalus.generator.targets.glsl.device import NotLowerable
@@ -23,6 +23,7 @@ class Values:
 
     axes    how a lane's coordinate is spelled
     load    how a LOAD, a PARAM or a TABLE is read -> (expression, whether it is an int already)
+    is_field  whether a value that is no LOAD is read like one, all at once
     kept    values that decide places: what limits them is kept even where no conformant item needs
             it
     """
@@ -35,9 +36,10 @@ class Values:
         names: Names,
         read: "Callable[[Node, Values], str]",
         kept: Iterable[Node] = (),
+        is_field: Callable[[Node], bool] = lambda node: False,
     ) -> None:
         self.kernel, self.ranges, self.hostile, self.names = kernel, ranges, hostile, names
-        self._read, self._kept = read, set(kept)
+        self._read, self._kept, self._is_field = read, set(kept), is_field
         self.lines: list[str] = []
         self._text: dict[Node, str] = {}
         self._atomic: set[Node] = set()  # needs no parentheses as an operand
@@ -45,11 +47,23 @@ class Values:
 
     def emit(self, roots: list[Node]) -> None:
         """Declares locals for all values below `roots`, in the author's order."""
-        below = [n for n in walk(roots) if n not in self._text]
+        below = [n for n in self._below(roots) if n not in self._text]
         self._uses.update(roots)
-        self._uses.update(a for n in below for a in n.args)
+        self._uses.update(a for n in below if not self._is_field(n) for a in n.args)
         for node in sorted(below, key=lambda n: n.seq):
             self._emit(node)
+
+    def _below(self, roots: list[Node]) -> list[Node]:
+        """Every value that the roots are made of, once."""
+        seen: dict[Node, None] = {}
+        stack = list(roots)
+        while stack:
+            node = stack.pop()
+            if node not in seen:
+                seen[node] = None
+                if not self._is_field(node):
+                    stack.extend(node.args)
+        return list(seen)
 
     def text(self, node: Node) -> str:
         """The expression of a value emitted before."""
@@ -63,6 +77,10 @@ class Values:
             return f"{kind}({self._text[node]})"
         return self._text[node] if node in self._atomic else f"({self._text[node]})"
 
+    def condition(self, node: Node) -> str:
+        """A boolean emitted before, beside `&&`."""
+        return self.operand(node)
+
     def kind(self, node: Node) -> str:
         """Its type in GLSL."""
         if node.is_bool:
@@ -72,7 +90,7 @@ class Values:
     def _emit(self, node: Node) -> None:
         expr, atomic = self._expression(node)
         plain = re.fullmatch(r"-?\w+", expr) is not None
-        shared = node.op is Op.LOAD or node.name or self._uses[node] > 1 or node.is_bool
+        shared = node.op is Op.LOAD or self._is_field(node) or node.name or self._uses[node] > 1 or node.is_bool
         if not plain and shared:
             name = self.names.fresh(node.name or f"t{node.seq}")
             self.lines.append(f"const {self.kind(node)} {name} = {expr};")
@@ -84,6 +102,8 @@ class Values:
     def _expression(self, n: Node) -> tuple[str, bool]:
         """The text, and whether it can stand beside any operator."""
         kind = self.kind(n)
+        if self._is_field(n):
+            return self._read(n, self), False
         match n.op:
             case Op.CONST:
                 return constant(n.value, kind), n.value >= 0
