@@ -45,9 +45,12 @@ static story run_story(fixture *f) {
   return s;
 }
 
+static unsigned long items_of_a_story; /* that the GPU does when nothing fails */
+
 /*
  * Results are right whatever fails.  A batch may be refused only where no device could be opened
- * at all, and then all are; else the CPU takes over.  What failed is logged.
+ * at all, and then all are; else the CPU takes over.  What failed is logged, unless the GPU did all
+ * the same, by another way.
  */
 static void check_story(const char *function, unsigned long nth, VkResult result) {
   fixture f;
@@ -56,7 +59,8 @@ static void check_story(const char *function, unsigned long nth, VkResult result
   const story s = run_story(&f);
   CHECK(stub_failed());
   const bool refused = s.n_right == 0 && s.error == -ENODEV;
-  const bool good = s.right && (s.done || refused) && f.log.n >= 1;
+  const bool told = f.log.n >= 1 || f.executor.items >= items_of_a_story;
+  const bool good = s.right && (s.done || refused) && told;
   const int closed = fixture_close(&f);
   if (!good || closed != 0) {
     fprintf(stderr, "%s, call %lu, gives %d: error %d, %u of %d batches, %s, %d messages: %s\n",
@@ -87,6 +91,8 @@ static void test_every_call_fails_once(void) {
   const story whole = run_story(&f);
   CHECK(whole.done && whole.right);
   CHECK_INT(f.log.n, 0);
+  items_of_a_story = f.executor.items;
+  CHECK(items_of_a_story >= BATCHES * N_BLOCKS);
   for (size_t i = 0; names[i] != NULL && i < MOST_FUNCTIONS; i++) {
     calls[i] = stub_can_fail(names[i]) ? stub_calls(names[i]) : 0;
   }
@@ -172,10 +178,22 @@ static void test_lost_in_flight(void) {
   CHECK_INT(fixture_close(&f), 0);
 }
 
+/* Of the leak sanitizer, where the program is built with it. */
+void __lsan_disable(void) __attribute__((weak));
+void __lsan_enable(void) __attribute__((weak));
+
+static void ignore_leaks(bool begin) {
+  void (*const fn)(void) = begin ? __lsan_disable : __lsan_enable;
+  if (fn != NULL) {
+    fn();
+  }
+}
+
 static void test_hang(void) {
   const daedalus_config config = {.cache_dir = "", .timeout_ms = 20};
   fixture f;
   stub_reset();
+  ignore_leaks(true);
   fixture_open(&f, &config);
   add_fill(&work, 3);
   CHECK_INT(add_run(f.ctx, &work), 0);
@@ -187,11 +205,15 @@ static void test_hang(void) {
   CHECK_INT(f.log.n, 1);
   CHECK_INT(f.log.level, DAEDALUS_LOG_ERROR);
   CHECK_INT(add_run(f.ctx, &work), 0);
-  /* What hung may still write: memory of it must not be handed to anybody. */
-  stub.hang = false;
+  /* What hung may still write: all that it uses stays, which is said. */
   daedalus_ctx_destroy(f.ctx);
-  f.ctx = NULL;
-  CHECK_INT(fixture_close(&f), 0);
+  CHECK_INT(f.log.n, 2);
+  CHECK_INT(f.log.level, DAEDALUS_LOG_WARNING);
+  CHECK(stub_live(false) > 0);
+  CHECK_INT(stub_misuses(), 0);
+  CHECK_INT(f.executor.faults, 0);
+  stub_abandon();
+  ignore_leaks(false);
 }
 
 /* ------------------------------------------------------------------- memory used in place */

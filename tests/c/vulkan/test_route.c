@@ -363,7 +363,6 @@ static void test_limits_split(void) {
   fixture f;
   enum { TIMES = 40 };
   stub_reset();
-  stub.devices[0].max_groups = 3;
   stub.devices[0].max_range = 4096;
   fixture_open(&f, NULL);
   fresh_work(14);
