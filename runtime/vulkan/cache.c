@@ -198,7 +198,7 @@ void daedalus_rt_vk_cache_save(daedalus_vk_cache *cache) {
 }
 
 void daedalus_rt_vk_cache_close(daedalus_vk_cache *cache) {
-  if (cache->handle != VK_NULL_HANDLE) {
+  if (daedalus_vk_destroyable(cache->device) && cache->handle != VK_NULL_HANDLE) {
     cache->device->vk->fn.DestroyPipelineCache(cache->device->handle, cache->handle, NULL);
     cache->handle = VK_NULL_HANDLE;
   }

@@ -31,10 +31,11 @@ static void destroy_submission(daedalus_vk_commands *commands, daedalus_vk_submi
   const daedalus_allocator *allocator = allocator_of(commands);
   daedalus_vk_device *device = commands->pipelines->device;
   const daedalus_vk_functions *fn = &device->vk->fn;
-  if (submission->fence != VK_NULL_HANDLE) {
+  const bool can = daedalus_vk_destroyable(device);
+  if (can && submission->fence != VK_NULL_HANDLE) {
     fn->DestroyFence(device->handle, submission->fence, NULL);
   }
-  if (submission->queries != VK_NULL_HANDLE) {
+  if (can && submission->queries != VK_NULL_HANDLE) {
     fn->DestroyQueryPool(device->handle, submission->queries, NULL);
   }
   daedalus_rt_vec_free(allocator, &submission->ops);
@@ -51,15 +52,16 @@ void daedalus_rt_vk_commands_close(daedalus_vk_commands *commands) {
     commands->kept = submission->next;
     destroy_submission(commands, submission);
   }
+  const bool can = daedalus_vk_destroyable(device);
   const VkDescriptorPool *pools = commands->descriptor_pools.data;
-  for (size_t i = 0; i < commands->descriptor_pools.size; i++) {
+  for (size_t i = 0; can && i < commands->descriptor_pools.size; i++) {
     fn->DestroyDescriptorPool(device->handle, pools[i], NULL);
   }
   daedalus_rt_vec_free(allocator_of(commands), &commands->descriptor_pools);
-  if (commands->export_fence != VK_NULL_HANDLE) {
+  if (can && commands->export_fence != VK_NULL_HANDLE) {
     fn->DestroyFence(device->handle, commands->export_fence, NULL);
   }
-  if (commands->pool != VK_NULL_HANDLE) {
+  if (can && commands->pool != VK_NULL_HANDLE) {
     fn->DestroyCommandPool(device->handle, commands->pool, NULL);
   }
 }

@@ -59,7 +59,8 @@ int daedalus_rt_vk_open(daedalus_vk_device *device, daedalus_vk *vk,
 }
 
 void daedalus_rt_vk_close(daedalus_vk_device *device) {
-  if (device->handle != VK_NULL_HANDLE && device->vk->fn.DestroyDevice != NULL) {
+  if (daedalus_vk_destroyable(device) && device->handle != VK_NULL_HANDLE &&
+      device->vk->fn.DestroyDevice != NULL) {
     device->vk->fn.DestroyDevice(device->handle, NULL);
   }
   device->handle = VK_NULL_HANDLE;

@@ -65,6 +65,11 @@ int daedalus_rt_vk_open(daedalus_vk_device *device, daedalus_vk *vk,
                         const daedalus_vk_physical *physical, char *why, size_t why_size);
 void daedalus_rt_vk_close(daedalus_vk_device *device);
 
+/** Whether what was made on it may be destroyed. */
+static inline bool daedalus_vk_destroyable(const daedalus_vk_device *device) {
+  return !device->hung;
+}
+
 /**
  * Takes note of a failed call.
  * @return -ENOMEM for the errors that are about memory, else -EIO; a lost device is noted as such

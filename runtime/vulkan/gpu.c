@@ -168,14 +168,14 @@ void daedalus_rt_gpu_close(daedalus_ctx *ctx) {
     /* What still runs uses all of it, and waiting for it has no end. */
     daedalus_rt_log(ctx, DAEDALUS_LOG_WARNING, "%s still hangs: what it uses is not freed",
                     gpu->device.physical->name);
-  } else {
-    if (gpu->opened) {
-      gpu->vk.fn.DeviceWaitIdle(gpu->device.handle);
-      close_all(gpu);
-    }
-    if (gpu->loaded) {
-      daedalus_rt_vk_unload(&gpu->vk);
-    }
+  } else if (gpu->opened) {
+    gpu->vk.fn.DeviceWaitIdle(gpu->device.handle);
+  }
+  if (gpu->opened) {
+    close_all(gpu);
+  }
+  if (gpu->loaded && !gpu->device.hung) {
+    daedalus_rt_vk_unload(&gpu->vk);
   }
   ctx->allocator.release(ctx->allocator.user, gpu->devices.list);
   ctx->allocator.release(ctx->allocator.user, gpu);

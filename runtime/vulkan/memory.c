@@ -179,10 +179,11 @@ int daedalus_rt_vk_block_import(daedalus_vk_memory *memory, int fd, uint64_t siz
 
 void daedalus_rt_vk_block_destroy(daedalus_vk_memory *memory, daedalus_vk_block *block) {
   daedalus_vk_device *device = memory->device;
-  if (block->buffer != VK_NULL_HANDLE) {
+  const bool can = daedalus_vk_destroyable(device);
+  if (can && block->buffer != VK_NULL_HANDLE) {
     device->vk->fn.DestroyBuffer(device->handle, block->buffer, NULL);
   }
-  if (block->memory != VK_NULL_HANDLE) {
+  if (can && block->memory != VK_NULL_HANDLE) {
     device->vk->fn.FreeMemory(device->handle, block->memory, NULL); /* unmaps it, too */
   }
   *block = (daedalus_vk_block){0};

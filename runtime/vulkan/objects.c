@@ -144,10 +144,8 @@ static int make(daedalus_gpu *gpu, daedalus_memory *memory) {
 
 static void free_memory(daedalus_memory *memory) {
   daedalus_gpu *gpu = memory->gpu;
-  if (!gpu->device.hung) {
-    daedalus_rt_vk_block_destroy(&gpu->memory, &memory->block);
-    daedalus_rt_vk_block_destroy(&gpu->memory, &memory->staging);
-  }
+  daedalus_rt_vk_block_destroy(&gpu->memory, &memory->block);
+  daedalus_rt_vk_block_destroy(&gpu->memory, &memory->staging);
   if (memory->map_size != 0) {
     munmap(memory->data, memory->map_size);
   }

@@ -13,16 +13,17 @@ void daedalus_rt_vk_pipelines_close(daedalus_vk_pipelines *pipelines) {
   daedalus_vk_device *device = pipelines->device;
   const daedalus_vk_functions *fn = &device->vk->fn;
   const daedalus_allocator *allocator = &device->vk->ctx->allocator;
+  const bool can = daedalus_vk_destroyable(device);
   daedalus_rt_vk_cache_save(&pipelines->cache);
   while (pipelines->list != NULL) {
     daedalus_vk_pipeline *pipeline = pipelines->list;
     pipelines->list = pipeline->next;
-    if (pipeline->handle != VK_NULL_HANDLE) {
+    if (can && pipeline->handle != VK_NULL_HANDLE) {
       fn->DestroyPipeline(device->handle, pipeline->handle, NULL);
     }
     allocator->release(allocator->user, pipeline);
   }
-  for (size_t i = 0; i <= DAEDALUS_VK_BUFFERS_MOST; i++) {
+  for (size_t i = 0; can && i <= DAEDALUS_VK_BUFFERS_MOST; i++) {
     if (pipelines->layouts[i].pipeline != VK_NULL_HANDLE) {
       fn->DestroyPipelineLayout(device->handle, pipelines->layouts[i].pipeline, NULL);
     }

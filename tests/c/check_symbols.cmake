@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 cmake_minimum_required(VERSION 3.25)
-# Compares the global symbols of LIBRARY, as NM tells them, with LISTS: files of names,
+# Compares the global symbols of LIBRARY, as NM tells them, with FILES: lists of names,
 # one a line, each of which has to be there, and patterns with "*", which stand
 # for generated names.  A symbol that nothing in the list matches is an error,
 # and so is a pattern that matches none.
 set(lines "")
-foreach(list IN LISTS LISTS)
+foreach(list IN LISTS FILES)
   file(STRINGS ${list} some REGEX "^[^#]")
   list(APPEND lines ${some})
 endforeach()
@@ -60,5 +60,5 @@ foreach(name IN LISTS names)
   endif()
 endforeach()
 if(problems)
-  message(FATAL_ERROR "${LIBRARY} and ${LISTS} differ:${problems}")
+  message(FATAL_ERROR "${LIBRARY} and ${FILES} differ:${problems}")
 endif()

@@ -7,17 +7,17 @@
 // av1_cdef8, GLSL, class full
 // computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
 // 64 invocations an item
-// input hash 79ff5ad1c44d99e1
+// input hash 330a54bd8ad1b47b
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
 const uint ITEMS = WORKGROUP / 64u;  // that a workgroup does
 
-layout(std430, set = 0, binding = 1) restrict readonly buffer Src_u8 {
+layout(std430, set = 0, binding = 1) restrict readonly buffer src_u8_view {
   uint8_t src_u8[];
 };
-layout(std430, set = 0, binding = 0) restrict buffer Dst_u8 {
+layout(std430, set = 0, binding = 0) restrict buffer dst_u8_view {
   uint8_t dst_u8[];
 };
 layout(std430, set = 0, binding = 2) restrict readonly buffer Records {
@@ -42,10 +42,10 @@ void main() {
   const bool live = number < push.n_items;
   const uint record = push.first + min(number, push.n_items - 1u);
   const uvec4 r0 = records[record];
-  const int dst_at = push.dst_base + int(r0.x);
-  const int dst_stride = push.dst_stride;
   const int src_at = push.src_base + int(r0.y);
   const int src_stride = push.src_stride;
+  const int dst_at = push.dst_base + int(r0.x);
+  const int dst_stride = push.dst_stride;
   const int tile_at = slot * 144;
   const int pri_ = int(r0.z & 255u);
   const int sec_ = int(r0.z >> 8 & 255u);
@@ -57,9 +57,8 @@ void main() {
     const int y = int(lane >> 3);
     const int x = int(lane & 7u);
     const int src_p = src_at + x + y * src_stride;
-    const int tile_p = tile_at + x + 12*y;
     const int t0 = int(src_u8[src_p]);
-    tile[tile_p + 26] = t0;
+    tile[tile_at + 12*y + x + 26] = t0;
   }
   barrier();
   // stage 2 of 18: y = 0..1, x = 0..1; writes tile
@@ -71,9 +70,8 @@ void main() {
     const bool t9 = top && left;
     if (lane < 4u && t9) {
       const int src_p = src_at + x + (y - 2) * src_stride;
-      const int tile_p = tile_at + x + 12*y;
       const int t10 = int(src_u8[src_p - 2]);
-      tile[tile_p] = t10;
+      tile[tile_at + 12*y + x] = t10;
     }
   }
   barrier();
@@ -86,8 +84,7 @@ void main() {
     const bool t9 = top && left;
     const bool t10 = !t9;
     if (lane < 4u && t10) {
-      const int tile_p = tile_at + x + 12*y;
-      tile[tile_p] = 16384;
+      tile[tile_at + 12*y + x] = 16384;
     }
   }
   barrier();
@@ -98,9 +95,8 @@ void main() {
     const bool top = (edges_ >> 2) > ((edges_ >> 3) * 2);
     if (lane < 16u && top) {
       const int src_p = src_at + x + (y - 2) * src_stride;
-      const int tile_p = tile_at + x + 12*y;
       const int t6 = int(src_u8[src_p]);
-      tile[tile_p + 2] = t6;
+      tile[tile_at + 12*y + x + 2] = t6;
     }
   }
   barrier();
@@ -110,8 +106,7 @@ void main() {
     const int x = int(lane & 7u);
     const bool t5 = (edges_ >> 2) <= ((edges_ >> 3) * 2);
     if (lane < 16u && t5) {
-      const int tile_p = tile_at + x + 12*y;
-      tile[tile_p + 2] = 16384;
+      tile[tile_at + 12*y + x + 2] = 16384;
     }
   }
   barrier();
@@ -125,9 +120,8 @@ void main() {
     const bool t9 = top && horizontal;
     if (lane < 4u && t9) {
       const int src_p = src_at + x + (y - 2) * src_stride;
-      const int tile_p = tile_at + x + 12*y;
       const int t10 = int(src_u8[src_p + 8]);
-      tile[tile_p + 10] = t10;
+      tile[tile_at + 12*y + x + 10] = t10;
     }
   }
   barrier();
@@ -141,8 +135,7 @@ void main() {
     const bool t9 = top && horizontal;
     const bool t10 = !t9;
     if (lane < 4u && t10) {
-      const int tile_p = tile_at + x + 12*y;
-      tile[tile_p + 10] = 16384;
+      tile[tile_at + 12*y + x + 10] = 16384;
     }
   }
   barrier();
@@ -153,9 +146,8 @@ void main() {
     const bool left = edges_ > ((edges_ >> 1) * 2);
     if (lane < 16u && left) {
       const int src_p = src_at + x + y * src_stride;
-      const int tile_p = tile_at + x + 12*y;
       const int t5 = int(src_u8[src_p - 2]);
-      tile[tile_p + 24] = t5;
+      tile[tile_at + 12*y + x + 24] = t5;
     }
   }
   barrier();
@@ -165,8 +157,7 @@ void main() {
     const int x = int(lane & 1u);
     const bool t4 = edges_ <= ((edges_ >> 1) * 2);
     if (lane < 16u && t4) {
-      const int tile_p = tile_at + x + 12*y;
-      tile[tile_p + 24] = 16384;
+      tile[tile_at + 12*y + x + 24] = 16384;
     }
   }
   barrier();
@@ -177,9 +168,8 @@ void main() {
     const bool horizontal = (edges_ >> 1) > ((edges_ >> 2) * 2);
     if (lane < 16u && horizontal) {
       const int src_p = src_at + x + y * src_stride;
-      const int tile_p = tile_at + x + 12*y;
       const int t6 = int(src_u8[src_p + 8]);
-      tile[tile_p + 34] = t6;
+      tile[tile_at + 12*y + x + 34] = t6;
     }
   }
   barrier();
@@ -189,8 +179,7 @@ void main() {
     const int x = int(lane & 1u);
     const bool t5 = (edges_ >> 1) <= ((edges_ >> 2) * 2);
     if (lane < 16u && t5) {
-      const int tile_p = tile_at + x + 12*y;
-      tile[tile_p + 34] = 16384;
+      tile[tile_at + 12*y + x + 34] = 16384;
     }
   }
   barrier();
@@ -203,9 +192,8 @@ void main() {
     const bool t8 = vertical && left;
     if (lane < 4u && t8) {
       const int src_p = src_at + x + (y + 8) * src_stride;
-      const int tile_p = tile_at + x + 12*y;
       const int t9 = int(src_u8[src_p - 2]);
-      tile[tile_p + 120] = t9;
+      tile[tile_at + 12*y + x + 120] = t9;
     }
   }
   barrier();
@@ -218,8 +206,7 @@ void main() {
     const bool t8 = vertical && left;
     const bool t9 = !t8;
     if (lane < 4u && t9) {
-      const int tile_p = tile_at + x + 12*y;
-      tile[tile_p + 120] = 16384;
+      tile[tile_at + 12*y + x + 120] = 16384;
     }
   }
   barrier();
@@ -230,9 +217,8 @@ void main() {
     const bool vertical = (edges_ >> 3) > 0;
     if (lane < 16u && vertical) {
       const int src_p = src_at + x + (y + 8) * src_stride;
-      const int tile_p = tile_at + x + 12*y;
       const int t4 = int(src_u8[src_p]);
-      tile[tile_p + 122] = t4;
+      tile[tile_at + 12*y + x + 122] = t4;
     }
   }
   barrier();
@@ -242,8 +228,7 @@ void main() {
     const int x = int(lane & 7u);
     const bool t3 = (edges_ >> 3) <= 0;
     if (lane < 16u && t3) {
-      const int tile_p = tile_at + x + 12*y;
-      tile[tile_p + 122] = 16384;
+      tile[tile_at + 12*y + x + 122] = 16384;
     }
   }
   barrier();
@@ -256,9 +241,8 @@ void main() {
     const bool t9 = vertical && horizontal;
     if (lane < 4u && t9) {
       const int src_p = src_at + x + (y + 8) * src_stride;
-      const int tile_p = tile_at + x + 12*y;
       const int t10 = int(src_u8[src_p + 8]);
-      tile[tile_p + 130] = t10;
+      tile[tile_at + 12*y + x + 130] = t10;
     }
   }
   barrier();
@@ -271,8 +255,7 @@ void main() {
     const bool t9 = vertical && horizontal;
     const bool t10 = !t9;
     if (lane < 4u && t10) {
-      const int tile_p = tile_at + x + 12*y;
-      tile[tile_p + 130] = 16384;
+      tile[tile_at + 12*y + x + 130] = 16384;
     }
   }
   barrier();
@@ -280,12 +263,10 @@ void main() {
   {
     const int y = int(lane >> 3);
     const int x = int(lane & 7u);
-    const int tile_p = tile_at + x + 12*y;
-    const int dst_p = dst_at + x + y * dst_stride;
     const int pri_shift = max((damping_ - int(0xffffaa50u >> (pri_ * 2) & 3u)), 0);
     const int sec_shift = max((damping_ - int(0xffffaa50u >> (sec_ * 2) & 3u)), 0);
     const bool even = pri_ <= ((pri_ >> 1) * 2);
-    const int px = tile[tile_p + 26];
+    const int px = tile[tile_at + 12*y + x + 26];
     const int t18 = even ? 4 : 3;
     const int t19 = even ? 2 : 3;
     const int beside = int(((dir_ + 2) < 8 ? 0x76543210u : 0x543210u) >> ((dir_ + 2) * 4 & 31) &
@@ -294,15 +275,13 @@ void main() {
         15u);
     const int t25 = (int(43604u >> (dir_ * 2) & 3u) - 1);
     const int t27 = int(31u >> (dir_) & 1u);
-    const int tile_by = 12 * t25 + t27;
-    const int t28 = tile[tile_p + tile_by + 26];
+    const int t28 = tile[tile_at + 12*y + 12*t25 + x + t27 + 26];
     const int size = abs(t28 - px);
     const int limit = max((pri_ - (size >> pri_shift)), 0);
     const int amount = min(size, limit);
     const bool t34 = px > t28;
     const int parts0 = (t34 ? (0 - amount) : amount) * t18;
-    const int tile_by_2 = 12 * (t25 * -1) + (t27 * -1);
-    const int t44 = tile[tile_p + tile_by_2 + 26];
+    const int t44 = tile[tile_at + 12*y + 12*(t25 * -1) + x + (t27 * -1) + 26];
     const int size_2 = abs(t44 - px);
     const int limit_2 = max((pri_ - (size_2 >> pri_shift)), 0);
     const int amount_2 = min(size_2, limit_2);
@@ -310,15 +289,13 @@ void main() {
     const int parts1 = (t50 ? (0 - amount_2) : amount_2) * t18;
     const int t57 = (int(0x44443210u >> (dir_ * 4) & 15u) - 2);
     const int t58 = (int(7167u >> (dir_ * 2) & 3u) - 1);
-    const int tile_by_3 = 12 * t57 + t58;
-    const int t59 = tile[tile_p + tile_by_3 + 26];
+    const int t59 = tile[tile_at + 12*y + 12*t57 + x + t58 + 26];
     const int size_3 = abs(t59 - px);
     const int limit_3 = max((pri_ - (size_3 >> pri_shift)), 0);
     const int amount_3 = min(size_3, limit_3);
     const bool t65 = px > t59;
     const int parts2 = (t65 ? (0 - amount_3) : amount_3) * t19;
-    const int tile_by_4 = 12 * (t57 * -1) + (t58 * -1);
-    const int t74 = tile[tile_p + tile_by_4 + 26];
+    const int t74 = tile[tile_at + 12*y + 12*(t57 * -1) + x + (t58 * -1) + 26];
     const int size_4 = abs(t74 - px);
     const int limit_4 = max((pri_ - (size_4 >> pri_shift)), 0);
     const int amount_4 = min(size_4, limit_4);
@@ -326,15 +303,13 @@ void main() {
     const int parts3 = (t80 ? (0 - amount_4) : amount_4) * t19;
     const int t87 = (int(43604u >> (beside * 2) & 3u) - 1);
     const int t88 = int(31u >> (beside) & 1u);
-    const int tile_by_5 = 12 * t87 + t88;
-    const int t89 = tile[tile_p + tile_by_5 + 26];
+    const int t89 = tile[tile_at + 12*y + 12*t87 + x + t88 + 26];
     const int size_5 = abs(t89 - px);
     const int limit_5 = max((sec_ - (size_5 >> sec_shift)), 0);
     const int amount_5 = min(size_5, limit_5);
     const bool t95 = px > t89;
     const int parts4 = (t95 ? (0 - amount_5) : amount_5) * 2;
-    const int tile_by_6 = 12 * (t87 * -1) + (t88 * -1);
-    const int t104 = tile[tile_p + tile_by_6 + 26];
+    const int t104 = tile[tile_at + 12*y + 12*(t87 * -1) + x + (t88 * -1) + 26];
     const int size_6 = abs(t104 - px);
     const int limit_6 = max((sec_ - (size_6 >> sec_shift)), 0);
     const int amount_6 = min(size_6, limit_6);
@@ -342,15 +317,13 @@ void main() {
     const int parts5 = (t110 ? (0 - amount_6) : amount_6) * 2;
     const int t117 = (int(0x44443210u >> (beside * 4) & 15u) - 2);
     const int t118 = (int(7167u >> (beside * 2) & 3u) - 1);
-    const int tile_by_7 = 12 * t117 + t118;
-    const int t119 = tile[tile_p + tile_by_7 + 26];
+    const int t119 = tile[tile_at + 12*y + 12*t117 + x + t118 + 26];
     const int size_7 = abs(t119 - px);
     const int limit_7 = max((sec_ - (size_7 >> sec_shift)), 0);
     const int amount_7 = min(size_7, limit_7);
     const bool t125 = px > t119;
     const int parts6 = t125 ? (0 - amount_7) : amount_7;
-    const int tile_by_8 = 12 * (t117 * -1) + (t118 * -1);
-    const int t133 = tile[tile_p + tile_by_8 + 26];
+    const int t133 = tile[tile_at + 12*y + 12*(t117 * -1) + x + (t118 * -1) + 26];
     const int size_8 = abs(t133 - px);
     const int limit_8 = max((sec_ - (size_8 >> sec_shift)), 0);
     const int amount_8 = min(size_8, limit_8);
@@ -358,15 +331,13 @@ void main() {
     const int parts7 = t139 ? (0 - amount_8) : amount_8;
     const int t145 = (int(43604u >> (beside_2 * 2) & 3u) - 1);
     const int t146 = int(31u >> (beside_2) & 1u);
-    const int tile_by_9 = 12 * t145 + t146;
-    const int t147 = tile[tile_p + tile_by_9 + 26];
+    const int t147 = tile[tile_at + 12*y + 12*t145 + x + t146 + 26];
     const int size_9 = abs(t147 - px);
     const int limit_9 = max((sec_ - (size_9 >> sec_shift)), 0);
     const int amount_9 = min(size_9, limit_9);
     const bool t153 = px > t147;
     const int parts8 = (t153 ? (0 - amount_9) : amount_9) * 2;
-    const int tile_by_10 = 12 * (t145 * -1) + (t146 * -1);
-    const int t162 = tile[tile_p + tile_by_10 + 26];
+    const int t162 = tile[tile_at + 12*y + 12*(t145 * -1) + x + (t146 * -1) + 26];
     const int size_10 = abs(t162 - px);
     const int limit_10 = max((sec_ - (size_10 >> sec_shift)), 0);
     const int amount_10 = min(size_10, limit_10);
@@ -374,15 +345,13 @@ void main() {
     const int parts9 = (t168 ? (0 - amount_10) : amount_10) * 2;
     const int t175 = (int(0x44443210u >> (beside_2 * 4) & 15u) - 2);
     const int t176 = (int(7167u >> (beside_2 * 2) & 3u) - 1);
-    const int tile_by_11 = 12 * t175 + t176;
-    const int t177 = tile[tile_p + tile_by_11 + 26];
+    const int t177 = tile[tile_at + 12*y + 12*t175 + x + t176 + 26];
     const int size_11 = abs(t177 - px);
     const int limit_11 = max((sec_ - (size_11 >> sec_shift)), 0);
     const int amount_11 = min(size_11, limit_11);
     const bool t183 = px > t177;
     const int parts10 = t183 ? (0 - amount_11) : amount_11;
-    const int tile_by_12 = 12 * (t175 * -1) + (t176 * -1);
-    const int p = tile[tile_p + tile_by_12 + 26];
+    const int p = tile[tile_at + 12*y + 12*(t175 * -1) + x + (t176 * -1) + 26];
     const int size_12 = abs(p - px);
     const int limit_12 = max((sec_ - (size_12 >> sec_shift)), 0);
     const int amount_12 = min(size_12, limit_12);
@@ -401,6 +370,7 @@ void main() {
     const bool t221 = sec_ > 0;
     const bool t222 = t220 && t221;
     const int limited = min(max((px + rounded), (t222 ? low : 0)), (t222 ? high : 255));
+    const int dst_p = dst_at + x + y * dst_stride;
     if (live) {
       dst_u8[dst_p] = uint8_t(min(limited, 255));
     }

@@ -7,16 +7,16 @@
 // av1_cdef8, GLSL, class inside (15 <= edges <= 15)
 // computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
 // 64 invocations an item
-// input hash a1c8d81e7a5c0f95
+// input hash 57c2de62953ca3b1
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
 
-layout(std430, set = 0, binding = 1) restrict readonly buffer Src_u8 {
+layout(std430, set = 0, binding = 1) restrict readonly buffer src_u8_view {
   uint8_t src_u8[];
 };
-layout(std430, set = 0, binding = 0) restrict buffer Dst_u8 {
+layout(std430, set = 0, binding = 0) restrict buffer dst_u8_view {
   uint8_t dst_u8[];
 };
 layout(std430, set = 0, binding = 2) restrict readonly buffer Records {
@@ -38,10 +38,10 @@ void main() {
   const bool live = number < push.n_items;
   const uint record = push.first + min(number, push.n_items - 1u);
   const uvec4 r0 = records[record];
-  const int dst_at = push.dst_base + int(r0.x);
-  const int dst_stride = push.dst_stride;
   const int src_at = push.src_base + int(r0.y);
   const int src_stride = push.src_stride;
+  const int dst_at = push.dst_base + int(r0.x);
+  const int dst_stride = push.dst_stride;
   const int pri_ = int(r0.z & 255u);
   const int sec_ = int(r0.z >> 8 & 255u);
   const int damping_ = int(r0.z >> 16 & 255u);
@@ -50,11 +50,10 @@ void main() {
   {
     const int y = int(lane >> 3);
     const int x = int(lane & 7u);
-    const int src_p = src_at + x + y * src_stride;
-    const int dst_p = dst_at + x + y * dst_stride;
     const int pri_shift = max((damping_ - int(0xffffaa50u >> (pri_ * 2) & 3u)), 0);
     const int sec_shift = max((damping_ - int(0xffffaa50u >> (sec_ * 2) & 3u)), 0);
     const bool even = pri_ <= ((pri_ >> 1) * 2);
+    const int src_p = src_at + x + y * src_stride;
     const int px = int(src_u8[src_p]);
     const int t18 = even ? 4 : 3;
     const int t19 = even ? 2 : 3;
@@ -171,6 +170,7 @@ void main() {
     const bool t221 = sec_ > 0;
     const bool t222 = t220 && t221;
     const int limited = min(max((px + rounded), (t222 ? low : 0)), (t222 ? high : 255));
+    const int dst_p = dst_at + x + y * dst_stride;
     if (live) {
       dst_u8[dst_p] = uint8_t(limited);
     }

@@ -7,13 +7,13 @@
 // h264_deblock_luma_v, GLSL, class full
 // computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
 // 16 invocations an item
-// input hash 1eb8f6d1f128b9f5
+// input hash 253f34dcc18db247
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
 
-layout(std430, set = 0, binding = 0) restrict buffer Dst_u8 {
+layout(std430, set = 0, binding = 0) restrict buffer dst_u8_view {
   uint8_t dst_u8[];
 };
 layout(std430, set = 0, binding = 1) restrict readonly buffer Records {
@@ -42,16 +42,16 @@ void main() {
     const int s = int(lane >> 2);
     const int i = int(lane & 3u);
     const int dst_p = dst_at + i + 4*s + -3 * dst_stride;
-    const int dst_p_2 = dst_p + dst_stride;
-    const int dst_p_3 = dst_p_2 + dst_stride;
-    const int dst_p_4 = dst_p_3 + dst_stride;
-    const int dst_p_5 = dst_p_4 + dst_stride;
-    const int dst_p_6 = dst_p_5 + dst_stride;
     const int p2 = int(dst_u8[dst_p]);
+    const int dst_p_2 = dst_p + dst_stride;
     const int p1 = int(dst_u8[dst_p_2]);
+    const int dst_p_3 = dst_p_2 + dst_stride;
     const int p0 = int(dst_u8[dst_p_3]);
+    const int dst_p_4 = dst_p_3 + dst_stride;
     const int q0 = int(dst_u8[dst_p_4]);
+    const int dst_p_5 = dst_p_4 + dst_stride;
     const int q1 = int(dst_u8[dst_p_5]);
+    const int dst_p_6 = dst_p_5 + dst_stride;
     const int q2 = int(dst_u8[dst_p_6]);
     const int tc0_2 = (int(((s + 2) < 4 ? r0.y : r0.z) >> (((s + 2) & 3) * 8)) << 24) >> 24;
     const bool t10 = alpha_ > abs(p0 - q0);
@@ -72,15 +72,17 @@ void main() {
     const bool t54 = t19 && ap;
     const int x_3 = ((q2 + middle) - (q1 * 2)) >> 1;
     const bool t63 = t19 && aq;
-    if (live && t19) {
-      dst_u8[dst_p_3] = uint8_t(clamp(p0 + delta, 0, 255));
-      dst_u8[dst_p_4] = uint8_t(clamp(q0 - delta, 0, 255));
-    }
-    if (live && t54) {
-      dst_u8[dst_p_2] = uint8_t(clamp(p1 + max(min(x_2, tc0_2), t50), 0, 255));
-    }
-    if (live && t63) {
-      dst_u8[dst_p_5] = uint8_t(clamp(q1 + max(min(x_3, tc0_2), t50), 0, 255));
+    if (live) {
+      if (t54) {
+        dst_u8[dst_p_2] = uint8_t(clamp(p1 + max(min(x_2, tc0_2), t50), 0, 255));
+      }
+      if (t19) {
+        dst_u8[dst_p_3] = uint8_t(clamp(p0 + delta, 0, 255));
+        dst_u8[dst_p_4] = uint8_t(clamp(q0 - delta, 0, 255));
+      }
+      if (t63) {
+        dst_u8[dst_p_5] = uint8_t(clamp(q1 + max(min(x_3, tc0_2), t50), 0, 255));
+      }
     }
   }
 }

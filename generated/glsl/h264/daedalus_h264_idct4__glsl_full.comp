@@ -10,7 +10,7 @@
 //   1
 // assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
 // 4 invocations an item
-// input hash f873c2e5cb865a2c
+// input hash 35a955decf4aa033
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_16bit_storage : require
 
@@ -18,10 +18,10 @@ layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
 const uint ITEMS = WORKGROUP / 4u;  // that a workgroup does
 
-layout(std430, set = 0, binding = 1) restrict readonly buffer Coeffs_i16 {
+layout(std430, set = 0, binding = 1) restrict readonly buffer coeffs_i16_view {
   int16_t coeffs_i16[];
 };
-layout(std430, set = 0, binding = 0) restrict buffer Dst_u8 {
+layout(std430, set = 0, binding = 0) restrict buffer dst_u8_view {
   uint8_t dst_u8[];
 };
 layout(std430, set = 0, binding = 2) restrict readonly buffer Records {
@@ -46,15 +46,14 @@ void main() {
   const bool live = number < push.n_items;
   const uint record = push.first + min(number, push.n_items - 1u);
   const uvec2 r0 = records[record];
+  const int coeffs_at2 = (push.coeffs_base >> 1) + int(r0.y) * 16;
   const int dst_at = push.dst_base + int(r0.x);
   const int dst_stride = push.dst_stride;
-  const int coeffs_at = (push.coeffs_base >> 1) + int(r0.y) * 16;
   const int rows_at = slot * 16;
   // stage 1 of 2: v = 0..3; writes rows
   {
     const int v = int(lane);
-    const int coeffs_p = coeffs_at + v;
-    const int rows_p = rows_at + 4*v;
+    const int coeffs_p = coeffs_at2 + v;
     const int w0 = int(coeffs_i16[coeffs_p]);
     const int w1 = int(coeffs_i16[coeffs_p + 4]);
     const int w2 = int(coeffs_i16[coeffs_p + 8]);
@@ -63,32 +62,31 @@ void main() {
     const int f = w0 - w2;
     const int g = (w1 >> 1) - w3;
     const int h = w1 + (w3 >> 1);
-    rows[rows_p] = (e + h);
-    rows[rows_p + 1] = (f + g);
-    rows[rows_p + 2] = (f - g);
-    rows[rows_p + 3] = (e - h);
+    rows[rows_at + 4*v] = (e + h);
+    rows[rows_at + 4*v + 1] = (f + g);
+    rows[rows_at + 4*v + 2] = (f - g);
+    rows[rows_at + 4*v + 3] = (e - h);
   }
   barrier();
   // stage 2 of 2: x = 0..3; writes dst
   {
     const int x = int(lane);
-    const int rows_p = rows_at + x;
-    const int dst_p = dst_at + x;
-    const int dst_p_2 = dst_p + dst_stride;
-    const int dst_p_3 = dst_p_2 + dst_stride;
-    const int dst_p_4 = dst_p_3 + dst_stride;
-    const int w0 = rows[rows_p];
-    const int w1 = rows[rows_p + 4];
-    const int w2 = rows[rows_p + 8];
-    const int w3 = rows[rows_p + 12];
+    const int w0 = rows[rows_at + x];
+    const int w1 = rows[rows_at + x + 4];
+    const int w2 = rows[rows_at + x + 8];
+    const int w3 = rows[rows_at + x + 12];
     const int e = w0 + w2;
     const int f = w0 - w2;
     const int g = (w1 >> 1) - w3;
     const int h = w1 + (w3 >> 1);
     const int r = e - h;
+    const int dst_p = dst_at + x;
     const int t22 = int(dst_u8[dst_p]);
+    const int dst_p_2 = dst_p + dst_stride;
     const int t26 = int(dst_u8[dst_p_2]);
+    const int dst_p_3 = dst_p_2 + dst_stride;
     const int t30 = int(dst_u8[dst_p_3]);
+    const int dst_p_4 = dst_p_3 + dst_stride;
     const int t34 = int(dst_u8[dst_p_4]);
     if (live) {
       dst_u8[dst_p] = uint8_t(clamp(t22 + (((e + h) + 32) >> 6), 0, 255));

@@ -10,7 +10,7 @@
 //   1
 // assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
 // 8 invocations an item
-// input hash 52c9948c737b45cc
+// input hash 2313f31338c915b8
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_16bit_storage : require
 
@@ -18,10 +18,10 @@ layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
 const uint ITEMS = WORKGROUP / 8u;  // that a workgroup does
 
-layout(std430, set = 0, binding = 1) restrict readonly buffer Coeffs_i16 {
+layout(std430, set = 0, binding = 1) restrict readonly buffer coeffs_i16_view {
   int16_t coeffs_i16[];
 };
-layout(std430, set = 0, binding = 0) restrict buffer Dst_u8 {
+layout(std430, set = 0, binding = 0) restrict buffer dst_u8_view {
   uint8_t dst_u8[];
 };
 layout(std430, set = 0, binding = 2) restrict readonly buffer Records {
@@ -46,15 +46,14 @@ void main() {
   const bool live = number < push.n_items;
   const uint record = push.first + min(number, push.n_items - 1u);
   const uvec2 r0 = records[record];
+  const int coeffs_at2 = (push.coeffs_base >> 1) + int(r0.y) * 64;
   const int dst_at = push.dst_base + int(r0.x);
   const int dst_stride = push.dst_stride;
-  const int coeffs_at = (push.coeffs_base >> 1) + int(r0.y) * 64;
   const int rows_at = slot * 64;
   // stage 1 of 2: v = 0..7; writes rows
   {
     const int v = int(lane);
-    const int coeffs_p = coeffs_at + v;
-    const int rows_p = rows_at + 8*v;
+    const int coeffs_p = coeffs_at2 + v;
     const int w0 = int(coeffs_i16[coeffs_p]);
     const int w1 = int(coeffs_i16[coeffs_p + 8]);
     const int w2 = int(coeffs_i16[coeffs_p + 16]);
@@ -80,36 +79,27 @@ void main() {
     const int b3 = a3 + (a5 >> 2);
     const int b5 = (a3 >> 2) - a5;
     const int v_2 = b0 - b7;
-    rows[rows_p] = (b0 + b7);
-    rows[rows_p + 1] = (b2 + b5);
-    rows[rows_p + 2] = (b4 + b3);
-    rows[rows_p + 3] = (b6 + b1);
-    rows[rows_p + 4] = (b6 - b1);
-    rows[rows_p + 5] = (b4 - b3);
-    rows[rows_p + 6] = (b2 - b5);
-    rows[rows_p + 7] = v_2;
+    rows[rows_at + 8*v] = (b0 + b7);
+    rows[rows_at + 8*v + 1] = (b2 + b5);
+    rows[rows_at + 8*v + 2] = (b4 + b3);
+    rows[rows_at + 8*v + 3] = (b6 + b1);
+    rows[rows_at + 8*v + 4] = (b6 - b1);
+    rows[rows_at + 8*v + 5] = (b4 - b3);
+    rows[rows_at + 8*v + 6] = (b2 - b5);
+    rows[rows_at + 8*v + 7] = v_2;
   }
   barrier();
   // stage 2 of 2: x = 0..7; writes dst
   {
     const int x = int(lane);
-    const int rows_p = rows_at + x;
-    const int dst_p = dst_at + x;
-    const int dst_p_2 = dst_p + dst_stride;
-    const int dst_p_3 = dst_p_2 + dst_stride;
-    const int dst_p_4 = dst_p_3 + dst_stride;
-    const int dst_p_5 = dst_p_4 + dst_stride;
-    const int dst_p_6 = dst_p_5 + dst_stride;
-    const int dst_p_7 = dst_p_6 + dst_stride;
-    const int dst_p_8 = dst_p_7 + dst_stride;
-    const int w0 = rows[rows_p];
-    const int w1 = rows[rows_p + 8];
-    const int w2 = rows[rows_p + 16];
-    const int w3 = rows[rows_p + 24];
-    const int w4 = rows[rows_p + 32];
-    const int w5 = rows[rows_p + 40];
-    const int w6 = rows[rows_p + 48];
-    const int w7 = rows[rows_p + 56];
+    const int w0 = rows[rows_at + x];
+    const int w1 = rows[rows_at + x + 8];
+    const int w2 = rows[rows_at + x + 16];
+    const int w3 = rows[rows_at + x + 24];
+    const int w4 = rows[rows_at + x + 32];
+    const int w5 = rows[rows_at + x + 40];
+    const int w6 = rows[rows_at + x + 48];
+    const int w7 = rows[rows_at + x + 56];
     const int a0 = w0 + w4;
     const int a2 = w0 - w4;
     const int a4 = (w2 >> 1) - w6;
@@ -127,13 +117,21 @@ void main() {
     const int b3 = a3 + (a5 >> 2);
     const int b5 = (a3 >> 2) - a5;
     const int r = b0 - b7;
+    const int dst_p = dst_at + x;
     const int t74 = int(dst_u8[dst_p]);
+    const int dst_p_2 = dst_p + dst_stride;
     const int t78 = int(dst_u8[dst_p_2]);
+    const int dst_p_3 = dst_p_2 + dst_stride;
     const int t82 = int(dst_u8[dst_p_3]);
+    const int dst_p_4 = dst_p_3 + dst_stride;
     const int t86 = int(dst_u8[dst_p_4]);
+    const int dst_p_5 = dst_p_4 + dst_stride;
     const int t90 = int(dst_u8[dst_p_5]);
+    const int dst_p_6 = dst_p_5 + dst_stride;
     const int t94 = int(dst_u8[dst_p_6]);
+    const int dst_p_7 = dst_p_6 + dst_stride;
     const int t98 = int(dst_u8[dst_p_7]);
+    const int dst_p_8 = dst_p_7 + dst_stride;
     const int t102 = int(dst_u8[dst_p_8]);
     if (live) {
       dst_u8[dst_p] = uint8_t(clamp(t74 + (((b0 + b7) + 32) >> 6), 0, 255));

@@ -7,16 +7,16 @@
 // h264_qpel_mc20, GLSL, class full
 // computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
 // 64 invocations an item
-// input hash 62b91f07be715548
+// input hash deebab11f89f34ee
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
 
-layout(std430, set = 0, binding = 1) restrict readonly buffer Src_u8 {
+layout(std430, set = 0, binding = 1) restrict readonly buffer src_u8_view {
   uint8_t src_u8[];
 };
-layout(std430, set = 0, binding = 0) restrict buffer Dst_u8 {
+layout(std430, set = 0, binding = 0) restrict buffer dst_u8_view {
   uint8_t dst_u8[];
 };
 layout(std430, set = 0, binding = 2) restrict readonly buffer Records {
@@ -38,16 +38,15 @@ void main() {
   const bool live = number < push.n_items;
   const uint record = push.first + min(number, push.n_items - 1u);
   const uvec2 r0 = records[record];
-  const int dst_at = push.dst_base + int(r0.x);
-  const int dst_stride = push.dst_stride;
   const int src_at = push.src_base + int(r0.y);
   const int src_stride = push.src_stride;
+  const int dst_at = push.dst_base + int(r0.x);
+  const int dst_stride = push.dst_stride;
   // stage 1 of 1: y = 0..7, x = 0..7; writes dst
   {
     const int y = int(lane >> 3);
     const int x = int(lane & 7u);
     const int src_p = src_at + x + y * src_stride;
-    const int dst_p = dst_at + x + y * dst_stride;
     const int e = int(src_u8[src_p - 2]);
     const int f = int(src_u8[src_p - 1]);
     const int g = int(src_u8[src_p]);
@@ -55,6 +54,7 @@ void main() {
     const int i = int(src_u8[src_p + 2]);
     const int j_2 = int(src_u8[src_p + 3]);
     const int b1 = (((g + h) * 20) - ((f + i) * 5)) + (e + j_2);
+    const int dst_p = dst_at + x + y * dst_stride;
     if (live) {
       dst_u8[dst_p] = uint8_t(clamp((b1 + 16) >> 5, 0, 255));
     }

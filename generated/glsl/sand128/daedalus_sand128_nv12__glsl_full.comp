@@ -7,22 +7,22 @@
 // sand128_nv12, GLSL, class full
 // computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
 // 256 invocations an item
-// input hash 818f535d400b1ec2
+// input hash 5cac5d3f446a31dc
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 256;
 layout(local_size_x_id = 0) in;
 
-layout(std430, set = 0, binding = 2) restrict readonly buffer Src_u8 {
+layout(std430, set = 0, binding = 2) restrict readonly buffer src_u8_view {
   uint8_t src_u8[];
 };
-layout(std430, set = 0, binding = 0) restrict buffer Dst_u8 {
+layout(std430, set = 0, binding = 0) restrict buffer dst_u8_view {
   uint8_t dst_u8[];
 };
-layout(std430, set = 0, binding = 3) restrict readonly buffer Src_uv_u8 {
+layout(std430, set = 0, binding = 3) restrict readonly buffer src_uv_u8_view {
   uint8_t src_uv_u8[];
 };
-layout(std430, set = 0, binding = 1) restrict buffer Dst_uv_u8 {
+layout(std430, set = 0, binding = 1) restrict buffer dst_uv_u8_view {
   uint8_t dst_uv_u8[];
 };
 layout(std430, set = 0, binding = 4) restrict readonly buffer Records {
@@ -49,14 +49,14 @@ void main() {
   const uint record = push.first + min(number, push.n_items - 1u);
   const uvec4 r0 = records[record * 2u + 0u];
   const uvec4 r1 = records[record * 2u + 1u];
-  const int dst_at = push.dst_base + int(r0.x);
-  const int dst_stride = push.dst_stride;
-  const int dst_uv_at = push.dst_uv_base + int(r0.y);
-  const int dst_uv_stride = push.dst_uv_stride;
   const int src_at = push.src_base + int(r0.z);
   const int src_stride = push.src_stride;
+  const int dst_at = push.dst_base + int(r0.x);
+  const int dst_stride = push.dst_stride;
   const int src_uv_at = push.src_uv_base + int(r0.w);
   const int src_uv_stride = push.src_uv_stride;
+  const int dst_uv_at = push.dst_uv_base + int(r0.y);
+  const int dst_uv_stride = push.dst_uv_stride;
   const int width_ = int(r1.x & 255u);
   // stage 1 of 2: y = 0..1, x = 0..127; writes dst
   {
@@ -64,8 +64,8 @@ void main() {
     const int x = int(lane & 127u);
     if (x < width_) {
       const int src_p = src_at + x + y * src_stride;
-      const int dst_p = dst_at + x + y * dst_stride;
       const int t1 = int(src_u8[src_p]);
+      const int dst_p = dst_at + x + y * dst_stride;
       if (live) {
         dst_u8[dst_p] = uint8_t(t1);
       }
@@ -76,8 +76,8 @@ void main() {
     const int x = int(lane & 127u);
     if (lane < 128u && x < width_) {
       const int src_uv_p = src_uv_at + x;
-      const int dst_uv_p = dst_uv_at + x;
       const int t1 = int(src_uv_u8[src_uv_p]);
+      const int dst_uv_p = dst_uv_at + x;
       if (live) {
         dst_uv_u8[dst_uv_p] = uint8_t(t1);
       }

@@ -7,22 +7,22 @@
 // sand128_p010, GLSL, class full
 // computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
 // 64 invocations an item
-// input hash 723ac5e819d508ff
+// input hash a5452d85c44b7e8d
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
 
-layout(std430, set = 0, binding = 2) restrict readonly buffer Src_u32 {
+layout(std430, set = 0, binding = 2) restrict readonly buffer src_u32_view {
   uint src_u32[];
 };
-layout(std430, set = 0, binding = 0) restrict buffer Dst_u16 {
+layout(std430, set = 0, binding = 0) restrict buffer dst_u16_view {
   uint16_t dst_u16[];
 };
-layout(std430, set = 0, binding = 3) restrict readonly buffer Src_uv_u32 {
+layout(std430, set = 0, binding = 3) restrict readonly buffer src_uv_u32_view {
   uint src_uv_u32[];
 };
-layout(std430, set = 0, binding = 1) restrict buffer Dst_uv_u16 {
+layout(std430, set = 0, binding = 1) restrict buffer dst_uv_u16_view {
   uint16_t dst_uv_u16[];
 };
 layout(std430, set = 0, binding = 4) restrict readonly buffer Records {
@@ -49,14 +49,14 @@ void main() {
   const uint record = push.first + min(number, push.n_items - 1u);
   const uvec4 r0 = records[record * 2u + 0u];
   const uvec4 r1 = records[record * 2u + 1u];
-  const int dst_at = (push.dst_base + int(r0.x)) >> 1;
-  const int dst_stride = push.dst_stride >> 1;
-  const int dst_uv_at = (push.dst_uv_base + int(r0.y)) >> 1;
-  const int dst_uv_stride = push.dst_uv_stride >> 1;
-  const int src_at = (push.src_base + int(r0.z)) >> 2;
-  const int src_stride = push.src_stride >> 2;
-  const int src_uv_at = (push.src_uv_base + int(r0.w)) >> 2;
-  const int src_uv_stride = push.src_uv_stride >> 2;
+  const int src_at4 = (push.src_base + int(r0.z)) >> 2;
+  const int src_stride4 = push.src_stride >> 2;
+  const int dst_at2 = (push.dst_base + int(r0.x)) >> 1;
+  const int dst_stride2 = push.dst_stride >> 1;
+  const int src_uv_at4 = (push.src_uv_base + int(r0.w)) >> 2;
+  const int src_uv_stride4 = push.src_uv_stride >> 2;
+  const int dst_uv_at2 = (push.dst_uv_base + int(r0.y)) >> 1;
+  const int dst_uv_stride2 = push.dst_uv_stride >> 1;
   const int width_ = int(r1.x & 255u);
   // stage 1 of 2: y = 0..1, w = 0..31; writes dst
   {
@@ -64,21 +64,23 @@ void main() {
     const int w = int(lane & 31u);
     const int words = ((width_ + 2) * 171) >> 9;
     if (w < words) {
-      const int src_p = src_at + w + y * src_stride;
-      const int dst_p = dst_at + 3*w + y * dst_stride;
       const int t8 = w * 3;
       const bool t9 = width_ > t8;
+      const int src_p = src_at4 + w + y * src_stride4;
       const uint word = uint(src_u32[src_p]);
       const bool t16 = width_ > (t8 + 1);
       const bool t21 = width_ > (t8 + 2);
-      if (live && t9) {
-        dst_u16[dst_p] = uint16_t((int(word) & 1023) * 64);
-      }
-      if (live && t16) {
-        dst_u16[dst_p + 1] = uint16_t((int(word >> 10) & 1023) * 64);
-      }
-      if (live && t21) {
-        dst_u16[dst_p + 2] = uint16_t((int(word >> 20) & 1023) * 64);
+      const int dst_p = dst_at2 + 3*w + y * dst_stride2;
+      if (live) {
+        if (t9) {
+          dst_u16[dst_p] = uint16_t((int(word) & 1023) * 64);
+        }
+        if (t16) {
+          dst_u16[dst_p + 1] = uint16_t((int(word >> 10) & 1023) * 64);
+        }
+        if (t21) {
+          dst_u16[dst_p + 2] = uint16_t((int(word >> 20) & 1023) * 64);
+        }
       }
     }
   }
@@ -87,21 +89,23 @@ void main() {
     const int w = int(lane & 31u);
     const int words = ((width_ + 2) * 171) >> 9;
     if (lane < 32u && w < words) {
-      const int src_uv_p = src_uv_at + w;
-      const int dst_uv_p = dst_uv_at + 3*w;
       const int t8 = w * 3;
       const bool t9 = width_ > t8;
+      const int src_uv_p = src_uv_at4 + w;
       const uint word = uint(src_uv_u32[src_uv_p]);
       const bool t16 = width_ > (t8 + 1);
       const bool t21 = width_ > (t8 + 2);
-      if (live && t9) {
-        dst_uv_u16[dst_uv_p] = uint16_t((int(word) & 1023) * 64);
-      }
-      if (live && t16) {
-        dst_uv_u16[dst_uv_p + 1] = uint16_t((int(word >> 10) & 1023) * 64);
-      }
-      if (live && t21) {
-        dst_uv_u16[dst_uv_p + 2] = uint16_t((int(word >> 20) & 1023) * 64);
+      const int dst_uv_p = dst_uv_at2 + 3*w;
+      if (live) {
+        if (t9) {
+          dst_uv_u16[dst_uv_p] = uint16_t((int(word) & 1023) * 64);
+        }
+        if (t16) {
+          dst_uv_u16[dst_uv_p + 1] = uint16_t((int(word >> 10) & 1023) * 64);
+        }
+        if (t21) {
+          dst_uv_u16[dst_uv_p + 2] = uint16_t((int(word >> 20) & 1023) * 64);
+        }
       }
     }
   }

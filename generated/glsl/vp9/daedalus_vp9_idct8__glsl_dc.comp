@@ -9,17 +9,17 @@
 // assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
 //   integer of 8 + BitDepth bits
 // 8 invocations an item
-// input hash 11275c7148b96848
+// input hash 2688c161cce86c41
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
 
-layout(std430, set = 0, binding = 1) restrict readonly buffer Coeffs_i16 {
+layout(std430, set = 0, binding = 1) restrict readonly buffer coeffs_i16_view {
   int16_t coeffs_i16[];
 };
-layout(std430, set = 0, binding = 0) restrict buffer Dst_u8 {
+layout(std430, set = 0, binding = 0) restrict buffer dst_u8_view {
   uint8_t dst_u8[];
 };
 layout(std430, set = 0, binding = 2) restrict readonly buffer Records {
@@ -41,31 +41,31 @@ void main() {
   const bool live = number < push.n_items;
   const uint record = push.first + min(number, push.n_items - 1u);
   const uvec2 r0 = records[record];
+  const int coeffs_at2 = (push.coeffs_base >> 1) + int(r0.y) * 64;
   const int dst_at = push.dst_base + int(r0.x);
   const int dst_stride = push.dst_stride;
-  const int coeffs_at = (push.coeffs_base >> 1) + int(r0.y) * 64;
   // stage 1 of 1: x = 0..7; writes dst
   {
     const int x = int(lane);
-    const int dst_p = dst_at + x;
-    const int dst_p_2 = dst_p + dst_stride;
-    const int dst_p_3 = dst_p_2 + dst_stride;
-    const int dst_p_4 = dst_p_3 + dst_stride;
-    const int dst_p_5 = dst_p_4 + dst_stride;
-    const int dst_p_6 = dst_p_5 + dst_stride;
-    const int dst_p_7 = dst_p_6 + dst_stride;
-    const int dst_p_8 = dst_p_7 + dst_stride;
-    const int x0 = int(coeffs_i16[coeffs_at]);
+    const int x0 = int(coeffs_i16[coeffs_at2]);
     const int s0 = ((x0 * 11585) + 8192) >> 14;
     const int s0_2 = ((s0 * 11585) + 8192) >> 14;
+    const int dst_p = dst_at + x;
     const int t8 = int(dst_u8[dst_p]);
     const int t9 = (s0_2 + 16) >> 5;
+    const int dst_p_2 = dst_p + dst_stride;
     const int t12 = int(dst_u8[dst_p_2]);
+    const int dst_p_3 = dst_p_2 + dst_stride;
     const int t15 = int(dst_u8[dst_p_3]);
+    const int dst_p_4 = dst_p_3 + dst_stride;
     const int t18 = int(dst_u8[dst_p_4]);
+    const int dst_p_5 = dst_p_4 + dst_stride;
     const int t21 = int(dst_u8[dst_p_5]);
+    const int dst_p_6 = dst_p_5 + dst_stride;
     const int t24 = int(dst_u8[dst_p_6]);
+    const int dst_p_7 = dst_p_6 + dst_stride;
     const int t27 = int(dst_u8[dst_p_7]);
+    const int dst_p_8 = dst_p_7 + dst_stride;
     const int t30 = int(dst_u8[dst_p_8]);
     if (live) {
       dst_u8[dst_p] = uint8_t(clamp(t8 + t9, 0, 255));

@@ -9,7 +9,7 @@
 // assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
 //   integer of 8 + BitDepth bits
 // 8 invocations an item
-// input hash 83492b63a218a3bf
+// input hash 7d529f38c3b22f32
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_16bit_storage : require
 
@@ -17,10 +17,10 @@ layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
 const uint ITEMS = WORKGROUP / 8u;  // that a workgroup does
 
-layout(std430, set = 0, binding = 1) restrict readonly buffer Coeffs_i16 {
+layout(std430, set = 0, binding = 1) restrict readonly buffer coeffs_i16_view {
   int16_t coeffs_i16[];
 };
-layout(std430, set = 0, binding = 0) restrict buffer Dst_u8 {
+layout(std430, set = 0, binding = 0) restrict buffer dst_u8_view {
   uint8_t dst_u8[];
 };
 layout(std430, set = 0, binding = 2) restrict readonly buffer Records {
@@ -45,15 +45,14 @@ void main() {
   const bool live = number < push.n_items;
   const uint record = push.first + min(number, push.n_items - 1u);
   const uvec2 r0 = records[record];
+  const int coeffs_at2 = (push.coeffs_base >> 1) + int(r0.y) * 64;
   const int dst_at = push.dst_base + int(r0.x);
   const int dst_stride = push.dst_stride;
-  const int coeffs_at = (push.coeffs_base >> 1) + int(r0.y) * 64;
   const int rows_at = slot * 64;
   // stage 1 of 2: v = 0..7; writes rows
   {
     const int v = int(lane);
-    const int coeffs_p = coeffs_at + v;
-    const int rows_p = rows_at + 8*v;
+    const int coeffs_p = coeffs_at2 + v;
     const int x0 = int(coeffs_i16[coeffs_p]);
     const int x1 = int(coeffs_i16[coeffs_p + 8]);
     const int x2 = int(coeffs_i16[coeffs_p + 16]);
@@ -88,36 +87,27 @@ void main() {
     const int y5 = e2 - m5;
     const int y3 = e3 + o4;
     const int y4 = e3 - o4;
-    rows[rows_p] = y0;
-    rows[rows_p + 1] = y1;
-    rows[rows_p + 2] = y2;
-    rows[rows_p + 3] = y3;
-    rows[rows_p + 4] = y4;
-    rows[rows_p + 5] = y5;
-    rows[rows_p + 6] = y6;
-    rows[rows_p + 7] = y7;
+    rows[rows_at + 8*v] = y0;
+    rows[rows_at + 8*v + 1] = y1;
+    rows[rows_at + 8*v + 2] = y2;
+    rows[rows_at + 8*v + 3] = y3;
+    rows[rows_at + 8*v + 4] = y4;
+    rows[rows_at + 8*v + 5] = y5;
+    rows[rows_at + 8*v + 6] = y6;
+    rows[rows_at + 8*v + 7] = y7;
   }
   barrier();
   // stage 2 of 2: x = 0..7; writes dst
   {
     const int x = int(lane);
-    const int rows_p = rows_at + x;
-    const int dst_p = dst_at + x;
-    const int dst_p_2 = dst_p + dst_stride;
-    const int dst_p_3 = dst_p_2 + dst_stride;
-    const int dst_p_4 = dst_p_3 + dst_stride;
-    const int dst_p_5 = dst_p_4 + dst_stride;
-    const int dst_p_6 = dst_p_5 + dst_stride;
-    const int dst_p_7 = dst_p_6 + dst_stride;
-    const int dst_p_8 = dst_p_7 + dst_stride;
-    const int x0 = rows[rows_p];
-    const int x1 = rows[rows_p + 8];
-    const int x2 = rows[rows_p + 16];
-    const int x3 = rows[rows_p + 24];
-    const int x4 = rows[rows_p + 32];
-    const int x5 = rows[rows_p + 40];
-    const int x6 = rows[rows_p + 48];
-    const int x7 = rows[rows_p + 56];
+    const int x0 = rows[rows_at + x];
+    const int x1 = rows[rows_at + x + 8];
+    const int x2 = rows[rows_at + x + 16];
+    const int x3 = rows[rows_at + x + 24];
+    const int x4 = rows[rows_at + x + 32];
+    const int x5 = rows[rows_at + x + 40];
+    const int x6 = rows[rows_at + x + 48];
+    const int x7 = rows[rows_at + x + 56];
     const int s0 = (((x0 + x4) * 11585) + 8192) >> 14;
     const int s1 = (((x0 - x4) * 11585) + 8192) >> 14;
     const int s2 = (((x2 * 6270) - (x6 * 15137)) + 8192) >> 14;
@@ -144,13 +134,21 @@ void main() {
     const int residuals5 = e2 - m5;
     const int residuals3 = e3 + o4;
     const int residuals4 = e3 - o4;
+    const int dst_p = dst_at + x;
     const int t93 = int(dst_u8[dst_p]);
+    const int dst_p_2 = dst_p + dst_stride;
     const int t97 = int(dst_u8[dst_p_2]);
+    const int dst_p_3 = dst_p_2 + dst_stride;
     const int t101 = int(dst_u8[dst_p_3]);
+    const int dst_p_4 = dst_p_3 + dst_stride;
     const int t105 = int(dst_u8[dst_p_4]);
+    const int dst_p_5 = dst_p_4 + dst_stride;
     const int t109 = int(dst_u8[dst_p_5]);
+    const int dst_p_6 = dst_p_5 + dst_stride;
     const int t113 = int(dst_u8[dst_p_6]);
+    const int dst_p_7 = dst_p_6 + dst_stride;
     const int t117 = int(dst_u8[dst_p_7]);
+    const int dst_p_8 = dst_p_7 + dst_stride;
     const int t121 = int(dst_u8[dst_p_8]);
     if (live) {
       dst_u8[dst_p] = uint8_t(clamp(t93 + ((residuals0 + 16) >> 5), 0, 255));

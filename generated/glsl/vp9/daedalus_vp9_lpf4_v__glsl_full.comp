@@ -8,13 +8,13 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
 //   that it invokes for TX_4X4
 // 8 invocations an item
-// input hash 344a4895aad4c55b
+// input hash b290120cf3652424
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
 
-layout(std430, set = 0, binding = 0) restrict buffer Dst_u8 {
+layout(std430, set = 0, binding = 0) restrict buffer dst_u8_view {
   uint8_t dst_u8[];
 };
 layout(std430, set = 0, binding = 1) restrict readonly buffer Records {
@@ -43,20 +43,20 @@ void main() {
   {
     const int i = int(lane);
     const int dst_p = dst_at + i + -4 * dst_stride;
-    const int dst_p_2 = dst_p + dst_stride;
-    const int dst_p_3 = dst_p_2 + dst_stride;
-    const int dst_p_4 = dst_p_3 + dst_stride;
-    const int dst_p_5 = dst_p_4 + dst_stride;
-    const int dst_p_6 = dst_p_5 + dst_stride;
-    const int dst_p_7 = dst_p_6 + dst_stride;
-    const int dst_p_8 = dst_p_7 + dst_stride;
     const int p3 = int(dst_u8[dst_p]);
+    const int dst_p_2 = dst_p + dst_stride;
     const int p2 = int(dst_u8[dst_p_2]);
+    const int dst_p_3 = dst_p_2 + dst_stride;
     const int p1 = int(dst_u8[dst_p_3]);
+    const int dst_p_4 = dst_p_3 + dst_stride;
     const int p0 = int(dst_u8[dst_p_4]);
+    const int dst_p_5 = dst_p_4 + dst_stride;
     const int q0 = int(dst_u8[dst_p_5]);
+    const int dst_p_6 = dst_p_5 + dst_stride;
     const int q1 = int(dst_u8[dst_p_6]);
+    const int dst_p_7 = dst_p_6 + dst_stride;
     const int q2 = int(dst_u8[dst_p_7]);
+    const int dst_p_8 = dst_p_7 + dst_stride;
     const int q3 = int(dst_u8[dst_p_8]);
     const int steps0 = abs(p1 - p0);
     const int steps1 = abs(p2 - p1);
@@ -76,13 +76,17 @@ void main() {
     const int g = (f1 + 1) >> 1;
     const bool t55 = t31 <= thresh_;
     const bool t58 = t30 && t55;
-    if (live && t30) {
-      dst_u8[dst_p_4] = uint8_t(clamp(p0 + f2, 0, 255));
-      dst_u8[dst_p_5] = uint8_t(clamp(q0 - f1, 0, 255));
-    }
-    if (live && t58) {
-      dst_u8[dst_p_3] = uint8_t(clamp(p1 + g, 0, 255));
-      dst_u8[dst_p_6] = uint8_t(clamp(q1 - g, 0, 255));
+    if (live) {
+      if (t58) {
+        dst_u8[dst_p_3] = uint8_t(clamp(p1 + g, 0, 255));
+      }
+      if (t30) {
+        dst_u8[dst_p_4] = uint8_t(clamp(p0 + f2, 0, 255));
+        dst_u8[dst_p_5] = uint8_t(clamp(q0 - f1, 0, 255));
+      }
+      if (t58) {
+        dst_u8[dst_p_6] = uint8_t(clamp(q1 - g, 0, 255));
+      }
     }
   }
 }

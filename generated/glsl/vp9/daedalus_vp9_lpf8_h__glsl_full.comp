@@ -8,13 +8,13 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 //   processes that it invokes for TX_8X8
 // 8 invocations an item
-// input hash da787f71bba8c5bc
+// input hash 0e2bf486fc065d91
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
 
-layout(std430, set = 0, binding = 0) restrict buffer Dst_u8 {
+layout(std430, set = 0, binding = 0) restrict buffer dst_u8_view {
   uint8_t dst_u8[];
 };
 layout(std430, set = 0, binding = 1) restrict readonly buffer Records {
@@ -78,13 +78,15 @@ void main() {
     const int t94 = t88 + (((row6 + row11) - row2) - row5);
     const int t100 = t94 + (((row7 + row11) - row3) - row6);
     const int wide = t100 + (((row8 + row11) - row4) - row7);
-    if (live && t30) {
-      dst_u8[dst_p - 3] = uint8_t(t43 ? ((t76 + 4) >> 3) : row3);
-      dst_u8[dst_p - 2] = uint8_t(t43 ? ((t82 + 4) >> 3) : narrow1);
-      dst_u8[dst_p - 1] = uint8_t(t43 ? ((t88 + 4) >> 3) : narrow2);
-      dst_u8[dst_p] = uint8_t(t43 ? ((t94 + 4) >> 3) : narrow3);
-      dst_u8[dst_p + 1] = uint8_t(t43 ? ((t100 + 4) >> 3) : narrow4);
-      dst_u8[dst_p + 2] = uint8_t(t43 ? ((wide + 4) >> 3) : row8);
+    if (live) {
+      if (t30) {
+        dst_u8[dst_p - 3] = uint8_t(t43 ? ((t76 + 4) >> 3) : row3);
+        dst_u8[dst_p - 2] = uint8_t(t43 ? ((t82 + 4) >> 3) : narrow1);
+        dst_u8[dst_p - 1] = uint8_t(t43 ? ((t88 + 4) >> 3) : narrow2);
+        dst_u8[dst_p] = uint8_t(t43 ? ((t94 + 4) >> 3) : narrow3);
+        dst_u8[dst_p + 1] = uint8_t(t43 ? ((t100 + 4) >> 3) : narrow4);
+        dst_u8[dst_p + 2] = uint8_t(t43 ? ((wide + 4) >> 3) : row8);
+      }
     }
   }
 }

@@ -8,13 +8,13 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 //   processes that it invokes for TX_8X8
 // 8 invocations an item
-// input hash d3bb28f2a3c90c60
+// input hash c811ac42746d776d
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
 
-layout(std430, set = 0, binding = 0) restrict buffer Dst_u8 {
+layout(std430, set = 0, binding = 0) restrict buffer dst_u8_view {
   uint8_t dst_u8[];
 };
 layout(std430, set = 0, binding = 1) restrict readonly buffer Records {
@@ -43,20 +43,20 @@ void main() {
   {
     const int i = int(lane);
     const int dst_p = dst_at + i + -4 * dst_stride;
-    const int dst_p_2 = dst_p + dst_stride;
-    const int dst_p_3 = dst_p_2 + dst_stride;
-    const int dst_p_4 = dst_p_3 + dst_stride;
-    const int dst_p_5 = dst_p_4 + dst_stride;
-    const int dst_p_6 = dst_p_5 + dst_stride;
-    const int dst_p_7 = dst_p_6 + dst_stride;
-    const int dst_p_8 = dst_p_7 + dst_stride;
     const int row2 = int(dst_u8[dst_p]);
+    const int dst_p_2 = dst_p + dst_stride;
     const int row3 = int(dst_u8[dst_p_2]);
+    const int dst_p_3 = dst_p_2 + dst_stride;
     const int row4 = int(dst_u8[dst_p_3]);
+    const int dst_p_4 = dst_p_3 + dst_stride;
     const int row5 = int(dst_u8[dst_p_4]);
+    const int dst_p_5 = dst_p_4 + dst_stride;
     const int row6 = int(dst_u8[dst_p_5]);
+    const int dst_p_6 = dst_p_5 + dst_stride;
     const int row7 = int(dst_u8[dst_p_6]);
+    const int dst_p_7 = dst_p_6 + dst_stride;
     const int row8 = int(dst_u8[dst_p_7]);
+    const int dst_p_8 = dst_p_7 + dst_stride;
     const int row11 = int(dst_u8[dst_p_8]);
     const int steps0 = abs(row4 - row5);
     const int steps1 = abs(row3 - row4);
@@ -85,13 +85,15 @@ void main() {
     const int t94 = t88 + (((row6 + row11) - row2) - row5);
     const int t100 = t94 + (((row7 + row11) - row3) - row6);
     const int wide = t100 + (((row8 + row11) - row4) - row7);
-    if (live && t30) {
-      dst_u8[dst_p_2] = uint8_t(t43 ? ((t76 + 4) >> 3) : row3);
-      dst_u8[dst_p_3] = uint8_t(t43 ? ((t82 + 4) >> 3) : narrow1);
-      dst_u8[dst_p_4] = uint8_t(t43 ? ((t88 + 4) >> 3) : narrow2);
-      dst_u8[dst_p_5] = uint8_t(t43 ? ((t94 + 4) >> 3) : narrow3);
-      dst_u8[dst_p_6] = uint8_t(t43 ? ((t100 + 4) >> 3) : narrow4);
-      dst_u8[dst_p_7] = uint8_t(t43 ? ((wide + 4) >> 3) : row8);
+    if (live) {
+      if (t30) {
+        dst_u8[dst_p_2] = uint8_t(t43 ? ((t76 + 4) >> 3) : row3);
+        dst_u8[dst_p_3] = uint8_t(t43 ? ((t82 + 4) >> 3) : narrow1);
+        dst_u8[dst_p_4] = uint8_t(t43 ? ((t88 + 4) >> 3) : narrow2);
+        dst_u8[dst_p_5] = uint8_t(t43 ? ((t94 + 4) >> 3) : narrow3);
+        dst_u8[dst_p_6] = uint8_t(t43 ? ((t100 + 4) >> 3) : narrow4);
+        dst_u8[dst_p_7] = uint8_t(t43 ? ((wide + 4) >> 3) : row8);
+      }
     }
   }
 }

@@ -7,16 +7,16 @@
 // vp9_mc_8h, GLSL, class full
 // computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
 // 64 invocations an item
-// input hash a45fddf705acc985
+// input hash 3c92efc07b4c98b6
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
 
-layout(std430, set = 0, binding = 1) restrict readonly buffer Src_u8 {
+layout(std430, set = 0, binding = 1) restrict readonly buffer src_u8_view {
   uint8_t src_u8[];
 };
-layout(std430, set = 0, binding = 0) restrict buffer Dst_u8 {
+layout(std430, set = 0, binding = 0) restrict buffer dst_u8_view {
   uint8_t dst_u8[];
 };
 layout(std430, set = 0, binding = 2) restrict readonly buffer Records {
@@ -41,10 +41,10 @@ void main() {
   const bool live = number < push.n_items;
   const uint record = push.first + min(number, push.n_items - 1u);
   const uvec4 r0 = records[record];
-  const int dst_at = push.dst_base + int(r0.x);
-  const int dst_stride = push.dst_stride;
   const int src_at = push.src_base + int(r0.y);
   const int src_stride = push.src_stride;
+  const int dst_at = push.dst_base + int(r0.x);
+  const int dst_stride = push.dst_stride;
   const int filter_ = int(r0.z & 255u);
   const int mx_ = int(r0.z >> 8 & 255u);
   const int rows_ = int(r0.z >> 16 & 255u);
@@ -54,7 +54,6 @@ void main() {
     const int x = int(lane & 7u);
     if (y < rows_) {
       const int src_p = src_at + x + y * src_stride;
-      const int dst_p = dst_at + x + y * dst_stride;
       const int pixels0 = int(src_u8[src_p - 3]);
       const int pixels1 = int(src_u8[src_p - 2]);
       const int pixels2 = int(src_u8[src_p - 1]);
@@ -69,6 +68,7 @@ void main() {
           (pixels3 * constants[t13 * 8 + 3])) + (pixels4 * constants[t13 * 8 + 4])) +
           (pixels5 * constants[t13 * 8 + 5])) + (pixels6 * constants[t13 * 8 + 6])) +
           (pixels7 * constants[t13 * 8 + 7])) + 64) >> 7, 0, 255);
+      const int dst_p = dst_at + x + y * dst_stride;
       if (live) {
         dst_u8[dst_p] = uint8_t(out_2);
       }

@@ -293,15 +293,17 @@ class StageMemory:
             elif _lifted(s.value) and b.dtype.bits < 32:
                 x, k = s.value.args
                 less += k.value << shift
-                parts.append(f"(uint({values.text(x)}) << {shift})")
+                text = f"uint({values.text(x)})"
+                parts.append(f"{text} << {shift}" if shift else text)
             else:
                 parts.append(packed(s.value, b.dtype, shift, values, last=n == len(stores) - 1))
         if kept:
             old = self._old(b, w.walk, row, at, unit, number, values)
             parts.insert(0, old if not parts else f"{old} & 0x{kept:x}u")
-        if less:  # sums instead of unions: what is too much in one carries into the next until here
-            return f"{' + '.join(f'({p})' for p in parts)} - 0x{less & 0xFFFFFFFF:x}u"
-        return " | ".join(parts)
+        # Sums, not unions: V3D has two units that add, and one that joins bits. And what is too
+        # much in a part carries into the next until it is taken away.
+        text = " + ".join(f"({p})" if " " in p else p for p in parts)
+        return f"{text} - 0x{less & 0xFFFFFFFF:x}u" if less else text
 
     def _old(
         self, b: Buffer, walk: Walk, row: int, at: int, unit: int, number: int, values: Values

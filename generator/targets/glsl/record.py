@@ -69,19 +69,27 @@ def parameter(kernel: Kernel, p: Param, r: Record, element: int | str = 0) -> st
     if isinstance(element, int):
         at += element * p.dtype.bytes
         return _field(r.word(at // 4), p, 8 * (at % 4))
-    each = 4 // p.dtype.bytes  # elements a word
-    first, last = at // 4, (at + p.dtype.bytes * (p.count - 1)) // 4
-    number = f"{element}" if at % 4 == 0 else f"({element} + {at % 4 // p.dtype.bytes})"
-    word = r.word(first)
-    for n in range(first + 1, last + 1):
-        word = f"({number} < {(n - first) * each} ? {word} : {r.word(n)})"
-    if p.dtype.bits == 32:
-        return _field(word, p, 0)
-    by = {8: f"({number} & 3) * 8", 16: f"({number} & 1) * 16"}[p.dtype.bits]
-    left = f"{word} >> ({by})"
+    size, bits = p.dtype.bytes, p.dtype.bits
+    if p.count * size <= 4:  # all of it fits one word, though it may lie in two
+        word, down = r.word(at // 4), 8 * (at % 4)
+        if at % 4 + p.count * size > 4:
+            word = f"({word} >> {down} | {r.word(at // 4 + 1)} << {32 - down})"
+        elif down:
+            word = f"({word} >> {down})"
+        by = f"{element} * {bits}"
+    else:
+        each = 4 // size  # elements a word
+        last = at // 4 + (at % 4 + size * (p.count - 1)) // 4
+        number = f"{element}" if at % 4 == 0 else f"({element} + {at % 4 // size})"
+        word = r.word(at // 4)
+        for n in range(at // 4 + 1, last + 1):
+            word = f"({number} < {(n - at // 4) * each} ? {word} : {r.word(n)})"
+        if bits == 32:
+            return _field(word, p, 0)
+        by = f"({number} & {each - 1}) * {bits}"
     if p.dtype.signed:
-        return f"(int({left}) << {32 - p.dtype.bits}) >> {32 - p.dtype.bits}"
-    return f"int({left} & {p.dtype.hi}u)"
+        return f"(int({word} << ({32 - bits} - {by})) >> {32 - bits})"
+    return f"int({word} >> ({by}) & {p.dtype.hi}u)"
 
 
 def _field(word: str, p: Param, shift: int) -> str:

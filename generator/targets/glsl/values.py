@@ -49,7 +49,7 @@ class Values:
         """Declares locals for all values below `roots`, in the author's order."""
         below = [n for n in self._below(roots) if n not in self._text]
         self._uses.update(roots)
-        self._uses.update(a for n in below if not self._is_field(n) for a in n.args)
+        self._uses.update(a for n in below for a in self._inputs(n))
         for node in sorted(below, key=lambda n: n.seq):
             self._emit(node)
 
@@ -61,9 +61,12 @@ class Values:
             node = stack.pop()
             if node not in seen:
                 seen[node] = None
-                if not self._is_field(node):
-                    stack.extend(node.args)
+                stack.extend(self._inputs(node))
         return list(seen)
+
+    def _inputs(self, node: Node) -> tuple[Node, ...]:
+        """The values that have to be there before this one."""
+        return () if self._is_field(node) else node.args
 
     def text(self, node: Node) -> str:
         """The expression of a value emitted before."""
