@@ -10,7 +10,7 @@ and nothing is said twice of how a decoder's arguments become a kernel's.
 from pathlib import Path
 
 from daedalus.dsl.ir import Kernel
-from daedalus.generator import stream
+from daedalus.generator import native, stream
 from daedalus.generator.cli.common import build_dir
 from daedalus.generator.clips import Clip, Decoder, folder, reference
 from daedalus.generator.emit import entry_variants
@@ -47,14 +47,21 @@ def check(decoder: Decoder, clip: Clip, device: GpuDevice, limit: int | None) ->
 
 
 def build_program(decoder: Decoder, arch: str) -> Path:
-    """Builds the stream program whose calls of our functions are dispatches."""
+    """Builds the stream program whose calls of our functions are dispatches.
+
+    All variants are in it: kernels may have some for GPUs and yet none that is prod.
+    """
     place = build_dir() / "stream" / "qpu" / arch
+    library = native.build_library(
+        arch, targets=("daedalus_variants",), options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON",)
+    )
     variants = wrapped(decoder.oracle)
     source = write_source(place / f"{decoder.name}-qpu.c", variants)
     return stream.link(
         decoder,
         arch,
         place / decoder.name,
+        library / "libdaedalus_variants.a",
         sources=[source, folder() / "qpu.c"],
         wrap=names(variants),
         static=False,
