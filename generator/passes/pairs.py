@@ -40,8 +40,7 @@ class _Sum:
     def form(self) -> tuple[object, ...]:
         """What two sums must have in common."""
         terms = sorted((id(m), c, _column(leaf) - self.first) for m, c, leaf in self.terms)
-        leaf = self.terms[0][2]
-        where = (leaf.attr[0], leaf.index[:-1], leaf.index[-1].terms)
+        where = _row(self.terms[0][2])
         return (self.node.op, self.node.attr, tuple(terms), self.const, self.bias, where)
 
 
@@ -49,6 +48,11 @@ def pair_sums(kernel: Kernel) -> Kernel:
     """`kernel` with such sums made in pairs. Exact on integers."""
     ranges = Ranges(kernel)
     return replace(kernel, stages=tuple(_stage(kernel, s, ranges) for s in kernel.stages))
+
+
+def _row(leaf: Node) -> tuple[object, ...]:
+    """Where a byte is, but for the number of its column."""
+    return (leaf.attr[0], leaf.index[:-1], leaf.index[-1].terms)
 
 
 def _column(leaf: Node) -> int:
@@ -79,13 +83,12 @@ def _sum(kernel: Kernel, node: Node, ranges: Ranges) -> _Sum | None:
     const = _collect(kernel, node.args[0], None, 1, terms)
     if const is None or len(terms) < 2:
         return None
-    leaf = terms[0][2]
-    if any((t.attr[0], t.index[:-1], t.index[-1].terms)
-           != (leaf.attr[0], leaf.index[:-1], leaf.index[-1].terms) for _, _, t in terms):  # fmt: skip
+    if len({_row(leaf) for _, _, leaf in terms}) > 1:
         return None
     r, n = ranges.of(node.args[0]), node.attr[0]
-    half = (1 << (n - 1)) if node.op is Op.RSHR else 0
-    bias = max(0, -(-(-(r.lo + half)) // (1 << n))) << n
+    half, step = (1 << (n - 1)) if node.op is Op.RSHR else 0, 1 << n
+    below = max(0, 0 - (r.lo + half))
+    bias = (below + step - 1) // step * step
     if r.lo + half + bias < 0 or r.hi + half + bias >= HALF:
         return None
     return _Sum(node, tuple(terms), const, bias)
@@ -112,9 +115,9 @@ def _collect(
             x, y = node.args
             if y.op is Op.CONST:
                 return _collect(kernel, x, by, times * y.value, terms)
-            for x, y in ((x, y), (y, x)):
-                if by is None and not any(n.op is Op.LOAD for n in walk((y,))):
-                    return _collect(kernel, x, y, times, terms)
+            for one, factor in ((x, y), (y, x)):
+                if by is None and not any(n.op is Op.LOAD for n in walk((factor,))):
+                    return _collect(kernel, one, factor, times, terms)
     return None
 
 

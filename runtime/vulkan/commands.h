@@ -57,7 +57,7 @@ typedef struct daedalus_vk_binding {
 typedef struct daedalus_vk_set {
   VkDescriptorSet handle;
   size_t n;
-  daedalus_vk_binding bindings[DAEDALUS_VK_BUFFERS_MOST + 1]; /* what it was last updated to */
+  daedalus_vk_binding bindings[DAEDALUS_VK_BINDINGS_MOST]; /* what it was last updated to */
 } daedalus_vk_set;
 
 typedef struct daedalus_vk_submission {

@@ -78,7 +78,7 @@ static int load(daedalus_gpu *gpu, char *why) {
 static int make_all(daedalus_gpu *gpu) {
   daedalus_rt_vk_memory_init(&gpu->memory, &gpu->device);
   daedalus_rt_vk_pool_init(&gpu->pool, &gpu->memory);
-  int error = daedalus_rt_vk_pipelines_init(&gpu->pipelines, &gpu->device);
+  int error = daedalus_rt_vk_pipelines_init(&gpu->pipelines, &gpu->device, &gpu->pool);
   if (error == 0) {
     error = daedalus_rt_vk_commands_init(&gpu->commands, &gpu->pipelines);
   }

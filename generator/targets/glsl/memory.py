@@ -79,9 +79,7 @@ class StageMemory:
     def _in_words(self, b: Buffer, walk: Walk) -> bool:
         """Whether a walk reads words, of which elements are fields."""
         assert b.dtype is not None
-        return b.dtype.bytes < 4 and (
-            (self._anywhere(b) and self._words) or self._units[walk] >= 4
-        )
+        return b.dtype.bytes < 4 and ((self._anywhere(b) and self._words) or self._units[walk] >= 4)
 
     def _word_at(
         self, b: Buffer, walk: Walk, row: int, byte: int, values: Values
@@ -243,8 +241,8 @@ class StageMemory:
         assert b.dtype is not None
         size = b.dtype.bytes
         if unit == size:
-            s = own[at]
-            return [(self._mask(s, values), [self._element(b, w.walk, row, at, s, values)])]
+            one = own[at]
+            return [(self._mask(one, values), [self._element(b, w.walk, row, at, one, values)])]
         stores = [own.get(byte) for byte in elements(b, unit, at)]
         place = self._pointers.at(b, w.walk, unit, row, at)
         self._flush(values)
