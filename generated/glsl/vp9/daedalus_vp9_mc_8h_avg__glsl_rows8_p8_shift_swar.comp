@@ -7,7 +7,7 @@
 // vp9_mc_8h_avg, GLSL, class rows8 (8 <= rows <= 8)
 // computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
 // 8 invocations an item
-// input hash f735a68beca6ec4b
+// input hash ac7d5c35a1e3bd93
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -72,25 +72,25 @@ void main() {
     const uint src_bytes_2 = src_word_2 >> src_by | src_word_3 << 1 << src_rest;
     const uint src_bytes_3 = src_word_3 >> src_by | src_word_4 << 1 << src_rest;
     const uint src_bytes_4 = src_word_4 >> src_by | src_word_5 << 1 << src_rest;
+    const int t31 = int(src_bytes & 0xff00ffu);
+    const int t33 = int(src_bytes >> 8 & 0xff00ffu);
     const uint src_between = src_bytes >> 16 | src_bytes_2 << 16;
-    const int t31 = int(src_between >> 8 & 0xff00ffu);
-    const int t33 = int(src_bytes_2 & 0xff00ffu);
-    const int t35 = int(src_bytes_2 >> 8 & 0xff00ffu);
+    const int t35 = int(src_between & 0xff00ffu);
+    const int t37 = int(src_between >> 8 & 0xff00ffu);
+    const int t39 = int(src_bytes_2 & 0xff00ffu);
+    const int t41 = int(src_bytes_2 >> 8 & 0xff00ffu);
     const uint src_between_2 = src_bytes_2 >> 16 | src_bytes_3 << 16;
-    const int t38 = int(src_between_2 & 0xff00ffu);
-    const int t41 = int(src_between_2 >> 8 & 0xff00ffu);
-    const int t43 = int(src_between & 0xff00ffu);
-    const int t45 = int(src_bytes >> 8 & 0xff00ffu);
-    const int t47 = int(src_bytes & 0xff00ffu);
-    const uint t65 = (((((((uint(t31 * t20) + 910177856u) + uint(t33 * t22)) + uint(t35 * t24)) +
-        uint(t38 * t26)) + uint(t41 * t28)) + uint(t43 * t18)) + uint(t45 * t16)) + uint(t47 * t14);
+    const int t44 = int(src_between_2 & 0xff00ffu);
+    const int t47 = int(src_between_2 >> 8 & 0xff00ffu);
+    const uint t65 = ((((uint((((t31 * t14) + 910177856) + (t33 * t16)) + (t35 * t18)) +
+        uint(t37 * t20)) + uint(t39 * t22)) + uint(t41 * t24)) + uint(t44 * t26)) + uint(t47 * t28);
     const int out_2 = clamp((int(t65) & 65535) >> 7, 108, 363);
     const int dst_p = dst_at8 + y * dst_stride8;
     const uvec2 dst_word = dst_uvec2[dst_p];
     const int t72 = int(dst_word.x & 255u);
     const int t77 = int(src_bytes_3 & 0xff00ffu);
-    const uint t94 = ((((((uint((t31 * t18) + 910177856) + uint(t33 * t20)) + uint(t35 * t22)) +
-        uint(t38 * t24)) + uint(t41 * t26)) + uint(t43 * t16)) + uint(t45 * t14)) + uint(t77 * t28);
+    const uint t94 = ((((uint((((t33 * t14) + 910177856) + (t35 * t16)) + (t37 * t18)) +
+        uint(t39 * t20)) + uint(t41 * t22)) + uint(t44 * t24)) + uint(t47 * t26)) + uint(t77 * t28);
     const int out_3 = clamp((int(t94) & 65535) >> 7, 108, 363);
     const int t100 = int(dst_word.x >> 8 & 255u);
     const int out_4 = clamp(int(t65 >> 23), 108, 363);
@@ -101,13 +101,13 @@ void main() {
     const uint src_between_3 = src_bytes_3 >> 16 | src_bytes_4 << 16;
     const int t122 = int(src_between_3 & 0xff00ffu);
     const int t125 = int(src_between_3 >> 8 & 0xff00ffu);
-    const uint t142 = ((((uint((((t33 * t14) + 910177856) + (t35 * t16)) + (t38 * t18)) +
-        uint(t41 * t20)) + uint(t77 * t22)) + uint(t119 * t24)) + uint(t122 * t26)) +
+    const uint t142 = ((((uint((((t39 * t14) + 910177856) + (t41 * t16)) + (t44 * t18)) +
+        uint(t47 * t20)) + uint(t77 * t22)) + uint(t119 * t24)) + uint(t122 * t26)) +
         uint(t125 * t28);
     const int out_6 = clamp((int(t142) & 65535) >> 7, 108, 363);
     const int t148 = int(dst_word.y & 255u);
     const int t153 = int(src_bytes_4 & 0xff00ffu);
-    const uint t170 = ((((uint((((t35 * t14) + 910177856) + (t38 * t16)) + (t41 * t18)) +
+    const uint t170 = ((((uint((((t41 * t14) + 910177856) + (t44 * t16)) + (t47 * t18)) +
         uint(t77 * t20)) + uint(t119 * t22)) + uint(t122 * t24)) + uint(t125 * t26)) +
         uint(t153 * t28);
     const int out_7 = clamp((int(t170) & 65535) >> 7, 108, 363);
