@@ -75,13 +75,14 @@ def run_checks(
     with progress(len(entries), quiet=quiet) as shown:
         programs: dict[str, Path] = {d.arch: program(d.arch, sanitize=wish.sanitize) for d in found}
         gpus: list[GpuDevice] = []
+        loading = cache(partial(program, loads=True))
         if "glsl" in wish.targets:
-            gpus, skips = find(wish.gpus, partial(program, loads=True))
+            gpus, skips = find(wish.gpus, loading)
         for e in entries:
             if found:
                 outcomes += _on_processors(e, found, programs, wish)
             if gpus:
-                outcomes += _on_gpus(e, gpus, wish)
+                outcomes += _on_gpus(e, gpus, loading, wish)
             shown.advance(1)
     return outcomes, skips
 
@@ -111,7 +112,9 @@ def _on_processors(
     return outcomes
 
 
-def _on_gpus(e: Entry, gpus: list[GpuDevice], wish: Wish) -> list[Outcome]:
+def _on_gpus(
+    e: Entry, gpus: list[GpuDevice], loading: Callable[[str], Path], wish: Wish
+) -> list[Outcome]:
     variants = [v for v in entry_variants(e) if v.is_gpu]
     if not variants:
         return []
@@ -126,7 +129,7 @@ def _on_gpus(e: Entry, gpus: list[GpuDevice], wish: Wish) -> list[Outcome]:
     outcomes: list[Outcome] = []
     for gpu in gpus:
         say(f"{e.kernel.id}: glsl on {gpu.name}")
-        exe = program(gpu.arch, loads=True)
+        exe = loading(gpu.arch)
         device = Device(gpu.name, "glsl", gpu.arch, gpu)
         mine = vulkan.check_kernel(e.kernel, variants, device, exe, batches, wish.seed)
         if not wish.frame:

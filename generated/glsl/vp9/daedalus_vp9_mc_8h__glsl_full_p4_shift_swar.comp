@@ -7,7 +7,7 @@
 // vp9_mc_8h, GLSL, class full
 // computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
 // 16 invocations an item
-// input hash ea0a805504dba63e
+// input hash d3b23d5b573fb2c5
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -73,23 +73,23 @@ void main() {
       const uint src_bytes = src_word >> src_by | src_word_2 << 1 << src_rest;
       const uint src_bytes_2 = src_word_2 >> src_by | src_word_3 << 1 << src_rest;
       const uint src_bytes_3 = src_word_3 >> src_by | src_word_4 << 1 << src_rest;
-      const uint src_between = src_bytes_2 >> 16 | src_bytes_3 << 16;
-      const int t33 = int(src_between >> 8 & 0xff00ffu);
-      const int t35 = int(src_bytes >> 8 & 0xff00ffu);
-      const uint src_between_2 = src_bytes >> 16 | src_bytes_2 << 16;
-      const int t37 = int(src_between_2 & 0xff00ffu);
-      const int t39 = int(src_bytes_2 >> 8 & 0xff00ffu);
-      const int t41 = int(src_bytes_2 & 0xff00ffu);
-      const int t43 = int(src_between_2 >> 8 & 0xff00ffu);
-      const int t46 = int(src_between & 0xff00ffu);
-      const int t48 = int(src_bytes & 0xff00ffu);
-      const uint t66 = ((((uint((((t33 * t29) + 910177856) + (t35 * t17)) + (t37 * t19)) +
-          uint(t39 * t25)) + uint(t41 * t23)) + uint(t43 * t21)) + uint(t46 * t27)) +
-          uint(t48 * t15);
+      const int t32 = int(src_bytes & 0xff00ffu);
+      const int t34 = int(src_bytes >> 8 & 0xff00ffu);
+      const uint src_between = src_bytes >> 16 | src_bytes_2 << 16;
+      const int t36 = int(src_between & 0xff00ffu);
+      const int t38 = int(src_between >> 8 & 0xff00ffu);
+      const int t40 = int(src_bytes_2 & 0xff00ffu);
+      const int t42 = int(src_bytes_2 >> 8 & 0xff00ffu);
+      const uint src_between_2 = src_bytes_2 >> 16 | src_bytes_3 << 16;
+      const int t45 = int(src_between_2 & 0xff00ffu);
+      const int t48 = int(src_between_2 >> 8 & 0xff00ffu);
+      const uint t66 = ((((uint((((t32 * t15) + 910177856) + (t34 * t17)) + (t36 * t19)) +
+          uint(t38 * t21)) + uint(t40 * t23)) + uint(t42 * t25)) + uint(t45 * t27)) +
+          uint(t48 * t29);
       const int out_2 = clamp((int(t66) & 65535) >> 7, 108, 363);
       const int t75 = int(src_bytes_3 & 0xff00ffu);
-      const uint t92 = ((((uint((((t33 * t27) + 910177856) + (t35 * t15)) + (t37 * t17)) +
-          uint(t39 * t23)) + uint(t41 * t21)) + uint(t43 * t19)) + uint(t46 * t25)) +
+      const uint t92 = ((((uint((((t34 * t15) + 910177856) + (t36 * t17)) + (t38 * t19)) +
+          uint(t40 * t21)) + uint(t42 * t23)) + uint(t45 * t25)) + uint(t48 * t27)) +
           uint(t75 * t29);
       const int out_3 = clamp((int(t92) & 65535) >> 7, 108, 363);
       const int out_4 = clamp(int(t66 >> 23), 108, 363);

@@ -7,7 +7,7 @@
 // vp9_mc_8h, GLSL, class full
 // computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
 // 8 invocations an item
-// input hash 3f0f0fbf7a031d16
+// input hash 9a8d71aa8c546944
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -74,37 +74,38 @@ void main() {
       const uint src_bytes_2 = src_word_2 >> src_by | src_word_3 << 1 << src_rest;
       const uint src_bytes_3 = src_word_3 >> src_by | src_word_4 << 1 << src_rest;
       const uint src_bytes_4 = src_word_4 >> src_by | src_word_5 << 1 << src_rest;
+      const int t32 = int(src_bytes & 0xff00ffu);
+      const int t34 = int(src_bytes >> 8 & 0xff00ffu);
       const uint src_between = src_bytes >> 16 | src_bytes_2 << 16;
-      const int t32 = int(src_between & 0xff00ffu);
+      const int t36 = int(src_between & 0xff00ffu);
+      const int t38 = int(src_between >> 8 & 0xff00ffu);
+      const int t40 = int(src_bytes_2 & 0xff00ffu);
+      const int t42 = int(src_bytes_2 >> 8 & 0xff00ffu);
       const uint src_between_2 = src_bytes_2 >> 16 | src_bytes_3 << 16;
-      const int t35 = int(src_between_2 >> 8 & 0xff00ffu);
-      const int t37 = int(src_bytes >> 8 & 0xff00ffu);
-      const int t39 = int(src_bytes & 0xff00ffu);
-      const int t41 = int(src_bytes_2 & 0xff00ffu);
-      const int t43 = int(src_bytes_2 >> 8 & 0xff00ffu);
-      const int t45 = int(src_between >> 8 & 0xff00ffu);
-      const int t48 = int(src_between_2 & 0xff00ffu);
-      const uint t66 = (((uint(((((t32 * t19) + 910177856) + (t35 * t29)) + (t37 * t17)) +
-          (t39 * t15)) + uint(t41 * t23)) + uint(t43 * t25)) + uint(t45 * t21)) + uint(t48 * t27);
+      const int t45 = int(src_between_2 & 0xff00ffu);
+      const int t48 = int(src_between_2 >> 8 & 0xff00ffu);
+      const uint t66 = ((((uint((((t32 * t15) + 910177856) + (t34 * t17)) + (t36 * t19)) +
+          uint(t38 * t21)) + uint(t40 * t23)) + uint(t42 * t25)) + uint(t45 * t27)) +
+          uint(t48 * t29);
       const int out_2 = clamp((int(t66) & 65535) >> 7, 108, 363);
       const int t75 = int(src_bytes_3 & 0xff00ffu);
-      const uint t92 = ((((uint((((t32 * t17) + 910177856) + (t35 * t27)) + (t37 * t15)) +
-          uint(t41 * t21)) + uint(t43 * t23)) + uint(t45 * t19)) + uint(t48 * t25)) +
+      const uint t92 = ((((uint((((t34 * t15) + 910177856) + (t36 * t17)) + (t38 * t19)) +
+          uint(t40 * t21)) + uint(t42 * t23)) + uint(t45 * t25)) + uint(t48 * t27)) +
           uint(t75 * t29);
       const int out_3 = clamp((int(t92) & 65535) >> 7, 108, 363);
       const int out_4 = clamp(int(t66 >> 23), 108, 363);
       const int out_5 = clamp(int(t92 >> 23), 108, 363);
+      const int t108 = int(src_bytes_3 >> 8 & 0xff00ffu);
       const uint src_between_3 = src_bytes_3 >> 16 | src_bytes_4 << 16;
-      const int t109 = int(src_between_3 >> 8 & 0xff00ffu);
-      const int t111 = int(src_bytes_3 >> 8 & 0xff00ffu);
-      const int t114 = int(src_between_3 & 0xff00ffu);
-      const uint t131 = (((((((uint(t35 * t21) + 910177856u) + uint(t41 * t15)) +
-          uint(t43 * t17)) + uint(t48 * t19)) + uint(t75 * t23)) + uint(t109 * t29)) +
-          uint(t111 * t25)) + uint(t114 * t27);
+      const int t111 = int(src_between_3 & 0xff00ffu);
+      const int t114 = int(src_between_3 >> 8 & 0xff00ffu);
+      const uint t131 = ((((uint((((t40 * t15) + 910177856) + (t42 * t17)) + (t45 * t19)) +
+          uint(t48 * t21)) + uint(t75 * t23)) + uint(t108 * t25)) + uint(t111 * t27)) +
+          uint(t114 * t29);
       const int out_6 = clamp((int(t131) & 65535) >> 7, 108, 363);
       const int t139 = int(src_bytes_4 & 0xff00ffu);
-      const uint t156 = ((((uint((((t35 * t19) + 910177856) + (t43 * t15)) + (t48 * t17)) +
-          uint(t75 * t21)) + uint(t109 * t27)) + uint(t111 * t23)) + uint(t114 * t25)) +
+      const uint t156 = ((((uint((((t42 * t15) + 910177856) + (t45 * t17)) + (t48 * t19)) +
+          uint(t75 * t21)) + uint(t108 * t23)) + uint(t111 * t25)) + uint(t114 * t27)) +
           uint(t139 * t29);
       const int out_7 = clamp((int(t156) & 65535) >> 7, 108, 363);
       const int out_8 = clamp(int(t131 >> 23), 108, 363);

@@ -7,7 +7,7 @@
 // vp9_mc_8h, GLSL, class rows8 (8 <= rows <= 8)
 // computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
 // 8 invocations an item
-// input hash 830fe88b47c6846d
+// input hash 58d734166c6fe36f
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -72,36 +72,36 @@ void main() {
     const uint src_bytes_2 = src_word_2 >> src_by | src_word_3 << 1 << src_rest;
     const uint src_bytes_3 = src_word_3 >> src_by | src_word_4 << 1 << src_rest;
     const uint src_bytes_4 = src_word_4 >> src_by | src_word_5 << 1 << src_rest;
+    const int t31 = int(src_bytes & 0xff00ffu);
+    const int t33 = int(src_bytes >> 8 & 0xff00ffu);
     const uint src_between = src_bytes >> 16 | src_bytes_2 << 16;
-    const int t31 = int(src_between >> 8 & 0xff00ffu);
-    const int t33 = int(src_bytes_2 & 0xff00ffu);
-    const int t35 = int(src_bytes_2 >> 8 & 0xff00ffu);
-    const int t37 = int(src_bytes & 0xff00ffu);
-    const int t39 = int(src_between & 0xff00ffu);
-    const int t41 = int(src_bytes >> 8 & 0xff00ffu);
+    const int t35 = int(src_between & 0xff00ffu);
+    const int t37 = int(src_between >> 8 & 0xff00ffu);
+    const int t39 = int(src_bytes_2 & 0xff00ffu);
+    const int t41 = int(src_bytes_2 >> 8 & 0xff00ffu);
     const uint src_between_2 = src_bytes_2 >> 16 | src_bytes_3 << 16;
-    const int t44 = int(src_between_2 >> 8 & 0xff00ffu);
-    const int t47 = int(src_between_2 & 0xff00ffu);
-    const uint t65 = (((((((uint(t31 * t20) + 910177856u) + uint(t33 * t22)) + uint(t35 * t24)) +
-        uint(t37 * t14)) + uint(t39 * t18)) + uint(t41 * t16)) + uint(t44 * t28)) + uint(t47 * t26);
+    const int t44 = int(src_between_2 & 0xff00ffu);
+    const int t47 = int(src_between_2 >> 8 & 0xff00ffu);
+    const uint t65 = ((((uint((((t31 * t14) + 910177856) + (t33 * t16)) + (t35 * t18)) +
+        uint(t37 * t20)) + uint(t39 * t22)) + uint(t41 * t24)) + uint(t44 * t26)) + uint(t47 * t28);
     const int out_2 = clamp((int(t65) & 65535) >> 7, 108, 363);
     const int t74 = int(src_bytes_3 & 0xff00ffu);
-    const uint t91 = ((((((uint((t31 * t18) + 910177856) + uint(t33 * t20)) + uint(t35 * t22)) +
-        uint(t39 * t16)) + uint(t41 * t14)) + uint(t44 * t26)) + uint(t47 * t24)) + uint(t74 * t28);
+    const uint t91 = ((((uint((((t33 * t14) + 910177856) + (t35 * t16)) + (t37 * t18)) +
+        uint(t39 * t20)) + uint(t41 * t22)) + uint(t44 * t24)) + uint(t47 * t26)) + uint(t74 * t28);
     const int out_3 = clamp((int(t91) & 65535) >> 7, 108, 363);
     const int out_4 = clamp(int(t65 >> 23), 108, 363);
     const int out_5 = clamp(int(t91 >> 23), 108, 363);
     const int t107 = int(src_bytes_3 >> 8 & 0xff00ffu);
     const uint src_between_3 = src_bytes_3 >> 16 | src_bytes_4 << 16;
-    const int t110 = int(src_between_3 >> 8 & 0xff00ffu);
-    const int t113 = int(src_between_3 & 0xff00ffu);
-    const uint t130 = (((((uint(((t33 * t14) + 910177856) + (t35 * t16)) + uint(t44 * t20)) +
-        uint(t47 * t18)) + uint(t74 * t22)) + uint(t107 * t24)) + uint(t110 * t28)) +
-        uint(t113 * t26);
+    const int t110 = int(src_between_3 & 0xff00ffu);
+    const int t113 = int(src_between_3 >> 8 & 0xff00ffu);
+    const uint t130 = ((((uint((((t39 * t14) + 910177856) + (t41 * t16)) + (t44 * t18)) +
+        uint(t47 * t20)) + uint(t74 * t22)) + uint(t107 * t24)) + uint(t110 * t26)) +
+        uint(t113 * t28);
     const int out_6 = clamp((int(t130) & 65535) >> 7, 108, 363);
     const int t138 = int(src_bytes_4 & 0xff00ffu);
-    const uint t155 = ((((uint((((t35 * t14) + 910177856) + (t44 * t18)) + (t47 * t16)) +
-        uint(t74 * t20)) + uint(t107 * t22)) + uint(t110 * t26)) + uint(t113 * t24)) +
+    const uint t155 = ((((uint((((t41 * t14) + 910177856) + (t44 * t16)) + (t47 * t18)) +
+        uint(t74 * t20)) + uint(t107 * t22)) + uint(t110 * t24)) + uint(t113 * t26)) +
         uint(t138 * t28);
     const int out_7 = clamp((int(t155) & 65535) >> 7, 108, 363);
     const int out_8 = clamp(int(t130 >> 23), 108, 363);

@@ -7,7 +7,7 @@
 // vp9_mc_8h_avg, GLSL, class rows8 (8 <= rows <= 8)
 // computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
 // 8 invocations an item
-// input hash 5a89f955101f0c35
+// input hash ac7d5c35a1e3bd93
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -76,39 +76,39 @@ void main() {
     const int t33 = int(src_bytes >> 8 & 0xff00ffu);
     const uint src_between = src_bytes >> 16 | src_bytes_2 << 16;
     const int t35 = int(src_between & 0xff00ffu);
+    const int t37 = int(src_between >> 8 & 0xff00ffu);
+    const int t39 = int(src_bytes_2 & 0xff00ffu);
+    const int t41 = int(src_bytes_2 >> 8 & 0xff00ffu);
     const uint src_between_2 = src_bytes_2 >> 16 | src_bytes_3 << 16;
-    const int t38 = int(src_between_2 >> 8 & 0xff00ffu);
-    const int t40 = int(src_bytes_2 >> 8 & 0xff00ffu);
-    const int t42 = int(src_bytes_2 & 0xff00ffu);
-    const int t45 = int(src_between_2 & 0xff00ffu);
-    const int t47 = int(src_between >> 8 & 0xff00ffu);
-    const uint t65 = (((uint(((((t31 * t14) + 910177856) + (t33 * t16)) + (t35 * t18)) +
-        (t38 * t28)) + uint(t40 * t24)) + uint(t42 * t22)) + uint(t45 * t26)) + uint(t47 * t20);
+    const int t44 = int(src_between_2 & 0xff00ffu);
+    const int t47 = int(src_between_2 >> 8 & 0xff00ffu);
+    const uint t65 = ((((uint((((t31 * t14) + 910177856) + (t33 * t16)) + (t35 * t18)) +
+        uint(t37 * t20)) + uint(t39 * t22)) + uint(t41 * t24)) + uint(t44 * t26)) + uint(t47 * t28);
     const int out_2 = clamp((int(t65) & 65535) >> 7, 108, 363);
     const int dst_p = dst_at8 + y * dst_stride8;
     const uvec2 dst_word = dst_uvec2[dst_p];
     const int t72 = int(dst_word.x & 255u);
     const int t77 = int(src_bytes_3 & 0xff00ffu);
-    const uint t94 = ((((uint((((t33 * t14) + 910177856) + (t35 * t16)) + (t38 * t26)) +
-        uint(t40 * t22)) + uint(t42 * t20)) + uint(t45 * t24)) + uint(t47 * t18)) + uint(t77 * t28);
+    const uint t94 = ((((uint((((t33 * t14) + 910177856) + (t35 * t16)) + (t37 * t18)) +
+        uint(t39 * t20)) + uint(t41 * t22)) + uint(t44 * t24)) + uint(t47 * t26)) + uint(t77 * t28);
     const int out_3 = clamp((int(t94) & 65535) >> 7, 108, 363);
     const int t100 = int(dst_word.x >> 8 & 255u);
     const int out_4 = clamp(int(t65 >> 23), 108, 363);
     const int t107 = int(dst_word.x >> 16 & 255u);
     const int out_5 = clamp(int(t94 >> 23), 108, 363);
     const int t114 = int(dst_word.x >> 24);
+    const int t119 = int(src_bytes_3 >> 8 & 0xff00ffu);
     const uint src_between_3 = src_bytes_3 >> 16 | src_bytes_4 << 16;
-    const int t120 = int(src_between_3 >> 8 & 0xff00ffu);
-    const int t122 = int(src_bytes_3 >> 8 & 0xff00ffu);
-    const int t125 = int(src_between_3 & 0xff00ffu);
-    const uint t142 = (((((((uint(t38 * t20) + 910177856u) + uint(t40 * t16)) + uint(t42 * t14)) +
-        uint(t45 * t18)) + uint(t77 * t22)) + uint(t120 * t28)) + uint(t122 * t24)) +
-        uint(t125 * t26);
+    const int t122 = int(src_between_3 & 0xff00ffu);
+    const int t125 = int(src_between_3 >> 8 & 0xff00ffu);
+    const uint t142 = ((((uint((((t39 * t14) + 910177856) + (t41 * t16)) + (t44 * t18)) +
+        uint(t47 * t20)) + uint(t77 * t22)) + uint(t119 * t24)) + uint(t122 * t26)) +
+        uint(t125 * t28);
     const int out_6 = clamp((int(t142) & 65535) >> 7, 108, 363);
     const int t148 = int(dst_word.y & 255u);
     const int t153 = int(src_bytes_4 & 0xff00ffu);
-    const uint t170 = ((((uint((((t38 * t18) + 910177856) + (t40 * t14)) + (t45 * t16)) +
-        uint(t77 * t20)) + uint(t120 * t26)) + uint(t122 * t22)) + uint(t125 * t24)) +
+    const uint t170 = ((((uint((((t41 * t14) + 910177856) + (t44 * t16)) + (t47 * t18)) +
+        uint(t77 * t20)) + uint(t119 * t22)) + uint(t122 * t24)) + uint(t125 * t26)) +
         uint(t153 * t28);
     const int out_7 = clamp((int(t170) & 65535) >> 7, 108, 363);
     const int t176 = int(dst_word.y >> 8 & 255u);
