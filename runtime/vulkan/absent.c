@@ -47,9 +47,10 @@ int daedalus_rt_gpu_wait(daedalus_batch *batch, int64_t timeout_ns) {
   return batch->gpu_error;
 }
 
-void daedalus_rt_gpu_before_cpu(daedalus_batch *batch, const daedalus_group *group) {
+int daedalus_rt_gpu_before_cpu(daedalus_batch *batch, const daedalus_group *group) {
   (void)batch;
   (void)group;
+  return 0;
 }
 
 void daedalus_rt_gpu_after_cpu(daedalus_batch *batch, const daedalus_group *group) {
