@@ -121,7 +121,7 @@ static int open_gpu(daedalus_gpu *gpu, char *why) {
   physical->info.memory = gpu->memory.description;
   physical->info.in_place = !gpu->memory.staged;
   daedalus_rt_log(gpu->ctx, DAEDALUS_LOG_INFO,
-                  "GPU: %s (%s %s), subgroups of %" PRIu32 ", memory %s", physical->name,
+                  "GPU: %s (%s, %s), subgroups of %" PRIu32 ", memory %s", physical->name,
                   physical->driver, physical->driver_version, physical->info.subgroup_size,
                   gpu->memory.description);
   return 0;
