@@ -40,7 +40,8 @@ class _Sum:
     def form(self) -> tuple[object, ...]:
         """What two sums must have in common."""
         terms = sorted(
-            (-1 if m is None else m.seq, c, _column(leaf) - self.first) for m, c, leaf in self.terms
+            (-1 if by is None else by.seq, times, _column(leaf) - self.first)
+            for by, times, leaf in self.terms
         )
         where = _row(self.terms[0][2])
         return (self.node.op, self.node.attr, tuple(terms), self.const, self.bias, where)
