@@ -79,6 +79,7 @@ typedef struct daedalus_vk_commands {
   daedalus_vec descriptor_pools; /* VkDescriptorPool */
   uint32_t sets_left;            /* in the last of them */
   VkFence export_fence;          /* made when first asked for */
+  bool export_failed;            /* the fence was submitted and never exported: it is of no use */
   daedalus_vk_submission *kept;  /* the latest first */
 } daedalus_vk_commands;
 

@@ -6,22 +6,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "vulkan/route.h"
+#include "vulkan/wanted.h"
 
 enum { WHY_SIZE = 256 };
-
-static const char *asked_for(const daedalus_ctx *ctx) {
-  const char *asked = ctx->device != NULL ? ctx->device : getenv("DAEDALUS_VULKAN_DEVICE");
-  return asked != NULL && asked[0] != '\0' ? asked : NULL;
-}
-
-static bool is_unwanted(const daedalus_ctx *ctx) {
-  const char *asked = asked_for(ctx);
-  return (ctx->flags & DAEDALUS_CONFIG_NO_QPU) != 0 ||
-         (asked != NULL && strcmp(asked, "none") == 0);
-}
 
 static uint64_t timeout_of(const daedalus_ctx *ctx) {
   uint64_t ms = ctx->timeout_ms;
@@ -97,7 +86,7 @@ static void close_all(daedalus_gpu *gpu) {
 }
 
 static int open_gpu(daedalus_gpu *gpu, char *why) {
-  const char *asked = asked_for(gpu->ctx);
+  const char *asked = daedalus_rt_wanted_device(gpu->ctx);
   int error = load(gpu, why);
   if (error != 0) {
     return error;
@@ -136,7 +125,7 @@ int daedalus_rt_gpu_get(daedalus_ctx *ctx, daedalus_gpu **found) {
   if (!gpu->tried) {
     gpu->tried = true;
     char why[WHY_SIZE] = "out of memory";
-    const bool wanted = !is_unwanted(ctx);
+    const bool wanted = !daedalus_rt_no_device_wanted(ctx);
     gpu->opened = wanted && open_gpu(gpu, why) == 0;
     if (wanted && !gpu->opened) {
       daedalus_rt_log(ctx, DAEDALUS_LOG_WARNING, "no GPU: %s", why);

@@ -47,6 +47,7 @@ struct daedalus_gpu_job {
   size_t first, end;         /* groups */
   bool active;               /* in gpu->in_flight */
   bool started;              /* something may have been written */
+  bool fetched;              /* the CPU's half of staged memory is what it began with */
   bool whole;                /* all of its submissions are made */
   daedalus_vec uses;         /* daedalus_vk_use, buffers of the groups in order */
   daedalus_vec extents;      /* daedalus_vk_extent, scratch */

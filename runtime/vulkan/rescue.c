@@ -28,17 +28,19 @@ static bool read_too(const daedalus_gpu_job *job, const daedalus_vk_use *use) {
 }
 
 /** Makes the CPU's half of staged memory what the device's is.  @return 0 or an error */
-static int fetch_staged(const daedalus_gpu_job *job) {
+static int fetch_staged(daedalus_gpu_job *job) {
   const daedalus_vk_use *uses = job->uses.data;
   for (size_t i = 0; i < job->uses.size; i++) {
     daedalus_memory *memory = uses[i].memory;
-    if (memory != NULL && memory->staged && daedalus_vk_overlap(memory->newer, uses[i].all)) {
-      const int error = daedalus_rt_vk_memory_copy(memory, memory->newer, false);
+    if (memory != NULL && memory->staged) {
+      const int error =
+          daedalus_rt_vk_memory_copy(memory, daedalus_vk_common(memory->newer, uses[i].all), false);
       if (error != 0) {
         return error;
       }
     }
   }
+  job->fetched = true;
   return 0;
 }
 
@@ -187,12 +189,15 @@ int daedalus_rt_vk_job_rescue(daedalus_gpu_job *job, bool follows) {
   const daedalus_allocator *allocator = &job->gpu->ctx->allocator;
   daedalus_vec *bad = &job->extents; /* what is undefined; scratch by now */
   bad->size = 0;
+  if (!job->started && !job->gpu->device.lost) {
+    fetch_staged(job);
+  }
   const daedalus_vk_use *uses = job->uses.data;
   bool all_bad =
       daedalus_rt_vec_reserve(allocator, bad, job->uses.size, sizeof(daedalus_vk_extent)) != 0 &&
       job->started;
   for (size_t i = 0; !all_bad && i < job->uses.size; i++) {
-    const bool stale = uses[i].memory != NULL && uses[i].memory->staged && job->gpu->device.lost &&
+    const bool stale = uses[i].memory != NULL && uses[i].memory->staged && !job->fetched &&
                        daedalus_vk_overlap(uses[i].memory->newer, uses[i].all);
     if (stale || lost_for_good(job, &uses[i], follows)) {
       ((daedalus_vk_extent *)bad->data)[bad->size++] = uses[i].all;

@@ -218,7 +218,11 @@ static int give_up(daedalus_gpu_job *job, int error) {
   if (gpu->device.lost) {
     daedalus_rt_vk_finish_lost(gpu);
   }
-  return daedalus_rt_vk_job_rescue(job, false);
+  const int outcome = daedalus_rt_vk_job_rescue(job, false);
+  if (gpu->device.lost) { /* on the way */
+    daedalus_rt_vk_finish_lost(gpu);
+  }
+  return outcome;
 }
 
 /** Without a job there is no memory for anything: the groups one by one. */
@@ -284,24 +288,30 @@ static bool has_to_care(const daedalus_batch *batch) {
   return gpu != NULL && gpu->opened && (gpu->in_flight != NULL || gpu->memories != NULL);
 }
 
-void daedalus_rt_gpu_before_cpu(daedalus_batch *batch, const daedalus_group *group) {
+int daedalus_rt_gpu_before_cpu(daedalus_batch *batch, const daedalus_group *group) {
   if (!has_to_care(batch)) {
-    return;
+    return 0;
   }
+  daedalus_gpu *gpu = batch->ctx->gpu;
   daedalus_vk_use uses[DAEDALUS_VK_BUFFERS_MOST];
   const size_t n = uses_of(batch, group, uses);
   const bool all = n < group->kernel->n_buffers;
-  daedalus_rt_vk_finish_conflicting(batch->ctx->gpu, all ? NULL : uses, n);
+  daedalus_rt_vk_finish_conflicting(gpu, all ? NULL : uses, n);
   for (size_t b = 0; b < n; b++) {
     daedalus_memory *memory = uses[b].memory;
     if (memory == NULL) {
       continue;
     }
-    if (memory->staged && daedalus_vk_overlap(memory->newer, uses[b].all)) {
-      daedalus_rt_vk_memory_copy(memory, memory->newer, false);
+    const daedalus_vk_extent missing = memory->staged
+                                           ? daedalus_vk_common(memory->newer, uses[b].all)
+                                           : (daedalus_vk_extent){0, 0};
+    if (missing.begin != missing.end && daedalus_rt_vk_memory_copy(memory, missing, false) != 0) {
+      daedalus_rt_vk_finish_lost(gpu);
+      return -EIO;
     }
     daedalus_rt_vk_memory_cpu(memory, true);
   }
+  return 0;
 }
 
 void daedalus_rt_gpu_after_cpu(daedalus_batch *batch, const daedalus_group *group) {
@@ -314,7 +324,9 @@ void daedalus_rt_gpu_after_cpu(daedalus_batch *batch, const daedalus_group *grou
     if (uses[b].memory != NULL) {
       daedalus_rt_vk_memory_cpu(uses[b].memory, false);
       if (uses[b].memory->staged && !batch->ctx->gpu->device.lost) {
-        daedalus_rt_vk_memory_copy(uses[b].memory, uses[b].writes, true);
+        if (daedalus_rt_vk_memory_copy(uses[b].memory, uses[b].writes, true) != 0) {
+          daedalus_rt_vk_finish_lost(batch->ctx->gpu);
+        }
       }
     }
   }
