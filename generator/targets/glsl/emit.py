@@ -19,7 +19,7 @@ from daedalus.generator.targets.glsl.pointers import Bases
 from daedalus.generator.targets.glsl.record import INDEX, Record, parameter, record
 from daedalus.generator.targets.glsl.signs import SignValues
 from daedalus.generator.targets.glsl.tables import Tables
-from daedalus.generator.targets.glsl.temps import TempLayout
+from daedalus.generator.targets.glsl.temps import TempLayouts
 from daedalus.generator.targets.glsl.values import Values
 from daedalus.generator.targets.glsl.views import View, Views
 from daedalus.generator.targets.shell import (
@@ -63,16 +63,22 @@ class Shader:
 
 
 def emit(
-    kernel: Kernel, *, words: bool = False, shifted: bool = False, signs: bool = False
+    kernel: Kernel,
+    *,
+    words: bool = False,
+    shifted: bool = False,
+    signs: bool = False,
+    packed: bool = False,
 ) -> Shader:
     """The shader of a kernel lowered for GLSL. Raises NotLowerable where there is none.
 
     words    reads and writes aligned words, where elements are neighbours
     shifted  reads planes that are only read in words although their items lie anywhere
     signs    has conditions as integers
+    packed   has as many elements of a temp in a word as their range allows
     """
     _refuse_unknown(kernel)
-    return _Emitter(kernel, words=words, shifted=shifted, signs=signs).shader()
+    return _Emitter(kernel, words=words, shifted=shifted, signs=signs, packed=packed).shader()
 
 
 def _refuse_unknown(kernel: Kernel) -> None:
@@ -105,7 +111,9 @@ def _refuse_unknown(kernel: Kernel) -> None:
 class _Emitter:
     """What the stages of a shader share."""
 
-    def __init__(self, kernel: Kernel, *, words: bool, shifted: bool, signs: bool) -> None:
+    def __init__(
+        self, kernel: Kernel, *, words: bool, shifted: bool, signs: bool, packed: bool
+    ) -> None:
         self.kernel, self.words, self.shifted, self.signs = kernel, words, shifted, signs
         self.bases = Bases(kernel)
         self.hostile = Ranges(kernel, hostile=True, declared_params=True)
@@ -113,7 +121,7 @@ class _Emitter:
         self.ranges = self.hostile.conformant
         self.mapping: Mapping = mapping(kernel)
         self.record = record(kernel)
-        self.views, self.temps = Views(kernel), TempLayout(kernel)
+        self.views, self.temps = Views(kernel), TempLayouts(kernel, self.ranges, packed=packed)
         self.tables = Tables(kernel, self.ranges, self.hostile)
         places = [a for s in kernel.stages for n in s.nodes() if n.op is Op.LOAD for a in n.args]
         places += [limit for s in kernel.stages for _, limit in s.limits]
@@ -143,7 +151,9 @@ class _Emitter:
         return Shader(
             tuple(self.views.used.values()),
             tuple(
-                f"shared int {t.name}[ITEMS * {self.temps.words(t)}];" for t in self.kernel.temps
+                f"shared {'int' if self.temps.of(t).each == 1 else 'uint'} {t.name}"
+                f"[ITEMS * {self.temps.words(t)}];"
+                for t in self.kernel.temps
             ),
             (*self._item(), *lines),
             tuple(b.name for b in self.kernel.buffers),
