@@ -185,7 +185,11 @@ int daedalus_ctx_device(daedalus_ctx *ctx, daedalus_device_info *info) {
   }
   daedalus_gpu *gpu;
   const int error = daedalus_rt_gpu_get(ctx, &gpu);
-  return error != 0 ? error : give_info(gpu->device.physical, info);
+  if (error == 0) {
+    give_info(gpu->device.physical, info);
+    info->lost = gpu->device.lost;
+  }
+  return error;
 }
 
 size_t daedalus_device_count(daedalus_ctx *ctx) {

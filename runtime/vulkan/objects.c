@@ -219,7 +219,7 @@ int daedalus_memory_import_dmabuf(daedalus_ctx *ctx, int fd, size_t size, void *
     return -EINVAL;
   }
   *memory = NULL;
-  if (ctx == NULL || fd < 0 || size == 0 || size % 4 != 0 || (uintptr_t)mapping % unit != 0) {
+  if (ctx == NULL || fd < 0 || size == 0 || size % 4 != 0 || (uintptr_t)mapping % 64 != 0) {
     return -EINVAL;
   }
   daedalus_memory *made;

@@ -11,6 +11,9 @@
 
 static const char after_loss[] = "the GPU was lost, and the CPU does what is meant for it";
 
+static const char out_of_memory[] =
+    "the GPU's variant could not be tested for want of memory, and the CPU does its work";
+
 /** The bits that are set in any address, stride or offset of a buffer. */
 static uintptr_t places_of(const daedalus_work *work, size_t buffer) {
   const daedalus_buffer_desc *desc = &work->kernel->buffers[buffer];
@@ -46,17 +49,16 @@ static daedalus_vk_pipeline *usable(daedalus_gpu *gpu, const daedalus_kernel_des
   return pipeline;
 }
 
-static void choose_cpu(const daedalus_work *work, daedalus_pick *picks, uint16_t class_index) {
-  picks[class_index] = (daedalus_pick){.variant = daedalus_rt_cpu_choose(work->kernel, class_index),
-                                       .reason = after_loss};
-}
-
-/** The best that is aligned and usable; none: NULL. */
+/**
+ * The best that is aligned and usable; none: NULL.
+ * @param[out] untested  set when one might have been, but its self-test could not be run
+ */
 static const daedalus_variant *choose_gpu(daedalus_gpu *gpu, const daedalus_work *work,
-                                          uint16_t class_index, const uintptr_t *places) {
+                                          uint16_t class_index, const uintptr_t *places,
+                                          bool *untested) {
   const daedalus_kernel_desc *kernel = work->kernel;
   const daedalus_variant *before = NULL; /* ranks within a class are never equal */
-  for (;;) {
+  while (!gpu->device.lost) {
     const daedalus_variant *best = NULL;
     for (size_t i = 0; i < kernel->n_variants; i++) {
       const daedalus_variant *v = &kernel->variants[i];
@@ -74,11 +76,10 @@ static const daedalus_variant *choose_gpu(daedalus_gpu *gpu, const daedalus_work
       if (pipeline != NULL && pipeline->trust == DAEDALUS_VK_TRUSTED) {
         return best;
       }
-      if (gpu->device.lost) {
-        return NULL;
-      }
+      *untested = *untested || pipeline == NULL || pipeline->trust == DAEDALUS_VK_UNTESTED;
     }
   }
+  return NULL;
 }
 
 void daedalus_rt_gpu_choose(daedalus_ctx *ctx, const daedalus_work *work, daedalus_pick *picks) {
@@ -90,13 +91,18 @@ void daedalus_rt_gpu_choose(daedalus_ctx *ctx, const daedalus_work *work, daedal
     places[b] = places_of(work, b);
   }
   for (uint16_t c = 0; c < kernel->n_classes; c++) {
+    bool untested = false;
     const daedalus_variant *variant =
-        gpu->device.lost || !countable ? NULL : choose_gpu(gpu, work, c, places);
+        countable ? choose_gpu(gpu, work, c, places, &untested) : NULL;
     picks[c] =
         (daedalus_pick){.variant = variant, .reason = variant == NULL ? NULL : variant->reason};
+    if (variant == NULL && untested) {
+      picks[c] =
+          (daedalus_pick){.variant = daedalus_rt_cpu_choose(kernel, c), .reason = out_of_memory};
+    }
   }
   for (uint16_t c = 0; gpu->device.lost && c < kernel->n_classes; c++) {
-    choose_cpu(work, picks, c);
+    picks[c] = (daedalus_pick){.variant = daedalus_rt_cpu_choose(kernel, c), .reason = after_loss};
   }
 }
 
@@ -301,6 +307,12 @@ int daedalus_rt_gpu_before_cpu(daedalus_batch *batch, const daedalus_group *grou
     daedalus_memory *memory = uses[b].memory;
     if (memory == NULL) {
       continue;
+    }
+    if (!memory->readable) {
+      daedalus_rt_log(gpu->ctx, DAEDALUS_LOG_ERROR,
+                      "%s: %s lies in a dma-buf that the CPU cannot map: only the QPU can use it",
+                      group->kernel->id, group->kernel->buffers[b].name);
+      return -EIO;
     }
     const daedalus_vk_extent missing = memory->staged
                                            ? daedalus_vk_common(memory->newer, uses[b].all)

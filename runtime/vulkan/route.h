@@ -19,8 +19,8 @@ void daedalus_rt_gpu_close(daedalus_ctx *ctx);
 /**
  * For each class the GPU variant of lowest rank that the device has the limits
  * for, that does with the work's alignment, and that computed its self-test
- * right (which is run now if it never was).  After the device was lost: the
- * CPU's.
+ * right (which is run now if it never was; where there is no memory to run it,
+ * the CPU's is taken).  After the device was lost: the CPU's.
  * @param picks  one for each class of the kernel
  */
 void daedalus_rt_gpu_choose(daedalus_ctx *ctx, const daedalus_work *work, daedalus_pick *picks);
