@@ -619,12 +619,24 @@ static const daedalus_variant h264_idct8_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_h264_idct8__glsl_full_p2_word",
+    .name = "daedalus_h264_idct8__glsl_full_p2_word_pack",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_h264_idct8__glsl_full_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_idct8__glsl_full_p2_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_h264_idct8__glsl_full_p2_word,
   },
@@ -636,7 +648,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .needs = 0,
     .class_index = 0,
     .prod = false,
-    .rank = 1101,
+    .rank = 1102,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_h264_idct8__glsl_full_p2,
   },
@@ -837,14 +849,14 @@ static const daedalus_variant sand128_nv12_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_sand128_nv12__glsl_full_p16_word",
+    .name = "daedalus_sand128_nv12__glsl_full_p8_word",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_sand128_nv12__glsl_full_p16_word,
+    .gpu = &daedalus_sand128_nv12__glsl_full_p8_word,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -1143,14 +1155,26 @@ static const daedalus_variant vp9_idct8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_idct8__glsl_eob12_p2_word",
+    .name = "daedalus_vp9_idct8__glsl_eob12_p2_word_pack",
     .target = "glsl",
     .needs = 0,
     .class_index = 1,
     .prod = false,
     .rank = 1101,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_idct8__glsl_eob12_p2_word,
+    .gpu = &daedalus_vp9_idct8__glsl_eob12_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_idct8__glsl_full_p2_word_pack,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -1160,7 +1184,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1102,
+    .rank = 1103,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2_word,
   },
@@ -1172,7 +1196,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1103,
+    .rank = 1104,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2,
   },
@@ -1825,24 +1849,12 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_mc_8h__glsl_rows8_p8_shift_swar",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 1,
-    .prod = false,
-    .rank = 1100,
-    .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_mc_8h__glsl_rows8_p8_shift_swar,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
     .name = "daedalus_vp9_mc_8h__glsl_full_p8_shift_swar",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1101,
+    .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_mc_8h__glsl_full_p8_shift_swar,
   },
@@ -1854,7 +1866,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1102,
+    .rank = 1101,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_mc_8h__glsl_full_p4_shift_swar,
   },
@@ -1866,7 +1878,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1103,
+    .rank = 1102,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_mc_8h__glsl_full_p4,
   },
@@ -2011,24 +2023,12 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_mc_8h_avg__glsl_rows8_p8_shift_swar",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 1,
-    .prod = false,
-    .rank = 1100,
-    .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_mc_8h_avg__glsl_rows8_p8_shift_swar,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
     .name = "daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1101,
+    .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar,
   },
@@ -2040,7 +2040,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1102,
+    .rank = 1101,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4_shift_swar,
   },
@@ -2052,7 +2052,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1103,
+    .rank = 1102,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4,
   },
@@ -2298,7 +2298,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "57edeb81b464a55a",
+  .generator = "06f6868a46466bbd",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -37,12 +37,14 @@ PARTS = ("throughput", "latency", "frame")
 @click.option("--bytes", "size", default=0, type=click.IntRange(0),
               help="Besides, batches of so many unique bytes, beside a device copy.")  # fmt: skip
 @click.option("--part", multiple=True, type=click.Choice(PARTS), help="Only these parts.")
+@click.option("--distinct", default=bench.DISTINCT, show_default=True,
+              type=click.IntRange(16), help="Different items of a class.")  # fmt: skip
 @click.option("--write-data", type=click.Path(path_type=Path),
               help="Only write the items, for the C program alone.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
     kernel: str, device: str, rounds: int, items: int, size: int, part: tuple[str, ...],
-    write_data: Path | None, as_json: bool,
+    distinct: int, write_data: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Measures kernels whose ids contain KERNEL (default: all) on Vulkan devices.
 
@@ -54,7 +56,7 @@ def command(
     data = write_data or build_dir() / "bench" / "items"
     with progress(quiet=as_json):
         say("drawing items")
-        bench.write_data(data, load())
+        bench.write_data(data, load(), distinct)
         if write_data:
             console.print(f"written to {write_data}", markup=False)
             return

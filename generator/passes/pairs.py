@@ -40,7 +40,8 @@ class _Sum:
     def form(self) -> tuple[object, ...]:
         """What two sums must have in common."""
         terms = sorted(
-            (-1 if m is None else m.seq, c, _column(leaf) - self.first) for m, c, leaf in self.terms
+            (-1 if by is None else by.seq, times, _column(leaf) - self.first)
+            for by, times, leaf in self.terms
         )
         where = _row(self.terms[0][2])
         return (self.node.op, self.node.attr, tuple(terms), self.const, self.bias, where)
@@ -49,7 +50,8 @@ class _Sum:
 def pair_sums(kernel: Kernel) -> Kernel:
     """`kernel` with such sums made in pairs. Exact on integers."""
     ranges = Ranges(kernel)
-    return replace(kernel, stages=tuple(_stage(kernel, s, ranges) for s in kernel.stages))
+    stages = tuple(_stage(kernel, s, ranges) for s in kernel.stages)
+    return replace(kernel, stages=stages, modular=stages != kernel.stages)
 
 
 def _row(leaf: Node) -> tuple[object, ...]:

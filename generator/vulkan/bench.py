@@ -18,6 +18,7 @@ from daedalus.generator.v3d.comparison import failed_jobs
 from daedalus.generator.vulkan import bench_data
 from daedalus.generator.vulkan.devices import GpuDevice
 
+DISTINCT = 256  # items of a class; each stands in a batch many times
 _PATIENCE = 3600  # seconds for one device
 
 
@@ -70,14 +71,16 @@ def program(arch: str) -> Path:
     )
 
 
-def write_data(path: Path, entries: Sequence[Entry], seed: int = 1) -> None:
-    """The items of all kernels that have GPU variants."""
+def write_data(
+    path: Path, entries: Sequence[Entry], distinct: int = DISTINCT, seed: int = 1
+) -> None:
+    """The items of all kernels that have GPU variants, so many a class."""
     kernels: list[tuple[Kernel, frozenset[str]]] = []
     for e in entries:
         schedules = [s for s, _ in e.schedules if s.target == "glsl"]
         if schedules:
             kernels.append((e.kernel, frozenset(a for s in schedules for a in s.assume)))
-    bench_data.write(path, kernels, seed)
+    bench_data.write(path, kernels, distinct, seed)
 
 
 def measure(device: GpuDevice, data: Path, wish: Wish) -> Report:

@@ -15,15 +15,16 @@ from daedalus.dsl.ir import Buffer, Kernel
 from daedalus.generator import layout
 from daedalus.generator.targets.shell import meta_fields
 
-DISTINCT = 256  # items of a class; each stands in a batch many times
 MAGIC = b"DAEDBEN1"
 
 
-def write(path: Path, kernels: Sequence[tuple[Kernel, frozenset[str]]], seed: int) -> None:
-    """Writes the items of kernels, each with the assumptions that its variants take for granted."""
+def write(
+    path: Path, kernels: Sequence[tuple[Kernel, frozenset[str]]], distinct: int, seed: int
+) -> None:
+    """Writes so many items a class, each kernel with what its variants take for granted."""
     parts = [MAGIC, _numbers(len(kernels))]
     for kernel, assume in kernels:
-        parts += _kernel(kernel, assume, seed)
+        parts += _kernel(kernel, assume, distinct, seed)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"".join(parts))
 
@@ -32,8 +33,8 @@ def _numbers(*values: int) -> bytes:
     return struct.pack(f"<{len(values)}q", *values)
 
 
-def _kernel(kernel: Kernel, assume: frozenset[str], seed: int) -> list[bytes]:
-    items = vectors.make_items(kernel, DISTINCT * len(kernel.class_names), seed)
+def _kernel(kernel: Kernel, assume: frozenset[str], distinct: int, seed: int) -> list[bytes]:
+    items = vectors.make_items(kernel, distinct * len(kernel.class_names), seed)
     conformant = interp.run(kernel, items).conformant(kernel.defaults | assume)
     items = items.take(np.flatnonzero(conformant))
     result = interp.run(kernel, items)

@@ -124,7 +124,8 @@ void throughput(daedalus_ctx *ctx, const daedalus_device_info *device, const sam
   size_t n = 0;
   for (size_t v = 0; v < kernel->n_variants; v++) {
     const daedalus_variant *variant = &kernel->variants[v];
-    if (variant->gpu == NULL) {
+    const bool narrow = kernel->classes[variant->class_index].n_conditions != 0;
+    if (variant->gpu == NULL || (request->bytes != 0 && narrow)) {
       continue;
     }
     workload *work = &works[variant->class_index];

@@ -13,6 +13,9 @@ typedef struct throughput_request {
 } throughput_request;
 
 /*
+ * With `bytes`, variants of narrow classes are left out: how much of its rectangles such an item
+ * touches is not in the table.
+ *
  * Measures every GPU variant of a kernel on batches of items of its class, in memory of the device,
  * and prints a JSON object each.  A sample counts only if that run's output was right to the last
  * byte and the runtime logged no error.

@@ -19,7 +19,7 @@ from daedalus.generator.targets.glsl.pointers import Bases
 from daedalus.generator.targets.glsl.record import INDEX, Record, parameter, record
 from daedalus.generator.targets.glsl.signs import SignValues
 from daedalus.generator.targets.glsl.tables import Tables
-from daedalus.generator.targets.glsl.temps import TempLayout
+from daedalus.generator.targets.glsl.temps import TempLayouts
 from daedalus.generator.targets.glsl.values import Values
 from daedalus.generator.targets.glsl.views import View, Views
 from daedalus.generator.targets.shell import (
@@ -63,16 +63,22 @@ class Shader:
 
 
 def emit(
-    kernel: Kernel, *, words: bool = False, shifted: bool = False, signs: bool = False
+    kernel: Kernel,
+    *,
+    words: bool = False,
+    shifted: bool = False,
+    signs: bool = False,
+    packed: bool = False,
 ) -> Shader:
     """The shader of a kernel lowered for GLSL. Raises NotLowerable where there is none.
 
     words    reads and writes aligned words, where elements are neighbours
     shifted  reads planes that are only read in words although their items lie anywhere
     signs    has conditions as integers
+    packed   has as many elements of a temp in a word as their range allows
     """
     _refuse_unknown(kernel)
-    return _Emitter(kernel, words=words, shifted=shifted, signs=signs).shader()
+    return _Emitter(kernel, words=words, shifted=shifted, signs=signs, packed=packed).shader()
 
 
 def _refuse_unknown(kernel: Kernel) -> None:
@@ -105,7 +111,9 @@ def _refuse_unknown(kernel: Kernel) -> None:
 class _Emitter:
     """What the stages of a shader share."""
 
-    def __init__(self, kernel: Kernel, *, words: bool, shifted: bool, signs: bool) -> None:
+    def __init__(
+        self, kernel: Kernel, *, words: bool, shifted: bool, signs: bool, packed: bool
+    ) -> None:
         self.kernel, self.words, self.shifted, self.signs = kernel, words, shifted, signs
         self.bases = Bases(kernel)
         self.hostile = Ranges(kernel, hostile=True, declared_params=True)
@@ -113,7 +121,7 @@ class _Emitter:
         self.ranges = self.hostile.conformant
         self.mapping: Mapping = mapping(kernel)
         self.record = record(kernel)
-        self.views, self.temps = Views(kernel), TempLayout(kernel)
+        self.views, self.temps = Views(kernel), TempLayouts(kernel, self.ranges, packed=packed)
         self.tables = Tables(kernel, self.ranges, self.hostile)
         places = [a for s in kernel.stages for n in s.nodes() if n.op is Op.LOAD for a in n.args]
         places += [limit for s in kernel.stages for _, limit in s.limits]
@@ -143,7 +151,9 @@ class _Emitter:
         return Shader(
             tuple(self.views.used.values()),
             tuple(
-                f"shared int {t.name}[ITEMS * {self.temps.words(t)}];" for t in self.kernel.temps
+                f"shared {'int' if self.temps.of(t).each == 1 else 'uint'} {t.name}"
+                f"[ITEMS * {self.temps.words(t)}];"
+                for t in self.kernel.temps
             ),
             (*self._item(), *lines),
             tuple(b.name for b in self.kernel.buffers),
@@ -222,23 +232,32 @@ class _Emitter:
             self.kernel, self.ranges, self.hostile, fresh,
             lambda n, v: self._read(n, v, memory, stage), self.deciding, memory.is_pair,
         )  # fmt: skip
-        lines = coordinates(stage, self.mapping)
         outer = [] if stage.given is None else [stage.given]
         outer += [limit for _, limit in stage.limits]
         values.emit(outer)
-        lines += values.lines
-        values.lines = []
-        conditions = []
+        outer_lines, values.lines = values.lines, []
+        # An invocation beyond a limit that lets some be does what the last of these does, but
+        # stores nothing: cheaper than to have all of it under a condition.
+        near = {
+            axis: fresh.fresh(f"{axis}_own")
+            for axis, limit in stage.limits
+            if stage.extents[axis] > 1 and self.hostile.of(limit).lo >= 1
+        }
+        lines = [*coordinates(stage, self.mapping, near), *outer_lines]
+        conditions, storing = [], ["live"]
         if stage.lanes < self.mapping.invocations:
             conditions.append(f"lane < {stage.lanes}u")
         if stage.given is not None:
             conditions.append(values.condition(stage.given))
-        extents = stage.extents
         for axis, limit in stage.limits:
-            at = axis if extents[axis] > 1 else "0"
-            conditions.append(f"{at} < {values.operand(limit, 'int')}")
+            most = values.operand(limit, "int")
+            if axis in near:
+                lines.append(f"const int {axis} = min({near[axis]}, {most} - 1);")
+                storing.append(f"{near[axis]} < {most}")
+            else:
+                conditions.append(f"{axis if stage.extents[axis] > 1 else '0'} < {most}")
         values.emit([n for s in stage.stores for n in (s.value, s.mask) if n is not None])
-        stored = memory.stores(values)
+        stored = memory.stores(values, storing)
         body = [*values.lines, *stored]
         return [*lines, f"if ({' && '.join(conditions)}) {{", *body, "}"] if conditions else [
             *lines, *body

@@ -27,8 +27,11 @@ static int ascending(const void *a, const void *b) {
 
 static add_work work;
 
-/* Median of a batch of `n` items.  Negative where something fails. */
-static double median(fixture *f, uint8_t *plane, size_t n, int rounds) {
+/*
+ * Median of a batch of `n` items; with `shift` every other batch begins so many bytes later, and is
+ * recorded anew.  Negative where something fails.
+ */
+static double median(fixture *f, uint8_t *plane, size_t n, size_t shift, int rounds) {
   double *times = malloc(sizeof(*times) * (size_t)rounds);
   daedalus_batch *batch = NULL;
   daedalus_buffer buffers[2];
@@ -36,8 +39,8 @@ static double median(fixture *f, uint8_t *plane, size_t n, int rounds) {
   if (times == NULL) {
     abort();
   }
-  add_buffers(&work, plane, 0, buffers);
   for (int i = -10; error == 0 && i < rounds; i++) {
+    add_buffers(&work, plane + (i & 1 ? shift : 0), 0, buffers);
     const double begin = cpu_us();
     error = daedalus_append(batch, KERNEL(ADD), DAEDALUS_SUBSTRATE_QPU, buffers, n, work.meta);
     if (error == 0) {
@@ -72,16 +75,23 @@ int main(int argc, char **argv) {
       daedalus_memory_create(f.ctx, sizeof(work.plane), &memory) != 0) {
     return 2;
   }
+  daedalus_buffer odd[2]; /* so that its variant, too, has passed its self-test */
+  add_buffers(&work, work.plane + 1, 0, odd);
+  if (daedalus_dispatch(f.ctx, KERNEL(ADD), DAEDALUS_SUBSTRATE_QPU, odd, 1, work.meta) != 0) {
+    return 2;
+  }
   stub.execute = NULL; /* the time is that of the caller alone */
   memcpy(daedalus_memory_data(memory), work.plane, sizeof(work.plane));
-  const double one = median(&f, daedalus_memory_data(memory), 1, rounds);
-  const double copied = median(&f, work.plane, 1, rounds);
-  const double many = median(&f, work.plane, N_BLOCKS, rounds);
+  const double one = median(&f, daedalus_memory_data(memory), 1, 0, rounds);
+  const double anew = median(&f, daedalus_memory_data(memory), 1, 1, rounds);
+  const double copied = median(&f, work.plane, 1, 0, rounds);
+  const double many = median(&f, work.plane, N_BLOCKS, 0, rounds);
   printf(
-      "append and submit, median of %d, CPU us: one item in place %.2f, one copied %.2f, "
-      "%d copied %.2f\n",
-      rounds, one, copied, (int)N_BLOCKS, many);
+      "append and submit, median of %d, CPU us: one item in place %.2f, recorded anew %.2f, "
+      "one copied %.2f, %d copied %.2f\n",
+      rounds, one, anew, copied, (int)N_BLOCKS, many);
   daedalus_memory_destroy(memory);
   const int wrong = fixture_close(&f);
-  return one < 0 || copied < 0 || many < 0 || wrong != 0 || one > limit ? 1 : 0;
+  const double worst = one > anew ? one : anew;
+  return one < 0 || anew < 0 || copied < 0 || many < 0 || wrong != 0 || worst > limit ? 1 : 0;
 }

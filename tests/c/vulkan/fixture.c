@@ -14,6 +14,7 @@ static const uint32_t word_spirv[] = FAKE_SPIRV(1), byte_spirv[] = FAKE_SPIRV(2)
 /* dst_off, count and gain in the second word, the item's index. */
 static const uint16_t add_record[] = {0, 1, DAEDALUS_RECORD_INDEX, DAEDALUS_RECORD_INDEX};
 static const uint16_t copy_record[] = {0, 1, 2, 2};
+static const uint32_t constants[] = {3, 1, 4, 1, 5};
 static const uint8_t bytes_2[] = {1, 1}, words_2[] = {4, 4};
 
 static const daedalus_gpu_code add_word = {.spirv = word_spirv,
@@ -37,6 +38,8 @@ static const daedalus_gpu_code add_byte = {
     .items = 2,
     .workgroup = 64,
     .workgroup_min = 16,
+    .constants = constants,
+    .n_constants = 5,
     .features = DAEDALUS_GPU_STORAGE8 | DAEDALUS_GPU_STORAGE16};
 static const daedalus_gpu_code copy_byte = {.spirv = copy_spirv,
                                             .n_words = 6,
