@@ -196,6 +196,90 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_av1_cdef8__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_inpri_p4_word_mask",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_word_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_insec_p4_word_mask",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_insec_p4_word_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_inside_p4_word_mask",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_inside_p4_word_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_inpri_p4_mask",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1103,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_insec_p4_mask",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1104,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_insec_p4_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_inside_p4_mask",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1105,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_inside_p4_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_full_p2_mask",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 5,
+    .prod = false,
+    .rank = 1106,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_full_p2_mask,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc av1_cdef_dir_buffers[] = {
@@ -345,6 +429,30 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_h264_deblock_luma_v__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_deblock_luma_v__glsl_full",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_h264_deblock_luma_v__glsl_full,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_h264_deblock_luma_v__neon_full",
@@ -415,6 +523,30 @@ static const daedalus_variant h264_idct4_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_h264_idct4__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_idct4__glsl_full_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_h264_idct4__glsl_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_idct4__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_h264_idct4__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_h264_idct4__neon_full",
@@ -485,6 +617,42 @@ static const daedalus_variant h264_idct8_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_h264_idct8__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_idct8__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_h264_idct8__glsl_full_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_idct8__glsl_full_p2_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_h264_idct8__glsl_full_p2_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_idct8__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_h264_idct8__glsl_full_p2,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc h264_qpel_mc20_buffers[] = {
@@ -543,6 +711,42 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_h264_qpel_mc20__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_qpel_mc20__glsl_full_p8_shift_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_h264_qpel_mc20__glsl_full_p8_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_qpel_mc20__glsl_full_p4_shift_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_h264_qpel_mc20__glsl_full_p4_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_qpel_mc20__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_h264_qpel_mc20__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_h264_qpel_mc20__neon_full_r2",
@@ -643,6 +847,30 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_sand128_nv12__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_sand128_nv12__glsl_full_p8_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_sand128_nv12__glsl_full_p8_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_sand128_nv12__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_sand128_nv12__glsl_full_p4,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc sand128_p010_buffers[] = {
@@ -731,6 +959,30 @@ static const daedalus_variant sand128_p010_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_sand128_p010__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_sand128_p010__glsl_full_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_sand128_p010__glsl_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_sand128_p010__glsl_full",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_sand128_p010__glsl_full,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_iadst16_buffers[] = {
@@ -889,6 +1141,66 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_idct8__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8__glsl_dc_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_idct8__glsl_dc_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8__glsl_eob12_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_idct8__glsl_eob12_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_idct8__glsl_full_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8__glsl_full_p2_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1103,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_idct8__glsl_full_p2_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1104,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_idct8__glsl_full_p2,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_idct8__neon_full_givensum16",
@@ -1088,6 +1400,30 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_lpf4_h__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf4_h__glsl_full_p4_word_mask_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_lpf4_h__glsl_full_p4_word_mask_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf4_h__glsl_full",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_lpf4_h__glsl_full,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_lpf4_h__neon_full",
@@ -1163,6 +1499,30 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_lpf4_v__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf4_v__glsl_full_p4_word_mask_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_lpf4_v__glsl_full_p4_word_mask_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf4_v__glsl_full",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_lpf4_v__glsl_full,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_lpf4_v__neon_full",
@@ -1238,6 +1598,30 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_lpf8_h__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf8_h__glsl_full_p2_word_mask_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2_word_mask_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf8_h__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_lpf8_h__neon_full",
@@ -1301,6 +1685,30 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_lpf8_v__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf8_v__glsl_full_p2_word_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_lpf8_v__glsl_full_p2_word_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf8_v__glsl_full",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_lpf8_v__glsl_full,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_lpf8_v__neon_full",
@@ -1439,6 +1847,42 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h__glsl_full_p8_shift_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_8h__glsl_full_p8_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h__glsl_full_p4_shift_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_8h__glsl_full_p4_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_8h__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8h__neon_sub8_r2_dot",
@@ -1577,6 +2021,42 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h_avg__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p4_shift_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4,
+  },
+#endif
 };
 
 static const daedalus_kernel_desc kernels[] = {
@@ -1818,7 +2298,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "e0216aacd2678bbb",
+  .generator = "85ed5328ab2d8dc9",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

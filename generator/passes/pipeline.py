@@ -14,7 +14,11 @@ from daedalus.generator.passes.decide import decide_comparisons
 from daedalus.generator.passes.expand_dot import expand_dot
 from daedalus.generator.passes.forward import drop_unread, forward_temps
 from daedalus.generator.passes.guard import find_guard, select_old
+from daedalus.generator.passes.late_bias import subtract_late
+from daedalus.generator.passes.masked_terms import choose_terms
 from daedalus.generator.passes.max_tree import merge_limits
+from daedalus.generator.passes.pairs import pair_sums
+from daedalus.generator.passes.points import give_points
 from daedalus.generator.passes.settle import settle_stages
 from daedalus.generator.passes.specialise import specialise
 from daedalus.generator.passes.split_clips import split_clips
@@ -38,7 +42,7 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
         ("forward", forward_temps),
         ("compare", compare_operands),
         ("decide", decide_comparisons),
-        ("max_tree", merge_limits),
+        *([] if schedule.mask else [("max_tree", merge_limits)]),
         ("expand_dot", lambda k: expand_dot(k, dots.suits) if schedule.dot else expand_dot(k)),
     ]
     if schedule.target == "neon":
@@ -56,6 +60,17 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
                 lambda k: replace(k, items_per_vector=schedule.items, branches=schedule.branch),
             ),
         ]
+    if schedule.target == "glsl":
+        if schedule.early_out:
+            chosen.append(("guard", find_guard))
+        chosen.append(("points", lambda k: give_points(k, schedule.points)))
+        chosen.append(("scalars", forward_temps))
+        if schedule.word or schedule.shift:
+            chosen.append(("select_old", select_old))
+        if schedule.mask:
+            chosen.append(("masked_terms", choose_terms))
+        if schedule.swar:
+            chosen += [("pairs", pair_sums), ("late_bias", subtract_late)]
     return [*chosen, ("drop_unread", drop_unread)]
 
 

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Conditions as integers that are negative where they hold.
+
+Mesa makes two or three instructions of every comparison that is not used at once. A difference has
+the sign of the comparison already, signs are joined by bit operations, and one shift makes a mask
+of a sign.
+"""
+
+from daedalus.dsl.ir import Node, Op
+from daedalus.dsl.ranges import Interval
+from daedalus.generator.targets.glsl.values import Values
+
+_INT = (-(2**31), 2**31 - 1)
+
+
+class SignValues(Values):
+    """Values whose booleans are such integers."""
+
+    def __init__(self, *args: object, **more: object) -> None:
+        super().__init__(*args, **more)  # type: ignore[arg-type]
+        self._masks: dict[Node, str] = {}
+        self._differences: dict[Node, str] = {}
+
+    def kind(self, node: Node) -> str:
+        return "int" if node.is_bool else super().kind(node)
+
+    def condition(self, node: Node) -> str:
+        return f"{self.operand(node)} < 0"
+
+    def _expression(self, n: Node) -> tuple[str, bool]:
+        if self._is_distance(n):
+            return self._distance(n)
+        match n.op:
+            case Op.LE | Op.GT:
+                return self._compared(n)
+            case Op.AND | Op.OR:
+                a, b = (self.operand(x) for x in n.args)
+                return f"{a} {'&' if n.op is Op.AND else '|'} {b}", False
+            case Op.NOT:
+                return f"~{self.operand(n.args[0])}", True
+            case Op.SELECT:
+                return self._chosen(n)
+        return super()._expression(n)
+
+    def _inputs(self, node: Node) -> tuple[Node, ...]:
+        if self._is_distance(node):
+            distance, limit = node.args if node.args[0].op is Op.ABSDIFF else node.args[::-1]
+            return (*distance.args, limit)
+        return super()._inputs(node)
+
+    def _is_distance(self, n: Node) -> bool:
+        """Whether a comparison is of an absolute difference with something small."""
+        if n.op not in (Op.LE, Op.GT) or (n.args[0].op is Op.ABSDIFF) == (
+            n.args[1].op is Op.ABSDIFF
+        ):
+            return False
+        return all(self.hostile.of(x).within(-(2**29), 2**29) for a in n.args for x in (a, *a.args))
+
+    def _distance(self, n: Node) -> tuple[str, bool]:
+        """|d| <= c is d - (c + 1) < 0 and -(c + 1) - d < 0, and so on: no absolute value."""
+        left = n.args[0].op is Op.ABSDIFF
+        distance, limit = n.args if left else n.args[::-1]
+        d, c = self._difference_of(distance), self.operand(limit)
+        near = left == (n.op is Op.LE)  # the distance is the smaller one
+        if n.op is Op.LE:  # |d| <= c, or c <= |d|
+            pair = (f"{d} - ({c} + 1)", f"~{c} - {d}") if near else (f"{c} - 1 - {d}",
+                                                                     f"{c} - 1 + {d}")  # fmt: skip
+        else:  # c > |d|, or |d| > c
+            pair = (f"{d} - {c}", f"-{c} - {d}") if near else (f"{c} - {d}", f"{c} + {d}")
+        return f"({pair[0]}) {'&' if near else '|'} ({pair[1]})", False
+
+    def _difference_of(self, n: Node) -> str:
+        if n not in self._differences:
+            a, b = (self.operand(x, "int") for x in n.args)
+            name = self.names.fresh("d")
+            self.lines.append(f"const int {name} = {a} - {b};")
+            self._differences[n] = name
+        return self._differences[n]
+
+    def _compared(self, n: Node) -> tuple[str, bool]:
+        """a <= b is a - (b + 1) < 0; a > b is b - a < 0."""
+        a, b = n.args if n.op is Op.LE else n.args[::-1]
+        low, high = self.hostile.of(a), self.hostile.of(b)
+        more = 1 if n.op is Op.LE else 0
+        if not Interval(low.lo - high.hi - more, low.hi - high.lo).within(*_INT):
+            x, y = self._alike(n)
+            return f"({x} {'<=' if more else '>'} {y} ? -1 : 0)", True
+        left, right = self.operand(a, "int"), self.operand(b, "int")
+        if not more:
+            return f"{left} - {right}", False
+        if a.op is Op.CONST:
+            return f"{a.value - 1} - {right}", False
+        if b.op is Op.CONST:
+            return f"{left} - {b.value + 1}", False
+        return f"{left} - ({right} + 1)", False
+
+    def _chosen(self, n: Node) -> tuple[str, bool]:
+        mask, x, y = n.args
+        kind = self.kind(n)
+        if y.op is Op.CONST and y.value == 0:
+            if x.op is Op.CONST and x.value == 1:
+                return f"{kind}(uint({self.text(mask)}) >> 31)", True
+            return f"{self.operand(x, kind)} & {self._mask(mask)}", False
+        if x.op is Op.CONST and x.value == 0:
+            return f"{self.operand(y, kind)} & ~{self._mask(mask)}", False
+        a, b = (self.operand(v, kind) for v in (x, y))
+        return f"{self.condition(mask)} ? {a} : {b}", False
+
+    def _mask(self, condition: Node) -> str:
+        """All ones where the condition holds, else 0."""
+        if condition not in self._masks:
+            name = self.names.fresh("m")
+            self.lines.append(f"const int {name} = {self.operand(condition)} >> 31;")
+            self._masks[condition] = name
+        return self._masks[condition]
