@@ -39,7 +39,7 @@ class _Sum:
 
     def form(self) -> tuple[object, ...]:
         """What two sums must have in common."""
-        terms = sorted((id(m), c, _column(leaf) - self.first) for m, c, leaf in self.terms)
+        terms = sorted((-1 if m is None else m.seq, c, _column(leaf) - self.first) for m, c, leaf in self.terms)
         leaf = self.terms[0][2]
         where = (leaf.attr[0], leaf.index[:-1], leaf.index[-1].terms)
         return (self.node.op, self.node.attr, tuple(terms), self.const, self.bias, where)
@@ -165,7 +165,7 @@ def _paired(low: _Sum, high: _Sum, get: Callable[[Node], Node], b: Builder) -> N
     loc, n = low.node.loc, low.node.attr[0]
 
     def ordered(s: _Sum) -> list[Term]:
-        return sorted(s.terms, key=lambda t: (id(t[0]), t[1], _column(t[2])))
+        return sorted(s.terms, key=lambda t: (-1 if t[0] is None else t[0].seq, t[1], _column(t[2])))
 
     by_factor: dict[tuple[Node | None, int], list[Node]] = {}
     for (by, times, x), (_, _, y) in zip(ordered(low), ordered(high), strict=True):

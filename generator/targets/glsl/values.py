@@ -49,7 +49,7 @@ class Values:
         """Declares locals for all values below `roots`, in the author's order."""
         below = [n for n in self._below(roots) if n not in self._text]
         self._uses.update(roots)
-        self._uses.update(a for n in below for a in self._inputs(n))
+        self._uses.update(a for n in below for a in (*self._inputs(n), *_read_again(n)))
         for node in sorted(below, key=lambda n: n.seq):
             self._emit(node)
 
@@ -114,6 +114,8 @@ class Values:
                 return self._read(n, self), True
             case Op.ASSUME:
                 return self._text[n.args[0]], n.args[0] in self._atomic
+            case Op.MUL if _sum_of(n):
+                return " + ".join([self.operand(n.args[0], kind)] * _sum_of(n)), False
             case Op.ADD | Op.SUB | Op.MUL:
                 a, b = (self.operand(x, kind) for x in n.args)
                 return f"{a} {_INFIX[n.op]} {b}", False
@@ -167,11 +169,13 @@ class Values:
         return self.operand(n.args[0], kind), self.operand(n.args[1], kind)
 
     def _difference(self, n: Node) -> tuple[str, bool]:
+        """The larger of both differences: V3D has no abs(), and negates in one of its two units
+        only, but subtracts in both."""
         a, b = self._alike(n)
         low, high = (self.ranges.of(x) for x in n.args)
-        exact = Interval(low.lo - high.hi, low.hi - high.lo).within(*_INT)
-        if exact and self.kind(n) == "int":
-            return f"abs({a} - {b})", True
+        both = Interval(low.lo - high.hi, low.hi - high.lo)
+        if both.within(-_INT[1], _INT[1]) and self.kind(n) == "int":
+            return f"max({a} - {b}, {b} - {a})", True
         return f"{self.kind(n)}(max({a}, {b}) - min({a}, {b}))", True
 
     def _clip(self, n: Node) -> tuple[str, bool]:
@@ -212,6 +216,27 @@ class Values:
             "glsl", message, n.loc, self.kernel.id,
             hint=f"leave {self.kernel.id} without glsl variants in schedules.toml",
         )  # fmt: skip
+
+
+_MOST_ADDED = 3  # a multiple that is written as a sum
+
+
+def _sum_of(n: Node) -> int:
+    """How often a product adds its first operand; 0: it is no sum.
+
+    V3D shifts in one of its two units only, multiplies in two steps, and adds in both units.
+    """
+    if n.op is not Op.MUL or n.args[1].op is not Op.CONST:
+        return 0
+    by = n.args[1].value
+    return by if 2 <= by <= _MOST_ADDED else 0
+
+
+def _read_again(n: Node) -> tuple[Node, ...]:
+    """Operands that a node's expression has more than once."""
+    if n.op is Op.ABSDIFF:
+        return n.args
+    return n.args[:1] if _sum_of(n) else ()
 
 
 def constant(value: int, kind: str = "int") -> str:
