@@ -22,7 +22,7 @@ from pathlib import Path
 
 import daedalus.dsl.kernels
 from daedalus.dsl.errors import Loc, SpecError
-from daedalus.dsl.ir import Kernel
+from daedalus.dsl.ir import FULL, Kernel
 from daedalus.dsl.source import python_error, source_name
 from daedalus.dsl.spec import KernelSpec
 from daedalus.dsl.verify import verify
@@ -179,6 +179,12 @@ def _variants(kernel: Kernel, schedules: Schedules) -> tuple[tuple[Schedule, boo
                 if any(schedule == s for s, _ in chosen):
                     raise schedules.refuse(kernel.id, f"{name} is listed twice", name)
                 chosen.append((schedule, kind == "prod"))
+    gpu = [s for s, _ in chosen if s.target == "glsl"]
+    if gpu and not any(s.class_name == FULL and s.reads_anything for s in gpu):
+        raise schedules.refuse(
+            kernel.id, "every glsl variant of the full class needs memory aligned to words",
+            gpu[0].name, f'add one that does not, such as "{Schedule("glsl").name}"',
+        )  # fmt: skip
     for class_name in kernel.class_names:
         fallback = Schedule("c", class_name)
         if (fallback, False) in chosen:

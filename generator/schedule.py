@@ -55,6 +55,11 @@ class Schedule:
         return ("dotprod",) if self.dot else ()
 
     @property
+    def reads_anything(self) -> bool:
+        """Whether memory that is aligned to elements alone will do."""
+        return not (self.word or self.shift)
+
+    @property
     def name(self) -> str:
         """For instance `neon_full_x2_r2_givensum16_early`."""
         parts = [self.target, self.class_name]

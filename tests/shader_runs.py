@@ -17,8 +17,8 @@ from daedalus.generator.crosscheck import Batch, Outcome
 from daedalus.generator.targets.glsl.record import INDEX
 from daedalus.generator.targets.glsl.spirv import compile_shader
 from daedalus.generator.v3d import vkrun
-from daedalus.generator.vulkan import check
 from daedalus.generator.variants import Variant
+from daedalus.generator.vulkan import check
 
 _SLACK = 64  # bytes of a pattern behind each buffer
 

@@ -198,26 +198,86 @@ static const daedalus_variant av1_cdef8_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_inside",
+    .name = "daedalus_av1_cdef8__glsl_inpri_p4_word_mask",
     .target = "glsl",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 0,
     .prod = false,
     .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_av1_cdef8__glsl_inside,
+    .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_word_mask,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_full",
+    .name = "daedalus_av1_cdef8__glsl_insec_p4_word_mask",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_insec_p4_word_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_inside_p4_word_mask",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_inside_p4_word_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_inpri_p4_mask",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1103,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_insec_p4_mask",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1104,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_insec_p4_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_inside_p4_mask",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1105,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_inside_p4_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_full_p2_mask",
     .target = "glsl",
     .needs = 0,
     .class_index = 5,
     .prod = false,
-    .rank = 1101,
+    .rank = 1106,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_av1_cdef8__glsl_full,
+    .gpu = &daedalus_av1_cdef8__glsl_full_p2_mask,
   },
 #endif
 };
@@ -371,12 +431,24 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_h264_deblock_luma_v__glsl_full",
+    .name = "daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_deblock_luma_v__glsl_full",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_h264_deblock_luma_v__glsl_full,
   },
@@ -453,14 +525,26 @@ static const daedalus_variant h264_idct4_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_h264_idct4__glsl_full",
+    .name = "daedalus_h264_idct4__glsl_full_p4_word",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_h264_idct4__glsl_full,
+    .gpu = &daedalus_h264_idct4__glsl_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_idct4__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_h264_idct4__glsl_full_p4,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -535,14 +619,26 @@ static const daedalus_variant h264_idct8_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_h264_idct8__glsl_full",
+    .name = "daedalus_h264_idct8__glsl_full_p2_word",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_h264_idct8__glsl_full,
+    .gpu = &daedalus_h264_idct8__glsl_full_p2_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_idct8__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_h264_idct8__glsl_full_p2,
   },
 #endif
 };
@@ -605,14 +701,38 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_h264_qpel_mc20__glsl_full",
+    .name = "daedalus_h264_qpel_mc20__glsl_full_p8_shift_swar",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_h264_qpel_mc20__glsl_full,
+    .gpu = &daedalus_h264_qpel_mc20__glsl_full_p8_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_qpel_mc20__glsl_full_p4_shift_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_h264_qpel_mc20__glsl_full_p4_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_qpel_mc20__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_h264_qpel_mc20__glsl_full_p4,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -717,14 +837,26 @@ static const daedalus_variant sand128_nv12_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_sand128_nv12__glsl_full",
+    .name = "daedalus_sand128_nv12__glsl_full_p16_word",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_sand128_nv12__glsl_full,
+    .gpu = &daedalus_sand128_nv12__glsl_full_p16_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_sand128_nv12__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_sand128_nv12__glsl_full_p4,
   },
 #endif
 };
@@ -817,12 +949,24 @@ static const daedalus_variant sand128_p010_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_sand128_p010__glsl_full",
+    .name = "daedalus_sand128_p010__glsl_full_p4_word",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_sand128_p010__glsl_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_sand128_p010__glsl_full",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_sand128_p010__glsl_full,
   },
@@ -987,38 +1131,50 @@ static const daedalus_variant vp9_idct8_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_idct8__glsl_dc",
+    .name = "daedalus_vp9_idct8__glsl_dc_p4_word",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_idct8__glsl_dc,
+    .gpu = &daedalus_vp9_idct8__glsl_dc_p4_word,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_idct8__glsl_eob12",
+    .name = "daedalus_vp9_idct8__glsl_eob12_p2_word",
     .target = "glsl",
     .needs = 0,
     .class_index = 1,
     .prod = false,
     .rank = 1101,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_idct8__glsl_eob12,
+    .gpu = &daedalus_vp9_idct8__glsl_eob12_p2_word,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_idct8__glsl_full",
+    .name = "daedalus_vp9_idct8__glsl_full_p2_word",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = false,
     .rank = 1102,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_idct8__glsl_full,
+    .gpu = &daedalus_vp9_idct8__glsl_full_p2_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1103,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_idct8__glsl_full_p2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -1222,12 +1378,24 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_lpf4_h__glsl_full",
+    .name = "daedalus_vp9_lpf4_h__glsl_full_p4_word_mask",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_lpf4_h__glsl_full_p4_word_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf4_h__glsl_full",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_lpf4_h__glsl_full,
   },
@@ -1309,12 +1477,24 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_lpf4_v__glsl_full",
+    .name = "daedalus_vp9_lpf4_v__glsl_full_p4_word_mask",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_lpf4_v__glsl_full_p4_word_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf4_v__glsl_full",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_lpf4_v__glsl_full,
   },
@@ -1396,14 +1576,26 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_lpf8_h__glsl_full",
+    .name = "daedalus_vp9_lpf8_h__glsl_full_p2_word_mask",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_lpf8_h__glsl_full,
+    .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2_word_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf8_h__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -1471,12 +1663,24 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_lpf8_v__glsl_full",
+    .name = "daedalus_vp9_lpf8_v__glsl_full_p2_word",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_lpf8_v__glsl_full_p2_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf8_v__glsl_full",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_lpf8_v__glsl_full,
   },
@@ -1621,14 +1825,50 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_mc_8h__glsl_full",
+    .name = "daedalus_vp9_mc_8h__glsl_rows8_p8_shift_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_8h__glsl_rows8_p8_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h__glsl_full_p8_shift_swar",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1100,
+    .rank = 1101,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_mc_8h__glsl_full,
+    .gpu = &daedalus_vp9_mc_8h__glsl_full_p8_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h__glsl_full_p4_shift_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_8h__glsl_full_p4_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1103,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_8h__glsl_full_p4,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -1771,14 +2011,50 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_mc_8h_avg__glsl_full",
+    .name = "daedalus_vp9_mc_8h_avg__glsl_rows8_p8_shift_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_rows8_p8_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1100,
+    .rank = 1101,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full,
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p4_shift_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1103,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4,
   },
 #endif
 };
@@ -2022,7 +2298,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "6a0a7df019acfdf4",
+  .generator = "848607a1ce2e1904",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

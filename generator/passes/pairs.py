@@ -39,9 +39,8 @@ class _Sum:
 
     def form(self) -> tuple[object, ...]:
         """What two sums must have in common."""
-        terms = sorted((-1 if m is None else m.seq, c, _column(leaf) - self.first) for m, c, leaf in self.terms)
-        leaf = self.terms[0][2]
-        where = (leaf.attr[0], leaf.index[:-1], leaf.index[-1].terms)
+        terms = sorted((_number(m), c, _column(leaf) - self.first) for m, c, leaf in self.terms)
+        where = _row(self.terms[0][2])
         return (self.node.op, self.node.attr, tuple(terms), self.const, self.bias, where)
 
 
@@ -49,6 +48,16 @@ def pair_sums(kernel: Kernel) -> Kernel:
     """`kernel` with such sums made in pairs. Exact on integers."""
     ranges = Ranges(kernel)
     return replace(kernel, stages=tuple(_stage(kernel, s, ranges) for s in kernel.stages))
+
+
+def _row(leaf: Node) -> tuple[object, ...]:
+    """Where a byte is, but for the number of its column."""
+    return (leaf.attr[0], leaf.index[:-1], leaf.index[-1].terms)
+
+
+def _number(factor: Node | None) -> int:
+    """What tells a stage's factors apart, the same in every run."""
+    return -1 if factor is None else factor.seq
 
 
 def _column(leaf: Node) -> int:
@@ -79,13 +88,12 @@ def _sum(kernel: Kernel, node: Node, ranges: Ranges) -> _Sum | None:
     const = _collect(kernel, node.args[0], None, 1, terms)
     if const is None or len(terms) < 2:
         return None
-    leaf = terms[0][2]
-    if any((t.attr[0], t.index[:-1], t.index[-1].terms)
-           != (leaf.attr[0], leaf.index[:-1], leaf.index[-1].terms) for _, _, t in terms):  # fmt: skip
+    if len({_row(leaf) for _, _, leaf in terms}) > 1:
         return None
     r, n = ranges.of(node.args[0]), node.attr[0]
-    half = (1 << (n - 1)) if node.op is Op.RSHR else 0
-    bias = max(0, -(-(-(r.lo + half)) // (1 << n))) << n
+    half, step = (1 << (n - 1)) if node.op is Op.RSHR else 0, 1 << n
+    below = max(0, 0 - (r.lo + half))
+    bias = (below + step - 1) // step * step
     if r.lo + half + bias < 0 or r.hi + half + bias >= HALF:
         return None
     return _Sum(node, tuple(terms), const, bias)
@@ -112,9 +120,9 @@ def _collect(
             x, y = node.args
             if y.op is Op.CONST:
                 return _collect(kernel, x, by, times * y.value, terms)
-            for x, y in ((x, y), (y, x)):
-                if by is None and not any(n.op is Op.LOAD for n in walk((y,))):
-                    return _collect(kernel, x, y, times, terms)
+            for one, factor in ((x, y), (y, x)):
+                if by is None and not any(n.op is Op.LOAD for n in walk((factor,))):
+                    return _collect(kernel, one, factor, times, terms)
     return None
 
 
@@ -165,7 +173,7 @@ def _paired(low: _Sum, high: _Sum, get: Callable[[Node], Node], b: Builder) -> N
     loc, n = low.node.loc, low.node.attr[0]
 
     def ordered(s: _Sum) -> list[Term]:
-        return sorted(s.terms, key=lambda t: (-1 if t[0] is None else t[0].seq, t[1], _column(t[2])))
+        return sorted(s.terms, key=lambda t: (_number(t[0]), t[1], _column(t[2])))
 
     by_factor: dict[tuple[Node | None, int], list[Node]] = {}
     for (by, times, x), (_, _, y) in zip(ordered(low), ordered(high), strict=True):

@@ -7,7 +7,7 @@
 // h264_deblock_luma_v, GLSL, class full
 // computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
 // 16 invocations an item
-// input hash 253f34dcc18db247
+// input hash 4662aa292a448681
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -53,7 +53,7 @@ void main() {
     const int q1 = int(dst_u8[dst_p_5]);
     const int dst_p_6 = dst_p_5 + dst_stride;
     const int q2 = int(dst_u8[dst_p_6]);
-    const int tc0_2 = (int(((s + 2) < 4 ? r0.y : r0.z) >> (((s + 2) & 3) * 8)) << 24) >> 24;
+    const int tc0_2 = (int((r0.y >> 16 | r0.z << 16) << (24 - s * 8)) >> 24);
     const bool t10 = alpha_ > abs(p0 - q0);
     const bool t12 = beta_ > abs(p1 - p0);
     const bool t13 = t10 && t12;

@@ -44,11 +44,13 @@ void daedalus_item_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const i
 void daedalus_clearing_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int32_t eob);
 
-extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_dc;
+extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_dc_p4_word;
 
-extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_eob12;
+extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_eob12_p2_word;
 
-extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_full;
+extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_full_p2_word;
+
+extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_full_p2;
 
 daedalus_cpu_fn daedalus_vp9_idct8__neon_full_givensum16;
 void daedalus_item_vp9_idct8__neon_full_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
@@ -77,6 +79,8 @@ daedalus_cpu_fn daedalus_vp9_lpf4_h__c_full;
 void daedalus_item_vp9_lpf4_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
+extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full_p4_word_mask;
+
 extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full;
 
 daedalus_cpu_fn daedalus_vp9_lpf4_h__neon_full;
@@ -94,6 +98,8 @@ void daedalus_item_vp9_lpf4_v__neon_full_early(uint8_t *dst, ptrdiff_t dst_strid
 daedalus_cpu_fn daedalus_vp9_lpf4_v__c_full;
 void daedalus_item_vp9_lpf4_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
+
+extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full_p4_word_mask;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full;
 
@@ -113,7 +119,9 @@ daedalus_cpu_fn daedalus_vp9_lpf8_h__c_full;
 void daedalus_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
-extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full;
+extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p2_word_mask;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p2;
 
 daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full;
 void daedalus_item_vp9_lpf8_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
@@ -126,6 +134,8 @@ void daedalus_item_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst, ptrdiff_t ds
 daedalus_cpu_fn daedalus_vp9_lpf8_v__c_full;
 void daedalus_item_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
+
+extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full_p2_word;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full;
 
@@ -161,7 +171,13 @@ daedalus_cpu_fn daedalus_vp9_mc_8h__c_full;
 void daedalus_item_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 
-extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full;
+extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_rows8_p8_shift_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p8_shift_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p4_shift_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p4;
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8_r2_dot;
 void daedalus_item_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t dst_stride,
@@ -195,6 +211,12 @@ daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_full;
 void daedalus_item_vp9_mc_8h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 
-extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full;
+extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_rows8_p8_shift_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p4_shift_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p4;
 
 #endif /* DAEDALUS_VP9_VARIANTS_H */

@@ -79,9 +79,7 @@ class StageMemory:
     def _in_words(self, b: Buffer, walk: Walk) -> bool:
         """Whether a walk reads words, of which elements are fields."""
         assert b.dtype is not None
-        return b.dtype.bytes < 4 and (
-            (self._anywhere(b) and self._words) or self._units[walk] >= 4
-        )
+        return b.dtype.bytes < 4 and ((self._anywhere(b) and self._words) or self._units[walk] >= 4)
 
     def _word_at(
         self, b: Buffer, walk: Walk, row: int, byte: int, values: Values
@@ -129,9 +127,7 @@ class StageMemory:
             self._mid[word, after] = name
         return self._mid[word, after]
 
-    def _load(
-        self, b: Buffer, walk: Walk, row: int, start: int, unit: int, values: Values
-    ) -> str:
+    def _load(self, b: Buffer, walk: Walk, row: int, start: int, unit: int, values: Values) -> str:
         """A local that holds a unit."""
         key = (walk, row, start)
         if key not in self._loaded:
@@ -245,8 +241,8 @@ class StageMemory:
         assert b.dtype is not None
         size = b.dtype.bytes
         if unit == size:
-            s = own[at]
-            return [(self._mask(s, values), [self._element(b, w.walk, row, at, s, values)])]
+            one = own[at]
+            return [(self._mask(one, values), [self._element(b, w.walk, row, at, one, values)])]
         stores = [own.get(byte) for byte in elements(b, unit, at)]
         place = self._pointers.at(b, w.walk, unit, row, at)
         self._flush(values)
@@ -273,9 +269,7 @@ class StageMemory:
     def _mask(s: Store, values: Values) -> str:
         return "" if s.mask is None else values.condition(s.mask)
 
-    def _element(
-        self, b: Buffer, walk: Walk, row: int, byte: int, s: Store, values: Values
-    ) -> str:
+    def _element(self, b: Buffer, walk: Walk, row: int, byte: int, s: Store, values: Values) -> str:
         assert b.dtype is not None
         place = self._pointers.at(b, walk, b.dtype.bytes, row, byte)
         self._flush(values)
@@ -352,5 +346,3 @@ def packed(value: Node, t: DType, shift: int, values: Values, *, last: bool) -> 
     if t.signed and not last and t.bits < 32:
         text = f"({text} & {(1 << t.bits) - 1}u)"
     return f"{text} << {shift}" if shift else text
-
-

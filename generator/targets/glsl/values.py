@@ -93,7 +93,13 @@ class Values:
     def _emit(self, node: Node) -> None:
         expr, atomic = self._expression(node)
         plain = re.fullmatch(r"-?\w+", expr) is not None
-        shared = node.op is Op.LOAD or self._is_field(node) or node.name or self._uses[node] > 1 or node.is_bool
+        shared = (
+            node.op is Op.LOAD
+            or self._is_field(node)
+            or node.name
+            or self._uses[node] > 1
+            or node.is_bool
+        )
         if not plain and shared:
             name = self.names.fresh(node.name or f"t{node.seq}")
             self.lines.append(f"const {self.kind(node)} {name} = {expr};")

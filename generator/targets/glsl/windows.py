@@ -115,5 +115,3 @@ def writes(kernel: Kernel, stage: Stage) -> list[Writes]:
             walk, row, byte = walk_of(b, s.index)
             found.setdefault(walk, {}).setdefault(row, {})[byte] = s
     return [Writes(kernel.buffer(w.buffer), w, stores) for w, stores in found.items()]
-
-
