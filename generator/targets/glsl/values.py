@@ -203,6 +203,8 @@ class Values:
         kind, x = self.kind(n), n.args[0]
         if t.bits == 32:
             return self.operand(x, kind), True
+        if self.hostile.of(x).within(t.lo, t.hi) and self.kind(x) == kind:
+            return self.text(x), x in self._atomic
         if not t.signed:
             mask = (1 << t.bits) - 1
             return f"{self.operand(x, kind)} & {constant(mask, kind)}", False
