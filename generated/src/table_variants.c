@@ -837,14 +837,14 @@ static const daedalus_variant sand128_nv12_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_sand128_nv12__glsl_full_p16_word",
+    .name = "daedalus_sand128_nv12__glsl_full_p8_word",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_sand128_nv12__glsl_full_p16_word,
+    .gpu = &daedalus_sand128_nv12__glsl_full_p8_word,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -1825,24 +1825,12 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_mc_8h__glsl_rows8_p8_shift_swar",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 1,
-    .prod = false,
-    .rank = 1100,
-    .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_mc_8h__glsl_rows8_p8_shift_swar,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
     .name = "daedalus_vp9_mc_8h__glsl_full_p8_shift_swar",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1101,
+    .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_mc_8h__glsl_full_p8_shift_swar,
   },
@@ -1854,7 +1842,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1102,
+    .rank = 1101,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_mc_8h__glsl_full_p4_shift_swar,
   },
@@ -1866,7 +1854,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1103,
+    .rank = 1102,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_mc_8h__glsl_full_p4,
   },
@@ -2011,24 +1999,12 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_mc_8h_avg__glsl_rows8_p8_shift_swar",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 1,
-    .prod = false,
-    .rank = 1100,
-    .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_mc_8h_avg__glsl_rows8_p8_shift_swar,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
     .name = "daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1101,
+    .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar,
   },
@@ -2040,7 +2016,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1102,
+    .rank = 1101,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4_shift_swar,
   },
@@ -2052,7 +2028,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1103,
+    .rank = 1102,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4,
   },
@@ -2298,7 +2274,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "848607a1ce2e1904",
+  .generator = "28e34a240d21f20f",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

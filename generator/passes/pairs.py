@@ -39,7 +39,10 @@ class _Sum:
 
     def form(self) -> tuple[object, ...]:
         """What two sums must have in common."""
-        terms = sorted((_number(m), c, _column(leaf) - self.first) for m, c, leaf in self.terms)
+        terms = sorted(
+            (-1 if by is None else by.seq, times, _column(leaf) - self.first)
+            for by, times, leaf in self.terms
+        )
         where = _row(self.terms[0][2])
         return (self.node.op, self.node.attr, tuple(terms), self.const, self.bias, where)
 
@@ -53,11 +56,6 @@ def pair_sums(kernel: Kernel) -> Kernel:
 def _row(leaf: Node) -> tuple[object, ...]:
     """Where a byte is, but for the number of its column."""
     return (leaf.attr[0], leaf.index[:-1], leaf.index[-1].terms)
-
-
-def _number(factor: Node | None) -> int:
-    """What tells a stage's factors apart, the same in every run."""
-    return -1 if factor is None else factor.seq
 
 
 def _column(leaf: Node) -> int:
@@ -173,7 +171,9 @@ def _paired(low: _Sum, high: _Sum, get: Callable[[Node], Node], b: Builder) -> N
     loc, n = low.node.loc, low.node.attr[0]
 
     def ordered(s: _Sum) -> list[Term]:
-        return sorted(s.terms, key=lambda t: (_number(t[0]), t[1], _column(t[2])))
+        return sorted(
+            s.terms, key=lambda t: (-1 if t[0] is None else t[0].seq, t[1], _column(t[2]))
+        )
 
     by_factor: dict[tuple[Node | None, int], list[Node]] = {}
     for (by, times, x), (_, _, y) in zip(ordered(low), ordered(high), strict=True):

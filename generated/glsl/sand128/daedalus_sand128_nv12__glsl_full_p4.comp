@@ -7,7 +7,7 @@
 // sand128_nv12, GLSL, class full
 // computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
 // 64 invocations an item
-// input hash d9e4fb699056c6d5
+// input hash 285e8521c6601f94
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -61,39 +61,39 @@ void main() {
   // stage 1 of 2: y = 0..1, x = 0..31; writes dst
   {
     const int y = int(lane >> 5);
-    const int x = int(lane & 31u);
-    if (x < ((width_ + 3) >> 2)) {
-      const int src_p = src_at + 4*x + y * src_stride;
-      const int t1 = int(src_u8[src_p]);
-      const int t4 = x * 4;
-      const bool t5 = width_ > t4;
-      const int t9 = int(src_u8[src_p + 1]);
-      const bool t12 = width_ > (t4 + 1);
-      const int t13 = int(src_u8[src_p + 2]);
-      const bool t16 = width_ > (t4 + 2);
-      const int t17 = int(src_u8[src_p + 3]);
-      const bool t19 = width_ > (t4 + 3);
-      const int dst_p = dst_at + 4*x + y * dst_stride;
-      if (live) {
-        if (t5) {
-          dst_u8[dst_p] = uint8_t(t1);
-        }
-        if (t12) {
-          dst_u8[dst_p + 1] = uint8_t(t9);
-        }
-        if (t16) {
-          dst_u8[dst_p + 2] = uint8_t(t13);
-        }
-        if (t19) {
-          dst_u8[dst_p + 3] = uint8_t(t17);
-        }
+    const int x_own = int(lane & 31u);
+    const int x = min(x_own, ((width_ + 3) >> 2) - 1);
+    const int src_p = src_at + 4*x + y * src_stride;
+    const int t1 = int(src_u8[src_p]);
+    const int t4 = x * 4;
+    const bool t5 = width_ > t4;
+    const int t9 = int(src_u8[src_p + 1]);
+    const bool t12 = width_ > (t4 + 1);
+    const int t13 = int(src_u8[src_p + 2]);
+    const bool t16 = width_ > (t4 + 2);
+    const int t17 = int(src_u8[src_p + 3]);
+    const bool t19 = width_ > (t4 + 3);
+    const int dst_p = dst_at + 4*x + y * dst_stride;
+    if (live && x_own < ((width_ + 3) >> 2)) {
+      if (t5) {
+        dst_u8[dst_p] = uint8_t(t1);
+      }
+      if (t12) {
+        dst_u8[dst_p + 1] = uint8_t(t9);
+      }
+      if (t16) {
+        dst_u8[dst_p + 2] = uint8_t(t13);
+      }
+      if (t19) {
+        dst_u8[dst_p + 3] = uint8_t(t17);
       }
     }
   }
   // stage 2 of 2: x = 0..31; writes dst_uv
   {
-    const int x = int(lane & 31u);
-    if (lane < 32u && x < ((width_ + 3) >> 2)) {
+    const int x_own = int(lane & 31u);
+    const int x = min(x_own, ((width_ + 3) >> 2) - 1);
+    if (lane < 32u) {
       const int src_uv_p = src_uv_at + 4*x;
       const int t1 = int(src_uv_u8[src_uv_p]);
       const int t4 = x * 4;
@@ -105,7 +105,7 @@ void main() {
       const int t17 = int(src_uv_u8[src_uv_p + 3]);
       const bool t19 = width_ > (t4 + 3);
       const int dst_uv_p = dst_uv_at + 4*x;
-      if (live) {
+      if (live && x_own < ((width_ + 3) >> 2)) {
         if (t5) {
           dst_uv_u8[dst_uv_p] = uint8_t(t1);
         }

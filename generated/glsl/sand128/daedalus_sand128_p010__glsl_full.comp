@@ -7,7 +7,7 @@
 // sand128_p010, GLSL, class full
 // computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
 // 64 invocations an item
-// input hash a5452d85c44b7e8d
+// input hash b6fefc8fa9ad4beb
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -61,34 +61,34 @@ void main() {
   // stage 1 of 2: y = 0..1, w = 0..31; writes dst
   {
     const int y = int(lane >> 5);
-    const int w = int(lane & 31u);
+    const int w_own = int(lane & 31u);
     const int words = ((width_ + 2) * 171) >> 9;
-    if (w < words) {
-      const int t8 = w * 3;
-      const bool t9 = width_ > t8;
-      const int src_p = src_at4 + w + y * src_stride4;
-      const uint word = uint(src_u32[src_p]);
-      const bool t16 = width_ > (t8 + 1);
-      const bool t21 = width_ > (t8 + 2);
-      const int dst_p = dst_at2 + 3*w + y * dst_stride2;
-      if (live) {
-        if (t9) {
-          dst_u16[dst_p] = uint16_t((int(word) & 1023) * 64);
-        }
-        if (t16) {
-          dst_u16[dst_p + 1] = uint16_t((int(word >> 10) & 1023) * 64);
-        }
-        if (t21) {
-          dst_u16[dst_p + 2] = uint16_t((int(word >> 20) & 1023) * 64);
-        }
+    const int w = min(w_own, words - 1);
+    const int t8 = w * 3;
+    const bool t9 = width_ > t8;
+    const int src_p = src_at4 + w + y * src_stride4;
+    const uint word = uint(src_u32[src_p]);
+    const bool t16 = width_ > (t8 + 1);
+    const bool t21 = width_ > (t8 + 2);
+    const int dst_p = dst_at2 + 3*w + y * dst_stride2;
+    if (live && w_own < words) {
+      if (t9) {
+        dst_u16[dst_p] = uint16_t((int(word) & 1023) * 64);
+      }
+      if (t16) {
+        dst_u16[dst_p + 1] = uint16_t((int(word >> 10) & 1023) * 64);
+      }
+      if (t21) {
+        dst_u16[dst_p + 2] = uint16_t((int(word >> 20) & 1023) * 64);
       }
     }
   }
   // stage 2 of 2: w = 0..31; writes dst_uv
   {
-    const int w = int(lane & 31u);
+    const int w_own = int(lane & 31u);
     const int words = ((width_ + 2) * 171) >> 9;
-    if (lane < 32u && w < words) {
+    const int w = min(w_own, words - 1);
+    if (lane < 32u) {
       const int t8 = w * 3;
       const bool t9 = width_ > t8;
       const int src_uv_p = src_uv_at4 + w;
@@ -96,7 +96,7 @@ void main() {
       const bool t16 = width_ > (t8 + 1);
       const bool t21 = width_ > (t8 + 2);
       const int dst_uv_p = dst_uv_at2 + 3*w;
-      if (live) {
+      if (live && w_own < words) {
         if (t9) {
           dst_uv_u16[dst_uv_p] = uint16_t((int(word) & 1023) * 64);
         }

@@ -7,7 +7,7 @@
 // sand128_p010, GLSL, class full
 // computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
 // 16 invocations an item
-// input hash 156b00d2e3dd7c75
+// input hash b4625270820d6c59
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -71,117 +71,117 @@ void main() {
   // stage 1 of 2: y = 0..1, w = 0..7; writes dst
   {
     const int y = int(lane >> 3);
-    const int w = int(lane & 7u);
+    const int w_own = int(lane & 7u);
     const int words = ((width_ + 2) * 171) >> 9;
-    if (w < ((words + 3) >> 2)) {
-      const int t8 = w * 4;
-      const int t10 = t8 * 3;
-      const bool t11 = width_ > t10;
-      const int src_p = src_at8 + 2*w + y * src_stride8;
-      const uvec2 src_word = src_uvec2[src_p];
-      const uint word = uint(src_word.x);
-      const bool t18 = width_ > (t10 + 1);
-      const bool t23 = width_ > (t10 + 2);
-      const bool t27 = words > t8;
-      const bool t28 = t11 && t27;
-      const bool t29 = t18 && t27;
-      const bool t30 = t23 && t27;
-      const int t33 = t8 + 1;
-      const int t34 = t33 * 3;
-      const bool t35 = width_ > t34;
-      const uint word_2 = uint(src_word.y);
-      const bool t40 = width_ > (t34 + 1);
-      const bool t45 = width_ > (t34 + 2);
-      const bool t49 = words > t33;
-      const bool t50 = t35 && t49;
-      const bool t51 = t40 && t49;
-      const bool t52 = t45 && t49;
-      const int t53 = t8 + 2;
-      const int t54 = t53 * 3;
-      const bool t55 = width_ > t54;
-      const uvec2 src_word_2 = src_uvec2[src_p + 1];
-      const uint word_3 = uint(src_word_2.x);
-      const bool t60 = width_ > (t54 + 1);
-      const bool t65 = width_ > (t54 + 2);
-      const bool t69 = words > t53;
-      const bool t70 = t55 && t69;
-      const bool t71 = t60 && t69;
-      const bool t72 = t65 && t69;
-      const int t73 = t8 + 3;
-      const int t74 = t73 * 3;
-      const bool t75 = width_ > t74;
-      const uint word_4 = uint(src_word_2.y);
-      const bool t80 = width_ > (t74 + 1);
-      const bool t85 = width_ > (t74 + 2);
-      const bool t89 = words > t73;
-      const bool t90 = t75 && t89;
-      const bool t91 = t80 && t89;
-      const bool t92 = t85 && t89;
-      const int dst_p = dst_at8 + 3*w + y * dst_stride8;
-      const int dst_p_2 = dst_at2 + 12*w + y * dst_stride2;
-      if (live) {
-        if (t28 && t29 && t30 && t50) {
-          dst_uvec2[dst_p] = uvec2((uint((int(word) & 1023) * 64)) + (uint((int(word >> 10) &
-              1023) * 64) << 16), (uint((int(word >> 20) & 1023) * 64)) + (uint((int(word_2) &
-              1023) * 64) << 16));
-        } else {
-          if (t28) {
-            dst_u16[dst_p_2] = uint16_t((int(word) & 1023) * 64);
-          }
-          if (t29) {
-            dst_u16[dst_p_2 + 1] = uint16_t((int(word >> 10) & 1023) * 64);
-          }
-          if (t30) {
-            dst_u16[dst_p_2 + 2] = uint16_t((int(word >> 20) & 1023) * 64);
-          }
-          if (t50) {
-            dst_u16[dst_p_2 + 3] = uint16_t((int(word_2) & 1023) * 64);
-          }
+    const int w = min(w_own, ((words + 3) >> 2) - 1);
+    const int t8 = w * 4;
+    const int t10 = t8 * 3;
+    const bool t11 = width_ > t10;
+    const int src_p = src_at8 + 2*w + y * src_stride8;
+    const uvec2 src_word = src_uvec2[src_p];
+    const uint word = uint(src_word.x);
+    const bool t18 = width_ > (t10 + 1);
+    const bool t23 = width_ > (t10 + 2);
+    const bool t27 = words > t8;
+    const bool t28 = t11 && t27;
+    const bool t29 = t18 && t27;
+    const bool t30 = t23 && t27;
+    const int t33 = t8 + 1;
+    const int t34 = t33 * 3;
+    const bool t35 = width_ > t34;
+    const uint word_2 = uint(src_word.y);
+    const bool t40 = width_ > (t34 + 1);
+    const bool t45 = width_ > (t34 + 2);
+    const bool t49 = words > t33;
+    const bool t50 = t35 && t49;
+    const bool t51 = t40 && t49;
+    const bool t52 = t45 && t49;
+    const int t53 = t8 + 2;
+    const int t54 = t53 * 3;
+    const bool t55 = width_ > t54;
+    const uvec2 src_word_2 = src_uvec2[src_p + 1];
+    const uint word_3 = uint(src_word_2.x);
+    const bool t60 = width_ > (t54 + 1);
+    const bool t65 = width_ > (t54 + 2);
+    const bool t69 = words > t53;
+    const bool t70 = t55 && t69;
+    const bool t71 = t60 && t69;
+    const bool t72 = t65 && t69;
+    const int t73 = t8 + 3;
+    const int t74 = t73 * 3;
+    const bool t75 = width_ > t74;
+    const uint word_4 = uint(src_word_2.y);
+    const bool t80 = width_ > (t74 + 1);
+    const bool t85 = width_ > (t74 + 2);
+    const bool t89 = words > t73;
+    const bool t90 = t75 && t89;
+    const bool t91 = t80 && t89;
+    const bool t92 = t85 && t89;
+    const int dst_p = dst_at8 + 3*w + y * dst_stride8;
+    const int dst_p_2 = dst_at2 + 12*w + y * dst_stride2;
+    if (live && w_own < ((words + 3) >> 2)) {
+      if (t28 && t29 && t30 && t50) {
+        dst_uvec2[dst_p] = uvec2((uint((int(word) & 1023) * 64)) + (uint((int(word >> 10) &
+            1023) * 64) << 16), (uint((int(word >> 20) & 1023) * 64)) + (uint((int(word_2) &
+            1023) * 64) << 16));
+      } else {
+        if (t28) {
+          dst_u16[dst_p_2] = uint16_t((int(word) & 1023) * 64);
         }
-        if (t51 && t52 && t70 && t71) {
-          dst_uvec2[dst_p + 1] = uvec2((uint((int(word_2 >> 10) & 1023) * 64)) +
-              (uint((int(word_2 >> 20) & 1023) * 64) << 16), (uint((int(word_3) & 1023) * 64)) +
-              (uint((int(word_3 >> 10) & 1023) * 64) << 16));
-        } else {
-          if (t51) {
-            dst_u16[dst_p_2 + 4] = uint16_t((int(word_2 >> 10) & 1023) * 64);
-          }
-          if (t52) {
-            dst_u16[dst_p_2 + 5] = uint16_t((int(word_2 >> 20) & 1023) * 64);
-          }
-          if (t70) {
-            dst_u16[dst_p_2 + 6] = uint16_t((int(word_3) & 1023) * 64);
-          }
-          if (t71) {
-            dst_u16[dst_p_2 + 7] = uint16_t((int(word_3 >> 10) & 1023) * 64);
-          }
+        if (t29) {
+          dst_u16[dst_p_2 + 1] = uint16_t((int(word >> 10) & 1023) * 64);
         }
-        if (t72 && t90 && t91 && t92) {
-          dst_uvec2[dst_p + 2] = uvec2((uint((int(word_3 >> 20) & 1023) * 64)) +
-              (uint((int(word_4) & 1023) * 64) << 16), (uint((int(word_4 >> 10) & 1023) * 64)) +
-              (uint((int(word_4 >> 20) & 1023) * 64) << 16));
-        } else {
-          if (t72) {
-            dst_u16[dst_p_2 + 8] = uint16_t((int(word_3 >> 20) & 1023) * 64);
-          }
-          if (t90) {
-            dst_u16[dst_p_2 + 9] = uint16_t((int(word_4) & 1023) * 64);
-          }
-          if (t91) {
-            dst_u16[dst_p_2 + 10] = uint16_t((int(word_4 >> 10) & 1023) * 64);
-          }
-          if (t92) {
-            dst_u16[dst_p_2 + 11] = uint16_t((int(word_4 >> 20) & 1023) * 64);
-          }
+        if (t30) {
+          dst_u16[dst_p_2 + 2] = uint16_t((int(word >> 20) & 1023) * 64);
+        }
+        if (t50) {
+          dst_u16[dst_p_2 + 3] = uint16_t((int(word_2) & 1023) * 64);
+        }
+      }
+      if (t51 && t52 && t70 && t71) {
+        dst_uvec2[dst_p + 1] = uvec2((uint((int(word_2 >> 10) & 1023) * 64)) +
+            (uint((int(word_2 >> 20) & 1023) * 64) << 16), (uint((int(word_3) & 1023) * 64)) +
+            (uint((int(word_3 >> 10) & 1023) * 64) << 16));
+      } else {
+        if (t51) {
+          dst_u16[dst_p_2 + 4] = uint16_t((int(word_2 >> 10) & 1023) * 64);
+        }
+        if (t52) {
+          dst_u16[dst_p_2 + 5] = uint16_t((int(word_2 >> 20) & 1023) * 64);
+        }
+        if (t70) {
+          dst_u16[dst_p_2 + 6] = uint16_t((int(word_3) & 1023) * 64);
+        }
+        if (t71) {
+          dst_u16[dst_p_2 + 7] = uint16_t((int(word_3 >> 10) & 1023) * 64);
+        }
+      }
+      if (t72 && t90 && t91 && t92) {
+        dst_uvec2[dst_p + 2] = uvec2((uint((int(word_3 >> 20) & 1023) * 64)) + (uint((int(word_4) &
+            1023) * 64) << 16), (uint((int(word_4 >> 10) & 1023) * 64)) +
+            (uint((int(word_4 >> 20) & 1023) * 64) << 16));
+      } else {
+        if (t72) {
+          dst_u16[dst_p_2 + 8] = uint16_t((int(word_3 >> 20) & 1023) * 64);
+        }
+        if (t90) {
+          dst_u16[dst_p_2 + 9] = uint16_t((int(word_4) & 1023) * 64);
+        }
+        if (t91) {
+          dst_u16[dst_p_2 + 10] = uint16_t((int(word_4 >> 10) & 1023) * 64);
+        }
+        if (t92) {
+          dst_u16[dst_p_2 + 11] = uint16_t((int(word_4 >> 20) & 1023) * 64);
         }
       }
     }
   }
   // stage 2 of 2: w = 0..7; writes dst_uv
   {
-    const int w = int(lane & 7u);
+    const int w_own = int(lane & 7u);
     const int words = ((width_ + 2) * 171) >> 9;
-    if (lane < 8u && w < ((words + 3) >> 2)) {
+    const int w = min(w_own, ((words + 3) >> 2) - 1);
+    if (lane < 8u) {
       const int t8 = w * 4;
       const int t10 = t8 * 3;
       const bool t11 = width_ > t10;
@@ -227,7 +227,7 @@ void main() {
       const bool t92 = t85 && t89;
       const int dst_uv_p = dst_uv_at8 + 3*w;
       const int dst_uv_p_2 = dst_uv_at2 + 12*w;
-      if (live) {
+      if (live && w_own < ((words + 3) >> 2)) {
         if (t28 && t29 && t30 && t50) {
           dst_uv_uvec2[dst_uv_p] = uvec2((uint((int(word) & 1023) * 64)) + (uint((int(word >> 10) &
               1023) * 64) << 16), (uint((int(word >> 20) & 1023) * 64)) + (uint((int(word_2) &

@@ -7,7 +7,7 @@
 // vp9_mc_8h, GLSL, class full
 // computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
 // 16 invocations an item
-// input hash 0f5224149c5ea0a6
+// input hash 37bdc56bb5122476
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -50,49 +50,48 @@ void main() {
   const int rows_ = int(r0.z >> 16 & 255u);
   // stage 1 of 1: y = 0..7, x = 0..1; writes dst
   {
-    const int y = int(lane >> 1);
+    const int y_own = int(lane >> 1);
     const int x = int(lane & 1u);
-    if (y < rows_) {
-      const int src_p = src_at + 4*x + y * src_stride;
-      const int pixels0 = int(src_u8[src_p - 3]);
-      const int pixels1 = int(src_u8[src_p - 2]);
-      const int pixels2 = int(src_u8[src_p - 1]);
-      const int pixels3 = int(src_u8[src_p]);
-      const int pixels4 = int(src_u8[src_p + 1]);
-      const int pixels5 = int(src_u8[src_p + 2]);
-      const int pixels6 = int(src_u8[src_p + 3]);
-      const int pixels7 = int(src_u8[src_p + 4]);
-      const int t13 = (filter_ * 16) + mx_;
-      const int t15 = constants[t13 * 8 + 0];
-      const int t18 = constants[t13 * 8 + 1];
-      const int t22 = constants[t13 * 8 + 2];
-      const int t26 = constants[t13 * 8 + 3];
-      const int t30 = constants[t13 * 8 + 4];
-      const int t34 = constants[t13 * 8 + 5];
-      const int t38 = constants[t13 * 8 + 6];
-      const int t42 = constants[t13 * 8 + 7];
-      const int out_2 = clamp((((((((((pixels0 * t15) + (pixels1 * t18)) + (pixels2 * t22)) +
-          (pixels3 * t26)) + (pixels4 * t30)) + (pixels5 * t34)) + (pixels6 * t38)) +
-          (pixels7 * t42)) + 64) >> 7, 0, 255);
-      const int pixels7_2 = int(src_u8[src_p + 5]);
-      const int out_3 = clamp((((((((((pixels1 * t15) + (pixels2 * t18)) + (pixels3 * t22)) +
-          (pixels4 * t26)) + (pixels5 * t30)) + (pixels6 * t34)) + (pixels7 * t38)) +
-          (pixels7_2 * t42)) + 64) >> 7, 0, 255);
-      const int pixels7_3 = int(src_u8[src_p + 6]);
-      const int out_4 = clamp((((((((((pixels2 * t15) + (pixels3 * t18)) + (pixels4 * t22)) +
-          (pixels5 * t26)) + (pixels6 * t30)) + (pixels7 * t34)) + (pixels7_2 * t38)) +
-          (pixels7_3 * t42)) + 64) >> 7, 0, 255);
-      const int pixels7_4 = int(src_u8[src_p + 7]);
-      const int out_5 = clamp((((((((((pixels3 * t15) + (pixels4 * t18)) + (pixels5 * t22)) +
-          (pixels6 * t26)) + (pixels7 * t30)) + (pixels7_2 * t34)) + (pixels7_3 * t38)) +
-          (pixels7_4 * t42)) + 64) >> 7, 0, 255);
-      const int dst_p = dst_at + 4*x + y * dst_stride;
-      if (live) {
-        dst_u8[dst_p] = uint8_t(out_2);
-        dst_u8[dst_p + 1] = uint8_t(out_3);
-        dst_u8[dst_p + 2] = uint8_t(out_4);
-        dst_u8[dst_p + 3] = uint8_t(out_5);
-      }
+    const int y = min(y_own, rows_ - 1);
+    const int src_p = src_at + 4*x + y * src_stride;
+    const int pixels0 = int(src_u8[src_p - 3]);
+    const int pixels1 = int(src_u8[src_p - 2]);
+    const int pixels2 = int(src_u8[src_p - 1]);
+    const int pixels3 = int(src_u8[src_p]);
+    const int pixels4 = int(src_u8[src_p + 1]);
+    const int pixels5 = int(src_u8[src_p + 2]);
+    const int pixels6 = int(src_u8[src_p + 3]);
+    const int pixels7 = int(src_u8[src_p + 4]);
+    const int t13 = (filter_ * 16) + mx_;
+    const int t15 = constants[t13 * 8 + 0];
+    const int t18 = constants[t13 * 8 + 1];
+    const int t22 = constants[t13 * 8 + 2];
+    const int t26 = constants[t13 * 8 + 3];
+    const int t30 = constants[t13 * 8 + 4];
+    const int t34 = constants[t13 * 8 + 5];
+    const int t38 = constants[t13 * 8 + 6];
+    const int t42 = constants[t13 * 8 + 7];
+    const int out_2 = clamp((((((((((pixels0 * t15) + (pixels1 * t18)) + (pixels2 * t22)) +
+        (pixels3 * t26)) + (pixels4 * t30)) + (pixels5 * t34)) + (pixels6 * t38)) +
+        (pixels7 * t42)) + 64) >> 7, 0, 255);
+    const int pixels7_2 = int(src_u8[src_p + 5]);
+    const int out_3 = clamp((((((((((pixels1 * t15) + (pixels2 * t18)) + (pixels3 * t22)) +
+        (pixels4 * t26)) + (pixels5 * t30)) + (pixels6 * t34)) + (pixels7 * t38)) +
+        (pixels7_2 * t42)) + 64) >> 7, 0, 255);
+    const int pixels7_3 = int(src_u8[src_p + 6]);
+    const int out_4 = clamp((((((((((pixels2 * t15) + (pixels3 * t18)) + (pixels4 * t22)) +
+        (pixels5 * t26)) + (pixels6 * t30)) + (pixels7 * t34)) + (pixels7_2 * t38)) +
+        (pixels7_3 * t42)) + 64) >> 7, 0, 255);
+    const int pixels7_4 = int(src_u8[src_p + 7]);
+    const int out_5 = clamp((((((((((pixels3 * t15) + (pixels4 * t18)) + (pixels5 * t22)) +
+        (pixels6 * t26)) + (pixels7 * t30)) + (pixels7_2 * t34)) + (pixels7_3 * t38)) +
+        (pixels7_4 * t42)) + 64) >> 7, 0, 255);
+    const int dst_p = dst_at + 4*x + y * dst_stride;
+    if (live && y_own < rows_) {
+      dst_u8[dst_p] = uint8_t(out_2);
+      dst_u8[dst_p + 1] = uint8_t(out_3);
+      dst_u8[dst_p + 2] = uint8_t(out_4);
+      dst_u8[dst_p + 3] = uint8_t(out_5);
     }
   }
 }

@@ -7,7 +7,7 @@
 // vp9_mc_8h, GLSL, class full
 // computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
 // 16 invocations an item
-// input hash af02570067b3867b
+// input hash 48893fcef50a910b
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -49,56 +49,53 @@ void main() {
   const int rows_ = int(r0.z >> 16 & 255u);
   // stage 1 of 1: y = 0..7, x = 0..1; writes dst
   {
-    const int y = int(lane >> 1);
+    const int y_own = int(lane >> 1);
     const int x = int(lane & 1u);
-    if (y < rows_) {
-      const int t13 = (filter_ * 16) + mx_;
-      const int t15 = constants[t13 * 8 + 0];
-      const int t17 = constants[t13 * 8 + 1];
-      const int t19 = constants[t13 * 8 + 2];
-      const int t21 = constants[t13 * 8 + 3];
-      const int t23 = constants[t13 * 8 + 4];
-      const int t25 = constants[t13 * 8 + 5];
-      const int t27 = constants[t13 * 8 + 6];
-      const int t29 = constants[t13 * 8 + 7];
-      const int src_p = src_at + 4*x + y * src_stride;
-      const int src_begin = src_p - 3;
-      const int src_first = src_begin >> 2;
-      const int src_by = (src_begin & 3) << 3;
-      const int src_rest = 31 - src_by;
-      const uint src_word = src_uint[src_first];
-      const uint src_word_2 = src_uint[src_first + 1];
-      const uint src_word_3 = src_uint[src_first + 2];
-      const uint src_word_4 = src_uint[(src_begin + 10) >> 2];
-      const uint src_bytes = src_word >> src_by | src_word_2 << 1 << src_rest;
-      const uint src_bytes_2 = src_word_2 >> src_by | src_word_3 << 1 << src_rest;
-      const uint src_bytes_3 = src_word_3 >> src_by | src_word_4 << 1 << src_rest;
-      const uint src_between = src_bytes >> 16 | src_bytes_2 << 16;
-      const int t32 = int(src_between & 0xff00ffu);
-      const uint src_between_2 = src_bytes_2 >> 16 | src_bytes_3 << 16;
-      const int t35 = int(src_between_2 & 0xff00ffu);
-      const int t37 = int(src_bytes_2 & 0xff00ffu);
-      const int t39 = int(src_bytes_2 >> 8 & 0xff00ffu);
-      const int t42 = int(src_between_2 >> 8 & 0xff00ffu);
-      const int t44 = int(src_between >> 8 & 0xff00ffu);
-      const int t46 = int(src_bytes >> 8 & 0xff00ffu);
-      const int t48 = int(src_bytes & 0xff00ffu);
-      const uint t66 = (((((uint(((t32 * t19) + 910177856) + (t35 * t27)) + uint(t37 * t23)) +
-          uint(t39 * t25)) + uint(t42 * t29)) + uint(t44 * t21)) + uint(t46 * t17)) +
-          uint(t48 * t15);
-      const int out_2 = clamp((int(t66) & 65535) >> 7, 108, 363);
-      const int t75 = int(src_bytes_3 & 0xff00ffu);
-      const uint t92 = (((((uint(((t32 * t17) + 910177856) + (t35 * t25)) + uint(t37 * t21)) +
-          uint(t39 * t23)) + uint(t42 * t27)) + uint(t44 * t19)) + uint(t46 * t15)) +
-          uint(t75 * t29);
-      const int out_3 = clamp((int(t92) & 65535) >> 7, 108, 363);
-      const int out_4 = clamp(int(t66 >> 23), 108, 363);
-      const int out_5 = clamp(int(t92 >> 23), 108, 363);
-      const int dst_p = dst_at4 + x + y * dst_stride4;
-      if (live) {
-        dst_uint[dst_p] = uint(out_2) + (uint(out_3) << 8) + (uint(out_4) << 16) +
-            (uint(out_5) << 24) - 0x6c6c6c6cu;
-      }
+    const int y = min(y_own, rows_ - 1);
+    const int t13 = (filter_ * 16) + mx_;
+    const int t15 = constants[t13 * 8 + 0];
+    const int t17 = constants[t13 * 8 + 1];
+    const int t19 = constants[t13 * 8 + 2];
+    const int t21 = constants[t13 * 8 + 3];
+    const int t23 = constants[t13 * 8 + 4];
+    const int t25 = constants[t13 * 8 + 5];
+    const int t27 = constants[t13 * 8 + 6];
+    const int t29 = constants[t13 * 8 + 7];
+    const int src_p = src_at + 4*x + y * src_stride;
+    const int src_begin = src_p - 3;
+    const int src_first = src_begin >> 2;
+    const int src_by = (src_begin & 3) << 3;
+    const int src_rest = 31 - src_by;
+    const uint src_word = src_uint[src_first];
+    const uint src_word_2 = src_uint[src_first + 1];
+    const uint src_word_3 = src_uint[src_first + 2];
+    const uint src_word_4 = src_uint[(src_begin + 10) >> 2];
+    const uint src_bytes = src_word >> src_by | src_word_2 << 1 << src_rest;
+    const uint src_bytes_2 = src_word_2 >> src_by | src_word_3 << 1 << src_rest;
+    const uint src_bytes_3 = src_word_3 >> src_by | src_word_4 << 1 << src_rest;
+    const int t32 = int(src_bytes & 0xff00ffu);
+    const int t34 = int(src_bytes >> 8 & 0xff00ffu);
+    const uint src_between = src_bytes >> 16 | src_bytes_2 << 16;
+    const int t36 = int(src_between & 0xff00ffu);
+    const int t38 = int(src_between >> 8 & 0xff00ffu);
+    const int t40 = int(src_bytes_2 & 0xff00ffu);
+    const int t42 = int(src_bytes_2 >> 8 & 0xff00ffu);
+    const uint src_between_2 = src_bytes_2 >> 16 | src_bytes_3 << 16;
+    const int t45 = int(src_between_2 & 0xff00ffu);
+    const int t48 = int(src_between_2 >> 8 & 0xff00ffu);
+    const uint t66 = ((((uint((((t32 * t15) + 910177856) + (t34 * t17)) + (t36 * t19)) +
+        uint(t38 * t21)) + uint(t40 * t23)) + uint(t42 * t25)) + uint(t45 * t27)) + uint(t48 * t29);
+    const int out_2 = clamp((int(t66) & 65535) >> 7, 108, 363);
+    const int t75 = int(src_bytes_3 & 0xff00ffu);
+    const uint t92 = ((((uint((((t34 * t15) + 910177856) + (t36 * t17)) + (t38 * t19)) +
+        uint(t40 * t21)) + uint(t42 * t23)) + uint(t45 * t25)) + uint(t48 * t27)) + uint(t75 * t29);
+    const int out_3 = clamp((int(t92) & 65535) >> 7, 108, 363);
+    const int out_4 = clamp(int(t66 >> 23), 108, 363);
+    const int out_5 = clamp(int(t92 >> 23), 108, 363);
+    const int dst_p = dst_at4 + x + y * dst_stride4;
+    if (live && y_own < rows_) {
+      dst_uint[dst_p] = uint(out_2) + (uint(out_3) << 8) + (uint(out_4) << 16) +
+          (uint(out_5) << 24) - 0x6c6c6c6cu;
     }
   }
 }

@@ -7,7 +7,7 @@
 // vp9_mc_8h_avg, GLSL, class full
 // computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
 // 8 invocations an item
-// input hash 52bb6ece1663a0ec
+// input hash ddf9f1a8f8718d97
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -49,84 +49,81 @@ void main() {
   const int rows_ = int(r0.z >> 16 & 255u);
   // stage 1 of 1: y = 0..7; writes dst
   {
-    const int y = int(lane);
-    if (y < rows_) {
-      const int t13 = (filter_ * 16) + mx_;
-      const int t15 = constants[t13 * 8 + 0];
-      const int t17 = constants[t13 * 8 + 1];
-      const int t19 = constants[t13 * 8 + 2];
-      const int t21 = constants[t13 * 8 + 3];
-      const int t23 = constants[t13 * 8 + 4];
-      const int t25 = constants[t13 * 8 + 5];
-      const int t27 = constants[t13 * 8 + 6];
-      const int t29 = constants[t13 * 8 + 7];
-      const int src_p = src_at + y * src_stride;
-      const int src_begin = src_p - 3;
-      const int src_first = src_begin >> 2;
-      const int src_by = (src_begin & 3) << 3;
-      const int src_rest = 31 - src_by;
-      const uint src_word = src_uint[src_first];
-      const uint src_word_2 = src_uint[src_first + 1];
-      const uint src_word_3 = src_uint[src_first + 2];
-      const uint src_word_4 = src_uint[src_first + 3];
-      const uint src_word_5 = src_uint[(src_begin + 14) >> 2];
-      const uint src_bytes = src_word >> src_by | src_word_2 << 1 << src_rest;
-      const uint src_bytes_2 = src_word_2 >> src_by | src_word_3 << 1 << src_rest;
-      const uint src_bytes_3 = src_word_3 >> src_by | src_word_4 << 1 << src_rest;
-      const uint src_bytes_4 = src_word_4 >> src_by | src_word_5 << 1 << src_rest;
-      const uint src_between = src_bytes_2 >> 16 | src_bytes_3 << 16;
-      const int t33 = int(src_between >> 8 & 0xff00ffu);
-      const int t36 = int(src_between & 0xff00ffu);
-      const int t38 = int(src_bytes_2 & 0xff00ffu);
-      const uint src_between_2 = src_bytes >> 16 | src_bytes_2 << 16;
-      const int t40 = int(src_between_2 >> 8 & 0xff00ffu);
-      const int t42 = int(src_bytes_2 >> 8 & 0xff00ffu);
-      const int t44 = int(src_between_2 & 0xff00ffu);
-      const int t46 = int(src_bytes >> 8 & 0xff00ffu);
-      const int t48 = int(src_bytes & 0xff00ffu);
-      const uint t66 = (((((uint(((t33 * t29) + 910177856) + (t36 * t27)) + uint(t38 * t23)) +
-          uint(t40 * t21)) + uint(t42 * t25)) + uint(t44 * t19)) + uint(t46 * t17)) +
-          uint(t48 * t15);
-      const int out_2 = clamp((int(t66) & 65535) >> 7, 108, 363);
-      const int dst_p = dst_at8 + y * dst_stride8;
-      const uvec2 dst_word = dst_uvec2[dst_p];
-      const int t73 = int(dst_word.x & 255u);
-      const int t78 = int(src_bytes_3 & 0xff00ffu);
-      const uint t95 = (((((uint(((t33 * t27) + 910177856) + (t36 * t25)) + uint(t38 * t21)) +
-          uint(t40 * t19)) + uint(t42 * t23)) + uint(t44 * t17)) + uint(t46 * t15)) +
-          uint(t78 * t29);
-      const int out_3 = clamp((int(t95) & 65535) >> 7, 108, 363);
-      const int t101 = int(dst_word.x >> 8 & 255u);
-      const int out_4 = clamp(int(t66 >> 23), 108, 363);
-      const int t108 = int(dst_word.x >> 16 & 255u);
-      const int out_5 = clamp(int(t95 >> 23), 108, 363);
-      const int t115 = int(dst_word.x >> 24);
-      const uint src_between_3 = src_bytes_3 >> 16 | src_bytes_4 << 16;
-      const int t121 = int(src_between_3 >> 8 & 0xff00ffu);
-      const int t124 = int(src_between_3 & 0xff00ffu);
-      const int t126 = int(src_bytes_3 >> 8 & 0xff00ffu);
-      const uint t143 = (((((((uint(t33 * t21) + 910177856u) + uint(t36 * t19)) +
-          uint(t38 * t15)) + uint(t42 * t17)) + uint(t78 * t23)) + uint(t121 * t29)) +
-          uint(t124 * t27)) + uint(t126 * t25);
-      const int out_6 = clamp((int(t143) & 65535) >> 7, 108, 363);
-      const int t149 = int(dst_word.y & 255u);
-      const int t154 = int(src_bytes_4 & 0xff00ffu);
-      const uint t171 = ((((uint((((t33 * t19) + 910177856) + (t36 * t17)) + (t42 * t15)) +
-          uint(t78 * t21)) + uint(t121 * t27)) + uint(t124 * t25)) + uint(t126 * t23)) +
-          uint(t154 * t29);
-      const int out_7 = clamp((int(t171) & 65535) >> 7, 108, 363);
-      const int t177 = int(dst_word.y >> 8 & 255u);
-      const int out_8 = clamp(int(t143 >> 23), 108, 363);
-      const int t184 = int(dst_word.y >> 16 & 255u);
-      const int out_9 = clamp(int(t171 >> 23), 108, 363);
-      const int t191 = int(dst_word.y >> 24);
-      if (live) {
-        dst_uvec2[dst_p] = uvec2((uint(((t73 + (out_2 - 108)) + 1) >> 1)) + (uint(((t101 +
-            (out_3 - 108)) + 1) >> 1) << 8) + (uint(((t108 + (out_4 - 108)) + 1) >> 1) << 16) +
-            (uint(((t115 + (out_5 - 108)) + 1) >> 1) << 24), (uint(((t149 + (out_6 - 108)) +
-            1) >> 1)) + (uint(((t177 + (out_7 - 108)) + 1) >> 1) << 8) + (uint(((t184 +
-            (out_8 - 108)) + 1) >> 1) << 16) + (uint(((t191 + (out_9 - 108)) + 1) >> 1) << 24));
-      }
+    const int y_own = int(lane);
+    const int y = min(y_own, rows_ - 1);
+    const int t13 = (filter_ * 16) + mx_;
+    const int t15 = constants[t13 * 8 + 0];
+    const int t17 = constants[t13 * 8 + 1];
+    const int t19 = constants[t13 * 8 + 2];
+    const int t21 = constants[t13 * 8 + 3];
+    const int t23 = constants[t13 * 8 + 4];
+    const int t25 = constants[t13 * 8 + 5];
+    const int t27 = constants[t13 * 8 + 6];
+    const int t29 = constants[t13 * 8 + 7];
+    const int src_p = src_at + y * src_stride;
+    const int src_begin = src_p - 3;
+    const int src_first = src_begin >> 2;
+    const int src_by = (src_begin & 3) << 3;
+    const int src_rest = 31 - src_by;
+    const uint src_word = src_uint[src_first];
+    const uint src_word_2 = src_uint[src_first + 1];
+    const uint src_word_3 = src_uint[src_first + 2];
+    const uint src_word_4 = src_uint[src_first + 3];
+    const uint src_word_5 = src_uint[(src_begin + 14) >> 2];
+    const uint src_bytes = src_word >> src_by | src_word_2 << 1 << src_rest;
+    const uint src_bytes_2 = src_word_2 >> src_by | src_word_3 << 1 << src_rest;
+    const uint src_bytes_3 = src_word_3 >> src_by | src_word_4 << 1 << src_rest;
+    const uint src_bytes_4 = src_word_4 >> src_by | src_word_5 << 1 << src_rest;
+    const int t32 = int(src_bytes & 0xff00ffu);
+    const int t34 = int(src_bytes >> 8 & 0xff00ffu);
+    const uint src_between = src_bytes >> 16 | src_bytes_2 << 16;
+    const int t36 = int(src_between & 0xff00ffu);
+    const int t38 = int(src_between >> 8 & 0xff00ffu);
+    const int t40 = int(src_bytes_2 & 0xff00ffu);
+    const int t42 = int(src_bytes_2 >> 8 & 0xff00ffu);
+    const uint src_between_2 = src_bytes_2 >> 16 | src_bytes_3 << 16;
+    const int t45 = int(src_between_2 & 0xff00ffu);
+    const int t48 = int(src_between_2 >> 8 & 0xff00ffu);
+    const uint t66 = ((((uint((((t32 * t15) + 910177856) + (t34 * t17)) + (t36 * t19)) +
+        uint(t38 * t21)) + uint(t40 * t23)) + uint(t42 * t25)) + uint(t45 * t27)) + uint(t48 * t29);
+    const int out_2 = clamp((int(t66) & 65535) >> 7, 108, 363);
+    const int dst_p = dst_at8 + y * dst_stride8;
+    const uvec2 dst_word = dst_uvec2[dst_p];
+    const int t73 = int(dst_word.x & 255u);
+    const int t78 = int(src_bytes_3 & 0xff00ffu);
+    const uint t95 = ((((uint((((t34 * t15) + 910177856) + (t36 * t17)) + (t38 * t19)) +
+        uint(t40 * t21)) + uint(t42 * t23)) + uint(t45 * t25)) + uint(t48 * t27)) + uint(t78 * t29);
+    const int out_3 = clamp((int(t95) & 65535) >> 7, 108, 363);
+    const int t101 = int(dst_word.x >> 8 & 255u);
+    const int out_4 = clamp(int(t66 >> 23), 108, 363);
+    const int t108 = int(dst_word.x >> 16 & 255u);
+    const int out_5 = clamp(int(t95 >> 23), 108, 363);
+    const int t115 = int(dst_word.x >> 24);
+    const int t120 = int(src_bytes_3 >> 8 & 0xff00ffu);
+    const uint src_between_3 = src_bytes_3 >> 16 | src_bytes_4 << 16;
+    const int t123 = int(src_between_3 & 0xff00ffu);
+    const int t126 = int(src_between_3 >> 8 & 0xff00ffu);
+    const uint t143 = ((((uint((((t40 * t15) + 910177856) + (t42 * t17)) + (t45 * t19)) +
+        uint(t48 * t21)) + uint(t78 * t23)) + uint(t120 * t25)) + uint(t123 * t27)) +
+        uint(t126 * t29);
+    const int out_6 = clamp((int(t143) & 65535) >> 7, 108, 363);
+    const int t149 = int(dst_word.y & 255u);
+    const int t154 = int(src_bytes_4 & 0xff00ffu);
+    const uint t171 = ((((uint((((t42 * t15) + 910177856) + (t45 * t17)) + (t48 * t19)) +
+        uint(t78 * t21)) + uint(t120 * t23)) + uint(t123 * t25)) + uint(t126 * t27)) +
+        uint(t154 * t29);
+    const int out_7 = clamp((int(t171) & 65535) >> 7, 108, 363);
+    const int t177 = int(dst_word.y >> 8 & 255u);
+    const int out_8 = clamp(int(t143 >> 23), 108, 363);
+    const int t184 = int(dst_word.y >> 16 & 255u);
+    const int out_9 = clamp(int(t171 >> 23), 108, 363);
+    const int t191 = int(dst_word.y >> 24);
+    if (live && y_own < rows_) {
+      dst_uvec2[dst_p] = uvec2((uint(((t73 + (out_2 - 108)) + 1) >> 1)) + (uint(((t101 +
+          (out_3 - 108)) + 1) >> 1) << 8) + (uint(((t108 + (out_4 - 108)) + 1) >> 1) << 16) +
+          (uint(((t115 + (out_5 - 108)) + 1) >> 1) << 24), (uint(((t149 + (out_6 - 108)) +
+          1) >> 1)) + (uint(((t177 + (out_7 - 108)) + 1) >> 1) << 8) + (uint(((t184 +
+          (out_8 - 108)) + 1) >> 1) << 16) + (uint(((t191 + (out_9 - 108)) + 1) >> 1) << 24));
     }
   }
 }

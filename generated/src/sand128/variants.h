@@ -15,7 +15,7 @@ void daedalus_item_sand128_nv12__c_full(uint8_t *dst, ptrdiff_t dst_stride, uint
     ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride, const uint8_t *src_uv,
     ptrdiff_t src_uv_stride, int32_t width);
 
-extern const daedalus_gpu_code daedalus_sand128_nv12__glsl_full_p16_word;
+extern const daedalus_gpu_code daedalus_sand128_nv12__glsl_full_p8_word;
 
 extern const daedalus_gpu_code daedalus_sand128_nv12__glsl_full_p4;
 

@@ -171,8 +171,6 @@ daedalus_cpu_fn daedalus_vp9_mc_8h__c_full;
 void daedalus_item_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 
-extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_rows8_p8_shift_swar;
-
 extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p8_shift_swar;
 
 extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p4_shift_swar;
@@ -210,8 +208,6 @@ void daedalus_item_vp9_mc_8h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, co
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_full;
 void daedalus_item_vp9_mc_8h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_rows8_p8_shift_swar;
 
 extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar;
 

@@ -20,7 +20,7 @@ from daedalus.generator.targets.glsl.record import INDEX, Record, parameter, rec
 from daedalus.generator.targets.glsl.signs import SignValues
 from daedalus.generator.targets.glsl.tables import Tables
 from daedalus.generator.targets.glsl.temps import TempLayout
-from daedalus.generator.targets.glsl.values import Values
+from daedalus.generator.targets.glsl.values import DECLARED_ZERO, Values
 from daedalus.generator.targets.glsl.views import View, Views
 from daedalus.generator.targets.shell import (
     fixed_names,
@@ -118,6 +118,7 @@ class _Emitter:
         places = [a for s in kernel.stages for n in s.nodes() if n.op is Op.LOAD for a in n.args]
         places += [limit for s in kernel.stages for _, limit in s.limits]
         self.deciding = set(walk(places))
+        self.negates = False  # whether some stage does
 
     def shader(self) -> Shader:
         lines: list[str] = []
@@ -170,6 +171,7 @@ class _Emitter:
             "const bool live = number < push.n_items;",
             "const uint record = push.first + min(number, push.n_items - 1u);",
             *self.record.lines(),
+            *([DECLARED_ZERO] if self.negates else []),
         ]
         offsets = {f.name: f.offset for f in meta_fields(self.kernel)[0]}
         for name, unit in self.bases.used:
@@ -222,23 +224,33 @@ class _Emitter:
             self.kernel, self.ranges, self.hostile, fresh,
             lambda n, v: self._read(n, v, memory, stage), self.deciding, memory.is_pair,
         )  # fmt: skip
-        lines = coordinates(stage, self.mapping)
         outer = [] if stage.given is None else [stage.given]
         outer += [limit for _, limit in stage.limits]
         values.emit(outer)
-        lines += values.lines
-        values.lines = []
-        conditions = []
+        outer_lines, values.lines = values.lines, []
+        # An invocation beyond a limit that lets some be does what the last of these does, but
+        # stores nothing: cheaper than to have all of it under a condition.
+        near = {
+            axis: fresh.fresh(f"{axis}_own")
+            for axis, limit in stage.limits
+            if stage.extents[axis] > 1 and self.hostile.of(limit).lo >= 1
+        }
+        lines = [*coordinates(stage, self.mapping, near), *outer_lines]
+        conditions, storing = [], ["live"]
         if stage.lanes < self.mapping.invocations:
             conditions.append(f"lane < {stage.lanes}u")
         if stage.given is not None:
             conditions.append(values.condition(stage.given))
-        extents = stage.extents
         for axis, limit in stage.limits:
-            at = axis if extents[axis] > 1 else "0"
-            conditions.append(f"{at} < {values.operand(limit, 'int')}")
+            most = values.operand(limit, "int")
+            if axis in near:
+                lines.append(f"const int {axis} = min({near[axis]}, {most} - 1);")
+                storing.append(f"{near[axis]} < {most}")
+            else:
+                conditions.append(f"{axis if stage.extents[axis] > 1 else '0'} < {most}")
         values.emit([n for s in stage.stores for n in (s.value, s.mask) if n is not None])
-        stored = memory.stores(values)
+        stored = memory.stores(values, storing)
+        self.negates |= values.negates
         body = [*values.lines, *stored]
         return [*lines, f"if ({' && '.join(conditions)}) {{", *body, "}"] if conditions else [
             *lines, *body

@@ -6,6 +6,7 @@ Neighbouring invocations do an item: as many as the largest stage has points lef
 last axis fastest. Stages with fewer points leave the last invocations idle.
 """
 
+from collections.abc import Mapping as Mapping_
 from dataclasses import dataclass
 
 from daedalus.dsl.ir import Kernel, Stage
@@ -35,8 +36,8 @@ def mapping(kernel: Kernel) -> Mapping:
     return Mapping(invocations)
 
 
-def coordinates(stage: Stage, m: Mapping) -> list[str]:
-    """Declares a stage's axes, from the invocation's number `lane`."""
+def coordinates(stage: Stage, m: Mapping, names: Mapping_[str, str]) -> list[str]:
+    """Declares a stage's axes, by these names, from the invocation's number `lane`."""
     lines: list[str] = []
     left, inner = stage.lanes, 1
     axes = [d for d in stage.dims if d[1] > 1]
@@ -50,6 +51,6 @@ def coordinates(stage: Stage, m: Mapping) -> list[str]:
         if not whole:
             power = extent & (extent - 1) == 0
             text = f"{text} & {extent - 1}u" if power else f"({text}) % {extent}u"
-        lines.insert(0, f"const int {axis} = int({text});")
+        lines.insert(0, f"const int {names.get(axis, axis)} = int({text});")
         inner *= extent
     return lines

@@ -201,15 +201,17 @@ class StageMemory:
 
     # ------------------------------------------------------------------ stores
 
-    def stores(self, values: Values) -> list[str]:
-        """All stores: those into temps, and those into buffers where there is an item."""
+    def stores(self, values: Values, conditions: list[str]) -> list[str]:
+        """All stores, those into buffers under conditions of which the first is that there is an
+        item at all."""
         lines = []
         for s in self._stage.stores:
             b = self._kernel.buffer(s.buffer)
             if b.kind == "temp":
                 place = f"{b.name}_at + {self._temps.flat(b, s.index)}".removesuffix(" + 0")
                 line = f"{b.name}[{place}] = {values.operand(s.value, 'int')};"
-                lines += _under([] if s.mask is None else [values.condition(s.mask)], [line])
+                mask = [] if s.mask is None else [values.condition(s.mask)]
+                lines += _under([*conditions[1:], *mask], [line])
         pieces: list[tuple[str, list[str]]] = []
         values.lines, kept = [], values.lines
         for w in self._writes:
@@ -223,7 +225,7 @@ class StageMemory:
             else:
                 merged.append((condition, list(body)))
         inside = [line for c, body in merged for line in _under([c] if c else [], body)]
-        return lines + (_under(["live"], inside) if inside else [])
+        return lines + (_under(conditions, inside) if inside else [])
 
     def _written(self, w: Writes, values: Values) -> list[tuple[str, list[str]]]:
         """Condition and statements of what is stored on a walk."""

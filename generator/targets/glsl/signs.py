@@ -49,7 +49,8 @@ class SignValues(Values):
             return f"({x} {'<=' if more else '>'} {y} ? -1 : 0)", True
         left, right = self.operand(a, "int"), self.operand(b, "int")
         if not more:
-            return f"{left} - {right}", False
+            zero = b.op is Op.CONST and b.value == 0
+            return (left, False) if zero else (self.difference(a, b, "int"), False)
         if a.op is Op.CONST:
             return f"{a.value - 1} - {right}", False
         if b.op is Op.CONST:

@@ -17,6 +17,11 @@ from daedalus.generator.targets.glsl.device import NotLowerable
 _INT = (-(2**31), 2**31 - 1)
 _INFIX = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.LE: "<=", Op.GT: ">", Op.AND: "&&", Op.OR: "||"}
 
+# 0, which Mesa cannot know: of 0 - x it would make a negation, which only one of V3D's two units
+# does, while both subtract.
+ZERO = "zero"
+DECLARED_ZERO = f"const int {ZERO} = int(push.n_items >> 31);  // no batch has so many"
+
 
 class Values:
     """Emits nodes as expressions and locals.
@@ -41,6 +46,7 @@ class Values:
         self.kernel, self.ranges, self.hostile, self.names = kernel, ranges, hostile, names
         self._read, self._kept, self._is_field = read, set(kept), is_field
         self.lines: list[str] = []
+        self.negates = False  # whether ZERO is needed
         self._text: dict[Node, str] = {}
         self._atomic: set[Node] = set()  # needs no parentheses as an operand
         self._uses: Counter[Node] = Counter()
@@ -79,6 +85,13 @@ class Values:
         if kind and kind != self.kind(node):
             return f"{kind}({self._text[node]})"
         return self._text[node] if node in self._atomic else f"({self._text[node]})"
+
+    def difference(self, a: Node, b: Node, kind: str) -> str:
+        """a - b of values emitted before."""
+        left = self.operand(a, kind)
+        if a.op is Op.CONST and a.value == 0 and kind == "int":
+            self.negates, left = True, ZERO
+        return f"{left} - {self.operand(b, kind)}"
 
     def condition(self, node: Node) -> str:
         """A boolean emitted before, beside `&&`."""
@@ -122,7 +135,9 @@ class Values:
                 return self._text[n.args[0]], n.args[0] in self._atomic
             case Op.MUL if _sum_of(n):
                 return " + ".join([self.operand(n.args[0], kind)] * _sum_of(n)), False
-            case Op.ADD | Op.SUB | Op.MUL:
+            case Op.SUB:
+                return self.difference(*n.args, kind), False
+            case Op.ADD | Op.MUL:
                 a, b = (self.operand(x, kind) for x in n.args)
                 return f"{a} {_INFIX[n.op]} {b}", False
             case Op.SHR:
