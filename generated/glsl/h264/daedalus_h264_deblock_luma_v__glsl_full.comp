@@ -7,7 +7,7 @@
 // h264_deblock_luma_v, GLSL, class full
 // computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
 // 16 invocations an item
-// input hash 4662aa292a448681
+// input hash 2b72e0c420b5dcb4
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -72,17 +72,15 @@ void main() {
     const bool t54 = t19 && ap;
     const int x_3 = ((q2 + middle) - (q1 * 2)) >> 1;
     const bool t63 = t19 && aq;
-    if (live) {
-      if (t54) {
-        dst_u8[dst_p_2] = uint8_t(clamp(p1 + max(min(x_2, tc0_2), t50), 0, 255));
-      }
-      if (t19) {
-        dst_u8[dst_p_3] = uint8_t(clamp(p0 + delta, 0, 255));
-        dst_u8[dst_p_4] = uint8_t(clamp(q0 - delta, 0, 255));
-      }
-      if (t63) {
-        dst_u8[dst_p_5] = uint8_t(clamp(q1 + max(min(x_3, tc0_2), t50), 0, 255));
-      }
+    if (live && t54) {
+      dst_u8[dst_p_2] = uint8_t(clamp(p1 + max(min(x_2, tc0_2), t50), 0, 255));
+    }
+    if (live && t19) {
+      dst_u8[dst_p_3] = uint8_t(clamp(p0 + delta, 0, 255));
+      dst_u8[dst_p_4] = uint8_t(clamp(q0 - delta, 0, 255));
+    }
+    if (live && t63) {
+      dst_u8[dst_p_5] = uint8_t(clamp(q1 + max(min(x_3, tc0_2), t50), 0, 255));
     }
   }
 }

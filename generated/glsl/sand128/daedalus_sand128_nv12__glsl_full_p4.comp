@@ -7,7 +7,7 @@
 // sand128_nv12, GLSL, class full
 // computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
 // 64 invocations an item
-// input hash 285e8521c6601f94
+// input hash 821ebac2357b6278
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -74,19 +74,17 @@ void main() {
     const int t17 = int(src_u8[src_p + 3]);
     const bool t19 = width_ > (t4 + 3);
     const int dst_p = dst_at + 4*x + y * dst_stride;
-    if (live && x_own < ((width_ + 3) >> 2)) {
-      if (t5) {
-        dst_u8[dst_p] = uint8_t(t1);
-      }
-      if (t12) {
-        dst_u8[dst_p + 1] = uint8_t(t9);
-      }
-      if (t16) {
-        dst_u8[dst_p + 2] = uint8_t(t13);
-      }
-      if (t19) {
-        dst_u8[dst_p + 3] = uint8_t(t17);
-      }
+    if (live && x_own < ((width_ + 3) >> 2) && t5) {
+      dst_u8[dst_p] = uint8_t(t1);
+    }
+    if (live && x_own < ((width_ + 3) >> 2) && t12) {
+      dst_u8[dst_p + 1] = uint8_t(t9);
+    }
+    if (live && x_own < ((width_ + 3) >> 2) && t16) {
+      dst_u8[dst_p + 2] = uint8_t(t13);
+    }
+    if (live && x_own < ((width_ + 3) >> 2) && t19) {
+      dst_u8[dst_p + 3] = uint8_t(t17);
     }
   }
   // stage 2 of 2: x = 0..31; writes dst_uv
@@ -105,19 +103,17 @@ void main() {
       const int t17 = int(src_uv_u8[src_uv_p + 3]);
       const bool t19 = width_ > (t4 + 3);
       const int dst_uv_p = dst_uv_at + 4*x;
-      if (live && x_own < ((width_ + 3) >> 2)) {
-        if (t5) {
-          dst_uv_u8[dst_uv_p] = uint8_t(t1);
-        }
-        if (t12) {
-          dst_uv_u8[dst_uv_p + 1] = uint8_t(t9);
-        }
-        if (t16) {
-          dst_uv_u8[dst_uv_p + 2] = uint8_t(t13);
-        }
-        if (t19) {
-          dst_uv_u8[dst_uv_p + 3] = uint8_t(t17);
-        }
+      if (live && x_own < ((width_ + 3) >> 2) && t5) {
+        dst_uv_u8[dst_uv_p] = uint8_t(t1);
+      }
+      if (live && x_own < ((width_ + 3) >> 2) && t12) {
+        dst_uv_u8[dst_uv_p + 1] = uint8_t(t9);
+      }
+      if (live && x_own < ((width_ + 3) >> 2) && t16) {
+        dst_uv_u8[dst_uv_p + 2] = uint8_t(t13);
+      }
+      if (live && x_own < ((width_ + 3) >> 2) && t19) {
+        dst_uv_u8[dst_uv_p + 3] = uint8_t(t17);
       }
     }
   }

@@ -7,7 +7,7 @@
 // sand128_p010, GLSL, class full
 // computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
 // 64 invocations an item
-// input hash b6fefc8fa9ad4beb
+// input hash d6d5be84d8d5b8f9
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -71,16 +71,14 @@ void main() {
     const bool t16 = width_ > (t8 + 1);
     const bool t21 = width_ > (t8 + 2);
     const int dst_p = dst_at2 + 3*w + y * dst_stride2;
-    if (live && w_own < words) {
-      if (t9) {
-        dst_u16[dst_p] = uint16_t((int(word) & 1023) * 64);
-      }
-      if (t16) {
-        dst_u16[dst_p + 1] = uint16_t((int(word >> 10) & 1023) * 64);
-      }
-      if (t21) {
-        dst_u16[dst_p + 2] = uint16_t((int(word >> 20) & 1023) * 64);
-      }
+    if (live && w_own < words && t9) {
+      dst_u16[dst_p] = uint16_t((int(word) & 1023) * 64);
+    }
+    if (live && w_own < words && t16) {
+      dst_u16[dst_p + 1] = uint16_t((int(word >> 10) & 1023) * 64);
+    }
+    if (live && w_own < words && t21) {
+      dst_u16[dst_p + 2] = uint16_t((int(word >> 20) & 1023) * 64);
     }
   }
   // stage 2 of 2: w = 0..31; writes dst_uv
@@ -96,16 +94,14 @@ void main() {
       const bool t16 = width_ > (t8 + 1);
       const bool t21 = width_ > (t8 + 2);
       const int dst_uv_p = dst_uv_at2 + 3*w;
-      if (live && w_own < words) {
-        if (t9) {
-          dst_uv_u16[dst_uv_p] = uint16_t((int(word) & 1023) * 64);
-        }
-        if (t16) {
-          dst_uv_u16[dst_uv_p + 1] = uint16_t((int(word >> 10) & 1023) * 64);
-        }
-        if (t21) {
-          dst_uv_u16[dst_uv_p + 2] = uint16_t((int(word >> 20) & 1023) * 64);
-        }
+      if (live && w_own < words && t9) {
+        dst_uv_u16[dst_uv_p] = uint16_t((int(word) & 1023) * 64);
+      }
+      if (live && w_own < words && t16) {
+        dst_uv_u16[dst_uv_p + 1] = uint16_t((int(word >> 10) & 1023) * 64);
+      }
+      if (live && w_own < words && t21) {
+        dst_uv_u16[dst_uv_p + 2] = uint16_t((int(word >> 20) & 1023) * 64);
       }
     }
   }

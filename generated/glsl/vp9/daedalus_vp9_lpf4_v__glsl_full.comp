@@ -8,7 +8,7 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
 //   that it invokes for TX_4X4
 // 8 invocations an item
-// input hash b290120cf3652424
+// input hash 6a467b6cab260040
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -76,17 +76,13 @@ void main() {
     const int g = (f1 + 1) >> 1;
     const bool t55 = t31 <= thresh_;
     const bool t58 = t30 && t55;
-    if (live) {
-      if (t58) {
-        dst_u8[dst_p_3] = uint8_t(clamp(p1 + g, 0, 255));
-      }
-      if (t30) {
-        dst_u8[dst_p_4] = uint8_t(clamp(p0 + f2, 0, 255));
-        dst_u8[dst_p_5] = uint8_t(clamp(q0 - f1, 0, 255));
-      }
-      if (t58) {
-        dst_u8[dst_p_6] = uint8_t(clamp(q1 - g, 0, 255));
-      }
+    if (live && t58) {
+      dst_u8[dst_p_3] = uint8_t(clamp(p1 + g, 0, 255));
+      dst_u8[dst_p_6] = uint8_t(clamp(q1 - g, 0, 255));
+    }
+    if (live && t30) {
+      dst_u8[dst_p_4] = uint8_t(clamp(p0 + f2, 0, 255));
+      dst_u8[dst_p_5] = uint8_t(clamp(q0 - f1, 0, 255));
     }
   }
 }

@@ -8,7 +8,7 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 //   processes that it invokes for TX_8X8
 // 4 invocations an item
-// input hash 20726af3c9a5bdc0
+// input hash bf24f0d8aac46e47
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -115,23 +115,21 @@ void main() {
     const int t194 = t188 + (((row6_2 + row11_2) - row2_2) - row5_2);
     const int t200 = t194 + (((row7_2 + row11_2) - row3_2) - row6_2);
     const int wide_2 = t200 + (((row8_2 + row11_2) - row4_2) - row7_2);
-    if (live) {
-      if (t30) {
-        dst_u8[dst_p - 3] = uint8_t(t43 ? ((t76 + 4) >> 3) : row3);
-        dst_u8[dst_p - 2] = uint8_t(t43 ? ((t82 + 4) >> 3) : narrow1);
-        dst_u8[dst_p - 1] = uint8_t(t43 ? ((t88 + 4) >> 3) : narrow2);
-        dst_u8[dst_p] = uint8_t(t43 ? ((t94 + 4) >> 3) : narrow3);
-        dst_u8[dst_p + 1] = uint8_t(t43 ? ((t100 + 4) >> 3) : narrow4);
-        dst_u8[dst_p + 2] = uint8_t(t43 ? ((wide + 4) >> 3) : row8);
-      }
-      if (t135) {
-        dst_u8[dst_p_2 - 3] = uint8_t(t147 ? ((t176 + 4) >> 3) : row3_2);
-        dst_u8[dst_p_2 - 2] = uint8_t(t147 ? ((t182 + 4) >> 3) : narrow1_2);
-        dst_u8[dst_p_2 - 1] = uint8_t(t147 ? ((t188 + 4) >> 3) : narrow2_2);
-        dst_u8[dst_p_2] = uint8_t(t147 ? ((t194 + 4) >> 3) : narrow3_2);
-        dst_u8[dst_p_2 + 1] = uint8_t(t147 ? ((t200 + 4) >> 3) : narrow4_2);
-        dst_u8[dst_p_2 + 2] = uint8_t(t147 ? ((wide_2 + 4) >> 3) : row8_2);
-      }
+    if (live && t30) {
+      dst_u8[dst_p - 3] = uint8_t(t43 ? ((t76 + 4) >> 3) : row3);
+      dst_u8[dst_p - 2] = uint8_t(t43 ? ((t82 + 4) >> 3) : narrow1);
+      dst_u8[dst_p - 1] = uint8_t(t43 ? ((t88 + 4) >> 3) : narrow2);
+      dst_u8[dst_p] = uint8_t(t43 ? ((t94 + 4) >> 3) : narrow3);
+      dst_u8[dst_p + 1] = uint8_t(t43 ? ((t100 + 4) >> 3) : narrow4);
+      dst_u8[dst_p + 2] = uint8_t(t43 ? ((wide + 4) >> 3) : row8);
+    }
+    if (live && t135) {
+      dst_u8[dst_p_2 - 3] = uint8_t(t147 ? ((t176 + 4) >> 3) : row3_2);
+      dst_u8[dst_p_2 - 2] = uint8_t(t147 ? ((t182 + 4) >> 3) : narrow1_2);
+      dst_u8[dst_p_2 - 1] = uint8_t(t147 ? ((t188 + 4) >> 3) : narrow2_2);
+      dst_u8[dst_p_2] = uint8_t(t147 ? ((t194 + 4) >> 3) : narrow3_2);
+      dst_u8[dst_p_2 + 1] = uint8_t(t147 ? ((t200 + 4) >> 3) : narrow4_2);
+      dst_u8[dst_p_2 + 2] = uint8_t(t147 ? ((wide_2 + 4) >> 3) : row8_2);
     }
   }
 }

@@ -8,7 +8,7 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 //   processes that it invokes for TX_8X8
 // 8 invocations an item
-// input hash c811ac42746d776d
+// input hash c1a334a5376d0a97
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -85,15 +85,13 @@ void main() {
     const int t94 = t88 + (((row6 + row11) - row2) - row5);
     const int t100 = t94 + (((row7 + row11) - row3) - row6);
     const int wide = t100 + (((row8 + row11) - row4) - row7);
-    if (live) {
-      if (t30) {
-        dst_u8[dst_p_2] = uint8_t(t43 ? ((t76 + 4) >> 3) : row3);
-        dst_u8[dst_p_3] = uint8_t(t43 ? ((t82 + 4) >> 3) : narrow1);
-        dst_u8[dst_p_4] = uint8_t(t43 ? ((t88 + 4) >> 3) : narrow2);
-        dst_u8[dst_p_5] = uint8_t(t43 ? ((t94 + 4) >> 3) : narrow3);
-        dst_u8[dst_p_6] = uint8_t(t43 ? ((t100 + 4) >> 3) : narrow4);
-        dst_u8[dst_p_7] = uint8_t(t43 ? ((wide + 4) >> 3) : row8);
-      }
+    if (live && t30) {
+      dst_u8[dst_p_2] = uint8_t(t43 ? ((t76 + 4) >> 3) : row3);
+      dst_u8[dst_p_3] = uint8_t(t43 ? ((t82 + 4) >> 3) : narrow1);
+      dst_u8[dst_p_4] = uint8_t(t43 ? ((t88 + 4) >> 3) : narrow2);
+      dst_u8[dst_p_5] = uint8_t(t43 ? ((t94 + 4) >> 3) : narrow3);
+      dst_u8[dst_p_6] = uint8_t(t43 ? ((t100 + 4) >> 3) : narrow4);
+      dst_u8[dst_p_7] = uint8_t(t43 ? ((wide + 4) >> 3) : row8);
     }
   }
 }

@@ -218,14 +218,12 @@ class StageMemory:
             pieces += self._written(w, values)
         lines += values.lines
         values.lines = kept
-        merged: list[tuple[str, list[str]]] = []
+        merged: dict[str, list[str]] = {}
         for condition, body in pieces:
-            if merged and merged[-1][0] == condition:
-                merged[-1][1].extend(body)
-            else:
-                merged.append((condition, list(body)))
-        inside = [line for c, body in merged for line in _under([c] if c else [], body)]
-        return lines + (_under(conditions, inside) if inside else [])
+            merged.setdefault(condition, []).extend(body)
+        for condition, body in merged.items():
+            lines += _under([*conditions, *([condition] if condition else [])], body)
+        return lines
 
     def _written(self, w: Writes, values: Values) -> list[tuple[str, list[str]]]:
         """Condition and statements of what is stored on a walk."""
@@ -256,15 +254,16 @@ class StageMemory:
         ]
         text = words[0] if unit <= 4 else f"{view.type}({', '.join(words)})"
         whole = f"{view.name}[{place}] = {text if unit >= 4 else f'{view.type}({text})'};"
-        masks = list(dict.fromkeys(self._mask(s, values) for s in stores if s is not None))
+        masks = list(dict.fromkeys(s.mask for s in stores if s is not None))
         if len(masks) == 1:
-            return [(masks[0], [whole])]
+            return [("" if masks[0] is None else values.condition(masks[0]), [whole])]
+        needed = [values.condition(m) for m in strongest([m for m in masks if m is not None])]
         single = []
         for byte, s in zip(elements(b, unit, at), stores, strict=True):
             assert s is not None  # a unit under several conditions is stored whole
             element = self._element(b, w.walk, row, byte, s, values)
             single += _under([m] if (m := self._mask(s, values)) else [], [element])
-        return [("", [f"if ({' && '.join(m for m in masks if m)}) {{", whole, "} else {",
+        return [("", [f"if ({' && '.join(needed)}) {{", whole, "} else {",
                       *single, "}"])]  # fmt: skip
 
     @staticmethod
@@ -325,6 +324,22 @@ def _lifted(value: Node) -> bool:
 
 def _under(conditions: list[str], lines: list[str]) -> list[str]:
     return [f"if ({' && '.join(conditions)}) {{", *lines, "}"] if conditions else lines
+
+
+def strongest(masks: list[Node]) -> list[Node]:
+    """Conditions that hold only if all of them do: of a > x + 1 and a > x + 2, the latter."""
+    found: dict[object, tuple[int, Node]] = {}
+    for m in masks:
+        key: object = m
+        more = 0
+        if m.op is Op.GT:
+            x = m.args[1]
+            if x.op is Op.ADD and x.args[1].op is Op.CONST:
+                x, more = x.args[0], x.args[1].value
+            key = (m.args[0], x)
+        if key not in found or found[key][0] < more:
+            found[key] = (more, m)
+    return [m for _, m in found.values()]
 
 
 def field_of(word: str, t: DType, shift: int, kind: str) -> str:
