@@ -136,7 +136,7 @@ class Values:
             case Op.MUL if _sum_of(n):
                 return " + ".join([self.operand(n.args[0], kind)] * _sum_of(n)), False
             case Op.SUB:
-                return self.difference(*n.args, kind), False
+                return self.difference(n.args[0], n.args[1], kind), False
             case Op.ADD | Op.MUL:
                 a, b = (self.operand(x, kind) for x in n.args)
                 return f"{a} {_INFIX[n.op]} {b}", False
