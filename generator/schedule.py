@@ -13,7 +13,7 @@ ITEMS = (1, 2, 4, 8)  # what a vector's lanes can be divided into
 ROWS = (1, 2, 4, 8)
 POINTS = (1, 2, 4, 8, 16)  # of a stage's domain, one invocation of a GPU
 
-GPU_FLAGS = ("word", "shift", "swar", "mask")  # words of a GLSL schedule
+GPU_FLAGS = ("word", "shift", "swar", "mask", "pack")  # words of a GLSL schedule
 
 
 @dataclass(frozen=True, order=True)
@@ -33,6 +33,7 @@ class Schedule:
     shift       the same, but planes that are only read may lie anywhere
     swar        sums of bytes that two points make alike are made in the halves of one word
     mask        conditions as integers, of which the sign counts
+    pack        several elements of a temp in a word of shared memory, where their range allows
     """
 
     target: str
@@ -48,6 +49,7 @@ class Schedule:
     shift: bool = False
     swar: bool = False
     mask: bool = False
+    pack: bool = False
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -82,6 +84,8 @@ class Schedule:
             parts.append("swar")
         if self.mask:
             parts.append("mask")
+        if self.pack:
+            parts.append("pack")
         if self.early_out:
             parts.append("early")
         return "_".join(parts)
@@ -138,7 +142,7 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
         target, rest[0], items, rows, tuple(sorted(set(assume))),
         dot="dot" in flags, branch="branch" in flags, early_out="early" in flags,
         points=points, word="word" in flags, shift="shift" in flags,
-        swar="swar" in flags, mask="mask" in flags,
+        swar="swar" in flags, mask="mask" in flags, pack="pack" in flags,
     )  # fmt: skip
     if schedule.name != match["schedule"]:
         raise ValueError(

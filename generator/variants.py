@@ -181,7 +181,11 @@ def _make_shader(
     """A GPU variant."""
     lowered = lower(kernel, schedule)
     shader = emit_glsl(
-        lowered, words=schedule.word or schedule.shift, shifted=schedule.shift, signs=schedule.mask
+        lowered,
+        words=not schedule.reads_anything,
+        shifted=schedule.shift,
+        signs=schedule.mask,
+        packed=schedule.pack,
     )
     text = tidy(
         environment.get_template("variant.comp.j2").render(

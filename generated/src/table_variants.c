@@ -619,12 +619,24 @@ static const daedalus_variant h264_idct8_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_h264_idct8__glsl_full_p2_word",
+    .name = "daedalus_h264_idct8__glsl_full_p2_word_pack",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_h264_idct8__glsl_full_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_idct8__glsl_full_p2_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_h264_idct8__glsl_full_p2_word,
   },
@@ -636,7 +648,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .needs = 0,
     .class_index = 0,
     .prod = false,
-    .rank = 1101,
+    .rank = 1102,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_h264_idct8__glsl_full_p2,
   },
@@ -1143,14 +1155,26 @@ static const daedalus_variant vp9_idct8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_idct8__glsl_eob12_p2_word",
+    .name = "daedalus_vp9_idct8__glsl_eob12_p2_word_pack",
     .target = "glsl",
     .needs = 0,
     .class_index = 1,
     .prod = false,
     .rank = 1101,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_idct8__glsl_eob12_p2_word,
+    .gpu = &daedalus_vp9_idct8__glsl_eob12_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_idct8__glsl_full_p2_word_pack,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -1160,7 +1184,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1102,
+    .rank = 1103,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2_word,
   },
@@ -1172,7 +1196,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1103,
+    .rank = 1104,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2,
   },
@@ -2274,7 +2298,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "c380f2e4b9982752",
+  .generator = "06f6868a46466bbd",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

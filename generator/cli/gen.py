@@ -77,9 +77,17 @@ def generate_or_explain(specs: Path | None = None) -> Generated:
         entries = load(specs)
         if not entries:
             raise UserError(f"no kernel is declared below {specs}", "see docs/language.md")
-        return generate(entries, checked_in=repo_root() / "generated")
+        return generate(entries, checked_in=_checked_in())
     except SpecError as e:
         raise UserError(str(e)) from None
+
+
+def _checked_in() -> Path | None:
+    """The generated code of the checkout; None where the package is installed without one."""
+    try:
+        return repo_root() / "generated"
+    except UserError:
+        return None
 
 
 def dump_after(wanted: str, specs: Path | None) -> None:

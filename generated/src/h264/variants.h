@@ -46,6 +46,8 @@ daedalus_cpu_fn daedalus_h264_idct8__c_full;
 void daedalus_item_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
 void daedalus_clearing_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
 
+extern const daedalus_gpu_code daedalus_h264_idct8__glsl_full_p2_word_pack;
+
 extern const daedalus_gpu_code daedalus_h264_idct8__glsl_full_p2_word;
 
 extern const daedalus_gpu_code daedalus_h264_idct8__glsl_full_p2;

@@ -46,7 +46,9 @@ void daedalus_clearing_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, int
 
 extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_dc_p4_word;
 
-extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_eob12_p2_word;
+extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_eob12_p2_word_pack;
+
+extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_full_p2_word_pack;
 
 extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_full_p2_word;
 

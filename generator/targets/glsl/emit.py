@@ -11,6 +11,7 @@ from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import Buffer, Kernel, Node, Op, Stage, walk
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.glsl import device
+from daedalus.generator.targets.glsl.barriers import Barriers
 from daedalus.generator.targets.glsl.device import NotLowerable
 from daedalus.generator.targets.glsl.mapping import Mapping, coordinates, mapping
 from daedalus.generator.targets.glsl.memory import StageMemory
@@ -19,7 +20,7 @@ from daedalus.generator.targets.glsl.pointers import Bases
 from daedalus.generator.targets.glsl.record import INDEX, Record, parameter, record
 from daedalus.generator.targets.glsl.signs import SignValues
 from daedalus.generator.targets.glsl.tables import Tables
-from daedalus.generator.targets.glsl.temps import TempLayout
+from daedalus.generator.targets.glsl.temps import TempLayouts
 from daedalus.generator.targets.glsl.values import DECLARED_ZERO, Values
 from daedalus.generator.targets.glsl.views import View, Views
 from daedalus.generator.targets.shell import (
@@ -63,16 +64,22 @@ class Shader:
 
 
 def emit(
-    kernel: Kernel, *, words: bool = False, shifted: bool = False, signs: bool = False
+    kernel: Kernel,
+    *,
+    words: bool = False,
+    shifted: bool = False,
+    signs: bool = False,
+    packed: bool = False,
 ) -> Shader:
     """The shader of a kernel lowered for GLSL. Raises NotLowerable where there is none.
 
     words    reads and writes aligned words, where elements are neighbours
     shifted  reads planes that are only read in words although their items lie anywhere
     signs    has conditions as integers
+    packed   has as many elements of a temp in a word as their range allows
     """
     _refuse_unknown(kernel)
-    return _Emitter(kernel, words=words, shifted=shifted, signs=signs).shader()
+    return _Emitter(kernel, words=words, shifted=shifted, signs=signs, packed=packed).shader()
 
 
 def _refuse_unknown(kernel: Kernel) -> None:
@@ -105,7 +112,9 @@ def _refuse_unknown(kernel: Kernel) -> None:
 class _Emitter:
     """What the stages of a shader share."""
 
-    def __init__(self, kernel: Kernel, *, words: bool, shifted: bool, signs: bool) -> None:
+    def __init__(
+        self, kernel: Kernel, *, words: bool, shifted: bool, signs: bool, packed: bool
+    ) -> None:
         self.kernel, self.words, self.shifted, self.signs = kernel, words, shifted, signs
         self.bases = Bases(kernel)
         self.hostile = Ranges(kernel, hostile=True, declared_params=True)
@@ -113,7 +122,7 @@ class _Emitter:
         self.ranges = self.hostile.conformant
         self.mapping: Mapping = mapping(kernel)
         self.record = record(kernel)
-        self.views, self.temps = Views(kernel), TempLayout(kernel)
+        self.views, self.temps = Views(kernel), TempLayouts(kernel, self.ranges, packed=packed)
         self.tables = Tables(kernel, self.ranges, self.hostile)
         places = [a for s in kernel.stages for n in s.nodes() if n.op is Op.LOAD for a in n.args]
         places += [limit for s in kernel.stages for _, limit in s.limits]
@@ -122,18 +131,9 @@ class _Emitter:
 
     def shader(self) -> Shader:
         lines: list[str] = []
-        written: set[str] = set()  # temps and buffers stored to since the last barrier
-        read: set[str] = set()
+        barriers = Barriers(self.kernel, self.mapping.invocations)
         for n, stage in enumerate(self.kernel.stages):
-            loads = {x.attr[0] for x in stage.nodes() if x.op is Op.LOAD}
-            stores = {s.buffer for s in stage.stores}
-            if self.mapping.invocations > 1 and (loads & written or stores & (written | read)):
-                temps = {t.name for t in self.kernel.temps}
-                lines += ["barrier();"] if loads & written <= temps else [
-                    "memoryBarrierBuffer();", "barrier();"
-                ]  # fmt: skip
-                written, read = set(), set()
-            written, read = written | stores, read | loads
+            lines += barriers.before(stage)
             lines += [stage_remark(self.kernel, n).replace("/* ", "// ").removesuffix(" */")]
             lines += ["{", *self._stage(stage), "}"]
         shared = self.temps.bytes_an_item
@@ -144,7 +144,9 @@ class _Emitter:
         return Shader(
             tuple(self.views.used.values()),
             tuple(
-                f"shared int {t.name}[ITEMS * {self.temps.words(t)}];" for t in self.kernel.temps
+                f"shared {'int' if self.temps.of(t).each == 1 else 'uint'} {t.name}"
+                f"[ITEMS * {self.temps.words(t)}];"
+                for t in self.kernel.temps
             ),
             (*self._item(), *lines),
             tuple(b.name for b in self.kernel.buffers),

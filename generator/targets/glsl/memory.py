@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a stage reads and writes, as text: elements, fields of words, windows that lie anywhere."""
 
-from daedalus.dsl.ir import Buffer, DType, Kernel, Node, Op, Stage, Store, u8
+from daedalus.dsl.ir import Buffer, Kernel, Node, Op, Stage, Store, u8
 from daedalus.generator.targets.c.scalar import Names
+from daedalus.generator.targets.glsl.fields import field_of, packed, summed, under
 from daedalus.generator.targets.glsl.pointers import Bases, Pointers, Walk, plus, walk_of
-from daedalus.generator.targets.glsl.temps import TempLayout
+from daedalus.generator.targets.glsl.shared import StageTemps
+from daedalus.generator.targets.glsl.temps import TempLayouts
 from daedalus.generator.targets.glsl.values import Values
 from daedalus.generator.targets.glsl.views import Views, word_of
 from daedalus.generator.targets.glsl.windows import Writes, elements, load_unit, places, writes
@@ -18,16 +20,17 @@ class StageMemory:
     """
 
     def __init__(
-        self, kernel: Kernel, stage: Stage, views: Views, bases: Bases, temps: TempLayout,
+        self, kernel: Kernel, stage: Stage, views: Views, bases: Bases, temps: TempLayouts,
         names: Names, *, words: bool, shifted: bool,
     ) -> None:  # fmt: skip
-        self._kernel, self._stage, self._views, self._temps = kernel, stage, views, temps
+        self._kernel, self._stage, self._views = kernel, stage, views
         self._names, self._words, self._shifted = names, words, shifted
         self._pointers = Pointers(bases, names)
         self._places = places(kernel, stage)
         self._writes = writes(kernel, stage)
         self._units: dict[Walk, int] = {}
         self._loaded: dict[tuple[Walk, int, int], str] = {}  # by row and where the unit begins
+        self._shared = StageTemps(kernel, stage, temps, names)
         self._mid: dict[tuple[str, str], str] = {}
         for walk, rows in self._places.items():
             b = kernel.buffer(walk.buffer)
@@ -61,7 +64,7 @@ class StageMemory:
         """The expression of a LOAD; what it needs is declared before."""
         b = self._kernel.buffer(n.attr[0])
         if b.kind == "temp":
-            return f"{b.name}[{self._temp_place(b, n, values)}]"
+            return self._shared.read(b, n, values)
         assert b.dtype is not None
         kind, size = values.kind(n), b.dtype.bytes
         if n.args:
@@ -187,13 +190,6 @@ class StageMemory:
             )
             self._loaded[walk, row, n] = name
 
-    def _temp_place(self, t: Buffer, n: Node, values: Values) -> str:
-        at = self._temps.flat(t, n.index)
-        text = str(at)
-        for k, a in enumerate(n.args):
-            text = text.replace(f"#{k}", values.operand(a, "int"))
-        return f"{t.name}_at + {text}".replace("+ -", "- ").removesuffix(" + 0")
-
     def _flush(self, values: Values) -> None:
         """Declares the pointers that are new."""
         values.lines += self._pointers.lines
@@ -204,14 +200,7 @@ class StageMemory:
     def stores(self, values: Values, conditions: list[str]) -> list[str]:
         """All stores, those into buffers under conditions of which the first is that there is an
         item at all."""
-        lines = []
-        for s in self._stage.stores:
-            b = self._kernel.buffer(s.buffer)
-            if b.kind == "temp":
-                place = f"{b.name}_at + {self._temps.flat(b, s.index)}".removesuffix(" + 0")
-                line = f"{b.name}[{place}] = {values.operand(s.value, 'int')};"
-                mask = [] if s.mask is None else [values.condition(s.mask)]
-                lines += _under([*conditions[1:], *mask], [line])
+        lines = self._shared.stores(values, conditions[1:])
         pieces: list[tuple[str, list[str]]] = []
         values.lines, kept = [], values.lines
         for w in self._writes:
@@ -222,7 +211,7 @@ class StageMemory:
         for condition, body in pieces:
             merged.setdefault(condition, []).extend(body)
         for condition, body in merged.items():
-            lines += _under([*conditions, *([condition] if condition else [])], body)
+            lines += under([*conditions, *([condition] if condition else [])], body)
         return lines
 
     def _written(self, w: Writes, values: Values) -> list[tuple[str, list[str]]]:
@@ -262,7 +251,7 @@ class StageMemory:
         for byte, s in zip(elements(b, unit, at), stores, strict=True):
             assert s is not None  # a unit under several conditions is stored whole
             element = self._element(b, w.walk, row, byte, s, values)
-            single += _under([m] if (m := self._mask(s, values)) else [], [element])
+            single += under([m] if (m := self._mask(s, values)) else [], [element])
         return [("", [f"if ({' && '.join(needed)}) {{", whole, "} else {",
                       *single, "}"])]  # fmt: skip
 
@@ -299,10 +288,7 @@ class StageMemory:
         if kept:
             old = self._old(b, w.walk, row, at, unit, number, values)
             parts.insert(0, old if not parts else f"{old} & 0x{kept:x}u")
-        # Sums, not unions: V3D has two units that add, and one that joins bits. And what is too
-        # much in a part carries into the next until it is taken away.
-        text = " + ".join(f"({p})" if " " in p else p for p in parts)
-        return f"{text} - 0x{less & 0xFFFFFFFF:x}u" if less else text
+        return summed(parts, less)
 
     def _old(
         self, b: Buffer, walk: Walk, row: int, at: int, unit: int, number: int, values: Values
@@ -322,10 +308,6 @@ def _lifted(value: Node) -> bool:
     return value.op is Op.SUB and value.args[1].op is Op.CONST
 
 
-def _under(conditions: list[str], lines: list[str]) -> list[str]:
-    return [f"if ({' && '.join(conditions)}) {{", *lines, "}"] if conditions else lines
-
-
 def strongest(masks: list[Node]) -> list[Node]:
     """Conditions that hold only if all of them do: of a > x + 1 and a > x + 2, the latter."""
     found: dict[object, tuple[int, Node]] = {}
@@ -340,26 +322,3 @@ def strongest(masks: list[Node]) -> list[Node]:
         if key not in found or found[key][0] < more:
             found[key] = (more, m)
     return [m for _, m in found.values()]
-
-
-def field_of(word: str, t: DType, shift: int, kind: str) -> str:
-    """An element that lies in a word from a bit on."""
-    if t.bits == 32:
-        return f"{kind}({word})"
-    left = 32 - t.bits - shift
-    if t.signed:
-        moved = f"int({word} << {left})" if left else f"int({word})"
-        return f"({moved} >> {32 - t.bits})"
-    if not left:
-        return f"{kind}({word} >> {shift})"
-    return f"{kind}({word} >> {shift} & {t.hi}u)" if shift else f"{kind}({word} & {t.hi}u)"
-
-
-def packed(value: Node, t: DType, shift: int, values: Values, *, last: bool) -> str:
-    """A value as bits of a word."""
-    if value.op is Op.CONST:
-        return f"0x{(value.value & ((1 << t.bits) - 1)) << shift:x}u"
-    text = f"uint({values.text(value)})"
-    if t.signed and not last and t.bits < 32:
-        text = f"({text} & {(1 << t.bits) - 1}u)"
-    return f"{text} << {shift}" if shift else text

@@ -12,6 +12,7 @@ import re
 import shutil
 import struct
 import subprocess
+import tempfile
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -86,16 +87,26 @@ def digest(glsl: str) -> str:
 
 
 def compile_shader(glsl: str, what: str) -> bytes:
-    """The module of a shader, validated. Kept in the build folder by content."""
+    """The module of a shader, validated. In a checkout kept in the build folder, by content."""
     key = hashlib.sha256("\n".join((toolchain(), *_TARGET, *_OPTIMISE, glsl)).encode()).hexdigest()
-    target = build_dir() / "spirv" / f"{key}.spv"
-    if target.is_file():
-        return target.read_bytes()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    base = target.with_name(f"{key}.{os.getpid()}")
-    source, raw, made = (base.with_suffix(s) for s in (".comp", ".raw", ".new"))
-    source.write_text(glsl)
     try:
+        kept = build_dir() / "spirv" / f"{key}.spv"
+    except UserError:  # the package is installed, and nothing is kept
+        return _compiled(glsl, what)
+    if kept.is_file():
+        return kept.read_bytes()
+    module = _compiled(glsl, what)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    fresh = kept.with_name(f"{key}.{os.getpid()}.new")
+    fresh.write_bytes(module)
+    fresh.replace(kept)
+    return module
+
+
+def _compiled(glsl: str, what: str) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="daedalus-spirv-") as folder:
+        source, raw, made = (Path(folder, name) for name in ("in.comp", "raw.spv", "made.spv"))
+        source.write_text(glsl)
         for words in (
             ["glslangValidator", "-V", *_TARGET, "-S", "comp", "-o", raw, source],
             ["spirv-opt", "--target-env=vulkan1.1", *_OPTIMISE, raw, "-o", made],
@@ -105,11 +116,7 @@ def compile_shader(glsl: str, what: str) -> bytes:
             if done.returncode:
                 said = (done.stdout + done.stderr).strip().replace(str(source), what)
                 raise UserError(f"{words[0]} refuses {what}:\n{said}", exit_code=EXIT_FAILED)
-        made.replace(target)
-    finally:
-        for file in (source, raw, made):
-            file.unlink(missing_ok=True)
-    return target.read_bytes()
+        return made.read_bytes()
 
 
 def array_lines(module: bytes) -> list[str]:

@@ -9,7 +9,7 @@
 // assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
 //   integer of 8 + BitDepth bits
 // 4 invocations an item
-// input hash 6edbf0e3404d2fd5
+// input hash 4225abebb143b3a4
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -34,7 +34,7 @@ layout(push_constant) uniform Push {
   int coeffs_stride;
 } push;
 
-shared int rows[ITEMS * 64];
+shared uint rows[ITEMS * 32];
 
 void main() {
   const uint own = gl_LocalInvocationID.x;
@@ -47,7 +47,7 @@ void main() {
   const int coeffs_at4 = (push.coeffs_base >> 2) + int(r0.y) * 32;
   const int dst_at2 = (push.dst_base + int(r0.x)) >> 1;
   const int dst_stride2 = push.dst_stride >> 1;
-  const int rows_at = slot * 64;
+  const int rows_at = slot * 32;
   // stage 1 of 2: v = 0..1; writes rows
   {
     const int v = int(lane & 1u);
@@ -115,39 +115,35 @@ void main() {
       const int y5_2 = e2_2 - m5_2;
       const int y3_2 = e3_2 + o4_2;
       const int y4_2 = e3_2 - o4_2;
-      rows[rows_at + 16*v] = y0;
-      rows[rows_at + 16*v + 1] = y1;
-      rows[rows_at + 16*v + 2] = y2;
-      rows[rows_at + 16*v + 3] = y3;
-      rows[rows_at + 16*v + 4] = y4;
-      rows[rows_at + 16*v + 5] = y5;
-      rows[rows_at + 16*v + 6] = y6;
-      rows[rows_at + 16*v + 7] = y7;
-      rows[rows_at + 16*v + 8] = y0_2;
-      rows[rows_at + 16*v + 9] = y1_2;
-      rows[rows_at + 16*v + 10] = y2_2;
-      rows[rows_at + 16*v + 11] = y3_2;
-      rows[rows_at + 16*v + 12] = y4_2;
-      rows[rows_at + 16*v + 13] = y5_2;
-      rows[rows_at + 16*v + 14] = y6_2;
-      rows[rows_at + 16*v + 15] = y7_2;
+      rows[rows_at + 8*v] = uint(y0) + (uint(y1) << 16);
+      rows[rows_at + 8*v + 1] = uint(y2) + (uint(y3) << 16);
+      rows[rows_at + 8*v + 2] = uint(y4) + (uint(y5) << 16);
+      rows[rows_at + 8*v + 3] = uint(y6) + (uint(y7) << 16);
+      rows[rows_at + 8*v + 4] = uint(y0_2) + (uint(y1_2) << 16);
+      rows[rows_at + 8*v + 5] = uint(y2_2) + (uint(y3_2) << 16);
+      rows[rows_at + 8*v + 6] = uint(y4_2) + (uint(y5_2) << 16);
+      rows[rows_at + 8*v + 7] = uint(y6_2) + (uint(y7_2) << 16);
     }
   }
   barrier();
   // stage 2 of 2: x = 0..3; writes dst
   {
     const int x = int(lane);
-    const int x0 = rows[rows_at + 2*x];
-    const int x1 = rows[rows_at + 2*x + 8];
-    const int x2 = rows[rows_at + 2*x + 16];
-    const int x3 = rows[rows_at + 2*x + 24];
-    const int s0 = ((x0 * 11585) + 8192) >> 14;
-    const int s2 = ((x2 * 6270) + 8192) >> 14;
-    const int s3 = ((x2 * 15137) + 8192) >> 14;
-    const int s4 = ((x1 * 3196) + 8192) >> 14;
-    const int s7 = ((x1 * 16069) + 8192) >> 14;
-    const int s5 = ((0 - (x3 * 9102)) + 8192) >> 14;
-    const int s6 = ((x3 * 13623) + 8192) >> 14;
+    const uint rows_word = rows[rows_at + x];
+    const int rows_word_low = int(rows_word << 16) >> 16;
+    const uint rows_word_2 = rows[rows_at + x + 4];
+    const int rows_word_2_low = int(rows_word_2 << 16) >> 16;
+    const uint rows_word_3 = rows[rows_at + x + 8];
+    const int rows_word_3_low = int(rows_word_3 << 16) >> 16;
+    const uint rows_word_4 = rows[rows_at + x + 12];
+    const int rows_word_4_low = int(rows_word_4 << 16) >> 16;
+    const int s0 = ((rows_word_low * 11585) + 8192) >> 14;
+    const int s2 = ((rows_word_3_low * 6270) + 8192) >> 14;
+    const int s3 = ((rows_word_3_low * 15137) + 8192) >> 14;
+    const int s4 = ((rows_word_2_low * 3196) + 8192) >> 14;
+    const int s7 = ((rows_word_2_low * 16069) + 8192) >> 14;
+    const int s5 = ((0 - (rows_word_4_low * 9102)) + 8192) >> 14;
+    const int s6 = ((rows_word_4_low * 13623) + 8192) >> 14;
     const int e0 = s0 + s3;
     const int e3 = s0 - s3;
     const int e1 = s0 + s2;
@@ -190,17 +186,17 @@ void main() {
     const int dst_p_8 = dst_p_7 + dst_stride2;
     const uint dst_half_8 = uint(dst_uint16[dst_p_8]);
     const int t102 = int(dst_half_8 & 255u);
-    const int x0_2 = rows[rows_at + 2*x + 1];
-    const int x1_2 = rows[rows_at + 2*x + 9];
-    const int x2_2 = rows[rows_at + 2*x + 17];
-    const int x3_2 = rows[rows_at + 2*x + 25];
-    const int s0_2 = ((x0_2 * 11585) + 8192) >> 14;
-    const int s2_2 = ((x2_2 * 6270) + 8192) >> 14;
-    const int s3_2 = ((x2_2 * 15137) + 8192) >> 14;
-    const int s4_2 = ((x1_2 * 3196) + 8192) >> 14;
-    const int s7_2 = ((x1_2 * 16069) + 8192) >> 14;
-    const int s5_2 = ((0 - (x3_2 * 9102)) + 8192) >> 14;
-    const int s6_2 = ((x3_2 * 13623) + 8192) >> 14;
+    const int x0 = ((int(rows_word) - rows_word_low) >> 16);
+    const int x1 = ((int(rows_word_2) - rows_word_2_low) >> 16);
+    const int x2 = ((int(rows_word_3) - rows_word_3_low) >> 16);
+    const int x3 = ((int(rows_word_4) - rows_word_4_low) >> 16);
+    const int s0_2 = ((x0 * 11585) + 8192) >> 14;
+    const int s2_2 = ((x2 * 6270) + 8192) >> 14;
+    const int s3_2 = ((x2 * 15137) + 8192) >> 14;
+    const int s4_2 = ((x1 * 3196) + 8192) >> 14;
+    const int s7_2 = ((x1 * 16069) + 8192) >> 14;
+    const int s5_2 = ((0 - (x3 * 9102)) + 8192) >> 14;
+    const int s6_2 = ((x3 * 13623) + 8192) >> 14;
     const int e0_2 = s0_2 + s3_2;
     const int e3_2 = s0_2 - s3_2;
     const int e1_2 = s0_2 + s2_2;
