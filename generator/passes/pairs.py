@@ -50,7 +50,8 @@ class _Sum:
 def pair_sums(kernel: Kernel) -> Kernel:
     """`kernel` with such sums made in pairs. Exact on integers."""
     ranges = Ranges(kernel)
-    return replace(kernel, stages=tuple(_stage(kernel, s, ranges) for s in kernel.stages))
+    stages = tuple(_stage(kernel, s, ranges) for s in kernel.stages)
+    return replace(kernel, stages=stages, modular=stages != kernel.stages)
 
 
 def _row(leaf: Node) -> tuple[object, ...]:
