@@ -5,6 +5,7 @@ Of a plane a stage gets a pointer for each way its lanes walk it and each row, t
 one before by adding the stride: V3D has no cheap multiplication. Pointers count units of a view.
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from daedalus.dsl.ir import Affine, Buffer, Index, Kernel, Node, Op
@@ -131,6 +132,16 @@ class Pointers:
         self.lines.append(f"const int {name} = {_signed_sum(terms)};")
         self._offsets[b.name, rows, cols] = name
         return plus(f"{pointer} + {name}", const)
+
+
+def moved_place(b: Buffer, n: Node) -> tuple[Hashable, int]:
+    """Where a LOAD reads whose index has such parts: what it has in common with its neighbours in
+    the row, and its byte."""
+    assert b.dtype is not None
+    row, col = byte_place(b, n.index)
+    walk = Walk(b.name, lanes_of(row), lanes_of(col))
+    moves = _runtime(row, 1, n.args), _runtime(col, b.dtype.bytes, n.args)
+    return (walk, row.const, moves), col.const
 
 
 def plus(text: str, const: int) -> str:
