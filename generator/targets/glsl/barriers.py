@@ -20,15 +20,18 @@ class Barriers:
         self._temps = {t.name: t for t in kernel.temps}
         self._alone = invocations == 1
         self._since: list[_Access] = []
+        # Who gives an element its first value is not who needs it.
+        self._filled = {t.name for t in kernel.temps if t.init is not None}
 
     def before(self, stage: Stage) -> list[str]:
         """The statements that wait before a stage."""
         access = _Access(stage)
         disputed = {name for a in self._since for name in self._disputed(a, access)}
+        disputed |= self._filled & (access.read | access.written)
         if self._alone or not disputed:
             self._since.append(access)
             return []
-        self._since = [access]
+        self._since, self._filled = [access], set()
         if disputed <= self._temps.keys():
             return ["barrier();"]
         return ["memoryBarrierBuffer();", "barrier();"]
