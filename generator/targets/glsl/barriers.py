@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from daedalus.dsl.ir import Kernel, Node, Op, Stage, walk
+from daedalus.dsl.ir import Kernel, Node, Op, Stage
 
 
 class Barriers:
@@ -81,11 +81,9 @@ class _Access:
 
 
 def _opposite(a: Node | None, b: Node | None) -> bool:
-    """Whether of two conditions never both hold, whatever the invocation: one is the other's
-    opposite, and neither asks for lanes or memory."""
+    """Whether two conditions are opposites. Those of stages are the item's: no lane of it has
+    another one, and no stage changes them."""
     if a is None or b is None:
-        return False
-    if any(n.op in (Op.LANE, Op.LOAD) for n in walk((a, b))):
         return False
     for x, y in ((a, b), (b, a)):
         if x.op is Op.NOT and _alike(x.args[0], y):
