@@ -35,6 +35,9 @@ class SignValues(Values):
                 return f"{a} {'&' if n.op is Op.AND else '|'} {b}", False
             case Op.NOT:
                 return f"~{self.operand(n.args[0])}", True
+            case Op.ADD | Op.SUB if _is_flag(n.args[1]) and self.kind(n) == "int":
+                value, mask = self.operand(n.args[0], "int"), self._mask(n.args[1].args[0])
+                return f"{value} {'-' if n.op is Op.ADD else '+'} {mask}", False
             case Op.SELECT:
                 return self._chosen(n)
         return super()._expression(n)
@@ -73,6 +76,16 @@ class SignValues(Values):
         """All ones where the condition holds, else 0."""
         if condition not in self._masks:
             name = self.names.fresh("m")
-            self.lines.append(f"const int {name} = {self.operand(condition)} >> 31;")
+            text = f"{self.operand(condition)} >> 31"
+            if condition.op is Op.AND and self._masks.keys() >= set(condition.args):
+                text = " & ".join(self._masks[part] for part in condition.args)
+            self.lines.append(f"const int {name} = {text};")
             self._masks[condition] = name
         return self._masks[condition]
+
+
+def _is_flag(n: Node) -> bool:
+    """Whether a value is 1 where a condition holds, else 0: a mask is the same, negated."""
+    return n.op is Op.SELECT and [(x.op, x.attr) for x in n.args[1:]] == [
+        (Op.CONST, (1,)), (Op.CONST, (0,))
+    ]  # fmt: skip
