@@ -88,7 +88,7 @@ def place(
             one = _block(b, items)
         placed.append(one)
     items = Items(held, items.params)
-    return Placed(kernel, items, tuple(placed), _meta(kernel, items, offsets))
+    return Placed(kernel, items, tuple(placed), meta(kernel, items, offsets))
 
 
 def _closest(kernel: Kernel, b: Buffer) -> list[int]:
@@ -189,7 +189,8 @@ def _plane(
     return placed, offsets
 
 
-def _meta(kernel: Kernel, items: Items, offsets: dict[str, Array]) -> bytes:
+def meta(kernel: Kernel, items: Items, offsets: dict[str, Array]) -> bytes:
+    """The items' meta structs; `offsets` are those of the planes, in bytes, as <plane>_off."""
     fields, size = meta_fields(kernel)
     out = np.zeros((items.count, size), dtype=np.uint8)
     types = {p.name: p.dtype for p in kernel.params}

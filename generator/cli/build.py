@@ -58,7 +58,10 @@ def command(context: click.Context, items: int, prefix: Path | None, stream: boo
 
     if stream:
         _say(4, "decode real video")
-        context.invoke(stream_verb.command, file=None, target="all", frames=None, as_json=False)
+        context.invoke(
+            stream_verb.command, file=None, target="all", substrate="cpu", device="",
+            frames=None, as_json=False,
+        )  # fmt: skip
     out.print(
         f"\ndone in {time.monotonic() - started:.0f} s; the libraries are in "
         + " and ".join(str(f.relative_to(repo_root())) for f in folders),

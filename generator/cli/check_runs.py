@@ -75,13 +75,16 @@ def run_checks(
     with progress(len(entries), quiet=quiet) as shown:
         programs: dict[str, Path] = {d.arch: program(d.arch, sanitize=wish.sanitize) for d in found}
         gpus: list[GpuDevice] = []
-        if "glsl" in wish.targets:
-            gpus, skips = find(wish.gpus, partial(program, loads=True))
+        loading = cache(partial(program, loads=True))
+        if "glsl" in wish.targets and wish.sanitize:
+            skips = [Skip(name, "drivers are not run in sanitized programs") for name in wish.gpus]
+        elif "glsl" in wish.targets:
+            gpus, skips = find(wish.gpus, loading)
         for e in entries:
             if found:
                 outcomes += _on_processors(e, found, programs, wish)
             if gpus:
-                outcomes += _on_gpus(e, gpus, wish)
+                outcomes += _on_gpus(e, gpus, loading, wish)
             shown.advance(1)
     return outcomes, skips
 
@@ -111,26 +114,31 @@ def _on_processors(
     return outcomes
 
 
-def _on_gpus(e: Entry, gpus: list[GpuDevice], wish: Wish) -> list[Outcome]:
+def _on_gpus(
+    e: Entry, gpus: list[GpuDevice], loading: Callable[[str], Path], wish: Wish
+) -> list[Outcome]:
     variants = [v for v in entry_variants(e) if v.is_gpu]
     if not variants:
         return []
     say(f"{e.kernel.id}: drawing items for glsl")
-    batches: Callable[[vulkan.Align], Sequence[Batch]]
-    aligns: dict[vulkan.Align, None] = {}
+    batches: Callable[[vulkan.Align, str], Sequence[Batch]]
+    made: dict[vulkan.Align, list[Batch]] = {}
     if wish.frame:
-        batches = cache(lambda align: [vulkan.prepare_frame(e.kernel, align, wish.seed)])
+        batches = cache(
+            lambda align, class_name: [vulkan.prepare_frame(e.kernel, align, class_name, wish.seed)]
+        )
     else:
-        aligns = dict.fromkeys([(1,) * len(e.kernel.buffers), *map(vulkan.alignment, variants)])
-        batches = vulkan.prepare(e.kernel, tuple(aligns), wish.items, wish.seed).__getitem__
+        aligns = [(1,) * len(e.kernel.buffers), *map(vulkan.alignment, variants)]
+        made = vulkan.prepare(e.kernel, aligns, wish.items, wish.seed)
+        batches = lambda align, _: made[align]  # noqa: E731
     outcomes: list[Outcome] = []
     for gpu in gpus:
         say(f"{e.kernel.id}: glsl on {gpu.name}")
-        exe = program(gpu.arch, loads=True)
+        exe = loading(gpu.arch)
         device = Device(gpu.name, "glsl", gpu.arch, gpu)
         mine = vulkan.check_kernel(e.kernel, variants, device, exe, batches, wish.seed)
         if not wish.frame:
-            everything = [b for align in aligns for b in batches(align)]
+            everything = [b for batches_of_one in made.values() for b in batches_of_one]
             mine.append(vulkan.check_dispatch(e.kernel, device, exe, everything, wish.seed))
         for o in mine:
             o.wanted = 1 if wish.frame else wish.items

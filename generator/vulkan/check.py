@@ -44,10 +44,13 @@ class Way:
     """How a variant is run: see tools/check/gpu.h."""
 
     workgroup: int  # 0: the variant's own
-    place: bool
+    memory: str
 
     def name(self, variant: str) -> str:
-        return f"{variant} {self.workgroup} {'place' if self.place else 'copy'}"
+        return f"{variant} {self.workgroup} {self.memory}"
+
+
+COPY, PLACE, WHOLE = "copy", "place", "whole"
 
 
 def workgroups(variant: Variant) -> list[int]:
@@ -65,14 +68,14 @@ def ways(variant: Variant, kind: str) -> list[Way]:
     """How a variant does the items of a kind: most of them as a caller would have it."""
     sizes = workgroups(variant)
     if kind == "conformant":
-        return [Way(0, False)]
+        return [Way(0, COPY)]
     if kind == "boundary":
-        return [Way(0, True), Way(sizes[0], False)]
+        return [Way(0, PLACE), Way(sizes[0], COPY)]
     if kind == "hostile":
-        return [Way(0, True), Way(sizes[-1], True)]
+        return [Way(0, PLACE), Way(sizes[-1], PLACE)]
     if kind == FRAME:
-        return [Way(0, True)]
-    return [Way(size, n % 2 == 0) for n, size in enumerate(sizes)]
+        return [Way(0, WHOLE)]
+    return [Way(size, (PLACE, COPY)[n % 2]) for n, size in enumerate(sizes)]
 
 
 # ------------------------------------------------------------------------------ batches
@@ -102,12 +105,13 @@ def prepare(kernel: Kernel, aligns: Sequence[Align], count: int, seed: int) -> d
     return out
 
 
-def prepare_frame(kernel: Kernel, align: Align, seed: int) -> Batch:
-    """As many items as a frame of 1920x1088 has, side by side in raster order."""
+def prepare_frame(kernel: Kernel, align: Align, class_name: str, seed: int) -> Batch:
+    """As many items of a class as a frame of 1920x1088 has, side by side in raster order."""
     rows, columns = _cell(kernel)
     across, down = _WIDTH // columns, _HEIGHT // rows
     count = min(across * down, _MOST)
     items = _in_range(kernel, vectors.make_items(kernel, _DISTINCT, seed))
+    items = items.take(np.flatnonzero(interp.in_class(kernel, class_name, items)))
     chosen = np.random.default_rng(seed).integers(0, items.count, count)
     placed = layout.place(
         kernel, items.take(chosen), np.random.default_rng([seed, 97]), upwards=False, close=True,
@@ -144,14 +148,16 @@ def check_kernel(
     variants: Sequence[Variant],
     device: Device,
     program: Path,
-    batches_of: Callable[[Align], Sequence[Batch]],
+    batches_of: Callable[[Align, str], Sequence[Batch]],
     seed: int,
 ) -> list[Outcome]:
-    """Runs GPU variants on a device, each on the batches of its alignment, and compares."""
+    """Runs GPU variants on a device, each on the batches of its alignment and class."""
     outcomes = {v.name: Outcome(kernel.id, "glsl", v.name, device.name) for v in variants}
-    for align in dict.fromkeys(alignment(v) for v in variants):
-        mine = [v for v in variants if alignment(v) == align]
-        for batch in batches_of(align):
+    groups: dict[tuple[Align, str], list[Variant]] = {}
+    for v in variants:
+        groups.setdefault((alignment(v), v.schedule.class_name), []).append(v)
+    for (align, class_name), mine in groups.items():
+        for batch in batches_of(align, class_name):
             rng = np.random.default_rng([seed, 99])
             runs = [(v, way, _chosen(kernel, v, batch, rng)) for v in mine
                     for way in ways(v, batch.kind)]  # fmt: skip
@@ -174,7 +180,7 @@ def check_dispatch(
     for n, batch in enumerate(batches):
         if batch.kind != "hostile":
             everything = np.arange(batch.placed.items.count)
-            way = Way(0, n % 2 == 1)
+            way = Way(0, (COPY, PLACE)[n % 2])
             (images,) = execute(program, device, batch, [(way.name(DISPATCH), everything)])
             compare(kernel, batch, outcome, everything, images, seed)
     return outcome

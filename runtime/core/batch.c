@@ -52,7 +52,11 @@ int daedalus_batch_submit(daedalus_batch *batch) {
   const size_t n = batch->groups.size;
   for (size_t i = 0; i < n && batch->error == 0;) {
     if (groups[i].variant->gpu == NULL) {
-      daedalus_rt_gpu_before_cpu(batch, &groups[i]);
+      batch->error = daedalus_rt_gpu_before_cpu(batch, &groups[i]);
+      if (batch->error != 0) {
+        give_up(batch, i);
+        break;
+      }
       daedalus_rt_cpu_run(batch, &groups[i]);
       daedalus_rt_gpu_after_cpu(batch, &groups[i]);
       i++;

@@ -4,15 +4,24 @@
 #include <stddef.h>
 
 #include "vulkan/route.h"
+#include "vulkan/wanted.h"
+
+/* There is one as soon as it was said that there is no GPU. */
+struct daedalus_gpu {
+  char said;
+};
 
 int daedalus_rt_gpu_open(daedalus_ctx *ctx) {
-  daedalus_rt_log(ctx, DAEDALUS_LOG_WARNING,
-                  "no GPU: this library was built without the Vulkan headers");
+  if (ctx->gpu == NULL && !daedalus_rt_no_device_wanted(ctx)) {
+    daedalus_rt_log(ctx, DAEDALUS_LOG_WARNING,
+                    "no GPU: this library was built without the Vulkan headers");
+    ctx->gpu = ctx->allocator.resize(ctx->allocator.user, NULL, sizeof(*ctx->gpu));
+  }
   return -ENODEV;
 }
 
 void daedalus_rt_gpu_close(daedalus_ctx *ctx) {
-  (void)ctx;
+  ctx->allocator.release(ctx->allocator.user, ctx->gpu);
 }
 
 /* Nothing below is reached with work for the GPU, as no append for it succeeds. */
@@ -47,9 +56,10 @@ int daedalus_rt_gpu_wait(daedalus_batch *batch, int64_t timeout_ns) {
   return batch->gpu_error;
 }
 
-void daedalus_rt_gpu_before_cpu(daedalus_batch *batch, const daedalus_group *group) {
+int daedalus_rt_gpu_before_cpu(daedalus_batch *batch, const daedalus_group *group) {
   (void)batch;
   (void)group;
+  return 0;
 }
 
 void daedalus_rt_gpu_after_cpu(daedalus_batch *batch, const daedalus_group *group) {

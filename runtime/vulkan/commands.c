@@ -146,7 +146,7 @@ static int create_set(daedalus_vk_commands *commands, size_t n, daedalus_vk_set 
     }
     const VkDescriptorPoolSize size = {
         .type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-        .descriptorCount = sets_a_pool * (DAEDALUS_VK_BUFFERS_MOST + 1),
+        .descriptorCount = sets_a_pool * DAEDALUS_VK_BINDINGS_MOST,
     };
     const VkDescriptorPoolCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
@@ -162,8 +162,8 @@ static int create_set(daedalus_vk_commands *commands, size_t n, daedalus_vk_set 
     ((VkDescriptorPool *)pools->data)[pools->size++] = pool;
     commands->sets_left = sets_a_pool;
   }
-  const daedalus_vk_layout *layout;
-  const int error = daedalus_rt_vk_layout(commands->pipelines, n - 1, &layout);
+  VkDescriptorSetLayout layout;
+  const int error = daedalus_rt_vk_set_layout(commands->pipelines, n, &layout);
   if (error != 0) {
     return error;
   }
@@ -171,7 +171,7 @@ static int create_set(daedalus_vk_commands *commands, size_t n, daedalus_vk_set 
       .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
       .descriptorPool = ((VkDescriptorPool *)pools->data)[pools->size - 1],
       .descriptorSetCount = 1,
-      .pSetLayouts = &layout->set,
+      .pSetLayouts = &layout,
   };
   *set = (daedalus_vk_set){.n = n};
   const VkResult result = fn->AllocateDescriptorSets(device->handle, &info, &set->handle);
@@ -195,8 +195,8 @@ static bool same_bindings(const daedalus_vk_set *set, const daedalus_vk_binding 
 
 static void update_set(daedalus_vk_commands *commands, daedalus_vk_set *set,
                        const daedalus_vk_binding *bindings) {
-  VkDescriptorBufferInfo infos[DAEDALUS_VK_BUFFERS_MOST + 1];
-  VkWriteDescriptorSet writes[DAEDALUS_VK_BUFFERS_MOST + 1];
+  VkDescriptorBufferInfo infos[DAEDALUS_VK_BINDINGS_MOST];
+  VkWriteDescriptorSet writes[DAEDALUS_VK_BINDINGS_MOST];
   for (uint32_t i = 0; i < set->n; i++) {
     set->bindings[i] = bindings[i];
     infos[i] = (VkDescriptorBufferInfo){

@@ -57,7 +57,7 @@ typedef struct daedalus_vk_binding {
 typedef struct daedalus_vk_set {
   VkDescriptorSet handle;
   size_t n;
-  daedalus_vk_binding bindings[DAEDALUS_VK_BUFFERS_MOST + 1]; /* what it was last updated to */
+  daedalus_vk_binding bindings[DAEDALUS_VK_BINDINGS_MOST]; /* what it was last updated to */
 } daedalus_vk_set;
 
 typedef struct daedalus_vk_submission {
@@ -79,6 +79,7 @@ typedef struct daedalus_vk_commands {
   daedalus_vec descriptor_pools; /* VkDescriptorPool */
   uint32_t sets_left;            /* in the last of them */
   VkFence export_fence;          /* made when first asked for */
+  bool export_failed;            /* the fence was submitted and never exported: it is of no use */
   daedalus_vk_submission *kept;  /* the latest first */
 } daedalus_vk_commands;
 

@@ -157,9 +157,10 @@ static int emit_dispatch(emitter *e, const daedalus_vk_pipeline *pipeline,
   daedalus_gpu_job *job = e->job;
   const daedalus_gpu_code *code = group->variant->gpu;
   const size_t n = group->kernel->n_buffers;
+  size_t n_bindings = n + 1;
   const daedalus_buffer *buffers =
       (const daedalus_buffer *)job->batch->buffers.data + group->buffers_at;
-  daedalus_vk_binding bindings[DAEDALUS_VK_BUFFERS_MOST + 1];
+  daedalus_vk_binding bindings[DAEDALUS_VK_BINDINGS_MOST];
   daedalus_vk_dispatch dispatch;
   memset(&dispatch, 0, sizeof(dispatch));
   const uint64_t record = (uint64_t)code->n_record * sizeof(uint32_t);
@@ -189,7 +190,13 @@ static int emit_dispatch(emitter *e, const daedalus_vk_pipeline *pipeline,
   dispatch.push[1] = (uint32_t)(end - first);
   dispatch.n_push = (uint32_t)(2 + 2 * n);
   dispatch.groups = (uint32_t)((end - first + a_workgroup - 1) / a_workgroup);
-  const int error = daedalus_rt_vk_bind(e->commands, e->submission, bindings, n + 1, &dispatch.set);
+  if (pipeline->constants != NULL) {
+    bindings[n_bindings++] = (daedalus_vk_binding){.buffer = pipeline->constants->buffer,
+                                                   .id = pipeline->constants->id,
+                                                   .range = code->n_constants * sizeof(uint32_t)};
+  }
+  const int error =
+      daedalus_rt_vk_bind(e->commands, e->submission, bindings, n_bindings, &dispatch.set);
   if (error != 0) {
     return error;
   }

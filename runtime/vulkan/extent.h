@@ -31,6 +31,13 @@ static inline bool daedalus_vk_overlap(daedalus_vk_extent a, daedalus_vk_extent 
   return a.begin < b.end && b.begin < a.end;
 }
 
+/** What is in both; empty when nothing is. */
+static inline daedalus_vk_extent daedalus_vk_common(daedalus_vk_extent a, daedalus_vk_extent b) {
+  const daedalus_vk_extent both = {a.begin > b.begin ? a.begin : b.begin,
+                                   a.end < b.end ? a.end : b.end};
+  return both.begin < both.end ? both : (daedalus_vk_extent){0, 0};
+}
+
 /** The smallest that holds both. */
 static inline daedalus_vk_extent daedalus_vk_together(daedalus_vk_extent a, daedalus_vk_extent b) {
   if (a.begin == a.end || b.begin == b.end) {

@@ -6,22 +6,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "vulkan/route.h"
+#include "vulkan/wanted.h"
 
 enum { WHY_SIZE = 256 };
-
-static const char *asked_for(const daedalus_ctx *ctx) {
-  const char *asked = ctx->device != NULL ? ctx->device : getenv("DAEDALUS_VULKAN_DEVICE");
-  return asked != NULL && asked[0] != '\0' ? asked : NULL;
-}
-
-static bool is_unwanted(const daedalus_ctx *ctx) {
-  const char *asked = asked_for(ctx);
-  return (ctx->flags & DAEDALUS_CONFIG_NO_QPU) != 0 ||
-         (asked != NULL && strcmp(asked, "none") == 0);
-}
 
 static uint64_t timeout_of(const daedalus_ctx *ctx) {
   uint64_t ms = ctx->timeout_ms;
@@ -78,7 +67,7 @@ static int load(daedalus_gpu *gpu, char *why) {
 static int make_all(daedalus_gpu *gpu) {
   daedalus_rt_vk_memory_init(&gpu->memory, &gpu->device);
   daedalus_rt_vk_pool_init(&gpu->pool, &gpu->memory);
-  int error = daedalus_rt_vk_pipelines_init(&gpu->pipelines, &gpu->device);
+  int error = daedalus_rt_vk_pipelines_init(&gpu->pipelines, &gpu->device, &gpu->pool);
   if (error == 0) {
     error = daedalus_rt_vk_commands_init(&gpu->commands, &gpu->pipelines);
   }
@@ -97,7 +86,7 @@ static void close_all(daedalus_gpu *gpu) {
 }
 
 static int open_gpu(daedalus_gpu *gpu, char *why) {
-  const char *asked = asked_for(gpu->ctx);
+  const char *asked = daedalus_rt_wanted_device(gpu->ctx);
   int error = load(gpu, why);
   if (error != 0) {
     return error;
@@ -121,7 +110,7 @@ static int open_gpu(daedalus_gpu *gpu, char *why) {
   physical->info.memory = gpu->memory.description;
   physical->info.in_place = !gpu->memory.staged;
   daedalus_rt_log(gpu->ctx, DAEDALUS_LOG_INFO,
-                  "GPU: %s (%s %s), subgroups of %" PRIu32 ", memory %s", physical->name,
+                  "GPU: %s (%s, %s), subgroups of %" PRIu32 ", memory %s", physical->name,
                   physical->driver, physical->driver_version, physical->info.subgroup_size,
                   gpu->memory.description);
   return 0;
@@ -136,7 +125,7 @@ int daedalus_rt_gpu_get(daedalus_ctx *ctx, daedalus_gpu **found) {
   if (!gpu->tried) {
     gpu->tried = true;
     char why[WHY_SIZE] = "out of memory";
-    const bool wanted = !is_unwanted(ctx);
+    const bool wanted = !daedalus_rt_no_device_wanted(ctx);
     gpu->opened = wanted && open_gpu(gpu, why) == 0;
     if (wanted && !gpu->opened) {
       daedalus_rt_log(ctx, DAEDALUS_LOG_WARNING, "no GPU: %s", why);
@@ -196,7 +185,11 @@ int daedalus_ctx_device(daedalus_ctx *ctx, daedalus_device_info *info) {
   }
   daedalus_gpu *gpu;
   const int error = daedalus_rt_gpu_get(ctx, &gpu);
-  return error != 0 ? error : give_info(gpu->device.physical, info);
+  if (error == 0) {
+    give_info(gpu->device.physical, info);
+    info->lost = gpu->device.lost;
+  }
+  return error;
 }
 
 size_t daedalus_device_count(daedalus_ctx *ctx) {

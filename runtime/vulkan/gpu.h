@@ -59,9 +59,11 @@ void daedalus_rt_vk_report(daedalus_gpu *gpu, int error);
 daedalus_memory *daedalus_rt_vk_memory_at(const daedalus_gpu *gpu, daedalus_vk_extent extent);
 
 /**
- * Copies between a staged memory's two halves and waits for it.
+ * Copies between a staged memory's two halves and waits for it.  Where that
+ * fails, out of memory at the second try too, the device counts as lost, since
+ * from then on nobody could tell which half is the right one.
  * @param to_device  the direction
- * @return 0 or an error of daedalus_rt_vk_failed(), with a lost device noted
+ * @return 0, or -ECANCELED: the device is lost, which is logged; jobs in flight are the caller's
  */
 int daedalus_rt_vk_memory_copy(daedalus_memory *memory, daedalus_vk_extent extent, bool to_device);
 

@@ -250,7 +250,7 @@ void daedalus_rt_vk_job_release(daedalus_gpu_job *job) {
   job->records = job->shadow = NULL;
   job->shadows.size = 0;
   job->n_done = 0;
-  job->started = job->whole = false;
+  job->started = job->whole = job->fetched = false;
   if (job->active) {
     *(job->previous != NULL ? &job->previous->next : &gpu->in_flight) = job->next;
     *(job->next != NULL ? &job->next->previous : &gpu->in_flight_last) = job->previous;

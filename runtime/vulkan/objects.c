@@ -31,40 +31,12 @@ static daedalus_vk_extent extent_of(const daedalus_memory *memory) {
   return (daedalus_vk_extent){data, data + memory->size};
 }
 
-/** Waits for a submission that nothing else is done with. */
-static int run_now(daedalus_gpu *gpu, daedalus_vk_submission *submission) {
-  int error = daedalus_rt_vk_submit(&gpu->commands, submission);
-  while (error == 0) {
-    error = daedalus_rt_vk_fence_wait(&gpu->commands, submission, gpu->timeout_ns);
-    if (error == -ETIME) {
-      gpu->device.lost = gpu->device.hung = true;
-      daedalus_rt_vk_report(gpu, -ETIME);
-      return -EIO;
-    }
-    if (error == 0) {
-      daedalus_rt_vk_submission_give(&gpu->commands, submission);
-      return 0;
-    }
-  }
-  daedalus_rt_vk_report(gpu, error);
-  if (!gpu->device.lost) {
-    daedalus_rt_vk_submission_give(&gpu->commands, submission);
-  }
-  return error;
-}
-
-int daedalus_rt_vk_memory_copy(daedalus_memory *memory, daedalus_vk_extent extent, bool to_device) {
+/** One copy, waited for.  @return 0 or an error of daedalus_rt_vk_failed(), -ETIME for a hang */
+static int copy_now(daedalus_memory *memory, daedalus_vk_extent extent, bool to_device) {
   daedalus_gpu *gpu = memory->gpu;
-  if (extent.begin == extent.end) {
-    return 0;
-  }
-  if (gpu->device.lost) {
-    return -EIO;
-  }
   daedalus_vk_submission *submission;
   int error = daedalus_rt_vk_submission_take(&gpu->commands, &submission);
   if (error != 0) {
-    daedalus_rt_vk_report(gpu, error);
     return error;
   }
   daedalus_vk_op *op = daedalus_rt_vk_op(&gpu->commands, submission, DAEDALUS_VK_OP_BARRIER);
@@ -83,12 +55,35 @@ int daedalus_rt_vk_memory_copy(daedalus_memory *memory, daedalus_vk_extent exten
   op->of.copy.to = to->buffer;
   op->of.copy.to_id = to->id;
   op->of.copy.region = (VkBufferCopy){offset, offset, extent.end - extent.begin};
-  error = run_now(gpu, submission);
+  error = daedalus_rt_vk_submit(&gpu->commands, submission);
+  if (error == 0) {
+    error = daedalus_rt_vk_fence_wait(&gpu->commands, submission, gpu->timeout_ns);
+    gpu->device.lost = gpu->device.lost || error != 0; /* it is in flight, and out of sight */
+    gpu->device.hung = gpu->device.hung || error == -ETIME;
+  }
+  daedalus_rt_vk_submission_give(&gpu->commands, submission);
+  return error;
+}
+
+int daedalus_rt_vk_memory_copy(daedalus_memory *memory, daedalus_vk_extent extent, bool to_device) {
+  daedalus_gpu *gpu = memory->gpu;
+  if (gpu->device.lost) {
+    return -ECANCELED;
+  }
+  int error = extent.begin == extent.end ? 0 : copy_now(memory, extent, to_device);
+  if (error != 0 && !gpu->device.lost) {
+    error = copy_now(memory, extent, to_device);
+  }
+  if (error != 0) {
+    gpu->device.lost = true;
+    daedalus_rt_vk_report(gpu, error);
+    return -ECANCELED;
+  }
   const daedalus_vk_extent newer = memory->newer;
-  if (error == 0 && extent.begin <= newer.begin && newer.end <= extent.end) {
+  if (extent.begin <= newer.begin && newer.end <= extent.end) {
     memory->newer = (daedalus_vk_extent){0, 0}; /* either way both halves are the same there */
   }
-  return error;
+  return 0;
 }
 
 void daedalus_rt_vk_memory_cpu(const daedalus_memory *memory, bool begin) {
@@ -138,12 +133,18 @@ static int make(daedalus_gpu *gpu, daedalus_memory *memory) {
   }
   if (error == 0 && memory->staged) {
     error = daedalus_rt_vk_memory_copy(memory, extent_of(memory), true);
+    if (error != 0) {
+      daedalus_rt_vk_finish_lost(gpu);
+    }
   }
   return error;
 }
 
 static void free_memory(daedalus_memory *memory) {
   daedalus_gpu *gpu = memory->gpu;
+  if (gpu->device.lost && !gpu->device.hung) {
+    gpu->vk.fn.DeviceWaitIdle(gpu->device.handle); /* a copy may be left that nobody waited for */
+  }
   daedalus_rt_vk_block_destroy(&gpu->memory, &memory->block);
   daedalus_rt_vk_block_destroy(&gpu->memory, &memory->staging);
   if (memory->map_size != 0) {
@@ -218,7 +219,7 @@ int daedalus_memory_import_dmabuf(daedalus_ctx *ctx, int fd, size_t size, void *
     return -EINVAL;
   }
   *memory = NULL;
-  if (ctx == NULL || fd < 0 || size == 0 || size % 4 != 0 || (uintptr_t)mapping % unit != 0) {
+  if (ctx == NULL || fd < 0 || size == 0 || size % 4 != 0 || (uintptr_t)mapping % 64 != 0) {
     return -EINVAL;
   }
   daedalus_memory *made;
@@ -310,13 +311,12 @@ static int bring_over(daedalus_memory *memory, size_t offset, size_t size, bool 
   }
   const daedalus_vk_use use = {.all = extent, .writes = extent, .by_cpu = true};
   daedalus_rt_vk_finish_conflicting(gpu, &use, 1);
-  const int error = daedalus_rt_vk_memory_copy(memory, extent, to_device);
-  if (error != 0 && gpu->device.lost) {
-    daedalus_rt_vk_finish_lost(gpu);
-    /* What the CPU has is then all there is, which is an error only if the GPU had more. */
-    return !to_device && daedalus_vk_overlap(memory->newer, extent) ? -EIO : 0;
+  if (daedalus_rt_vk_memory_copy(memory, extent, to_device) == 0) {
+    return 0;
   }
-  return error == 0 ? 0 : -EIO;
+  daedalus_rt_vk_finish_lost(gpu);
+  /* What the CPU has is then all there is, which is an error only if the GPU had more. */
+  return !to_device && daedalus_vk_overlap(memory->newer, extent) ? -EIO : 0;
 }
 
 int daedalus_memory_flush(daedalus_memory *memory, size_t offset, size_t size) {

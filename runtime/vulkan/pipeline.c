@@ -3,9 +3,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
-int daedalus_rt_vk_pipelines_init(daedalus_vk_pipelines *pipelines, daedalus_vk_device *device) {
-  *pipelines = (daedalus_vk_pipelines){.device = device};
+int daedalus_rt_vk_pipelines_init(daedalus_vk_pipelines *pipelines, daedalus_vk_device *device,
+                                  daedalus_vk_pool *pool) {
+  *pipelines = (daedalus_vk_pipelines){.device = device, .pool = pool};
   return daedalus_rt_vk_cache_open(&pipelines->cache, device);
 }
 
@@ -21,14 +23,21 @@ void daedalus_rt_vk_pipelines_close(daedalus_vk_pipelines *pipelines) {
     if (can && pipeline->handle != VK_NULL_HANDLE) {
       fn->DestroyPipeline(device->handle, pipeline->handle, NULL);
     }
+    if (pipeline->constants != NULL) {
+      daedalus_rt_vk_pool_give(pipelines->pool, pipeline->constants);
+    }
     allocator->release(allocator->user, pipeline);
   }
   for (size_t i = 0; can && i <= DAEDALUS_VK_BUFFERS_MOST; i++) {
-    if (pipelines->layouts[i].pipeline != VK_NULL_HANDLE) {
-      fn->DestroyPipelineLayout(device->handle, pipelines->layouts[i].pipeline, NULL);
+    for (size_t k = 0; k < 2; k++) {
+      if (pipelines->layouts[i][k] != VK_NULL_HANDLE) {
+        fn->DestroyPipelineLayout(device->handle, pipelines->layouts[i][k], NULL);
+      }
     }
-    if (pipelines->layouts[i].set != VK_NULL_HANDLE) {
-      fn->DestroyDescriptorSetLayout(device->handle, pipelines->layouts[i].set, NULL);
+  }
+  for (size_t i = 0; can && i <= DAEDALUS_VK_BINDINGS_MOST; i++) {
+    if (pipelines->set_layouts[i] != VK_NULL_HANDLE) {
+      fn->DestroyDescriptorSetLayout(device->handle, pipelines->set_layouts[i], NULL);
     }
   }
   daedalus_rt_vk_cache_close(&pipelines->cache);
@@ -74,9 +83,10 @@ static void check_limits(const daedalus_vk_physical *physical, daedalus_vk_pipel
     REFUSE(pipeline, "maxPushConstantsSize is %" PRIu32 ", it needs %zu",
            limits->maxPushConstantsSize, (2 + 2 * n_buffers) * sizeof(uint32_t));
   }
-  if (n_buffers + 1 > limits->maxPerStageDescriptorStorageBuffers) {
+  const size_t n_bindings = n_buffers + 1 + (code->n_constants != 0);
+  if (n_bindings > limits->maxPerStageDescriptorStorageBuffers) {
     REFUSE(pipeline, "maxPerStageDescriptorStorageBuffers is %" PRIu32 ", it needs %zu",
-           limits->maxPerStageDescriptorStorageBuffers, n_buffers + 1);
+           limits->maxPerStageDescriptorStorageBuffers, n_bindings);
   }
   const uint32_t asked = pipeline->asked;
   if (asked != 0 && (asked % code->invocations != 0 || asked < code->workgroup_min)) {
@@ -120,14 +130,13 @@ daedalus_vk_pipeline *daedalus_rt_vk_pipeline_find(daedalus_vk_pipelines *pipeli
   return pipeline;
 }
 
-int daedalus_rt_vk_layout(daedalus_vk_pipelines *pipelines, size_t n_buffers,
-                          const daedalus_vk_layout **found) {
-  daedalus_vk_layout *layout = &pipelines->layouts[n_buffers];
-  *found = layout;
+int daedalus_rt_vk_set_layout(daedalus_vk_pipelines *pipelines, size_t n_bindings,
+                              VkDescriptorSetLayout *found) {
+  VkDescriptorSetLayout *layout = &pipelines->set_layouts[n_bindings];
   daedalus_vk_device *device = pipelines->device;
-  if (layout->set == VK_NULL_HANDLE) {
-    VkDescriptorSetLayoutBinding bindings[DAEDALUS_VK_BUFFERS_MOST + 1];
-    for (uint32_t i = 0; i <= n_buffers; i++) {
+  if (*layout == VK_NULL_HANDLE) {
+    VkDescriptorSetLayoutBinding bindings[DAEDALUS_VK_BINDINGS_MOST];
+    for (uint32_t i = 0; i < n_bindings; i++) {
       bindings[i] = (VkDescriptorSetLayoutBinding){
           .binding = i,
           .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
@@ -137,17 +146,31 @@ int daedalus_rt_vk_layout(daedalus_vk_pipelines *pipelines, size_t n_buffers,
     }
     const VkDescriptorSetLayoutCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = (uint32_t)n_buffers + 1,
+        .bindingCount = (uint32_t)n_bindings,
         .pBindings = bindings,
     };
     const VkResult result =
-        device->vk->fn.CreateDescriptorSetLayout(device->handle, &info, NULL, &layout->set);
+        device->vk->fn.CreateDescriptorSetLayout(device->handle, &info, NULL, layout);
     if (result != VK_SUCCESS) {
-      layout->set = VK_NULL_HANDLE;
+      *layout = VK_NULL_HANDLE;
       return daedalus_rt_vk_failed(device, "vkCreateDescriptorSetLayout", result);
     }
   }
-  if (layout->pipeline == VK_NULL_HANDLE) {
+  *found = *layout;
+  return 0;
+}
+
+static int make_layout(daedalus_vk_pipelines *pipelines, daedalus_vk_pipeline *pipeline) {
+  const size_t n_buffers = pipeline->kernel->n_buffers;
+  const bool constants = pipeline->variant->gpu->n_constants != 0;
+  VkPipelineLayout *layout = &pipelines->layouts[n_buffers][constants];
+  daedalus_vk_device *device = pipelines->device;
+  if (*layout == VK_NULL_HANDLE) {
+    VkDescriptorSetLayout set;
+    const int error = daedalus_rt_vk_set_layout(pipelines, n_buffers + 1 + constants, &set);
+    if (error != 0) {
+      return error;
+    }
     const VkPushConstantRange push = {
         .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
         .size = (uint32_t)((2 + 2 * n_buffers) * sizeof(uint32_t)),
@@ -155,17 +178,34 @@ int daedalus_rt_vk_layout(daedalus_vk_pipelines *pipelines, size_t n_buffers,
     const VkPipelineLayoutCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
         .setLayoutCount = 1,
-        .pSetLayouts = &layout->set,
+        .pSetLayouts = &set,
         .pushConstantRangeCount = 1,
         .pPushConstantRanges = &push,
     };
     const VkResult result =
-        device->vk->fn.CreatePipelineLayout(device->handle, &info, NULL, &layout->pipeline);
+        device->vk->fn.CreatePipelineLayout(device->handle, &info, NULL, layout);
     if (result != VK_SUCCESS) {
-      layout->pipeline = VK_NULL_HANDLE;
+      *layout = VK_NULL_HANDLE;
       return daedalus_rt_vk_failed(device, "vkCreatePipelineLayout", result);
     }
   }
+  pipeline->layout = *layout;
+  return 0;
+}
+
+/** The block with the variant's constants. */
+static int make_constants(daedalus_vk_pipelines *pipelines, daedalus_vk_pipeline *pipeline) {
+  const daedalus_gpu_code *code = pipeline->variant->gpu;
+  const size_t size = code->n_constants * sizeof(uint32_t);
+  if (size == 0 || pipeline->constants != NULL) {
+    return 0;
+  }
+  const int error = daedalus_rt_vk_pool_take(pipelines->pool, size, &pipeline->constants);
+  if (error != 0) {
+    pipeline->constants = NULL;
+    return error;
+  }
+  memcpy(pipeline->constants->map, code->constants, size);
   return 0;
 }
 
@@ -176,8 +216,10 @@ int daedalus_rt_vk_pipeline_make(daedalus_vk_pipelines *pipelines, daedalus_vk_p
   daedalus_vk_device *device = pipelines->device;
   const daedalus_vk_functions *fn = &device->vk->fn;
   const daedalus_gpu_code *code = pipeline->variant->gpu;
-  const daedalus_vk_layout *layout;
-  const int error = daedalus_rt_vk_layout(pipelines, pipeline->kernel->n_buffers, &layout);
+  int error = make_constants(pipelines, pipeline);
+  if (error == 0) {
+    error = make_layout(pipelines, pipeline);
+  }
   if (error != 0) {
     return error;
   }
@@ -205,7 +247,7 @@ int daedalus_rt_vk_pipeline_make(daedalus_vk_pipelines *pipelines, daedalus_vk_p
                 .module = module,
                 .pName = "main",
                 .pSpecializationInfo = &specialization},
-      .layout = layout->pipeline,
+      .layout = pipeline->layout,
   };
   result = fn->CreateComputePipelines(device->handle, pipelines->cache.handle, 1, &info, NULL,
                                       &pipeline->handle);
@@ -214,7 +256,6 @@ int daedalus_rt_vk_pipeline_make(daedalus_vk_pipelines *pipelines, daedalus_vk_p
     pipeline->handle = VK_NULL_HANDLE;
     return daedalus_rt_vk_failed(device, "vkCreateComputePipelines", result);
   }
-  pipeline->layout = layout->pipeline;
   pipelines->cache.grown = true;
   return 0;
 }

@@ -4,9 +4,11 @@
 #define DAEDALUS_VULKAN_PIPELINE_H
 
 #include "vulkan/cache.h"
+#include "vulkan/pool.h"
 
 enum {
   DAEDALUS_VK_BUFFERS_MOST = 15, /* of a kernel: so many push constants are promised everywhere */
+  DAEDALUS_VK_BINDINGS_MOST = DAEDALUS_VK_BUFFERS_MOST + 2, /* records, constants */
   DAEDALUS_VK_PUSH_MOST = 2 + 2 * DAEDALUS_VK_BUFFERS_MOST
 };
 
@@ -25,23 +27,21 @@ typedef struct daedalus_vk_pipeline {
   char why[192];
   VkPipeline handle; /* VK_NULL_HANDLE until it is made */
   VkPipelineLayout layout;
+  daedalus_vk_block *constants; /* NULL where the variant has none */
   struct daedalus_vk_pipeline *next;
 } daedalus_vk_pipeline;
-
-/** For kernels with so many buffers. */
-typedef struct daedalus_vk_layout {
-  VkDescriptorSetLayout set;
-  VkPipelineLayout pipeline;
-} daedalus_vk_layout;
 
 typedef struct daedalus_vk_pipelines {
   daedalus_vk_device *device;
   daedalus_vk_cache cache;
-  daedalus_vk_layout layouts[DAEDALUS_VK_BUFFERS_MOST + 1];
+  daedalus_vk_pool *pool;
+  VkDescriptorSetLayout set_layouts[DAEDALUS_VK_BINDINGS_MOST + 1]; /* by bindings */
+  VkPipelineLayout layouts[DAEDALUS_VK_BUFFERS_MOST + 1][2];        /* by buffers, constants */
   daedalus_vk_pipeline *list;
 } daedalus_vk_pipelines;
 
-int daedalus_rt_vk_pipelines_init(daedalus_vk_pipelines *pipelines, daedalus_vk_device *device);
+int daedalus_rt_vk_pipelines_init(daedalus_vk_pipelines *pipelines, daedalus_vk_device *device,
+                                  daedalus_vk_pool *pool);
 void daedalus_rt_vk_pipelines_close(daedalus_vk_pipelines *pipelines);
 
 /**
@@ -57,8 +57,8 @@ daedalus_vk_pipeline *daedalus_rt_vk_pipeline_find(daedalus_vk_pipelines *pipeli
 /** Makes the pipeline unless it is there.  @return 0 or an error of daedalus_rt_vk_failed() */
 int daedalus_rt_vk_pipeline_make(daedalus_vk_pipelines *pipelines, daedalus_vk_pipeline *pipeline);
 
-/** The layouts for so many buffers, made when first asked for.  @return 0 or an error */
-int daedalus_rt_vk_layout(daedalus_vk_pipelines *pipelines, size_t n_buffers,
-                          const daedalus_vk_layout **layout);
+/** The layout of sets of so many bindings, made when first asked for.  @return 0 or an error */
+int daedalus_rt_vk_set_layout(daedalus_vk_pipelines *pipelines, size_t n_bindings,
+                              VkDescriptorSetLayout *layout);
 
 #endif /* DAEDALUS_VULKAN_PIPELINE_H */

@@ -11,6 +11,9 @@
 
 static const char after_loss[] = "the GPU was lost, and the CPU does what is meant for it";
 
+static const char out_of_memory[] =
+    "the GPU's variant could not be tested for want of memory, and the CPU does its work";
+
 /** The bits that are set in any address, stride or offset of a buffer. */
 static uintptr_t places_of(const daedalus_work *work, size_t buffer) {
   const daedalus_buffer_desc *desc = &work->kernel->buffers[buffer];
@@ -46,17 +49,16 @@ static daedalus_vk_pipeline *usable(daedalus_gpu *gpu, const daedalus_kernel_des
   return pipeline;
 }
 
-static void choose_cpu(const daedalus_work *work, daedalus_pick *picks, uint16_t class_index) {
-  picks[class_index] = (daedalus_pick){.variant = daedalus_rt_cpu_choose(work->kernel, class_index),
-                                       .reason = after_loss};
-}
-
-/** The best that is aligned and usable; none: NULL. */
+/**
+ * The best that is aligned and usable; none: NULL.
+ * @param[out] untested  set when one might have been, but its self-test could not be run
+ */
 static const daedalus_variant *choose_gpu(daedalus_gpu *gpu, const daedalus_work *work,
-                                          uint16_t class_index, const uintptr_t *places) {
+                                          uint16_t class_index, const uintptr_t *places,
+                                          bool *untested) {
   const daedalus_kernel_desc *kernel = work->kernel;
   const daedalus_variant *before = NULL; /* ranks within a class are never equal */
-  for (;;) {
+  while (!gpu->device.lost) {
     const daedalus_variant *best = NULL;
     for (size_t i = 0; i < kernel->n_variants; i++) {
       const daedalus_variant *v = &kernel->variants[i];
@@ -74,11 +76,10 @@ static const daedalus_variant *choose_gpu(daedalus_gpu *gpu, const daedalus_work
       if (pipeline != NULL && pipeline->trust == DAEDALUS_VK_TRUSTED) {
         return best;
       }
-      if (gpu->device.lost) {
-        return NULL;
-      }
+      *untested = *untested || pipeline == NULL || pipeline->trust == DAEDALUS_VK_UNTESTED;
     }
   }
+  return NULL;
 }
 
 void daedalus_rt_gpu_choose(daedalus_ctx *ctx, const daedalus_work *work, daedalus_pick *picks) {
@@ -90,13 +91,18 @@ void daedalus_rt_gpu_choose(daedalus_ctx *ctx, const daedalus_work *work, daedal
     places[b] = places_of(work, b);
   }
   for (uint16_t c = 0; c < kernel->n_classes; c++) {
+    bool untested = false;
     const daedalus_variant *variant =
-        gpu->device.lost || !countable ? NULL : choose_gpu(gpu, work, c, places);
+        countable ? choose_gpu(gpu, work, c, places, &untested) : NULL;
     picks[c] =
         (daedalus_pick){.variant = variant, .reason = variant == NULL ? NULL : variant->reason};
+    if (variant == NULL && untested) {
+      picks[c] =
+          (daedalus_pick){.variant = daedalus_rt_cpu_choose(kernel, c), .reason = out_of_memory};
+    }
   }
   for (uint16_t c = 0; gpu->device.lost && c < kernel->n_classes; c++) {
-    choose_cpu(work, picks, c);
+    picks[c] = (daedalus_pick){.variant = daedalus_rt_cpu_choose(kernel, c), .reason = after_loss};
   }
 }
 
@@ -218,14 +224,19 @@ static int give_up(daedalus_gpu_job *job, int error) {
   if (gpu->device.lost) {
     daedalus_rt_vk_finish_lost(gpu);
   }
-  return daedalus_rt_vk_job_rescue(job, false);
+  daedalus_rt_vk_job_undo(job);
+  const int outcome = daedalus_rt_vk_job_rescue(job);
+  if (gpu->device.lost) { /* on the way */
+    daedalus_rt_vk_finish_lost(gpu);
+  }
+  return outcome;
 }
 
 /** Without a job there is no memory for anything: the groups one by one. */
 static int run_all_on_cpu(daedalus_batch *batch, size_t first, size_t end) {
   daedalus_rt_vk_finish_conflicting(batch->ctx->gpu, NULL, 0);
   daedalus_gpu_job job = {.gpu = batch->ctx->gpu, .batch = batch, .first = first, .end = end};
-  return daedalus_rt_vk_job_rescue(&job, false);
+  return daedalus_rt_vk_job_rescue(&job);
 }
 
 int daedalus_rt_gpu_submit(daedalus_batch *batch, size_t first, size_t end) {
@@ -249,7 +260,7 @@ int daedalus_rt_gpu_submit(daedalus_batch *batch, size_t first, size_t end) {
     if (error != 0) {
       job->uses.size = 0;
     }
-    return daedalus_rt_vk_job_rescue(job, false);
+    return daedalus_rt_vk_job_rescue(job);
   }
   const int error = start(job);
   return error == 0 ? 0 : give_up(job, error);
@@ -284,24 +295,36 @@ static bool has_to_care(const daedalus_batch *batch) {
   return gpu != NULL && gpu->opened && (gpu->in_flight != NULL || gpu->memories != NULL);
 }
 
-void daedalus_rt_gpu_before_cpu(daedalus_batch *batch, const daedalus_group *group) {
+int daedalus_rt_gpu_before_cpu(daedalus_batch *batch, const daedalus_group *group) {
   if (!has_to_care(batch)) {
-    return;
+    return 0;
   }
+  daedalus_gpu *gpu = batch->ctx->gpu;
   daedalus_vk_use uses[DAEDALUS_VK_BUFFERS_MOST];
   const size_t n = uses_of(batch, group, uses);
   const bool all = n < group->kernel->n_buffers;
-  daedalus_rt_vk_finish_conflicting(batch->ctx->gpu, all ? NULL : uses, n);
+  daedalus_rt_vk_finish_conflicting(gpu, all ? NULL : uses, n);
   for (size_t b = 0; b < n; b++) {
     daedalus_memory *memory = uses[b].memory;
     if (memory == NULL) {
       continue;
     }
-    if (memory->staged && daedalus_vk_overlap(memory->newer, uses[b].all)) {
-      daedalus_rt_vk_memory_copy(memory, memory->newer, false);
+    if (!memory->readable) {
+      daedalus_rt_log(gpu->ctx, DAEDALUS_LOG_ERROR,
+                      "%s: %s lies in a dma-buf that the CPU cannot map: only the QPU can use it",
+                      group->kernel->id, group->kernel->buffers[b].name);
+      return -EIO;
+    }
+    const daedalus_vk_extent missing = memory->staged
+                                           ? daedalus_vk_common(memory->newer, uses[b].all)
+                                           : (daedalus_vk_extent){0, 0};
+    if (missing.begin != missing.end && daedalus_rt_vk_memory_copy(memory, missing, false) != 0) {
+      daedalus_rt_vk_finish_lost(gpu);
+      return -EIO;
     }
     daedalus_rt_vk_memory_cpu(memory, true);
   }
+  return 0;
 }
 
 void daedalus_rt_gpu_after_cpu(daedalus_batch *batch, const daedalus_group *group) {
@@ -314,7 +337,9 @@ void daedalus_rt_gpu_after_cpu(daedalus_batch *batch, const daedalus_group *grou
     if (uses[b].memory != NULL) {
       daedalus_rt_vk_memory_cpu(uses[b].memory, false);
       if (uses[b].memory->staged && !batch->ctx->gpu->device.lost) {
-        daedalus_rt_vk_memory_copy(uses[b].memory, uses[b].writes, true);
+        if (daedalus_rt_vk_memory_copy(uses[b].memory, uses[b].writes, true) != 0) {
+          daedalus_rt_vk_finish_lost(batch->ctx->gpu);
+        }
       }
     }
   }

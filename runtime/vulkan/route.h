@@ -19,8 +19,8 @@ void daedalus_rt_gpu_close(daedalus_ctx *ctx);
 /**
  * For each class the GPU variant of lowest rank that the device has the limits
  * for, that does with the work's alignment, and that computed its self-test
- * right (which is run now if it never was).  After the device was lost: the
- * CPU's.
+ * right (which is run now if it never was; where there is no memory to run it,
+ * the CPU's is taken).  After the device was lost: the CPU's.
  * @param picks  one for each class of the kernel
  */
 void daedalus_rt_gpu_choose(daedalus_ctx *ctx, const daedalus_work *work, daedalus_pick *picks);
@@ -44,8 +44,14 @@ int daedalus_rt_gpu_submit(daedalus_batch *batch, size_t first, size_t end);
  */
 int daedalus_rt_gpu_wait(daedalus_batch *batch, int64_t timeout_ns);
 
-/** Before and after the CPU does a group: waits for what it may not overtake. */
-void daedalus_rt_gpu_before_cpu(daedalus_batch *batch, const daedalus_group *group);
+/**
+ * Before the CPU does a group: waits for what it may not overtake, and fetches
+ * what lies in memory of the device.
+ * @return 0, or -EIO when that is lost
+ */
+int daedalus_rt_gpu_before_cpu(daedalus_batch *batch, const daedalus_group *group);
+
+/** After it: the other way around. */
 void daedalus_rt_gpu_after_cpu(daedalus_batch *batch, const daedalus_group *group);
 
 /** @return as daedalus_batch_gpu_time(), of a batch that is done */

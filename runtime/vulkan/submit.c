@@ -198,7 +198,7 @@ int daedalus_rt_vk_elapsed(daedalus_vk_commands *commands, const daedalus_vk_sub
 int daedalus_rt_vk_export_fence(daedalus_vk_commands *commands, int *fd) {
   daedalus_vk_device *device = commands->pipelines->device;
   const daedalus_vk_functions *fn = &device->vk->fn;
-  if (!device->physical->fence_fd || fn->GetFenceFdKHR == NULL) {
+  if (!device->physical->fence_fd || fn->GetFenceFdKHR == NULL || commands->export_failed) {
     return -ENOTSUP;
   }
   if (commands->export_fence == VK_NULL_HANDLE) {
@@ -226,6 +226,7 @@ int daedalus_rt_vk_export_fence(daedalus_vk_commands *commands, int *fd) {
   result = fn->GetFenceFdKHR(device->handle, &info, fd);
   if (result != VK_SUCCESS) {
     *fd = -1;
+    commands->export_failed = true;
     return daedalus_rt_vk_failed(device, "vkGetFenceFdKHR", result);
   }
   return *fd < 0 ? -ENOTSUP : 0; /* -1: it was done already */

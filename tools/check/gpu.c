@@ -145,15 +145,15 @@ static bool as_asked(const daedalus_batch *batch, const daedalus_variant *varian
 }
 
 static uint64_t run_batch(const daedalus_kernel_desc *kernel, const daedalus_variant *variant,
-                          uint32_t workgroup, const daedalus_buffer *buffers, const uint8_t *meta,
+                          gpu_way way, const daedalus_buffer *buffers, const uint8_t *meta,
                           size_t n) {
   daedalus_batch *batch = NULL;
   int error = daedalus_batch_begin(ctx, &batch);
   size_t done = 0;
   for (size_t size = 0; error == 0 && done < n; size++) {
-    size_t now = size == 0 ? n - n / 2 : size;
+    size_t now = way.one_append ? n : size == 0 ? n - n / 2 : size;
     now = now < n - done ? now : n - done;
-    error = append(batch, kernel, variant, workgroup, buffers, meta, done, now);
+    error = append(batch, kernel, variant, way.workgroup, buffers, meta, done, now);
     done += now;
   }
   if (error != 0) {
@@ -199,7 +199,7 @@ uint64_t gpu_run(const daedalus_kernel_desc *kernel, const daedalus_variant *var
     uint8_t *data = way.in_place ? put(b, &used[b]) : used[b].bytes;
     buffers[b] = (daedalus_buffer){data + used[b].origin, used[b].stride};
   }
-  uint64_t outcome = run_batch(kernel, variant, way.workgroup, buffers, own_meta, n);
+  uint64_t outcome = run_batch(kernel, variant, way, buffers, own_meta, n);
   for (size_t b = 0; b < kernel->n_buffers; b++) {
     if (way.in_place && !get(b, &used[b])) {
       outcome = GPU_FAILED;

@@ -6,7 +6,8 @@
  * "copy" lets the runtime copy the images; then only what the items write comes back.  "place" has
  * them in memory of the device, so that a store that goes astray shows in the image or in the
  * pattern before and behind it.  Items are done in the given order, in appends of one batch: half
- * of them together, the others in appends of 1, 2, 3, ... items.
+ * of them together, the others in appends of 1, 2, 3, ... items.  "whole" is "place", all items in
+ * one append.
  */
 #ifndef CHECK_GPU_H
 #define CHECK_GPU_H
@@ -16,7 +17,7 @@
 typedef struct gpu_way {
   bool on_gpu;
   uint32_t workgroup; /* 0: the variant's own */
-  bool in_place;
+  bool in_place, one_append;
 } gpu_way;
 
 /*

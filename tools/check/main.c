@@ -15,7 +15,7 @@
  *           per run: variant n, then n item numbers, the first half to be done in one call, the
  *           others one by one; the variant "dispatch" stands for one daedalus_dispatch() of all
  *           items on the CPU.  After a GPU variant's name, or "dispatch", come a blank, the size of
- *           workgroups (0: the variant's own) and "copy" or "place": gpu.h
+ *           workgroups (0: the variant's own) and "copy", "place" or "whole": gpu.h
  *   result  per run: outcome (0 done, 1 read-only buffer changed, 2 no such variant, 3 fault,
  *           4 dispatch refused, 5 as gpu.h says), then, but for 2 and 3, the images of the buffers
  *           that the kernel writes
@@ -152,7 +152,8 @@ static gpu_way parse_way(char *name) {
     *rest++ = '\0';
     way.on_gpu = true;
     way.workgroup = (uint32_t)strtoul(rest, &rest, 10);
-    way.in_place = strcmp(rest, " place") == 0;
+    way.one_append = strcmp(rest, " whole") == 0;
+    way.in_place = way.one_append || strcmp(rest, " place") == 0;
   }
   return way;
 }

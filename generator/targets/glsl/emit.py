@@ -272,6 +272,9 @@ class _Emitter:
             else:
                 conditions.append(f"{axis if stage.extents[axis] > 1 else '0'} < {most}")
         values.emit([n for s in stage.stores for n in (s.value, s.mask) if n is not None])
+        if stage.guard is not None:
+            values.emit([stage.guard])
+            storing.append(values.condition(stage.guard))
         stored = memory.stores(values, storing)
         self.negates |= values.negates
         body = [*values.lines, *stored]

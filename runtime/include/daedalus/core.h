@@ -168,10 +168,10 @@ DAEDALUS_API int daedalus_batch_begin(daedalus_ctx *ctx, daedalus_batch **batch)
 
 /**
  * Hands all appends over for execution; nothing can be appended afterwards.
- * On the CPU the work is done when this returns.
+ * The CPU's work is done when this returns, and what the GPU does before it.
  *
- * @return 0, -EALREADY when submitted before, or the error that stopped the
- *         work, after which the contents of what the batch writes is undefined.
+ * @return 0, -EALREADY when submitted before, or -EIO when the GPU failed and
+ *         memory that it used in place is undefined (daedalus/gpu.h)
  */
 DAEDALUS_API int daedalus_batch_submit(daedalus_batch *batch);
 
@@ -187,10 +187,12 @@ DAEDALUS_API int daedalus_batch_wait(daedalus_batch *batch, int64_t timeout_ns);
 DAEDALUS_API int daedalus_batch_poll(daedalus_batch *batch);
 
 /**
- * Exports a sync_file descriptor that becomes readable when the batch is done.
+ * Exports a sync_file descriptor that becomes readable when the GPU is done with
+ * the batch.  What it wrote to memory other than daedalus_memory is there only
+ * after wait or poll.
  * @param[out] fd  owned by the caller, to be closed by it; -1 on failure
  * @return 0, -EINVAL when not submitted, -ENOTSUP when the batch holds no GPU
- *         work (it is done already)
+ *         work (it is done already) or the device exports no fences
  */
 DAEDALUS_API int daedalus_batch_export_fence(daedalus_batch *batch, int *fd);
 

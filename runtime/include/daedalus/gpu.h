@@ -63,6 +63,7 @@ typedef struct daedalus_device_info {
   uint8_t exports_fence;     /**< daedalus_batch_export_fence() works */
   uint8_t imports_dmabuf;    /**< daedalus_memory_import_dmabuf() works */
   uint8_t timestamps;        /**< DAEDALUS_BATCH_TIMESTAMPS works */
+  uint8_t lost;              /**< it failed for good; the CPU does what is meant for it */
 } daedalus_device_info;
 
 /**
@@ -83,7 +84,7 @@ DAEDALUS_API int daedalus_device_at(daedalus_ctx *ctx, size_t index, daedalus_de
 typedef struct daedalus_memory daedalus_memory;
 
 /**
- * Memory of the device: zeroed, aligned to a page.  Where the CPU cannot see
+ * Memory of the device: zeroed, aligned to 64 bytes at least.  Where the CPU cannot see
  * the device's own memory, or sees too little of it (GPUs on a card), the
  * mapping is a copy of it in the CPU's, which flush and invalidate bring over.
  * @param[out] memory  NULL on failure
@@ -94,10 +95,11 @@ DAEDALUS_API int daedalus_memory_create(daedalus_ctx *ctx, size_t size, daedalus
 /**
  * A dma-buf, such as a decoder's or a camera's frame.
  * @param fd       of the dma-buf; stays the caller's
- * @param size     bytes, at most the dma-buf's
+ * @param size     bytes, at most the dma-buf's, a multiple of 4
  * @param mapping  where the caller has mapped its first byte, borrowed until the memory is
  *                 destroyed; NULL has it mapped here (and where it cannot be mapped,
- *                 daedalus_memory_data() is an address that stands for it and must not be read)
+ *                 daedalus_memory_data() is an address that stands for it: for appends for the
+ *                 QPU alone, as the CPU must not touch it)
  * @return 0, -EINVAL, -ENODEV, -ENOMEM, or -ENOTSUP where the device cannot import it, logged
  */
 DAEDALUS_API int daedalus_memory_import_dmabuf(daedalus_ctx *ctx, int fd, size_t size,

@@ -160,6 +160,12 @@ void executor_run(void *user, const stub_dispatch *d) {
           (unsigned long long)last);
     return;
   }
+  const size_t constants = records + 1;
+  if (code->n_constants != 0 &&
+      (d->bindings[constants].size < 4 * code->n_constants ||
+       memcmp(d->bindings[constants].data, code->constants, 4 * code->n_constants) != 0)) {
+    fault(e, "%s: its constants are not bound", variant->name);
+  }
   if (d->groups[1] != 1 || d->groups[2] != 1) {
     fault(e, "%s: %u x %u x %u workgroups", variant->name, d->groups[0], d->groups[1],
           d->groups[2]);

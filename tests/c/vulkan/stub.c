@@ -42,7 +42,9 @@ VkResult stub_enter(stub_id id) {
   calls[id]++;
   if (order.id == (int)id && !order.carried_out && order.left-- == 0) {
     order.carried_out = true;
-    stub_is_lost |= order.result == VK_ERROR_DEVICE_LOST;
+    if (order.result == VK_ERROR_DEVICE_LOST) {
+      stub_lose_queue();
+    }
     return order.result;
   }
   return VK_SUCCESS;
@@ -199,6 +201,15 @@ uint64_t stub_memory_bytes(void) {
     n += object->type == STUB_MEMORY ? ((const stub_memory *)(const void *)object)->size : 0;
   }
   return n;
+}
+
+void stub_abandon(void) {
+  stub_forget_queue();
+  while (alive != NULL) {
+    stub_object *next = alive->next;
+    free(alive);
+    alive = next;
+  }
 }
 
 void stub_reset(void) {

@@ -88,7 +88,8 @@ bool stub_can_fail(const char *function);
 
 /*
  * The `nth` call from now (0: the next) of the function gives `result` and does nothing else.  One
- * such order at a time; NULL takes it back.  After VK_ERROR_DEVICE_LOST all that can be lost is.
+ * such order at a time; NULL takes it back.  With VK_ERROR_DEVICE_LOST the device is lost: of the
+ * work in flight the first half of the oldest submission's commands is done, and no more.
  */
 void stub_fail(const char *function, unsigned long nth, VkResult result);
 /* Whether the order was carried out. */
@@ -108,6 +109,9 @@ typedef struct stub_work {
   uint64_t largest_submit_groups; /* workgroups of the largest submission */
 } stub_work;
 extern stub_work stub_done;
+
+/* Forgets all that is alive, of a device that was given up while it worked. */
+void stub_abandon(void);
 
 /* Does what was submitted, as if its time had come. */
 void stub_run_queue(void);

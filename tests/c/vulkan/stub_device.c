@@ -232,6 +232,21 @@ void stub_GetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice handle, uint32
   (void)give(&family, sizeof(family), 1, count, out);
 }
 
+void stub_GetPhysicalDeviceExternalBufferProperties(VkPhysicalDevice handle,
+                                                    const VkPhysicalDeviceExternalBufferInfo *info,
+                                                    VkExternalBufferProperties *out) {
+  (void)stub_enter(STUB_GetPhysicalDeviceExternalBufferProperties);
+  const bool can = !stub_device_of(handle)->no_external &&
+                   info->handleType == VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT;
+  VkExternalMemoryProperties *given = &out->externalMemoryProperties;
+  memset(given, 0, sizeof(*given));
+  if (can) {
+    given->externalMemoryFeatures =
+        VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+    given->compatibleHandleTypes = info->handleType;
+  }
+}
+
 void stub_GetPhysicalDeviceExternalFenceProperties(VkPhysicalDevice handle,
                                                    const VkPhysicalDeviceExternalFenceInfo *info,
                                                    VkExternalFenceProperties *out) {

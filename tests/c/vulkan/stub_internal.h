@@ -8,70 +8,71 @@
 /*
  * Every function: X(name without vk, whether it returns a VkResult, whether it creates something).
  */
-#define STUB_FUNCTIONS(X)                           \
-  X(GetInstanceProcAddr, 0, 0)                      \
-  X(EnumerateInstanceVersion, 1, 0)                 \
-  X(CreateInstance, 1, 1)                           \
-  X(DestroyInstance, 0, 0)                          \
-  X(EnumeratePhysicalDevices, 1, 0)                 \
-  X(GetPhysicalDeviceProperties2, 0, 0)             \
-  X(GetPhysicalDeviceFeatures2, 0, 0)               \
-  X(GetPhysicalDeviceMemoryProperties, 0, 0)        \
-  X(GetPhysicalDeviceQueueFamilyProperties, 0, 0)   \
-  X(GetPhysicalDeviceExternalFenceProperties, 0, 0) \
-  X(EnumerateDeviceExtensionProperties, 1, 0)       \
-  X(CreateDevice, 1, 1)                             \
-  X(GetDeviceProcAddr, 0, 0)                        \
-  X(DestroyDevice, 0, 0)                            \
-  X(GetDeviceQueue, 0, 0)                           \
-  X(DeviceWaitIdle, 1, 0)                           \
-  X(QueueSubmit, 1, 0)                              \
-  X(CreateBuffer, 1, 1)                             \
-  X(DestroyBuffer, 0, 0)                            \
-  X(GetBufferMemoryRequirements, 0, 0)              \
-  X(AllocateMemory, 1, 1)                           \
-  X(FreeMemory, 0, 0)                               \
-  X(MapMemory, 1, 0)                                \
-  X(BindBufferMemory, 1, 0)                         \
-  X(GetMemoryFdKHR, 1, 0)                           \
-  X(GetMemoryFdPropertiesKHR, 1, 0)                 \
-  X(CreateShaderModule, 1, 1)                       \
-  X(DestroyShaderModule, 0, 0)                      \
-  X(CreateDescriptorSetLayout, 1, 1)                \
-  X(DestroyDescriptorSetLayout, 0, 0)               \
-  X(CreatePipelineLayout, 1, 1)                     \
-  X(DestroyPipelineLayout, 0, 0)                    \
-  X(CreatePipelineCache, 1, 1)                      \
-  X(DestroyPipelineCache, 0, 0)                     \
-  X(GetPipelineCacheData, 1, 0)                     \
-  X(CreateComputePipelines, 1, 1)                   \
-  X(DestroyPipeline, 0, 0)                          \
-  X(CreateDescriptorPool, 1, 1)                     \
-  X(DestroyDescriptorPool, 0, 0)                    \
-  X(AllocateDescriptorSets, 1, 1)                   \
-  X(UpdateDescriptorSets, 0, 0)                     \
-  X(CreateCommandPool, 1, 1)                        \
-  X(DestroyCommandPool, 0, 0)                       \
-  X(AllocateCommandBuffers, 1, 1)                   \
-  X(BeginCommandBuffer, 1, 0)                       \
-  X(EndCommandBuffer, 1, 0)                         \
-  X(CmdBindPipeline, 0, 0)                          \
-  X(CmdBindDescriptorSets, 0, 0)                    \
-  X(CmdPushConstants, 0, 0)                         \
-  X(CmdDispatch, 0, 0)                              \
-  X(CmdPipelineBarrier, 0, 0)                       \
-  X(CmdCopyBuffer, 0, 0)                            \
-  X(CmdFillBuffer, 0, 0)                            \
-  X(CreateQueryPool, 1, 1)                          \
-  X(DestroyQueryPool, 0, 0)                         \
-  X(CmdResetQueryPool, 0, 0)                        \
-  X(CmdWriteTimestamp, 0, 0)                        \
-  X(GetQueryPoolResults, 1, 0)                      \
-  X(CreateFence, 1, 1)                              \
-  X(DestroyFence, 0, 0)                             \
-  X(ResetFences, 1, 0)                              \
-  X(GetFenceStatus, 1, 0)                           \
-  X(WaitForFences, 1, 0)                            \
+#define STUB_FUNCTIONS(X)                            \
+  X(GetInstanceProcAddr, 0, 0)                       \
+  X(EnumerateInstanceVersion, 1, 0)                  \
+  X(CreateInstance, 1, 1)                            \
+  X(DestroyInstance, 0, 0)                           \
+  X(EnumeratePhysicalDevices, 1, 0)                  \
+  X(GetPhysicalDeviceProperties2, 0, 0)              \
+  X(GetPhysicalDeviceFeatures2, 0, 0)                \
+  X(GetPhysicalDeviceMemoryProperties, 0, 0)         \
+  X(GetPhysicalDeviceQueueFamilyProperties, 0, 0)    \
+  X(GetPhysicalDeviceExternalBufferProperties, 0, 0) \
+  X(GetPhysicalDeviceExternalFenceProperties, 0, 0)  \
+  X(EnumerateDeviceExtensionProperties, 1, 0)        \
+  X(CreateDevice, 1, 1)                              \
+  X(GetDeviceProcAddr, 0, 0)                         \
+  X(DestroyDevice, 0, 0)                             \
+  X(GetDeviceQueue, 0, 0)                            \
+  X(DeviceWaitIdle, 1, 0)                            \
+  X(QueueSubmit, 1, 0)                               \
+  X(CreateBuffer, 1, 1)                              \
+  X(DestroyBuffer, 0, 0)                             \
+  X(GetBufferMemoryRequirements, 0, 0)               \
+  X(AllocateMemory, 1, 1)                            \
+  X(FreeMemory, 0, 0)                                \
+  X(MapMemory, 1, 0)                                 \
+  X(BindBufferMemory, 1, 0)                          \
+  X(GetMemoryFdKHR, 1, 0)                            \
+  X(GetMemoryFdPropertiesKHR, 1, 0)                  \
+  X(CreateShaderModule, 1, 1)                        \
+  X(DestroyShaderModule, 0, 0)                       \
+  X(CreateDescriptorSetLayout, 1, 1)                 \
+  X(DestroyDescriptorSetLayout, 0, 0)                \
+  X(CreatePipelineLayout, 1, 1)                      \
+  X(DestroyPipelineLayout, 0, 0)                     \
+  X(CreatePipelineCache, 1, 1)                       \
+  X(DestroyPipelineCache, 0, 0)                      \
+  X(GetPipelineCacheData, 1, 0)                      \
+  X(CreateComputePipelines, 1, 1)                    \
+  X(DestroyPipeline, 0, 0)                           \
+  X(CreateDescriptorPool, 1, 1)                      \
+  X(DestroyDescriptorPool, 0, 0)                     \
+  X(AllocateDescriptorSets, 1, 1)                    \
+  X(UpdateDescriptorSets, 0, 0)                      \
+  X(CreateCommandPool, 1, 1)                         \
+  X(DestroyCommandPool, 0, 0)                        \
+  X(AllocateCommandBuffers, 1, 1)                    \
+  X(BeginCommandBuffer, 1, 0)                        \
+  X(EndCommandBuffer, 1, 0)                          \
+  X(CmdBindPipeline, 0, 0)                           \
+  X(CmdBindDescriptorSets, 0, 0)                     \
+  X(CmdPushConstants, 0, 0)                          \
+  X(CmdDispatch, 0, 0)                               \
+  X(CmdPipelineBarrier, 0, 0)                        \
+  X(CmdCopyBuffer, 0, 0)                             \
+  X(CmdFillBuffer, 0, 0)                             \
+  X(CreateQueryPool, 1, 1)                           \
+  X(DestroyQueryPool, 0, 0)                          \
+  X(CmdResetQueryPool, 0, 0)                         \
+  X(CmdWriteTimestamp, 0, 0)                         \
+  X(GetQueryPoolResults, 1, 0)                       \
+  X(CreateFence, 1, 1)                               \
+  X(DestroyFence, 0, 0)                              \
+  X(ResetFences, 1, 0)                               \
+  X(GetFenceStatus, 1, 0)                            \
+  X(WaitForFences, 1, 0)                             \
   X(GetFenceFdKHR, 1, 0)
 
 typedef enum stub_id {
@@ -253,6 +254,9 @@ const stub_device_desc *stub_opened(void); /* the description of the device that
 #define X(name, fails, creates) extern __typeof__(*(PFN_vk##name)NULL) stub_##name;
 STUB_FUNCTIONS(X)
 #undef X
+
+/* Loses the device: half of the oldest submission is done, the rest never. */
+void stub_lose_queue(void);
 
 /* Forgets the queue, or the device's state, without a word; for stub_reset(). */
 void stub_forget_queue(void);

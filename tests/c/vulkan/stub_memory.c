@@ -135,30 +135,6 @@ VkResult stub_MapMemory(VkDevice device, VkDeviceMemory handle, VkDeviceSize off
   return VK_SUCCESS;
 }
 
-static void move(uint32_t n, const VkMappedMemoryRange *ranges, bool to_device) {
-  const uint64_t atom = 256;
-  for (uint32_t i = 0; i < n; i++) {
-    stub_memory *memory = stub_get(POINTER(ranges[i].memory), STUB_MEMORY);
-    const uint64_t at = ranges[i].offset;
-    const bool whole = ranges[i].size == VK_WHOLE_SIZE;
-    if (at > memory->size || (!whole && ranges[i].size > memory->size - at)) {
-      stub_misuse("a range beyond its memory's end");
-      continue;
-    }
-    const uint64_t size = whole ? memory->size - at : ranges[i].size;
-    if (at % atom != 0 || (size % atom != 0 && at + size != memory->size)) {
-      stub_misuse("a range is no multiple of nonCoherentAtomSize");
-    }
-    if (!memory->mapped) {
-      stub_misuse("a range of memory that is not mapped");
-    }
-    if (memory->host != memory->device) {
-      memcpy((to_device ? memory->device : memory->host) + at,
-             (to_device ? memory->host : memory->device) + at, (size_t)size);
-    }
-  }
-}
-
 VkResult stub_GetMemoryFdKHR(VkDevice device, const VkMemoryGetFdInfoKHR *info, int *out) {
   (void)device;
   ENTER(GetMemoryFdKHR);

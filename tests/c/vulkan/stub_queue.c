@@ -118,13 +118,17 @@ static void execute(const stub_command *command) {
   }
 }
 
-/* Takes the oldest submission off the queue; its work is done unless it is only dropped. */
-static void finish_oldest(bool do_it) {
+typedef enum share { NOTHING, HALF, ALL } share;
+
+/* Takes the oldest submission off the queue; so much of its work is done. */
+static void finish_oldest(share done) {
   submission *oldest = queue;
   queue = oldest->next;
   for (uint32_t i = 0; i < oldest->n; i++) {
     use_commands(oldest->commands[i], false);
-    for (size_t k = 0; do_it && k < oldest->commands[i]->n; k++) {
+    const size_t n = oldest->commands[i]->n;
+    const size_t end = done == ALL ? n : done == HALF ? (n + 1) / 2 : 0;
+    for (size_t k = 0; k < end; k++) {
       execute(&oldest->commands[i]->list[k]);
     }
   }
@@ -143,8 +147,16 @@ static void finish_oldest(bool do_it) {
 
 void stub_run_queue(void) {
   while (queue != NULL) {
-    finish_oldest(!stub_is_lost);
+    finish_oldest(stub_is_lost ? NOTHING : ALL);
   }
+}
+
+void stub_lose_queue(void) {
+  if (queue != NULL && !stub_is_lost) {
+    finish_oldest(HALF);
+  }
+  stub_is_lost = true;
+  stub_run_queue();
 }
 
 void stub_forget_queue(void) {
