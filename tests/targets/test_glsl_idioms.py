@@ -8,19 +8,24 @@ import pytest
 import shader_runs
 from spec_support import kernel_of, spec_text
 
+from daedalus.dsl.ir import Kernel
 from daedalus.generator.emit import environment
-from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.registry import find, load
 from daedalus.generator.schedule import parse_variant
-from daedalus.generator.targets.glsl.emit import Shader, emit
+from daedalus.generator.targets.glsl.emit import Shader
 from daedalus.generator.v3d import vkrun
 from daedalus.generator.variants import Variant, make_variant
 
 
-def shader_of(folder: Path, text: str, schedule: str = "glsl_full") -> Shader:
-    kernel = kernel_of(folder, text)
-    s = parse_variant(f"daedalus_{kernel.id}__{schedule}")[1]
-    return emit(lower(kernel, s), words=s.word or s.shift, shifted=s.shift, signs=s.mask)
+def variant_of(kernel: Kernel, schedule: str) -> Variant:
+    parsed = parse_variant(f"daedalus_{kernel.id}__{schedule}")[1]
+    return make_variant(environment(), kernel, parsed, prod=False, rank=0, spec="spec.py")
+
+
+def shader_of(kernel: Kernel, schedule: str = "glsl_full") -> Shader:
+    shader = variant_of(kernel, schedule).shader
+    assert shader is not None
+    return shader
 
 
 def waits(shader: Shader) -> int:
@@ -53,14 +58,13 @@ def test_waits(first: str, second: str, column: int, more: int, tmp_path: Path) 
     """Invocations wait for first values, and before they read what others wrote; between two
     stages that write, where both write an element."""
     text = spec_text(FILL.format(first=first, second=second, column=column))
-    assert waits(shader_of(tmp_path, text)) == 2 + more
+    assert waits(shader_of(kernel_of(tmp_path, text))) == 2 + more
 
 
 def test_padding_is_filled_without_waiting() -> None:
     entry = find(load(), "av1_cdef8")
     assert entry is not None
-    schedule = parse_variant("daedalus_av1_cdef8__glsl_full_p4_mask")[1]
-    shader = emit(lower(entry.kernel, schedule), signs=True)
+    shader = shader_of(entry.kernel, "glsl_full_p4_mask")
     assert len(entry.kernel.stages) > 10 and waits(shader) == 1
 
 
@@ -75,8 +79,7 @@ with k.stage(y=8, x=8) as (y, x):
 def run(folder: Path, text: str, schedule: str) -> Variant:
     """Compares a variant with the interpreter on lavapipe."""
     kernel = kernel_of(folder, text)
-    parsed = parse_variant(f"daedalus_{kernel.id}__{schedule}")[1]
-    v = make_variant(environment(), kernel, parsed, prod=False, rank=0, spec="spec.py")
+    v = variant_of(kernel, schedule)
     (outcome,) = shader_runs.run(kernel, [v], vkrun.lavapipe(), folder / "run", 64)
     assert outcome.mismatches == outcome.out_of_bounds == 0 and outcome.conformant > 64
     return v
@@ -114,7 +117,7 @@ def test_forms(tmp_path: Path) -> None:
         "    a, b = px[y, x], c[y, x]\n"
         "    px[y, x] = clip_u8(absdiff(a, b) + 3 * b + 5 * a - max(0 - b, 7))\n"
     )
-    text = "\n".join(shader_of(tmp_path, text).lines)
+    text = "\n".join(shader_of(kernel_of(tmp_path, text)).lines)
     assert "abs(" not in text and "max(a - b, b - a)" in text
     assert "b + b + b" in text and "a * 5" in text
     assert "zero - b" in text and text.count("const int zero = ") == 1

@@ -49,10 +49,10 @@ class Tables:
     def _packed(self, entries: list[int], row: Node, values: Values) -> str:
         """The entry as a field of a literal; "" where they do not fit two."""
         index = self._limited(row, len(entries), values, memory=False)
-        period = _period(entries)
+        period, inside = _period(entries), self._hostile.of(row).within(0, len(entries) - 1)
         if period < len(entries):
-            entries, index = entries[:period], f"({index} & {period - 1})"
-        if entries == list(range(len(entries))):
+            entries, index, inside = entries[:period], f"({index} & {period - 1})", True
+        if inside and entries == list(range(len(entries))):
             return index
         lo, hi = min(entries), max(entries)
         lo = lo if lo < 0 else 0  # added again afterwards
