@@ -198,38 +198,50 @@ static const daedalus_variant av1_cdef8_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_inpri_p4_word_mask",
+    .name = "daedalus_av1_cdef8__glsl_inpri_p4_shift_mask",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_word_mask,
+    .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_shift_mask,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_insec_p4_word_mask",
+    .name = "daedalus_av1_cdef8__glsl_insec_p4_shift_mask",
     .target = "glsl",
     .needs = 0,
     .class_index = 1,
     .prod = false,
     .rank = 1101,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_av1_cdef8__glsl_insec_p4_word_mask,
+    .gpu = &daedalus_av1_cdef8__glsl_insec_p4_shift_mask,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_inside_p4_word_mask",
+    .name = "daedalus_av1_cdef8__glsl_inside_p4_shift",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = false,
     .rank = 1102,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_av1_cdef8__glsl_inside_p4_word_mask,
+    .gpu = &daedalus_av1_cdef8__glsl_inside_p4_shift,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_full_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 5,
+    .prod = false,
+    .rank = 1103,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_full_p4_word,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -239,7 +251,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 0,
     .prod = false,
-    .rank = 1103,
+    .rank = 1104,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_mask,
   },
@@ -251,33 +263,33 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 1,
     .prod = false,
-    .rank = 1104,
+    .rank = 1105,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_av1_cdef8__glsl_insec_p4_mask,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_inside_p4_mask",
+    .name = "daedalus_av1_cdef8__glsl_inside_p2_mask",
     .target = "glsl",
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1105,
+    .rank = 1106,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_av1_cdef8__glsl_inside_p4_mask,
+    .gpu = &daedalus_av1_cdef8__glsl_inside_p2_mask,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_full_p2_mask",
+    .name = "daedalus_av1_cdef8__glsl_full_p4",
     .target = "glsl",
     .needs = 0,
     .class_index = 5,
     .prod = false,
-    .rank = 1106,
+    .rank = 1107,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_av1_cdef8__glsl_full_p2_mask,
+    .gpu = &daedalus_av1_cdef8__glsl_full_p4,
   },
 #endif
 };
@@ -1687,14 +1699,14 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_lpf8_v__glsl_full_p2_word_early",
+    .name = "daedalus_vp9_lpf8_v__glsl_full_p2_word_mask_early",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_lpf8_v__glsl_full_p2_word_early,
+    .gpu = &daedalus_vp9_lpf8_v__glsl_full_p2_word_mask_early,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -2298,7 +2310,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "85ed5328ab2d8dc9",
+  .generator = "0f526eed337fa16c",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

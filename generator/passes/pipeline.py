@@ -20,6 +20,7 @@ from daedalus.generator.passes.max_tree import merge_limits
 from daedalus.generator.passes.pairs import pair_sums
 from daedalus.generator.passes.points import give_points
 from daedalus.generator.passes.settle import settle_stages
+from daedalus.generator.passes.signed_limits import limit_differences
 from daedalus.generator.passes.specialise import specialise
 from daedalus.generator.passes.split_clips import split_clips
 from daedalus.generator.passes.split_products import split_products
@@ -42,7 +43,7 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
         ("forward", forward_temps),
         ("compare", compare_operands),
         ("decide", decide_comparisons),
-        *([] if schedule.mask else [("max_tree", merge_limits)]),
+        ("max_tree", merge_limits),
         ("expand_dot", lambda k: expand_dot(k, dots.suits) if schedule.dot else expand_dot(k)),
     ]
     if schedule.target == "neon":
@@ -61,6 +62,7 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
             ),
         ]
     if schedule.target == "glsl":
+        chosen.append(("signed_limits", limit_differences))
         if schedule.early_out:
             chosen.append(("guard", find_guard))
         chosen.append(("points", lambda k: give_points(k, schedule.points)))

@@ -15,12 +15,14 @@ from daedalus.dsl.ir import Kernel, Node, Op, evaluate, walk
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.glsl.names import names
 from daedalus.generator.targets.glsl.signs import SignValues
+from daedalus.generator.targets.glsl.values import ZERO
 
 CONDITIONS = (
     "c[0, 0] <= c[0, 1]", "c[0, 0] > c[0, 1]", "c[0, 0] <= 7", "c[0, 0] > 7", "3 <= c[0, 0]",
     "absdiff(c[0, 0], c[0, 1]) <= c[0, 2]", "absdiff(c[0, 0], c[0, 1]) > c[0, 2]",
     "c[0, 2] <= absdiff(c[0, 0], c[0, 1])", "c[0, 2] > absdiff(c[0, 0], c[0, 1])",
     "absdiff(c[0, 0], c[0, 1]) <= 5", "absdiff(c[0, 0], c[0, 1]) > 5",
+    "c[0, 0] > 0", "0 > c[0, 0]", "absdiff(c[0, 0], c[0, 1]) > 0",
     "(c[0, 0] <= c[0, 1]) & (c[0, 1] > c[0, 2])", "(c[0, 0] <= c[0, 1]) | (c[0, 1] > c[0, 2])",
     "~((c[0, 0] <= c[0, 1]) & (c[0, 1] > c[0, 2]))",
 )  # fmt: skip
@@ -51,7 +53,7 @@ def test_the_sign_is_the_condition(text: str, tmp_path: Path) -> None:
     reads = sorted({n.index[1].const for n in walk((mask,)) if n.op is Op.LOAD})
     assert reads
     for operands in product(NEAR, repeat=len(reads)):
-        scope = {f"x{n}": v for n, v in zip(reads, operands, strict=True)}
+        scope = {ZERO: 0} | {f"x{n}": v for n, v in zip(reads, operands, strict=True)}
         known = dict(zip(reads, operands, strict=True))
         of: dict[Node, object] = {}
         for n in walk((mask,)):

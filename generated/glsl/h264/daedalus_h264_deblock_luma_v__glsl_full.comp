@@ -7,7 +7,7 @@
 // h264_deblock_luma_v, GLSL, class full
 // computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
 // 16 invocations an item
-// input hash 2b72e0c420b5dcb4
+// input hash aa72abeb4d45086e
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -33,6 +33,7 @@ void main() {
   const bool live = number < push.n_items;
   const uint record = push.first + min(number, push.n_items - 1u);
   const uvec4 r0 = records[record];
+  const int zero = int(push.n_items >> 31);  // no batch has so many
   const int dst_at = push.dst_base + int(r0.x);
   const int dst_stride = push.dst_stride;
   const int alpha_ = int(r0.y & 255u);
@@ -54,23 +55,23 @@ void main() {
     const int dst_p_6 = dst_p_5 + dst_stride;
     const int q2 = int(dst_u8[dst_p_6]);
     const int tc0_2 = (int((r0.y >> 16 | r0.z << 16) << (24 - s * 8)) >> 24);
-    const bool t10 = alpha_ > abs(p0 - q0);
-    const bool t12 = beta_ > abs(p1 - p0);
+    const bool t10 = alpha_ > max(p0 - q0, q0 - p0);
+    const bool t12 = beta_ > max(p1 - p0, p0 - p1);
     const bool t13 = t10 && t12;
-    const bool t15 = beta_ > abs(q1 - q0);
+    const bool t15 = beta_ > max(q1 - q0, q0 - q1);
     const bool t16 = t13 && t15;
     const bool t18 = 0 <= tc0_2;
     const bool t19 = t16 && t18;
-    const bool ap = beta_ > abs(p2 - p0);
-    const bool aq = beta_ > abs(q2 - q0);
+    const bool ap = beta_ > max(p2 - p0, p0 - p2);
+    const bool aq = beta_ > max(q2 - q0, q0 - q2);
     const int tc = (tc0_2 + (ap ? 1 : 0)) + (aq ? 1 : 0);
     const int x = ((((q0 - p0) * 4) + (p1 - q1)) + 4) >> 3;
-    const int delta = max(min(x, tc), (0 - tc));
+    const int delta = max(min(x, tc), (zero - tc));
     const int middle = ((p0 + q0) + 1) >> 1;
-    const int x_2 = ((p2 + middle) - (p1 * 2)) >> 1;
-    const int t50 = 0 - tc0_2;
+    const int x_2 = ((p2 + middle) - (p1 + p1)) >> 1;
+    const int t50 = zero - tc0_2;
     const bool t54 = t19 && ap;
-    const int x_3 = ((q2 + middle) - (q1 * 2)) >> 1;
+    const int x_3 = ((q2 + middle) - (q1 + q1)) >> 1;
     const bool t63 = t19 && aq;
     if (live && t54) {
       dst_u8[dst_p_2] = uint8_t(clamp(p1 + max(min(x_2, tc0_2), t50), 0, 255));

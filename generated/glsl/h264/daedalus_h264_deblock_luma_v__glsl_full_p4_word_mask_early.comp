@@ -7,7 +7,7 @@
 // h264_deblock_luma_v, GLSL, class full
 // computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
 // 4 invocations an item
-// input hash b2c0a4f5ba2da2a5
+// input hash 0c6297f988ce7e25
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -32,6 +32,7 @@ void main() {
   const bool live = number < push.n_items;
   const uint record = push.first + min(number, push.n_items - 1u);
   const uvec4 r0 = records[record];
+  const int zero = int(push.n_items >> 31);  // no batch has so many
   const int dst_at4 = (push.dst_base + int(r0.x)) >> 2;
   const int dst_stride4 = push.dst_stride >> 2;
   const int alpha_ = int(r0.y & 255u);
@@ -58,153 +59,141 @@ void main() {
     const uint dst_word_6 = dst_uint[dst_p_6];
     const int q2 = int(dst_word_6 & 255u);
     const int tc0_2 = (int((r0.y >> 16 | r0.z << 16) << (24 - s * 8)) >> 24);
-    const int d = p0 - q0;
-    const int t10 = (d - alpha_) & (-alpha_ - d);
-    const int d_2 = p1 - p0;
-    const int t12 = (d_2 - beta_) & (-beta_ - d_2);
+    const int t10 = max(p0 - q0, q0 - p0) - alpha_;
+    const int t12 = max(p1 - p0, p0 - p1) - beta_;
     const int t13 = t10 & t12;
-    const int d_3 = q1 - q0;
-    const int t15 = (d_3 - beta_) & (-beta_ - d_3);
+    const int t15 = max(q1 - q0, q0 - q1) - beta_;
     const int t16 = t13 & t15;
     const int t18 = -1 - tc0_2;
-    const int fm = t16 & t18;
-    const int d_4 = p2 - p0;
-    const int ap = (d_4 - beta_) & (-beta_ - d_4);
-    const int d_5 = q2 - q0;
-    const int aq = (d_5 - beta_) & (-beta_ - d_5);
-    const int tc = (tc0_2 + int(uint(ap) >> 31)) + int(uint(aq) >> 31);
+    const int t19 = t16 & t18;
+    const int ap = max(p2 - p0, p0 - p2) - beta_;
+    const int aq = max(q2 - q0, q0 - q2) - beta_;
+    const int m_2 = ap >> 31;
+    const int m_3 = aq >> 31;
+    const int tc = (tc0_2 - m_2) - m_3;
     const int x = ((((q0 - p0) * 4) + (p1 - q1)) + 4) >> 3;
-    const int delta = max(min(x, tc), (0 - tc));
+    const int delta = max(min(x, tc), (zero - tc));
     const int middle = ((p0 + q0) + 1) >> 1;
-    const int x_2 = ((p2 + middle) - (p1 * 2)) >> 1;
-    const int t50 = 0 - tc0_2;
-    const int t54 = fm & ap;
-    const int x_3 = ((q2 + middle) - (q1 * 2)) >> 1;
-    const int t63 = fm & aq;
+    const int x_2 = ((p2 + middle) - (p1 + p1)) >> 1;
+    const int t50 = zero - tc0_2;
+    const int t54 = t19 & ap;
+    const int x_3 = ((q2 + middle) - (q1 + q1)) >> 1;
+    const int t63 = t19 & aq;
     const int p2_2 = int(dst_word >> 8 & 255u);
     const int p1_2 = int(dst_word_2 >> 8 & 255u);
     const int p0_2 = int(dst_word_3 >> 8 & 255u);
     const int q0_2 = int(dst_word_4 >> 8 & 255u);
     const int q1_2 = int(dst_word_5 >> 8 & 255u);
     const int q2_2 = int(dst_word_6 >> 8 & 255u);
-    const int d_6 = p0_2 - q0_2;
-    const int t71 = (d_6 - alpha_) & (-alpha_ - d_6);
-    const int d_7 = p1_2 - p0_2;
-    const int t73 = (d_7 - beta_) & (-beta_ - d_7);
-    const int d_8 = q1_2 - q0_2;
-    const int t76 = (d_8 - beta_) & (-beta_ - d_8);
-    const int d_9 = p2_2 - p0_2;
-    const int ap_2 = (d_9 - beta_) & (-beta_ - d_9);
-    const int d_10 = q2_2 - q0_2;
-    const int aq_2 = (d_10 - beta_) & (-beta_ - d_10);
-    const int tc_2 = (tc0_2 + int(uint(ap_2) >> 31)) + int(uint(aq_2) >> 31);
+    const int t71 = max(p0_2 - q0_2, q0_2 - p0_2) - alpha_;
+    const int t73 = max(p1_2 - p0_2, p0_2 - p1_2) - beta_;
+    const int t76 = max(q1_2 - q0_2, q0_2 - q1_2) - beta_;
+    const int ap_2 = max(p2_2 - p0_2, p0_2 - p2_2) - beta_;
+    const int aq_2 = max(q2_2 - q0_2, q0_2 - q2_2) - beta_;
+    const int m_4 = ap_2 >> 31;
+    const int m_5 = aq_2 >> 31;
+    const int tc_2 = (tc0_2 - m_4) - m_5;
     const int x_4 = ((((q0_2 - p0_2) * 4) + (p1_2 - q1_2)) + 4) >> 3;
-    const int delta_2 = max(min(x_4, tc_2), (0 - tc_2));
+    const int delta_2 = max(min(x_4, tc_2), (zero - tc_2));
     const int middle_2 = ((p0_2 + q0_2) + 1) >> 1;
-    const int x_5 = ((p2_2 + middle_2) - (p1_2 * 2)) >> 1;
-    const int x_6 = ((q2_2 + middle_2) - (q1_2 * 2)) >> 1;
+    const int x_5 = ((p2_2 + middle_2) - (p1_2 + p1_2)) >> 1;
+    const int x_6 = ((q2_2 + middle_2) - (q1_2 + q1_2)) >> 1;
     const int p2_3 = int(dst_word >> 16 & 255u);
     const int p1_3 = int(dst_word_2 >> 16 & 255u);
     const int p0_3 = int(dst_word_3 >> 16 & 255u);
     const int q0_3 = int(dst_word_4 >> 16 & 255u);
     const int q1_3 = int(dst_word_5 >> 16 & 255u);
     const int q2_3 = int(dst_word_6 >> 16 & 255u);
-    const int d_11 = p0_3 - q0_3;
-    const int t125 = (d_11 - alpha_) & (-alpha_ - d_11);
-    const int d_12 = p1_3 - p0_3;
-    const int t127 = (d_12 - beta_) & (-beta_ - d_12);
-    const int d_13 = q1_3 - q0_3;
-    const int t130 = (d_13 - beta_) & (-beta_ - d_13);
-    const int d_14 = p2_3 - p0_3;
-    const int ap_3 = (d_14 - beta_) & (-beta_ - d_14);
-    const int d_15 = q2_3 - q0_3;
-    const int aq_3 = (d_15 - beta_) & (-beta_ - d_15);
-    const int tc_3 = (tc0_2 + int(uint(ap_3) >> 31)) + int(uint(aq_3) >> 31);
+    const int t125 = max(p0_3 - q0_3, q0_3 - p0_3) - alpha_;
+    const int t127 = max(p1_3 - p0_3, p0_3 - p1_3) - beta_;
+    const int t130 = max(q1_3 - q0_3, q0_3 - q1_3) - beta_;
+    const int ap_3 = max(p2_3 - p0_3, p0_3 - p2_3) - beta_;
+    const int aq_3 = max(q2_3 - q0_3, q0_3 - q2_3) - beta_;
+    const int m_6 = ap_3 >> 31;
+    const int m_7 = aq_3 >> 31;
+    const int tc_3 = (tc0_2 - m_6) - m_7;
     const int x_7 = ((((q0_3 - p0_3) * 4) + (p1_3 - q1_3)) + 4) >> 3;
-    const int delta_3 = max(min(x_7, tc_3), (0 - tc_3));
+    const int delta_3 = max(min(x_7, tc_3), (zero - tc_3));
     const int middle_3 = ((p0_3 + q0_3) + 1) >> 1;
-    const int x_8 = ((p2_3 + middle_3) - (p1_3 * 2)) >> 1;
-    const int x_9 = ((q2_3 + middle_3) - (q1_3 * 2)) >> 1;
+    const int x_8 = ((p2_3 + middle_3) - (p1_3 + p1_3)) >> 1;
+    const int x_9 = ((q2_3 + middle_3) - (q1_3 + q1_3)) >> 1;
     const int p2_4 = int(dst_word >> 24);
     const int p1_4 = int(dst_word_2 >> 24);
     const int p0_4 = int(dst_word_3 >> 24);
     const int q0_4 = int(dst_word_4 >> 24);
     const int q1_4 = int(dst_word_5 >> 24);
     const int q2_4 = int(dst_word_6 >> 24);
-    const int d_16 = p0_4 - q0_4;
-    const int t179 = (d_16 - alpha_) & (-alpha_ - d_16);
-    const int d_17 = p1_4 - p0_4;
-    const int t181 = (d_17 - beta_) & (-beta_ - d_17);
-    const int d_18 = q1_4 - q0_4;
-    const int t184 = (d_18 - beta_) & (-beta_ - d_18);
-    const int d_19 = p2_4 - p0_4;
-    const int ap_4 = (d_19 - beta_) & (-beta_ - d_19);
-    const int d_20 = q2_4 - q0_4;
-    const int aq_4 = (d_20 - beta_) & (-beta_ - d_20);
-    const int tc_4 = (tc0_2 + int(uint(ap_4) >> 31)) + int(uint(aq_4) >> 31);
+    const int t179 = max(p0_4 - q0_4, q0_4 - p0_4) - alpha_;
+    const int t181 = max(p1_4 - p0_4, p0_4 - p1_4) - beta_;
+    const int t184 = max(q1_4 - q0_4, q0_4 - q1_4) - beta_;
+    const int ap_4 = max(p2_4 - p0_4, p0_4 - p2_4) - beta_;
+    const int aq_4 = max(q2_4 - q0_4, q0_4 - q2_4) - beta_;
+    const int m_8 = ap_4 >> 31;
+    const int m_9 = aq_4 >> 31;
+    const int tc_4 = (tc0_2 - m_8) - m_9;
     const int x_10 = ((((q0_4 - p0_4) * 4) + (p1_4 - q1_4)) + 4) >> 3;
-    const int delta_4 = max(min(x_10, tc_4), (0 - tc_4));
+    const int delta_4 = max(min(x_10, tc_4), (zero - tc_4));
     const int middle_4 = ((p0_4 + q0_4) + 1) >> 1;
-    const int x_11 = ((p2_4 + middle_4) - (p1_4 * 2)) >> 1;
-    const int x_12 = ((q2_4 + middle_4) - (q1_4 * 2)) >> 1;
-    const int m_2 = fm >> 31;
-    const int t226 = delta & m_2;
-    const int m_3 = t54 >> 31;
-    const int m_4 = t63 >> 31;
+    const int x_11 = ((p2_4 + middle_4) - (p1_4 + p1_4)) >> 1;
+    const int x_12 = ((q2_4 + middle_4) - (q1_4 + q1_4)) >> 1;
+    const int m_10 = t19 >> 31;
+    const int t226 = delta & m_10;
+    const int m_11 = m_10 & m_2;
+    const int m_12 = m_10 & m_3;
     const int t237 = t18 & t71;
     const int t238 = t237 & t73;
     const int t239 = t238 & t76;
-    const int m_5 = t239 >> 31;
-    const int t240 = delta_2 & m_5;
+    const int m_13 = t239 >> 31;
+    const int t240 = delta_2 & m_13;
     const int t245 = t239 & ap_2;
-    const int m_6 = t245 >> 31;
+    const int m_14 = m_13 & m_4;
     const int t249 = t239 & aq_2;
-    const int m_7 = t249 >> 31;
+    const int m_15 = m_13 & m_5;
     const int t253 = t18 & t125;
     const int t254 = t253 & t127;
     const int t255 = t254 & t130;
-    const int m_8 = t255 >> 31;
-    const int t256 = delta_3 & m_8;
+    const int m_16 = t255 >> 31;
+    const int t256 = delta_3 & m_16;
     const int t261 = t255 & ap_3;
-    const int m_9 = t261 >> 31;
+    const int m_17 = m_16 & m_6;
     const int t265 = t255 & aq_3;
-    const int m_10 = t265 >> 31;
+    const int m_18 = m_16 & m_7;
     const int t269 = t18 & t179;
     const int t270 = t269 & t181;
     const int t271 = t270 & t184;
-    const int m_11 = t271 >> 31;
-    const int t272 = delta_4 & m_11;
+    const int m_19 = t271 >> 31;
+    const int t272 = delta_4 & m_19;
     const int t277 = t271 & ap_4;
-    const int m_12 = t277 >> 31;
+    const int m_20 = m_19 & m_8;
     const int t281 = t271 & aq_4;
-    const int m_13 = t281 >> 31;
+    const int m_21 = m_19 & m_9;
     const int t74 = t71 & t73;
     const int t77 = t74 & t76;
-    const int fm_2 = t77 & t18;
-    const int t117 = fm | fm_2;
+    const int t78 = t77 & t18;
+    const int t117 = t19 | t78;
     const int t128 = t125 & t127;
     const int t131 = t128 & t130;
-    const int fm_3 = t131 & t18;
-    const int t171 = t117 | fm_3;
+    const int t132 = t131 & t18;
+    const int t171 = t117 | t132;
     const int t182 = t179 & t181;
     const int t185 = t182 & t184;
-    const int fm_4 = t185 & t18;
-    const int t225 = t171 | fm_4;
+    const int t186 = t185 & t18;
+    const int t225 = t171 | t186;
     if (live && t225 < 0) {
-      dst_uint[dst_p_2] = (uint(clamp(p1 + (max(min(x_2, tc0_2), t50) & m_3), 0, 255))) +
-          (uint(clamp(p1_2 + (max(min(x_5, tc0_2), t50) & m_6), 0, 255)) << 8) + (uint(clamp(p1_3 +
-          (max(min(x_8, tc0_2), t50) & m_9), 0, 255)) << 16) + (uint(clamp(p1_4 + (max(min(x_11,
-          tc0_2), t50) & m_12), 0, 255)) << 24);
+      dst_uint[dst_p_2] = (uint(clamp(p1 + (max(min(x_2, tc0_2), t50) & m_11), 0, 255))) +
+          (uint(clamp(p1_2 + (max(min(x_5, tc0_2), t50) & m_14), 0, 255)) << 8) +
+          (uint(clamp(p1_3 + (max(min(x_8, tc0_2), t50) & m_17), 0, 255)) << 16) +
+          (uint(clamp(p1_4 + (max(min(x_11, tc0_2), t50) & m_20), 0, 255)) << 24);
       dst_uint[dst_p_3] = (uint(clamp(p0 + t226, 0, 255))) + (uint(clamp(p0_2 + t240, 0,
           255)) << 8) + (uint(clamp(p0_3 + t256, 0, 255)) << 16) + (uint(clamp(p0_4 + t272, 0,
           255)) << 24);
       dst_uint[dst_p_4] = (uint(clamp(q0 - t226, 0, 255))) + (uint(clamp(q0_2 - t240, 0,
           255)) << 8) + (uint(clamp(q0_3 - t256, 0, 255)) << 16) + (uint(clamp(q0_4 - t272, 0,
           255)) << 24);
-      dst_uint[dst_p_5] = (uint(clamp(q1 + (max(min(x_3, tc0_2), t50) & m_4), 0, 255))) +
-          (uint(clamp(q1_2 + (max(min(x_6, tc0_2), t50) & m_7), 0, 255)) << 8) + (uint(clamp(q1_3 +
-          (max(min(x_9, tc0_2), t50) & m_10), 0, 255)) << 16) + (uint(clamp(q1_4 + (max(min(x_12,
-          tc0_2), t50) & m_13), 0, 255)) << 24);
+      dst_uint[dst_p_5] = (uint(clamp(q1 + (max(min(x_3, tc0_2), t50) & m_12), 0, 255))) +
+          (uint(clamp(q1_2 + (max(min(x_6, tc0_2), t50) & m_15), 0, 255)) << 8) +
+          (uint(clamp(q1_3 + (max(min(x_9, tc0_2), t50) & m_18), 0, 255)) << 16) +
+          (uint(clamp(q1_4 + (max(min(x_12, tc0_2), t50) & m_21), 0, 255)) << 24);
     }
   }
 }

@@ -7,7 +7,7 @@
 // h264_qpel_mc20, GLSL, class full
 // computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
 // 8 invocations an item
-// input hash 2a53fd88e7c0ef9f
+// input hash a0d41e6264ebc3f1
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -46,18 +46,18 @@ void main() {
     const int y = int(lane);
     const int src_p = src_at + y * src_stride;
     const int src_begin = src_p - 2;
+    const int src_by = src_begin << 3;
     const int src_first = src_begin >> 2;
-    const int src_by = (src_begin & 3) << 3;
-    const int src_rest = 31 - src_by;
     const uint src_word = src_uint[src_first];
     const uint src_word_2 = src_uint[src_first + 1];
     const uint src_word_3 = src_uint[src_first + 2];
     const uint src_word_4 = src_uint[src_first + 3];
     const uint src_word_5 = src_uint[(src_begin + 12) >> 2];
-    const uint src_bytes = src_word >> src_by | src_word_2 << 1 << src_rest;
-    const uint src_bytes_2 = src_word_2 >> src_by | src_word_3 << 1 << src_rest;
-    const uint src_bytes_3 = src_word_3 >> src_by | src_word_4 << 1 << src_rest;
-    const uint src_bytes_4 = src_word_4 >> src_by | src_word_5 << 1 << src_rest;
+    const uint src_up = 1u << (31 - src_by & 31) << 1;
+    const uint src_bytes = (src_word >> (src_by & 31)) + src_word_2 * src_up;
+    const uint src_bytes_2 = (src_word_2 >> (src_by & 31)) + src_word_3 * src_up;
+    const uint src_bytes_3 = (src_word_3 >> (src_by & 31)) + src_word_4 * src_up;
+    const uint src_bytes_4 = (src_word_4 >> (src_by & 31)) + src_word_5 * src_up;
     const int t9 = int(src_bytes >> 8 & 0xff00ffu);
     const int t12 = int(src_bytes_2 & 0xff00ffu);
     const int t14 = int(src_bytes & 0xff00ffu);

@@ -7,7 +7,7 @@
 // sand128_p010, GLSL, class full
 // computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
 // 64 invocations an item
-// input hash d6d5be84d8d5b8f9
+// input hash 260b7578eb6c76da
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -64,7 +64,7 @@ void main() {
     const int w_own = int(lane & 31u);
     const int words = ((width_ + 2) * 171) >> 9;
     const int w = min(w_own, words - 1);
-    const int t8 = w * 3;
+    const int t8 = w + w + w;
     const bool t9 = width_ > t8;
     const int src_p = src_at4 + w + y * src_stride4;
     const uint word = uint(src_u32[src_p]);
@@ -87,7 +87,7 @@ void main() {
     const int words = ((width_ + 2) * 171) >> 9;
     const int w = min(w_own, words - 1);
     if (lane < 32u) {
-      const int t8 = w * 3;
+      const int t8 = w + w + w;
       const bool t9 = width_ > t8;
       const int src_uv_p = src_uv_at4 + w;
       const uint word = uint(src_uv_u32[src_uv_p]);

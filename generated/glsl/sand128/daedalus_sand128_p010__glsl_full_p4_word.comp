@@ -7,7 +7,7 @@
 // sand128_p010, GLSL, class full
 // computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
 // 16 invocations an item
-// input hash b4625270820d6c59
+// input hash 6f108449beac8eb7
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -75,7 +75,7 @@ void main() {
     const int words = ((width_ + 2) * 171) >> 9;
     const int w = min(w_own, ((words + 3) >> 2) - 1);
     const int t8 = w * 4;
-    const int t10 = t8 * 3;
+    const int t10 = t8 + t8 + t8;
     const bool t11 = width_ > t10;
     const int src_p = src_at8 + 2*w + y * src_stride8;
     const uvec2 src_word = src_uvec2[src_p];
@@ -87,7 +87,7 @@ void main() {
     const bool t29 = t18 && t27;
     const bool t30 = t23 && t27;
     const int t33 = t8 + 1;
-    const int t34 = t33 * 3;
+    const int t34 = t33 + t33 + t33;
     const bool t35 = width_ > t34;
     const uint word_2 = uint(src_word.y);
     const bool t40 = width_ > (t34 + 1);
@@ -97,7 +97,7 @@ void main() {
     const bool t51 = t40 && t49;
     const bool t52 = t45 && t49;
     const int t53 = t8 + 2;
-    const int t54 = t53 * 3;
+    const int t54 = t53 + t53 + t53;
     const bool t55 = width_ > t54;
     const uvec2 src_word_2 = src_uvec2[src_p + 1];
     const uint word_3 = uint(src_word_2.x);
@@ -108,7 +108,7 @@ void main() {
     const bool t71 = t60 && t69;
     const bool t72 = t65 && t69;
     const int t73 = t8 + 3;
-    const int t74 = t73 * 3;
+    const int t74 = t73 + t73 + t73;
     const bool t75 = width_ > t74;
     const uint word_4 = uint(src_word_2.y);
     const bool t80 = width_ > (t74 + 1);
@@ -183,7 +183,7 @@ void main() {
     const int w = min(w_own, ((words + 3) >> 2) - 1);
     if (lane < 8u) {
       const int t8 = w * 4;
-      const int t10 = t8 * 3;
+      const int t10 = t8 + t8 + t8;
       const bool t11 = width_ > t10;
       const int src_uv_p = src_uv_at8 + 2*w;
       const uvec2 src_uv_word = src_uv_uvec2[src_uv_p];
@@ -195,7 +195,7 @@ void main() {
       const bool t29 = t18 && t27;
       const bool t30 = t23 && t27;
       const int t33 = t8 + 1;
-      const int t34 = t33 * 3;
+      const int t34 = t33 + t33 + t33;
       const bool t35 = width_ > t34;
       const uint word_2 = uint(src_uv_word.y);
       const bool t40 = width_ > (t34 + 1);
@@ -205,7 +205,7 @@ void main() {
       const bool t51 = t40 && t49;
       const bool t52 = t45 && t49;
       const int t53 = t8 + 2;
-      const int t54 = t53 * 3;
+      const int t54 = t53 + t53 + t53;
       const bool t55 = width_ > t54;
       const uvec2 src_uv_word_2 = src_uv_uvec2[src_uv_p + 1];
       const uint word_3 = uint(src_uv_word_2.x);
@@ -216,7 +216,7 @@ void main() {
       const bool t71 = t60 && t69;
       const bool t72 = t65 && t69;
       const int t73 = t8 + 3;
-      const int t74 = t73 * 3;
+      const int t74 = t73 + t73 + t73;
       const bool t75 = width_ > t74;
       const uint word_4 = uint(src_uv_word_2.y);
       const bool t80 = width_ > (t74 + 1);

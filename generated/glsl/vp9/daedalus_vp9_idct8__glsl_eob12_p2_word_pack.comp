@@ -9,7 +9,7 @@
 // assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
 //   integer of 8 + BitDepth bits
 // 4 invocations an item
-// input hash 4225abebb143b3a4
+// input hash ec1ef64a1bc2484f
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -44,6 +44,7 @@ void main() {
   const bool live = number < push.n_items;
   const uint record = push.first + min(number, push.n_items - 1u);
   const uvec2 r0 = records[record];
+  const int zero = int(push.n_items >> 31);  // no batch has so many
   const int coeffs_at4 = (push.coeffs_base >> 2) + int(r0.y) * 32;
   const int dst_at2 = (push.dst_base + int(r0.x)) >> 1;
   const int dst_stride2 = push.dst_stride >> 1;
@@ -66,7 +67,7 @@ void main() {
       const int s3 = ((x2 * 15137) + 8192) >> 14;
       const int s4 = ((x1 * 3196) + 8192) >> 14;
       const int s7 = ((x1 * 16069) + 8192) >> 14;
-      const int s5 = ((0 - (x3 * 9102)) + 8192) >> 14;
+      const int s5 = ((zero - (x3 * 9102)) + 8192) >> 14;
       const int s6 = ((x3 * 13623) + 8192) >> 14;
       const int e0 = s0 + s3;
       const int e3 = s0 - s3;
@@ -95,7 +96,7 @@ void main() {
       const int s3_2 = ((x2_2 * 15137) + 8192) >> 14;
       const int s4_2 = ((x1_2 * 3196) + 8192) >> 14;
       const int s7_2 = ((x1_2 * 16069) + 8192) >> 14;
-      const int s5_2 = ((0 - (x3_2 * 9102)) + 8192) >> 14;
+      const int s5_2 = ((zero - (x3_2 * 9102)) + 8192) >> 14;
       const int s6_2 = ((x3_2 * 13623) + 8192) >> 14;
       const int e0_2 = s0_2 + s3_2;
       const int e3_2 = s0_2 - s3_2;
@@ -142,7 +143,7 @@ void main() {
     const int s3 = ((rows_word_3_low * 15137) + 8192) >> 14;
     const int s4 = ((rows_word_2_low * 3196) + 8192) >> 14;
     const int s7 = ((rows_word_2_low * 16069) + 8192) >> 14;
-    const int s5 = ((0 - (rows_word_4_low * 9102)) + 8192) >> 14;
+    const int s5 = ((zero - (rows_word_4_low * 9102)) + 8192) >> 14;
     const int s6 = ((rows_word_4_low * 13623) + 8192) >> 14;
     const int e0 = s0 + s3;
     const int e3 = s0 - s3;
@@ -195,7 +196,7 @@ void main() {
     const int s3_2 = ((x2 * 15137) + 8192) >> 14;
     const int s4_2 = ((x1 * 3196) + 8192) >> 14;
     const int s7_2 = ((x1 * 16069) + 8192) >> 14;
-    const int s5_2 = ((0 - (x3 * 9102)) + 8192) >> 14;
+    const int s5_2 = ((zero - (x3 * 9102)) + 8192) >> 14;
     const int s6_2 = ((x3 * 13623) + 8192) >> 14;
     const int e0_2 = s0_2 + s3_2;
     const int e3_2 = s0_2 - s3_2;

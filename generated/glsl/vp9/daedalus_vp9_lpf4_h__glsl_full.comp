@@ -8,7 +8,7 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
 //   that it invokes for TX_4X4
 // 8 invocations an item
-// input hash ae601191a06d8076
+// input hash ebee66ea78527b0c
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -51,19 +51,21 @@ void main() {
     const int q1 = int(dst_u8[dst_p + 1]);
     const int q2 = int(dst_u8[dst_p + 2]);
     const int q3 = int(dst_u8[dst_p + 3]);
-    const int steps0 = abs(p1 - p0);
-    const int steps1 = abs(p2 - p1);
-    const int steps2 = abs(p3 - p2);
-    const int steps3 = abs(q1 - q0);
-    const int steps4 = abs(q2 - q1);
-    const int steps5 = abs(q3 - q2);
+    const int steps0 = max(p1 - p0, p0 - p1);
+    const int steps1 = max(p2 - p1, p1 - p2);
+    const int steps2 = max(p3 - p2, p2 - p3);
+    const int steps3 = max(q1 - q0, q0 - q1);
+    const int steps4 = max(q2 - q1, q1 - q2);
+    const int steps5 = max(q3 - q2, q2 - q3);
     const bool t22 = max(max(max(max(max(steps0, steps1), steps2), steps3), steps4), steps5) <=
         limit_;
-    const bool t29 = ((abs(p0 - q0) * 2) + (abs(p1 - q1) >> 1)) <= blimit_;
+    const int t23 = max(p0 - q0, q0 - p0);
+    const bool t29 = ((t23 + t23) + (max(p1 - q1, q1 - p1) >> 1)) <= blimit_;
     const bool t30 = t22 && t29;
     const int t31 = max(steps0, steps3);
     const bool t32 = t31 > thresh_;
-    const int f = clamp(((q0 - p0) * 3) + (t32 ? clamp(p1 - q1, -128, 127) : 0), -128, 127);
+    const int t33 = q0 - p0;
+    const int f = clamp((t33 + t33 + t33) + (t32 ? clamp(p1 - q1, -128, 127) : 0), -128, 127);
     const int f1 = min((f + 4), 127) >> 3;
     const int f2 = min((f + 3), 127) >> 3;
     const int g = (f1 + 1) >> 1;

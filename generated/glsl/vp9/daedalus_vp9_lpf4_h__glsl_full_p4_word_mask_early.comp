@@ -8,7 +8,7 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
 //   that it invokes for TX_4X4
 // 2 invocations an item
-// input hash 240f20a376f3338d
+// input hash ae54ea7ab107a161
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -52,35 +52,27 @@ void main() {
     const int q1 = int(dst_word_2 >> 8 & 255u);
     const int q2 = int(dst_word_2 >> 16 & 255u);
     const int q3 = int(dst_word_2 >> 24);
-    const int d = p1 - p0;
-    const int t17 = (d - (limit_ + 1)) & (~limit_ - d);
-    const int d_2 = p2 - p1;
-    const int t18 = (d_2 - (limit_ + 1)) & (~limit_ - d_2);
-    const int d_3 = p3 - p2;
-    const int t19 = (d_3 - (limit_ + 1)) & (~limit_ - d_3);
-    const int d_4 = q1 - q0;
-    const int t20 = (d_4 - (limit_ + 1)) & (~limit_ - d_4);
-    const int d_5 = q2 - q1;
-    const int t21 = (d_5 - (limit_ + 1)) & (~limit_ - d_5);
-    const int d_6 = q3 - q2;
-    const int t22 = (d_6 - (limit_ + 1)) & (~limit_ - d_6);
-    const int t23 = t17 & t18;
-    const int t24 = t23 & t19;
-    const int t25 = t24 & t20;
-    const int t26 = t25 & t21;
-    const int t27 = t26 & t22;
-    const int t34 = ((abs(p0 - q0) * 2) + (abs(p1 - q1) >> 1)) - (blimit_ + 1);
-    const int fm = t27 & t34;
-    const int t36 = (thresh_ - d) | (thresh_ + d);
-    const int t37 = (thresh_ - d_4) | (thresh_ + d_4);
-    const int hev = t36 | t37;
-    const int m_2 = hev >> 31;
-    const int f = clamp(((q0 - p0) * 3) + (clamp(p1 - q1, -128, 127) & m_2), -128, 127);
+    const int steps0 = max(p1 - p0, p0 - p1);
+    const int steps1 = max(p2 - p1, p1 - p2);
+    const int steps2 = max(p3 - p2, p2 - p3);
+    const int steps3 = max(q1 - q0, q0 - q1);
+    const int steps4 = max(q2 - q1, q1 - q2);
+    const int steps5 = max(q3 - q2, q2 - q3);
+    const int t22 = max(max(max(max(max(steps0, steps1), steps2), steps3), steps4),
+        steps5) - (limit_ + 1);
+    const int t23 = max(p0 - q0, q0 - p0);
+    const int t29 = ((t23 + t23) + (max(p1 - q1, q1 - p1) >> 1)) - (blimit_ + 1);
+    const int t30 = t22 & t29;
+    const int t31 = max(steps0, steps3);
+    const int t32 = thresh_ - t31;
+    const int t33 = q0 - p0;
+    const int m_2 = t32 >> 31;
+    const int f = clamp((t33 + t33 + t33) + (clamp(p1 - q1, -128, 127) & m_2), -128, 127);
     const int f1 = min((f + 4), 127) >> 3;
     const int f2 = min((f + 3), 127) >> 3;
     const int g = (f1 + 1) >> 1;
-    const int t61 = ~hev;
-    const int t64 = fm & t61;
+    const int t55 = t31 - (thresh_ + 1);
+    const int t58 = t30 & t55;
     const int dst_p_2 = dst_p + dst_stride4;
     const uint dst_word_3 = dst_uint[dst_p_2 - 1];
     const int p3_2 = int(dst_word_3 & 255u);
@@ -92,35 +84,27 @@ void main() {
     const int q1_2 = int(dst_word_4 >> 8 & 255u);
     const int q2_2 = int(dst_word_4 >> 16 & 255u);
     const int q3_2 = int(dst_word_4 >> 24);
-    const int d_7 = p1_2 - p0_2;
-    const int t81 = (d_7 - (limit_ + 1)) & (~limit_ - d_7);
-    const int d_8 = p2_2 - p1_2;
-    const int t82 = (d_8 - (limit_ + 1)) & (~limit_ - d_8);
-    const int d_9 = p3_2 - p2_2;
-    const int t83 = (d_9 - (limit_ + 1)) & (~limit_ - d_9);
-    const int d_10 = q1_2 - q0_2;
-    const int t84 = (d_10 - (limit_ + 1)) & (~limit_ - d_10);
-    const int d_11 = q2_2 - q1_2;
-    const int t85 = (d_11 - (limit_ + 1)) & (~limit_ - d_11);
-    const int d_12 = q3_2 - q2_2;
-    const int t86 = (d_12 - (limit_ + 1)) & (~limit_ - d_12);
-    const int t87 = t81 & t82;
-    const int t88 = t87 & t83;
-    const int t89 = t88 & t84;
-    const int t90 = t89 & t85;
-    const int t91 = t90 & t86;
-    const int t97 = ((abs(p0_2 - q0_2) * 2) + (abs(p1_2 - q1_2) >> 1)) - (blimit_ + 1);
-    const int fm_2 = t91 & t97;
-    const int t99 = (thresh_ - d_7) | (thresh_ + d_7);
-    const int t100 = (thresh_ - d_10) | (thresh_ + d_10);
-    const int hev_2 = t99 | t100;
-    const int m_3 = hev_2 >> 31;
-    const int f_2 = clamp(((q0_2 - p0_2) * 3) + (clamp(p1_2 - q1_2, -128, 127) & m_3), -128, 127);
+    const int steps0_2 = max(p1_2 - p0_2, p0_2 - p1_2);
+    const int steps1_2 = max(p2_2 - p1_2, p1_2 - p2_2);
+    const int steps2_2 = max(p3_2 - p2_2, p2_2 - p3_2);
+    const int steps3_2 = max(q1_2 - q0_2, q0_2 - q1_2);
+    const int steps4_2 = max(q2_2 - q1_2, q1_2 - q2_2);
+    const int steps5_2 = max(q3_2 - q2_2, q2_2 - q3_2);
+    const int t80 = max(max(max(max(max(steps0_2, steps1_2), steps2_2), steps3_2), steps4_2),
+        steps5_2) - (limit_ + 1);
+    const int t81 = max(p0_2 - q0_2, q0_2 - p0_2);
+    const int t86 = ((t81 + t81) + (max(p1_2 - q1_2, q1_2 - p1_2) >> 1)) - (blimit_ + 1);
+    const int t87 = t80 & t86;
+    const int t88 = max(steps0_2, steps3_2);
+    const int t89 = thresh_ - t88;
+    const int t90 = q0_2 - p0_2;
+    const int m_3 = t89 >> 31;
+    const int f_2 = clamp((t90 + t90 + t90) + (clamp(p1_2 - q1_2, -128, 127) & m_3), -128, 127);
     const int f1_2 = min((f_2 + 4), 127) >> 3;
     const int f2_2 = min((f_2 + 3), 127) >> 3;
     const int g_2 = (f1_2 + 1) >> 1;
-    const int t120 = ~hev_2;
-    const int t123 = fm_2 & t120;
+    const int t108 = t88 - (thresh_ + 1);
+    const int t111 = t87 & t108;
     const int dst_p_3 = dst_p_2 + dst_stride4;
     const uint dst_word_5 = dst_uint[dst_p_3 - 1];
     const int p3_3 = int(dst_word_5 & 255u);
@@ -132,35 +116,27 @@ void main() {
     const int q1_3 = int(dst_word_6 >> 8 & 255u);
     const int q2_3 = int(dst_word_6 >> 16 & 255u);
     const int q3_3 = int(dst_word_6 >> 24);
-    const int d_13 = p1_3 - p0_3;
-    const int t141 = (d_13 - (limit_ + 1)) & (~limit_ - d_13);
-    const int d_14 = p2_3 - p1_3;
-    const int t142 = (d_14 - (limit_ + 1)) & (~limit_ - d_14);
-    const int d_15 = p3_3 - p2_3;
-    const int t143 = (d_15 - (limit_ + 1)) & (~limit_ - d_15);
-    const int d_16 = q1_3 - q0_3;
-    const int t144 = (d_16 - (limit_ + 1)) & (~limit_ - d_16);
-    const int d_17 = q2_3 - q1_3;
-    const int t145 = (d_17 - (limit_ + 1)) & (~limit_ - d_17);
-    const int d_18 = q3_3 - q2_3;
-    const int t146 = (d_18 - (limit_ + 1)) & (~limit_ - d_18);
-    const int t147 = t141 & t142;
-    const int t148 = t147 & t143;
-    const int t149 = t148 & t144;
-    const int t150 = t149 & t145;
-    const int t151 = t150 & t146;
-    const int t157 = ((abs(p0_3 - q0_3) * 2) + (abs(p1_3 - q1_3) >> 1)) - (blimit_ + 1);
-    const int fm_3 = t151 & t157;
-    const int t159 = (thresh_ - d_13) | (thresh_ + d_13);
-    const int t160 = (thresh_ - d_16) | (thresh_ + d_16);
-    const int hev_3 = t159 | t160;
-    const int m_4 = hev_3 >> 31;
-    const int f_3 = clamp(((q0_3 - p0_3) * 3) + (clamp(p1_3 - q1_3, -128, 127) & m_4), -128, 127);
+    const int steps0_3 = max(p1_3 - p0_3, p0_3 - p1_3);
+    const int steps1_3 = max(p2_3 - p1_3, p1_3 - p2_3);
+    const int steps2_3 = max(p3_3 - p2_3, p2_3 - p3_3);
+    const int steps3_3 = max(q1_3 - q0_3, q0_3 - q1_3);
+    const int steps4_3 = max(q2_3 - q1_3, q1_3 - q2_3);
+    const int steps5_3 = max(q3_3 - q2_3, q2_3 - q3_3);
+    const int t134 = max(max(max(max(max(steps0_3, steps1_3), steps2_3), steps3_3), steps4_3),
+        steps5_3) - (limit_ + 1);
+    const int t135 = max(p0_3 - q0_3, q0_3 - p0_3);
+    const int t140 = ((t135 + t135) + (max(p1_3 - q1_3, q1_3 - p1_3) >> 1)) - (blimit_ + 1);
+    const int t141 = t134 & t140;
+    const int t142 = max(steps0_3, steps3_3);
+    const int t143 = thresh_ - t142;
+    const int t144 = q0_3 - p0_3;
+    const int m_4 = t143 >> 31;
+    const int f_3 = clamp((t144 + t144 + t144) + (clamp(p1_3 - q1_3, -128, 127) & m_4), -128, 127);
     const int f1_3 = min((f_3 + 4), 127) >> 3;
     const int f2_3 = min((f_3 + 3), 127) >> 3;
     const int g_3 = (f1_3 + 1) >> 1;
-    const int t180 = ~hev_3;
-    const int t183 = fm_3 & t180;
+    const int t162 = t142 - (thresh_ + 1);
+    const int t165 = t141 & t162;
     const int dst_p_4 = dst_p_3 + dst_stride4;
     const uint dst_word_7 = dst_uint[dst_p_4 - 1];
     const int p3_4 = int(dst_word_7 & 255u);
@@ -172,67 +148,59 @@ void main() {
     const int q1_4 = int(dst_word_8 >> 8 & 255u);
     const int q2_4 = int(dst_word_8 >> 16 & 255u);
     const int q3_4 = int(dst_word_8 >> 24);
-    const int d_19 = p1_4 - p0_4;
-    const int t201 = (d_19 - (limit_ + 1)) & (~limit_ - d_19);
-    const int d_20 = p2_4 - p1_4;
-    const int t202 = (d_20 - (limit_ + 1)) & (~limit_ - d_20);
-    const int d_21 = p3_4 - p2_4;
-    const int t203 = (d_21 - (limit_ + 1)) & (~limit_ - d_21);
-    const int d_22 = q1_4 - q0_4;
-    const int t204 = (d_22 - (limit_ + 1)) & (~limit_ - d_22);
-    const int d_23 = q2_4 - q1_4;
-    const int t205 = (d_23 - (limit_ + 1)) & (~limit_ - d_23);
-    const int d_24 = q3_4 - q2_4;
-    const int t206 = (d_24 - (limit_ + 1)) & (~limit_ - d_24);
-    const int t207 = t201 & t202;
-    const int t208 = t207 & t203;
-    const int t209 = t208 & t204;
-    const int t210 = t209 & t205;
-    const int t211 = t210 & t206;
-    const int t217 = ((abs(p0_4 - q0_4) * 2) + (abs(p1_4 - q1_4) >> 1)) - (blimit_ + 1);
-    const int fm_4 = t211 & t217;
-    const int t219 = (thresh_ - d_19) | (thresh_ + d_19);
-    const int t220 = (thresh_ - d_22) | (thresh_ + d_22);
-    const int hev_4 = t219 | t220;
-    const int m_5 = hev_4 >> 31;
-    const int f_4 = clamp(((q0_4 - p0_4) * 3) + (clamp(p1_4 - q1_4, -128, 127) & m_5), -128, 127);
+    const int steps0_4 = max(p1_4 - p0_4, p0_4 - p1_4);
+    const int steps1_4 = max(p2_4 - p1_4, p1_4 - p2_4);
+    const int steps2_4 = max(p3_4 - p2_4, p2_4 - p3_4);
+    const int steps3_4 = max(q1_4 - q0_4, q0_4 - q1_4);
+    const int steps4_4 = max(q2_4 - q1_4, q1_4 - q2_4);
+    const int steps5_4 = max(q3_4 - q2_4, q2_4 - q3_4);
+    const int t188 = max(max(max(max(max(steps0_4, steps1_4), steps2_4), steps3_4), steps4_4),
+        steps5_4) - (limit_ + 1);
+    const int t189 = max(p0_4 - q0_4, q0_4 - p0_4);
+    const int t194 = ((t189 + t189) + (max(p1_4 - q1_4, q1_4 - p1_4) >> 1)) - (blimit_ + 1);
+    const int t195 = t188 & t194;
+    const int t196 = max(steps0_4, steps3_4);
+    const int t197 = thresh_ - t196;
+    const int t198 = q0_4 - p0_4;
+    const int m_5 = t197 >> 31;
+    const int f_4 = clamp((t198 + t198 + t198) + (clamp(p1_4 - q1_4, -128, 127) & m_5), -128, 127);
     const int f1_4 = min((f_4 + 4), 127) >> 3;
     const int f2_4 = min((f_4 + 3), 127) >> 3;
     const int g_4 = (f1_4 + 1) >> 1;
-    const int t240 = ~hev_4;
-    const int t243 = fm_4 & t240;
-    const int m_6 = fm >> 31;
-    const int m_7 = t64 >> 31;
-    const int t253 = g & m_7;
-    const int m_8 = fm_2 >> 31;
-    const int m_9 = t123 >> 31;
-    const int t264 = g_2 & m_9;
-    const int m_10 = fm_3 >> 31;
-    const int m_11 = t183 >> 31;
-    const int t275 = g_3 & m_11;
-    const int m_12 = fm_4 >> 31;
-    const int m_13 = t243 >> 31;
-    const int t286 = g_4 & m_13;
-    const int t126 = fm | fm_2;
-    const int t186 = t126 | fm_3;
-    const int t246 = t186 | fm_4;
-    if (live && t246 < 0) {
-      dst_uint[dst_p - 1] = (dst_word & 0xffffu) + (uint(clamp(p1 + t253, 0, 255)) << 16) +
+    const int t216 = t196 - (thresh_ + 1);
+    const int t219 = t195 & t216;
+    const int m_6 = t30 >> 31;
+    const int m_7 = t58 >> 31;
+    const int t229 = g & m_7;
+    const int m_8 = t87 >> 31;
+    const int m_9 = t111 >> 31;
+    const int t240 = g_2 & m_9;
+    const int m_10 = t141 >> 31;
+    const int m_11 = t165 >> 31;
+    const int t251 = g_3 & m_11;
+    const int m_12 = t195 >> 31;
+    const int m_13 = t219 >> 31;
+    const int t262 = g_4 & m_13;
+    const int t114 = t30 | t87;
+    const int t168 = t114 | t141;
+    const int t222 = t168 | t195;
+    if (live && t222 < 0) {
+      dst_uint[dst_p - 1] = (dst_word & 0xffffu) + (uint(clamp(p1 + t229, 0, 255)) << 16) +
           (uint(clamp(p0 + (f2 & m_6), 0, 255)) << 24);
       dst_uint[dst_p] = (dst_word_2 & 0xffff0000u) + (uint(clamp(q0 - (f1 & m_6), 0, 255))) +
-          (uint(clamp(q1 - t253, 0, 255)) << 8);
-      dst_uint[dst_p_2 - 1] = (dst_word_3 & 0xffffu) + (uint(clamp(p1_2 + t264, 0, 255)) << 16) +
+          (uint(clamp(q1 - t229, 0, 255)) << 8);
+      dst_uint[dst_p_2 - 1] = (dst_word_3 & 0xffffu) + (uint(clamp(p1_2 + t240, 0, 255)) << 16) +
           (uint(clamp(p0_2 + (f2_2 & m_8), 0, 255)) << 24);
       dst_uint[dst_p_2] = (dst_word_4 & 0xffff0000u) + (uint(clamp(q0_2 - (f1_2 & m_8), 0, 255))) +
-          (uint(clamp(q1_2 - t264, 0, 255)) << 8);
-      dst_uint[dst_p_3 - 1] = (dst_word_5 & 0xffffu) + (uint(clamp(p1_3 + t275, 0, 255)) << 16) +
+          (uint(clamp(q1_2 - t240, 0, 255)) << 8);
+      dst_uint[dst_p_3 - 1] = (dst_word_5 & 0xffffu) + (uint(clamp(p1_3 + t251, 0, 255)) << 16) +
           (uint(clamp(p0_3 + (f2_3 & m_10), 0, 255)) << 24);
       dst_uint[dst_p_3] = (dst_word_6 & 0xffff0000u) + (uint(clamp(q0_3 - (f1_3 & m_10), 0,
-          255))) + (uint(clamp(q1_3 - t275, 0, 255)) << 8);
-      dst_uint[dst_p_4 - 1] = (dst_word_7 & 0xffffu) + (uint(clamp(p1_4 + t286, 0, 255)) << 16) +
+          255))) + (uint(clamp(q1_3 - t251, 0, 255)) << 8);
+      dst_uint[dst_p_4 - 1] = (dst_word_7 & 0xffffu) + (uint(clamp(p1_4 + t262, 0, 255)) << 16) +
           (uint(clamp(p0_4 + (f2_4 & m_12), 0, 255)) << 24);
       dst_uint[dst_p_4] = (dst_word_8 & 0xffff0000u) + (uint(clamp(q0_4 - (f1_4 & m_12), 0,
-          255))) + (uint(clamp(q1_4 - t286, 0, 255)) << 8);
+          255))) + (uint(clamp(q1_4 - t262, 0, 255)) << 8);
     }
   }
 }

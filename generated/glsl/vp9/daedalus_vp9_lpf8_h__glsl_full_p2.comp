@@ -8,7 +8,7 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 //   processes that it invokes for TX_8X8
 // 4 invocations an item
-// input hash bf24f0d8aac46e47
+// input hash 2a21dc724d7e32d2
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -51,20 +51,23 @@ void main() {
     const int row7 = int(dst_u8[dst_p + 1]);
     const int row8 = int(dst_u8[dst_p + 2]);
     const int row11 = int(dst_u8[dst_p + 3]);
-    const int steps0 = abs(row4 - row5);
-    const int steps1 = abs(row3 - row4);
-    const int steps2 = abs(row2 - row3);
-    const int steps3 = abs(row7 - row6);
-    const int steps4 = abs(row8 - row7);
-    const int steps5 = abs(row11 - row8);
+    const int steps0 = max(row4 - row5, row5 - row4);
+    const int steps1 = max(row3 - row4, row4 - row3);
+    const int steps2 = max(row2 - row3, row3 - row2);
+    const int steps3 = max(row7 - row6, row6 - row7);
+    const int steps4 = max(row8 - row7, row7 - row8);
+    const int steps5 = max(row11 - row8, row8 - row11);
     const bool t22 = max(max(max(max(max(steps0, steps1), steps2), steps3), steps4), steps5) <=
         limit_;
-    const bool t29 = ((abs(row5 - row6) * 2) + (abs(row4 - row7) >> 1)) <= blimit_;
+    const int t23 = max(row5 - row6, row6 - row5);
+    const bool t29 = ((t23 + t23) + (max(row4 - row7, row7 - row4) >> 1)) <= blimit_;
     const bool t30 = t22 && t29;
     const bool t32 = max(steps0, steps3) > thresh_;
-    const bool t43 = max(max(max(max(max(steps0, abs(row3 - row5)), abs(row2 - row5)), steps3),
-        abs(row8 - row6)), abs(row11 - row6)) <= 1;
-    const int f = clamp(((row6 - row5) * 3) + (t32 ? clamp(row4 - row7, -128, 127) : 0), -128, 127);
+    const bool t43 = max(max(max(max(max(steps0, max(row3 - row5, row5 - row3)), max(row2 - row5,
+        row5 - row2)), steps3), max(row8 - row6, row6 - row8)), max(row11 - row6, row6 - row11)) <=
+        1;
+    const int t44 = row6 - row5;
+    const int f = clamp((t44 + t44 + t44) + (t32 ? clamp(row4 - row7, -128, 127) : 0), -128, 127);
     const int f1 = min((f + 4), 127) >> 3;
     const int f2 = min((f + 3), 127) >> 3;
     const int g = t32 ? 0 : ((f1 + 1) >> 1);
@@ -72,7 +75,7 @@ void main() {
     const int narrow2 = clamp(row5 + f2, 0, 255);
     const int narrow3 = clamp(row6 - f1, 0, 255);
     const int narrow4 = clamp(row7 - g, 0, 255);
-    const int t76 = ((((row2 * 3) + (row3 * 2)) + row4) + row5) + row6;
+    const int t76 = ((((row2 + row2 + row2) + (row3 + row3)) + row4) + row5) + row6;
     const int t82 = t76 + (((row4 + row7) - row2) - row3);
     const int t88 = t82 + (((row5 + row8) - row2) - row4);
     const int t94 = t88 + (((row6 + row11) - row2) - row5);
@@ -87,20 +90,23 @@ void main() {
     const int row7_2 = int(dst_u8[dst_p_2 + 1]);
     const int row8_2 = int(dst_u8[dst_p_2 + 2]);
     const int row11_2 = int(dst_u8[dst_p_2 + 3]);
-    const int steps0_2 = abs(row4_2 - row5_2);
-    const int steps1_2 = abs(row3_2 - row4_2);
-    const int steps2_2 = abs(row2_2 - row3_2);
-    const int steps3_2 = abs(row7_2 - row6_2);
-    const int steps4_2 = abs(row8_2 - row7_2);
-    const int steps5_2 = abs(row11_2 - row8_2);
+    const int steps0_2 = max(row4_2 - row5_2, row5_2 - row4_2);
+    const int steps1_2 = max(row3_2 - row4_2, row4_2 - row3_2);
+    const int steps2_2 = max(row2_2 - row3_2, row3_2 - row2_2);
+    const int steps3_2 = max(row7_2 - row6_2, row6_2 - row7_2);
+    const int steps4_2 = max(row8_2 - row7_2, row7_2 - row8_2);
+    const int steps5_2 = max(row11_2 - row8_2, row8_2 - row11_2);
     const bool t128 = max(max(max(max(max(steps0_2, steps1_2), steps2_2), steps3_2), steps4_2),
         steps5_2) <= limit_;
-    const bool t134 = ((abs(row5_2 - row6_2) * 2) + (abs(row4_2 - row7_2) >> 1)) <= blimit_;
+    const int t129 = max(row5_2 - row6_2, row6_2 - row5_2);
+    const bool t134 = ((t129 + t129) + (max(row4_2 - row7_2, row7_2 - row4_2) >> 1)) <= blimit_;
     const bool t135 = t128 && t134;
     const bool t137 = max(steps0_2, steps3_2) > thresh_;
-    const bool t147 = max(max(max(max(max(steps0_2, abs(row3_2 - row5_2)), abs(row2_2 - row5_2)),
-        steps3_2), abs(row8_2 - row6_2)), abs(row11_2 - row6_2)) <= 1;
-    const int f_2 = clamp(((row6_2 - row5_2) * 3) + (t137 ? clamp(row4_2 - row7_2, -128, 127) : 0),
+    const bool t147 = max(max(max(max(max(steps0_2, max(row3_2 - row5_2, row5_2 - row3_2)),
+        max(row2_2 - row5_2, row5_2 - row2_2)), steps3_2), max(row8_2 - row6_2, row6_2 - row8_2)),
+        max(row11_2 - row6_2, row6_2 - row11_2)) <= 1;
+    const int t148 = row6_2 - row5_2;
+    const int f_2 = clamp((t148 + t148 + t148) + (t137 ? clamp(row4_2 - row7_2, -128, 127) : 0),
         -128, 127);
     const int f1_2 = min((f_2 + 4), 127) >> 3;
     const int f2_2 = min((f_2 + 3), 127) >> 3;
@@ -109,7 +115,8 @@ void main() {
     const int narrow2_2 = clamp(row5_2 + f2_2, 0, 255);
     const int narrow3_2 = clamp(row6_2 - f1_2, 0, 255);
     const int narrow4_2 = clamp(row7_2 - g_2, 0, 255);
-    const int t176 = ((((row2_2 * 3) + (row3_2 * 2)) + row4_2) + row5_2) + row6_2;
+    const int t176 = ((((row2_2 + row2_2 + row2_2) + (row3_2 + row3_2)) + row4_2) + row5_2) +
+        row6_2;
     const int t182 = t176 + (((row4_2 + row7_2) - row2_2) - row3_2);
     const int t188 = t182 + (((row5_2 + row8_2) - row2_2) - row4_2);
     const int t194 = t188 + (((row6_2 + row11_2) - row2_2) - row5_2);

@@ -8,7 +8,7 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 //   processes that it invokes for TX_8X8
 // 4 invocations an item
-// input hash e699157fc7ea66a8
+// input hash 11fa88fb6e770975
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -52,45 +52,24 @@ void main() {
     const int row7 = int(dst_word_2 >> 8 & 255u);
     const int row8 = int(dst_word_2 >> 16 & 255u);
     const int row11 = int(dst_word_2 >> 24);
-    const int d = row4 - row5;
-    const int t17 = (d - (limit_ + 1)) & (~limit_ - d);
-    const int d_2 = row3 - row4;
-    const int t18 = (d_2 - (limit_ + 1)) & (~limit_ - d_2);
-    const int d_3 = row2 - row3;
-    const int t19 = (d_3 - (limit_ + 1)) & (~limit_ - d_3);
-    const int d_4 = row7 - row6;
-    const int t20 = (d_4 - (limit_ + 1)) & (~limit_ - d_4);
-    const int d_5 = row8 - row7;
-    const int t21 = (d_5 - (limit_ + 1)) & (~limit_ - d_5);
-    const int d_6 = row11 - row8;
-    const int t22 = (d_6 - (limit_ + 1)) & (~limit_ - d_6);
-    const int t23 = t17 & t18;
-    const int t24 = t23 & t19;
-    const int t25 = t24 & t20;
-    const int t26 = t25 & t21;
-    const int t27 = t26 & t22;
-    const int t34 = ((abs(row5 - row6) * 2) + (abs(row4 - row7) >> 1)) - (blimit_ + 1);
-    const int fm = t27 & t34;
-    const int t36 = (thresh_ - d) | (thresh_ + d);
-    const int t37 = (thresh_ - d_4) | (thresh_ + d_4);
-    const int hev = t36 | t37;
-    const int t44 = (d - (1 + 1)) & (~1 - d);
-    const int d_7 = row3 - row5;
-    const int t45 = (d_7 - (1 + 1)) & (~1 - d_7);
-    const int d_8 = row2 - row5;
-    const int t46 = (d_8 - (1 + 1)) & (~1 - d_8);
-    const int t47 = (d_4 - (1 + 1)) & (~1 - d_4);
-    const int d_9 = row8 - row6;
-    const int t48 = (d_9 - (1 + 1)) & (~1 - d_9);
-    const int d_10 = row11 - row6;
-    const int t49 = (d_10 - (1 + 1)) & (~1 - d_10);
-    const int t50 = t44 & t45;
-    const int t51 = t50 & t46;
-    const int t52 = t51 & t47;
-    const int t53 = t52 & t48;
-    const int flat_2 = t53 & t49;
-    const int m_2 = hev >> 31;
-    const int f = clamp(((row6 - row5) * 3) + (clamp(row4 - row7, -128, 127) & m_2), -128, 127);
+    const int steps0 = max(row4 - row5, row5 - row4);
+    const int steps1 = max(row3 - row4, row4 - row3);
+    const int steps2 = max(row2 - row3, row3 - row2);
+    const int steps3 = max(row7 - row6, row6 - row7);
+    const int steps4 = max(row8 - row7, row7 - row8);
+    const int steps5 = max(row11 - row8, row8 - row11);
+    const int t22 = max(max(max(max(max(steps0, steps1), steps2), steps3), steps4),
+        steps5) - (limit_ + 1);
+    const int t23 = max(row5 - row6, row6 - row5);
+    const int t29 = ((t23 + t23) + (max(row4 - row7, row7 - row4) >> 1)) - (blimit_ + 1);
+    const int t30 = t22 & t29;
+    const int t32 = thresh_ - max(steps0, steps3);
+    const int t43 = max(max(max(max(max(steps0, max(row3 - row5, row5 - row3)), max(row2 - row5,
+        row5 - row2)), steps3), max(row8 - row6, row6 - row8)), max(row11 - row6,
+        row6 - row11)) - 2;
+    const int t44 = row6 - row5;
+    const int m_2 = t32 >> 31;
+    const int f = clamp((t44 + t44 + t44) + (clamp(row4 - row7, -128, 127) & m_2), -128, 127);
     const int f1 = min((f + 4), 127) >> 3;
     const int f2 = min((f + 3), 127) >> 3;
     const int g = ((f1 + 1) >> 1) & ~m_2;
@@ -98,12 +77,12 @@ void main() {
     const int narrow2 = clamp(row5 + f2, 0, 255);
     const int narrow3 = clamp(row6 - f1, 0, 255);
     const int narrow4 = clamp(row7 - g, 0, 255);
-    const int t87 = ((((row2 * 3) + (row3 * 2)) + row4) + row5) + row6;
-    const int t93 = t87 + (((row4 + row7) - row2) - row3);
-    const int t99 = t93 + (((row5 + row8) - row2) - row4);
-    const int t105 = t99 + (((row6 + row11) - row2) - row5);
-    const int t111 = t105 + (((row7 + row11) - row3) - row6);
-    const int wide = t111 + (((row8 + row11) - row4) - row7);
+    const int t76 = ((((row2 + row2 + row2) + (row3 + row3)) + row4) + row5) + row6;
+    const int t82 = t76 + (((row4 + row7) - row2) - row3);
+    const int t88 = t82 + (((row5 + row8) - row2) - row4);
+    const int t94 = t88 + (((row6 + row11) - row2) - row5);
+    const int t100 = t94 + (((row7 + row11) - row3) - row6);
+    const int wide = t100 + (((row8 + row11) - row4) - row7);
     const int dst_p_2 = dst_p + dst_stride4;
     const uint dst_word_3 = dst_uint[dst_p_2 - 1];
     const int row2_2 = int(dst_word_3 & 255u);
@@ -115,46 +94,25 @@ void main() {
     const int row7_2 = int(dst_word_4 >> 8 & 255u);
     const int row8_2 = int(dst_word_4 >> 16 & 255u);
     const int row11_2 = int(dst_word_4 >> 24);
-    const int d_11 = row4_2 - row5_2;
-    const int t134 = (d_11 - (limit_ + 1)) & (~limit_ - d_11);
-    const int d_12 = row3_2 - row4_2;
-    const int t135 = (d_12 - (limit_ + 1)) & (~limit_ - d_12);
-    const int d_13 = row2_2 - row3_2;
-    const int t136 = (d_13 - (limit_ + 1)) & (~limit_ - d_13);
-    const int d_14 = row7_2 - row6_2;
-    const int t137 = (d_14 - (limit_ + 1)) & (~limit_ - d_14);
-    const int d_15 = row8_2 - row7_2;
-    const int t138 = (d_15 - (limit_ + 1)) & (~limit_ - d_15);
-    const int d_16 = row11_2 - row8_2;
-    const int t139 = (d_16 - (limit_ + 1)) & (~limit_ - d_16);
-    const int t140 = t134 & t135;
-    const int t141 = t140 & t136;
-    const int t142 = t141 & t137;
-    const int t143 = t142 & t138;
-    const int t144 = t143 & t139;
-    const int t150 = ((abs(row5_2 - row6_2) * 2) + (abs(row4_2 - row7_2) >> 1)) - (blimit_ + 1);
-    const int fm_2 = t144 & t150;
-    const int t152 = (thresh_ - d_11) | (thresh_ + d_11);
-    const int t153 = (thresh_ - d_14) | (thresh_ + d_14);
-    const int hev_2 = t152 | t153;
-    const int t159 = (d_11 - (1 + 1)) & (~1 - d_11);
-    const int d_17 = row3_2 - row5_2;
-    const int t160 = (d_17 - (1 + 1)) & (~1 - d_17);
-    const int d_18 = row2_2 - row5_2;
-    const int t161 = (d_18 - (1 + 1)) & (~1 - d_18);
-    const int t162 = (d_14 - (1 + 1)) & (~1 - d_14);
-    const int d_19 = row8_2 - row6_2;
-    const int t163 = (d_19 - (1 + 1)) & (~1 - d_19);
-    const int d_20 = row11_2 - row6_2;
-    const int t164 = (d_20 - (1 + 1)) & (~1 - d_20);
-    const int t165 = t159 & t160;
-    const int t166 = t165 & t161;
-    const int t167 = t166 & t162;
-    const int t168 = t167 & t163;
-    const int flat_3 = t168 & t164;
-    const int m_3 = hev_2 >> 31;
-    const int f_2 = clamp(((row6_2 - row5_2) * 3) + (clamp(row4_2 - row7_2, -128, 127) & m_3),
-        -128, 127);
+    const int steps0_2 = max(row4_2 - row5_2, row5_2 - row4_2);
+    const int steps1_2 = max(row3_2 - row4_2, row4_2 - row3_2);
+    const int steps2_2 = max(row2_2 - row3_2, row3_2 - row2_2);
+    const int steps3_2 = max(row7_2 - row6_2, row6_2 - row7_2);
+    const int steps4_2 = max(row8_2 - row7_2, row7_2 - row8_2);
+    const int steps5_2 = max(row11_2 - row8_2, row8_2 - row11_2);
+    const int t128 = max(max(max(max(max(steps0_2, steps1_2), steps2_2), steps3_2), steps4_2),
+        steps5_2) - (limit_ + 1);
+    const int t129 = max(row5_2 - row6_2, row6_2 - row5_2);
+    const int t134 = ((t129 + t129) + (max(row4_2 - row7_2, row7_2 - row4_2) >> 1)) - (blimit_ + 1);
+    const int t135 = t128 & t134;
+    const int t137 = thresh_ - max(steps0_2, steps3_2);
+    const int t147 = max(max(max(max(max(steps0_2, max(row3_2 - row5_2, row5_2 - row3_2)),
+        max(row2_2 - row5_2, row5_2 - row2_2)), steps3_2), max(row8_2 - row6_2, row6_2 - row8_2)),
+        max(row11_2 - row6_2, row6_2 - row11_2)) - 2;
+    const int t148 = row6_2 - row5_2;
+    const int m_3 = t137 >> 31;
+    const int f_2 = clamp((t148 + t148 + t148) + (clamp(row4_2 - row7_2, -128, 127) & m_3), -128,
+        127);
     const int f1_2 = min((f_2 + 4), 127) >> 3;
     const int f2_2 = min((f_2 + 3), 127) >> 3;
     const int g_2 = ((f1_2 + 1) >> 1) & ~m_3;
@@ -162,29 +120,29 @@ void main() {
     const int narrow2_2 = clamp(row5_2 + f2_2, 0, 255);
     const int narrow3_2 = clamp(row6_2 - f1_2, 0, 255);
     const int narrow4_2 = clamp(row7_2 - g_2, 0, 255);
-    const int t198 = ((((row2_2 * 3) + (row3_2 * 2)) + row4_2) + row5_2) + row6_2;
-    const int t204 = t198 + (((row4_2 + row7_2) - row2_2) - row3_2);
-    const int t210 = t204 + (((row5_2 + row8_2) - row2_2) - row4_2);
-    const int t216 = t210 + (((row6_2 + row11_2) - row2_2) - row5_2);
-    const int t222 = t216 + (((row7_2 + row11_2) - row3_2) - row6_2);
-    const int wide_2 = t222 + (((row8_2 + row11_2) - row4_2) - row7_2);
-    const int t231 = fm | fm_2;
-    if (live && t231 < 0) {
-      dst_uint[dst_p - 1] = (dst_word & 0xffu) + (uint(fm < 0 ? (flat_2 < 0 ? ((t87 + 4) >> 3) :
-          row3) : row3) << 8) + (uint(fm < 0 ? (flat_2 < 0 ? ((t93 + 4) >> 3) : narrow1) :
-          row4) << 16) + (uint(fm < 0 ? (flat_2 < 0 ? ((t99 + 4) >> 3) : narrow2) : row5) << 24);
-      dst_uint[dst_p] = (dst_word_2 & 0xff000000u) + (uint(fm < 0 ? (flat_2 < 0 ? ((t105 +
-          4) >> 3) : narrow3) : row6)) + (uint(fm < 0 ? (flat_2 < 0 ? ((t111 + 4) >> 3) :
-          narrow4) : row7) << 8) + (uint(fm < 0 ? (flat_2 < 0 ? ((wide + 4) >> 3) : row8) :
-          row8) << 16);
-      dst_uint[dst_p_2 - 1] = (dst_word_3 & 0xffu) + (uint(fm_2 < 0 ? (flat_3 < 0 ? ((t198 +
-          4) >> 3) : row3_2) : row3_2) << 8) + (uint(fm_2 < 0 ? (flat_3 < 0 ? ((t204 + 4) >> 3) :
-          narrow1_2) : row4_2) << 16) + (uint(fm_2 < 0 ? (flat_3 < 0 ? ((t210 + 4) >> 3) :
+    const int t176 = ((((row2_2 + row2_2 + row2_2) + (row3_2 + row3_2)) + row4_2) + row5_2) +
+        row6_2;
+    const int t182 = t176 + (((row4_2 + row7_2) - row2_2) - row3_2);
+    const int t188 = t182 + (((row5_2 + row8_2) - row2_2) - row4_2);
+    const int t194 = t188 + (((row6_2 + row11_2) - row2_2) - row5_2);
+    const int t200 = t194 + (((row7_2 + row11_2) - row3_2) - row6_2);
+    const int wide_2 = t200 + (((row8_2 + row11_2) - row4_2) - row7_2);
+    const int t209 = t30 | t135;
+    if (live && t209 < 0) {
+      dst_uint[dst_p - 1] = (dst_word & 0xffu) + (uint(t30 < 0 ? (t43 < 0 ? ((t76 + 4) >> 3) :
+          row3) : row3) << 8) + (uint(t30 < 0 ? (t43 < 0 ? ((t82 + 4) >> 3) : narrow1) :
+          row4) << 16) + (uint(t30 < 0 ? (t43 < 0 ? ((t88 + 4) >> 3) : narrow2) : row5) << 24);
+      dst_uint[dst_p] = (dst_word_2 & 0xff000000u) + (uint(t30 < 0 ? (t43 < 0 ? ((t94 + 4) >> 3) :
+          narrow3) : row6)) + (uint(t30 < 0 ? (t43 < 0 ? ((t100 + 4) >> 3) : narrow4) :
+          row7) << 8) + (uint(t30 < 0 ? (t43 < 0 ? ((wide + 4) >> 3) : row8) : row8) << 16);
+      dst_uint[dst_p_2 - 1] = (dst_word_3 & 0xffu) + (uint(t135 < 0 ? (t147 < 0 ? ((t176 +
+          4) >> 3) : row3_2) : row3_2) << 8) + (uint(t135 < 0 ? (t147 < 0 ? ((t182 + 4) >> 3) :
+          narrow1_2) : row4_2) << 16) + (uint(t135 < 0 ? (t147 < 0 ? ((t188 + 4) >> 3) :
           narrow2_2) : row5_2) << 24);
-      dst_uint[dst_p_2] = (dst_word_4 & 0xff000000u) + (uint(fm_2 < 0 ? (flat_3 < 0 ? ((t216 +
-          4) >> 3) : narrow3_2) : row6_2)) + (uint(fm_2 < 0 ? (flat_3 < 0 ? ((t222 + 4) >> 3) :
-          narrow4_2) : row7_2) << 8) + (uint(fm_2 < 0 ? (flat_3 < 0 ? ((wide_2 + 4) >> 3) :
-          row8_2) : row8_2) << 16);
+      dst_uint[dst_p_2] = (dst_word_4 & 0xff000000u) + (uint(t135 < 0 ? (t147 < 0 ? ((t194 +
+          4) >> 3) : narrow3_2) : row6_2)) + (uint(t135 < 0 ? (t147 < 0 ? ((t200 + 4) >> 3) :
+          narrow4_2) : row7_2) << 8) + (uint(t135 < 0 ? (t147 < 0 ? ((wide_2 + 4) >> 3) : row8_2) :
+          row8_2) << 16);
     }
   }
 }

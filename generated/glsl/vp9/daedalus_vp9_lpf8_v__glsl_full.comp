@@ -8,7 +8,7 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 //   processes that it invokes for TX_8X8
 // 8 invocations an item
-// input hash c1a334a5376d0a97
+// input hash 2c355ad4b0d3cf1e
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -58,20 +58,23 @@ void main() {
     const int row8 = int(dst_u8[dst_p_7]);
     const int dst_p_8 = dst_p_7 + dst_stride;
     const int row11 = int(dst_u8[dst_p_8]);
-    const int steps0 = abs(row4 - row5);
-    const int steps1 = abs(row3 - row4);
-    const int steps2 = abs(row2 - row3);
-    const int steps3 = abs(row7 - row6);
-    const int steps4 = abs(row8 - row7);
-    const int steps5 = abs(row11 - row8);
+    const int steps0 = max(row4 - row5, row5 - row4);
+    const int steps1 = max(row3 - row4, row4 - row3);
+    const int steps2 = max(row2 - row3, row3 - row2);
+    const int steps3 = max(row7 - row6, row6 - row7);
+    const int steps4 = max(row8 - row7, row7 - row8);
+    const int steps5 = max(row11 - row8, row8 - row11);
     const bool t22 = max(max(max(max(max(steps0, steps1), steps2), steps3), steps4), steps5) <=
         limit_;
-    const bool t29 = ((abs(row5 - row6) * 2) + (abs(row4 - row7) >> 1)) <= blimit_;
+    const int t23 = max(row5 - row6, row6 - row5);
+    const bool t29 = ((t23 + t23) + (max(row4 - row7, row7 - row4) >> 1)) <= blimit_;
     const bool t30 = t22 && t29;
     const bool t32 = max(steps0, steps3) > thresh_;
-    const bool t43 = max(max(max(max(max(steps0, abs(row3 - row5)), abs(row2 - row5)), steps3),
-        abs(row8 - row6)), abs(row11 - row6)) <= 1;
-    const int f = clamp(((row6 - row5) * 3) + (t32 ? clamp(row4 - row7, -128, 127) : 0), -128, 127);
+    const bool t43 = max(max(max(max(max(steps0, max(row3 - row5, row5 - row3)), max(row2 - row5,
+        row5 - row2)), steps3), max(row8 - row6, row6 - row8)), max(row11 - row6, row6 - row11)) <=
+        1;
+    const int t44 = row6 - row5;
+    const int f = clamp((t44 + t44 + t44) + (t32 ? clamp(row4 - row7, -128, 127) : 0), -128, 127);
     const int f1 = min((f + 4), 127) >> 3;
     const int f2 = min((f + 3), 127) >> 3;
     const int g = t32 ? 0 : ((f1 + 1) >> 1);
@@ -79,7 +82,7 @@ void main() {
     const int narrow2 = clamp(row5 + f2, 0, 255);
     const int narrow3 = clamp(row6 - f1, 0, 255);
     const int narrow4 = clamp(row7 - g, 0, 255);
-    const int t76 = ((((row2 * 3) + (row3 * 2)) + row4) + row5) + row6;
+    const int t76 = ((((row2 + row2 + row2) + (row3 + row3)) + row4) + row5) + row6;
     const int t82 = t76 + (((row4 + row7) - row2) - row3);
     const int t88 = t82 + (((row5 + row8) - row2) - row4);
     const int t94 = t88 + (((row6 + row11) - row2) - row5);

@@ -7,7 +7,7 @@
 // vp9_mc_8h, GLSL, class full
 // computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
 // 8 invocations an item
-// input hash 1d10a5ee833f115c
+// input hash 4a47241092192e79
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -62,18 +62,18 @@ void main() {
     const int t29 = constants[t13 * 8 + 7];
     const int src_p = src_at + y * src_stride;
     const int src_begin = src_p - 3;
+    const int src_by = src_begin << 3;
     const int src_first = src_begin >> 2;
-    const int src_by = (src_begin & 3) << 3;
-    const int src_rest = 31 - src_by;
     const uint src_word = src_uint[src_first];
     const uint src_word_2 = src_uint[src_first + 1];
     const uint src_word_3 = src_uint[src_first + 2];
     const uint src_word_4 = src_uint[src_first + 3];
     const uint src_word_5 = src_uint[(src_begin + 14) >> 2];
-    const uint src_bytes = src_word >> src_by | src_word_2 << 1 << src_rest;
-    const uint src_bytes_2 = src_word_2 >> src_by | src_word_3 << 1 << src_rest;
-    const uint src_bytes_3 = src_word_3 >> src_by | src_word_4 << 1 << src_rest;
-    const uint src_bytes_4 = src_word_4 >> src_by | src_word_5 << 1 << src_rest;
+    const uint src_up = 1u << (31 - src_by & 31) << 1;
+    const uint src_bytes = (src_word >> (src_by & 31)) + src_word_2 * src_up;
+    const uint src_bytes_2 = (src_word_2 >> (src_by & 31)) + src_word_3 * src_up;
+    const uint src_bytes_3 = (src_word_3 >> (src_by & 31)) + src_word_4 * src_up;
+    const uint src_bytes_4 = (src_word_4 >> (src_by & 31)) + src_word_5 * src_up;
     const int t32 = int(src_bytes & 0xff00ffu);
     const int t34 = int(src_bytes >> 8 & 0xff00ffu);
     const uint src_between = src_bytes >> 16 | src_bytes_2 << 16;

@@ -11,6 +11,7 @@ from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import Buffer, Kernel, Node, Op, Stage, walk
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.glsl import device
+from daedalus.generator.targets.glsl.barriers import Barriers
 from daedalus.generator.targets.glsl.device import NotLowerable
 from daedalus.generator.targets.glsl.mapping import Mapping, coordinates, mapping
 from daedalus.generator.targets.glsl.memory import StageMemory
@@ -20,7 +21,7 @@ from daedalus.generator.targets.glsl.record import INDEX, Record, parameter, rec
 from daedalus.generator.targets.glsl.signs import SignValues
 from daedalus.generator.targets.glsl.tables import Tables
 from daedalus.generator.targets.glsl.temps import TempLayouts
-from daedalus.generator.targets.glsl.values import Values, constant
+from daedalus.generator.targets.glsl.values import DECLARED_ZERO, Values, constant
 from daedalus.generator.targets.glsl.views import View, Views
 from daedalus.generator.targets.shell import (
     fixed_names,
@@ -142,6 +143,7 @@ class _Emitter:
         places = [a for s in kernel.stages for n in s.nodes() if n.op is Op.LOAD for a in n.args]
         places += [limit for s in kernel.stages for _, limit in s.limits]
         self.deciding = set(walk(places))
+        self.negates = False  # whether some stage does
         rows = [a for s in kernel.stages for n in s.nodes() if n.op is Op.TABLE for a in n.args]
         self.kept_params = choices.narrowed & {
             n.attr[0] for n in walk(places + rows) if n.op is Op.PARAM
@@ -149,19 +151,9 @@ class _Emitter:
 
     def shader(self) -> Shader:
         lines = self._first_values()
-        # Temps and buffers stored to since the last barrier.
-        written = {t.name for t in self.kernel.temps if t.init is not None}
-        read: set[str] = set()
+        barriers = Barriers(self.kernel, self.mapping.invocations)
         for n, stage in enumerate(self.kernel.stages):
-            loads = {x.attr[0] for x in stage.nodes() if x.op is Op.LOAD}
-            stores = {s.buffer for s in stage.stores}
-            if self.mapping.invocations > 1 and (loads & written or stores & (written | read)):
-                temps = {t.name for t in self.kernel.temps}
-                lines += ["barrier();"] if loads & written <= temps else [
-                    "memoryBarrierBuffer();", "barrier();"
-                ]  # fmt: skip
-                written, read = set(), set()
-            written, read = written | stores, read | loads
+            lines += barriers.before(stage)
             lines += [stage_remark(self.kernel, n).replace("/* ", "// ").removesuffix(" */")]
             lines += ["{", *self._stage(stage), "}"]
         shared = self.temps.bytes_an_item
@@ -218,6 +210,7 @@ class _Emitter:
             "const bool live = number < push.n_items;",
             "const uint record = push.first + min(number, push.n_items - 1u);",
             *self.record.lines(),
+            *([DECLARED_ZERO] if self.negates else []),
         ]
         offsets = {f.name: f.offset for f in meta_fields(self.kernel)[0]}
         for name, unit in self.bases.used:
@@ -301,6 +294,7 @@ class _Emitter:
             values.emit([stage.guard])
             storing.append(values.condition(stage.guard))
         stored = memory.stores(values, storing)
+        self.negates |= values.negates
         body = [*values.lines, *stored]
         return [*lines, f"if ({' && '.join(conditions)}) {{", *body, "}"] if conditions else [
             *lines, *body

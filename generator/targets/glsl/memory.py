@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a stage reads and writes, as text: elements, fields of words, windows that lie anywhere."""
 
+from collections.abc import Hashable
+from dataclasses import replace
+
 from daedalus.dsl.ir import Buffer, Kernel, Node, Op, Stage, Store, u8
 from daedalus.generator.targets.c.scalar import Names
 from daedalus.generator.targets.glsl.fields import field_of, packed, summed, under
-from daedalus.generator.targets.glsl.pointers import Bases, Pointers, Walk, plus, walk_of
+from daedalus.generator.targets.glsl.pointers import Bases, Pointers, Walk, moved_place, walk_of
 from daedalus.generator.targets.glsl.shared import StageTemps
+from daedalus.generator.targets.glsl.shifted import Windows
 from daedalus.generator.targets.glsl.temps import TempLayouts
 from daedalus.generator.targets.glsl.values import Values
 from daedalus.generator.targets.glsl.views import Views, word_of
@@ -37,16 +41,35 @@ class StageMemory:
             self._units[walk] = self._unit(b, walk, rows)
             for row in rows:
                 self._pointers.want(walk, self._units[walk], row)
+        self._windows = Windows(views, names)
+        self._want_windows()
         self._write_units = {w.walk: self._write_unit(w) for w in self._writes}
         for w in self._writes:
             for row in w.stores:
                 self._pointers.want(w.walk, self._write_units[w.walk], row)
+
+    def _want_windows(self) -> None:
+        """Says which windows of rows are read."""
+        for n in self._stage.nodes():
+            if n.op is not Op.LOAD or not self._in_windows(b := self._kernel.buffer(n.attr[0])):
+                continue
+            assert b.dtype is not None
+            if n.args:
+                key, byte = moved_place(b, n)
+                self._windows.want(key, byte, b.dtype.bytes)
+            else:
+                walk, row, byte = walk_of(b, n.index)
+                self._windows.want((walk, row), byte, b.dtype.bytes)
 
     # ------------------------------------------------------------------ units
 
     def _anywhere(self, b: Buffer) -> bool:
         """Whether a plane is read in words although its items lie at any place."""
         return self._shifted and b.kind == "plane" and b.access == "in"
+
+    def _in_windows(self, b: Buffer) -> bool:
+        """Whether rows of a plane are read as windows of words."""
+        return self._anywhere(b) and self._words and b.dtype is not None and b.dtype.bytes < 4
 
     def _unit(self, b: Buffer, walk: Walk, rows: dict[int, set[int]]) -> int:
         assert b.dtype is not None
@@ -67,6 +90,9 @@ class StageMemory:
             return self._shared.read(b, n, values)
         assert b.dtype is not None
         kind, size = values.kind(n), b.dtype.bytes
+        if n.args and self._in_windows(b):
+            word, shift = self._moved_word(b, n, values)
+            return field_of(word, b.dtype, shift, kind)
         if n.args:
             place = self._pointers.moved(b, n.index, n.args, size, values)
             self._flush(values)
@@ -82,15 +108,14 @@ class StageMemory:
     def _in_words(self, b: Buffer, walk: Walk) -> bool:
         """Whether a walk reads words, of which elements are fields."""
         assert b.dtype is not None
-        return b.dtype.bytes < 4 and ((self._anywhere(b) and self._words) or self._units[walk] >= 4)
+        return b.dtype.bytes < 4 and (self._in_windows(b) or self._units[walk] >= 4)
 
     def _word_at(
         self, b: Buffer, walk: Walk, row: int, byte: int, values: Values
     ) -> tuple[str, int]:
         """The word, or half, that holds a byte, and at which bit."""
-        if self._anywhere(b) and self._words:
-            at = byte - self._low(walk, row)
-            return self._shifted_word(b, walk, row, byte, values), 8 * (at % 4)
+        if self._in_windows(b):
+            return self._window_word(b, walk, row, byte, values)
         unit = self._units[walk]
         start = byte // unit * unit
         name = self._load(b, walk, row, start, unit, values)
@@ -147,48 +172,35 @@ class StageMemory:
             self._loaded[key] = name
         return self._loaded[key]
 
-    def _low(self, walk: Walk, row: int) -> int:
-        return min(self._places[walk][row])
-
-    def _shifted_word(self, b: Buffer, walk: Walk, row: int, byte: int, values: Values) -> str:
-        """A local that holds four bytes of a row's window, which begins anywhere."""
+    def _window_word(
+        self, b: Buffer, walk: Walk, row: int, byte: int, values: Values
+    ) -> tuple[str, int]:
+        """A local that holds a byte of a row's window, which begins anywhere, and at which bit."""
         assert b.dtype is not None
-        low = self._low(walk, row)
-        number = (byte - low) // 4
-        key = (walk, row, number)
-        if key not in self._loaded:
-            self._window(b, walk, row, low, values)
-        return self._loaded[key]
+        key, size = (walk, row), b.dtype.bytes
+        if not self._windows.is_read(key):
+            low = self._windows.low(key)
+            place = self._pointers.at(b, walk, size, row, low)
+            self._read_window(b, key, place, values)
+        return self._windows.word(key, byte)
 
-    def _window(self, b: Buffer, walk: Walk, row: int, low: int, values: Values) -> None:
-        """Reads a row's window: the words it lies in, and of each two the bytes that are one."""
+    def _moved_word(self, b: Buffer, n: Node, values: Values) -> tuple[str, int]:
+        """The same of a window at a place known only at run time."""
         assert b.dtype is not None
-        length = max(self._places[walk][row]) + b.dtype.bytes - low
-        count = -(-length // 4)
-        place = self._pointers.at(b, walk, b.dtype.bytes, row, low)
+        key, byte = moved_place(b, n)
+        size = b.dtype.bytes
+        if not self._windows.is_read(key):
+            *rows, col = n.index
+            first = replace(col, const=self._windows.low(key) // size)
+            place = self._pointers.moved(b, (*rows, first), n.args, size, values)
+            self._read_window(b, key, place, values)
+        return self._windows.word(key, byte)
+
+    def _read_window(self, b: Buffer, key: Hashable, place: str, values: Values) -> None:
         self._flush(values)
-        scale = b.dtype.bytes
-        fresh, view = self._names.fresh, self._views.of(b, 4).name
-        begin, word, by, rest = (fresh(f"{b.name}_{x}") for x in ("begin", "first", "by", "rest"))
-        text = place if scale == 1 else f"({place}) * {scale}"
-        values.lines += [
-            f"const int {begin} = {text};",
-            f"const int {word} = {begin} >> 2;",
-            f"const int {by} = ({begin} & 3) << 3;",
-            f"const int {rest} = 31 - {by};",
-        ]
-        raw = []
-        for n in range(count + 1):
-            # The last only where the window reaches into it: else there may be nothing.
-            at = plus(word, n) if n < count else f"({begin} + {length - 1}) >> 2"
-            raw.append(fresh(f"{b.name}_word"))
-            values.lines.append(f"const uint {raw[-1]} = {view}[{at}];")
-        for n in range(count):
-            name = fresh(f"{b.name}_bytes")
-            values.lines.append(
-                f"const uint {name} = {raw[n]} >> {by} | {raw[n + 1]} << 1 << {rest};"
-            )
-            self._loaded[walk, row, n] = name
+        self._windows.read(b, key, place)
+        values.lines += self._windows.lines
+        self._windows.lines = []
 
     def _flush(self, values: Values) -> None:
         """Declares the pointers that are new."""

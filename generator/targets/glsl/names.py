@@ -12,7 +12,7 @@ RESERVED = tuple(
     " partition patch precise precision public readonly resource restrict sample sampler shared"
     " smooth subroutine superp template this true uint uniform using uvec2 uvec3 uvec4 varying vec2"
     " vec3 vec4 volatile writeonly abs clamp min max mix sign floor step dot cross length"
-    " first n_items live slot lane record push WORKGROUP ITEMS".split()
+    " first n_items live slot lane record push zero WORKGROUP ITEMS".split()
 )
 
 

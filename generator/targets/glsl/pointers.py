@@ -5,14 +5,16 @@ Of a plane a stage gets a pointer for each way its lanes walk it and each row, t
 one before by adding the stride: V3D has no cheap multiplication. Pointers count units of a view.
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
-from daedalus.dsl.ir import Affine, Buffer, Index, Kernel, Node
+from daedalus.dsl.ir import Affine, Buffer, Index, Kernel, Node, Op
 from daedalus.generator.targets.c.emit import flat
 from daedalus.generator.targets.c.scalar import Names
 from daedalus.generator.targets.glsl.values import Values
 
 Terms = tuple[tuple[str, int], ...]
+Moves = tuple[tuple[Node, int], ...]
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class Pointers:
         self._bases, self._names = bases, names
         self._rows: dict[tuple[Walk, int], dict[int, str]] = {}
         self._wanted: dict[tuple[Walk, int], set[int]] = {}
-        self._offsets: dict[tuple[str, Terms, Terms, tuple[Node, ...]], str] = {}
+        self._offsets: dict[tuple[str, Moves, Moves], str] = {}
         self.lines: list[str] = []
 
     def want(self, walk: Walk, unit: int, row: int) -> None:
@@ -117,21 +119,29 @@ class Pointers:
         row, col = byte_place(b, index)
         walk = Walk(b.name, lanes_of(row), lanes_of(col))
         pointer = self._pointer(b, walk, unit, row.const)
-        rows, cols = _runtime(row, 1), _runtime(col, unit)
+        rows, cols = _runtime(row, 1, args), _runtime(col, unit, args)
         const = col.const // unit
         for sign, op in ((1, "+"), (-1, "-")):
-            known = self._offsets.get((b.name, _times(rows, sign), _times(cols, sign), args))
+            known = self._offsets.get((b.name, _times(rows, sign), _times(cols, sign)))
             if known:
                 return plus(f"{pointer} {op} {known}", const)
-        terms = [
-            (c, f"{values.operand(args[int(n[1:])], 'int')} * {self._bases.stride(b, unit)}")
-            for n, c in rows
-        ]
-        terms += [(c, values.operand(args[int(n[1:])], "int")) for n, c in cols]
+        stride = self._bases.stride(b, unit)
+        terms = [(c, f"{values.operand(n, 'int')} * {stride}") for n, c in rows]
+        terms += [(c, values.operand(n, "int")) for n, c in cols]
         name = self._names.fresh(f"{b.name}_by")
         self.lines.append(f"const int {name} = {_signed_sum(terms)};")
-        self._offsets[b.name, rows, cols, args] = name
+        self._offsets[b.name, rows, cols] = name
         return plus(f"{pointer} + {name}", const)
+
+
+def moved_place(b: Buffer, n: Node) -> tuple[Hashable, int]:
+    """Where a LOAD reads whose index has such parts: what it has in common with its neighbours in
+    the row, and its byte."""
+    assert b.dtype is not None
+    row, col = byte_place(b, n.index)
+    walk = Walk(b.name, lanes_of(row), lanes_of(col))
+    moves = _runtime(row, 1, n.args), _runtime(col, b.dtype.bytes, n.args)
+    return (walk, row.const, moves), col.const
 
 
 def plus(text: str, const: int) -> str:
@@ -139,12 +149,24 @@ def plus(text: str, const: int) -> str:
     return f"{text} {'+' if const > 0 else '-'} {abs(const)}" if const else text
 
 
-def _runtime(a: Affine, unit: int) -> Terms:
-    return tuple(sorted((n, c // unit) for n, c in a.terms if n.startswith("#")))
+def _runtime(a: Affine, unit: int, args: tuple[Node, ...]) -> Moves:
+    """The parts of an index that are values, each with how often it is taken, in units.
+
+    A multiple of a value counts as that value: what goes as far backwards as something else goes
+    forwards is then seen.
+    """
+    found = []
+    for name, c in a.terms:
+        if name.startswith("#"):
+            node = args[int(name[1:])]
+            while node.op is Op.MUL and node.args[1].op is Op.CONST:
+                node, c = node.args[0], c * node.args[1].value
+            found.append((node, c // unit))
+    return tuple(sorted(found, key=lambda t: t[0].seq))
 
 
-def _times(terms: Terms, sign: int) -> Terms:
-    return tuple((n, c * sign) for n, c in terms)
+def _times(moves: Moves, sign: int) -> Moves:
+    return tuple((n, c * sign) for n, c in moves)
 
 
 def _signed_sum(terms: list[tuple[int, str]]) -> str:

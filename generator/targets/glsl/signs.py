@@ -19,7 +19,6 @@ class SignValues(Values):
     def __init__(self, *args: object, **more: object) -> None:
         super().__init__(*args, **more)  # type: ignore[arg-type]
         self._masks: dict[Node, str] = {}
-        self._differences: dict[Node, str] = {}
 
     def kind(self, node: Node) -> str:
         return "int" if node.is_bool else super().kind(node)
@@ -28,8 +27,6 @@ class SignValues(Values):
         return f"{self.operand(node)} < 0"
 
     def _expression(self, n: Node) -> tuple[str, bool]:
-        if self._is_distance(n):
-            return self._distance(n)
         match n.op:
             case Op.LE | Op.GT:
                 return self._compared(n)
@@ -38,44 +35,12 @@ class SignValues(Values):
                 return f"{a} {'&' if n.op is Op.AND else '|'} {b}", False
             case Op.NOT:
                 return f"~{self.operand(n.args[0])}", True
+            case Op.ADD | Op.SUB if _is_flag(n.args[1]) and self.kind(n) == "int":
+                value, mask = self.operand(n.args[0], "int"), self._mask(n.args[1].args[0])
+                return f"{value} {'-' if n.op is Op.ADD else '+'} {mask}", False
             case Op.SELECT:
                 return self._chosen(n)
         return super()._expression(n)
-
-    def _inputs(self, node: Node) -> tuple[Node, ...]:
-        if self._is_distance(node):
-            distance, limit = node.args if node.args[0].op is Op.ABSDIFF else node.args[::-1]
-            return (*distance.args, limit)
-        return super()._inputs(node)
-
-    def _is_distance(self, n: Node) -> bool:
-        """Whether a comparison is of an absolute difference with something small."""
-        if n.op not in (Op.LE, Op.GT) or (n.args[0].op is Op.ABSDIFF) == (
-            n.args[1].op is Op.ABSDIFF
-        ):
-            return False
-        return all(self.hostile.of(x).within(-(2**29), 2**29) for a in n.args for x in (a, *a.args))
-
-    def _distance(self, n: Node) -> tuple[str, bool]:
-        """|d| <= c is d - (c + 1) < 0 and -(c + 1) - d < 0, and so on: no absolute value."""
-        left = n.args[0].op is Op.ABSDIFF
-        distance, limit = n.args if left else n.args[::-1]
-        d, c = self._difference_of(distance), self.operand(limit)
-        near = left == (n.op is Op.LE)  # the distance is the smaller one
-        if n.op is Op.LE:  # |d| <= c, or c <= |d|
-            pair = (f"{d} - ({c} + 1)", f"~{c} - {d}") if near else (f"{c} - 1 - {d}",
-                                                                     f"{c} - 1 + {d}")  # fmt: skip
-        else:  # c > |d|, or |d| > c
-            pair = (f"{d} - {c}", f"-{c} - {d}") if near else (f"{c} - {d}", f"{c} + {d}")
-        return f"({pair[0]}) {'&' if near else '|'} ({pair[1]})", False
-
-    def _difference_of(self, n: Node) -> str:
-        if n not in self._differences:
-            a, b = (self.operand(x, "int") for x in n.args)
-            name = self.names.fresh("d")
-            self.lines.append(f"const int {name} = {a} - {b};")
-            self._differences[n] = name
-        return self._differences[n]
 
     def _compared(self, n: Node) -> tuple[str, bool]:
         """a <= b is a - (b + 1) < 0; a > b is b - a < 0."""
@@ -87,7 +52,8 @@ class SignValues(Values):
             return f"({x} {'<=' if more else '>'} {y} ? -1 : 0)", True
         left, right = self.operand(a, "int"), self.operand(b, "int")
         if not more:
-            return f"{left} - {right}", False
+            zero = b.op is Op.CONST and b.value == 0
+            return (left, False) if zero else (self.difference(a, b, "int"), False)
         if a.op is Op.CONST:
             return f"{a.value - 1} - {right}", False
         if b.op is Op.CONST:
@@ -110,6 +76,16 @@ class SignValues(Values):
         """All ones where the condition holds, else 0."""
         if condition not in self._masks:
             name = self.names.fresh("m")
-            self.lines.append(f"const int {name} = {self.operand(condition)} >> 31;")
+            text = f"{self.operand(condition)} >> 31"
+            if condition.op is Op.AND and self._masks.keys() >= set(condition.args):
+                text = " & ".join(self._masks[part] for part in condition.args)
+            self.lines.append(f"const int {name} = {text};")
             self._masks[condition] = name
         return self._masks[condition]
+
+
+def _is_flag(n: Node) -> bool:
+    """Whether a value is 1 where a condition holds, else 0: a mask is the same, negated."""
+    return n.op is Op.SELECT and [(x.op, x.attr) for x in n.args[1:]] == [
+        (Op.CONST, (1,)), (Op.CONST, (0,))
+    ]  # fmt: skip

@@ -48,6 +48,12 @@ class Tables:
 
     def _packed(self, entries: list[int], row: Node, values: Values) -> str:
         """The entry as a field of a literal; "" where they do not fit two."""
+        index = self._limited(row, len(entries), values, memory=False)
+        period, inside = _period(entries), self._hostile.of(row).within(0, len(entries) - 1)
+        if period < len(entries):
+            entries, index, inside = entries[:period], f"({index} & {period - 1})", True
+        if inside and entries == list(range(len(entries))):
+            return index
         lo, hi = min(entries), max(entries)
         lo = lo if lo < 0 else 0  # added again afterwards
         bits = 1
@@ -60,7 +66,6 @@ class Tables:
             sum((e - lo) << (bits * k) for k, e in enumerate(entries[at : at + each]))
             for at in range(0, len(entries), each)
         ]
-        index = self._limited(row, len(entries), values, memory=False)
         word, by = constant(fields[0], "uint"), f"{index} * {bits}" if bits > 1 else index
         if len(fields) > 1:
             word = f"({index} < {each} ? {word} : {constant(fields[1], 'uint')})"
@@ -75,3 +80,13 @@ class Tables:
             self.words += [e & 0xFFFFFFFF for row in table.rows for e in row]
             self.words += [0] * (-len(self.words) % 4)
         return self._places[table.name]
+
+
+def _period(entries: list[int]) -> int:
+    """The smallest power of two after which all entries repeat; else how many there are."""
+    period = 1
+    while period < len(entries):
+        if all(e == entries[n % period] for n, e in enumerate(entries)):
+            return period
+        period *= 2
+    return len(entries)

@@ -17,6 +17,11 @@ from daedalus.generator.targets.glsl.device import NotLowerable
 _INT = (-(2**31), 2**31 - 1)
 _INFIX = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.LE: "<=", Op.GT: ">", Op.AND: "&&", Op.OR: "||"}
 
+# 0, which Mesa cannot know: of 0 - x it would make a negation, which only one of V3D's two units
+# does, while both subtract.
+ZERO = "zero"
+DECLARED_ZERO = f"const int {ZERO} = int(push.n_items >> 31);  // no batch has so many"
+
 
 class Values:
     """Emits nodes as expressions and locals.
@@ -41,6 +46,7 @@ class Values:
         self.kernel, self.ranges, self.hostile, self.names = kernel, ranges, hostile, names
         self._read, self._kept, self._is_field = read, set(kept), is_field
         self.lines: list[str] = []
+        self.negates = False  # whether ZERO is needed
         self._text: dict[Node, str] = {}
         self._atomic: set[Node] = set()  # needs no parentheses as an operand
         self._uses: Counter[Node] = Counter()
@@ -49,7 +55,7 @@ class Values:
         """Declares locals for all values below `roots`, in the author's order."""
         below = [n for n in self._below(roots) if n not in self._text]
         self._uses.update(roots)
-        self._uses.update(a for n in below for a in self._inputs(n))
+        self._uses.update(a for n in below for a in (*self._inputs(n), *_read_again(n)))
         for node in sorted(below, key=lambda n: n.seq):
             self._emit(node)
 
@@ -79,6 +85,13 @@ class Values:
         if kind and kind != self.kind(node):
             return f"{kind}({self._text[node]})"
         return self._text[node] if node in self._atomic else f"({self._text[node]})"
+
+    def difference(self, a: Node, b: Node, kind: str) -> str:
+        """a - b of values emitted before."""
+        left = self.operand(a, kind)
+        if a.op is Op.CONST and a.value == 0 and kind == "int":
+            self.negates, left = True, ZERO
+        return f"{left} - {self.operand(b, kind)}"
 
     def condition(self, node: Node) -> str:
         """A boolean emitted before, beside `&&`."""
@@ -120,7 +133,11 @@ class Values:
                 return self._read(n, self), True
             case Op.ASSUME:
                 return self._text[n.args[0]], n.args[0] in self._atomic
-            case Op.ADD | Op.SUB | Op.MUL:
+            case Op.MUL if _sum_of(n):
+                return " + ".join([self.operand(n.args[0], kind)] * _sum_of(n)), False
+            case Op.SUB:
+                return self.difference(n.args[0], n.args[1], kind), False
+            case Op.ADD | Op.MUL:
                 a, b = (self.operand(x, kind) for x in n.args)
                 return f"{a} {_INFIX[n.op]} {b}", False
             case Op.SHR:
@@ -173,11 +190,13 @@ class Values:
         return self.operand(n.args[0], kind), self.operand(n.args[1], kind)
 
     def _difference(self, n: Node) -> tuple[str, bool]:
+        """The larger of both differences: V3D has no abs(), and negates in one of its two units
+        only, but subtracts in both."""
         a, b = self._alike(n)
         low, high = (self.ranges.of(x) for x in n.args)
-        exact = Interval(low.lo - high.hi, low.hi - high.lo).within(*_INT)
-        if exact and self.kind(n) == "int":
-            return f"abs({a} - {b})", True
+        both = Interval(low.lo - high.hi, low.hi - high.lo)
+        if both.within(-_INT[1], _INT[1]) and self.kind(n) == "int":
+            return f"max({a} - {b}, {b} - {a})", True
         return f"{self.kind(n)}(max({a}, {b}) - min({a}, {b}))", True
 
     def _clip(self, n: Node) -> tuple[str, bool]:
@@ -199,6 +218,8 @@ class Values:
         kind, x = self.kind(n), n.args[0]
         if t.bits == 32:
             return self.operand(x, kind), True
+        if self.hostile.of(x).within(t.lo, t.hi) and self.kind(x) == kind:
+            return self.text(x), x in self._atomic
         if not t.signed:
             mask = (1 << t.bits) - 1
             return f"{self.operand(x, kind)} & {constant(mask, kind)}", False
@@ -218,6 +239,27 @@ class Values:
             "glsl", message, n.loc, self.kernel.id,
             hint=f"leave {self.kernel.id} without glsl variants in schedules.toml",
         )  # fmt: skip
+
+
+_MOST_ADDED = 3  # a multiple that is written as a sum
+
+
+def _sum_of(n: Node) -> int:
+    """How often a product adds its first operand; 0: it is no sum.
+
+    V3D shifts in one of its two units only, multiplies in two steps, and adds in both units.
+    """
+    if n.op is not Op.MUL or n.args[1].op is not Op.CONST:
+        return 0
+    by = n.args[1].value
+    return by if 2 <= by <= _MOST_ADDED else 0
+
+
+def _read_again(n: Node) -> tuple[Node, ...]:
+    """Operands that a node's expression has more than once."""
+    if n.op is Op.ABSDIFF:
+        return n.args
+    return n.args[:1] if _sum_of(n) else ()
 
 
 def constant(value: int, kind: str = "int") -> str:

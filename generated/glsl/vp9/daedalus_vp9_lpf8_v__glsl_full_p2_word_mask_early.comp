@@ -8,7 +8,7 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 //   processes that it invokes for TX_8X8
 // 4 invocations an item
-// input hash 22b1fdd703c0ce45
+// input hash eca0af991d37f9a1
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -66,28 +66,32 @@ void main() {
     const int dst_p_8 = dst_p_7 + dst_stride2;
     const uint dst_half_8 = uint(dst_uint16[dst_p_8]);
     const int row11 = int(dst_half_8 & 255u);
-    const int steps0 = abs(row4 - row5);
-    const int steps1 = abs(row3 - row4);
-    const int steps2 = abs(row2 - row3);
-    const int steps3 = abs(row7 - row6);
-    const int steps4 = abs(row8 - row7);
-    const int steps5 = abs(row11 - row8);
-    const bool t22 = max(max(max(max(max(steps0, steps1), steps2), steps3), steps4), steps5) <=
-        limit_;
-    const bool t29 = ((abs(row5 - row6) * 2) + (abs(row4 - row7) >> 1)) <= blimit_;
-    const bool t30 = t22 && t29;
-    const bool t32 = max(steps0, steps3) > thresh_;
-    const bool t43 = max(max(max(max(max(steps0, abs(row3 - row5)), abs(row2 - row5)), steps3),
-        abs(row8 - row6)), abs(row11 - row6)) <= 1;
-    const int f = clamp(((row6 - row5) * 3) + (t32 ? clamp(row4 - row7, -128, 127) : 0), -128, 127);
+    const int steps0 = max(row4 - row5, row5 - row4);
+    const int steps1 = max(row3 - row4, row4 - row3);
+    const int steps2 = max(row2 - row3, row3 - row2);
+    const int steps3 = max(row7 - row6, row6 - row7);
+    const int steps4 = max(row8 - row7, row7 - row8);
+    const int steps5 = max(row11 - row8, row8 - row11);
+    const int t22 = max(max(max(max(max(steps0, steps1), steps2), steps3), steps4),
+        steps5) - (limit_ + 1);
+    const int t23 = max(row5 - row6, row6 - row5);
+    const int t29 = ((t23 + t23) + (max(row4 - row7, row7 - row4) >> 1)) - (blimit_ + 1);
+    const int t30 = t22 & t29;
+    const int t32 = thresh_ - max(steps0, steps3);
+    const int t43 = max(max(max(max(max(steps0, max(row3 - row5, row5 - row3)), max(row2 - row5,
+        row5 - row2)), steps3), max(row8 - row6, row6 - row8)), max(row11 - row6,
+        row6 - row11)) - 2;
+    const int t44 = row6 - row5;
+    const int m_2 = t32 >> 31;
+    const int f = clamp((t44 + t44 + t44) + (clamp(row4 - row7, -128, 127) & m_2), -128, 127);
     const int f1 = min((f + 4), 127) >> 3;
     const int f2 = min((f + 3), 127) >> 3;
-    const int g = t32 ? 0 : ((f1 + 1) >> 1);
+    const int g = ((f1 + 1) >> 1) & ~m_2;
     const int narrow1 = clamp(row4 + g, 0, 255);
     const int narrow2 = clamp(row5 + f2, 0, 255);
     const int narrow3 = clamp(row6 - f1, 0, 255);
     const int narrow4 = clamp(row7 - g, 0, 255);
-    const int t76 = ((((row2 * 3) + (row3 * 2)) + row4) + row5) + row6;
+    const int t76 = ((((row2 + row2 + row2) + (row3 + row3)) + row4) + row5) + row6;
     const int t82 = t76 + (((row4 + row7) - row2) - row3);
     const int t88 = t82 + (((row5 + row8) - row2) - row4);
     const int t94 = t88 + (((row6 + row11) - row2) - row5);
@@ -101,48 +105,53 @@ void main() {
     const int row7_2 = int(dst_half_6 >> 8 & 255u);
     const int row8_2 = int(dst_half_7 >> 8 & 255u);
     const int row11_2 = int(dst_half_8 >> 8 & 255u);
-    const int steps0_2 = abs(row4_2 - row5_2);
-    const int steps1_2 = abs(row3_2 - row4_2);
-    const int steps2_2 = abs(row2_2 - row3_2);
-    const int steps3_2 = abs(row7_2 - row6_2);
-    const int steps4_2 = abs(row8_2 - row7_2);
-    const int steps5_2 = abs(row11_2 - row8_2);
-    const bool t128 = max(max(max(max(max(steps0_2, steps1_2), steps2_2), steps3_2), steps4_2),
-        steps5_2) <= limit_;
-    const bool t134 = ((abs(row5_2 - row6_2) * 2) + (abs(row4_2 - row7_2) >> 1)) <= blimit_;
-    const bool t135 = t128 && t134;
-    const bool t137 = max(steps0_2, steps3_2) > thresh_;
-    const bool t147 = max(max(max(max(max(steps0_2, abs(row3_2 - row5_2)), abs(row2_2 - row5_2)),
-        steps3_2), abs(row8_2 - row6_2)), abs(row11_2 - row6_2)) <= 1;
-    const int f_2 = clamp(((row6_2 - row5_2) * 3) + (t137 ? clamp(row4_2 - row7_2, -128, 127) : 0),
-        -128, 127);
+    const int steps0_2 = max(row4_2 - row5_2, row5_2 - row4_2);
+    const int steps1_2 = max(row3_2 - row4_2, row4_2 - row3_2);
+    const int steps2_2 = max(row2_2 - row3_2, row3_2 - row2_2);
+    const int steps3_2 = max(row7_2 - row6_2, row6_2 - row7_2);
+    const int steps4_2 = max(row8_2 - row7_2, row7_2 - row8_2);
+    const int steps5_2 = max(row11_2 - row8_2, row8_2 - row11_2);
+    const int t128 = max(max(max(max(max(steps0_2, steps1_2), steps2_2), steps3_2), steps4_2),
+        steps5_2) - (limit_ + 1);
+    const int t129 = max(row5_2 - row6_2, row6_2 - row5_2);
+    const int t134 = ((t129 + t129) + (max(row4_2 - row7_2, row7_2 - row4_2) >> 1)) - (blimit_ + 1);
+    const int t135 = t128 & t134;
+    const int t137 = thresh_ - max(steps0_2, steps3_2);
+    const int t147 = max(max(max(max(max(steps0_2, max(row3_2 - row5_2, row5_2 - row3_2)),
+        max(row2_2 - row5_2, row5_2 - row2_2)), steps3_2), max(row8_2 - row6_2, row6_2 - row8_2)),
+        max(row11_2 - row6_2, row6_2 - row11_2)) - 2;
+    const int t148 = row6_2 - row5_2;
+    const int m_3 = t137 >> 31;
+    const int f_2 = clamp((t148 + t148 + t148) + (clamp(row4_2 - row7_2, -128, 127) & m_3), -128,
+        127);
     const int f1_2 = min((f_2 + 4), 127) >> 3;
     const int f2_2 = min((f_2 + 3), 127) >> 3;
-    const int g_2 = t137 ? 0 : ((f1_2 + 1) >> 1);
+    const int g_2 = ((f1_2 + 1) >> 1) & ~m_3;
     const int narrow1_2 = clamp(row4_2 + g_2, 0, 255);
     const int narrow2_2 = clamp(row5_2 + f2_2, 0, 255);
     const int narrow3_2 = clamp(row6_2 - f1_2, 0, 255);
     const int narrow4_2 = clamp(row7_2 - g_2, 0, 255);
-    const int t176 = ((((row2_2 * 3) + (row3_2 * 2)) + row4_2) + row5_2) + row6_2;
+    const int t176 = ((((row2_2 + row2_2 + row2_2) + (row3_2 + row3_2)) + row4_2) + row5_2) +
+        row6_2;
     const int t182 = t176 + (((row4_2 + row7_2) - row2_2) - row3_2);
     const int t188 = t182 + (((row5_2 + row8_2) - row2_2) - row4_2);
     const int t194 = t188 + (((row6_2 + row11_2) - row2_2) - row5_2);
     const int t200 = t194 + (((row7_2 + row11_2) - row3_2) - row6_2);
     const int wide_2 = t200 + (((row8_2 + row11_2) - row4_2) - row7_2);
-    const bool t209 = t30 || t135;
-    if (live && t209) {
-      dst_uint16[dst_p_2] = uint16_t((uint(t30 ? (t43 ? ((t76 + 4) >> 3) : row3) : row3)) +
-          (uint(t135 ? (t147 ? ((t176 + 4) >> 3) : row3_2) : row3_2) << 8));
-      dst_uint16[dst_p_3] = uint16_t((uint(t30 ? (t43 ? ((t82 + 4) >> 3) : narrow1) : row4)) +
-          (uint(t135 ? (t147 ? ((t182 + 4) >> 3) : narrow1_2) : row4_2) << 8));
-      dst_uint16[dst_p_4] = uint16_t((uint(t30 ? (t43 ? ((t88 + 4) >> 3) : narrow2) : row5)) +
-          (uint(t135 ? (t147 ? ((t188 + 4) >> 3) : narrow2_2) : row5_2) << 8));
-      dst_uint16[dst_p_5] = uint16_t((uint(t30 ? (t43 ? ((t94 + 4) >> 3) : narrow3) : row6)) +
-          (uint(t135 ? (t147 ? ((t194 + 4) >> 3) : narrow3_2) : row6_2) << 8));
-      dst_uint16[dst_p_6] = uint16_t((uint(t30 ? (t43 ? ((t100 + 4) >> 3) : narrow4) : row7)) +
-          (uint(t135 ? (t147 ? ((t200 + 4) >> 3) : narrow4_2) : row7_2) << 8));
-      dst_uint16[dst_p_7] = uint16_t((uint(t30 ? (t43 ? ((wide + 4) >> 3) : row8) : row8)) +
-          (uint(t135 ? (t147 ? ((wide_2 + 4) >> 3) : row8_2) : row8_2) << 8));
+    const int t209 = t30 | t135;
+    if (live && t209 < 0) {
+      dst_uint16[dst_p_2] = uint16_t((uint(t30 < 0 ? (t43 < 0 ? ((t76 + 4) >> 3) : row3) : row3)) +
+          (uint(t135 < 0 ? (t147 < 0 ? ((t176 + 4) >> 3) : row3_2) : row3_2) << 8));
+      dst_uint16[dst_p_3] = uint16_t((uint(t30 < 0 ? (t43 < 0 ? ((t82 + 4) >> 3) : narrow1) :
+          row4)) + (uint(t135 < 0 ? (t147 < 0 ? ((t182 + 4) >> 3) : narrow1_2) : row4_2) << 8));
+      dst_uint16[dst_p_4] = uint16_t((uint(t30 < 0 ? (t43 < 0 ? ((t88 + 4) >> 3) : narrow2) :
+          row5)) + (uint(t135 < 0 ? (t147 < 0 ? ((t188 + 4) >> 3) : narrow2_2) : row5_2) << 8));
+      dst_uint16[dst_p_5] = uint16_t((uint(t30 < 0 ? (t43 < 0 ? ((t94 + 4) >> 3) : narrow3) :
+          row6)) + (uint(t135 < 0 ? (t147 < 0 ? ((t194 + 4) >> 3) : narrow3_2) : row6_2) << 8));
+      dst_uint16[dst_p_6] = uint16_t((uint(t30 < 0 ? (t43 < 0 ? ((t100 + 4) >> 3) : narrow4) :
+          row7)) + (uint(t135 < 0 ? (t147 < 0 ? ((t200 + 4) >> 3) : narrow4_2) : row7_2) << 8));
+      dst_uint16[dst_p_7] = uint16_t((uint(t30 < 0 ? (t43 < 0 ? ((wide + 4) >> 3) : row8) :
+          row8)) + (uint(t135 < 0 ? (t147 < 0 ? ((wide_2 + 4) >> 3) : row8_2) : row8_2) << 8));
     }
   }
 }
