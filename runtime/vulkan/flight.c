@@ -49,6 +49,10 @@ static int look(daedalus_gpu_job *job, uint64_t timeout_ns) {
     job->n_done++;
     job->gpu->progress_ns = daedalus_rt_vk_now();
     timeout_ns = 0;
+    /* A fence signals after all that was submitted before. */
+    for (daedalus_gpu_job *earlier = job->previous; earlier != NULL; earlier = earlier->previous) {
+      earlier->n_done = earlier->submissions.size;
+    }
   }
   return 0;
 }
@@ -73,15 +77,16 @@ static void complete(daedalus_gpu_job *job) {
 }
 
 void daedalus_rt_vk_finish_lost(daedalus_gpu *gpu) {
-  bool failed = false;
+  while (gpu->in_flight != NULL && gpu->in_flight->whole &&
+         gpu->in_flight->n_done == gpu->in_flight->submissions.size) {
+    complete(gpu->in_flight);
+  }
+  for (daedalus_gpu_job *job = gpu->in_flight_last; job != NULL; job = job->previous) {
+    daedalus_rt_vk_job_undo(job);
+  }
   while (gpu->in_flight != NULL) {
     daedalus_gpu_job *job = gpu->in_flight;
-    if (!failed && job->whole && job->n_done == job->submissions.size) {
-      complete(job);
-      continue;
-    }
-    job->batch->gpu_error = daedalus_rt_vk_job_rescue(job, failed);
-    failed = true;
+    job->batch->gpu_error = daedalus_rt_vk_job_rescue(job);
   }
 }
 

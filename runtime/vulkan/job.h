@@ -84,11 +84,17 @@ void daedalus_rt_vk_job_copy_back(daedalus_gpu_job *job);
 void daedalus_rt_vk_job_release(daedalus_gpu_job *job);
 
 /**
- * Has the CPU do the job in the GPU's stead, and releases it.
- * @param follows  an earlier job has failed as well
+ * Brings memory used in place back to what it was before the job.  Of several
+ * jobs that failed the last is undone first.
+ */
+void daedalus_rt_vk_job_undo(daedalus_gpu_job *job);
+
+/**
+ * Has the CPU do the job in the GPU's stead, and releases it.  It and all
+ * later ones were undone, all earlier ones done.
  * @return 0 or -EIO, items marked
  */
-int daedalus_rt_vk_job_rescue(daedalus_gpu_job *job, bool follows);
+int daedalus_rt_vk_job_rescue(daedalus_gpu_job *job);
 
 /** Whether one touches memory that the other writes, and the order of the queue is not enough. */
 bool daedalus_rt_vk_jobs_conflict(const daedalus_gpu_job *earlier, const daedalus_vk_use *uses,

@@ -16,11 +16,23 @@ static bool to_be_kept(const daedalus_batch *batch, const daedalus_memory *memor
                           : (batch->flags & DAEDALUS_BATCH_NO_SHADOW) == 0;
 }
 
-/** Whether the job reads what this use writes: then writing it twice is not the same as once. */
-static bool read_too(const daedalus_gpu_job *job, const daedalus_vk_use *use) {
+static bool reads(const daedalus_gpu_job *job, daedalus_vk_extent extent) {
   const daedalus_vk_use *uses = job->uses.data;
   for (size_t i = 0; i < job->uses.size; i++) {
-    if (daedalus_vk_overlap(uses[i].reads, use->writes)) {
+    if (daedalus_vk_overlap(uses[i].reads, extent)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/**
+ * Whether this job, or an earlier one that may have to be done again with it,
+ * reads what the use writes: it has then to be undone before.
+ */
+static bool to_be_undone(const daedalus_gpu_job *job, const daedalus_vk_use *use) {
+  for (const daedalus_gpu_job *reader = job; reader != NULL; reader = reader->previous) {
+    if (reads(reader, use->writes)) {
       return true;
     }
   }
@@ -71,8 +83,9 @@ int daedalus_rt_vk_job_shadow(daedalus_gpu_job *job) {
   }
   for (size_t i = 0; i < job->uses.size; i++) {
     const daedalus_memory *memory = uses[i].memory;
-    if (memory == NULL || memory->staged || uses[i].writes.begin == uses[i].writes.end ||
-        !to_be_kept(job->batch, memory) || !read_too(job, &uses[i])) {
+    if (memory == NULL || memory->staged || !memory->readable ||
+        uses[i].writes.begin == uses[i].writes.end || !to_be_kept(job->batch, memory) ||
+        !to_be_undone(job, &uses[i])) {
       continue;
     }
     const int error = daedalus_rt_vec_reserve(&job->gpu->ctx->allocator, &job->shadows, 1,
@@ -122,28 +135,44 @@ static bool shadowed(const daedalus_gpu_job *job, const daedalus_vk_use *use) {
   return false;
 }
 
-/** Whether the CPU cannot bring about what the job was to write there. */
-static bool lost_for_good(const daedalus_gpu_job *job, const daedalus_vk_use *use, bool follows) {
+/** Whether what the use writes may be written, and be neither undone nor written again as it was.
+ */
+static bool spoilt(const daedalus_gpu_job *job, const daedalus_vk_use *use) {
   const daedalus_memory *memory = use->memory;
-  if (memory == NULL || !job->started) {
-    return memory != NULL && !memory->readable && use->all.begin != use->all.end;
-  }
-  if (use->writes.begin == use->writes.end) {
-    return !memory->readable;
-  }
-  if (!memory->readable || (memory->imported && !to_be_kept(job->batch, memory))) {
-    return true;
-  }
-  if (memory->staged || !read_too(job, use)) {
+  if (memory == NULL || memory->staged || !job->started || use->writes.begin == use->writes.end) {
     return false;
   }
-  /* A shadow taken behind a job that failed holds what that one left. */
-  return !shadowed(job, use) || (follows && shadows_whole(job));
+  return (memory->imported && !to_be_kept(job->batch, memory)) ||
+         (reads(job, use->writes) && !shadowed(job, use));
 }
 
-static void restore(const daedalus_gpu_job *job, bool follows) {
-  if (!shadows_whole(job) || follows) {
-    return;
+/** Whether the CPU cannot bring about what the job was to do with this. */
+static bool lost_for_good(const daedalus_gpu_job *job, const daedalus_vk_use *use) {
+  const daedalus_memory *memory = use->memory;
+  if (memory == NULL || use->all.begin == use->all.end) {
+    return false;
+  }
+  if (!memory->readable || spoilt(job, use) ||
+      (memory->staged && !job->fetched && daedalus_vk_overlap(memory->newer, use->all))) {
+    return true;
+  }
+  /* A later job may have overwritten what this one is to read again. */
+  for (const daedalus_gpu_job *later = job->next; later != NULL && !memory->staged;
+       later = later->next) {
+    const daedalus_vk_use *theirs = later->uses.data;
+    for (size_t i = 0; i < later->uses.size; i++) {
+      if (later->started && theirs[i].memory != NULL && !shadowed(later, &theirs[i]) &&
+          daedalus_vk_overlap(theirs[i].writes, use->reads)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+void daedalus_rt_vk_job_undo(daedalus_gpu_job *job) {
+  if (!shadows_whole(job)) {
+    return; /* nothing but the copies has begun */
   }
   const daedalus_vk_shadow *shadows = job->shadows.data;
   for (size_t i = 0; i < job->shadows.size; i++) {
@@ -184,7 +213,7 @@ static void run_on_cpu(daedalus_gpu_job *job, const daedalus_group *group,
   }
 }
 
-int daedalus_rt_vk_job_rescue(daedalus_gpu_job *job, bool follows) {
+int daedalus_rt_vk_job_rescue(daedalus_gpu_job *job) {
   daedalus_group *groups = job->batch->groups.data;
   const daedalus_allocator *allocator = &job->gpu->ctx->allocator;
   daedalus_vec *bad = &job->extents; /* what is undefined; scratch by now */
@@ -197,13 +226,10 @@ int daedalus_rt_vk_job_rescue(daedalus_gpu_job *job, bool follows) {
       daedalus_rt_vec_reserve(allocator, bad, job->uses.size, sizeof(daedalus_vk_extent)) != 0 &&
       job->started;
   for (size_t i = 0; !all_bad && i < job->uses.size; i++) {
-    const bool stale = uses[i].memory != NULL && uses[i].memory->staged && !job->fetched &&
-                       daedalus_vk_overlap(uses[i].memory->newer, uses[i].all);
-    if (stale || lost_for_good(job, &uses[i], follows)) {
+    if (lost_for_good(job, &uses[i])) {
       ((daedalus_vk_extent *)bad->data)[bad->size++] = uses[i].all;
     }
   }
-  restore(job, follows);
   job->batch->rescued = true;
   int error = 0;
   size_t at = 0;

@@ -224,7 +224,8 @@ static int give_up(daedalus_gpu_job *job, int error) {
   if (gpu->device.lost) {
     daedalus_rt_vk_finish_lost(gpu);
   }
-  const int outcome = daedalus_rt_vk_job_rescue(job, false);
+  daedalus_rt_vk_job_undo(job);
+  const int outcome = daedalus_rt_vk_job_rescue(job);
   if (gpu->device.lost) { /* on the way */
     daedalus_rt_vk_finish_lost(gpu);
   }
@@ -235,7 +236,7 @@ static int give_up(daedalus_gpu_job *job, int error) {
 static int run_all_on_cpu(daedalus_batch *batch, size_t first, size_t end) {
   daedalus_rt_vk_finish_conflicting(batch->ctx->gpu, NULL, 0);
   daedalus_gpu_job job = {.gpu = batch->ctx->gpu, .batch = batch, .first = first, .end = end};
-  return daedalus_rt_vk_job_rescue(&job, false);
+  return daedalus_rt_vk_job_rescue(&job);
 }
 
 int daedalus_rt_gpu_submit(daedalus_batch *batch, size_t first, size_t end) {
@@ -259,7 +260,7 @@ int daedalus_rt_gpu_submit(daedalus_batch *batch, size_t first, size_t end) {
     if (error != 0) {
       job->uses.size = 0;
     }
-    return daedalus_rt_vk_job_rescue(job, false);
+    return daedalus_rt_vk_job_rescue(job);
   }
   const int error = start(job);
   return error == 0 ? 0 : give_up(job, error);

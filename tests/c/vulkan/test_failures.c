@@ -394,6 +394,56 @@ static void test_imports_that_fail(void) {
   CHECK_INT(fixture_close(&f), 0);
 }
 
+/* Only the GPU can use it; nothing else is tried. */
+static void test_a_dmabuf_that_cannot_be_mapped(void) {
+  for (int scenario = 0; scenario < 3; scenario++) { /* the GPU, the CPU, a lost GPU */
+    fixture f;
+    stub_reset();
+    fixture_open(&f, NULL);
+    add_fill(&work, 5);
+    CHECK_INT(add_run(f.ctx, &work), 0);
+    memcpy(expected, work.plane, sizeof(expected));
+    const int fd = memfd_create("frame", MFD_CLOEXEC);
+    CHECK_INT(pwrite(fd, work.plane, sizeof(work.plane), 0), sizeof(work.plane));
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    const int read_only = open(path, O_RDONLY | O_CLOEXEC);
+    daedalus_memory *memory;
+    daedalus_batch *batch;
+    CHECK_INT(daedalus_memory_import_dmabuf(f.ctx, read_only, sizeof(work.plane), NULL, &memory),
+              0);
+    CHECK_INT(daedalus_batch_begin(f.ctx, &batch), 0);
+    CHECK_INT(daedalus_batch_set_flags(batch, DAEDALUS_BATCH_SHADOW), 0);
+    daedalus_buffer buffers[2];
+    add_buffers(&work, daedalus_memory_data(memory), 0, buffers);
+    CHECK_INT(daedalus_append(batch, KERNEL(ADD),
+                              scenario == 1 ? DAEDALUS_SUBSTRATE_CPU : DAEDALUS_SUBSTRATE_QPU,
+                              buffers, N_BLOCKS, work.meta),
+              0);
+    if (scenario == 2) {
+      stub_fail("vkWaitForFences", 0, VK_ERROR_DEVICE_LOST);
+    }
+    int error = daedalus_batch_submit(batch);
+    if (error == 0) {
+      error = daedalus_batch_wait(batch, -1);
+    }
+    CHECK_INT(error, scenario == 0 ? 0 : -EIO);
+    CHECK_INT(daedalus_batch_undefined_count(batch), scenario == 0 ? 0 : N_BLOCKS);
+    CHECK_INT(f.log.n, scenario);
+    if (scenario == 0) {
+      uint8_t seen[sizeof(expected)];
+      add_expect(&work, expected, 0, N_BLOCKS);
+      CHECK_INT(pread(fd, seen, sizeof(seen), 0), sizeof(seen));
+      CHECK(memcmp(seen, expected, sizeof(seen)) == 0);
+    }
+    daedalus_batch_destroy(batch);
+    daedalus_memory_destroy(memory);
+    close(read_only);
+    close(fd);
+    CHECK_INT(fixture_close(&f), 0);
+  }
+}
+
 int main(void) {
   RUN(test_every_call_fails_once);
   RUN(test_every_allocation_fails_once);
@@ -404,5 +454,6 @@ int main(void) {
   RUN(test_a_shadow_saves_imported_memory);
   RUN(test_own_memory_is_saved_by_default);
   RUN(test_imports_that_fail);
+  RUN(test_a_dmabuf_that_cannot_be_mapped);
   return CHECK_RESULT();
 }
