@@ -27,7 +27,7 @@ class Schedule:
     assume      assumptions taken for granted beyond the standard's, in alphabetical order
     dot         dot products with taps of 8 bits by the DOT instructions
     branch      skip what only some lanes want where no lane wants it
-    early_out   skip the rest of an item when no lane of it stores anything
+    early_out   skip the rest of an item when no lane of it stores anything; of a GPU, the stores
     points      points of a stage that one invocation does, one of POINTS
     word        words of 32 bits where memory is aligned, instead of elements
     shift       the same, but planes that are only read may lie anywhere
@@ -131,12 +131,12 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
         raise ValueError(f"{name!r}: {points} points an invocation; possible are {POINTS[1:]}")
     if target == "c" and (items > 1 or rows > 1 or points > 1 or flags):
         raise ValueError(f"{name!r}: portable C has one lane at a time and no early-out")
-    foreign = flags & (set(GPU_FLAGS) if target == "neon" else {"dot", "branch", "early"})
+    foreign = flags & (set(GPU_FLAGS) if target == "neon" else {"dot", "branch"})
     if (target == "neon" and (points > 1 or foreign)) or (
         target == "glsl" and (items > 1 or rows > 1 or foreign)
     ):
         raise ValueError(
-            f"{name!r}: x, r, dot, branch and early are NEON's, p, {', '.join(GPU_FLAGS)} GLSL's"
+            f"{name!r}: x, r, dot and branch are NEON's, p, {', '.join(GPU_FLAGS)} GLSL's"
         )
     schedule = Schedule(
         target, rest[0], items, rows, tuple(sorted(set(assume))),

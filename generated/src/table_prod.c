@@ -1674,7 +1674,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "06f6868a46466bbd",
+  .generator = "85ed5328ab2d8dc9",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -431,14 +431,14 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask",
+    .name = "daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask_early",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask,
+    .gpu = &daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask_early,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -1402,14 +1402,14 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_lpf4_h__glsl_full_p4_word_mask",
+    .name = "daedalus_vp9_lpf4_h__glsl_full_p4_word_mask_early",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_lpf4_h__glsl_full_p4_word_mask,
+    .gpu = &daedalus_vp9_lpf4_h__glsl_full_p4_word_mask_early,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -1501,14 +1501,14 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_lpf4_v__glsl_full_p4_word_mask",
+    .name = "daedalus_vp9_lpf4_v__glsl_full_p4_word_mask_early",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_lpf4_v__glsl_full_p4_word_mask,
+    .gpu = &daedalus_vp9_lpf4_v__glsl_full_p4_word_mask_early,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -1600,14 +1600,14 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_lpf8_h__glsl_full_p2_word_mask",
+    .name = "daedalus_vp9_lpf8_h__glsl_full_p2_word_mask_early",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2_word_mask,
+    .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2_word_mask_early,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -1687,14 +1687,14 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_lpf8_v__glsl_full_p2_word",
+    .name = "daedalus_vp9_lpf8_v__glsl_full_p2_word_early",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1100,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_lpf8_v__glsl_full_p2_word,
+    .gpu = &daedalus_vp9_lpf8_v__glsl_full_p2_word_early,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -2298,7 +2298,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "06f6868a46466bbd",
+  .generator = "85ed5328ab2d8dc9",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

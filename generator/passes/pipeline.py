@@ -61,6 +61,8 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
             ),
         ]
     if schedule.target == "glsl":
+        if schedule.early_out:
+            chosen.append(("guard", find_guard))
         chosen.append(("points", lambda k: give_points(k, schedule.points)))
         chosen.append(("scalars", forward_temps))
         if schedule.word or schedule.shift:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import product
 
 from daedalus.dsl.build import Builder, at_lanes, fix_lanes
-from daedalus.dsl.ir import Kernel, Node, Stage, Store
+from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store
 
 
 def unroll_outer(kernel: Kernel) -> Kernel:
@@ -26,6 +26,7 @@ def unroll_axes(kernel: Kernel, stage: Stage, axes: list[str]) -> Stage:
         return stage
     builder = Builder({t.name: t for t in kernel.tables})
     stores: list[Store] = []
+    guard: Node | None = None
     for point in product(*(range(n) for _, n in unrolled)):
         at = {lane: v for (lane, _), v in zip(unrolled, point, strict=True)}
         new: dict[Node, Node] = {}
@@ -40,10 +41,15 @@ def unroll_axes(kernel: Kernel, stage: Stage, axes: list[str]) -> Stage:
             )
             for s in stage.stores
         ]
+        if stage.guard is not None:  # where it fails for every point, nothing is stored
+            mine = new[stage.guard]
+            both = None if guard is None else (guard, mine)
+            guard = mine if both is None else builder.make(Op.OR, both, (), mine.loc)
     return replace(
         stage,
         dims=tuple(d for d in stage.dims if d not in unrolled),
         stores=tuple(stores),
+        guard=guard,
         given=None if stage.given is None else new[stage.given],
         limits=tuple((lane, new[n]) for lane, n in stage.limits),
     )

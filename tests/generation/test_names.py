@@ -34,7 +34,8 @@ def schedules(draw: st.DrawFn) -> Schedule:
     if target == "glsl":
         flags = {flag: draw(st.booleans()) for flag in GPU_FLAGS}
         points = draw(st.sampled_from(POINTS))
-        return Schedule("glsl", class_name, assume=assume, points=points, **flags)
+        early = draw(st.booleans())
+        return Schedule("glsl", class_name, assume=assume, early_out=early, points=points, **flags)
     items, rows = draw(st.sampled_from(ITEMS)), draw(st.sampled_from(ROWS))
     return Schedule(
         target, class_name, items, rows, assume, draw(st.booleans()), draw(st.booleans())
@@ -102,10 +103,10 @@ REFUSED = {
     "daedalus_vp9_idct8__glsl_full_p3": "3 points an invocation; possible are (2, 4, 8, 16)",
     "daedalus_vp9_idct8__glsl_full_p1": "write 'glsl_full'",
     "daedalus_vp9_idct8__glsl_full_mask_word": "write 'glsl_full_word_mask'",
-    "daedalus_vp9_idct8__glsl_full_x2": "x, r, dot, branch and early are NEON's, p, word",
-    "daedalus_vp9_idct8__glsl_full_early": "x, r, dot, branch and early are NEON's, p, word",
-    "daedalus_vp9_idct8__neon_full_p2": "x, r, dot, branch and early are NEON's, p, word",
-    "daedalus_vp9_idct8__neon_full_word": "x, r, dot, branch and early are NEON's, p, word",
+    "daedalus_vp9_idct8__glsl_full_x2": "x, r, dot and branch are NEON's, p, word",
+    "daedalus_vp9_idct8__glsl_full_dot": "x, r, dot and branch are NEON's, p, word",
+    "daedalus_vp9_idct8__neon_full_p2": "x, r, dot and branch are NEON's, p, word",
+    "daedalus_vp9_idct8__neon_full_word": "x, r, dot and branch are NEON's, p, word",
     "daedalus_vp9_idct8__c_full_p2": "portable C has one lane at a time and no early-out",
     "daedalus_vp9_idct8__c_full_early": "portable C has one lane at a time and no early-out",
 }

@@ -13,7 +13,7 @@ daedalus_cpu_fn daedalus_h264_deblock_luma_v__c_full;
 void daedalus_item_h264_deblock_luma_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha,
     int32_t beta, const int8_t *tc0);
 
-extern const daedalus_gpu_code daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask;
+extern const daedalus_gpu_code daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask_early;
 
 extern const daedalus_gpu_code daedalus_h264_deblock_luma_v__glsl_full;
 

@@ -81,7 +81,7 @@ daedalus_cpu_fn daedalus_vp9_lpf4_h__c_full;
 void daedalus_item_vp9_lpf4_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
-extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full_p4_word_mask;
+extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full_p4_word_mask_early;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full;
 
@@ -101,7 +101,7 @@ daedalus_cpu_fn daedalus_vp9_lpf4_v__c_full;
 void daedalus_item_vp9_lpf4_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
-extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full_p4_word_mask;
+extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full_p4_word_mask_early;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full;
 
@@ -121,7 +121,7 @@ daedalus_cpu_fn daedalus_vp9_lpf8_h__c_full;
 void daedalus_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
-extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p2_word_mask;
+extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p2_word_mask_early;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p2;
 
@@ -137,7 +137,7 @@ daedalus_cpu_fn daedalus_vp9_lpf8_v__c_full;
 void daedalus_item_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
-extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full_p2_word;
+extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full_p2_word_early;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full;
 

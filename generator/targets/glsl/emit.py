@@ -86,9 +86,13 @@ def _refuse_unknown(kernel: Kernel) -> None:
     found: list[tuple[str, Loc]] = []
     if kernel.wide:
         found.append(("values of more than 32 bits have", kernel.loc))
-    found += [("a temp with a first value has", t.loc) for t in kernel.temps if t.init is not None]
+    temps = {t.name for t in kernel.temps}
     for stage in kernel.stages:
-        found += [("accumulation has", s.loc) for s in stage.stores if s.combine]
+        found += [
+            ("accumulation in a buffer has", s.loc)
+            for s in stage.stores
+            if s.combine and s.buffer not in temps
+        ]
     if found:
         what, loc = found[0]
         raise NotLowerable(
@@ -128,8 +132,9 @@ class _Emitter:
         self.deciding = set(walk(places))
 
     def shader(self) -> Shader:
-        lines: list[str] = []
-        written: set[str] = set()  # temps and buffers stored to since the last barrier
+        lines = self._first_values()
+        # Temps and buffers stored to since the last barrier.
+        written = {t.name for t in self.kernel.temps if t.init is not None}
         read: set[str] = set()
         for n, stage in enumerate(self.kernel.stages):
             loads = {x.attr[0] for x in stage.nodes() if x.op is Op.LOAD}
@@ -164,6 +169,23 @@ class _Emitter:
             shared,
             self.views.features,
         )
+
+    def _first_values(self) -> list[str]:
+        """Gives temps the values that they hold before the first stage."""
+        lines, each = [], self.mapping.invocations
+        for t in self.kernel.temps:
+            if t.init is None:
+                continue
+            lines.append(f"// before the first stage; fills {t.name}")
+            for at in range(0, t.size, each):
+                place = f"{t.name}[{t.name}_at{f' + {at}' if at else ''}" + (
+                    " + int(lane)]" if each > 1 else "]"
+                )
+                line = f"{place} = {t.init};"
+                lines += [line] if at + each <= t.size else [
+                    f"if (lane < {t.size - at}u) {{", line, "}"
+                ]  # fmt: skip
+        return lines
 
     def _item(self) -> list[str]:
         """Which item is done, its record, its parameters and where its buffers begin."""
@@ -257,6 +279,9 @@ class _Emitter:
             else:
                 conditions.append(f"{axis if stage.extents[axis] > 1 else '0'} < {most}")
         values.emit([n for s in stage.stores for n in (s.value, s.mask) if n is not None])
+        if stage.guard is not None:
+            values.emit([stage.guard])
+            storing.append(values.condition(stage.guard))
         stored = memory.stores(values, storing)
         body = [*values.lines, *stored]
         return [*lines, f"if ({' && '.join(conditions)}) {{", *body, "}"] if conditions else [

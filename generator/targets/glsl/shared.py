@@ -50,7 +50,9 @@ class StageTemps:
                 words.setdefault((t.name, word), {})[number] = s
                 continue
             mask = [] if s.mask is None else [values.condition(s.mask)]
-            line = f"{word} = {values.operand(s.value, 'int')};"
+            value = values.operand(s.value, "int")
+            atomic = f"atomic{s.combine.capitalize()}({word}, {value});"
+            line = atomic if s.combine else f"{word} = {value};"
             lines += under([*conditions, *mask], [line])
         for (name, word), stores in words.items():
             layout = self._temps.of(self._kernel.buffer(name))

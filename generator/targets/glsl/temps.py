@@ -59,7 +59,7 @@ class TempLayouts:
 
     def _layout(self, t: Buffer, dtype: DType) -> Layout:
         plain = tuple(range(len(t.shape)))
-        if dtype.bits < 32:
+        if dtype.bits < 32 and t.init is None:
             for fastest in reversed(plain):
                 for rest in permutations([a for a in plain if a != fastest]):
                     layout = Layout((*rest, fastest), dtype)
@@ -76,7 +76,7 @@ class TempLayouts:
             stored: dict[tuple[tuple[str, int], ...], set[int]] = {}
             for s in stage.stores:
                 if s.buffer == t.name:
-                    if s.mask is not None or not self._known(t, layout, s.index):
+                    if s.mask is not None or s.combine or not self._known(t, layout, s.index):
                         return False
                     at = _flat(t, layout.axes, s.index)
                     stored.setdefault(tuple(sorted(at.terms)), set()).add(at.const)

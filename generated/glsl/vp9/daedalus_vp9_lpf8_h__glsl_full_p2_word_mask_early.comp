@@ -8,7 +8,7 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 //   processes that it invokes for TX_8X8
 // 4 invocations an item
-// input hash c84f4191c12db1c9
+// input hash e699157fc7ea66a8
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -168,7 +168,8 @@ void main() {
     const int t216 = t210 + (((row6_2 + row11_2) - row2_2) - row5_2);
     const int t222 = t216 + (((row7_2 + row11_2) - row3_2) - row6_2);
     const int wide_2 = t222 + (((row8_2 + row11_2) - row4_2) - row7_2);
-    if (live) {
+    const int t231 = fm | fm_2;
+    if (live && t231 < 0) {
       dst_uint[dst_p - 1] = (dst_word & 0xffu) + (uint(fm < 0 ? (flat_2 < 0 ? ((t87 + 4) >> 3) :
           row3) : row3) << 8) + (uint(fm < 0 ? (flat_2 < 0 ? ((t93 + 4) >> 3) : narrow1) :
           row4) << 16) + (uint(fm < 0 ? (flat_2 < 0 ? ((t99 + 4) >> 3) : narrow2) : row5) << 24);

@@ -8,7 +8,7 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
 //   that it invokes for TX_4X4
 // 2 invocations an item
-// input hash b448437c799cb45b
+// input hash 240f20a376f3338d
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -133,34 +133,34 @@ void main() {
     const int q2_3 = int(dst_word_6 >> 16 & 255u);
     const int q3_3 = int(dst_word_6 >> 24);
     const int d_13 = p1_3 - p0_3;
-    const int t140 = (d_13 - (limit_ + 1)) & (~limit_ - d_13);
+    const int t141 = (d_13 - (limit_ + 1)) & (~limit_ - d_13);
     const int d_14 = p2_3 - p1_3;
-    const int t141 = (d_14 - (limit_ + 1)) & (~limit_ - d_14);
+    const int t142 = (d_14 - (limit_ + 1)) & (~limit_ - d_14);
     const int d_15 = p3_3 - p2_3;
-    const int t142 = (d_15 - (limit_ + 1)) & (~limit_ - d_15);
+    const int t143 = (d_15 - (limit_ + 1)) & (~limit_ - d_15);
     const int d_16 = q1_3 - q0_3;
-    const int t143 = (d_16 - (limit_ + 1)) & (~limit_ - d_16);
+    const int t144 = (d_16 - (limit_ + 1)) & (~limit_ - d_16);
     const int d_17 = q2_3 - q1_3;
-    const int t144 = (d_17 - (limit_ + 1)) & (~limit_ - d_17);
+    const int t145 = (d_17 - (limit_ + 1)) & (~limit_ - d_17);
     const int d_18 = q3_3 - q2_3;
-    const int t145 = (d_18 - (limit_ + 1)) & (~limit_ - d_18);
-    const int t146 = t140 & t141;
-    const int t147 = t146 & t142;
+    const int t146 = (d_18 - (limit_ + 1)) & (~limit_ - d_18);
+    const int t147 = t141 & t142;
     const int t148 = t147 & t143;
     const int t149 = t148 & t144;
     const int t150 = t149 & t145;
-    const int t156 = ((abs(p0_3 - q0_3) * 2) + (abs(p1_3 - q1_3) >> 1)) - (blimit_ + 1);
-    const int fm_3 = t150 & t156;
-    const int t158 = (thresh_ - d_13) | (thresh_ + d_13);
-    const int t159 = (thresh_ - d_16) | (thresh_ + d_16);
-    const int hev_3 = t158 | t159;
+    const int t151 = t150 & t146;
+    const int t157 = ((abs(p0_3 - q0_3) * 2) + (abs(p1_3 - q1_3) >> 1)) - (blimit_ + 1);
+    const int fm_3 = t151 & t157;
+    const int t159 = (thresh_ - d_13) | (thresh_ + d_13);
+    const int t160 = (thresh_ - d_16) | (thresh_ + d_16);
+    const int hev_3 = t159 | t160;
     const int m_4 = hev_3 >> 31;
     const int f_3 = clamp(((q0_3 - p0_3) * 3) + (clamp(p1_3 - q1_3, -128, 127) & m_4), -128, 127);
     const int f1_3 = min((f_3 + 4), 127) >> 3;
     const int f2_3 = min((f_3 + 3), 127) >> 3;
     const int g_3 = (f1_3 + 1) >> 1;
-    const int t179 = ~hev_3;
-    const int t182 = fm_3 & t179;
+    const int t180 = ~hev_3;
+    const int t183 = fm_3 & t180;
     const int dst_p_4 = dst_p_3 + dst_stride4;
     const uint dst_word_7 = dst_uint[dst_p_4 - 1];
     const int p3_4 = int(dst_word_7 & 255u);
@@ -173,63 +173,66 @@ void main() {
     const int q2_4 = int(dst_word_8 >> 16 & 255u);
     const int q3_4 = int(dst_word_8 >> 24);
     const int d_19 = p1_4 - p0_4;
-    const int t199 = (d_19 - (limit_ + 1)) & (~limit_ - d_19);
+    const int t201 = (d_19 - (limit_ + 1)) & (~limit_ - d_19);
     const int d_20 = p2_4 - p1_4;
-    const int t200 = (d_20 - (limit_ + 1)) & (~limit_ - d_20);
+    const int t202 = (d_20 - (limit_ + 1)) & (~limit_ - d_20);
     const int d_21 = p3_4 - p2_4;
-    const int t201 = (d_21 - (limit_ + 1)) & (~limit_ - d_21);
+    const int t203 = (d_21 - (limit_ + 1)) & (~limit_ - d_21);
     const int d_22 = q1_4 - q0_4;
-    const int t202 = (d_22 - (limit_ + 1)) & (~limit_ - d_22);
+    const int t204 = (d_22 - (limit_ + 1)) & (~limit_ - d_22);
     const int d_23 = q2_4 - q1_4;
-    const int t203 = (d_23 - (limit_ + 1)) & (~limit_ - d_23);
+    const int t205 = (d_23 - (limit_ + 1)) & (~limit_ - d_23);
     const int d_24 = q3_4 - q2_4;
-    const int t204 = (d_24 - (limit_ + 1)) & (~limit_ - d_24);
-    const int t205 = t199 & t200;
-    const int t206 = t205 & t201;
-    const int t207 = t206 & t202;
+    const int t206 = (d_24 - (limit_ + 1)) & (~limit_ - d_24);
+    const int t207 = t201 & t202;
     const int t208 = t207 & t203;
     const int t209 = t208 & t204;
-    const int t215 = ((abs(p0_4 - q0_4) * 2) + (abs(p1_4 - q1_4) >> 1)) - (blimit_ + 1);
-    const int fm_4 = t209 & t215;
-    const int t217 = (thresh_ - d_19) | (thresh_ + d_19);
-    const int t218 = (thresh_ - d_22) | (thresh_ + d_22);
-    const int hev_4 = t217 | t218;
+    const int t210 = t209 & t205;
+    const int t211 = t210 & t206;
+    const int t217 = ((abs(p0_4 - q0_4) * 2) + (abs(p1_4 - q1_4) >> 1)) - (blimit_ + 1);
+    const int fm_4 = t211 & t217;
+    const int t219 = (thresh_ - d_19) | (thresh_ + d_19);
+    const int t220 = (thresh_ - d_22) | (thresh_ + d_22);
+    const int hev_4 = t219 | t220;
     const int m_5 = hev_4 >> 31;
     const int f_4 = clamp(((q0_4 - p0_4) * 3) + (clamp(p1_4 - q1_4, -128, 127) & m_5), -128, 127);
     const int f1_4 = min((f_4 + 4), 127) >> 3;
     const int f2_4 = min((f_4 + 3), 127) >> 3;
     const int g_4 = (f1_4 + 1) >> 1;
-    const int t238 = ~hev_4;
-    const int t241 = fm_4 & t238;
+    const int t240 = ~hev_4;
+    const int t243 = fm_4 & t240;
     const int m_6 = fm >> 31;
     const int m_7 = t64 >> 31;
-    const int t250 = g & m_7;
+    const int t253 = g & m_7;
     const int m_8 = fm_2 >> 31;
     const int m_9 = t123 >> 31;
-    const int t261 = g_2 & m_9;
+    const int t264 = g_2 & m_9;
     const int m_10 = fm_3 >> 31;
-    const int m_11 = t182 >> 31;
-    const int t272 = g_3 & m_11;
+    const int m_11 = t183 >> 31;
+    const int t275 = g_3 & m_11;
     const int m_12 = fm_4 >> 31;
-    const int m_13 = t241 >> 31;
-    const int t283 = g_4 & m_13;
-    if (live) {
-      dst_uint[dst_p - 1] = (dst_word & 0xffffu) + (uint(clamp(p1 + t250, 0, 255)) << 16) +
+    const int m_13 = t243 >> 31;
+    const int t286 = g_4 & m_13;
+    const int t126 = fm | fm_2;
+    const int t186 = t126 | fm_3;
+    const int t246 = t186 | fm_4;
+    if (live && t246 < 0) {
+      dst_uint[dst_p - 1] = (dst_word & 0xffffu) + (uint(clamp(p1 + t253, 0, 255)) << 16) +
           (uint(clamp(p0 + (f2 & m_6), 0, 255)) << 24);
       dst_uint[dst_p] = (dst_word_2 & 0xffff0000u) + (uint(clamp(q0 - (f1 & m_6), 0, 255))) +
-          (uint(clamp(q1 - t250, 0, 255)) << 8);
-      dst_uint[dst_p_2 - 1] = (dst_word_3 & 0xffffu) + (uint(clamp(p1_2 + t261, 0, 255)) << 16) +
+          (uint(clamp(q1 - t253, 0, 255)) << 8);
+      dst_uint[dst_p_2 - 1] = (dst_word_3 & 0xffffu) + (uint(clamp(p1_2 + t264, 0, 255)) << 16) +
           (uint(clamp(p0_2 + (f2_2 & m_8), 0, 255)) << 24);
       dst_uint[dst_p_2] = (dst_word_4 & 0xffff0000u) + (uint(clamp(q0_2 - (f1_2 & m_8), 0, 255))) +
-          (uint(clamp(q1_2 - t261, 0, 255)) << 8);
-      dst_uint[dst_p_3 - 1] = (dst_word_5 & 0xffffu) + (uint(clamp(p1_3 + t272, 0, 255)) << 16) +
+          (uint(clamp(q1_2 - t264, 0, 255)) << 8);
+      dst_uint[dst_p_3 - 1] = (dst_word_5 & 0xffffu) + (uint(clamp(p1_3 + t275, 0, 255)) << 16) +
           (uint(clamp(p0_3 + (f2_3 & m_10), 0, 255)) << 24);
       dst_uint[dst_p_3] = (dst_word_6 & 0xffff0000u) + (uint(clamp(q0_3 - (f1_3 & m_10), 0,
-          255))) + (uint(clamp(q1_3 - t272, 0, 255)) << 8);
-      dst_uint[dst_p_4 - 1] = (dst_word_7 & 0xffffu) + (uint(clamp(p1_4 + t283, 0, 255)) << 16) +
+          255))) + (uint(clamp(q1_3 - t275, 0, 255)) << 8);
+      dst_uint[dst_p_4 - 1] = (dst_word_7 & 0xffffu) + (uint(clamp(p1_4 + t286, 0, 255)) << 16) +
           (uint(clamp(p0_4 + (f2_4 & m_12), 0, 255)) << 24);
       dst_uint[dst_p_4] = (dst_word_8 & 0xffff0000u) + (uint(clamp(q0_4 - (f1_4 & m_12), 0,
-          255))) + (uint(clamp(q1_4 - t283, 0, 255)) << 8);
+          255))) + (uint(clamp(q1_4 - t286, 0, 255)) << 8);
     }
   }
 }

@@ -8,7 +8,7 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 //   processes that it invokes for TX_8X8
 // 4 invocations an item
-// input hash c45028ea298c32e8
+// input hash 22b1fdd703c0ce45
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -129,7 +129,8 @@ void main() {
     const int t194 = t188 + (((row6_2 + row11_2) - row2_2) - row5_2);
     const int t200 = t194 + (((row7_2 + row11_2) - row3_2) - row6_2);
     const int wide_2 = t200 + (((row8_2 + row11_2) - row4_2) - row7_2);
-    if (live) {
+    const bool t209 = t30 || t135;
+    if (live && t209) {
       dst_uint16[dst_p_2] = uint16_t((uint(t30 ? (t43 ? ((t76 + 4) >> 3) : row3) : row3)) +
           (uint(t135 ? (t147 ? ((t176 + 4) >> 3) : row3_2) : row3_2) << 8));
       dst_uint16[dst_p_3] = uint16_t((uint(t30 ? (t43 ? ((t82 + 4) >> 3) : narrow1) : row4)) +

@@ -7,7 +7,7 @@
 // h264_deblock_luma_v, GLSL, class full
 // computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
 // 4 invocations an item
-// input hash b11ba7e7fec2bac1
+// input hash b2c0a4f5ba2da2a5
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -92,7 +92,7 @@ void main() {
     const int d_7 = p1_2 - p0_2;
     const int t73 = (d_7 - beta_) & (-beta_ - d_7);
     const int d_8 = q1_2 - q0_2;
-    const int t75 = (d_8 - beta_) & (-beta_ - d_8);
+    const int t76 = (d_8 - beta_) & (-beta_ - d_8);
     const int d_9 = p2_2 - p0_2;
     const int ap_2 = (d_9 - beta_) & (-beta_ - d_9);
     const int d_10 = q2_2 - q0_2;
@@ -110,11 +110,11 @@ void main() {
     const int q1_3 = int(dst_word_5 >> 16 & 255u);
     const int q2_3 = int(dst_word_6 >> 16 & 255u);
     const int d_11 = p0_3 - q0_3;
-    const int t121 = (d_11 - alpha_) & (-alpha_ - d_11);
+    const int t125 = (d_11 - alpha_) & (-alpha_ - d_11);
     const int d_12 = p1_3 - p0_3;
-    const int t123 = (d_12 - beta_) & (-beta_ - d_12);
+    const int t127 = (d_12 - beta_) & (-beta_ - d_12);
     const int d_13 = q1_3 - q0_3;
-    const int t125 = (d_13 - beta_) & (-beta_ - d_13);
+    const int t130 = (d_13 - beta_) & (-beta_ - d_13);
     const int d_14 = p2_3 - p0_3;
     const int ap_3 = (d_14 - beta_) & (-beta_ - d_14);
     const int d_15 = q2_3 - q0_3;
@@ -132,11 +132,11 @@ void main() {
     const int q1_4 = int(dst_word_5 >> 24);
     const int q2_4 = int(dst_word_6 >> 24);
     const int d_16 = p0_4 - q0_4;
-    const int t171 = (d_16 - alpha_) & (-alpha_ - d_16);
+    const int t179 = (d_16 - alpha_) & (-alpha_ - d_16);
     const int d_17 = p1_4 - p0_4;
-    const int t173 = (d_17 - beta_) & (-beta_ - d_17);
+    const int t181 = (d_17 - beta_) & (-beta_ - d_17);
     const int d_18 = q1_4 - q0_4;
-    const int t175 = (d_18 - beta_) & (-beta_ - d_18);
+    const int t184 = (d_18 - beta_) & (-beta_ - d_18);
     const int d_19 = p2_4 - p0_4;
     const int ap_4 = (d_19 - beta_) & (-beta_ - d_19);
     const int d_20 = q2_4 - q0_4;
@@ -148,46 +148,58 @@ void main() {
     const int x_11 = ((p2_4 + middle_4) - (p1_4 * 2)) >> 1;
     const int x_12 = ((q2_4 + middle_4) - (q1_4 * 2)) >> 1;
     const int m_2 = fm >> 31;
-    const int t214 = delta & m_2;
+    const int t226 = delta & m_2;
     const int m_3 = t54 >> 31;
     const int m_4 = t63 >> 31;
-    const int t225 = t18 & t71;
-    const int t226 = t225 & t73;
-    const int t227 = t226 & t75;
-    const int m_5 = t227 >> 31;
-    const int t228 = delta_2 & m_5;
-    const int t233 = t227 & ap_2;
-    const int m_6 = t233 >> 31;
-    const int t237 = t227 & aq_2;
-    const int m_7 = t237 >> 31;
-    const int t241 = t18 & t121;
-    const int t242 = t241 & t123;
-    const int t243 = t242 & t125;
-    const int m_8 = t243 >> 31;
-    const int t244 = delta_3 & m_8;
-    const int t249 = t243 & ap_3;
-    const int m_9 = t249 >> 31;
-    const int t253 = t243 & aq_3;
-    const int m_10 = t253 >> 31;
-    const int t257 = t18 & t171;
-    const int t258 = t257 & t173;
-    const int t259 = t258 & t175;
-    const int m_11 = t259 >> 31;
-    const int t260 = delta_4 & m_11;
-    const int t265 = t259 & ap_4;
-    const int m_12 = t265 >> 31;
-    const int t269 = t259 & aq_4;
-    const int m_13 = t269 >> 31;
-    if (live) {
+    const int t237 = t18 & t71;
+    const int t238 = t237 & t73;
+    const int t239 = t238 & t76;
+    const int m_5 = t239 >> 31;
+    const int t240 = delta_2 & m_5;
+    const int t245 = t239 & ap_2;
+    const int m_6 = t245 >> 31;
+    const int t249 = t239 & aq_2;
+    const int m_7 = t249 >> 31;
+    const int t253 = t18 & t125;
+    const int t254 = t253 & t127;
+    const int t255 = t254 & t130;
+    const int m_8 = t255 >> 31;
+    const int t256 = delta_3 & m_8;
+    const int t261 = t255 & ap_3;
+    const int m_9 = t261 >> 31;
+    const int t265 = t255 & aq_3;
+    const int m_10 = t265 >> 31;
+    const int t269 = t18 & t179;
+    const int t270 = t269 & t181;
+    const int t271 = t270 & t184;
+    const int m_11 = t271 >> 31;
+    const int t272 = delta_4 & m_11;
+    const int t277 = t271 & ap_4;
+    const int m_12 = t277 >> 31;
+    const int t281 = t271 & aq_4;
+    const int m_13 = t281 >> 31;
+    const int t74 = t71 & t73;
+    const int t77 = t74 & t76;
+    const int fm_2 = t77 & t18;
+    const int t117 = fm | fm_2;
+    const int t128 = t125 & t127;
+    const int t131 = t128 & t130;
+    const int fm_3 = t131 & t18;
+    const int t171 = t117 | fm_3;
+    const int t182 = t179 & t181;
+    const int t185 = t182 & t184;
+    const int fm_4 = t185 & t18;
+    const int t225 = t171 | fm_4;
+    if (live && t225 < 0) {
       dst_uint[dst_p_2] = (uint(clamp(p1 + (max(min(x_2, tc0_2), t50) & m_3), 0, 255))) +
           (uint(clamp(p1_2 + (max(min(x_5, tc0_2), t50) & m_6), 0, 255)) << 8) + (uint(clamp(p1_3 +
           (max(min(x_8, tc0_2), t50) & m_9), 0, 255)) << 16) + (uint(clamp(p1_4 + (max(min(x_11,
           tc0_2), t50) & m_12), 0, 255)) << 24);
-      dst_uint[dst_p_3] = (uint(clamp(p0 + t214, 0, 255))) + (uint(clamp(p0_2 + t228, 0,
-          255)) << 8) + (uint(clamp(p0_3 + t244, 0, 255)) << 16) + (uint(clamp(p0_4 + t260, 0,
+      dst_uint[dst_p_3] = (uint(clamp(p0 + t226, 0, 255))) + (uint(clamp(p0_2 + t240, 0,
+          255)) << 8) + (uint(clamp(p0_3 + t256, 0, 255)) << 16) + (uint(clamp(p0_4 + t272, 0,
           255)) << 24);
-      dst_uint[dst_p_4] = (uint(clamp(q0 - t214, 0, 255))) + (uint(clamp(q0_2 - t228, 0,
-          255)) << 8) + (uint(clamp(q0_3 - t244, 0, 255)) << 16) + (uint(clamp(q0_4 - t260, 0,
+      dst_uint[dst_p_4] = (uint(clamp(q0 - t226, 0, 255))) + (uint(clamp(q0_2 - t240, 0,
+          255)) << 8) + (uint(clamp(q0_3 - t256, 0, 255)) << 16) + (uint(clamp(q0_4 - t272, 0,
           255)) << 24);
       dst_uint[dst_p_5] = (uint(clamp(q1 + (max(min(x_3, tc0_2), t50) & m_4), 0, 255))) +
           (uint(clamp(q1_2 + (max(min(x_6, tc0_2), t50) & m_7), 0, 255)) << 8) + (uint(clamp(q1_3 +
