@@ -20,7 +20,7 @@ from daedalus.generator.schedule import Schedule, variant_name
 from daedalus.generator.targets import shell
 from daedalus.generator.targets.c.emit import emit as emit_c
 from daedalus.generator.targets.glsl import spirv
-from daedalus.generator.targets.glsl.emit import Shader
+from daedalus.generator.targets.glsl.emit import Choices, Shader
 from daedalus.generator.targets.glsl.emit import emit as emit_glsl
 from daedalus.generator.targets.glsl.record import INDEX
 from daedalus.generator.targets.neon.emit import emit as emit_neon
@@ -180,13 +180,15 @@ def _make_shader(
 ) -> Variant:
     """A GPU variant."""
     lowered = lower(kernel, schedule)
-    shader = emit_glsl(
-        lowered,
+    declared = {p.name: (p.lo, p.hi) for p in kernel.params}
+    choices = Choices(
         words=not schedule.reads_anything,
         shifted=schedule.shift,
         signs=schedule.mask,
         packed=schedule.pack,
+        narrowed=frozenset(p.name for p in lowered.params if (p.lo, p.hi) != declared[p.name]),
     )
+    shader = emit_glsl(lowered, choices)
     text = tidy(
         environment.get_template("variant.comp.j2").render(
             kernel=kernel,

@@ -249,3 +249,16 @@ def test_a_kernel_needs_a_variant_for_any_alignment(tmp_path: Path) -> None:
     (folder / "schedules.toml").write_text('[test_it]\nprod = ["glsl_full_word"]\n')
     with pytest.raises(SpecError, match="needs memory aligned to words"):
         load.__wrapped__(tmp_path)
+
+
+def test_an_item_of_another_class_reads_nothing_else(tmp_path: Path) -> None:
+    """What a class says of a parameter is enforced where it decides a place in memory."""
+    text = spec_text(
+        'k.item_class("low", p=(0, 3))\n'
+        't = k.table("t", u16, [n * 301 for n in range(101)])\n'
+        "with k.stage(y=8, x=8) as (y, x):\n    px[y, x] = clip_u8(px[y, x] + t[p])\n"
+    )
+    (entry,) = load_text(tmp_path, text)
+    low, full = (made(entry, Schedule("glsl", name)).text for name in ("low", "full"))
+    assert "constants[p_]" in low and "constants[p_]" in full
+    assert re.search(r"p_ = clamp\(.*, 0, 3\);", low) and "clamp(" not in full.split("p_ =")[1][:40]

@@ -20,7 +20,7 @@ from daedalus.generator.targets.glsl.record import INDEX, Record, parameter, rec
 from daedalus.generator.targets.glsl.signs import SignValues
 from daedalus.generator.targets.glsl.tables import Tables
 from daedalus.generator.targets.glsl.temps import TempLayouts
-from daedalus.generator.targets.glsl.values import Values
+from daedalus.generator.targets.glsl.values import Values, constant
 from daedalus.generator.targets.glsl.views import View, Views
 from daedalus.generator.targets.shell import (
     fixed_names,
@@ -62,23 +62,29 @@ class Shader:
         return [f"GL_EXT_shader_{f.removeprefix('STORAGE')}bit_storage" for f in self.features]
 
 
-def emit(
-    kernel: Kernel,
-    *,
-    words: bool = False,
-    shifted: bool = False,
-    signs: bool = False,
-    packed: bool = False,
-) -> Shader:
-    """The shader of a kernel lowered for GLSL. Raises NotLowerable where there is none.
+@dataclass(frozen=True)
+class Choices:
+    """What of a schedule is the back end's.
 
-    words    reads and writes aligned words, where elements are neighbours
-    shifted  reads planes that are only read in words although their items lie anywhere
-    signs    has conditions as integers
-    packed   has as many elements of a temp in a word as their range allows
+    words     reads and writes aligned words, where elements are neighbours
+    shifted   reads planes that are only read in words although their items lie anywhere
+    signs     has conditions as integers
+    packed    has as many elements of a temp in a word as their range allows
+    narrowed  parameters of which the class knows more than the runtime checks of every item: where
+              they decide which memory is touched they are kept in their range
     """
+
+    words: bool = False
+    shifted: bool = False
+    signs: bool = False
+    packed: bool = False
+    narrowed: frozenset[str] = frozenset()
+
+
+def emit(kernel: Kernel, choices: Choices = Choices()) -> Shader:  # noqa: B008 - it is frozen
+    """The shader of a kernel lowered for GLSL. Raises NotLowerable where there is none."""
     _refuse_unknown(kernel)
-    return _Emitter(kernel, words=words, shifted=shifted, signs=signs, packed=packed).shader()
+    return _Emitter(kernel, choices).shader()
 
 
 def _refuse_unknown(kernel: Kernel) -> None:
@@ -115,21 +121,26 @@ def _refuse_unknown(kernel: Kernel) -> None:
 class _Emitter:
     """What the stages of a shader share."""
 
-    def __init__(
-        self, kernel: Kernel, *, words: bool, shifted: bool, signs: bool, packed: bool
-    ) -> None:
-        self.kernel, self.words, self.shifted, self.signs = kernel, words, shifted, signs
+    def __init__(self, kernel: Kernel, choices: Choices) -> None:
+        self.kernel, self.choices = kernel, choices
         self.bases = Bases(kernel)
         self.hostile = Ranges(kernel, hostile=True, declared_params=True)
         assert self.hostile.conformant is not None
         self.ranges = self.hostile.conformant
         self.mapping: Mapping = mapping(kernel)
         self.record = record(kernel)
-        self.views, self.temps = Views(kernel), TempLayouts(kernel, self.ranges, packed=packed)
+        self.views, self.temps = (
+            Views(kernel),
+            TempLayouts(kernel, self.ranges, packed=choices.packed),
+        )
         self.tables = Tables(kernel, self.ranges, self.hostile)
         places = [a for s in kernel.stages for n in s.nodes() if n.op is Op.LOAD for a in n.args]
         places += [limit for s in kernel.stages for _, limit in s.limits]
         self.deciding = set(walk(places))
+        rows = [a for s in kernel.stages for n in s.nodes() if n.op is Op.TABLE for a in n.args]
+        self.kept_params = choices.narrowed & {
+            n.attr[0] for n in walk(places + rows) if n.op is Op.PARAM
+        }
 
     def shader(self) -> Shader:
         lines = self._first_values()
@@ -213,6 +224,8 @@ class _Emitter:
             if p.count == 1:
                 text = parameter(self.kernel, p, self.record)
                 kind = "uint" if p.hi >= 2**31 else "int"
+                if name in self.kept_params:
+                    text = f"clamp({text}, {constant(p.lo, kind)}, {constant(p.hi, kind)})"
                 lines.append(f"const {kind} {self._param(name)} = {text};")
         return lines
 
@@ -248,9 +261,9 @@ class _Emitter:
         fresh = names((*own, *stage.extents, *started, *map(self._param, own)))
         memory = StageMemory(
             self.kernel, stage, self.views, self.bases, self.temps, fresh,
-            words=self.words, shifted=self.shifted,
+            words=self.choices.words, shifted=self.choices.shifted,
         )  # fmt: skip
-        values = (SignValues if self.signs else Values)(
+        values = (SignValues if self.choices.signs else Values)(
             self.kernel, self.ranges, self.hostile, fresh,
             lambda n, v: self._read(n, v, memory, stage), self.deciding, memory.is_pair,
         )  # fmt: skip

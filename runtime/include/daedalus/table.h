@@ -118,9 +118,9 @@ DAEDALUS_API extern uint32_t daedalus_cpu_features;
  * variant has constants (tables that it looks things up in), the binding after that holds them.
  * Memory is read in whole aligned words that hold a byte of an item's rectangle, so what is bound
  * must be whole words, too.  Push constants, words of 32 bits: `first`, the number of the first
- * record to do; `n_items`, how many from there; then of every buffer two signed words: `base`,
- * bytes from the start of what is bound to element 0 of the caller's buffer, and `stride`, bytes
- * from a row to the next (0 for a block).
+ * record to do; `n_items`, how many from there, at least 1; then of every buffer two signed words:
+ * `base`, bytes from the start of what is bound to element 0 of the caller's buffer, and `stride`,
+ * bytes from a row to the next (0 for a block).
  *
  * **Shape.**  `invocations` neighbouring invocations of a workgroup do `items` neighbouring
  * records.  The size of a workgroup is specialisation constant 0: a multiple of `invocations`, at
