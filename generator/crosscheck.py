@@ -23,6 +23,7 @@ from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, rep
 from daedalus.generator.schedule import Schedule, parse_variant
 from daedalus.generator.v3d.comparison import failed_jobs
 from daedalus.generator.vulkan.devices import GpuDevice
+from daedalus.generator.vulkan.validation import complaints
 
 # What is drawn, and beside it how it is laid out: neighbours are conformant items without guards
 # between them, withheld ones conformant items without the buffers that they do not touch.
@@ -54,13 +55,20 @@ class Device:
     def run(self, words: Sequence[str | Path]) -> subprocess.CompletedProcess[str]:
         """Runs a program of the build, which is the first word."""
         if self.gpu is not None:
+            if self.gpu.log is not None:
+                self.gpu.log.unlink(missing_ok=True)
             return self.gpu.run(words, timeout=_PATIENCE)
         argv = [*native.runner(self.arch), *map(str, words)]
         return subprocess.run(argv, capture_output=True, text=True, timeout=_PATIENCE)
 
     def complaint(self, said: str) -> str:
         """What makes runs worthless in which the program's standard error has that."""
-        jobs = failed_jobs(said) if self.gpu is not None and self.gpu.simulated else []
+        if self.gpu is None:
+            return ""
+        told = complaints(self.gpu.log) if self.gpu.log is not None else []
+        if told:
+            return f"the validation layers: {told[0]}"
+        jobs = failed_jobs(said) if self.gpu.simulated else []
         return f"the simulated device reports: {jobs[0]}" if jobs else ""
 
 

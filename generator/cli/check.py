@@ -31,12 +31,14 @@ RECORDED_ITEMS = 10000  # what a recorded variant has passed at least
               help="Vulkan devices for glsl, separated by commas, or all.")  # fmt: skip
 @click.option("--frame", is_flag=True,
               help="Of glsl, one batch a variant with all items of a 1920x1088 frame.")  # fmt: skip
+@click.option("--layers", is_flag=True,
+              help="Of glsl, under Khronos' validation layers, on lavapipe.")  # fmt: skip
 @click.option("--sanitize", is_flag=True, help="Native builds with address and UB sanitizers.")
 @click.option("--record", is_flag=True, help="Write what passed to generated/verified.json.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 def command(
     kernels: tuple[str, ...], target: str, items: int, seed: int, device: str, frame: bool,
-    sanitize: bool, record: bool, as_json: bool,
+    layers: bool, sanitize: bool, record: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Compares every variant of the KERNELS (default: all) with the reference interpreter.
 
@@ -52,7 +54,8 @@ def command(
             "--record needs a whole, plain run",
             f"leave out KERNELS and --sanitize; --items at least {RECORDED_ITEMS}",
         )
-    wish = Wish(targets, items, seed, sanitize, tuple(d for d in device.split(",") if d), frame)
+    wish = Wish(targets, items, seed, sanitize, tuple(d for d in device.split(",") if d), frame,
+                layers)  # fmt: skip
     outcomes, skips = run_checks(entries, wish, quiet=as_json)
     if record:
         record_verified(outcomes)

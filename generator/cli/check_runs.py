@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
-from daedalus.generator.cli.common import UserError, console, repo_root
+from daedalus.generator.cli.common import UserError, build_dir, console, repo_root
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.witness import known_or_searched
 from daedalus.generator.crosscheck import (
@@ -26,7 +26,8 @@ from daedalus.generator.emit import entry_variants
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import variant_name
 from daedalus.generator.vulkan import check as vulkan
-from daedalus.generator.vulkan.devices import DEFAULT, GpuDevice, Skip, find
+from daedalus.generator.vulkan.devices import DEFAULT, LAVAPIPE, GpuDevice, Skip, find
+from daedalus.generator.vulkan.validation import validated
 from daedalus.generator.witness import Found
 
 
@@ -51,6 +52,7 @@ class Wish:
 
     gpus   names of Vulkan devices, for the target glsl
     frame  GPU variants on a frame's items instead of on those of all kinds
+    layers  Vulkan devices under the validation layers, where these run
     """
 
     targets: tuple[str, ...]
@@ -59,6 +61,7 @@ class Wish:
     sanitize: bool = False
     gpus: tuple[str, ...] = DEFAULT
     frame: bool = False
+    layers: bool = False
 
 
 def run_checks(
@@ -80,6 +83,8 @@ def run_checks(
             skips = [Skip(name, "drivers are not run in sanitized programs") for name in wish.gpus]
         elif "glsl" in wish.targets:
             gpus, skips = find(wish.gpus, loading)
+            if wish.layers:
+                gpus, skips = _under_layers(gpus, skips)
         for e in entries:
             if found:
                 outcomes += _on_processors(e, found, programs, wish)
@@ -87,6 +92,13 @@ def run_checks(
                 outcomes += _on_gpus(e, gpus, loading, wish)
             shown.advance(1)
     return outcomes, skips
+
+
+def _under_layers(gpus: list[GpuDevice], skips: list[Skip]) -> tuple[list[GpuDevice], list[Skip]]:
+    able = [g for g in gpus if g.name in LAVAPIPE]
+    reason = "the validation layers run with lavapipe"
+    skips = [*skips, *(Skip(g.name, reason) for g in gpus if g not in able)]
+    return [validated(g, build_dir() / "vulkan" / f"{g.name}.validation") for g in able], skips
 
 
 def _on_processors(

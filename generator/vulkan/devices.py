@@ -36,6 +36,7 @@ class GpuDevice:
     prefix       what stands before it on the command line
     environment  what is added to the environment
     simulated    whether standard error ends with what the simulated device says of its jobs
+    log          the file that validation layers write to; None: there are none
     """
 
     name: str
@@ -43,6 +44,7 @@ class GpuDevice:
     prefix: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     simulated: bool = False
+    log: Path | None = None
 
     def run(
         self, words: Sequence[str | Path], *, timeout: float | None = None

@@ -83,8 +83,9 @@ int daedalus_rt_vk_job_shadow(daedalus_gpu_job *job) {
   }
   for (size_t i = 0; i < job->uses.size; i++) {
     const daedalus_memory *memory = uses[i].memory;
-    if (memory == NULL || memory->staged || uses[i].writes.begin == uses[i].writes.end ||
-        !to_be_kept(job->batch, memory) || !to_be_undone(job, &uses[i])) {
+    if (memory == NULL || memory->staged || !memory->readable ||
+        uses[i].writes.begin == uses[i].writes.end || !to_be_kept(job->batch, memory) ||
+        !to_be_undone(job, &uses[i])) {
       continue;
     }
     const int error = daedalus_rt_vec_reserve(&job->gpu->ctx->allocator, &job->shadows, 1,

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from daedalus.generator import clips, crosscheck, native, stream_qpu
-from daedalus.generator.cli.common import repo_root, run
+from daedalus.generator.cli.common import UserError, repo_root, run
 from daedalus.generator.crosscheck import Device, Outcome
 from daedalus.generator.emit import entry_variants
 from daedalus.generator.registry import Entry, find, load
 from daedalus.generator.v3d import driver, vkrun
-from daedalus.generator.vulkan import bench, check, devices
+from daedalus.generator.vulkan import bench, check, devices, validation
 
 ITEMS = 300
 SEED = 3
@@ -55,6 +55,24 @@ def test_variants_agree_with_the_interpreter(name: str, lavapipe: devices.GpuDev
     for outcome in outcomes(entry(name), lavapipe, program(lavapipe.arch)):
         assert outcome.failures == []
         assert outcome.good and outcome.conformant >= ITEMS
+
+
+def test_the_validation_layers_say_nothing(lavapipe: devices.GpuDevice, tmp_path: Path) -> None:
+    gpu = validation.validated(lavapipe, tmp_path / "log")
+    for outcome in outcomes(entry("vp9_idct8"), gpu, program(gpu.arch), items=32):
+        assert outcome.failures == []
+
+
+def test_what_the_validation_layers_say_is_a_failure(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with pytest.raises(UserError, match="did not listen"):
+        validation.complaints(log)
+    active = "Validation Information: [ x ]\nvkCreateInstance(): Khronos Validation Layer Active:\n"
+    log.write_text(active)
+    assert validation.complaints(log) == []
+    log.write_text(f"{active}\nValidation Error: [ VUID-vkDoNot-do-00001 ]\nvkDoNot(): do.\n")
+    (told,) = validation.complaints(log)
+    assert told.endswith("vkDoNot(): do.")
 
 
 @pytest.mark.slow

@@ -119,7 +119,8 @@ static void run_item(executor *e, const daedalus_kernel_desc *kernel,
         (daedalus_buffer){(char *)d->bindings[b].data + (int32_t)base + item, (int32_t)stride};
   }
   on_cpu(kernel, variant->class_index)->cpu(buffers, words, &(uint32_t){0}, 1);
-  if (e->spoil >= 0 && e->spoil-- == 0) {
+  const bool counted = e->spoil >= 0 && e->spoil-- == 0;
+  if (counted || e->spoil_all) {
     for (size_t b = 0; b < kernel->n_buffers; b++) {
       const daedalus_buffer_desc *desc = &kernel->buffers[b];
       if ((desc->access & DAEDALUS_ACCESS_WRITE) != 0) {

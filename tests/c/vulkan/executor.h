@@ -16,6 +16,7 @@ typedef struct executor {
   unsigned long faults;               /* arguments that table.h does not allow; printed */
   /* Spoils a byte of what the nth item from now writes; negative: never. */
   long spoil;
+  bool spoil_all; /* of every item */
 } executor;
 
 /* For stub_settings.execute; `user` is an executor. */

@@ -161,6 +161,39 @@ static void test_self_test(void) {
   CHECK_INT(fixture_close(&f), 0);
 }
 
+/* No variant passes: the append is refused, in place or not, each said once. */
+static void test_no_variant_passes(void) {
+  fixture f;
+  daedalus_batch *batch = NULL;
+  daedalus_memory *memory = NULL;
+  daedalus_buffer buffers[2];
+  stub_reset();
+  fixture_open(&f, NULL);
+  f.executor.spoil_all = true;
+  add_fill(&work, 4);
+  CHECK_INT(daedalus_memory_create(f.ctx, sizeof(work.plane), &memory), 0);
+  for (int i = 0; i < 2; i++) {
+    add_buffers(&work, i == 0 ? daedalus_memory_data(memory) : work.plane, 0, buffers);
+    CHECK_INT(daedalus_batch_begin(f.ctx, &batch), 0);
+    CHECK_INT(
+        daedalus_append(batch, KERNEL(ADD), DAEDALUS_SUBSTRATE_QPU, buffers, N_BLOCKS, work.meta),
+        -ENODEV);
+    CHECK_INT(daedalus_batch_choice_count(batch), 0);
+    CHECK_INT(
+        daedalus_append(batch, KERNEL(ADD), DAEDALUS_SUBSTRATE_CPU, buffers, N_BLOCKS, work.meta),
+        0);
+    CHECK_INT(daedalus_batch_submit(batch), 0);
+    CHECK_INT(daedalus_batch_wait(batch, -1), 0);
+    CHECK_INT(daedalus_append_variant(batch, KERNEL(ADD), VARIANT(ADD, ADD_GPU_BYTE), 0, buffers, 1,
+                                      work.meta),
+              -EALREADY);
+    daedalus_batch_destroy(batch);
+  }
+  daedalus_memory_destroy(memory);
+  CHECK(f.log.n >= 2);
+  CHECK_INT(fixture_close(&f), 0);
+}
+
 /* ----------------------------------------------------------------------- pipeline cache */
 
 static char folder[] = "/tmp/daedalus-cache-XXXXXX";
@@ -271,6 +304,7 @@ int main(void) {
   RUN(test_wishes);
   RUN(test_what_a_device_lacks);
   RUN(test_self_test);
+  RUN(test_no_variant_passes);
   RUN(test_pipeline_cache);
   return CHECK_RESULT();
 }

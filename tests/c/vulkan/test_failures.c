@@ -356,6 +356,50 @@ static void test_own_memory_is_saved_by_default(void) {
   close_in_place(&p);
 }
 
+/*
+ * Two batches in flight, of which the second overwrites what the first one read.  When neither is
+ * known to be done, both are done again: the first from what the second kept of that, and not at
+ * all where it kept nothing.
+ */
+static void test_a_later_batch_overwrites(void) {
+  for (int keep = 0; keep < 2; keep++) {
+    enum { SIDE = 8 };
+    fixture f;
+    stub_reset();
+    fixture_open(&f, NULL);
+    daedalus_memory *memory;
+    daedalus_batch *reader, *writer;
+    CHECK_INT(daedalus_memory_create(f.ctx, SIDE * SIDE, &memory), 0);
+    uint8_t *shared = daedalus_memory_data(memory);
+    uint8_t read[SIDE * SIDE] = {0}, fresh[SIDE * SIDE];
+    memset(shared, 1, sizeof(fresh));
+    memset(fresh, 2, sizeof(fresh));
+    CHECK_INT(daedalus_batch_begin(f.ctx, &reader), 0);
+    CHECK_INT(daedalus_batch_begin(f.ctx, &writer), 0);
+    CHECK_INT(daedalus_batch_set_flags(writer, keep != 0 ? 0 : DAEDALUS_BATCH_NO_SHADOW), 0);
+    const daedalus_fake_copy_meta meta = {.rows = SIDE};
+    const daedalus_buffer from_shared[] = {{read, SIDE}, {shared, SIDE}};
+    const daedalus_buffer to_shared[] = {{shared, SIDE}, {fresh, SIDE}};
+    const daedalus_substrate qpu = DAEDALUS_SUBSTRATE_QPU;
+    CHECK_INT(daedalus_append(reader, KERNEL(COPY), qpu, from_shared, 1, &meta), 0);
+    CHECK_INT(daedalus_append(writer, KERNEL(COPY), qpu, to_shared, 1, &meta), 0);
+    stub.deferred = false;
+    CHECK_INT(daedalus_batch_submit(reader), 0);
+    CHECK_INT(daedalus_batch_submit(writer), 0);
+    stub_fail("vkGetFenceStatus", 0, VK_ERROR_DEVICE_LOST);
+    CHECK_INT(daedalus_batch_wait(writer, -1), 0);
+    CHECK(stub_failed());
+    CHECK_INT(daedalus_batch_wait(reader, -1), keep != 0 ? 0 : -EIO);
+    CHECK_INT(daedalus_batch_undefined_count(reader), keep != 0 ? 0 : 1);
+    CHECK_INT(read[0], keep != 0 ? 1 : 0);
+    CHECK_INT(shared[0], 2);
+    daedalus_batch_destroy(reader);
+    daedalus_batch_destroy(writer);
+    daedalus_memory_destroy(memory);
+    CHECK_INT(fixture_close(&f), 0);
+  }
+}
+
 /* A dma-buf that the device does not take, or that is not there: refused, the fd is the caller's.
  */
 static void test_imports_that_fail(void) {
@@ -394,6 +438,56 @@ static void test_imports_that_fail(void) {
   CHECK_INT(fixture_close(&f), 0);
 }
 
+/* Only the GPU can use it; nothing else is tried. */
+static void test_a_dmabuf_that_cannot_be_mapped(void) {
+  for (int scenario = 0; scenario < 3; scenario++) { /* the GPU, the CPU, a lost GPU */
+    fixture f;
+    stub_reset();
+    fixture_open(&f, NULL);
+    add_fill(&work, 5);
+    CHECK_INT(add_run(f.ctx, &work), 0);
+    memcpy(expected, work.plane, sizeof(expected));
+    const int fd = memfd_create("frame", MFD_CLOEXEC);
+    CHECK_INT(pwrite(fd, work.plane, sizeof(work.plane), 0), sizeof(work.plane));
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    const int read_only = open(path, O_RDONLY | O_CLOEXEC);
+    daedalus_memory *memory;
+    daedalus_batch *batch;
+    CHECK_INT(daedalus_memory_import_dmabuf(f.ctx, read_only, sizeof(work.plane), NULL, &memory),
+              0);
+    CHECK_INT(daedalus_batch_begin(f.ctx, &batch), 0);
+    CHECK_INT(daedalus_batch_set_flags(batch, DAEDALUS_BATCH_SHADOW), 0);
+    daedalus_buffer buffers[2];
+    add_buffers(&work, daedalus_memory_data(memory), 0, buffers);
+    CHECK_INT(daedalus_append(batch, KERNEL(ADD),
+                              scenario == 1 ? DAEDALUS_SUBSTRATE_CPU : DAEDALUS_SUBSTRATE_QPU,
+                              buffers, N_BLOCKS, work.meta),
+              0);
+    if (scenario == 2) {
+      stub_fail("vkWaitForFences", 0, VK_ERROR_DEVICE_LOST);
+    }
+    int error = daedalus_batch_submit(batch);
+    if (error == 0) {
+      error = daedalus_batch_wait(batch, -1);
+    }
+    CHECK_INT(error, scenario == 0 ? 0 : -EIO);
+    CHECK_INT(daedalus_batch_undefined_count(batch), scenario == 0 ? 0 : N_BLOCKS);
+    CHECK_INT(f.log.n, scenario);
+    if (scenario == 0) {
+      uint8_t seen[sizeof(expected)];
+      add_expect(&work, expected, 0, N_BLOCKS);
+      CHECK_INT(pread(fd, seen, sizeof(seen), 0), sizeof(seen));
+      CHECK(memcmp(seen, expected, sizeof(seen)) == 0);
+    }
+    daedalus_batch_destroy(batch);
+    daedalus_memory_destroy(memory);
+    close(read_only);
+    close(fd);
+    CHECK_INT(fixture_close(&f), 0);
+  }
+}
+
 int main(void) {
   RUN(test_every_call_fails_once);
   RUN(test_every_allocation_fails_once);
@@ -403,6 +497,8 @@ int main(void) {
   RUN(test_imported_memory_is_named);
   RUN(test_a_shadow_saves_imported_memory);
   RUN(test_own_memory_is_saved_by_default);
+  RUN(test_a_later_batch_overwrites);
   RUN(test_imports_that_fail);
+  RUN(test_a_dmabuf_that_cannot_be_mapped);
   return CHECK_RESULT();
 }
