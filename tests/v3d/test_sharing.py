@@ -40,6 +40,6 @@ def test_two_processes_share_what_vulkan_lets_them(arch: str, tmp_path: Path) ->
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     lines = ran.stdout.splitlines()
-    # Memory: both processes, in two ways; semaphores: one; fences: both; a timeline.
-    assert sum(line.endswith("256 of 256 words are right") for line in lines) == 4 + 2 + 4 + 1
+    # Memory: both processes, in two ways; a frame; semaphores: one; fences: both; a timeline.
+    assert sum(line.endswith("256 of 256 words are right") for line in lines) == 4 + 1 + 2 + 4 + 1
     assert "daedalus-v3d-device" not in ran.stderr, ran.stderr

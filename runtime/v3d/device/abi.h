@@ -325,6 +325,17 @@ struct abi_dma_buf_sync_file {
   int32_t fd;
 };
 
+/* -- Heaps of /dev/dma_heap: ioctls of type 'H'. -- */
+
+#define ABI_TYPE_DMA_HEAP 'H'
+enum { ABI_DMA_HEAP_ALLOC = 0 };
+
+struct abi_dma_heap_alloc {
+  uint64_t bytes;
+  uint32_t fd, fd_flags; /* fd 0 in; fd_flags: O_CLOEXEC and the access mode */
+  uint64_t heap_flags;   /* mbz */
+};
+
 /* No argument is larger. */
 enum { ABI_MAX_ARGUMENT = 384 };
 

@@ -21,25 +21,33 @@ static void forget_view(struct dev_client *client) {
   client->view = NULL;
 }
 
-int dev_ioctl_create_bo(struct dev_call *call) {
-  struct abi_create_bo *create = (struct abi_create_bo *)call->arg;
-  if (create->flags != 0)
-    return -EINVAL;
+int dev_bo_create(struct dev_device *device, uint64_t bytes, struct dev_bo **created) {
   struct dev_bo *bo = calloc(1, sizeof *bo);
   if (bo == NULL)
     return -ENOMEM;
   bo->refs = 1;
-  bo->device = call->device;
-  struct dev_memory *memory = &call->device->memory;
-  int result = dev_memory_take(memory, create->size, &bo->range);
+  bo->device = device;
+  int result = dev_memory_take(&device->memory, bytes, &bo->range);
   if (result == -ENOMEM || result == -ENOSPC) {
-    dev_sweep(call->device);
-    result = dev_memory_take(memory, create->size, &bo->range);
+    dev_sweep(device);
+    result = dev_memory_take(&device->memory, bytes, &bo->range);
   }
   if (result != 0) {
     free(bo);
     return result;
   }
+  *created = bo;
+  return 0;
+}
+
+int dev_ioctl_create_bo(struct dev_call *call) {
+  struct abi_create_bo *create = (struct abi_create_bo *)call->arg;
+  struct dev_bo *bo;
+  if (create->flags != 0)
+    return -EINVAL;
+  const int result = dev_bo_create(call->device, create->size, &bo);
+  if (result != 0)
+    return result;
   const uint32_t handle = dev_handles_add(&call->client->bos, bo);
   if (handle == 0) {
     dev_bo_unref(bo);
@@ -111,26 +119,29 @@ int dev_ioctl_wait_bo(struct dev_call *call) {
   return dev_wait_begin(&wait, call);
 }
 
+int dev_bo_descriptor(struct dev_bo *bo, int mode) {
+  const struct dev_range range = bo->range;
+  const int fd = dev_descriptor_open(
+      bo->device, (struct wire_position){WIRE_BUFFER, range.address, range.bytes}, mode);
+  if (fd < 0)
+    return fd;
+  const int result = dev_export_bo(bo);
+  if (result == 0)
+    return fd;
+  close(fd);
+  return result;
+}
+
 int dev_ioctl_prime_handle_to_fd(struct dev_call *call) {
-  struct abi_prime_handle *prime = (struct abi_prime_handle *)call->arg;
+  const struct abi_prime_handle *prime = (const struct abi_prime_handle *)call->arg;
   if (prime->flags & ~(uint32_t)(O_CLOEXEC | O_RDWR))
     return -EINVAL;
   struct dev_bo *bo = dev_handles_get(&call->client->bos, prime->handle);
   if (bo == NULL)
     return -ENOENT;
-  const struct dev_range range = bo->range;
-  const int fd = dev_descriptor_open(
-      call->device, (struct wire_position){WIRE_BUFFER, range.address, range.bytes},
-      prime->flags & O_RDWR ? O_RDWR : O_RDONLY);
-  if (fd < 0)
-    return fd;
-  const int result = dev_export_bo(bo);
-  if (result != 0) {
-    close(fd);
-    return result;
-  }
-  call->fd_out = fd;
-  return 0;
+  const int fd = dev_bo_descriptor(bo, prime->flags & O_RDWR ? O_RDWR : O_RDONLY);
+  call->fd_out = fd < 0 ? -1 : fd;
+  return fd < 0 ? fd : 0;
 }
 
 /* The handle that the client has for a buffer already; 0: none. */

@@ -88,5 +88,6 @@ int dev_ioctl_submit_tfu(struct dev_call *call);
 /* Those of descriptors that are no node's, which came along first; there is no client. */
 int dev_ioctl_of_sync_file(struct dev_call *call);
 int dev_ioctl_of_dma_buf(struct dev_call *call);
+int dev_ioctl_of_dma_heap(struct dev_call *call);
 
 #endif

@@ -123,7 +123,13 @@ static void handle(struct dev_connection *connection, const struct wire_request 
         return;
       }
       dev_sweep(device); /* what was closed before is not kept for long */
-      result = dev_client_open(device, (int)request->code, &call->fd_out);
+      if (request->code & WIRE_OPEN_HEAP) {
+        const struct wire_position heap = {.object = WIRE_HEAP};
+        call->fd_out = dev_descriptor_open(device, heap, (int)request->code);
+        result = call->fd_out < 0 ? call->fd_out : 0;
+      } else {
+        result = dev_client_open(device, (int)request->code, &call->fd_out);
+      }
       if (result != 0)
         call->fd_out = -1;
       reply(connection, result, false);

@@ -33,7 +33,11 @@ struct dev_bo {
   uint64_t mark;          /* serial of the submission that looked it up last */
 };
 
+/* A new buffer with one reference. -EINVAL, -ENOMEM, -ENOSPC. */
+int dev_bo_create(struct dev_device *device, uint64_t bytes, struct dev_bo **bo);
 void dev_bo_unref(struct dev_bo *bo);
+/* A descriptor with an access mode that keeps the buffer alive, or a negative errno. */
+int dev_bo_descriptor(struct dev_bo *bo, int mode);
 
 /* The buffers that a job may reach, alive as long as the view; sorted by address. */
 struct dev_view {

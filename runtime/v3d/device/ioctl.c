@@ -59,6 +59,8 @@ int dev_ioctl(struct dev_call *call) {
     return dev_ioctl_of_sync_file(call);
   if (ABI_TYPE_OF(call->code) == ABI_TYPE_DMA_BUF)
     return dev_ioctl_of_dma_buf(call);
+  if (ABI_TYPE_OF(call->code) == ABI_TYPE_DMA_HEAP)
+    return dev_ioctl_of_dma_heap(call);
   if (ABI_TYPE_OF(call->code) != ABI_TYPE || call->client == NULL)
     return -ENOTTY;
   const int error = dev_fault_ioctl(call);

@@ -25,11 +25,13 @@ enum { WIRE_MAX = 8 << 20, WIRE_MAX_SEGMENTS = 512, WIRE_MAX_FDS = 2 };
 
 enum wire_kind {
   WIRE_HELLO = 1, /* code: WIRE_VERSION. Replies 0 with the descriptor of the memory file. */
-  WIRE_OPEN = 2,  /* a node is opened; code: the access mode. Replies 0 with its descriptor;
-                     -ENXIO: the device is lost. */
+  WIRE_OPEN = 2,  /* a node is opened; code: the access mode, and perhaps WIRE_OPEN_HEAP. Replies 0
+                     with its descriptor; -ENXIO: the device is lost. */
   WIRE_IOCTL = 3  /* code: the 32 bits of the ioctl; client 0 for one on no node. Descriptors that
                      the argument names go along, in order; so do those that it returns. */
 };
+
+enum { WIRE_OPEN_HEAP = 4 }; /* beside the access mode: it is that of a dma-heap */
 
 /*
  * Descriptors of nodes, exported buffers and exported syncobjs are open file descriptions of the
@@ -37,11 +39,11 @@ enum wire_kind {
  * the byte at that position is locked by the description (F_OFD_SETLK): what holds the lock holds
  * the object, so that the server can ask for the last close without being told of it.
  */
-enum wire_object { WIRE_NOTHING, WIRE_NODE, WIRE_BUFFER, WIRE_SYNCOBJ };
+enum wire_object { WIRE_NOTHING, WIRE_NODE, WIRE_BUFFER, WIRE_SYNCOBJ, WIRE_HEAP };
 
 struct wire_position {
   enum wire_object object;
-  uint32_t number; /* of the client or syncobj; a buffer's address */
+  uint32_t number; /* of the client or syncobj; a buffer's address; 0 of heaps, which are all one */
   uint32_t bytes;  /* of a buffer */
 };
 
@@ -60,7 +62,7 @@ static inline struct wire_position wire_position_unpack(int64_t position) {
     p.object = WIRE_BUFFER;
     p.number = (uint32_t)(low >> 20) << 12;
     p.bytes = (uint32_t)(low & 0xfffff) << 12;
-  } else if (object == WIRE_NODE || object == WIRE_SYNCOBJ) {
+  } else if (object == WIRE_NODE || object == WIRE_SYNCOBJ || object == WIRE_HEAP) {
     p.object = (enum wire_object)object;
     p.number = (uint32_t)low;
   }

@@ -32,7 +32,12 @@ int dev_sync_file_create(struct dev_device *device, struct dev_fence *fence, con
   struct dev_sync_file *file = calloc(1, sizeof *file);
   if (file == NULL)
     return -ENOMEM;
-  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0 || fstat(ends[0], &status) != 0) {
+  bool made = pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0;
+  if (!made) {
+    dev_sweep(device);
+    made = pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0;
+  }
+  if (!made || fstat(ends[0], &status) != 0) {
     free(file);
     return -EMFILE;
   }

@@ -5,12 +5,17 @@
  * call failed.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/dma-buf.h>
+#include <linux/dma-heap.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -133,6 +138,34 @@ static bool import_memory(void) {
     send_byte();
     vulkan_free(&shared);
   }
+  return good;
+}
+
+/* -- A frame that no Vulkan device has made, as a decoder's: computed on where it lies. -- */
+
+static bool import_frame(void) {
+  const int heap = open("/dev/dma_heap/system", O_RDWR | O_CLOEXEC);
+  struct dma_heap_allocation_data data = {.len = BYTES, .fd_flags = O_RDWR | O_CLOEXEC};
+  if (heap < 0 || ioctl(heap, DMA_HEAP_IOCTL_ALLOC, &data) != 0) {
+    perror("sharing: /dev/dma_heap/system");
+    exit(2);
+  }
+  close(heap);
+  void *frame = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, (int)data.fd, 0);
+  if (frame == MAP_FAILED)
+    exit(2);
+  struct shared shared = vulkan_buffer(memory_types[1], dup((int)data.fd));
+  const struct shared seen = {.words = frame};
+  fill(&seen);
+  vulkan_submit(&shared, VK_NULL_HANDLE, VK_NULL_HANDLE, VK_NULL_HANDLE);
+  VK_CHECK(vkQueueWaitIdle(vulkan_queue));
+  struct dma_buf_sync sync = {.flags = DMA_BUF_SYNC_START | DMA_BUF_SYNC_READ};
+  if (ioctl((int)data.fd, DMA_BUF_IOCTL_SYNC, &sync) != 0)
+    exit(2);
+  const bool good = right("frame of a heap", &seen, 1);
+  vulkan_free(&shared);
+  munmap(frame, BYTES);
+  close((int)data.fd);
   return good;
 }
 
@@ -323,6 +356,7 @@ static bool timelines(void) {
 
 static bool exporting(void) {
   bool good = export_memory();
+  good &= import_frame();
   good &= export_semaphores();
   good &= export_fences();
   good &= timelines();

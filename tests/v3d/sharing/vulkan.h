@@ -12,8 +12,9 @@ enum { GROUPS = 4, WORDS = 64 * GROUPS, BYTES = 4 * WORDS };
 #define VK_FUNCTIONS(X)                                                                            \
   X(EnumeratePhysicalDevices)                                                                      \
   X(CreateDevice)                                                                                  \
-  X(GetDeviceQueue) X(CreateBuffer) X(GetBufferMemoryRequirements) X(AllocateMemory)               \
-      X(BindBufferMemory) X(MapMemory) X(FreeMemory) X(DestroyBuffer) X(CreateShaderModule)        \
+  X(GetDeviceQueue)                                                                                \
+  X(CreateBuffer) X(GetBufferMemoryRequirements) X(AllocateMemory) X(BindBufferMemory)             \
+      X(MapMemory) X(FreeMemory) X(DestroyBuffer) X(CreateShaderModule)                            \
           X(CreateDescriptorSetLayout) X(CreateDescriptorPool) X(AllocateDescriptorSets)           \
               X(UpdateDescriptorSets) X(CreatePipelineLayout) X(CreateComputePipelines)            \
                   X(CreateCommandPool) X(AllocateCommandBuffers) X(BeginCommandBuffer)             \

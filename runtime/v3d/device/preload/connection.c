@@ -19,9 +19,6 @@
 #include "../protocol.h"
 #include "preload.h"
 
-const char *const preload_card = "/dev/dri/card0";
-const char *const preload_render = "/dev/dri/renderD128";
-
 static struct {
   pthread_mutex_t lock;
   int anchor;   /* -1: none yet in this process */
@@ -40,11 +37,26 @@ static _Thread_local struct thread {
 } thread;
 static pthread_key_t thread_key;
 
-bool preload_is_node(const char *path) {
-  static const char *const others[] = {"/dev/dri/by-path/platform-1002000000.v3d-card",
-                                       "/dev/dri/by-path/platform-1002000000.v3d-render"};
-  return path != NULL && (!strcmp(path, preload_card) || !strcmp(path, preload_render) ||
-                          !strcmp(path, others[0]) || !strcmp(path, others[1]));
+enum preload_path preload_path_of(const char *path) {
+  static const struct {
+    const char *path;
+    enum preload_path is;
+  } paths[] = {{PRELOAD_CARD, PRELOAD_NODE},
+               {PRELOAD_RENDER, PRELOAD_NODE},
+               {"/dev/dri/by-path/platform-1002000000.v3d-card", PRELOAD_NODE},
+               {"/dev/dri/by-path/platform-1002000000.v3d-render", PRELOAD_NODE},
+               /* As on a Pi 5 with the system that is made for it. */
+               {"/dev/dma_heap/system", PRELOAD_HEAP},
+               {"/dev/dma_heap/linux,cma", PRELOAD_HEAP},
+               {"/dev/dma_heap/vidbuf_cached", PRELOAD_HEAP},
+               {"/dev/dma_heap/vidbuf_uncached", PRELOAD_HEAP}};
+  /* Quick for nearly all paths. */
+  if (path == NULL || strncmp(path, "/dev/d", 6) != 0)
+    return PRELOAD_OTHER;
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+    if (!strcmp(path, paths[i].path))
+      return paths[i].is;
+  return PRELOAD_OTHER;
 }
 
 static void end_thread(void *value) {
@@ -225,9 +237,9 @@ static int open_node(int mode) {
   return -ENODEV;
 }
 
-int preload_open(int flags) {
+int preload_open(enum preload_path path, int flags) {
   pthread_mutex_lock(&process.lock);
-  const int fd = open_node(flags & O_ACCMODE);
+  const int fd = open_node((flags & O_ACCMODE) | (path == PRELOAD_HEAP ? WIRE_OPEN_HEAP : 0));
   pthread_mutex_unlock(&process.lock);
   if (fd < 0) {
     errno = -fd;

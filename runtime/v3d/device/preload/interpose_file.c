@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * mmap, lseek and fstat of libc, for exported buffers: a program sees a file that begins with the
- * buffer and ends with it, as a dma-buf does.  Exported syncobjs cannot be mapped.
+ * buffer and ends with it, as a dma-buf does.  Exported syncobjs and heaps cannot be mapped.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static void *map(void *hint, size_t bytes, int protection, int flags, int fd, of
   if (fd >= 0 && !(flags & MAP_ANONYMOUS)) {
     const struct wire_position object = preload_object_of(fd);
     const uint64_t at = (uint64_t)offset;
-    if (object.object == WIRE_SYNCOBJ) {
+    if (object.object == WIRE_SYNCOBJ || object.object == WIRE_HEAP) {
       errno = ENODEV;
       return MAP_FAILED;
     }
@@ -48,7 +48,7 @@ static off_t seek(int fd, off_t offset, int whence) {
     errno = EINVAL;
     return -1;
   }
-  if (object.object == WIRE_SYNCOBJ) {
+  if (object.object == WIRE_SYNCOBJ || object.object == WIRE_HEAP) {
     errno = ESPIPE;
     return -1;
   }

@@ -46,6 +46,8 @@ static const struct {
     {ABI_TYPE, ABI_SYNCOBJ_FD_TO_HANDLE, false, offsetof(struct abi_syncobj_handle, fd), 0},
     {ABI_TYPE_SYNC_FILE, ABI_SYNC_MERGE, false, offsetof(struct abi_sync_merge, other), 0},
     {ABI_TYPE_SYNC_FILE, ABI_SYNC_MERGE, true, offsetof(struct abi_sync_merge, fd), 0},
+    {ABI_TYPE_DMA_HEAP, ABI_DMA_HEAP_ALLOC, true, offsetof(struct abi_dma_heap_alloc, fd),
+     offsetof(struct abi_dma_heap_alloc, fd_flags)},
     {ABI_TYPE_DMA_BUF, ABI_DMA_BUF_EXPORT_SYNC_FILE, true,
      offsetof(struct abi_dma_buf_sync_file, fd), 0},
     {ABI_TYPE_DMA_BUF, ABI_DMA_BUF_IMPORT_SYNC_FILE, false,
@@ -176,6 +178,8 @@ static bool is_ours(int fd, uint32_t code, uint32_t *client) {
     case ABI_TYPE:
       *client = preload_client_of(fd);
       return *client != 0;
+    case ABI_TYPE_DMA_HEAP:
+      return preload_object_of(fd).object == WIRE_HEAP;
     case ABI_TYPE_DMA_BUF:
       return preload_object_of(fd).object == WIRE_BUFFER;
     case ABI_TYPE_SYNC_FILE:

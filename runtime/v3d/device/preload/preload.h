@@ -21,12 +21,15 @@
 
 /* -- connection.c -- */
 
-/* The paths that are the device; node 0 is the primary one, 1 the render one. */
-bool preload_is_node(const char *path);
-extern const char *const preload_card, *const preload_render;
+enum preload_path { PRELOAD_OTHER, PRELOAD_NODE, PRELOAD_HEAP };
 
-/* Opens the device with flags of open(). Returns a descriptor, or -1 with errno. */
-int preload_open(int flags);
+/* What a path is of the device's. */
+enum preload_path preload_path_of(const char *path);
+#define PRELOAD_CARD "/dev/dri/card0"
+#define PRELOAD_RENDER "/dev/dri/renderD128"
+
+/* Opens it with flags of open(). Returns a descriptor, or -1 with errno. */
+int preload_open(enum preload_path path, int flags);
 
 /* lseek, which the library interposes itself. */
 off_t preload_real_lseek(int fd, off_t offset, int whence);

@@ -444,7 +444,7 @@ static void some_ioctl(struct session *s, unsigned which) {
                                 ABI_V3D_PERFMON_GET_COUNTER,
                                 ABI_SYNCOBJ_QUERY,
                                 ABI_SYNCOBJ_TRANSFER};
-  static const uint8_t types[] = {ABI_TYPE_SYNC_FILE, ABI_TYPE_DMA_BUF};
+  static const uint8_t types[] = {ABI_TYPE_SYNC_FILE, ABI_TYPE_DMA_BUF, ABI_TYPE_DMA_HEAP};
   struct input *in = &s->in;
   struct user user = {0};
   const uint32_t kind = byte(in), client = (byte(in) & 3) + 1;
@@ -550,7 +550,7 @@ static void step(struct session *s) {
       if (byte(&s->in) & 1)
         hang_up(s, which);
       else
-        some_request(s, which, byte(&s->in) & 7, byte(&s->in) & 3);
+        some_request(s, which, byte(&s->in) & 7, byte(&s->in) & 7);
       break;
     default:
       some_ioctl(s, which);

@@ -6,6 +6,7 @@
 
 #include <drm/v3d_drm.h>
 #include <linux/dma-buf.h>
+#include <linux/dma-heap.h>
 #include <linux/sync_file.h>
 
 #define SAME_SIZE(ours, theirs) _Static_assert(sizeof(struct ours) == sizeof(struct theirs), #ours)
@@ -146,6 +147,8 @@ SAME_PLACE(abi_sync_fence_info, timestamp_ns, sync_fence_info, timestamp_ns);
 #ifdef SYNC_IOC_SET_DEADLINE
 SAME_CODE(ABI_TYPE_SYNC_FILE, ABI_SYNC_SET_DEADLINE, abi_sync_deadline, SYNC_IOC_SET_DEADLINE);
 #endif
+SAME_CODE(ABI_TYPE_DMA_HEAP, ABI_DMA_HEAP_ALLOC, abi_dma_heap_alloc, DMA_HEAP_IOCTL_ALLOC);
+SAME_PLACE(abi_dma_heap_alloc, fd_flags, dma_heap_allocation_data, fd_flags);
 SAME_CODE(ABI_TYPE_DMA_BUF, ABI_DMA_BUF_SYNC, abi_dma_buf_sync, DMA_BUF_IOCTL_SYNC);
 _Static_assert((int)ABI_DMA_BUF_READ == DMA_BUF_SYNC_READ &&
                    (int)ABI_DMA_BUF_WRITE == DMA_BUF_SYNC_WRITE &&

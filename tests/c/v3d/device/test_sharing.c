@@ -178,6 +178,58 @@ static void closed_nodes(void) {
   close(fd);
 }
 
+static int allocate(int heap, struct abi_dma_heap_alloc *arg) {
+  return drm_call(heap, ABI_REQUEST_OF(ABI_TYPE_DMA_HEAP, 1, ABI_DMA_HEAP_ALLOC, *arg), arg);
+}
+
+/* A buffer that no client of the GPU has made, as decoders get theirs. */
+static void heaps(void) {
+  static const char *const paths[] = {"/dev/dma_heap/system", "/dev/dma_heap/linux,cma",
+                                      "/dev/dma_heap/vidbuf_cached"};
+  const int fd = drm_open();
+  struct drm_buffer code;
+  CHECK_INT(drm_create(fd, 4096, &code), 0);
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+    const int heap = open(paths[i], O_RDWR | O_CLOEXEC);
+    CHECK(heap >= 0);
+    struct abi_dma_heap_alloc arg = {.bytes = 5000, .fd_flags = O_RDWR | O_CLOEXEC};
+    CHECK_INT(allocate(heap, &arg), 0);
+    const int frame = (int)arg.fd;
+    CHECK_INT(descriptor_flags(frame), FD_CLOEXEC);
+    CHECK_INT(lseek(frame, 0, SEEK_END), 8192);
+    uint32_t *map = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, frame, 0);
+    CHECK(map != MAP_FAILED && map[2000] == 0);
+    map[2000] = 41;
+    uint32_t handles[2] = {0, code.handle};
+    CHECK_INT(drm_import(fd, frame, &handles[0]), 0);
+    struct abi_get_bo_offset offset = {.handle = handles[0]};
+    CHECK_INT(DRM_CALL(fd, ABI_V3D_GET_BO_OFFSET, &offset), 0);
+    const uint32_t at = offset.offset + 8000;
+    const struct fake_shader inc = {FAKE_ADD, at, at, 1, 1};
+    CHECK_INT(drm_submit(fd, &code, 0, &inc, handles, 2, 0, 0), 0);
+    CHECK_INT(drm_wait_bo(fd, handles[0], SECOND), 0);
+    CHECK_INT(map[2000], 42);
+    munmap(map, 8192);
+    close(frame);
+    struct abi_gem_close gone = {.handle = handles[0]};
+    CHECK_INT(DRM_CALL(fd, ABI_GEM_CLOSE, &gone), 0);
+    struct abi_dma_heap_alloc wrong[] = {{.bytes = 0, .fd_flags = O_RDWR},
+                                         {.bytes = 4096, .fd = 1, .fd_flags = O_RDWR},
+                                         {.bytes = 4096, .fd_flags = O_RDWR | O_APPEND},
+                                         {.bytes = 4096, .fd_flags = O_RDWR, .heap_flags = 1}};
+    for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++)
+      CHECK_INT(allocate(heap, &wrong[w]), -EINVAL);
+    CHECK(mmap(NULL, 4096, PROT_READ, MAP_SHARED, heap, 0) == MAP_FAILED && errno == ENODEV);
+    struct abi_create_bo create = {.size = 4096};
+    const int answer = DRM_CALL(heap, ABI_V3D_CREATE_BO, &create);
+    CHECK(answer == -ENOTTY || answer == -ENOSYS); /* the latter is qemu's */
+    close(heap);
+  }
+  drm_destroy(fd, &code);
+  CHECK_INT(room(fd), 3);
+  close(fd);
+}
+
 static int wait_for(pid_t child) {
   int status = -1;
   waitpid(child, &status, 0);
@@ -298,6 +350,7 @@ int main(int argc, char **argv) {
   RUN(lifetime);
   RUN(closed_nodes);
   RUN(many);
+  RUN(heaps);
 #ifdef __aarch64__
   printf("left   executed: under an emulator, a program would be started without it\n");
 #else
