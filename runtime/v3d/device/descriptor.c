@@ -43,6 +43,16 @@ bool dev_descriptor_held(const struct dev_device *device, struct wire_position p
   return fcntl(device->memory.fd, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 
+int dev_descriptors_check(const struct dev_device *device) {
+  const struct wire_position some = {.object = WIRE_HEAP};
+  const int fd = dev_descriptor_open(device, some, O_RDWR);
+  if (fd < 0)
+    return fd;
+  const bool while_open = dev_descriptor_held(device, some);
+  close(fd);
+  return while_open && !dev_descriptor_held(device, some) ? 0 : -ENOLCK;
+}
+
 struct wire_position dev_descriptor_object(const struct dev_device *device, int fd) {
   struct stat memory, status;
   if (fstat(fd, &status) != 0 || fstat(device->memory.fd, &memory) != 0 ||

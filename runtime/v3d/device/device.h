@@ -83,6 +83,8 @@ struct dev_view *dev_client_view(struct dev_client *client);
  * caller's. Returns a negative errno on failure.
  */
 int dev_descriptor_open(const struct dev_device *device, struct wire_position position, int mode);
+/* Whether this system can do that: it takes /proc and locks of open file descriptions. */
+int dev_descriptors_check(const struct dev_device *device);
 /* Whether any description of that object is open: in a process, mapped, or on its way. */
 bool dev_descriptor_held(const struct dev_device *device, struct wire_position position);
 /* What a descriptor stands for; WIRE_NOTHING: it is not one of the device's. */

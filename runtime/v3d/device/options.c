@@ -224,48 +224,55 @@ static int read_options(int argc, char **argv, struct dev_options *options, bool
   return result;
 }
 
-int dev_main(int argc, char **argv, dev_executor_fn make_executor) {
+static int serve_options(int argc, char **argv, dev_executor_fn make_executor,
+                         struct dev_options *options) {
   char beside[PATH_MAX];
-  struct dev_options options = {.memory = DEV_ADDRESS_SPACE,
-                                .profile = daedalus_v3d_profile_default()};
   bool run = false;
-  options.preload = find_preload(beside) ? beside : NULL;
+  options->preload = find_preload(beside) ? beside : NULL;
   const char *from_environment = getenv("DAEDALUS_V3D_FAULTS");
-  int result = from_environment == NULL ? 0 : add_faults(from_environment, true, &options);
+  int result = from_environment == NULL ? 0 : add_faults(from_environment, true, options);
   if (result == 0)
-    result = read_options(argc, argv, &options, &run);
+    result = read_options(argc, argv, options, &run);
   if (result != 0)
     return result;
-  if (run == (options.socket != NULL))
+  if (run == (options->socket != NULL))
     return bad("one of --run and --socket is needed", NULL);
   if (run && optind == argc)
     return bad("--run needs a program", NULL);
   if (!run && optind != argc)
     return bad("--socket takes no program", argv[optind]);
-  if ((options.qemu != NULL) != (options.sysroot != NULL) || (options.qemu != NULL && !run))
+  if ((options->qemu != NULL) != (options->sysroot != NULL) || (options->qemu != NULL && !run))
     return bad("--qemu, --sysroot and --run go together", NULL);
   if (run)
-    options.program = argv + optind;
+    options->program = argv + optind;
   /* Programs change their folder. */
   char library[PATH_MAX], sysroot[PATH_MAX];
-  if (options.preload != NULL && realpath(options.preload, library) != NULL)
-    options.preload = library;
-  if (options.sysroot != NULL && realpath(options.sysroot, sysroot) != NULL)
-    options.sysroot = sysroot;
-  if (run && options.preload != NULL && access(options.preload, R_OK) != 0) {
-    fprintf(stderr, "daedalus-v3d-device: %s: %s (--preload names another)\n", options.preload,
+  if (options->preload != NULL && realpath(options->preload, library) != NULL)
+    options->preload = library;
+  if (options->sysroot != NULL && realpath(options->sysroot, sysroot) != NULL)
+    options->sysroot = sysroot;
+  if (run && options->preload != NULL && access(options->preload, R_OK) != 0) {
+    fprintf(stderr, "daedalus-v3d-device: %s: %s (--preload names another)\n", options->preload,
             strerror(errno));
     return EXIT_MISSING;
   }
   daedalus_v3d_executor executor;
-  if (make_executor(&options, &executor) != 0)
+  if (make_executor(options, &executor) != 0)
     return EXIT_MISSING;
-  result = dev_launch(&options, &executor);
+  result = dev_launch(options, &executor);
   if (executor.destroy != NULL)
     executor.destroy(executor.self);
-  if (options.log != NULL)
-    fclose(options.log);
-  if (options.jobs != NULL)
-    fclose(options.jobs);
+  if (options->log != NULL)
+    fclose(options->log);
+  if (options->jobs != NULL)
+    fclose(options->jobs);
+  return result;
+}
+
+int dev_main(int argc, char **argv, dev_executor_fn make_executor) {
+  struct dev_options options = {.memory = DEV_ADDRESS_SPACE,
+                                .profile = daedalus_v3d_profile_default()};
+  const int result = serve_options(argc, argv, make_executor, &options);
+  dev_faults_free(&options.faults); /* those that no device has taken over */
   return result;
 }

@@ -29,6 +29,10 @@ int dev_server_init(struct dev_server *server, const char *path,
   if (result != 0)
     return result;
   server->device.answer = dev_connection_answer;
+  *what = "locks of open file descriptions (F_OFD_SETLK, Linux 3.15), or /proc";
+  result = dev_descriptors_check(&server->device);
+  if (result != 0)
+    return result;
   *what = "epoll";
   server->epoll = epoll_create1(EPOLL_CLOEXEC);
   if (server->epoll < 0)

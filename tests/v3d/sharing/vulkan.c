@@ -2,14 +2,17 @@
 #include "vulkan.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define VK_DEFINE(name) PFN_vk##name vk##name;
 VK_FUNCTIONS(VK_DEFINE)
+VK_OPTIONAL_FUNCTIONS(VK_DEFINE)
 #undef VK_DEFINE
 
+VkPhysicalDevice vulkan_physical;
 VkDevice vulkan_device;
 VkQueue vulkan_queue;
 
@@ -50,6 +53,9 @@ static VkPhysicalDevice open_instance(void) {
     fail("vk" #name, "the loader does not know it");
   VK_FUNCTIONS(VK_LOAD)
 #undef VK_LOAD
+#define VK_LOAD(name) vk##name = (PFN_vk##name)get(instance, "vk" #name);
+  VK_OPTIONAL_FUNCTIONS(VK_LOAD)
+#undef VK_LOAD
   uint32_t n = 1;
   VkPhysicalDevice physical;
   const VkResult result = vkEnumeratePhysicalDevices(instance, &n, &physical);
@@ -58,22 +64,39 @@ static VkPhysicalDevice open_instance(void) {
   return physical;
 }
 
-static void open_device(VkPhysicalDevice physical) {
+static bool has_extension(const char *name) {
+  static VkExtensionProperties found[512];
+  uint32_t n = sizeof found / sizeof *found;
+  VK_CHECK(vkEnumerateDeviceExtensionProperties(vulkan_physical, NULL, &n, found));
+  for (uint32_t i = 0; i < n; i++)
+    if (!strcmp(found[i].extensionName, name))
+      return true;
+  return false;
+}
+
+static void open_device(void) {
   static const char *const extensions[] = {
       VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME,
-      VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME, VK_KHR_EXTERNAL_FENCE_FD_EXTENSION_NAME};
+      VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME, VK_KHR_EXTERNAL_FENCE_FD_EXTENSION_NAME,
+      VK_KHR_PERFORMANCE_QUERY_EXTENSION_NAME}; /* last: the optional one */
+  const bool counts = has_extension(VK_KHR_PERFORMANCE_QUERY_EXTENSION_NAME);
   const float priority = 1;
   const VkDeviceQueueCreateInfo queue = {VK_INFO(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
                                          .pQueuePriorities = &priority};
+  VkPhysicalDevicePerformanceQueryFeaturesKHR counters = {
+      VK_INFO(PHYSICAL_DEVICE_PERFORMANCE_QUERY_FEATURES_KHR),
+      .performanceCounterQueryPools = VK_TRUE};
   VkPhysicalDeviceTimelineSemaphoreFeatures timelines = {
-      VK_INFO(PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES), .timelineSemaphore = VK_TRUE};
-  const VkDeviceCreateInfo info = {VK_INFO(DEVICE_CREATE_INFO),
-                                   .pNext = &timelines,
-                                   .queueCreateInfoCount = 1,
-                                   .pQueueCreateInfos = &queue,
-                                   .enabledExtensionCount = sizeof extensions / sizeof *extensions,
-                                   .ppEnabledExtensionNames = extensions};
-  VK_CHECK(vkCreateDevice(physical, &info, NULL, &vulkan_device));
+      VK_INFO(PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES), .pNext = counts ? &counters : NULL,
+      .timelineSemaphore = VK_TRUE};
+  const VkDeviceCreateInfo info = {
+      VK_INFO(DEVICE_CREATE_INFO),
+      .pNext = &timelines,
+      .queueCreateInfoCount = 1,
+      .pQueueCreateInfos = &queue,
+      .enabledExtensionCount = sizeof extensions / sizeof *extensions - !counts,
+      .ppEnabledExtensionNames = extensions};
+  VK_CHECK(vkCreateDevice(vulkan_physical, &info, NULL, &vulkan_device));
   vkGetDeviceQueue(vulkan_device, 0, 0, &vulkan_queue);
 }
 
@@ -92,7 +115,8 @@ static VkShaderModule read_shader(const char *path) {
 }
 
 void vulkan_open(const char *shader) {
-  open_device(open_instance());
+  vulkan_physical = open_instance();
+  open_device();
   const VkDescriptorSetLayoutBinding binding = {0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1,
                                                 VK_SHADER_STAGE_COMPUTE_BIT, NULL};
   const VkDescriptorSetLayoutCreateInfo set = {VK_INFO(DESCRIPTOR_SET_LAYOUT_CREATE_INFO),
@@ -130,19 +154,27 @@ static VkDescriptorSet make_set(VkBuffer buffer) {
   return set;
 }
 
-static VkCommandBuffer record(VkBuffer buffer) {
-  const VkDescriptorSet set = make_set(buffer);
+VkCommandBuffer vulkan_begin(void) {
   const VkCommandBufferAllocateInfo allocate = {VK_INFO(COMMAND_BUFFER_ALLOCATE_INFO),
                                                 .commandPool = commands, .commandBufferCount = 1};
-  VkCommandBuffer step;
-  VK_CHECK(vkAllocateCommandBuffers(vulkan_device, &allocate, &step));
+  VkCommandBuffer begun;
+  VK_CHECK(vkAllocateCommandBuffers(vulkan_device, &allocate, &begun));
   const VkCommandBufferBeginInfo begin = {VK_INFO(COMMAND_BUFFER_BEGIN_INFO),
                                           .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
-  VK_CHECK(vkBeginCommandBuffer(step, &begin));
-  vkCmdBindPipeline(step, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
-  vkCmdBindDescriptorSets(step, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_layout, 0, 1, &set, 0,
-                          NULL);
-  vkCmdDispatch(step, GROUPS, 1, 1);
+  VK_CHECK(vkBeginCommandBuffer(begun, &begin));
+  return begun;
+}
+
+void vulkan_dispatch(VkCommandBuffer to, VkBuffer buffer) {
+  const VkDescriptorSet set = make_set(buffer);
+  vkCmdBindPipeline(to, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+  vkCmdBindDescriptorSets(to, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_layout, 0, 1, &set, 0, NULL);
+  vkCmdDispatch(to, GROUPS, 1, 1);
+}
+
+static VkCommandBuffer record(VkBuffer buffer) {
+  VkCommandBuffer step = vulkan_begin();
+  vulkan_dispatch(step, buffer);
   VK_CHECK(vkEndCommandBuffer(step));
   return step;
 }
@@ -151,8 +183,9 @@ struct shared vulkan_buffer(VkExternalMemoryHandleTypeFlagBits type, int fd) {
   struct shared shared;
   const VkExternalMemoryBufferCreateInfo external = {VK_INFO(EXTERNAL_MEMORY_BUFFER_CREATE_INFO),
                                                      .handleTypes = type};
-  const VkBufferCreateInfo info = {VK_INFO(BUFFER_CREATE_INFO), .pNext = &external, .size = BYTES,
-                                   .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+  const VkBufferCreateInfo info = {
+      VK_INFO(BUFFER_CREATE_INFO), .pNext = &external, .size = BYTES,
+      .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT};
   VK_CHECK(vkCreateBuffer(vulkan_device, &info, NULL, &shared.buffer));
   VkMemoryRequirements needs;
   vkGetBufferMemoryRequirements(vulkan_device, shared.buffer, &needs);
