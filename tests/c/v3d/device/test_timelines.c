@@ -196,6 +196,11 @@ static void before_the_signal(void) {
   CHECK_INT(transfer(copy, 12, second, 8, SUBMIT), 0);
   CHECK_INT(reached(copy), 12);
   pthread_join(thread, NULL);
+  /* As long as the kernel waits for a submission. */
+  const int64_t begun = drm_now_ns();
+  CHECK_INT(transfer(copy, 13, second, 99, SUBMIT), -ETIME);
+  CHECK(drm_now_ns() - begun >= 5000 * (int64_t)MS);
+  CHECK_INT(submitted(copy), 12);
   drop(t);
   drop(copy);
   drop(second);
@@ -231,6 +236,7 @@ static void wrong(void) {
   CHECK_INT(wait_one(t, 1, 16, 0), -EINVAL);
   CHECK_INT(transfer(none, 1, t, 0, 0), -ENOENT);
   CHECK_INT(transfer(t, 1, none, 0, 0), -ENOENT);
+  CHECK_INT(transfer(t, 1, none, 0, AVAILABLE), -EINVAL);
   struct abi_syncobj_transfer padded = {.source = t, .target = t, .pad = 1};
   CHECK_INT(DRM_CALL(node, ABI_SYNCOBJ_TRANSFER, &padded), -EINVAL);
   struct abi_timeline_array array = {.handles = (uintptr_t)&t, .points = (uintptr_t)&point};
