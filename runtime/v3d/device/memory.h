@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DEV_ADDRESS_SPACE (UINT64_C(1) << 32)
+#include "protocol.h"
+
+#define DEV_ADDRESS_SPACE WIRE_MEMORY_BYTES
 
 struct dev_range {
   uint32_t address;

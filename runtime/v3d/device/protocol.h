@@ -23,6 +23,9 @@ enum { WIRE_VERSION = 2 };
 /* Longest message, bytes: 100,000 buffer handles and as many semaphores fit. */
 enum { WIRE_MAX = 8 << 20, WIRE_MAX_SEGMENTS = 512, WIRE_MAX_FDS = 2 };
 
+/* Of the memory file: all of the GPU's address space. */
+#define WIRE_MEMORY_BYTES (UINT64_C(1) << 32)
+
 enum wire_kind {
   WIRE_HELLO = 1, /* code: WIRE_VERSION. Replies 0 with the descriptor of the memory file. */
   WIRE_OPEN = 2,  /* a node is opened; code: the access mode, and perhaps WIRE_OPEN_HEAP. Replies 0

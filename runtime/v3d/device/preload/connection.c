@@ -273,7 +273,7 @@ struct wire_position preload_object_of(int fd) {
   struct stat status;
   /* The size tells nearly all others, without the lock. */
   if (fstatat(fd, "", &status, AT_EMPTY_PATH) == 0 && S_ISREG(status.st_mode) &&
-      status.st_size == (off_t)1 << 32) {
+      (uint64_t)status.st_size == WIRE_MEMORY_BYTES) {
     pthread_mutex_lock(&process.lock);
     meet_stranger();
     const bool ours = process.memory >= 0 && is_memory(&status);

@@ -63,6 +63,8 @@ _Static_assert(sizeof(struct stat) == sizeof(struct stat64), "struct stat64");
 static int status_of(int fd, struct stat *status) {
   if (fstatat(fd, "", status, AT_EMPTY_PATH) != 0)
     return -1;
+  if (!S_ISREG(status->st_mode) || (uint64_t)status->st_size != WIRE_MEMORY_BYTES)
+    return 0; /* nearly all files, for which once to the kernel is enough */
   const struct wire_position object = preload_object_of(fd);
   if (object.object == WIRE_BUFFER) {
     status->st_size = (off_t)object.bytes;
