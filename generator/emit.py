@@ -21,7 +21,7 @@ from daedalus.generator.targets.shell import Field, meta_fields
 from daedalus.generator.variants import Variant, comment, make_variant, tidy
 
 # Written by other verbs, not by `gen`, and therefore not compared with what the specs give.
-RECORDS = ("verified.json", "stats.json", "witnesses.json")
+RECORDS = ("verified.json", "stats.json", "witnesses.json", "proofs.json")
 
 _RANKS = {"neon": 100, "c": 500}
 
