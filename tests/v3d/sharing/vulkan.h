@@ -9,6 +9,7 @@
 
 enum { GROUPS = 4, WORDS = 64 * GROUPS, BYTES = 4 * WORDS };
 
+/* Formatted by hand, as clang-format does it another way each time. */
 /* clang-format off */
 #define VK_FUNCTIONS(X) \
   X(EnumeratePhysicalDevices) X(CreateDevice) X(GetDeviceQueue) X(CreateBuffer)                    \
