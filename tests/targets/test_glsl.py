@@ -105,7 +105,7 @@ def test_limits(name: str) -> None:
     count = shader.workgroup // shader.invocations
     assert shader.workgroup % shader.invocations == 0
     assert shader.invocations & (shader.invocations - 1) == 0
-    assert shader.workgroup <= device.INVOCATIONS
+    assert shader.invocations <= shader.workgroup_min <= shader.workgroup <= device.INVOCATIONS
     assert count * shader.shared_bytes <= device.SHARED_BYTES
     assert len(shader.push) + 1 + bool(shader.constants) <= device.STORAGE_BUFFERS
     assert 8 + 8 * len(shader.push) <= device.PUSH_BYTES
@@ -212,6 +212,20 @@ def test_more_shared_memory_than_there_is(tmp_path: Path) -> None:
     )
     error = refused(tmp_path, text, Schedule("glsl"))
     assert "17408, and maxComputeSharedMemorySize is 16384" in error.message
+
+
+def test_workgroups_are_as_large_as_shared_memory_allows(tmp_path: Path) -> None:
+    text = spec_text(
+        't = k.temp("t", (20, 64))\n'
+        "with k.stage(i=64) as i:\n    for n in range(20):\n        t[n, i] = n\n"
+        "with k.stage(y=8, x=8) as (y, x):\n    px[y, x] = t[y, x]\n"
+    )
+    (entry,) = load_text(tmp_path, text)
+    sizes = [made(entry, Schedule("glsl", points=p)).shader for p in (1, 8)]
+    # 5120 bytes an item: three of them, at least one
+    assert [(s.invocations, s.workgroup, s.workgroup_min) for s in sizes if s is not None] == [
+        (64, 64, 64), (8, 16, 16),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

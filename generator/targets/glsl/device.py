@@ -9,6 +9,7 @@ INVOCATIONS = 256  # maxComputeWorkGroupInvocations
 SHARED_BYTES = 16384  # maxComputeSharedMemorySize
 STORAGE_BUFFERS = 8  # maxPerStageDescriptorStorageBuffers
 PUSH_BYTES = 128  # maxPushConstantsSize
+SUBGROUP = 16  # of V3D; nothing depends on it but what a workgroup should at least have
 WORKGROUP = 64  # invocations where no recipe says otherwise
 
 

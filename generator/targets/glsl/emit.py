@@ -58,6 +58,11 @@ class Shader:
         return size
 
     @property
+    def workgroup_min(self) -> int:
+        """The fewest invocations that it is worth having: those that V3D runs at once."""
+        return min(max(self.invocations, device.SUBGROUP), self.workgroup)
+
+    @property
     def extensions(self) -> list[str]:
         """What the device must offer beyond Vulkan 1.1, as GLSL names it."""
         return [f"GL_EXT_shader_{f.removeprefix('STORAGE')}bit_storage" for f in self.features]
