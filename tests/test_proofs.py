@@ -183,6 +183,17 @@ def test_comments_do_not_make_records_stale() -> None:
     text = 'def f(x):\n    """What."""\n    # why\n\n    return x + 1\n'
     assert proof_file._code(text) == "def f(x):\n    return x + 1"
     assert proof_file._code(text.replace("1", "2")) != proof_file._code(text)
+    one_line = 'class A(B): """What."""\n'
+    assert proof_file._code(one_line) == one_line.strip()
+
+
+def test_what_the_hash_is_of() -> None:
+    """What values are is in it; not what else the files hold that say so."""
+    text = "\n".join(proof_file._sources())
+    assert all(f"def {name}(" in text for name in ("evaluate", "table_rows", "same", "holds"))
+    assert all(f"class {name}" in text for name in ("Ranges", "Walk", "Terms", "MachineOp"))
+    assert "class Kernel" not in text
+    assert "def check_ranges" not in text
 
 
 def test_records_of_others_stay(records: Path) -> None:

@@ -44,7 +44,7 @@ SEEN = {
     "h264_idct4": "x2", "h264_deblock_luma_v": "full", "vp9_lpf8_v": "early",
     "vp9_idct8": "eob12", "vp9_mc_8h_avg": "rows8", "av1_cdef8": "pri", "sand128_p010": "full",
 }  # fmt: skip
-AT_ONCE = 6  # changes of a function that are asked about
+AT_ONCE = 4  # changes of a function that are asked about
 
 
 class There(Prover):
@@ -159,7 +159,7 @@ def test_what_has_a_witness_is_not_proven_to_have_none(kernel: str) -> None:
                 assert not prover.within(goal.stage, node, *lane_limits(demand, held)), goal
                 assert prover.refuted, goal
                 asked += 1
-        assert asked >= min(3, len(last))
+        assert asked >= min(2, len(last))
 
 
 def mutated(entry: Entry, plan: Plan, stages: range) -> list[tuple[int, Need, Variation]]:
@@ -177,7 +177,7 @@ def test_mutants_that_are_seen_are_not_proven_the_same(kernel: str) -> None:
         ran, last = simulate.run(plan.lowered, plan.stages, items), len(plan.stages) - 1
         mine = mutated(entry, plan, range(last, last + 1))
         asked = sum(ask(plan, ran, *f) for f in spread(mine))
-        assert asked >= min(3, len(mine))
+        assert asked >= min(2, len(mine))
 
 
 @pytest.mark.slow
