@@ -156,6 +156,7 @@ struct dev_job {
   bool skip;                   /* there is nothing to run: an indirect dispatch of no groups */
   /* Faults of the device that strike it, or NULL. */
   struct dev_fault *hang, *slow, *flip, *lost;
+  bool hung;                   /* that one did: it may also have failed by itself before */
   struct dev_snapshot *before; /* to see what is written; NULL: not kept */
   uint64_t n_flipped;          /* bits */
   int result;                  /* of the run */
@@ -231,6 +232,13 @@ struct dev_wait {
   struct dev_call *call; /* answered by device->answer */
 };
 
+/**
+ * Makes the entries of a wait, for points of syncobjs or, where points is NULL, for what they hold.
+ * -ENOENT: there is no such syncobj; -EINVAL: one has no fence yet, but with for_submit that is
+ * waited for; -ENOMEM.
+ */
+int dev_wait_for_syncobjs(struct dev_wait *wait, struct dev_call *call, const uint32_t *handles,
+                          const uint64_t *points, uint32_t n, bool for_submit);
 /* Begins a wait; takes the entries over. Returns DEV_PENDING or what the call returns at once. */
 int dev_wait_begin(struct dev_wait *wait, struct dev_call *call);
 /* Answers the waits that are over. Returns whether there was one. */

@@ -80,6 +80,7 @@ static uint32_t ms_of_hang(const struct dev_job *job) {
 uint64_t dev_fault_hang(struct dev_job *job, uint64_t now_ns) {
   const uint32_t ms = ms_of_hang(job);
   job->hang->n_struck++;
+  job->hung = true;
   job->result = -ETIMEDOUT;
   snprintf(job->message, sizeof job->message,
            "it hung, and the GPU was reset after %u ms without progress (fault %s)", ms,
@@ -99,7 +100,7 @@ uint64_t dev_fault_slow(struct dev_job *job, uint64_t now_ns) {
 uint64_t dev_fault_modelled_ns(const struct dev_job *job, uint64_t ns) {
   if (job->lost != NULL || job->skip)
     return ns;
-  if (job->hang != NULL && job->result == -ETIMEDOUT)
+  if (job->hung)
     return ns + ms_of_hang(job) * UINT64_C(1000000);
   if (job->slow == NULL)
     return ns;

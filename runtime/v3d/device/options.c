@@ -112,114 +112,123 @@ static int add_faults(const char *text, bool list, struct dev_options *options) 
   return EXIT_USAGE;
 }
 
+/* Options, by the numbers that getopt_long returns. */
+enum option_number {
+  RUN = 1,
+  SOCKET,
+  PRELOAD,
+  NO_PRELOAD,
+  QEMU,
+  SYSROOT,
+  MEMORY,
+  PROFILE,
+  STRICT,
+  TIMELINES,
+  TIMED,
+  INTERVALS,
+  TRACE,
+  LOG,
+  QUIET,
+  JOBS,
+  FAULT,
+  CHECK_JOBS,
+  HELP
+};
+
+static const struct option longs[] = {
+    {"run", no_argument, NULL, RUN},
+    {"socket", required_argument, NULL, SOCKET},
+    {"preload", required_argument, NULL, PRELOAD},
+    {"no-preload", no_argument, NULL, NO_PRELOAD},
+    {"qemu", required_argument, NULL, QEMU},
+    {"sysroot", required_argument, NULL, SYSROOT},
+    {"memory", required_argument, NULL, MEMORY},
+    {"profile", required_argument, NULL, PROFILE},
+    {"strict", no_argument, NULL, STRICT},
+    {"timelines", no_argument, NULL, TIMELINES},
+    {"timed", no_argument, NULL, TIMED},
+    {"intervals", no_argument, NULL, INTERVALS},
+    {"trace", required_argument, NULL, TRACE},
+    {"log", required_argument, NULL, LOG},
+    {"quiet", no_argument, NULL, QUIET},
+    {"jobs", required_argument, NULL, JOBS},
+    {"fault", required_argument, NULL, FAULT},
+    {"check-jobs", no_argument, NULL, CHECK_JOBS},
+    {"help", no_argument, NULL, HELP},
+    {NULL, 0, NULL, 0},
+};
+
+/* An option without a value. */
+static int set_flag(int number, struct dev_options *options, bool *run) {
+  switch (number) {
+    case RUN:
+      *run = true;
+      return 0;
+    case NO_PRELOAD:
+      options->preload = NULL;
+      return 0;
+    case STRICT:
+      options->strict = true;
+      return 0;
+    case TIMELINES:
+      options->timelines = true;
+      return 0;
+    case INTERVALS:
+      options->intervals = options->timed = true;
+      return 0;
+    case TIMED:
+      options->timed = true;
+      return 0;
+    case CHECK_JOBS:
+      options->check_jobs = true;
+      return 0;
+    case QUIET:
+      options->quiet = true;
+      return 0;
+    default: /* HELP */
+      fputs(usage, stdout);
+      exit(0);
+  }
+}
+
+static int set_value(int number, const char *value, struct dev_options *options) {
+  switch (number) {
+    case SOCKET:
+      options->socket = value;
+      return 0;
+    case PRELOAD:
+      options->preload = value;
+      return 0;
+    case QEMU:
+      options->qemu = value;
+      return 0;
+    case SYSROOT:
+      options->sysroot = value;
+      return 0;
+    case MEMORY:
+      return read_memory(value, &options->memory);
+    case PROFILE:
+      return read_profile(value, &options->profile);
+    case TRACE:
+      options->trace = value;
+      return access(value, W_OK | X_OK) == 0 ? 0 : bad(strerror(errno), value);
+    case LOG:
+      return open_file(value, &options->log);
+    case JOBS:
+      return open_file(value, &options->jobs);
+    default: /* FAULT */
+      return add_faults(value, false, options);
+  }
+}
+
 static int read_options(int argc, char **argv, struct dev_options *options, bool *run) {
-  enum {
-    RUN = 1,
-    SOCKET,
-    PRELOAD,
-    NO_PRELOAD,
-    QEMU,
-    SYSROOT,
-    MEMORY,
-    PROFILE,
-    STRICT,
-    TIMELINES,
-    TIMED,
-    INTERVALS,
-    TRACE,
-    LOG,
-    QUIET,
-    JOBS,
-    FAULT,
-    CHECK_JOBS,
-    HELP
-  };
-  static const struct option longs[] = {{"run", no_argument, NULL, RUN},
-                                        {"socket", required_argument, NULL, SOCKET},
-                                        {"preload", required_argument, NULL, PRELOAD},
-                                        {"no-preload", no_argument, NULL, NO_PRELOAD},
-                                        {"qemu", required_argument, NULL, QEMU},
-                                        {"sysroot", required_argument, NULL, SYSROOT},
-                                        {"memory", required_argument, NULL, MEMORY},
-                                        {"profile", required_argument, NULL, PROFILE},
-                                        {"strict", no_argument, NULL, STRICT},
-                                        {"timelines", no_argument, NULL, TIMELINES},
-                                        {"timed", no_argument, NULL, TIMED},
-                                        {"intervals", no_argument, NULL, INTERVALS},
-                                        {"trace", required_argument, NULL, TRACE},
-                                        {"log", required_argument, NULL, LOG},
-                                        {"quiet", no_argument, NULL, QUIET},
-                                        {"jobs", required_argument, NULL, JOBS},
-                                        {"fault", required_argument, NULL, FAULT},
-                                        {"check-jobs", no_argument, NULL, CHECK_JOBS},
-                                        {"help", no_argument, NULL, HELP},
-                                        {NULL, 0, NULL, 0}};
   int result = 0;
   opterr = 0;
   for (int c; result == 0 && (c = getopt_long(argc, argv, "+", longs, NULL)) != -1;) {
-    switch (c) {
-      case RUN:
-        *run = true;
-        break;
-      case SOCKET:
-        options->socket = optarg;
-        break;
-      case PRELOAD:
-        options->preload = optarg;
-        break;
-      case NO_PRELOAD:
-        options->preload = NULL;
-        break;
-      case QEMU:
-        options->qemu = optarg;
-        break;
-      case SYSROOT:
-        options->sysroot = optarg;
-        break;
-      case MEMORY:
-        result = read_memory(optarg, &options->memory);
-        break;
-      case PROFILE:
-        result = read_profile(optarg, &options->profile);
-        break;
-      case STRICT:
-        options->strict = true;
-        break;
-      case TIMELINES:
-        options->timelines = true;
-        break;
-      case INTERVALS:
-        options->intervals = options->timed = true;
-        break;
-      case TIMED:
-        options->timed = true;
-        break;
-      case TRACE:
-        options->trace = optarg;
-        if (access(optarg, W_OK | X_OK) != 0)
-          result = bad(strerror(errno), optarg);
-        break;
-      case LOG:
-        result = open_file(optarg, &options->log);
-        break;
-      case JOBS:
-        result = open_file(optarg, &options->jobs);
-        break;
-      case FAULT:
-        result = add_faults(optarg, false, options);
-        break;
-      case CHECK_JOBS:
-        options->check_jobs = true;
-        break;
-      case QUIET:
-        options->quiet = true;
-        break;
-      case HELP:
-        fputs(usage, stdout);
-        exit(0);
-      default:
-        result = bad("unknown option, or one without its value", argv[optind - 1]);
-    }
+    if (c == '?')
+      result = bad("unknown option, or one without its value", argv[optind - 1]);
+    else
+      result = optarg == NULL ? set_flag(c, options, run) : set_value(c, optarg, options);
   }
   return result;
 }

@@ -164,7 +164,7 @@ static void print_job(FILE *file, const struct dev_job *job) {
           (double)job->wall_ns / 1000, (double)job->cpu_ns / 1000,
           (unsigned long long)job->submission);
   print_fault(file, job->lost, &none);
-  print_fault(file, job->result == -ETIMEDOUT ? job->hang : NULL, &none);
+  print_fault(file, job->hung ? job->hang : NULL, &none);
   print_fault(file, job->slow, &none);
   print_fault(file, job->n_flipped > 0 ? job->flip : NULL, &none);
   if (!none)
@@ -179,7 +179,7 @@ static void finish(struct dev_job *job) {
   if (job->lost != NULL) {
     job->result = -ENODEV;
   } else if (job->result != 0) {
-    device->n_failed += job->hang == NULL;
+    device->n_failed += !job->hung;
     dev_report(device, "%s job %llu failed: %s", queue_names[job->queue],
                (unsigned long long)job->serial, job->message);
   }

@@ -27,6 +27,7 @@ struct dev_fence {
   const char *name;     /* for who asks: of the job's queue; static */
   uint64_t signaled_ns; /* CLOCK_MONOTONIC */
   struct dev_fence_link *watchers;
+  bool is_point;          /* merged of a timeline's point and, second, what was before it */
   size_t n_parts, n_open; /* of a merged fence: all of them, and those not signaled */
   struct dev_fence_link *parts;
   struct dev_fence *next; /* in lists of fence.c */

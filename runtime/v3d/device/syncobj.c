@@ -51,11 +51,11 @@ int dev_syncobj_add_point(struct dev_syncobj *syncobj, struct dev_fence *fence, 
   }
   /* What was there before counts as well, a binary fence too. */
   struct dev_fence *parts[2] = {fence, syncobj->fence};
-  struct dev_fence *whole = syncobj->fence == NULL || syncobj->fence->signaled
-                                ? dev_fence_ref(fence)
-                                : dev_fence_merge(parts, 2);
+  const bool alone = syncobj->fence == NULL || syncobj->fence->signaled;
+  struct dev_fence *whole = alone ? dev_fence_ref(fence) : dev_fence_merge(parts, 2);
   if (whole == NULL)
     return -ENOMEM;
+  whole->is_point |= !alone;
   /* Values never fall: one out of order is that of the point before. */
   if (syncobj->n_points > 0 && syncobj->points[syncobj->n_points - 1].value > value)
     value = syncobj->points[syncobj->n_points - 1].value;

@@ -56,35 +56,16 @@ int dev_ioctl_syncobj_wait(struct dev_call *call) {
   if (arg->n_handles == 0)
     return 0;
   uint32_t *handles;
-  const int result = dev_user_array(call, arg->handles, arg->n_handles, sizeof *handles, &handles);
+  int result = dev_user_array(call, arg->handles, arg->n_handles, sizeof *handles, &handles);
   if (result != 0)
     return result;
   struct dev_wait wait = {.all = arg->flags & ABI_SYNCOBJ_WAIT_ALL,
                           .deadline_ns = arg->timeout_ns < 0 ? 0 : (uint64_t)arg->timeout_ns,
                           .finish = finish_wait};
-  int error = 0;
-  wait.entries = calloc(arg->n_handles, sizeof *wait.entries);
-  if (wait.entries == NULL)
-    error = -ENOMEM;
-  for (; error == 0 && wait.n < arg->n_handles; wait.n++) {
-    struct dev_syncobj *syncobj = dev_handles_get(&call->client->syncobjs, handles[wait.n]);
-    if (syncobj == NULL)
-      error = -ENOENT;
-    else if (syncobj->fence == NULL && !(arg->flags & ABI_SYNCOBJ_WAIT_FOR_SUBMIT))
-      error = -EINVAL;
-    if (error != 0)
-      break;
-    syncobj->refs++;
-    wait.entries[wait.n].syncobj = syncobj;
-  }
+  result = dev_wait_for_syncobjs(&wait, call, handles, NULL, arg->n_handles,
+                                 arg->flags & ABI_SYNCOBJ_WAIT_FOR_SUBMIT);
   free(handles);
-  if (error != 0) {
-    while (wait.n > 0)
-      dev_syncobj_unref(wait.entries[--wait.n].syncobj);
-    free(wait.entries);
-    return error;
-  }
-  return dev_wait_begin(&wait, call);
+  return result != 0 ? result : dev_wait_begin(&wait, call);
 }
 
 /* Gives every syncobj of the array a reference to fence, which may be NULL. */

@@ -16,34 +16,6 @@ static int finish_wait(struct dev_wait *wait, int result, uint32_t first, uint64
   return result;
 }
 
-static void drop_wait(struct dev_wait *wait) {
-  for (size_t i = 0; i < wait->n; i++) {
-    dev_syncobj_unref(wait->entries[i].syncobj);
-    dev_fence_unref(wait->entries[i].fence);
-  }
-  free(wait->entries);
-}
-
-/* Looks the syncobjs up into entries; those without a fence are an error unless waited for. */
-static int fill_wait(struct dev_call *call, struct dev_wait *wait, const uint32_t *handles,
-                     const uint64_t *points, uint32_t n, bool for_submit) {
-  wait->entries = calloc(n, sizeof *wait->entries);
-  if (wait->entries == NULL)
-    return -ENOMEM;
-  for (uint32_t i = 0; i < n; i++) {
-    struct dev_syncobj *syncobj = dev_handles_get(&call->client->syncobjs, handles[i]);
-    if (syncobj == NULL)
-      return -ENOENT;
-    syncobj->refs++;
-    struct dev_wait_entry *entry = &wait->entries[wait->n++];
-    *entry = (struct dev_wait_entry){.syncobj = syncobj, .point = points == NULL ? 0 : points[i]};
-    const int result = dev_syncobj_find(syncobj, entry->point, &entry->fence);
-    if (result == -ENOMEM || (result != 0 && !for_submit))
-      return result;
-  }
-  return 0;
-}
-
 /* The arrays of a call; points is NULL where the client gave none. */
 static int read_arrays(struct dev_call *call, uint64_t handles_at, uint64_t points_at, uint32_t n,
                        uint32_t **handles, uint64_t **points) {
@@ -76,14 +48,11 @@ int dev_ioctl_timeline_wait(struct dev_call *call) {
                           .available = arg->flags & ABI_SYNCOBJ_WAIT_AVAILABLE,
                           .deadline_ns = arg->timeout_ns < 0 ? 0 : (uint64_t)arg->timeout_ns,
                           .finish = finish_wait};
-  result = fill_wait(call, &wait, handles, points, arg->n_handles, arg->flags & for_submit);
+  result =
+      dev_wait_for_syncobjs(&wait, call, handles, points, arg->n_handles, arg->flags & for_submit);
   free(handles);
   free(points);
-  if (result != 0) {
-    drop_wait(&wait);
-    return result;
-  }
-  return dev_wait_begin(&wait, call);
+  return result != 0 ? result : dev_wait_begin(&wait, call);
 }
 
 int dev_ioctl_timeline_query(struct dev_call *call) {
@@ -154,6 +123,9 @@ static int finish_transfer(struct dev_wait *wait, int result, uint32_t first, ui
   return 0;
 }
 
+/* As long as the kernel waits for a source to be submitted. */
+#define MOST_NS UINT64_C(5000000000)
+
 int dev_ioctl_syncobj_transfer(struct dev_call *call) {
   const struct abi_syncobj_transfer *arg = (const struct abi_syncobj_transfer *)call->arg;
   if (!call->device->timelines)
@@ -165,15 +137,15 @@ int dev_ioctl_syncobj_transfer(struct dev_call *call) {
     return -ENOENT;
   struct dev_wait wait = {.all = true,
                           .available = true,
-                          .deadline_ns = UINT64_MAX,
+                          .deadline_ns = dev_now_ns() + MOST_NS,
                           .target_point = arg->target_point,
                           .finish = finish_transfer};
-  const int result = fill_wait(call, &wait, &arg->source, &arg->source_point, 1,
-                               arg->flags & ABI_SYNCOBJ_WAIT_FOR_SUBMIT);
-  if (result != 0) {
-    drop_wait(&wait);
+  if (arg->flags & ~(uint32_t)ABI_SYNCOBJ_WAIT_FOR_SUBMIT)
+    return -EINVAL;
+  const int result =
+      dev_wait_for_syncobjs(&wait, call, &arg->source, &arg->source_point, 1, arg->flags != 0);
+  if (result != 0)
     return result;
-  }
   target->refs++;
   wait.target = target;
   return dev_wait_begin(&wait, call);

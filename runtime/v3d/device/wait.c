@@ -37,6 +37,32 @@ static bool is_over(struct dev_wait *wait, uint32_t *first) {
   return wait->all ? n_done == wait->n : n_done > 0;
 }
 
+int dev_wait_for_syncobjs(struct dev_wait *wait, struct dev_call *call, const uint32_t *handles,
+                          const uint64_t *points, uint32_t n, bool for_submit) {
+  int result = 0;
+  wait->entries = calloc(n, sizeof *wait->entries);
+  if (wait->entries == NULL)
+    return -ENOMEM;
+  while (result == 0 && wait->n < n) {
+    struct dev_syncobj *syncobj = dev_handles_get(&call->client->syncobjs, handles[wait->n]);
+    if (syncobj == NULL) {
+      result = -ENOENT;
+      break;
+    }
+    syncobj->refs++;
+    struct dev_wait_entry *entry = &wait->entries[wait->n];
+    *entry =
+        (struct dev_wait_entry){.syncobj = syncobj, .point = points == NULL ? 0 : points[wait->n]};
+    wait->n++;
+    result = dev_syncobj_find(syncobj, entry->point, &entry->fence);
+    if (result == -EINVAL && for_submit)
+      result = 0;
+  }
+  if (result != 0)
+    drop_entries(wait);
+  return result;
+}
+
 int dev_wait_begin(struct dev_wait *begun, struct dev_call *call) {
   uint32_t first;
   const uint64_t now = dev_now_ns();

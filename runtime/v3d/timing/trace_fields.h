@@ -27,7 +27,7 @@ typedef struct v3d_named_count {
   uint64_t value;
 } v3d_named_count;
 
-enum { V3D_NAMED_COUNTS = 28 };
+enum { V3D_NAMED_COUNTS = 29 };
 void daedalus_v3d_named_counts(const daedalus_v3d_report *report,
                                v3d_named_count counts[V3D_NAMED_COUNTS]);
 

@@ -22,7 +22,7 @@ static VkPipeline pipeline;
 static VkCommandPool commands;
 
 static void fail(const char *what, const char *why) {
-  fprintf(stderr, "sharing: %s: %s\n", what, why);
+  fprintf(stderr, "vulkan: %s: %s\n", what, why);
   exit(2);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The little of Vulkan that sharing.c and ../counters/counters.c need. */
+/* The little of Vulkan that sharing.c, ../counters and ../threads need. */
 #ifndef DAEDALUS_TESTS_V3D_SHARING_VULKAN_H
 #define DAEDALUS_TESTS_V3D_SHARING_VULKAN_H
 
@@ -9,27 +9,22 @@
 
 enum { GROUPS = 4, WORDS = 64 * GROUPS, BYTES = 4 * WORDS };
 
-#define VK_FUNCTIONS(X)                                                                            \
-  X(EnumeratePhysicalDevices)                                                                      \
-  X(CreateDevice)                                                                                  \
-  X(GetDeviceQueue)                                                                                \
-  X(CreateBuffer)                                                                                  \
-  X(GetBufferMemoryRequirements) X(AllocateMemory) X(BindBufferMemory) X(MapMemory) X(FreeMemory)  \
-      X(DestroyBuffer) X(CreateShaderModule) X(CreateDescriptorSetLayout) X(CreateDescriptorPool)  \
-          X(AllocateDescriptorSets) X(UpdateDescriptorSets) X(CreatePipelineLayout)                \
-              X(CreateComputePipelines) X(CreateCommandPool) X(AllocateCommandBuffers)             \
-                  X(BeginCommandBuffer) X(CmdBindPipeline) X(CmdBindDescriptorSets) X(CmdDispatch) \
-                      X(EndCommandBuffer) X(QueueSubmit) X(QueueWaitIdle) X(CreateSemaphore)       \
-                          X(DestroySemaphore) X(CreateFence) X(DestroyFence) X(WaitForFences)      \
-                              X(WaitSemaphores) X(SignalSemaphore) X(GetSemaphoreCounterValue)     \
-                                  X(GetMemoryFdKHR) X(GetMemoryFdPropertiesKHR)                    \
-                                      X(GetSemaphoreFdKHR) X(ImportSemaphoreFdKHR)                 \
-                                          X(GetFenceFdKHR) X(ImportFenceFdKHR)                     \
-                                              X(EnumerateDeviceExtensionProperties)                \
-                                                  X(CreateQueryPool) X(GetQueryPoolResults)        \
-                                                      X(CmdResetQueryPool) X(CmdBeginQuery)        \
-                                                          X(CmdEndQuery)                           \
-                                                              X(CmdCopyQueryPoolResults)
+/* Formatted by hand, as clang-format does it another way each time. */
+/* clang-format off */
+#define VK_FUNCTIONS(X) \
+  X(EnumeratePhysicalDevices) X(CreateDevice) X(GetDeviceQueue) X(CreateBuffer)                    \
+  X(GetBufferMemoryRequirements) X(AllocateMemory) X(BindBufferMemory) X(MapMemory)                \
+  X(FreeMemory) X(DestroyBuffer) X(CreateShaderModule) X(CreateDescriptorSetLayout)                \
+  X(CreateDescriptorPool) X(AllocateDescriptorSets) X(UpdateDescriptorSets)                        \
+  X(CreatePipelineLayout) X(CreateComputePipelines) X(CreateCommandPool)                           \
+  X(AllocateCommandBuffers) X(BeginCommandBuffer) X(CmdBindPipeline) X(CmdBindDescriptorSets)      \
+  X(CmdDispatch) X(EndCommandBuffer) X(QueueSubmit) X(QueueWaitIdle) X(CreateSemaphore)            \
+  X(DestroySemaphore) X(CreateFence) X(DestroyFence) X(WaitForFences) X(WaitSemaphores)            \
+  X(SignalSemaphore) X(GetSemaphoreCounterValue) X(GetMemoryFdKHR) X(GetMemoryFdPropertiesKHR)     \
+  X(GetSemaphoreFdKHR) X(ImportSemaphoreFdKHR) X(GetFenceFdKHR) X(ImportFenceFdKHR)                \
+  X(EnumerateDeviceExtensionProperties) X(CreateQueryPool) X(GetQueryPoolResults)                  \
+  X(CmdResetQueryPool) X(CmdBeginQuery) X(CmdEndQuery) X(CmdCopyQueryPoolResults)
+/* clang-format on */
 
 /* Of extensions that a device may lack; NULL then. */
 #define VK_OPTIONAL_FUNCTIONS(X) \

@@ -14,13 +14,15 @@
 
 enum { STAMPS = 4 };
 
+/* Formatted by hand, as clang-format does it another way each time. */
+/* clang-format off */
 #define VK_FUNCTIONS(X)                                                                     \
-  X(EnumeratePhysicalDevices)                                                               \
-  X(GetPhysicalDeviceProperties) X(CreateDevice) X(GetDeviceQueue) X(CreateShaderModule)    \
-      X(CreatePipelineLayout) X(CreateComputePipelines) X(CreateCommandPool)                \
-          X(AllocateCommandBuffers) X(BeginCommandBuffer) X(CmdBindPipeline) X(CmdDispatch) \
-              X(EndCommandBuffer) X(QueueSubmit) X(QueueWaitIdle) X(CreateQueryPool)        \
-                  X(CmdResetQueryPool) X(CmdWriteTimestamp) X(GetQueryPoolResults)
+  X(EnumeratePhysicalDevices) X(GetPhysicalDeviceProperties) X(CreateDevice)                \
+  X(GetDeviceQueue) X(CreateShaderModule) X(CreatePipelineLayout) X(CreateComputePipelines) \
+  X(CreateCommandPool) X(AllocateCommandBuffers) X(BeginCommandBuffer) X(CmdBindPipeline)   \
+  X(CmdDispatch) X(EndCommandBuffer) X(QueueSubmit) X(QueueWaitIdle) X(CreateQueryPool)     \
+  X(CmdResetQueryPool) X(CmdWriteTimestamp) X(GetQueryPoolResults)
+/* clang-format on */
 #define VK_DEFINE(name) static PFN_vk##name vk##name;
 VK_FUNCTIONS(VK_DEFINE)
 #undef VK_DEFINE

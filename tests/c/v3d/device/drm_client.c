@@ -129,6 +129,19 @@ int drm_submit(int fd, const struct drm_buffer *code, uint32_t at, const struct 
   return drm_call(fd, ABI_REQUEST(0, ABI_V3D_SUBMIT_CSD, csd), &csd);
 }
 
+int drm_hold(int fd, const struct drm_buffer *code, uint32_t ms, uint32_t in_sync,
+             uint32_t out_sync) {
+  const uint32_t last = code->size / 4 - 1;
+  const struct fake_shader hold = {
+      .operation = FAKE_HOLD, .target = code->address + 4 * last, .value = ms};
+  __atomic_store_n(&code->map[last], 0, __ATOMIC_RELEASE);
+  return drm_submit(fd, code, 0, &hold, &code->handle, 1, in_sync, out_sync);
+}
+
+void drm_release(const struct drm_buffer *code) {
+  __atomic_store_n(&code->map[code->size / 4 - 1], 1, __ATOMIC_RELEASE);
+}
+
 static uint8_t *put(uint8_t *at, const void *bytes, size_t n) {
   memcpy(at, bytes, n);
   return at + n;

@@ -36,6 +36,13 @@ int drm_receive_fd(int channel);
 /* Puts the shader into the code buffer at a word and submits it; handles: those used. */
 int drm_submit(int fd, const struct drm_buffer *code, uint32_t at, const struct fake_shader *shader,
                const uint32_t *handles, uint32_t n, uint32_t in_sync, uint32_t out_sync);
+/**
+ * A job that is on its way until drm_release, and ms milliseconds more: at the beginning of code,
+ * whose last word tells.
+ */
+int drm_hold(int fd, const struct drm_buffer *code, uint32_t ms, uint32_t in_sync,
+             uint32_t out_sync);
+void drm_release(const struct drm_buffer *code);
 
 /* A render list for a frame of pixels of 4 bytes; 0 for what is not there. */
 struct drm_rcl {

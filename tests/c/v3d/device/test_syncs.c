@@ -57,12 +57,6 @@ static int readable(int fd, int timeout_ms) {
   return poll(&one, 1, timeout_ms) == 1 ? one.revents : 0;
 }
 
-/* A job that takes so long, and puts its fence into a syncobj. */
-static int sleep_job(const struct drm_buffer *code, uint32_t ms, uint32_t in, uint32_t out) {
-  const struct fake_shader sleep = {.operation = FAKE_SLEEP, .value = ms};
-  return drm_submit(node, code, 0, &sleep, &code->handle, 1, in, out);
-}
-
 static void opaque(void) {
   const int other = drm_open();
   uint32_t own = drm_syncobj(node, 0), theirs = 0, again = 0;
@@ -130,7 +124,7 @@ static void sync_files(void) {
   int out = -1, second = -1;
   CHECK_INT(drm_create(node, 4096, &code), 0);
   CHECK_INT(to_fd(node, done, ABI_SYNCOBJ_FD_SYNC_FILE, &out), -EINVAL);
-  CHECK_INT(sleep_job(&code, 100, 0, done), 0);
+  CHECK_INT(drm_hold(node, &code, 20, 0, done), 0);
   CHECK_INT(to_fd(node, done, ABI_SYNCOBJ_FD_SYNC_FILE, &out), 0);
   CHECK_INT(fcntl(out, F_GETFD), FD_CLOEXEC);
   CHECK_INT(readable(out, 0), 0);
@@ -139,6 +133,7 @@ static void sync_files(void) {
   CHECK_INT(from_fd(other, out, ABI_SYNCOBJ_FD_SYNC_FILE, &theirs), 0);
   CHECK_INT(is_signaled(other, theirs), -ETIME);
   CHECK_INT(to_fd(other, theirs, ABI_SYNCOBJ_FD_SYNC_FILE, &second), 0);
+  drm_release(&code);
   CHECK_INT(drm_syncobj_wait(other, &theirs, 1, WAIT, 10 * (int64_t)SECOND, NULL), 0);
   CHECK_INT(readable(second, 10000), POLLIN);
   CHECK_INT(readable(out, 0), POLLIN);
@@ -174,8 +169,8 @@ static void merged(void) {
   struct abi_sync_file_info about;
   struct abi_sync_fence_info fences[4] = {{.status = 7}};
   CHECK_INT(drm_create(node, 4096, &code), 0);
-  CHECK_INT(sleep_job(&code, 60, 0, first), 0);
-  CHECK_INT(sleep_job(&code, 60, 0, never), 0);
+  CHECK_INT(drm_hold(node, &code, 20, 0, first), 0);
+  CHECK_INT(drm_hold(node, &code, 20, 0, never), 0);
   CHECK_INT(to_fd(node, first, ABI_SYNCOBJ_FD_SYNC_FILE, &a), 0);
   CHECK_INT(to_fd(node, never, ABI_SYNCOBJ_FD_SYNC_FILE, &b), 0);
   CHECK_INT(merge(a, b, &both), 0);
@@ -184,6 +179,8 @@ static void merged(void) {
   CHECK_INT(about.status, 0);
   CHECK_STR(about.name, "both");
   CHECK_INT(info(both, fences, 1, &about), -EINVAL);
+  CHECK_INT(readable(both, 0), 0);
+  drm_release(&code);
   CHECK_INT(readable(both, 10000), POLLIN);
   CHECK_INT(readable(a, 0), POLLIN);
   CHECK_INT(readable(b, 0), POLLIN);
@@ -246,7 +243,7 @@ static void buffers(void) {
   CHECK_INT(dma_buf_sync(out, ABI_DMA_BUF_READ), 0);
   CHECK_INT(dma_buf_sync(out, 0), -EINVAL);
   CHECK_INT(dma_buf_sync(out, 0x81), -EINVAL);
-  CHECK_INT(sleep_job(&a, 80, 0, 0), 0);
+  CHECK_INT(drm_hold(node, &a, 50, 0, 0), 0);
   struct abi_dma_buf_sync_file made = {.flags = ABI_DMA_BUF_WRITE, .fd = -1};
   CHECK_INT(dma_buf_file(out, true, ABI_DMA_BUF_EXPORT_SYNC_FILE, &made), 0);
   CHECK_INT(readable(made.fd, 0), 0);
@@ -255,6 +252,7 @@ static void buffers(void) {
   CHECK_INT(drm_export(node, code.handle, O_CLOEXEC, &second), 0);
   CHECK_INT(dma_buf_file(second, false, ABI_DMA_BUF_IMPORT_SYNC_FILE, &made), 0);
   CHECK_INT(drm_wait_bo(node, code.handle, 0), -ETIME);
+  drm_release(&a);
   CHECK_INT(dma_buf_sync(out, ABI_DMA_BUF_READ | ABI_DMA_BUF_WRITE), 0);
   CHECK_INT(drm_wait_bo(node, a.handle, 0), 0);
   CHECK_INT(drm_wait_bo(node, code.handle, 0), 0);
@@ -281,6 +279,9 @@ static void two_processes(void) {
     uint32_t handle = 0, of_file = drm_syncobj(fd, 0);
     CHECK_INT(from_fd(fd, opaque_fd, 0, &handle), 0);
     CHECK_INT(from_fd(fd, file, ABI_SYNCOBJ_FD_SYNC_FILE, &of_file), 0);
+    CHECK_INT(is_signaled(fd, handle), -ETIME);
+    CHECK_INT(is_signaled(fd, of_file), -ETIME);
+    CHECK_INT(write(channel[1], "b", 1), 1);
     CHECK_INT(drm_syncobj_wait(fd, &handle, 1, WAIT, 10 * (int64_t)SECOND, NULL), 0);
     CHECK_INT(is_signaled(fd, of_file), 0);
     CHECK_INT(readable(file, 10000), POLLIN);
@@ -291,11 +292,14 @@ static void two_processes(void) {
   uint32_t done = drm_syncobj(node, 0);
   int file = -1, opaque_fd = -1, status = -1;
   CHECK_INT(drm_create(node, 4096, &code), 0);
-  CHECK_INT(sleep_job(&code, 80, 0, done), 0);
+  CHECK_INT(drm_hold(node, &code, 20, 0, done), 0);
   CHECK_INT(to_fd(node, done, ABI_SYNCOBJ_FD_SYNC_FILE, &file), 0);
   CHECK_INT(to_fd(node, done, 0, &opaque_fd), 0);
   CHECK_INT(drm_send_fd(channel[0], file), 0);
   CHECK_INT(drm_send_fd(channel[0], opaque_fd), 0);
+  char byte;
+  CHECK_INT(read(channel[0], &byte, 1), 1); /* the child has looked */
+  drm_release(&code);
   close(file);
   close(opaque_fd);
   waitpid(child, &status, 0);

@@ -116,18 +116,13 @@ static void points(void) {
   drop(t);
 }
 
-static int sleep_job(const struct drm_buffer *code, uint32_t ms, uint32_t out) {
-  const struct fake_shader sleep = {.operation = FAKE_SLEEP, .value = ms};
-  return drm_submit(node, code, 0, &sleep, &code->handle, 1, 0, out);
-}
-
 /* Points whose fences are those of jobs: each waits for all before it. */
 static void of_jobs(void) {
   const uint32_t t = drm_syncobj(node, 0), job = drm_syncobj(node, 0), back = drm_syncobj(node, 0);
   struct drm_buffer code;
   CHECK_INT(drm_create(node, 4096, &code), 0);
   CHECK_INT(timeline_signal(t, 1), 0);
-  CHECK_INT(sleep_job(&code, 60, job), 0);
+  CHECK_INT(drm_hold(node, &code, 20, 0, job), 0);
   CHECK_INT(transfer(t, 2, job, 0, 0), 0);
   CHECK_INT(timeline_signal(t, 3), 0); /* itself signaled, but after 2 */
   CHECK_INT(reached(t), 1);
@@ -137,13 +132,15 @@ static void of_jobs(void) {
   CHECK_INT(wait_one(t, 3, ALL | AVAILABLE, 0), 0);
   CHECK_INT(transfer(back, 0, t, 2, 0), 0);
   CHECK_INT(drm_syncobj_wait(node, &back, 1, ALL, 0, NULL), -ETIME);
+  drm_release(&code);
   CHECK_INT(wait_one(t, 3, ALL, 10000 * (int64_t)MS), 0);
   CHECK_INT(drm_syncobj_wait(node, &back, 1, ALL, 0, NULL), 0);
   CHECK_INT(reached(t), 3);
   /* A timeline goes on from a binary fence. */
-  CHECK_INT(sleep_job(&code, 60, job), 0);
+  CHECK_INT(drm_hold(node, &code, 20, 0, job), 0);
   CHECK_INT(timeline_signal(job, 9), 0);
   CHECK_INT(reached(job), 0);
+  drm_release(&code);
   CHECK_INT(wait_one(job, 9, ALL, 10000 * (int64_t)MS), 0);
   CHECK_INT(reached(job), 9);
   drop(t);
@@ -196,6 +193,11 @@ static void before_the_signal(void) {
   CHECK_INT(transfer(copy, 12, second, 8, SUBMIT), 0);
   CHECK_INT(reached(copy), 12);
   pthread_join(thread, NULL);
+  /* As long as the kernel waits for a submission. */
+  const int64_t begun = drm_now_ns();
+  CHECK_INT(transfer(copy, 13, second, 99, SUBMIT), -ETIME);
+  CHECK(drm_now_ns() - begun >= 5000 * (int64_t)MS);
+  CHECK_INT(submitted(copy), 12);
   drop(t);
   drop(copy);
   drop(second);
@@ -206,13 +208,15 @@ static void many(void) {
   const uint32_t t = drm_syncobj(node, 0), job = drm_syncobj(node, 0);
   struct drm_buffer code;
   CHECK_INT(drm_create(node, 4096, &code), 0);
-  CHECK_INT(sleep_job(&code, 100, job), 0);
+  CHECK_INT(drm_hold(node, &code, 0, 0, job), 0);
   for (uint64_t i = 1; i <= 20000; i++)
     if (transfer(t, i, job, 0, 0) != 0) {
       CHECK_INT(i, 20001);
       break;
     }
   CHECK_INT(submitted(t), 20000);
+  CHECK_INT(reached(t), 0);
+  drm_release(&code);
   CHECK_INT(wait_one(t, 20000, ALL, 10000 * (int64_t)MS), 0);
   CHECK_INT(reached(t), 20000);
   CHECK_INT(wait_one(t, 3, ALL, 0), 0);
@@ -231,6 +235,7 @@ static void wrong(void) {
   CHECK_INT(wait_one(t, 1, 16, 0), -EINVAL);
   CHECK_INT(transfer(none, 1, t, 0, 0), -ENOENT);
   CHECK_INT(transfer(t, 1, none, 0, 0), -ENOENT);
+  CHECK_INT(transfer(t, 1, none, 0, AVAILABLE), -EINVAL);
   struct abi_syncobj_transfer padded = {.source = t, .target = t, .pad = 1};
   CHECK_INT(DRM_CALL(node, ABI_SYNCOBJ_TRANSFER, &padded), -EINVAL);
   struct abi_timeline_array array = {.handles = (uintptr_t)&t, .points = (uintptr_t)&point};
