@@ -20,7 +20,7 @@ class View:
     binding: int
     name: str
     type: str
-    written: bool = False
+    written: bool = False  # through this view or another of the same buffer
     alone: bool = True  # no other view is of the same buffer
 
     def declared(self) -> list[str]:
@@ -53,7 +53,10 @@ class Views:
             self.used[name] = View(number, name, type_, alone=not others)
             for v in others:
                 v.alone = False
-        self.used[name].written |= write
+            self.used[name].written = any(v.written for v in others)
+        if write:
+            for v in self.used.values():
+                v.written |= v.binding == number
         return self.used[name]
 
     def need(self, b: Buffer, unit: int) -> None:
