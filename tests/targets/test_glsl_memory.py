@@ -65,6 +65,20 @@ def test_what_is_written_is_nowhere_read_only(tmp_path: Path) -> None:
     assert sorted(declared) == [("", "px_u8_view"), ("", "px_uint_view")]
 
 
+def test_what_goes_through_a_buffer_is_coherent(tmp_path: Path) -> None:
+    """A barrier alone does not make another invocation's stores visible."""
+    text = spec_text(
+        "with k.stage(y=8, x=8) as (y, x):\n"
+        "    px[y, x] = clip_u8(c[y, x])\n"
+        "with k.stage(x=8) as x:\n"
+        "    px[x, 7] = px[x, 0] >> 1\n"
+    )
+    v = run(tmp_path, text, "glsl_full")
+    assert "memoryBarrierBuffer();" in v.text
+    assert "binding = 0) coherent restrict buffer px_u8_view" in v.text
+    assert v.text.count("coherent") == 1
+
+
 def test_tables_in_memory_are_read_inside(tmp_path: Path) -> None:
     """A limit that only a hostile item exceeds stays where memory depends on it."""
     text = spec_text(

@@ -158,6 +158,7 @@ class _Emitter:
             lines += barriers.before(stage)
             lines += [stage_remark(self.kernel, n).replace("/* ", "// ").removesuffix(" */")]
             lines += ["{", *self._stage(stage), "}"]
+        self.views.make_coherent(barriers.handed)
         shared = self.temps.bytes_an_item
         device.limited(
             "maxComputeSharedMemorySize", shared, device.SHARED_BYTES,
