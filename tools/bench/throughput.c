@@ -135,6 +135,7 @@ void throughput(daedalus_ctx *ctx, const daedalus_device_info *device, const sam
     if (work->kernel == NULL &&
         (!work_make(work, samples, variant->class_index, items) || !work_place(work, ctx, true))) {
       fprintf(stderr, "bench: %s: no items of its class, or no memory for them\n", variant->name);
+      samples_refused++;
       work_free(work);
       continue;
     }

@@ -6,7 +6,7 @@ It writes a unit whole where the unit is its own: where it stores all elements o
 the others back with their old values (`owns`), or none at all.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from daedalus.dsl.ir import Buffer, Kernel, Op, Stage, Store
@@ -61,10 +61,16 @@ def elements(b: Buffer, unit: int, byte: int) -> list[int]:
 
 
 class Writes:
-    """What a stage stores of a buffer on one walk: row -> byte -> store."""
+    """What a stage stores of a buffer on one walk: row -> byte -> store.
 
-    def __init__(self, b: Buffer, walk: Walk, stores: dict[int, dict[int, Store]]) -> None:
-        self.buffer, self.walk, self.stores = b, walk, stores
+    alone  the stage stores in the buffer on no other walk, so that no other invocation stores a
+           byte of a unit that this one writes back
+    """
+
+    def __init__(
+        self, b: Buffer, walk: Walk, stores: dict[int, dict[int, Store]], *, alone: bool
+    ) -> None:
+        self.buffer, self.walk, self.stores, self.alone = b, walk, stores, alone
 
     def unit(self, stage: Stage) -> int:
         """The largest unit that is whole in every place, or the element."""
@@ -93,7 +99,7 @@ class Writes:
     def _owned(self, row: int, bytes_: Iterable[int], stage: Stage) -> bool:
         """Whether the item may write these back, wherever the lanes are."""
         owns, size = self.buffer.owns, self.buffer.dtype
-        if owns is None or size is None:
+        if owns is None or size is None or not self.alone:
             return False
         extents = stage.extents
         rows = [c * (extents[a] - 1) for a, c in self.walk.rows]
@@ -114,4 +120,8 @@ def writes(kernel: Kernel, stage: Stage) -> list[Writes]:
         if b.kind != "temp":
             walk, row, byte = walk_of(b, s.index)
             found.setdefault(walk, {}).setdefault(row, {})[byte] = s
-    return [Writes(kernel.buffer(w.buffer), w, stores) for w, stores in found.items()]
+    walks = Counter(w.buffer for w in found)
+    return [
+        Writes(kernel.buffer(w.buffer), w, stores, alone=walks[w.buffer] == 1)
+        for w, stores in found.items()
+    ]
