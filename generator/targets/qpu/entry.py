@@ -45,7 +45,7 @@ class Entry:
         connect(self._webs.nodes, plain)
         self._nodes = add_switches(in_order(self._webs.nodes), threads, len(nodes))
 
-    def before(self, loop: Compiled | None, ahead: set[Node]) -> Compiled:
+    def before(self, loop: Compiled | None, ahead: frozenset[Node]) -> Compiled:
         """Its schedule before a loop whose stage 0 are those nodes of the body."""
         nodes, web, out, fixed = list(self._nodes), {}, frozenset[int](), {}
         for value in _values(nodes):
@@ -74,7 +74,7 @@ class Entry:
             "threads a QPU"
         )
 
-    def _join(self, body: Body, ahead: set[Node], web: dict[int, int]) -> list[Node]:
+    def _join(self, body: Body, ahead: frozenset[Node], web: dict[int, int]) -> list[Node]:
         """The nodes with moves into what the loop carries and stage 0 of the first trip; the webs
         of all values, those that the loop knows by its names."""
         makers = {n.value: n for n in self._nodes if n.value is not None}

@@ -19,8 +19,6 @@ from daedalus.generator.targets.qpu.flags import in_written_order
 from daedalus.generator.targets.qpu.lower import Lowering
 from daedalus.generator.targets.qpu.nodes import Node
 from daedalus.generator.targets.qpu.schedule import (
-    HEURISTICS,
-    STATIC,
     Heuristic,
     Schedule,
     Scheduler,
@@ -104,11 +102,11 @@ def fresh_value(program: Program) -> int:
     return max(numbers + [c.value.number for c in carried], default=0) + 1
 
 
-def cuts(program: Program, body: Body, threads: int) -> Iterator[tuple[int, set[Node]]]:
+def cuts(program: Program, body: Body, threads: int) -> Iterator[frozenset[Node]]:
     """Stage 0 of each way to cut the body, all different."""
     loop = program.loop
     assert loop is not None
-    yield 0, set()
+    yield frozenset()
     if not loop.ahead:
         return
     block = _block(body.nodes, body, threads, set(), ())
@@ -122,7 +120,7 @@ def cuts(program: Program, body: Body, threads: int) -> Iterator[tuple[int, set[
         ahead = stage_zero(body.nodes, early, body.repeat, body.webs.next, threads)
         if ahead not in seen:
             seen.append(ahead)
-            yield cut, ahead
+            yield frozenset(ahead)
 
 
 def _block(
@@ -147,46 +145,56 @@ def _block(
     )
 
 
-def schedules(body: Body, ahead: set[Node], threads: int) -> Iterator[Compiled]:
-    """The loop's schedules for one cut."""
-    found = False
-    for heuristic in (*HEURISTICS, *STATIC):
-        if found and heuristic.static_flags:
-            return
-        copy = combine(body.nodes, ahead, body.webs, body.webs.next)
-        trip = [copy[n] for n in body.nodes if n not in ahead]
-        nodes = [*trip, *(copy[n] for n in body.nodes if n in ahead)]
-        repeat = copy[body.repeat]
-        for node in nodes:
-            if node.stage == 0 and node.flag is not None:
-                repeat.after(node, 1)
-        if heuristic.static_flags:
-            in_written_order(nodes, repeat)
-        try:
-            nodes = in_order(nodes)
-        except Circular:
-            continue
-        block = _block(nodes, body, threads, crossing(nodes), waiting(nodes))
-        block.repeat = repeat
-        schedule = _with_branch(block, heuristic)
-        if schedule is None:
-            continue
-        register = allocate(block, schedule, {})
-        if register is not None:
-            found = True
-            yield Compiled(block, schedule, register)
+@dataclass(frozen=True)
+class Attempt:
+    """A schedule of the loop's body without its branch."""
+
+    ahead: frozenset[Node]
+    heuristic: Heuristic
+    block: Block
+    schedule: Schedule
+
+    def cost(self) -> tuple[int, int]:
+        """Less is better."""
+        return len(self.schedule.slots), self.schedule.most_live
 
 
-def _with_branch(block: Block, heuristic: Heuristic) -> Schedule | None:
-    """The loop's schedule, its branch in place: as short as three attempts find it."""
-    free = Scheduler(block, heuristic).run()
-    if free is None:
+def attempt(
+    body: Body, ahead: frozenset[Node], threads: int, heuristic: Heuristic
+) -> Attempt | None:
+    """One schedule of the loop's body; None if the heuristic finds none."""
+    copy = combine(body.nodes, ahead, body.webs, body.webs.next)
+    trip = [copy[n] for n in body.nodes if n not in ahead]
+    nodes = [*trip, *(copy[n] for n in body.nodes if n in ahead)]
+    repeat = copy[body.repeat]
+    for node in nodes:
+        if node.stage == 0 and node.flag is not None:
+            repeat.after(node, 1)
+    if heuristic.static_flags:
+        in_written_order(nodes, repeat)
+    try:
+        nodes = in_order(nodes)
+    except Circular:
         return None
-    for end in range(len(free.slots) + 1, len(free.slots) + 3):
-        found = Scheduler(block, heuristic, end).run()
-        if found is not None:
-            return found
-    return _append_branch(block, free)
+    block = _block(nodes, body, threads, crossing(nodes), waiting(nodes))
+    block.repeat = repeat
+    schedule = Scheduler(block, heuristic).run()
+    return None if schedule is None else Attempt(ahead, heuristic, block, schedule)
+
+
+def finish(found: Attempt) -> Compiled | None:
+    """The attempt with its branch, as short as can be, and registers; None without enough."""
+    block, least = found.block, len(found.schedule.slots) + 1
+    for end in (least, least + 1, None):
+        schedule = (
+            _append_branch(block, found.schedule)
+            if end is None
+            else Scheduler(block, found.heuristic, end).run()
+        )
+        register = None if schedule is None else allocate(block, schedule, {})
+        if schedule is not None and register is not None:
+            return Compiled(block, schedule, register)
+    return None
 
 
 def _append_branch(block: Block, schedule: Schedule) -> Schedule:

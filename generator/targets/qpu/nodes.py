@@ -2,11 +2,17 @@
 """What the scheduler gives a time: halves of instructions and signals, and what they wait for."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from daedalus.generator.targets.qpu.virtual import Flag, Operand, Source, Uniform
 
 # Destinations that are no values.
 TMUD, TMUA, TMUAU = "tmud", "tmua", "tmuau"
+
+
+@lru_cache(1 << 16)
+def _values(sources: tuple[Source, ...]) -> tuple[int, ...]:
+    return tuple(s.value.number for s in sources if isinstance(s, Operand))
 
 
 @dataclass(frozen=True)
@@ -22,7 +28,7 @@ class NodeForm:
     @property
     def values(self) -> tuple[int, ...]:
         """Numbers of the values it reads."""
-        return tuple(s.value.number for s in self.sources if isinstance(s, Operand))
+        return _values(self.sources)
 
 
 @dataclass(eq=False)

@@ -17,7 +17,8 @@ from daedalus.generator.targets.qpu.flags import Flags
 from daedalus.generator.targets.qpu.nodes import TMUD, Node, NodeForm
 from daedalus.generator.targets.qpu.slot import Slot
 
-_IDLE = 400  # instructions without a node after which it will not go on
+# Instructions without a node after which it will not go on: more than any latency.
+_IDLE = machine.THRSW_SLOTS + machine.BRANCH_SLOTS + 2
 
 
 @dataclass(frozen=True)
@@ -178,17 +179,18 @@ class Scheduler:
         soft = limit - self._heuristic.spare
         spilling: tuple[int, int, Node, NodeForm | None] | None = None
         nodes = self._block.nodes
+        full = len(slot.placed) + slot.wait == 2
+        silent = any(p.form.immediate for p in slot.placed)
         for at, (_, order) in enumerate(self._ready):
             node = nodes[order]
-            grows = self._growth(node)
-            if grows > 0 and len(self._live) + grows > limit:
-                continue
             form: NodeForm | None = None
             if node.kind in ("alu", "tmuwt"):
-                form = slot.fit(node)
-                if form is None:
+                if full or (form := slot.fit(node)) is None:
                     continue
-            elif not slot.fit_signal(node):
+            elif silent or not slot.fit_signal(node):
+                continue
+            grows = self._growth(node)
+            if grows > 0 and len(self._live) + grows > limit:
                 continue
             if not self._may(node, slot):
                 continue

@@ -67,7 +67,7 @@ def _overflow(nodes: Sequence[Node], late: set[Node], threads: int) -> set[Node]
 
 
 def combine(
-    nodes: Sequence[Node], ahead: set[Node], webs: Webs, carried: Mapping[int, int]
+    nodes: Sequence[Node], ahead: frozenset[Node], webs: Webs, carried: Mapping[int, int]
 ) -> dict[Node, Node]:
     """A copy of each node, with the edges of a trip together with the next one's stage 0."""
     copy = {n: replace(n, stage=0 if n in ahead else 1, preds={}) for n in nodes}
@@ -82,7 +82,7 @@ def combine(
     return copy
 
 
-def copies(nodes: Sequence[Node], some: set[Node], offset: int) -> list[Node]:
+def copies(nodes: Sequence[Node], some: frozenset[Node], offset: int) -> list[Node]:
     """Copies of some nodes for the entry, whose own lookups number `offset`."""
     copy = {
         n: replace(n, preds={}, lookup=n.lookup + offset if n.lookup >= 0 else -1)

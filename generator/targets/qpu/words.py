@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +26,13 @@ class Run:
     ns: int
 
 
+@cache
+def _program() -> str:
+    return str(tools.program())
+
+
 def _command(arguments: Sequence[str], text: str, name: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [str(tools.program()), *arguments], input=text, capture_output=True, text=True
-    )
+    done = subprocess.run([_program(), *arguments], input=text, capture_output=True, text=True)
     if done.returncode != 0:
         raise UserError(
             f"{name}: daedalus-v3d {arguments[0]} refuses what the scheduler has made\n"
