@@ -55,6 +55,16 @@ class Block:
         """Those at the end."""
         return ((w, int(w in self.renewed)) for w in self.live_out)
 
+    def scarce(self) -> set[Node]:
+        """Operations that only the ALU has which has more to do."""
+        only: dict[bool, set[Node]] = {True: set(), False: set()}
+        for n in self.nodes:
+            on_add = n.kind == "tmuwt" or any(f.add for f in n.forms)
+            on_mul = any(f.mul for f in n.forms)
+            if on_add != on_mul:
+                only[on_add].add(n)
+        return max(only[True], only[False], key=len)
+
     def bound(self) -> int:
         """Instructions that it takes at least, by the operations that each ALU has to do."""
         add = mul = either = writes = signals = 0

@@ -61,7 +61,7 @@ def make_body(program: Program, uses: Counter[Value], threads: int) -> Body:
     stores = sum(is_address(n) and n.store for n in nodes)
     if stores:
         nodes.append(_wait_for_last_trip(nodes))
-    nodes = add_switches(in_order(nodes), threads, 1)
+    nodes = add_switches(in_order(nodes), threads, 99)
     made = {n.value for n in nodes} | set(carried.values())
     invariants = {v for n in nodes for v in n.reads} - made
     return Body(nodes, webs, repeat, stores, invariants)
@@ -168,8 +168,11 @@ def attempt(
     nodes = [*trip, *(copy[n] for n in body.nodes if n in ahead)]
     repeat = copy[body.repeat]
     for node in nodes:
+        # The branch goes by A: nothing pushes after it, and no switch comes between.
         if node.stage == 0 and node.flag is not None:
             repeat.after(node, 1)
+        elif node.kind == "thrsw":
+            repeat.after(node, machine.THRSW_SLOTS + 1)
     if heuristic.static_flags:
         in_written_order(nodes, repeat)
     try:

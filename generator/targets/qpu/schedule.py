@@ -23,26 +23,35 @@ _IDLE = machine.THRSW_SLOTS + machine.BRANCH_SLOTS + 2
 
 @dataclass(frozen=True)
 class Heuristic:
-    """In which order, and how near to the last register.
+    """What is urgent, and how near to the last register.
 
     by      "height": the longest way to the end first; "written": as the block is written
     spare   registers below the last one from which on only what frees registers is urgent
+    scarce  slots that an operation counts as higher which only the busier of the ALUs has
+    lead    slots that the next trip's instructions count as higher
+    static_flags  flags keep the order in which the block is written
     """
 
     by: str
-    spare: int
+    spare: int = 0
+    scarce: int = 0
+    lead: int = 0
     static_flags: bool = False
 
 
 HEURISTICS = (
-    Heuristic("height", 0),
-    Heuristic("height", 6),
-    Heuristic("height", 16),
+    Heuristic("height", 0, 20, 16),
+    Heuristic("height", 0, 50, 8),
+    Heuristic("height", 0, 20, 0),
+    Heuristic("height", 0, 8, 32),
+    Heuristic("height", 0, 0, 0),
+    Heuristic("height", 6, 20, 16),
+    Heuristic("height", 16, 20, 0),
     Heuristic("written", 0),
     Heuristic("written", 8),
 )
 # For programs whose flags no other heuristic gets into an order.
-STATIC = (Heuristic("height", 0, True), Heuristic("written", 0, True))
+STATIC = (Heuristic("height", static_flags=True), Heuristic("written", static_flags=True))
 
 
 @dataclass
@@ -92,7 +101,12 @@ class Scheduler:
         for node in reversed(nodes):
             below = [height[f.order] + max(s, 0) for f, s in self._followers[node.order]]
             height[node.order] = max(below, default=0) + (node.stage == 1)
-        order = sorted(nodes, key=lambda n: (-height[n.order], n.order))
+        scarce = self._block.scarce()
+        urgent = [
+            h + self._heuristic.scarce * (n in scarce) + self._heuristic.lead * (n.stage == 0)
+            for h, n in zip(height, nodes, strict=True)
+        ]
+        order = sorted(nodes, key=lambda n: (-urgent[n.order], n.order))
         rank = [0] * len(nodes)
         for k, node in enumerate(order):
             rank[node.order] = k
@@ -200,11 +214,13 @@ class Scheduler:
                 continue
             self._place(at, node, slot, form)
             return node
-        if spilling is not None and not slot.placed and not slot.signals:
-            _, at, node, form = spilling
-            self._place(at, node, slot, form)
-            return node
-        return None
+        if spilling is None or slot.placed or slot.signals:
+            return None
+        _, at, node, form = spilling
+        if form is not None and slot.fit(node) is None:
+            return None  # a tmuwt has come in between
+        self._place(at, node, slot, form)
+        return node
 
     def _growth(self, node: Node) -> int:
         """By how many registers more are in use after it."""

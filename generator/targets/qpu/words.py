@@ -26,6 +26,9 @@ class Run:
     ns: int
 
 
+_SUPERGROUP = 12  # workgroups: two of them are all threads at two a QPU
+
+
 @cache
 def _program() -> str:
     return str(tools.program())
@@ -63,6 +66,7 @@ def execute(
     text = _with_uniforms(assembly, dict(uniforms))
     with tempfile.TemporaryDirectory(prefix="daedalus-") as folder:
         arguments = ["exec", "--strict", "-n", str(assembly.threads), "-g", str(threads)]
+        arguments += ["-m", str(min(threads, _SUPERGROUP))]
         files = {}
         for base, data in memory.buffers.items():
             files[base] = Path(folder) / f"{base:08x}"
