@@ -83,3 +83,109 @@ def _clip_and_pack(b: Builder, r: list[Value], pixels: Value) -> Value:
     bias = BIAS | BIAS << 16
     both = b.op("add", sums[0], b.op("shl", sums[1], 8))
     return b.op("sub", both, (bias + (bias << 8)) & 0xFFFFFFFF)
+
+
+def h264_idct8() -> Program:
+    """Sixteen 8x8 blocks a batch, one an element; uniforms as above, coeffs 128 bytes an item.
+    Values live in pairs of 16 bits between the passes."""
+    b = Builder("h264_idct8")
+    dst, coeffs, meta = b.uniform("dst"), b.uniform("coeffs"), b.uniform("meta")
+    stride, items = b.uniform("stride"), b.uniform("items")
+    last = b.op("sub", items, 1)
+    step = b.op("shl", b.uniform("threads"), 4)
+    first = b.op("add", b.op("shl", b.workgroup(), 4), b.element())
+    with b.loop(ahead=True) as loop:
+        item = loop.carried(first, "item")
+        at = b.op("umin", item, last)
+        (off,) = b.load(b.op("add", meta, b.op("shl", at, 2)), space="meta")
+        at_coeffs = b.op("add", coeffs, b.op("shl", at, 7))
+        block = b.op("add", dst, off)
+        # word 4 h + v / 2 holds coefficients (h, v), v even in the low half; two at once, as four
+        # would take more registers than there are
+        words: dict[int, Value] = {}
+        for half in range(2):
+            place = at_coeffs if half == 0 else b.op("add", at_coeffs, 8)
+            for h in range(8):
+                words[4 * h + 2 * half], words[4 * h + 2 * half + 1] = b.load(
+                    place, "vec2", space="coeffs"
+                )
+                place = b.op("add", place, 16)
+        words[0] = b.op("add", words[0], _ROUND)
+        rows: list[list[Value]] = []  # [pair of v][x]
+        for pair in range(4):
+            with b.note(f"pass 1, columns {2 * pair} and {2 * pair + 1}"):
+                halves = [
+                    _transform8(b, [b.op("mov", words[4 * h + pair].unpacked(k)) for h in range(8)])
+                    for k in ("il", "ih")
+                ]
+                rows.append([b.op("vpack", x, y) for x, y in zip(*halves, strict=True)])
+        packed: list[list[Value]] = []  # [pair of x][y]
+        for pair in range(4):
+            with b.note(f"pass 2, columns {2 * pair} and {2 * pair + 1}"):
+                halves = [
+                    _transform8(
+                        b,
+                        [b.op("mov", rows[v // 2][x].unpacked("ih" if v % 2 else "il"))
+                         for v in range(8)],
+                    )
+                    for x in (2 * pair, 2 * pair + 1)
+                ]  # fmt: skip
+                packed.append([b.op("vpack", x, y) for x, y in zip(*halves, strict=True)])
+        row = block
+        for y in range(8):
+            with b.note(f"row {y}"):
+                pixels = b.load(row, "vec2", space=f"row {y}")
+                out = [_add_pairs(b, packed[2 * k][y], packed[2 * k + 1][y], pixels[k])
+                       for k in range(2)]  # fmt: skip
+                b.store(row, out, "vec2", space=f"row {y}")
+                if y < 7:
+                    row = b.op("add", row, stride)
+        after = b.op("add", item, step)
+        loop.next(item, after)
+        loop.repeat(b.flag("pushc", "sub", after, items), "a0")
+    return b.program()
+
+
+def _transform8(b: Builder, w: list[Value]) -> list[Value]:
+    def add(*x: Value) -> Value:
+        total = x[0]
+        for other in x[1:]:
+            total = b.op("add", total, other)
+        return total
+
+    def sub(*x: Value) -> Value:
+        total = x[0]
+        for other in x[1:]:
+            total = b.op("sub", total, other)
+        return total
+
+    def half(x: Value, n: int = 1) -> Value:
+        return b.op("asr", x, n)
+
+    a0, a2 = add(w[0], w[4]), sub(w[0], w[4])
+    a4, a6 = sub(half(w[2]), w[6]), add(w[2], half(w[6]))
+    a1 = sub(w[5], w[3], w[7], half(w[7]))
+    a3 = sub(add(w[1], w[7]), w[3], half(w[3]))
+    a5 = add(sub(w[7], w[1]), w[5], half(w[5]))
+    a7 = add(w[3], w[5], w[1], half(w[1]))
+    b0, b6, b2, b4 = add(a0, a6), sub(a0, a6), add(a2, a4), sub(a2, a4)
+    b1, b7 = add(a1, half(a7, 2)), sub(a7, half(a1, 2))
+    b3, b5 = add(a3, half(a5, 2)), sub(half(a3, 2), a5)
+    return [
+        *(add(b0, b7), add(b2, b5), add(b4, b3), add(b6, b1)),
+        *(sub(b6, b1), sub(b4, b3), sub(b2, b5), sub(b0, b7)),
+    ]
+
+
+def _add_pairs(b: Builder, low: Value, high: Value, pixels: Value) -> Value:
+    """Four pixels with two pairs of residuals added, which have 6 bits of fraction."""
+    out = []
+    for k, residual in enumerate((low, high)):
+        for half in ("il", "ih"):
+            value = b.op("asr", b.op("mov", residual.unpacked(half)), 6)
+            shift = 16 * k + 8 * (half == "ih")
+            pixel = b.op("shr", pixels, shift) if shift else pixels
+            pixel = b.op("and", pixel, 255) if shift < 24 else pixel
+            total = b.op("max", b.op("add", value, pixel), 0)
+            out.append(b.op("min", total, 255))
+    return b.op("v8pack", b.op("vpack", out[0], out[1]), b.op("vpack", out[2], out[3]))

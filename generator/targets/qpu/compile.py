@@ -5,6 +5,7 @@ Best is the fewest instructions a trip, then the fewest registers. The attempts 
 time: cuts of the loop's body into two stages, times heuristics of the scheduler.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from daedalus.generator.targets.qpu import machine
@@ -20,10 +21,14 @@ from daedalus.generator.targets.qpu.loop import (
     make_body,
 )
 from daedalus.generator.targets.qpu.lower import uses_of, without_dead
-from daedalus.generator.targets.qpu.schedule import HEURISTICS, STATIC
+from daedalus.generator.targets.qpu.nodes import Node
+from daedalus.generator.targets.qpu.schedule import HEURISTICS, STATIC, Heuristic
 from daedalus.generator.targets.qpu.virtual import Program, Store
 
-BEST = 3  # cuts that are tried by every heuristic
+BUDGET = 16_000  # nodes that all attempts together schedule, about
+FEWEST = 4  # heuristics that are tried in any case
+BEST = 3  # cuts that are tried by more heuristics
+MORE = 6  # heuristics then
 
 
 @dataclass(frozen=True)
@@ -67,21 +72,40 @@ def compile_program(program: Program, threads: int = 2) -> Code:
 
 
 def _attempts(program: Program, body: Body, threads: int) -> list[Attempt]:
-    """Schedules of the loop, the best first: all cuts by the first heuristic that finds any, the
-    best of them by all heuristics."""
-    ways = list(cuts(program, body, threads))
-    first: list[Attempt] = []
-    for heuristic in (*HEURISTICS, *STATIC):
-        tried = (attempt(body, ahead, threads, heuristic) for ahead in ways)
-        first = sorted((a for a in tried if a is not None), key=Attempt.cost)
-        if first:
-            break
-    out = list(first)
-    for found in first[:BEST]:
-        for heuristic in HEURISTICS:
-            if heuristic != found.heuristic:
-                other = attempt(body, found.ahead, threads, heuristic)
-                out += [other] if other is not None else []
+    """Schedules of the loop, the best first: the whole body by many heuristics, the cuts by those
+    that were best, the best cuts by more of them. The budget is counted in nodes, not in time:
+    the same program gets the same attempts."""
+    left = BUDGET
+
+    def attempts(ahead: frozenset[Node], heuristics: Iterable[Heuristic]) -> Iterator[Attempt]:
+        nonlocal left
+        loose = True
+        for heuristic in heuristics:
+            if left <= 0 or (not heuristic.window and not loose):
+                continue
+            left -= len(body.nodes)
+            made = attempt(body, ahead, threads, heuristic)
+            if made is not None:
+                yield made
+            elif not heuristic.window:
+                loose = False  # there are not registers enough for any like it
+
+    whole, *parts = cuts(program, body, threads)
+    first = HEURISTICS[: max(FEWEST, min(len(HEURISTICS), BUDGET // 2 // len(body.nodes)))]
+    out = sorted(attempts(whole, first), key=Attempt.cost)
+    if not out:
+        left = BUDGET
+        return sorted(
+            (a for ahead in (whole, *parts) for a in attempts(ahead, (*HEURISTICS, *STATIC))),
+            key=Attempt.cost,
+        )
+    good = [a.heuristic for a in out]
+    firsts = list(dict.fromkeys([good[0], next((h for h in good if h.lead), good[0])]))
+    for ahead in parts:
+        out += attempts(ahead, firsts)
+    out.sort(key=Attempt.cost)
+    for ahead in list(dict.fromkeys(a.ahead for a in out))[:BEST]:
+        out += attempts(ahead, [h for h in good[:MORE] if h not in firsts])
     return sorted(out, key=Attempt.cost)
 
 
