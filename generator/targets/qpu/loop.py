@@ -20,7 +20,7 @@ from daedalus.generator.targets.qpu.flags import in_written_order
 from daedalus.generator.targets.qpu.lower import Lowering
 from daedalus.generator.targets.qpu.nodes import Node
 from daedalus.generator.targets.qpu.schedule import (
-    HEURISTICS,
+    PLAIN,
     Heuristic,
     Schedule,
     Scheduler,
@@ -113,7 +113,7 @@ def cuts(program: Program, body: Body, threads: int) -> Iterator[frozenset[Node]
         return
     block = _block(body.nodes, body, threads, set(), ())
     block.repeat = None
-    tried = (Scheduler(block, heuristic).run() for heuristic in HEURISTICS)
+    tried = (Scheduler(block, heuristic).run() for heuristic in PLAIN)
     plain = next((s for s in tried if s is not None), None)
     if plain is None:
         return

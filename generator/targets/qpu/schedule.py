@@ -61,8 +61,15 @@ HEURISTICS = (
     Heuristic("height", 6, 20, 16),
     Heuristic("height", 16, 20, 0),
 )
-# For programs whose flags no other heuristic gets into an order.
-STATIC = (Heuristic("height", static_flags=True), Heuristic("written", static_flags=True))
+# For what is not worth many attempts, and always finds a schedule if registers suffice.
+PLAIN = (
+    Heuristic("height", scarce=20),
+    Heuristic("height", scarce=20, window=2),
+    Heuristic("written", window=1),
+    Heuristic("height", static_flags=True),
+    Heuristic("height", scarce=20, window=2, static_flags=True),
+    Heuristic("written", window=1, static_flags=True),
+)
 
 
 @dataclass

@@ -47,10 +47,16 @@ def _command(arguments: Sequence[str], text: str, name: str) -> subprocess.Compl
     return done
 
 
-def words(assembly: Assembly) -> list[int]:
-    """The instructions' words, validated strictly."""
+def check(assembly: Assembly) -> None:
+    """Validates it strictly; a finding is a fault of the scheduler's."""
     text = _with_uniforms(assembly, {u: 0 for u in assembly.uniforms})
     _command(["check", "--threads", str(assembly.threads)], text, assembly.name)
+
+
+def words(assembly: Assembly) -> list[int]:
+    """The instructions' words, validated."""
+    check(assembly)
+    text = _with_uniforms(assembly, {u: 0 for u in assembly.uniforms})
     return [int(w, 16) for w in _command(["asm"], text, assembly.name).stdout.split()]
 
 
