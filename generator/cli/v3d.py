@@ -16,8 +16,8 @@ from daedalus.generator.v3d import tools
 def command() -> None:
     """Assembles, checks and runs code for V3D 7.1, the GPU of a Raspberry Pi 5, without one.
 
-    asm, dis, check, exec and ops are the C program daedalus-v3d, which is built on first use; they read
-    standard input where no file is named, so that they work in a pipe.
+    asm, dis, check, exec and ops are the C program daedalus-v3d, which is built on first use; they
+    read standard input where no file is named, so that they work in a pipe.
     """
 
 

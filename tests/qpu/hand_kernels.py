@@ -110,7 +110,7 @@ def h264_idct8() -> Program:
                     place, "vec2", space="coeffs"
                 )
                 place = b.op("add", place, 16)
-        words[0] = b.op("add", words[0], _ROUND)
+        words[0] = b.op("vadd", words[0], _ROUND)
         rows: list[list[Value]] = []  # [pair of v][x]
         for pair in range(4):
             with b.note(f"pass 1, columns {2 * pair} and {2 * pair + 1}"):
