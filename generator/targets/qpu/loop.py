@@ -175,11 +175,9 @@ def attempt(
     nodes = [*trip, *(copy[n] for n in body.nodes if n in ahead)]
     repeat = copy[body.repeat]
     for node in nodes:
-        # The branch goes by A: nothing pushes after it, and no switch comes between.
+        # The branch goes by A: nothing pushes after it.
         if node.stage == 0 and node.flag is not None:
             repeat.after(node, 1)
-        elif node.kind == "thrsw":
-            repeat.after(node, machine.THRSW_SLOTS + 1)
     if heuristic.static_flags:
         in_written_order(nodes, repeat)
     try:
