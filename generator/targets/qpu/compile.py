@@ -18,7 +18,7 @@ from daedalus.generator.targets.qpu.loop import (
     attempt,
     cuts,
     finish,
-    make_body,
+    make_bodies,
 )
 from daedalus.generator.targets.qpu.lower import uses_of, without_dead
 from daedalus.generator.targets.qpu.nodes import Node
@@ -49,10 +49,16 @@ def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) ->
     if program.loop is None:
         entry = Entry(program, uses, threads, None)
         return Code(program, threads, entry.before(None, frozenset()), None)
-    body = make_body(program, uses, threads)
-    entry = Entry(program, uses, threads, body)
+    bodies = make_bodies(program, uses, threads)
+    entries = [Entry(program, uses, threads, body) for body in bodies]
+    tried = [
+        (found, entry)
+        for body, entry in zip(bodies, entries, strict=True)
+        for found in _attempts(program, body, threads, budget)
+    ]
+    tried.sort(key=lambda x: x[0].cost())
     best: tuple[tuple[int, int], Code] | None = None
-    for found in _attempts(program, body, threads, budget):
+    for found, entry in tried:
         # An attempt without its branch is a bound of what it comes to with it.
         if best is not None and len(found.schedule.slots) + 1 >= best[0][0]:
             break

@@ -29,9 +29,11 @@ from daedalus.generator.targets.qpu.schedule import (
 from daedalus.generator.targets.qpu.slot import Slot
 from daedalus.generator.targets.qpu.stages import combine, crossing, stage_zero, waiting
 from daedalus.generator.targets.qpu.virtual import Program, Value
-from daedalus.generator.targets.qpu.webs import Webs
+from daedalus.generator.targets.qpu.webs import Webs, copies_for_late
 
 CUTS = (2, 4, 6, 8, 12, 16, 24, 32, 48)  # cycles of a trip that may be done in the one before
+
+SMALL = 300  # nodes of a body that is tried with copies, too: larger ones lack registers
 
 
 class NoSchedule(Exception):
@@ -49,12 +51,25 @@ class Body:
     invariants: set[int]
 
 
-def make_body(program: Program, uses: Counter[Value], threads: int) -> Body:
+def make_bodies(program: Program, uses: Counter[Value], threads: int) -> list[Body]:
+    """The body; and a small one once more with copies that let its loads go ahead."""
     loop = program.loop
     assert loop is not None
-    lowering = Lowering(loop.body, uses)
     carried = {c.next.number: c.value.number for c in loop.carried}
-    webs = Webs(lowering.nodes, carried, set(), fresh_value(program))
+    fresh = fresh_value(program)
+    out = [_body(program, Lowering(loop.body, uses).nodes, fresh, carried, threads)]
+    if loop.ahead and len(out[0].nodes) <= SMALL:
+        copied = copies_for_late(Lowering(loop.body, uses).nodes, carried, fresh)
+        out += [] if copied is None else [_body(program, *copied, carried, threads)]
+    return out
+
+
+def _body(
+    program: Program, lowered: list[Node], fresh: int, carried: dict[int, int], threads: int
+) -> Body:
+    loop = program.loop
+    assert loop is not None
+    webs = Webs(lowered, carried, set(), fresh)
     nodes = webs.nodes
     connect(nodes, loop.body)
     repeat = next(n for n in nodes if n.flag == _first_flag(nodes, loop.repeat.number))
@@ -193,7 +208,7 @@ def attempt(
 def finish(found: Attempt) -> Compiled | None:
     """The attempt with its branch, as short as can be, and registers; None without enough."""
     block, least = found.block, len(found.schedule.slots) + 1
-    for end in (least, least + 1, None):
+    for end in (*range(least, least + machine.BRANCH_SLOTS), None):
         schedule = (
             _append_branch(block, found.schedule)
             if end is None
