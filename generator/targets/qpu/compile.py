@@ -39,6 +39,7 @@ class Code:
     threads: int
     entry: Compiled
     loop: Compiled | None
+    bound: int = 0  # instructions that a trip takes at least, as it is written
 
 
 def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) -> Code:
@@ -56,6 +57,7 @@ def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) ->
         for body, entry in zip(bodies, entries, strict=True)
         for found in _attempts(program, body, threads, budget)
     ]
+    bound = bodies[0].block(threads).bound()
     tried.sort(key=lambda x: x[0].cost())
     best: tuple[tuple[int, int], Code] | None = None
     for found, entry in tried:
@@ -66,7 +68,7 @@ def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) ->
         if loop is None or (best is not None and loop.cost() >= best[0]):
             continue
         try:
-            best = loop.cost(), Code(program, threads, entry.before(loop, found.ahead), loop)
+            best = loop.cost(), Code(program, threads, entry.before(loop, found.ahead), loop, bound)
         except NoSchedule:
             continue
     if best is None:
