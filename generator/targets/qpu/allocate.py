@@ -63,41 +63,41 @@ def allocate(
     """
     length = len(schedule.slots)
     register = dict(fixed)
-    all_lives = lives(block, schedule)
-    taken: dict[int, list[tuple[int, int]]] = {r: [] for r in range(block.registers)}
+    # For each register the cycles in which it is taken, as bits; bit 0 is before the first one.
+    taken = dict.fromkeys(range(block.registers), 0)
     for r in avoid:
-        taken[r].append((-1, length))
+        taken[r] = _bits(-1, length)
     own: dict[int, list[Life]] = {}
-    for life in all_lives:
+    for life in lives(block, schedule):
         own.setdefault(life.web, []).append(life)
-    for web, register_of in fixed.items():
-        taken[register_of] += [(x.begin, x.end) for x in own.pop(web, [])]
+    for web, given in fixed.items():
+        for life in own.pop(web, []):
+            taken[given] |= _bits(life.begin, life.end)
     # Those that are alive at an end first: their registers are then free in the middle only.
     order = sorted(own, key=lambda w: (not _at_end(own[w], length), own[w][0].begin, w))
     for web in order:
-        spans = [(x.begin, x.end) for x in own[web]]
-        best = min(
-            (r for r in taken if _free(taken[r], spans)),
-            key=lambda r: _gap(taken[r], spans),
-            default=None,
-        )
+        wanted = 0
+        for life in own[web]:
+            wanted |= _bits(life.begin, life.end)
+        best = _best(taken, wanted, own[web][0].begin)
         if best is None:
             return None
         register[web] = best
-        taken[best] += spans
+        taken[best] |= wanted
     return register
+
+
+def _best(taken: Mapping[int, int], wanted: int, begin: int) -> int | None:
+    """A register that is free then: the one that was taken last before leaves the others whole."""
+    below = (1 << begin + 1) - 1
+    free = [r for r, bits in taken.items() if not bits & wanted]
+    return max(free, key=lambda r: (taken[r] & below).bit_length()) if free else None
 
 
 def _at_end(found: list[Life], length: int) -> bool:
     return any(x.begin == -1 or x.end == length for x in found)
 
 
-def _free(taken: list[tuple[int, int]], spans: list[tuple[int, int]]) -> bool:
-    return not any(b < e2 and b2 < e for b, e in spans for b2, e2 in taken)
-
-
-def _gap(taken: list[tuple[int, int]], spans: list[tuple[int, int]]) -> int:
-    """How long a register has been idle before: the least leaves the others whole."""
-    begin = spans[0][0]
-    ends = [e for _, e in taken if e <= begin]
-    return begin - max(ends, default=-1)
+def _bits(begin: int, end: int) -> int:
+    """The cycles of a life; in its last one another may begin."""
+    return ((1 << end - begin) - 1) << begin + 1

@@ -29,6 +29,7 @@ BUDGET = 16_000  # nodes that all attempts together schedule, about: a second's 
 FEWEST = 4  # heuristics that are tried in any case
 BEST = 3  # cuts that are tried by more heuristics
 MORE = 6  # heuristics then
+FINISHED = 8  # attempts that get a branch and registers, of those that promise most
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,14 @@ def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) ->
     bound = bodies[0].block(threads).bound()
     tried.sort(key=lambda x: x[0].cost())
     best: tuple[tuple[int, int], Code] | None = None
+    finished = 0
     for found, entry in tried:
         # An attempt without its branch is a bound of what it comes to with it.
         if best is not None and len(found.schedule.slots) + 1 >= best[0][0]:
             break
+        if best is not None and finished >= FINISHED:
+            break
+        finished += 1
         loop = finish(found)
         if loop is None or (best is not None and loop.cost() >= best[0]):
             continue

@@ -2,17 +2,11 @@
 """What the scheduler gives a time: halves of instructions and signals, and what they wait for."""
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from daedalus.generator.targets.qpu.virtual import Flag, Operand, Source, Uniform
 
 # Destinations that are no values.
 TMUD, TMUA, TMUAU = "tmud", "tmua", "tmuau"
-
-
-@lru_cache(1 << 16)
-def _values(sources: tuple[Source, ...]) -> tuple[int, ...]:
-    return tuple(s.value.number for s in sources if isinstance(s, Operand))
 
 
 @dataclass(frozen=True)
@@ -25,10 +19,11 @@ class NodeForm:
     mul: bool
     immediate: bool  # takes the place of the signals
 
-    @property
-    def values(self) -> tuple[int, ...]:
-        """Numbers of the values it reads."""
-        return _values(self.sources)
+    values: tuple[int, ...] = field(init=False, compare=False)  # numbers of those that it reads
+
+    def __post_init__(self) -> None:
+        numbers = tuple(s.value.number for s in self.sources if isinstance(s, Operand))
+        object.__setattr__(self, "values", numbers)
 
 
 @dataclass(eq=False)
@@ -59,6 +54,8 @@ class Node:
     @property
     def reads(self) -> tuple[int, ...]:
         """Values that it reads, whichever form it takes."""
+        if len(self.forms) == 1 and self.old is None:
+            return tuple(dict.fromkeys(self.forms[0].values))
         seen = [v for form in self.forms for v in form.values]
         return tuple(dict.fromkeys(seen + ([self.old] if self.old is not None else [])))
 
