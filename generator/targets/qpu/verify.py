@@ -54,7 +54,9 @@ def verify(program: Program) -> None:
         return
     for c in loop.carried:
         if c.first not in defined:
-            raise IllegalProgram(program, None, f"{c.first}, the first {c.value}, is not defined")
+            raise IllegalProgram(
+                program, None, f"{c.first}, the first {c.value}, is not of the entry"
+            )
     nexts = [c.next for c in loop.carried]
     if len(set(nexts)) < len(nexts):
         raise IllegalProgram(program, None, "two carried values have one next: copy it by a mov")
