@@ -47,9 +47,35 @@ function(daedalus_configure_neon)
   set(DAEDALUS_DOT_FLAGS "${flags}" PARENT_SCOPE)
 endfunction()
 
+# The route through Vulkan, of which the headers alone are needed: its library is loaded when it is
+# used.  Without them there is no route, and whoever asks for the GPU is told so.
+function(daedalus_vulkan_sources sources)
+  set(folder ${PROJECT_SOURCE_DIR}/runtime/vulkan)
+  if(DAEDALUS_VULKAN)
+    # The headers are the same for every processor, wherever a cross compiler looks for others.
+    find_path(DAEDALUS_VULKAN_INCLUDE vulkan/vulkan_core.h DOC "Folder of the Vulkan headers"
+              NO_CMAKE_FIND_ROOT_PATH)
+  endif()
+  if(DAEDALUS_VULKAN AND DAEDALUS_VULKAN_INCLUDE)
+    set(names cache commands device emit enumerate extent flight gpu job loader memory objects
+      pipeline pool rescue route sample selftest submit)
+  else()
+    if(DAEDALUS_VULKAN)
+      message(WARNING "There are no Vulkan headers (Debian: libvulkan-dev): the library is built "
+        "without the GPU")
+    endif()
+    set(names absent)
+  endif()
+  list(APPEND names wanted)
+  list(TRANSFORM names PREPEND ${folder}/)
+  list(TRANSFORM names APPEND .c)
+  set(${sources} ${names} PARENT_SCOPE)
+endfunction()
+
 # The runtime alone, as objects, to be put into each library beside a table.
 function(daedalus_add_runtime)
   set(runtime ${PROJECT_SOURCE_DIR}/runtime)
+  daedalus_vulkan_sources(vulkan)
   add_library(daedalus_runtime OBJECT
     ${runtime}/core/alloc.c
     ${runtime}/core/append.c
@@ -63,8 +89,20 @@ function(daedalus_add_runtime)
     ${runtime}/core/table.c
     ${runtime}/cpu/choose.c
     ${runtime}/cpu/features.c
-    ${runtime}/cpu/run.c)
+    ${runtime}/cpu/run.c
+    ${vulkan})
   target_include_directories(daedalus_runtime PRIVATE ${runtime} ${runtime}/include)
+  if(DAEDALUS_VULKAN AND DAEDALUS_VULKAN_INCLUDE)
+    # By links, so that nothing else is seen that lies beside them, such as another C library's.
+    set(links ${PROJECT_BINARY_DIR}/vulkan-headers)
+    file(MAKE_DIRECTORY ${links})
+    foreach(folder IN ITEMS vulkan vk_video)
+      if(EXISTS ${DAEDALUS_VULKAN_INCLUDE}/${folder})
+        file(CREATE_LINK ${DAEDALUS_VULKAN_INCLUDE}/${folder} ${links}/${folder} SYMBOLIC)
+      endif()
+    endforeach()
+    target_include_directories(daedalus_runtime SYSTEM PRIVATE ${links})
+  endif()
   daedalus_compile_flags(daedalus_runtime)
 endfunction()
 
@@ -82,14 +120,23 @@ function(daedalus_add_library target)
     set_source_files_properties(${dot_sources} PROPERTIES COMPILE_OPTIONS "${DAEDALUS_DOT_FLAGS}")
   endif()
 
+  if(DAEDALUS_VULKAN)
+    daedalus_manifest_sources(gpu_sources ${arg_GENERATED} ${arg_SET} glsl)
+    list(APPEND sources ${gpu_sources})
+  endif()
+
   add_library(${target} STATIC $<TARGET_OBJECTS:daedalus_runtime> ${sources})
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/include>
     $<BUILD_INTERFACE:${arg_GENERATED}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   daedalus_compile_flags(${target})
+  target_link_libraries(${target} PUBLIC ${CMAKE_DL_LIBS})
   if(DAEDALUS_NEON)
     target_compile_definitions(${target} PRIVATE DAEDALUS_HAVE_NEON=1)
+  endif()
+  if(DAEDALUS_VULKAN)
+    target_compile_definitions(${target} PRIVATE DAEDALUS_HAVE_VULKAN=1)
   endif()
   if(DAEDALUS_NEON STREQUAL "simde")
     target_include_directories(${target} SYSTEM BEFORE PRIVATE

@@ -420,6 +420,7 @@ class Kernel:
     sampler: Sampler | None = None  # typical inputs, where random ones would not be
     wide: bool = False  # values may take more than 32 bits
     items_per_vector: int = field(default=1)  # set by the packing pass
+    modular: bool = False  # set by a pass: sums may leave 32 bits on the way, and come back
     branches: bool = False  # set by a pass: what no lane wants is to be branched around
 
     def buffer(self, name: str) -> Buffer:

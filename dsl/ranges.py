@@ -377,7 +377,7 @@ def check_ranges(kernel: Kernel) -> Ranges:
         for node in stage.nodes():
             r = ranges.of(node)
             lo, hi = (0, 2**32 - 1) if r.lo >= 0 else (-(2**31), 2**31 - 1)
-            if kernel.wide:  # a bit less than computed in: roundings add to a value
+            if kernel.wide or kernel.modular:  # a bit less than computed in: roundings add to it
                 lo, hi = -(2**62), 2**62 - 1
             if not r.within(lo, hi):
                 raise _unfit(

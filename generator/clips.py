@@ -49,6 +49,7 @@ class Decoder:
     wrap: tuple[str, ...]
     common: tuple[str, ...]
     clips: tuple[dict[str, Any], ...]
+    small: tuple[dict[str, Any], ...]  # a few small frames, for what is slow
 
 
 def folder() -> Path:
@@ -69,6 +70,7 @@ def decoders() -> list[Decoder]:
             tuple(d["wrap"]),
             tuple(d["common"]),
             tuple(d["clip"]),
+            tuple(d["small"]),
         )
         for d in data["decoder"]
     ]

@@ -2,13 +2,14 @@
 """Compares every variant with the reference interpreter, bit for bit.
 
 A *device* is a way to run a target here: C natively, NEON under qemu (natively on arm64) and
-natively through SIMDe. For each kernel and kind of items one job is written; a small C program
-runs all variants of a device on it; what they leave in memory is compared element by element,
-guards included.
+natively through SIMDe, GLSL on Vulkan devices (vulkan/check.py). For each kernel and kind of items
+one job is written; a small C program runs all variants of a device on it; what they leave in memory
+is compared element by element, guards included.
 """
 
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +21,9 @@ from daedalus.dsl.ir import Kernel
 from daedalus.generator import layout, native
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
 from daedalus.generator.schedule import Schedule, parse_variant
+from daedalus.generator.v3d.comparison import failed_jobs
+from daedalus.generator.vulkan.devices import GpuDevice
+from daedalus.generator.vulkan.validation import complaints
 
 # What is drawn, and beside it how it is laid out: neighbours are conformant items without guards
 # between them, withheld ones conformant items without the buffers that they do not touch.
@@ -30,7 +34,7 @@ _PATIENCE = 1800  # seconds for one program; emulated and sanitized ones are slo
 
 # Items drawn for each one asked for, per class: a few more conformant ones than asked for, since a
 # variant that takes more for granted than the standard says compares only those that grant it.
-_SHARE = {"conformant": 1.1, "boundary": 0.2, "hostile": 0.2, "neighbours": 0.1}
+SHARES = {"conformant": 1.1, "boundary": 0.2, "hostile": 0.2, "neighbours": 0.1}
 
 
 _WITHOUT = 64  # items that a buffer is withheld from
@@ -38,11 +42,34 @@ _WITHOUT = 64  # items that a buffer is withheld from
 
 @dataclass(frozen=True)
 class Device:
-    """A way to run a target: its name in reports, and the build that does it."""
+    """A way to run a target: its name in reports, and the build that does it.
+
+    gpu  how a program of that build is given a Vulkan device; None: it runs as it is
+    """
 
     name: str
     target: str
     arch: str
+    gpu: GpuDevice | None = None
+
+    def run(self, words: Sequence[str | Path]) -> subprocess.CompletedProcess[str]:
+        """Runs a program of the build, which is the first word."""
+        if self.gpu is not None:
+            if self.gpu.log is not None:
+                self.gpu.log.unlink(missing_ok=True)
+            return self.gpu.run(words, timeout=_PATIENCE)
+        argv = [*native.runner(self.arch), *map(str, words)]
+        return subprocess.run(argv, capture_output=True, text=True, timeout=_PATIENCE)
+
+    def complaint(self, said: str) -> str:
+        """What makes runs worthless in which the program's standard error has that."""
+        if self.gpu is None:
+            return ""
+        told = complaints(self.gpu.log) if self.gpu.log is not None else []
+        if told:
+            return f"the validation layers: {told[0]}"
+        jobs = failed_jobs(said) if self.gpu.simulated else []
+        return f"the simulated device reports: {jobs[0]}" if jobs else ""
 
 
 def devices(targets: tuple[str, ...]) -> list[Device]:
@@ -104,7 +131,7 @@ def prepare(kernel: Kernel, count: int, seed: int, witnesses: Items | None = Non
     """
     out = []
     for kind in KINDS:
-        n = max(16, int(count * len(kernel.class_names) * _SHARE[kind]))
+        n = max(16, int(count * len(kernel.class_names) * SHARES[kind]))
         close = kind == "neighbours"
         items = vectors.make_items(kernel, n, seed + close, "conformant" if close else kind)
         rng = np.random.default_rng([seed, KINDS.index(kind)])
@@ -166,9 +193,9 @@ def check_kernel(
             order = np.flatnonzero(mine)
             runs.append((v, order if batch.kind == WITNESS else rng.permutation(order)))
         for (variant, chosen), images in zip(
-            runs, _execute(program, device, batch, runs), strict=True
+            runs, execute(program, device, batch, runs), strict=True
         ):
-            _compare(kernel, batch, outcomes[variant], chosen, images, seed)
+            compare(kernel, batch, outcomes[variant], chosen, images, seed)
     return list(outcomes.values())
 
 
@@ -183,8 +210,8 @@ def check_dispatch(
     for batch in batches:
         if batch.kind != "hostile":
             everything = np.arange(batch.placed.items.count)
-            (images,) = _execute(program, device, batch, [(DISPATCH, everything)])
-            _compare(kernel, batch, outcome, everything, images, seed)
+            (images,) = execute(program, device, batch, [(DISPATCH, everything)])
+            compare(kernel, batch, outcome, everything, images, seed)
     return outcome
 
 
@@ -196,8 +223,16 @@ def _schedule_of(variant: str) -> Schedule:
     return Schedule("") if variant == DISPATCH else parse_variant(variant)[1]
 
 
-def program(arch: str, *, sanitize: bool = False) -> Path:
-    """The check program for a build, linked with all variants."""
+def sources() -> list[Path]:
+    """Of the check program."""
+    return sorted((repo_root() / "tools" / "check").glob("*.c"))
+
+
+def program(arch: str, *, sanitize: bool = False, loads: bool = False) -> Path:
+    """The check program for a build, linked with all variants.
+
+    One that `loads` can open a Vulkan driver, and needs the C library of where it runs.
+    """
     folder = native.build_library(
         arch,
         sanitize,
@@ -206,12 +241,12 @@ def program(arch: str, *, sanitize: bool = False) -> Path:
     )
     return native.compile_program(
         arch,
-        build_dir() / "check" / folder.name / "check",
-        [repo_root() / "tools" / "check" / "main.c"],
+        build_dir() / "check" / folder.name / ("check-vulkan" if loads else "check"),
+        sources(),
         includes=native.library_includes(),
         libraries=[folder / "libdaedalus_variants.a"],
-        flags=("-fsanitize=address,undefined",) if sanitize else (),
-        static=not sanitize,
+        flags=("-fsanitize=address,undefined",) if sanitize else ("-ldl",) if loads else (),
+        static=not (sanitize or loads),
     )
 
 
@@ -222,13 +257,13 @@ _OUTCOMES = {
     1: "wrote to a buffer it may only read",
     2: "the library does not contain it",
     3: "touched memory outside its buffers",
-    4: "daedalus_dispatch() refused the items",
+    4: "the append refused the items",
+    5: "the GPU did not do it, or wrote outside of its memory",
 }
+_EXPLAINED = (_OUTCOMES[4], _OUTCOMES[5])  # by what the program printed
 
 
-def _execute(
-    exe: Path, device: Device, batch: Batch, runs: list[tuple[str, Array]]
-) -> list[Images]:
+def execute(exe: Path, device: Device, batch: Batch, runs: list[tuple[str, Array]]) -> list[Images]:
     """The memory after each run; when a run ends the program, the remaining are done anew."""
     results: list[Images] = []
     with tempfile.TemporaryDirectory(prefix="daedalus-check-") as folder:
@@ -237,14 +272,17 @@ def _execute(
             left = runs[len(results) :]
             job.write_bytes(layout.job(batch.placed, left, at_start=batch.kind == "boundary"))
             answer.unlink(missing_ok=True)
-            words = [*native.runner(device.arch), str(exe), str(job), str(answer)]
-            done = subprocess.run(words, capture_output=True, text=True, timeout=_PATIENCE)
+            done = device.run([exe, job, answer])
             said = done.stderr.strip()[-3000:]
-            if done.returncode == 2 or not answer.is_file():
+            if done.returncode in (2, 4) or not answer.is_file():
                 raise UserError(f"{exe.name} on {device.name}: {said}", exit_code=EXIT_FAILED)
             got = _read_answer(answer.read_bytes(), batch, len(left))
             if done.returncode not in (0, 3) and len(got) < len(left):
                 got.append(f"ended the program (status {done.returncode})\n{said}")
+            complaint = device.complaint(done.stderr)
+            if complaint:
+                got = [complaint for _ in got]
+            got = [f"{g}\n{said}" if g in _EXPLAINED else g for g in got]
             if not got:
                 raise UserError(
                     f"{exe.name} on {device.name}: no result\n{said}", exit_code=EXIT_FAILED
@@ -272,7 +310,7 @@ def _read_answer(data: bytes, batch: Batch, expected: int) -> list[Images]:
     return images
 
 
-def _compare(
+def compare(
     kernel: Kernel, batch: Batch, outcome: Outcome, chosen: Array, images: Images, seed: int
 ) -> None:
     """Adds one run to a variant's outcome."""
@@ -334,6 +372,8 @@ def _describe(
 
 def replay_command(outcome: Outcome, items: int, seed: int) -> str:
     """The command that shows the same failure again."""
+    device = f" --device {outcome.device}" if outcome.target == "glsl" else ""
     return (
-        f"./daedalus check {outcome.kernel} --target {outcome.target} --items {items} --seed {seed}"
+        f"./daedalus check {outcome.kernel} --target {outcome.target}{device}"
+        f" --items {items} --seed {seed}"
     )

@@ -130,7 +130,9 @@ def _class(
     best: dict[str, str] = {}
     special: dict[str, str] = {}  # condition -> NEON function for some processors only
     for v in variants:
-        if v.prod and v.kernel.id == kernel.id and v.schedule.class_name == class_name:
+        if v.is_gpu or not v.prod or v.kernel.id != kernel.id:
+            continue
+        if v.schedule.class_name == class_name:
             name = v.clearing_name if signature.cleared else v.item_name
             if not v.schedule.needs:
                 best.setdefault(v.schedule.target, name)

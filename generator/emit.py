@@ -9,6 +9,7 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
 import jinja2
 
@@ -17,22 +18,27 @@ from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import is_read, written_box
 from daedalus.generator.decoders import decoder_files, function_name
 from daedalus.generator.registry import Entry
+from daedalus.generator.targets.glsl.spirv import Modules
 from daedalus.generator.targets.shell import Field, meta_fields
-from daedalus.generator.variants import Variant, comment, make_variant, tidy
+from daedalus.generator.variants import Variant, comment, make_variant, module_text, tidy
 
 # Written by other verbs, not by `gen`, and therefore not compared with what the specs give.
-RECORDS = ("verified.json", "stats.json", "witnesses.json")
+RECORDS = ("verified.json", "stats.json", "witnesses.json", "proofs.json")
 
-_RANKS = {"neon": 100, "c": 500}
+_RANKS = {"neon": 100, "c": 500, "glsl": 900}
 
 
 @dataclass(frozen=True)
 class Generated:
-    """Path below generated/ -> text; and what stands behind it."""
+    """Path below generated/ -> text; and what stands behind it.
+
+    taken  files whose SPIR-V was taken as it is, since the tools that made it are not here
+    """
 
     files: dict[str, str]
     variants: tuple[Variant, ...]
     manifest: dict[str, object]
+    taken: tuple[str, ...] = ()
 
 
 @cache
@@ -51,14 +57,21 @@ def environment() -> jinja2.Environment:
     return made
 
 
-def generate(entries: tuple[Entry, ...], variants: tuple[Variant, ...] | None = None) -> Generated:
+def generate(
+    entries: tuple[Entry, ...],
+    variants: tuple[Variant, ...] | None = None,
+    checked_in: Path | None = None,
+) -> Generated:
     """All files for these kernels. Raises SpecError where a back end cannot follow a spec.
 
-    `variants` are theirs, if they are made already.
+    `variants` are theirs, if they are made already; `checked_in` is the folder of generated code
+    that SPIR-V may be taken from where the pinned tools are not installed.
     """
+    modules = Modules(checked_in)
     if variants is None:
         variants = tuple(v for e in entries for v in entry_variants(e))
     texts: dict[str, str] = {v.file: v.text for v in variants}
+    texts |= {v.source: module_text(environment(), v, modules) for v in variants if v.is_gpu}
     families = sorted({e.kernel.family for e in entries})
     digest = hashlib.sha256("".join(v.input_hash for v in variants).encode()).hexdigest()[:16]
     for family in families:
@@ -83,7 +96,7 @@ def generate(entries: tuple[Entry, ...], variants: tuple[Variant, ...] | None = 
         texts[f"src/table_{library}.c"] = _table(library, entries, variants, families, digest)
     manifest = _manifest(entries, variants, texts, decoder_sources, families, digest)
     texts["manifest.json"] = json.dumps(manifest, indent=1) + "\n"
-    return Generated(dict(sorted(texts.items())), variants, manifest)
+    return Generated(dict(sorted(texts.items())), variants, manifest, tuple(modules.taken))
 
 
 def entry_variants(entry: Entry) -> list[Variant]:
@@ -270,6 +283,7 @@ def _manifest(
             + [v.file for v in own if v.schedule.target == "c"],
             "neon": [v.file for v in own if v.schedule.target == "neon" and not v.schedule.needs],
             "neon_dotprod": [v.file for v in own if v.schedule.needs == ("dotprod",)],
+            "glsl": [v.source for v in own if v.is_gpu],
         }
 
     return {
@@ -322,11 +336,13 @@ def _manifest_kernel(e: Entry, variants: tuple[Variant, ...]) -> dict[str, objec
                 "class": v.schedule.class_name,
                 "items": v.schedule.items,
                 "rows": v.schedule.rows,
+                "points": v.schedule.points,
                 "needs": list(v.schedule.needs),
                 "assume": list(v.schedule.assume),
                 "prod": v.prod,
                 "rank": v.rank,
                 "file": v.file,
+                "source": v.source,
                 "input_hash": v.input_hash,
             }
             for v in variants

@@ -18,7 +18,7 @@ from daedalus.generator.emit import environment
 from daedalus.generator.inventory import bits_needed
 from daedalus.generator.passes.pipeline import lower, passes
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import TARGETS, Schedule, variant_name
+from daedalus.generator.schedule import PLAIN_TARGETS, Schedule, variant_name
 from daedalus.generator.targets.neon.forms import Choice, Need
 from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.targets.neon.select import Selection
@@ -111,7 +111,7 @@ class View:
 def refusals(entry: Entry) -> list[Refusal]:
     """The targets that cannot do the kernel's full class, with the reason."""
     found = []
-    for target in TARGETS:
+    for target in PLAIN_TARGETS:
         try:
             _make(entry, Schedule(target, FULL), [])
         except SpecError as e:

@@ -27,7 +27,7 @@ from daedalus.generator.fuzz_programs import Program, make_program, operations
 from daedalus.generator.fuzz_shrink import shrink
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import TARGETS, Schedule
+from daedalus.generator.schedule import PLAIN_TARGETS, Schedule
 from daedalus.generator.targets.neon.select import NotLowerable, Selection
 from daedalus.generator.targets.shell import table_name
 from daedalus.generator.variants import Variant, has_dots, make_variant
@@ -247,7 +247,7 @@ class Build:
 
     def __init__(
         self, folder: Path, kernels: list[tuple[Kernel, tuple[Variant, ...]]], *, sanitize: bool,
-        targets: tuple[str, ...] = TARGETS,
+        targets: tuple[str, ...] = PLAIN_TARGETS,
     ) -> None:  # fmt: skip
         self.folder, self.sanitize = folder, sanitize
         found = crosscheck.devices(targets)

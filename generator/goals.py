@@ -24,7 +24,7 @@ from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import Schedule, variant_name
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.emit import emit
-from daedalus.generator.targets.neon.forms import Need
+from daedalus.generator.targets.neon.forms import Demand, Need
 from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.select import Selection
@@ -79,15 +79,23 @@ class Goal:
 
 @dataclass(frozen=True)
 class Plan:
-    """A variant as the search sees it: its program, what was selected, the goals."""
+    """A function of a variant as the search sees it: its program, what was selected, the goals.
+
+    A variant for several items has one for these, and one for an item that is left over.
+
+    function  in the C file
+    title     what it is to people: the variant, and the function where there are several
+    lowered   for as many items as the function does
+    """
 
     name: str
+    function: str
+    title: str
     schedule: Schedule
     kernel: Kernel  # as the spec has it
     lowered: Kernel
     stages: list[Part]
     goals: list[Goal]
-    bodies: dict[str, list[Part]]  # function of the C file -> its stages; `stages` is the first
 
     @property
     def size(self) -> int:
@@ -109,30 +117,36 @@ class Plan:
         return ok & interp.in_class(self.kernel, self.schedule.class_name, items)
 
 
+def lane_limits(demand: Demand, held: Interval) -> tuple[int, int]:
+    """What a lane holds of a value with that range: as a signed number where a value may be
+    negative, and where that is what it is limited to."""
+    signed = demand.kind == "sat_s" or (demand.kind == "bits" and held.lo < 0)
+    return limits(demand.width, signed)
+
+
 def plans(entry: Entry) -> Iterator[Plan]:
-    """The NEON variants of a kernel."""
-    yield from (plan(entry, s) for s, _ in entry.schedules if s.target == "neon")
+    """The functions of a kernel's NEON variants."""
+    for schedule, _ in entry.schedules:
+        if schedule.target == "neon":
+            yield from plans_of(entry, schedule)
 
 
-def plan(entry: Entry, schedule: Schedule) -> Plan:
-    """One of them."""
+def plans_of(entry: Entry, schedule: Schedule) -> list[Plan]:
+    """The functions of one variant."""
     lowered = lower(entry.kernel, schedule)
-    bodies = _bodies(lowered)
-    # Of bodies for several items and for one left over, goals are the same but for shapes.
-    stages = next(iter(bodies.values()))
-    every = [g for n, part in enumerate(stages) for g in _goals(n, part.selection)]
     name = variant_name(entry.kernel.id, schedule)
-    return Plan(name, schedule, entry.kernel, lowered, stages, _joined(every), bodies)
-
-
-def _bodies(lowered: Kernel) -> dict[str, list[Part]]:
-    """What was selected for every function of a variant."""
     seen: list[Selection] = []
-    found: dict[str, list[Part]] = {}
-    for made in emit(lowered, seen.append):
-        count = len(lowered.stages)
+    found: list[Plan] = []
+    bodies = emit(lowered, seen.append)
+    for n, made in enumerate(bodies):
         one = replace(lowered, items_per_vector=made.items)
-        found[made.name] = simulate.parts(one, seen[len(found) * count :][:count])
+        count = len(lowered.stages)
+        stages = simulate.parts(one, seen[n * count :][:count])
+        every = [g for stage, part in enumerate(stages) for g in _goals(stage, part.selection)]
+        title = f"{name} ({made.name})" if len(bodies) > 1 else name
+        found.append(
+            Plan(name, made.name, title, schedule, entry.kernel, one, stages, _joined(every))
+        )
     return found
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The values of a lane of a stage as terms for the solver."""
 
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import z3
@@ -23,15 +24,47 @@ class Inputs(Protocol):
     def loaded(self, stage: int, node: Node) -> list[Interval]: ...
 
 
-class Terms:
-    """The values of a lane of a stage as terms; beyond `opened` nodes they are symbols."""
+@dataclass
+class Names:
+    """What all terms of one question share: names that none uses twice, and the parameters, which
+    are the same in all lanes and stages, with what is known of them."""
 
-    def __init__(self, inputs: Inputs, stage: int, names: dict[str, Any]) -> None:
-        self._inputs, self._stage, self._names = inputs, stage, names
+    params: dict[str, Number] = field(default_factory=dict)
+    known: list[Truth] = field(default_factory=list)
+    count: int = 0
+
+    def new(self) -> str:
+        """By order of use, so that equal questions are the same text."""
+        self.count += 1
+        return f"x{self.count}"
+
+    def any_in(self, ranges: list[Interval], width: int) -> tuple[Number, Truth]:
+        """Any value in one of the ranges, as a term of that width: it, and that it is in them."""
+        lo, hi = min(r.lo for r in ranges), max(r.hi for r in ranges)
+        signed = lo < 0
+        bits = max(1, max(-lo - 1 if signed else 0, hi).bit_length() + signed)
+        extend = z3.SignExt if signed else z3.ZeroExt
+        x = Number(extend(width - bits, z3.BitVec(self.new(), bits)))
+        inside = [z3.And((x >= r.lo).term, (x <= r.hi).term) for r in ranges]
+        return x, Truth(z3.Or(*inside))
+
+
+class Terms:
+    """The values of a lane of a stage as terms; beyond `opened` nodes they are symbols.
+
+    own  what is known of this lane alone; its assumptions hold only where the stage runs
+    """
+
+    def __init__(self, inputs: Inputs, stage: int, names: Names) -> None:
+        self._inputs, self._stage, self.names = inputs, stage, names
         self.opened: set[Node] = set()
-        self.known: list[Any] = []
+        self.own: list[Truth] = []
         self._values: dict[Node, Any] = {}
-        self.symbols: dict[Node, Any] = {}
+
+    @property
+    def known(self) -> list[Truth]:
+        """What is known of the lane and of the parameters."""
+        return [*self.names.known, *self.own]
 
     def value(self, root: Node) -> Any:
         """A node's value: a Number, of a condition a Truth."""
@@ -60,46 +93,40 @@ class Terms:
         if node.op is Op.CONST:
             return Number(z3.BitVecVal(node.value, self._inputs.width))
         if node.op is Op.PARAM and len(node.attr) == 1:  # one value, in all stages
-            key = f"param {node.attr[0]}"
-            if key not in self._names:
-                self._names[key] = self.fresh([self._inputs.range_of(node)])
-            return self._names[key]
+            return self._param(node)
         if node not in self.opened or node.op in (Op.PARAM, Op.LANE, Op.LOAD, Op.DOT):
-            self.symbols[node] = made = self._symbol(node)
-            return made
+            return self._symbol(node)
         args = tuple(self._values[a] for a in node.args)
         if node.op is Op.TABLE:
             return self._looked_up(node, args)
         if node.op is Op.ASSUME:
-            self.known += [args[0] >= node.attr[1], args[0] <= node.attr[2]]
+            self.own += [args[0] >= node.attr[1], args[0] <= node.attr[2]]
         made = evaluate(node.op, node.attr, args)
         if not node.is_bool:  # it follows, but the solver need not find out
             held = self._inputs.range_of(node)
-            self.known += [made >= held.lo, made <= held.hi]
+            self.own += [made >= held.lo, made <= held.hi]
         return made
+
+    def _param(self, node: Node) -> Number:
+        name, names = str(node.attr[0]), self.names
+        if name not in names.params:
+            held = [self._inputs.range_of(node)]
+            names.params[name], fact = names.any_in(held, self._inputs.width)
+            names.known.append(fact)
+        return names.params[name]
 
     def _symbol(self, node: Node) -> Any:
         if node.is_bool:
-            return Truth(z3.Bool(self._name()))
+            return Truth(z3.Bool(self.names.new()))
         if node.op is Op.LOAD:
             return self.fresh(self._inputs.loaded(self._stage, node))
         return self.fresh([self._inputs.range_of(node)])
 
     def fresh(self, ranges: list[Interval]) -> Number:
         """Any value in one of the ranges."""
-        lo, hi = min(r.lo for r in ranges), max(r.hi for r in ranges)
-        signed = lo < 0
-        bits = max(1, max(-lo - 1 if signed else 0, hi).bit_length() + signed)
-        extend = z3.SignExt if signed else z3.ZeroExt
-        x = Number(extend(self._inputs.width - bits, z3.BitVec(self._name(), bits)))
-        inside = [z3.And((x >= r.lo).term, (x <= r.hi).term) for r in ranges]
-        self.known.append(Truth(z3.Or(*inside)))
-        return x
-
-    def _name(self) -> str:
-        """By order of use, so that equal questions are the same text."""
-        self._names["count"] = self._names.get("count", 0) + 1
-        return f"x{self._names['count']}"
+        made, fact = self.names.any_in(ranges, self._inputs.width)
+        self.own.append(fact)
+        return made
 
     def _looked_up(self, node: Node, args: tuple[Any, ...]) -> Any:
         table = self._inputs.kernel.table(node.attr[0])

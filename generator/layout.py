@@ -2,11 +2,12 @@
 """Lays a batch of items out in memory as a caller would: planes with strides, packed blocks, meta.
 
 Between the items' rectangles lie guard elements of a random pattern, or nothing; strides are odd
-multiples of the element size, and rows may run upwards (negative stride). A buffer that no item may
-touch can be withheld: it then has no memory at all.
+multiples of the element size, or of what a buffer is to be aligned to, and rows may run upwards
+(negative stride). A buffer that no item may touch can be withheld: it then has no memory at all.
 """
 
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,7 +59,7 @@ def numpy_type(b: Buffer) -> np.dtype[np.generic]:
 
 def place(
     kernel: Kernel, items: Items, rng: np.random.Generator, *, upwards: bool, close: bool = False,
-    withheld: str = "",
+    withheld: str = "", align: Mapping[str, int] | None = None, across: int = 0,
 ) -> Placed:  # fmt: skip
     """The items in memory; `upwards` gives planes a negative stride.
 
@@ -67,6 +68,9 @@ def place(
     items share then have one value, so that the placed items differ from the given ones.
 
     The buffer `withheld` has no memory: tools/check puts pages there that cannot be touched.
+
+    `align` gives for planes by name what pointer, stride and offsets are multiples of, in bytes.
+    With `across` so many items stand in a row, in their order; else in any order.
     """
     placed: list[PlacedBuffer] = []
     offsets: dict[str, Array] = {}
@@ -77,13 +81,14 @@ def place(
             offsets[f"{b.name}_off"] = np.zeros(items.count, dtype=np.int64)
         elif b.kind == "plane":
             steps = _closest(kernel, b) if close else [n + _GUARD for n in b.extents]
-            one, offsets[f"{b.name}_off"] = _plane(b, items, rng, steps, upwards)
+            grid = _Grid(tuple(steps), _aligned_elements(b, align or {}), across, upwards)
+            one, offsets[f"{b.name}_off"] = _plane(b, items, rng, grid)
             held[b.name] = one.elements[one.where].astype(np.int64)
         else:
             one = _block(b, items)
         placed.append(one)
     items = Items(held, items.params)
-    return Placed(kernel, items, tuple(placed), _meta(kernel, items, offsets))
+    return Placed(kernel, items, tuple(placed), meta(kernel, items, offsets))
 
 
 def _closest(kernel: Kernel, b: Buffer) -> list[int]:
@@ -107,23 +112,54 @@ def _nothing(b: Buffer) -> PlacedBuffer:
     return PlacedBuffer(b, np.empty(0, np.uint8), 0, stride, np.empty((0, *b.extents), int))
 
 
-def _plane(
-    b: Buffer, items: Items, rng: np.random.Generator, steps: list[int], upwards: bool
-) -> tuple[PlacedBuffer, Array]:
-    """A grid of cells in random order, so many rows and columns apart; the image ends where an
-    item ends."""
-    (r0, _), (c0, _) = b.shape
-    rows, cols = b.extents
-    count = items.count
+@dataclass(frozen=True)
+class _Grid:
+    """How items stand in a plane.
+
+    steps    rows and columns from an item to the next
+    unit     elements that columns, lines and the image's ends are multiples of
+    across   items in a row, in their order; 0: about as many as rows, in any order
+    """
+
+    steps: tuple[int, ...]
+    unit: int
+    across: int
+    upwards: bool
+
+
+def _aligned_elements(b: Buffer, align: Mapping[str, int]) -> int:
+    assert b.dtype is not None
+    return max(1, align.get(b.name, 1) // b.dtype.bytes)
+
+
+def _cells(count: int, grid: _Grid, rng: np.random.Generator) -> tuple[Array, int]:
+    """The cell of every item, and how many cells a row has.
+
+    The first and the last cell are taken, so that the image ends where an item ends.
+    """
+    if grid.across:
+        return np.arange(count), grid.across
     across = max(1, int(np.sqrt(count)))
     down = -(-count // across)
-    last_used = (across - 1) * steps[1] + cols
-    pitch = last_used + _GUARD + 5  # elements; odd where the element is a byte
-    pitch += 1 - pitch % 2
-    height = (down - 1) * steps[0] + rows
-    # The first and the last cell are taken, so that the image ends where an item ends.
     middle = 1 + rng.permutation(down * across - 2)[: max(count - 2, 0)]
-    cell = rng.permutation(np.array([0, down * across - 1, *middle])[:count])
+    return rng.permutation(np.array([0, down * across - 1, *middle])[:count]), across
+
+
+def _plane(
+    b: Buffer, items: Items, rng: np.random.Generator, grid: _Grid
+) -> tuple[PlacedBuffer, Array]:
+    """A grid of cells, so many rows and columns apart; the image ends where an item ends, or with
+    the unit in which that is."""
+    (r0, _), (c0, _) = b.shape
+    rows, cols = b.extents
+    count, upwards, unit = items.count, grid.upwards, grid.unit
+    cell, across = _cells(count, grid, rng)
+    steps = (grid.steps[0], -(-grid.steps[1] // unit) * unit)
+    last_used = (across - 1) * steps[1] + cols
+    pitch = last_used + _GUARD + 5  # elements; an odd number of units
+    pitch = (-(-pitch // unit) | 1) * unit
+    down = int(cell.max()) // across + 1
+    height = (down - 1) * steps[0] + rows
     top = (cell // across) * steps[0]
     left = (cell % across) * steps[1]
     y = top[:, None, None] + np.arange(rows)[None, :, None]
@@ -131,9 +167,12 @@ def _plane(
     size = (height - 1) * pitch + last_used
     dtype = numpy_type(b)
     assert b.dtype is not None
-    image = rng.integers(0, 256, size * b.dtype.bytes, dtype=np.uint8).view(dtype)
     line = height - 1 - y if upwards else y
     where = line * pitch + x
+    lead = c0 % unit  # then an item's origin lies at a multiple of the unit
+    where += lead
+    size += lead + -(size + lead) % unit
+    image = rng.integers(0, 256, size * b.dtype.bytes, dtype=np.uint8).view(dtype)
     image[where] = items.buffers[b.name].astype(dtype)
     # The pointer is such that the smallest meta offset is zero.
     stride = -pitch if upwards else pitch
@@ -150,7 +189,8 @@ def _plane(
     return placed, offsets
 
 
-def _meta(kernel: Kernel, items: Items, offsets: dict[str, Array]) -> bytes:
+def meta(kernel: Kernel, items: Items, offsets: dict[str, Array]) -> bytes:
+    """The items' meta structs; `offsets` are those of the planes, in bytes, as <plane>_off."""
     fields, size = meta_fields(kernel)
     out = np.zeros((items.count, size), dtype=np.uint8)
     types = {p.name: p.dtype for p in kernel.params}

@@ -3,8 +3,8 @@
 
 Mutants run through the check program, through SIMDe or natively, first on a kernel's witnesses,
 then on a few drawn items. One that gives the original's results on all of them may be a goal that
-`./daedalus witness --prove` proves to have no witness. Else the solver is asked for a proof that it
-computes the same; without one it runs on more items, and the solver gets more time.
+is on record as proven to have no witness (`proof_file.py`). Else the solver is asked for a proof
+that it computes the same; without one it runs on more items, and the solver gets more time.
 What is left *survives*: then items are missing, or it computes the same for a reason that the
 solver does not find. The latter stand in `tools/mutants.toml`, with the reason; an entry there that
 no survivor needs is an error, too.
@@ -20,9 +20,20 @@ import numpy as np
 
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.ir import Kernel
-from daedalus.generator import crosscheck, fetch, goals, layout, native, reasons, witness_file
+from daedalus.generator import (
+    crosscheck,
+    fetch,
+    goals,
+    layout,
+    native,
+    proof_file,
+    reasons,
+    witness,
+    witness_file,
+)
 from daedalus.generator.cli.common import UserError, build_dir, repo_root
 from daedalus.generator.crosscheck import Batch, Device
+from daedalus.generator.goals import Goal, Plan
 from daedalus.generator.mutants import Mutant, mutate, unknown
 from daedalus.generator.reasons import Reason
 from daedalus.generator.registry import Entry
@@ -72,6 +83,7 @@ class Report:
     proven                how many were not, and are proven to compute the same
     survivors             those that were not; `equivalent` those that tools/mutants.toml lists: as
                           equivalent, or as a goal that is proven to have no witness
+    unproven              a line for every goal that is listed so, without a proof on record
     """
 
     variant: str
@@ -82,6 +94,7 @@ class Report:
     survivors: list[Mutant] = field(default_factory=list)
     equivalent: list[Mutant] = field(default_factory=list)
     excused: set[Reason] = field(default_factory=set)  # the entries that these are
+    unproven: list[str] = field(default_factory=list)
 
 
 def neon_variants(entry: Entry, *, prod: bool) -> Iterator[Schedule]:
@@ -129,7 +142,7 @@ def run(
     draws: Draws | None = None,
 ) -> Report:  # fmt: skip
     """Runs the mutants of a variant (a seeded sample, if given) on items, drawn here or `draws`."""
-    from daedalus.generator import goal_proofs  # the solver takes a while to load
+    from daedalus.generator import mutant_proofs  # the solver takes a while to load
 
     kernel = entry.kernel
     draws = draws or Draws(kernel, seed)
@@ -143,29 +156,42 @@ def run(
     drawn = [b for b in draws.few if b.kind != crosscheck.WITNESS]
     if _differs(entry, schedule, exe, draws.few, 0, seed):
         raise UserError(f"{report.variant} is wrong as it is", "run ./daedalus check")
-    plan = goals.plan(entry, schedule)
-    excused = cache(lambda: goal_proofs.excused(plan, witness_file.read(kernel)))
+    plans = {p.function: p for p in goals.plans_of(entry, schedule)}
+    proven = cache(lambda function: _proven(report, plans[function]))
     for m in mutants:
+        plan = plans[m.function]
         if told and _differs(entry, schedule, exe, told, m.number, seed):
             report.by_witness += 1
         elif _differs(entry, schedule, exe, drawn, m.number, seed):
             report.by_drawn += 1
-        elif goal_proofs.is_one_of(excused(), plan, m):
+        elif mutant_proofs.is_one_of(proven(m.function), plan, m):
             report.equivalent.append(m)
-        elif goal_proofs.equivalent(plan, m, PATIENCE[0]):
+        elif mutant_proofs.equivalent(plan, m, PATIENCE[0]):
             report.proven += 1
         elif _differs(entry, schedule, exe, draws.many(), m.number, seed):
             report.by_drawn += 1
-        elif goal_proofs.equivalent(plan, m, PATIENCE[1]):
+        elif mutant_proofs.equivalent(plan, m, PATIENCE[1]):
             report.proven += 1
         else:
-            reason = reasons.of("equivalent", kernel.id, m.before, m.after)
+            reason = reasons.of("equivalent", kernel.id, plan.name, m.before, m.after)
             if reason is None:
                 report.survivors.append(m)
             else:
                 report.equivalent.append(m)
                 report.excused.add(reason)
     return report
+
+
+def _proven(report: Report, plan: Plan) -> list[Goal]:
+    """A function's goals that are proven to have no witness; those that are only said to be, the
+    report gets."""
+    found, known = [], proof_file.recorded(plan)
+    for goal in witness.said_to_be_proven(plan, witness_file.read(plan.kernel)):
+        if proof_file.key(plan, goal) in known:
+            found.append(goal)
+        else:
+            report.unproven.append(f"{plan.title}: {goal}: {proof_file.missing(plan.kernel.id)}")
+    return found
 
 
 def _differs(

@@ -67,7 +67,7 @@ def compiler(arch: str) -> str:
 
 
 @functools.cache
-def _version(program: str) -> str:
+def version_of(program: str) -> str:
     """The first line that a compiler says of itself."""
     return run([program, "--version"]).splitlines()[0]
 
@@ -180,7 +180,7 @@ def compile_program(
     stamp = program.with_name(program.name + ".hash")
     fresh = program.with_name(f"{program.name}.{os.getpid()}.new")
     with alone(program.parent):
-        made_of = [_version(str(words[0])), *(str(w) for w in words)]
+        made_of = [version_of(str(words[0])), *(str(w) for w in words)]
         digest = hashlib.sha256(repr(made_of).encode())
         for path in sorted(inputs):
             digest.update(path.read_bytes())

@@ -8,7 +8,7 @@ kernel which variants are `prod` and which others exist:
     prod = ["c_full", "neon_full"]
     other = ["neon_full_x2"]
 
-A kernel without an entry gets one variant a class and target, all `prod`.
+A kernel without an entry gets one variant a class in C and in NEON, all `prod`.
 """
 
 import importlib.util
@@ -22,11 +22,11 @@ from pathlib import Path
 
 import daedalus.dsl.kernels
 from daedalus.dsl.errors import Loc, SpecError
-from daedalus.dsl.ir import Kernel
+from daedalus.dsl.ir import FULL, Kernel
 from daedalus.dsl.source import python_error, source_name
 from daedalus.dsl.spec import KernelSpec
 from daedalus.dsl.verify import verify
-from daedalus.generator.schedule import TARGETS, Schedule, parse_variant
+from daedalus.generator.schedule import PLAIN_TARGETS, TARGETS, Schedule, parse_variant
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def _variants(kernel: Kernel, schedules: Schedules) -> tuple[tuple[Schedule, boo
     chosen: list[tuple[Schedule, bool]] = []
     entry = schedules.of(kernel.id)
     if entry is None:
-        chosen = [(Schedule(t, c), True) for c in kernel.class_names for t in TARGETS]
+        chosen = [(Schedule(t, c), True) for c in kernel.class_names for t in PLAIN_TARGETS]
     else:
         for kind in Schedules.KINDS:
             for name in entry.get(kind, []):
@@ -179,6 +179,12 @@ def _variants(kernel: Kernel, schedules: Schedules) -> tuple[tuple[Schedule, boo
                 if any(schedule == s for s, _ in chosen):
                     raise schedules.refuse(kernel.id, f"{name} is listed twice", name)
                 chosen.append((schedule, kind == "prod"))
+    gpu = [s for s, _ in chosen if s.target == "glsl"]
+    if gpu and not any(s.class_name == FULL and s.reads_anything for s in gpu):
+        raise schedules.refuse(
+            kernel.id, "every glsl variant of the full class needs memory aligned to words",
+            gpu[0].name, f'add one that does not, such as "{Schedule("glsl").name}"',
+        )  # fmt: skip
     for class_name in kernel.class_names:
         fallback = Schedule("c", class_name)
         if (fallback, False) in chosen:

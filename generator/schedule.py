@@ -7,9 +7,13 @@ A schedule's name is a function of its choices, and `parse_variant` reads it bac
 import re
 from dataclasses import dataclass
 
-TARGETS = ("c", "neon")
+TARGETS = ("c", "neon", "glsl")
+PLAIN_TARGETS = ("c", "neon")  # what a kernel gets that no schedules.toml speaks of
 ITEMS = (1, 2, 4, 8)  # what a vector's lanes can be divided into
 ROWS = (1, 2, 4, 8)
+POINTS = (1, 2, 4, 8, 16)  # of a stage's domain, one invocation of a GPU
+
+GPU_FLAGS = ("word", "shift", "swar", "mask", "pack")  # words of a GLSL schedule
 
 
 @dataclass(frozen=True, order=True)
@@ -23,7 +27,13 @@ class Schedule:
     assume      assumptions taken for granted beyond the standard's, in alphabetical order
     dot         dot products with taps of 8 bits by the DOT instructions
     branch      skip what only some lanes want where no lane wants it
-    early_out   skip the rest of an item when no lane of it stores anything
+    early_out   skip the rest of an item when no lane of it stores anything; of a GPU, the stores
+    points      points of a stage that one invocation does, one of POINTS
+    word        words of 32 bits where memory is aligned, instead of elements
+    shift       the same, but planes that are only read may lie anywhere
+    swar        sums of bytes that two points make alike are made in the halves of one word
+    mask        conditions as integers, of which the sign counts
+    pack        several elements of a temp in a word of shared memory, where their range allows
     """
 
     target: str
@@ -34,11 +44,22 @@ class Schedule:
     dot: bool = False
     branch: bool = False
     early_out: bool = False
+    points: int = 1
+    word: bool = False
+    shift: bool = False
+    swar: bool = False
+    mask: bool = False
+    pack: bool = False
 
     @property
     def needs(self) -> tuple[str, ...]:
         """What a processor must have beyond the target itself."""
         return ("dotprod",) if self.dot else ()
+
+    @property
+    def reads_anything(self) -> bool:
+        """Whether memory that is aligned to elements alone will do."""
+        return not (self.word or self.shift)
 
     @property
     def name(self) -> str:
@@ -48,11 +69,23 @@ class Schedule:
             parts.append(f"x{self.items}")
         if self.rows > 1:
             parts.append(f"r{self.rows}")
+        if self.points > 1:
+            parts.append(f"p{self.points}")
         parts += [f"given{a}" for a in self.assume]
         if self.dot:
             parts.append("dot")
         if self.branch:
             parts.append("branch")
+        if self.word:
+            parts.append("word")
+        if self.shift:
+            parts.append("shift")
+        if self.swar:
+            parts.append("swar")
+        if self.mask:
+            parts.append("mask")
+        if self.pack:
+            parts.append("pack")
         if self.early_out:
             parts.append("early")
         return "_".join(parts)
@@ -79,27 +112,37 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
         raise ValueError(
             f"{name!r}: the schedule begins with a target ({', '.join(TARGETS)}) and a class"
         )
-    items, rows, assume, flags = 1, 1, [], set()
+    numbers, assume, flags = {"x": 1, "r": 1, "p": 1}, [], set()
     for word in rest[1:]:
-        if re.fullmatch(r"x[1-9][0-9]*", word):
-            items = int(word[1:])
-        elif re.fullmatch(r"r[1-9][0-9]*", word):
-            rows = int(word[1:])
-        elif word in ("dot", "branch", "early"):
+        if re.fullmatch(r"[xrp][1-9][0-9]*", word):
+            numbers[word[0]] = int(word[1:])
+        elif word in ("dot", "branch", *GPU_FLAGS, "early"):
             flags.add(word)
         elif word.startswith("given") and word != "given":
             assume.append(word[5:])
         else:
             raise ValueError(f"{name!r}: unknown choice {word!r}")
+    items, rows, points = numbers.values()
     if items not in ITEMS:
         raise ValueError(f"{name!r}: {items} items side by side; possible are {ITEMS[1:]}")
     if rows not in ROWS:
         raise ValueError(f"{name!r}: {rows} rows side by side; possible are {ROWS[1:]}")
-    if target == "c" and (items > 1 or rows > 1 or flags):
+    if points not in POINTS:
+        raise ValueError(f"{name!r}: {points} points an invocation; possible are {POINTS[1:]}")
+    if target == "c" and (items > 1 or rows > 1 or points > 1 or flags):
         raise ValueError(f"{name!r}: portable C has one lane at a time and no early-out")
+    foreign = flags & (set(GPU_FLAGS) if target == "neon" else {"dot", "branch"})
+    if (target == "neon" and (points > 1 or foreign)) or (
+        target == "glsl" and (items > 1 or rows > 1 or foreign)
+    ):
+        raise ValueError(
+            f"{name!r}: x, r, dot and branch are NEON's, p, {', '.join(GPU_FLAGS)} GLSL's"
+        )
     schedule = Schedule(
         target, rest[0], items, rows, tuple(sorted(set(assume))),
         dot="dot" in flags, branch="branch" in flags, early_out="early" in flags,
+        points=points, word="word" in flags, shift="shift" in flags,
+        swar="swar" in flags, mask="mask" in flags, pack="pack" in flags,
     )  # fmt: skip
     if schedule.name != match["schedule"]:
         raise ValueError(

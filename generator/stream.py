@@ -10,7 +10,7 @@ MD5 for every frame.  One more run per function spoils its output now and then a
 import functools
 import json
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ from daedalus.generator.cli.common import (
 )
 from daedalus.generator.cli.progress import say
 from daedalus.generator.clips import Clip, Decoder, folder, reference
+from daedalus.generator.vulkan.devices import GpuDevice
 
 TARGETS = ("c", "neon")
 _FAULTS_A_CLIP = 10  # how often an injected fault strikes, about
@@ -31,10 +32,11 @@ _FAULTS_A_CLIP = 10  # how often an injected fault strikes, about
 
 @dataclass(frozen=True)
 class Run:
-    """What the program printed: an MD5 a frame, and calls by function and class."""
+    """What the program printed: an MD5 a frame, calls by function and class, dispatches."""
 
     frames: list[str]
     calls: dict[str, dict[str, int]]
+    dispatches: int = 0
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Outcome:
     frames: int
     different: list[int]  # indices of the frames that differ from ffmpeg's or the stock decoder's
     classes: dict[str, dict[str, int]]
+    dispatches: int = 0  # on the GPU
 
     @property
     def calls(self) -> dict[str, int]:
@@ -108,6 +111,20 @@ def _library(arch: str) -> Path:
 def build_program(decoder: Decoder, target: str, library: Path | None = None) -> tuple[str, Path]:
     """Builds the stream program for a target; returns the build it belongs to and its path."""
     arch = "aarch64" if target == "neon" else "portable" if native.is_arm() else "host"
+    return arch, link(decoder, arch, build_dir() / "stream" / target / decoder.name, library)
+
+
+def link(
+    decoder: Decoder,
+    arch: str,
+    path: Path,
+    library: Path | None = None,
+    *,
+    sources: Sequence[Path] = (),
+    wrap: Sequence[str] = (),
+    static: bool = True,
+) -> Path:
+    """Builds a stream program for a build of native.py, with further sources and wrapped names."""
     if library is None:
         library = _library(arch)
     debian = native.debian_arch(arch)
@@ -117,32 +134,37 @@ def build_program(decoder: Decoder, target: str, library: Path | None = None) ->
         built = dav1d.library(debian)
         includes.append(built / "include")
         archives.insert(0, built / "lib" / "libdav1d.a")
-    program = native.compile_program(
+    return native.compile_program(
         arch,
-        build_dir() / "stream" / target / decoder.name,
-        [folder() / s for s in decoder.sources],
-        includes=native.library_includes(),
+        path,
+        [*(folder() / s for s in decoder.sources), *sources],
+        includes=[*native.library_includes(), folder()],
         system_includes=includes,
         libraries=[library, *archives],
-        flags=[f"-Wl,--wrap={w}" for w in decoder.wrap],
+        flags=[*(f"-Wl,--wrap={w}" for w in (*decoder.wrap, *wrap)), "-ldl"],
+        static=static,
     )
-    return arch, program
 
 
 @dataclass(frozen=True)
-class _Program:
+class Program:
     """A stream program, and how it is run."""
 
     arch: str
     path: Path
     options: tuple[str, ...]
+    gpu: GpuDevice | None = None
 
     def decode(self, clip: Clip, *options: str) -> Run:
         """Runs the program on a clip."""
         held_back = ["--reorder", str(clip.reorder)] if clip.reorder >= 0 else []
         words = [*options, *self.options, *held_back]
-        argv = [*native.runner(self.arch), str(self.path), *words, str(clip.file)]
-        done = subprocess.run(argv, capture_output=True, text=True)
+        argv = [str(self.path), *words, str(clip.file)]
+        if self.gpu is not None:
+            done = self.gpu.run(argv)
+        else:
+            argv = [*native.runner(self.arch), *argv]
+            done = subprocess.run(argv, capture_output=True, text=True)
         if done.returncode != 0:
             raise UserError(
                 f"decoding {clip.name} {' '.join(words)}: {_why(done.returncode)}\n"
@@ -156,20 +178,23 @@ class _Program:
 def _read(text: str) -> Run:
     frames: list[str] = []
     calls: dict[str, dict[str, int]] = {}
+    dispatches = 0
     for line in text.splitlines():
         words = line.split(" ", 3)
         if words[0] == "frame":
             frames.append(words[2])
         elif words[0] == "calls":
             calls.setdefault(words[1], {})[words[3]] = int(words[2])
-    return Run(frames, calls)
+        elif words[0] == "dispatches":
+            dispatches = int(words[1])
+    return Run(frames, calls, dispatches)
 
 
 def _why(code: int) -> str:
     return f"killed by signal {-code}" if code < 0 else f"exit status {code}"
 
 
-def _differing(a: list[str], b: list[str]) -> list[int]:
+def differing(a: list[str], b: list[str]) -> list[int]:
     longest = max(len(a), len(b))
     return [i for i in range(longest) if a[i : i + 1] != b[i : i + 1]]
 
@@ -196,18 +221,18 @@ def check(
     with ThreadPoolExecutor(int(native.JOBS)) as pool:
         references = list(pool.map(lambda clip: reference(clip, limit), clips))
         for target in targets:
-            program = _Program(*build_program(decoder, target, library), options)
+            program = Program(*build_program(decoder, target, library), options)
             say(f"decoding {decoder.name}, {target}: {len(clips)} clips")
             stock = pool.map(program.decode, clips)
             ours = list(pool.map(lambda clip, p=program: p.decode(clip, "--ours"), clips))
             outcomes = []
             for clip, theirs, own, frames in zip(clips, stock, ours, references, strict=True):
-                wrong = {*_differing(own.frames, theirs.frames), *_differing(own.frames, frames)}
+                wrong = {*differing(own.frames, theirs.frames), *differing(own.frames, frames)}
                 outcome = Outcome(clip, target, decoder, len(own.frames), sorted(wrong), own.calls)
                 outcomes.append(outcome)
-                report.failures += _judge(outcome, _differing(theirs.frames, frames))
+                report.failures += judge(outcome, differing(theirs.frames, frames))
             report.outcomes += outcomes
-            report.failures += _uncalled(outcomes, target) if need_all else _idle(outcomes)
+            report.failures += _uncalled(outcomes, target) if need_all else idle(outcomes)
             say(f"injecting faults into {decoder.name}, {target}")
             clean = {clip: own.frames for clip, own in zip(clips, ours, strict=True)}
             faults = list(pool.map(_inject(program, outcomes, clean), _called(outcomes)))
@@ -220,7 +245,7 @@ def check(
     return report
 
 
-def _judge(outcome: Outcome, outside: list[int]) -> list[str]:
+def judge(outcome: Outcome, outside: list[int]) -> list[str]:
     where = f"{outcome.decoder.name}, {outcome.clip.name}, {outcome.target}"
     if outside:
         return [f"{where}: the unmodified decoder differs from ffmpeg from frame {outside[0]} on"]
@@ -240,7 +265,7 @@ def _uncalled(outcomes: list[Outcome], target: str) -> list[str]:
     ]
 
 
-def _idle(outcomes: list[Outcome]) -> list[str]:
+def idle(outcomes: list[Outcome]) -> list[str]:
     """Clips that call none of the replaced functions: their frames say nothing about ours."""
     return [
         f"{o.clip.name}, {o.target}: its decoding calls none of the replaced functions"
@@ -266,7 +291,7 @@ def _choose(outcomes: list[Outcome], function: str) -> Outcome:
 
 
 def _inject(
-    program: _Program, outcomes: list[Outcome], clean: dict[Clip, list[str]]
+    program: Program, outcomes: list[Outcome], clean: dict[Clip, list[str]]
 ) -> Callable[[str], Fault]:
     """Spoils a function in one clip; its frames must differ from the clean run's."""
 

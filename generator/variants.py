@@ -19,10 +19,14 @@ from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.schedule import Schedule, variant_name
 from daedalus.generator.targets import shell
 from daedalus.generator.targets.c.emit import emit as emit_c
+from daedalus.generator.targets.glsl import spirv
+from daedalus.generator.targets.glsl.emit import Choices, Shader
+from daedalus.generator.targets.glsl.emit import emit as emit_glsl
+from daedalus.generator.targets.glsl.record import INDEX
 from daedalus.generator.targets.neon.emit import emit as emit_neon
 from daedalus.generator.targets.neon.select import Selection
 
-TARGET_TEXT = {"c": "portable scalar C", "neon": "NEON intrinsics"}
+TARGET_TEXT = {"c": "portable scalar C", "neon": "NEON intrinsics", "glsl": "GLSL"}
 _PLACE = "@input-hash@"
 
 
@@ -36,6 +40,11 @@ class Variant:
     rank: int
     text: str
     input_hash: str
+    shader: Shader | None = None  # of a GPU variant
+
+    @property
+    def is_gpu(self) -> bool:
+        return self.shader is not None
 
     @property
     def name(self) -> str:
@@ -70,14 +79,23 @@ class Variant:
 
     @property
     def file(self) -> str:
-        """Its path below generated/."""
-        return f"src/{self.kernel.family}/{self.name}.c"
+        """The path of its text below generated/."""
+        if self.is_gpu:
+            return f"glsl/{self.kernel.family}/{self.name}.comp"
+        return self.source
+
+    @property
+    def source(self) -> str:
+        """The path of what is compiled of it below generated/."""
+        return f"src/{self.kernel.family}/{self.name}{'.spv' if self.is_gpu else ''}.c"
 
     @property
     def reason(self) -> str:
         """Why the runtime takes it when it does."""
         if not self.prod:
             return "not a prod variant: chosen for lack of another"
+        if self.is_gpu:
+            return "best GLSL variant of the class, by the schedules of its spec"
         if self.schedule.target == "c":
             return "portable C, the fallback everywhere"
         return "best NEON variant of the class, by the schedules of its spec"
@@ -97,6 +115,8 @@ def make_variant(
 
     `watch` sees what a back end selects for every stage of every body.
     """
+    if schedule.target == "glsl":
+        return _make_shader(environment, kernel, schedule, prod=prod, rank=rank, spec=spec)
     lowered = lower(kernel, schedule)
     neon = schedule.target == "neon"
     if schedule.dot and not has_dots(lowered):
@@ -147,6 +167,63 @@ def make_variant(
     meaning = show(kernel) + text + _header_texts()
     digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
     return Variant(kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest)
+
+
+def _make_shader(
+    environment: jinja2.Environment,
+    kernel: Kernel,
+    schedule: Schedule,
+    *,
+    prod: bool,
+    rank: int,
+    spec: str,
+) -> Variant:
+    """A GPU variant."""
+    lowered = lower(kernel, schedule)
+    declared = {p.name: (p.lo, p.hi) for p in kernel.params}
+    choices = Choices(
+        words=not schedule.reads_anything,
+        shifted=schedule.shift,
+        signs=schedule.mask,
+        packed=schedule.pack,
+        narrowed=frozenset(p.name for p in lowered.params if (p.lo, p.hi) != declared[p.name]),
+    )
+    shader = emit_glsl(lowered, choices)
+    text = tidy(
+        environment.get_template("variant.comp.j2").render(
+            kernel=kernel,
+            schedule=schedule,
+            spec=spec,
+            class_when=class_condition(kernel, schedule.class_name),
+            assumptions=_assumption_lines(kernel, schedule),
+            input_hash=_PLACE,
+            shader=shader,
+        )
+    )
+    wrapping = str(shader.record.words) + str(shader.constants) + str(shader.align)
+    meaning = show(kernel) + text + wrapping + spirv.PINNED
+    digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
+    return Variant(kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest, shader)
+
+
+def module_text(environment: jinja2.Environment, v: Variant, modules: spirv.Modules) -> str:
+    """The C file that holds a GPU variant as SPIR-V."""
+    assert v.shader is not None
+    toolchain, lines = modules.array(v.source, v.text)
+    shader = v.shader
+    return tidy(
+        environment.get_template("variant.spv.c.j2").render(
+            source=v.file,
+            name=v.name,
+            shader=shader,
+            spirv=lines,
+            toolchain=toolchain,
+            glsl_hash=spirv.digest(v.text),
+            record=["DAEDALUS_RECORD_INDEX" if w == INDEX else w for w in shader.record.words],
+            constants=spirv.word_lines(list(shader.constants)),
+            features=" | ".join(f"DAEDALUS_GPU_{f}" for f in shader.features) or "0",
+        )
+    )
 
 
 def has_dots(lowered: Kernel) -> bool:
@@ -207,6 +284,8 @@ def tidy(text: str) -> str:
         body = line.strip()
         if not body or body.startswith("#"):
             out.append(body)
+        elif body.startswith("//"):
+            out += _fold_comment(" " * (2 * depth) + body, " " * (2 * depth) + "//   ")
         elif line.startswith(" *") or (body.startswith("/*") and not (depth and "*/" in body)):
             out += _fold_comment(line.rstrip())
         elif body == 'extern "C" {':
@@ -222,11 +301,11 @@ def tidy(text: str) -> str:
     return "\n".join(collapsed).rstrip() + "\n"
 
 
-def _fold_comment(line: str) -> list[str]:
+def _fold_comment(line: str, further: str = " *   ") -> list[str]:
     if len(line) <= WIDTH or line.startswith("/*"):
         return [line]
     return textwrap.wrap(
-        line, WIDTH, subsequent_indent=" *   ", break_long_words=False, break_on_hyphens=False
+        line, WIDTH, subsequent_indent=further, break_long_words=False, break_on_hyphens=False
     )
 
 

@@ -14,12 +14,11 @@ import numpy as np
 
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Op
-from daedalus.generator import reasons, witness_file
-from daedalus.generator.goals import Goal, Plan, plans
+from daedalus.generator import proof_file, reasons, witness_file
+from daedalus.generator.goals import Goal, Plan, lane_limits, plans
 from daedalus.generator.reasons import Reason
 from daedalus.generator.registry import Entry
 from daedalus.generator.targets.neon import simulate
-from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.simulate import Change
 
 _TRIED = 64  # items on which a changed operation is run to the end
@@ -80,9 +79,7 @@ def beyond(plan: Plan, base: simulate.Ran, goal: Goal) -> Array:
     values = base.values[goal.stage]
     if node.op in (Op.LE, Op.GT):  # strictness shows where both sides are equal
         return np.asarray(-np.abs(values[node.args[0]].astype(np.int64) - values[node.args[1]]))
-    held = plan.stages[goal.stage].selection.ranges.of(node)
-    signed = demand.kind == "sat_s" or (demand.kind == "bits" and held.lo < 0)
-    lo, hi = limits(demand.width, signed)
+    lo, hi = lane_limits(demand, plan.stages[goal.stage].selection.ranges.of(node))
     return np.asarray(np.maximum(lo - values[node], values[node] - hi))
 
 
@@ -90,36 +87,59 @@ def beyond(plan: Plan, base: simulate.Ran, goal: Goal) -> Array:
 class Found:
     """What is known of a kernel's witnesses.
 
-    items    the witnesses, of all variants
-    counts   per NEON variant: goals, those with a witness, and how many lowerings they are
-    missing  a line for every goal without one, and without a reason in tools/mutants.toml
+    items     the witnesses, of all variants
+    counts    per function of a NEON variant: goals, those with a witness, and how many lowerings
+              they are
+    missing   a line for every goal without one, and without a reason in tools/mutants.toml
+    unproven  a line for every goal whose reason is said to be a proof that is not on record
     """
 
     items: Items
     counts: dict[str, tuple[int, int, int]]
     missing: list[str]
+    unproven: list[str]
 
 
 def examine(entry: Entry, items: Items) -> Found:
     """What the items show."""
     name = entry.kernel.id
-    counts: dict[str, tuple[int, int, int]] = {}
-    missing: list[str] = []
+    result = Found(items, {}, [], [])
     excused: set[Reason] = set()
     for plan in plans(entry):
-        found = shown(plan, items.take(plan.conformant(items)), plan.goals)
-        left = [g for g in plan.goals if not len(found[g])]
+        left = unmet(plan, items)
         lowerings = sum(1 + len(g.alike) for g in plan.goals)
-        counts[plan.name] = (len(plan.goals), len(plan.goals) - len(left), lowerings)
+        result.counts[plan.title] = (len(plan.goals), len(plan.goals) - len(left), lowerings)
+        proven = proof_file.recorded(plan)
         for goal in left:
-            reason = reasons.of("unwitnessed", name, goal.text)
+            reason = reason_of(plan, goal)
             if reason is None:
-                missing.append(f"{plan.name}: {goal}")
-            else:
-                excused.add(reason)
+                result.missing.append(f"{plan.title}: {goal}: no witness was found")
+                continue
+            excused.add(reason)
+            if reason.proof and proof_file.key(plan, goal) not in proven:
+                result.unproven.append(f"{plan.title}: {goal}: {proof_file.missing(name)}")
     stale = [r for r in reasons.read("unwitnessed") if r.kernel == name and r not in excused]
-    missing += [f"{reasons.NAME}: {r}: it has one, or is none; take it out" for r in stale]
-    return Found(items, counts, missing)
+    result.missing.extend(
+        f"{reasons.NAME}: {r}: it has a witness, or is none; take it out" for r in stale
+    )
+    return result
+
+
+def unmet(plan: Plan, items: Items) -> list[Goal]:
+    """The goals that the conformant ones of the items do not meet."""
+    found = shown(plan, items.take(plan.conformant(items)), plan.goals)
+    return [g for g in plan.goals if not len(found[g])]
+
+
+def reason_of(plan: Plan, goal: Goal) -> Reason | None:
+    """The entry that says why a goal has no witness; one that is no proof names the variant."""
+    return reasons.of("unwitnessed", plan.kernel.id, plan.name, goal.text)
+
+
+def said_to_be_proven(plan: Plan, items: Items) -> list[Goal]:
+    """The goals that the items do not meet, for a reason that is said to be a proof."""
+    every = [(g, reason_of(plan, g)) for g in unmet(plan, items)]
+    return [g for g, r in every if r is not None and r.proof]
 
 
 def recorded(entry: Entry) -> Found:

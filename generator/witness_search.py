@@ -8,12 +8,12 @@ import numpy as np
 from daedalus.dsl import vectors
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Kernel
-from daedalus.generator import goal_proofs, reasons, witness_file
+from daedalus.generator import goal_proofs, proof_file, witness_file
 from daedalus.generator.goals import SATURATING, TOGETHER, Goal, Plan, plans
 from daedalus.generator.registry import Entry
 from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.simulate import Change
-from daedalus.generator.witness import Found, beyond, examine, shown
+from daedalus.generator.witness import Found, beyond, examine, reason_of, shown
 from daedalus.generator.witness_solver import solved
 
 _DRAWN = 3000  # items a kernel and class that the search begins with
@@ -86,8 +86,11 @@ def _taken(plan: Plan, pool: Items, chosen: Items, left: list[Goal]) -> tuple[It
 def _hopeless(plan: Plan, goal: Goal) -> bool:
     """Whether a goal need not be looked for: there is a reason, and if that is a proof, it holds
     for this goal."""
-    reason = reasons.of("unwitnessed", plan.kernel.id, goal.text)
-    return reason is not None and (not reason.proof or goal_proofs.impossible(plan, goal))
+    reason = reason_of(plan, goal)
+    if reason is None or not reason.proof:
+        return reason is not None
+    known = proof_file.key(plan, goal) in proof_file.recorded(plan)
+    return known or goal_proofs.impossible(plan, goal)
 
 
 def _cover(sets: list[Array]) -> list[int]:

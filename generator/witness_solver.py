@@ -13,11 +13,12 @@ import z3
 from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Index, Node, Op
 from daedalus.generator import goal_proofs
-from daedalus.generator.equivalence import QUICK, Prover, Walk
-from daedalus.generator.goals import Goal, Plan
-from daedalus.generator.lane_terms import Terms
+from daedalus.generator.equivalence import Prover
+from daedalus.generator.goals import Goal, Plan, lane_limits
+from daedalus.generator.lane_questions import QUICK
+from daedalus.generator.lane_terms import Names, Terms
+from daedalus.generator.lane_walk import Walk
 from daedalus.generator.symbolic import Number, inputs
-from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.simulate import Part
 from daedalus.generator.witness import shown
 
@@ -55,9 +56,9 @@ class _Item(Prover):
         self._lane = lane
         self._temps = {t.name: t for t in plan.lowered.temps}
         self.elements: dict[Place, Number] = {}
-        self._names: dict[str, object] = {}
+        self._names = Names()
 
-    def terms(self, stage: int) -> Terms:
+    def terms(self, stage: int, names: Names | None = None) -> Terms:
         return self._at(stage, self._lane)
 
     def _at(self, stage: int, lane: int) -> Terms:
@@ -81,7 +82,7 @@ class _Item(Prover):
             else:
                 there = self._at(writer[0], writer[2])
                 value = there.value(writer[1])
-                made.known += there.known
+                made.own += there.own
                 return Number(value.term)
         return self.elements[place]
 
@@ -111,8 +112,7 @@ class _Item(Prover):
         else:
             terms = self.terms(goal.stage)
             self.open_assumptions(terms, goal.stage, node)
-            signed = demand.kind == "sat_s" or self.range_of(node).lo < 0
-            lo, hi = limits(demand.width, signed)
+            lo, hi = lane_limits(demand, self.range_of(node))
             x = terms.value(node)
             wanted = z3.Or((x < lo).term, (x > hi).term)
         known = [*(k.term for k in terms.known), wanted]

@@ -60,7 +60,7 @@ def tampered(tmp_path: Path):
         return native.compile_program(
             "host",
             tmp_path / "check",
-            [repo_root() / "tools" / "check" / "main.c"],
+            crosscheck.sources(),
             includes=[repo_root() / "runtime" / "include", generated / "include"],
             libraries=[folder / "libdaedalus_variants.a"],
         )

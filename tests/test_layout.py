@@ -61,3 +61,37 @@ def test_a_withheld_buffer_has_no_memory() -> None:
     made = layout.place(kernel, items, np.random.default_rng(1), upwards=False, withheld=name)
     sizes = {b.buffer.name: len(b.bytes) for b in made.buffers}
     assert sizes.pop(name) == 0 and all(sizes.values())
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("close", [False, True])
+def test_planes_are_aligned_as_asked(kernel: Kernel, close: bool) -> None:
+    items = vectors.make_items(kernel, 40, 1, "conformant")
+    align = {b.name: 8 for b in kernel.buffers}
+    for upwards in (False, True):
+        made = layout.place(
+            kernel, items, np.random.default_rng(1), upwards=upwards, close=close, align=align
+        )
+        meta = np.frombuffer(made.meta, np.uint32).reshape(items.count, -1)
+        planes = [b for b in made.buffers if b.buffer.kind == "plane"]
+        for n, b in enumerate(planes):  # their offsets are the first words of the meta
+            assert b.origin % 8 == 0 and b.stride % 8 == 0 and len(b.bytes) % 8 == 0
+            assert (meta[:, n] % 8 == 0).all()
+            # What the meta says is where the items are.
+            (r0, _), (c0, _) = b.buffer.shape
+            size = b.elements.itemsize
+            first = b.origin + meta[:, n].astype(int) + r0 * b.stride + c0 * size
+            assert (first == b.where[:, 0, 0] * size).all()
+
+
+def test_items_in_a_row_keep_their_order() -> None:
+    kernel = next(e.kernel for e in load() if e.kernel.id == "vp9_idct8")
+    items = vectors.make_items(kernel, 20, 1, "conformant")
+    made = layout.place(
+        kernel, items, np.random.default_rng(1), upwards=False, close=True, across=5
+    )
+    dst = made.buffers[0]
+    columns = dst.where[:, 0, 0] % dst.stride
+    rows = dst.where[:, 0, 0] // dst.stride
+    assert (columns == np.tile(np.arange(5) * 8, 4)).all()
+    assert (rows == np.repeat(np.arange(4) * 8, 5)).all()

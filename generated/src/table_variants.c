@@ -64,6 +64,102 @@ static const daedalus_class_desc av1_cdef8_classes[] = {
 };
 
 static const daedalus_variant av1_cdef8_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_inpri_p4_shift_mask",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_shift_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_insec_p4_shift_mask",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_av1_cdef8__glsl_insec_p4_shift_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_inside_p4_shift",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 902,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_av1_cdef8__glsl_inside_p4_shift,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_full_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 903,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_av1_cdef8__glsl_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_inpri_p4_mask",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 904,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_insec_p4_mask",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 905,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_av1_cdef8__glsl_insec_p4_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_inside_p2_mask",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 906,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_av1_cdef8__glsl_inside_p2_mask,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 907,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_av1_cdef8__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_av1_cdef8__neon_inpri_r2",
@@ -323,6 +419,30 @@ static const daedalus_class_desc h264_deblock_luma_v_classes[] = {
 };
 
 static const daedalus_variant h264_deblock_luma_v_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_deblock_luma_v__glsl_full",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_h264_deblock_luma_v__glsl_full,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_h264_deblock_luma_v__neon_full_early",
@@ -393,6 +513,30 @@ static const daedalus_class_desc h264_idct4_classes[] = {
 };
 
 static const daedalus_variant h264_idct4_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_idct4__glsl_full_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_h264_idct4__glsl_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_idct4__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_h264_idct4__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_h264_idct4__neon_full_x2",
@@ -463,6 +607,42 @@ static const daedalus_class_desc h264_idct8_classes[] = {
 };
 
 static const daedalus_variant h264_idct8_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_idct8__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_h264_idct8__glsl_full_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_idct8__glsl_full_p2_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_h264_idct8__glsl_full_p2_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_idct8__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 902,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_h264_idct8__glsl_full_p2,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_h264_idct8__neon_full",
@@ -521,6 +701,42 @@ static const daedalus_class_desc h264_qpel_mc20_classes[] = {
 };
 
 static const daedalus_variant h264_qpel_mc20_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_qpel_mc20__glsl_full_p8_shift_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_h264_qpel_mc20__glsl_full_p8_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_qpel_mc20__glsl_full_p4_shift_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_h264_qpel_mc20__glsl_full_p4_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_qpel_mc20__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 902,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_h264_qpel_mc20__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_h264_qpel_mc20__neon_full",
@@ -621,6 +837,30 @@ static const daedalus_class_desc sand128_nv12_classes[] = {
 };
 
 static const daedalus_variant sand128_nv12_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_sand128_nv12__glsl_full_p8_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_sand128_nv12__glsl_full_p8_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_sand128_nv12__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_sand128_nv12__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_sand128_nv12__neon_full",
@@ -709,6 +949,30 @@ static const daedalus_class_desc sand128_p010_classes[] = {
 };
 
 static const daedalus_variant sand128_p010_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_sand128_p010__glsl_full_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_sand128_p010__glsl_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_sand128_p010__glsl_full",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_sand128_p010__glsl_full,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_sand128_p010__neon_full",
@@ -823,6 +1087,66 @@ static const daedalus_class_desc vp9_idct8_classes[] = {
 };
 
 static const daedalus_variant vp9_idct8_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8__glsl_dc_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_vp9_idct8__glsl_dc_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8__glsl_eob12_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_vp9_idct8__glsl_eob12_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 902,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_vp9_idct8__glsl_full_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8__glsl_full_p2_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 903,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_vp9_idct8__glsl_full_p2_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 904,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_vp9_idct8__glsl_full_p2,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_idct8__neon_dc",
@@ -1066,6 +1390,30 @@ static const daedalus_class_desc vp9_lpf4_h_classes[] = {
 };
 
 static const daedalus_variant vp9_lpf4_h_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf4_h__glsl_full_p4_word_mask_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_vp9_lpf4_h__glsl_full_p4_word_mask_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf4_h__glsl_full",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_vp9_lpf4_h__glsl_full,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_lpf4_h__neon_full_early",
@@ -1141,6 +1489,30 @@ static const daedalus_class_desc vp9_lpf4_v_classes[] = {
 };
 
 static const daedalus_variant vp9_lpf4_v_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf4_v__glsl_full_p4_word_mask_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_vp9_lpf4_v__glsl_full_p4_word_mask_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf4_v__glsl_full",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_vp9_lpf4_v__glsl_full,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_lpf4_v__neon_full_early",
@@ -1216,6 +1588,30 @@ static const daedalus_class_desc vp9_lpf8_h_classes[] = {
 };
 
 static const daedalus_variant vp9_lpf8_h_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf8_h__glsl_full_p2_word_mask_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2_word_mask_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf8_h__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_lpf8_h__neon_full_branch_early",
@@ -1279,6 +1675,30 @@ static const daedalus_class_desc vp9_lpf8_v_classes[] = {
 };
 
 static const daedalus_variant vp9_lpf8_v_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf8_v__glsl_full_p2_word_mask_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_vp9_lpf8_v__glsl_full_p2_word_mask_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf8_v__glsl_full",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_vp9_lpf8_v__glsl_full,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_lpf8_v__neon_full_branch_early",
@@ -1361,6 +1781,42 @@ static const daedalus_class_desc vp9_mc_8h_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_8h_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h__glsl_full_p8_shift_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_vp9_mc_8h__glsl_full_p8_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h__glsl_full_p4_shift_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_vp9_mc_8h__glsl_full_p4_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 902,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_vp9_mc_8h__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8h__neon_sub8_dot",
@@ -1499,6 +1955,42 @@ static const daedalus_class_desc vp9_mc_8h_avg_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_8h_avg_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p4_shift_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4_shift_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 902,
+    .reason = "best GLSL variant of the class, by the schedules of its spec",
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8h_avg__neon_sub8_dot",
@@ -1818,7 +2310,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "e0216aacd2678bbb",
+  .generator = "b59986d9b7f06933",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

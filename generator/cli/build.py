@@ -9,9 +9,11 @@ import click
 from daedalus.generator import native
 from daedalus.generator.cli import check as check_verb
 from daedalus.generator.cli import stream as stream_verb
+from daedalus.generator.cli.check_runs import Wish, run_checks
 from daedalus.generator.cli.common import console, out, repo_root, run
 from daedalus.generator.cli.gen import generate_or_explain, write
 from daedalus.generator.cli.progress import progress
+from daedalus.generator.cli.verified import record_verified
 from daedalus.generator.registry import load
 from daedalus.generator.schedule import TARGETS
 
@@ -40,9 +42,9 @@ def command(context: click.Context, items: int, prefix: Path | None, stream: boo
     console.print(f"{len(generated.variants)} variants; {written} files changed, {removed} removed")
 
     _say(2, "verify against the interpreter")
-    outcomes = check_verb.run_checks(list(load()), TARGETS, items, seed=1)
-    check_verb.report(outcomes, items, seed=1)
-    check_verb.record_verified(outcomes)
+    outcomes, skips = run_checks(list(load()), Wish(TARGETS, items, seed=1))
+    check_verb.report(outcomes, items, seed=1, skips=skips)
+    record_verified(outcomes)
 
     _say(3, "build the libraries")
     with progress():
@@ -56,7 +58,10 @@ def command(context: click.Context, items: int, prefix: Path | None, stream: boo
 
     if stream:
         _say(4, "decode real video")
-        context.invoke(stream_verb.command, file=None, target="all", frames=None, as_json=False)
+        context.invoke(
+            stream_verb.command, file=None, target="all", substrate="cpu", device="",
+            frames=None, as_json=False,
+        )  # fmt: skip
     out.print(
         f"\ndone in {time.monotonic() - started:.0f} s; the libraries are in "
         + " and ".join(str(f.relative_to(repo_root())) for f in folders),

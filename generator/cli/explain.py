@@ -14,6 +14,7 @@ from daedalus.generator.cli.tables import table_lines
 from daedalus.generator.inventory import bits_needed
 from daedalus.generator.registry import Entry, legal_schedule
 from daedalus.generator.schedule import Schedule
+from daedalus.generator.targets.glsl.mapping import mapping
 
 
 @click.command("explain")
@@ -63,6 +64,8 @@ def text_of(entry: Entry, shown: explain.View, refused: list[explain.Refusal]) -
     lines = [f"{k.id}: {k.doc.splitlines()[0]}", f"  computes {k.clause}", f"  in {k.loc}"]
     if shown.schedule is not None:
         side = f", {shown.items} items side by side" if shown.items > 1 else ""
+        if shown.schedule.target == "glsl":
+            side = f", {mapping(shown.kernel).invocations} invocations an item"
         needs = "".join(f", needs {n}" for n in shown.schedule.needs)
         lines.append(f"  variant {shown.schedule.name}{side}{needs}")
     lines.append(f"  the program after {shown.after}")

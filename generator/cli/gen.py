@@ -15,6 +15,7 @@ from daedalus.generator.emit import RECORDS, Generated, generate
 from daedalus.generator.passes.pipeline import lower, passes
 from daedalus.generator.registry import load
 from daedalus.generator.schedule import variant_name
+from daedalus.generator.targets.glsl.spirv import PINNED, toolchain
 
 REPAIR = "./daedalus gen"
 MANIFEST = "manifest.json"
@@ -47,6 +48,7 @@ def command(check: bool, folder: Path | None, dump: str | None, specs: Path | No
                 EXIT_FAILED,
             )
         out.print(f"{len(generated.files)} files are what the specs give", markup=False)
+        _say_taken(generated)
         return
     written, removed = write(generated, target)
     for e in load(specs):
@@ -56,6 +58,17 @@ def command(check: bool, folder: Path | None, dump: str | None, specs: Path | No
         f"{len(generated.variants)} variants, {len(generated.files)} files:"
         f" {written} written, {removed} removed, the others unchanged"
     )
+    _say_taken(generated)
+
+
+def _say_taken(generated: Generated) -> None:
+    """What was skipped for lack of the tools that made it."""
+    if generated.taken:
+        console.print(
+            f"skipped: {len(generated.taken)} SPIR-V modules are taken as they are: they were made"
+            f" by {PINNED}, here is {toolchain() or 'none of these'}",
+            markup=False,
+        )
 
 
 def generate_or_explain(specs: Path | None = None) -> Generated:
@@ -64,9 +77,17 @@ def generate_or_explain(specs: Path | None = None) -> Generated:
         entries = load(specs)
         if not entries:
             raise UserError(f"no kernel is declared below {specs}", "see docs/language.md")
-        return generate(entries)
+        return generate(entries, checked_in=_checked_in())
     except SpecError as e:
         raise UserError(str(e)) from None
+
+
+def _checked_in() -> Path | None:
+    """The generated code of the checkout; None where the package is installed without one."""
+    try:
+        return repo_root() / "generated"
+    except UserError:
+        return None
 
 
 def dump_after(wanted: str, specs: Path | None) -> None:

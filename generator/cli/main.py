@@ -18,8 +18,8 @@ from daedalus.generator.cli.common import (
 
 # Verb -> module of the same name in this package that defines the command `command`.
 VERBS = (
-    "build", "check", "count", "doctor", "explain", "fuzz", "gen", "help", "list", "mutate", "new",
-    "oracle", "setup", "stream", "test", "v3d", "witness",
+    "bench", "build", "check", "count", "doctor", "explain", "fuzz", "gen", "help", "list",
+    "mutate", "new", "oracle", "setup", "stats", "stream", "test", "v3d", "witness",
 )  # fmt: skip
 
 

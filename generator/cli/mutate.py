@@ -46,6 +46,7 @@ def command(
               len(r.survivors)) for r in found],
         )  # fmt: skip
     lines = [f"{r.variant}: {m}: survived" for r in found for m in r.survivors]
+    lines += [line for r in found for line in r.unproven]
     if sample is None:
         ids = {e.kernel.id for e in entries}
         excused = set().union(*(r.excused for r in found))
@@ -59,8 +60,9 @@ def command(
         console.print(line, markup=False, soft_wrap=True)
     if lines:
         raise UserError(
-            f"{len(lines)} mutants are not told from the original",
-            "a goal for ./daedalus witness is missing, or a reason in tools/mutants.toml",
+            f"{len(lines)} mutants or entries are not accounted for",
+            "a goal for ./daedalus witness is missing, or a reason in tools/mutants.toml, or a"
+            " proof",
             EXIT_FAILED,
         )
 
@@ -69,5 +71,5 @@ def _record(r: mutation.Report) -> dict[str, object]:
     return {
         "variant": r.variant, "mutants": r.mutants, "by_witness": r.by_witness,
         "by_drawn": r.by_drawn, "proven": r.proven, "equivalent": [str(m) for m in r.equivalent],
-        "survivors": [str(m) for m in r.survivors],
+        "survivors": [str(m) for m in r.survivors], "unproven": r.unproven,
     }  # fmt: skip

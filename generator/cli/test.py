@@ -87,6 +87,11 @@ def _check() -> Iterator[Step]:
     yield _verb("check", "--sanitize", "--items", "2000", "--seed", "2")
 
 
+def _stream() -> Iterator[Step]:
+    yield _verb("stream")
+    yield _verb("stream", "--substrate", "qpu", "--device", "lavapipe-8")
+
+
 def _fuzz() -> Iterator[Step]:
     yield _verb("fuzz")
     yield _verb("v3d", "fuzz", "--seconds", "5")
@@ -101,7 +106,7 @@ LAYERS: dict[str, tuple[str, Callable[[], Iterator[Step]]]] = {
     "fuzz": ("random programs", _fuzz),
     "oracle": ("the interpreter against FFmpeg", lambda: iter([_verb("oracle")])),
     "count": ("executed instructions beside hand-written ones", lambda: iter([_verb("count")])),
-    "stream": ("real video, frame by frame", lambda: iter([_verb("stream")])),
+    "stream": ("real video, frame by frame", _stream),
 }
 
 

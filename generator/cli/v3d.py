@@ -63,18 +63,76 @@ _PROFILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Board to simulate: settings over those of runtime/v3d/profiles/pi5.profile.",
 )
 @click.option("--strict", is_flag=True, help="End jobs that break a rule of docs/v3d-rules.md.")
+@click.option(
+    "--memory",
+    type=click.IntRange(1, 4096),
+    metavar="MIB",
+    help="Memory of the device (4096); more than that is ENOMEM.",
+)
+@click.option(
+    "--fault",
+    "faults",
+    multiple=True,
+    metavar="KIND@WHEN[:ARGS]",
+    help="Have a fault, such as hang@3, lost@5:of=client or no-memory@1/10 (docs/v3d-faults.md); "
+    "may be given again.",
+)
+@click.option(
+    "--check-jobs",
+    is_flag=True,
+    help="Exit status 1 where the program's is 0 and a job failed, other than by a fault, or a "
+    "fault never struck.",
+)
+@click.option(
+    "--timed",
+    is_flag=True,
+    help="Time jobs by the timing model; the program's timestamps show modelled time.",
+)
+@click.option("--intervals", is_flag=True, help="The same, with the least and the most of each.")
+@click.option(
+    "--timelines",
+    is_flag=True,
+    help="Offer timeline syncobjs, which the kernel's driver of this GPU has not.",
+)
+@click.option(
+    "--jobs",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to append a line of JSON to for each job: what it did, and took.",
+)
 @click.argument("argv", nargs=-1, required=True, metavar="PROGRAM...", type=click.UNPROCESSED)
-def run(profile: Path | None, strict: bool, argv: tuple[str, ...]) -> None:
+def run(
+    profile: Path | None,
+    strict: bool,
+    memory: int | None,
+    faults: tuple[str, ...],
+    check_jobs: bool,
+    timed: bool,
+    intervals: bool,
+    timelines: bool,
+    jobs: Path | None,
+    argv: tuple[str, ...],
+) -> None:
     """Runs PROGRAM... on a simulated V3D 7.1 device.
 
     The program finds /dev/dri/renderD128, by libdrm or by itself, and through Mesa's driver v3dv a
     Vulkan device.  A program for this machine gets the v3dv that `setup --native` built, and no
     Vulkan device before that; one for arm64 runs under qemu with Debian's own.  Its exit status
-    is this command's.
+    is this command's, but see --check-jobs.
     """  # fmt: skip
     # Standard error is the program's, where nobody watches it.
     with progress(quiet=not sys.stderr.isatty()):
-        words, environment = tools.on_device(argv, profile=profile, strict=strict)
+        words, environment = tools.on_device(
+            argv,
+            profile=profile,
+            strict=strict,
+            memory=memory,
+            faults=faults,
+            check_jobs=check_jobs,
+            timed=timed,
+            intervals=intervals,
+            timelines=timelines,
+            jobs=jobs,
+        )
     _become(words, environment)
 
 
@@ -87,8 +145,11 @@ def run(profile: Path | None, strict: bool, argv: tuple[str, ...]) -> None:
     show_default=True,
     help="Folder for the traces: job-000001.txt and .json, and so on.",
 )
+@click.option(
+    "--intervals", is_flag=True, help="With the least and the most that each job may take."
+)
 @click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
-def trace(profile: Path | None, output: Path, argv: tuple[str, ...]) -> None:
+def trace(profile: Path | None, output: Path, intervals: bool, argv: tuple[str, ...]) -> None:
     """Runs PROGRAM... as `run` does, and writes down what each of its compute jobs did.
 
     A trace has the dispatch's registers and uniforms by name, the counters and times of the timing
@@ -96,15 +157,29 @@ def trace(profile: Path | None, output: Path, argv: tuple[str, ...]) -> None:
     """  # fmt: skip
     output.mkdir(parents=True, exist_ok=True)
     with progress():
-        words, environment = tools.on_device(argv, profile=profile, trace=output)
+        words, environment = tools.on_device(
+            argv, profile=profile, trace=output, intervals=intervals
+        )
     _become(words, environment)
 
 
 @command.command("timing")
 @click.option("--profile", type=_PROFILE, help="Settings over the defaults.")
-def timing(profile: Path | None) -> None:
-    """Compares the timing model with figures that were published of a Raspberry Pi 5."""
+@click.option(
+    "--by",
+    type=click.Choice(["figures", "intervals", "alternatives"]),
+    default="figures",
+    show_default=True,
+    help="What to show of each: the figure with its interval, how it depends on each setting, or"
+    " the figure by each alternative to the settings.",
+)
+def timing(profile: Path | None, by: str) -> None:
+    """Compares the timing model with figures that were published of a Raspberry Pi 5.
+
+    Exit code 1 if a calibrated figure is off by more than 10 %.
+    """
     with progress(quiet=True):
         program = tools.timing()
-    words = [str(program), str(tools.timing_programs())]
+    options = [] if by == "figures" else [f"--{by}"]
+    words = [str(program), *options, str(tools.timing_programs())]
     _become([*words, str(profile)] if profile else words)

@@ -3,7 +3,7 @@
 
 import click
 
-from daedalus.generator import goals, witness, witness_file, witness_search
+from daedalus.generator import goals, proof_file, witness, witness_file, witness_search
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
 from daedalus.generator.cli.kernels import chosen
 from daedalus.generator.cli.progress import progress, say
@@ -18,15 +18,20 @@ HINT = (
 
 @click.command("witness")
 @click.argument("kernels", nargs=-1)
-@click.option("--search", "anew", is_flag=True, help="Search anew, whatever is on file.")
-@click.option("--prove", is_flag=True, help="Also let the solver prove what has no witness.")
+@click.option(
+    "--search", "anew", is_flag=True, help="Search (and prove) anew, whatever is on file."
+)
+@click.option(
+    "--prove", is_flag=True, help="Also let the solver prove what has no witness, and no proof."
+)
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
 def command(kernels: tuple[str, ...], anew: bool, prove: bool, seed: int) -> None:
     """Finds items that tell every chosen NEON lowering of the KERNELS (default: all) from the
     plainer operation, and keeps them in generated/witnesses.json.
 
     Exits with 1 if a saturating, rounding or wrapping lowering has none, nor a reason in
-    tools/mutants.toml; with --prove also if a reason is said to be a proof and is not.
+    tools/mutants.toml; or if a reason is said to be a proof, and generated/proofs.json has none
+    that holds for this code: --prove does these and puts them on record.
     """
     entries = chosen(kernels)
     found = {e.kernel.id: known_or_searched(e, anew=anew, seed=seed) for e in entries}
@@ -38,36 +43,51 @@ def command(kernels: tuple[str, ...], anew: bool, prove: bool, seed: int) -> Non
             for variant, (goals, met, lowerings) in f.counts.items()
         ],
     )
-    missing = [line for f in found.values() for line in f.missing]
-    for line in missing:
-        console.print(f"{line}: no witness was found", markup=False, soft_wrap=True)
-    if missing:
-        raise UserError(f"{len(missing)} lowerings have no witness", HINT, EXIT_FAILED)
+    _fail_on([line for f in found.values() for line in f.missing], "have no witness", HINT)
     if prove:
-        _prove(entries, found)
+        _prove(entries, found, anew=anew)
+    else:
+        unproven = [line for f in found.values() for line in f.unproven]
+        _fail_on(unproven, "are only said to have no witness", "let --prove do the proofs")
 
 
-def _prove(entries: list[Entry], found: dict[str, witness.Found]) -> None:
-    """All proofs that stand for witnesses."""
+def _fail_on(lines: list[str], what: str, hint: str) -> None:
+    """Prints the lines, and ends with an error if there are any."""
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)
+    if lines:
+        raise UserError(f"{len(lines)} lowerings {what}", hint, EXIT_FAILED)
+
+
+def _prove(entries: list[Entry], found: dict[str, witness.Found], *, anew: bool) -> None:
+    """The proofs that stand for witnesses, each put on record once it is done."""
     from daedalus.generator import goal_proofs  # the solver takes a while to load
 
     rows, failed = [], []
     with progress():
-        for plan in (p for e in entries for p in goals.plans(e)):
-            say(f"proofs for {plan.name}")
-            proven, left = goal_proofs.prove(plan, found[plan.kernel.id].items)
-            if proven or left:
-                rows.append((plan.name, proven, len(left)))
-            failed += [f"{plan.name}: {g}: no proof was found" for g in left]
-    print_table(("variant", "proven to have no witness", "not proven"), rows)
-    for line in failed:
-        console.print(line, markup=False, soft_wrap=True)
-    if failed:
-        raise UserError(
-            f"{len(failed)} lowerings have no witness, and no proof that there is none",
-            "a witness exists (--search), or the reason is none: mend tools/mutants.toml",
-            EXIT_FAILED,
-        )
+        for e in entries:
+            plans = list(goals.plans(e))
+            proof_file.keep(e.kernel.id, plans)
+            for plan in plans:
+                known = frozenset() if anew else proof_file.recorded(plan)
+                said = witness.said_to_be_proven(plan, found[e.kernel.id].items)
+                proven = [g for g in said if proof_file.key(plan, g) in known]
+                before = len(proven)
+                proof_file.write(plan, proven)
+                for goal in (g for g in said if g not in proven[:before]):
+                    say(f"proof for {plan.title}: {goal}")
+                    if goal_proofs.impossible(plan, goal):
+                        proven.append(goal)
+                        proof_file.write(plan, proven)
+                    else:
+                        failed.append(f"{plan.title}: {goal}: no proof was found")
+                if said:
+                    rows.append((plan.title, before, len(proven) - before, len(said) - len(proven)))
+    print_table(("variant", "proofs on record", "newly proven", "not proven"), rows)
+    _fail_on(
+        failed, "have no witness, and no proof that there is none",
+        "a witness exists (--search), or the reason is none: mend tools/mutants.toml",
+    )  # fmt: skip
 
 
 def known_or_searched(entry: Entry, *, anew: bool = False, seed: int = 1) -> witness.Found:

@@ -14,8 +14,13 @@ from daedalus.generator.passes.decide import decide_comparisons
 from daedalus.generator.passes.expand_dot import expand_dot
 from daedalus.generator.passes.forward import drop_unread, forward_temps
 from daedalus.generator.passes.guard import find_guard, select_old
+from daedalus.generator.passes.late_bias import subtract_late
+from daedalus.generator.passes.masked_terms import choose_terms
 from daedalus.generator.passes.max_tree import merge_limits
+from daedalus.generator.passes.pairs import pair_sums
+from daedalus.generator.passes.points import give_points
 from daedalus.generator.passes.settle import settle_stages
+from daedalus.generator.passes.signed_limits import limit_differences
 from daedalus.generator.passes.specialise import specialise
 from daedalus.generator.passes.split_clips import split_clips
 from daedalus.generator.passes.split_products import split_products
@@ -56,6 +61,18 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
                 lambda k: replace(k, items_per_vector=schedule.items, branches=schedule.branch),
             ),
         ]
+    if schedule.target == "glsl":
+        chosen.append(("signed_limits", limit_differences))
+        if schedule.early_out:
+            chosen.append(("guard", find_guard))
+        chosen.append(("points", lambda k: give_points(k, schedule.points)))
+        chosen.append(("scalars", forward_temps))
+        if schedule.word or schedule.shift:
+            chosen.append(("select_old", select_old))
+        if schedule.mask:
+            chosen.append(("masked_terms", choose_terms))
+        if schedule.swar:
+            chosen += [("pairs", pair_sums), ("late_bias", subtract_late)]
     return [*chosen, ("drop_unread", drop_unread)]
 
 

@@ -1,26 +1,32 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Unrolls the lane axes that do not run across a vector, but for those whose extent varies."""
+"""Unrolls lane axes: what one lane did at each of their points, it does for all of them."""
 
 from dataclasses import replace
 from itertools import product
 
 from daedalus.dsl.build import Builder, at_lanes, fix_lanes
-from daedalus.dsl.ir import Kernel, Node, Stage, Store
+from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store
 
 
 def unroll_outer(kernel: Kernel) -> Kernel:
-    """`kernel` whose stages have their vector's axes, and before these the loops that must stay."""
-    return replace(kernel, stages=tuple(_stage(kernel, s) for s in kernel.stages))
+    """`kernel` whose stages have their vector's axes, and before these the loops that must stay:
+    those whose extent varies."""
+    stages = []
+    for stage in kernel.stages:
+        outer = stage.dims[: len(stage.dims) - stage.vector]
+        limited = dict(stage.limits)
+        stages.append(unroll_axes(kernel, stage, [a for a, _ in outer if a not in limited]))
+    return replace(kernel, stages=tuple(stages))
 
 
-def _stage(kernel: Kernel, stage: Stage) -> Stage:
-    limited = dict(stage.limits)
-    outer = stage.dims[: len(stage.dims) - stage.vector]
-    unrolled = [d for d in outer if d[0] not in limited]
+def unroll_axes(kernel: Kernel, stage: Stage, axes: list[str]) -> Stage:
+    """The stage without these axes, which no limit concerns."""
+    unrolled = [d for d in stage.dims if d[0] in axes]
     if not unrolled:
         return stage
     builder = Builder({t.name: t for t in kernel.tables})
     stores: list[Store] = []
+    guard: Node | None = None
     for point in product(*(range(n) for _, n in unrolled)):
         at = {lane: v for (lane, _), v in zip(unrolled, point, strict=True)}
         new: dict[Node, Node] = {}
@@ -35,10 +41,15 @@ def _stage(kernel: Kernel, stage: Stage) -> Stage:
             )
             for s in stage.stores
         ]
+        if stage.guard is not None:  # where it fails for every point, nothing is stored
+            mine = new[stage.guard]
+            both = None if guard is None else (guard, mine)
+            guard = mine if both is None else builder.make(Op.OR, both, (), mine.loc)
     return replace(
         stage,
         dims=tuple(d for d in stage.dims if d not in unrolled),
         stores=tuple(stores),
+        guard=guard,
         given=None if stage.given is None else new[stage.given],
         limits=tuple((lane, new[n]) for lane, n in stage.limits),
     )

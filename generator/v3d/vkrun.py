@@ -80,19 +80,27 @@ def v3dv(
     strict: bool = False,
     jobs: Path | None = None,
     trace: Path | None = None,
+    faults: Sequence[str] = (),
+    intervals: bool = False,
 ) -> Device:
     """Mesa's v3dv on the simulated device: Debian's own for "aarch64", that built here for "host".
 
     Where this machine is no ARM, the former runs under qemu-aarch64.  With `strict`, jobs that
     break a rule of the instruction set fail; `jobs` is a file that gets a line for each, `trace` a
-    folder that gets their traces.
+    folder that gets their traces; with `intervals`, both say within what their times lie.  `faults`
+    are those that the device has.
     """
     if arch == "host" and driver.built() is None:
         raise UserError(
             "v3dv is not built for this machine", "./daedalus setup --native", EXIT_MISSING
         )
     words, environment = tools.on_device(
-        [str(program(arch))], strict=strict, jobs=jobs, trace=trace
+        [str(program(arch))],
+        strict=strict,
+        jobs=jobs,
+        trace=trace,
+        intervals=intervals,
+        faults=faults,
     )
     name = "v3dv-arm64" if arch == "aarch64" else "v3dv-native"
     return Device(name, arch, tuple(words[:-1]), environment, "v3dv")

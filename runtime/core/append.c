@@ -12,14 +12,19 @@
 #include "core/batch.h"
 #include "core/check.h"
 #include "core/meta.h"
+#include "vulkan/route.h"
 
-static int check_substrate(const daedalus_ctx *ctx, const daedalus_kernel_desc *kernel,
+/** Whether the substrate is there.  @return 0, -ENODEV or -EINVAL, logged */
+static int check_substrate(daedalus_ctx *ctx, const daedalus_kernel_desc *kernel,
                            daedalus_substrate substrate) {
   switch (substrate) {
     case DAEDALUS_SUBSTRATE_AUTO:
     case DAEDALUS_SUBSTRATE_CPU:
       return 0;
     case DAEDALUS_SUBSTRATE_QPU:
+      if (daedalus_rt_gpu_open(ctx) == 0) {
+        return 0;
+      }
       daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR,
                       "%s: the QPU was asked for, but this context has none; use "
                       "DAEDALUS_SUBSTRATE_AUTO or DAEDALUS_SUBSTRATE_CPU",
@@ -63,6 +68,7 @@ static int reserve(daedalus_batch *batch, const daedalus_work *work) {
       {&batch->buffers, kernel->n_buffers, sizeof(daedalus_buffer)},
       {&batch->items, work->n_items, sizeof(uint32_t)},
       {&batch->bins, kernel->n_classes, sizeof(daedalus_bin)},
+      {&batch->picks, kernel->n_classes, sizeof(daedalus_pick)},
       {&batch->class_of, work->n_items, sizeof(uint16_t)},
   };
   for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
@@ -91,22 +97,36 @@ static bool meets(const daedalus_kernel_desc *kernel, const daedalus_class_desc 
   return true;
 }
 
+/** What is to run each class here. */
+static void pick_variants(daedalus_batch *batch, const daedalus_work *work,
+                          daedalus_substrate substrate) {
+  daedalus_pick *picks = batch->picks.data;
+  if (substrate == DAEDALUS_SUBSTRATE_QPU) {
+    daedalus_rt_gpu_choose(batch->ctx, work, picks);
+    return;
+  }
+  for (uint16_t c = 0; c < work->kernel->n_classes; c++) {
+    const daedalus_variant *variant = daedalus_rt_cpu_choose(work->kernel, c);
+    picks[c] =
+        (daedalus_pick){.variant = variant, .reason = variant == NULL ? NULL : variant->reason};
+  }
+}
+
 /*
  * Decides every item's class: the first that it meets and that something here
  * can run.  Counts the items of each class in batch->bins.
  */
 static int classify(daedalus_batch *batch, const daedalus_work *work) {
   const daedalus_kernel_desc *kernel = work->kernel;
+  const daedalus_pick *picks = batch->picks.data;
   daedalus_bin *bins = batch->bins.data;
   uint16_t *class_of = batch->class_of.data;
-  for (uint16_t c = 0; c < kernel->n_classes; c++) {
-    bins[c] = (daedalus_bin){.variant = daedalus_rt_cpu_choose(kernel, c)};
-  }
+  memset(bins, 0, kernel->n_classes * sizeof(*bins));
   for (size_t i = 0; i < work->n_items; i++) {
     const unsigned char *item = daedalus_meta_of(kernel, work->meta, i);
     uint16_t c = 0;
     while (c < kernel->n_classes &&
-           (bins[c].variant == NULL || !meets(kernel, &kernel->classes[c], item))) {
+           (picks[c].variant == NULL || !meets(kernel, &kernel->classes[c], item))) {
       c++;
     }
     if (c == kernel->n_classes) {
@@ -124,6 +144,7 @@ static int classify(daedalus_batch *batch, const daedalus_work *work) {
 /* Takes the work over.  There is room for all of it, so nothing can fail any more. */
 static void commit(daedalus_batch *batch, const daedalus_work *work) {
   const daedalus_kernel_desc *kernel = work->kernel;
+  const daedalus_pick *picks = batch->picks.data;
   daedalus_bin *bins = batch->bins.data;
   const uint16_t *class_of = batch->class_of.data;
   daedalus_group *groups = batch->groups.data;
@@ -134,11 +155,14 @@ static void commit(daedalus_batch *batch, const daedalus_work *work) {
     if (bins[c].n_items != 0) {
       groups[batch->groups.size++] = (daedalus_group){
           .kernel = kernel,
-          .variant = bins[c].variant,
+          .variant = picks[c].variant,
           .buffers_at = batch->buffers.size,
           .meta_at = batch->meta.size,
           .items_at = items_at,
           .n_items = bins[c].n_items,
+          .reason = picks[c].reason,
+          .workgroup = picks[c].workgroup,
+          .append = batch->n_appends,
       };
     }
     items_at += bins[c].n_items;
@@ -159,6 +183,7 @@ static void commit(daedalus_batch *batch, const daedalus_work *work) {
            work->n_items * kernel->meta_size);
     batch->meta.size += work->n_items * kernel->meta_size;
   }
+  batch->n_appends++;
 }
 
 int daedalus_append(daedalus_batch *batch, const daedalus_kernel_desc *kernel,
@@ -181,10 +206,70 @@ int daedalus_append(daedalus_batch *batch, const daedalus_kernel_desc *kernel,
     error = reserve(batch, &work);
   }
   if (error == 0) {
+    pick_variants(batch, &work, substrate);
     error = classify(batch, &work);
   }
   if (error == 0) {
     commit(batch, &work);
   }
   return error;
+}
+
+int daedalus_rt_append_all(daedalus_batch *batch, const daedalus_work *work,
+                           const daedalus_pick *pick) {
+  const int error = reserve(batch, work);
+  if (error != 0) {
+    return error;
+  }
+  const daedalus_kernel_desc *kernel = work->kernel;
+  daedalus_bin *bins = batch->bins.data;
+  uint16_t *class_of = batch->class_of.data;
+  const uint16_t class_index = pick->variant->class_index;
+  memset(bins, 0, kernel->n_classes * sizeof(*bins));
+  bins[class_index].n_items = work->n_items;
+  for (size_t i = 0; i < work->n_items; i++) {
+    class_of[i] = class_index;
+  }
+  ((daedalus_pick *)batch->picks.data)[class_index] = *pick;
+  commit(batch, work);
+  return 0;
+}
+
+/** Whether a variant that was asked for can do the work. */
+static int accept(daedalus_ctx *ctx, const daedalus_work *work, const daedalus_variant *variant,
+                  uint32_t workgroup, daedalus_pick *pick) {
+  if (variant->gpu != NULL) {
+    const int error = check_substrate(ctx, work->kernel, DAEDALUS_SUBSTRATE_QPU);
+    return error == 0 ? daedalus_rt_gpu_accept(ctx, work, variant, workgroup, pick) : error;
+  }
+  if (variant->cpu == NULL || (variant->needs & ~daedalus_cpu_features) != 0) {
+    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s: this CPU cannot run %s", work->kernel->id,
+                    variant->name);
+    return -ENODEV;
+  }
+  *pick = (daedalus_pick){.variant = variant, .reason = "it was asked for"};
+  return 0;
+}
+
+int daedalus_append_variant(daedalus_batch *batch, const daedalus_kernel_desc *kernel,
+                            const daedalus_variant *variant, uint32_t workgroup,
+                            const daedalus_buffer *buffers, size_t n_items, const void *meta) {
+  if (batch == NULL || kernel == NULL || variant == NULL ||
+      variant->class_index >= kernel->n_classes) {
+    return -EINVAL;
+  }
+  if (batch->submitted) {
+    return -EALREADY;
+  }
+  if (n_items == 0) {
+    return 0;
+  }
+  const daedalus_work work = {
+      .kernel = kernel, .buffers = buffers, .meta = meta, .n_items = n_items};
+  daedalus_pick pick;
+  int error = check_work(batch, &work);
+  if (error == 0) {
+    error = accept(batch->ctx, &work, variant, workgroup, &pick);
+  }
+  return error == 0 ? daedalus_rt_append_all(batch, &work, &pick) : error;
 }

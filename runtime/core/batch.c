@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "cpu/cpu.h"
+#include "vulkan/route.h"
 
 int daedalus_batch_begin(daedalus_ctx *ctx, daedalus_batch **batch) {
   if (batch == NULL) {
@@ -27,6 +28,18 @@ int daedalus_batch_begin(daedalus_ctx *ctx, daedalus_batch **batch) {
   return 0;
 }
 
+/** Everything from group `i` on was not done. */
+static void give_up(daedalus_batch *batch, size_t i) {
+  daedalus_group *groups = batch->groups.data;
+  for (; i < batch->groups.size; i++) {
+    groups[i].undefined = true;
+  }
+}
+
+/*
+ * Runs of groups for the GPU are handed to it as one; before the CPU goes on
+ * behind one, it has to be done.
+ */
 int daedalus_batch_submit(daedalus_batch *batch) {
   if (batch == NULL) {
     return -EINVAL;
@@ -36,21 +49,52 @@ int daedalus_batch_submit(daedalus_batch *batch) {
   }
   batch->submitted = true;
   const daedalus_group *groups = batch->groups.data;
-  for (size_t i = 0; i < batch->groups.size; i++) {
-    daedalus_rt_cpu_run(batch, &groups[i]);
+  const size_t n = batch->groups.size;
+  for (size_t i = 0; i < n && batch->error == 0;) {
+    if (groups[i].variant->gpu == NULL) {
+      batch->error = daedalus_rt_gpu_before_cpu(batch, &groups[i]);
+      if (batch->error != 0) {
+        give_up(batch, i);
+        break;
+      }
+      daedalus_rt_cpu_run(batch, &groups[i]);
+      daedalus_rt_gpu_after_cpu(batch, &groups[i]);
+      i++;
+      continue;
+    }
+    const size_t first = i;
+    while (i < n && groups[i].variant->gpu != NULL) {
+      i++;
+    }
+    batch->error = daedalus_rt_gpu_submit(batch, first, i);
+    if (batch->error == 0 && i < n) {
+      batch->error = daedalus_rt_gpu_wait(batch, -1);
+    }
+    if (batch->error != 0) {
+      give_up(batch, i);
+    }
   }
-  return 0;
+  return batch->error;
 }
 
 int daedalus_batch_wait(daedalus_batch *batch, int64_t timeout_ns) {
-  /* Work on the CPU is done within submit, so there is never anything to wait for. */
-  (void)timeout_ns;
-  return batch != NULL && batch->submitted ? 0 : -EINVAL;
+  if (batch == NULL || !batch->submitted) {
+    return -EINVAL;
+  }
+  if (!batch->done) {
+    const int error = daedalus_rt_gpu_wait(batch, timeout_ns);
+    if (error == -ETIME) {
+      return -ETIME;
+    }
+    batch->done = true;
+    batch->error = batch->error != 0 ? batch->error : error;
+  }
+  return batch->error;
 }
 
 int daedalus_batch_poll(daedalus_batch *batch) {
   const int error = daedalus_batch_wait(batch, 0);
-  return error == 0 ? 1 : error;
+  return error == 0 ? 1 : error == -ETIME ? 0 : error;
 }
 
 int daedalus_batch_export_fence(daedalus_batch *batch, int *fd) {
@@ -58,14 +102,19 @@ int daedalus_batch_export_fence(daedalus_batch *batch, int *fd) {
     return -EINVAL;
   }
   *fd = -1;
-  return batch != NULL && batch->submitted ? -ENOTSUP : -EINVAL;
+  return batch != NULL && batch->submitted ? daedalus_rt_gpu_export_fence(batch, fd) : -EINVAL;
 }
 
 int daedalus_batch_reset(daedalus_batch *batch) {
   if (batch == NULL) {
     return -EINVAL;
   }
-  batch->submitted = false;
+  if (batch->submitted && daedalus_batch_wait(batch, 0) == -ETIME) {
+    return -EBUSY;
+  }
+  batch->submitted = batch->done = batch->rescued = false;
+  batch->error = batch->gpu_error = 0;
+  batch->n_appends = batch->job_of_batch = 0;
   batch->groups.size = 0;
   batch->buffers.size = 0;
   batch->meta.size = 0;
@@ -78,6 +127,10 @@ void daedalus_batch_destroy(daedalus_batch *batch) {
     return;
   }
   daedalus_ctx *ctx = batch->ctx;
+  if (batch->submitted) {
+    daedalus_batch_wait(batch, -1);
+  }
+  daedalus_rt_gpu_forget(batch);
   if (batch->next != NULL) {
     batch->next->previous = batch->previous;
   }
@@ -86,8 +139,8 @@ void daedalus_batch_destroy(daedalus_batch *batch) {
   } else {
     ctx->batches = batch->next;
   }
-  daedalus_vec *const vecs[] = {&batch->groups, &batch->buffers,  &batch->meta, &batch->items,
-                                &batch->bins,   &batch->class_of, &batch->spans};
+  daedalus_vec *const vecs[] = {&batch->groups, &batch->buffers,  &batch->meta,  &batch->items,
+                                &batch->bins,   &batch->class_of, &batch->spans, &batch->picks};
   for (size_t i = 0; i < sizeof(vecs) / sizeof(vecs[0]); i++) {
     daedalus_rt_vec_free(&ctx->allocator, vecs[i]);
   }
@@ -107,9 +160,58 @@ int daedalus_batch_choice(const daedalus_batch *batch, size_t index, daedalus_ch
       .kernel = group->kernel->id,
       .class_name = group->kernel->classes[group->variant->class_index].name,
       .variant = group->variant->name,
-      .reason = group->variant->reason,
-      .substrate = DAEDALUS_SUBSTRATE_CPU,
+      .reason = group->reason,
+      .substrate = group->variant->gpu != NULL ? DAEDALUS_SUBSTRATE_QPU : DAEDALUS_SUBSTRATE_CPU,
       .n_items = group->n_items,
   };
   return 0;
+}
+
+int daedalus_batch_set_flags(daedalus_batch *batch, uint32_t flags) {
+  const uint32_t opposites = DAEDALUS_BATCH_SHADOW | DAEDALUS_BATCH_NO_SHADOW;
+  if (batch == NULL || (flags & ~(opposites | DAEDALUS_BATCH_TIMESTAMPS)) != 0 ||
+      (flags & opposites) == opposites) {
+    return -EINVAL;
+  }
+  if (batch->submitted || batch->n_appends != 0) {
+    return -EBUSY;
+  }
+  batch->flags = flags;
+  return 0;
+}
+
+int daedalus_batch_gpu_time(const daedalus_batch *batch, uint64_t *ns) {
+  if (batch == NULL || ns == NULL || !batch->submitted) {
+    return -EINVAL;
+  }
+  return batch->done ? daedalus_rt_gpu_time(batch, ns) : -EBUSY;
+}
+
+size_t daedalus_batch_undefined_count(const daedalus_batch *batch) {
+  size_t n = 0;
+  for (size_t i = 0; batch != NULL && batch->error != 0 && i < batch->groups.size; i++) {
+    const daedalus_group *group = (const daedalus_group *)batch->groups.data + i;
+    n += group->undefined ? group->n_items : 0;
+  }
+  return n;
+}
+
+int daedalus_batch_undefined(const daedalus_batch *batch, size_t index,
+                             daedalus_undefined_item *item) {
+  if (batch == NULL || item == NULL || batch->error == 0) {
+    return -EINVAL;
+  }
+  for (size_t i = 0; i < batch->groups.size; i++) {
+    const daedalus_group *group = (const daedalus_group *)batch->groups.data + i;
+    if (group->undefined && index < group->n_items) {
+      *item = (daedalus_undefined_item){
+          .kernel = group->kernel->id,
+          .append = group->append,
+          .item = ((const uint32_t *)batch->items.data)[group->items_at + index],
+      };
+      return 0;
+    }
+    index -= group->undefined ? group->n_items : 0;
+  }
+  return -EINVAL;
 }

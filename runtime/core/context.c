@@ -2,8 +2,32 @@
 #include "core/context.h"
 
 #include <errno.h>
+#include <string.h>
+
+#include "vulkan/route.h"
+
+/* The struct of release 0.1 ended before this member. */
+static const size_t size_of_0_1 = offsetof(daedalus_config, device);
 
 static const uint32_t known_flags = DAEDALUS_CONFIG_NO_QPU | DAEDALUS_CONFIG_CHECK_OVERLAP;
+
+static int copy_text(const daedalus_ctx *ctx, const char *text, char **copy) {
+  if (text == NULL) {
+    return 0;
+  }
+  const size_t size = strlen(text) + 1;
+  *copy = ctx->allocator.resize(ctx->allocator.user, NULL, size);
+  if (*copy == NULL) {
+    return -ENOMEM;
+  }
+  memcpy(*copy, text, size);
+  return 0;
+}
+
+static void release_texts(const daedalus_ctx *ctx) {
+  ctx->allocator.release(ctx->allocator.user, ctx->device);
+  ctx->allocator.release(ctx->allocator.user, ctx->cache_dir);
+}
 
 /*
  * Takes over `config`.  The logger comes first, so that what is wrong with the
@@ -15,9 +39,10 @@ static int configure(daedalus_ctx *ctx, const daedalus_config *config) {
   if (config == NULL) {
     return 0;
   }
-  if (config->size != sizeof(*config)) {
-    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "daedalus_config.size is %zu, this library knows %zu",
-                    config->size, sizeof(*config));
+  if (config->size != sizeof(*config) && config->size != size_of_0_1) {
+    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR,
+                    "daedalus_config.size is %zu, this library knows %zu and %zu", config->size,
+                    sizeof(*config), size_of_0_1);
     return -EINVAL;
   }
   if (config->log != NULL) {
@@ -30,7 +55,13 @@ static int configure(daedalus_ctx *ctx, const daedalus_config *config) {
     return -EINVAL;
   }
   ctx->flags = config->flags;
-  return 0;
+  if (config->size == size_of_0_1) {
+    return 0;
+  }
+  ctx->get_instance_proc_addr = config->get_instance_proc_addr;
+  ctx->timeout_ms = config->timeout_ms;
+  const int error = copy_text(ctx, config->device, &ctx->device);
+  return error == 0 ? copy_text(ctx, config->cache_dir, &ctx->cache_dir) : error;
 }
 
 static int check_table(const daedalus_ctx *ctx, const daedalus_kernel_table *table) {
@@ -47,18 +78,19 @@ static int check_table(const daedalus_ctx *ctx, const daedalus_kernel_table *tab
 daedalus_ctx *daedalus_rt_ctx_create(const daedalus_config *config,
                                      const daedalus_kernel_table *table,
                                      const daedalus_allocator *allocator) {
-  daedalus_ctx created = {.allocator = *allocator};
+  daedalus_ctx created = {.allocator = *allocator, .table = table};
   int error = configure(&created, config);
   if (error == 0) {
     error = check_table(&created, table);
   }
-  if (error != 0) {
-    errno = -error;
-    return NULL;
+  daedalus_ctx *ctx = NULL;
+  if (error == 0) {
+    ctx = allocator->resize(allocator->user, NULL, sizeof(*ctx));
+    error = ctx == NULL ? -ENOMEM : 0;
   }
-  daedalus_ctx *ctx = allocator->resize(allocator->user, NULL, sizeof(*ctx));
-  if (ctx == NULL) {
-    errno = ENOMEM;
+  if (error != 0) {
+    release_texts(&created);
+    errno = -error;
     return NULL;
   }
   *ctx = created;
@@ -85,6 +117,8 @@ void daedalus_ctx_destroy(daedalus_ctx *ctx) {
   while (ctx->batches != NULL) {
     daedalus_batch_destroy(ctx->batches);
   }
+  daedalus_rt_gpu_close(ctx);
+  release_texts(ctx);
   const daedalus_allocator allocator = ctx->allocator;
   allocator.release(allocator.user, ctx);
 }

@@ -8,12 +8,20 @@
 
 #include "core/alloc.h"
 
+typedef struct daedalus_gpu daedalus_gpu; /* vulkan/gpu.h */
+
 struct daedalus_ctx {
   daedalus_allocator allocator;
   uint32_t flags; /* DAEDALUS_CONFIG_* */
   daedalus_log_fn log;
   void *log_user;
-  daedalus_batch *batches;  /* all that are begun and not destroyed */
+  daedalus_batch *batches; /* all that are begun and not destroyed */
+  const daedalus_kernel_table *table;
+  char *device; /* of the configuration, like the next three; NULL where it has none */
+  char *cache_dir;
+  daedalus_get_instance_proc_addr_fn get_instance_proc_addr;
+  uint32_t timeout_ms;
+  daedalus_gpu *gpu;        /* the route's; NULL until it is needed */
   daedalus_batch *dispatch; /* what daedalus_dispatch() reuses; NULL until its first call */
 };
 

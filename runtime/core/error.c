@@ -17,6 +17,8 @@ const char *daedalus_strerror(int error) {
       return "batch still in flight";
     case -ETIME:
       return "timed out before the batch was done";
+    case -EIO:
+      return "the GPU failed, and what it wrote in place is undefined";
     case -ENODEV:
       return "no device that can run this";
     case -ENOTSUP:

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 cmake_minimum_required(VERSION 3.25)
-# Compares the global symbols of LIBRARY, as NM tells them, with LIST: names,
+# Compares the global symbols of LIBRARY, as NM tells them, with FILES: lists of names,
 # one a line, each of which has to be there, and patterns with "*", which stand
 # for generated names.  A symbol that nothing in the list matches is an error,
 # and so is a pattern that matches none.
-file(STRINGS ${LIST} lines REGEX "^[^#]")
+set(lines "")
+foreach(list IN LISTS FILES)
+  file(STRINGS ${list} some REGEX "^[^#]")
+  list(APPEND lines ${some})
+endforeach()
 set(names "")
 set(patterns "")
 foreach(line IN LISTS lines)
@@ -56,5 +60,5 @@ foreach(name IN LISTS names)
   endif()
 endforeach()
 if(problems)
-  message(FATAL_ERROR "${LIBRARY} and ${LIST} differ:${problems}")
+  message(FATAL_ERROR "${LIBRARY} and ${FILES} differ:${problems}")
 endif()

@@ -10,7 +10,7 @@ static logged log_of_test;
 static daedalus_batch *begin(daedalus_ctx **ctx) {
   log_of_test = (logged){0};
   const daedalus_config config = {
-      .size = sizeof(config), .log = logged_fn, .log_user = &log_of_test};
+      .size = sizeof(config), .log = logged_fn, .log_user = &log_of_test, .device = "none"};
   daedalus_batch *batch = NULL;
   *ctx = daedalus_ctx_create_with(&config);
   CHECK_INT(daedalus_batch_begin(*ctx, &batch), 0);

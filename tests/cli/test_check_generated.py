@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from spec_support import load_text, spec_text
 
-from daedalus.generator.cli.check import require_generated
+from daedalus.generator.cli.check_runs import require_generated
 from daedalus.generator.cli.common import UserError
 from daedalus.generator.cli.gen import write
 from daedalus.generator.emit import generate

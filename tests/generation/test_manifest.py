@@ -14,7 +14,7 @@ from spec_support import HEAD, in_stage, load_text, spec_text
 
 from daedalus.generator.emit import Generated, generate
 from daedalus.generator.registry import load
-from daedalus.generator.schedule import Schedule, parse_variant, variant_name
+from daedalus.generator.schedule import GPU_FLAGS, Schedule, parse_variant, variant_name
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "schema" / "manifest.schema.json").read_text())
 SIZES = {"uint8_t": 1, "int8_t": 1, "uint16_t": 2, "int16_t": 2, "uint32_t": 4, "int32_t": 4}
@@ -80,7 +80,7 @@ def test_every_source_is_listed_once_a_library(manifest: dict) -> None:
     sources = {p for p in manifest["files"] if p.endswith(".c")}
     listed = {}
     for library, parts in manifest["sources"].items():
-        both = parts["any"] + parts["neon"] + parts["neon_dotprod"]
+        both = parts["any"] + parts["neon"] + parts["neon_dotprod"] + parts["glsl"]
         assert len(set(both)) == len(both) and set(both) <= sources
         listed[library] = set(both)
     assert listed["prod"] | listed["variants"] == sources
@@ -95,26 +95,29 @@ def test_variants_are_in_step(manifest: dict) -> None:
         names = [v["name"] for v in k["variants"]]
         assert len(set(names)) == len(names)
         for v in k["variants"]:
+            words = set(v["name"].split("__")[1].split("_"))
             schedule = Schedule(
                 v["target"], v["class"], v["items"], v["rows"], tuple(v["assume"]),
-                dot="dotprod" in v["needs"], branch="branch" in v["name"].split("_"),
-                early_out=v["name"].endswith("_early"),
+                dot="dotprod" in v["needs"], branch="branch" in words, early_out="early" in words,
+                points=v["points"], **{flag: flag in words for flag in GPU_FLAGS},
             )  # fmt: skip
             assert v["name"] == variant_name(k["id"], schedule)
             assert parse_variant(v["name"]) == (k["id"], schedule)
             assert v["class"] in classes
-            assert (
-                v["file"] == f"src/{k['family']}/{v['name']}.c" and v["file"] in manifest["files"]
-            )
-            part = "_".join([v["target"], *v["needs"]]) if v["target"] == "neon" else "any"
-            assert v["file"] in manifest["sources"]["variants"][part]
-            assert (v["file"] in manifest["sources"]["prod"][part]) == v["prod"]
+            gpu = v["target"] == "glsl"
+            assert v["source"] == f"src/{k['family']}/{v['name']}{'.spv' if gpu else ''}.c"
+            assert v["file"] == (f"glsl/{k['family']}/{v['name']}.comp" if gpu else v["source"])
+            assert {v["file"], v["source"]} <= manifest["files"].keys()
+            part = "any" if v["target"] == "c" else "_".join([v["target"], *v["needs"]])
+            assert v["source"] in manifest["sources"]["variants"][part]
+            assert (v["source"] in manifest["sources"]["prod"][part]) == v["prod"]
         for name in classes:  # something for every item, on every machine
             assert any(v["class"] == name and v["target"] == "c" and v["prod"]
                        for v in k["variants"])  # fmt: skip
         ranks = [v["rank"] for v in k["variants"]]
         assert len(set(ranks)) == len(ranks)
-        order = [(v["target"] == "c", not v["prod"]) for v in sorted(
+        targets = ("neon", "c", "glsl")
+        order = [(targets.index(v["target"]), not v["prod"]) for v in sorted(
             k["variants"], key=lambda v: v["rank"])]  # fmt: skip
         assert order == sorted(order)  # NEON before C, in each prod before the others
 
@@ -144,7 +147,7 @@ def test_meta_of_mixed_types(tmp_path: Path) -> None:
 def test_c_tables_contain_the_variants(library: str, generated: Generated, manifest: dict) -> None:
     text = generated.files[f"src/table_{library}.c"]
     named = re.findall(r'\.name = "(daedalus_\w+)"', text)
-    functions = re.findall(r"\.cpu = (\w+)", text)
+    functions = re.findall(r"\.(?:cpu = |gpu = &)(\w+)", text)
     want = [v for k in manifest["kernels"] for v in k["variants"]
             if v["prod"] or library == "variants"]  # fmt: skip
     assert named == functions == [v["name"] for v in want]
@@ -156,13 +159,18 @@ def test_c_tables_contain_the_variants(library: str, generated: Generated, manif
         assert f".rank = {v['rank']}," in entry
         assert f".prod = {'true' if v['prod'] else 'false'}," in entry
         before = text.split(f'.name = "{v["name"]}"')[0]
-        guarded = before.count("#if DAEDALUS_HAVE_NEON") > before.count("#endif")
-        assert guarded == (v["target"] == "neon")
+        guards = re.findall(r"#if DAEDALUS_HAVE_(\w+)|#(endif)", before)
+        guard = guards[-1][0] if guards else ""
+        assert guard == {"neon": "NEON", "glsl": "VULKAN", "c": ""}[v["target"]]
 
 
 def test_functions_are_defined_and_declared(generated: Generated) -> None:
     for v in generated.variants:
         header = generated.files[f"src/{v.kernel.family}/variants.h"]
+        if v.is_gpu:
+            assert f"const daedalus_gpu_code {v.name} = {{" in generated.files[v.source]
+            assert f"extern const daedalus_gpu_code {v.name};" in header
+            continue
         for name in (v.name, v.item_name):
             assert re.search(rf"\b{name}\(", generated.files[v.file]), name
             assert name in header

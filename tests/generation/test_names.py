@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daedalus.generator.registry import load
-from daedalus.generator.schedule import ITEMS, ROWS, TARGETS, Schedule, parse_variant, variant_name
+from daedalus.generator.schedule import (
+    GPU_FLAGS,
+    ITEMS,
+    POINTS,
+    ROWS,
+    TARGETS,
+    Schedule,
+    parse_variant,
+    variant_name,
+)
 
 words = st.from_regex(r"[a-z][a-z0-9]{0,6}", fullmatch=True)
 kernel_ids = st.lists(words, min_size=2, max_size=5).map("_".join)
@@ -22,6 +31,11 @@ def schedules(draw: st.DrawFn) -> Schedule:
     assume = tuple(sorted(draw(st.sets(plain, max_size=3))))
     if target == "c":
         return Schedule("c", class_name, assume=assume)
+    if target == "glsl":
+        flags = {flag: draw(st.booleans()) for flag in GPU_FLAGS}
+        points = draw(st.sampled_from(POINTS))
+        early = draw(st.booleans())
+        return Schedule("glsl", class_name, assume=assume, early_out=early, points=points, **flags)
     items, rows = draw(st.sampled_from(ITEMS)), draw(st.sampled_from(ROWS))
     return Schedule(
         target, class_name, items, rows, assume, draw(st.booleans()), draw(st.booleans())
@@ -64,7 +78,7 @@ REFUSED = {
     "daedalus_VP9_idct8__c_full": "is not the name of a variant",
     "daedalus_vp9_idct8__": "is not the name of a variant",
     "daedalus_vp9_idct8__c-full": "is not the name of a variant",
-    "daedalus_vp9_idct8__c": "the schedule begins with a target (c, neon) and a class",
+    "daedalus_vp9_idct8__c": "the schedule begins with a target (c, neon, glsl) and a class",
     "daedalus_vp9_idct8__sse_full": "the schedule begins with a target",
     "daedalus_vp9_idct8___c_full": "the schedule begins with a target",
     "daedalus_vp9__idct8__c_full": "the schedule begins with a target",
@@ -86,6 +100,14 @@ REFUSED = {
     "daedalus_vp9_idct8__neon_full_givena_givena": "write 'neon_full_givena'",
     "daedalus_vp9_idct8__c_full_x2": "portable C has one lane at a time and no early-out",
     "daedalus_vp9_idct8__c_full_r2": "portable C has one lane at a time and no early-out",
+    "daedalus_vp9_idct8__glsl_full_p3": "3 points an invocation; possible are (2, 4, 8, 16)",
+    "daedalus_vp9_idct8__glsl_full_p1": "write 'glsl_full'",
+    "daedalus_vp9_idct8__glsl_full_mask_word": "write 'glsl_full_word_mask'",
+    "daedalus_vp9_idct8__glsl_full_x2": "x, r, dot and branch are NEON's, p, word",
+    "daedalus_vp9_idct8__glsl_full_dot": "x, r, dot and branch are NEON's, p, word",
+    "daedalus_vp9_idct8__neon_full_p2": "x, r, dot and branch are NEON's, p, word",
+    "daedalus_vp9_idct8__neon_full_word": "x, r, dot and branch are NEON's, p, word",
+    "daedalus_vp9_idct8__c_full_p2": "portable C has one lane at a time and no early-out",
     "daedalus_vp9_idct8__c_full_early": "portable C has one lane at a time and no early-out",
 }
 

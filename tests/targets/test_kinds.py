@@ -3,10 +3,12 @@
 
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 from spec_support import HEAD, load_text
 
+from daedalus.dsl.ir import Node
 from daedalus.generator.emit import environment
 from daedalus.generator.registry import Entry, find, load
 from daedalus.generator.targets.neon.forms import WIDTHS, Demand, Forms
@@ -47,18 +49,32 @@ def selections(entry: Entry) -> list[Selection]:
     return seen
 
 
+class Alone(Forms):
+    """Every value solved by itself."""
+
+    def _key(self, node: Node) -> tuple[Any, ...]:
+        return (node,)
+
+
 def compare(forms: Forms) -> int:
-    """Checks all values of a stage; how many were of a kind that an earlier one has, too."""
+    """Checks all values of a stage: their choices, the cheapest of these, and what it costs with
+    all it is made of. How many values were of a kind that an earlier one has, too."""
     known = 0
+    alone = Alone(forms.kernel, forms.lanes, forms.ranges, forms.shape)
     for node in forms.lanes.stage.nodes():
+        assert alone._kinds[node].first is node
         known += forms._kinds[node].first is not node
         for demand in (Demand(kind, w) for kind in KINDS for w in WIDTHS):
             if node.is_bool != (demand.kind == "mask"):
                 continue
-            alone = [*forms._direct(node, demand), *forms._converted(node, demand)]
-            possible = [c for c in alone if all(map(forms.can, c.inputs))]
-            assert forms.choices((node, demand)) == possible
-            assert forms.can((node, demand)) == bool(possible)
+            need = node, demand
+            assert forms.choices(need) == alone.choices(need)
+            assert forms.can(need) == alone.can(need)
+            if forms.can(need):
+                assert forms.best(need) == alone.best(need)
+                assert forms.best(need) in forms.choices(need)
+                assert forms.best_from(need) == alone.best_from(need)
+                assert forms._kinds[node].cost[demand] == alone._kinds[node].cost[demand]
     return known
 
 

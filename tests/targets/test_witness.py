@@ -26,7 +26,7 @@ from daedalus.generator.targets.neon import simulate
 from daedalus.generator.targets.neon.ops import OPS
 
 NEON = [e for e in load() if any(s.target == "neon" for s, _ in e.schedules)]
-PLANS = [pytest.param(p, id=p.name) for e in NEON for p in goals.plans(e)]
+PLANS = [pytest.param(p, id=p.title) for e in NEON for p in goals.plans(e)]
 
 
 @pytest.mark.parametrize("plan", PLANS)
@@ -70,7 +70,10 @@ def test_every_lossy_operation_has_a_plain_one() -> None:
 
 # Kernels all of whose proofs are done in seconds; those of av1_cdef8 are minutes of
 # `./daedalus witness --prove`, of which the variants of blocks inside the picture are taken here.
-PROVEN = {"vp9_idct8": "", "vp9_mc_8h": "", "av1_cdef8": "neon_in"}
+PROVEN = {
+    "vp9_idct8": "", "vp9_mc_8h": "", "vp9_mc_8h_avg": "", "h264_deblock_luma_v": "early",
+    "av1_cdef8": "neon_in",
+}  # fmt: skip
 
 
 @pytest.mark.slow
@@ -80,23 +83,9 @@ def test_what_has_no_witness_can_have_none(kernel: str) -> None:
     assert entry is not None
     items = witness_file.read(entry.kernel)
     some = [p for p in goals.plans(entry) if PROVEN[kernel] in p.name]
-    results = [goal_proofs.prove(p, items) for p in some]
-    assert sum(proven for proven, _ in results) >= 4
-    assert [str(g) for _, left in results for g in left] == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kernel", ["h264_idct4", "h264_deblock_luma_v", "sand128_p010"])
-def test_what_has_a_witness_is_not_proven_to_have_none(kernel: str) -> None:
-    """The proofs are checked by what is known to be wrong."""
-    entry = find(load(), kernel)
-    assert entry is not None
-    plan = next(goals.plans(entry))
-    found = witness.recorded(entry)
-    shown = witness.shown(plan, found.items.take(plan.conformant(found.items)), plan.goals)
-    met = [g for g in plan.goals if len(shown[g])]
-    assert len(met) >= 4
-    assert [str(g) for g in met if goal_proofs.impossible(plan, g, seconds=0.3)] == []
+    said = [(p, g) for p in some for g in witness.said_to_be_proven(p, items)]
+    assert len(said) >= 4
+    assert [str(g) for p, g in said if not goal_proofs.impossible(p, g)] == []
 
 
 def test_the_solver_finds_a_witness() -> None:
@@ -148,7 +137,7 @@ def test_what_never_saturates_is_said(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_reason_that_is_not_needed_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = find(load(), "h264_idct4")
     assert entry is not None
-    needless = reasons.Reason("h264_idct4", ("add as nothing",), "none")
+    needless = reasons.Reason("h264_idct4", ("add as nothing",), "none", proof=True)
     monkeypatch.setattr(reasons, "read", lambda section: (needless,))
     (line,) = witness.examine(entry, witness_file.read(entry.kernel)).missing
     assert line.startswith("tools/mutants.toml: h264_idct4: add as nothing")

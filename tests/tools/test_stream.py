@@ -25,8 +25,8 @@ def test_every_class_must_be_called_by_some_clip() -> None:
 
 
 def test_a_file_that_calls_nothing_is_a_failure() -> None:
-    assert stream._idle([_outcome("a", 0, 1)]) == []
-    (failure,) = stream._idle([_outcome("a", 0, 0)])
+    assert stream.idle([_outcome("a", 0, 1)]) == []
+    (failure,) = stream.idle([_outcome("a", 0, 0)])
     assert failure.startswith("a, c: its decoding calls none of the replaced functions")
 
 
@@ -52,12 +52,12 @@ def test_faults_go_into_the_smallest_clip_that_shows_them(tmp_path: Path) -> Non
 
 def test_a_frame_that_differs_is_a_failure() -> None:
     good = _outcome("a", 1, 1)
-    assert stream._judge(good, []) == []
-    (failure,) = stream._judge(replace(good, different=[3, 4]), [])
+    assert stream.judge(good, []) == []
+    (failure,) = stream.judge(replace(good, different=[3, 4]), [])
     assert failure == "vp9, a, c: 2 frames differ, the first is 3"
-    (failure,) = stream._judge(good, [7])
+    (failure,) = stream.judge(good, [7])
     assert "the unmodified decoder differs from ffmpeg from frame 7 on" in failure
-    assert stream._differing(["a", "b"], ["a", "c", "d"]) == [1, 2]
+    assert stream.differing(["a", "b"], ["a", "c", "d"]) == [1, 2]
 
 
 def test_a_folder_is_no_video(tmp_path: Path) -> None:

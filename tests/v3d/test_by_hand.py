@@ -40,13 +40,18 @@ WILD = f"mov tmud, 1 ; nop\nmov tmua, 4 ; nop\n{END}"
 
 
 def run(
-    text: str, threads: int, n_results: int, *before: str, stderr: int = subprocess.PIPE
+    text: str,
+    threads: int,
+    n_results: int,
+    *before: str,
+    stderr: int = subprocess.PIPE,
+    check_jobs: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """Assembles text and has the client run it; `before` stands before the client's words."""
     words = subprocess.run([tools.program(), "asm"], input=text, text=True, capture_output=True)
     assert words.returncode == 0, words.stderr
     argv = [*before, sys.executable, str(CLIENT), str(threads), str(n_results)]
-    device, environment = tools.on_device(argv, strict=True)
+    device, environment = tools.on_device(argv, strict=True, check_jobs=check_jobs)
     return subprocess.run(
         device, input=words.stdout, text=True, stdout=subprocess.PIPE, stderr=stderr,
         env={**os.environ, **environment}, timeout=60,
@@ -66,6 +71,8 @@ def test_a_job_that_fails_is_told_and_its_buffer_becomes_idle() -> None:
     assert "1 of 1 jobs failed" in ran.stderr
     (report,) = comparison.failed_jobs(ran.stderr)
     assert report.startswith("compute job 1 failed: ")
+    assert run(WILD, 1, 1, check_jobs=True).returncode == 1
+    assert run(COUNTING, 1, 1, check_jobs=True).returncode == 0
 
 
 def test_a_report_that_nobody_reads_does_no_harm() -> None:
@@ -104,9 +111,23 @@ def test_the_device_counts_the_qpus_that_it_has(tmp_path: Path) -> None:
 
 
 def test_a_program_that_gives_up_takes_its_endless_job_along() -> None:
-    """The job would run for half a minute; it ends with the program, and says where it was."""
+    """The job would run until the GPU is reset; it ends with the program, and says where it was."""
     before = time.monotonic()
     ran = run(ENDLESS, 12, 1, "timeout", "2")
     assert ran.returncode == 124
     assert time.monotonic() - before < 15
     assert "`b -32`: the job was stopped from outside" in ran.stderr
+
+
+def test_timelines_are_there_when_asked_for() -> None:
+    """DRM_CAP_SYNCOBJ_TIMELINE, by the command line."""
+    text = (
+        "import fcntl, os, struct\n"
+        "cap = bytearray(struct.pack('QQ', 0x14, 7))\n"
+        "fcntl.ioctl(os.open('/dev/dri/renderD128', os.O_RDWR), 0xC010640C, cap)\n"
+        "raise SystemExit(struct.unpack('QQ', cap)[1])\n"
+    )
+    main = [sys.executable, "-m", "daedalus.generator.cli.main", "v3d", "run"]
+    for options, there in (((), 0), (("--timelines",), 1)):
+        words = [*main, *options, "--", sys.executable, "-c", text]
+        assert subprocess.run(words).returncode == there

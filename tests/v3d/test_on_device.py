@@ -61,10 +61,35 @@ def test_timed_jobs_compute_the_same(tmp_path: Path) -> None:
     assert len(traces) >= len(CASES)
     for trace in traces:
         counts = trace["counts"]
-        spent = ("active", "stall_tmu", "stall_uniforms", "stall_sfu", "waiting", "idle")
+        spent = ["active", "waiting", "idle"]
+        spent += [f"stall_{on}" for on in ("tmu", "uniforms", "sfu", "other")]
         assert sum(counts[name] for name in spent) == 12 * counts["clocks"]
         assert counts["instructions"] == sum(line["executed"] for line in trace["program"])
         assert counts["uniforms_read"] == sum(word["reads"] for word in trace["uniforms"])
+
+
+@pytest.mark.slow
+def test_jobs_tell_their_modelled_times(tmp_path: Path) -> None:
+    """Jobs compute what they do untimed, though each is timed by every alternative before."""
+    native()
+    folder, lines = tmp_path / "trace", tmp_path / "jobs"
+    folder.mkdir()
+    agree(vkrun.v3dv("host", trace=folder, jobs=lines, intervals=True), CASES[:8], tmp_path)
+    compute = [j for j in map(json.loads, lines.read_text().splitlines()) if "modelled" in j]
+    traces = [json.loads(f.read_text()) for f in sorted(folder.glob("job-*.json"))]
+    assert len(compute) >= 8
+    assert len({j["queue"] for j in compute}) == 1
+    for job, trace in zip(compute, traces, strict=True):
+        modelled = job["modelled"]
+        assert modelled["interval"] == trace["interval"]
+        assert modelled["clocks"] == trace["counts"]["clocks"]
+        for part in ("issue", "clocks", "ns", "dispatch_ns"):
+            low, mid, high = (modelled["interval"][part][end] for end in ("low", "mid", "high"))
+            assert 0 < low <= mid <= high
+        took = modelled["end_ns"] - modelled["begin_ns"]
+        assert took == modelled["interval"]["dispatch_ns"]["mid"]
+        assert modelled["most_active"] == modelled["interval"]["issue"]["mid"]
+        assert modelled["most_active"] <= modelled["clocks"]
 
 
 @pytest.mark.slow

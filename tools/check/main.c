@@ -14,13 +14,18 @@
  *           the meta (meta_bytes * n_items)
  *           per run: variant n, then n item numbers, the first half to be done in one call, the
  *           others one by one; the variant "dispatch" stands for one daedalus_dispatch() of all
- *           items on the CPU
+ *           items on the CPU.  After a GPU variant's name, or "dispatch", come a blank, the size of
+ *           workgroups (0: the variant's own) and "copy", "place" or "whole": gpu.h
  *   result  per run: outcome (0 done, 1 read-only buffer changed, 2 no such variant, 3 fault,
- *           4 dispatch refused), then, but for 2 and 3, the images of the buffers that the kernel
- *           writes
+ *           4 dispatch refused, 5 as gpu.h says), then, but for 2 and 3, the images of the buffers
+ *           that the kernel writes
  *
- * Exit status: 0 all runs done; 2 the job cannot be read or the result not written; 3 a fault.
- * Anything else is the run in progress ended by a sanitizer or a signal.
+ * `check --devices` lists the Vulkan devices, a line each: number, kind (v3d, gpu, cpu), size of
+ * subgroups, name, driver and its version, separated by tabs.
+ *
+ * Exit status: 0 all runs done; 2 the job cannot be read or the result not written; 3 a fault;
+ * 4 the runs need a GPU, and there is none.  Anything else is the run in progress ended by a
+ * sanitizer or a signal.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -31,21 +36,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <daedalus/table.h>
+#include "check.h"
+#include "gpu.h"
 
-enum { NAME_BYTES = 128, MAX_BUFFERS = 16, GUARD_PAGES = 64 };
-
-typedef struct image {
-  uint8_t *initial; /* as the job gave it */
-  uint8_t *bytes;   /* the copy that variants work on */
-  size_t size, origin;
-  ptrdiff_t stride;
-} image;
+enum { NAME_BYTES = 128, GUARD_PAGES = 64 };
 
 static FILE *result;
 static volatile sig_atomic_t in_variant;
 
-static void die(const char *what) {
+_Noreturn void die(const char *what) {
   fprintf(stderr, "check: %s\n", what);
   exit(2);
 }
@@ -68,7 +67,7 @@ static void write_bytes(const void *from, size_t n) {
   }
 }
 
-static void *allocate(size_t n) {
+void *allocate(size_t n) {
   void *p = malloc(n ? n : 1);
   if (p == NULL) {
     die("out of memory");
@@ -124,10 +123,46 @@ static const daedalus_variant *find_variant(const daedalus_kernel_desc *kernel, 
   return NULL;
 }
 
+/* On the CPU; daedalus_dispatch()'s refusal is an outcome of its own. */
+static uint64_t run_on_cpu(const daedalus_kernel_desc *kernel, const daedalus_variant *variant,
+                           const image *images, size_t n_items, const void *meta,
+                           const uint32_t *items, size_t n) {
+  daedalus_buffer buffers[MAX_BUFFERS];
+  for (size_t b = 0; b < kernel->n_buffers; b++) {
+    buffers[b] = (daedalus_buffer){images[b].bytes + images[b].origin, images[b].stride};
+  }
+  if (variant == NULL) {
+    return dispatch_all(kernel, buffers, n_items, meta) != 0 ? REFUSED : DONE;
+  }
+  /* Half of the items together and half one by one: a variant for several items a vector has
+   * other code for one that is left over. */
+  const size_t together = n - n / 2;
+  variant->cpu(buffers, meta, items, together);
+  for (size_t k = together; k < n; k++) {
+    variant->cpu(buffers, meta, items + k, 1);
+  }
+  return DONE;
+}
+
+/* What a run's name says; the text is cut up. */
+static gpu_way parse_way(char *name) {
+  gpu_way way = {0};
+  char *rest = strchr(name, ' ');
+  if (rest != NULL) {
+    *rest++ = '\0';
+    way.on_gpu = true;
+    way.workgroup = (uint32_t)strtoul(rest, &rest, 10);
+    way.one_append = strcmp(rest, " whole") == 0;
+    way.in_place = way.one_append || strcmp(rest, " place") == 0;
+  }
+  return way;
+}
+
 static void run(FILE *job, const daedalus_kernel_desc *kernel, image *images, size_t n_items,
                 const void *meta) {
   char name[NAME_BYTES];
   read_bytes(job, name, sizeof name);
+  name[NAME_BYTES - 1] = '\0';
   const size_t n = (size_t)read_number(job);
   uint64_t *wide = allocate(n * sizeof *wide);
   uint32_t *items = allocate(n * sizeof *items);
@@ -135,34 +170,25 @@ static void run(FILE *job, const daedalus_kernel_desc *kernel, image *images, si
   for (size_t k = 0; k < n; k++) {
     items[k] = (uint32_t)wide[k];
   }
+  const gpu_way way = parse_way(name);
   const daedalus_variant *variant = find_variant(kernel, name);
-  const bool dispatch = strcmp(name, "dispatch") == 0;
-  const bool known = variant != NULL || dispatch;
-  uint64_t outcome = known ? 0 : 2;
+  const bool known =
+      strcmp(name, "dispatch") == 0 ||
+      (variant != NULL && (way.on_gpu ? (const void *)variant->gpu != NULL : variant->cpu != NULL));
+  uint64_t outcome = known ? DONE : UNKNOWN;
   if (known) {
-    daedalus_buffer buffers[MAX_BUFFERS];
     for (size_t b = 0; b < kernel->n_buffers; b++) {
       memcpy(images[b].bytes, images[b].initial, images[b].size);
-      buffers[b] = (daedalus_buffer){images[b].bytes + images[b].origin, images[b].stride};
     }
     fflush(result);
     in_variant = 1;
-    if (!dispatch) {
-      /* Half of the items together and half one by one: a variant for several items a vector has
-       * other code for one that is left over. */
-      const size_t together = n - n / 2;
-      variant->cpu(buffers, meta, items, together);
-      for (size_t k = together; k < n; k++) {
-        variant->cpu(buffers, meta, items + k, 1);
-      }
-    } else if (dispatch_all(kernel, buffers, n_items, meta) != 0) {
-      outcome = 4;
-    }
+    outcome = way.on_gpu ? gpu_run(kernel, variant, way, images, meta, items, n)
+                         : run_on_cpu(kernel, variant, images, n_items, meta, items, n);
     in_variant = 0;
     for (size_t b = 0; b < kernel->n_buffers; b++) {
       const bool writes = (kernel->buffers[b].access & DAEDALUS_ACCESS_WRITE) != 0;
       if (!writes && memcmp(images[b].bytes, images[b].initial, images[b].size) != 0) {
-        outcome = 1;
+        outcome = CHANGED_INPUT;
       }
     }
   }
@@ -178,8 +204,12 @@ static void run(FILE *job, const daedalus_kernel_desc *kernel, image *images, si
 
 int main(int argc, char **argv) {
   char magic[8], name[NAME_BYTES];
+  if (argc == 2 && strcmp(argv[1], "--devices") == 0) {
+    gpu_list();
+    return 0;
+  }
   if (argc != 3) {
-    die("usage: check JOB RESULT");
+    die("usage: check JOB RESULT, or check --devices");
   }
   FILE *job = fopen(argv[1], "rb");
   result = fopen(argv[2], "wb");
@@ -220,6 +250,7 @@ int main(int argc, char **argv) {
   for (size_t k = 0; k < n_runs; k++) {
     run(job, kernel, images, n_items, meta);
   }
+  gpu_close();
   for (size_t b = 0; b < n_buffers; b++) {
     free(images[b].initial);
   }

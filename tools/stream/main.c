@@ -10,7 +10,7 @@
  *   slots GOOD           entries of the decoder's tables found where expected
  *   calls FUNCTION N CLASS
  * Exit status: 0; 2 bad arguments or file; 3 decoding failed; 4 the decoder is
- * not the one this program knows.
+ * not the one this program knows; 5 the GPU (qpu.h) failed.
  */
 #include "stream.h"
 

@@ -11,6 +11,7 @@
  *                          spoil their output on purpose
  *   slots.c                whether such a table is laid out as declared here
  *   registry.c, nohardware.c   what libavcodec needs to be linked alone
+ *   qpu.c                  with --substrate qpu: our functions by the GPU
  */
 #ifndef STREAM_H
 #define STREAM_H
@@ -21,7 +22,7 @@
 #include <stdio.h>
 
 /* Exit status. */
-enum { EXIT_INPUT = 2, EXIT_DECODE = 3, EXIT_DECODER = 4 };
+enum { EXIT_INPUT = 2, EXIT_DECODE = 3, EXIT_DECODER = 4, EXIT_GPU = 5 };
 
 _Noreturn void stream_fail(int status, const char *what, const char *detail);
 

@@ -5,6 +5,22 @@
 
 #include <daedalus/table.h>
 
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inpri_p4_shift_mask;
+
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_insec_p4_shift_mask;
+
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inside_p4_shift;
+
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_full_p4_word;
+
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inpri_p4_mask;
+
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_insec_p4_mask;
+
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inside_p2_mask;
+
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_av1_cdef8__neon_inpri_r2;
 void daedalus_item_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);

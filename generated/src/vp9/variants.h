@@ -8,6 +8,16 @@
 daedalus_cpu_fn daedalus_vp9_iadst16__c_full;
 void daedalus_item_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
 
+extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_dc_p4_word;
+
+extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_eob12_p2_word_pack;
+
+extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_full_p2_word_pack;
+
+extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_full_p2_word;
+
+extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_full_p2;
+
 daedalus_cpu_fn daedalus_vp9_idct8__neon_dc;
 void daedalus_item_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
     int32_t eob);
@@ -63,6 +73,10 @@ daedalus_cpu_fn daedalus_vp9_lpf16_10_v__c_full;
 void daedalus_item_vp9_lpf16_10_v__c_full(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
+extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full_p4_word_mask_early;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full;
+
 daedalus_cpu_fn daedalus_vp9_lpf4_h__neon_full_early;
 void daedalus_item_vp9_lpf4_h__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
@@ -78,6 +92,10 @@ void daedalus_item_vp9_lpf4_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int
 daedalus_cpu_fn daedalus_vp9_lpf4_h__neon_full_x2;
 void daedalus_item_vp9_lpf4_h__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
+
+extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full_p4_word_mask_early;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full;
 
 daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full_early;
 void daedalus_item_vp9_lpf4_v__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
@@ -95,6 +113,10 @@ daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full_x2;
 void daedalus_item_vp9_lpf4_v__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
+extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p2_word_mask_early;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p2;
+
 daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full_branch_early;
 void daedalus_item_vp9_lpf8_h__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh);
@@ -107,6 +129,10 @@ daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full;
 void daedalus_item_vp9_lpf8_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
+extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full_p2_word_mask_early;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full;
+
 daedalus_cpu_fn daedalus_vp9_lpf8_v__neon_full_branch_early;
 void daedalus_item_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh);
@@ -118,6 +144,12 @@ void daedalus_item_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_
 daedalus_cpu_fn daedalus_vp9_lpf8_v__neon_full;
 void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p8_shift_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p4_shift_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p4;
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8_dot;
 void daedalus_item_vp9_mc_8h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
@@ -150,6 +182,12 @@ void daedalus_item_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride, const u
 daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8_r2_dot;
 void daedalus_item_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p4_shift_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p4;
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_sub8_dot;
 void daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,

@@ -47,7 +47,7 @@ extern "C" {
 
 /** Version of this interface: major changes break callers, minor ones add. */
 #define DAEDALUS_VERSION_MAJOR 0
-#define DAEDALUS_VERSION_MINOR 1
+#define DAEDALUS_VERSION_MINOR 2
 
 /** Everything that lives from create to destroy: devices, recipes, the logger. */
 typedef struct daedalus_ctx daedalus_ctx;
@@ -86,16 +86,41 @@ enum {
   DAEDALUS_CONFIG_CHECK_OVERLAP = 1u << 1
 };
 
+/** vkGetInstanceProcAddr, written without Vulkan's types; cast it to this. */
+typedef void (*daedalus_vulkan_fn)(void);
+typedef daedalus_vulkan_fn (*daedalus_get_instance_proc_addr_fn)(void *instance, const char *name);
+
 /**
  * Set `size` to sizeof(daedalus_config) and everything unused to zero.  The
- * sizes that this library knows are accepted: so far sizeof(daedalus_config).
+ * sizes that this library knows are accepted: that of 0.1, which ended with
+ * `log_user`, and this one.  Of the strings nothing is kept but copies.
  */
 typedef struct daedalus_config {
   size_t size;         /**< tells which release's struct this is */
   uint32_t flags;      /**< DAEDALUS_CONFIG_*; unknown bits are refused */
   daedalus_log_fn log; /**< NULL: messages of level ERROR and WARNING go to stderr */
   void *log_user;      /**< handed to `log` as it is; never read or freed */
+
+  /* Since 0.2: the GPU, see daedalus/gpu.h. */
+  /**
+   * Which Vulkan device: as the environment's DAEDALUS_VULKAN_DEVICE, over
+   * which it takes precedence; NULL leaves it to that and to the order of
+   * preference.
+   */
+  const char *device;
+  /** Where Vulkan comes from; NULL: libvulkan.so.1.  Has to outlive the context. */
+  daedalus_get_instance_proc_addr_fn get_instance_proc_addr;
+  /** Folder of the pipeline cache; NULL: $XDG_CACHE_HOME/daedalus; "": none is kept. */
+  const char *cache_dir;
+  /**
+   * Milliseconds without progress after which the GPU counts as lost; 0: the
+   * environment's DAEDALUS_VULKAN_TIMEOUT_MS, else DAEDALUS_TIMEOUT_MS.
+   */
+  uint32_t timeout_ms;
 } daedalus_config;
+
+/** What daedalus_config.timeout_ms is by default. */
+#define DAEDALUS_TIMEOUT_MS 10000
 
 /** @return a context, or NULL as daedalus_ctx_create_with().  Owned by the caller. */
 DAEDALUS_API daedalus_ctx *daedalus_ctx_create(void);
@@ -143,10 +168,10 @@ DAEDALUS_API int daedalus_batch_begin(daedalus_ctx *ctx, daedalus_batch **batch)
 
 /**
  * Hands all appends over for execution; nothing can be appended afterwards.
- * On the CPU the work is done when this returns.
+ * The CPU's work is done when this returns, and what the GPU does before it.
  *
- * @return 0, -EALREADY when submitted before, or the error that stopped the
- *         work, after which the contents of what the batch writes is undefined.
+ * @return 0, -EALREADY when submitted before, or -EIO when the GPU failed and
+ *         memory that it used in place is undefined (daedalus/gpu.h)
  */
 DAEDALUS_API int daedalus_batch_submit(daedalus_batch *batch);
 
@@ -162,10 +187,12 @@ DAEDALUS_API int daedalus_batch_wait(daedalus_batch *batch, int64_t timeout_ns);
 DAEDALUS_API int daedalus_batch_poll(daedalus_batch *batch);
 
 /**
- * Exports a sync_file descriptor that becomes readable when the batch is done.
+ * Exports a sync_file descriptor that becomes readable when the GPU is done with
+ * the batch.  What it wrote to memory other than daedalus_memory is there only
+ * after wait or poll.
  * @param[out] fd  owned by the caller, to be closed by it; -1 on failure
  * @return 0, -EINVAL when not submitted, -ENOTSUP when the batch holds no GPU
- *         work (it is done already)
+ *         work (it is done already) or the device exports no fences
  */
 DAEDALUS_API int daedalus_batch_export_fence(daedalus_batch *batch, int *fd);
 
@@ -203,4 +230,7 @@ DAEDALUS_API int daedalus_batch_choice(const daedalus_batch *batch, size_t index
 #ifdef __cplusplus
 }
 #endif
+
+#include <daedalus/gpu.h>
+
 #endif /* DAEDALUS_CORE_H */

@@ -114,10 +114,13 @@ DAEDALUS_API extern uint32_t daedalus_cpu_features;
  *
  * **Arguments.**  Storage buffer b of descriptor set 0 is the kernel's buffer b.  The one after the
  * last holds the records of the items to do, `n_record` words each: the words of the item's meta
- * that the variant reads, and its index (into block buffers) where it needs that.  Push constants,
- * words of 32 bits: `first`, the number of the first record to do; `n_items`, how many from there;
- * then of every buffer two signed words: `base`, bytes from the start of what is bound to element 0
- * of the caller's buffer, and `stride`, bytes from a row to the next (0 for a block).
+ * that the variant reads, and its index (into block buffers) where it needs that.  Where the
+ * variant has constants (tables that it looks things up in), the binding after that holds them.
+ * Memory is read in whole aligned words that hold a byte of an item's rectangle, so what is bound
+ * must be whole words, too.  Push constants, words of 32 bits: `first`, the number of the first
+ * record to do; `n_items`, how many from there, at least 1; then of every buffer two signed words:
+ * `base`, bytes from the start of what is bound to element 0 of the caller's buffer, and `stride`,
+ * bytes from a row to the next (0 for a block).
  *
  * **Shape.**  `invocations` neighbouring invocations of a workgroup do `items` neighbouring
  * records.  The size of a workgroup is specialisation constant 0: a multiple of `invocations`, at
@@ -127,8 +130,10 @@ DAEDALUS_API extern uint32_t daedalus_cpu_features;
 typedef struct daedalus_gpu_code {
   const uint32_t *spirv; /**< a SPIR-V 1.3 module with the entry point "main" */
   size_t n_words;
-  const uint16_t *record; /**< of each word, the word of the meta, or DAEDALUS_RECORD_INDEX */
-  size_t n_record;        /**< at least 1 */
+  const uint16_t *record;    /**< of each word, the word of the meta, or DAEDALUS_RECORD_INDEX */
+  size_t n_record;           /**< at least 1; a word may occur twice */
+  const uint32_t *constants; /**< NULL where n_constants is 0 */
+  size_t n_constants;        /**< words; where 0, there is no binding for them */
   /**
    * A buffer's entry: what the address of its first element, its stride and the items' offsets
    * are multiples of, in bytes; a power of two.

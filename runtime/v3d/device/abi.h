@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The binary interface of the DRM device v3d: numbers and layouts that clients use, of ioctls of
- * type 'd'.  Stated here because installed headers differ in age; tests/c/v3d/device/test_abi.c
- * compares with the system's <drm/drm.h> and <drm/v3d_drm.h> where there are any.
+ * type 'd', and of what its buffers and fences are exported as.  Stated here because installed
+ * headers differ in age; tests/c/v3d/device/test_abi.c compares with the system's <drm/drm.h> and
+ * <drm/v3d_drm.h> where there are any.
  *
  * Members named mbz or pad must be zero.  Pointers are 64-bit user addresses.
  */
@@ -18,8 +19,9 @@
 #define ABI_SIZE(request) (((uint32_t)(request) >> 16) & 0x3fff)
 #define ABI_WRITES(request) (((uint32_t)(request) >> 30) & 1) /* the client gives the argument */
 #define ABI_READS(request) (((uint32_t)(request) >> 31) & 1)  /* the client gets it back */
-#define ABI_REQUEST(reads, nr, type)                                                   \
-  ((uint32_t)(reads) << 31 | 1u << 30 | (uint32_t)sizeof(type) << 16 | ABI_TYPE << 8 | \
+#define ABI_REQUEST(reads, nr, type) ABI_REQUEST_OF(ABI_TYPE, reads, nr, type)
+#define ABI_REQUEST_OF(kind, reads, nr, type)                                                  \
+  ((uint32_t)(reads) << 31 | 1u << 30 | (uint32_t)sizeof(type) << 16 | (uint32_t)(kind) << 8 | \
    (uint32_t)(nr))
 
 enum abi_nr {
@@ -41,6 +43,7 @@ enum abi_nr {
   ABI_V3D_PERFMON_DESTROY = 0x49,
   ABI_V3D_PERFMON_GET_VALUES = 0x4a,
   ABI_V3D_SUBMIT_CPU = 0x4b,
+  ABI_V3D_PERFMON_GET_COUNTER = 0x4c,
   ABI_SYNCOBJ_CREATE = 0xbf,
   ABI_SYNCOBJ_DESTROY = 0xc0,
   ABI_SYNCOBJ_HANDLE_TO_FD = 0xc1,
@@ -52,6 +55,7 @@ enum abi_nr {
   ABI_SYNCOBJ_QUERY = 0xcb,
   ABI_SYNCOBJ_TRANSFER = 0xcc,
   ABI_SYNCOBJ_TIMELINE_SIGNAL = 0xcd,
+  ABI_SYNCOBJ_EVENTFD = 0xcf,
 };
 
 struct abi_version {
@@ -69,6 +73,7 @@ struct abi_gem_close {
 
 enum { ABI_CAP_PRIME = 0x5, ABI_CAP_TIMESTAMP_MONOTONIC = 0x6, ABI_CAP_SYNCOBJ = 0x13 };
 enum { ABI_CAP_SYNCOBJ_TIMELINE = 0x14 };
+enum { ABI_PRIME_IMPORT = 1, ABI_PRIME_EXPORT = 2 }; /* bits of the capability */
 
 struct abi_get_cap {
   uint64_t capability, value;
@@ -102,6 +107,25 @@ struct abi_syncobj_wait {
 };
 /* With the deadline comes a member behind pad, when the result is wanted: a hint. */
 enum { ABI_SYNCOBJ_WAIT_ALL = 1, ABI_SYNCOBJ_WAIT_FOR_SUBMIT = 2, ABI_SYNCOBJ_WAIT_DEADLINE = 8 };
+enum { ABI_SYNCOBJ_WAIT_AVAILABLE = 4 }; /* of timelines: for a fence that is there */
+
+struct abi_timeline_wait {
+  uint64_t handles, points;
+  int64_t timeout_ns; /* absolute, CLOCK_MONOTONIC */
+  uint32_t n_handles, flags, first_signaled, pad;
+};
+
+struct abi_timeline_array {
+  uint64_t handles, points;
+  uint32_t n_handles, flags;
+};
+enum { ABI_SYNCOBJ_QUERY_LAST_SUBMITTED = 1 };
+
+struct abi_syncobj_transfer {
+  uint32_t source, target;
+  uint64_t source_point, target_point; /* 0: of a binary one */
+  uint32_t flags, pad;
+};
 
 struct abi_syncobj_array {
   uint64_t handles;
@@ -214,7 +238,105 @@ struct abi_copy_timestamp {
   uint64_t offsets, syncs;
 };
 
+enum { ABI_MAX_COUNTERS = 32 }; /* of a monitor */
+
+struct abi_perfmon_create {
+  uint32_t id, n_counters;
+  uint8_t counters[ABI_MAX_COUNTERS];
+};
+
+struct abi_perfmon_destroy {
+  uint32_t id;
+};
+
+struct abi_perfmon_values {
+  uint32_t id, pad;
+  uint64_t values; /* array of u64, as many as it has counters */
+};
+
+struct abi_perfmon_counter {
+  uint8_t counter;
+  char name[64], category[32], description[256];
+  uint8_t reserved[7];
+};
+
+struct abi_reset_performance {
+  struct abi_extension base;
+  uint64_t syncs; /* array of u32, count */
+  uint32_t count, n_monitors;
+  uint64_t monitors; /* array of count pointers to arrays of n_monitors u32 */
+};
+
+struct abi_copy_performance {
+  struct abi_extension base;
+  uint8_t do_64bit, do_partial, availability_bit, mbz;
+  uint32_t offset, stride, n_monitors, n_counters, count;
+  uint64_t syncs, monitors;
+};
+
+/* -- Sync files: ioctls of type '>', on their descriptors. -- */
+
+#define ABI_TYPE_SYNC_FILE '>'
+enum { ABI_SYNC_MERGE = 3, ABI_SYNC_INFO = 4, ABI_SYNC_SET_DEADLINE = 5 };
+
+struct abi_sync_merge {
+  char name[32];
+  int32_t other, fd; /* fd: the new one */
+  uint32_t flags, pad;
+};
+
+struct abi_sync_file_info {
+  char name[32];
+  int32_t status; /* 0 active, 1 signaled */
+  uint32_t flags;
+  uint32_t n_fences; /* in: room at fences; out: how many there are */
+  uint32_t pad;
+  uint64_t fences; /* array of struct abi_sync_fence_info */
+};
+
+struct abi_sync_fence_info {
+  char object[32], driver[32];
+  int32_t status;
+  uint32_t flags;
+  uint64_t timestamp_ns;
+};
+
+struct abi_sync_deadline {
+  uint64_t deadline_ns, pad;
+};
+
+/* -- Exported buffers: ioctls of type 'b', on their descriptors. -- */
+
+#define ABI_TYPE_DMA_BUF 'b'
+enum {
+  ABI_DMA_BUF_SYNC = 0,
+  ABI_DMA_BUF_SET_NAME = 1,
+  ABI_DMA_BUF_EXPORT_SYNC_FILE = 2,
+  ABI_DMA_BUF_IMPORT_SYNC_FILE = 3
+};
+enum { ABI_DMA_BUF_READ = 1, ABI_DMA_BUF_WRITE = 2, ABI_DMA_BUF_END = 4 };
+
+struct abi_dma_buf_sync {
+  uint64_t flags;
+};
+
+struct abi_dma_buf_sync_file {
+  uint32_t flags;
+  int32_t fd;
+};
+
+/* -- Heaps of /dev/dma_heap: ioctls of type 'H'. -- */
+
+#define ABI_TYPE_DMA_HEAP 'H'
+enum { ABI_DMA_HEAP_ALLOC = 0 };
+
+struct abi_dma_heap_alloc {
+  uint64_t bytes;
+  uint32_t fd, fd_flags; /* fd 0 in; fd_flags: O_CLOEXEC and the access mode */
+  uint64_t heap_flags;   /* mbz */
+};
+
 /* No argument is larger. */
-enum { ABI_MAX_ARGUMENT = 128 };
+enum { ABI_MAX_ARGUMENT = 384 };
 
 #endif

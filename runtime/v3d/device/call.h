@@ -18,8 +18,8 @@ struct dev_segment {
 
 struct dev_call {
   struct dev_device *device;
-  struct dev_client *client;
-  uint32_t code; /* the ioctl */
+  struct dev_client *client; /* NULL: the descriptor is no node's */
+  uint32_t code;             /* the ioctl */
   /* The argument, zero beyond what the client gave. */
   union {
     uint8_t arg[ABI_MAX_ARGUMENT];
@@ -32,9 +32,9 @@ struct dev_call {
   uint8_t *output;
   size_t output_bytes, output_room;
   uint32_t n_outputs;
-  uint64_t started_ns; /* of a relative wait */
-  int fd_in;           /* descriptor that came with the call, or -1; the connection closes it */
-  int fd_out;          /* descriptor for the client, or -1; closed once sent */
+  uint64_t started_ns;    /* of a relative wait */
+  struct wire_fds fds_in; /* descriptors that came with the call; the connection closes them */
+  int fd_out;             /* descriptor for the client, or -1; closed once sent */
 };
 
 /* Copies bytes of the client's memory at address; -EFAULT when they did not come along. */
@@ -63,14 +63,31 @@ int dev_ioctl_create_bo(struct dev_call *call);
 int dev_ioctl_mmap_bo(struct dev_call *call);
 int dev_ioctl_get_bo_offset(struct dev_call *call);
 int dev_ioctl_wait_bo(struct dev_call *call);
+int dev_ioctl_prime_handle_to_fd(struct dev_call *call);
+int dev_ioctl_prime_fd_to_handle(struct dev_call *call);
 int dev_ioctl_syncobj_create(struct dev_call *call);
 int dev_ioctl_syncobj_destroy(struct dev_call *call);
 int dev_ioctl_syncobj_wait(struct dev_call *call);
 int dev_ioctl_syncobj_reset(struct dev_call *call);
 int dev_ioctl_syncobj_signal(struct dev_call *call);
+int dev_ioctl_syncobj_handle_to_fd(struct dev_call *call);
+int dev_ioctl_syncobj_fd_to_handle(struct dev_call *call);
+int dev_ioctl_timeline_wait(struct dev_call *call);
+int dev_ioctl_timeline_query(struct dev_call *call);
+int dev_ioctl_timeline_signal(struct dev_call *call);
+int dev_ioctl_syncobj_transfer(struct dev_call *call);
+int dev_ioctl_perfmon_create(struct dev_call *call);
+int dev_ioctl_perfmon_destroy(struct dev_call *call);
+int dev_ioctl_perfmon_get_values(struct dev_call *call);
+int dev_ioctl_perfmon_get_counter(struct dev_call *call);
 int dev_ioctl_submit_cl(struct dev_call *call);
 int dev_ioctl_submit_csd(struct dev_call *call);
 int dev_ioctl_submit_cpu(struct dev_call *call);
 int dev_ioctl_submit_tfu(struct dev_call *call);
+
+/* Those of descriptors that are no node's, which came along first; there is no client. */
+int dev_ioctl_of_sync_file(struct dev_call *call);
+int dev_ioctl_of_dma_buf(struct dev_call *call);
+int dev_ioctl_of_dma_heap(struct dev_call *call);
 
 #endif

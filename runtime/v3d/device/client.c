@@ -1,23 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Clients, and what of the memory their jobs may reach. */
+#include <errno.h>
 #include <stdlib.h>
 
-#include "device.h"
+#include "perfmon.h"
 
-struct dev_client *dev_client_open(struct dev_device *device, const void *owner) {
+static struct wire_position position_of(uint32_t id) {
+  return (struct wire_position){.object = WIRE_NODE, .number = id};
+}
+
+int dev_client_open(struct dev_device *device, int mode, int *fd) {
   struct dev_client *client = calloc(1, sizeof *client);
   if (client == NULL)
-    return NULL;
-  /* Numbers are positions in a file of 4 GiB, and results of calls: below 2^31. */
+    return -ENOMEM;
   do {
     device->next_client = device->next_client % INT32_MAX + 1;
   } while (dev_client_of(device, device->next_client) != NULL);
+  *fd = dev_descriptor_open(device, position_of(device->next_client), mode);
+  if (*fd < 0) {
+    free(client);
+    return *fd;
+  }
   client->id = device->next_client;
-  client->owner = owner;
   client->device = device;
   client->next = device->clients;
   device->clients = client;
-  return client;
+  return 0;
 }
 
 struct dev_client *dev_client_of(struct dev_device *device, uint32_t id) {
@@ -35,20 +43,31 @@ static void destroy(struct dev_client *client) {
     dev_syncobj_unref(client->syncobjs.items[i]);
   for (size_t i = 0; i < DEV_N_QUEUES; i++)
     dev_fence_unref(client->last[i]);
+  for (size_t i = 0; i < client->perfmons.room; i++)
+    dev_perfmon_unref(client->perfmons.items[i]);
+  free(client->perfmons.items);
   free(client->bos.items);
   free(client->syncobjs.items);
   free(client);
 }
 
-void dev_clients_close(struct dev_device *device, const void *owner) {
+void dev_clients_sweep(struct dev_device *device) {
   struct dev_client **slot = &device->clients;
   while (*slot != NULL) {
     struct dev_client *client = *slot;
-    if (owner != NULL && client->owner != owner) {
+    if (client == device->calling || dev_descriptor_held(device, position_of(client->id))) {
       slot = &client->next;
       continue;
     }
     *slot = client->next;
+    destroy(client);
+  }
+}
+
+void dev_clients_close(struct dev_device *device) {
+  while (device->clients != NULL) {
+    struct dev_client *client = device->clients;
+    device->clients = client->next;
     destroy(client);
   }
 }

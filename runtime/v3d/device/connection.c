@@ -14,7 +14,7 @@ struct dev_connection *dev_connection_create(struct dev_server *server, int sock
   connection->server = server;
   connection->socket = socket;
   connection->call.device = &server->device;
-  connection->call.fd_in = connection->call.fd_out = -1;
+  connection->call.fd_out = -1;
   return connection;
 }
 
@@ -27,13 +27,13 @@ static void close_fd(int *fd) {
 void dev_connection_destroy(struct dev_connection *connection) {
   struct dev_device *device = &connection->server->device;
   dev_waits_cancel(device, &connection->call);
-  dev_clients_close(device, connection);
   close(connection->socket);
-  close_fd(&connection->call.fd_in);
+  wire_close(&connection->call.fds_in);
   close_fd(&connection->call.fd_out);
   free(connection->call.output);
   free(connection->in);
   free(connection);
+  dev_sweep(device); /* its process may have ended */
 }
 
 static void die(struct dev_connection *connection, const char *why) {
@@ -60,7 +60,7 @@ static void reply(struct dev_connection *connection, int result, bool with_argum
   memcpy(message + sizeof header, call->arg, arg_bytes);
   if (output_bytes > 0)
     memcpy(message + sizeof header + wire_padded(arg_bytes), call->output, output_bytes);
-  const int error = wire_send(connection->socket, message, bytes, call->fd_out);
+  const int error = wire_send(connection->socket, message, bytes, &call->fd_out, call->fd_out >= 0);
   if (message != small)
     free(message);
   if (error != 0) /* one that does not read its replies is not waited for */
@@ -69,7 +69,7 @@ static void reply(struct dev_connection *connection, int result, bool with_argum
   if (call->fd_out != connection->server->device.memory.fd)
     close_fd(&call->fd_out);
   call->fd_out = -1;
-  close_fd(&call->fd_in);
+  wire_close(&call->fds_in);
 }
 
 /* Cuts the message into argument and segments. False: it is not one. */
@@ -117,14 +117,28 @@ static void handle(struct dev_connection *connection, const struct wire_request 
       call->fd_out = device->memory.fd;
       reply(connection, 0, false);
       return;
-    case WIRE_OPEN: {
-      const struct dev_client *client = dev_client_open(device, connection);
-      reply(connection, client == NULL ? -ENOMEM : (int)client->id, false);
+    case WIRE_OPEN:
+      if (device->lost) {
+        reply(connection, -ENXIO, false);
+        return;
+      }
+      dev_sweep(device); /* what was closed before is not kept for long */
+      if (request->code & WIRE_OPEN_HEAP) {
+        const struct wire_position heap = {.object = WIRE_HEAP};
+        call->fd_out = dev_descriptor_open(device, heap, (int)request->code);
+        result = call->fd_out < 0 ? call->fd_out : 0;
+      } else {
+        result = dev_client_open(device, (int)request->code, &call->fd_out);
+      }
+      if (result != 0)
+        call->fd_out = -1;
+      reply(connection, result, false);
       return;
-    }
     case WIRE_IOCTL:
       call->client = dev_client_of(device, request->client);
-      result = call->client == NULL ? -ENODEV : dev_ioctl(call);
+      device->calling = call->client;
+      result = call->client == NULL && request->client != 0 ? -ENODEV : dev_ioctl(call);
+      device->calling = NULL;
       if (result == DEV_PENDING)
         connection->waiting = true;
       else
@@ -213,7 +227,7 @@ void dev_connection_event(struct dev_connection *connection, uint32_t events) {
     return;
   }
   const long got = wire_receive(connection->socket, connection->in + connection->have,
-                                connection->room - connection->have, &connection->call.fd_in);
+                                connection->room - connection->have, &connection->call.fds_in);
   if (got == -EAGAIN || got == -EINTR)
     return;
   if (got <= 0) {

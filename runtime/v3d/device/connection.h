@@ -19,7 +19,6 @@ struct dev_connection {
 
 /* Takes the socket over. NULL: no memory (the socket stays the caller's). */
 struct dev_connection *dev_connection_create(struct dev_server *server, int socket);
-/* Ends the clients that were opened on the connection, too. */
 void dev_connection_destroy(struct dev_connection *connection);
 
 /* The socket has something to say (events of epoll). */

@@ -3,7 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "call.h"
+#include "perfmon.h"
+#include "timed.h"
 
 /* Fills name, date or description: as much as there is room for, and the length that it has. */
 static int give_text(struct dev_call *call, uint64_t *length, uint64_t address, const char *text) {
@@ -34,8 +35,11 @@ int dev_ioctl_get_cap(struct dev_call *call) {
     case ABI_CAP_SYNCOBJ:
       cap->value = 1;
       return 0;
-    case ABI_CAP_PRIME:            /* bit 0 import, bit 1 export: neither yet */
-    case ABI_CAP_SYNCOBJ_TIMELINE: /* nor has the hardware's driver timelines */
+    case ABI_CAP_PRIME:
+      cap->value = ABI_PRIME_IMPORT | ABI_PRIME_EXPORT;
+      return 0;
+    case ABI_CAP_SYNCOBJ_TIMELINE: /* the hardware's driver has none */
+      cap->value = call->device->timelines;
       return 0;
     default: /* the others are of displays */
       return -EOPNOTSUPP;
@@ -43,6 +47,7 @@ int dev_ioctl_get_cap(struct dev_call *call) {
 }
 
 int dev_ioctl_get_param(struct dev_call *call) {
+  enum { N_REGISTERS = 7 };
   struct abi_get_param *param = (struct abi_get_param *)call->arg;
   const daedalus_v3d_profile *profile = &call->device->profile;
   /* Drivers count QPUs by this word to size what threads spill to: the board's own counts. */
@@ -59,12 +64,17 @@ int dev_ioctl_get_param(struct dev_call *call) {
       1, /* SUPPORTS_TFU: drivers insist, jobs are refused */
       1, /* SUPPORTS_CSD */
       1, /* SUPPORTS_CACHE_FLUSH */
-      0, /* SUPPORTS_PERFMON */
-      1, /* SUPPORTS_MULTISYNC_EXT */
-      1, /* SUPPORTS_CPU_QUEUE */
-      0, /* MAX_PERF_COUNTERS */
+      dev_is_timed(
+          call->device), /* SUPPORTS_PERFMON: without the model there is nothing to count */
+      1,                 /* SUPPORTS_MULTISYNC_EXT */
+      1,                 /* SUPPORTS_CPU_QUEUE */
+      dev_is_timed(call->device) ? DEV_N_COUNTERS : 0, /* MAX_PERF_COUNTERS */
+      0, /* SUPPORTS_SUPER_PAGES: kernels that know the question say so where they have none */
   };
   if (param->pad != 0 || param->param >= sizeof values / sizeof *values)
+    return -EINVAL;
+  /* The kernel reads registers only where the member is 0, and overwrites it elsewhere. */
+  if (param->param < N_REGISTERS && param->value != 0)
     return -EINVAL;
   param->value = values[param->param];
   return 0;

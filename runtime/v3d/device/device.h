@@ -16,40 +16,28 @@
 #include <stdio.h>
 
 #include "executor.h"
+#include "fault.h"
 #include "handles.h"
 #include "memory.h"
-
-/* -- Fences: become signaled once, when the job that they stand for has ended. -- */
-
-struct dev_fence {
-  unsigned refs;
-  bool signaled;
-};
-
-struct dev_fence *dev_fence_create(bool signaled); /* NULL: no memory */
-struct dev_fence *dev_fence_ref(struct dev_fence *fence);
-void dev_fence_unref(struct dev_fence *fence); /* NULL is nothing, as for all of these */
-/* Puts a reference to fence (or NULL) into *slot, in place of what is there. */
-void dev_fence_replace(struct dev_fence **slot, struct dev_fence *fence);
-
-struct dev_syncobj {
-  unsigned refs;
-  struct dev_fence *fence; /* NULL: nothing was submitted yet */
-};
-
-void dev_syncobj_unref(struct dev_syncobj *syncobj);
+#include "protocol.h"
+#include "sync.h"
 
 /* -- Buffers -- */
 
 struct dev_bo {
   unsigned refs;
+  bool exported; /* one of the references is the export's */
   struct dev_device *device;
   struct dev_range range;
   struct dev_fence *last; /* of the last job that named the buffer */
   uint64_t mark;          /* serial of the submission that looked it up last */
 };
 
+/* A new buffer with one reference. -EINVAL, -ENOMEM, -ENOSPC. */
+int dev_bo_create(struct dev_device *device, uint64_t bytes, struct dev_bo **bo);
 void dev_bo_unref(struct dev_bo *bo);
+/* A descriptor with an access mode that keeps the buffer alive, or a negative errno. */
+int dev_bo_descriptor(struct dev_bo *bo, int mode);
 
 /* The buffers that a job may reach, alive as long as the view; sorted by address. */
 struct dev_view {
@@ -69,25 +57,67 @@ enum dev_queue_kind { DEV_QUEUE_CL, DEV_QUEUE_CSD, DEV_QUEUE_CPU, DEV_N_QUEUES }
 
 struct dev_client {
   uint32_t id;
-  const void *owner; /* the connection that opened it */
+  bool lost; /* the device is gone for it: every call is ENODEV */
   struct dev_device *device;
   struct dev_client *next;
   struct dev_handles bos;               /* struct dev_bo */
   struct dev_handles syncobjs;          /* struct dev_syncobj */
+  struct dev_handles perfmons;          /* struct dev_perfmon */
   struct dev_view *view;                /* of bos; NULL: to be made again */
   struct dev_fence *last[DEV_N_QUEUES]; /* jobs of a client and queue run in order */
 };
 
-struct dev_client *dev_client_open(struct dev_device *device, const void *owner);
+/* *fd becomes the descriptor of a node, opened with an access mode; the caller's. */
+int dev_client_open(struct dev_device *device, int mode, int *fd);
 struct dev_client *dev_client_of(struct dev_device *device, uint32_t id);
-void dev_clients_close(struct dev_device *device, const void *owner); /* NULL: all */
+void dev_clients_close(struct dev_device *device);
+/* Closes the clients of which no descriptor is left. */
+void dev_clients_sweep(struct dev_device *device);
 /* A new reference to the view of all buffers that the client has now; NULL: no memory. */
 struct dev_view *dev_client_view(struct dev_client *client);
 
+/* -- Descriptors: what of the device's a client holds, or has handed on. -- */
+
+/**
+ * A new descriptor that stands for an object, opened with an access mode, closed on exec; the
+ * caller's. Returns a negative errno on failure.
+ */
+int dev_descriptor_open(const struct dev_device *device, struct wire_position position, int mode);
+/* Whether this system can do that: it takes /proc and locks of open file descriptions. */
+int dev_descriptors_check(const struct dev_device *device);
+/* Whether any description of that object is open: in a process, mapped, or on its way. */
+bool dev_descriptor_held(const struct dev_device *device, struct wire_position position);
+/* What a descriptor stands for; WIRE_NOTHING: it is not one of the device's. */
+struct wire_position dev_descriptor_object(const struct dev_device *device, int fd);
+
+/* Objects that descriptors keep alive. */
+struct dev_export {
+  struct dev_export *next;
+  struct wire_position position;
+  struct dev_bo *bo; /* one of the two */
+  struct dev_syncobj *syncobj;
+};
+
+/* Keeps an object until the last descriptor of it is closed. -ENOMEM. */
+int dev_export_bo(struct dev_bo *bo);
+int dev_export_syncobj(struct dev_device *device, struct dev_syncobj *syncobj);
+const struct dev_export *dev_export_find(const struct dev_device *device,
+                                         struct wire_position position); /* NULL: none */
+
+/* Frees what no descriptor holds any more, clients included. */
+void dev_sweep(struct dev_device *device);
+/* To be called before one more export or sync file: sweeps when there are many. */
+void dev_sweep_if_many(struct dev_device *device);
+void dev_exports_destroy(struct dev_device *device);
+
 /* -- Jobs -- */
 
+struct dev_perfmon;
+
 struct dev_query {
-  uint32_t offset; /* bytes in the timestamp buffer */
+  uint32_t offset;               /* bytes in the timestamp buffer */
+  struct dev_perfmon **perfmons; /* of a performance query; NULL where one is unknown */
+  uint32_t n_perfmons;
   struct dev_syncobj *syncobj;
 };
 
@@ -98,6 +128,7 @@ struct dev_cpu_work {
   /* copies of timestamps */
   bool wide, partial, availability;
   uint32_t offset, stride;
+  uint32_t n_counters; /* of each performance query */
   /* indirect dispatch */
   uint32_t wg_size, wg_uniform_offsets[3];
   struct dev_bo *uniforms;
@@ -109,6 +140,8 @@ struct dev_job {
   struct dev_device *device;
   struct dev_job *next;
   uint64_t serial;
+  uint64_t submission; /* number of the call that brought it */
+  uint32_t client;     /* id: it may be closed by now */
   struct dev_fence *done;
   struct dev_fence **waits;
   size_t n_waits;
@@ -119,10 +152,17 @@ struct dev_job {
   uint32_t rcl_start, rcl_end; /* CL */
   uint64_t moves;              /* CL: bytes, as seen at submission */
   struct dev_cpu_work cpu;
-  bool skip;  /* there is nothing to run: an indirect dispatch of no groups */
-  int result; /* of the run */
+  struct dev_perfmon *perfmon; /* or NULL */
+  bool skip;                   /* there is nothing to run: an indirect dispatch of no groups */
+  /* Faults of the device that strike it, or NULL. */
+  struct dev_fault *hang, *slow, *flip, *lost;
+  bool hung;                   /* that one did: it may also have failed by itself before */
+  struct dev_snapshot *before; /* to see what is written; NULL: not kept */
+  uint64_t n_flipped;          /* bits */
+  int result;                  /* of the run */
   daedalus_v3d_counts counts;
-  uint64_t wall_ns, cpu_ns; /* that the run took */
+  uint64_t wall_ns, cpu_ns;      /* that the run took */
+  struct dev_modelled *modelled; /* timed.h; NULL: the job was not timed */
   char message[1024];
 };
 
@@ -145,6 +185,9 @@ struct dev_worker {
 struct dev_queue {
   struct dev_job *first, **last; /* waiting, in the order of submission */
   struct dev_job *running;
+  struct dev_job *held; /* has run, or never will; ends at held_until_ns (CLOCK_MONOTONIC) */
+  uint64_t held_until_ns;
+  bool stopped;             /* the executor was told to end what runs */
   struct dev_worker worker; /* unused for DEV_QUEUE_CPU, whose jobs run in the loop */
 };
 
@@ -153,12 +196,20 @@ int dev_queues_start(struct dev_device *device);
 void dev_queues_stop(struct dev_device *device);
 /* Takes back finished jobs and starts those that can run now. */
 void dev_queues_progress(struct dev_device *device);
+/* When the first held job ends; UINT64_MAX: there is none. */
+uint64_t dev_queues_deadline(const struct dev_device *device);
+/* The jobs of a client (0: of all) end soon, with ENODEV and without being run. */
+void dev_queues_lose(struct dev_device *device, struct dev_fault *fault, uint32_t client);
 int dev_cpu_run(struct dev_job *job);
+/* bytes at an offset of a buffer, or NULL with a message. */
+uint8_t *dev_cpu_bo_at(struct dev_job *job, const struct dev_bo *bo, uint64_t offset,
+                       uint64_t bytes);
 
 /* -- Waiting clients -- */
 
 struct dev_wait_entry {
   struct dev_syncobj *syncobj; /* NULL: fence alone counts */
+  uint64_t point;              /* of the syncobj's timeline, or 0 */
   struct dev_fence *fence;     /* NULL: not submitted yet */
 };
 
@@ -168,14 +219,26 @@ struct dev_wait {
   struct dev_wait *next;
   uint64_t deadline_ns; /* CLOCK_MONOTONIC; UINT64_MAX: none */
   bool all;
+  bool available; /* a fence that is there counts, signaled or not */
+  int result;     /* once it is over */
   size_t n;
   struct dev_wait_entry *entries;
-  /* How the answer gets into the call's argument: result, index of the first signaled. */
-  void (*finish)(struct dev_call *call, int result, uint32_t first, uint64_t now_ns);
+  /* A transfer's: what gets the fence of the only entry. */
+  struct dev_syncobj *target;
+  uint64_t target_point;
+  /* How the answer gets into the call's argument; first: index of the first signaled. Returns
+     the result of the call, given that of the wait. */
+  int (*finish)(struct dev_wait *wait, int result, uint32_t first, uint64_t now_ns);
   struct dev_call *call; /* answered by device->answer */
 };
 
-uint64_t dev_now_ns(void);
+/**
+ * Makes the entries of a wait, for points of syncobjs or, where points is NULL, for what they hold.
+ * -ENOENT: there is no such syncobj; -EINVAL: one has no fence yet, but with for_submit that is
+ * waited for; -ENOMEM.
+ */
+int dev_wait_for_syncobjs(struct dev_wait *wait, struct dev_call *call, const uint32_t *handles,
+                          const uint64_t *points, uint32_t n, bool for_submit);
 /* Begins a wait; takes the entries over. Returns DEV_PENDING or what the call returns at once. */
 int dev_wait_begin(struct dev_wait *wait, struct dev_call *call);
 /* Answers the waits that are over. Returns whether there was one. */
@@ -192,14 +255,28 @@ struct dev_device {
   struct dev_queue queues[DEV_N_QUEUES];
   int done_event; /* eventfd: a worker has finished a job */
   struct dev_client *clients;
+  struct dev_client *calling; /* whose ioctl is being done: not swept, even when just closed */
   uint32_t next_client;
+  struct dev_export *exports;
+  size_t n_exports, sweep_at; /* so many exports and sync files are reason to look which are held */
+  uint32_t next_export;
+  struct dev_sync_file *sync_files, **last_sync_file;
+  size_t n_sync_files, n_unwritten;
   struct dev_wait *waits;
-  uint64_t serial; /* of submissions */
-  FILE *log;       /* or NULL */
-  FILE *jobs;      /* a line for each job that ended, or NULL */
-  bool strict;     /* jobs are checked against all rules */
-  bool quiet;      /* reports go to the log alone */
-  uint64_t n_failed, n_refused, n_jobs;
+  uint64_t serial;   /* of submissions */
+  FILE *log;         /* or NULL */
+  FILE *jobs;        /* a line for each job that ended, or NULL */
+  bool timelines;    /* timeline syncobjs are offered, which the hardware's driver does not */
+  bool strict;       /* jobs are checked against all rules */
+  bool timed;        /* by the timing model, which timestamps show then: timed.h */
+  bool intervals;    /* and by the alternatives to its settings */
+  uint64_t gpu_ns;   /* modelled time */
+  bool quiet;        /* reports go to the log alone */
+  uint64_t n_failed; /* jobs, without those that a fault struck */
+  uint64_t n_refused, n_jobs;
+  struct dev_faults faults;            /* that it is asked to have; owned */
+  uint64_t n_calls[DEV_N_FAULT_CALLS]; /* of those that faults count */
+  bool lost;                           /* opening fails */
   /* Sends the reply of a call that was pending. */
   void (*answer)(struct dev_call *call, int result);
 };

@@ -3,7 +3,7 @@
 #ifndef DAEDALUS_V3D_DEVICE_EXECUTOR_H
 #define DAEDALUS_V3D_DEVICE_EXECUTOR_H
 
-#include <daedalus/v3d/simulate.h>
+#include <daedalus/v3d/trace.h>
 
 typedef struct daedalus_v3d_executor {
   void *self; /**< borrowed; passed to run_csd. */
@@ -15,10 +15,19 @@ typedef struct daedalus_v3d_executor {
   int (*run_csd)(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts *counts,
                  char *message, size_t message_size);
   /**
+   * The same by the timing model. *report is filled in, its message included. Where scratch is not
+   * NULL it is job->buffers on memory of their own, which nobody else sees, and *timing is filled
+   * in as well. NULL: there is no model.
+   */
+  int (*run_timed)(void *self, const daedalus_v3d_job *job, const daedalus_v3d_buffer *scratch,
+                   daedalus_v3d_report *report, daedalus_v3d_timing *timing);
+  /**
    * Ends the job that runs soon, and later ones at once, with -ECANCELED. Called from another
    * thread than run_csd. NULL: jobs are short.
    */
   void (*stop)(void *self);
+  /** Takes stop back; called when no job runs. NULL: stop is for good; else stop is not NULL. */
+  void (*resume)(void *self);
   void (*destroy)(void *self); /**< or NULL. */
 } daedalus_v3d_executor;
 

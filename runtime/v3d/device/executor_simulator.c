@@ -16,41 +16,21 @@ struct simulator {
 };
 
 typedef void print_fn(const daedalus_v3d_trace *, const daedalus_v3d_job *,
-                      const daedalus_v3d_report *, FILE *);
+                      const daedalus_v3d_report *, const daedalus_v3d_timing *, FILE *);
 
 static void write_trace(const struct simulator *s, const char *suffix, print_fn *print,
-                        const daedalus_v3d_job *job, const daedalus_v3d_report *report) {
+                        const daedalus_v3d_job *job, const daedalus_v3d_report *report,
+                        const daedalus_v3d_timing *timing) {
   char path[4096];
   snprintf(path, sizeof path, "%s/job-%06u.%s", s->folder, s->n_jobs, suffix);
   FILE *file = fopen(path, "we");
   if (file != NULL)
-    print(job->trace, job, report, file);
+    print(job->trace, job, report, timing, file);
   if (file == NULL || fclose(file) != 0)
     fprintf(stderr, "daedalus-v3d-device: %s: %s\n", path, strerror(errno));
 }
 
-static daedalus_v3d_outcome run_traced(struct simulator *s, const daedalus_v3d_job *job,
-                                       daedalus_v3d_report *report) {
-  daedalus_v3d_trace trace = {0};
-  daedalus_v3d_job traced = *job;
-  traced.trace = &trace;
-  daedalus_v3d_machine_run(s->machine, &traced, report);
-  s->n_jobs++;
-  write_trace(s, "txt", daedalus_v3d_trace_print, &traced, report);
-  write_trace(s, "json", daedalus_v3d_trace_print_json, &traced, report);
-  daedalus_v3d_trace_free(&trace);
-  return report->outcome;
-}
-
-static int run_csd(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts *counts,
-                   char *message, size_t message_size) {
-  struct simulator *s = self;
-  daedalus_v3d_report report;
-  const daedalus_v3d_outcome outcome = s->folder != NULL
-                                           ? run_traced(s, job, &report)
-                                           : daedalus_v3d_machine_run(s->machine, job, &report);
-  *counts = report.counts;
-  snprintf(message, message_size, "%s", report.message);
+static int error_of(daedalus_v3d_outcome outcome) {
   switch (outcome) {
     case DAEDALUS_V3D_DONE:
       return 0;
@@ -66,9 +46,46 @@ static int run_csd(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts 
   }
 }
 
+static int run_csd(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts *counts,
+                   char *message, size_t message_size) {
+  struct simulator *s = self;
+  daedalus_v3d_report report;
+  const daedalus_v3d_outcome outcome = daedalus_v3d_machine_run(s->machine, job, &report);
+  *counts = report.counts;
+  snprintf(message, message_size, "%s", report.message);
+  return error_of(outcome);
+}
+
+static int run_timed(void *self, const daedalus_v3d_job *job, const daedalus_v3d_buffer *scratch,
+                     daedalus_v3d_report *report, daedalus_v3d_timing *timing) {
+  struct simulator *s = self;
+  daedalus_v3d_trace trace = {0};
+  daedalus_v3d_job timed = *job;
+  timed.timed = true;
+  if (scratch != NULL) { /* first, on memory as the job finds it; a failure shows again below */
+    timed.buffers = scratch;
+    daedalus_v3d_machine_estimate(s->machine, &timed, timing, report);
+    timed.buffers = job->buffers;
+  }
+  timed.trace = s->folder != NULL ? &trace : NULL;
+  const daedalus_v3d_outcome outcome = daedalus_v3d_machine_run(s->machine, &timed, report);
+  s->n_jobs++;
+  if (s->folder != NULL) {
+    write_trace(s, "txt", daedalus_v3d_trace_print, &timed, report, timing);
+    write_trace(s, "json", daedalus_v3d_trace_print_json, &timed, report, timing);
+  }
+  daedalus_v3d_trace_free(&trace);
+  return error_of(outcome);
+}
+
 static void stop(void *self) {
   struct simulator *s = self;
   daedalus_v3d_machine_stop(s->machine);
+}
+
+static void resume(void *self) {
+  struct simulator *s = self;
+  daedalus_v3d_machine_resume(s->machine);
 }
 
 static void destroy(void *self) {
@@ -77,7 +94,7 @@ static void destroy(void *self) {
   free(s);
 }
 
-static int make_simulator(const struct dev_options *options, daedalus_v3d_executor *executor) {
+int dev_make_simulator(const struct dev_options *options, daedalus_v3d_executor *executor) {
   struct simulator *s = calloc(1, sizeof *s);
   if (s != NULL) {
     s->folder = options->trace;
@@ -88,11 +105,11 @@ static int make_simulator(const struct dev_options *options, daedalus_v3d_execut
     fprintf(stderr, "daedalus-v3d-device: no memory for the simulator\n");
     return -ENOMEM;
   }
-  *executor =
-      (daedalus_v3d_executor){.self = s, .run_csd = run_csd, .stop = stop, .destroy = destroy};
+  *executor = (daedalus_v3d_executor){.self = s,
+                                      .run_csd = run_csd,
+                                      .run_timed = run_timed,
+                                      .stop = stop,
+                                      .resume = resume,
+                                      .destroy = destroy};
   return 0;
-}
-
-int main(int argc, char **argv) {
-  return dev_main(argc, argv, make_simulator);
 }

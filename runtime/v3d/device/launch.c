@@ -12,10 +12,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fault_jobs.h"
 #include "main.h"
 #include "server.h"
 
-enum { EXIT_NO_DEVICE = 3, EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
+enum {
+  EXIT_WRONG = 1,
+  EXIT_NO_DEVICE = 3,
+  EXIT_NOT_RUN = 126,
+  EXIT_NOT_FOUND = 127,
+  EXIT_SIGNAL = 128
+};
 
 struct launch {
   pid_t child; /* 0: none */
@@ -114,15 +121,19 @@ static void start_program(const struct dev_options *options, const char *path,
   _exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN);
 }
 
-static void print_summary(const struct dev_device *device) {
+/* Says what went wrong. Returns whether all is well: no job failed, and every fault struck. */
+static bool print_summary(struct dev_device *device) {
+  const uint64_t n_idle = dev_faults_report(device);
+  const bool well = device->n_failed == 0 && n_idle == 0;
   if (device->quiet)
-    return;
+    return well;
   if (device->n_failed != 0)
     fprintf(stderr, "daedalus-v3d-device: %llu of %llu jobs failed\n",
             (unsigned long long)device->n_failed, (unsigned long long)device->n_jobs);
   if (device->n_refused != 0)
     fprintf(stderr, "daedalus-v3d-device: requests refused: %llu\n",
             (unsigned long long)device->n_refused);
+  return well;
 }
 
 /* What is the server's alone, not the program's, which has been started. */
@@ -137,7 +148,7 @@ static void prepare_to_serve(void) {
 }
 
 /* Signals are blocked and read from server->event_fd by now. */
-static int serve(const struct dev_options *options, const daedalus_v3d_executor *executor,
+static int serve(struct dev_options *options, const daedalus_v3d_executor *executor,
                  const char *path, const sigset_t *mask) {
   struct dev_server server;
   struct launch launch = {0};
@@ -156,6 +167,11 @@ static int serve(const struct dev_options *options, const daedalus_v3d_executor 
   server.device.jobs = options->jobs;
   server.device.quiet = options->quiet;
   server.device.strict = options->strict;
+  server.device.timelines = options->timelines;
+  server.device.timed = options->timed || options->trace != NULL;
+  server.device.intervals = options->intervals;
+  server.device.faults = options->faults;
+  options->faults = (struct dev_faults){0};
   if (result == 0 && options->program != NULL) {
     what = "fork";
     fflush(NULL);
@@ -176,13 +192,16 @@ static int serve(const struct dev_options *options, const daedalus_v3d_executor 
     launch.status = EXIT_NO_DEVICE;
   }
   dev_server_destroy(&server);
-  print_summary(&server.device); /* with the job that was stopped just now */
+  /* With the job that was stopped just now. */
+  if (!print_summary(&server.device) && options->check_jobs && launch.status == 0)
+    launch.status = EXIT_WRONG;
+  dev_faults_free(&server.device.faults);
   if (server.event_fd >= 0)
     close(server.event_fd);
   return launch.status;
 }
 
-int dev_launch(const struct dev_options *options, const daedalus_v3d_executor *executor) {
+int dev_launch(struct dev_options *options, const daedalus_v3d_executor *executor) {
   char directory[PATH_MAX], path[PATH_MAX + 8];
   sigset_t set, mask;
   signal_set(&set);
@@ -190,7 +209,7 @@ int dev_launch(const struct dev_options *options, const daedalus_v3d_executor *e
   sigprocmask(SIG_BLOCK, &set, &mask); /* before the workers are started, which inherit it */
   if (options->socket != NULL) {
     const int status = serve(options, executor, options->socket, &mask);
-    if (status == 0)
+    if (status == 0 || status == EXIT_WRONG)
       unlink(options->socket);
     return status;
   }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "executor.h"
+#include "fault.h"
 
 struct dev_options {
   const char *socket;  /* --socket: serve there until a signal */
@@ -17,7 +18,12 @@ struct dev_options {
   uint64_t memory;     /* bytes */
   FILE *log;
   FILE *jobs;
+  struct dev_faults faults; /* moved to the device */
+  bool check_jobs;          /* --check-jobs: exit status 1 when one failed */
   bool strict;
+  bool timelines; /* --timelines */
+  bool timed;     /* --timed: by the timing model */
+  bool intervals; /* --intervals: and by the alternatives to its settings */
   bool quiet;
   daedalus_v3d_profile profile;
 };
@@ -28,14 +34,17 @@ struct dev_options {
  */
 typedef int (*dev_executor_fn)(const struct dev_options *options, daedalus_v3d_executor *executor);
 
+/* Of the functional simulator. */
+int dev_make_simulator(const struct dev_options *options, daedalus_v3d_executor *executor);
+
 /**
  * Runs the program; returns its exit code: that of the program which --run ran (128 + signal when
- * one ended it, 126/127 when it could not be started), 0 otherwise; 2 for bad usage, 3 when the
- * device could not be started.
+ * one ended it, 126/127 when it could not be started), 0 otherwise, in place of 0 by --check-jobs
+ * 1; 2 for bad usage, 3 when the device could not be started.
  */
 int dev_main(int argc, char **argv, dev_executor_fn make_executor);
 
 /* Serves as the options say. Returns the exit code. */
-int dev_launch(const struct dev_options *options, const daedalus_v3d_executor *executor);
+int dev_launch(struct dev_options *options, const daedalus_v3d_executor *executor);
 
 #endif

@@ -33,9 +33,24 @@ int dev_memory_init(struct dev_memory *memory, uint64_t limit) {
 void dev_memory_destroy(struct dev_memory *memory) {
   if (memory->base != NULL)
     munmap(memory->base, DEV_ADDRESS_SPACE);
+  if (memory->scratch != NULL)
+    munmap(memory->scratch, DEV_ADDRESS_SPACE);
   if (memory->fd >= 0)
     close(memory->fd);
   free(memory->live);
+}
+
+uint8_t *dev_memory_scratch(struct dev_memory *memory) {
+  if (memory->scratch == NULL) {
+    void *scratch = mmap(NULL, DEV_ADDRESS_SPACE, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_NORESERVE, memory->fd, 0);
+    memory->scratch = scratch == MAP_FAILED ? NULL : scratch;
+  }
+  return memory->scratch;
+}
+
+void dev_memory_drop_scratch(struct dev_memory *memory) {
+  madvise(memory->scratch, DEV_ADDRESS_SPACE, MADV_DONTNEED);
 }
 
 static uint64_t end_of(const struct dev_memory *memory, size_t i) {

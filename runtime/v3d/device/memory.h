@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DEV_ADDRESS_SPACE (UINT64_C(1) << 32)
+#include "protocol.h"
+
+#define DEV_ADDRESS_SPACE WIRE_MEMORY_BYTES
 
 struct dev_range {
   uint32_t address;
@@ -19,6 +21,7 @@ struct dev_range {
 struct dev_memory {
   int fd;
   uint8_t *base;          /* all of the address space */
+  uint8_t *scratch;       /* the same, private; NULL until it was asked for */
   uint64_t page;          /* bytes; addresses and sizes are multiples */
   uint64_t limit;         /* bytes that may be handed out at once */
   uint64_t used;          /* bytes handed out */
@@ -36,6 +39,14 @@ void dev_memory_destroy(struct dev_memory *memory);
  * -EINVAL: 0 bytes; -ENOMEM: over the limit; -ENOSPC: no such gap in the address space.
  */
 int dev_memory_take(struct dev_memory *memory, uint64_t bytes, struct dev_range *range);
+
+/**
+ * All of the address space once more: it shows what memory holds, but for what was written there,
+ * which nobody else sees. NULL: it cannot be mapped. One thread may use it.
+ */
+uint8_t *dev_memory_scratch(struct dev_memory *memory);
+/* Forgets what was written there. */
+void dev_memory_drop_scratch(struct dev_memory *memory);
 
 /* Takes back what dev_memory_take gave: its pages go back to the system. */
 void dev_memory_give(struct dev_memory *memory, struct dev_range range);

@@ -24,11 +24,27 @@ static const char usage[] =
     "  --sysroot DIR   where its libraries lie (qemu's -L)\n"
     "  --memory MIB    memory of the device (default 4096)\n"
     "  --profile FILE  what is assumed of the board (default: that of a Raspberry Pi 5)\n"
+    "  --timelines     offer timeline syncobjs, which the hardware's driver has not\n"
     "  --strict        jobs that break a rule of the instruction set fail\n"
-    "  --trace DIR     write what each job did to DIR/job-NNNNNN.txt and .json (and time it)\n"
+    "  --timed         time jobs by the timing model; timestamps show modelled time\n"
+    "  --intervals     the same, with the least and the most by the settings that are open\n"
+    "  --trace DIR     --timed, and write what each job did to DIR/job-NNNNNN.txt and .json\n"
     "  --log FILE      append reports of failed jobs to FILE as well\n"
     "  --quiet         reports go to the log alone\n"
-    "  --jobs FILE     append a line of JSON to FILE for each job: what it did and took\n";
+    "  --jobs FILE     append a line of JSON to FILE for each job: what it did and took\n"
+    "  --fault FAULT   have a fault, KIND@WHEN[:NAME=VALUE,...]; may be given again\n"
+    "                  (those in DAEDALUS_V3D_FAULTS, separated by semicolons, come first)\n"
+    "  --check-jobs    exit status 1 when the program's is 0 and a job failed, other than by a\n"
+    "                  fault, or a fault never struck\n"
+    "\n"
+    "WHEN: the number of a submission, N-M, * or 1/P (one in P at random, seed=S). KIND:\n"
+    "  no-memory  ENOMEM: of=buffer (default) counts CREATE_BO, of=syncobj SYNCOBJ_CREATE,\n"
+    "             of=submit submissions\n"
+    "  hang       a job makes no progress for ms=T (default: reset_ms of the profile), after\n"
+    "             batches=N (default 0) of its batches\n"
+    "  lost       ENODEV from then on: of=device (default; reopen=yes) or of=client\n"
+    "  slow       a job takes ms=T longer, or factor=F times as long\n"
+    "  flip       bits=N (default 1) of what a job wrote are other ones (seed=S)\n";
 
 static int bad(const char *what, const char *value) {
   fprintf(stderr, "daedalus-v3d-device: %s%s%s\n%s", what, value == NULL ? "" : ": ",
@@ -86,132 +102,186 @@ static int open_file(const char *path, FILE **file) {
   return *file == NULL ? bad(strerror(errno), path) : 0;
 }
 
+static int add_faults(const char *text, bool list, struct dev_options *options) {
+  char message[200];
+  const int result = list ? dev_faults_add_list(&options->faults, text, message, sizeof message)
+                          : dev_faults_add(&options->faults, text, message, sizeof message);
+  if (result == 0)
+    return 0;
+  fprintf(stderr, "daedalus-v3d-device: fault '%s': %s (--help lists faults)\n", text, message);
+  return EXIT_USAGE;
+}
+
+/* Options, by the numbers that getopt_long returns. */
+enum option_number {
+  RUN = 1,
+  SOCKET,
+  PRELOAD,
+  NO_PRELOAD,
+  QEMU,
+  SYSROOT,
+  MEMORY,
+  PROFILE,
+  STRICT,
+  TIMELINES,
+  TIMED,
+  INTERVALS,
+  TRACE,
+  LOG,
+  QUIET,
+  JOBS,
+  FAULT,
+  CHECK_JOBS,
+  HELP
+};
+
+static const struct option longs[] = {
+    {"run", no_argument, NULL, RUN},
+    {"socket", required_argument, NULL, SOCKET},
+    {"preload", required_argument, NULL, PRELOAD},
+    {"no-preload", no_argument, NULL, NO_PRELOAD},
+    {"qemu", required_argument, NULL, QEMU},
+    {"sysroot", required_argument, NULL, SYSROOT},
+    {"memory", required_argument, NULL, MEMORY},
+    {"profile", required_argument, NULL, PROFILE},
+    {"strict", no_argument, NULL, STRICT},
+    {"timelines", no_argument, NULL, TIMELINES},
+    {"timed", no_argument, NULL, TIMED},
+    {"intervals", no_argument, NULL, INTERVALS},
+    {"trace", required_argument, NULL, TRACE},
+    {"log", required_argument, NULL, LOG},
+    {"quiet", no_argument, NULL, QUIET},
+    {"jobs", required_argument, NULL, JOBS},
+    {"fault", required_argument, NULL, FAULT},
+    {"check-jobs", no_argument, NULL, CHECK_JOBS},
+    {"help", no_argument, NULL, HELP},
+    {NULL, 0, NULL, 0},
+};
+
+/* An option without a value. */
+static int set_flag(int number, struct dev_options *options, bool *run) {
+  switch (number) {
+    case RUN:
+      *run = true;
+      return 0;
+    case NO_PRELOAD:
+      options->preload = NULL;
+      return 0;
+    case STRICT:
+      options->strict = true;
+      return 0;
+    case TIMELINES:
+      options->timelines = true;
+      return 0;
+    case INTERVALS:
+      options->intervals = options->timed = true;
+      return 0;
+    case TIMED:
+      options->timed = true;
+      return 0;
+    case CHECK_JOBS:
+      options->check_jobs = true;
+      return 0;
+    case QUIET:
+      options->quiet = true;
+      return 0;
+    default: /* HELP */
+      fputs(usage, stdout);
+      exit(0);
+  }
+}
+
+static int set_value(int number, const char *value, struct dev_options *options) {
+  switch (number) {
+    case SOCKET:
+      options->socket = value;
+      return 0;
+    case PRELOAD:
+      options->preload = value;
+      return 0;
+    case QEMU:
+      options->qemu = value;
+      return 0;
+    case SYSROOT:
+      options->sysroot = value;
+      return 0;
+    case MEMORY:
+      return read_memory(value, &options->memory);
+    case PROFILE:
+      return read_profile(value, &options->profile);
+    case TRACE:
+      options->trace = value;
+      return access(value, W_OK | X_OK) == 0 ? 0 : bad(strerror(errno), value);
+    case LOG:
+      return open_file(value, &options->log);
+    case JOBS:
+      return open_file(value, &options->jobs);
+    default: /* FAULT */
+      return add_faults(value, false, options);
+  }
+}
+
 static int read_options(int argc, char **argv, struct dev_options *options, bool *run) {
-  enum {
-    RUN = 1,
-    SOCKET,
-    PRELOAD,
-    NO_PRELOAD,
-    QEMU,
-    SYSROOT,
-    MEMORY,
-    PROFILE,
-    STRICT,
-    TRACE,
-    LOG,
-    QUIET,
-    JOBS,
-    HELP
-  };
-  static const struct option longs[] = {{"run", no_argument, NULL, RUN},
-                                        {"socket", required_argument, NULL, SOCKET},
-                                        {"preload", required_argument, NULL, PRELOAD},
-                                        {"no-preload", no_argument, NULL, NO_PRELOAD},
-                                        {"qemu", required_argument, NULL, QEMU},
-                                        {"sysroot", required_argument, NULL, SYSROOT},
-                                        {"memory", required_argument, NULL, MEMORY},
-                                        {"profile", required_argument, NULL, PROFILE},
-                                        {"strict", no_argument, NULL, STRICT},
-                                        {"trace", required_argument, NULL, TRACE},
-                                        {"log", required_argument, NULL, LOG},
-                                        {"quiet", no_argument, NULL, QUIET},
-                                        {"jobs", required_argument, NULL, JOBS},
-                                        {"help", no_argument, NULL, HELP},
-                                        {NULL, 0, NULL, 0}};
   int result = 0;
   opterr = 0;
   for (int c; result == 0 && (c = getopt_long(argc, argv, "+", longs, NULL)) != -1;) {
-    switch (c) {
-      case RUN:
-        *run = true;
-        break;
-      case SOCKET:
-        options->socket = optarg;
-        break;
-      case PRELOAD:
-        options->preload = optarg;
-        break;
-      case NO_PRELOAD:
-        options->preload = NULL;
-        break;
-      case QEMU:
-        options->qemu = optarg;
-        break;
-      case SYSROOT:
-        options->sysroot = optarg;
-        break;
-      case MEMORY:
-        result = read_memory(optarg, &options->memory);
-        break;
-      case PROFILE:
-        result = read_profile(optarg, &options->profile);
-        break;
-      case STRICT:
-        options->strict = true;
-        break;
-      case TRACE:
-        options->trace = optarg;
-        if (access(optarg, W_OK | X_OK) != 0)
-          result = bad(strerror(errno), optarg);
-        break;
-      case LOG:
-        result = open_file(optarg, &options->log);
-        break;
-      case JOBS:
-        result = open_file(optarg, &options->jobs);
-        break;
-      case QUIET:
-        options->quiet = true;
-        break;
-      case HELP:
-        fputs(usage, stdout);
-        exit(0);
-      default:
-        result = bad("unknown option, or one without its value", argv[optind - 1]);
-    }
+    if (c == '?')
+      result = bad("unknown option, or one without its value", argv[optind - 1]);
+    else
+      result = optarg == NULL ? set_flag(c, options, run) : set_value(c, optarg, options);
   }
   return result;
 }
 
-int dev_main(int argc, char **argv, dev_executor_fn make_executor) {
+static int serve_options(int argc, char **argv, dev_executor_fn make_executor,
+                         struct dev_options *options) {
   char beside[PATH_MAX];
-  struct dev_options options = {.memory = DEV_ADDRESS_SPACE,
-                                .profile = daedalus_v3d_profile_default()};
   bool run = false;
-  options.preload = find_preload(beside) ? beside : NULL;
-  int result = read_options(argc, argv, &options, &run);
+  options->preload = find_preload(beside) ? beside : NULL;
+  const char *from_environment = getenv("DAEDALUS_V3D_FAULTS");
+  int result = from_environment == NULL ? 0 : add_faults(from_environment, true, options);
+  if (result == 0)
+    result = read_options(argc, argv, options, &run);
   if (result != 0)
     return result;
-  if (run == (options.socket != NULL))
+  if (run == (options->socket != NULL))
     return bad("one of --run and --socket is needed", NULL);
   if (run && optind == argc)
     return bad("--run needs a program", NULL);
   if (!run && optind != argc)
     return bad("--socket takes no program", argv[optind]);
-  if ((options.qemu != NULL) != (options.sysroot != NULL) || (options.qemu != NULL && !run))
+  if ((options->qemu != NULL) != (options->sysroot != NULL) || (options->qemu != NULL && !run))
     return bad("--qemu, --sysroot and --run go together", NULL);
   if (run)
-    options.program = argv + optind;
+    options->program = argv + optind;
   /* Programs change their folder. */
   char library[PATH_MAX], sysroot[PATH_MAX];
-  if (options.preload != NULL && realpath(options.preload, library) != NULL)
-    options.preload = library;
-  if (options.sysroot != NULL && realpath(options.sysroot, sysroot) != NULL)
-    options.sysroot = sysroot;
-  if (run && options.preload != NULL && access(options.preload, R_OK) != 0) {
-    fprintf(stderr, "daedalus-v3d-device: %s: %s (--preload names another)\n", options.preload,
+  if (options->preload != NULL && realpath(options->preload, library) != NULL)
+    options->preload = library;
+  if (options->sysroot != NULL && realpath(options->sysroot, sysroot) != NULL)
+    options->sysroot = sysroot;
+  if (run && options->preload != NULL && access(options->preload, R_OK) != 0) {
+    fprintf(stderr, "daedalus-v3d-device: %s: %s (--preload names another)\n", options->preload,
             strerror(errno));
     return EXIT_MISSING;
   }
   daedalus_v3d_executor executor;
-  if (make_executor(&options, &executor) != 0)
+  if (make_executor(options, &executor) != 0)
     return EXIT_MISSING;
-  result = dev_launch(&options, &executor);
+  result = dev_launch(options, &executor);
   if (executor.destroy != NULL)
     executor.destroy(executor.self);
-  if (options.log != NULL)
-    fclose(options.log);
-  if (options.jobs != NULL)
-    fclose(options.jobs);
+  if (options->log != NULL)
+    fclose(options->log);
+  if (options->jobs != NULL)
+    fclose(options->jobs);
+  return result;
+}
+
+int dev_main(int argc, char **argv, dev_executor_fn make_executor) {
+  struct dev_options options = {.memory = DEV_ADDRESS_SPACE,
+                                .profile = daedalus_v3d_profile_default()};
+  const int result = serve_options(argc, argv, make_executor, &options);
+  dev_faults_free(&options.faults); /* those that no device has taken over */
   return result;
 }

@@ -9,24 +9,29 @@
 
 union control {
   struct cmsghdr header;
-  char room[CMSG_SPACE(sizeof(int))];
+  char room[CMSG_SPACE(WIRE_MAX_FDS * sizeof(int))];
 };
 
-int wire_send(int socket, const void *message, size_t bytes, int fd) {
+void wire_close(struct wire_fds *fds) {
+  while (fds->n > 0)
+    close(fds->fd[--fds->n]);
+}
+
+int wire_send(int socket, const void *message, size_t bytes, const int *fd, unsigned n) {
   const char *at = message;
   while (bytes) {
     struct iovec part = {.iov_base = (void *)(uintptr_t)at, .iov_len = bytes};
     union control control;
     struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
-    if (fd >= 0) {
+    if (n > 0) {
       memset(&control, 0, sizeof control);
       header.msg_control = &control;
-      header.msg_controllen = sizeof control.room;
+      header.msg_controllen = CMSG_SPACE(n * sizeof *fd);
       struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
       rights->cmsg_level = SOL_SOCKET;
       rights->cmsg_type = SCM_RIGHTS;
-      rights->cmsg_len = CMSG_LEN(sizeof fd);
-      memcpy(CMSG_DATA(rights), &fd, sizeof fd);
+      rights->cmsg_len = CMSG_LEN(n * sizeof *fd);
+      memcpy(CMSG_DATA(rights), fd, n * sizeof *fd);
     }
     ssize_t sent = sendmsg(socket, &header, MSG_NOSIGNAL);
     if (sent < 0) {
@@ -34,15 +39,14 @@ int wire_send(int socket, const void *message, size_t bytes, int fd) {
         continue;
       return -errno;
     }
-    fd = -1;
+    n = 0;
     at += sent;
     bytes -= (size_t)sent;
   }
   return 0;
 }
 
-/* Keeps the first descriptor that came, closes what else there may be. */
-static void take_descriptors(struct msghdr *header, int *fd) {
+static void take_descriptors(struct msghdr *header, struct wire_fds *fds) {
   for (struct cmsghdr *c = CMSG_FIRSTHDR(header); c != NULL; c = CMSG_NXTHDR(header, c)) {
     if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
       continue;
@@ -50,14 +54,15 @@ static void take_descriptors(struct msghdr *header, int *fd) {
     for (size_t i = 0; i < n; i++) {
       int received;
       memcpy(&received, CMSG_DATA(c) + i * sizeof received, sizeof received);
-      if (*fd >= 0)
-        close(*fd);
-      *fd = received;
+      if (fds->n < WIRE_MAX_FDS)
+        fds->fd[fds->n++] = received;
+      else
+        close(received);
     }
   }
 }
 
-long wire_receive(int socket, void *message, size_t bytes, int *fd) {
+long wire_receive(int socket, void *message, size_t bytes, struct wire_fds *fds) {
   struct iovec part = {.iov_base = message, .iov_len = bytes};
   union control control;
   memset(&control, 0, sizeof control);
@@ -68,7 +73,7 @@ long wire_receive(int socket, void *message, size_t bytes, int *fd) {
   const ssize_t got = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
   if (got < 0)
     return -errno;
-  take_descriptors(&header, fd);
+  take_descriptors(&header, fds);
   return (long)got;
 }
 

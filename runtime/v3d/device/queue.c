@@ -11,7 +11,12 @@
 #include <unistd.h>
 
 #include "cl.h"
-#include "device.h"
+#include "fault_jobs.h"
+#include "perfmon.h"
+#include "timed.h"
+
+/* As the kernel calls the queues. */
+static const char *const fence_names[DEV_N_QUEUES] = {"v3d_render", "v3d_csd", "v3d_cpu"};
 
 struct dev_job *dev_job_create(struct dev_client *client, enum dev_queue_kind queue) {
   struct dev_job *job = calloc(1, sizeof *job);
@@ -19,7 +24,12 @@ struct dev_job *dev_job_create(struct dev_client *client, enum dev_queue_kind qu
     return NULL;
   job->queue = queue;
   job->device = client->device;
+  job->client = client->id;
   job->done = dev_fence_create(false);
+  if (job->done != NULL) {
+    job->done->is_job = true;
+    job->done->name = fence_names[queue];
+  }
   job->view = dev_client_view(client);
   if (job->done == NULL || job->view == NULL || dev_job_wait_for(job, client->last[queue]) != 0) {
     dev_job_destroy(job);
@@ -35,14 +45,17 @@ void dev_job_destroy(struct dev_job *job) {
     dev_fence_unref(job->waits[i]);
   for (size_t i = 0; i < job->n_bos; i++)
     dev_bo_unref(job->bos[i]);
+  dev_perf_forget(job);
   for (size_t i = 0; i < job->cpu.n; i++)
     dev_syncobj_unref(job->cpu.queries[i].syncobj);
   dev_bo_unref(job->cpu.uniforms);
   dev_fence_unref(job->done);
   dev_view_unref(job->view);
+  dev_fault_forget(job);
   free(job->waits);
   free(job->bos);
   free(job->cpu.queries);
+  free(job->modelled);
   free(job);
 }
 
@@ -63,6 +76,7 @@ int dev_job_wait_for(struct dev_job *job, struct dev_fence *fence) {
 void dev_job_push(struct dev_client *client, struct dev_job *job) {
   struct dev_queue *queue = &job->device->queues[job->queue];
   job->serial = ++job->device->n_jobs;
+  dev_fault_job(job);
   dev_fence_replace(&client->last[job->queue], job->done);
   for (size_t i = 0; i < job->n_bos; i++)
     dev_fence_replace(&job->bos[i]->last, job->done);
@@ -112,37 +126,89 @@ static void execute(struct dev_job *job) {
       csd.cfg[i] = job->cfg[i];
     csd.strict = job->device->strict;
     const daedalus_v3d_executor *executor = &job->device->executor;
-    job->result =
-        executor->run_csd(executor->self, &csd, &job->counts, job->message, sizeof job->message);
+    job->result = dev_is_timed(job->device) ? dev_timed_run(job, &csd)
+                                            : executor->run_csd(executor->self, &csd, &job->counts,
+                                                                job->message, sizeof job->message);
   }
 }
 
 static void run(struct dev_job *job) {
   if (job->skip)
     return;
+  if (job->flip != NULL)
+    dev_fault_keep(job);
   const uint64_t wall = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   execute(job);
   job->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
   job->wall_ns = clock_ns(CLOCK_MONOTONIC) - wall;
+  if (job->flip != NULL)
+    dev_fault_flip(job);
+}
+
+static const char *const queue_names[DEV_N_QUEUES] = {"command list", "compute", "CPU"};
+
+static void print_fault(FILE *file, const struct dev_fault *fault, bool *first) {
+  if (fault == NULL)
+    return;
+  fprintf(file, "%s\"%s\"", *first ? ", \"faults\": [" : ", ", fault->text);
+  *first = false;
+}
+
+static void print_job(FILE *file, const struct dev_job *job) {
+  bool none = true;
+  fprintf(file,
+          "{\"job\": %llu, \"queue\": \"%s\", \"result\": %d, \"instructions\": %llu, "
+          "\"batches\": %llu, \"wall_us\": %.1f, \"cpu_us\": %.1f, \"submission\": %llu",
+          (unsigned long long)job->serial, queue_names[job->queue], job->result,
+          (unsigned long long)job->counts.instructions, (unsigned long long)job->counts.batches,
+          (double)job->wall_ns / 1000, (double)job->cpu_ns / 1000,
+          (unsigned long long)job->submission);
+  print_fault(file, job->lost, &none);
+  print_fault(file, job->hung ? job->hang : NULL, &none);
+  print_fault(file, job->slow, &none);
+  print_fault(file, job->n_flipped > 0 ? job->flip : NULL, &none);
+  if (!none)
+    fputc(']', file);
+  dev_timed_print(job, file);
+  fprintf(file, "}\n");
 }
 
 /* As after a reset on the hardware, a failed job's fence signals. */
 static void finish(struct dev_job *job) {
-  static const char *const names[DEV_N_QUEUES] = {"command list", "compute", "CPU"};
-  if (job->result != 0) {
-    job->device->n_failed++;
-    dev_report(job->device, "%s job %llu failed: %s", names[job->queue],
+  struct dev_device *device = job->device;
+  if (job->lost != NULL) {
+    job->result = -ENODEV;
+  } else if (job->result != 0) {
+    device->n_failed += !job->hung;
+    dev_report(device, "%s job %llu failed: %s", queue_names[job->queue],
                (unsigned long long)job->serial, job->message);
   }
-  if (job->device->jobs != NULL)
-    fprintf(job->device->jobs,
-            "{\"job\": %llu, \"queue\": \"%s\", \"result\": %d, \"instructions\": %llu, "
-            "\"batches\": %llu, \"wall_us\": %.1f, \"cpu_us\": %.1f}\n",
-            (unsigned long long)job->serial, names[job->queue], job->result,
-            (unsigned long long)job->counts.instructions, (unsigned long long)job->counts.batches,
-            (double)job->wall_ns / 1000, (double)job->cpu_ns / 1000);
-  job->done->signaled = true;
+  if (job->n_flipped > 0)
+    job->flip->n_struck++;
+  dev_timed_end(job);
+  dev_perfmon_add(job);
+  if (device->jobs != NULL)
+    print_job(device->jobs, job);
+  dev_fence_signal(job->done);
   dev_job_destroy(job);
+}
+
+/* The job ends at until, unless the device is lost before. */
+static void hold(struct dev_queue *queue, struct dev_job *job, uint64_t until) {
+  queue->held = job;
+  queue->held_until_ns = until;
+}
+
+/* The job has run. */
+static void end(struct dev_queue *queue, struct dev_job *job) {
+  if (job->lost != NULL)
+    finish(job);
+  else if (job->hang != NULL && !job->skip && job->result == 0)
+    hold(queue, job, dev_fault_hang(job, dev_now_ns()));
+  else if (job->slow != NULL)
+    hold(queue, job, dev_fault_slow(job, dev_now_ns()));
+  else
+    finish(job);
 }
 
 static void *work(void *argument) {
@@ -205,6 +271,8 @@ void dev_queues_stop(struct dev_device *device) {
       if (queue->running != NULL)
         finish(queue->running);
     }
+    if (queue->held != NULL)
+      finish(queue->held);
     while (queue->first != NULL) {
       struct dev_job *job = queue->first;
       queue->first = job->next;
@@ -221,34 +289,62 @@ static bool runs_in_loop(const struct dev_job *job) {
   return job->queue == DEV_QUEUE_CPU || (job->queue == DEV_QUEUE_CL && job->moves <= LITTLE);
 }
 
-/* Whether the queue went on. */
-static bool step(struct dev_queue *queue) {
+/* Takes back the job that ran, if it is done. */
+static struct dev_job *take_back(struct dev_device *device, struct dev_queue *queue) {
   struct dev_worker *worker = &queue->worker;
-  if (queue->running != NULL) {
-    pthread_mutex_lock(&worker->lock);
-    struct dev_job *finished = worker->finished;
-    worker->finished = NULL;
-    pthread_mutex_unlock(&worker->lock);
-    if (finished == NULL)
-      return false;
-    queue->running = NULL;
-    finish(finished);
-    return true;
-  }
-  struct dev_job *job = take_ready(queue);
-  if (job == NULL)
-    return false;
-  if (runs_in_loop(job)) {
-    run(job);
-    finish(job);
-    return true;
-  }
+  pthread_mutex_lock(&worker->lock);
+  struct dev_job *finished = worker->finished;
+  worker->finished = NULL;
+  pthread_mutex_unlock(&worker->lock);
+  if (finished == NULL)
+    return NULL;
+  queue->running = NULL;
+  if (queue->stopped)
+    device->executor.resume(device->executor.self);
+  queue->stopped = false;
+  return finished;
+}
+
+static void hand_over(struct dev_queue *queue, struct dev_job *job) {
+  struct dev_worker *worker = &queue->worker;
   queue->running = job;
   pthread_mutex_lock(&worker->lock);
   worker->job = job;
   pthread_cond_signal(&worker->wake);
   pthread_mutex_unlock(&worker->lock);
-  return false;
+}
+
+/* Whether the queue went on. */
+static bool step(struct dev_device *device, struct dev_queue *queue) {
+  if (queue->held != NULL) {
+    if (queue->held_until_ns > dev_now_ns())
+      return false;
+    struct dev_job *held = queue->held;
+    queue->held = NULL;
+    finish(held);
+    return true;
+  }
+  if (queue->running != NULL) {
+    struct dev_job *finished = take_back(device, queue);
+    if (finished != NULL)
+      end(queue, finished);
+    return finished != NULL;
+  }
+  struct dev_job *job = take_ready(queue);
+  if (job == NULL)
+    return false;
+  if (job->lost != NULL) {
+    finish(job);
+  } else if (dev_fault_hangs_at_once(job)) {
+    hold(queue, job, dev_fault_hang(job, dev_now_ns()));
+  } else if (runs_in_loop(job)) {
+    run(job);
+    end(queue, job);
+  } else {
+    hand_over(queue, job);
+    return false;
+  }
+  return true;
 }
 
 void dev_queues_progress(struct dev_device *device) {
@@ -259,6 +355,36 @@ void dev_queues_progress(struct dev_device *device) {
   while (again) {
     again = false;
     for (size_t i = 0; i < DEV_N_QUEUES; i++)
-      again |= step(&device->queues[i]);
+      again |= step(device, &device->queues[i]);
+  }
+}
+
+uint64_t dev_queues_deadline(const struct dev_device *device) {
+  uint64_t deadline = UINT64_MAX;
+  for (size_t i = 0; i < DEV_N_QUEUES; i++)
+    if (device->queues[i].held != NULL && device->queues[i].held_until_ns < deadline)
+      deadline = device->queues[i].held_until_ns;
+  return deadline;
+}
+
+static bool lose_job(struct dev_job *job, struct dev_fault *fault, uint32_t client) {
+  if (job == NULL || (client != 0 && job->client != client))
+    return false;
+  job->lost = fault;
+  return true;
+}
+
+void dev_queues_lose(struct dev_device *device, struct dev_fault *fault, uint32_t client) {
+  for (size_t i = 0; i < DEV_N_QUEUES; i++) {
+    struct dev_queue *queue = &device->queues[i];
+    for (struct dev_job *job = queue->first; job != NULL; job = job->next)
+      lose_job(job, fault, client);
+    if (lose_job(queue->held, fault, client))
+      queue->held_until_ns = 0;
+    if (!lose_job(queue->running, fault, client) || i != DEV_QUEUE_CSD || queue->stopped ||
+        device->executor.resume == NULL)
+      continue;
+    queue->stopped = true;
+    device->executor.stop(device->executor.self);
   }
 }

@@ -29,6 +29,10 @@ int dev_server_init(struct dev_server *server, const char *path,
   if (result != 0)
     return result;
   server->device.answer = dev_connection_answer;
+  *what = "locks of open file descriptions (F_OFD_SETLK, Linux 3.15), or /proc";
+  result = dev_descriptors_check(&server->device);
+  if (result != 0)
+    return result;
   *what = "epoll";
   server->epoll = epoll_create1(EPOLL_CLOEXEC);
   if (server->epoll < 0)
@@ -94,6 +98,7 @@ static void accept_all(struct dev_server *server) {
 
 /* Connections whose client has gone, or said what no client says. */
 static void reap(struct dev_server *server) {
+  enum { AFTERWARDS_NS = 10000000 };
   struct dev_connection **slot = &server->connections;
   while (*slot != NULL) {
     struct dev_connection *connection = *slot;
@@ -103,12 +108,25 @@ static void reap(struct dev_server *server) {
     }
     *slot = connection->next;
     dev_connection_destroy(connection);
+    /* A process that ends may let go of its nodes after its sockets. */
+    server->sweep_ns = dev_now_ns() + AFTERWARDS_NS;
   }
 }
 
-/* Milliseconds until the first wait is over, rounded up; -1: none is. */
-static int time_to_wait(const struct dev_device *device) {
-  const uint64_t deadline = dev_waits_deadline(device);
+static void sweep_again(struct dev_server *server) {
+  if (server->sweep_ns == 0 || dev_now_ns() < server->sweep_ns)
+    return;
+  server->sweep_ns = 0;
+  dev_sweep(&server->device);
+}
+
+/* Milliseconds until the first wait or held job is over, rounded up; -1: none is. */
+static int time_to_wait(const struct dev_server *server) {
+  const uint64_t waits = dev_waits_deadline(&server->device);
+  const uint64_t jobs = dev_queues_deadline(&server->device);
+  uint64_t deadline = waits < jobs ? waits : jobs;
+  if (server->sweep_ns != 0 && server->sweep_ns < deadline)
+    deadline = server->sweep_ns;
   if (deadline == UINT64_MAX)
     return -1;
   const uint64_t now = dev_now_ns();
@@ -127,7 +145,7 @@ int dev_server_loop(struct dev_server *server) {
       return result;
   }
   while (!server->stop) {
-    const int n = epoll_wait(server->epoll, events, MAX_EVENTS, time_to_wait(&server->device));
+    const int n = epoll_wait(server->epoll, events, MAX_EVENTS, time_to_wait(server));
     if (n < 0 && errno != EINTR)
       return -errno;
     for (int i = 0; i < n; i++) {
@@ -141,6 +159,7 @@ int dev_server_loop(struct dev_server *server) {
     }
     dev_device_progress(&server->device);
     reap(server);
+    sweep_again(server);
   }
   return 0;
 }

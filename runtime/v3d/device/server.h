@@ -12,7 +12,8 @@ struct dev_server {
   int epoll, listener;
   int spare; /* descriptor to give up when there are no more, so as to turn clients away */
   struct dev_connection *connections;
-  bool stop; /* set by on_event: dev_server_loop returns */
+  uint64_t sweep_ns; /* when to look once more what is still open; 0: no need */
+  bool stop;         /* set by on_event: dev_server_loop returns */
   /* A descriptor of the caller's, which the loop watches as well; -1: none. */
   int event_fd;
   void (*on_event)(struct dev_server *server);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cl.h"
+#include "perfmon.h"
 
 void dev_syncs_drop(struct dev_syncs *syncs) {
   for (size_t i = 0; i < syncs->n_in; i++)
@@ -143,29 +144,33 @@ void dev_submit_signals(struct dev_call *call, const struct dev_syncs *syncs, ui
                         struct dev_fence *fence) {
   if (syncs->given) {
     for (size_t i = 0; i < syncs->n_out; i++)
-      dev_fence_replace(&syncs->out[i]->fence, fence);
+      dev_syncobj_replace(syncs->out[i], fence);
     return;
   }
   struct dev_syncobj *syncobj = dev_handles_get(&call->client->syncobjs, out_sync);
   if (syncobj != NULL)
-    dev_fence_replace(&syncobj->fence, fence);
+    dev_syncobj_replace(syncobj, fence);
 }
 
 static int check_extension_flag(uint32_t flags, uint32_t known) {
   return flags & ~(known | ABI_SUBMIT_EXTENSION) ? -EINVAL : 0;
 }
 
+static int set_perfmon(struct dev_call *call, struct dev_job *job, uint32_t id) {
+  job->perfmon = id == 0 ? NULL : dev_perfmon_get(call->client, id);
+  return id != 0 && job->perfmon == NULL ? -ENOENT : 0;
+}
+
 struct dev_job *dev_submit_csd_job(struct dev_call *call, const struct abi_submit_csd *args,
                                    int *error) {
   struct dev_job *job = NULL;
   *error = args->pad != 0 ? -EINVAL : check_extension_flag(args->flags, 0);
-  if (*error == 0 && args->perfmon_id != 0)
-    *error = -ENOENT;
   if (*error == 0) {
     job = dev_job_create(call->client, DEV_QUEUE_CSD);
-    *error =
-        job == NULL ? -ENOMEM : dev_submit_bos(call, job, args->bo_handles, args->n_bo_handles);
+    *error = job == NULL ? -ENOMEM : set_perfmon(call, job, args->perfmon_id);
   }
+  if (*error == 0)
+    *error = dev_submit_bos(call, job, args->bo_handles, args->n_bo_handles);
   if (*error != 0) {
     dev_job_destroy(job);
     return NULL;
@@ -219,15 +224,15 @@ int dev_ioctl_submit_cl(struct dev_call *call) {
   struct dev_syncs syncs = {0};
   const bool bins = args->bcl_start != args->bcl_end;
   int result = args->pad != 0 ? -EINVAL : check_extension_flag(args->flags, ABI_SUBMIT_FLUSH_CACHE);
-  if (result == 0 && args->perfmon_id != 0)
-    result = -ENOENT;
   if (result == 0 && args->flags & ABI_SUBMIT_EXTENSION)
     result = dev_submit_extensions(call, args->extensions, &syncs, NULL, NULL);
   struct dev_job *job = NULL;
   if (result == 0) {
     job = dev_job_create(call->client, DEV_QUEUE_CL);
-    result = job == NULL ? -ENOMEM : fill_cl(call, job, args);
+    result = job == NULL ? -ENOMEM : set_perfmon(call, job, args->perfmon_id);
   }
+  if (result == 0)
+    result = fill_cl(call, job, args);
   if (result == 0 && syncs.given) {
     result =
         dev_submit_waits(job, &syncs, (bins ? 1u << ABI_STAGE_BIN : 0) | 1u << ABI_STAGE_RENDER);

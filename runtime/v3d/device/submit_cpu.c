@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perfmon.h"
 #include "submit.h"
+#include "timed.h"
 
 /* A CPU job while its extensions are read. */
 struct reading {
@@ -108,7 +110,7 @@ static int read_extension(struct dev_call *call, uint32_t id, uint64_t address, 
       return read_copy(call, address, job);
     case ABI_EXT_RESET_PERFORMANCE:
     case ABI_EXT_COPY_PERFORMANCE:
-      return dev_refuse(call, -EINVAL, "SUBMIT_CPU: performance queries are not simulated");
+      return dev_perf_read(call, address, job);
     default:
       return -EINVAL;
   }
@@ -116,7 +118,7 @@ static int read_extension(struct dev_call *call, uint32_t id, uint64_t address, 
 
 /* How many buffers a job of a type names. */
 static uint32_t n_bos_of(uint32_t type) {
-  return type == ABI_EXT_COPY_TIMESTAMP ? 2 : 1;
+  return type == ABI_EXT_COPY_TIMESTAMP ? 2 : type == ABI_EXT_RESET_PERFORMANCE ? 0 : 1;
 }
 
 /* Syncobjs of queries: written timestamps become available with the job, reset ones lose that. */
@@ -124,9 +126,9 @@ static void mark_queries(const struct dev_job *job) {
   for (size_t i = 0; i < job->cpu.n; i++) {
     struct dev_syncobj *syncobj = job->cpu.queries[i].syncobj;
     if (job->cpu.type == ABI_EXT_TIMESTAMP)
-      dev_fence_replace(&syncobj->fence, job->done);
+      dev_syncobj_replace(syncobj, job->done);
     else if (job->cpu.type == ABI_EXT_RESET_TIMESTAMP)
-      dev_fence_replace(&syncobj->fence, NULL);
+      dev_syncobj_replace(syncobj, NULL);
   }
 }
 
@@ -144,7 +146,7 @@ int dev_ioctl_submit_cpu(struct dev_call *call) {
     result = dev_submit_extensions(call, args->extensions, &syncs, read_extension, &reading);
   if (result == 0 && (job->cpu.type == 0 || args->n_bo_handles != n_bos_of(job->cpu.type)))
     result = -EINVAL;
-  if (result == 0)
+  if (result == 0 && args->n_bo_handles > 0)
     result = dev_submit_bos(call, job, args->bo_handles, args->n_bo_handles);
   if (result == 0)
     result = dev_submit_waits(job, &syncs, 1u << ABI_STAGE_CPU);
@@ -165,9 +167,8 @@ int dev_ioctl_submit_cpu(struct dev_call *call) {
   return result;
 }
 
-/* bytes at an offset of a buffer, or NULL with a message. */
-static uint8_t *bo_at(struct dev_job *job, const struct dev_bo *bo, uint64_t offset,
-                      uint64_t bytes) {
+uint8_t *dev_cpu_bo_at(struct dev_job *job, const struct dev_bo *bo, uint64_t offset,
+                       uint64_t bytes) {
   const struct dev_range range = bo->range;
   if (offset > range.bytes || bytes > range.bytes - offset) {
     snprintf(job->message, sizeof job->message, "offset %llu is outside a buffer of %u bytes",
@@ -181,7 +182,7 @@ static uint8_t *bo_at(struct dev_job *job, const struct dev_bo *bo, uint64_t off
 static int run_indirect(struct dev_job *job) {
   struct dev_job *csd = job->cpu.csd;
   uint32_t counts[3];
-  const uint8_t *from = bo_at(job, job->bos[0], job->cpu.offset, sizeof counts);
+  const uint8_t *from = dev_cpu_bo_at(job, job->bos[0], job->cpu.offset, sizeof counts);
   csd->skip = true; /* until all is right */
   if (from == NULL)
     return -EINVAL;
@@ -202,7 +203,7 @@ static int run_indirect(struct dev_job *job) {
     const uint32_t word = job->cpu.wg_uniform_offsets[i];
     if (word == UINT32_MAX)
       continue;
-    uint8_t *to = bo_at(job, job->cpu.uniforms, (uint64_t)word * 4, 4);
+    uint8_t *to = dev_cpu_bo_at(job, job->cpu.uniforms, (uint64_t)word * 4, 4);
     if (to == NULL)
       return -EINVAL;
     memcpy(to, &counts[i], sizeof counts[i]);
@@ -212,11 +213,11 @@ static int run_indirect(struct dev_job *job) {
 }
 
 static int run_timestamps(struct dev_job *job) {
-  const uint64_t now = dev_now_ns();
+  const uint64_t now = dev_timestamp_ns(job->device);
   for (size_t i = 0; i < job->cpu.n; i++) {
     /* The first is the value, the rest fill the views of a multiview pass. */
     const uint64_t value = job->cpu.type == ABI_EXT_TIMESTAMP && i == 0 ? now : 0;
-    uint8_t *to = bo_at(job, job->bos[0], job->cpu.queries[i].offset, sizeof value);
+    uint8_t *to = dev_cpu_bo_at(job, job->bos[0], job->cpu.queries[i].offset, sizeof value);
     if (to == NULL)
       return -EINVAL;
     memcpy(to, &value, sizeof value);
@@ -231,8 +232,8 @@ static int run_copy(struct dev_job *job) {
     const struct dev_fence *fence = work->queries[i].syncobj->fence;
     const uint64_t available = fence != NULL && fence->signaled;
     const uint64_t at = work->offset + (uint64_t)i * work->stride;
-    const uint8_t *from = bo_at(job, job->bos[1], work->queries[i].offset, 8);
-    uint8_t *to = bo_at(job, job->bos[0], at, width * (work->availability ? 2 : 1));
+    const uint8_t *from = dev_cpu_bo_at(job, job->bos[1], work->queries[i].offset, 8);
+    uint8_t *to = dev_cpu_bo_at(job, job->bos[0], at, width * (work->availability ? 2 : 1));
     if (from == NULL || to == NULL)
       return -EINVAL;
     /* Little-endian hosts: the low half comes first. */
@@ -249,6 +250,8 @@ int dev_cpu_run(struct dev_job *job) {
     return run_indirect(job);
   if (job->cpu.type == ABI_EXT_COPY_TIMESTAMP)
     return run_copy(job);
+  if (job->cpu.type == ABI_EXT_RESET_PERFORMANCE || job->cpu.type == ABI_EXT_COPY_PERFORMANCE)
+    return dev_perf_run(job);
   const int result = run_timestamps(job);
   mark_queries(job);
   return result;

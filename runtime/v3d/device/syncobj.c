@@ -1,126 +1,85 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Syncobjs: boxes that hold a fence or none. */
+/* Syncobjs: boxes that hold a fence or none, or a timeline of fences. */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "call.h"
+#include "device.h"
+
+static void drop_points(struct dev_syncobj *syncobj) {
+  for (size_t i = 0; i < syncobj->n_points; i++)
+    dev_fence_unref(syncobj->points[i].fence);
+  syncobj->n_points = 0;
+  syncobj->reached = 0;
+}
 
 void dev_syncobj_unref(struct dev_syncobj *syncobj) {
   if (syncobj == NULL || --syncobj->refs > 0)
     return;
+  drop_points(syncobj);
+  free(syncobj->points);
   dev_fence_unref(syncobj->fence);
   free(syncobj);
 }
 
-int dev_ioctl_syncobj_create(struct dev_call *call) {
-  struct abi_syncobj_create *create = (struct abi_syncobj_create *)call->arg;
-  if (create->flags & ~(uint32_t)ABI_SYNCOBJ_CREATE_SIGNALED)
-    return -EINVAL;
-  struct dev_syncobj *syncobj = calloc(1, sizeof *syncobj);
-  if (syncobj == NULL)
-    return -ENOMEM;
-  syncobj->refs = 1;
-  if (create->flags & ABI_SYNCOBJ_CREATE_SIGNALED) {
-    syncobj->fence = dev_fence_create(true);
-    if (syncobj->fence == NULL) {
-      dev_syncobj_unref(syncobj);
+void dev_syncobj_replace(struct dev_syncobj *syncobj, struct dev_fence *fence) {
+  dev_fence_replace(&syncobj->fence, fence);
+  drop_points(syncobj);
+}
+
+void dev_syncobj_advance(struct dev_syncobj *syncobj) {
+  size_t n = 0;
+  while (n < syncobj->n_points && syncobj->points[n].fence->signaled)
+    syncobj->reached = syncobj->points[n++].value;
+  if (n > 0 && n == syncobj->n_points)
+    n--; /* the last says how far the timeline goes */
+  for (size_t i = 0; i < n; i++)
+    dev_fence_unref(syncobj->points[i].fence);
+  for (size_t i = n; n > 0 && i < syncobj->n_points; i++)
+    syncobj->points[i - n] = syncobj->points[i];
+  syncobj->n_points -= n;
+}
+
+int dev_syncobj_add_point(struct dev_syncobj *syncobj, struct dev_fence *fence, uint64_t value) {
+  dev_syncobj_advance(syncobj);
+  if (syncobj->n_points == syncobj->points_room) {
+    const size_t room = syncobj->points_room ? syncobj->points_room * 2 : 4;
+    struct dev_point *points = realloc(syncobj->points, room * sizeof *points);
+    if (points == NULL)
       return -ENOMEM;
-    }
+    syncobj->points = points;
+    syncobj->points_room = room;
   }
-  create->handle = dev_handles_add(&call->client->syncobjs, syncobj);
-  if (create->handle == 0) {
-    dev_syncobj_unref(syncobj);
+  /* What was there before counts as well, a binary fence too. */
+  struct dev_fence *parts[2] = {fence, syncobj->fence};
+  const bool alone = syncobj->fence == NULL || syncobj->fence->signaled;
+  struct dev_fence *whole = alone ? dev_fence_ref(fence) : dev_fence_merge(parts, 2);
+  if (whole == NULL)
     return -ENOMEM;
-  }
+  whole->is_point |= !alone;
+  /* Values never fall: one out of order is that of the point before. */
+  if (syncobj->n_points > 0 && syncobj->points[syncobj->n_points - 1].value > value)
+    value = syncobj->points[syncobj->n_points - 1].value;
+  syncobj->points[syncobj->n_points++] = (struct dev_point){value, whole};
+  dev_fence_replace(&syncobj->fence, whole);
   return 0;
 }
 
-int dev_ioctl_syncobj_destroy(struct dev_call *call) {
-  const struct abi_syncobj_destroy *destroy = (const struct abi_syncobj_destroy *)call->arg;
-  if (destroy->pad != 0)
+int dev_syncobj_find(struct dev_syncobj *syncobj, uint64_t point, struct dev_fence **fence) {
+  if (syncobj->fence == NULL)
     return -EINVAL;
-  struct dev_syncobj *syncobj = dev_handles_remove(&call->client->syncobjs, destroy->handle);
-  if (syncobj == NULL)
-    return -EINVAL;
-  dev_syncobj_unref(syncobj);
-  return 0;
-}
-
-static void finish_wait(struct dev_call *call, int result, uint32_t first, uint64_t now_ns) {
-  (void)now_ns;
-  struct abi_syncobj_wait *arg = (struct abi_syncobj_wait *)call->arg;
-  if (result == 0 && !(arg->flags & ABI_SYNCOBJ_WAIT_ALL))
-    arg->first_signaled = first;
-}
-
-int dev_ioctl_syncobj_wait(struct dev_call *call) {
-  const struct abi_syncobj_wait *arg = (const struct abi_syncobj_wait *)call->arg;
-  if (arg->flags &
-      ~(uint32_t)(ABI_SYNCOBJ_WAIT_ALL | ABI_SYNCOBJ_WAIT_FOR_SUBMIT | ABI_SYNCOBJ_WAIT_DEADLINE))
-    return -EINVAL;
-  if (arg->n_handles == 0)
+  if (point == 0) {
+    *fence = dev_fence_ref(syncobj->fence);
     return 0;
-  uint32_t *handles;
-  const int result = dev_user_array(call, arg->handles, arg->n_handles, sizeof *handles, &handles);
-  if (result != 0)
-    return result;
-  struct dev_wait wait = {.all = arg->flags & ABI_SYNCOBJ_WAIT_ALL,
-                          .deadline_ns = arg->timeout_ns < 0 ? 0 : (uint64_t)arg->timeout_ns,
-                          .finish = finish_wait};
-  int error = 0;
-  wait.entries = calloc(arg->n_handles, sizeof *wait.entries);
-  if (wait.entries == NULL)
-    error = -ENOMEM;
-  for (; error == 0 && wait.n < arg->n_handles; wait.n++) {
-    struct dev_syncobj *syncobj = dev_handles_get(&call->client->syncobjs, handles[wait.n]);
-    if (syncobj == NULL)
-      error = -ENOENT;
-    else if (syncobj->fence == NULL && !(arg->flags & ABI_SYNCOBJ_WAIT_FOR_SUBMIT))
-      error = -EINVAL;
-    if (error != 0)
-      break;
-    syncobj->refs++;
-    wait.entries[wait.n].syncobj = syncobj;
   }
-  free(handles);
-  if (error != 0) {
-    while (wait.n > 0)
-      dev_syncobj_unref(wait.entries[--wait.n].syncobj);
-    free(wait.entries);
-    return error;
+  dev_syncobj_advance(syncobj);
+  if (syncobj->n_points > 0 && point <= syncobj->reached) {
+    *fence = dev_fence_create(true);
+    return *fence == NULL ? -ENOMEM : 0;
   }
-  return dev_wait_begin(&wait, call);
-}
-
-/* Gives every syncobj of the array a reference to fence, which may be NULL. */
-static int set_fences(struct dev_call *call, struct dev_fence *fence) {
-  const struct abi_syncobj_array *arg = (const struct abi_syncobj_array *)call->arg;
-  if (arg->pad != 0 || arg->n_handles == 0)
-    return -EINVAL;
-  uint32_t *handles;
-  int result = dev_user_array(call, arg->handles, arg->n_handles, sizeof *handles, &handles);
-  if (result != 0)
-    return result;
-  for (uint32_t i = 0; i < arg->n_handles; i++)
-    if (dev_handles_get(&call->client->syncobjs, handles[i]) == NULL)
-      result = -ENOENT;
-  for (uint32_t i = 0; result == 0 && i < arg->n_handles; i++) {
-    struct dev_syncobj *syncobj = dev_handles_get(&call->client->syncobjs, handles[i]);
-    dev_fence_replace(&syncobj->fence, fence);
-  }
-  free(handles);
-  return result;
-}
-
-int dev_ioctl_syncobj_reset(struct dev_call *call) {
-  return set_fences(call, NULL);
-}
-
-int dev_ioctl_syncobj_signal(struct dev_call *call) {
-  struct dev_fence *fence = dev_fence_create(true);
-  if (fence == NULL)
-    return -ENOMEM;
-  const int result = set_fences(call, fence);
-  dev_fence_unref(fence);
-  return result;
+  for (size_t i = 0; i < syncobj->n_points; i++)
+    if (syncobj->points[i].value >= point) {
+      *fence = dev_fence_ref(syncobj->points[i].fence);
+      return 0;
+    }
+  return -EINVAL;
 }

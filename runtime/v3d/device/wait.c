@@ -17,33 +17,59 @@ static void drop_entries(struct dev_wait *wait) {
     dev_fence_unref(wait->entries[i].fence);
     dev_syncobj_unref(wait->entries[i].syncobj);
   }
+  dev_syncobj_unref(wait->target);
   free(wait->entries);
 }
 
 /* Whether the wait is over. A fence that was seen once stays the one that is waited for. */
 static bool is_over(struct dev_wait *wait, uint32_t *first) {
-  size_t n_signaled = 0;
+  size_t n_done = 0;
   *first = 0;
   for (size_t i = 0; i < wait->n; i++) {
     struct dev_wait_entry *entry = &wait->entries[i];
     if (entry->fence == NULL && entry->syncobj != NULL)
-      entry->fence = dev_fence_ref(entry->syncobj->fence);
-    if (entry->fence == NULL || !entry->fence->signaled)
+      dev_syncobj_find(entry->syncobj, entry->point, &entry->fence);
+    if (entry->fence == NULL || (!entry->fence->signaled && !wait->available))
       continue;
-    if (n_signaled++ == 0)
+    if (n_done++ == 0)
       *first = (uint32_t)i;
   }
-  return wait->all ? n_signaled == wait->n : n_signaled > 0;
+  return wait->all ? n_done == wait->n : n_done > 0;
+}
+
+int dev_wait_for_syncobjs(struct dev_wait *wait, struct dev_call *call, const uint32_t *handles,
+                          const uint64_t *points, uint32_t n, bool for_submit) {
+  int result = 0;
+  wait->entries = calloc(n, sizeof *wait->entries);
+  if (wait->entries == NULL)
+    return -ENOMEM;
+  while (result == 0 && wait->n < n) {
+    struct dev_syncobj *syncobj = dev_handles_get(&call->client->syncobjs, handles[wait->n]);
+    if (syncobj == NULL) {
+      result = -ENOENT;
+      break;
+    }
+    syncobj->refs++;
+    struct dev_wait_entry *entry = &wait->entries[wait->n];
+    *entry =
+        (struct dev_wait_entry){.syncobj = syncobj, .point = points == NULL ? 0 : points[wait->n]};
+    wait->n++;
+    result = dev_syncobj_find(syncobj, entry->point, &entry->fence);
+    if (result == -EINVAL && for_submit)
+      result = 0;
+  }
+  if (result != 0)
+    drop_entries(wait);
+  return result;
 }
 
 int dev_wait_begin(struct dev_wait *begun, struct dev_call *call) {
   uint32_t first;
   const uint64_t now = dev_now_ns();
   const bool over = is_over(begun, &first);
-  int result = DEV_PENDING;
+  begun->call = call;
   if (over || begun->deadline_ns <= now) {
-    result = over ? 0 : -ETIME;
-    begun->finish(call, result, first, now);
+    const int result = begun->finish(begun, over ? 0 : -ETIME, first, now);
     drop_entries(begun);
     return result;
   }
@@ -53,10 +79,9 @@ int dev_wait_begin(struct dev_wait *begun, struct dev_call *call) {
     return -ENOMEM;
   }
   *wait = *begun;
-  wait->call = call;
   wait->next = call->device->waits;
   call->device->waits = wait;
-  return result;
+  return DEV_PENDING;
 }
 
 bool dev_waits_progress(struct dev_device *device) {
@@ -68,14 +93,13 @@ bool dev_waits_progress(struct dev_device *device) {
   while (*slot != NULL) {
     struct dev_wait *wait = *slot;
     uint32_t first;
-    const bool signaled = is_over(wait, &first);
-    if (!signaled && wait->deadline_ns > now) {
+    const bool done = is_over(wait, &first);
+    if (!done && wait->deadline_ns > now) {
       slot = &wait->next;
       continue;
     }
     *slot = wait->next;
-    wait->finish(wait->call, signaled ? 0 : -ETIME, first, now);
-    wait->all = signaled; /* from here on: how it ended */
+    wait->result = wait->finish(wait, done ? 0 : -ETIME, first, now);
     wait->next = over;
     over = wait;
   }
@@ -83,7 +107,7 @@ bool dev_waits_progress(struct dev_device *device) {
   while (over != NULL) {
     struct dev_wait *wait = over;
     over = wait->next;
-    device->answer(wait->call, wait->all ? 0 : -ETIME);
+    device->answer(wait->call, wait->result);
     drop_entries(wait);
     free(wait);
   }

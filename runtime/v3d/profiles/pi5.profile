@@ -43,6 +43,7 @@ clock_mhz = 960                    # clock of the GPU in MHz
 sfu_result_slots = 2               # slots until an SFU-class result can be read
 sfu_issue_slots = 1                # slots from one SFU-class operation to the next of a QPU
 tmu_word_clocks = 1                # clocks a TMU takes for a word of a lane
+tmu_merges_words = 0               # 1: lanes of a lookup that share a 32-bit word take it once
 tmu_line_clocks = 8                # clocks a TMU takes for a line, where words take less
 tmu_hit_clocks = 70                # from a TMU's cache to the QPU
 tmu_cache_bytes = 8192             # cache of a slice's TMU; 0: none

@@ -111,6 +111,23 @@ static void write_barrier_config(v3d_thread *thread) {
   config[V3D_SYNC_OPERATION] = V3D_SYNC_SET_QUORUM_WAIT_INC_CHECK;
 }
 
+/*
+ * A batch of the QPU has started (1) or ended (-1): progress, by which the kernel measures whether
+ * the GPU hangs.  A QPU takes at least a slot for an instruction, and from one such moment to the
+ * next the same QPUs have batches; so when these have executed more instructions than each can in
+ * reset_ms, at least that time has passed.  (A timed job knows better: timing/schedule.c.)
+ */
+static void note_batch(struct daedalus_v3d_machine *machine, unsigned qpu, int change) {
+  const daedalus_v3d_profile *profile = &machine->profile;
+  const bool was_busy = machine->batches_of[qpu] != 0;
+  machine->batches_of[qpu] = (uint8_t)(machine->batches_of[qpu] + change);
+  const bool is_busy = machine->batches_of[qpu] != 0;
+  machine->n_busy += (unsigned)is_busy - (unsigned)was_busy;
+  if (profile->reset_ms && !machine->timing)
+    machine->reset_left = (uint64_t)profile->reset_ms * profile->clock_mhz * 1000 /
+                          DAEDALUS_V3D_SLOT_CLOCKS * machine->n_busy;
+}
+
 /* What starting a batch counts for in max_job_slots: about the time it takes here. */
 enum { BATCH_SLOTS = 16 };
 
@@ -126,6 +143,7 @@ bool daedalus_v3d_start_batch(struct daedalus_v3d_machine *machine, v3d_thread *
   machine->next_batch++;
   machine->slots_left -= machine->slots_left < BATCH_SLOTS ? machine->slots_left : BATCH_SLOTS;
   machine->report->counts.batches++;
+  note_batch(machine, thread->qpu, 1);
   thread->supergroup = machine->newest;
   thread->supergroup->n_started++;
   thread->batch = batch;
@@ -156,6 +174,7 @@ bool daedalus_v3d_start_batch(struct daedalus_v3d_machine *machine, v3d_thread *
 
 void daedalus_v3d_end_batch(v3d_thread *thread) {
   v3d_supergroup *supergroup = thread->supergroup;
+  note_batch(thread->machine, thread->qpu, -1);
   thread->status = V3D_IDLE;
   if (++supergroup->n_ended == supergroup->n_batches)
     supergroup->alive = false;

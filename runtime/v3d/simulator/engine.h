@@ -191,6 +191,7 @@ struct daedalus_v3d_machine {
   unsigned n_qpus;
   uint32_t job_number; /**< of v3d_chunk.job. */
   atomic_bool stopped; /**< by daedalus_v3d_machine_stop(). */
+  bool keep_memory;    /**< what jobs overwrite is kept, to be put back. */
   /* Of the job that runs. */
   bool strict;
   v3d_dispatch dispatch;
@@ -198,6 +199,9 @@ struct daedalus_v3d_machine {
   uint32_t next_batch;
   unsigned n_slots;
   uint64_t slots_left; /**< instructions until the job counts as endless. */
+  uint64_t reset_left; /**< instructions until the kernel would reset the GPU; see note_batch. */
+  unsigned n_busy;     /**< QPUs that have a batch. */
+  uint8_t batches_of[V3D_MAX_SLOTS / V3D_MAX_THREADS]; /**< of each QPU. */
   v3d_supergroup supergroups[V3D_MAX_SLOTS];
   v3d_sync_object objects[V3D_SYNC_OBJECTS];
   v3d_supergroup *newest; /**< that the next batch may belong to. */

@@ -59,10 +59,15 @@ void daedalus_v3d_machine_stop(daedalus_v3d_machine *machine) {
   atomic_store_explicit(&machine->stopped, true, memory_order_relaxed);
 }
 
+void daedalus_v3d_machine_resume(daedalus_v3d_machine *machine) {
+  atomic_store_explicit(&machine->stopped, false, memory_order_relaxed);
+}
+
 /* Returns NULL, or why the job makes no sense. */
 static const char *begin(daedalus_v3d_machine *machine, const daedalus_v3d_job *job) {
+  const bool live = machine->profile.uniforms_see_stores;
   const char *reason = daedalus_v3d_memory_begin(&machine->memory, job->buffers, job->n_buffers,
-                                                 !machine->profile.uniforms_see_stores);
+                                                 machine->keep_memory || !live, live);
   if (!reason)
     reason = daedalus_v3d_dispatch_of(job->cfg, &machine->dispatch);
   if (reason)
@@ -80,6 +85,9 @@ static const char *begin(daedalus_v3d_machine *machine, const daedalus_v3d_job *
   machine->newest = NULL;
   machine->n_slots = machine->n_qpus * machine->mode.threads;
   machine->slots_left = machine->profile.max_job_slots;
+  machine->reset_left = UINT64_MAX;
+  machine->n_busy = 0;
+  memset(machine->batches_of, 0, sizeof machine->batches_of);
   memset(machine->objects, 0, sizeof machine->objects);
   memset(machine->supergroups, 0, sizeof machine->supergroups);
   for (unsigned slot = 0; slot < machine->n_slots; slot++) {
@@ -99,6 +107,8 @@ daedalus_v3d_outcome daedalus_v3d_machine_run(daedalus_v3d_machine *machine,
   memset(&report->times, 0, sizeof report->times);
   report->message[0] = 0;
   machine->report = report;
+  if (job->trace) /* what an earlier job left is never taken for this one's */
+    daedalus_v3d_trace_free(job->trace);
   const char *reason = begin(machine, job);
   if (reason) {
     daedalus_v3d_end_job(machine, DAEDALUS_V3D_BAD_JOB, "the job makes no sense: %s", reason);

@@ -19,11 +19,12 @@ static void forget(v3d_memory *memory) {
 }
 
 const char *daedalus_v3d_memory_begin(v3d_memory *memory, const daedalus_v3d_buffer *buffers,
-                                      size_t n_buffers, bool keep) {
+                                      size_t n_buffers, bool keep, bool live) {
   uint64_t end = 0;
   memory->buffers = buffers;
   memory->n_buffers = 0;
   memory->keep = keep;
+  memory->live = live;
   forget(memory);
   if (n_buffers > UINT32_MAX || (n_buffers && !buffers))
     return "the buffers are missing";
@@ -81,8 +82,8 @@ static bool grow(v3d_memory *memory) {
   return true;
 }
 
-/* What of a line lies in buffers; the rest of the copy is never looked at. */
-static void copy_line(const v3d_memory *memory, uint32_t line, uint8_t *copy) {
+/* Copies what of a line lies in buffers, to copy or back; the rest of copy is never looked at. */
+static void copy_line(const v3d_memory *memory, uint32_t line, uint8_t *copy, bool back) {
   uint32_t address = line << V3D_LINE_BITS;
   uint64_t end = (uint64_t)address + V3D_LINE_BYTES;
   for (size_t i = daedalus_v3d_memory_search(memory, address); i < memory->n_buffers; i++) {
@@ -93,9 +94,16 @@ static void copy_line(const v3d_memory *memory, uint32_t line, uint8_t *copy) {
     uint64_t to = (uint64_t)buffer->address + buffer->size;
     if (to > end)
       to = end;
-    memcpy(copy + (from - address), (const uint8_t *)buffer->data + (from - buffer->address),
-           (size_t)(to - from));
+    uint8_t *here = (uint8_t *)buffer->data + (from - buffer->address);
+    uint8_t *there = copy + (from - address);
+    memcpy(back ? here : there, back ? there : here, (size_t)(to - from));
   }
+}
+
+void daedalus_v3d_memory_restore(v3d_memory *memory) {
+  for (size_t i = 0; i < memory->n_saved; i++)
+    copy_line(memory, memory->saved[i], memory->copies + i * V3D_LINE_BYTES, true);
+  memory->n_saved = 0;
 }
 
 bool daedalus_v3d_memory_save(v3d_memory *memory, uint32_t address, uint32_t size) {
@@ -105,7 +113,7 @@ bool daedalus_v3d_memory_save(v3d_memory *memory, uint32_t address, uint32_t siz
       continue;
     if (!grow(memory))
       return false;
-    copy_line(memory, line, memory->copies + memory->n_saved * V3D_LINE_BYTES);
+    copy_line(memory, line, memory->copies + memory->n_saved * V3D_LINE_BYTES, false);
     memory->saved[memory->n_saved] = line;
     memory->where[line] = (uint32_t)memory->n_saved++;
   }
@@ -120,7 +128,7 @@ bool daedalus_v3d_memory_image(const v3d_memory *memory, uint32_t address, uint3
     return false;
   const uint8_t *now = (const uint8_t *)buffer->data + (address - buffer->address);
   uint32_t line = address >> V3D_LINE_BITS;
-  if (!daedalus_v3d_memory_is_saved(memory, line)) {
+  if (memory->live || !daedalus_v3d_memory_is_saved(memory, line)) {
     memcpy(value, now, size);
     return true;
   }

@@ -15,6 +15,7 @@ typedef struct v3d_memory {
   const daedalus_v3d_buffer *buffers;
   size_t n_buffers;
   bool keep; /**< old contents are kept. */
+  bool live; /**< daedalus_v3d_memory_image() gives what is there now. */
   /* A sparse set: line l is in it where saved[where[l]] == l and where[l] < n_saved, so that it is
    * emptied by n_saved = 0. */
   uint32_t *where; /**< of each line of the address space; NULL until a job stores. */
@@ -25,7 +26,10 @@ typedef struct v3d_memory {
 
 /** Begins a job. Returns NULL, or why the buffers make no sense. */
 const char *daedalus_v3d_memory_begin(v3d_memory *memory, const daedalus_v3d_buffer *buffers,
-                                      size_t n_buffers, bool keep);
+                                      size_t n_buffers, bool keep, bool live);
+
+/** Puts the kept contents back: memory is as it was when the job began. */
+void daedalus_v3d_memory_restore(v3d_memory *memory);
 
 void daedalus_v3d_memory_free(v3d_memory *memory);
 

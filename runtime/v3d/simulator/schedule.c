@@ -105,7 +105,7 @@ static uint64_t budget(const v3d_thread *thread, uint64_t turn_end) {
   const struct daedalus_v3d_machine *machine = thread->machine;
   uint64_t until = least(least(thread->branch_at, thread->switch_at), turn_end);
   until = least(until, machine->profile.max_slots);
-  return least(until - thread->executed, machine->slots_left);
+  return least(until - thread->executed, least(machine->slots_left, machine->reset_left));
 }
 
 /* The instruction that op stands for: where a chunk ends, the first of the next one. */
@@ -122,6 +122,11 @@ static v3d_turn out_of_slots(v3d_thread *thread, v3d_op *next) {
     daedalus_v3d_fault(thread, op, DAEDALUS_V3D_ENDLESS,
                        "the thread has executed %lu instructions (max_slots of the profile)",
                        (unsigned long)thread->executed);
+  else if (!thread->machine->reset_left)
+    daedalus_v3d_fault(thread, op, DAEDALUS_V3D_ENDLESS,
+                       "no batch has started or ended while %u QPUs executed what takes them at "
+                       "least %lu ms (reset_ms of the profile)",
+                       thread->machine->n_busy, (unsigned long)profile->reset_ms);
   else
     daedalus_v3d_fault(
         thread, op, DAEDALUS_V3D_ENDLESS,
@@ -169,6 +174,7 @@ v3d_turn daedalus_v3d_run_turn(v3d_thread *thread) {
     const uint64_t ran = allowed - left + (event && !(event & (V3D_EVENT_CHUNK | V3D_EVENT_YIELD)));
     thread->executed += ran;
     machine->slots_left -= ran;
+    machine->reset_left -= ran;
     machine->report->counts.instructions += ran;
     if (event & V3D_EVENT_FAULT)
       return V3D_TURN_STOPPED;

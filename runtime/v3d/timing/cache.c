@@ -54,3 +54,12 @@ v3d_cache_line *daedalus_v3d_cache_access(v3d_cache *cache, uint32_t line, bool 
   *victim = (v3d_cache_line){.tag = line + 1, .used = now};
   return victim;
 }
+
+uint64_t daedalus_v3d_cache_dirty(const v3d_cache *cache) {
+  uint64_t n = 0;
+  if (!cache->accesses)
+    return 0;
+  for (uint32_t i = 0; i < cache->n_sets * V3D_CACHE_WAYS; i++)
+    n += cache->lines[i].dirty;
+  return n;
+}

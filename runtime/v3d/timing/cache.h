@@ -35,4 +35,7 @@ void daedalus_v3d_cache_clear(v3d_cache *cache);
 v3d_cache_line *daedalus_v3d_cache_access(v3d_cache *cache, uint32_t line, bool *hit,
                                           bool *evicted);
 
+/** The number of dirty lines. */
+uint64_t daedalus_v3d_cache_dirty(const v3d_cache *cache);
+
 #endif

@@ -3,6 +3,10 @@
  * Memory in time.  A slice's TMU takes the lookups of its QPUs one after the other, a word of a
  * lane at a time; what its cache does not have comes from the L2T cache, or from memory.  Writes go
  * through to the L2T, which writes lines to memory when it needs their place.
+ *
+ * A lookup is timed when it is issued, also where its TMU begins it later.  So the L2T's port and
+ * memory are asked in another order than that of time; their calendars give each request the first
+ * free time after its own nevertheless.  Which lines the L2T holds follows the order of issue.
  */
 #include "simulator/tmu_access.h"
 #include "timing/model.h"
@@ -35,25 +39,26 @@ static unsigned lines_of(const v3d_lookup *lookup, uint32_t lines[MOST_LINES]) {
 
 /* Memory is busy with a line from `from` on. Returns when it is done. */
 static uint64_t use_memory(v3d_timing *timing, uint64_t from) {
-  timing->memory_free = later(timing->memory_free, from * V3D_CLOCK_PARTS) + timing->memory_line;
+  const uint64_t start =
+      daedalus_v3d_calendar_take(&timing->memory, from * V3D_CLOCK_PARTS, timing->memory_line);
   timing->times.memory_bytes += LINE;
-  return timing->memory_free / V3D_CLOCK_PARTS;
+  return (start + timing->memory_line) / V3D_CLOCK_PARTS;
 }
 
-/* When a line that is asked for at `from` has come from the L2T, or will be there. */
-static uint64_t use_l2t(v3d_timing *timing, uint32_t line, uint64_t from, bool write) {
+/* A line of the L2T that is asked for at `from`: when it has come, or will be there. */
+static uint64_t use_l2t(v3d_timing *timing, uint32_t line, uint64_t from, bool write,
+                        uint64_t *hits, uint64_t *misses) {
   const daedalus_v3d_profile *profile = &timing->machine->profile;
-  const uint64_t start = later(from, timing->l2t_free);
+  const uint64_t start =
+      daedalus_v3d_calendar_take(&timing->l2t_port, from, profile->l2t_line_clocks);
   bool hit, evicted;
-  timing->l2t_free = start + profile->l2t_line_clocks;
   v3d_cache_line *entry = daedalus_v3d_cache_access(&timing->l2t, line, &hit, &evicted);
   uint64_t ready = start;
-  if (hit)
-    timing->times.l2t_hits++;
-  else
-    timing->times.l2t_misses++;
-  if (evicted)
+  ++*(hit ? hits : misses);
+  if (evicted) {
+    timing->times.l2t_evictions++;
     use_memory(timing, start);
+  }
   if (!hit && (!write || !entry))
     ready = use_memory(timing, start) + timing->memory_clocks;
   if (entry && !hit)
@@ -63,6 +68,10 @@ static uint64_t use_l2t(v3d_timing *timing, uint32_t line, uint64_t from, bool w
   if (entry && !write)
     ready = later(ready, entry->ready);
   return ready + profile->l2t_clocks;
+}
+
+static uint64_t use_l2t_by_tmu(v3d_timing *timing, uint32_t line, uint64_t from, bool write) {
+  return use_l2t(timing, line, from, write, &timing->times.l2t_hits, &timing->times.l2t_misses);
 }
 
 /* When the lines are in the TMU's cache. */
@@ -78,7 +87,7 @@ static uint64_t read_lines(v3d_timing *timing, v3d_slice_time *slice, const uint
       ready = entry->ready;
     } else {
       timing->times.tmu_misses++;
-      ready = use_l2t(timing, lines[i], from, false);
+      ready = use_l2t_by_tmu(timing, lines[i], from, false);
       if (entry)
         entry->ready = ready;
     }
@@ -122,12 +131,30 @@ static unsigned count(daedalus_v3d_lanes lanes) {
   return n;
 }
 
+/* Words that the TMU moves: one for each of a lane's, unless lanes share them. */
+static unsigned words_of(const v3d_lookup *lookup, bool merged) {
+  uint32_t seen[4 * V3D_LANES];
+  unsigned n = 0;
+  if (!merged)
+    return count(lookup->lanes) * lookup->words;
+  for (unsigned lane = 0; lane < V3D_LANES; lane++)
+    for (unsigned k = 0; k < lookup->words && (lookup->lanes >> lane & 1); k++) {
+      const uint32_t word = lookup->addresses[lane] / 4 + k;
+      unsigned i = n;
+      while (i && seen[i - 1] != word)
+        i--;
+      if (!i)
+        seen[n++] = word;
+    }
+  return n;
+}
+
 /* A write that lets the thread go on: it arrives later. */
 static void write_lines(v3d_thread *thread, const uint32_t *lines, unsigned n, uint64_t from) {
   v3d_timing *timing = thread->machine->timing;
   v3d_thread_time *time = daedalus_v3d_time_of(thread);
   for (unsigned i = 0; i < n; i++) {
-    const uint64_t done = use_l2t(timing, lines[i], from, true);
+    const uint64_t done = use_l2t_by_tmu(timing, lines[i], from, true);
     time->writes_done = later(time->writes_done, done);
   }
   timing->last_write = later(timing->last_write, time->writes_done);
@@ -138,11 +165,11 @@ static uint64_t atomic(v3d_timing *timing, const uint32_t *lines, unsigned n, un
                        uint64_t from) {
   uint64_t ready = from;
   for (unsigned i = 0; i < n; i++)
-    ready = later(ready, use_l2t(timing, lines[i], from, false));
+    ready = later(ready, use_l2t_by_tmu(timing, lines[i], from, false));
   for (unsigned i = 0; i < n; i++)
-    use_l2t(timing, lines[i], from, true);
+    use_l2t_by_tmu(timing, lines[i], from, true);
   const uint64_t each = timing->machine->profile.l2t_line_clocks;
-  timing->l2t_free += lanes * each;
+  daedalus_v3d_calendar_take(&timing->l2t_port, from, lanes * each);
   return ready + lanes * each;
 }
 
@@ -157,11 +184,12 @@ void daedalus_v3d_time_lookup(v3d_thread *thread, const v3d_lookup *lookup, unsi
   wait_for_room(qpu, n_data + 1);
   const uint64_t start = later(qpu->time, slice->tmu_free);
   const unsigned n = lines_of(lookup, lines);
-  const uint64_t busy = later((uint64_t)lanes * lookup->words * profile->tmu_word_clocks,
-                              (uint64_t)n * profile->tmu_line_clocks);
+  const uint64_t busy =
+      later((uint64_t)words_of(lookup, profile->tmu_merges_words) * profile->tmu_word_clocks,
+            (uint64_t)n * profile->tmu_line_clocks);
   add_request(qpu, n_data + 1, start);
   slice->tmu_free = start + (busy ? busy : 1);
-  timing->times.tmu_busy += slice->tmu_free - start;
+  slice->tmu_busy += slice->tmu_free - start;
   const bool is_atomic = lookup->operation != V3D_LOOKUP_REGULAR && asked;
   if (n_data && !is_atomic) {
     write_lines(thread, lines, n, slice->tmu_free);
@@ -193,11 +221,10 @@ void daedalus_v3d_time_uniform(v3d_thread *thread, const v3d_op *op, uint32_t ad
       daedalus_v3d_cache_access(&slice->uniforms, address / LINE, &hit, &evicted);
   if (!hit) {
     timing->times.uniform_misses++;
-    /* The L2T's port is not taken: uniforms are read ahead of other QPUs' time. */
-    const v3d_cache_line *shared =
-        daedalus_v3d_cache_access(&timing->l2t, address / LINE, &hit, &evicted);
-    const uint64_t ready = qpu->time + timing->machine->profile.l2t_clocks +
-                           (hit && shared ? 0 : timing->memory_clocks);
+    /* Uniforms are read ahead of other QPUs' time, which the calendars of L2T and memory allow. */
+    const uint64_t ready =
+        use_l2t(timing, address / LINE, qpu->time, false, &timing->times.l2t_uniform_hits,
+                &timing->times.l2t_uniform_misses);
     if (entry)
       entry->ready = ready;
     qpu->stall_uniforms += ready - qpu->time;

@@ -24,6 +24,10 @@ uint8_t daedalus_v3d_timing_of(const daedalus_v3d_effects *effects) {
   return (uint8_t)bits;
 }
 
+static uint64_t later(uint64_t a, uint64_t b) {
+  return a > b ? a : b;
+}
+
 static void wait_until(v3d_qpu_time *qpu, uint64_t time, uint64_t *stall) {
   if (time <= qpu->time)
     return;
@@ -118,6 +122,8 @@ unsigned daedalus_v3d_run_some_timed(v3d_thread *thread, v3d_op **next, uint64_t
   } while (!event && --n);
   if (event & V3D_EVENT_CHUNK)
     qpu->time -= SLOT;
+  const bool counts = event && !(event & (V3D_EVENT_CHUNK | V3D_EVENT_YIELD));
+  qpu->active += SLOT * (*left - n + counts);
   *next = op;
   *left = n;
   return event;
@@ -157,13 +163,15 @@ bool daedalus_v3d_timing_begin(struct daedalus_v3d_machine *machine, const daeda
     /* The kernel has the caches cleared before each job. */
     daedalus_v3d_cache_clear(&timing->slices[i].tmu);
     daedalus_v3d_cache_clear(&timing->slices[i].uniforms);
-    timing->slices[i].tmu_free = timing->slices[i].last_result = 0;
+    timing->slices[i].tmu_free = timing->slices[i].tmu_busy = timing->slices[i].last_result = 0;
   }
   daedalus_v3d_cache_clear(&timing->l2t);
   timing->bound = timing->progress = 0;
   timing->trace = job->trace;
   timing->synced = false;
-  timing->l2t_free = timing->memory_free = timing->dispatcher_free = timing->last_write = 0;
+  timing->dispatcher_free = timing->last_write = 0;
+  daedalus_v3d_calendar_clear(&timing->l2t_port);
+  daedalus_v3d_calendar_clear(&timing->memory);
   if (!job->trace || daedalus_v3d_trace_begin(machine, job->trace))
     return true;
   machine->timing = NULL;
@@ -178,17 +186,26 @@ void daedalus_v3d_timing_end(struct daedalus_v3d_machine *machine) {
   const uint32_t mhz = machine->profile.clock_mhz;
   *times = timing->times;
   times->clocks = timing->last_write;
-  times->active = SLOT * machine->report->counts.instructions;
+  for (unsigned i = 0; i < machine->n_qpus; i++)
+    times->clocks = later(timing->qpus[i].time, times->clocks);
+  daedalus_v3d_schedule_end(timing, times->clocks);
   for (unsigned i = 0; i < machine->n_qpus; i++) {
     const v3d_qpu_time *qpu = &timing->qpus[i];
-    times->clocks = qpu->time > times->clocks ? qpu->time : times->clocks;
+    times->active += qpu->active;
+    times->most_active = later(qpu->active, times->most_active);
+    times->idle += qpu->idle;
     times->stall_tmu += qpu->stall_tmu;
     times->stall_uniforms += qpu->stall_uniforms;
     times->stall_sfu += qpu->stall_sfu;
     times->waiting += qpu->waiting;
   }
-  times->idle = times->clocks * machine->n_qpus - times->active - times->stall_tmu -
-                times->stall_uniforms - times->stall_sfu - times->waiting;
+  for (unsigned i = 0; i < machine->profile.slices; i++) {
+    times->tmu_busy += timing->slices[i].tmu_busy;
+    times->most_tmu_busy = later(timing->slices[i].tmu_busy, times->most_tmu_busy);
+  }
+  times->memory_busy =
+      times->memory_bytes / DAEDALUS_V3D_CACHE_LINE * timing->memory_line / V3D_CLOCK_PARTS;
+  times->l2t_dirty = daedalus_v3d_cache_dirty(&timing->l2t);
   times->ns = (times->clocks * 1000 + mhz - 1) / mhz;
   machine->timing = NULL;
 }

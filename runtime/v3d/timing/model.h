@@ -13,6 +13,8 @@
 
 #include "simulator/engine.h"
 #include "timing/cache.h"
+#include "timing/calendar.h"
+#include "timing/trace_fields.h"
 
 struct v3d_lookup;
 
@@ -39,9 +41,10 @@ typedef struct v3d_qpu_time {
   v3d_thread *running; /**< between thread switches; else NULL. */
   unsigned last;       /**< which of its threads ran last, 0 to 3. */
   uint64_t sfu_free, sfu_ready;
+  /* One result is enough: by the next but one slot it is ready (sfu_result_slots <= 2). */
   uint64_t sfu_row;    /**< bit r: rf<r> is the result that is ready at sfu_ready. */
   uint8_t sfu_pending; /**< 1: sfu_row is not 0. */
-  uint64_t stall_tmu, stall_uniforms, stall_sfu, waiting;
+  uint64_t active, stall_tmu, stall_uniforms, stall_sfu, waiting, idle; /**< clocks. */
   v3d_requests requests;
 } v3d_qpu_time;
 
@@ -52,7 +55,7 @@ typedef struct v3d_thread_time {
 } v3d_thread_time;
 
 typedef struct v3d_slice_time {
-  uint64_t tmu_free;
+  uint64_t tmu_free, tmu_busy;
   uint64_t last_result; /**< results come in the order of lookups. */
   v3d_cache tmu, uniforms;
 } v3d_slice_time;
@@ -66,9 +69,9 @@ typedef struct v3d_timing {
   v3d_thread_time threads[V3D_MAX_SLOTS];
   v3d_slice_time slices[4];
   v3d_cache l2t;
-  uint64_t bound;                 /**< until when the QPU that runs may do what concerns others. */
-  bool synced;                    /**< something was written to the thread synchroniser. */
-  uint64_t l2t_free, memory_free; /**< the latter in V3D_CLOCK_PARTS. */
+  uint64_t bound;                /**< until when the QPU that runs may do what concerns others. */
+  bool synced;                   /**< something was written to the thread synchroniser. */
+  v3d_calendar l2t_port, memory; /**< the latter in V3D_CLOCK_PARTS. */
   uint64_t dispatcher_free;
   uint64_t progress;    /**< when a batch started or ended last. */
   uint64_t most_pause;  /**< clocks from then that end the job. */
@@ -123,9 +126,6 @@ void daedalus_v3d_time_uniform(v3d_thread *thread, const v3d_op *op, uint32_t ad
 /** Makes room in *trace for the job that begins. False: no memory. */
 bool daedalus_v3d_trace_begin(struct daedalus_v3d_machine *machine, daedalus_v3d_trace *trace);
 
-/** The line of the instruction at address; NULL when it lies in another buffer. */
-daedalus_v3d_trace_line *daedalus_v3d_trace_line_of(daedalus_v3d_trace *trace, uint32_t address);
-
 /** op has read value at address. */
 void daedalus_v3d_trace_read(daedalus_v3d_trace *trace, const v3d_op *op, uint32_t address,
                              uint32_t value);
@@ -133,5 +133,8 @@ void daedalus_v3d_trace_read(daedalus_v3d_trace *trace, const v3d_op *op, uint32
 /* schedule.c */
 
 void daedalus_v3d_schedule_timed(struct daedalus_v3d_machine *machine);
+
+/** The job has ended at `clocks`: what QPUs did from their times until then. */
+void daedalus_v3d_schedule_end(v3d_timing *timing, uint64_t clocks);
 
 #endif

@@ -2,7 +2,9 @@
 /*
  * Threads in the order of time.  Of the QPUs the one whose time is least runs, until it is about to
  * do something that concerns others and is later than another one's time.  Between its threads a
- * QPU changes at thread switches only: to the next one that can go on, or that can first.
+ * QPU changes at thread switches, and after 65,536 instructions without one (as untimed jobs do,
+ * for threads that wait in a loop for each other): to the next one that can go on, or that can
+ * first.
  */
 #include "timing/model.h"
 
@@ -44,6 +46,18 @@ static void note_progress(v3d_timing *timing, uint64_t now) {
   timing->progress = now;
 }
 
+/* The QPU had no batch until `at`. */
+static void end_idleness(v3d_qpu_time *qpu, uint64_t at) {
+  if (at <= qpu->time)
+    return;
+  qpu->idle += at - qpu->time;
+  qpu->time = at;
+}
+
+static bool has_batch(const v3d_timing *timing, unsigned qpu) {
+  return timing->machine->batches_of[qpu] != 0;
+}
+
 /* Starts batches on free slots, breadth first, from `now` on. */
 static void dispatch(v3d_timing *timing, uint64_t now) {
   struct daedalus_v3d_machine *machine = timing->machine;
@@ -52,12 +66,15 @@ static void dispatch(v3d_timing *timing, uint64_t now) {
     v3d_thread *thread = &machine->threads[slot];
     if (thread->status != V3D_IDLE)
       continue;
+    const bool was_idle = !has_batch(timing, thread->qpu);
     const bool first = machine->next_batch % machine->dispatch.batches_per_supergroup == 0;
     if (!daedalus_v3d_start_batch(machine, thread))
       return;
     timing->dispatcher_free = later(timing->dispatcher_free, now) + profile->batch_clocks +
                               (first ? profile->supergroup_clocks : 0);
     timing->threads[slot].writes_done = 0;
+    if (was_idle)
+      end_idleness(&timing->qpus[thread->qpu], timing->dispatcher_free);
     make_ready(thread, timing->dispatcher_free);
     note_progress(timing, timing->dispatcher_free);
   }
@@ -109,17 +126,13 @@ static void count_waiting(v3d_timing *timing, const v3d_thread *thread, uint64_t
 static v3d_thread *choose_thread(v3d_timing *timing, unsigned number) {
   v3d_qpu_time *qpu = &timing->qpus[number];
   const unsigned n = timing->machine->mode.threads;
-  bool has_batch = false;
-  for (unsigned i = 0; i < n; i++)
-    has_batch |= thread_of(timing, number, i)->status != V3D_IDLE;
   for (unsigned i = 1; i <= n; i++) {
     const unsigned which = (qpu->last + i) % n;
     v3d_thread *thread = thread_of(timing, number, which);
     if (thread->status != V3D_READY || daedalus_v3d_time_of(thread)->ready_at > qpu->due)
       continue;
     qpu->last = which;
-    if (has_batch)
-      count_waiting(timing, thread, qpu->due - qpu->time);
+    count_waiting(timing, thread, qpu->due - qpu->time);
     qpu->time = qpu->due;
     return thread;
   }
@@ -165,6 +178,13 @@ static bool run_qpu(v3d_timing *timing, unsigned number) {
     return report_pause(timing, thread);
   }
   return true;
+}
+
+void daedalus_v3d_schedule_end(v3d_timing *timing, uint64_t clocks) {
+  for (unsigned i = 0; i < timing->machine->n_qpus; i++) {
+    v3d_qpu_time *qpu = &timing->qpus[i];
+    *(has_batch(timing, i) ? &qpu->waiting : &qpu->idle) += clocks - qpu->time;
+  }
 }
 
 void daedalus_v3d_schedule_timed(struct daedalus_v3d_machine *machine) {

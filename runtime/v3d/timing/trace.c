@@ -19,7 +19,6 @@ void daedalus_v3d_trace_free(daedalus_v3d_trace *trace) {
 bool daedalus_v3d_trace_begin(struct daedalus_v3d_machine *machine, daedalus_v3d_trace *trace) {
   const v3d_memory *memory = &machine->memory;
   uint32_t hint = 0;
-  daedalus_v3d_trace_free(trace);
   const daedalus_v3d_buffer *buffer =
       daedalus_v3d_memory_find(memory, machine->dispatch.code, 8, &hint);
   if (!buffer)
@@ -34,7 +33,8 @@ bool daedalus_v3d_trace_begin(struct daedalus_v3d_machine *machine, daedalus_v3d
   return false;
 }
 
-daedalus_v3d_trace_line *daedalus_v3d_trace_line_of(daedalus_v3d_trace *trace, uint32_t address) {
+daedalus_v3d_trace_line *daedalus_v3d_trace_line_of(const daedalus_v3d_trace *trace,
+                                                    uint32_t address) {
   const uint32_t index = (address - trace->address) / 8;
   return address >= trace->address && index < trace->n_lines ? &trace->lines[index] : NULL;
 }

@@ -32,6 +32,7 @@ void daedalus_v3d_named_counts(const daedalus_v3d_report *report,
       {"stall_tmu", t->stall_tmu},
       {"stall_uniforms", t->stall_uniforms},
       {"stall_sfu", t->stall_sfu},
+      {"stall_other", t->stall_other},
       {"waiting", t->waiting},
       {"idle", t->idle},
       {"tmu_busy", t->tmu_busy},
@@ -39,7 +40,14 @@ void daedalus_v3d_named_counts(const daedalus_v3d_report *report,
       {"tmu_misses", t->tmu_misses},
       {"l2t_hits", t->l2t_hits},
       {"l2t_misses", t->l2t_misses},
+      {"l2t_uniform_hits", t->l2t_uniform_hits},
+      {"l2t_uniform_misses", t->l2t_uniform_misses},
+      {"l2t_evictions", t->l2t_evictions},
+      {"l2t_dirty", t->l2t_dirty},
       {"uniform_misses", t->uniform_misses},
+      {"most_active", t->most_active},
+      {"most_tmu_busy", t->most_tmu_busy},
+      {"memory_busy", t->memory_busy},
       {"longest_pause", t->longest_pause},
       {"memory_bytes", t->memory_bytes},
       {"instructions", c->instructions},
@@ -51,10 +59,15 @@ void daedalus_v3d_named_counts(const daedalus_v3d_report *report,
   memcpy(counts, all, sizeof all);
 }
 
-const daedalus_v3d_trace_line *daedalus_v3d_trace_at(const daedalus_v3d_trace *trace,
-                                                     uint32_t address) {
-  const uint32_t index = (address - trace->address) / 8;
-  return address >= trace->address && index < trace->n_lines ? &trace->lines[index] : NULL;
+void daedalus_v3d_named_ranges(const daedalus_v3d_timing *timing,
+                               v3d_named_range ranges[V3D_NAMED_RANGES]) {
+  const v3d_named_range all[V3D_NAMED_RANGES] = {
+      {"issue", timing->issue},
+      {"clocks", timing->clocks},
+      {"ns", timing->ns},
+      {"dispatch_ns", timing->dispatch_ns},
+  };
+  memcpy(ranges, all, sizeof all);
 }
 
 /* The lookups that a config word stands for, lowest byte first. */
@@ -100,7 +113,7 @@ static int find_buffer(const daedalus_v3d_job *job, uint32_t address, uint32_t *
 void daedalus_v3d_describe_uniform(const daedalus_v3d_trace *trace, const daedalus_v3d_job *job,
                                    const daedalus_v3d_trace_uniform *uniform, char *text,
                                    size_t size) {
-  const daedalus_v3d_trace_line *line = daedalus_v3d_trace_at(trace, uniform->pc);
+  const daedalus_v3d_trace_line *line = daedalus_v3d_trace_line_of(trace, uniform->pc);
   daedalus_v3d_instruction in;
   uint32_t start;
   text[0] = 0;

@@ -27,13 +27,23 @@ typedef struct v3d_named_count {
   uint64_t value;
 } v3d_named_count;
 
-enum { V3D_NAMED_COUNTS = 21 };
+enum { V3D_NAMED_COUNTS = 29 };
 void daedalus_v3d_named_counts(const daedalus_v3d_report *report,
                                v3d_named_count counts[V3D_NAMED_COUNTS]);
 
-/** The line of the program at address, NULL where there is none. */
-const daedalus_v3d_trace_line *daedalus_v3d_trace_at(const daedalus_v3d_trace *trace,
-                                                     uint32_t address);
+/** A range of daedalus_v3d_timing by name. */
+typedef struct v3d_named_range {
+  const char *name;
+  daedalus_v3d_range range;
+} v3d_named_range;
+
+enum { V3D_NAMED_RANGES = 4 };
+void daedalus_v3d_named_ranges(const daedalus_v3d_timing *timing,
+                               v3d_named_range ranges[V3D_NAMED_RANGES]);
+
+/** The line of the instruction at address, NULL where it lies in another buffer. */
+daedalus_v3d_trace_line *daedalus_v3d_trace_line_of(const daedalus_v3d_trace *trace,
+                                                    uint32_t address);
 
 /** What took the uniform, and what the value means to it, as text. */
 void daedalus_v3d_describe_uniform(const daedalus_v3d_trace *trace, const daedalus_v3d_job *job,

@@ -72,17 +72,41 @@ static void print_program(const daedalus_v3d_trace *trace, FILE *file) {
   fprintf(file, "]");
 }
 
-void daedalus_v3d_trace_print_json(const daedalus_v3d_trace *trace, const daedalus_v3d_job *job,
-                                   const daedalus_v3d_report *report, FILE *file) {
+void daedalus_v3d_times_print_json(const daedalus_v3d_report *report, FILE *file) {
   v3d_named_count counts[V3D_NAMED_COUNTS];
+  daedalus_v3d_named_counts(report, counts);
+  for (unsigned i = 0; i < V3D_NAMED_COUNTS; i++)
+    fprintf(file, "%s\"%s\": %" PRIu64, i ? ", " : "", counts[i].name, counts[i].value);
+}
+
+void daedalus_v3d_timing_print_json(const daedalus_v3d_timing *timing, FILE *file) {
+  v3d_named_range ranges[V3D_NAMED_RANGES];
+  if (!timing->clocks.mid) {
+    fprintf(file, "null");
+    return;
+  }
+  daedalus_v3d_named_ranges(timing, ranges);
+  for (unsigned i = 0; i < V3D_NAMED_RANGES; i++) {
+    const daedalus_v3d_range *range = &ranges[i].range;
+    fprintf(file, "%s\"%s\": {\"low\": %" PRIu64 ", \"mid\": %" PRIu64 ", \"high\": %" PRIu64 "}",
+            i ? ", " : "{", ranges[i].name, range->low, range->mid, range->high);
+  }
+  fprintf(file, "}");
+}
+
+void daedalus_v3d_trace_print_json(const daedalus_v3d_trace *trace, const daedalus_v3d_job *job,
+                                   const daedalus_v3d_report *report,
+                                   const daedalus_v3d_timing *timing, FILE *file) {
   fprintf(file, "{\"outcome\": %d, \"message\": ", (int)report->outcome);
   print_string(report->message, file);
   print_cfg(job, file);
-  daedalus_v3d_named_counts(report, counts);
   fprintf(file, ", \"counts\": {");
-  for (unsigned i = 0; i < V3D_NAMED_COUNTS; i++)
-    fprintf(file, "%s\"%s\": %" PRIu64, i ? ", " : "", counts[i].name, counts[i].value);
+  daedalus_v3d_times_print_json(report, file);
   fprintf(file, "}");
+  if (timing) {
+    fprintf(file, ", \"interval\": ");
+    daedalus_v3d_timing_print_json(timing, file);
+  }
   print_uniforms(trace, job, file);
   print_program(trace, file);
   fprintf(file, "}\n");

@@ -33,7 +33,7 @@ static void print_uniforms(const daedalus_v3d_trace *trace, const daedalus_v3d_j
   fprintf(file, "\n# uniforms: address, value, reads, first reader, what it is\n");
   for (uint32_t i = 0; i < trace->n_uniforms; i++) {
     const daedalus_v3d_trace_uniform *uniform = &trace->uniforms[i];
-    const daedalus_v3d_trace_line *line = daedalus_v3d_trace_at(trace, uniform->pc);
+    const daedalus_v3d_trace_line *line = daedalus_v3d_trace_line_of(trace, uniform->pc);
     char text[400];
     daedalus_v3d_describe_uniform(trace, job, uniform, text, sizeof text);
     fprintf(file, "0x%08" PRIx32 " 0x%08" PRIx32 " %8" PRIu64 "  0x%08" PRIx32 " `",
@@ -68,8 +68,18 @@ static void print_program(const daedalus_v3d_trace *trace, FILE *file) {
   }
 }
 
+static void print_ranges(const daedalus_v3d_timing *timing, FILE *file) {
+  v3d_named_range ranges[V3D_NAMED_RANGES];
+  daedalus_v3d_named_ranges(timing, ranges);
+  fprintf(file, "\n# interval, by all settings that are open: least, by the settings, most\n");
+  for (unsigned i = 0; i < V3D_NAMED_RANGES; i++)
+    fprintf(file, "%-18s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", ranges[i].name,
+            ranges[i].range.low, ranges[i].range.mid, ranges[i].range.high);
+}
+
 void daedalus_v3d_trace_print(const daedalus_v3d_trace *trace, const daedalus_v3d_job *job,
-                              const daedalus_v3d_report *report, FILE *file) {
+                              const daedalus_v3d_report *report, const daedalus_v3d_timing *timing,
+                              FILE *file) {
   v3d_named_count counts[V3D_NAMED_COUNTS];
   fprintf(file, "# %s\n", report->message);
   print_cfg(job, file);
@@ -79,7 +89,9 @@ void daedalus_v3d_trace_print(const daedalus_v3d_trace *trace, const daedalus_v3
   fprintf(file, "\n# counts; active to idle are clocks of all QPUs\n");
   daedalus_v3d_named_counts(report, counts);
   for (unsigned i = 0; i < V3D_NAMED_COUNTS; i++)
-    fprintf(file, "%-16s %" PRIu64 "\n", counts[i].name, counts[i].value);
+    fprintf(file, "%-18s %" PRIu64 "\n", counts[i].name, counts[i].value);
+  if (timing && timing->clocks.mid)
+    print_ranges(timing, file);
   print_uniforms(trace, job, file);
   print_program(trace, file);
 }

@@ -203,6 +203,34 @@ static void endless(void) {
   simulation_destroy(s);
 }
 
+/* Untimed jobs are ended, too, when the kernel would have reset the GPU for certain. */
+static void no_progress(void) {
+  static const char loop[] = "again:\nb again\nnop ; nop\nnop ; nop\nnop ; nop\n";
+  daedalus_v3d_profile profile = daedalus_v3d_profile_default();
+  profile.reset_ms = 1; /* 240,000 slots at 960 MHz */
+  simulation *s = simulation_create(&profile);
+  expect(s, loop, DAEDALUS_V3D_ENDLESS,
+         "no batch has started or ended while 1 QPUs executed what takes them at least 1 ms");
+  CHECK_INT(s->report.counts.instructions, 240000);
+  simulation_shape(s, 18, 16, 1); /* 12 QPUs have one batch or two */
+  expect(s, NULL, DAEDALUS_V3D_ENDLESS, "while 12 QPUs executed");
+  /* From when the last batch started: after a turn of 65,536 instructions of each before. */
+  CHECK_INT(s->report.counts.instructions, 12 * 240000 + 17 * 65536);
+  simulation_destroy(s);
+  /* Progress is what counts, not how long a job takes. */
+  profile.slices = profile.qpus_per_slice = 1;
+  s = simulation_create(&profile);
+  simulation_shape(s, 60000, 16, 1);
+  simulation_do(s, END);
+  CHECK(s->report.counts.instructions > 240000);
+  simulation_destroy(s);
+  profile.reset_ms = 0;
+  profile.max_slots = 300000;
+  s = simulation_create(&profile);
+  expect(s, loop, DAEDALUS_V3D_ENDLESS, "max_slots");
+  simulation_destroy(s);
+}
+
 /* Code without end does not take memory without end. */
 static void too_much_code(void) {
   enum { WORDS = 5 << 17 }; /* 5 MiB */
@@ -221,7 +249,7 @@ static void too_much_code(void) {
   simulation_destroy(s);
 }
 
-/* A machine that was stopped runs nothing any more, and says where it stands. */
+/* A machine that was stopped runs nothing until it is resumed, and says where it stands. */
 static void stopped(void) {
   simulation *s = simulation_create(NULL);
   simulation_do(s, END);
@@ -230,6 +258,8 @@ static void stopped(void) {
       s, NULL, DAEDALUS_V3D_STOPPED,
       "at 0x00010000, `nop; nop; thrsw`: the job was stopped from outside, after 0 instructions");
   expect(s, "again:\nb again\nnop ; nop\nnop ; nop\nnop ; nop\n", DAEDALUS_V3D_STOPPED, "`b -32`");
+  daedalus_v3d_machine_resume(s->machine);
+  simulation_do(s, END);
   simulation_destroy(s);
 }
 
@@ -322,6 +352,7 @@ int main(void) {
   RUN(refused_instructions);
   RUN(lost);
   RUN(endless);
+  RUN(no_progress);
   RUN(too_much_code);
   RUN(stopped);
   RUN(waiting_in_a_loop);

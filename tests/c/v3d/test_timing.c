@@ -63,6 +63,8 @@ static void slots(void) {
   daedalus_v3d_times t = time_of(&profile, FIVE(FIVE(ADD)) END_AT_ONCE, 1, 1);
   CHECK_INT(t.clocks, SLOT * (25 + END_SLOTS));
   CHECK_INT(t.ns, t.clocks);
+  CHECK_INT(t.waiting, 0);
+  CHECK_INT(t.idle, 11 * t.clocks); /* of the other QPUs */
   /* The dispatcher's time comes before. */
   profile.batch_clocks = 9;
   profile.supergroup_clocks = 5;
@@ -73,6 +75,35 @@ static void slots(void) {
   /* Twelve batches of a supergroup on twelve QPUs: the last one starts after 14 + 11 * 9. */
   t = time_of(&profile, FIVE(ADD) END_AT_ONCE, 12, 12);
   CHECK_INT(t.clocks, 14 + 11 * 9 + SLOT * (5 + END_SLOTS));
+  /* QPU i has no batch for the first 14 + 9 i clocks, and after its end until the last one's. */
+  CHECK_INT(t.waiting, 0);
+  CHECK_INT(t.idle, 12 * 14 + 11 * 12 * 9);
+  /* Two batches one after the other on the same thread: 14 clocks between them, without a batch. */
+  profile.slices = profile.qpus_per_slice = 1;
+  profile.supergroups_in_flight = 1;
+  t = time_of(&profile, FIVE(ADD) END_AT_ONCE, 2, 1);
+  CHECK_INT(t.clocks, 2 * (14 + SLOT * (5 + END_SLOTS)));
+  CHECK_INT(t.waiting, 0);
+  CHECK_INT(t.idle, 2 * 14);
+}
+
+/* What the sum of shares leaves open: who of two threads without work waits, and who is idle. */
+static void deadlocked(void) {
+  daedalus_v3d_profile profile = board();
+  profile.slices = profile.qpus_per_slice = 1;
+  simulation *s = simulation_create(&profile);
+  s->job.timed = true;
+  /* Two batches: one waits for ever at the barrier, the other ends 25 slots later. */
+  simulation_load(s,
+                  "mov.pushz -, rf3.ul\nnop\nb.na0 away\nnop\nnop\nnop\n"
+                  "barrierid syncb ; nop ; thrsw\nnop\nnop\n"
+                  "away:\n" FIVE(FIVE("nop\n")) END);
+  simulation_shape(s, 2, 16, 2);
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_DEADLOCK), DAEDALUS_V3D_DEADLOCK);
+  const daedalus_v3d_times *t = &s->report.times;
+  CHECK_INT(t->active + t->waiting, t->clocks);
+  CHECK_INT(t->idle, 0);
+  simulation_destroy(s);
 }
 
 static void sfu(void) {
@@ -101,19 +132,21 @@ static void sfu(void) {
   "eidx rf1 ; nop ; ldunif\n" \
   "shl rf1, rf1, 2\n"         \
   "add rf1, rf1, rf0\n"
-/* Its clocks: 3 slots and the uniform's miss (100 + 20). */
-enum { ADDRESS_CLOCKS = 3 * SLOT + 120 };
+/* Its clocks: 3 slots and the uniform's miss: memory 1 + 100, L2T 20. */
+enum { UNIFORM_MISS = 121, ADDRESS_CLOCKS = 3 * SLOT + UNIFORM_MISS };
 
 static void lookups(void) {
   const daedalus_v3d_profile profile = board();
   daedalus_v3d_times t =
       time_of(&profile, DATA_ADDRESS "mov tmua, rf1\nldtmu.rf2\n" END_AT_ONCE, 1, 1);
-  CHECK_INT(t.stall_uniforms, 120);
+  CHECK_INT(t.stall_uniforms, UNIFORM_MISS);
   CHECK_INT(t.stall_tmu, MISS - SLOT);
   CHECK_INT(t.clocks, ADDRESS_CLOCKS + MISS + SLOT * (1 + END_SLOTS));
   CHECK_INT(t.tmu_misses, 1);
   CHECK_INT(t.l2t_misses, 1);
-  CHECK_INT(t.memory_bytes, 64);
+  CHECK_INT(t.l2t_uniform_misses, 1);
+  CHECK_INT(t.memory_bytes, 2 * 64);
+  CHECK_INT(t.l2t_dirty, 0);
   /* The same line again: in the TMU's cache. */
   t = time_of(&profile,
               DATA_ADDRESS "mov tmua, rf1\nldtmu.rf2\nmov tmua, rf1\nldtmu.rf2\n" END_AT_ONCE, 1,
@@ -153,6 +186,25 @@ static void input_queue(void) {
   CHECK_INT(t.stall_tmu, (24 - 8) * 16 - 24 * 8);
 }
 
+/* The L2T holds four lines here: what has to go is written, whoever takes the place. */
+static void evictions(void) {
+  daedalus_v3d_profile profile = board();
+  profile.l2t_bytes = 4 * DAEDALUS_V3D_CACHE_LINE;
+  profile.uniform_cache_bytes = 0;
+#define STORE_LINE "mov tmud, rf1\nmov tmua, rf1\nadd rf1, rf1, rf2\n"
+#define STORE_LINES "mov rf2, 4\nshl rf2, rf2, rf2\n" STORE_LINE STORE_LINE STORE_LINE STORE_LINE
+  daedalus_v3d_times t = time_of(&profile, DATA_ADDRESS STORE_LINES END_AT_ONCE, 1, 1);
+  CHECK_INT(t.l2t_misses, 4);
+  CHECK_INT(t.l2t_evictions, 0); /* the uniforms' line goes, which is as memory has it */
+  CHECK_INT(t.l2t_dirty, 4);
+  CHECK_INT(t.memory_bytes, 64); /* that line; whole lines are not read before they are written */
+  t = time_of(&profile, DATA_ADDRESS STORE_LINES "ldunifrf.rf3\n.uniform 7\n" END_AT_ONCE, 1, 1);
+  CHECK_INT(t.l2t_uniform_misses, 2);
+  CHECK_INT(t.l2t_evictions, 1);
+  CHECK_INT(t.l2t_dirty, 3);
+  CHECK_INT(t.memory_bytes, 3 * 64);
+}
+
 /* A QPU of its own, so that its threads are those of the batches. */
 static void threads(void) {
   daedalus_v3d_profile profile = board();
@@ -174,11 +226,11 @@ static void threads(void) {
   CHECK_INT(simulation_run(s, DAEDALUS_V3D_DONE), DAEDALUS_V3D_DONE);
   const uint64_t both = s->report.times.clocks;
   simulation_destroy(s);
-  /* Alone: 124 for the uniform, lookup at 128, result at 279, 34 slots to the next switch, and 4
-   * more.  Together: the second thread's uniform comes from the L2T (20), its lookup at 168 finds
-   * the line on its way, so that its result is there at 279 too; then 34 slots each, and 4 each. */
-  CHECK_INT(alone, 128 + MISS + 38 * SLOT);
-  CHECK_INT(both, 128 + MISS + 2 * 38 * SLOT);
+  /* Alone: 125 for the uniform, lookup at 129, result at 280, 34 slots to the next switch, and 4
+   * more.  Together: the second thread's uniform comes from the L2T (20), its lookup at 169 finds
+   * the line on its way, so that its result is there at 280 too; then 34 slots each, and 4 each. */
+  CHECK_INT(alone, 129 + MISS + 38 * SLOT);
+  CHECK_INT(both, 129 + MISS + 2 * 38 * SLOT);
 }
 
 /* One batch of two comes late to the barrier, by as much as it works. */
@@ -297,19 +349,26 @@ static void intervals(void) {
   CHECK((int64_t)profile.name >= (low) && (int64_t)profile.name <= (high));
   DAEDALUS_V3D_TIMING_INTERVALS(INTERVAL)
 #undef INTERVAL
-  unsigned n_settings = 0, n_intervals = 0;
-#define COUNT_SETTING(name, value, min, max, text) n_settings++;
-#define COUNT_INTERVAL(name, low, high) n_intervals++;
-  DAEDALUS_V3D_TIMING_SETTINGS(COUNT_SETTING)
-  DAEDALUS_V3D_TIMING_INTERVALS(COUNT_INTERVAL)
-  CHECK_INT(n_settings, n_intervals);
+  /* All of them, in the order of the settings. */
+  static const char *const settings[] = {
+#define SETTING(name, value, min, max, text) #name,
+      DAEDALUS_V3D_TIMING_SETTINGS(SETTING)};
+  static const char *const stated[] = {
+#define STATED(name, low, high) #name,
+      DAEDALUS_V3D_TIMING_INTERVALS(STATED)};
+  CHECK_INT(sizeof settings, sizeof stated);
+  for (size_t i = 0; i < sizeof settings / sizeof *settings && sizeof settings == sizeof stated;
+       i++)
+    CHECK_STR(settings[i], stated[i]);
 }
 
 int main(void) {
   RUN(slots);
+  RUN(deadlocked);
   RUN(sfu);
   RUN(lookups);
   RUN(input_queue);
+  RUN(evictions);
   RUN(threads);
   RUN(barriers);
   RUN(supergroups);

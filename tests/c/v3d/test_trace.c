@@ -24,14 +24,15 @@
 /* Reads what print() wrote into text. */
 static void print_to(char *text, size_t size,
                      void (*print)(const daedalus_v3d_trace *, const daedalus_v3d_job *,
-                                   const daedalus_v3d_report *, FILE *),
-                     const simulation *s) {
+                                   const daedalus_v3d_report *, const daedalus_v3d_timing *,
+                                   FILE *),
+                     const simulation *s, const daedalus_v3d_timing *timing) {
   FILE *file = tmpfile();
   CHECK(file != NULL);
   text[0] = 0;
   if (!file)
     return;
-  print(s->job.trace, &s->job, &s->report, file);
+  print(s->job.trace, &s->job, &s->report, timing, file);
   rewind(file);
   text[fread(text, 1, size - 1, file)] = 0;
   fclose(file);
@@ -79,16 +80,27 @@ static void traces(void) {
   CHECK_INT(trace.uniforms[2].pc, CODE + 16);
 
   static char text[65536];
-  print_to(text, sizeof text, daedalus_v3d_trace_print, s);
+  print_to(text, sizeof text, daedalus_v3d_trace_print, s, NULL);
   CHECK(strstr(text, "workgroups_x 2 ") != NULL);
   CHECK(strstr(text, "single_segment 1 ") != NULL);
   CHECK(strstr(text, "`eidx rf1; nop; ldunif`  buffer 0x00100000 + 64\n") != NULL);
   CHECK(strstr(text, "read or write of u8\n") != NULL);
   CHECK(strstr(text, "rot rf3, rf4, 1; nop\n") != NULL);
-  print_to(text, sizeof text, daedalus_v3d_trace_print_json, s);
+  print_to(text, sizeof text, daedalus_v3d_trace_print_json, s, NULL);
   CHECK(text[0] == '{' && strstr(text, "\"workgroups_per_supergroup\": 1, ") != NULL);
   CHECK(strstr(text, "\"meaning\": \"read or write of u8\"") != NULL);
   CHECK(strstr(text, "\"word\": \"0x") != NULL);
+  CHECK(strstr(text, "interval") == NULL);
+  const daedalus_v3d_timing timing = {
+      .issue = {1, 2, 3}, .clocks = {4, 5, 6}, .dispatch_ns = {7, 8, 9}};
+  print_to(text, sizeof text, daedalus_v3d_trace_print_json, s, &timing);
+  CHECK(strstr(text, ", \"interval\": {\"issue\": {\"low\": 1, \"mid\": 2, \"high\": 3}, ") !=
+        NULL);
+  print_to(text, sizeof text, daedalus_v3d_trace_print, s, &timing);
+  CHECK(strstr(text, "\ndispatch_ns        7 8 9\n") != NULL);
+  const daedalus_v3d_timing none = {0};
+  print_to(text, sizeof text, daedalus_v3d_trace_print_json, s, &none);
+  CHECK(strstr(text, ", \"interval\": null, ") != NULL);
   daedalus_v3d_trace_free(&trace);
   CHECK(!trace.lines && !trace.n_uniforms);
   simulation_destroy(s);
@@ -106,10 +118,19 @@ static void failures(void) {
   CHECK_INT(simulation_run(s, DAEDALUS_V3D_BAD_FETCH), DAEDALUS_V3D_BAD_FETCH);
   CHECK(!trace.lines);
   static char text[16384];
-  print_to(text, sizeof text, daedalus_v3d_trace_print, s);
+  print_to(text, sizeof text, daedalus_v3d_trace_print, s, NULL);
   CHECK(strstr(text, "the instruction lies in no buffer") != NULL);
-  print_to(text, sizeof text, daedalus_v3d_trace_print_json, s);
+  print_to(text, sizeof text, daedalus_v3d_trace_print_json, s, NULL);
   CHECK(strstr(text, "\"program\": []") != NULL);
+  /* A job that makes no sense has no trace, and not the one of the job before either. */
+  s->job.cfg[5] = CODE;
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_BAD_FIFO), DAEDALUS_V3D_BAD_FIFO);
+  CHECK(trace.lines && trace.n_lines);
+  const uint32_t batches = s->job.cfg[4];
+  s->job.cfg[4] = 0;
+  CHECK_INT(simulation_run(s, DAEDALUS_V3D_BAD_JOB), DAEDALUS_V3D_BAD_JOB);
+  CHECK(!trace.lines && !trace.n_lines && !trace.uniforms && !trace.n_uniforms);
+  s->job.cfg[4] = batches;
   daedalus_v3d_trace_free(&trace);
   simulation_destroy(s);
 }

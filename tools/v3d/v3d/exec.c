@@ -20,7 +20,7 @@ typedef struct run {
   const char *outputs[MAX_BUFFERS + OWN_BUFFERS];
   size_t n_buffers;
   unsigned long groups[3], invocations, supergroup, threads;
-  bool single_segment, strict, timed;
+  bool single_segment, strict, timed, intervals;
   const char *trace; /* file; NULL: none */
   daedalus_v3d_profile profile;
 } run;
@@ -141,6 +141,9 @@ static bool parse_option(run *r, int option, char **outputs, size_t *n_outputs) 
     case 'T':
       r->timed = true;
       return true;
+    case 'I':
+      r->timed = r->intervals = true;
+      return true;
     case 't':
       r->trace = optarg;
       return true;
@@ -193,13 +196,13 @@ static bool print_buffers(const run *r) {
 
 /* As JSON where the file's name ends so. */
 static bool write_trace(const char *path, const daedalus_v3d_job *job,
-                        const daedalus_v3d_report *report) {
+                        const daedalus_v3d_report *report, const daedalus_v3d_timing *timing) {
   const size_t length = strlen(path);
   const bool json = length > 5 && strcmp(path + length - 5, ".json") == 0;
   FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
   if (file != NULL)
     (json ? daedalus_v3d_trace_print_json : daedalus_v3d_trace_print)(job->trace, job, report,
-                                                                      file);
+                                                                      timing, file);
   if (file == NULL || (file != stdout && fclose(file) != 0)) {
     complain("%s: %s", path, strerror(errno));
     return false;
@@ -244,14 +247,22 @@ static int execute(run *r, daedalus_v3d_program *program) {
   daedalus_v3d_trace trace = {0};
   job.timed = r->timed;
   job.trace = r->trace != NULL ? &trace : NULL;
+  daedalus_v3d_timing timing = {0};
+  if (r->intervals) /* a job that fails does so again below */
+    daedalus_v3d_machine_estimate(machine, &job, &timing, &report);
   const daedalus_v3d_outcome outcome = daedalus_v3d_machine_run(machine, &job, &report);
   daedalus_v3d_machine_destroy(machine);
-  const bool traced = r->trace == NULL || write_trace(r->trace, &job, &report);
+  const bool traced =
+      r->trace == NULL || write_trace(r->trace, &job, &report, r->intervals ? &timing : NULL);
   daedalus_v3d_trace_free(&trace);
   if (!traced)
     return EXIT_BAD_INPUT;
   if (r->timed)
     fprintf(stderr, "%" PRIu64 " clocks, %" PRIu64 " ns\n", report.times.clocks, report.times.ns);
+  if (r->intervals) {
+    daedalus_v3d_timing_print_json(&timing, stderr);
+    fprintf(stderr, "\n");
+  }
   if (outcome != DAEDALUS_V3D_DONE)
     fprintf(stderr, "%s\n", report.message);
   if (!print_buffers(r))
@@ -289,6 +300,7 @@ int verb_exec(int argc, char **argv) {
                                           {"timed", no_argument, NULL, 'T'},
                                           {"trace", required_argument, NULL, 't'},
                                           {"strict", no_argument, NULL, 'S'},
+                                          {"intervals", no_argument, NULL, 'I'},
                                           {"profile", required_argument, NULL, 'p'},
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};
@@ -297,7 +309,7 @@ int verb_exec(int argc, char **argv) {
   size_t n_outputs = 0;
   int code = EXIT_DONE;
   r.profile = daedalus_v3d_profile_default();
-  for (int option; code == EXIT_DONE && (option = getopt_long(argc, argv, "b:o:g:i:m:n:sSTt:p:h",
+  for (int option; code == EXIT_DONE && (option = getopt_long(argc, argv, "b:o:g:i:m:n:sSTIt:p:h",
                                                               options, NULL)) != -1;) {
     if (option == 'h')
       return usage("exec");

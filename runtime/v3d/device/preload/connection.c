@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A process has one connection on which it opened its clients, the anchor: the server ends them
- * when that closes, so a forked child keeps its copy of it.  Each thread has one more, so that a
- * blocking wait blocks that thread alone.
+ * A process has one connection on which it opens nodes, the anchor.  Each thread has one more, so
+ * that a blocking wait blocks that thread alone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,15 +11,13 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "../abi.h"
 #include "../protocol.h"
 #include "preload.h"
-
-const char *const preload_card = "/dev/dri/card0";
-const char *const preload_render = "/dev/dri/renderD128";
 
 static struct {
   pthread_mutex_t lock;
@@ -40,11 +37,26 @@ static _Thread_local struct thread {
 } thread;
 static pthread_key_t thread_key;
 
-bool preload_is_node(const char *path) {
-  static const char *const others[] = {"/dev/dri/by-path/platform-1002000000.v3d-card",
-                                       "/dev/dri/by-path/platform-1002000000.v3d-render"};
-  return path != NULL && (!strcmp(path, preload_card) || !strcmp(path, preload_render) ||
-                          !strcmp(path, others[0]) || !strcmp(path, others[1]));
+enum preload_path preload_path_of(const char *path) {
+  static const struct {
+    const char *path;
+    enum preload_path is;
+  } paths[] = {{PRELOAD_CARD, PRELOAD_NODE},
+               {PRELOAD_RENDER, PRELOAD_NODE},
+               {"/dev/dri/by-path/platform-1002000000.v3d-card", PRELOAD_NODE},
+               {"/dev/dri/by-path/platform-1002000000.v3d-render", PRELOAD_NODE},
+               /* As on a Pi 5 with the system that is made for it. */
+               {"/dev/dma_heap/system", PRELOAD_HEAP},
+               {"/dev/dma_heap/linux,cma", PRELOAD_HEAP},
+               {"/dev/dma_heap/vidbuf_cached", PRELOAD_HEAP},
+               {"/dev/dma_heap/vidbuf_uncached", PRELOAD_HEAP}};
+  /* Quick for nearly all paths. */
+  if (path == NULL || strncmp(path, "/dev/d", 6) != 0)
+    return PRELOAD_OTHER;
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+    if (!strcmp(path, paths[i].path))
+      return paths[i].is;
+  return PRELOAD_OTHER;
 }
 
 static void end_thread(void *value) {
@@ -66,7 +78,7 @@ static void after_fork_parent(void) {
 }
 
 static void after_fork_child(void) {
-  /* The parent's sockets are not ours to use. Its anchor stays open: it keeps the clients. */
+  /* The parent's sockets are not ours to use. */
   if (thread.generation == process.generation + 1)
     close(thread.socket);
   process.generation++;
@@ -120,7 +132,8 @@ static int connect_to_server(bool quiet) {
 }
 
 /* All of a reply into the message. */
-static int receive(int socket, struct preload_message *message, int *fd, bool may_interrupt) {
+static int receive(int socket, struct preload_message *message, struct wire_fds *fds,
+                   bool may_interrupt) {
   size_t have = 0, wanted = sizeof(struct wire_reply);
   message->bytes = 0;
   while (have < wanted) {
@@ -128,7 +141,7 @@ static int receive(int socket, struct preload_message *message, int *fd, bool ma
     preload_append(message, NULL, wanted - have);
     if (message->failed)
       return -ENOMEM;
-    const long got = wire_receive(socket, message->data + have, wanted - have, fd);
+    const long got = wire_receive(socket, message->data + have, wanted - have, fds);
     if (got == -EINTR && !(may_interrupt && have == 0))
       continue;
     if (got <= 0)
@@ -145,34 +158,35 @@ static int receive(int socket, struct preload_message *message, int *fd, bool ma
   return 0;
 }
 
-/* A request of a header alone; its result, or a negative errno. */
-static int ask(int socket, uint32_t kind, uint32_t code, int *fd) {
+/* A request of a header alone; the descriptor that the reply brings, or a negative errno. */
+static int ask(int socket, uint32_t kind, uint32_t code) {
   const struct wire_request request = {.bytes = sizeof request, .kind = kind, .code = code};
   struct preload_message message = {0};
+  struct wire_fds fds = {.n = 0};
   struct wire_reply reply;
-  int result = wire_send(socket, &request, sizeof request, -1);
+  int result = wire_send(socket, &request, sizeof request, NULL, 0);
   if (result == 0)
-    result = receive(socket, &message, fd, false);
+    result = receive(socket, &message, &fds, false);
   if (result == 0) {
     memcpy(&reply, message.data, sizeof reply);
     result = reply.result;
   }
   free(message.data);
-  return result;
+  if (result == 0 && fds.n == 1)
+    return fds.fd[0];
+  wire_close(&fds);
+  return result == 0 ? -EMFILE : result; /* it could not be received */
 }
 
 /* Learns which file is the memory. Under the lock. */
 static int take_memory(int socket) {
-  int fd = -1;
   struct stat status;
-  int result = ask(socket, WIRE_HELLO, WIRE_VERSION, &fd);
-  if (result == 0 && (fd < 0 || fstat(fd, &status) != 0))
-    result = -EPROTO;
-  if (result != 0) {
-    complain("server", strerror(-result));
+  const int fd = ask(socket, WIRE_HELLO, WIRE_VERSION);
+  if (fd < 0 || fstatat(fd, "", &status, AT_EMPTY_PATH) != 0) {
+    complain("server", strerror(fd < 0 ? -fd : errno));
     if (fd >= 0)
       close(fd);
-    return -ENODEV;
+    return fd == -EMFILE ? fd : -ENODEV;
   }
   process.memory = preload_move_up(fd);
   process.device = status.st_dev;
@@ -187,70 +201,60 @@ static bool is_memory(const struct stat *status) {
 /* Programs that become daemons close all descriptors; the numbers may be others' by now. */
 static void notice_closed_descriptors(void) {
   struct stat status;
-  if (process.memory < 0 || (fstat(process.memory, &status) == 0 && is_memory(&status)))
+  if (process.memory < 0 ||
+      (fstatat(process.memory, "", &status, AT_EMPTY_PATH) == 0 && is_memory(&status)))
     return;
   process.memory = process.anchor = -1;
   process.generation++;
   preload_usercopy_forget();
 }
 
-/* Under the lock. A client's number, or a negative errno. */
-static int open_client(void) {
-  int result, fd = -1;
+/* Under the lock. A node's descriptor, or a negative errno. */
+static int open_node(int mode) {
   notice_closed_descriptors();
   const bool is_new = process.anchor < 0;
   if (is_new) {
-    result = connect_to_server(false);
-    if (result < 0)
-      return result;
-    process.anchor = result;
+    const int anchor = connect_to_server(false);
+    if (anchor < 0)
+      return anchor;
+    process.anchor = anchor;
     if (process.memory >= 0)
       close(process.memory); /* the server may be another one than before */
     process.memory = -1;
   }
-  result = process.memory < 0 ? take_memory(process.anchor) : 0;
+  int result = process.memory < 0 ? take_memory(process.anchor) : 0;
   if (result == 0)
-    result = ask(process.anchor, WIRE_OPEN, 0, &fd);
-  if (result < 0 && result != -ENOMEM) {
-    close(process.anchor);
-    process.anchor = -1;
-    if (!is_new) /* there may be another server by now */
-      return open_client();
-    complain("server", "it has ended, or hung up");
+    result = ask(process.anchor, WIRE_OPEN, (uint32_t)mode);
+  if (result == -ENXIO) /* the server is there, its device is lost */
     return -ENODEV;
-  }
-  return result;
+  if (result >= 0 || result == -ENOMEM || result == -EMFILE || result == -ENFILE)
+    return result;
+  close(process.anchor);
+  process.anchor = -1;
+  if (!is_new) /* there may be another server by now */
+    return open_node(mode);
+  complain("server", "it has ended, or hung up");
+  return -ENODEV;
 }
 
-int preload_open(int flags) {
+int preload_open(enum preload_path path, int flags) {
   pthread_mutex_lock(&process.lock);
-  const int client = open_client();
-  const int memory = process.memory;
+  const int fd = open_node((flags & O_ACCMODE) | (path == PRELOAD_HEAP ? WIRE_OPEN_HEAP : 0));
   pthread_mutex_unlock(&process.lock);
-  if (client < 0) {
-    errno = -client;
-    return -1;
-  }
-  /* Opened anew, not duplicated: the position has to be this client's alone. */
-  char path[64];
-  snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
-  const int fd = openat(AT_FDCWD, path, flags & (O_ACCMODE | O_CLOEXEC | O_NONBLOCK));
   if (fd < 0) {
-    complain(path, strerror(errno));
-    errno = ENODEV;
+    errno = -fd;
     return -1;
   }
-  if (lseek(fd, client, SEEK_SET) != client) {
-    close(fd);
-    errno = ENODEV;
-    return -1;
-  }
+  if (!(flags & O_CLOEXEC))
+    fcntl(fd, F_SETFD, 0);
+  if (flags & O_NONBLOCK)
+    fcntl(fd, F_SETFL, O_NONBLOCK);
   return fd;
 }
 
 /* A descriptor may come from elsewhere, by exec or a socket, before the memory file is known. */
-static void meet_stranger(const struct stat *status) {
-  if (process.memory >= 0 || !S_ISREG(status->st_mode) || status->st_size != (off_t)1 << 32)
+static void meet_stranger(void) {
+  if (process.memory >= 0)
     return;
   const int socket = connect_to_server(true);
   if (socket < 0)
@@ -259,22 +263,39 @@ static void meet_stranger(const struct stat *status) {
   close(socket);
 }
 
-uint32_t preload_client_of(int fd) {
+off_t preload_real_lseek(int fd, off_t offset, int whence) {
+  return syscall(SYS_lseek, fd, offset, whence);
+}
+
+struct wire_position preload_object_of(int fd) {
+  struct wire_position position = {.object = WIRE_NOTHING};
   const int before = errno;
   struct stat status;
-  uint32_t client = 0;
-  if (fstat(fd, &status) == 0) {
+  /* The size tells nearly all others, without the lock. */
+  if (fstatat(fd, "", &status, AT_EMPTY_PATH) == 0 && S_ISREG(status.st_mode) &&
+      (uint64_t)status.st_size == WIRE_MEMORY_BYTES) {
     pthread_mutex_lock(&process.lock);
-    meet_stranger(&status);
+    meet_stranger();
     const bool ours = process.memory >= 0 && is_memory(&status);
     pthread_mutex_unlock(&process.lock);
-    if (ours) {
-      const off_t position = lseek(fd, 0, SEEK_CUR);
-      client = position > 0 && position <= INT32_MAX ? (uint32_t)position : 0;
-    }
+    if (ours)
+      position = wire_position_unpack(preload_real_lseek(fd, 0, SEEK_CUR));
   }
   errno = before;
-  return client;
+  return position;
+}
+
+bool preload_may_be_sync_file(int fd) {
+  const int before = errno;
+  struct stat status;
+  const bool is_pipe = fstatat(fd, "", &status, AT_EMPTY_PATH) == 0 && S_ISFIFO(status.st_mode);
+  errno = before;
+  return is_pipe && getenv("DAEDALUS_V3D_SOCKET") != NULL;
+}
+
+uint32_t preload_client_of(int fd) {
+  const struct wire_position position = preload_object_of(fd);
+  return position.object == WIRE_NODE ? position.number : 0;
 }
 
 void preload_append(struct preload_message *message, const void *data, size_t bytes) {
@@ -310,18 +331,18 @@ static void drop_socket(void) {
   thread.generation = 0;
 }
 
-int preload_transact(uint32_t client, uint32_t code, uint32_t arg_bytes, bool may_interrupt) {
+int preload_transact(const struct preload_call *call, struct wire_fds *received) {
   struct preload_message *message = &thread.message;
   if (message->failed)
     return -ENOMEM;
   const struct wire_request request = {.bytes = (uint32_t)message->bytes,
                                        .kind = WIRE_IOCTL,
-                                       .client = client,
-                                       .code = code,
-                                       .arg_bytes = arg_bytes,
+                                       .client = call->client,
+                                       .code = call->code,
+                                       .arg_bytes = call->arg_bytes,
                                        .n_segments = message->n_segments};
   memcpy(message->data, &request, sizeof request);
-  int result = -EBADF, fd = -1;
+  int result = -EBADF;
   /* Twice, as a program may have closed a descriptor that it does not know. */
   for (int attempt = 0; attempt < 2 && (result == -EBADF || result == -ENOTSOCK); attempt++) {
     if (thread.generation != process.generation + 1) {
@@ -331,15 +352,15 @@ int preload_transact(uint32_t client, uint32_t code, uint32_t arg_bytes, bool ma
       thread.socket = socket;
       thread.generation = process.generation + 1;
     }
-    result = wire_send(thread.socket, message->data, message->bytes, -1);
+    result = wire_send(thread.socket, message->data, message->bytes, call->fd, call->n_fds);
     if (result == -EBADF || result == -ENOTSOCK)
       thread.generation = 0;
   }
   if (result == 0)
-    result = receive(thread.socket, message, &fd, may_interrupt);
+    result = receive(thread.socket, message, received, call->may_interrupt);
   if (result != 0 && thread.generation != 0)
     drop_socket();
-  if (fd >= 0)
-    close(fd); /* no ioctl brings one yet */
+  if (result != 0)
+    wire_close(received);
   return result == 0 || result == -EINTR || result == -ENOMEM ? result : -ENODEV;
 }

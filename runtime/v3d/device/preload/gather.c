@@ -69,6 +69,33 @@ static void gather_copy(struct preload_message *message, uint64_t address) {
   segment(message, copy.syncs, copy.count, sizeof(uint32_t));
 }
 
+/* The arrays of monitors' numbers, by an array of pointers to them. */
+static void gather_monitors(struct preload_message *message, uint64_t syncs, uint64_t lists,
+                            uint32_t count, uint32_t n_monitors) {
+  segment(message, syncs, count, sizeof(uint32_t));
+  segment(message, lists, count, sizeof(uint64_t));
+  for (uint32_t i = 0; i < count && message->n_segments < WIRE_MAX_SEGMENTS; i++) {
+    uint64_t list;
+    if (!preload_copy_in(&list, lists + i * sizeof list, sizeof list))
+      return;
+    segment(message, list, n_monitors, sizeof(uint32_t));
+  }
+}
+
+static void gather_reset_performance(struct preload_message *message, uint64_t address) {
+  struct abi_reset_performance reset;
+  segment(message, address, 1, sizeof reset);
+  if (preload_copy_in(&reset, address, sizeof reset))
+    gather_monitors(message, reset.syncs, reset.monitors, reset.count, reset.n_monitors);
+}
+
+static void gather_copy_performance(struct preload_message *message, uint64_t address) {
+  struct abi_copy_performance copy;
+  segment(message, address, 1, sizeof copy);
+  if (preload_copy_in(&copy, address, sizeof copy))
+    gather_monitors(message, copy.syncs, copy.monitors, copy.count, copy.n_monitors);
+}
+
 static void gather_extensions(struct preload_message *message, uint64_t address) {
   enum { MAX_EXTENSIONS = 17 }; /* one more than the server takes */
   struct abi_extension extension;
@@ -91,6 +118,12 @@ static void gather_extensions(struct preload_message *message, uint64_t address)
       case ABI_EXT_COPY_TIMESTAMP:
         gather_copy(message, address);
         break;
+      case ABI_EXT_RESET_PERFORMANCE:
+        gather_reset_performance(message, address);
+        break;
+      case ABI_EXT_COPY_PERFORMANCE:
+        gather_copy_performance(message, address);
+        break;
       default:
         segment(message, address, 1, sizeof extension);
     }
@@ -104,6 +137,8 @@ void preload_gather(struct preload_message *message, uint32_t code, const uint8_
     struct abi_submit_cpu cpu;
     struct abi_syncobj_wait wait;
     struct abi_syncobj_array array;
+    struct abi_timeline_wait timeline_wait;
+    struct abi_timeline_array timeline;
   } as;
   memcpy(&as, arg, sizeof as);
   switch (ABI_NR(code)) {
@@ -124,6 +159,17 @@ void preload_gather(struct preload_message *message, uint32_t code, const uint8_
       break;
     case ABI_SYNCOBJ_WAIT:
       segment(message, as.wait.handles, as.wait.n_handles, sizeof(uint32_t));
+      break;
+    case ABI_SYNCOBJ_TIMELINE_WAIT:
+      segment(message, as.timeline_wait.handles, as.timeline_wait.n_handles, sizeof(uint32_t));
+      segment(message, as.timeline_wait.points, as.timeline_wait.n_handles, sizeof(uint64_t));
+      break;
+    case ABI_SYNCOBJ_TIMELINE_SIGNAL:
+      segment(message, as.timeline.points, as.timeline.n_handles, sizeof(uint64_t));
+      segment(message, as.timeline.handles, as.timeline.n_handles, sizeof(uint32_t));
+      break;
+    case ABI_SYNCOBJ_QUERY:
+      segment(message, as.timeline.handles, as.timeline.n_handles, sizeof(uint32_t));
       break;
     case ABI_SYNCOBJ_RESET:
     case ABI_SYNCOBJ_SIGNAL:

@@ -41,8 +41,8 @@ static drm_device *make_device(void) {
   struct block *block = calloc(1, sizeof *block);
   if (block == NULL)
     return NULL;
-  strcpy(block->names[NODE_PRIMARY], preload_card);
-  strcpy(block->names[NODE_RENDER], preload_render);
+  strcpy(block->names[NODE_PRIMARY], PRELOAD_CARD);
+  strcpy(block->names[NODE_RENDER], PRELOAD_RENDER);
   for (int i = 0; i < N_NODES; i++)
     block->nodes[i] = block->names[i];
   strcpy(block->bus.fullname, "1002000000.v3d");
@@ -121,13 +121,13 @@ static char *name_of(int fd, const char *name) {
 }
 
 char *drmGetDeviceNameFromFd2(int fd) {
-  return name_of(fd, preload_render);
+  return name_of(fd, PRELOAD_RENDER);
 }
 
 char *drmGetRenderDeviceNameFromFd(int fd) {
-  return name_of(fd, preload_render);
+  return name_of(fd, PRELOAD_RENDER);
 }
 
 char *drmGetPrimaryDeviceNameFromFd(int fd) {
-  return name_of(fd, preload_card);
+  return name_of(fd, PRELOAD_CARD);
 }

@@ -2,12 +2,13 @@
 /* ioctl of libc. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
 #include <time.h>
 
 #include "../abi.h"
-#include "../protocol.h"
 #include "preload.h"
 
 static int real_ioctl(int fd, unsigned long request, void *arg) {
@@ -30,14 +31,80 @@ static uint64_t now_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Descriptors in arguments: where, and which way. */
+static const struct {
+  char type;
+  uint8_t nr;
+  bool out;
+  uint8_t at;       /* byte of the argument */
+  uint8_t flags_at; /* of a word whose O_CLOEXEC counts; 0: always closed on exec */
+} descriptors[] = {
+    {ABI_TYPE, ABI_PRIME_HANDLE_TO_FD, true, offsetof(struct abi_prime_handle, fd),
+     offsetof(struct abi_prime_handle, flags)},
+    {ABI_TYPE, ABI_PRIME_FD_TO_HANDLE, false, offsetof(struct abi_prime_handle, fd), 0},
+    {ABI_TYPE, ABI_SYNCOBJ_HANDLE_TO_FD, true, offsetof(struct abi_syncobj_handle, fd), 0},
+    {ABI_TYPE, ABI_SYNCOBJ_FD_TO_HANDLE, false, offsetof(struct abi_syncobj_handle, fd), 0},
+    {ABI_TYPE_SYNC_FILE, ABI_SYNC_MERGE, false, offsetof(struct abi_sync_merge, other), 0},
+    {ABI_TYPE_SYNC_FILE, ABI_SYNC_MERGE, true, offsetof(struct abi_sync_merge, fd), 0},
+    {ABI_TYPE_DMA_HEAP, ABI_DMA_HEAP_ALLOC, true, offsetof(struct abi_dma_heap_alloc, fd),
+     offsetof(struct abi_dma_heap_alloc, fd_flags)},
+    {ABI_TYPE_DMA_BUF, ABI_DMA_BUF_EXPORT_SYNC_FILE, true,
+     offsetof(struct abi_dma_buf_sync_file, fd), 0},
+    {ABI_TYPE_DMA_BUF, ABI_DMA_BUF_IMPORT_SYNC_FILE, false,
+     offsetof(struct abi_dma_buf_sync_file, fd), 0},
+};
+
+static int word_at(const uint8_t *arg, size_t at) {
+  int word;
+  memcpy(&word, arg + at, sizeof word);
+  return word;
+}
+
+static bool carries(size_t i, uint32_t code, bool out) {
+  return descriptors[i].out == out && descriptors[i].nr == ABI_NR(code) &&
+         (uint32_t)descriptors[i].type == ABI_TYPE_OF(code);
+}
+
+/* What the argument names goes along, if it is open. */
+static void take_descriptor(struct preload_call *call, const uint8_t *arg) {
+  for (size_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++) {
+    if (!carries(i, call->code, false))
+      continue;
+    const int fd = word_at(arg, descriptors[i].at);
+    if (fcntl(fd, F_GETFD) >= 0)
+      call->fd[call->n_fds++] = fd;
+  }
+}
+
+/* Puts what has been received into the argument. */
+static int put_descriptor(uint32_t code, uint8_t *arg, const struct wire_fds *received) {
+  for (size_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++) {
+    if (!carries(i, code, true))
+      continue;
+    if (received->n == 0)
+      return -EMFILE; /* it could not be received */
+    const size_t flags_at = descriptors[i].flags_at;
+    if (flags_at != 0 && !(word_at(arg, flags_at) & O_CLOEXEC))
+      fcntl(received->fd[0], F_SETFD, 0);
+    memcpy(arg + descriptors[i].at, &received->fd[0], sizeof received->fd[0]);
+  }
+  return 0;
+}
+
 /* Writes back what a reply carries: the argument, then the segments. */
-static int deliver(const struct preload_message *message, uint32_t code, uint64_t user_arg) {
+static int deliver(const struct preload_message *message, uint32_t code, uint64_t user_arg,
+                   struct wire_fds *received) {
   struct wire_reply reply;
   memcpy(&reply, message->data, sizeof reply);
   size_t at = sizeof reply;
   const size_t arg_bytes = ABI_SIZE(code) < reply.arg_bytes ? ABI_SIZE(code) : reply.arg_bytes;
   if (wire_padded(reply.arg_bytes) > reply.bytes - at)
     return -EPROTO;
+  if (reply.result >= 0) {
+    const int result = put_descriptor(code, message->data + at, received);
+    if (result != 0)
+      return result;
+  }
   if (ABI_READS(code) && !preload_copy_out(user_arg, message->data + at, arg_bytes))
     return -EFAULT;
   at += wire_padded(reply.arg_bytes);
@@ -53,7 +120,16 @@ static int deliver(const struct preload_message *message, uint32_t code, uint64_
       return -EFAULT;
     at += wire_padded(segment.bytes);
   }
+  received->n = 0; /* the program's now */
   return reply.result;
+}
+
+static bool waits(uint32_t code) {
+  if (ABI_TYPE_OF(code) == ABI_TYPE_DMA_BUF)
+    return ABI_NR(code) == ABI_DMA_BUF_SYNC;
+  return ABI_TYPE_OF(code) == ABI_TYPE &&
+         (ABI_NR(code) == ABI_V3D_WAIT_BO || ABI_NR(code) == ABI_SYNCOBJ_WAIT ||
+          ABI_NR(code) == ABI_SYNCOBJ_TIMELINE_WAIT || ABI_NR(code) == ABI_SYNCOBJ_TRANSFER);
 }
 
 /* As the kernel, gives back what is left of a relative time when a signal came. */
@@ -66,7 +142,8 @@ static void shorten_wait(uint64_t user_arg, uint64_t started_ns) {
   preload_copy_out(user_arg, &wait, sizeof wait);
 }
 
-static int device_ioctl(uint32_t client, uint32_t code, uint64_t user_arg) {
+/* Of a node's client, or with 0 of another descriptor of the device's. */
+static int device_ioctl(uint32_t client, int fd, uint32_t code, uint64_t user_arg) {
   uint8_t arg[ABI_MAX_ARGUMENT] = {0};
   const size_t size = ABI_SIZE(code) < sizeof arg ? ABI_SIZE(code) : sizeof arg;
   if (ABI_WRITES(code) && !preload_copy_in(arg, user_arg, size))
@@ -74,15 +151,42 @@ static int device_ioctl(uint32_t client, uint32_t code, uint64_t user_arg) {
   struct preload_message *message = preload_message();
   if (message == NULL)
     return -ENOMEM;
-  const bool waits_for_bo = ABI_NR(code) == ABI_V3D_WAIT_BO;
-  const bool waits = waits_for_bo || ABI_NR(code) == ABI_SYNCOBJ_WAIT;
+  const bool waits_for_bo = client != 0 && ABI_NR(code) == ABI_V3D_WAIT_BO;
   const uint64_t started = waits_for_bo ? now_ns() : 0;
   preload_append(message, arg, sizeof arg);
-  preload_gather(message, code, arg);
-  const int result = preload_transact(client, code, sizeof arg, waits);
+  if (client != 0)
+    preload_gather(message, code, arg);
+  struct preload_call call = {
+      .client = client, .code = code, .arg_bytes = sizeof arg, .may_interrupt = waits(code)};
+  struct wire_fds received = {.n = 0};
+  if (client == 0)
+    call.fd[call.n_fds++] = fd;
+  take_descriptor(&call, arg);
+  int result = preload_transact(&call, &received);
   if (result == -EINTR && waits_for_bo)
     shorten_wait(user_arg, started);
-  return result != 0 ? result : deliver(message, code, user_arg);
+  if (result == 0)
+    result = deliver(message, code, user_arg, &received);
+  wire_close(&received); /* what could not be delivered */
+  return result;
+}
+
+/* Whether the ioctl is one on a descriptor of the device's. */
+static bool is_ours(int fd, uint32_t code, uint32_t *client) {
+  *client = 0;
+  switch (ABI_TYPE_OF(code)) {
+    case ABI_TYPE:
+      *client = preload_client_of(fd);
+      return *client != 0;
+    case ABI_TYPE_DMA_HEAP:
+      return preload_object_of(fd).object == WIRE_HEAP;
+    case ABI_TYPE_DMA_BUF:
+      return preload_object_of(fd).object == WIRE_BUFFER;
+    case ABI_TYPE_SYNC_FILE:
+      return preload_may_be_sync_file(fd);
+    default:
+      return false;
+  }
 }
 
 PRELOAD_INTERPOSED int ioctl(int fd, unsigned long request, ...);
@@ -93,10 +197,15 @@ int ioctl(int fd, unsigned long request, ...) {
   void *arg = va_arg(values, void *);
   va_end(values);
   const uint32_t code = (uint32_t)request;
-  const uint32_t client = ABI_TYPE_OF(code) == ABI_TYPE ? preload_client_of(fd) : 0;
-  if (client == 0)
+  uint32_t client;
+  const int before = errno;
+  if (!is_ours(fd, code, &client))
     return real_ioctl(fd, request, arg);
-  const int result = device_ioctl(client, code, (uintptr_t)arg);
+  const int result = device_ioctl(client, fd, code, (uintptr_t)arg);
+  if (result == -ENOTTY && client == 0) { /* any pipe might have been a sync file */
+    errno = before;
+    return real_ioctl(fd, request, arg);
+  }
   if (result >= 0)
     return result;
   errno = -result;

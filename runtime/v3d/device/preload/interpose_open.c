@@ -49,8 +49,9 @@ static int pass_openat(void **slot, const char *name, int folder, const char *pa
   int name(const char *path, int flags, ...) {                      \
     static void *real;                                              \
     MODE_OF(flags)                                                  \
-    if (preload_is_node(path))                                      \
-      return preload_open(flags);                                   \
+    const enum preload_path is = preload_path_of(path);             \
+    if (is != PRELOAD_OTHER)                                        \
+      return preload_open(is, flags);                               \
     open_fn *function;                                              \
     *(void **)&function = next(&real, #name);                       \
     if (function == NULL)                                           \
@@ -63,8 +64,9 @@ static int pass_openat(void **slot, const char *name, int folder, const char *pa
   int name(int folder, const char *path, int flags, ...) {                   \
     static void *real;                                                       \
     MODE_OF(flags)                                                           \
-    if (preload_is_node(path))                                               \
-      return preload_open(flags);                                            \
+    const enum preload_path is = preload_path_of(path);                      \
+    if (is != PRELOAD_OTHER)                                                 \
+      return preload_open(is, flags);                                        \
     return pass_openat(&real, #name, folder, path, flags, mode);             \
   }
 

@@ -4,8 +4,8 @@
  * ioctls on it to the server whose socket DAEDALUS_V3D_SOCKET names.
  *
  * A descriptor of the device is an open file description of the device's memory file, so that
- * mmap works by itself; its file position is the number of the client (the kernel's DRM file),
- * which dup, fork and passing descriptors keep.
+ * mmap of a node works by itself; its file position says what it stands for (protocol.h), which
+ * dup, fork and passing descriptors keep.
  */
 #ifndef DAEDALUS_V3D_DEVICE_PRELOAD_H
 #define DAEDALUS_V3D_DEVICE_PRELOAD_H
@@ -13,19 +13,31 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+#include "../protocol.h"
 
 #define PRELOAD_INTERPOSED __attribute__((visibility("default")))
 
 /* -- connection.c -- */
 
-/* The paths that are the device; node 0 is the primary one, 1 the render one. */
-bool preload_is_node(const char *path);
-extern const char *const preload_card, *const preload_render;
+enum preload_path { PRELOAD_OTHER, PRELOAD_NODE, PRELOAD_HEAP };
 
-/* Opens the device with flags of open(). Returns a descriptor, or -1 with errno. */
-int preload_open(int flags);
+/* What a path is of the device's. */
+enum preload_path preload_path_of(const char *path);
+#define PRELOAD_CARD "/dev/dri/card0"
+#define PRELOAD_RENDER "/dev/dri/renderD128"
 
-/* The client that a descriptor stands for; 0: it is none of the device's. Keeps errno. */
+/* Opens it with flags of open(). Returns a descriptor, or -1 with errno. */
+int preload_open(enum preload_path path, int flags);
+
+/* lseek, which the library interposes itself. */
+off_t preload_real_lseek(int fd, off_t offset, int whence);
+/* What a descriptor stands for; WIRE_NOTHING: it is none of the device's. Keeps errno. */
+struct wire_position preload_object_of(int fd);
+/* Whether it is a pipe, while there is a server that could have made it. Keeps errno. */
+bool preload_may_be_sync_file(int fd);
+/* The client, if it is a node's; else 0. */
 uint32_t preload_client_of(int fd);
 
 /* Moves a descriptor out of the way of programs that count on the lowest numbers. */
@@ -44,11 +56,19 @@ void preload_append(struct preload_message *message, const void *data, size_t by
 /* This thread's message, empty but for the room of the request's header. NULL: no memory. */
 struct preload_message *preload_message(void);
 
+struct preload_call {
+  uint32_t client, code, arg_bytes;
+  bool may_interrupt;
+  int fd[WIRE_MAX_FDS]; /* that the argument names */
+  unsigned n_fds;
+};
+
 /**
- * Sends this thread's message as an ioctl of a client and receives the reply, over it. Returns a
- * negative errno when there was none; -EINTR only if may_interrupt.
+ * Sends this thread's message as an ioctl and receives the reply, over it, and the descriptors
+ * that it brings into *received, which is empty before. Returns a negative errno when there was no
+ * reply; -EINTR only if the call may be interrupted.
  */
-int preload_transact(uint32_t client, uint32_t code, uint32_t arg_bytes, bool may_interrupt);
+int preload_transact(const struct preload_call *call, struct wire_fds *received);
 
 /* -- usercopy.c: memory that the program named, which may not be there. -- */
 

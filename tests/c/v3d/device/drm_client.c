@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <time.h>
 
 int drm_call(int fd, uint32_t code, void *arg) {
@@ -66,6 +67,56 @@ int drm_wait_bo(int fd, uint32_t handle, uint64_t timeout_ns) {
   return DRM_CALL(fd, ABI_V3D_WAIT_BO, &wait);
 }
 
+int drm_export(int fd, uint32_t handle, uint32_t flags, int *buffer) {
+  struct abi_prime_handle prime = {.handle = handle, .flags = flags, .fd = *buffer};
+  const int result = DRM_CALL(fd, ABI_PRIME_HANDLE_TO_FD, &prime);
+  *buffer = prime.fd;
+  return result;
+}
+
+int drm_import(int fd, int buffer, uint32_t *handle) {
+  struct abi_prime_handle prime = {.fd = buffer};
+  const int result = DRM_CALL(fd, ABI_PRIME_FD_TO_HANDLE, &prime);
+  *handle = prime.handle;
+  return result;
+}
+
+int drm_send_fd(int channel, int fd) {
+  char byte = 0;
+  struct iovec part = {.iov_base = &byte, .iov_len = 1};
+  union {
+    struct cmsghdr header;
+    char room[CMSG_SPACE(sizeof(int))];
+  } control = {.room = {0}};
+  struct msghdr message = {.msg_iov = &part,
+                           .msg_iovlen = 1,
+                           .msg_control = &control,
+                           .msg_controllen = sizeof control.room};
+  struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof fd);
+  memcpy(CMSG_DATA(rights), &fd, sizeof fd);
+  return sendmsg(channel, &message, 0) == 1 ? 0 : -1;
+}
+
+int drm_receive_fd(int channel) {
+  char byte;
+  struct iovec part = {.iov_base = &byte, .iov_len = 1};
+  union {
+    struct cmsghdr header;
+    char room[CMSG_SPACE(sizeof(int))];
+  } control = {.room = {0}};
+  struct msghdr message = {.msg_iov = &part,
+                           .msg_iovlen = 1,
+                           .msg_control = &control,
+                           .msg_controllen = sizeof control.room};
+  int fd = -1;
+  if (recvmsg(channel, &message, MSG_CMSG_CLOEXEC) == 1 && CMSG_FIRSTHDR(&message) != NULL)
+    memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
+  return fd;
+}
+
 int drm_submit(int fd, const struct drm_buffer *code, uint32_t at, const struct fake_shader *shader,
                const uint32_t *handles, uint32_t n, uint32_t in_sync, uint32_t out_sync) {
   struct abi_submit_csd csd = {.bo_handles = (uintptr_t)handles,
@@ -76,6 +127,19 @@ int drm_submit(int fd, const struct drm_buffer *code, uint32_t at, const struct 
     memcpy(code->map + at, shader, sizeof *shader);
   csd.cfg[5] = code->address + 4 * at;
   return drm_call(fd, ABI_REQUEST(0, ABI_V3D_SUBMIT_CSD, csd), &csd);
+}
+
+int drm_hold(int fd, const struct drm_buffer *code, uint32_t ms, uint32_t in_sync,
+             uint32_t out_sync) {
+  const uint32_t last = code->size / 4 - 1;
+  const struct fake_shader hold = {
+      .operation = FAKE_HOLD, .target = code->address + 4 * last, .value = ms};
+  __atomic_store_n(&code->map[last], 0, __ATOMIC_RELEASE);
+  return drm_submit(fd, code, 0, &hold, &code->handle, 1, in_sync, out_sync);
+}
+
+void drm_release(const struct drm_buffer *code) {
+  __atomic_store_n(&code->map[code->size / 4 - 1], 1, __ATOMIC_RELEASE);
 }
 
 static uint8_t *put(uint8_t *at, const void *bytes, size_t n) {

@@ -27,9 +27,22 @@ int drm_syncobj_wait(int fd, const uint32_t *handles, uint32_t n, uint32_t flags
                      int64_t timeout_ns, uint32_t *first);
 int64_t drm_now_ns(void);
 int drm_wait_bo(int fd, uint32_t handle, uint64_t timeout_ns);
+/* The PRIME ioctls; flags: O_CLOEXEC, O_RDWR. */
+int drm_export(int fd, uint32_t handle, uint32_t flags, int *buffer);
+int drm_import(int fd, int buffer, uint32_t *handle);
+/* Over a unix socket; 0, and a descriptor, or -1. */
+int drm_send_fd(int channel, int fd);
+int drm_receive_fd(int channel);
 /* Puts the shader into the code buffer at a word and submits it; handles: those used. */
 int drm_submit(int fd, const struct drm_buffer *code, uint32_t at, const struct fake_shader *shader,
                const uint32_t *handles, uint32_t n, uint32_t in_sync, uint32_t out_sync);
+/**
+ * A job that is on its way until drm_release, and ms milliseconds more: at the beginning of code,
+ * whose last word tells.
+ */
+int drm_hold(int fd, const struct drm_buffer *code, uint32_t ms, uint32_t in_sync,
+             uint32_t out_sync);
+void drm_release(const struct drm_buffer *code);
 
 /* A render list for a frame of pixels of 4 bytes; 0 for what is not there. */
 struct drm_rcl {

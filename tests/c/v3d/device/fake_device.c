@@ -36,6 +36,25 @@ static int add(const daedalus_v3d_job *job, const struct fake_shader *shader, ch
   return 0;
 }
 
+static void sleep_ms(uint32_t ms) {
+  const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+  nanosleep(&time, NULL);
+}
+
+static int hold(const daedalus_v3d_job *job, const struct fake_shader *shader, char *message,
+                size_t message_size) {
+  const uint32_t *word = (const uint32_t *)(void *)at(job, shader->target, sizeof *word);
+  for (uint32_t ms = 0; word != NULL && ms < FAKE_MOST_S * 1000; ms++) {
+    if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != 0) {
+      sleep_ms(shader->value);
+      return 0;
+    }
+    sleep_ms(1);
+  }
+  snprintf(message, message_size, "held, and not let go");
+  return -EIO;
+}
+
 static int run_csd(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts *counts,
                    char *message, size_t message_size) {
   (void)self;
@@ -60,21 +79,33 @@ static int run_csd(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts 
       memcpy(target, job->cfg, sizeof job->cfg);
       return 0;
     }
-    case FAKE_SLEEP: {
-      const struct timespec time = {.tv_sec = shader.value / 1000,
-                                    .tv_nsec = (long)(shader.value % 1000) * 1000000};
-      nanosleep(&time, NULL);
+    case FAKE_SLEEP:
+      sleep_ms(shader.value);
       return 0;
-    }
+    case FAKE_HOLD:
+      return hold(job, &shader, message, message_size);
     default:
       snprintf(message, message_size, "asked to fail (%u)", shader.value);
       return -EIO;
   }
 }
 
+/* Takes as many clocks as fake_device.h says. */
+static int run_timed(void *self, const daedalus_v3d_job *job, const daedalus_v3d_buffer *scratch,
+                     daedalus_v3d_report *report, daedalus_v3d_timing *timing) {
+  (void)scratch;
+  (void)timing;
+  *report = (daedalus_v3d_report){.times = {.clocks = FAKE_CLOCKS,
+                                            .active = FAKE_ACTIVE,
+                                            .stall_tmu = FAKE_STALL_TMU,
+                                            .stall_sfu = FAKE_STALL_SFU,
+                                            .l2t_hits = FAKE_L2T_HITS}};
+  return run_csd(self, job, &report->counts, report->message, sizeof report->message);
+}
+
 static int make_fake(const struct dev_options *options, daedalus_v3d_executor *executor) {
   (void)options;
-  *executor = (daedalus_v3d_executor){.run_csd = run_csd};
+  *executor = (daedalus_v3d_executor){.run_csd = run_csd, .run_timed = run_timed};
   return 0;
 }
 

@@ -8,6 +8,7 @@
  * input is a sequence of steps, each a byte that says what and what that takes.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { CONNECTIONS = 3, MEMORY = 16 << 20, MESSAGE = 16 << 10 };
+enum { CONNECTIONS = 3, DESCRIPTORS = 4, MEMORY = 16 << 20, MESSAGE = 16 << 10 };
 
 static void check(bool holds) {
   if (!holds)
@@ -72,7 +73,10 @@ struct session {
   struct dev_server server;
   struct dev_connection *connections[CONNECTIONS]; /* NULL: none */
   int sockets[CONNECTIONS];                        /* the client's ends */
-  uint32_t list_start, list_end;                   /* the last render list that was written */
+  struct wire_fds nodes[CONNECTIONS];              /* of the client that a connection opened */
+  int descriptors[DESCRIPTORS];                    /* that ioctls gave; -1: none */
+  unsigned n_given;
+  uint32_t list_start, list_end; /* the last render list that was written */
 };
 
 /* A job names buffers that are there, in order; reading them is legal. */
@@ -94,19 +98,31 @@ static int run_csd(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts 
   return -5;
 }
 
+static int run_timed(void *self, const daedalus_v3d_job *job, const daedalus_v3d_buffer *scratch,
+                     daedalus_v3d_report *report, daedalus_v3d_timing *timing) {
+  check(scratch == NULL && timing == NULL);
+  *report = (daedalus_v3d_report){.times = {.clocks = 1000, .active = 400}};
+  return run_csd(self, job, &report->counts, report->message, sizeof report->message);
+}
+
 static void begin(struct session *s) {
   static uint8_t sum;
-  const daedalus_v3d_executor executor = {.self = &sum, .run_csd = run_csd};
+  const daedalus_v3d_executor executor = {.self = &sum, .run_csd = run_csd, .run_timed = run_timed};
   const daedalus_v3d_profile profile = daedalus_v3d_profile_default();
   const char *what;
   check(dev_server_init(&s->server, NULL, &executor, &profile, MEMORY, &what) == 0);
   s->server.device.quiet = true;
+  s->server.device.timelines = true;
+  s->server.device.timed = true;
+  for (unsigned i = 0; i < DESCRIPTORS; i++)
+    s->descriptors[i] = -1;
 }
 
 static void hang_up(struct session *s, unsigned which) {
   struct dev_connection **slot = &s->server.connections;
   if (s->connections[which] == NULL)
     return;
+  wire_close(&s->nodes[which]);
   dev_connection_event(s->connections[which], EPOLLRDHUP);
   while (*slot != s->connections[which])
     slot = &(*slot)->next;
@@ -140,26 +156,41 @@ static void settle(struct dev_device *device) {
   }
 }
 
-/* Takes the replies that are there: whole ones. Returns how many. */
-static unsigned replies(const struct session *s, unsigned which) {
-  static uint8_t buffer[1 << 20];
-  const ssize_t got = recv(s->sockets[which], buffer, sizeof buffer, 0);
-  unsigned n = 0;
-  for (size_t at = 0; got > 0 && at < (size_t)got; n++) {
-    struct wire_reply reply;
-    check((size_t)got - at >= sizeof reply);
-    memcpy(&reply, buffer + at, sizeof reply);
-    check(reply.bytes >= sizeof reply && reply.bytes <= (size_t)got - at);
-    check(reply.result > -4096 && reply.n_segments <= WIRE_MAX_SEGMENTS);
-    at += reply.bytes;
+static void keep(struct session *s, struct wire_fds *received) {
+  for (; received->n > 0; s->n_given++) {
+    int *slot = &s->descriptors[s->n_given % DESCRIPTORS];
+    if (*slot >= 0)
+      close(*slot);
+    *slot = received->fd[--received->n];
   }
-  return n;
+}
+
+/* Takes the replies that are there: whole ones. Returns how many. */
+static unsigned replies(struct session *s, unsigned which) {
+  static uint8_t buffer[1 << 20];
+  struct wire_fds received = {.n = 0};
+  unsigned n = 0;
+  /* What comes with a descriptor comes by itself. */
+  for (;;) {
+    const long got = wire_receive(s->sockets[which], buffer, sizeof buffer, &received);
+    for (size_t at = 0; got > 0 && at < (size_t)got; n++) {
+      struct wire_reply reply;
+      check((size_t)got - at >= sizeof reply);
+      memcpy(&reply, buffer + at, sizeof reply);
+      check(reply.bytes >= sizeof reply && reply.bytes <= (size_t)got - at);
+      check(reply.result > -4096 && reply.n_segments <= WIRE_MAX_SEGMENTS);
+      at += reply.bytes;
+    }
+    keep(s, &received);
+    if (got <= 0)
+      return n;
+  }
 }
 
 static void send_bytes(struct session *s, unsigned which, const void *data, size_t bytes,
-                       bool whole) {
+                       bool whole, const int *along, unsigned n_along) {
   struct dev_connection *connection = s->connections[which];
-  if (connection == NULL || send(s->sockets[which], data, bytes, 0) != (ssize_t)bytes)
+  if (connection == NULL || wire_send(s->sockets[which], data, bytes, along, n_along) != 0)
     return;
   const bool fresh = connection->have == 0 && !connection->waiting;
   dev_connection_event(connection, EPOLLIN);
@@ -197,7 +228,8 @@ static struct abi_submit_csd compute(struct input *in) {
                                  .bo_handles = HANDLES,
                                  .n_bo_handles = 1,
                                  .in_sync = byte(in) & 3,
-                                 .out_sync = byte(in) & 3};
+                                 .out_sync = byte(in) & 3,
+                                 .perfmon_id = byte(in) < 0x40 ? 1 : 0};
 }
 
 /* An extension that a submission could have; whether it has is decided by its flags. */
@@ -221,6 +253,20 @@ static void extension(struct input *in, uint8_t *to) {
                                           .count = kind >> 3 & 1,
                                           .offsets = SYNCS,
                                           .syncs = HANDLES};
+  const struct abi_reset_performance reset_performance = {.base = base,
+                                                          .syncs = HANDLES,
+                                                          .count = kind >> 3 & 1,
+                                                          .n_monitors = 1,
+                                                          .monitors = SYNCS + 128};
+  const struct abi_copy_performance copy_performance = {.base = base,
+                                                        .do_64bit = kind >> 5 & 1,
+                                                        .availability_bit = kind >> 6 & 1,
+                                                        .stride = 16,
+                                                        .n_monitors = 1,
+                                                        .n_counters = 2,
+                                                        .count = kind >> 3 & 1,
+                                                        .syncs = HANDLES,
+                                                        .monitors = SYNCS + 128};
   const struct abi_indirect_csd indirect = {
       .base = base, .submit = compute(in), .indirect = 1, .wg_size = 16};
   switch (base.id) {
@@ -235,6 +281,12 @@ static void extension(struct input *in, uint8_t *to) {
       break;
     case ABI_EXT_COPY_TIMESTAMP:
       memcpy(to, &copy, sizeof copy);
+      break;
+    case ABI_EXT_RESET_PERFORMANCE:
+      memcpy(to, &reset_performance, sizeof reset_performance);
+      break;
+    case ABI_EXT_COPY_PERFORMANCE:
+      memcpy(to, &copy_performance, sizeof copy_performance);
       break;
     default:
       memcpy(to, &stamp, sizeof stamp);
@@ -252,6 +304,21 @@ static void meant(struct session *s, uint32_t nr, struct user *user) {
                                         .timeout_ns = how & 1 ? INT64_MAX : 0,
                                         .n_handles = how >> 1 & 3,
                                         .flags = how >> 3 & 3};
+  const struct abi_timeline_wait timeline_wait = {.handles = HANDLES,
+                                                  .points = SYNCS,
+                                                  .timeout_ns = how & 1 ? INT64_MAX : 0,
+                                                  .n_handles = how >> 1 & 3,
+                                                  .flags = how >> 3 & 7};
+  const struct abi_timeline_array timeline = {
+      .handles = HANDLES, .points = SYNCS, .n_handles = 1 + (how >> 1 & 1)};
+  const struct abi_syncobj_transfer transfer = {.source = 1 + (how & 1),
+                                                .target = 1 + (how >> 1 & 1),
+                                                .source_point = how >> 2 & 3,
+                                                .target_point = how >> 4 & 3,
+                                                .flags = how >> 6 & 2};
+  const struct abi_syncobj_handle handle = {.handle = 1 + (how >> 1 & 3), .flags = how & 1};
+  const struct abi_prime_handle prime = {.handle = 1 + (how >> 1 & 3),
+                                         .flags = how & 1 ? O_RDWR | O_CLOEXEC : 0};
   struct abi_submit_csd csd = compute(in);
   const struct abi_submit_cl cl = {.rcl_start = s->list_start,
                                    .rcl_end = s->list_end,
@@ -262,7 +329,7 @@ static void meant(struct session *s, uint32_t nr, struct user *user) {
                                    .flags = flags,
                                    .extensions = extensions};
   const struct abi_submit_cpu cpu = {.bo_handles = HANDLES,
-                                     .n_bo_handles = 1 + (how >> 1 & 1),
+                                     .n_bo_handles = how >> 1 & 3,
                                      .flags = ABI_SUBMIT_EXTENSION,
                                      .extensions = extensions};
   csd.flags = flags;
@@ -271,6 +338,8 @@ static void meant(struct session *s, uint32_t nr, struct user *user) {
     memcpy(user->memory[0] + 4 * i, &(uint32_t){i + 1}, 4);
   for (uint32_t i = 0; i < 4; i++)
     memcpy(user->memory[2] + i * sizeof(struct abi_sem), &(uint32_t){i + 1}, 4);
+  /* Where performance queries find a pointer to numbers of monitors. */
+  memcpy(user->memory[2] + 128, &(uint64_t){HANDLES}, 8);
   extension(in, user->memory[1]);
   if (nr == ABI_V3D_SUBMIT_CSD)
     memcpy(user->arg, &csd, sizeof csd);
@@ -280,6 +349,20 @@ static void meant(struct session *s, uint32_t nr, struct user *user) {
     memcpy(user->arg, &cpu, sizeof cpu);
   else if (nr == ABI_SYNCOBJ_WAIT)
     memcpy(user->arg, &wait, sizeof wait);
+  else if (nr == ABI_V3D_PERFMON_CREATE)
+    memcpy(user->arg + 4, &(uint32_t){1 + (how & 7)}, 4);
+  else if (nr == ABI_V3D_PERFMON_GET_VALUES || nr == ABI_V3D_PERFMON_DESTROY)
+    user->arg[0] = 1;
+  else if (nr == ABI_SYNCOBJ_TIMELINE_WAIT)
+    memcpy(user->arg, &timeline_wait, sizeof timeline_wait);
+  else if (nr == ABI_SYNCOBJ_TIMELINE_SIGNAL || nr == ABI_SYNCOBJ_QUERY)
+    memcpy(user->arg, &timeline, sizeof timeline);
+  else if (nr == ABI_SYNCOBJ_TRANSFER)
+    memcpy(user->arg, &transfer, sizeof transfer);
+  else if (nr == ABI_SYNCOBJ_HANDLE_TO_FD || nr == ABI_SYNCOBJ_FD_TO_HANDLE)
+    memcpy(user->arg, &handle, sizeof handle);
+  else if (nr == ABI_PRIME_HANDLE_TO_FD || nr == ABI_PRIME_FD_TO_HANDLE)
+    memcpy(user->arg, &prime, sizeof prime);
   else if (nr == ABI_V3D_CREATE_BO)
     user->arg[1] = 0x10; /* a page */
 }
@@ -304,12 +387,12 @@ static void damage(struct input *in, uint8_t *message, size_t bytes) {
   }
 }
 
-static void send_ioctl(struct session *s, unsigned which, uint32_t client, uint32_t nr,
-                       const struct user *user, bool damaged) {
+static void send_ioctl(struct session *s, unsigned which, uint32_t client, uint32_t type,
+                       uint32_t nr, const struct user *user, bool damaged) {
   uint8_t message[MESSAGE];
   struct wire_request header = {.kind = WIRE_IOCTL,
                                 .client = client,
-                                .code = 3u << 30 | 128u << 16 | (uint32_t)ABI_TYPE << 8 | nr,
+                                .code = 3u << 30 | 128u << 16 | type << 8 | nr,
                                 .arg_bytes = sizeof user->arg,
                                 .n_segments = N_SEGMENTS};
   size_t at = put(message, sizeof header, user->arg, sizeof user->arg);
@@ -322,31 +405,66 @@ static void send_ioctl(struct session *s, unsigned which, uint32_t client, uint3
   memcpy(message, &header, sizeof header);
   if (damaged)
     damage(&s->in, message, at);
-  send_bytes(s, which, message, at, !damaged);
+  int along[WIRE_MAX_FDS];
+  unsigned n_along = 0;
+  for (uint32_t wanted = byte(&s->in) % (WIRE_MAX_FDS + 1); wanted > 0; wanted--) {
+    const int fd = s->descriptors[byte(&s->in) % DESCRIPTORS];
+    if (fd >= 0)
+      along[n_along++] = fd;
+  }
+  send_bytes(s, which, message, at, !damaged, along, n_along);
 }
 
 static void some_ioctl(struct session *s, unsigned which) {
-  static const uint8_t nrs[] = {
-      ABI_V3D_CREATE_BO,     ABI_SYNCOBJ_CREATE, ABI_V3D_SUBMIT_CSD, ABI_V3D_SUBMIT_CL,
-      ABI_V3D_SUBMIT_CPU,    ABI_SYNCOBJ_WAIT,   ABI_V3D_WAIT_BO,    ABI_GEM_CLOSE,
-      ABI_SYNCOBJ_DESTROY,   ABI_SYNCOBJ_SIGNAL, ABI_SYNCOBJ_RESET,  ABI_V3D_MMAP_BO,
-      ABI_V3D_GET_BO_OFFSET, ABI_V3D_GET_PARAM,  ABI_VERSION,        ABI_GET_CAP};
+  static const uint8_t nrs[] = {ABI_V3D_CREATE_BO,
+                                ABI_SYNCOBJ_CREATE,
+                                ABI_V3D_SUBMIT_CSD,
+                                ABI_V3D_SUBMIT_CL,
+                                ABI_V3D_SUBMIT_CPU,
+                                ABI_SYNCOBJ_WAIT,
+                                ABI_V3D_WAIT_BO,
+                                ABI_GEM_CLOSE,
+                                ABI_SYNCOBJ_DESTROY,
+                                ABI_SYNCOBJ_SIGNAL,
+                                ABI_SYNCOBJ_RESET,
+                                ABI_V3D_MMAP_BO,
+                                ABI_V3D_GET_BO_OFFSET,
+                                ABI_V3D_GET_PARAM,
+                                ABI_VERSION,
+                                ABI_GET_CAP,
+                                ABI_PRIME_HANDLE_TO_FD,
+                                ABI_PRIME_FD_TO_HANDLE,
+                                ABI_SYNCOBJ_HANDLE_TO_FD,
+                                ABI_SYNCOBJ_FD_TO_HANDLE,
+                                ABI_SYNCOBJ_TIMELINE_WAIT,
+                                ABI_SYNCOBJ_TIMELINE_SIGNAL,
+                                ABI_V3D_PERFMON_CREATE,
+                                ABI_V3D_PERFMON_DESTROY,
+                                ABI_V3D_PERFMON_GET_VALUES,
+                                ABI_V3D_PERFMON_GET_COUNTER,
+                                ABI_SYNCOBJ_QUERY,
+                                ABI_SYNCOBJ_TRANSFER};
+  static const uint8_t types[] = {ABI_TYPE_SYNC_FILE, ABI_TYPE_DMA_BUF, ABI_TYPE_DMA_HEAP};
   struct input *in = &s->in;
   struct user user = {0};
   const uint32_t kind = byte(in), client = (byte(in) & 3) + 1;
-  const uint32_t nr = kind < 0xf0 ? nrs[kind % sizeof nrs] : byte(in);
-  if (kind & 0x10)
-    words(in, user.arg, (byte(in) & 7) * 4 + 4);
+  const uint32_t how = byte(in);
+  const uint32_t nr = kind < 0xf0 ? nrs[kind % sizeof nrs] : byte(in) % 8;
+  if (kind >= 0xf0 || how & 1)
+    words(in, user.arg, (byte(in) & 15) * 4 + 4);
   else
     meant(s, nr, &user);
   change(in, &user);
-  send_ioctl(s, which, client, nr, &user, (kind & 0xe0) == 0x20);
+  if (kind < 0xf0)
+    send_ioctl(s, which, client, ABI_TYPE, nr, &user, (how & 0x0e) == 0);
+  else
+    send_ioctl(s, which, 0, types[kind % sizeof types], nr, &user, (how & 0x0e) == 0);
 }
 
 /* A request that is none, perhaps. */
 static void some_request(struct session *s, unsigned which, uint32_t kind, uint32_t code) {
   const struct wire_request header = {.bytes = sizeof header, .kind = kind, .code = code};
-  send_bytes(s, which, &header, sizeof header, true);
+  send_bytes(s, which, &header, sizeof header, true, NULL, 0);
 }
 
 /* A client with buffers and syncobjs. */
@@ -354,15 +472,20 @@ static void arrive(struct session *s, unsigned which) {
   struct user user = {.arg = {[1] = 0x10}};
   connect_to(s, which);
   some_request(s, which, WIRE_HELLO, WIRE_VERSION);
-  some_request(s, which, WIRE_OPEN, 0);
+  const unsigned before = s->n_given;
+  some_request(s, which, WIRE_OPEN, O_RDWR);
   const struct dev_client *client = s->server.device.clients;
-  check(client != NULL && client->owner == s->connections[which]);
+  check(client != NULL && s->n_given == before + 1);
+  int *given = &s->descriptors[before % DESCRIPTORS];
+  check(dev_descriptor_object(&s->server.device, *given).number == client->id);
+  s->nodes[which] = (struct wire_fds){.fd = {*given}, .n = 1};
+  *given = -1;
   const uint32_t id = client->id;
   for (unsigned i = 0; i < 3; i++)
-    send_ioctl(s, which, id, ABI_V3D_CREATE_BO, &user, false);
+    send_ioctl(s, which, id, ABI_TYPE, ABI_V3D_CREATE_BO, &user, false);
   for (uint32_t i = 0; i < 3; i++) {
     user = (struct user){.arg = {[4] = i == 2}}; /* the last is signaled */
-    send_ioctl(s, which, id, ABI_SYNCOBJ_CREATE, &user, false);
+    send_ioctl(s, which, id, ABI_TYPE, ABI_SYNCOBJ_CREATE, &user, false);
   }
 }
 
@@ -404,7 +527,7 @@ static void raw(struct session *s, unsigned which) {
   const size_t n = byte(&s->in) % sizeof bytes;
   for (size_t i = 0; i < n; i++)
     bytes[i] = (uint8_t)byte(&s->in);
-  send_bytes(s, which, bytes, n, false);
+  send_bytes(s, which, bytes, n, false, NULL, 0);
 }
 
 static void step(struct session *s) {
@@ -427,7 +550,7 @@ static void step(struct session *s) {
       if (byte(&s->in) & 1)
         hang_up(s, which);
       else
-        some_request(s, which, byte(&s->in) & 7, byte(&s->in) & 3);
+        some_request(s, which, byte(&s->in) & 7, byte(&s->in) & 7);
       break;
     default:
       some_ioctl(s, which);
@@ -442,7 +565,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     step(&s);
   for (unsigned i = 0; i < CONNECTIONS; i++)
     hang_up(&s, i);
-  check(s.server.device.clients == NULL && s.server.device.waits == NULL);
+  for (unsigned i = 0; i < DESCRIPTORS; i++)
+    if (s.descriptors[i] >= 0)
+      close(s.descriptors[i]);
+  const struct dev_device *device = &s.server.device;
+  dev_sweep(&s.server.device);
+  check(device->clients == NULL && device->waits == NULL);
+  check(device->exports == NULL && device->n_exports == 0);
+  check(device->sync_files == NULL && device->n_sync_files == 0 && device->n_unwritten == 0);
   dev_server_destroy(&s.server);
   return 0;
 }

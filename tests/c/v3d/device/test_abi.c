@@ -5,6 +5,9 @@
 #include <stddef.h>
 
 #include <drm/v3d_drm.h>
+#include <linux/dma-buf.h>
+#include <linux/dma-heap.h>
+#include <linux/sync_file.h>
 
 #define SAME_SIZE(ours, theirs) _Static_assert(sizeof(struct ours) == sizeof(struct theirs), #ours)
 #define SAME_PLACE(ours, a, theirs, b) \
@@ -103,5 +106,84 @@ _Static_assert((int)ABI_STAGE_CPU == V3D_CPU, "stage");
 #ifdef DRM_SYNCOBJ_WAIT_FLAGS_WAIT_DEADLINE
 _Static_assert((int)ABI_SYNCOBJ_WAIT_DEADLINE == DRM_SYNCOBJ_WAIT_FLAGS_WAIT_DEADLINE, "flag");
 #endif
+
+SAME_SIZE(abi_timeline_array, drm_syncobj_timeline_array);
+SAME_PLACE(abi_timeline_array, points, drm_syncobj_timeline_array, points);
+SAME_PLACE(abi_timeline_array, flags, drm_syncobj_timeline_array, flags);
+SAME_SIZE(abi_syncobj_transfer, drm_syncobj_transfer);
+SAME_PLACE(abi_syncobj_transfer, target, drm_syncobj_transfer, dst_handle);
+SAME_PLACE(abi_syncobj_transfer, target_point, drm_syncobj_transfer, dst_point);
+SAME_PLACE(abi_syncobj_transfer, flags, drm_syncobj_transfer, flags);
+_Static_assert(sizeof(struct abi_timeline_wait) <= sizeof(struct drm_syncobj_timeline_wait),
+               "timeline wait");
+SAME_PLACE(abi_timeline_wait, points, drm_syncobj_timeline_wait, points);
+SAME_PLACE(abi_timeline_wait, timeout_ns, drm_syncobj_timeline_wait, timeout_nsec);
+SAME_PLACE(abi_timeline_wait, n_handles, drm_syncobj_timeline_wait, count_handles);
+SAME_PLACE(abi_timeline_wait, first_signaled, drm_syncobj_timeline_wait, first_signaled);
+_Static_assert((int)ABI_SYNCOBJ_WAIT_AVAILABLE == DRM_SYNCOBJ_WAIT_FLAGS_WAIT_AVAILABLE, "flag");
+_Static_assert((int)ABI_SYNCOBJ_QUERY_LAST_SUBMITTED == DRM_SYNCOBJ_QUERY_FLAGS_LAST_SUBMITTED,
+               "flag");
+_Static_assert((int)ABI_SYNCOBJ_FD_SYNC_FILE == DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE &&
+                   (int)ABI_SYNCOBJ_FD_SYNC_FILE == DRM_SYNCOBJ_FD_TO_HANDLE_FLAGS_IMPORT_SYNC_FILE,
+               "flag");
+_Static_assert((int)ABI_PRIME_IMPORT == DRM_PRIME_CAP_IMPORT &&
+                   (int)ABI_PRIME_EXPORT == DRM_PRIME_CAP_EXPORT,
+               "cap");
+
+#define SAME_CODE(kind, nr, type, theirs)                                                   \
+  _Static_assert(ABI_REQUEST_OF(kind, ((theirs) >> 31) & 1, nr, struct type) == (theirs) && \
+                     sizeof(struct type) > 0,                                               \
+                 #type)
+SAME_CODE(ABI_TYPE_SYNC_FILE, ABI_SYNC_MERGE, abi_sync_merge, SYNC_IOC_MERGE);
+SAME_PLACE(abi_sync_merge, other, sync_merge_data, fd2);
+SAME_PLACE(abi_sync_merge, fd, sync_merge_data, fence);
+SAME_CODE(ABI_TYPE_SYNC_FILE, ABI_SYNC_INFO, abi_sync_file_info, SYNC_IOC_FILE_INFO);
+SAME_PLACE(abi_sync_file_info, status, sync_file_info, status);
+SAME_PLACE(abi_sync_file_info, n_fences, sync_file_info, num_fences);
+SAME_PLACE(abi_sync_file_info, fences, sync_file_info, sync_fence_info);
+SAME_SIZE(abi_sync_fence_info, sync_fence_info);
+SAME_PLACE(abi_sync_fence_info, driver, sync_fence_info, driver_name);
+SAME_PLACE(abi_sync_fence_info, timestamp_ns, sync_fence_info, timestamp_ns);
+#ifdef SYNC_IOC_SET_DEADLINE
+SAME_CODE(ABI_TYPE_SYNC_FILE, ABI_SYNC_SET_DEADLINE, abi_sync_deadline, SYNC_IOC_SET_DEADLINE);
+#endif
+SAME_CODE(ABI_TYPE_DMA_HEAP, ABI_DMA_HEAP_ALLOC, abi_dma_heap_alloc, DMA_HEAP_IOCTL_ALLOC);
+SAME_PLACE(abi_dma_heap_alloc, fd_flags, dma_heap_allocation_data, fd_flags);
+SAME_CODE(ABI_TYPE_DMA_BUF, ABI_DMA_BUF_SYNC, abi_dma_buf_sync, DMA_BUF_IOCTL_SYNC);
+_Static_assert((int)ABI_DMA_BUF_READ == DMA_BUF_SYNC_READ &&
+                   (int)ABI_DMA_BUF_WRITE == DMA_BUF_SYNC_WRITE &&
+                   (int)ABI_DMA_BUF_END == DMA_BUF_SYNC_END,
+               "flags");
+#ifdef DMA_BUF_IOCTL_EXPORT_SYNC_FILE
+SAME_CODE(ABI_TYPE_DMA_BUF, ABI_DMA_BUF_EXPORT_SYNC_FILE, abi_dma_buf_sync_file,
+          DMA_BUF_IOCTL_EXPORT_SYNC_FILE);
+SAME_CODE(ABI_TYPE_DMA_BUF, ABI_DMA_BUF_IMPORT_SYNC_FILE, abi_dma_buf_sync_file,
+          DMA_BUF_IOCTL_IMPORT_SYNC_FILE);
+SAME_PLACE(abi_dma_buf_sync_file, fd, dma_buf_export_sync_file, fd);
+#endif
+
+SAME_CODE(ABI_TYPE, ABI_V3D_PERFMON_CREATE, abi_perfmon_create, DRM_IOCTL_V3D_PERFMON_CREATE);
+SAME_PLACE(abi_perfmon_create, counters, drm_v3d_perfmon_create, counters);
+SAME_CODE(ABI_TYPE, ABI_V3D_PERFMON_DESTROY, abi_perfmon_destroy, DRM_IOCTL_V3D_PERFMON_DESTROY);
+SAME_CODE(ABI_TYPE, ABI_V3D_PERFMON_GET_VALUES, abi_perfmon_values,
+          DRM_IOCTL_V3D_PERFMON_GET_VALUES);
+SAME_PLACE(abi_perfmon_values, values, drm_v3d_perfmon_get_values, values_ptr);
+#ifdef DRM_IOCTL_V3D_PERFMON_GET_COUNTER
+SAME_CODE(ABI_TYPE, ABI_V3D_PERFMON_GET_COUNTER, abi_perfmon_counter,
+          DRM_IOCTL_V3D_PERFMON_GET_COUNTER);
+SAME_PLACE(abi_perfmon_counter, name, drm_v3d_perfmon_get_counter, name);
+SAME_PLACE(abi_perfmon_counter, description, drm_v3d_perfmon_get_counter, description);
+SAME_PLACE(abi_perfmon_counter, reserved, drm_v3d_perfmon_get_counter, reserved);
+#endif
+#ifdef DRM_V3D_EXT_ID_CPU_RESET_PERFORMANCE_QUERY
+SAME_SIZE(abi_reset_performance, drm_v3d_reset_performance_query);
+SAME_PLACE(abi_reset_performance, n_monitors, drm_v3d_reset_performance_query, nperfmons);
+SAME_PLACE(abi_reset_performance, monitors, drm_v3d_reset_performance_query, kperfmon_ids);
+SAME_SIZE(abi_copy_performance, drm_v3d_copy_performance_query);
+SAME_PLACE(abi_copy_performance, n_counters, drm_v3d_copy_performance_query, ncounters);
+SAME_PLACE(abi_copy_performance, count, drm_v3d_copy_performance_query, count);
+SAME_PLACE(abi_copy_performance, monitors, drm_v3d_copy_performance_query, kperfmon_ids);
+#endif
+_Static_assert((int)ABI_MAX_COUNTERS == DRM_V3D_MAX_PERF_COUNTERS, "counters");
 
 extern int daedalus_v3d_abi_compared;

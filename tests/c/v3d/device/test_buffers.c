@@ -63,6 +63,9 @@ static void identity(void) {
   cap.capability = 0x14;
   CHECK_INT(DRM_CALL(fd, ABI_GET_CAP, &cap), 0);
   CHECK_INT(cap.value, 0);
+  cap.capability = 0x5;
+  CHECK_INT(DRM_CALL(fd, ABI_GET_CAP, &cap), 0);
+  CHECK_INT(cap.value, 3);
   cap.capability = 0x1;
   CHECK_INT(DRM_CALL(fd, ABI_GET_CAP, &cap), -EOPNOTSUPP);
   static const uint64_t params[][2] = {{4, 0x07443356}, {5, 0x81001431}, {3, 0x00020a10}, {7, 1},
@@ -72,6 +75,12 @@ static void identity(void) {
     struct abi_get_param param = {.param = (uint32_t)params[i][0]};
     CHECK_INT(DRM_CALL(fd, ABI_V3D_GET_PARAM, &param), 0);
     CHECK_INT(param.value, params[i][1]);
+  }
+  for (uint32_t i = 0; i < 15; i++) {
+    struct abi_get_param get = {.param = i};
+    CHECK_INT(DRM_CALL(fd, ABI_V3D_GET_PARAM, &get), 0);
+    get = (struct abi_get_param){.param = i, .value = 1}; /* has to be 0 for registers */
+    CHECK_INT(DRM_CALL(fd, ABI_V3D_GET_PARAM, &get), i < 7 ? -EINVAL : 0);
   }
   struct abi_get_param param = {.param = 99};
   CHECK_INT(DRM_CALL(fd, ABI_V3D_GET_PARAM, &param), -EINVAL);

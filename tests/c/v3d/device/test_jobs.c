@@ -28,13 +28,13 @@ static void compute(void) {
 }
 
 static void waits_for_buffers(void) {
-  const struct fake_shader sleep = {FAKE_SLEEP, 0, 0, 0, 150};
   CHECK_INT(drm_wait_bo(fd, data.handle, SECOND), 0);
-  CHECK_INT(drm_submit(fd, &code, 16, &sleep, both, 2, 0, 0), 0);
+  CHECK_INT(drm_hold(fd, &data, 20, 0, 0), 0);
   CHECK_INT(drm_wait_bo(fd, data.handle, 0), -ETIME);
   struct abi_wait_bo wait = {.handle = data.handle, .timeout_ns = 10 * MS};
   CHECK_INT(DRM_CALL(fd, ABI_V3D_WAIT_BO, &wait), -ETIME);
   CHECK_INT(wait.timeout_ns, 0);
+  drm_release(&data);
   wait = (struct abi_wait_bo){.handle = data.handle, .timeout_ns = UINT64_MAX};
   CHECK_INT(DRM_CALL(fd, ABI_V3D_WAIT_BO, &wait), 0);
   CHECK(wait.timeout_ns < UINT64_MAX && wait.timeout_ns > 0);

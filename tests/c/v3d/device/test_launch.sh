@@ -35,6 +35,20 @@ printf 'slices = 3\nslices = 99\n' >"$TMPDIR/profile"
 check 'a wrong profile' $? 2
 check 'its message names the line' "$(grep -c 'profile:2: ' "$TMPDIR/err")" 1
 
+"$device" --fault hang@1:ms=0 --run -- true 2>"$TMPDIR/err"
+check 'a wrong fault' $? 2
+check 'its message' "$(cat "$TMPDIR/err")" "daedalus-v3d-device: fault 'hang@1:ms=0': \
+at '0': expected 1 to 3600000 ms (--help lists faults)"
+DAEDALUS_V3D_FAULTS='hang@1:ms=1;;nothing' "$device" --run -- true 2>"$TMPDIR/err"
+check 'a wrong fault of the environment' $? 2
+"$device" --no-preload --fault hang@1 --run -- true 2>/dev/null
+check 'a fault that never struck' $? 0
+"$device" --no-preload --fault hang@1 --check-jobs --run -- true 2>/dev/null
+check 'the same, checked' $? 1
+run --fault hang@1:ms=1 --check-jobs --run -- "$client" 5 >/dev/null 2>"$TMPDIR/err"
+check 'a fault that struck' $? 0
+check 'its report' "$(grep -c 'fault hang@1:ms=1 struck 1 time$' "$TMPDIR/err")" 1
+
 timeout 20 env --ignore-signal=CHLD "$device" --no-preload --run -- sh -c 'exit 3'
 check 'started by one who ignores its children' $? 3
 

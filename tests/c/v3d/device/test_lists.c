@@ -184,6 +184,30 @@ static void allocator(void) {
   dev_memory_destroy(&memory);
 }
 
+/* What is written there is seen there alone, and until it is dropped. */
+static void scratch(void) {
+  struct dev_memory memory;
+  struct dev_range range = {0, 0};
+  CHECK_INT(dev_memory_init(&memory, 1 << 20), 0);
+  CHECK_INT(dev_memory_take(&memory, 8192, &range), 0);
+  uint8_t *own = memory.base + range.address, *other;
+  memset(own, 1, 8192);
+  uint8_t *base = dev_memory_scratch(&memory);
+  CHECK(base != NULL);
+  if (base == NULL)
+    return;
+  other = base + range.address;
+  CHECK_INT(other[5], 1);
+  other[5] = 2;
+  CHECK_INT(own[5], 1);
+  own[4096] = 3;
+  CHECK_INT(other[4096], 3);
+  dev_memory_drop_scratch(&memory);
+  CHECK_INT(other[5], 1);
+  CHECK(dev_memory_scratch(&memory) == base);
+  dev_memory_destroy(&memory);
+}
+
 int main(void) {
   RUN(fills);
   RUN(bounds);
@@ -192,5 +216,6 @@ int main(void) {
   RUN(binning);
   RUN(random_lists);
   RUN(allocator);
+  RUN(scratch);
   return CHECK_RESULT();
 }

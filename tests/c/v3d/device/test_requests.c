@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Random and damaged requests, straight to a server in this process: it may answer with any error
- * or hang up, and must serve the next client.  Arguments: seed and number of requests.
+ * or hang up, and must serve the next client.  Arguments: seed, number of requests, and faults that
+ * the device is to have.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -30,9 +33,10 @@ static int run_csd(void *self, const daedalus_v3d_job *job, daedalus_v3d_counts 
                    char *message, size_t message_size) {
   (void)self;
   (void)counts;
-  (void)job;
   (void)message;
   (void)message_size;
+  for (size_t i = 0; i < job->n_buffers; i++)
+    ++*(uint8_t *)job->buffers[i].data;
   return 0;
 }
 
@@ -148,15 +152,19 @@ static void make_extension(uint8_t data[256]) {
 }
 
 static void make(struct request *request, uint32_t client) {
-  static const uint8_t nrs[] = {0x00, 0x09, 0x0c, 0x2d, 0x40, 0x40, 0x41, 0x42, 0x42,
-                                0x43, 0x44, 0x45, 0x46, 0x47, 0x47, 0x4b, 0x4b, 0xbf,
-                                0xbf, 0xc0, 0xc3, 0xc4, 0xc5, 0xca, 0xff};
+  static const uint8_t nrs[] = {0x00, 0x09, 0x0c, 0x2d, 0x2d, 0x2e, 0x40, 0x40, 0x41, 0x42,
+                                0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x47, 0x47, 0x47, 0x4b,
+                                0x4b, 0x48, 0x48, 0x49, 0x4a, 0x4c, 0xbf, 0xbf, 0xc0, 0xc1,
+                                0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xca, 0xcb, 0xcc, 0xcd, 0xff};
+  static const char types[] = {ABI_TYPE_SYNC_FILE, ABI_TYPE_DMA_BUF};
   uint8_t arg[ABI_MAX_ARGUMENT], data[256];
-  const uint32_t nr = nrs[any(sizeof nrs)];
+  const bool on_node = any(10) != 0;
+  const uint32_t nr = on_node ? nrs[any(sizeof nrs)] : any(6);
+  const uint32_t type = on_node ? ABI_TYPE : (uint32_t)types[any(2)];
   request->header = (struct wire_request){.bytes = sizeof request->header,
                                           .kind = WIRE_IOCTL,
-                                          .client = client,
-                                          .code = 3u << 30 | CODE << 16 | ABI_TYPE << 8 | nr,
+                                          .client = on_node ? client : 0,
+                                          .code = 3u << 30 | CODE << 16 | type << 8 | nr,
                                           .arg_bytes = sizeof arg};
   fill(arg, sizeof arg);
   const bool submits =
@@ -165,7 +173,9 @@ static void make(struct request *request, uint32_t client) {
     make_submission(nr, arg);
   if (nr == ABI_SYNCOBJ_WAIT || nr == ABI_V3D_WAIT_BO) /* never for ever */
     memset(arg + 8, 0, 8);
-  if (nr == ABI_V3D_CREATE_BO)
+  if (nr == ABI_SYNCOBJ_TIMELINE_WAIT)
+    memset(arg + offsetof(struct abi_timeline_wait, timeout_ns), 0, 8);
+  if (nr == ABI_V3D_CREATE_BO || nr == ABI_PRIME_HANDLE_TO_FD)
     memset(arg + 4, 0, 4);
   append(request, arg, sizeof arg);
   for (uint64_t address = HANDLES; address <= SEMS; address += 0x1000) {
@@ -189,52 +199,91 @@ static size_t damage(struct request *request) {
   return bytes;
 }
 
+static struct wire_fds node; /* while it is open its client lives */
+
 /* The client's number, or 0 when the server does not answer as it should. */
 static uint32_t open_client(int fd) {
-  const struct wire_request request = {.bytes = sizeof request, .kind = WIRE_OPEN};
+  const struct wire_request request = {.bytes = sizeof request, .kind = WIRE_OPEN, .code = O_RDWR};
   struct wire_reply reply;
-  int none = -1;
-  if (wire_send(fd, &request, sizeof request, -1) != 0)
+  wire_close(&node);
+  if (wire_send(fd, &request, sizeof request, NULL, 0) != 0 ||
+      wire_receive(fd, &reply, sizeof reply, &node) != sizeof reply || reply.result != 0 ||
+      node.n != 1)
     return 0;
-  if (wire_receive(fd, &reply, sizeof reply, &none) != sizeof reply)
-    return 0;
-  return reply.result > 0 ? (uint32_t)reply.result : 0;
+  return wire_position_unpack(lseek(node.fd[0], 0, SEEK_CUR)).number;
+}
+
+/* Gives it two buffers and two syncobjs, so that requests to come can mean something. */
+static bool equip(int fd, uint32_t client) {
+  static struct request request;
+  static const uint8_t nrs[] = {ABI_V3D_CREATE_BO, ABI_V3D_CREATE_BO, ABI_SYNCOBJ_CREATE,
+                                ABI_SYNCOBJ_CREATE};
+  for (size_t i = 0; i < sizeof nrs; i++) {
+    const struct abi_create_bo create = {.size = nrs[i] == ABI_V3D_CREATE_BO ? 4096 : 0};
+    uint8_t reply[512];
+    struct wire_fds none = {.n = 0};
+    request.header = (struct wire_request){.bytes = sizeof request.header,
+                                           .kind = WIRE_IOCTL,
+                                           .client = client,
+                                           .code = 3u << 30 | CODE << 16 | ABI_TYPE << 8 | nrs[i],
+                                           .arg_bytes = sizeof create};
+    append(&request, &create, sizeof create);
+    if (wire_send(fd, request.bytes, request.header.bytes, NULL, 0) != 0 ||
+        wire_receive(fd, reply, sizeof reply, &none) <= 0)
+      return false;
+  }
+  return true;
+}
+
+/* A connection with a client, or -1. */
+static int arrive(uint32_t *client) {
+  const int fd = connect_client();
+  if (fd < 0)
+    return -1;
+  *client = open_client(fd);
+  if (*client != 0 && equip(fd, *client))
+    return fd;
+  close(fd);
+  return -1;
 }
 
 static void bombard(uint32_t n) {
   static struct request request;
   uint8_t reply[65536];
-  int fd = -1;
+  int fd = -1, exported = -1;
   uint32_t client = 0;
   for (uint32_t i = 0; i < n; i++) {
     if (fd < 0) {
-      fd = connect_client();
-      client = fd < 0 ? 0 : open_client(fd);
-      if (client == 0) {
-        /* After SO_RCVTIMEO under load once more; a dead server stays dead. */
-        if (fd >= 0)
-          close(fd);
+      fd = arrive(&client);
+      if (fd < 0) { /* after SO_RCVTIMEO under load once more; a dead server stays dead */
         usleep(100000);
-        fd = connect_client();
-        client = fd < 0 ? 0 : open_client(fd);
+        fd = arrive(&client);
       }
-      CHECK(client != 0);
-      if (client == 0)
+      CHECK(fd >= 0);
+      if (fd < 0)
         return;
     }
     make(&request, client);
     const size_t bytes = damage(&request);
-    int none = -1;
-    if (wire_send(fd, request.bytes, bytes, any(100) == 0 ? fd : -1) != 0 ||
-        wire_receive(fd, reply, sizeof reply, &none) <= 0 || any(200) == 0) {
+    struct wire_fds received = {.n = 0};
+    const int along[] = {any(2) == 0 ? exported : node.fd[0], fd};
+    if (wire_send(fd, request.bytes, bytes, along, any(3)) != 0 ||
+        wire_receive(fd, reply, sizeof reply, &received) <= 0 || any(200) == 0) {
       close(fd);
       fd = -1;
     }
-    if (none >= 0)
-      close(none);
+    if (received.n > 0 && any(4) == 0) { /* to be imported later, perhaps by another client */
+      if (exported >= 0)
+        close(exported);
+      exported = received.fd[--received.n];
+    }
+    wire_close(&received);
   }
   if (fd >= 0)
     close(fd);
+  if (exported >= 0)
+    close(exported);
+  wire_close(&node);
 }
 
 int main(int argc, char **argv) {
@@ -255,6 +304,11 @@ int main(int argc, char **argv) {
     return 2;
   }
   server.device.quiet = true;
+  for (int i = 3; i < argc; i++) {
+    char message[200];
+    CHECK_INT(dev_faults_add(&server.device.faults, argv[i], message, sizeof message), 0);
+  }
+  server.device.timelines = true;
   server.event_fd = eventfd(0, EFD_CLOEXEC);
   server.on_event = on_event;
   pthread_create(&thread, NULL, serve, &server);
@@ -266,7 +320,14 @@ int main(int argc, char **argv) {
          (unsigned long long)server.device.n_jobs, (unsigned long long)server.device.n_failed,
          (unsigned long long)server.device.n_refused);
   CHECK(server.device.n_jobs > 0); /* the requests are not all nonsense */
+  uint64_t struck = 0;
+  for (size_t i = 0; i < server.device.faults.n; i++)
+    struck += server.device.faults.items[i].n_struck;
+  CHECK(struck > 0 || server.device.faults.n == 0);
+  if (server.device.faults.n > 0)
+    printf("%llu faults struck\n", (unsigned long long)struck);
   dev_server_destroy(&server);
+  dev_faults_free(&server.device.faults);
   close(server.event_fd);
   unlink(path);
   rmdir(folder);

@@ -53,7 +53,7 @@ typedef enum daedalus_v3d_outcome {
   DAEDALUS_V3D_BAD_FIFO,        /**< a FIFO overflowed, or ldtmu had nothing to wait for. */
   DAEDALUS_V3D_BROKEN_RULE,     /**< strict only. */
   DAEDALUS_V3D_DEADLOCK,        /**< every thread waits. */
-  DAEDALUS_V3D_ENDLESS,         /**< profile.max_slots; of timed jobs reset_ms. */
+  DAEDALUS_V3D_ENDLESS,         /**< profile.reset_ms, max_slots, max_job_slots. */
   DAEDALUS_V3D_NO_MEMORY,
   DAEDALUS_V3D_STOPPED, /**< daedalus_v3d_machine_stop(). */
   DAEDALUS_V3D_N_OUTCOMES
@@ -106,9 +106,16 @@ daedalus_v3d_outcome daedalus_v3d_machine_run(daedalus_v3d_machine *machine,
 
 /**
  * Ends the job that *machine runs, within a millisecond or so, and every later one at once, with
- * DAEDALUS_V3D_STOPPED.  From any thread, as long as the machine is there.
+ * DAEDALUS_V3D_STOPPED, until daedalus_v3d_machine_resume().  From any thread, as long as the
+ * machine is there.
  */
 void daedalus_v3d_machine_stop(daedalus_v3d_machine *machine);
+
+/**
+ * Lets *machine, which was stopped, run jobs again.  From any thread; a job that runs meanwhile may
+ * or may not be stopped.
+ */
+void daedalus_v3d_machine_resume(daedalus_v3d_machine *machine);
 
 #ifdef __cplusplus
 }

@@ -22,9 +22,10 @@ extern "C" {
 /** Settings of the profile that only timed jobs look at: X(name, default, min, max, text). */
 #define DAEDALUS_V3D_TIMING_SETTINGS(X)                                                        \
   X(clock_mhz, 960, 1, 4000, "clock of the GPU in MHz")                                        \
-  X(sfu_result_slots, 2, 1, 16, "slots until an SFU-class result can be read")                 \
+  X(sfu_result_slots, 2, 1, 2, "slots until an SFU-class result can be read")                  \
   X(sfu_issue_slots, 1, 1, 16, "slots from one SFU-class operation to the next of a QPU")      \
   X(tmu_word_clocks, 1, 1, 64, "clocks a TMU takes for a word of a lane")                      \
+  X(tmu_merges_words, 0, 0, 1, "1: lanes of a lookup that share a 32-bit word take it once")   \
   X(tmu_line_clocks, 8, 1, 64, "clocks a TMU takes for a line, where words take less")         \
   X(tmu_hit_clocks, 70, 0, 10000, "from a TMU's cache to the QPU")                             \
   X(tmu_cache_bytes, 8192, 0, 1 << 24, "cache of a slice's TMU; 0: none")                      \
@@ -48,6 +49,7 @@ extern "C" {
   X(sfu_result_slots, 2, 2)              \
   X(sfu_issue_slots, 1, 3)               \
   X(tmu_word_clocks, 1, 2)               \
+  X(tmu_merges_words, 0, 1)              \
   X(tmu_line_clocks, 1, 8)               \
   X(tmu_hit_clocks, 40, 200)             \
   X(tmu_cache_bytes, 4096, 32768)        \
@@ -67,22 +69,32 @@ extern "C" {
 
 /**
  * Where the clocks of a timed job went. Those of QPUs are summed over them: for each QPU
- * active + stalls + waiting + idle = clocks.
+ * active + stalls + waiting + idle = clocks.  Of a job that did not end well, QPUs whose batches
+ * could not go on or were no longer run count as waiting to its end.
  */
 typedef struct daedalus_v3d_times {
-  uint64_t clocks; /**< from the start of the first batch until the last write has arrived. */
+  uint64_t clocks; /**< from when the dispatcher begins until the last write has arrived. */
   uint64_t ns;     /**< the same at the profile's clock, rounded up. */
   uint64_t active; /**< issuing instructions. */
   uint64_t stall_tmu, stall_uniforms, stall_sfu;
   uint64_t stall_other;          /**< none so far. */
-  uint64_t waiting;              /**< all threads of a QPU wait: for the TMU, or at a barrier. */
+  uint64_t waiting;              /**< all batches of a QPU wait: for the TMU, or at a barrier. */
   uint64_t idle;                 /**< no thread has a batch. */
   uint64_t tmu_busy;             /**< of all slices' TMUs. */
   uint64_t tmu_hits, tmu_misses; /**< lines, in the TMUs' caches; reads only. */
   uint64_t l2t_hits, l2t_misses; /**< lines, of the TMUs' misses and writes. */
-  uint64_t uniform_misses;       /**< lines. */
-  uint64_t longest_pause;        /**< clocks in which no batch started or ended. */
-  uint64_t memory_bytes;         /**< read and written, by lines. */
+  uint64_t l2t_uniform_hits, l2t_uniform_misses; /**< lines, of the uniform caches' misses. */
+  uint64_t l2t_evictions;  /**< lines that were written to memory for others to take their place. */
+  uint64_t l2t_dirty;      /**< lines still to be written when the job ends: the kernel has it done
+                              before the job's fence signals, which clocks do not count. */
+  uint64_t uniform_misses; /**< lines. */
+  /* What the job takes at least by each resource alone, in clocks; where clocks is much more than
+   * all of them, latency, barriers or the dispatcher limit it. */
+  uint64_t most_active;   /**< of the QPU that issues most. */
+  uint64_t most_tmu_busy; /**< of the slice whose TMU is busiest. */
+  uint64_t memory_busy;
+  uint64_t longest_pause; /**< clocks in which no batch started or ended. */
+  uint64_t memory_bytes;  /**< read and written until the job ends, by lines. */
 } daedalus_v3d_times;
 
 #ifdef __cplusplus

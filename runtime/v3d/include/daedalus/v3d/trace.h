@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#include <daedalus/v3d/estimate.h>
 #include <daedalus/v3d/simulate.h>
 
 #ifdef __cplusplus
@@ -43,13 +44,25 @@ struct daedalus_v3d_trace {
 
 void daedalus_v3d_trace_free(daedalus_v3d_trace *trace);
 
-/** Writes the job's registers, uniforms, times and annotated program to file, as text. */
+/**
+ * Writes the job's registers, uniforms, times and annotated program to file, as text; with the
+ * interval of its times where timing is not NULL.
+ */
 void daedalus_v3d_trace_print(const daedalus_v3d_trace *trace, const daedalus_v3d_job *job,
-                              const daedalus_v3d_report *report, FILE *file);
+                              const daedalus_v3d_report *report, const daedalus_v3d_timing *timing,
+                              FILE *file);
 
 /** The same as one JSON object, in a line of its own. */
 void daedalus_v3d_trace_print_json(const daedalus_v3d_trace *trace, const daedalus_v3d_job *job,
-                                   const daedalus_v3d_report *report, FILE *file);
+                                   const daedalus_v3d_report *report,
+                                   const daedalus_v3d_timing *timing, FILE *file);
+
+/** Members of a JSON object: counters of the timing model by name, `"clocks": N, "ns": N, ...`. */
+void daedalus_v3d_times_print_json(const daedalus_v3d_report *report, FILE *file);
+
+/** A JSON object: `{"issue": {"low": N, "mid": N, "high": N}, "clocks": ...}`, or null where there
+ * is no interval, as the job does not end well by each of the settings. */
+void daedalus_v3d_timing_print_json(const daedalus_v3d_timing *timing, FILE *file);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus bench`: what the Vulkan route takes on a device."""
+
+import json
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from daedalus.generator.cli.common import (
+    EXIT_FAILED,
+    EXIT_MISSING,
+    UserError,
+    build_dir,
+    console,
+)
+from daedalus.generator.cli.progress import progress, say
+from daedalus.generator.cli.tables import print_table
+from daedalus.generator.crosscheck import program as check_program
+from daedalus.generator.registry import load
+from daedalus.generator.vulkan import bench
+from daedalus.generator.vulkan.devices import find
+
+PARTS = ("throughput", "latency", "frame")
+
+
+@click.command("bench")
+@click.argument("kernel", default="")
+@click.option("--device", default="gpu", show_default=True,
+              help="Vulkan devices, separated by commas, or all: as for check.")  # fmt: skip
+@click.option("--rounds", default=7, show_default=True, type=click.IntRange(1, 1000),
+              help="Samples of each figure.")  # fmt: skip
+@click.option("--items", default=32640, show_default=True, type=click.IntRange(128),
+              help="Items of a batch; the 8x8 blocks of a 1920x1088 frame are 32640.")  # fmt: skip
+@click.option("--bytes", "size", default=0, type=click.IntRange(0),
+              help="Besides, batches of so many unique bytes, beside a device copy.")  # fmt: skip
+@click.option("--part", multiple=True, type=click.Choice(PARTS), help="Only these parts.")
+@click.option("--distinct", default=bench.DISTINCT, show_default=True,
+              type=click.IntRange(16), help="Different items of a class.")  # fmt: skip
+@click.option("--write-data", type=click.Path(path_type=Path),
+              help="Only write the items, for the C program alone.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+def command(
+    kernel: str, device: str, rounds: int, items: int, size: int, part: tuple[str, ...],
+    distinct: int, write_data: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Measures kernels whose ids contain KERNEL (default: all) on Vulkan devices.
+
+    Times of every variant and size of workgroups on a large batch, of an empty submit and of a
+    workgroup that does nothing, of a small dispatch with nothing pooled and after others, and of a
+    frame by one submit, by one a kernel and by one an item. Figures are medians of interleaved
+    runs; only those count whose output was right to the last byte. Exit code 1 where one was not.
+    """
+    data = write_data or build_dir() / "bench" / "items"
+    with progress(quiet=as_json):
+        say("drawing items")
+        bench.write_data(data, load(), distinct)
+        if write_data:
+            console.print(f"written to {write_data}", markup=False)
+            return
+        gpus, skips = find([d for d in device.split(",") if d], partial(check_program, loads=True))
+        skip = ",".join(p for p in PARTS if part and p not in part)
+        wish = bench.Wish(kernel, rounds, items, size, True, skip)
+        reports = []
+        for gpu in gpus:
+            say(f"measuring on {gpu.name}")
+            reports.append(bench.measure(gpu, data, wish))
+    if as_json:
+        print(json.dumps(_as_json(reports, wish, [vars(s) for s in skips]), indent=1))
+    else:
+        for report in reports:
+            _print(report)
+    for s in skips:
+        console.print(f"skipped: {s.name}: {s.reason}", markup=False, soft_wrap=True)
+    faults = [f"{r.device}: {f}" for r in reports for f in r.faults]
+    for fault in faults:
+        console.print(f"failed: {fault}", markup=False, soft_wrap=True)
+    if faults:
+        sys.exit(EXIT_FAILED)
+    if not reports:
+        raise UserError("nothing was measured", "see what was skipped", EXIT_MISSING)
+
+
+def _as_json(
+    reports: list[bench.Report], wish: bench.Wish, skips: list[dict[str, str]]
+) -> dict[str, Any]:
+    return {
+        "fingerprint": bench.fingerprint(),
+        "wish": vars(wish),
+        "devices": [{"device": r.device, "faults": r.faults, "figures": r.data} for r in reports],
+        "skipped": skips,
+    }
+
+
+# ------------------------------------------------------------------------------- tables
+
+
+def _print(report: bench.Report) -> None:
+    d = report.data
+    about = d["device"]
+    print(f"{report.device}: {about['name']}, {about['driver']} {about['driver_version']},"
+          f" subgroup {about['subgroup']}")  # fmt: skip
+    for name, text in (("m5a", "M5a, empty submit"), ("m5b", "M5b, one workgroup of nothing")):
+        if d[name] is not None:
+            print(f"{text}: {_us(d[name], 'p50_ns')} us (p90 {_us(d[name], 'p90_ns')})")
+    if d["copy"] is not None:
+        print(f"device copy of {d['copy']['bytes_copied']} bytes: {d['copy']['GB_per_s']} GB/s")
+    for name in ("throughput", "bandwidth"):
+        if name in d:
+            print(f"\n{name}")
+            _print_throughput(d[name])
+    if "pool" in d:
+        print("\none small dispatch of caller memory; per dispatch")
+        _print_pool(d["pool"])
+        print("\nappend and submit of one item; microseconds")
+        print_table(
+            ("kernel", "caller p50", "p90", "until done p50", "p90"),
+            [(s["kernel"], *(_us(s[k], q) for k in ("caller", "whole") for q in _QUANTILES))
+             for s in d["submit"]],
+        )  # fmt: skip
+    if "frame" in d:
+        print(f"\na frame of {d['frame']['kernels']} kernels, {d['frame']['items']} items; ms")
+        print_table(
+            ("", "p50", "p90", "samples", "refused"),
+            [(name.replace("_", " "), _ms(d["frame"][name], "p50_ns"),
+              _ms(d["frame"][name], "p90_ns"), d["frame"][name]["samples"],
+              d["frame"][name]["refused"])
+             for name in ("submit_a_frame", "submit_a_kernel", "submit_an_item")],
+        )  # fmt: skip
+    print()
+
+
+_QUANTILES = ("p50_ns", "p90_ns")
+
+
+def _print_throughput(rows: list[dict[str, Any]]) -> None:
+    print_table(
+        ("variant", "workgroup", "items", "ms", "ns an item", "GB/s", "GPU ns an item",
+         "GPU GB/s", "of copy", "samples", "refused"),
+        [
+            (
+                *(r["variant"], r["workgroup"], r["items"], _ms(r, "p50_ns")),
+                *(_rounded(r.get(k)) for k in ("ns_per_item", "GB_per_s", "gpu_ns_per_item",
+                                               "gpu_GB_per_s", "of_copy")),
+                *(r["samples"], r["refused"]),
+            )
+            for r in rows
+        ],
+    )  # fmt: skip
+
+
+def _print_pool(rows: list[dict[str, Any]]) -> None:
+    print_table(
+        ("kernel", "", "p50 us", "p90 us", "mean us", "calls", "creations", "allocations"),
+        [
+            (r["kernel"], state, *(_us(r[state], q) for q in (*_QUANTILES, "mean_ns")),
+             *(r[state][k] for k in ("vulkan_calls", "vulkan_creations", "allocations")))
+            for r in rows
+            for state in ("cold", "warm")
+        ],
+    )  # fmt: skip
+
+
+def _us(figures: dict[str, Any], name: str) -> float:
+    return round(float(figures[name]) / 1e3, 1)
+
+
+def _ms(figures: dict[str, Any], name: str) -> float:
+    return round(float(figures[name]) / 1e6, 3)
+
+
+def _rounded(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus stats`: what Mesa's driver makes of the GLSL variants on V3D."""
+
+import json
+import sys
+from dataclasses import asdict
+
+import click
+
+from daedalus.generator import registry
+from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, repo_root
+from daedalus.generator.cli.progress import progress
+from daedalus.generator.cli.tables import print_table
+from daedalus.generator.emit import entry_variants, environment
+from daedalus.generator.v3d import statistics, vkrun
+from daedalus.generator.variants import Variant, make_variant
+
+_COLUMNS = (
+    "an_item", "instructions", "threads", "temps", "uniforms", "spills", "fills", "lookups", "nops"
+)  # fmt: skip
+
+
+@click.command(name="stats")
+@click.argument("kernels", nargs=-1)
+@click.option("--schedule", "schedules", multiple=True, metavar="NAME",
+              help="Compile these schedules of the KERNELS, listed or not.")  # fmt: skip
+@click.option("--workgroup", type=click.IntRange(16, 256), default=None,
+              help="Invocations of a workgroup; else each variant's own number.")  # fmt: skip
+@click.option("--record", is_flag=True, help="Write generated/stats.json.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def command(
+    kernels: tuple[str, ...], schedules: tuple[str, ...], workgroup: int | None, record: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Compiles GLSL variants with Mesa's v3dv for V3D 7.1 and prints its statistics.
+
+    Without KERNELS, all. Instructions an item are those of a batch of 16 invocations, divided by
+    the items that these do. Exit code 1 if a prod variant spills or keeps an array in memory, 3
+    without the driver of `setup --native`.
+    """
+    if record and (kernels or schedules or workgroup):
+        raise UserError(
+            "--record is of all variants", "leave out kernels, --schedule and --workgroup"
+        )
+    if schedules and not kernels:
+        raise UserError("--schedule needs the kernels to compile", "name one or more")
+    variants = _variants(kernels, schedules)
+    device = vkrun.v3dv("host")
+    found: dict[str, statistics.Statistics] = {}
+    with progress(len(variants), quiet=as_json) as shown:
+        for number, v in enumerate(variants, 1):
+            found[v.name] = statistics.measure(device, v, workgroup or 0)
+            shown.advance(number)
+    name = statistics.driver(device)
+    if record:
+        statistics.record(repo_root() / "generated", name, found)
+    if as_json:
+        rows = {n: asdict(s) for n, s in found.items()}
+        print(json.dumps({"driver": name, "variants": rows}, indent=1))
+    else:
+        headings = ["variant", *(c.replace("_", " ") for c in _COLUMNS)]
+        print_table(headings, [[n, *(getattr(s, c) for c in _COLUMNS)] for n, s in found.items()])
+        print(name)
+    wrong = [v.name for v in variants if v.prod and found[v.name].memory]
+    for one in wrong:
+        console.print(f"failed: {one} keeps values in memory", soft_wrap=True, markup=False)
+    if wrong:
+        sys.exit(EXIT_FAILED)
+
+
+def _variants(kernels: tuple[str, ...], schedules: tuple[str, ...]) -> list[Variant]:
+    """The GLSL variants that are asked for."""
+    entries = registry.load()
+    chosen = []
+    for name in kernels:
+        entry = registry.find(entries, name)
+        if entry is None:
+            raise UserError(f"no kernel {name}", "./daedalus list shows them")
+        chosen.append(entry)
+    if not schedules:
+        return [v for e in chosen or entries for v in entry_variants(e) if v.is_gpu]
+    found = []
+    for entry in chosen:
+        for schedule_name in schedules:
+            try:
+                schedule = registry.legal_schedule(entry.kernel, schedule_name)
+            except ValueError as e:
+                raise UserError(str(e.args[0]), *e.args[1:2]) from None
+            if schedule.target != "glsl":
+                raise UserError(f"{schedule_name} is no GLSL schedule", "they begin with glsl_")
+            found.append(
+                make_variant(
+                    environment(), entry.kernel, schedule, prod=False, rank=1, spec=entry.spec
+                )
+            )
+    return found

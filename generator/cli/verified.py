@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""generated/verified.json: what was compared with the interpreter, by the hash of its input."""
+
+import json
+from typing import Any
+
+from daedalus.generator.cli.common import UserError, console, repo_root
+from daedalus.generator.cli.gen import differences, generate_or_explain
+from daedalus.generator.crosscheck import Outcome
+from daedalus.generator.variants import Variant
+
+_FIELDS = ("device", "items", "conformant", "mismatches", "out_of_bounds")
+
+
+def record_verified(outcomes: list[Outcome]) -> None:
+    """Notes what was compared, by the hash of what it was generated from.
+
+    Only for code that is what the specs give: anything else was not compared. Of a variant that
+    failed nothing stays; else what is known of it from other devices does, if it is the same code.
+    """
+    generated = generate_or_explain()
+    if differences(generated, repo_root() / "generated"):
+        raise UserError(
+            "generated/ is not what the specs give, so nothing is recorded",
+            "run ./daedalus gen, then check again",
+        )
+    path = repo_root() / "generated" / "verified.json"
+    known: dict[str, Any] = json.loads(path.read_text())["variants"] if path.is_file() else {}
+    entries = merged(known, {v.name: v for v in generated.variants}, outcomes)
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(json.dumps({"version": 1, "variants": entries}, indent=1) + "\n")
+    partial.replace(path)
+    console.print(f"{len(entries)} of {len(generated.variants)} variants recorded in {path.name}")
+
+
+def merged(
+    known: dict[str, Any], variants: dict[str, Variant], outcomes: list[Outcome]
+) -> dict[str, Any]:
+    """The entries after these outcomes."""
+    entries: dict[str, Any] = {}
+    for name, variant in sorted(variants.items()):
+        fresh = [o for o in outcomes if o.variant == name]
+        old = known.get(name, {})
+        if not all(o.good for o in fresh):
+            continue
+        same = old.get("input_hash") == variant.input_hash
+        runs = {r["device"]: r for r in old.get("runs", ())} if same else {}
+        runs |= {o.device: {f: o.record()[f] for f in _FIELDS} for o in fresh}
+        if runs:
+            entries[name] = {"input_hash": variant.input_hash, "runs": list(runs.values())}
+    return entries

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Reads and writes `generated/proofs.json`: the goals that are proven to have no witness.
+
+    {"version": 1, "kernels": {id: {"variant function": {"of": hash, "proven": [goal, ...]}}}}
+
+The hash is of all that the proofs are about and done with: the lowered program, what was selected
+for every stage, and the code that asks the questions, without comments. Where it is another, the
+records are stale and count for nothing. `./daedalus witness --prove` writes them.
+"""
+
+import ast
+import hashlib
+import json
+from functools import cache
+from importlib.resources import files
+from inspect import getsource
+from pathlib import Path
+from typing import Any
+
+from daedalus.dsl.show import show
+from daedalus.generator.cli.common import repo_root
+from daedalus.generator.goals import Goal, Plan, lane_limits
+from daedalus.generator.targets.neon.rules import limits
+from daedalus.generator.targets.neon.simulate import Part, operand_widths
+
+NAME = "proofs.json"
+# What asks the questions, and says what operations and values are.
+_SOURCES = (
+    "dsl/ir.py", "dsl/ranges.py", "generator/equivalence.py", "generator/goal_proofs.py",
+    "generator/lane_questions.py", "generator/lane_terms.py", "generator/lane_walk.py",
+    "generator/symbolic.py", "generator/targets/neon/ops.py",
+)  # fmt: skip
+
+
+def path() -> Path:
+    return repo_root() / "generated" / NAME
+
+
+def missing(kernel: str) -> str:
+    """What is to be said of a goal of a kernel that is to be proven, and has no record."""
+    return f"no proof on record that holds for this code: run ./daedalus witness --prove {kernel}"
+
+
+def key(plan: Plan, goal: Goal) -> str:
+    """A goal among those of its function: stage, lowering by its place in the order, and what it
+    is; of several lowerings all places."""
+    order = plan.stages[goal.stage].order
+    at = ", ".join(str(order.index(n)) for n in (goal.need, *goal.alike))
+    return f"stage {goal.stage}, lowering {at}: {goal.text}"
+
+
+def recorded(plan: Plan, file: Path | None = None) -> frozenset[str]:
+    """The keys of a function's goals that are proven; none where the record is stale."""
+    found = _read(file or path())["kernels"].get(plan.kernel.id, {}).get(_place(plan))
+    if found is None or found["of"] != digest(plan):
+        return frozenset()
+    return frozenset(found["proven"])
+
+
+def write(plan: Plan, proven: list[Goal], file: Path | None = None) -> None:
+    """Puts a function's proven goals in place of what the file says of it."""
+    file = file or path()
+    data = _read(file)
+    found = data["kernels"].pop(plan.kernel.id, {})
+    found.pop(_place(plan), None)
+    if proven:
+        found[_place(plan)] = {"of": digest(plan), "proven": [key(plan, g) for g in proven]}
+    _put(data, plan.kernel.id, found, file)
+
+
+def keep(kernel: str, plans: list[Plan], file: Path | None = None) -> None:
+    """Drops what the file says of other functions of a kernel: those there no longer are."""
+    file = file or path()
+    data = _read(file)
+    found = data["kernels"].pop(kernel, {})
+    places = [_place(p) for p in plans]
+    _put(data, kernel, {p: r for p, r in found.items() if p in places}, file)
+
+
+def _put(data: dict[str, Any], kernel: str, found: dict[str, Any], file: Path) -> None:
+    if found:
+        data["kernels"][kernel] = dict(sorted(found.items()))
+    data["kernels"] = dict(sorted(data["kernels"].items()))
+    partial = file.with_name(file.name + ".partial")
+    partial.write_text(json.dumps(data, indent=1) + "\n")
+    partial.replace(file)
+
+
+def digest(plan: Plan) -> str:
+    """The hash of what proofs about a function rest on."""
+    parts = [show(plan.lowered), *map(_selected, plan.stages), *_sources()]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _place(plan: Plan) -> str:
+    return f"{plan.name} {plan.function}"
+
+
+def _read(file: Path) -> dict[str, Any]:
+    data: dict[str, Any] = {"version": 1, "kernels": {}}
+    return data | json.loads(file.read_text()) if file.is_file() else data
+
+
+def _selected(part: Part) -> str:
+    """A stage as vectors do it: its values, and the operation chosen for every form."""
+    number = {node: n for n, node in enumerate(part.vector.nodes())}
+    lines = [show(part.selection.kernel), f"{part.axis!r} {part.lanes}"]
+    for name, needs in (("root", part.selection.roots), ("computed", part.order)):
+        for node, demand in needs:
+            c = part.selection.chosen[node, demand]
+            inputs = [(number[n], *d) for n, d in c.inputs]
+            scalars = [number[n] for n in c.scalars]
+            lines.append(
+                f"{name} {number[node]} {(*demand,)}: {c.rule} {c.op} {inputs} {scalars} {c.imm}"
+            )
+    return "\n".join(lines)
+
+
+@cache
+def _sources() -> tuple[str, ...]:
+    root = files("daedalus")
+    texts = [(root / name).read_text() for name in _SOURCES]
+    texts += [getsource(f) for f in (lane_limits, limits, operand_widths)]
+    return tuple(_code(t) for t in texts)
+
+
+def _code(text: str) -> str:
+    """Source without comments that stand alone, docstrings and empty lines."""
+    dropped: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            continue
+        first = node.body[0] if node.body else None
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            dropped.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    return "\n".join(
+        line.rstrip()
+        for n, line in enumerate(text.splitlines(), 1)
+        if n not in dropped and line.strip() and not line.lstrip().startswith("#")
+    )

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""GLSL to SPIR-V, as an array in C.
+
+The bytes depend on the versions of the tools. Those in generated/ are of the pinned ones; where
+others are installed, or none, a module is taken from there as long as it was made of the same GLSL,
+and is not compared.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, build_dir
+
+TOOLS = ("glslangValidator", "spirv-opt", "spirv-val")
+PINNED = "glslang 11:12.0.0, SPIRV-Tools v2023.1"
+_TARGET = ("--target-env", "vulkan1.1")
+_OPTIMISE = ("-O", "--strip-debug", "--preserve-bindings", "--preserve-spec-constants")
+_PER_LINE = 8
+
+
+@cache
+def toolchain() -> str:
+    """The versions of the tools here; "" where one is not installed."""
+    if any(shutil.which(t) is None for t in TOOLS):
+        return ""
+
+    def version(tool: str, pattern: str) -> str:
+        done = subprocess.run([tool, "--version"], capture_output=True, text=True)
+        found = re.search(pattern, done.stdout + done.stderr)
+        return found[1] if found else "?"
+
+    glslang = version("glslangValidator", r"Glslang Version: (\S+)")
+    return f"glslang {glslang}, SPIRV-Tools {version('spirv-opt', r'SPIRV-Tools (v[0-9.]+)')}"
+
+
+@dataclass
+class Modules:
+    """Where modules come from: made here, or taken from what is checked in.
+
+    folder  the generated/ that they may be taken from
+    taken   files that were taken without being made anew
+    """
+
+    folder: Path | None = None
+    taken: list[str] = field(default_factory=list)
+
+    def array(self, path: str, glsl: str) -> tuple[str, list[str]]:
+        """Toolchain and lines of the array for a shader that is kept as `path` below generated/."""
+        if toolchain() != PINNED:
+            known = self._checked_in(path, glsl)
+            if known is not None:
+                self.taken.append(path)
+                return known
+        if not toolchain():
+            raise UserError(
+                f"{', '.join(t for t in TOOLS if shutil.which(t) is None)}: not installed, and"
+                f" needed to make {path}",
+                "apt-get install glslang-tools spirv-tools, or ./daedalus setup",
+                EXIT_MISSING,
+            )
+        return toolchain(), array_lines(compile_shader(glsl, path))
+
+    def _checked_in(self, path: str, glsl: str) -> tuple[str, list[str]] | None:
+        file = None if self.folder is None else self.folder / path
+        if file is None or not file.is_file():
+            return None
+        text = file.read_text()
+        made_of = re.search(r"^ \* GLSL (\w+)$", text, re.MULTILINE)
+        made_by = re.search(r"^ \* made by (.+)$", text, re.MULTILINE)
+        array = re.search(r"spirv\[\] = \{\n(.*?)\n\};", text, re.DOTALL)
+        if not (made_of and made_by and array) or made_of[1] != digest(glsl):
+            return None
+        return made_by[1], [line.strip() for line in array[1].splitlines()]
+
+
+def digest(glsl: str) -> str:
+    """What a module says of the text that it was made of."""
+    return hashlib.sha256(glsl.encode()).hexdigest()[:16]
+
+
+def compile_shader(glsl: str, what: str) -> bytes:
+    """The module of a shader, validated. In a checkout kept in the build folder, by content."""
+    key = hashlib.sha256("\n".join((toolchain(), *_TARGET, *_OPTIMISE, glsl)).encode()).hexdigest()
+    try:
+        kept = build_dir() / "spirv" / f"{key}.spv"
+    except UserError:  # the package is installed, and nothing is kept
+        return _compiled(glsl, what)
+    if kept.is_file():
+        return kept.read_bytes()
+    module = _compiled(glsl, what)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    fresh = kept.with_name(f"{key}.{os.getpid()}.new")
+    fresh.write_bytes(module)
+    fresh.replace(kept)
+    return module
+
+
+def _compiled(glsl: str, what: str) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="daedalus-spirv-") as folder:
+        source, raw, made = (Path(folder, name) for name in ("in.comp", "raw.spv", "made.spv"))
+        source.write_text(glsl)
+        for words in (
+            ["glslangValidator", "-V", *_TARGET, "-S", "comp", "-o", raw, source],
+            ["spirv-opt", "--target-env=vulkan1.1", *_OPTIMISE, raw, "-o", made],
+            ["spirv-val", *_TARGET, made],
+        ):
+            done = subprocess.run([str(w) for w in words], capture_output=True, text=True)
+            if done.returncode:
+                said = (done.stdout + done.stderr).strip().replace(str(source), what)
+                raise UserError(f"{words[0]} refuses {what}:\n{said}", exit_code=EXIT_FAILED)
+        return made.read_bytes()
+
+
+def array_lines(module: bytes) -> list[str]:
+    """The words of a module as lines of C."""
+    return word_lines(list(struct.unpack(f"<{len(module) // 4}I", module)))
+
+
+def word_lines(words: list[int]) -> list[str]:
+    """Words as lines of an initialiser."""
+    return [
+        " ".join(f"0x{w:08x}," for w in words[at : at + _PER_LINE])
+        for at in range(0, len(words), _PER_LINE)
+    ]

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Fences, and what holds them.  Of the loop's thread, as all in device.h. */
+#ifndef DAEDALUS_V3D_DEVICE_SYNC_H
+#define DAEDALUS_V3D_DEVICE_SYNC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dev_device;
+
+uint64_t dev_now_ns(void); /* CLOCK_MONOTONIC */
+
+/* -- Fences: become signaled once, when the job that they stand for has ended. -- */
+
+/* That a fence waits for another one. */
+struct dev_fence_link {
+  struct dev_fence *part;              /* counted */
+  struct dev_fence *whole;             /* not counted: it owns the link */
+  struct dev_fence_link *next, **slot; /* among the watchers of part; slot NULL: not there */
+};
+
+struct dev_fence {
+  unsigned refs;
+  bool signaled;
+  bool is_job;
+  const char *name;     /* for who asks: of the job's queue; static */
+  uint64_t signaled_ns; /* CLOCK_MONOTONIC */
+  struct dev_fence_link *watchers;
+  bool is_point;          /* merged of a timeline's point and, second, what was before it */
+  size_t n_parts, n_open; /* of a merged fence: all of them, and those not signaled */
+  struct dev_fence_link *parts;
+  struct dev_fence *next; /* in lists of fence.c */
+};
+
+struct dev_fence *dev_fence_create(bool signaled); /* NULL: no memory */
+/* One that is signaled when all parts are. NULL: no memory. */
+struct dev_fence *dev_fence_merge(struct dev_fence *const *parts, size_t n);
+void dev_fence_signal(struct dev_fence *fence);
+struct dev_fence *dev_fence_ref(struct dev_fence *fence);
+void dev_fence_unref(struct dev_fence *fence); /* NULL is nothing, as for all of these */
+/* Puts a reference to fence (or NULL) into *slot, in place of what is there. */
+void dev_fence_replace(struct dev_fence **slot, struct dev_fence *fence);
+
+/* -- Syncobjs: boxes for a fence, or timelines of them. -- */
+
+struct dev_point {
+  uint64_t value;
+  struct dev_fence *fence; /* signaled when this and all points before are */
+};
+
+struct dev_syncobj {
+  unsigned refs;
+  uint32_t number;         /* while it is exported, else 0; one of the references is the export's */
+  struct dev_fence *fence; /* NULL: nothing was submitted yet. Of a timeline: its last point's */
+  /* Of a timeline; else n_points is 0. Ascending, without those signaled but for the last. */
+  struct dev_point *points;
+  size_t n_points, points_room;
+  uint64_t reached; /* the highest point that is signaled */
+};
+
+void dev_syncobj_unref(struct dev_syncobj *syncobj);
+/* Puts a reference to fence, or NULL, in place of what is there, timelines included. */
+void dev_syncobj_replace(struct dev_syncobj *syncobj, struct dev_fence *fence);
+/* Appends a point to the timeline, which begins with it if need be. -ENOMEM. */
+int dev_syncobj_add_point(struct dev_syncobj *syncobj, struct dev_fence *fence, uint64_t value);
+/**
+ * Makes *fence a reference to that of a point, or with 0 to the last. -EINVAL: there is none yet;
+ * -ENOMEM.
+ */
+int dev_syncobj_find(struct dev_syncobj *syncobj, uint64_t point, struct dev_fence **fence);
+/* Forgets points that are signaled, which moves reached. */
+void dev_syncobj_advance(struct dev_syncobj *syncobj);
+
+/* -- Sync files: descriptors that become readable when a fence is signaled. -- */
+
+struct dev_sync_file {
+  struct dev_sync_file *next;
+  struct dev_fence *fence;
+  int fd;         /* the writing end of a pipe, whose reading end the clients have */
+  uint64_t inode; /* of the pipe */
+  bool written;
+  char name[32];
+};
+
+/* *fd becomes the descriptor of a new sync file, the caller's. -ENOMEM, -EMFILE. */
+int dev_sync_file_create(struct dev_device *device, struct dev_fence *fence, const char *name,
+                         int *fd);
+/* NULL: the descriptor is not that of a sync file. */
+struct dev_sync_file *dev_sync_file_of(const struct dev_device *device, int fd);
+void dev_sync_files_progress(struct dev_device *device);
+void dev_sync_files_sweep(struct dev_device *device);
+void dev_sync_files_destroy(struct dev_device *device);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The GPU of a context: everything below the route, put together. */
+#ifndef DAEDALUS_VULKAN_GPU_H
+#define DAEDALUS_VULKAN_GPU_H
+
+#include "vulkan/commands.h"
+#include "vulkan/extent.h"
+#include "vulkan/pool.h"
+
+typedef struct daedalus_gpu_job daedalus_gpu_job;
+
+struct daedalus_gpu {
+  daedalus_ctx *ctx;
+  daedalus_vk vk;
+  daedalus_vk_devices devices;
+  bool loaded; /* vk and devices */
+  bool opened; /* all below */
+  bool tried;  /* opening; it is tried once */
+  daedalus_vk_device device;
+  daedalus_vk_memory memory;
+  daedalus_vk_pool pool;
+  daedalus_vk_pipelines pipelines;
+  daedalus_vk_commands commands;
+  uint64_t timeout_ns;
+  uint64_t progress_ns;      /* when a submission was last seen to end, or the first was made */
+  size_t items_a_submission; /* at most, so that each takes a fraction of what a reset waits for */
+  daedalus_memory *memories; /* all that are not destroyed */
+  daedalus_gpu_job *in_flight, *in_flight_last; /* in the order of submission */
+};
+
+struct daedalus_memory {
+  daedalus_gpu *gpu;
+  daedalus_vk_block block;   /* what the GPU uses */
+  daedalus_vk_block staging; /* what the CPU uses, where that is another one */
+  unsigned char *data;       /* `size` bytes */
+  size_t size;
+  size_t map_size; /* what is to be unmapped; 0: nothing */
+  int fd;          /* of an imported dma-buf, for telling it when the CPU uses it; -1 */
+  bool imported;
+  bool readable; /* the CPU can use `data` */
+  bool staged;
+  daedalus_vk_extent newer; /* staged: what the GPU wrote and the CPU has not fetched */
+  daedalus_memory *next, *previous;
+};
+
+/** Loads Vulkan and lists the devices, once.  @return 0 or -ENODEV, logged the first time */
+int daedalus_rt_gpu_load(daedalus_ctx *ctx);
+
+/** The context's GPU, opened the first time.  @return 0 or -ENODEV, logged the first time */
+int daedalus_rt_gpu_get(daedalus_ctx *ctx, daedalus_gpu **gpu);
+
+/** CLOCK_MONOTONIC, in nanoseconds. */
+uint64_t daedalus_rt_vk_now(void);
+
+/** The one message about a failure, and about what follows from it. */
+void daedalus_rt_vk_report(daedalus_gpu *gpu, int error);
+
+/** The memory that holds all of the extent, or NULL. */
+daedalus_memory *daedalus_rt_vk_memory_at(const daedalus_gpu *gpu, daedalus_vk_extent extent);
+
+/**
+ * Copies between a staged memory's two halves and waits for it.  Where that
+ * fails, out of memory at the second try too, the device counts as lost, since
+ * from then on nobody could tell which half is the right one.
+ * @param to_device  the direction
+ * @return 0, or -ECANCELED: the device is lost, which is logged; jobs in flight are the caller's
+ */
+int daedalus_rt_vk_memory_copy(daedalus_memory *memory, daedalus_vk_extent extent, bool to_device);
+
+/** What is asked of a dma-buf before (`begin`) and after the CPU uses it; others are left alone. */
+void daedalus_rt_vk_memory_cpu(const daedalus_memory *memory, bool begin);
+
+#endif /* DAEDALUS_VULKAN_GPU_H */

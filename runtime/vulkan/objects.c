@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* daedalus_memory: memory that the GPU uses in place. */
+#define _DEFAULT_SOURCE 1 /* MAP_ANONYMOUS */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "vulkan/job.h"
+
+#if defined(__linux__)
+#include <linux/dma-buf.h>
+#include <sys/ioctl.h>
+#endif
+
+/* What an address of memory is a multiple of, and its size rounded up to. */
+static const size_t unit = 256;
+
+daedalus_memory *daedalus_rt_vk_memory_at(const daedalus_gpu *gpu, daedalus_vk_extent extent) {
+  for (daedalus_memory *memory = gpu->memories; memory != NULL; memory = memory->next) {
+    const uintptr_t data = (uintptr_t)memory->data;
+    if (extent.begin >= data && extent.end <= data + memory->size) {
+      return memory;
+    }
+  }
+  return NULL;
+}
+
+static daedalus_vk_extent extent_of(const daedalus_memory *memory) {
+  const uintptr_t data = (uintptr_t)memory->data;
+  return (daedalus_vk_extent){data, data + memory->size};
+}
+
+/** One copy, waited for.  @return 0 or an error of daedalus_rt_vk_failed(), -ETIME for a hang */
+static int copy_now(daedalus_memory *memory, daedalus_vk_extent extent, bool to_device) {
+  daedalus_gpu *gpu = memory->gpu;
+  daedalus_vk_submission *submission;
+  int error = daedalus_rt_vk_submission_take(&gpu->commands, &submission);
+  if (error != 0) {
+    return error;
+  }
+  daedalus_vk_op *op = daedalus_rt_vk_op(&gpu->commands, submission, DAEDALUS_VK_OP_BARRIER);
+  if (op != NULL) {
+    op = daedalus_rt_vk_op(&gpu->commands, submission, DAEDALUS_VK_OP_COPY);
+  }
+  if (op == NULL) {
+    daedalus_rt_vk_submission_give(&gpu->commands, submission);
+    return -ENOMEM;
+  }
+  const daedalus_vk_block *from = to_device ? &memory->staging : &memory->block;
+  const daedalus_vk_block *to = to_device ? &memory->block : &memory->staging;
+  const VkDeviceSize offset = extent.begin - (uintptr_t)memory->data;
+  op->of.copy.from = from->buffer;
+  op->of.copy.from_id = from->id;
+  op->of.copy.to = to->buffer;
+  op->of.copy.to_id = to->id;
+  op->of.copy.region = (VkBufferCopy){offset, offset, extent.end - extent.begin};
+  error = daedalus_rt_vk_submit(&gpu->commands, submission);
+  if (error == 0) {
+    error = daedalus_rt_vk_fence_wait(&gpu->commands, submission, gpu->timeout_ns);
+    gpu->device.lost = gpu->device.lost || error != 0; /* it is in flight, and out of sight */
+    gpu->device.hung = gpu->device.hung || error == -ETIME;
+  }
+  daedalus_rt_vk_submission_give(&gpu->commands, submission);
+  return error;
+}
+
+int daedalus_rt_vk_memory_copy(daedalus_memory *memory, daedalus_vk_extent extent, bool to_device) {
+  daedalus_gpu *gpu = memory->gpu;
+  if (gpu->device.lost) {
+    return -ECANCELED;
+  }
+  int error = extent.begin == extent.end ? 0 : copy_now(memory, extent, to_device);
+  if (error != 0 && !gpu->device.lost) {
+    error = copy_now(memory, extent, to_device);
+  }
+  if (error != 0) {
+    gpu->device.lost = true;
+    daedalus_rt_vk_report(gpu, error);
+    return -ECANCELED;
+  }
+  const daedalus_vk_extent newer = memory->newer;
+  if (extent.begin <= newer.begin && newer.end <= extent.end) {
+    memory->newer = (daedalus_vk_extent){0, 0}; /* either way both halves are the same there */
+  }
+  return 0;
+}
+
+void daedalus_rt_vk_memory_cpu(const daedalus_memory *memory, bool begin) {
+#if defined(__linux__)
+  if (memory->fd >= 0) {
+    struct dma_buf_sync sync = {.flags = (begin ? DMA_BUF_SYNC_START : DMA_BUF_SYNC_END) |
+                                         DMA_BUF_SYNC_RW};
+    /* Whether it has to be told is the exporter's affair; where it cannot be, it need not. */
+    while (ioctl(memory->fd, DMA_BUF_IOCTL_SYNC, &sync) != 0 &&
+           (errno == EINTR || errno == EAGAIN)) {
+    }
+  }
+#else
+  (void)memory;
+  (void)begin;
+#endif
+}
+
+static void link_memory(daedalus_gpu *gpu, daedalus_memory *memory) {
+  memory->next = gpu->memories;
+  if (gpu->memories != NULL) {
+    gpu->memories->previous = memory;
+  }
+  gpu->memories = memory;
+}
+
+static int make(daedalus_gpu *gpu, daedalus_memory *memory) {
+  const uint64_t size = (memory->size + unit - 1) / unit * unit;
+  const bool exported = gpu->device.physical->dmabuf_export;
+  memory->staged = gpu->memory.staged;
+  int error = 0;
+  if (memory->staged) {
+    error =
+        daedalus_rt_vk_block_create(&gpu->memory, DAEDALUS_VK_LOCAL, size, false, &memory->block);
+    if (error == 0) {
+      error = daedalus_rt_vk_block_create(&gpu->memory, DAEDALUS_VK_SHARED, size, false,
+                                          &memory->staging);
+    }
+    memory->data = memory->staging.map;
+  } else {
+    error = daedalus_rt_vk_block_create(&gpu->memory, DAEDALUS_VK_SHARED, size, exported,
+                                        &memory->block);
+    memory->data = memory->block.map;
+  }
+  if (error == 0) {
+    memset(memory->data, 0, memory->size);
+  }
+  if (error == 0 && memory->staged) {
+    error = daedalus_rt_vk_memory_copy(memory, extent_of(memory), true);
+    if (error != 0) {
+      daedalus_rt_vk_finish_lost(gpu);
+    }
+  }
+  return error;
+}
+
+static void free_memory(daedalus_memory *memory) {
+  daedalus_gpu *gpu = memory->gpu;
+  if (gpu->device.lost && !gpu->device.hung) {
+    gpu->vk.fn.DeviceWaitIdle(gpu->device.handle); /* a copy may be left that nobody waited for */
+  }
+  daedalus_rt_vk_block_destroy(&gpu->memory, &memory->block);
+  daedalus_rt_vk_block_destroy(&gpu->memory, &memory->staging);
+  if (memory->map_size != 0) {
+    munmap(memory->data, memory->map_size);
+  }
+  if (memory->fd >= 0) {
+    close(memory->fd);
+  }
+  gpu->ctx->allocator.release(gpu->ctx->allocator.user, memory);
+}
+
+/** @return 0 or -ENODEV; -ENODEV, too, when the device is lost: nothing can lie in it */
+static int new_memory(daedalus_ctx *ctx, size_t size, daedalus_memory **memory) {
+  daedalus_gpu *gpu;
+  const int error = daedalus_rt_gpu_get(ctx, &gpu);
+  if (error != 0 || gpu->device.lost) {
+    return -ENODEV;
+  }
+  *memory = ctx->allocator.resize(ctx->allocator.user, NULL, sizeof(**memory));
+  if (*memory == NULL) {
+    return -ENOMEM;
+  }
+  **memory = (daedalus_memory){.gpu = gpu, .size = size, .fd = -1, .readable = true};
+  return 0;
+}
+
+int daedalus_memory_create(daedalus_ctx *ctx, size_t size, daedalus_memory **memory) {
+  if (memory == NULL) {
+    return -EINVAL;
+  }
+  *memory = NULL;
+  if (ctx == NULL || size == 0 || size > SIZE_MAX / 2) {
+    return -EINVAL;
+  }
+  daedalus_memory *made;
+  int error = new_memory(ctx, size, &made);
+  if (error != 0) {
+    return error;
+  }
+  error = make(made->gpu, made);
+  if (error != 0) {
+    free_memory(made);
+    return error == -ENOMEM ? -ENOMEM : -ENODEV;
+  }
+  link_memory(made->gpu, made);
+  *memory = made;
+  return 0;
+}
+
+/** The mapping of an imported dma-buf; an address alone where there can be none. */
+static int map_import(daedalus_memory *memory, void *mapping) {
+  if (mapping != NULL) {
+    memory->data = mapping;
+    return 0;
+  }
+  void *map = mmap(NULL, memory->size, PROT_READ | PROT_WRITE, MAP_SHARED, memory->fd, 0);
+  if (map == MAP_FAILED) {
+    memory->readable = false;
+    map = mmap(NULL, memory->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  }
+  if (map == MAP_FAILED) {
+    return -ENOMEM;
+  }
+  memory->data = map;
+  memory->map_size = memory->size;
+  return 0;
+}
+
+int daedalus_memory_import_dmabuf(daedalus_ctx *ctx, int fd, size_t size, void *mapping,
+                                  daedalus_memory **memory) {
+  if (memory == NULL) {
+    return -EINVAL;
+  }
+  *memory = NULL;
+  if (ctx == NULL || fd < 0 || size == 0 || size % 4 != 0 || (uintptr_t)mapping % 64 != 0) {
+    return -EINVAL;
+  }
+  daedalus_memory *made;
+  int error = new_memory(ctx, size, &made);
+  if (error != 0) {
+    return error;
+  }
+  daedalus_gpu *gpu = made->gpu;
+  made->imported = true;
+  if (!gpu->device.physical->dmabuf_import || gpu->vk.fn.GetMemoryFdPropertiesKHR == NULL) {
+    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s cannot import a dma-buf",
+                    gpu->device.physical->name);
+    free_memory(made);
+    return -ENOTSUP;
+  }
+  made->fd = dup(fd);
+  const int given = dup(fd); /* Vulkan takes over what it imports */
+  if (made->fd < 0 || given < 0) {
+    error = -ENOMEM;
+    if (given >= 0) {
+      close(given);
+    }
+  } else {
+    error = daedalus_rt_vk_block_import(&gpu->memory, given, size, &made->block);
+    if (error != 0) {
+      daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s cannot import the dma-buf: %s failed: %s",
+                      gpu->device.physical->name, gpu->device.failed_call,
+                      daedalus_rt_vk_result(gpu->device.failed_result));
+      error = error == -ENOMEM ? -ENOMEM : -ENOTSUP;
+    }
+  }
+  if (error == 0) {
+    error = map_import(made, mapping);
+  }
+  if (error != 0) {
+    free_memory(made);
+    return error;
+  }
+  link_memory(gpu, made);
+  *memory = made;
+  return 0;
+}
+
+int daedalus_memory_export_dmabuf(daedalus_memory *memory, int *fd) {
+  if (fd == NULL) {
+    return -EINVAL;
+  }
+  *fd = -1;
+  if (memory == NULL) {
+    return -EINVAL;
+  }
+  daedalus_gpu *gpu = memory->gpu;
+  if (memory->imported || memory->staged || !gpu->device.physical->dmabuf_export ||
+      gpu->vk.fn.GetMemoryFdKHR == NULL) {
+    return -ENOTSUP;
+  }
+  const VkMemoryGetFdInfoKHR info = {
+      .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
+      .memory = memory->block.memory,
+      .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT,
+  };
+  const VkResult result = gpu->vk.fn.GetMemoryFdKHR(gpu->device.handle, &info, fd);
+  if (result != VK_SUCCESS) {
+    *fd = -1;
+    daedalus_rt_vk_failed(&gpu->device, "vkGetMemoryFdKHR", result);
+    return -ENOTSUP;
+  }
+  return 0;
+}
+
+void *daedalus_memory_data(const daedalus_memory *memory) {
+  return memory == NULL ? NULL : memory->data;
+}
+
+size_t daedalus_memory_size(const daedalus_memory *memory) {
+  return memory == NULL ? 0 : memory->size;
+}
+
+static int bring_over(daedalus_memory *memory, size_t offset, size_t size, bool to_device) {
+  if (memory == NULL || offset > memory->size || size > memory->size - offset) {
+    return -EINVAL;
+  }
+  const uintptr_t begin = (uintptr_t)memory->data + offset;
+  const daedalus_vk_extent extent = {begin, begin + size};
+  daedalus_gpu *gpu = memory->gpu;
+  daedalus_rt_vk_memory_cpu(memory, !to_device);
+  if (!memory->staged || size == 0) {
+    return 0;
+  }
+  const daedalus_vk_use use = {.all = extent, .writes = extent, .by_cpu = true};
+  daedalus_rt_vk_finish_conflicting(gpu, &use, 1);
+  if (daedalus_rt_vk_memory_copy(memory, extent, to_device) == 0) {
+    return 0;
+  }
+  daedalus_rt_vk_finish_lost(gpu);
+  /* What the CPU has is then all there is, which is an error only if the GPU had more. */
+  return !to_device && daedalus_vk_overlap(memory->newer, extent) ? -EIO : 0;
+}
+
+int daedalus_memory_flush(daedalus_memory *memory, size_t offset, size_t size) {
+  return bring_over(memory, offset, size, true);
+}
+
+int daedalus_memory_invalidate(daedalus_memory *memory, size_t offset, size_t size) {
+  return bring_over(memory, offset, size, false);
+}
+
+void daedalus_memory_destroy(daedalus_memory *memory) {
+  if (memory == NULL) {
+    return;
+  }
+  daedalus_gpu *gpu = memory->gpu;
+  const daedalus_vk_extent all = extent_of(memory);
+  const daedalus_vk_use use = {.all = all, .writes = all, .by_cpu = true};
+  daedalus_rt_vk_finish_conflicting(gpu, &use, 1);
+  if (memory->next != NULL) {
+    memory->next->previous = memory->previous;
+  }
+  *(memory->previous != NULL ? &memory->previous->next : &gpu->memories) = memory->next;
+  free_memory(memory);
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What is recorded of Mesa's code for V3D: it is of these variants, and keeps to its bars."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from daedalus.generator.v3d import statistics
+
+GENERATED = Path(__file__).parents[2] / "generated"
+# Instructions an item of expert GLSL as Mesa 25.0.7 compiles it, without spills.
+EXPERT = {
+    "vp9_idct8": 94.5, "vp9_lpf4_v": 40.4, "vp9_mc_8h": 93.5, "vp9_lpf8_v": 67.2, "av1_cdef8": 808,
+    "h264_idct4": 11.6, "h264_idct8": 79.8, "h264_deblock_luma_v": 69, "h264_qpel_mc20": 68,
+}  # fmt: skip
+# Classes that are the whole of what the expert's shader did.
+WHOLE = {"av1_cdef8": "inside"}
+
+
+@pytest.fixture(scope="module")
+def stats() -> dict:
+    return json.loads((GENERATED / statistics.FILE).read_text())
+
+
+@pytest.fixture(scope="module")
+def variants() -> dict[str, dict]:
+    manifest = json.loads((GENERATED / "manifest.json").read_text())
+    return {
+        v["name"]: v | {"kernel": k["id"]}
+        for k in manifest["kernels"]
+        for v in k["variants"]
+        if v["target"] == "glsl"
+    }
+
+
+def test_the_record_is_of_these_variants(stats: dict, variants: dict[str, dict]) -> None:
+    recorded = {name: s["input_hash"] for name, s in stats["variants"].items()}
+    assert recorded == {
+        name: v["input_hash"] for name, v in variants.items()
+    }, "./daedalus stats --record"
+    assert stats["version"] == statistics.VERSION and "Mesa 25.0.7" in stats["driver"]
+
+
+def test_nothing_is_kept_in_memory(stats: dict) -> None:
+    for name, s in stats["variants"].items():
+        assert (s["spills"], s["fills"], s["memory"]) == (0, 0, False), name
+
+
+@pytest.mark.parametrize("kernel", EXPERT)
+def test_the_best_variant_is_as_good_as_an_experts(
+    kernel: str, stats: dict, variants: dict[str, dict]
+) -> None:
+    best = min(
+        stats["variants"][name]["an_item"]
+        for name, v in variants.items()
+        if v["kernel"] == kernel and v["class"] == WHOLE.get(kernel, "full")
+    )
+    assert best <= 1.05 * EXPERT[kernel]
+
+
+DUMP = """\
+SHADER-DB-x - MESA_SHADER_COMPUTE shader: 9 inst, 4 threads, 0 loops, 2 uniforms, 9 max-temps, 3:4 spills:fills
+0x1 nop ; nop
+0x2 add tmua, rf0, rf9 ; nop ; ldunif (spill_offset)
+SHADER-DB-x - MESA_SHADER_COMPUTE shader: 3 inst, 2 threads, 0 loops, 5 uniforms, 7 max-temps, 0:0 spills:fills
+0x3 nop                           ; nop                         ; ldtmu.rf10
+0x4 add tmua, rf0, rf9            ; mov tmud, rf1
+0x5 nop                           ; nop
+"""  # noqa: E501
+
+
+def test_the_last_program_counts() -> None:
+    from daedalus.generator.emit import entry_variants
+    from daedalus.generator.registry import find, load
+
+    entry = find(load(), "h264_idct4")
+    assert entry is not None
+    v = next(v for v in entry_variants(entry) if v.schedule.name == "glsl_full_p4")
+    s = statistics.read(DUMP, v, 64)
+    assert (s.instructions, s.threads, s.uniforms, s.temps, s.an_item) == (3, 2, 5, 7, 0.2)
+    assert (s.lookups, s.stored_words, s.loaded_words, s.nops, s.memory) == (1, 1, 1, 2, False)

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The GLSL back end: what its shaders hold to, whatever they compute, and what it refuses."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from spec_support import HEAD, load_text, marked_line, spec_text
+
+from daedalus.dsl.errors import SpecError
+from daedalus.generator.emit import entry_variants, environment
+from daedalus.generator.registry import Entry, find, load
+from daedalus.generator.schedule import Schedule
+from daedalus.generator.targets.glsl import device, spirv
+from daedalus.generator.targets.glsl.device import NotLowerable
+from daedalus.generator.variants import Variant, make_variant
+
+
+@cache
+def variants() -> tuple[Variant, ...]:
+    return tuple(v for e in load() for v in entry_variants(e) if v.is_gpu)
+
+
+def names() -> list[str]:
+    return [
+        f"daedalus_{e.kernel.id}__{s.name}"
+        for e in load()
+        for s, _ in e.schedules
+        if s.target == "glsl"
+    ]
+
+
+def made(entry: Entry, schedule: Schedule) -> Variant:
+    return make_variant(
+        environment(), entry.kernel, schedule, prod=False, rank=1, spec=entry.spec
+    )  # fmt: skip
+
+
+def variant(name: str) -> Variant:
+    return next(v for v in variants() if v.name == name)
+
+
+def body(text: str) -> list[str]:
+    """The statements of main, comments left out."""
+    lines = text[text.index("void main()") :].splitlines()[1:-1]
+    return [line for line in lines if not line.strip().startswith("//")]
+
+
+# ------------------------------------------------------------------ every shader
+
+
+@pytest.mark.parametrize("name", names())
+def test_text(name: str) -> None:
+    """Scalars only, the storage extensions only, no subgroup operation."""
+    v = variant(name)
+    assert v.shader is not None
+    code = "\n".join(body(v.text))
+    assert not re.search(r"\b(?:u?int|bool|uvec\d)\s+\w+\s*\[", code), "a local array"
+    assert "subgroup" not in v.text and "for (" not in code and "while" not in code
+    extensions = set(re.findall(r"#extension (\w+)", v.text))
+    assert extensions <= {"GL_EXT_shader_8bit_storage", "GL_EXT_shader_16bit_storage"}
+    assert {f"STORAGE{n}" for n in (8, 16) if f"{n}bit" in str(extensions)} == set(
+        v.shader.features
+    )
+    assert max(map(len, v.text.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("name", names())
+def test_barriers_are_under_no_condition(name: str) -> None:
+    depth = 0
+    for line in body(variant(name).text):
+        if "barrier();" in line.lower():
+            assert depth == 0, line
+        depth += line.count("{") - line.count("}")
+
+
+@pytest.mark.parametrize("name", names())
+def test_buffers_are_stored_to_where_there_is_an_item(name: str) -> None:
+    """Every statement that writes to a buffer stands below `if (live...`."""
+    v = variant(name)
+    assert v.shader is not None
+    written = [view.name for view in v.shader.views if view.written]
+    assert written
+    under: list[bool] = []
+    stores = 0
+    for line in body(v.text):
+        text = line.strip()
+        if re.match(rf"(?:{'|'.join(written)})\[[^=]*\] =", text):
+            assert any(under), text
+            stores += 1
+        for brace in re.findall(r"[{}]", text):
+            if brace == "{":
+                under.append(text.startswith("if (live"))
+            else:
+                under.pop()
+    assert stores
+
+
+@pytest.mark.parametrize("name", names())
+def test_limits(name: str) -> None:
+    v = variant(name)
+    shader = v.shader
+    assert shader is not None
+    count = shader.workgroup // shader.invocations
+    assert shader.workgroup % shader.invocations == 0
+    assert shader.invocations & (shader.invocations - 1) == 0
+    assert shader.invocations <= shader.workgroup_min <= shader.workgroup <= device.INVOCATIONS
+    assert count * shader.shared_bytes <= device.SHARED_BYTES
+    assert len(shader.push) + 1 + bool(shader.constants) <= device.STORAGE_BUFFERS
+    assert 8 + 8 * len(shader.push) <= device.PUSH_BYTES
+    assert len(shader.record.words) in (1, 2, *range(4, 64, 4))
+    for a, b in zip(shader.align, v.kernel.buffers, strict=True):
+        assert b.dtype is not None and a % b.dtype.bytes == 0 and a & (a - 1) == 0
+
+
+def test_a_variant_of_any_alignment_is_there_for_every_kernel() -> None:
+    anything = {
+        v.kernel.id
+        for v in variants()
+        if v.schedule.class_name == "full"
+        and v.shader is not None
+        and list(v.shader.align) == [b.dtype.bytes for b in v.kernel.buffers if b.dtype is not None]
+    }
+    assert anything == {v.kernel.id for v in variants()}
+
+
+def test_constants_say_what_the_tables_say() -> None:
+    v = variant("daedalus_vp9_mc_8h__glsl_full_p8_shift_swar")
+    assert v.shader is not None
+    taps = v.kernel.table("taps")
+    flat = [x & 0xFFFFFFFF for row in taps.rows for x in row]
+    assert list(v.shader.constants) == flat and "constants[" in v.text
+
+
+# ------------------------------------------------------------------ SPIR-V
+
+pinned = pytest.mark.skipif(
+    spirv.toolchain() != spirv.PINNED, reason=f"the SPIR-V is of {spirv.PINNED}"
+)
+# OpCapability of what the modules may need: Shader, StorageBuffer8BitAccess, 16BitAccess and the
+# uniform one that glslang declares with it.
+CAPABILITIES = {1, 4433, 4434, 4448, 4449}
+
+
+@pinned
+@pytest.mark.parametrize("name", names()[::5])
+def test_modules(name: str) -> None:
+    v = variant(name)
+    module = spirv.compile_shader(v.text, v.file)
+    words = [int.from_bytes(module[k : k + 4], "little") for k in range(0, len(module), 4)]
+    assert words[:2] == [0x07230203, 0x00010300]
+    at, capabilities = 5, set()
+    while at < len(words):
+        if words[at] & 0xFFFF == 17:
+            capabilities.add(words[at + 1])
+        at += words[at] >> 16
+    assert capabilities <= CAPABILITIES
+
+
+def test_modules_are_taken_where_other_tools_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spirv, "toolchain", lambda: "")
+    file = tmp_path / "src" / "x.spv.c"
+    file.parent.mkdir()
+    file.write_text(
+        f"/*\n * GLSL {spirv.digest('text')}\n * made by something\n */\n"
+        "static const uint32_t spirv[] = {\n  0x00000001,\n  0x00000002,\n};\n"
+    )
+    modules = spirv.Modules(tmp_path)
+    assert modules.array("src/x.spv.c", "text") == ("something", ["0x00000001,", "0x00000002,"])
+    assert modules.taken == ["src/x.spv.c"]
+    with pytest.raises(Exception, match="not installed, and needed to make src/x"):
+        modules.array("src/x.spv.c", "another text")
+
+
+# ------------------------------------------------------------------ refusals
+
+
+def refused(tmp_path: Path, text: str, schedule: Schedule) -> NotLowerable:
+    (entry,) = load_text(tmp_path, text)
+    with pytest.raises(NotLowerable) as caught:
+        made(entry, schedule)
+    return caught.value
+
+
+def test_wide_kernels_are_refused() -> None:
+    entry = find(load(), "vp9_idct8_10")
+    assert entry is not None
+    with pytest.raises(NotLowerable, match="values of more than 32 bits have no GLSL form"):
+        made(entry, Schedule("glsl"))
+
+
+def test_more_invocations_than_a_workgroup_has(tmp_path: Path) -> None:
+    text = spec_text(
+        'big = k.plane("big", u8, rows=(0, 32), cols=(0, 16), access="inout")\n'
+        "with k.stage(y=32, x=16) as (y, x):\n    big[y, x] = big[y, x] >> 1\n"
+        "with k.stage(y=8, x=8) as (y, x):\n    px[y, x] = px[y, x] >> 1\n"
+    )
+    error = refused(tmp_path, text, Schedule("glsl"))
+    assert "512, and maxComputeWorkGroupInvocations is 256" in error.message
+    (entry,) = load_text(tmp_path / "2", text)
+    assert made(entry, Schedule("glsl", points=2)).shader is not None
+
+
+def test_more_shared_memory_than_there_is(tmp_path: Path) -> None:
+    text = spec_text(
+        't = k.temp("t", (68, 64))\n'
+        "with k.stage(i=64) as i:\n    for n in range(68):\n        t[n, i] = n\n"
+        "with k.stage(y=8, x=8) as (y, x):\n    px[y, x] = t[y, x]\n"
+    )
+    error = refused(tmp_path, text, Schedule("glsl"))
+    assert "17408, and maxComputeSharedMemorySize is 16384" in error.message
+
+
+def test_workgroups_are_as_large_as_shared_memory_allows(tmp_path: Path) -> None:
+    text = spec_text(
+        't = k.temp("t", (20, 64))\n'
+        "with k.stage(i=64) as i:\n    for n in range(20):\n        t[n, i] = n\n"
+        "with k.stage(y=8, x=8) as (y, x):\n    px[y, x] = t[y, x]\n"
+    )
+    (entry,) = load_text(tmp_path, text)
+    sizes = [made(entry, Schedule("glsl", points=p)).shader for p in (1, 8)]
+    # 5120 bytes an item: three of them, at least one
+    assert [(s.invocations, s.workgroup, s.workgroup_min) for s in sizes if s is not None] == [
+        (64, 64, 64), (8, 16, 16),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("count", "limit"), [(6, ""), (7, "9, and maxPerStageDescriptorStorageBuffers is 8")]
+)
+def test_more_buffers_than_a_stage_has(count: int, limit: str, tmp_path: Path) -> None:
+    planes = "".join(
+        f'    p{n} = k.plane("p{n}", u8, rows=(0, 1), cols=(0, 8), access="out")\n'
+        for n in range(count)
+    )
+    stores = "".join(f"        p{n}[0, x] = {n}\n" for n in range(count))
+    text = HEAD + planes + "    with k.stage(x=8) as x:\n" + stores
+    if limit:
+        assert limit in refused(tmp_path, text, Schedule("glsl")).message
+    else:
+        (entry,) = load_text(tmp_path, text)
+        assert made(entry, Schedule("glsl")).shader is not None
+
+
+def test_values_of_two_signs_that_no_type_holds(tmp_path: Path) -> None:
+    text = spec_text(
+        'w = k.block("w", u32, (8,))\n'
+        "with k.stage(y=8, x=8) as (y, x):\n"
+        "    px[y, x] = select(w[x] <= c[y, x], 1, 0)  # <-\n"
+    )
+    error = refused(tmp_path, text, Schedule("glsl"))
+    assert "no type of 32 bits holds both" in error.message
+    assert error.loc.line == marked_line(text)
+
+
+def test_a_kernel_needs_a_variant_for_any_alignment(tmp_path: Path) -> None:
+    text = spec_text("with k.stage(y=8, x=8) as (y, x):\n    px[y, x] = px[y, x] >> 1\n")
+    load_text(tmp_path, text)
+    folder = next(tmp_path.rglob("spec.py")).parent
+    (folder / "schedules.toml").write_text('[test_it]\nprod = ["glsl_full_word"]\n')
+    with pytest.raises(SpecError, match="needs memory aligned to words"):
+        load.__wrapped__(tmp_path)
+
+
+def test_an_item_of_another_class_reads_nothing_else(tmp_path: Path) -> None:
+    """What a class says of a parameter is enforced where it decides a place in memory."""
+    text = spec_text(
+        'k.item_class("low", p=(0, 3))\n'
+        't = k.table("t", u16, [n * 301 for n in range(101)])\n'
+        "with k.stage(y=8, x=8) as (y, x):\n    px[y, x] = clip_u8(px[y, x] + t[p])\n"
+    )
+    (entry,) = load_text(tmp_path, text)
+    low, full = (made(entry, Schedule("glsl", name)).text for name in ("low", "full"))
+    assert "constants[p_]" in low and "constants[p_]" in full
+    assert re.search(r"p_ = clamp\(.*, 0, 3\);", low) and "clamp(" not in full.split("p_ =")[1][:40]

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""GLSL variants run on lavapipe, with subgroups of 8 and of 16, and give what the interpreter does.
+
+Without the runtime, so that a fault is the shader's; `check --target glsl` runs all of them.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from random_programs import accepted_kernels
+from shader_runs import run
+
+from daedalus.dsl.ir import Kernel
+from daedalus.generator.emit import entry_variants, environment
+from daedalus.generator.registry import find, legal_schedule, load
+from daedalus.generator.v3d import vkrun
+from daedalus.generator.variants import Variant, make_variant
+
+RANDOM = accepted_kernels(5)
+WAYS = (
+    "glsl_full", "glsl_few", "glsl_full_p2_mask", "glsl_few_p4_word_pack",
+    "glsl_full_p4_shift_swar_pack", "glsl_full_p8_word_swar_mask_pack",
+)  # fmt: skip
+UNLISTED = {  # other ways, and what no GLSL variant is listed of
+    "av1_cdef_dir": ("glsl_full", "glsl_full_p4_word_mask_pack"),  # accumulation
+    "vp9_idct8": ("glsl_full", "glsl_full_p8_word"),  # all of a block, without shared memory
+    "vp9_lpf16_10_h": ("glsl_full", "glsl_full_p2_word_mask"),  # 16 bits a pixel
+    "sand128_nv12": ("glsl_full", "glsl_full_p16_word"),
+}
+
+
+def made(kernel: Kernel, *names: str) -> list[Variant]:
+    return [
+        make_variant(
+            environment(), kernel, legal_schedule(kernel, name), prod=False, rank=1, spec="a spec"
+        )
+        for name in names
+    ]
+
+
+def kernel_of(name: str) -> Kernel:
+    entry = find(load(), name)
+    assert entry is not None
+    return entry.kernel
+
+
+@pytest.mark.parametrize("bits", [256, 512])
+@pytest.mark.parametrize("kernel", RANDOM, ids=lambda k: k.id)
+def test_random_programs(kernel: Kernel, bits: int, tmp_path: Path) -> None:
+    for o in run(kernel, made(kernel, *WAYS), vkrun.lavapipe(bits), tmp_path, 40):
+        assert o.good, o.failures
+
+
+@pytest.mark.parametrize("name", UNLISTED)
+def test_other_ways(name: str, tmp_path: Path) -> None:
+    kernel = kernel_of(name)
+    for o in run(kernel, made(kernel, *UNLISTED[name]), vkrun.lavapipe(), tmp_path, 40):
+        assert o.good, o.failures
+
+
+@pytest.mark.parametrize("name", ["h264_deblock_luma_v", "h264_idct8", "vp9_mc_8h_avg"])
+def test_every_size_of_a_workgroup(name: str, tmp_path: Path) -> None:
+    entry = find(load(), name)
+    assert entry is not None
+    variants = [v for v in entry_variants(entry) if v.is_gpu]
+    sizes = (16, 32, 64, 128, 256)
+    for o in run(entry.kernel, variants, vkrun.lavapipe(256), tmp_path, 30, workgroups=sizes):
+        assert o.good, o.failures
+
+
+def test_a_wrong_shader_is_noticed(tmp_path: Path) -> None:
+    """One whose rounding is off by one, and one that writes beyond its item."""
+    kernel = kernel_of("h264_qpel_mc20")
+    (good,) = made(kernel, "glsl_full")
+    rounding = replace(good, text=good.text.replace("+ 16) >> 5", "+ 15) >> 5"))
+    beyond = replace(good, text=good.text.replace("dst_u8[dst_p] =", "dst_u8[dst_p + 1] ="))
+    assert rounding.text != good.text != beyond.text
+    (o,) = run(kernel, [rounding], vkrun.lavapipe(), tmp_path, 30)
+    assert o.mismatches > 0 and not o.good
+    with pytest.raises(AssertionError, match="wrote beyond dst"):
+        run(kernel, [beyond], vkrun.lavapipe(), tmp_path, 30)

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The proofs say no where they have to: of changes that are seen, by every way that they can be;
+and what is on record counts only for what it was proven of."""
+
+import json
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import z3
+from spec_support import HEAD, load_text
+
+from daedalus.generator import (
+    goal_proofs,
+    goals,
+    lane_questions,
+    mutant_proofs,
+    mutation,
+    proof_file,
+    witness,
+    witness_file,
+)
+from daedalus.generator.equivalence import Prover
+from daedalus.generator.goals import Plan
+from daedalus.generator.lane_walk import Variation
+from daedalus.generator.mutants import Mutant
+from daedalus.generator.registry import Entry, find, load
+from daedalus.generator.schedule import Schedule
+from daedalus.generator.symbolic import Number, Truth
+from daedalus.generator.targets.neon.forms import Need
+
+HALVES = """
+    a = k.block("a", u8, (8,))
+    c = k.block("c", u8, (8,))
+    p = k.param("p", u8, 0, 255)
+    out = k.block("out", u8, (8,), access="out")
+    w = k.table("w", u8, list(range(128)))
+    t = k.temp("t", (8,))
+    with k.stage(i=8) as i:
+        t[i] = {value} >> 1
+    with k.stage(i=8) as i:
+        out[i] = {result}
+"""
+
+
+def halves(folder: Path, value: str, result: str) -> Plan:
+    """Two stages: what the first halves and stores the second reads."""
+    text = HEAD + textwrap.dedent(HALVES.format(value=value, result=result)).replace("\n", "\n    ")
+    (entry,) = load_text(folder, text)
+    (plan,) = goals.plans(Entry(entry.kernel, "spec.py", ((Schedule("neon"), True),)))
+    return plan
+
+
+def shift(plan: Plan) -> Need:
+    """The shift of the first stage."""
+    part = plan.stages[0]
+    (need,) = [n for n in part.order if "shr" in part.selection.chosen[n].op]
+    return need
+
+
+@pytest.mark.parametrize(
+    ("value", "result", "same"),
+    [
+        ("a[i]", "t[i]", False),
+        # Never negative, which ranges do not know.
+        ("(max(a[i], c[i]) - min(a[i], c[i]))", "max(0 - t[i], 0)", True),
+        # A lane of the writer is another than the reader's, but its parameters are the same: with
+        # c and p confused there would be nothing to shift.
+        ("min(absdiff(p, c[i]), absdiff(a[i], c[i]))", "t[i]", False),
+        ("min(a[i], p)", "max(t[i], p >> 1)", True),
+        ("min(a[i], p)", "max(t[i], c[i] >> 1)", False),
+        # Read by all lanes as a scalar: broadcast, in a sum, as the index of a table or a load.
+        ("a[i]", "min(a[i], t[0])", False),
+        ("a[i]", "min(a[i], t[0] + 1)", False),
+        ("a[i]", "min(a[i], w[t[0]])", False),
+        ("a[i]", "max(t[i] >> 7, w[t[0]])", False),
+        ("a[i]", "min(a[i], c[min(max(t[0] >> 4, 0), 7)])", False),
+    ],
+)
+def test_of_what_later_stages_read(tmp_path: Path, value: str, result: str, same: bool) -> None:
+    """A shift by one more is the same where its result does not matter."""
+    plan = halves(tmp_path, value, result)
+    prover = Prover(plan.lowered, plan.stages, seconds=20)
+    assert prover.same(0, shift(plan), Variation(imm=1)) == same
+
+
+def test_nothing_follows_from_a_contradiction(tmp_path: Path) -> None:
+    plan = halves(tmp_path, "a[i]", "t[i]")
+    prover = Prover(plan.lowered, plan.stages, seconds=5)
+    x = Number(z3.ZeroExt(prover.width - 8, z3.BitVec("x", 8)))
+    usual = [Truth((x <= 9).term)]
+    assert prover.holds(usual, (x <= 10).term, 1)
+    assert not prover.holds(usual, (x <= 8).term, 1)
+    assert not prover.holds([*usual, Truth((x >= 10).term)], (x <= 8).term, 1)
+
+
+def test_a_question_says_how_wide_its_inputs_are() -> None:
+    """The same text of other inputs is another question."""
+    of = [z3.Extract(7, 0, z3.BitVec("x", bits)) == 0 for bits in (9, 10)]
+    assert of[0].sexpr() == of[1].sexpr()
+    assert lane_questions._text([of[0]]) != lane_questions._text([of[1]])
+
+
+def test_a_variation_that_changes_nothing_is_not_asked_about(tmp_path: Path) -> None:
+    plan = halves(tmp_path, "a[i]", "t[i]")
+    prover, need = Prover(plan.lowered, plan.stages), shift(plan)
+    choice = plan.stages[0].selection.chosen[need]
+    for nothing in (Variation(), Variation(op=choice.op)):
+        with pytest.raises(AssertionError):
+            prover.same(0, need, nothing)
+    for after, moved in (("2", Variation(imm=1)), ("1", None)):
+        mutant = Mutant(1, "vshr_n_u8(r, 1)", f"vshr_n_u8(r, {after})", "one_item", "shr_1")
+        assert mutant_proofs.varied(choice, mutant) == moved
+
+
+# ------------------------------------------------------------------ what is known to be seen
+
+# Variants of one stage and of several, with run-time indices, and with functions for several items.
+SEEN = {
+    "h264_idct4": "x2", "h264_deblock_luma_v": "full", "vp9_lpf8_v": "early",
+    "vp9_idct8": "eob12", "av1_cdef8": "pri", "sand128_p010": "full",
+}  # fmt: skip
+PATIENCE = 1  # second for the hardest question; nearly all true ones take less
+
+
+def seen_plans(kernel: str) -> list[Plan]:
+    entry = find(load(), kernel)
+    assert entry is not None
+    found = [p for p in goals.plans(entry) if p.name.endswith(SEEN[kernel])]
+    assert found
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", SEEN)
+def test_what_has_a_witness_is_not_proven_to_have_none(kernel: str) -> None:
+    """The proofs are checked by what is known to be wrong: goals that an item shows."""
+    for plan in seen_plans(kernel):
+        items = witness_file.read(plan.kernel)
+        unmet = witness.unmet(plan, items)
+        met = [g for g in plan.goals if g not in unmet]
+        assert len(met) >= 6
+        wrong = [g for g in met[:: len(met) // 6] if goal_proofs.impossible(plan, g, PATIENCE)]
+        assert [str(g) for g in wrong] == []
+
+
+def killed(entry: Entry, plan: Plan, count: int) -> list[Mutant]:
+    """Of so many mutants of a function, evenly from all of it, those that items tell."""
+    exe, mutants = mutation.program(entry, plan.schedule)
+    mine = [m for m in mutants if m.function == plan.function]
+    items = mutation.Draws(entry.kernel, seed=1).few
+    return [
+        m
+        for m in mine[:: max(1, len(mine) // count)]
+        if mutation._differs(entry, plan.schedule, exe, items, m.number, seed=1)
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", SEEN)
+def test_mutants_that_are_killed_are_not_proven_the_same(kernel: str) -> None:
+    entry = find(load(), kernel)
+    assert entry is not None
+    for plan in seen_plans(kernel):
+        found = killed(entry, plan, 12)
+        asked = [m for m in found if mutant_proofs.lowering(plan, m) is not None]
+        assert len(asked) >= 4
+        wrong = [m for m in asked if mutant_proofs.equivalent(plan, m, PATIENCE)]
+        assert [str(m) for m in wrong] == []
+
+
+# ------------------------------------------------------------------ what is on record
+
+
+def deblocking() -> tuple[Entry, Plan]:
+    entry = find(load(), "h264_deblock_luma_v")
+    assert entry is not None
+    return entry, next(goals.plans(entry))
+
+
+@pytest.fixture
+def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the records on file."""
+    copy = tmp_path / proof_file.NAME
+    copy.write_text(proof_file.path().read_text())
+    monkeypatch.setattr(proof_file, "path", lambda: copy)
+    return copy
+
+
+@pytest.mark.parametrize("entry", load(), ids=lambda e: e.kernel.id)
+def test_every_proof_is_on_record(entry: Entry) -> None:
+    assert witness.recorded(entry).unproven == [], "run ./daedalus witness --prove"
+
+
+def test_what_is_not_on_record_excuses_nothing(records: Path) -> None:
+    entry, plan = deblocking()
+    said = witness.said_to_be_proven(plan, witness_file.read(entry.kernel))
+    assert {proof_file.key(plan, g) for g in said} == proof_file.recorded(plan)
+    report = mutation.Report(plan.name)
+    assert mutation._proven(report, plan) == said
+    assert report.unproven == []
+    proof_file.write(plan, said[1:])
+    found = witness.recorded(entry)
+    assert found.missing == []
+    mine = [line for line in found.unproven if line.startswith(f"{plan.title}: ")]
+    assert len(mine) == 1
+    assert str(said[0]) in mine[0]
+    assert len(found.unproven) == 1, "the other variant's are still there"
+    assert mutation._proven(report, plan) == said[1:]
+    (line,) = report.unproven
+    assert line.endswith("run ./daedalus witness --prove h264_deblock_luma_v")
+    records.unlink()
+    assert mutation._proven(report, plan) == []
+
+
+def test_a_record_is_of_one_program_and_selection(
+    records: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lowered program, what was selected for it, and the code of the proofs all count."""
+    _, plan = deblocking()
+    assert proof_file.recorded(plan)
+    (stage,) = plan.lowered.stages
+    fewer = replace(stage, stores=stage.stores[1:])
+    assert not proof_file.recorded(replace(plan, lowered=replace(plan.lowered, stages=(fewer,))))
+    assert not proof_file.recorded(replace(plan, function="items_2"))
+    (part,) = plan.stages
+    chosen = part.selection.chosen
+    for need in (part.order[0], part.order[-1]):
+        with monkeypatch.context() as patched:
+            patched.setitem(chosen, need, chosen[need]._replace(imm=chosen[need].imm + 1))
+            assert not proof_file.recorded(plan)
+    assert proof_file.recorded(plan)
+    other = (*proof_file._sources()[1:], "other")
+    monkeypatch.setattr(proof_file, "_sources", lambda: other)
+    assert not proof_file.recorded(plan)
+
+
+def test_comments_do_not_make_records_stale() -> None:
+    text = 'def f(x):\n    """What."""\n    # why\n\n    return x + 1\n'
+    assert proof_file._code(text) == "def f(x):\n    return x + 1"
+    assert proof_file._code(text.replace("1", "2")) != proof_file._code(text)
+
+
+def test_records_of_others_stay(records: Path) -> None:
+    entry, plan = deblocking()
+    before = json.loads(records.read_text())["kernels"]
+    assert len(before) > 1
+    proof_file.keep(entry.kernel.id, [plan])
+    mine = before[entry.kernel.id]
+    left = {k: r for k, r in mine.items() if k.startswith(f"{plan.name} ")}
+    assert 0 < len(left) < len(mine)
+    assert json.loads(records.read_text())["kernels"] == before | {entry.kernel.id: left}
+    proof_file.write(plan, [])
+    del before[entry.kernel.id]
+    assert json.loads(records.read_text())["kernels"] == before

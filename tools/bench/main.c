@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench - what the Vulkan route takes on a device, as one JSON object on standard output.
+ *
+ *   bench --data FILE [--kernels TEXT] [--rounds N] [--items N] [--bytes N] [--workgroups]
+ *         [--skip throughput,latency,frame]
+ *
+ *   --data        items with their results, as `./daedalus bench --write-data FILE` writes them
+ *   --kernels     only kernels whose ids contain it
+ *   --rounds      samples of each measurement, 7
+ *   --items       of a throughput batch, 32640: the 8x8 blocks of a frame of 1920x1088
+ *   --bytes       besides, batches of at least so many unique bytes, beside a copy of as many
+ *   --workgroups  all sizes of workgroups that a variant can have, not its own alone
+ *   --skip        parts to leave out
+ *
+ * The device is that of daedalus/gpu.h: DAEDALUS_VULKAN_DEVICE chooses.  Needs the Vulkan loader
+ * and nothing else.  No time counts of a run whose output was not right to the last byte.
+ *
+ * Exit status: 0; 1 some run was refused; 2 bad arguments or data; 3 no device.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/context.h"
+#include "counting.h"
+#include "latency.h"
+#include "raw.h"
+#include "throughput.h"
+
+enum { SINGLE_ITEMS = 64 };
+
+unsigned logged_errors;
+unsigned long allocations;
+
+typedef struct options {
+  const char *data, *kernels, *skip;
+  int rounds;
+  size_t items;
+  uint64_t bytes;
+  bool workgroups;
+} options;
+
+_Noreturn void die(const char *what, const char *detail) {
+  fflush(stdout);
+  fprintf(stderr, "bench: %s%s%s\n", what, *detail != '\0' ? ": " : "", detail);
+  exit(2);
+}
+
+void *allocate(size_t n) {
+  void *p = malloc(n != 0 ? n : 1);
+  if (p == NULL) {
+    die("out of memory", "");
+  }
+  return p;
+}
+
+/* ------------------------------------------------------------------------------ context */
+
+static void log_message(void *user, daedalus_log_level level, const char *message) {
+  (void)user;
+  fprintf(stderr, "bench: %s\n", message);
+  logged_errors += level == DAEDALUS_LOG_ERROR;
+}
+
+static void *resize(void *user, void *memory, size_t size) {
+  (void)user;
+  allocations++;
+  return realloc(memory, size);
+}
+
+static void release(void *user, void *memory) {
+  (void)user;
+  free(memory);
+}
+
+static daedalus_ctx *open_context(daedalus_device_info *info) {
+  const daedalus_allocator counted = {resize, release, NULL};
+  const daedalus_config config = {
+      .size = sizeof(config), .log = log_message, .get_instance_proc_addr = counting_loader()};
+  daedalus_ctx *ctx = daedalus_rt_ctx_create(&config, &daedalus_kernels, &counted);
+  if (ctx == NULL || daedalus_ctx_device(ctx, info) != 0) {
+    fprintf(stderr, "bench: no Vulkan device\n");
+    exit(3);
+  }
+  return ctx;
+}
+
+/* ---------------------------------------------------------------------------- arguments */
+
+static const char *const usage =
+    "usage: bench --data FILE [--kernels TEXT] [--rounds N] [--items N] [--bytes N] "
+    "[--workgroups] [--skip throughput,latency,frame]";
+
+static uint64_t number(const char *text) {
+  char *end;
+  const unsigned long long n = strtoull(text, &end, 10);
+  if (*text == '\0' || *text == '-' || *end != '\0' || n == 0) {
+    die("not a positive number", text);
+  }
+  return n;
+}
+
+static options parse(int argc, char **argv) {
+  options o = {.rounds = 7, .items = 32640, .skip = ""};
+  for (int i = 1; i < argc; i++) {
+    const char *name = argv[i];
+    if (strcmp(name, "--workgroups") == 0) {
+      o.workgroups = true;
+      continue;
+    }
+    if (i + 1 == argc) {
+      die(usage, "");
+    }
+    const char *value = argv[++i];
+    if (strcmp(name, "--data") == 0) {
+      o.data = value;
+    } else if (strcmp(name, "--kernels") == 0) {
+      o.kernels = value;
+    } else if (strcmp(name, "--skip") == 0) {
+      o.skip = value;
+    } else if (strcmp(name, "--rounds") == 0) {
+      o.rounds = (int)number(value);
+    } else if (strcmp(name, "--items") == 0) {
+      o.items = (size_t)number(value);
+    } else if (strcmp(name, "--bytes") == 0) {
+      o.bytes = number(value);
+    } else {
+      die(usage, name);
+    }
+  }
+  if (o.data == NULL) {
+    die(usage, "");
+  }
+  return o;
+}
+
+/* -------------------------------------------------------------------------------- parts */
+
+static bool chosen(const options *o, const sample_items *s) {
+  bool any = false;
+  for (size_t v = 0; v < s->kernel->n_variants; v++) {
+    any = any || s->kernel->variants[v].gpu != NULL;
+  }
+  return any && (o->kernels == NULL || strstr(s->kernel->id, o->kernels) != NULL);
+}
+
+static void print_device(const daedalus_device_info *info) {
+  static const char *const kinds[] = {"v3d", "gpu", "cpu"};
+  printf("{\"device\": {\"name\": ");
+  json_string(info->name);
+  printf(", \"driver\": ");
+  json_string(info->driver);
+  printf(", \"driver_version\": ");
+  json_string(info->driver_version);
+  printf(", \"kind\": \"%s\", \"subgroup\": %u, \"api\": \"%u.%u.%u\", \"memory\": ",
+         kinds[info->kind], (unsigned)info->subgroup_size, (unsigned)(info->api_version >> 22),
+         (unsigned)(info->api_version >> 12 & 0x3ff), (unsigned)(info->api_version & 0xfff));
+  json_string(info->memory != NULL ? info->memory : "");
+  printf("},\n\"generator\": \"%s\"", daedalus_kernels.generator);
+}
+
+static void print_throughput(daedalus_ctx *ctx, const daedalus_device_info *info,
+                             const sample_file *file, const options *o,
+                             const throughput_request *request) {
+  bool first = true;
+  printf("[");
+  for (size_t k = 0; k < file->n_kernels; k++) {
+    if (chosen(o, &file->kernels[k])) {
+      throughput(ctx, info, &file->kernels[k], request, &first);
+    }
+  }
+  printf("]");
+}
+
+/* M5a, M5b and the copy; the latter's time a byte, read and written ones counted, or 0. */
+static double print_raw(const daedalus_device_info *info, const options *o) {
+  struct samples empty = {0}, noop = {0}, gpu = {0}, wall = {0};
+  raw_device *raw = raw_open(info);
+  double ns_per_byte = 0;
+  if (raw == NULL) {
+    printf(",\n\"m5a\": null, \"m5b\": null, \"copy\": null");
+    fprintf(stderr, "bench: the device cannot be used by Vulkan alone\n");
+    return 0;
+  }
+  for (int i = 0; i < 20 * o->rounds; i++) {
+    if (!raw_empty_submit(raw, &empty)) {
+      samples_refuse(&empty);
+    }
+    if (!raw_noop_dispatch(raw, &noop)) {
+      samples_refuse(&noop);
+    }
+  }
+  printf(",\n\"m5a\": {");
+  samples_print(&empty);
+  printf("},\n\"m5b\": {");
+  samples_print(&noop);
+  printf("}");
+  const uint64_t bytes = (o->bytes + 3) / 4 * 4;
+  if (bytes != 0 && raw_copy(raw, bytes, o->rounds, &gpu, &wall) && gpu.n != 0) {
+    ns_per_byte = samples_quantile(&gpu, 0.5) / (2 * (double)bytes);
+    printf(",\n\"copy\": {\"bytes_copied\": %llu, \"GB_per_s\": %.3f, ", (unsigned long long)bytes,
+           1 / ns_per_byte);
+    samples_print(&gpu);
+    printf("}");
+  } else {
+    printf(",\n\"copy\": null");
+  }
+  raw_close(raw);
+  samples_free(&empty);
+  samples_free(&noop);
+  samples_free(&gpu);
+  samples_free(&wall);
+  return ns_per_byte;
+}
+
+static void print_latency(daedalus_ctx *ctx, const sample_file *file, const options *o) {
+  bool first = true;
+  printf(",\n\"pool\": [");
+  for (size_t k = 0; k < file->n_kernels; k++) {
+    if (chosen(o, &file->kernels[k])) {
+      json_next(&first);
+      printf("{");
+      latency_pool(ctx, &file->kernels[k], o->rounds);
+      printf("}");
+    }
+  }
+  printf("],\n\"submit\": [");
+  first = true;
+  for (size_t k = 0; k < file->n_kernels; k++) {
+    if (chosen(o, &file->kernels[k])) {
+      json_next(&first);
+      printf("{");
+      latency_submit(ctx, &file->kernels[k], o->rounds);
+      printf("}");
+    }
+  }
+  printf("]");
+}
+
+int main(int argc, char **argv) {
+  const options o = parse(argc, argv);
+  sample_file file = read_samples(o.data);
+  daedalus_device_info info = {.size = sizeof(info)};
+  daedalus_ctx *ctx = open_context(&info);
+  print_device(&info);
+  const double copy_ns_per_byte = print_raw(&info, &o);
+  throughput_request request = {.items = o.items, .rounds = o.rounds, .workgroups = o.workgroups};
+  if (strstr(o.skip, "throughput") == NULL) {
+    printf(",\n\"throughput\": ");
+    print_throughput(ctx, &info, &file, &o, &request);
+  }
+  if (o.bytes != 0) {
+    request.bytes = o.bytes;
+    request.workgroups = false;
+    request.copy_ns_per_byte = copy_ns_per_byte;
+    printf(",\n\"bandwidth\": ");
+    print_throughput(ctx, &info, &file, &o, &request);
+  }
+  if (strstr(o.skip, "latency") == NULL) {
+    print_latency(ctx, &file, &o);
+  }
+  if (strstr(o.skip, "frame") == NULL) {
+    printf(",\n\"frame\": {");
+    latency_frame(ctx, &file, o.kernels, o.items, SINGLE_ITEMS, o.rounds);
+    printf("}");
+  }
+  printf(",\n\"refused\": %u, \"errors\": %u}\n", samples_refused, logged_errors);
+  const bool good = samples_refused == 0 && logged_errors == 0;
+  daedalus_ctx_destroy(ctx);
+  free_samples(&file);
+  return good ? 0 : 1;
+}

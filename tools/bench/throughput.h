@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef BENCH_THROUGHPUT_H
+#define BENCH_THROUGHPUT_H
+
+#include "work.h"
+
+typedef struct throughput_request {
+  size_t items;            /* of a batch, where bytes is 0 */
+  uint64_t bytes;          /* unique bytes of a batch at least */
+  int rounds;              /* samples; one more run warms up */
+  bool workgroups;         /* every size of workgroups, not the variants' own alone */
+  double copy_ns_per_byte; /* of a copy of the device's, read and written bytes counted; 0: none */
+} throughput_request;
+
+/*
+ * With `bytes`, variants of narrow classes are left out: how much of its rectangles such an item
+ * touches is not in the table.
+ *
+ * Measures every GPU variant of a kernel on batches of items of its class, in memory of the device,
+ * and prints a JSON object each.  A sample counts only if that run's output was right to the last
+ * byte and the runtime logged no error.
+ */
+void throughput(daedalus_ctx *ctx, const daedalus_device_info *device, const sample_items *samples,
+                const throughput_request *request, bool *first);
+
+#endif
