@@ -27,8 +27,8 @@ from daedalus.generator.targets.qpu.virtual import Program, Store
 
 BUDGET = 16_000  # nodes that all attempts together schedule, about: a second's work
 FEWEST = 4  # heuristics that are tried in any case
-BEST = 3  # cuts that are tried by more heuristics
-MORE = 6  # heuristics then
+BEST = 4  # cuts that are tried by more heuristics
+MORE = 10  # heuristics then
 FINISHED = 8  # attempts that get a branch and registers, of those that promise most
 
 
@@ -117,7 +117,8 @@ def _attempts(program: Program, body: Body, threads: int, budget: int) -> list[A
         out = [a for ahead in (whole, *parts) for a in attempts(ahead, HEURISTICS)]
         return sorted(out, key=Attempt.cost)
     good = [a.heuristic for a in out]
-    firsts = list(dict.fromkeys([good[0], next((h for h in good if h.lead), good[0])]))
+    leading = next((h for h in good if h.lead), good[0])
+    firsts = list(dict.fromkeys([leading, *good[:2]]))
     for ahead in parts:
         out += attempts(ahead, firsts)
     out.sort(key=Attempt.cost)

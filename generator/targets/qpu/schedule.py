@@ -48,18 +48,19 @@ class Heuristic:
 # need most registers.
 HEURISTICS = (
     Heuristic("height", 0, 20, 16),
+    Heuristic("written", 0, 50, 0, 8),
+    Heuristic("written", 0, 20, 0, 16),
     Heuristic("height", 0, 20, 0, 4),
     Heuristic("height", 0, 50, 8),
-    Heuristic("height", 0, 20, 0, 1),
     Heuristic("written", 0, 0, 0, 4),
+    Heuristic("height", 0, 20, 0, 1),
     Heuristic("height", 0, 20, 0),
+    Heuristic("written", 0, 8, 0, 32),
     Heuristic("height", 0, 20, 0, 8),
     Heuristic("height", 0, 8, 32),
     Heuristic("height", 4, 20, 0, 4),
-    Heuristic("height", 0, 0, 0),
     Heuristic("height", 0, 20, 0, 2),
     Heuristic("height", 6, 20, 16),
-    Heuristic("height", 16, 20, 0),
 )
 # For what is not worth many attempts, and always finds a schedule if registers suffice.
 PLAIN = (
@@ -116,12 +117,11 @@ class Scheduler:
 
     def _ranks(self) -> list[int]:
         nodes = self._block.nodes
-        if self._heuristic.by == "written":
-            return list(range(len(nodes)))
-        height = [0] * len(nodes)
-        for node in reversed(nodes):
-            below = [height[f.order] + max(s, 0) for f, s in self._followers[node.order]]
-            height[node.order] = max(below, default=0) + (node.stage == 1)
+        height = [len(nodes) - k for k in range(len(nodes))]
+        if self._heuristic.by == "height":
+            for node in reversed(nodes):
+                below = [height[f.order] + max(s, 0) for f, s in self._followers[node.order]]
+                height[node.order] = max(below, default=0) + (node.stage == 1)
         scarce = self._block.scarce()
         urgent = [
             h + self._heuristic.scarce * (n in scarce) + self._heuristic.lead * (n.stage == 0)
