@@ -11,10 +11,11 @@ from pathlib import Path
 import click
 
 from daedalus import __version__
-from daedalus.generator import fetch
+from daedalus.generator import fetch, native
 from daedalus.generator.cli.common import EXIT_MISSING, repo_root
 from daedalus.generator.cli.tables import print_table
 from daedalus.generator.packages import debian_architecture, needed_packages
+from daedalus.generator.v3d import driver
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Finding:
     """One thing that was looked for."""
 
     name: str
-    kind: str  # "package", "oracle"
+    kind: str  # "package", "oracle", "driver"
     found: bool
     version: str
     purpose: str
@@ -33,12 +34,13 @@ class Finding:
 @click.command(name="doctor")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def command(as_json: bool) -> None:
-    """Says what is installed and fetched, in which versions, and what each absence costs.
+    """Says what is installed, fetched and built, in which versions, and what each absence costs.
 
-    Exit code 3 when a Debian package is missing; what is fetched on first use is not missing.
+    Exit code 3 when a Debian package is missing; what is fetched or built when it is wanted is not
+    missing.
     """
     machine = _machine()
-    findings = [*_packages(), *_oracles()]
+    findings = [*_packages(), *_oracles(), _native_driver()]
     if as_json:
         data = {"machine": machine, "found": [vars(f) for f in findings]}
         print(json.dumps(data, indent=2))
@@ -99,10 +101,30 @@ def _oracles() -> list[Finding]:
                     fetch.versions(oracle.name, arch) + remark,
                     oracle.purpose,
                     oracle.without,
-                    f"./daedalus setup --{oracle.setup}, or the first use",
+                    f"./daedalus setup --{oracle.setup}"
+                    + ("" if oracle.setup == "native" else ", or the first use"),
                 )
             )
     return findings
+
+
+def _native_driver() -> Finding:
+    """The v3dv that is built from the source package; Debian's arm64 one is among the oracles."""
+    name = f"v3dv {debian_architecture()}"
+    without = "programs for this machine have no Vulkan on the simulated device, arm64 ones do"
+    if native.is_arm():
+        name += ", built here"
+        without = "Debian's own binary is taken, with the libraries of this machine"
+    own = driver.built()
+    return Finding(
+        name,
+        "driver",
+        own is not None,
+        fetch.versions("mesa", fetch.SOURCE) if own else "",
+        "the same driver, built for this machine, run on the simulated device",
+        without,
+        "./daedalus setup --native, which takes minutes",
+    )
 
 
 def _print(machine: dict[str, str], findings: list[Finding]) -> None:
@@ -120,4 +142,4 @@ def _print(machine: dict[str, str], findings: list[Finding]) -> None:
 
 
 def _absent(finding: Finding) -> str:
-    return "not fetched yet" if finding.kind == "oracle" else "MISSING"
+    return {"oracle": "not fetched yet", "driver": "not built yet"}.get(finding.kind, "MISSING")

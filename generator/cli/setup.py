@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`daedalus setup`: fetches what the packages of Debian's suite of this machine do not give."""
 
+from pathlib import Path
+
 import click
 
 from daedalus.generator import fetch
@@ -40,12 +42,16 @@ def command(oracles: bool, simde: bool, v3dv: bool, native: bool, force: bool) -
         own = debian_architecture()
         wanted += [("lavapipe", own), ("vulkan-tools", "arm64"), ("vulkan-tools", own)]
     for name, arch in dict.fromkeys(wanted):
-        _tell(name, arch, str(fetch.ensure(name, arch, force=force)))
+        place = fetch.ensure(name, arch, force=force)
+        _tell(f"{name} {arch}", fetch.versions(name, arch), place)
     if v3dv or everything:
-        _tell("v3dv", "arm64", str(driver.arm64(force=force).folder))
+        stock = driver.arm64(force=force)
+        _tell("v3dv arm64", fetch.versions("v3dv", "arm64"), stock.folder)
         _device("aarch64")
     if native:
-        _tell("mesa", fetch.SOURCE, str(driver.build_native(force=force).folder))
+        built = driver.build_native(force=force)
+        version = fetch.versions("mesa", fetch.SOURCE)
+        _tell(f"v3dv {debian_architecture()}", f"{version}, built here", built.folder)
         _device("host")
 
 
@@ -56,5 +62,5 @@ def _device(arch: str) -> None:
         tools.preload(arch)
 
 
-def _tell(name: str, arch: str, place: str) -> None:
-    console.print(f"{name} {arch}: {fetch.versions(name, arch)} in {place}", soft_wrap=True)
+def _tell(what: str, version: str, place: Path) -> None:
+    console.print(f"{what}: {version} in {place}", soft_wrap=True)

@@ -16,7 +16,7 @@ from daedalus.generator.v3d import tools
 def command() -> None:
     """Assembles, checks and runs code for V3D 7.1, the GPU of a Raspberry Pi 5, without one.
 
-    asm, dis, check and exec are the C program daedalus-v3d, which is built on first use; they read
+    asm, dis, check, exec and ops are the C program daedalus-v3d, which is built on first use; they read
     standard input where no file is named, so that they work in a pipe.
     """
 
@@ -43,6 +43,7 @@ _pass_on("asm", "Assembles text: prints the words in hex, one a line.")
 _pass_on("dis", "Disassembles words in hex, one a line.")
 _pass_on("check", "Validates a program: whether it keeps the rules of docs/v3d-rules.md.")
 _pass_on("exec", "Runs a program on the simulator, with buffers from files.")
+_pass_on("ops", "Describes the instruction set as JSON.")
 
 
 command.add_command(v3d_bench.command)

@@ -27,7 +27,8 @@ _COUNT = click.IntRange(min=0)
               show_default=True, help="The driver that is compared with lavapipe.")  # fmt: skip
 @click.option("--strict", is_flag=True, help="Jobs that break a rule of the GPU fail.")
 @click.option("--dump", type=click.Path(file_okay=False, path_type=Path), help="Compare nothing; "
-              "write the GPU code that v3dv makes of each program to this folder.")  # fmt: skip
+              "write the GPU code that v3dv makes of each program to this folder, and look whether "
+              "asm and dis understand it.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def command(
     first: int,
@@ -82,8 +83,13 @@ def _dump(device: vkrun.Device, programs: list[Program], target: Path) -> None:
     without = dumps.collect(device, cases, comparison.folder(), target)
     for name, why in without.items():
         console.print(f"{name}: {why}", soft_wrap=True, markup=False)
-    print(f"code of {len(cases) - len(without)} of {len(cases)} programs is in {target}")
-    if without:
+    files = [target / f"{name}.qpu" for name in cases if name not in without]
+    n, mistakes = dumps.misread(files)
+    for text in mistakes:
+        console.print(f"misread: {text}", soft_wrap=True, markup=False)
+    print(f"code of {len(files)} of {len(cases)} programs is in {target}")
+    print(f"{n} words; asm and dis take {len({m.split(': ')[0] for m in mistakes})} otherwise")
+    if without or mistakes:
         sys.exit(EXIT_FAILED)
 
 

@@ -42,7 +42,7 @@ def command(only_list: bool, as_json: bool, names: tuple[str, ...]) -> None:
     results: list[programs.Result] = []
     with progress(quiet=as_json), native.alone(build_dir() / "v3dv" / "programs"):
         for name in names or tuple(runs):
-            results += runs[name]()
+            results += _results(name, runs[name])
     if as_json:
         print(json.dumps([{**vars(r), "good": r.good} for r in results], indent=1))
     else:
@@ -54,3 +54,13 @@ def command(only_list: bool, as_json: bool, names: tuple[str, ...]) -> None:
                 print(f"{r.verdict}: {r.program}, {r.what}: {r.detail}")
     if not all(r.good for r in results):
         sys.exit(EXIT_FAILED)
+
+
+def _results(name: str, run: Callable[[], list[programs.Result]]) -> list[programs.Result]:
+    """What a program's run gave; that it could not be fetched, say, is a result like others."""
+    try:
+        return run()
+    except UserError as e:
+        if e.exit_code != EXIT_FAILED:
+            raise
+        return [programs.Result(name, "", "all of it", "", "failed", str(e))]

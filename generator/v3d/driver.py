@@ -163,9 +163,12 @@ def _python(folder: Path) -> Path:
 
 
 def _icd(folder: Path, library: Path) -> Path:
-    """Writes the file that tells the Vulkan loader where the driver is; returns its path."""
+    """Writes the file that tells the Vulkan loader where the driver is; returns its path.
+
+    It says where from its own folder, so that both can be copied to another place.
+    """
     path = folder / "icd.json"
-    icd = {"library_path": str(library), "api_version": "1.3.305"}
+    icd = {"library_path": f"./{library.relative_to(folder)}", "api_version": "1.3.305"}
     text = json.dumps({"file_format_version": "1.0.0", "ICD": icd}, indent=1) + "\n"
     if not path.is_file() or path.read_text() != text:
         fresh = path.with_name(f"{path.name}.{os.getpid()}.new")

@@ -7,12 +7,13 @@ were tried is printed once for each.
 """
 
 import os
+import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from daedalus.generator.cli.common import EXIT_FAILED, UserError
-from daedalus.generator.v3d import vkrun
+from daedalus.generator.v3d import tools, vkrun
 
 # The shader cache would keep the driver from compiling, and so from printing.
 ENVIRONMENT = {"V3D_DEBUG": "qpu,shaderdb", "MESA_SHADER_CACHE_DISABLE": "true"}
@@ -56,6 +57,51 @@ def collect(
             elif name in cases:
                 without[name] = f"the driver printed no code (exit status {done.returncode})"
     return without
+
+
+def misread(files: Iterable[Path]) -> tuple[int, list[str]]:
+    """How many words the files that `collect` wrote have, and which this project takes otherwise.
+
+    `dis` must print Mesa's text of each word, and `asm` make the word of that text again.
+    """
+    places, words, texts = list[str](), list[str](), list[str]()
+    for path in files:
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if line.startswith("0x"):
+                word, _, text = line.partition(" ")
+                places.append(f"{path.name}:{number}")
+                words.append(word)
+                # What stands in parentheses behind a uniform is the compiler's remark.
+                texts.append(text.partition(" (")[0].rstrip())
+    if not words:
+        return 0, []
+    mistakes = []
+    for verb, given, expected in (("dis", words, texts), ("asm", texts, words)):
+        got, refused = _lines(verb, given)
+        mistakes += [f"{places[n]}: {verb} refuses {given[n]}: {why}" for n, why in refused]
+        if not refused:
+            rows = zip(places, given, got, expected, strict=True)
+            mistakes += [
+                f"{place}: {verb} makes {made} of {text}, Mesa has {right}"
+                for place, text, made, right in rows
+                if made != right
+            ]
+    return len(words), mistakes
+
+
+def _lines(verb: str, given: Sequence[str]) -> tuple[list[str], list[tuple[int, str]]]:
+    """What daedalus-v3d makes of each line; and which it refuses, counted from 0, and why."""
+    argv = [str(tools.program()), verb]
+    done = subprocess.run(argv, input="\n".join(given), capture_output=True, text=True)
+    told = re.findall(r"^<stdin>:(\d+):(?:\d+:)? (.*)$", done.stderr, re.MULTILINE)
+    lines = [line.rstrip() for line in done.stdout.splitlines()]
+    if not told and (done.returncode != 0 or len(lines) != len(given)):
+        raise UserError(
+            f"daedalus-v3d {verb}, for {len(given)} lines of Mesa's: exit status "
+            f"{done.returncode}, {len(lines)} lines\n{done.stderr.strip()[:1000]}",
+            exit_code=EXIT_FAILED,
+        )
+    return lines, [(int(n) - 1, why) for n, why in told]
 
 
 def _by_case(text: str) -> dict[str, str]:

@@ -2,23 +2,23 @@
 """Other people's programs on the simulated device: fetches, runs and judges them.
 
 Those of PyPI stand in tools/v3d/programs/programs.toml, each with a script that uses it and reports
-what it compared; those of Debian are in programs_debian.py.
+what it compared, and their packages with SHA-256 in packages.toml beside it; those of Debian are in
+programs_debian.py.
 """
 
 import json
 import os
 import shutil
-import signal
-import subprocess
 import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from daedalus.generator import fetch
 from daedalus.generator.cli.common import EXIT_MISSING, UserError, build_dir, repo_root, run
 from daedalus.generator.cli.progress import say
-from daedalus.generator.v3d import driver, tools
+from daedalus.generator.v3d import apart, driver, tools
 
 _LIMIT_S = 600
 
@@ -31,13 +31,30 @@ class Result:
     version: str
     what: str
     against: str  # what it was compared with
-    verdict: str  # "ok", "differs", "failed"; "known": as the list says; "works now": it does not
+    # "ok", "differs", "failed"; "known": as the list says; "works now": it does not; "left out":
+    # not looked at, because something is not there.
+    verdict: str
     detail: str = ""
 
     @property
     def good(self) -> bool:
-        """Whether it is as it should be, or as it is known to be."""
-        return self.verdict in ("ok", "known")
+        """Whether it is as it should be, or as it is known to be, or was not looked at."""
+        return self.verdict in ("ok", "known", "left out")
+
+
+@dataclass(frozen=True)
+class Package:
+    """An entry of packages.toml."""
+
+    name: str
+    version: str
+    sha256: tuple[str, ...]  # of its files, of which pip takes the one for this Python
+
+    @property
+    def requirement(self) -> str:
+        """The line for pip's list of requirements."""
+        hashes = (f"--hash=sha256:{h}" for h in self.sha256)
+        return " ".join((f"{self.name}=={self.version}", *hashes))
 
 
 @dataclass(frozen=True)
@@ -45,7 +62,7 @@ class Program:
     """An entry of programs.toml."""
 
     name: str
-    packages: tuple[str, ...]
+    packages: tuple[Package, ...]
     script: Path
     against: str
     known: dict[str, str]  # part, or "" for all, and why it does not work
@@ -54,7 +71,7 @@ class Program:
     @property
     def version(self) -> str:
         """Its version at PyPI: that of the package of its name, or of the first that begins so."""
-        return next(p for p in self.packages if p.startswith(self.name)).partition("==")[2]
+        return next(p for p in self.packages if p.name.startswith(self.name)).version
 
 
 def _home() -> Path:
@@ -64,11 +81,15 @@ def _home() -> Path:
 def listed() -> dict[str, Program]:
     """The programs of PyPI, by name."""
     folder = repo_root() / "tools" / "v3d" / "programs"
+    packages = {
+        name: Package(name, p["version"], tuple(p["sha256"]))
+        for name, p in tomllib.loads((folder / "packages.toml").read_text()).items()
+    }
     table = tomllib.loads((folder / "programs.toml").read_text())["program"]
     return {
         p["name"]: Program(
             p["name"],
-            tuple(p["packages"]),
+            tuple(packages[name] for name in p["packages"]),
             folder / p["script"],
             p["against"],
             p.get("known", {}),
@@ -85,47 +106,43 @@ def run_program(program: Program, *, limit_s: int = _LIMIT_S) -> list[Result]:
             "v3dv is not built for this machine", "./daedalus setup --native", EXIT_MISSING
         )
     python = _environment(program)
-    words, environment = tools.on_device([str(python), str(program.script)])
     log, jobs = (_home() / f"{program.name}.{kind}" for kind in ("log", "jobs"))
     jobs.unlink(missing_ok=True)
-    words[1:1] = ["--jobs", str(jobs)]
+    words, environment = tools.on_device([str(python), str(program.script)], jobs=jobs)
     say(f"running {program.name} {program.version}")
-    with log.open("w") as errors:
-        child = subprocess.Popen(
-            words,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            env={**os.environ, **environment},
-            cwd=_home(),
-            start_new_session=True,
-        )
-        try:
-            out, _ = child.communicate(timeout=limit_s)
-            ended = f"exit status {child.returncode}"
-        except subprocess.TimeoutExpired:
-            # The program is a child of what was started, and may ignore to be asked.
-            os.killpg(child.pid, signal.SIGKILL)
-            out, _ = child.communicate()
-            ended = f"not done after {limit_s} s"
-    results = judge(program, out, ended, log.read_text(errors="replace"))
+    ended = apart.finish(words, environment, limit_s=limit_s, log=log, folder=_home())
+    results = judge(program, ended.out, ended.how, log.read_text(errors="replace"))
     return [*results, *judge_jobs(program, jobs.read_text() if jobs.is_file() else "")]
 
 
 def judge_jobs(program: Program, lines: str) -> list[Result]:
     """A result of the jobs that the device carried out: some that computed, and none that failed.
 
-    `lines` are those of the device's --jobs.  A program that does not work at all has no such
-    result.
+    `lines` are those of the device's --jobs; one that is not whole, as the device leaves it when it
+    is killed, is of a job that nobody knows about, and so counts as failed.  A program that does
+    not work at all has no such result.
     """
-    told = [json.loads(line) for line in lines.splitlines()]
-    failed = sum(job["result"] != 0 for job in told)
-    computed = sum(job["queue"] == "compute" for job in told)
-    detail = f"{computed} compute jobs, {len(told) - computed} others, {failed} failed"
+    told = [_record(line, "result", "queue") for line in lines.splitlines()]
+    cut = told.count(None)
+    failed = sum(job is not None and job["result"] != 0 for job in told)
+    computed = sum(job is not None and job["queue"] == "compute" for job in told)
+    detail = f"{computed} compute jobs, {len(told) - cut - computed} others, {failed} failed"
+    if cut:
+        detail += f", {cut} not reported as a whole"
     if "" in program.known:
         return []
-    verdict = "ok" if computed and not failed else "failed"
-    return [Result(program.name, program.version, detail, "the device's report", verdict, detail)]
+    verdict = "ok" if computed and not failed and not cut else "failed"
+    what = f"{computed} compute jobs"
+    return [Result(program.name, program.version, what, "the device's report", verdict, detail)]
+
+
+def _record(line: str, *keys: str) -> dict[str, Any] | None:
+    """The JSON object of a line; None where it is not one with all those keys."""
+    try:
+        told = json.loads(line)
+    except ValueError:
+        return None
+    return told if isinstance(told, dict) and all(k in told for k in keys) else None
 
 
 def judge(program: Program, out: str, ended: str, said: str) -> list[Result]:
@@ -141,7 +158,10 @@ def judge(program: Program, out: str, ended: str, said: str) -> list[Result]:
     for line in out.splitlines():
         if not line.startswith('{"what"'):
             continue  # programs print what they like
-        told = json.loads(line)
+        told = _record(line, "what", "values", "bound", "error")
+        if told is None:
+            results.append(result("a report", "failed", f"not whole: {line[:60]}"))
+            continue
         error, bound, what = told["error"], told["bound"], told["what"]
         fine = error is not None and error <= bound
         measure = "no measure" if error is None else f"{error:.2g}"
@@ -154,7 +174,7 @@ def judge(program: Program, out: str, ended: str, said: str) -> list[Result]:
     missing = [k for k in program.known if k and k not in {r.what for r in results}]
     results += [result(k, "failed", "not reported, though listed as known") for k in missing]
     why = program.known.get("")
-    well = ended == "exit status 0" and bool(results)
+    well = ended == apart.DONE and bool(results)
     if why is not None:
         as_known = not well and program.says in said + out
         results.append(result("all of it", "known" if as_known else "works now", why))
@@ -174,7 +194,7 @@ def _environment(program: Program) -> Path:
     """The Python of an environment that holds a program's packages, apart from all others."""
     place = _home() / program.name
     stamp = place / "packages"
-    wanted = "\n".join((sys.version, *program.packages))
+    wanted = "\n".join((sys.version, *(p.requirement for p in program.packages)))
     python = place / "bin" / "python"
     if stamp.is_file() and stamp.read_text() == wanted:
         return python
@@ -187,17 +207,11 @@ def _environment(program: Program) -> Path:
     say(f"fetching {program.name} from PyPI")
     shutil.rmtree(place, ignore_errors=True)
     run([sys.executable, "-m", "venv", place], what=f"making an environment for {program.name}")
-    pip: list[str | Path] = [
-        python,
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--disable-pip-version-check",
-        "--no-deps",
-    ]
+    requirements = place / "requirements.txt"
+    requirements.write_text("".join(f"{p.requirement}\n" for p in program.packages))
+    words = "-m pip install -q --disable-pip-version-check --no-deps --only-binary :all:".split()
     run(
-        [*pip, "--only-binary", ":all:", *program.packages],
+        [python, *words, "--require-hashes", "-r", requirements],
         what=f"installing {program.name} (pip needs the network, and packages for this Python)",
         log=_home() / f"{program.name}-pip.log",
     )

@@ -2,14 +2,14 @@
 """Mesa's drivers on the simulated device, compared with lavapipe."""
 
 import json
-import subprocess
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from daedalus.generator.v3d import comparison, driver, dumps, tools, vkrun
+from daedalus.generator import native as native_code
+from daedalus.generator.v3d import comparison, driver, dumps, vkrun
 from daedalus.generator.v3d.corpus import FAMILIES, Program, commands, plans, program
 from daedalus.generator.v3d.corpus.commands import FAMILIES as COMMANDS
 
@@ -72,26 +72,42 @@ def test_timed_jobs_compute_the_same(tmp_path: Path) -> None:
 def test_every_word_of_the_driver_is_understood(
     make: Callable[[], vkrun.Device], tmp_path: Path
 ) -> None:
-    """Its text is what `dis` prints, and `asm` makes its word of it again."""
+    """Its text is what `dis` prints, and `asm` makes its word of it again.
+
+    Under qemu, the driver needs 47 of 53 seconds for the two programs of 40 that spill registers:
+    it tries many strategies on each.  So Debian's binary is not asked for these; `v3d corpus --on
+    v3dv --commands 0 --dump` asks for all.
+    """
     device = make()
     programs = [p for p in CASES if isinstance(p, Program)][:40]
+    if device.arch == "aarch64" and not native_code.is_arm():
+        left = [p.name for p in programs if "spilling" in p.name]
+        programs = [p for p in programs if p.name not in left]
+        warnings.warn(f"left out, slow under qemu: {', '.join(left)}", stacklevel=2)
+        assert len(left) == 2
     cases = plans.materialise(programs, tmp_path)
     assert not dumps.collect(device, cases, tmp_path, tmp_path / "code")
     files = sorted((tmp_path / "code").glob("*.qpu"))
-    assert len(files) >= len(programs) == 40
-    lines = [line for f in files for line in f.read_text().splitlines() if line.startswith("0x")]
-    words = [line.split(" ", 1)[0] for line in lines]
-    # What stands in parentheses behind a uniform is the compiler's remark.
-    texts = [line.split(" ", 1)[1].partition(" (")[0].rstrip() for line in lines]
-    assert len(words) > 5000
-    command = str(tools.program())
-    assert _output([command, "dis"], words) == texts
-    assert _output([command, "asm"], texts) == words
+    assert len(files) >= len(programs) >= 38
+    n, mistakes = dumps.misread(files)
+    assert n > 4000 and not mistakes
 
 
-def _output(argv: list[str], lines: list[str]) -> list[str]:
-    done = subprocess.run(argv, input="\n".join(lines), capture_output=True, text=True, check=True)
-    return [line.rstrip() for line in done.stdout.splitlines()]
+def test_words_that_are_read_otherwise_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.qpu"
+    nop = "0x38003186bb03f000 nop                           ; nop"
+    path.write_text(f"{nop}\nMESA_SHADER_NAME\n{nop}\n")
+    assert dumps.misread([path]) == (2, [])
+    path.write_text(f"{nop}\nMESA_SHADER_NAME\n{nop}; thrsw\n")
+    n, mistakes = dumps.misread([path])
+    assert n == 2 and [m.split(" makes ")[0] for m in mistakes] == ["a.qpu:3: dis", "a.qpu:3: asm"]
+    path.write_text(f"{nop}\n0xb7ed1fc0b8c1d180 nonsense\n")
+    n, mistakes = dumps.misread([path])
+    assert n == 2 and [m.split(" refuses ")[0] for m in mistakes] == [
+        "a.qpu:2: dis",
+        "a.qpu:2: asm",
+    ]
+    assert dumps.misread([]) == (0, [])
 
 
 def test_both_drivers_make_the_same_code(tmp_path: Path) -> None:

@@ -67,6 +67,13 @@ daedalus_v3d_outcome simulation_run(simulation *s, daedalus_v3d_outcome expected
 /** The row of out that the STORE number n (from 0) wrote, by lane. */
 const uint32_t *simulation_row(const simulation *s, unsigned n);
 
+/** Whether row n of out holds `expected`, which may speak of `lane`, in each; with check.h. */
+#define CHECK_ROW(s, n, expected)                            \
+  do {                                                       \
+    for (uint32_t lane = 0; lane < 16; lane++)               \
+      CHECK_INT(simulation_row((s), (n))[lane], (expected)); \
+  } while (0)
+
 /** simulation_load() and simulation_run() to a good end. */
 void simulation_do(simulation *s, const char *text);
 

@@ -3,13 +3,6 @@
 #include "check.h"
 #include "simulation.h"
 
-/* Whether row n of out holds expected(lane). */
-#define CHECK_ROW(s, n, expected)                            \
-  do {                                                       \
-    for (uint32_t lane = 0; lane < 16; lane++)               \
-      CHECK_INT(simulation_row((s), (n))[lane], (expected)); \
-  } while (0)
-
 /* All delay slots execute, what is jumped over does not. */
 static void delay_slots(void) {
   simulation *s = simulation_create(NULL);

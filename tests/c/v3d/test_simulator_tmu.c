@@ -5,12 +5,6 @@
 #include "check.h"
 #include "simulation.h"
 
-#define CHECK_ROW(s, n, expected)                            \
-  do {                                                       \
-    for (uint32_t lane = 0; lane < 16; lane++)               \
-      CHECK_INT(simulation_row((s), (n))[lane], (expected)); \
-  } while (0)
-
 /* rf1 = DATA, rf2 = eidx, rf3 = DATA + 4 * eidx. */
 #define DATA_BEGIN                  \
   BEGIN                             \

@@ -5,12 +5,6 @@
 #include "check.h"
 #include "simulation.h"
 
-#define CHECK_ROW(s, n, expected)                            \
-  do {                                                       \
-    for (uint32_t lane = 0; lane < 16; lane++)               \
-      CHECK_INT(simulation_row((s), (n))[lane], (expected)); \
-  } while (0)
-
 /* Every consumer takes the next word. */
 static void order(void) {
   simulation *s = simulation_create(NULL);

@@ -44,6 +44,11 @@ static const struct {
      "                               text, or JSON where the name ends in .json\n"
      "    -p, --profile FILE         settings of the machine\n"
      "  Buffers are printed as 32-bit words in hexadecimal, four a line.\n"},
+    {"ops", verb_ops,
+     "ops\n"
+     "  Describes the instruction set as JSON: operations, small immediates, and what goes "
+     "together\n"
+     "  in one instruction. For programs that make code.\n"},
 };
 #define N_VERBS (sizeof verbs / sizeof *verbs)
 
@@ -73,7 +78,7 @@ static int finish(int code) {
 
 int main(int argc, char **argv) {
   if (argc < 2) {
-    complain("a verb is missing: asm, dis, check or exec (--help says more)");
+    complain("a verb is missing: asm, dis, check, exec or ops (--help says more)");
     return EXIT_BAD_INPUT;
   }
   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
@@ -81,6 +86,6 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < N_VERBS; i++)
     if (strcmp(argv[1], verbs[i].name) == 0)
       return finish(verbs[i].run(argc - 1, argv + 1));
-  complain("there is no verb `%s`: asm, dis, check and exec are (--help says more)", argv[1]);
+  complain("there is no verb `%s`: asm, dis, check, exec and ops are (--help says more)", argv[1]);
   return EXIT_BAD_INPUT;
 }
