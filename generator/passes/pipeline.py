@@ -69,6 +69,12 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
             chosen.append(("masked_terms", choose_terms))
         if schedule.swar:
             chosen += [("pairs", pair_sums), ("late_bias", subtract_late)]
+    if schedule.target == "qpu":
+        chosen.append(("points", lambda k: give_points(k, schedule.points)))
+        if not schedule.pack:
+            chosen.append(("scalars", forward_temps))
+        if schedule.word:
+            chosen.append(("select_old", select_old))
     return [*chosen, ("drop_unread", drop_unread)]
 
 

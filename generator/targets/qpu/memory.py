@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a stage reads and writes of buffers: elements, or words of which they are fields."""
+
+from daedalus.dsl.ir import Buffer, Kernel, Node, Op, Stage, Store
+from daedalus.generator.targets.glsl.windows import Writes, elements, load_unit, places, writes
+from daedalus.generator.targets.qpu.builder import Argument
+from daedalus.generator.targets.qpu.conditions import Condition, both
+from daedalus.generator.targets.qpu.emitter import Emitter
+from daedalus.generator.targets.qpu.fields import field_of, word_of
+from daedalus.generator.targets.qpu.item import Items
+from daedalus.generator.targets.qpu.places import Pointers, Walk, walk_of
+from daedalus.generator.targets.qpu.values import Values
+from daedalus.generator.targets.qpu.virtual import Value
+
+_TYPES = {1: "u8", 2: "u16", 4: "u32", 8: "vec2", 12: "vec3", 16: "vec4"}
+
+
+class StageMemory:
+    """The buffers of a stage.
+
+    words   units larger than elements are used, where they are whole and aligned
+    loads   what must hold for a load to be made, if anything
+    stores  what must hold for a store to be made: that the item exists, and more
+    """
+
+    def __init__(
+        self, kernel: Kernel, stage: Stage, items: Items, lanes: dict[str, Value], e: Emitter, *,
+        words: bool, loads: list[Condition], stores: list[Condition],
+    ) -> None:  # fmt: skip
+        self._kernel, self._stage, self._items, self._e = kernel, stage, items, e
+        self._loads, self._stores = loads, stores
+        self._pointers = Pointers(items, lanes, e)
+        self._single = items.mapping.elements == 1
+        self._loaded: dict[tuple[Walk, int, int], tuple[Value, ...]] = {}
+        self._queue: list[tuple[Store | None, Value, str, list[Value], str, list[Condition]]] = []
+        self._places = places(kernel, stage)
+        self._units: dict[Walk, int] = {}
+        self.align: dict[str, int] = {}
+        for walk, rows in self._places.items():
+            b = kernel.buffer(walk.buffer)
+            assert b.dtype is not None
+            unit = load_unit(b, walk, rows) if words else b.dtype.bytes
+            self._units[walk] = unit
+            for row, bytes_ in rows.items():
+                for byte in bytes_:
+                    self._pointers.want(walk, row, byte // unit * unit)
+        self._writes: dict[Walk, tuple[Writes, int]] = {}
+        for w in writes(kernel, stage):
+            assert w.buffer.dtype is not None
+            unit = w.unit(stage) if words else w.buffer.dtype.bytes
+            if unit > w.buffer.dtype.bytes and not self._alike(w, unit):
+                unit = w.buffer.dtype.bytes
+            self._writes[w.walk] = (w, unit)
+            for row in w.stores:
+                for at in w.units(row, unit):
+                    self._pointers.want(w.walk, row, at)
+        self._left = {
+            (walk, row, at): {b for b in elements(w.buffer, unit, at) if b in own}
+            for walk, (w, unit) in self._writes.items()
+            for row, own in w.stores.items()
+            for at in w.units(row, unit)
+        }
+
+    @staticmethod
+    def _alike(w: Writes, unit: int) -> bool:
+        """Whether the elements of every unit are stored under one condition."""
+        return all(
+            len({own[b].mask for b in elements(w.buffer, unit, at) if b in own}) == 1
+            for row, own in w.stores.items()
+            for at in w.units(row, unit)
+        )
+
+    # ------------------------------------------------------------------ loads
+
+    def read(self, n: Node, values: Values) -> Argument:
+        """A LOAD from a buffer."""
+        b = self._kernel.buffer(n.attr[0])
+        assert b.dtype is not None
+        if n.args:
+            place = self._pointers.moved(b, n.index, n.args, [values.argument(a) for a in n.args])
+            (word,) = self._load(place, b, b.dtype.bytes, b.name, values)
+            return field_of(word, b.dtype, 0, self._e) if b.dtype.signed else word
+        walk, row, byte = walk_of(b, n.index)
+        unit = self._units[walk]
+        words = self._unit(b, walk, row, byte // unit * unit, unit, values)
+        at = byte % unit
+        if unit == b.dtype.bytes and not b.dtype.signed:
+            return words[0]
+        return field_of(words[at // 4], b.dtype, 8 * (at % 4), self._e)
+
+    def _unit(
+        self, b: Buffer, walk: Walk, row: int, start: int, unit: int, values: Values
+    ) -> tuple[Value, ...]:
+        """The words of a unit."""
+        key = (walk, row, start)
+        if key not in self._loaded:
+            place = self._pointers.at(b, walk, row, start)
+            space = self._space(b, row, start, unit)
+            self._loaded[key] = self._load(place, b, unit, space, values)
+        return self._loaded[key]
+
+    def _load(
+        self, place: Value, b: Buffer, unit: int, space: str, values: Values
+    ) -> tuple[Value, ...]:
+        self.align[b.name] = max(self.align.get(b.name, 1), unit)
+        flag = values.flags.flag(both(*self._loads)) if self._loads else None
+        return self._e.b.load(place, _TYPES[unit], space=space, when=flag)
+
+    def _space(self, b: Buffer, row: int, start: int, unit: int) -> str:
+        """Lookups in different spaces do not meet: where one element does an item, those of places
+        of its own."""
+        return f"{b.name} {row} {start // unit * unit} {unit}" if self._apart(b) else b.name
+
+    def _apart(self, b: Buffer) -> bool:
+        """Whether each place is read and written in one and the same unit."""
+        units = {u for w, u in self._units.items() if w.buffer == b.name}
+        units |= {u for w, (_, u) in self._writes.items() if w.buffer == b.name}
+        moved = any(
+            n.op is Op.LOAD and n.args and n.attr[0] == b.name for n in self._stage.nodes()
+        )
+        return self._single and len(units) == 1 and not moved
+
+    # ------------------------------------------------------------------ stores
+
+    def store(self, s: Store, values: Values) -> None:
+        """Says that a store's value is there; a unit is stored once all of its are."""
+        b = self._kernel.buffer(s.buffer)
+        walk, row, byte = walk_of(b, s.index)
+        w, unit = self._writes[walk]
+        at = byte // unit * unit
+        left = self._left[walk, row, at]
+        left.discard(byte)
+        if not left:
+            self._whole(w, row, at, unit, values)
+
+    def end(self, values: Values) -> None:
+        """Makes the stores that had to wait for the stage's loads."""
+        for _, place, type_, data, space, when in self._queue:
+            flag = values.flags.flag(both(*when)) if when else None
+            self._e.b.store(place, data, type_, space=space, when=flag)
+        self._queue = []
+
+    def _whole(self, w: Writes, row: int, at: int, unit: int, values: Values) -> None:
+        b, own = w.buffer, w.stores[row]
+        assert b.dtype is not None
+        size = b.dtype.bytes
+        parts: list[Argument] = []
+        for byte in elements(b, unit, at):
+            if byte in own:
+                parts.append(values.argument(own[byte].value))
+            else:
+                parts.append(self._old(w, row, byte, values))
+        mask = next(s.mask for byte, s in own.items() if at <= byte < at + unit)
+        when = [*self._stores, *([] if mask is None else [values.condition(mask)])]
+        if unit <= size or unit < 4:
+            data = [self._small(parts, size)]
+        else:
+            each = 4 // size
+            data = [
+                word_of(parts[k : k + each], b.dtype, self._e)
+                for k in range(0, len(parts), each)
+            ]
+        place = self._pointers.at(b, w.walk, row, at)
+        self.align[b.name] = max(self.align.get(b.name, 1), unit)
+        space = self._space(b, row, at, unit)
+        if self._apart(b) or not self._reads(b):
+            flag = values.flags.flag(both(*when)) if when else None
+            self._e.b.store(place, data, _TYPES[unit], space=space, when=flag)
+        else:
+            self._queue.append((None, place, _TYPES[unit], data, space, when))
+
+    def _small(self, parts: list[Argument], size: int) -> Value:
+        e = self._e
+        if len(parts) == 1:
+            return e.value(parts[0])
+        low = e.value(parts[0])
+        return e.op("add", low, e.op("shl", e.value(parts[1]), 8 * size))
+
+    def _reads(self, b: Buffer) -> bool:
+        return any(n.op is Op.LOAD and n.attr[0] == b.name for n in self._stage.nodes())
+
+    def _old(self, w: Writes, row: int, byte: int, values: Values) -> Value:
+        """An element that is written back."""
+        b = w.buffer
+        assert b.dtype is not None
+        unit = self._units.get(w.walk)
+        if unit is None:
+            unit = self._units[w.walk] = self._writes[w.walk][1]
+        words = self._unit(b, w.walk, row, byte // unit * unit, unit, values)
+        return field_of(words[byte % unit // 4], b.dtype, 8 * (byte % 4), self._e)

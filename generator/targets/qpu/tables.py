@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Constant tables: lookups in memory that hold an entry a word, rows filled up to whole lookups."""
+
+from daedalus.dsl.ir import Kernel, Node, Op
+from daedalus.dsl.ranges import Ranges
+from daedalus.generator.targets.qpu.builder import Argument
+from daedalus.generator.targets.qpu.emitter import Emitter
+from daedalus.generator.targets.qpu.values import Values
+from daedalus.generator.targets.qpu.virtual import Value
+
+SPACE = "tables"
+_VECTORS = {1: "u32", 2: "vec2", 4: "vec4"}
+
+
+class Tables:
+    """Lookups in the tables of a kernel."""
+
+    def __init__(self, kernel: Kernel, hostile: Ranges, e: Emitter) -> None:
+        self._kernel, self._hostile, self._e = kernel, hostile, e
+        self._found: dict[tuple[str, Argument, int], tuple[Value, ...]] = {}
+
+    def read(self, n: Node, values: Values) -> Value:
+        """A TABLE."""
+        e, table = self._e, self._kernel.table(n.attr[0])
+        width = len(table.rows[0])
+        column = 0 if len(n.args) == 1 else None
+        if len(n.args) > 1 and n.args[1].op is Op.CONST:
+            column = min(max(n.args[1].value, 0), width - 1)
+        step = 1 << (width - 1).bit_length()  # words from a row to the next
+        words = [x for row in table.rows for x in (*row, *[0] * (step - width))]
+        row = self._limited(n.args[0], len(table.rows), values)
+        base = e.table(table.name, words)
+        if column is None:
+            col = self._limited(n.args[1], width, values)
+            place = e.op("add", e.times(e.value(row), step), col)
+            return e.b.load(e.op("add", base, e.times(place, 4)), space=SPACE)[0]
+        vector = min(step, 4)
+        key = (table.name, row, column // vector)
+        if key not in self._found:
+            place = e.op("add", base, e.times(e.value(row), 4 * step))
+            place = e.plus(place, column // vector * vector * 4)
+            self._found[key] = e.b.load(place, _VECTORS[vector], space=SPACE)
+        return self._found[key][column % vector]
+
+    def _limited(self, x: Node, count: int, values: Values) -> Argument:
+        """An index kept inside, for every item."""
+        if x.op is Op.CONST:
+            return min(max(x.value, 0), count - 1)
+        value, r = values.argument(x), self._hostile.of(x)
+        if r.lo < 0:
+            value = self._e.op("max", value, 0)
+        if r.hi > count - 1:
+            value = self._e.op("min", value, count - 1)
+        return value
