@@ -42,7 +42,7 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
         ("forward", forward_temps),
         ("compare", compare_operands),
         ("decide", decide_comparisons),
-        *([] if schedule.mask else [("max_tree", merge_limits)]),
+        *([] if schedule.mask or schedule.target == "qpu" else [("max_tree", merge_limits)]),
         ("expand_dot", lambda k: expand_dot(k, dots.suits) if schedule.dot else expand_dot(k)),
     ]
     if schedule.target == "neon":

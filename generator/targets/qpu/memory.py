@@ -18,17 +18,18 @@ _TYPES = {1: "u8", 2: "u16", 4: "u32", 8: "vec2", 12: "vec3", 16: "vec4"}
 class StageMemory:
     """The buffers of a stage.
 
-    words   units larger than elements are used, where they are whole and aligned
-    loads   what must hold for a load to be made, if anything
-    stores  what must hold for a store to be made: that the item exists, and more
+    words    units larger than elements are used, where they are whole and aligned
+    live     that the item exists
+    loading  what must hold for a load to be made, if anything
+    storing  what must hold for a store to be made
     """
 
     def __init__(
         self, kernel: Kernel, stage: Stage, items: Items, lanes: dict[str, Value], e: Emitter, *,
-        words: bool, loads: list[Condition], stores: list[Condition],
+        words: bool, live: Condition,
     ) -> None:  # fmt: skip
         self._kernel, self._stage, self._items, self._e = kernel, stage, items, e
-        self._loads, self._stores = loads, stores
+        self.loading, self.storing = list[Condition](), [live]
         self._pointers = Pointers(items, lanes, e)
         self._single = items.mapping.elements == 1
         self._loaded: dict[tuple[Walk, int, int], tuple[Value, ...]] = {}
@@ -103,7 +104,7 @@ class StageMemory:
         self, place: Value, b: Buffer, unit: int, space: str, values: Values
     ) -> tuple[Value, ...]:
         self.align[b.name] = max(self.align.get(b.name, 1), unit)
-        flag = values.flags.flag(both(*self._loads)) if self._loads else None
+        flag = values.flags.flag(both(*self.loading)) if self.loading else None
         return self._e.b.load(place, _TYPES[unit], space=space, when=flag)
 
     def _space(self, b: Buffer, row: int, start: int, unit: int) -> str:
@@ -115,9 +116,7 @@ class StageMemory:
         """Whether each place is read and written in one and the same unit."""
         units = {u for w, u in self._units.items() if w.buffer == b.name}
         units |= {u for w, (_, u) in self._writes.items() if w.buffer == b.name}
-        moved = any(
-            n.op is Op.LOAD and n.args and n.attr[0] == b.name for n in self._stage.nodes()
-        )
+        moved = any(n.op is Op.LOAD and n.args and n.attr[0] == b.name for n in self._stage.nodes())
         return self._single and len(units) == 1 and not moved
 
     # ------------------------------------------------------------------ stores
@@ -151,14 +150,13 @@ class StageMemory:
             else:
                 parts.append(self._old(w, row, byte, values))
         mask = next(s.mask for byte, s in own.items() if at <= byte < at + unit)
-        when = [*self._stores, *([] if mask is None else [values.condition(mask)])]
+        when = [*self.storing, *([] if mask is None else [values.condition(mask)])]
         if unit <= size or unit < 4:
             data = [self._small(parts, size)]
         else:
             each = 4 // size
             data = [
-                word_of(parts[k : k + each], b.dtype, self._e)
-                for k in range(0, len(parts), each)
+                word_of(parts[k : k + each], b.dtype, self._e) for k in range(0, len(parts), each)
             ]
         place = self._pointers.at(b, w.walk, row, at)
         self.align[b.name] = max(self.align.get(b.name, 1), unit)

@@ -108,7 +108,7 @@ def _right(x: Expression, n: int, signed: bool) -> Expression:
 
 
 def _half(c: Case) -> int:
-    return 1 << (c.attr[0] - 1)
+    return 1 << (int(c.attr[0]) - 1)
 
 
 def _limits(c: Case) -> Expression:

@@ -13,8 +13,9 @@ from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.glsl.device import NotLowerable
 from daedalus.generator.targets.glsl.record import Record
 from daedalus.generator.targets.qpu.builder import Argument
-from daedalus.generator.targets.qpu.conditions import Condition, Flags, Test, both
+from daedalus.generator.targets.qpu.conditions import Condition, Flags, Test
 from daedalus.generator.targets.qpu.emitter import Emitter
+from daedalus.generator.targets.qpu.fuse import fuse
 from daedalus.generator.targets.qpu.item import Items
 from daedalus.generator.targets.qpu.lanes import coordinates, mapping
 from daedalus.generator.targets.qpu.memory import StageMemory
@@ -101,7 +102,7 @@ class _Selector:
                 self._stage(stage, flags)
             self.items.end(loop)
         return Selected(
-            prune(e.program()),
+            prune(fuse(prune(e.program()))),
             self.items.record,
             tuple(
                 max(self.align.get(b.name, 1), b.dtype.bytes if b.dtype else 1)
@@ -117,14 +118,15 @@ class _Selector:
         lanes: dict[str, Value] = {}
         if own is not None and stage.lanes > 1:
             lanes = coordinates(stage, self.mapping, own, e)
-        memory: StageMemory
+        memory = StageMemory(
+            self.kernel, stage, self.items, lanes, e, words=self.words, live=self.items.live
+        )
 
         def read(n: Node, values: Values) -> Argument:
             return self._read(n, values, memory, lanes, stage)
 
         values = Values(self.kernel, self.ranges, e, flags, read, self.deciding)
-        loading: list[Condition] = []
-        storing: list[Condition] = []
+        loading, storing = memory.loading, list[Condition]()
         if stage.lanes < self.mapping.elements:
             assert own is not None
             storing.append(Condition(Test("sub", (own, stage.lanes), "c")))
@@ -142,13 +144,10 @@ class _Selector:
             else:
                 loading.append(Condition(Test("sub", (0, e.value(most)), "n")))
         temps = [*loading, *storing]
-        memory = StageMemory(
-            self.kernel, stage, self.items, lanes, e, words=self.words, loads=loading,
-            stores=[self.items.live, *temps],
-        )  # fmt: skip
+        memory.storing += temps
         self.temps.begin(stage, lanes)
         for s in stage.stores:
-            values.emit(walk((s.value,)))
+            values.emit(s.value)
             value = values.argument(s.value)
             b = self.kernel.buffer(s.buffer)
             if b.kind == "temp":

@@ -114,9 +114,7 @@ class ScratchTemps:
 
     def _address(self, t: Buffer, index: tuple[Affine, ...], args: list[Value]) -> Value:
         e, flat = self._e, Affine(0)
-        for axis, (a, extent, (lo, _)) in enumerate(
-            zip(index, t.extents, t.shape, strict=True)
-        ):
+        for axis, (a, extent, (lo, _)) in enumerate(zip(index, t.extents, t.shape, strict=True)):
             del axis
             terms = dict((k, c * extent) for k, c in flat.terms)
             for k, c in a.terms:

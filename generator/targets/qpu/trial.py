@@ -21,6 +21,7 @@ from daedalus.generator.targets.shell import meta_fields
 
 _FIRST = 0x100000  # of the addresses
 _GAP = 0x1000
+_WITHOUT = 32  # items that a buffer is withheld from
 
 # Runs a program: (program, memory, words of its uniforms, threads).
 Run = Callable[[Program, Memory, dict[Uniform, int], int], object]
@@ -67,9 +68,7 @@ def loaded(s: Selected, placed: layout.Placed, chosen: Array, threads: int) -> L
         words[f"{name}_stride"] = b.stride
     _, meta_size = meta_fields(placed.kernel)
     meta = np.frombuffer(placed.meta, "<u4").reshape(-1, meta_size // 4)
-    columns = [
-        chosen.astype(np.uint32) if w == INDEX else meta[chosen, w] for w in s.record.words
-    ]
+    columns = [chosen.astype(np.uint32) if w == INDEX else meta[chosen, w] for w in s.record.words]
     words["records"] = add(np.stack(columns, axis=1).astype("<u4").reshape(-1).view(np.uint8))
     if s.scratch:
         words["scratch"] = add(np.full(s.scratch * threads, 0xA5, np.uint8))
@@ -97,17 +96,22 @@ class Outcome:
 
 def trial(
     kernel: Kernel, schedule: Schedule, items: Items, seed: int, *, threads: int = 2,
-    upwards: bool = False, close: bool = False, run: Run = interpret, s: Selected | None = None,
+    upwards: bool = False, lying: bool = False, withheld: str = "", run: Run = interpret,
+    s: Selected | None = None,
 ) -> Outcome:  # fmt: skip
-    """Runs a schedule's program on items and compares with the reference interpreter."""
+    """Runs a schedule's program on items and compares with the reference interpreter.
+
+    lying     also items that are not of the schedule's class
+    withheld  a buffer that has no memory
+    """
     s = s or selected(kernel, schedule)
     rng = np.random.default_rng(seed)
     align = dict(zip((b.name for b in kernel.buffers), s.align, strict=True))
-    placed = layout.place(
-        kernel, items, rng, upwards=upwards, close=close and max(s.align) <= 4, align=align
-    )
+    placed = layout.place(kernel, items, rng, upwards=upwards, withheld=withheld, align=align)
     result = interp.run(kernel, placed.items)
     mine = interp.in_class(kernel, schedule.class_name, placed.items)
+    if lying:
+        mine = np.ones_like(mine)
     chosen = rng.permutation(np.flatnonzero(mine))
     if not len(chosen):
         return Outcome()
@@ -115,7 +119,9 @@ def trial(
     before = here.memory.copy()
     trips = run(s.program, here.memory, here.uniforms, threads)
     assume = kernel.defaults | set(schedule.assume)
-    conformant = result.conformant(assume)[chosen]
+    conformant = (
+        result.conformant(assume) & interp.in_class(kernel, schedule.class_name, placed.items)
+    )[chosen]
     out = Outcome(len(chosen), int(conformant.sum()), trips=trips if isinstance(trips, int) else 0)
     wrong_items = np.zeros(len(chosen), bool)
     for b in placed.buffers:
@@ -154,8 +160,24 @@ def trials(
     s = selected(kernel, schedule)
     out = []
     for kind, share in (("conformant", 1.0), ("boundary", 0.2), ("hostile", 0.2)):
-        items = vectors.make_items(kernel, max(16, int(count * share)), seed, kind)
-        out.append(
-            (kind, trial(kernel, schedule, items, seed, upwards=kind == "boundary", run=run, s=s))
+        items = _accepted(
+            kernel, vectors.make_items(kernel, max(16, int(count * share)), seed, kind)
         )
+        one = trial(
+            kernel, schedule, items, seed, upwards=kind == "boundary", lying=kind == "hostile",
+            run=run, s=s,
+        )  # fmt: skip
+        out.append((kind, one))
+        if kind == "conformant":
+            for name, spared in interp.untouched(kernel, items).items():
+                some = items.take(np.flatnonzero(spared)[:_WITHOUT])
+                if some.count:
+                    one = trial(kernel, schedule, some, seed, withheld=name, run=run, s=s)
+                    out.append((f"{name} withheld", one))
     return out
+
+
+def _accepted(kernel: Kernel, items: Items) -> Items:
+    """The items with parameters that the runtime does not refuse."""
+    params = {p.name: np.clip(items.params[p.name], p.lo, p.hi) for p in kernel.params}
+    return Items(items.buffers, params)

@@ -12,6 +12,9 @@ from daedalus.generator.targets.qpu.emitter import Emitter
 from daedalus.generator.targets.qpu.rules import INT, UINT, Case, Expression, rule
 from daedalus.generator.targets.qpu.virtual import Value
 
+_LATE = (Op.LOAD, Op.CONST, Op.LANE, Op.TABLE, Op.PARAM)
+_ROOT = (1 << 16) - 1  # what has a square of 32 bits, unsigned
+
 
 class Values:
     """Computes nodes, each once.
@@ -29,11 +32,18 @@ class Values:
         self._of: dict[Node, Argument] = {}
         self._conditions: dict[Node, Condition] = {}
 
-    def emit(self, nodes: Iterable[Node]) -> None:
-        """Computes values in the author's order; what is read, and conditions, where needed."""
-        for n in sorted(nodes, key=lambda n: n.seq):
-            if not n.is_bool and n.op not in (Op.LOAD, Op.CONST, Op.LANE, Op.TABLE, Op.PARAM):
-                self.argument(n)
+    def emit(self, root: Node) -> None:
+        """Computes what a value is made of, in the author's order; what is read, conditions and
+        what these alone need, where they are needed."""
+        below: set[Node] = set()
+        stack = [root]
+        while stack:
+            n = stack.pop()
+            if n not in below and n not in self._of and n.op not in _LATE:
+                below.add(n)
+                stack += n.args[1:] if n.op is Op.SELECT else n.args
+        for n in sorted(below, key=lambda n: n.seq):
+            self.argument(n)
 
     def argument(self, n: Node) -> Argument:
         """The value as an operand: constants are numbers."""
@@ -68,6 +78,9 @@ class Values:
             case Op.SELECT:
                 yes, no = (self.argument(x) for x in n.args[1:])
                 return self.e.select(self.flags.flag(self.condition(n.args[0])), yes, no)
+        chosen = self._under_condition(n)
+        if chosen is not None:
+            return chosen
         arguments = [self.argument(a) for a in n.args]
         ranges = [self.ranges.of(a) for a in n.args]
         last = n.args[-1]
@@ -80,6 +93,27 @@ class Values:
             shown = ", ".join(map(str, ranges))
             raise self._refuse(n, f"{n.op} of values of {shown}: no rule computes it in 32 bits")
         return self._made(found.makes(case), arguments)
+
+    def _under_condition(self, n: Node) -> Argument | None:
+        """x + (c ? y : 0) and x - (c ? y : 0): done where c holds."""
+        if n.op not in (Op.ADD, Op.SUB):
+            return None
+        pairs = [(n.args[0], n.args[1])]
+        if n.op is Op.ADD:
+            pairs.append((n.args[1], n.args[0]))
+        for x, choice in pairs:
+            if choice.op is not Op.SELECT or choice in self._of:
+                continue
+            c, yes, no = choice.args
+            zero = [v.op is Op.CONST and v.value == 0 for v in (yes, no)]
+            if zero[0] == zero[1]:
+                continue
+            condition = self.condition(c) if zero[1] else ~self.condition(c)
+            old = self.value(x)
+            y = self.argument(yes if zero[1] else no)
+            flag = self.flags.flag(condition)
+            return self.e.b.op(str(n.op), old, y, when=flag, old=old)
+        return None
 
     def _made(self, x: Expression, operands: list[Argument]) -> Argument:
         """An expression of a rule, computed."""
@@ -119,6 +153,11 @@ class Values:
     def _greater(self, a: Node, b: Node) -> Condition:
         """a > b: of what is not negative, the borrow of b - a; else its sign, if that is exact;
         else the carry of min."""
+        squared = self._squares(a, b)
+        if squared is not None:
+            return squared
+        if a.op is Op.CONST and a.value == 0 and b.op is Op.SUB and self.ranges.of(b).within(*INT):
+            return Condition(Test("sub", self._pair(*b.args), "n"))  # its own sign
         x, y = self.argument(a), self.argument(b)
         if isinstance(x, int) and isinstance(y, int):
             x = self.e.value(x)
@@ -130,6 +169,30 @@ class Values:
         if low.within(*INT) and high.within(*INT):
             return Condition(Test("min", (x, y), "c"))
         raise self._refuse(a, f"values of {high} and {low} are compared: no 32 bits hold both")
+
+    def _pair(self, *nodes: Node) -> tuple[Argument, Argument]:
+        """Two operands of which one at most is a number."""
+        x, y = (self.argument(n) for n in nodes)
+        return (self.e.value(x) if isinstance(x, int) and isinstance(y, int) else x), y
+
+    def _squares(self, a: Node, b: Node) -> Condition | None:
+        """|x - y| > c, or c > |x - y|, by squares: a product instead of an absolute value."""
+        distance, limit = (a, b) if a.op is Op.ABSDIFF else (b, a)
+        if distance.op is not Op.ABSDIFF or limit.op is Op.ABSDIFF or distance in self._of:
+            return None
+        r, most = self.ranges.of(distance), self.ranges.of(limit)
+        if not r.within(0, _ROOT) or not most.within(0, _ROOT):
+            return None
+        d = self.e.op("sub", *self._pair(*distance.args))
+        left = self.e.op("smul24", d, d)
+        right: Argument
+        if limit.op is Op.CONST:
+            right = limit.value * limit.value
+        else:
+            value = self.argument(limit)
+            right = self.e.op("smul24", value, value)
+        x, y = (left, right) if distance is a else (right, left)
+        return Condition(Test("sub", (y, x), "c"))
 
     def _refuse(self, n: Node, message: str) -> NotLowerable:
         return NotLowerable(
