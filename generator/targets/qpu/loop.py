@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Schedules of a loop's body: ways to cut it into two stages, and heuristics for each."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from daedalus.generator.targets.qpu import machine
+from daedalus.generator.targets.qpu.allocate import Compiled, allocate
+from daedalus.generator.targets.qpu.block import Block
+from daedalus.generator.targets.qpu.depend import (
+    Circular,
+    add_switches,
+    connect,
+    in_order,
+    is_address,
+)
+from daedalus.generator.targets.qpu.flags import in_written_order
+from daedalus.generator.targets.qpu.lower import Lowering
+from daedalus.generator.targets.qpu.nodes import Node
+from daedalus.generator.targets.qpu.schedule import (
+    Heuristic,
+    Schedule,
+    Scheduler,
+)
+from daedalus.generator.targets.qpu.slot import Slot
+from daedalus.generator.targets.qpu.stages import combine, crossing, stage_zero, waiting
+from daedalus.generator.targets.qpu.virtual import Program, Value
+from daedalus.generator.targets.qpu.webs import Webs
+
+CUTS = (2, 4, 6, 8, 12, 16, 24, 32, 48)  # cycles of a trip that may be done in the one before
+
+
+class NoSchedule(Exception):
+    """A program that cannot be scheduled: what is short, and what to do."""
+
+
+@dataclass
+class Body:
+    """A loop's body before it is cut."""
+
+    nodes: list[Node]
+    webs: Webs
+    repeat: Node
+    stores: int
+    invariants: set[int]
+
+
+def make_body(program: Program, uses: Counter[Value], threads: int) -> Body:
+    loop = program.loop
+    assert loop is not None
+    lowering = Lowering(loop.body, uses)
+    carried = {c.next.number: c.value.number for c in loop.carried}
+    webs = Webs(lowering.nodes, carried, set(), fresh_value(program))
+    nodes = webs.nodes
+    connect(nodes, loop.body)
+    repeat = next(n for n in nodes if n.flag == _first_flag(nodes, loop.repeat.number))
+    for node in nodes:
+        if node.flag is not None and node.flag not in _chain(nodes, repeat):
+            repeat.after(node, 1)
+    stores = sum(is_address(n) and n.store for n in nodes)
+    if stores:
+        nodes.append(_wait_for_last_trip(nodes))
+    nodes = add_switches(in_order(nodes), threads, 1)
+    made = {n.value for n in nodes} | set(carried.values())
+    invariants = {v for n in nodes for v in n.reads} - made
+    return Body(nodes, webs, repeat, stores, invariants)
+
+
+def _first_flag(nodes: Sequence[Node], flag: int) -> int:
+    """The push that an updated flag goes back to."""
+    maker = {n.flag: n for n in nodes if n.flag is not None}
+    while (updates := maker[flag].updates) is not None:
+        flag = updates
+    return flag
+
+
+def _chain(nodes: Sequence[Node], push: Node) -> set[int]:
+    """The flags that a push and its updates make."""
+    chain = {push.flag}
+    for node in nodes:
+        if node.updates in chain:
+            chain.add(node.flag)
+    return {f for f in chain if f is not None}
+
+
+def _wait_for_last_trip(nodes: Sequence[Node]) -> Node:
+    """A tmuwt before the first store, when what that needs is there: more than eight lookups on
+    their way are too many, and stores of a trip are on their way until somebody waits."""
+    first = next(n for n in nodes if n.store)
+    wait = Node("tmuwt", first.order, note="the last trip's stores")
+    for pred, slots in first.preds.items():
+        wait.after(pred, slots)
+    first.after(wait, 1)
+    return wait
+
+
+def fresh_value(program: Program) -> int:
+    blocks = [*program.entry, *(program.loop.body if program.loop is not None else ())]
+    carried = program.loop.carried if program.loop is not None else ()
+    numbers = [v.number for i in blocks for v in (*i.results(), *i.reads())]
+    return max(numbers + [c.value.number for c in carried], default=0) + 1
+
+
+def cuts(program: Program, body: Body, threads: int) -> Iterator[frozenset[Node]]:
+    """Stage 0 of each way to cut the body, all different."""
+    loop = program.loop
+    assert loop is not None
+    yield frozenset()
+    if not loop.ahead:
+        return
+    block = _block(body.nodes, body, threads, set(), ())
+    block.repeat = None
+    plain = Scheduler(block, Heuristic("height", 0)).run()
+    if plain is None:
+        return
+    seen: list[set[Node]] = [set()]
+    for cut in CUTS:
+        early = {n for slot in plain.slots[:cut] for n in slot.nodes()}
+        ahead = stage_zero(body.nodes, early, body.repeat, body.webs.next, threads)
+        if ahead not in seen:
+            seen.append(ahead)
+            yield frozenset(ahead)
+
+
+def _block(
+    nodes: list[Node],
+    body: Body,
+    threads: int,
+    cross: set[int],
+    queue: tuple[tuple[int, int], ...],
+) -> Block:
+    find = body.webs.find
+    passed = {find(v) for v in (*body.invariants, *body.webs.next, *cross)}
+    values = {v for n in nodes for v in (*n.reads, *([n.value] if n.value is not None else []))}
+    return Block(
+        nodes,
+        threads,
+        {v: find(v) for v in values},
+        frozenset(passed),
+        frozenset(passed),
+        body.repeat,
+        queue,
+        min(machine.MAX_LOOKUPS, body.stores),
+    )
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A schedule of the loop's body without its branch."""
+
+    ahead: frozenset[Node]
+    heuristic: Heuristic
+    block: Block
+    schedule: Schedule
+
+    def cost(self) -> tuple[int, int]:
+        """Less is better."""
+        return len(self.schedule.slots), self.schedule.most_live
+
+
+def attempt(
+    body: Body, ahead: frozenset[Node], threads: int, heuristic: Heuristic
+) -> Attempt | None:
+    """One schedule of the loop's body; None if the heuristic finds none."""
+    copy = combine(body.nodes, ahead, body.webs, body.webs.next)
+    trip = [copy[n] for n in body.nodes if n not in ahead]
+    nodes = [*trip, *(copy[n] for n in body.nodes if n in ahead)]
+    repeat = copy[body.repeat]
+    for node in nodes:
+        if node.stage == 0 and node.flag is not None:
+            repeat.after(node, 1)
+    if heuristic.static_flags:
+        in_written_order(nodes, repeat)
+    try:
+        nodes = in_order(nodes)
+    except Circular:
+        return None
+    block = _block(nodes, body, threads, crossing(nodes), waiting(nodes))
+    block.repeat = repeat
+    schedule = Scheduler(block, heuristic).run()
+    return None if schedule is None else Attempt(ahead, heuristic, block, schedule)
+
+
+def finish(found: Attempt) -> Compiled | None:
+    """The attempt with its branch, as short as can be, and registers; None without enough."""
+    block, least = found.block, len(found.schedule.slots) + 1
+    for end in (least, least + 1, None):
+        schedule = (
+            _append_branch(block, found.schedule)
+            if end is None
+            else Scheduler(block, found.heuristic, end).run()
+        )
+        register = None if schedule is None else allocate(block, schedule, {})
+        if schedule is not None and register is not None:
+            return Compiled(block, schedule, register)
+    return None
+
+
+def _append_branch(block: Block, schedule: Schedule) -> Schedule:
+    """Puts the branch behind the last instruction that its slots cannot hold."""
+    assert block.repeat is not None
+    slots = schedule.slots
+    tail = 0
+    while tail < machine.BRANCH_SLOTS and tail < len(slots):
+        slot = slots[-1 - tail]
+        if slot.consumes() or any(n.kind == "thrsw" or n.flag is not None for n in slot.nodes()):
+            break
+        tail += 1
+    at = len(slots) - tail
+    near = any(
+        n.kind == "thrsw" for s in slots[max(0, at - machine.THRSW_SLOTS) : at] for n in s.nodes()
+    )
+    made = slots[:at] + [Slot() for _ in range(machine.THRSW_SLOTS if near else 0)]
+    branch_at = len(made)
+    made += [Slot(branch=True), *slots[at:]]
+    made += [Slot() for _ in range(machine.BRANCH_SLOTS - tail)]
+    return replace(schedule, slots=made, branch_at=branch_at)
