@@ -14,9 +14,12 @@ from daedalus.generator import layout
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.glsl.record import INDEX
+from daedalus.generator.targets.qpu.compile import compile_program
 from daedalus.generator.targets.qpu.interpret import Memory, interpret
 from daedalus.generator.targets.qpu.select import Selected, select
+from daedalus.generator.targets.qpu.text import Assembly, assembly
 from daedalus.generator.targets.qpu.virtual import Program, Uniform
+from daedalus.generator.targets.qpu.words import execute, words
 from daedalus.generator.targets.shell import meta_fields
 
 _FIRST = 0x100000  # of the addresses
@@ -181,3 +184,21 @@ def _accepted(kernel: Kernel, items: Items) -> Items:
     """The items with parameters that the runtime does not refuse."""
     params = {p.name: np.clip(items.params[p.name], p.lo, p.hi) for p in kernel.params}
     return Items(items.buffers, params)
+
+
+class Scheduled:
+    """Runs programs as scheduled code, on the simulator, strictly."""
+
+    def __init__(self, threads: int = 2) -> None:
+        self._threads = threads
+        self.code: dict[str, Assembly] = {}
+
+    def __call__(
+        self, program: Program, memory: Memory, uniforms: dict[Uniform, int], threads: int
+    ) -> None:
+        if program.name not in self.code:
+            made = assembly(compile_program(program, self._threads))
+            words(made)
+            self.code[program.name] = made
+        there = Memory({at: data for at, data in memory.buffers.items() if len(data)})
+        execute(self.code[program.name], there, uniforms, threads)
