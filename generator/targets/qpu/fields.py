@@ -32,12 +32,15 @@ def variable_field(word: Value, t: DType, bit: Value, e: Emitter) -> Value:
 
 
 def word_of(parts: Sequence[Argument], t: DType, e: Emitter) -> Value:
-    """A word of its elements, the first in the lowest bits: of each the low bits count."""
+    """A word of its elements, the first in the lowest bits: of each the low bits count. Of two
+    bytes, what such a word is made of."""
     if t.bits == 32:
         return e.value(parts[0])
     if t.bits == 16:
         return _packed("vpack", parts[0], parts[1], e)
     low = _packed("vpack", parts[0], parts[1], e)
+    if len(parts) == 2:
+        return low
     return _packed("v8pack", low, _packed("vpack", parts[2], parts[3], e), e)
 
 

@@ -40,7 +40,7 @@ class StageMemory:
         for walk, rows in self._places.items():
             b = kernel.buffer(walk.buffer)
             assert b.dtype is not None
-            unit = load_unit(b, walk, rows) if words else b.dtype.bytes
+            unit = min(load_unit(b, walk, rows), self._most(b)) if words else b.dtype.bytes
             self._units[walk] = unit
             for row, bytes_ in rows.items():
                 for byte in bytes_:
@@ -48,7 +48,7 @@ class StageMemory:
         self._writes: dict[Walk, tuple[Writes, int]] = {}
         for w in writes(kernel, stage):
             assert w.buffer.dtype is not None
-            unit = w.unit(stage) if words else w.buffer.dtype.bytes
+            unit = min(w.unit(stage), self._most(w.buffer)) if words else w.buffer.dtype.bytes
             if unit > w.buffer.dtype.bytes and not self._alike(w, unit):
                 unit = w.buffer.dtype.bytes
             self._writes[w.walk] = (w, unit)
@@ -61,6 +61,11 @@ class StageMemory:
             for row, own in w.stores.items()
             for at in w.units(row, unit)
         }
+
+    def _most(self, b: Buffer) -> int:
+        """The largest unit to use: where one element does an item, what it changes is kept in
+        registers from the load to the store, so it is better done word by word."""
+        return 4 if self._single and b.access == "inout" else 16
 
     @staticmethod
     def _alike(w: Writes, unit: int) -> bool:
@@ -94,6 +99,12 @@ class StageMemory:
     ) -> tuple[Value, ...]:
         """The words of a unit."""
         key = (walk, row, start)
+        if key not in self._loaded and b.kind == "block" and self._single:
+            # All of them, in their order: then each address is the one before and a step.
+            for at in sorted({x // unit * unit for x in self._places[walk][row]}):
+                place = self._pointers.at(b, walk, row, at)
+                space = self._space(b, row, at, unit)
+                self._loaded[walk, row, at] = self._load(place, b, unit, space, values)
         if key not in self._loaded:
             place = self._pointers.at(b, walk, row, start)
             space = self._space(b, row, start, unit)
@@ -129,6 +140,12 @@ class StageMemory:
         at = byte // unit * unit
         left = self._left[walk, row, at]
         left.discard(byte)
+        assert b.dtype is not None
+        if b.dtype.bytes == 1 and unit >= 4:
+            pair = (byte & ~1, byte | 1)
+            if all(p in w.stores[row] and p not in left for p in pair):
+                # Two bytes of a word as soon as they are there: one value instead of two.
+                word_of([values.argument(w.stores[row][p].value) for p in pair], b.dtype, self._e)
         if not left:
             self._whole(w, row, at, unit, values)
 
@@ -158,7 +175,7 @@ class StageMemory:
             data = [
                 word_of(parts[k : k + each], b.dtype, self._e) for k in range(0, len(parts), each)
             ]
-        place = self._pointers.at(b, w.walk, row, at)
+        place = self._pointers.at(b, w.walk, row, at, write=True)
         self.align[b.name] = max(self.align.get(b.name, 1), unit)
         space = self._space(b, row, at, unit)
         if self._apart(b) or not self._reads(b):

@@ -14,6 +14,9 @@ from daedalus.generator.targets.qpu.virtual import Value
 
 __all__ = ["Pointers", "Walk", "walk_of"]
 
+# Of a walk, places whose addresses are kept; if there are more, they are made anew for stores.
+KEPT = 6
+
 
 class Pointers:
     """The pointers of a stage.
@@ -25,17 +28,49 @@ class Pointers:
         self._items, self._lanes, self._e = items, lanes, e
         self._rows: dict[Walk, dict[int, Value]] = {}
         self._first: dict[Walk, tuple[int, int]] = {}  # the lowest row, and the first byte
+        self._wanted: dict[Walk, set[tuple[int, int]]] = {}
+        self._running: dict[tuple[Walk, int, bool], tuple[int, Value]] = {}
         self._offsets: dict[tuple[object, ...], Value] = {}
 
     def want(self, walk: Walk, row: int, byte: int) -> None:
         """Says that a place will be asked for, before the first is."""
         low = self._first.get(walk, (row, byte))
         self._first[walk] = (min(low[0], row), min(low[1], byte))
+        self._wanted.setdefault(walk, set()).add((row, byte))
 
-    def at(self, b: Buffer, walk: Walk, row: int, byte: int) -> Value:
+    def at(self, b: Buffer, walk: Walk, row: int, byte: int, *, write: bool = False) -> Value:
         """The address of a byte."""
         low = self._first.setdefault(walk, (row, byte))
+        if len(self._wanted.get(walk, ())) > KEPT:
+            if b.kind == "plane":
+                return self._run(b, walk, row, byte, write)
+            return self._step(b, walk, row, byte)
         return self._e.plus(self._row(b, walk, row), byte - low[1])
+
+    def _run(self, b: Buffer, walk: Walk, row: int, byte: int, write: bool) -> Value:
+        """The address of a byte, made of that of the same column asked for last."""
+        e, low = self._e, self._first[walk]
+        key = (walk, byte, write)
+        before = self._running.get(key)
+        if before is None or before[0] > row:
+            value = e.plus(self._row(b, walk, low[0]), byte - low[1])
+            before = (low[0], value)
+        if row > before[0]:
+            value = e.b.op("add", before[1], self._items.stride(b, row - before[0]))
+            before = (row, value)
+        self._running[key] = before
+        return before[1]
+
+    def _step(self, b: Buffer, walk: Walk, row: int, byte: int) -> Value:
+        """The address of a byte of a block, made of that asked for last."""
+        before = self._running.get((walk, 0, False))
+        if before is None:
+            before = (self._first[walk][1], self._row(b, walk, row))
+        value = before[1]
+        if byte != before[0]:
+            value = self._e.b.op("add", value, byte - before[0])
+        self._running[walk, 0, False] = (byte, value)
+        return value
 
     def _row(self, b: Buffer, walk: Walk, row: int) -> Value:
         """The address of a row's first byte that is wanted."""

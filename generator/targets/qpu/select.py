@@ -20,10 +20,13 @@ from daedalus.generator.targets.qpu.item import Items
 from daedalus.generator.targets.qpu.lanes import coordinates, mapping
 from daedalus.generator.targets.qpu.memory import StageMemory
 from daedalus.generator.targets.qpu.prune import prune
+from daedalus.generator.targets.qpu.reload import reload
 from daedalus.generator.targets.qpu.tables import Tables
 from daedalus.generator.targets.qpu.temps import RegisterTemps, ScratchTemps
 from daedalus.generator.targets.qpu.values import Values
 from daedalus.generator.targets.qpu.virtual import Program, Value
+
+REGISTERS = 58  # for values, of 64: uniforms beyond are loaded where they are needed
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ class _Selector:
                 self._stage(stage, flags)
             self.items.end(loop)
         return Selected(
-            prune(fuse(prune(e.program()))),
+            reload(prune(fuse(prune(e.program()))), REGISTERS),
             self.items.record,
             tuple(
                 max(self.align.get(b.name, 1), b.dtype.bytes if b.dtype else 1)
