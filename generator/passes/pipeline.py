@@ -12,6 +12,7 @@ from daedalus.generator.passes.compare import compare_operands
 from daedalus.generator.passes.copies import read_originals
 from daedalus.generator.passes.decide import decide_comparisons
 from daedalus.generator.passes.expand_dot import expand_dot
+from daedalus.generator.passes.fold_rounding import fold_rounding
 from daedalus.generator.passes.forward import drop_unread, forward_temps
 from daedalus.generator.passes.guard import find_guard, select_old
 from daedalus.generator.passes.late_bias import subtract_late
@@ -75,6 +76,7 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
             chosen.append(("scalars", forward_temps))
         if schedule.word:
             chosen.append(("select_old", select_old))
+        chosen.append(("fold_rounding", fold_rounding))
     return [*chosen, ("drop_unread", drop_unread)]
 
 

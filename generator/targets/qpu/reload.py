@@ -23,7 +23,7 @@ from daedalus.generator.targets.qpu.virtual import (
 )
 
 FEW = 2  # uses a trip that are worth no register
-NEAR = 48  # instructions that a loaded uniform waits for its next use
+NEAR = 32  # instructions that a loaded uniform waits for its next use
 
 
 def reload(program: Program, registers: int) -> Program:

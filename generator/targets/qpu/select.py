@@ -26,7 +26,7 @@ from daedalus.generator.targets.qpu.temps import RegisterTemps, ScratchTemps
 from daedalus.generator.targets.qpu.values import Values
 from daedalus.generator.targets.qpu.virtual import Program, Value
 
-REGISTERS = 58  # for values, of 64: uniforms beyond are loaded where they are needed
+REGISTERS = 60  # for values, of 64: uniforms beyond are loaded where they are needed
 
 
 @dataclass(frozen=True)
