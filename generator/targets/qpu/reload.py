@@ -34,7 +34,10 @@ def reload(program: Program, registers: int) -> Program:
     elsewhere = {c.first for c in loop.carried} | {c.next for c in loop.carried}
     elsewhere |= {v for i in program.entry for v in i.reads()}
     body = list(loop.body)
-    uses = {v: [n for n, i in enumerate(body) if v in i.reads()] for i in body for v in i.reads()}
+    uses: dict[Value, list[int]] = {}
+    for n, i in enumerate(body):
+        for v in i.reads():
+            uses.setdefault(v, []).append(n)
     loads = [
         i for i in program.entry
         if isinstance(i, LoadUniform) and i.result in uses
