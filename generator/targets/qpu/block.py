@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from daedalus.generator.targets.qpu import machine
+from daedalus.generator.targets.qpu.depend import is_pop, starts_load
 from daedalus.generator.targets.qpu.nodes import Node
 
 
@@ -55,6 +56,44 @@ class Block:
         """Those at the end."""
         return ((w, int(w in self.renewed)) for w in self.live_out)
 
+    def places(self) -> list[int]:
+        """Where nodes stand in the order in which the block is written, its two stages side by
+        side, but none before what it waits for."""
+        counts = [sum(n.stage == s for n in self.nodes) for s in (0, 1)]
+        seen = [0, 0]
+        place = [0] * len(self.nodes)
+        for node in self.nodes:
+            place[node.order] = seen[node.stage] * len(self.nodes) // counts[node.stage]
+            seen[node.stage] += 1
+        room = self._room()
+        for _ in range(2):  # a load waits for pops, for which other loads wait
+            for node in self.nodes:
+                before = [*node.preds, *([room[node]] if node in room else [])]
+                place[node.order] = max([place[node.order], *(place[p.order] for p in before)])
+        return place
+
+    def _room(self) -> dict[Node, Node]:
+        """The pops that leave room in the queue for what loads return."""
+        trip = sorted(self.nodes, key=lambda n: (-n.stage, n.order))
+        pops = [n for n in trip if is_pop(n)]
+        words = sum(w for _, w in self.queue) - machine.queue_words(self.threads)
+        room = {}
+        for load in [n for n in trip if starts_load(n)]:
+            words += load.words
+            if 0 < words <= len(pops):
+                room[load] = pops[words - 1]
+        return room
+
+    def scarce(self) -> set[Node]:
+        """Operations that only the ALU has which has more to do."""
+        only: dict[bool, set[Node]] = {True: set(), False: set()}
+        for n in self.nodes:
+            on_add = n.kind == "tmuwt" or any(f.add for f in n.forms)
+            on_mul = any(f.mul for f in n.forms)
+            if on_add != on_mul:
+                only[on_add].add(n)
+        return max(only[True], only[False], key=len)
+
     def bound(self) -> int:
         """Instructions that it takes at least, by the operations that each ALU has to do."""
         add = mul = either = writes = signals = 0
@@ -71,3 +110,24 @@ class Block:
                 signals += n.kind != "thrsw"
         both = -(-(add + mul + either) // 2)
         return max(add, mul, both, writes, signals) + (self.repeat is not None)
+
+    def written_need(self) -> int:
+        """Registers that the block takes, one node after the other as it is written."""
+        left: dict[tuple[int, int], int] = {}
+        for node in self.nodes:
+            for life in {self.life_of_read(node, v) for v in node.reads}:
+                left[life] = left.get(life, 0) + 1
+        for life in self.lives_out():
+            left[life] = left.get(life, 0) + 1
+        live = {life for life in self.lives_in() if life in left}
+        most = len(live)
+        for node in self.nodes:
+            for life in {self.life_of_read(node, v) for v in node.reads}:
+                left[life] -= 1
+                if not left[life]:
+                    live.discard(life)
+            result = self.life_of_result(node)
+            if result is not None and left.get(result, 0):
+                live.add(result)
+            most = max(most, len(live))
+        return most

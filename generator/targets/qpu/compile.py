@@ -5,7 +5,8 @@ Best is the fewest instructions a trip, then the fewest registers. The attempts 
 time: cuts of the loop's body into two stages, times heuristics of the scheduler.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from daedalus.generator.targets.qpu import machine
 from daedalus.generator.targets.qpu.allocate import Compiled
@@ -20,10 +21,14 @@ from daedalus.generator.targets.qpu.loop import (
     make_body,
 )
 from daedalus.generator.targets.qpu.lower import uses_of, without_dead
-from daedalus.generator.targets.qpu.schedule import HEURISTICS, STATIC
+from daedalus.generator.targets.qpu.nodes import Node
+from daedalus.generator.targets.qpu.schedule import HEURISTICS, Heuristic
 from daedalus.generator.targets.qpu.virtual import Program, Store
 
-BEST = 3  # cuts that are tried by every heuristic
+BUDGET = 16_000  # nodes that all attempts together schedule, about: a second's work
+FEWEST = 4  # heuristics that are tried in any case
+BEST = 3  # cuts that are tried by more heuristics
+MORE = 6  # heuristics then
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ class Code:
     loop: Compiled | None
 
 
-def compile_program(program: Program, threads: int = 2) -> Code:
+def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) -> Code:
     """Schedules a verified program for QPUs that run so many threads. Raises NoSchedule."""
     _check(program, threads)
     program = without_dead(program)
@@ -47,7 +52,7 @@ def compile_program(program: Program, threads: int = 2) -> Code:
     body = make_body(program, uses, threads)
     entry = Entry(program, uses, threads, body)
     best: tuple[tuple[int, int], Code] | None = None
-    for found in _attempts(program, body, threads):
+    for found in _attempts(program, body, threads, budget):
         # An attempt without its branch is a bound of what it comes to with it.
         if best is not None and len(found.schedule.slots) + 1 >= best[0][0]:
             break
@@ -66,22 +71,45 @@ def compile_program(program: Program, threads: int = 2) -> Code:
     return best[1]
 
 
-def _attempts(program: Program, body: Body, threads: int) -> list[Attempt]:
-    """Schedules of the loop, the best first: all cuts by the first heuristic that finds any, the
-    best of them by all heuristics."""
-    ways = list(cuts(program, body, threads))
-    first: list[Attempt] = []
-    for heuristic in (*HEURISTICS, *STATIC):
-        tried = (attempt(body, ahead, threads, heuristic) for ahead in ways)
-        first = sorted((a for a in tried if a is not None), key=Attempt.cost)
-        if first:
-            break
-    out = list(first)
-    for found in first[:BEST]:
-        for heuristic in HEURISTICS:
-            if heuristic != found.heuristic:
-                other = attempt(body, found.ahead, threads, heuristic)
-                out += [other] if other is not None else []
+def _attempts(program: Program, body: Body, threads: int, budget: int) -> list[Attempt]:
+    """Schedules of the loop, the best first: the whole body by many heuristics, the cuts by those
+    that were best, the best cuts by more of them. The budget is counted in nodes, not in time:
+    the same program gets the same attempts."""
+    left = budget
+    modes = [False, True]  # of flags; the first that leads to a schedule stays
+
+    def attempts(ahead: frozenset[Node], heuristics: Iterable[Heuristic]) -> Iterator[Attempt]:
+        nonlocal left, modes
+        loose = True
+        for heuristic in heuristics:
+            if left <= 0 or (not heuristic.window and not loose):
+                continue
+            for static in modes:
+                left -= len(body.nodes)
+                way = replace(heuristic, static_flags=static)
+                made = attempt(body, ahead, threads, way)
+                if made is not None:
+                    modes = [static]
+                    yield made
+                    break
+            else:
+                # There are not registers enough for any like it.
+                loose = loose and heuristic.window > 0
+
+    whole, *parts = cuts(program, body, threads)
+    first = HEURISTICS[: max(FEWEST, min(len(HEURISTICS), budget // 2 // len(body.nodes)))]
+    out = sorted(attempts(whole, first), key=Attempt.cost)
+    if not out:
+        left = budget
+        out = [a for ahead in (whole, *parts) for a in attempts(ahead, HEURISTICS)]
+        return sorted(out, key=Attempt.cost)
+    good = [a.heuristic for a in out]
+    firsts = list(dict.fromkeys([good[0], next((h for h in good if h.lead), good[0])]))
+    for ahead in parts:
+        out += attempts(ahead, firsts)
+    out.sort(key=Attempt.cost)
+    for ahead in list(dict.fromkeys(a.ahead for a in out))[:BEST]:
+        out += attempts(ahead, [h for h in good[:MORE] if h not in firsts])
     return sorted(out, key=Attempt.cost)
 
 

@@ -121,7 +121,7 @@ def _together(nodes: Sequence[Node]) -> None:
 
 def waves(nodes: Sequence[Node], threads: int) -> list[tuple[list[Node], list[Node]]]:
     """Loads that go out together, with the pops of their results: no more than the queue holds,
-    and none that needs another's result."""
+    and none that needs another's result, or is written after the first use of one."""
     addresses = [n for n in nodes if starts_load(n)]
     pops: dict[int, list[Node]] = {}
     for node in nodes:
@@ -129,13 +129,23 @@ def waves(nodes: Sequence[Node], threads: int) -> list[tuple[list[Node], list[No
             pops.setdefault(node.lookup, []).append(node)
     ancestors = reach(nodes)
     out: list[tuple[list[Node], list[Node]]] = []
-    words = 0
+    first_use: dict[int | None, int] = {}
+    for node in nodes:
+        for value in node.reads:
+            first_use.setdefault(value, node.order)
+    words, used = 0, len(nodes)
     for address in addresses:
         waits = out and any(ancestors[address] >> p.order & 1 for p in out[-1][1])
-        if not out or waits or words + address.words > machine.queue_words(threads):
+        if (
+            not out
+            or waits
+            or address.order > used
+            or words + address.words > machine.queue_words(threads)
+        ):
             out.append(([], []))
-            words = 0
+            words, used = 0, len(nodes)
         words += address.words
+        used = min([used, *(first_use.get(p.value, used) for p in pops[address.lookup])])
         out[-1][0].append(address)
         out[-1][1].extend(pops[address.lookup])
     return out
@@ -193,3 +203,34 @@ def in_order(nodes: Sequence[Node]) -> list[Node]:
     for at, node in enumerate(out):
         node.order = at
     return out
+
+
+def late_pops(nodes: Sequence[Node], threads: int) -> list[Node]:
+    """The nodes with results taken from the queue as late as their first use lets them, and loads
+    no earlier than there is room for what they return: an order that needs few registers."""
+    key = {n: float(n.order) for n in nodes}
+    first_use: dict[int, float] = {}
+    for node in nodes:
+        for value in node.reads:
+            first_use.setdefault(value, key[node])
+    pops = [n for n in nodes if is_pop(n)]
+    latest = float(len(nodes))
+    for pop in reversed(pops):
+        assert pop.value is not None
+        latest = min(latest, first_use.get(pop.value, latest)) - 0.01
+        key[pop] = max(latest, key[pop])
+        latest = key[pop]
+    words = 0
+    for load in [n for n in nodes if starts_load(n)]:
+        words += load.words
+        full = words - machine.queue_words(threads)
+        if full > 0:
+            key[load] = max(key[load], key[pops[full - 1]] + 0.005)
+    for node in nodes:
+        if node.kind == "thrsw":
+            after = [key[p] for p in pops if node in p.preds]
+            key[node] = min(after) - 0.005
+    ordered = sorted(nodes, key=lambda n: key[n])
+    for at, node in enumerate(ordered):
+        node.order = at
+    return in_order(ordered)

@@ -18,7 +18,7 @@ from daedalus.generator.targets.qpu.flags import in_written_order
 from daedalus.generator.targets.qpu.loop import Body, NoSchedule, fresh_value
 from daedalus.generator.targets.qpu.lower import Lowering
 from daedalus.generator.targets.qpu.nodes import Node, NodeForm
-from daedalus.generator.targets.qpu.schedule import HEURISTICS, STATIC, Scheduler
+from daedalus.generator.targets.qpu.schedule import PLAIN, Scheduler
 from daedalus.generator.targets.qpu.stages import copies
 from daedalus.generator.targets.qpu.virtual import Operand, Payload, Program, Value
 from daedalus.generator.targets.qpu.webs import Webs, move
@@ -57,7 +57,7 @@ class Entry:
         live_in = frozenset({PAYLOAD} if any(PAYLOAD in n.reads for n in nodes) else ())
         if live_in:
             fixed[PAYLOAD] = PAYLOAD_REGISTER
-        for heuristic in (*HEURISTICS, *STATIC):
+        for heuristic in PLAIN:
             if heuristic.static_flags:
                 in_written_order(nodes, None)
                 nodes = in_order(nodes)

@@ -14,11 +14,13 @@ from daedalus.generator.targets.qpu.depend import (
     connect,
     in_order,
     is_address,
+    late_pops,
 )
 from daedalus.generator.targets.qpu.flags import in_written_order
 from daedalus.generator.targets.qpu.lower import Lowering
 from daedalus.generator.targets.qpu.nodes import Node
 from daedalus.generator.targets.qpu.schedule import (
+    PLAIN,
     Heuristic,
     Schedule,
     Scheduler,
@@ -61,7 +63,7 @@ def make_body(program: Program, uses: Counter[Value], threads: int) -> Body:
     stores = sum(is_address(n) and n.store for n in nodes)
     if stores:
         nodes.append(_wait_for_last_trip(nodes))
-    nodes = add_switches(in_order(nodes), threads, 1)
+    nodes = late_pops(add_switches(in_order(nodes), threads, len(nodes)), threads)
     made = {n.value for n in nodes} | set(carried.values())
     invariants = {v for n in nodes for v in n.reads} - made
     return Body(nodes, webs, repeat, stores, invariants)
@@ -111,7 +113,8 @@ def cuts(program: Program, body: Body, threads: int) -> Iterator[frozenset[Node]
         return
     block = _block(body.nodes, body, threads, set(), ())
     block.repeat = None
-    plain = Scheduler(block, Heuristic("height", 0)).run()
+    tried = (Scheduler(block, heuristic).run() for heuristic in PLAIN)
+    plain = next((s for s in tried if s is not None), None)
     if plain is None:
         return
     seen: list[set[Node]] = [set()]
@@ -168,8 +171,11 @@ def attempt(
     nodes = [*trip, *(copy[n] for n in body.nodes if n in ahead)]
     repeat = copy[body.repeat]
     for node in nodes:
+        # The branch goes by A: nothing pushes after it, and no switch comes between.
         if node.stage == 0 and node.flag is not None:
             repeat.after(node, 1)
+        elif node.kind == "thrsw":
+            repeat.after(node, machine.THRSW_SLOTS + 1)
     if heuristic.static_flags:
         in_written_order(nodes, repeat)
     try:

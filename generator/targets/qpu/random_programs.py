@@ -113,7 +113,8 @@ class _Maker:
             self.values.append(self.b.mask(self.any_flag()))
             return
         name = random.choice(["mov", "add", "sub", "max", "xor", "smul24"])
-        sources = [self.value()] if name == "mov" else [self.value(), self.argument()]
+        sources: list[Value | int] = [self.value()]
+        sources += [] if name == "mov" else [self.argument()]
         made = self.b.op(name, *sources, when=self.any_flag(), old=self.value())
         self.values.append(made)
 

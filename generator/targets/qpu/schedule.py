@@ -18,31 +18,58 @@ from daedalus.generator.targets.qpu.nodes import TMUD, Node, NodeForm
 from daedalus.generator.targets.qpu.slot import Slot
 
 # Instructions without a node after which it will not go on: more than any latency.
+_LEAST_WINDOW = 4
 _IDLE = machine.THRSW_SLOTS + machine.BRANCH_SLOTS + 2
 
 
 @dataclass(frozen=True)
 class Heuristic:
-    """In which order, and how near to the last register.
+    """What is urgent, and how near to the last register.
 
     by      "height": the longest way to the end first; "written": as the block is written
     spare   registers below the last one from which on only what frees registers is urgent
+    scarce  slots that an operation counts as higher which only the busier of the ALUs has
+    lead    slots that the next trip's instructions count as higher
+    window  how far beyond the oldest one that waits, in the order in which the block is written,
+            it goes for each free register; 0: as far as it likes. Of two stages either has its
+            place in its own order
+    static_flags  flags keep the order in which the block is written
     """
 
     by: str
-    spare: int
+    spare: int = 0
+    scarce: int = 0
+    lead: int = 0
+    window: int = 0
     static_flags: bool = False
 
 
+# The first of them are what most programs are best with; those with a window are for programs that
+# need most registers.
 HEURISTICS = (
-    Heuristic("height", 0),
-    Heuristic("height", 6),
-    Heuristic("height", 16),
-    Heuristic("written", 0),
-    Heuristic("written", 8),
+    Heuristic("height", 0, 20, 16),
+    Heuristic("height", 0, 20, 0, 4),
+    Heuristic("height", 0, 50, 8),
+    Heuristic("height", 0, 20, 0, 1),
+    Heuristic("written", 0, 0, 0, 4),
+    Heuristic("height", 0, 20, 0),
+    Heuristic("height", 0, 20, 0, 8),
+    Heuristic("height", 0, 8, 32),
+    Heuristic("height", 4, 20, 0, 4),
+    Heuristic("height", 0, 0, 0),
+    Heuristic("height", 0, 20, 0, 2),
+    Heuristic("height", 6, 20, 16),
+    Heuristic("height", 16, 20, 0),
 )
-# For programs whose flags no other heuristic gets into an order.
-STATIC = (Heuristic("height", 0, True), Heuristic("written", 0, True))
+# For what is not worth many attempts, and always finds a schedule if registers suffice.
+PLAIN = (
+    Heuristic("height", scarce=20),
+    Heuristic("height", scarce=20, window=2),
+    Heuristic("written", window=1),
+    Heuristic("height", static_flags=True),
+    Heuristic("height", scarce=20, window=2, static_flags=True),
+    Heuristic("written", window=1, static_flags=True),
+)
 
 
 @dataclass
@@ -69,6 +96,9 @@ class Scheduler:
             for pred, slots in node.preds.items():
                 self._followers[pred.order].append((node, slots))
         self._rank = self._ranks()
+        self._place_of = block.places()
+        self._oldest = sorted(range(len(nodes)), key=lambda k: -self._place_of[k])
+        self._done = [False] * len(nodes)
         self._missing = [len(n.preds) for n in nodes]
         self._earliest = [0] * len(nodes)
         self._later: list[tuple[int, int, int]] = []  # (cycle, rank, order): operands come then
@@ -92,7 +122,12 @@ class Scheduler:
         for node in reversed(nodes):
             below = [height[f.order] + max(s, 0) for f, s in self._followers[node.order]]
             height[node.order] = max(below, default=0) + (node.stage == 1)
-        order = sorted(nodes, key=lambda n: (-height[n.order], n.order))
+        scarce = self._block.scarce()
+        urgent = [
+            h + self._heuristic.scarce * (n in scarce) + self._heuristic.lead * (n.stage == 0)
+            for h, n in zip(height, nodes, strict=True)
+        ]
+        order = sorted(nodes, key=lambda n: (-urgent[n.order], n.order))
         rank = [0] * len(nodes)
         for k, node in enumerate(order):
             rank[node.order] = k
@@ -179,9 +214,12 @@ class Scheduler:
         soft = limit - self._heuristic.spare
         spilling: tuple[int, int, Node, NodeForm | None] | None = None
         nodes = self._block.nodes
+        farthest = self._farthest()
         full = len(slot.placed) + slot.wait == 2
         silent = any(p.form.immediate for p in slot.placed)
         for at, (_, order) in enumerate(self._ready):
+            if self._place_of[order] > farthest:
+                continue
             node = nodes[order]
             form: NodeForm | None = None
             if node.kind in ("alu", "tmuwt"):
@@ -200,11 +238,23 @@ class Scheduler:
                 continue
             self._place(at, node, slot, form)
             return node
-        if spilling is not None and not slot.placed and not slot.signals:
-            _, at, node, form = spilling
-            self._place(at, node, slot, form)
-            return node
-        return None
+        if spilling is None or slot.placed or slot.signals:
+            return None
+        _, at, node, form = spilling
+        if form is not None and slot.fit(node) is None:
+            return None  # a tmuwt has come in between
+        self._place(at, node, slot, form)
+        return node
+
+    def _farthest(self) -> int:
+        """The last place that may be scheduled now."""
+        if not self._heuristic.window:
+            return len(self._done)
+        while self._oldest and self._done[self._oldest[-1]]:
+            self._oldest.pop()
+        free = self._block.registers - len(self._live)
+        reach = max(_LEAST_WINDOW, self._heuristic.window * free)
+        return self._place_of[self._oldest[-1]] + reach if self._oldest else 0
 
     def _growth(self, node: Node) -> int:
         """By how many registers more are in use after it."""
@@ -269,6 +319,7 @@ class Scheduler:
 
     def _place(self, at: int, node: Node, slot: Slot, form: NodeForm | None) -> None:
         del self._ready[at]
+        self._done[node.order] = True
         if form is not None:
             slot.put(node, form)
         else:

@@ -26,6 +26,9 @@ class Run:
     ns: int
 
 
+_SUPERGROUP = 12  # workgroups: two of them are all threads at two a QPU
+
+
 @cache
 def _program() -> str:
     return str(tools.program())
@@ -44,10 +47,16 @@ def _command(arguments: Sequence[str], text: str, name: str) -> subprocess.Compl
     return done
 
 
-def words(assembly: Assembly) -> list[int]:
-    """The instructions' words, validated strictly."""
+def check(assembly: Assembly) -> None:
+    """Validates it strictly; a finding is a fault of the scheduler's."""
     text = _with_uniforms(assembly, {u: 0 for u in assembly.uniforms})
     _command(["check", "--threads", str(assembly.threads)], text, assembly.name)
+
+
+def words(assembly: Assembly) -> list[int]:
+    """The instructions' words, validated."""
+    check(assembly)
+    text = _with_uniforms(assembly, {u: 0 for u in assembly.uniforms})
     return [int(w, 16) for w in _command(["asm"], text, assembly.name).stdout.split()]
 
 
@@ -63,6 +72,7 @@ def execute(
     text = _with_uniforms(assembly, dict(uniforms))
     with tempfile.TemporaryDirectory(prefix="daedalus-") as folder:
         arguments = ["exec", "--strict", "-n", str(assembly.threads), "-g", str(threads)]
+        arguments += ["-m", str(min(threads, _SUPERGROUP))]
         files = {}
         for base, data in memory.buffers.items():
             files[base] = Path(folder) / f"{base:08x}"

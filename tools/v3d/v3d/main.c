@@ -36,6 +36,7 @@ static const struct {
      "    -o, --output ADDRESS,FILE  write the buffer at ADDRESS there instead of printing it\n"
      "    -g, --groups X[,Y[,Z]]     workgroups (1)\n"
      "    -i, --invocations N        of a workgroup, 1 to 256 (16)\n"
+     "    -m, --supergroup N         workgroups of a supergroup, 1 to 16 (1)\n"
      "    -n, --threads N            a QPU: 2 (the default) or 4\n"
      "    -s, --single-segment       the next thread switch ends the program\n"
      "    -S, --strict               end with a report where a rule is broken\n"
