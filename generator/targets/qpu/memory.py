@@ -12,6 +12,7 @@ from daedalus.generator.targets.qpu.places import Pointers, Walk, walk_of
 from daedalus.generator.targets.qpu.values import Values
 from daedalus.generator.targets.qpu.virtual import Value
 
+# Vectors need no more alignment than words.
 _TYPES = {1: "u8", 2: "u16", 4: "u32", 8: "vec2", 12: "vec3", 16: "vec4"}
 
 
@@ -114,7 +115,7 @@ class StageMemory:
     def _load(
         self, place: Value, b: Buffer, unit: int, space: str, values: Values
     ) -> tuple[Value, ...]:
-        self.align[b.name] = max(self.align.get(b.name, 1), unit)
+        self.align[b.name] = max(self.align.get(b.name, 1), min(unit, 4))
         flag = values.flags.flag(both(*self.loading)) if self.loading else None
         return self._e.b.load(place, _TYPES[unit], space=space, when=flag)
 
@@ -176,7 +177,7 @@ class StageMemory:
                 word_of(parts[k : k + each], b.dtype, self._e) for k in range(0, len(parts), each)
             ]
         place = self._pointers.at(b, w.walk, row, at, write=True)
-        self.align[b.name] = max(self.align.get(b.name, 1), unit)
+        self.align[b.name] = max(self.align.get(b.name, 1), min(unit, 4))
         space = self._space(b, row, at, unit)
         if self._apart(b) or not self._reads(b):
             flag = values.flags.flag(both(*when)) if when else None

@@ -23,11 +23,13 @@ from daedalus.generator.targets.qpu.virtual import (
 )
 
 FEW = 2  # uses a trip that are worth no register
-NEAR = 32  # instructions that a loaded uniform waits for its next use
 
 
-def reload(program: Program, registers: int) -> Program:
-    """The program with uniforms loaded in its loop, such that about so many registers suffice."""
+def reload(program: Program, registers: int, near: int) -> Program:
+    """The program with uniforms loaded in its loop, such that about so many registers suffice.
+
+    near  instructions that a loaded uniform waits for its next use
+    """
     loop = program.loop
     if loop is None:
         return program
@@ -58,7 +60,7 @@ def reload(program: Program, registers: int) -> Program:
         kept.discard(load.result)
         last = None
         for n in places:
-            if last is None or n - last[0] > NEAR:
+            if last is None or n - last[0] > near:
                 number += 1
                 fresh = Value(number, load.result.name)
                 before.setdefault(n, []).append(replace(load, result=fresh))

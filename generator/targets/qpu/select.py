@@ -20,13 +20,10 @@ from daedalus.generator.targets.qpu.item import Items
 from daedalus.generator.targets.qpu.lanes import coordinates, mapping
 from daedalus.generator.targets.qpu.memory import StageMemory
 from daedalus.generator.targets.qpu.prune import prune
-from daedalus.generator.targets.qpu.reload import reload
 from daedalus.generator.targets.qpu.tables import Tables
 from daedalus.generator.targets.qpu.temps import RegisterTemps, ScratchTemps
 from daedalus.generator.targets.qpu.values import Values
 from daedalus.generator.targets.qpu.virtual import Program, Value
-
-REGISTERS = 60  # for values, of 64: uniforms beyond are loaded where they are needed
 
 
 @dataclass(frozen=True)
@@ -105,7 +102,7 @@ class _Selector:
                 self._stage(stage, flags)
             self.items.end(loop)
         return Selected(
-            reload(prune(fuse(prune(e.program()))), REGISTERS),
+            prune(fuse(prune(e.program()))),
             self.items.record,
             tuple(
                 max(self.align.get(b.name, 1), b.dtype.bytes if b.dtype else 1)

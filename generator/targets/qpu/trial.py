@@ -14,7 +14,7 @@ from daedalus.generator import layout
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.glsl.record import INDEX
-from daedalus.generator.targets.qpu.compile import compile_program
+from daedalus.generator.targets.qpu.best import compile_best
 from daedalus.generator.targets.qpu.interpret import Memory, interpret
 from daedalus.generator.targets.qpu.select import Selected, select
 from daedalus.generator.targets.qpu.text import Assembly, assembly
@@ -197,7 +197,7 @@ class Scheduled:
         self, program: Program, memory: Memory, uniforms: dict[Uniform, int], threads: int
     ) -> None:
         if program.name not in self.code:
-            made = assembly(compile_program(program, self._threads))
+            made = assembly(compile_best(program, self._threads))
             words(made)
             self.code[program.name] = made
         there = Memory({at: data for at, data in memory.buffers.items() if len(data)})
