@@ -70,14 +70,14 @@ class Emitter:
         """`yes` where the flag holds, else `no`."""
         return self.b.op("mov", yes, when=flag, old=self.value(no))
 
-    def dot_mode(self, mode: str) -> None:
-        """Says how v8dot takes its operands, once for the program."""
-        if self._mode not in ("", mode):
-            raise ValueError(f"v8dot is used as {self._mode} and as {mode}")
+    def dot_mode(self, mode: str) -> bool:
+        """Asks for how v8dot takes its operands, which is one way for the program; whether it is
+        that."""
         if not self._mode:
             with self.b.before_loop():
                 self.b.state(f"setnnmode_{mode}")
             self._mode = mode
+        return self._mode == mode
 
     def _kept(self, value: Value) -> Value:
         self._entry.add(value)

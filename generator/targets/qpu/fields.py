@@ -19,7 +19,8 @@ def field_of(word: Value, t: DType, bit: int, e: Emitter) -> Value:
         return e.op("asr" if t.signed else "shr", word, amount(24))
     if t.signed:
         return e.op("asr", e.op("shl", word, amount(24 - bit)), amount(24))
-    e.dot_mode("uu")
+    if not e.dot_mode("uu"):
+        return e.op("and", e.op("shr", word, bit) if bit else word, 255)
     pick = ("v8dot", word, 1 << bit)  # the other bytes times 0
     return e.either(("and", word, 255), pick) if bit == 0 else e.either(pick)
 

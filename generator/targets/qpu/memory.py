@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a stage reads and writes of buffers: elements, or words of which they are fields."""
 
-from daedalus.dsl.ir import Buffer, Kernel, Node, Op, Stage, Store
+from daedalus.dsl.ir import Buffer, Index, Kernel, Node, Op, Stage, Store, u8
 from daedalus.generator.targets.glsl.windows import Writes, elements, load_unit, places, writes
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.conditions import Condition, both
@@ -20,6 +20,7 @@ class StageMemory:
     """The buffers of a stage.
 
     words    units larger than elements are used, where they are whole and aligned
+    shifted  planes that are only read are read in words all the same, and these shifted
     live     that the item exists
     loading  what must hold for a load to be made, if anything
     storing  what must hold for a store to be made
@@ -27,11 +28,13 @@ class StageMemory:
 
     def __init__(
         self, kernel: Kernel, stage: Stage, items: Items, lanes: dict[str, Value], e: Emitter, *,
-        words: bool, live: Condition,
+        words: bool, shifted: bool, live: Condition,
     ) -> None:  # fmt: skip
         self._kernel, self._stage, self._items, self._e = kernel, stage, items, e
         self.loading, self.storing = list[Condition](), [live]
         self._pointers = Pointers(items, lanes, e)
+        self._shifted = shifted
+        self._windows: dict[tuple[Walk, int], list[Value]] = {}
         self._single = items.mapping.elements == 1
         self._loaded: dict[tuple[Walk, int, int], tuple[Value, ...]] = {}
         self._queue: list[tuple[Store | None, Value, str, list[Value], str, list[Condition]]] = []
@@ -41,7 +44,10 @@ class StageMemory:
         for walk, rows in self._places.items():
             b = kernel.buffer(walk.buffer)
             assert b.dtype is not None
-            unit = min(load_unit(b, walk, rows), self._most(b)) if words else b.dtype.bytes
+            if words and not self._anywhere(b):
+                unit = min(load_unit(b, walk, rows), self._most(b))
+            else:
+                unit = b.dtype.bytes
             self._units[walk] = unit
             for row, bytes_ in rows.items():
                 for byte in bytes_:
@@ -88,12 +94,62 @@ class StageMemory:
             (word,) = self._load(place, b, b.dtype.bytes, b.name, values)
             return field_of(word, b.dtype, 0, self._e) if b.dtype.signed else word
         walk, row, byte = walk_of(b, n.index)
+        if self._anywhere(b):
+            word, begin = self.word(b, walk, row, byte, values)
+            return field_of(word, b.dtype, 8 * (byte - begin), self._e)
         unit = self._units[walk]
         words = self._unit(b, walk, row, byte // unit * unit, unit, values)
         at = byte % unit
         if unit == b.dtype.bytes and not b.dtype.signed:
             return words[0]
         return field_of(words[at // 4], b.dtype, 8 * (at % 4), self._e)
+
+    def _anywhere(self, b: Buffer) -> bool:
+        """Whether a plane is read in words although its items lie at any place."""
+        return self._shifted and b.kind == "plane" and b.access == "in" and b.dtype == u8
+
+    def in_words(self, b: Buffer, index: Index) -> bool:
+        """Whether an element is read as a field of a word."""
+        return self._anywhere(b) or self._units[walk_of(b, index)[0]] >= 4
+
+    def word(self, b: Buffer, walk: Walk, row: int, byte: int, values: Values) -> tuple[Value, int]:
+        """The word that a byte is read in, and the byte that it begins with."""
+        if not self._anywhere(b):
+            unit = self._units[walk]
+            start = byte // unit * unit
+            words = self._unit(b, walk, row, start, unit, values)
+            return words[(byte - start) // 4], byte // 4 * 4
+        low = min(self._places[walk][row])
+        if (walk, row) not in self._windows:
+            self._windows[walk, row] = self._window(b, walk, row, low, values)
+        number = (byte - low) // 4
+        return self._windows[walk, row][number], low + 4 * number
+
+    def _window(self, b: Buffer, walk: Walk, row: int, low: int, values: Values) -> list[Value]:
+        """A row's bytes from the first that is wanted on, as words: of each two words of memory
+        the bytes that are one. No word is read that holds none of them."""
+        e = self._e
+        length = max(self._places[walk][row]) + 1 - low
+        begin = self._pointers.at(b, walk, row, low)
+        first = e.op("and", begin, -4)
+        by = e.op("shl", begin, 3)
+        rest = e.op("not", by)  # 31 less by, of which shifts take 5 bits
+        sure = (length - 1) // 4 + 1  # words that are touched wherever it begins
+        raw: list[Value] = []
+        while len(raw) < sure:
+            unit = 4 * min(4, sure - len(raw))
+            raw += self._load(e.plus(first, 4 * len(raw)), b, unit, b.name, values)
+        if (length + 2) // 4 + 1 > sure:
+            last = e.op("and", e.plus(begin, length - 1), -4)
+            raw += self._load(last, b, 4, b.name, values)
+        found: list[Value] = []
+        for n in range(-(-length // 4)):
+            word = e.op("shr", raw[n], by)
+            if length - 4 * n > 1 and n + 1 < len(raw):
+                twice = e.op("add", raw[n + 1], raw[n + 1])
+                word = e.op("add", word, e.op("shl", twice, rest))
+            found.append(word)
+        return found
 
     def _unit(
         self, b: Buffer, walk: Walk, row: int, start: int, unit: int, values: Values
@@ -115,7 +171,8 @@ class StageMemory:
     def _load(
         self, place: Value, b: Buffer, unit: int, space: str, values: Values
     ) -> tuple[Value, ...]:
-        self.align[b.name] = max(self.align.get(b.name, 1), min(unit, 4))
+        if not self._anywhere(b):
+            self.align[b.name] = max(self.align.get(b.name, 1), min(unit, 4))
         flag = values.flags.flag(both(*self.loading)) if self.loading else None
         return self._e.b.load(place, _TYPES[unit], space=space, when=flag)
 

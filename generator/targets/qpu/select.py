@@ -14,6 +14,7 @@ from daedalus.generator.targets.glsl.device import NotLowerable
 from daedalus.generator.targets.glsl.record import Record
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.conditions import Condition, Flags, Test
+from daedalus.generator.targets.qpu.dots import Dots
 from daedalus.generator.targets.qpu.emitter import Emitter
 from daedalus.generator.targets.qpu.fuse import fuse
 from daedalus.generator.targets.qpu.item import Items
@@ -44,15 +45,29 @@ class Selected:
 
 
 def select(
-    kernel: Kernel, *, name: str = "", words: bool = False, packed: bool = False
-) -> Selected:
+    kernel: Kernel, *, name: str = "", words: bool = False, packed: bool = False,
+    shifted: bool = False, dots: bool = False,
+) -> Selected:  # fmt: skip
     """The program of a kernel lowered for the QPU. Raises NotLowerable where there is none.
 
     words   reads and writes aligned words, where elements are neighbours
     packed  temps in registers take as many elements a word as their range allows
+    shifted reads planes that are only read in words although their items lie anywhere
+    dots    makes sums of bytes by dot products
     """
     _refuse_unknown(kernel)
-    return _Selector(kernel, name or kernel.id, words=words, packed=packed).selected()
+    how = _How(words, packed, shifted, dots)
+    return _Selector(kernel, name or kernel.id, how).selected()
+
+
+@dataclass(frozen=True)
+class _How:
+    """What select() is asked for."""
+
+    words: bool
+    packed: bool
+    shifted: bool
+    dots: bool
 
 
 def _refuse_unknown(kernel: Kernel) -> None:
@@ -74,8 +89,8 @@ def _refuse_unknown(kernel: Kernel) -> None:
 class _Selector:
     """What the stages of a program share."""
 
-    def __init__(self, kernel: Kernel, name: str, *, words: bool, packed: bool) -> None:
-        self.kernel, self.words, self.packed = kernel, words, packed
+    def __init__(self, kernel: Kernel, name: str, how: _How) -> None:
+        self.kernel, self.how = kernel, how
         hostile = Ranges(kernel, hostile=True, declared_params=True)
         assert hostile.conformant is not None
         self.hostile, self.ranges = hostile, hostile.conformant
@@ -84,7 +99,7 @@ class _Selector:
         self.items = Items(kernel, self.mapping, self.e)
         self.tables = Tables(kernel, hostile, self.e)
         self.temps: RegisterTemps | ScratchTemps = (
-            RegisterTemps(kernel, self.ranges, self.e, packed=packed)
+            RegisterTemps(kernel, self.ranges, self.e, packed=how.packed)
             if self.mapping.elements == 1
             else ScratchTemps(kernel, self.items, self.e)
         )
@@ -95,6 +110,8 @@ class _Selector:
 
     def selected(self) -> Selected:
         e = self.e
+        if self.how.dots:
+            e.dot_mode("ss")
         with e.b.loop(ahead=True) as loop:
             self.items.begin(loop)
             flags = Flags(e)
@@ -119,13 +136,23 @@ class _Selector:
         if own is not None and stage.lanes > 1:
             lanes = coordinates(stage, self.mapping, own, e)
         memory = StageMemory(
-            self.kernel, stage, self.items, lanes, e, words=self.words, live=self.items.live
+            self.kernel,
+            stage,
+            self.items,
+            lanes,
+            e,
+            words=self.how.words,
+            shifted=self.how.shifted,
+            live=self.items.live,
         )
 
         def read(n: Node, values: Values) -> Argument:
             return self._read(n, values, memory, lanes, stage)
 
-        values = Values(self.kernel, self.ranges, e, flags, read, self.deciding)
+        dots = Dots(self.kernel, self.ranges, memory, self.tables, e) if self.how.dots else None
+        values = Values(
+            self.kernel, self.ranges, e, flags, read, self.deciding, dots.sum if dots else None
+        )
         loading, storing = memory.loading, list[Condition]()
         if stage.lanes < self.mapping.elements:
             assert own is not None

@@ -42,6 +42,23 @@ class Tables:
             self._found[key] = e.b.load(place, _VECTORS[vector], space=SPACE)
         return self._found[key][column % vector]
 
+    def bytes_of(self, n: Node, values: Values) -> tuple[Value, ...]:
+        """The row of a DOT, of entries of 8 bits, as words."""
+        e, table = self._e, self._kernel.table(n.attr[0])
+        vector = len(table.rows[0]) // 4
+        row = self._limited(n.args[0], len(table.rows), values)
+        key = (f"{table.name}_bytes", row, 0)
+        if key not in self._found:
+            words = [
+                sum((x & 255) << (8 * k) for k, x in enumerate(r[at : at + 4]))
+                for r in table.rows
+                for at in range(0, len(r), 4)
+            ]
+            base = e.table(key[0], words)
+            place = e.op("add", base, e.times(e.value(row), 4 * vector))
+            self._found[key] = e.b.load(place, _VECTORS[vector], space=SPACE)
+        return self._found[key]
+
     def _limited(self, x: Node, count: int, values: Values) -> Argument:
         """An index kept inside, for every item."""
         if x.op is Op.CONST:

@@ -34,8 +34,9 @@ def selected(kernel: Kernel, schedule: Schedule) -> Selected:
     """The program of a schedule for the QPU."""
     lowered = lower(kernel, schedule)
     return select(
-        lowered, name=f"{kernel.id}__{schedule.name}", words=schedule.word, packed=schedule.pack
-    )
+        lowered, name=f"{kernel.id}__{schedule.name}", words=schedule.word,
+        packed=schedule.pack, shifted=schedule.shift, dots=schedule.dot,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,9 @@ def loaded(s: Selected, placed: layout.Placed, chosen: Array, threads: int) -> L
         at += -(-(len(data) + 1) // _GAP) * _GAP + _GAP
         return here
 
-    align = dict(zip((b.name for b in placed.kernel.buffers), s.align, strict=True))
     for b in placed.buffers:
         name = b.buffer.name
-        whole = -(-len(b.bytes) // align[name]) * align[name]
+        whole = -(-len(b.bytes) // 4) * 4  # words that hold a byte of an item are there
         image = np.zeros(whole, np.uint8)
         image[: len(b.bytes)] = b.bytes
         starts[name] = add(image)

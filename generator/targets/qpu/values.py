@@ -8,11 +8,11 @@ from daedalus.dsl.ranges import Interval, Ranges
 from daedalus.generator.targets.glsl.device import NotLowerable
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.conditions import Condition, Flags, Test, any_of, both
-from daedalus.generator.targets.qpu.emitter import Emitter
+from daedalus.generator.targets.qpu.emitter import Emitter, amount
 from daedalus.generator.targets.qpu.rules import INT, UINT, Case, Expression, rule
 from daedalus.generator.targets.qpu.virtual import Value
 
-_LATE = (Op.LOAD, Op.CONST, Op.LANE, Op.TABLE, Op.PARAM)
+_LATE = (Op.LOAD, Op.CONST, Op.LANE, Op.TABLE, Op.PARAM, Op.DOT)
 _ROOT = (1 << 16) - 1  # what has a square of 32 bits, unsigned
 
 
@@ -21,14 +21,16 @@ class Values:
 
     read   computes a LOAD, PARAM, TABLE, DOT or LANE
     kept   values that decide places: what limits them holds for every item
+    dots   computes a value and a number where the value is a sum that it knows a better way for
     """
 
     def __init__(
         self, kernel: Kernel, ranges: Ranges, e: Emitter, flags: Flags,
         read: "Callable[[Node, Values], Argument]", kept: Iterable[Node] = (),
+        dots: "Callable[[Node, int, Values], Value | None] | None" = None,
     ) -> None:  # fmt: skip
         self.kernel, self.ranges, self.e, self.flags = kernel, ranges, e, flags
-        self._read, self._kept = read, set(kept)
+        self._read, self._kept, self._dots = read, set(kept), dots
         self._of: dict[Node, Argument] = {}
         self._conditions: dict[Node, Condition] = {}
 
@@ -78,6 +80,9 @@ class Values:
             case Op.SELECT:
                 yes, no = (self.argument(x) for x in n.args[1:])
                 return self.e.select(self.flags.flag(self.condition(n.args[0])), yes, no)
+        dot = self._dot(n)
+        if dot is not None:
+            return dot
         chosen = self._under_condition(n)
         if chosen is not None:
             return chosen
@@ -93,6 +98,15 @@ class Values:
             shown = ", ".join(map(str, ranges))
             raise self._refuse(n, f"{n.op} of values of {shown}: no rule computes it in 32 bits")
         return self._made(found.makes(case), arguments)
+
+    def _dot(self, n: Node) -> Argument | None:
+        """A sum, or the rounding shift of one, as dot products."""
+        if self._dots is None or not self.ranges.of(n).within(*INT):
+            return None
+        if n.op is Op.RSHR:
+            total = self._dots(n.args[0], 1 << (n.attr[0] - 1), self)
+            return None if total is None else self.e.op("asr", total, amount(n.attr[0]))
+        return self._dots(n, 0, self) if n.op in (Op.ADD, Op.SUB, Op.DOT) else None
 
     def _under_condition(self, n: Node) -> Argument | None:
         """x + (c ? y : 0) and x - (c ? y : 0): done where c holds."""
