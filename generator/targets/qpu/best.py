@@ -2,6 +2,9 @@
 """Selected programs to code: several ways to divide registers between uniforms and values, of
 which the one with the shortest loop is taken."""
 
+from collections.abc import Sequence
+from itertools import product
+
 from daedalus.generator.targets.qpu.compile import Code, compile_program
 from daedalus.generator.targets.qpu.loop import NoSchedule
 from daedalus.generator.targets.qpu.machine import registers
@@ -10,15 +13,15 @@ from daedalus.generator.targets.qpu.virtual import Program
 
 # Registers that are left to others than uniforms and values as written; instructions that a loaded
 # uniform waits for its next use.
-WAYS = ((2, 24), (4, 32), (8, 16))
+WAYS = ((0, 0), (2, 24), (4, 32), (8, 16))
 
 
-def compile_best(program: Program, threads: int = 2) -> Code:
-    """Schedules a selected program. Raises NoSchedule."""
+def compile_best(programs: Sequence[Program], threads: int = 2) -> Code:
+    """Schedules the best of some programs that compute the same. Raises NoSchedule."""
     tried: set[str] = set()
     best: Code | None = None
     failed: NoSchedule | None = None
-    for spare, near in WAYS:
+    for program, (spare, near) in product(programs, WAYS):
         one = reload(program, registers(threads) - spare, near)
         text = str(one)
         if text in tried:

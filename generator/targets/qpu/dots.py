@@ -12,7 +12,7 @@ from collections.abc import Callable
 from daedalus.dsl.ir import Kernel, Node, Op, i8, u8
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.qpu.builder import Argument
-from daedalus.generator.targets.qpu.emitter import Emitter, amount
+from daedalus.generator.targets.qpu.emitter import Emitter
 from daedalus.generator.targets.qpu.memory import StageMemory
 from daedalus.generator.targets.qpu.places import Walk, walk_of
 from daedalus.generator.targets.qpu.tables import Tables
@@ -32,7 +32,6 @@ class Dots:
     ) -> None:
         self._kernel, self._ranges, self._e = kernel, ranges, e
         self._memory, self._tables = memory, tables
-        self._moved: dict[tuple[Node, int], list[Argument | None]] = {}
 
     def sum(self, n: Node, more: int, values: Values) -> Value | None:
         """A value and a number, where the value is such a sum; else None."""
@@ -45,7 +44,7 @@ class Dots:
             weight = sum(rows[0])
             return self._total(
                 walk, row, byte, len(n.args) - 1, more + 128 * weight,
-                lambda phase: self._of_table(n, phase, values), values,
+                lambda phase: list(self._tables.weights(n, phase, values)), values,
             )  # fmt: skip
         if n.op not in (Op.ADD, Op.SUB):
             return None
@@ -76,7 +75,7 @@ class Dots:
 
     def _total(
         self, walk: Walk, row: int, byte: int, count: int, const: int,
-        taps: Callable[[int], list[Argument | None]], values: Values,
+        taps: Callable[[int], list[Argument]], values: Values,
     ) -> Value:  # fmt: skip
         """A number and the sum of so many bytes; `taps` gives the weights' words by how many bytes
         after a word the first byte lies."""
@@ -88,35 +87,14 @@ class Dots:
             at += 4
         total: Argument = const
         for word, tap in zip(pixels, taps(byte - start), strict=False):
-            if tap is None or tap == 0:
+            if tap == 0:
                 continue
             product = e.op("v8dot", word, tap)
             total = e.op("add", product, total)
         return e.value(total)
 
-    def _of_table(self, n: Node, phase: int, values: Values) -> list[Argument | None]:
-        """A row of a table as words of weights, moved by so many bytes."""
-        key = (n.args[0], phase)
-        if key not in self._moved:
-            words: list[Argument | None] = list(self._tables.bytes_of(n, values))
-            if phase:
-                e, up, down = self._e, amount(8 * phase), amount(32 - 8 * phase)
-                moved: list[Argument | None] = []
-                for k in range(len(words) + 1):
-                    low = words[k - 1] if k else None
-                    high = words[k] if k < len(words) else None
-                    parts = []
-                    if low is not None:
-                        parts.append(e.op("shr", low, down))
-                    if high is not None:
-                        parts.append(e.op("shl", high, up))
-                    moved.append(parts[0] if len(parts) == 1 else e.op("add", *parts))
-                words = moved
-            self._moved[key] = words
-        return self._moved[key]
 
-
-def literal(taps: list[int], phase: int) -> list[Argument | None]:
+def literal(taps: list[int], phase: int) -> list[Argument]:
     """Weights as words, moved by so many bytes."""
     data = [0] * phase + [t & 255 for t in taps]
     data += [0] * (-len(data) % 4)

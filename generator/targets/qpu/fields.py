@@ -9,8 +9,11 @@ from daedalus.generator.targets.qpu.emitter import Emitter, amount
 from daedalus.generator.targets.qpu.virtual import Value
 
 
-def field_of(word: Value, t: DType, bit: int, e: Emitter) -> Value:
-    """An element of type `t` that lies in a word from a bit on, a multiple of its size."""
+def field_of(word: Value, t: DType, bit: int, e: Emitter, most: int = 255) -> Value:
+    """An element of type `t` that lies in a word from a bit on, a multiple of its size.
+
+    most  the largest value of an unsigned byte
+    """
     if t.bits == 32:
         return word
     if t.bits == 16:
@@ -19,7 +22,7 @@ def field_of(word: Value, t: DType, bit: int, e: Emitter) -> Value:
         return e.op("asr" if t.signed else "shr", word, amount(24))
     if t.signed:
         return e.op("asr", e.op("shl", word, amount(24 - bit)), amount(24))
-    if not e.dot_mode("uu"):
+    if not e.dot_mode("uu") and most > 127:
         return e.op("and", e.op("shr", word, bit) if bit else word, 255)
     pick = ("v8dot", word, 1 << bit)  # the other bytes times 0
     return e.either(("and", word, 255), pick) if bit == 0 else e.either(pick)

@@ -5,6 +5,8 @@ The record of an item (daedalus_gpu_code) is read in lookups of one, two or four
 whose item does not exist read the last one there is, and store nothing.
 """
 
+from contextlib import nullcontext
+
 from daedalus.dsl.ir import Affine, Buffer, Kernel, Param
 from daedalus.generator.targets.glsl.record import INDEX, Record, record
 from daedalus.generator.targets.qpu.builder import Argument, LoopBuilder
@@ -25,10 +27,13 @@ class Items:
     The runtime passes `records`, the address of the first record; `items`, how many there are;
     `threads`, how many threads there are; and of every buffer its address and, of a plane, its
     stride in bytes. Addresses of records past the last by one batch of each thread must not wrap.
+
+    early  a trip reads the records of the next one: what they are the address of can be looked up
+           sooner, and they take registers
     """
 
-    def __init__(self, kernel: Kernel, m: Mapping, e: Emitter) -> None:
-        self.kernel, self.mapping, self.e = kernel, m, e
+    def __init__(self, kernel: Kernel, m: Mapping, e: Emitter, *, early: bool) -> None:
+        self.kernel, self.mapping, self.e, self._early = kernel, m, e, early
         self.record: Record = record(kernel)
         self._offsets = {f.name: f.offset for f in meta_fields(kernel)[0]}
         self._words: dict[int, Value] = {}
@@ -50,6 +55,7 @@ class Items:
         self._last = e.op("add", records, e.times(count, size))
         self._step = e.times(e.uniform("threads"), size * m.items)
         self._number: Value | None = None
+        self._after: Value | None = None
         self._record: Value | None = None
 
     # ------------------------------------------------------------------ the loop
@@ -59,11 +65,26 @@ class Items:
         e = self.e
         self._number = loop.carried(self._first, "record")
         self._record = e.op("umin", self._number, self._last)
-        vector = self.record.vector
-        for n in range(0, len(self.record.words), vector):
-            at = e.plus(self._record, 4 * n)
-            words = e.b.load(at, _VECTORS[vector], space=RECORDS)
-            self._words.update(zip(range(n, n + vector), words, strict=True))
+        self._after = e.op("add", self._number, self._step)
+        loop.next(self._number, self._after)
+        if not self._early:
+            self._words = dict(enumerate(self._read(self._record)))
+            return
+        ready = self._read(e.op("umin", self._first, self._last))
+        own = [loop.carried(word, "record") for word in ready]
+        self._words = dict(enumerate(own))
+        following = self._read(e.op("umin", self._after, self._last))
+        for word, after in zip(own, following, strict=True):
+            loop.next(word, after)
+
+    def _read(self, at: Value) -> list[Value]:
+        """The words of the record at an address."""
+        vector, e = self.record.vector, self.e
+        words: list[Value] = []
+        with e.b.before_loop() if e.fixed(at) else nullcontext():
+            for n in range(0, len(self.record.words), vector):
+                words += e.b.load(e.plus(at, 4 * n), _VECTORS[vector], space=RECORDS)
+        return words
 
     @property
     def live(self) -> Condition:
@@ -73,10 +94,8 @@ class Items:
 
     def end(self, loop: LoopBuilder) -> None:
         """Closes a trip: another one if any element has an item then."""
-        assert self._number is not None
-        after = self.e.op("add", self._number, self._step)
-        loop.next(self._number, after)
-        loop.repeat(~self.e.b.flag("pushc", "sub", self._last, after), "anya")
+        assert self._after is not None
+        loop.repeat(~self.e.b.flag("pushc", "sub", self._last, self._after), "anya")
 
     # ------------------------------------------------------------------ what it has
 
@@ -109,7 +128,7 @@ class Items:
         if index is None or not index.terms:
             key = (p.name, at)
             if key not in self._params:
-                self._params[key] = field_of(self._word(at // 4), p.dtype, 8 * (at % 4), e)
+                self._params[key] = field_of(self._word(at // 4), p.dtype, 8 * (at % 4), e, p.hi)
             return self._params[key]
         number = weighted(index, p.dtype.bytes, lanes, e)
         start = self._offsets[p.name]

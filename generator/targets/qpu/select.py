@@ -5,7 +5,7 @@ Thread t of T does batches t, t + T, ... Elements whose item does not exist comp
 item's do, and store nothing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import Kernel, Node, Op, Stage, walk
@@ -29,15 +29,16 @@ from daedalus.generator.targets.qpu.virtual import Program, Value
 
 @dataclass(frozen=True)
 class Selected:
-    """A virtual program, and what the runtime has to know of it.
+    """Virtual programs, and what the runtime has to know of them.
 
+    programs  that compute the same: reading records when they are needed, and a batch before
     record   the words of an item's record
     align    of every buffer, what its address, stride and offsets are multiples of, in bytes
     items    a batch
     scratch  bytes of scratch memory a thread
     """
 
-    program: Program
+    programs: tuple[Program, ...]
     record: Record
     align: tuple[int, ...]
     items: int
@@ -57,7 +58,8 @@ def select(
     """
     _refuse_unknown(kernel)
     how = _How(words, packed, shifted, dots)
-    return _Selector(kernel, name or kernel.id, how).selected()
+    made = [_Selector(kernel, name or kernel.id, how, early=x).selected() for x in (False, True)]
+    return replace(made[0], programs=tuple(p for s in made for p in s.programs))
 
 
 @dataclass(frozen=True)
@@ -89,14 +91,14 @@ def _refuse_unknown(kernel: Kernel) -> None:
 class _Selector:
     """What the stages of a program share."""
 
-    def __init__(self, kernel: Kernel, name: str, how: _How) -> None:
+    def __init__(self, kernel: Kernel, name: str, how: _How, *, early: bool) -> None:
         self.kernel, self.how = kernel, how
         hostile = Ranges(kernel, hostile=True, declared_params=True)
         assert hostile.conformant is not None
         self.hostile, self.ranges = hostile, hostile.conformant
         self.e = Emitter(name)
         self.mapping = mapping(kernel)
-        self.items = Items(kernel, self.mapping, self.e)
+        self.items = Items(kernel, self.mapping, self.e, early=early)
         self.tables = Tables(kernel, hostile, self.e)
         self.temps: RegisterTemps | ScratchTemps = (
             RegisterTemps(kernel, self.ranges, self.e, packed=how.packed)
@@ -119,7 +121,7 @@ class _Selector:
                 self._stage(stage, flags)
             self.items.end(loop)
         return Selected(
-            prune(fuse(prune(e.program()))),
+            (prune(fuse(prune(e.program()))),),
             self.items.record,
             tuple(
                 max(self.align.get(b.name, 1), b.dtype.bytes if b.dtype else 1)

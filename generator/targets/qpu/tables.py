@@ -42,22 +42,26 @@ class Tables:
             self._found[key] = e.b.load(place, _VECTORS[vector], space=SPACE)
         return self._found[key][column % vector]
 
-    def bytes_of(self, n: Node, values: Values) -> tuple[Value, ...]:
-        """The row of a DOT, of entries of 8 bits, as words."""
+    def weights(self, n: Node, phase: int, values: Values) -> list[Argument]:
+        """The row of a DOT, of entries of 8 bits, as words, moved up by so many bytes. The table
+        holds a row four times, once for each number of bytes: moving costs more than looking up."""
         e, table = self._e, self._kernel.table(n.attr[0])
-        vector = len(table.rows[0]) // 4
+        places, step = [0], 0
+        for k in range(4):
+            places.append(places[-1] + -(-(len(table.rows[0]) + k) // 4))
+        step = -(-places[4] // 4) * 4
+        words = [w for r in table.rows for w in _moved(r, step)]
         row = self._limited(n.args[0], len(table.rows), values)
-        key = (f"{table.name}_bytes", row, 0)
-        if key not in self._found:
-            words = [
-                sum((x & 255) << (8 * k) for k, x in enumerate(r[at : at + 4]))
-                for r in table.rows
-                for at in range(0, len(r), 4)
-            ]
-            base = e.table(key[0], words)
-            place = e.op("add", base, e.times(e.value(row), 4 * vector))
-            self._found[key] = e.b.load(place, _VECTORS[vector], space=SPACE)
-        return self._found[key]
+        base = e.table(f"{table.name}_bytes", words)
+        start = e.op("add", base, e.times(e.value(row), 4 * step))
+        found: list[Argument] = []
+        for at in range(places[phase], places[phase + 1]):
+            key = (f"{table.name}_bytes", row, at // 4)
+            if key not in self._found:
+                place = e.plus(start, at // 4 * 16)
+                self._found[key] = e.b.load(place, "vec4", space=SPACE)
+            found.append(self._found[key][at % 4])
+        return found
 
     def _limited(self, x: Node, count: int, values: Values) -> Argument:
         """An index kept inside, for every item."""
@@ -69,3 +73,16 @@ class Tables:
         if r.hi > count - 1:
             value = self._e.op("min", value, count - 1)
         return value
+
+
+def _moved(row: tuple[int, ...], step: int) -> list[int]:
+    """A row as bytes in words, moved up by 0 to 3 bytes, and words up to the next row."""
+    words: list[int] = []
+    for phase in range(4):
+        data = [0] * phase + [x & 255 for x in row]
+        data += [0] * (-len(data) % 4)
+        words += [
+            sum(x << (8 * k) for k, x in enumerate(data[at : at + 4]))
+            for at in range(0, len(data), 4)
+        ]
+    return words + [0] * (step - len(words))

@@ -2,7 +2,7 @@
 """Runs selected programs on items: lays buffers out in device memory, gathers records, fills the
 uniforms, and reads back what the program stored."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,8 +26,23 @@ _FIRST = 0x100000  # of the addresses
 _GAP = 0x1000
 _WITHOUT = 32  # items that a buffer is withheld from
 
-# Runs a program: (program, memory, words of its uniforms, threads).
-Run = Callable[[Program, Memory, dict[Uniform, int], int], object]
+# Runs programs that compute the same: (programs, memory, words of its uniforms, threads).
+Run = Callable[[Sequence[Program], Memory, dict[Uniform, int], int], object]
+
+
+def interpreted(
+    programs: Sequence[Program], memory: Memory, uniforms: dict[Uniform, int], threads: int
+) -> int:
+    """Runs all of them on the interpreter; what the last leaves, all must. Returns its trips."""
+    before, found, trips = memory.copy(), [], 0
+    for program in programs:
+        for at, data in before.buffers.items():
+            memory.buffers[at][:] = data
+        trips = interpret(program, memory, uniforms, threads)
+        found.append({at: data.tobytes() for at, data in memory.buffers.items()})
+    if any(x != found[-1] for x in found):
+        raise ValueError(f"{programs[0].name}: its forms differ")
+    return trips
 
 
 def selected(kernel: Kernel, schedule: Schedule) -> Selected:
@@ -76,7 +91,7 @@ def loaded(s: Selected, placed: layout.Placed, chosen: Array, threads: int) -> L
     if s.scratch:
         words["scratch"] = add(np.full(s.scratch * threads, 0xA5, np.uint8))
     uniforms = {Uniform("value", n): w & 0xFFFFFFFF for n, w in words.items()}
-    for name, entries in s.program.tables.items():
+    for name, entries in s.programs[0].tables.items():
         uniforms[Uniform("table", name)] = add(np.array(entries, "<u4").view(np.uint8))
     return Loaded(memory, uniforms, starts)
 
@@ -99,7 +114,7 @@ class Outcome:
 
 def trial(
     kernel: Kernel, schedule: Schedule, items: Items, seed: int, *, threads: int = 2,
-    upwards: bool = False, lying: bool = False, withheld: str = "", run: Run = interpret,
+    upwards: bool = False, lying: bool = False, withheld: str = "", run: Run = interpreted,
     s: Selected | None = None,
 ) -> Outcome:  # fmt: skip
     """Runs a schedule's program on items and compares with the reference interpreter.
@@ -120,7 +135,7 @@ def trial(
         return Outcome()
     here = loaded(s, placed, chosen, threads)
     before = here.memory.copy()
-    trips = run(s.program, here.memory, here.uniforms, threads)
+    trips = run(s.programs, here.memory, here.uniforms, threads)
     assume = kernel.defaults | set(schedule.assume)
     conformant = (
         result.conformant(assume) & interp.in_class(kernel, schedule.class_name, placed.items)
@@ -157,7 +172,7 @@ def trial(
 
 
 def trials(
-    kernel: Kernel, schedule: Schedule, count: int, seed: int = 1, run: Run = interpret
+    kernel: Kernel, schedule: Schedule, count: int, seed: int = 1, run: Run = interpreted
 ) -> list[tuple[str, Outcome]]:
     """Trials with items of every kind."""
     s = selected(kernel, schedule)
@@ -194,11 +209,13 @@ class Scheduled:
         self.code: dict[str, Assembly] = {}
 
     def __call__(
-        self, program: Program, memory: Memory, uniforms: dict[Uniform, int], threads: int
-    ) -> None:
-        if program.name not in self.code:
-            made = assembly(compile_best(program, self._threads))
+        self, programs: Sequence[Program], memory: Memory, uniforms: dict[Uniform, int],
+        threads: int,
+    ) -> None:  # fmt: skip
+        name = programs[0].name
+        if name not in self.code:
+            made = assembly(compile_best(programs, self._threads))
             words(made)
-            self.code[program.name] = made
+            self.code[name] = made
         there = Memory({at: data for at, data in memory.buffers.items() if len(data)})
-        execute(self.code[program.name], there, uniforms, threads)
+        execute(self.code[name], there, uniforms, threads)
