@@ -24,7 +24,7 @@ class Flags:
         self._cell: dict[int, Cell] = {}  # of each flag
         self._readers: dict[Cell, int] = {}  # that are left
         self._updates: dict[Cell, int] = {}  # that are left
-        self._needs: dict[Cell, int] = {}  # what readers wait for: pushes and thread switches
+        self._needs: dict[Cell, int] = {}  # pushes that readers wait for
         self._open = 0  # those not scheduled yet, as bits by their order
         self._before: dict[Cell, int] = {}  # needs that are no consequence of the cell
         self._find(nodes)
@@ -32,7 +32,7 @@ class Flags:
             self._readers[repeat.order] += 1  # the branch
 
     def _find(self, nodes: Sequence[Node]) -> None:
-        critical = [0] * len(nodes)  # ancestors that push or switch
+        critical = [0] * len(nodes)  # ancestors that push
         for node in nodes:
             for pred in node.preds:
                 critical[node.order] |= critical[pred.order]
@@ -60,11 +60,7 @@ class Flags:
 
     @staticmethod
     def _is_critical(node: Node) -> bool:
-        return node.kind == "thrsw" or (node.flag is not None and node.updates is None)
-
-    def live(self) -> bool:
-        """Whether a flag is still to be read."""
-        return any(c is not None and self._readers[c] > 0 for c in (self.a, self.b))
+        return node.flag is not None and node.updates is None
 
     def may(self, node: Node) -> bool:
         """Whether a node whose operands are there may be scheduled now."""

@@ -17,6 +17,7 @@ from daedalus.generator.targets.qpu.depend import (
     late_pops,
 )
 from daedalus.generator.targets.qpu.flags import in_written_order
+from daedalus.generator.targets.qpu.linear import fewer_registers
 from daedalus.generator.targets.qpu.lower import Lowering
 from daedalus.generator.targets.qpu.nodes import Node
 from daedalus.generator.targets.qpu.schedule import (
@@ -66,7 +67,10 @@ def make_body(program: Program, uses: Counter[Value], threads: int) -> Body:
     nodes = late_pops(add_switches(in_order(nodes), threads, len(nodes)), threads)
     made = {n.value for n in nodes} | set(carried.values())
     invariants = {v for n in nodes for v in n.reads} - made
-    return Body(nodes, webs, repeat, stores, invariants)
+    body = Body(nodes, webs, repeat, stores, invariants)
+    whole = _block(nodes, body, threads, set(), ())
+    body.nodes = fewer_registers(whole)
+    return body
 
 
 def _first_flag(nodes: Sequence[Node], flag: int) -> int:
@@ -171,11 +175,9 @@ def attempt(
     nodes = [*trip, *(copy[n] for n in body.nodes if n in ahead)]
     repeat = copy[body.repeat]
     for node in nodes:
-        # The branch goes by A: nothing pushes after it, and no switch comes between.
+        # The branch goes by A: nothing pushes after it.
         if node.stage == 0 and node.flag is not None:
             repeat.after(node, 1)
-        elif node.kind == "thrsw":
-            repeat.after(node, machine.THRSW_SLOTS + 1)
     if heuristic.static_flags:
         in_written_order(nodes, repeat)
     try:

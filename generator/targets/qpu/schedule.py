@@ -273,9 +273,7 @@ class Scheduler:
         if self._branched and (node.uniform is not None or node.kind == "thrsw"):
             return False
         if node.kind == "thrsw":
-            quiet = self._heuristic.static_flags or not self._flags.live()
-            if any(n.flag is not None for n in slot.nodes()):
-                quiet = self._heuristic.static_flags
+            quiet = not any(_pushes(n) for n in slot.nodes())
             opens = self._store >= 0 or (
                 self._end is not None
                 and self._cycle + machine.THRSW_SLOTS >= self._end - 1 - machine.BRANCH_SLOTS
@@ -299,8 +297,8 @@ class Scheduler:
             return True  # an SFU operation
         if node.write == TMUD and self._store == -1:
             return True
-        pushes = node.flag is not None and node.updates is None
-        return pushes and not self._heuristic.static_flags
+        # Flags stay while other threads run, but are not written in the slots (v3d-rules.md).
+        return _pushes(node)
 
     def _may_look_up(self, node: Node, slot: Slot) -> bool:
         if self._store not in ((node.lookup,) if node.store else (-1,)):
@@ -364,3 +362,7 @@ class Scheduler:
                 self._words += node.words
             else:
                 self._writes += 1
+
+
+def _pushes(node: Node) -> bool:
+    return node.flag is not None
