@@ -92,9 +92,7 @@ def _terms(roots: list[Node], all_forms: dict[Node, Form]) -> list[Node] | None:
     return None if left else chosen
 
 
-def _moved(
-    stage: Stage, terms: list[Node], roots: list[Node], by: int
-) -> dict[Node, int] | None:
+def _moved(stage: Stage, terms: list[Node], roots: list[Node], by: int) -> dict[Node, int] | None:
     """By how much each value grows; None where another value than the roots would see it."""
     moved: dict[Node, int] = dict.fromkeys(terms, by)
     for node in stage.nodes():

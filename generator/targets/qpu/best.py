@@ -12,8 +12,8 @@ from daedalus.generator.targets.qpu.reload import reload
 from daedalus.generator.targets.qpu.virtual import Program
 
 # Registers that are left to others than uniforms and values as written; instructions that a loaded
-# uniform waits for its next use.
-WAYS = ((0, 0), (2, 24), (4, 32), (8, 16))
+# uniform waits for its next use. None: all uniforms stay in registers.
+WAYS = (None, (2, 24), (4, 32), (8, 16))
 
 
 def compile_best(programs: Sequence[Program], threads: int = 2) -> Code:
@@ -21,8 +21,11 @@ def compile_best(programs: Sequence[Program], threads: int = 2) -> Code:
     tried: set[str] = set()
     best: Code | None = None
     failed: NoSchedule | None = None
-    for program, (spare, near) in product(programs, WAYS):
-        one = reload(program, registers(threads) - spare, near)
+    for program, way in product(programs, WAYS):
+        one = program
+        if way is not None:
+            spare, near = way
+            one = reload(program, registers(threads) - spare, near)
         text = str(one)
         if text in tried:
             continue

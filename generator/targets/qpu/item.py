@@ -18,7 +18,7 @@ from daedalus.generator.targets.qpu.virtual import Value
 from daedalus.generator.targets.shell import meta_fields
 
 RECORDS = "records"  # the space of the records, and the uniform that says where they begin
-_VECTORS = {1: "u32", 2: "vec2", 4: "vec4"}
+_VECTORS = {1: "u32", 2: "vec2", 3: "vec3", 4: "vec4"}
 
 
 class Items:
@@ -82,8 +82,10 @@ class Items:
         vector, e = self.record.vector, self.e
         words: list[Value] = []
         with e.b.before_loop() if e.fixed(at) else nullcontext():
-            for n in range(0, len(self.record.words), vector):
-                words += e.b.load(e.plus(at, 4 * n), _VECTORS[vector], space=RECORDS)
+            wanted = len(dict.fromkeys(self.record.words))  # the rest fills the record up
+            for n in range(0, wanted, vector):
+                type_ = _VECTORS[min(vector, wanted - n)]
+                words += e.b.load(e.plus(at, 4 * n), type_, space=RECORDS)
         return words
 
     @property
