@@ -18,7 +18,7 @@ from daedalus.generator.targets.qpu.loop import (
     attempt,
     cuts,
     finish,
-    make_body,
+    make_bodies,
 )
 from daedalus.generator.targets.qpu.lower import uses_of, without_dead
 from daedalus.generator.targets.qpu.nodes import Node
@@ -39,6 +39,7 @@ class Code:
     threads: int
     entry: Compiled
     loop: Compiled | None
+    bound: int = 0  # instructions that a trip takes at least, as it is written
 
 
 def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) -> Code:
@@ -49,10 +50,17 @@ def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) ->
     if program.loop is None:
         entry = Entry(program, uses, threads, None)
         return Code(program, threads, entry.before(None, frozenset()), None)
-    body = make_body(program, uses, threads)
-    entry = Entry(program, uses, threads, body)
+    bodies = make_bodies(program, uses, threads)
+    entries = [Entry(program, uses, threads, body) for body in bodies]
+    tried = [
+        (found, entry)
+        for body, entry in zip(bodies, entries, strict=True)
+        for found in _attempts(program, body, threads, budget)
+    ]
+    bound = bodies[0].block(threads).bound()
+    tried.sort(key=lambda x: x[0].cost())
     best: tuple[tuple[int, int], Code] | None = None
-    for found in _attempts(program, body, threads, budget):
+    for found, entry in tried:
         # An attempt without its branch is a bound of what it comes to with it.
         if best is not None and len(found.schedule.slots) + 1 >= best[0][0]:
             break
@@ -60,7 +68,7 @@ def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) ->
         if loop is None or (best is not None and loop.cost() >= best[0]):
             continue
         try:
-            best = loop.cost(), Code(program, threads, entry.before(loop, found.ahead), loop)
+            best = loop.cost(), Code(program, threads, entry.before(loop, found.ahead), loop, bound)
         except NoSchedule:
             continue
     if best is None:

@@ -2,7 +2,7 @@
 """Schedules of a loop's body: ways to cut it into two stages, and heuristics for each."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from daedalus.generator.targets.qpu import machine
@@ -29,9 +29,11 @@ from daedalus.generator.targets.qpu.schedule import (
 from daedalus.generator.targets.qpu.slot import Slot
 from daedalus.generator.targets.qpu.stages import combine, crossing, stage_zero, waiting
 from daedalus.generator.targets.qpu.virtual import Program, Value
-from daedalus.generator.targets.qpu.webs import Webs
+from daedalus.generator.targets.qpu.webs import Webs, copies_for_late
 
 CUTS = (2, 4, 6, 8, 12, 16, 24, 32, 48)  # cycles of a trip that may be done in the one before
+
+SMALL = 300  # nodes of a body that is tried with copies, too: larger ones lack registers
 
 
 class NoSchedule(Exception):
@@ -48,13 +50,50 @@ class Body:
     stores: int
     invariants: set[int]
 
+    def block(
+        self,
+        threads: int,
+        nodes: list[Node] | None = None,
+        cross: Collection[int] = (),
+        queue: tuple[tuple[int, int], ...] = (),
+    ) -> Block:
+        """Of these nodes, or of the whole body, with what passes from trip to trip: besides what
+        the loop carries and the entry has computed the values `cross` and results in the queue."""
+        nodes = self.nodes if nodes is None else nodes
+        find = self.webs.find
+        passed = {find(v) for v in (*self.invariants, *self.webs.next, *cross)}
+        values = {v for n in nodes for v in n.reads} | {n.value for n in nodes} - {None}
+        return Block(
+            nodes,
+            threads,
+            {v: find(v) for v in values if v is not None},
+            frozenset(passed),
+            frozenset(passed),
+            self.repeat,
+            queue,
+            min(machine.MAX_LOOKUPS, self.stores),
+        )
 
-def make_body(program: Program, uses: Counter[Value], threads: int) -> Body:
+
+def make_bodies(program: Program, uses: Counter[Value], threads: int) -> list[Body]:
+    """The body; and a small one once more with copies that let its loads go ahead."""
     loop = program.loop
     assert loop is not None
-    lowering = Lowering(loop.body, uses)
     carried = {c.next.number: c.value.number for c in loop.carried}
-    webs = Webs(lowering.nodes, carried, set(), fresh_value(program))
+    fresh = fresh_value(program)
+    out = [_body(program, Lowering(loop.body, uses).nodes, fresh, carried, threads)]
+    if loop.ahead and len(out[0].nodes) <= SMALL:
+        copied = copies_for_late(Lowering(loop.body, uses).nodes, carried, fresh)
+        out += [] if copied is None else [_body(program, *copied, carried, threads)]
+    return out
+
+
+def _body(
+    program: Program, lowered: list[Node], fresh: int, carried: dict[int, int], threads: int
+) -> Body:
+    loop = program.loop
+    assert loop is not None
+    webs = Webs(lowered, carried, set(), fresh)
     nodes = webs.nodes
     connect(nodes, loop.body)
     repeat = next(n for n in nodes if n.flag == _first_flag(nodes, loop.repeat.number))
@@ -68,8 +107,7 @@ def make_body(program: Program, uses: Counter[Value], threads: int) -> Body:
     made = {n.value for n in nodes} | set(carried.values())
     invariants = {v for n in nodes for v in n.reads} - made
     body = Body(nodes, webs, repeat, stores, invariants)
-    whole = _block(nodes, body, threads, set(), ())
-    body.nodes = fewer_registers(whole)
+    body.nodes = fewer_registers(body.block(threads))
     return body
 
 
@@ -115,7 +153,7 @@ def cuts(program: Program, body: Body, threads: int) -> Iterator[frozenset[Node]
     yield frozenset()
     if not loop.ahead:
         return
-    block = _block(body.nodes, body, threads, set(), ())
+    block = body.block(threads)
     block.repeat = None
     tried = (Scheduler(block, heuristic).run() for heuristic in PLAIN)
     plain = next((s for s in tried if s is not None), None)
@@ -128,28 +166,6 @@ def cuts(program: Program, body: Body, threads: int) -> Iterator[frozenset[Node]
         if ahead not in seen:
             seen.append(ahead)
             yield frozenset(ahead)
-
-
-def _block(
-    nodes: list[Node],
-    body: Body,
-    threads: int,
-    cross: set[int],
-    queue: tuple[tuple[int, int], ...],
-) -> Block:
-    find = body.webs.find
-    passed = {find(v) for v in (*body.invariants, *body.webs.next, *cross)}
-    values = {v for n in nodes for v in (*n.reads, *([n.value] if n.value is not None else []))}
-    return Block(
-        nodes,
-        threads,
-        {v: find(v) for v in values},
-        frozenset(passed),
-        frozenset(passed),
-        body.repeat,
-        queue,
-        min(machine.MAX_LOOKUPS, body.stores),
-    )
 
 
 @dataclass(frozen=True)
@@ -184,7 +200,7 @@ def attempt(
         nodes = in_order(nodes)
     except Circular:
         return None
-    block = _block(nodes, body, threads, crossing(nodes), waiting(nodes))
+    block = body.block(threads, nodes, crossing(nodes), waiting(nodes))
     block.repeat = repeat
     schedule = Scheduler(block, heuristic).run()
     return None if schedule is None else Attempt(ahead, heuristic, block, schedule)
@@ -193,7 +209,7 @@ def attempt(
 def finish(found: Attempt) -> Compiled | None:
     """The attempt with its branch, as short as can be, and registers; None without enough."""
     block, least = found.block, len(found.schedule.slots) + 1
-    for end in (least, least + 1, None):
+    for end in (*range(least, least + machine.BRANCH_SLOTS), None):
         schedule = (
             _append_branch(block, found.schedule)
             if end is None

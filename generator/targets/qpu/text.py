@@ -55,7 +55,7 @@ def assembly(code: Code) -> Assembly:
             jump = ", r:unif"
         uniforms += inside
         lines += _block(code, code.loop, jump)
-        trip, bound = len(code.loop.schedule.slots), code.loop.block.bound()
+        trip, bound = len(code.loop.schedule.slots), code.bound
         live = code.loop.schedule.most_live
         pending = code.loop.schedule.pending
     lines += [_line("ldtmu.-", "looked up for a batch that there is not")] * pending

@@ -7,6 +7,7 @@ reads the older value afterwards, in the order in which the block is written; el
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from daedalus.generator.targets.qpu.nodes import Node, NodeForm
 from daedalus.generator.targets.qpu.virtual import Operand, Value
@@ -115,3 +116,57 @@ class Webs:
 def move(value: int) -> NodeForm:
     """A copy of a value."""
     return NodeForm("mov", (Operand(Value(value)),), True, True, False)
+
+
+def copies_for_late(
+    nodes: Sequence[Node], carried: Mapping[int, int], fresh: int
+) -> tuple[list[Node], int] | None:
+    """The nodes, changed, with copies of what loads go by for those readers that no load waits for,
+    and the first number that is free then; None if there are no such readers.
+
+    A trip's loads can be done in the trip before, with the next values of what they go by. A late
+    reader of the present ones would have them wait until it has read.
+
+    carried  next value -> present one
+    """
+    early = _loads_go_by(nodes, set(carried.values()))
+    made: dict[int, Node] = {}
+    out = []
+    for node in nodes:
+        late = not (node.words or node.value in early or node.value in carried)
+        olds = [v for v in node.reads if v in early and v != node.old] if late else []
+        for value in olds:
+            if value not in made:
+                made[value] = Node("alu", 0, (move(value),), fresh, note="for later in the trip")
+                out.append(made[value])
+                fresh += 1
+        names = {v: made[v].value for v in olds}
+        node.forms = tuple(_renamed(f, names) for f in node.forms)
+        out.append(node)
+    return (out, fresh) if made else None
+
+
+def _loads_go_by(nodes: Sequence[Node], present: set[int]) -> set[int]:
+    """Values that addresses of loads come from, and results that are popped before them."""
+    makers = {n.value: n for n in nodes if n.value is not None}
+    pops = [n for n in nodes if n.kind == "ldtmu"]
+    early: set[int] = set()
+    work = [v for n in nodes if n.words for v in n.reads]
+    for value in work:
+        maker = makers.get(value)
+        if value in early or (maker is None and value not in present):
+            continue
+        early.add(value)
+        if maker is not None and maker.kind == "ldtmu":
+            work += [p.value for p in pops[: pops.index(maker)] if p.value is not None]
+        work += maker.reads if maker is not None else ()
+    return early
+
+
+def _renamed(form: NodeForm, names: Mapping[int, int | None]) -> NodeForm:
+    sources = []
+    for s in form.sources:
+        if isinstance(s, Operand) and (other := names.get(s.value.number)) is not None:
+            s = replace(s, value=Value(other))
+        sources.append(s)
+    return replace(form, sources=tuple(sources))
