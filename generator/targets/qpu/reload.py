@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which uniforms stay in registers, and which are read again where they are needed.
+"""Which values of the entry stay in registers, and which are made again where they are needed.
 
-A word of the uniform stream that the entry loads takes a register all the time; one that the loop
-loads takes it from there to its use, and the signal field of an instruction. So what is used once
-or twice a trip is always loaded in the loop, and more of it while values are too many: first what
-is used least.
+What the entry computes or loads takes a register all the time; made in the loop it takes one from
+there to its use: a word of the uniform stream the signal field of an instruction, anything else an
+operation. So while values are too many, operations on what is the same in all trips are moved into
+the loop, those used least first; then uniforms.
 """
 
 from dataclasses import replace
@@ -22,60 +22,103 @@ from daedalus.generator.targets.qpu.virtual import (
     Value,
 )
 
-FEW = 2  # uses a trip that are worth no register
+FEW = 2  # uses a trip for which a uniform is worth no register
+TO_UNIFORMS = 8  # registers that operations leave to uniforms
 
 
 def reload(program: Program, registers: int, near: int) -> Program:
-    """The program with uniforms loaded in its loop, such that about so many registers suffice.
+    """The program with so much made in its loop that about so many registers suffice.
 
-    near  instructions that a loaded uniform waits for its next use
+    near  instructions that a value waits for its next use
     """
-    loop = program.loop
-    if loop is None:
+    if program.loop is None:
         return program
-    elsewhere = {c.first for c in loop.carried} | {c.next for c in loop.carried}
-    elsewhere |= {v for i in program.entry for v in i.reads()}
-    body = list(loop.body)
-    uses: dict[Value, list[int]] = {}
-    for n, i in enumerate(body):
-        for v in i.reads():
-            uses.setdefault(v, []).append(n)
-    loads = [
-        i for i in program.entry
-        if isinstance(i, LoadUniform) and i.result in uses
-    ]  # fmt: skip
-    loads.sort(key=lambda i: len(uses[i.result]))
-    kept = {v for i in program.entry for v in i.results() if v in uses}
-    busy = _most_alive(body, kept)
-    number = max(
-        v.number for block in (program.entry, body) for i in block for v in i.results()
-    )  # fmt: skip
-    number = max([number, *(c.value.number for c in loop.carried)])
-    before: dict[int, list[LoadUniform]] = {}
-    renamed: dict[tuple[int, Value], Value] = {}
-    for load in loads:
-        places = uses[load.result]
-        if len(places) > FEW and len(kept) + busy <= registers:
+    moving = _Moving(program, near)
+    while moving.busy + len(moving.kept(Compute)) > registers - TO_UNIFORMS:
+        if not moving.move(Compute):
             break
-        kept.discard(load.result)
-        last = None
-        for n in places:
-            if last is None or n - last[0] > near:
-                number += 1
-                fresh = Value(number, load.result.name)
-                before.setdefault(n, []).append(replace(load, result=fresh))
-                last = (n, fresh)
-            else:
-                last = (n, last[1])
-            renamed[n, load.result] = last[1]
-    made: list[Instruction] = []
-    for n, i in enumerate(body):
-        made += before.get(n, [])
-        names = {v: renamed[n, v] for v in i.reads() if (n, v) in renamed}
-        made.append(_renamed(i, names) if names else i)
-    gone = {i.result for i in loads} - kept - elsewhere
-    entry = tuple(i for i in program.entry if not (isinstance(i, LoadUniform) and i.result in gone))
-    return replace(program, entry=entry, loop=replace(loop, body=tuple(made)))
+    while (n := moving.next(LoadUniform)) is not None and (
+        n <= FEW or moving.busy + len(moving.kept(Compute, LoadUniform)) > registers
+    ):
+        moving.move(LoadUniform)
+    return moving.program()
+
+
+class _Moving:
+    """A program of which instructions move from the entry into the loop.
+
+    busy  the most values of the loop that are alive at once, as it is written at first
+    """
+
+    def __init__(self, program: Program, near: int) -> None:
+        assert program.loop is not None
+        self._program, self._near = program, near
+        self._body = list(program.loop.body)
+        carried = program.loop.carried
+        self._fixed = {c.first for c in carried} | {c.next for c in carried}
+        blocks = (program.entry, self._body)
+        numbers = [v.number for block in blocks for i in block for v in i.results()]
+        self._number = max([*numbers, *(c.value.number for c in carried)])
+        self._made: dict[Value, Instruction] = {
+            i.result: i
+            for i in program.entry
+            if (isinstance(i, LoadUniform) or (isinstance(i, Compute) and not i.change))
+            and i.result is not None
+        }
+        self._places = self._uses()
+        self.busy = _most_alive(self._body, set(self._made))
+
+    def _uses(self) -> dict[Value, list[int]]:
+        """Where the loop uses values of the entry that can be made in it."""
+        found: dict[Value, list[int]] = {}
+        for n, i in enumerate(self._body):
+            for v in i.reads():
+                if v in self._made:
+                    found.setdefault(v, []).append(n)
+        return found
+
+    def kept(self, *kinds: type[Instruction]) -> list[Value]:
+        """Values that stay alive, of instructions of these kinds, those used least first."""
+        mine = [v for v in self._places if isinstance(self._made[v], kinds)]
+        return sorted(mine, key=lambda v: len(self._places[v]))
+
+    def next(self, kind: type[Instruction]) -> int | None:
+        """How often the value that is moved next is used."""
+        values = self.kept(kind)
+        return len(self._places[values[0]]) if values else None
+
+    def move(self, kind: type[Instruction]) -> bool:
+        """Makes the value that is used least in the loop; whether there was one."""
+        values = self.kept(kind)
+        if not values:
+            return False
+        value, last, shift = values[0], -1, 0
+        name = value
+        for at in self._places[value]:
+            if last < 0 or at - last > self._near:
+                self._number += 1
+                name = Value(self._number, value.name)
+                made = self._made[value]
+                assert isinstance(made, Compute | LoadUniform)
+                self._body.insert(at + shift, replace(made, result=name))
+                shift += 1
+            last = at
+            self._body[at + shift] = _renamed(self._body[at + shift], {value: name})
+        self._places = self._uses()
+        return True
+
+    def program(self) -> Program:
+        """What has become of it."""
+        program, wanted = self._program, set(self._fixed)
+        assert program.loop is not None
+        wanted.update(v for i in self._body for v in i.reads())
+        entry: list[Instruction] = []
+        for i in reversed(program.entry):
+            if not any(v in self._made for v in i.results()) or wanted & set(i.results()):
+                entry.append(i)
+                wanted.update(i.reads())
+        loop = replace(program.loop, body=tuple(self._body))
+        return replace(program, entry=tuple(reversed(entry)), loop=loop)
 
 
 def _most_alive(body: list[Instruction], outside: set[Value]) -> int:
