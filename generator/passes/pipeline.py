@@ -4,7 +4,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from daedalus.dsl.ir import Kernel
+from daedalus.dsl.ir import Kernel, Node
+from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import check_places
 from daedalus.generator.passes.assume import keep_assumptions
 from daedalus.generator.passes.bias import bias_sums
@@ -32,6 +33,19 @@ from daedalus.generator.targets.neon import dots
 Pass = Callable[[Kernel], Kernel]
 
 
+def _keep_dot(schedule: Schedule) -> Callable[[Kernel, Ranges, Node], bool]:
+    """Which dot products the back end of a schedule makes itself."""
+
+    def keep(kernel: Kernel, ranges: Ranges, node: Node) -> bool:
+        if not schedule.dot or not dots.suits(kernel, ranges, node):
+            return False
+        # The QPU takes them from words, which need not be aligned in planes that are only read.
+        read_only = kernel.buffer(node.args[1].attr[0]).access == "in"
+        return schedule.target == "neon" or (schedule.shift and read_only)
+
+    return keep
+
+
 def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
     """Name and function of every pass that `schedule` asks for."""
     assume = kernel.defaults | set(schedule.assume)
@@ -44,7 +58,7 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
         ("compare", compare_operands),
         ("decide", decide_comparisons),
         *([] if schedule.mask or schedule.target == "qpu" else [("max_tree", merge_limits)]),
-        ("expand_dot", lambda k: expand_dot(k, dots.suits) if schedule.dot else expand_dot(k)),
+        ("expand_dot", lambda k: expand_dot(k, _keep_dot(schedule))),
     ]
     if schedule.target == "neon":
         chosen.append(("tile", lambda k: choose_vectors(k, schedule.rows)))

@@ -48,17 +48,24 @@ def coordinates(stage: Stage, m: Mapping, lane: Value, e: Emitter) -> dict[str, 
     found: dict[str, Value] = {}
     inner = 1
     for axis, extent in reversed([d for d in stage.dims if d[1] > 1]):
-        value = lane
-        power = extent & (extent - 1) == 0 and inner & (inner - 1) == 0
-        if not power:
-            raise NotLowerable(
-                "mapping", f"the axis {axis} has {extent} points: no power of two", stage.loc, "",
-                hint="give each element more points (p2, p4, ...)",
-            )  # fmt: skip
-        if inner > 1:
-            value = e.op("shr", value, amount(inner.bit_length() - 1))
+        value = divided(lane, inner, e)
         if extent * inner < m.elements:
-            value = e.op("and", value, extent - 1)
+            whole = divided(value, extent, e)
+            power = extent & (extent - 1) == 0
+            value = (
+                e.op("and", value, extent - 1)
+                if power
+                else e.op("sub", value, e.op("umul24", whole, extent))
+            )
         found[axis] = value
         inner *= extent
     return found
+
+
+def divided(number: Value, by: int, e: Emitter) -> Value:
+    """A number below 16 divided by a number up to 16, rounded down."""
+    if by & (by - 1) == 0:
+        return e.op("shr", number, amount(by.bit_length() - 1)) if by > 1 else number
+    reciprocal = LANES * LANES // by + 1
+    assert all(n * reciprocal >> 8 == n // by for n in range(LANES))
+    return e.op("shr", e.op("umul24", number, reciprocal), 8)

@@ -182,11 +182,16 @@ class StageMemory:
         return f"{b.name} {row} {start // unit * unit} {unit}" if self._apart(b) else b.name
 
     def _apart(self, b: Buffer) -> bool:
-        """Whether each place is read and written in one and the same unit."""
+        """Whether each place is read and written by one stage, in one and the same unit."""
+        stages = [
+            s for s in self._kernel.stages
+            if any(x.buffer == b.name for x in s.stores)
+            or any(n.op is Op.LOAD and n.attr[0] == b.name for n in s.nodes())
+        ]  # fmt: skip
         units = {u for w, u in self._units.items() if w.buffer == b.name}
         units |= {u for w, (_, u) in self._writes.items() if w.buffer == b.name}
         moved = any(n.op is Op.LOAD and n.args and n.attr[0] == b.name for n in self._stage.nodes())
-        return self._single and len(units) == 1 and not moved
+        return self._single and len(units) == 1 and not moved and len(stages) == 1
 
     # ------------------------------------------------------------------ stores
 

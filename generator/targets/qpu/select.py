@@ -77,7 +77,6 @@ def _refuse_unknown(kernel: Kernel) -> None:
     found: list[tuple[str, Loc]] = []
     if kernel.wide:
         found.append(("values of more than 32 bits have", kernel.loc))
-    found += [("a temp with a first value has", t.loc) for t in kernel.temps if t.init is not None]
     for stage in kernel.stages:
         found += [("accumulation has", s.loc) for s in stage.stores if s.combine]
     if found:
@@ -106,6 +105,7 @@ class _Selector:
             else ScratchTemps(kernel, self.items, self.e)
         )
         self.align: dict[str, int] = {}
+        self.stored: set[str] = set()  # buffers, since all stores were waited for
         places = [a for s in kernel.stages for n in s.nodes() if n.op is Op.LOAD for a in n.args]
         places += [limit for s in kernel.stages for _, limit in s.limits]
         self.deciding = set(walk(places))
@@ -174,6 +174,10 @@ class _Selector:
                 loading.append(Condition(Test("sub", (0, e.value(most)), "n")))
         temps = [*loading, *storing]
         memory.storing += temps
+        loads = {n.attr[0] for n in stage.nodes() if n.op is Op.LOAD}
+        if loads & self.stored:
+            e.b.wait_stores()
+            self.stored.clear()
         self.temps.begin(stage, lanes)
         for s in stage.stores:
             values.emit(s.value)
@@ -185,6 +189,7 @@ class _Selector:
             else:
                 memory.store(s, values)
         memory.end(values)
+        self.stored |= {s.buffer for s in stage.stores} - {t.name for t in self.kernel.temps}
         self.temps.end()
         for name, unit in memory.align.items():
             self.align[name] = max(self.align.get(name, 1), unit)

@@ -39,11 +39,7 @@ class RegisterTemps:
     def read(self, t: Buffer, n: Node, values: Values) -> Argument:
         """An element as it was before the stage."""
         at, number = self._layouts.place(t, n.index)
-        word = self._words.get((t.name, at.const))
-        if word is None:
-            return self._elements[t.name, at.const, number]
-        layout = self._layouts.of(t)
-        return field_of(word, layout.dtype, number * layout.dtype.bits, self._e)
+        return self._element(t, (t.name, at.const, number))
 
     def store(
         self, t: Buffer, index: tuple[Affine, ...], value: Argument, when: list[Condition],
@@ -53,7 +49,7 @@ class RegisterTemps:
         at, number = self._layouts.place(t, index)
         key = (t.name, at.const, number)
         if when:
-            old = self._elements.get(key, 0)
+            old = self._old(t, key)
             value = self._e.select(values.flags.flag(both(*when)), value, old)
         self._stored.append((key, value))
         each = self._layouts.of(t).each
@@ -63,6 +59,18 @@ class RegisterTemps:
             word = word_of(parts, self._layouts.of(t).dtype, self._e)
             self._stored = [(k, v) for k, v in self._stored if k[:2] != key[:2]]
             self._stored.append(((*key[:2], -1), word))
+
+    def _element(self, t: Buffer, key: tuple[str, int, int]) -> Argument:
+        """What was stored last, or what it held before."""
+        word, layout = self._words.get(key[:2]), self._layouts.of(t)
+        if word is not None:
+            return field_of(word, layout.dtype, key[2] * layout.dtype.bits, self._e)
+        return self._elements.get(key, 0 if t.init is None else t.init)
+
+    def _old(self, t: Buffer, key: tuple[str, int, int]) -> Argument:
+        """What an element holds that is stored under a condition."""
+        before = [v for k, v in self._stored if k == key]
+        return before[-1] if before else self._element(t, key)
 
     def end(self) -> None:
         """Closes a stage."""
@@ -82,8 +90,8 @@ class ScratchTemps:
         for t in kernel.temps:
             if t.init is not None:
                 raise NotLowerable(
-                    "qpu", f"the temp {t.name} has a first value: it has no QPU form", t.loc,
-                    kernel.id,
+                    "qpu", f"the temp {t.name} has a first value, and is in memory", t.loc,
+                    kernel.id, hint="give each element all points of an item (p8, p16)",
                 )  # fmt: skip
         self._kernel, self._e = kernel, e
         self._at: dict[str, int] = {}
