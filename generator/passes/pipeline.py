@@ -4,7 +4,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from daedalus.dsl.ir import Kernel, Node
+from daedalus.dsl.ir import Kernel, Node, u8
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import check_places
 from daedalus.generator.passes.assume import keep_assumptions
@@ -40,8 +40,10 @@ def _keep_dot(schedule: Schedule) -> Callable[[Kernel, Ranges, Node], bool]:
         if not schedule.dot or not dots.suits(kernel, ranges, node):
             return False
         # The QPU takes them from words, which need not be aligned in planes that are only read.
-        read_only = kernel.buffer(node.args[1].attr[0]).access == "in"
-        return schedule.target == "neon" or (schedule.shift and read_only)
+        first = node.args[1]
+        b = kernel.buffer(first.attr[0])
+        known = b.access == "in" and b.dtype == u8 and not first.args
+        return schedule.target == "neon" or (schedule.shift and known)
 
     return keep
 

@@ -169,7 +169,7 @@ class _Selector:
                 storing.append(Condition(Test("sub", (number, most), "c")))
                 lanes[axis] = e.op("min", number, e.op("sub", e.value(most), 1))
             elif axis in lanes:
-                loading.append(Condition(Test("sub", (lanes[axis], most), "c")))
+                loading.append(Condition(Test("sub", (lanes[axis], most), "n")))
             else:
                 loading.append(Condition(Test("sub", (0, e.value(most)), "n")))
         temps = [*loading, *storing]

@@ -73,7 +73,7 @@ class Values:
         match n.op:
             case Op.CONST:
                 return n.value
-            case Op.LOAD | Op.PARAM | Op.TABLE | Op.DOT | Op.LANE:
+            case Op.LOAD | Op.PARAM | Op.TABLE | Op.LANE:
                 return self._read(n, self)
             case Op.ASSUME:
                 return self.argument(n.args[0])
@@ -83,6 +83,8 @@ class Values:
         dot = self._dot(n)
         if dot is not None:
             return dot
+        if n.op is Op.DOT:
+            return self._read(n, self)
         chosen = self._under_condition(n)
         if chosen is not None:
             return chosen
