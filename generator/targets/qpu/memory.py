@@ -238,6 +238,9 @@ class StageMemory:
             data = [
                 word_of(parts[k : k + each], b.dtype, self._e) for k in range(0, len(parts), each)
             ]
+        read = self._places.get(w.walk, {}).get(row, set())
+        if self._apart(b) and any(at <= x < at + unit for x in read):
+            self._unit(b, w.walk, row, at, unit, values)  # what was there, before it is gone
         place = self._pointers.at(b, w.walk, row, at, write=True)
         self.align[b.name] = max(self.align.get(b.name, 1), min(unit, 4))
         space = self._space(b, row, at, unit)
@@ -255,7 +258,15 @@ class StageMemory:
         return e.op("add", low, e.op("shl", e.value(parts[1]), 8 * size))
 
     def _reads(self, b: Buffer) -> bool:
-        return any(n.op is Op.LOAD and n.attr[0] == b.name for n in self._stage.nodes())
+        """Whether the stage reads it, if only to write back what is there."""
+        return any(n.op is Op.LOAD and n.attr[0] == b.name for n in self._stage.nodes()) or any(
+            byte not in own
+            for w, unit in self._writes.values()
+            for row, own in w.stores.items()
+            for at in w.units(row, unit)
+            for byte in elements(b, unit, at)
+            if w.buffer is b
+        )
 
     def _old(self, w: Writes, row: int, byte: int, values: Values) -> Value:
         """An element that is written back."""

@@ -7,8 +7,8 @@ A rule says: node operation `on`, where `when` holds of its operands' ranges and
   an int          itself
   (op, x, ..)     an operation of the machine on expressions; "op.ul" reads its first operand, which
                   is "a" or "b", with that modifier
-  ("|", x, y)     x or y, which compute the same: the scheduler takes whichever fits. Each is one
-                  operation on "a", "b" and ints.
+  ("|", x, y)     x or y, which compute the same whatever the operands are: the scheduler takes
+                  whichever fits. Each is one operation on "a", "b" and ints.
 Of a node's rules the first whose condition holds is taken. Values lie in 32 bits: of a node whose
 range fits them as a signed or as an unsigned number the result is the value modulo 2**32.
 """
@@ -85,10 +85,6 @@ def _shifted_up(c: Case) -> Expression:
     shl = ("shl", "a", amount(n))
     if n == 1:
         return ("|", ("add", "a", "a"), shl)
-    if n <= 3 and _signed24(c.a):
-        return ("|", shl, ("smul24", "a", c.const))
-    if n <= 3 and _unsigned24(c.a):
-        return ("|", shl, ("umul24", "a", c.const))
     return shl
 
 

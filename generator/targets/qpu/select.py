@@ -178,7 +178,8 @@ class _Selector:
         if loads & self.stored:
             e.b.wait_stores()
             self.stored.clear()
-        self.temps.begin(stage, lanes)
+        self.temps.begin(stage, lanes, loading)
+        self.tables.begin(loading)
         for s in stage.stores:
             values.emit(s.value)
             value = values.argument(s.value)

@@ -4,6 +4,7 @@
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.qpu.builder import Argument
+from daedalus.generator.targets.qpu.conditions import Condition, both
 from daedalus.generator.targets.qpu.emitter import Emitter
 from daedalus.generator.targets.qpu.values import Values
 from daedalus.generator.targets.qpu.virtual import Value
@@ -18,6 +19,18 @@ class Tables:
     def __init__(self, kernel: Kernel, hostile: Ranges, e: Emitter) -> None:
         self._kernel, self._hostile, self._e = kernel, hostile, e
         self._found: dict[tuple[str, Argument, int], tuple[Value, ...]] = {}
+        self._when: list[Condition] = []
+
+    def begin(self, when: list[Condition]) -> None:
+        """Opens a stage: its lookups are made where all of these hold. Elsewhere nothing is known
+        of its values."""
+        if when or self._when:
+            self._found.clear()
+        self._when = when
+
+    def _load(self, place: Value, type_: str, values: Values) -> tuple[Value, ...]:
+        flag = values.flags.flag(both(*self._when)) if self._when else None
+        return self._e.b.load(place, type_, space=SPACE, when=flag)
 
     def read(self, n: Node, values: Values) -> Value:
         """A TABLE."""
@@ -33,13 +46,13 @@ class Tables:
         if column is None:
             col = self._limited(n.args[1], width, values)
             place = e.op("add", e.times(e.value(row), step), col)
-            return e.b.load(e.op("add", base, e.times(place, 4)), space=SPACE)[0]
+            return self._load(e.op("add", base, e.times(place, 4)), "u32", values)[0]
         vector = min(step, 4)
         key = (table.name, row, column // vector)
         if key not in self._found:
             place = e.op("add", base, e.times(e.value(row), 4 * step))
             place = e.plus(place, column // vector * vector * 4)
-            self._found[key] = e.b.load(place, _VECTORS[vector], space=SPACE)
+            self._found[key] = self._load(place, _VECTORS[vector], values)
         return self._found[key][column % vector]
 
     def weights(self, n: Node, phase: int, values: Values) -> list[Argument]:
@@ -59,7 +72,7 @@ class Tables:
             key = (f"{table.name}_bytes", row, at // 4)
             if key not in self._found:
                 place = e.plus(start, at // 4 * 16)
-                self._found[key] = e.b.load(place, "vec4", space=SPACE)
+                self._found[key] = self._load(place, "vec4", values)
             found.append(self._found[key][at % 4])
         return found
 

@@ -33,8 +33,8 @@ class RegisterTemps:
         self._words: dict[tuple[str, int], Value] = {}
         self._stored: list[tuple[tuple[str, int, int], Argument]] = []
 
-    def begin(self, stage: Stage, lanes: dict[str, Value]) -> None:
-        """Opens a stage."""
+    def begin(self, stage: Stage, lanes: dict[str, Value], when: list[Condition]) -> None:
+        """Opens a stage, of which only elements in which all of these hold matter."""
 
     def read(self, t: Buffer, n: Node, values: Values) -> Argument:
         """An element as it was before the stage."""
@@ -111,14 +111,15 @@ class ScratchTemps:
                 base = e.op("add", base, e.times(slot, self._item_bytes))
             self._base = base
         self._lanes: dict[str, Value] = {}
+        self._when: list[Condition] = []
         self._waiting: set[str] = set()
         self._queue: list[tuple[Value, Argument, list[Condition]]] = []
         self._names: set[str] = set()
         self._values: Values | None = None
 
-    def begin(self, stage: Stage, lanes: dict[str, Value]) -> None:
-        """Opens a stage."""
-        self._lanes = lanes
+    def begin(self, stage: Stage, lanes: dict[str, Value], when: list[Condition]) -> None:
+        """Opens a stage, of which only elements in which all of these hold matter."""
+        self._lanes, self._when = lanes, when
 
     def _address(self, t: Buffer, index: tuple[Affine, ...], args: list[Value]) -> Value:
         e, flat = self._e, Affine(0)
@@ -142,7 +143,8 @@ class ScratchTemps:
             self._e.b.wait_stores()
             self._waiting.clear()
         address = self._address(t, n.index, [values.value(a) for a in n.args])
-        return self._e.b.load(address, space=SPACE)[0]
+        flag = values.flags.flag(both(*self._when)) if self._when else None
+        return self._e.b.load(address, space=SPACE, when=flag)[0]
 
     def store(
         self, t: Buffer, index: tuple[Affine, ...], value: Argument, when: list[Condition],
