@@ -71,7 +71,11 @@ class StageMemory:
 
     def _most(self, b: Buffer) -> int:
         """The largest unit to use: where one element does an item, what it changes is kept in
-        registers from the load to the store, so it is better done word by word."""
+        registers from the load to the store, so it is better done word by word. Items of a block
+        begin with whole words, or are read by elements."""
+        assert b.dtype is not None
+        if b.kind == "block" and b.size * b.dtype.bytes % 4:
+            return b.dtype.bytes
         return 4 if self._single and b.access == "inout" else 16
 
     @staticmethod

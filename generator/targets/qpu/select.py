@@ -87,6 +87,14 @@ def _refuse_unknown(kernel: Kernel) -> None:
         )  # fmt: skip
 
 
+def _anywhere(kernel: Kernel) -> bool:
+    """Whether temps are read at places that are known only at run time."""
+    temps = {t.name for t in kernel.temps}
+    return any(
+        n.op is Op.LOAD and n.args and n.attr[0] in temps for s in kernel.stages for n in s.nodes()
+    )
+
+
 class _Selector:
     """What the stages of a program share."""
 
@@ -101,7 +109,7 @@ class _Selector:
         self.tables = Tables(kernel, hostile, self.e)
         self.temps: RegisterTemps | ScratchTemps = (
             RegisterTemps(kernel, self.ranges, self.e, packed=how.packed)
-            if self.mapping.elements == 1
+            if self.mapping.elements == 1 and not _anywhere(kernel)
             else ScratchTemps(kernel, self.items, self.e)
         )
         self.align: dict[str, int] = {}

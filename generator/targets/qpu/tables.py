@@ -84,7 +84,7 @@ class Tables:
         if r.lo < 0:
             value = self._e.op("max", value, 0)
         if r.hi > count - 1:
-            value = self._e.op("min", value, count - 1)
+            value = self._e.op("umin", value, count - 1)
         return value
 
 
