@@ -48,10 +48,5 @@ def word_of(parts: Sequence[Argument], t: DType, e: Emitter) -> Value:
     return _packed("v8pack", low, _packed("vpack", parts[2], parts[3], e), e)
 
 
-def half_of(parts: Sequence[Argument], e: Emitter) -> Value:
-    """Two bytes as a number of 16 bits: of the first, nothing but 8 bits may be set."""
-    return e.op("add", e.value(parts[0]), e.op("shl", e.value(parts[1]), 8))
-
-
 def _packed(op: str, a: Argument, b: Argument, e: Emitter) -> Value:
     return e.op(op, e.value(a) if isinstance(b, int) else a, b)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a stage reads and writes of buffers: elements, or words of which they are fields."""
 
-from daedalus.dsl.ir import Buffer, Index, Kernel, Node, Op, Stage, Store, u8
+from daedalus.dsl.ir import Buffer, DType, Index, Kernel, Node, Op, Stage, Store, u8
 from daedalus.generator.targets.glsl.windows import Writes, elements, load_unit, places, writes
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.conditions import Condition, both
@@ -236,7 +236,7 @@ class StageMemory:
         mask = next(s.mask for byte, s in own.items() if at <= byte < at + unit)
         when = [*self.storing, *([] if mask is None else [values.condition(mask)])]
         if unit <= size or unit < 4:
-            data = [self._small(parts, size)]
+            data = [self._small(parts, b.dtype)]
         else:
             each = 4 // size
             data = [
@@ -248,20 +248,22 @@ class StageMemory:
         place = self._pointers.at(b, w.walk, row, at, write=True)
         self.align[b.name] = max(self.align.get(b.name, 1), min(unit, 4))
         space = self._space(b, row, at, unit)
-        if self._apart(b) or not self._reads(b):
+        if self._apart(b) or not self.reads(b):
             flag = values.flags.flag(both(*when)) if when else None
             self._e.b.store(place, data, _TYPES[unit], space=space, when=flag)
         else:
             self._queue.append((None, place, _TYPES[unit], data, space, when))
 
-    def _small(self, parts: list[Argument], size: int) -> Value:
+    def _small(self, parts: list[Argument], t: DType) -> Value:
+        """What a store of one element, or of two bytes, stores."""
         e = self._e
         if len(parts) == 1:
             return e.value(parts[0])
         low = e.value(parts[0])
-        return e.op("add", low, e.op("shl", e.value(parts[1]), 8 * size))
+        low = e.op("and", low, 255) if t.signed else low
+        return e.op("add", low, e.op("shl", e.value(parts[1]), 8))
 
-    def _reads(self, b: Buffer) -> bool:
+    def reads(self, b: Buffer) -> bool:
         """Whether the stage reads it, if only to write back what is there."""
         return any(n.op is Op.LOAD and n.attr[0] == b.name for n in self._stage.nodes()) or any(
             byte not in own
@@ -280,4 +282,4 @@ class StageMemory:
         if unit is None:
             unit = self._units[w.walk] = self._writes[w.walk][1]
         words = self._unit(b, w.walk, row, byte // unit * unit, unit, values)
-        return field_of(words[byte % unit // 4], b.dtype, 8 * (byte % 4), self._e)
+        return field_of(words[byte % unit // 4], b.dtype, 8 * (byte % unit % 4), self._e)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import Kernel, Node, Op, Stage, walk
-from daedalus.dsl.ranges import Ranges
+from daedalus.dsl.ranges import Interval, Ranges
 from daedalus.generator.targets.glsl.device import NotLowerable
 from daedalus.generator.targets.glsl.record import Record
 from daedalus.generator.targets.qpu.builder import Argument
@@ -23,7 +23,7 @@ from daedalus.generator.targets.qpu.memory import StageMemory
 from daedalus.generator.targets.qpu.prune import prune
 from daedalus.generator.targets.qpu.tables import Tables
 from daedalus.generator.targets.qpu.temps import RegisterTemps, ScratchTemps
-from daedalus.generator.targets.qpu.values import Values
+from daedalus.generator.targets.qpu.values import Values, greater
 from daedalus.generator.targets.qpu.virtual import Program, Value
 
 
@@ -170,20 +170,22 @@ class _Selector:
         if stage.given is not None:
             loading.append(values.condition(stage.given))
         for axis, limit in stage.limits:
-            most = values.argument(limit)
-            if axis in lanes and self.hostile.of(limit).lo >= 1:
+            most, r = values.argument(limit), self.hostile.of(limit)
+            number = lanes.get(axis, 0)
+            if isinstance(most, int) and isinstance(number, int):
+                most = e.value(most)
+            exists = greater(most, r, number, Interval(0, stage.extents[axis] - 1))
+            if exists is None:
+                raise NotLowerable("qpu", f"a limit of {r}", limit.loc, self.kernel.id)
+            if axis in lanes and r.lo >= 1:
                 # Beyond the limit an element does what the last one within does.
-                number = lanes[axis]
-                storing.append(Condition(Test("sub", (number, most), "c")))
-                lanes[axis] = e.op("min", number, e.op("sub", e.value(most), 1))
-            elif axis in lanes:
-                loading.append(Condition(Test("sub", (lanes[axis], most), "n")))
+                storing.append(exists)
+                lanes[axis] = e.op("umin", number, e.op("sub", e.value(most), 1))
             else:
-                loading.append(Condition(Test("sub", (0, e.value(most)), "n")))
+                loading.append(exists)
         temps = [*loading, *storing]
         memory.storing += temps
-        loads = {n.attr[0] for n in stage.nodes() if n.op is Op.LOAD}
-        if loads & self.stored:
+        if any(memory.reads(b) for b in self.kernel.buffers if b.name in self.stored):
             e.b.wait_stores()
             self.stored.clear()
         self.temps.begin(stage, lanes, loading)

@@ -113,7 +113,7 @@ class ScratchTemps:
         self._lanes: dict[str, Value] = {}
         self._when: list[Condition] = []
         self._waiting: set[str] = set()
-        self._queue: list[tuple[Value, Argument, list[Condition]]] = []
+        self._queue: list[tuple[str, Value, Argument, list[Condition]]] = []
         self._names: set[str] = set()
         self._values: Values | None = None
 
@@ -144,22 +144,22 @@ class ScratchTemps:
             self._waiting.clear()
         address = self._address(t, n.index, [values.value(a) for a in n.args])
         flag = values.flags.flag(both(*self._when)) if self._when else None
-        return self._e.b.load(address, space=SPACE, when=flag)[0]
+        return self._e.b.load(address, space=f"{SPACE} {t.name}", when=flag)[0]
 
     def store(
         self, t: Buffer, index: tuple[Affine, ...], value: Argument, when: list[Condition],
         values: Values,
     ) -> None:  # fmt: skip
         """Stores an element; seen from the next stage on."""
-        self._queue.append((self._address(t, index, []), value, when))
+        self._queue.append((f"{SPACE} {t.name}", self._address(t, index, []), value, when))
         self._names.add(t.name)
         self._values = values
 
     def end(self) -> None:
         """Closes a stage."""
-        for address, value, when in self._queue:
+        for space, address, value, when in self._queue:
             assert self._values is not None
             flag = self._values.flags.flag(both(*when)) if when else None
-            self._e.b.store(address, [self._e.value(value)], space=SPACE, when=flag)
+            self._e.b.store(address, [self._e.value(value)], space=space, when=flag)
         self._waiting |= self._names
         self._queue, self._names = [], set()

@@ -16,6 +16,18 @@ _LATE = (Op.LOAD, Op.CONST, Op.LANE, Op.TABLE, Op.PARAM, Op.DOT)
 _ROOT = (1 << 16) - 1  # what has a square of 32 bits, unsigned
 
 
+def greater(x: Argument, high: Interval, y: Argument, low: Interval) -> Condition | None:
+    """x > y, of values in these ranges: of what is not negative, the borrow of y - x; else its
+    sign, if that is exact; else the carry of min. None where no 32 bits hold both."""
+    if low.within(*UINT) and high.within(*UINT):
+        return Condition(Test("sub", (y, x), "c"))
+    if Interval(low.lo - high.hi, low.hi - high.lo).within(*INT):
+        return Condition(Test("sub", (y, x), "n"))
+    if low.within(*INT) and high.within(*INT):
+        return Condition(Test("min", (x, y), "c"))
+    return None
+
+
 class Values:
     """Computes nodes, each once.
 
@@ -167,8 +179,7 @@ class Values:
         raise self._refuse(n, f"{n.op} is no condition")
 
     def _greater(self, a: Node, b: Node) -> Condition:
-        """a > b: of what is not negative, the borrow of b - a; else its sign, if that is exact;
-        else the carry of min."""
+        """a > b."""
         squared = self._squares(a, b)
         if squared is not None:
             return squared
@@ -178,12 +189,9 @@ class Values:
         if isinstance(x, int) and isinstance(y, int):
             x = self.e.value(x)
         low, high = self.ranges.of(b), self.ranges.of(a)
-        if low.within(*UINT) and high.within(*UINT):
-            return Condition(Test("sub", (y, x), "c"))
-        if Interval(low.lo - high.hi, low.hi - high.lo).within(*INT):
-            return Condition(Test("sub", (y, x), "n"))
-        if low.within(*INT) and high.within(*INT):
-            return Condition(Test("min", (x, y), "c"))
+        found = greater(x, high, y, low)
+        if found is not None:
+            return found
         raise self._refuse(a, f"values of {high} and {low} are compared: no 32 bits hold both")
 
     def _pair(self, *nodes: Node) -> tuple[Argument, Argument]:
