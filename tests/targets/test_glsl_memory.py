@@ -3,11 +3,12 @@
 a stage share, words of signed elements, and places that no conformant item names."""
 
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
 import shader_runs
-from spec_support import kernel_of, spec_text
+from spec_support import HEAD, kernel_of, spec_text
 
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.emit import environment
@@ -127,3 +128,45 @@ def test_limits_below_all_values(tmp_path: Path) -> None:
         "    px[y, x] = clip(px[y, x] * 16777216, -5, -1) + 3\n"
     )
     run(tmp_path, text, "glsl_full")
+
+
+# A spec whose stages read rows anywhere, and one whose stages keep, move and share words.
+ANYWHERE = """
+src = k.plane("src", {type}, rows=(-3, 11), cols=(-3, 11), access="in"{bounds})
+out = k.plane("out", i32, rows=(0, 8), cols=(0, 8), access="out")
+d = k.param("d", u8, 0, 3)
+with k.stage(y=8, x=8) as (y, x):
+    out[y, x] = src[y + d, x + d] - 3 * src[y + d * -1, x + d * -1] + 5 * src[y, x + 1]
+"""
+SHARED = """
+px = k.plane("px", {type}, rows=(0, 8), cols=(0, 8), access="inout", owns="all"{bounds})
+b = k.block("b", {type}, (8, 8), access="inout"{bounds})
+p = k.param("p", u8, 1, 7)
+t = k.temp("t", (8, 8))
+with k.stage(y=8, x=8) as (y, x):
+    t[y, x] = b[y, x] >> 1
+with k.stage(y=8, x=8) as (y, x):
+    with k.when(px[y, x] > b[y, x]):
+        px[y, x] = t[x, y]
+    b[y, x] = t[y, 7 + x * -1]
+with k.stage(y=4, x=k.upto(p, 4)) as (y, x):
+    px[y, 2 * x] = px[y, 2 * x] >> 1
+with k.stage(y=k.upto(p, 8), x=8) as (y, x):
+    b[y, x] = b[y, x] >> 1
+"""
+
+
+@pytest.mark.parametrize("element", ["u8", "i8", "u16", "i16", "i32"])
+@pytest.mark.parametrize(
+    ("body", "schedule"),
+    [
+        (ANYWHERE, "glsl_full_p4_shift"),
+        (SHARED, "glsl_full_p2_word_pack"),
+        (SHARED, "glsl_full_p4_word_mask_pack_early"),
+    ],
+    ids=("anywhere", "packed", "masks"),
+)
+def test_elements_of_every_type(body: str, schedule: str, element: str, tmp_path: Path) -> None:
+    bounds = ", lo=-1000, hi=1000" if element == "i32" else ""
+    text = body.format(type=element, bounds=bounds)
+    run(tmp_path, HEAD + textwrap.indent(text, "    "), schedule)
