@@ -3,31 +3,12 @@
 a stage share, words of signed elements, and places that no conformant item names."""
 
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
-import shader_runs
-from spec_support import kernel_of, spec_text
-
-from daedalus.dsl.ir import Kernel
-from daedalus.generator.emit import environment
-from daedalus.generator.schedule import parse_variant
-from daedalus.generator.v3d import vkrun
-from daedalus.generator.variants import Variant, make_variant
-
-
-def variant_of(kernel: Kernel, schedule: str) -> Variant:
-    parsed = parse_variant(f"daedalus_{kernel.id}__{schedule}")[1]
-    return make_variant(environment(), kernel, parsed, prod=False, rank=0, spec="spec.py")
-
-
-def run(folder: Path, text: str, schedule: str) -> Variant:
-    """Compares a variant with the interpreter on lavapipe."""
-    kernel = kernel_of(folder, text)
-    v = variant_of(kernel, schedule)
-    (outcome,) = shader_runs.run(kernel, [v], vkrun.lavapipe(), folder / "run", 64)
-    assert outcome.good and outcome.conformant > 64, outcome.failures
-    return v
+from shader_runs import run_text, variant_of
+from spec_support import HEAD, kernel_of, spec_text
 
 
 @pytest.mark.parametrize("bias", [5, -5])
@@ -38,7 +19,7 @@ def test_signed_elements_less_a_number(bias: int, tmp_path: Path) -> None:
         "with k.stage(y=8, x=8) as (y, x):\n"
         f"    out[y, x] = (c[y, x] >> 1) - ({bias}) + 0 * px[y, x]\n"
     ).replace('access="inout"', 'access="in"')
-    v = run(tmp_path, text, "glsl_full_p4_word")
+    v = run_text(tmp_path, text, "glsl_full_p4_word")
     assert "out_uvec2[" in v.text
 
 
@@ -49,10 +30,10 @@ def test_words_that_two_places_share(tmp_path: Path) -> None:
         "    px[i, 0] = clip_u8(px[i, 0] + c[i, 0])\n"
         "    px[7 + i * -1, 2] = clip_u8(px[7 + i * -1, 2] + c[i, 1])\n"
     ).replace('access="inout"', 'access="inout", owns=((0, 8), (0, 8))')
-    v = run(tmp_path, text, "glsl_full_word")
+    v = run_text(tmp_path, text, "glsl_full_word")
     assert re.search(r"px_u8\[.*\] =", v.text) and "px_uvec2[" not in v.text
     one = text[: text.index("        px[7 +")]
-    assert re.search(r"px_uvec2\[.*\] =", run(tmp_path / "2", one, "glsl_full_word").text)
+    assert re.search(r"px_uvec2\[.*\] =", run_text(tmp_path / "2", one, "glsl_full_word").text)
 
 
 def test_what_is_written_is_nowhere_read_only(tmp_path: Path) -> None:
@@ -60,7 +41,7 @@ def test_what_is_written_is_nowhere_read_only(tmp_path: Path) -> None:
     text = spec_text(
         "with k.stage(i=8) as i:\n" "    px[i, 0] = clip_u8(px[i, 0] + px[i, 1] + c[i, 0])\n"
     )
-    v = run(tmp_path, text, "glsl_full_word")
+    v = run_text(tmp_path, text, "glsl_full_word")
     declared = re.findall(r"binding = 0\) (.*)buffer (\w+)", v.text)
     assert sorted(declared) == [("", "px_u8_view"), ("", "px_uint_view")]
 
@@ -73,7 +54,7 @@ def test_what_goes_through_a_buffer_is_coherent(tmp_path: Path) -> None:
         "with k.stage(x=8) as x:\n"
         "    px[x, 7] = px[x, 0] >> 1\n"
     )
-    v = run(tmp_path, text, "glsl_full")
+    v = run_text(tmp_path, text, "glsl_full")
     assert "memoryBarrierBuffer();" in v.text
     assert "binding = 0) coherent restrict buffer px_u8_view" in v.text
     assert v.text.count("coherent") == 1
@@ -126,4 +107,46 @@ def test_limits_below_all_values(tmp_path: Path) -> None:
         "with k.stage(y=8, x=8) as (y, x):\n"
         "    px[y, x] = clip(px[y, x] * 16777216, -5, -1) + 3\n"
     )
-    run(tmp_path, text, "glsl_full")
+    run_text(tmp_path, text, "glsl_full")
+
+
+# A spec whose stages read rows anywhere, and one whose stages keep, move and share words.
+ANYWHERE = """
+src = k.plane("src", {type}, rows=(-3, 11), cols=(-3, 11), access="in"{bounds})
+out = k.plane("out", i32, rows=(0, 8), cols=(0, 8), access="out")
+d = k.param("d", u8, 0, 3)
+with k.stage(y=8, x=8) as (y, x):
+    out[y, x] = src[y + d, x + d] - 3 * src[y + d * -1, x + d * -1] + 5 * src[y, x + 1]
+"""
+SHARED = """
+px = k.plane("px", {type}, rows=(0, 8), cols=(0, 8), access="inout", owns="all"{bounds})
+b = k.block("b", {type}, (8, 8), access="inout"{bounds})
+p = k.param("p", u8, 1, 7)
+t = k.temp("t", (8, 8))
+with k.stage(y=8, x=8) as (y, x):
+    t[y, x] = b[y, x] >> 1
+with k.stage(y=8, x=8) as (y, x):
+    with k.when(px[y, x] > b[y, x]):
+        px[y, x] = t[x, y]
+    b[y, x] = t[y, 7 + x * -1]
+with k.stage(y=4, x=k.upto(p, 4)) as (y, x):
+    px[y, 2 * x] = px[y, 2 * x] >> 1
+with k.stage(y=k.upto(p, 8), x=8) as (y, x):
+    b[y, x] = b[y, x] >> 1
+"""
+
+
+@pytest.mark.parametrize("element", ["u8", "i8", "u16", "i16", "i32"])
+@pytest.mark.parametrize(
+    ("body", "schedule"),
+    [
+        (ANYWHERE, "glsl_full_p4_shift"),
+        (SHARED, "glsl_full_p2_word_pack"),
+        (SHARED, "glsl_full_p4_word_mask_pack_early"),
+    ],
+    ids=("anywhere", "packed", "masks"),
+)
+def test_elements_of_every_type(body: str, schedule: str, element: str, tmp_path: Path) -> None:
+    bounds = ", lo=-1000, hi=1000" if element == "i32" else ""
+    text = body.format(type=element, bounds=bounds)
+    run_text(tmp_path, HEAD + textwrap.indent(text, "    "), schedule)

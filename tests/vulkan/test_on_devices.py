@@ -68,11 +68,13 @@ def test_what_the_validation_layers_say_is_a_failure(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="did not listen"):
         validation.complaints(log)
     active = "Validation Information: [ x ]\nvkCreateInstance(): Khronos Validation Layer Active:\n"
-    log.write_text(active)
+    log.write_text(f"{active}\nValidation Information: [ y ]\nvkCreateDevice(): no cache yet.\n")
     assert validation.complaints(log) == []
     log.write_text(f"{active}\nValidation Error: [ VUID-vkDoNot-do-00001 ]\nvkDoNot(): do.\n")
     (told,) = validation.complaints(log)
     assert told.endswith("vkDoNot(): do.")
+    log.write_text(f"{active}\nValidation Performance Warning: [ z ]\nvkDo(): slow.\n")
+    assert len(validation.complaints(log)) == 1
 
 
 @pytest.mark.slow
