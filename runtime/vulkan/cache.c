@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _POSIX_C_SOURCE 200809L /* mkstemp, fdopen */
 #include "vulkan/cache.h"
 
 #include <errno.h>
@@ -153,9 +154,14 @@ int daedalus_rt_vk_cache_open(daedalus_vk_cache *cache, daedalus_vk_device *devi
   return 0;
 }
 
-static bool write_file(const char *path, const header *head, const unsigned char *data) {
-  FILE *file = fopen(path, "wb");
+/** Writes a new file; `path` ends with XXXXXX, which becomes a name that nobody else has. */
+static bool write_file(char *path, const header *head, const unsigned char *data) {
+  const int fd = mkstemp(path);
+  FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
   if (file == NULL) {
+    if (fd >= 0) {
+      close(fd);
+    }
     return false;
   }
   bool good = fwrite(head, sizeof(*head), 1, file) == 1 &&
@@ -187,7 +193,7 @@ void daedalus_rt_vk_cache_save(daedalus_vk_cache *cache) {
       .fingerprint = cache->fingerprint, .size = size, .checksum = hash(hash_start, data, size)};
   memcpy(head.magic, magic, sizeof(magic));
   char fresh[DAEDALUS_VK_CACHE_PATH + 16];
-  snprintf(fresh, sizeof(fresh), "%s.%ld", cache->path, (long)getpid());
+  snprintf(fresh, sizeof(fresh), "%s.XXXXXX", cache->path);
   if (!make_folders(cache->path) || !write_file(fresh, &head, data) ||
       rename(fresh, cache->path) != 0) {
     daedalus_rt_log(device->vk->ctx, DAEDALUS_LOG_INFO, "pipeline cache %s is not written: %s",

@@ -48,8 +48,14 @@ static int submit(emitter *e) {
       daedalus_rt_vk_op(e->commands, e->submission, DAEDALUS_VK_OP_TIME_END) == NULL) {
     return -ENOMEM;
   }
+  daedalus_gpu_job *job = e->job;
+  const daedalus_gpu_job *before = job->previous;
+  if (job->submissions.size == 1 &&
+      (before == NULL || before->n_done == before->submissions.size)) {
+    job->gpu->progress_ns = daedalus_rt_vk_now(); /* the GPU was idle, which is no hang */
+  }
   const int error = daedalus_rt_vk_submit(e->commands, e->submission);
-  e->job->started = e->job->started || error == 0 || e->job->gpu->device.lost;
+  job->started = job->started || error == 0 || job->gpu->device.lost;
   return error;
 }
 
@@ -167,6 +173,9 @@ static int emit_dispatch(emitter *e, const daedalus_vk_pipeline *pipeline,
   const VkPhysicalDeviceLimits *limits = &job->gpu->device.physical->limits;
   const bool all_records = group->n_items * record <= limits->maxStorageBufferRange;
   const uint64_t skipped = all_records ? 0 : first * record;
+  if (!all_records && (end - first) * record > limits->maxStorageBufferRange) {
+    return -E2BIG;
+  }
   bindings[n] = (daedalus_vk_binding){
       .buffer = job->records->buffer,
       .id = job->records->id,

@@ -81,6 +81,12 @@ void daedalus_rt_vk_finish_lost(daedalus_gpu *gpu) {
          gpu->in_flight->n_done == gpu->in_flight->submissions.size) {
     complete(gpu->in_flight);
   }
+  if (gpu->in_flight != NULL && !gpu->device.hung) {
+    /* Losing a device need not stop what it had been given before. */
+    for (daedalus_memory *memory = gpu->memories; memory != NULL; memory = memory->next) {
+      daedalus_rt_vk_memory_settle(memory);
+    }
+  }
   for (daedalus_gpu_job *job = gpu->in_flight_last; job != NULL; job = job->previous) {
     daedalus_rt_vk_job_undo(job);
   }
@@ -90,8 +96,7 @@ void daedalus_rt_vk_finish_lost(daedalus_gpu *gpu) {
   }
 }
 
-/** Whether an earlier job shows that the device is alive. */
-static bool any_progress(daedalus_gpu *gpu) {
+bool daedalus_rt_vk_any_progress(daedalus_gpu *gpu) {
   const uint64_t before = gpu->progress_ns;
   for (daedalus_gpu_job *job = gpu->in_flight; job != NULL; job = job->next) {
     if (look(job, 0) != 0) {
@@ -108,6 +113,10 @@ int daedalus_rt_vk_job_wait(daedalus_gpu_job *job, int64_t timeout_ns) {
     const int error = look(job, slice);
     if (error == 0) {
       complete(job);
+      if (gpu->device.lost) { /* by asking for the time that it took */
+        daedalus_rt_vk_report(gpu, -EIO);
+        daedalus_rt_vk_finish_lost(gpu);
+      }
       return 0;
     }
     if (error != -ETIME) { /* there is no way back from a fence that failed */
@@ -117,7 +126,7 @@ int daedalus_rt_vk_job_wait(daedalus_gpu_job *job, int64_t timeout_ns) {
       return 0;
     }
     const uint64_t now = daedalus_rt_vk_now();
-    if (now - gpu->progress_ns >= gpu->timeout_ns && !any_progress(gpu)) {
+    if (now - gpu->progress_ns >= gpu->timeout_ns && !daedalus_rt_vk_any_progress(gpu)) {
       gpu->device.lost = gpu->device.hung = true;
       daedalus_rt_vk_report(gpu, -ETIME);
       daedalus_rt_vk_finish_lost(gpu);

@@ -22,7 +22,7 @@ struct daedalus_gpu {
   daedalus_vk_pipelines pipelines;
   daedalus_vk_commands commands;
   uint64_t timeout_ns;
-  uint64_t progress_ns;      /* when a submission was last seen to end, or the first was made */
+  uint64_t progress_ns;      /* when a submission was last seen to end, or made for an idle GPU */
   size_t items_a_submission; /* at most, so that each takes a fraction of what a reset waits for */
   daedalus_memory *memories; /* all that are not destroyed */
   daedalus_gpu_job *in_flight, *in_flight_last; /* in the order of submission */
@@ -69,5 +69,15 @@ int daedalus_rt_vk_memory_copy(daedalus_memory *memory, daedalus_vk_extent exten
 
 /** What is asked of a dma-buf before (`begin`) and after the CPU uses it; others are left alone. */
 void daedalus_rt_vk_memory_cpu(const daedalus_memory *memory, bool begin);
+
+/**
+ * Waits for what still uses memory in place on a device that Vulkan does not
+ * let be waited for any more, as it is lost: by the fences of its dma-buf.
+ * Without that, and on a card, where the CPU has a copy, it does nothing.
+ */
+void daedalus_rt_vk_memory_settle(daedalus_memory *memory);
+
+/** Whether a submission in flight ended that was not known to: then the device is alive. */
+bool daedalus_rt_vk_any_progress(daedalus_gpu *gpu);
 
 #endif /* DAEDALUS_VULKAN_GPU_H */

@@ -15,6 +15,14 @@ static const VkMemoryPropertyFlags shared_order[] = {LOCAL | VISIBLE | CACHED, V
 static const VkMemoryPropertyFlags local_order[] = {LOCAL};
 static const VkMemoryPropertyFlags any_order[] = {0}; /* an import lies where it lies */
 
+/*
+ * v3dv takes a dma-buf only if there is so much behind what is imported, and for buffers that end
+ * with a page wants some more: room for units that read ahead of images and of uniforms, which
+ * nothing does here.  Frames that fill their pages have none, so it is told of less; the GPU sees
+ * the whole dma-buf all the same, and binding a buffer asks for no sizes.
+ */
+static const int64_t v3dv_read_ahead = 64;
+
 /** The first type among `bits` with all of `wanted`, or -1. */
 static int type_with(const daedalus_vk_memory *memory, uint32_t bits,
                      VkMemoryPropertyFlags wanted) {
@@ -164,6 +172,11 @@ int daedalus_rt_vk_block_import(daedalus_vk_memory *memory, int fd, uint64_t siz
   VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                .pNext = &import,
                                .allocationSize = needs.size};
+  const int64_t end = lseek(fd, 0, SEEK_END);
+  if (device->physical->info.kind == DAEDALUS_DEVICE_V3D && end > v3dv_read_ahead &&
+      (uint64_t)end - v3dv_read_ahead < needs.size) {
+    info.allocationSize = (VkDeviceSize)end - v3dv_read_ahead;
+  }
   if (error == 0) {
     error = allocate(memory, any_order, 1, needs.memoryTypeBits & properties.memoryTypeBits, &info,
                      block);

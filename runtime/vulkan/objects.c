@@ -57,9 +57,11 @@ static int copy_now(daedalus_memory *memory, daedalus_vk_extent extent, bool to_
   op->of.copy.region = (VkBufferCopy){offset, offset, extent.end - extent.begin};
   error = daedalus_rt_vk_submit(&gpu->commands, submission);
   if (error == 0) {
-    error = daedalus_rt_vk_fence_wait(&gpu->commands, submission, gpu->timeout_ns);
+    do { /* a job that lies before it in the queue has that time, too */
+      error = daedalus_rt_vk_fence_wait(&gpu->commands, submission, gpu->timeout_ns);
+    } while (error == -ETIME && daedalus_rt_vk_any_progress(gpu));
+    gpu->device.hung = gpu->device.hung || (error == -ETIME && !gpu->device.lost);
     gpu->device.lost = gpu->device.lost || error != 0; /* it is in flight, and out of sight */
-    gpu->device.hung = gpu->device.hung || error == -ETIME;
   }
   daedalus_rt_vk_submission_give(&gpu->commands, submission);
   return error;
@@ -86,20 +88,37 @@ int daedalus_rt_vk_memory_copy(daedalus_memory *memory, daedalus_vk_extent exten
   return 0;
 }
 
-void daedalus_rt_vk_memory_cpu(const daedalus_memory *memory, bool begin) {
+/** Tells a dma-buf's exporter that the CPU begins or ends to use it; beginning waits for the GPU.
+ */
+static void sync_dmabuf(int fd, bool begin) {
 #if defined(__linux__)
-  if (memory->fd >= 0) {
-    struct dma_buf_sync sync = {.flags = (begin ? DMA_BUF_SYNC_START : DMA_BUF_SYNC_END) |
-                                         DMA_BUF_SYNC_RW};
-    /* Whether it has to be told is the exporter's affair; where it cannot be, it need not. */
-    while (ioctl(memory->fd, DMA_BUF_IOCTL_SYNC, &sync) != 0 &&
-           (errno == EINTR || errno == EAGAIN)) {
-    }
+  struct dma_buf_sync sync = {.flags = (begin ? DMA_BUF_SYNC_START : DMA_BUF_SYNC_END) |
+                                       DMA_BUF_SYNC_RW};
+  /* Whether it has to be told is the exporter's affair; where it cannot be, it need not. */
+  while (ioctl(fd, DMA_BUF_IOCTL_SYNC, &sync) != 0 && (errno == EINTR || errno == EAGAIN)) {
   }
 #else
-  (void)memory;
+  (void)fd;
   (void)begin;
 #endif
+}
+
+void daedalus_rt_vk_memory_cpu(const daedalus_memory *memory, bool begin) {
+  if (memory->fd >= 0) {
+    sync_dmabuf(memory->fd, begin);
+  }
+}
+
+void daedalus_rt_vk_memory_settle(daedalus_memory *memory) {
+  int fd = memory->fd;
+  if (memory->staged || (fd < 0 && daedalus_memory_export_dmabuf(memory, &fd) != 0)) {
+    return;
+  }
+  sync_dmabuf(fd, true);
+  sync_dmabuf(fd, false);
+  if (fd != memory->fd) {
+    close(fd);
+  }
 }
 
 static void link_memory(daedalus_gpu *gpu, daedalus_memory *memory) {
@@ -220,6 +239,12 @@ int daedalus_memory_import_dmabuf(daedalus_ctx *ctx, int fd, size_t size, void *
   }
   *memory = NULL;
   if (ctx == NULL || fd < 0 || size == 0 || size % 4 != 0 || (uintptr_t)mapping % 64 != 0) {
+    return -EINVAL;
+  }
+  const off_t end = lseek(fd, 0, SEEK_END); /* which a dma-buf answers; what does not, has none */
+  if (end >= 0 && (uintmax_t)end < size) {
+    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "the dma-buf has %jd bytes, fewer than the %zu asked",
+                    (intmax_t)end, size);
     return -EINVAL;
   }
   daedalus_memory *made;

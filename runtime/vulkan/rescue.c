@@ -176,8 +176,11 @@ void daedalus_rt_vk_job_undo(daedalus_gpu_job *job) {
   }
   const daedalus_vk_shadow *shadows = job->shadows.data;
   for (size_t i = 0; i < job->shadows.size; i++) {
-    memcpy(shadows[i].memory->data + (shadows[i].extent.begin - (uintptr_t)shadows[i].memory->data),
+    const daedalus_memory *memory = shadows[i].memory;
+    daedalus_rt_vk_memory_cpu(memory, true);
+    memcpy(memory->data + (shadows[i].extent.begin - (uintptr_t)memory->data),
            job->shadow->map + shadows[i].offset, shadows[i].extent.end - shadows[i].extent.begin);
+    daedalus_rt_vk_memory_cpu(memory, false);
   }
 }
 

@@ -154,7 +154,6 @@ static daedalus_gpu_job *job_of(daedalus_batch *batch) {
 static void enter_flight(daedalus_gpu_job *job) {
   daedalus_gpu *gpu = job->gpu;
   if (gpu->in_flight == NULL) {
-    gpu->progress_ns = daedalus_rt_vk_now();
     gpu->in_flight = job;
   } else {
     gpu->in_flight_last->next = job;
@@ -200,7 +199,7 @@ static void let_run_out(daedalus_gpu_job *job) {
 /** The CPU does it, after all that was submitted before. */
 static int give_up(daedalus_gpu_job *job, int error) {
   daedalus_gpu *gpu = job->gpu;
-  const bool was_lost = gpu->device.lost;
+  const bool was_lost = gpu->device.lost, in_flight = job->active;
   if (error != -ECANCELED) {
     daedalus_rt_vk_report(gpu, error);
   }
@@ -217,12 +216,11 @@ static int give_up(daedalus_gpu_job *job, int error) {
       daedalus_rt_vk_report(gpu, -EIO);
     }
   }
-  if (gpu->device.lost && job->active) {
-    daedalus_rt_vk_finish_lost(gpu); /* this job among them */
-    return job->batch->gpu_error;
-  }
   if (gpu->device.lost) {
     daedalus_rt_vk_finish_lost(gpu);
+  }
+  if (in_flight && !job->active) { /* it was done with the others, just now or in waiting for one */
+    return job->batch->gpu_error;
   }
   daedalus_rt_vk_job_undo(job);
   const int outcome = daedalus_rt_vk_job_rescue(job);
@@ -347,7 +345,7 @@ void daedalus_rt_gpu_after_cpu(daedalus_batch *batch, const daedalus_group *grou
 
 int daedalus_rt_gpu_time(const daedalus_batch *batch, uint64_t *ns) {
   const daedalus_gpu_job *job = batch->job;
-  if (job == NULL || !job->measured) {
+  if (job == NULL || batch->job_of_batch == 0 || !job->measured) {
     return -ENOTSUP;
   }
   *ns = job->gpu_time_ns;
@@ -359,7 +357,12 @@ int daedalus_rt_gpu_export_fence(daedalus_batch *batch, int *fd) {
   if (job == NULL || !job->active) {
     return -ENOTSUP;
   }
-  const int error = daedalus_rt_vk_export_fence(&job->gpu->commands, fd);
+  daedalus_gpu *gpu = job->gpu;
+  const int error = daedalus_rt_vk_export_fence(&gpu->commands, fd);
+  if (gpu->device.lost) { /* by that call, as this job is in flight */
+    daedalus_rt_vk_report(gpu, error);
+    daedalus_rt_vk_finish_lost(gpu);
+  }
   return error == 0 ? 0 : -ENOTSUP;
 }
 

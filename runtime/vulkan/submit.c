@@ -67,7 +67,8 @@ static void record_ops(const daedalus_vk_functions *fn, const daedalus_vk_submis
         break;
       case DAEDALUS_VK_OP_TIME_BEGIN:
         fn->CmdResetQueryPool(buffer, submission->queries, 0, 2);
-        fn->CmdWriteTimestamp(buffer, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, submission->queries, 0);
+        /* The bottom: when all that was submitted before is done, not while it still runs. */
+        fn->CmdWriteTimestamp(buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, submission->queries, 0);
         break;
       case DAEDALUS_VK_OP_TIME_END:
         fn->CmdWriteTimestamp(buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, submission->queries, 1);

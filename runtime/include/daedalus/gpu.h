@@ -95,9 +95,9 @@ DAEDALUS_API int daedalus_memory_create(daedalus_ctx *ctx, size_t size, daedalus
 /**
  * A dma-buf, such as a decoder's or a camera's frame.
  * @param fd       of the dma-buf; stays the caller's
- * @param size     bytes, at most the dma-buf's, a multiple of 4
- * @param mapping  where the caller has mapped its first byte, borrowed until the memory is
- *                 destroyed; NULL has it mapped here (and where it cannot be mapped,
+ * @param size     bytes, at most the dma-buf's (which is checked where it tells), a multiple of 4
+ * @param mapping  where the caller has mapped its first byte, a multiple of 64, borrowed until the
+ *                 memory is destroyed; NULL has it mapped here (and where it cannot be mapped,
  *                 daedalus_memory_data() is an address that stands for it: for appends for the
  *                 QPU alone, as the CPU must not touch it)
  * @return 0, -EINVAL, -ENODEV, -ENOMEM, or -ENOTSUP where the device cannot import it, logged
@@ -107,7 +107,8 @@ DAEDALUS_API int daedalus_memory_import_dmabuf(daedalus_ctx *ctx, int fd, size_t
 
 /**
  * A dma-buf of memory that daedalus_memory_create() made, for other devices.
- * @param[out] fd  owned by the caller, to be closed by it; -1 on failure
+ * @param[out] fd  owned by the caller, to be closed by it; -1 on failure.  Whether it can be mapped
+ *                 for writing is up to the driver: V3D's lets it be read only
  * @return 0, -EINVAL, or -ENOTSUP where the device cannot export it
  */
 DAEDALUS_API int daedalus_memory_export_dmabuf(daedalus_memory *memory, int *fd);
@@ -174,7 +175,8 @@ enum {
 DAEDALUS_API int daedalus_batch_set_flags(daedalus_batch *batch, uint32_t flags);
 
 /**
- * @param[out] ns  nanoseconds from the start of the batch's first GPU work to the end of its last
+ * @param[out] ns  nanoseconds from the start of the batch's first GPU work to the end of its last;
+ *                 where the CPU's appends split it, the sum over the parts
  * @return 0, -EINVAL, -EBUSY (not done), or -ENOTSUP (no DAEDALUS_BATCH_TIMESTAMPS, no GPU work, or
  *         a device without timestamps)
  */

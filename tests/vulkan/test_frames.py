@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The runtime on Mesa's driver and the simulated device: frames in dma-bufs, and a GPU that fails.
+
+What the runtime promises for each failure stands in docs/vulkan-runtime.md.
+"""
+
+import functools
+import json
+import os
+import subprocess
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from daedalus.generator import native
+from daedalus.generator.cli.common import build_dir
+from daedalus.generator.v3d import driver, tools
+
+FOLDER = Path(__file__).parent / "frames"
+SIDE, BATCHES = 64, 3
+BLOCKS = SIDE * SIDE // 64
+EIO = -5
+
+
+@pytest.fixture(scope="module")
+def program() -> Path:
+    if driver.built() is None:
+        warnings.warn("v3dv is not built for this machine: setup --native", stacklevel=2)
+        pytest.skip("v3dv is not built for this machine: ./daedalus setup --native")
+    folder = native.build_library(
+        "host", targets=("daedalus",), options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON",)
+    )
+    return native.compile_program(
+        "host",
+        build_dir() / "v3dv" / "frames-host" / "frames",
+        [FOLDER / "frames.c"],
+        includes=native.library_includes(),
+        libraries=[folder / "libdaedalus.a"],
+        flags=["-ldl"],
+        static=False,
+    )
+
+
+class Ran:
+    """What a run left: a tuple a batch (error, fence, undefined items), and what was said."""
+
+    def __init__(
+        self,
+        program: Path,
+        tmp_path: Path,
+        kind: str,
+        *more: str,
+        faults: tuple[str, ...] = (),
+        side: int = SIDE,
+        batches: int = BATCHES,
+        timeout_ms: int = 10_000,
+        memory: int | None = None,
+    ) -> None:
+        jobs = tmp_path / "jobs"
+        jobs.unlink(missing_ok=True)
+        # A fault that never struck is a status of 1, but a job that failed is one, too.
+        words, environment = tools.on_device(
+            [str(program), kind, str(side), str(batches), *more],
+            jobs=jobs,
+            faults=faults,
+            memory=memory,
+        )
+        done = subprocess.run(
+            words,
+            env={
+                **os.environ,
+                **environment,
+                "DAEDALUS_VULKAN_DEVICE": "v3d",
+                "DAEDALUS_VULKAN_TIMEOUT_MS": str(timeout_ms),
+                "XDG_CACHE_HOME": str(tmp_path / "cache"),
+            },
+            capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        self.said = done.stderr
+        assert done.returncode == 0, done.stdout + done.stderr
+        *lines, last = done.stdout.splitlines()
+        self.batches = []
+        for i, line in enumerate(lines):
+            error, fence, undefined = line.removeprefix(f"batch {i}: ").split()
+            self.batches.append((int(error), fence, int(undefined)))
+        assert len(self.batches) == batches
+        self.right = last.startswith("frame right")
+        self.lost = last.endswith("device lost")
+        self.computed = [
+            job["submission"]
+            for job in map(json.loads, jobs.read_text().splitlines())
+            if job["queue"] == "compute"
+        ]
+        struck = [line for line in done.stderr.splitlines() if "struck 0 times" in line]
+        assert struck == []
+
+    @property
+    def errors(self) -> list[tuple[int, int]]:
+        return [(error, undefined) for error, _, undefined in self.batches]
+
+
+RIGHT = [(0, 0)] * BATCHES
+
+
+Second = Callable[..., int]
+
+
+@pytest.fixture(scope="module")
+def second(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Second:
+    """The number of the second batch's compute job among all submissions of such a run."""
+
+    @functools.cache
+    def number(kind: str, *more: str) -> int:
+        ran = Ran(program, tmp_path_factory.mktemp(kind), kind, *more)
+        assert ran.errors == RIGHT and ran.right and not ran.lost, ran.said
+        return int(ran.computed[-2])
+
+    return number
+
+
+@pytest.mark.parametrize("kind", ["caller", "created", "imported"])
+def test_a_fence_tells_when_the_frame_is_done(
+    program: Path, second: Second, tmp_path: Path, kind: str
+) -> None:
+    ran = Ran(program, tmp_path, kind, "fences", faults=(f"slow@{second(kind, 'fences')}:ms=400",))
+    assert ran.errors == RIGHT and ran.right and not ran.lost
+    assert ran.batches[1][1] == "later"
+    assert all(fence in ("later", "at-once", "-") for _, fence, _ in ran.batches)
+
+
+FAILURES = ["lost@{}", "no-memory@{}:of=submit", "hang@{}:ms=1500"]
+
+
+@pytest.mark.parametrize("fault", FAILURES)
+@pytest.mark.parametrize("kind", ["caller", "created", "shadowed"])
+def test_the_cpu_goes_on(
+    program: Path, second: Second, tmp_path: Path, kind: str, fault: str
+) -> None:
+    faults = (fault.format(second(kind)),)
+    ran = Ran(program, tmp_path, kind, faults=faults, timeout_ms=300)
+    assert ran.lost and ran.errors == RIGHT and ran.right, ran.said
+    assert ran.said.count("the CPU does the work instead, and all that follows") == 1
+
+
+@pytest.mark.parametrize("fault", FAILURES[:2])
+def test_what_is_undefined_is_named(
+    program: Path, second: Second, tmp_path: Path, fault: str
+) -> None:
+    ran = Ran(program, tmp_path, "imported", faults=(fault.format(second("imported")),))
+    assert ran.lost and ran.errors == [(0, 0), (EIO, BLOCKS), (0, 0)], ran.said
+
+
+def test_a_reset_within_the_time_is_not_noticed(
+    program: Path, second: Second, tmp_path: Path
+) -> None:
+    """No call reports it: what the self-test cannot see either."""
+    ran = Ran(program, tmp_path, "caller", faults=(f"hang@{second('caller')}:ms=50",))
+    assert ran.errors == RIGHT and not ran.lost and not ran.right
+
+
+def test_without_memory_for_the_copy(program: Path, tmp_path: Path) -> None:
+    """The device has no room for 64 MiB; that costs no more than this batch."""
+    ran = Ran(program, tmp_path, "corners", side=8192, memory=40)
+    assert ran.errors == RIGHT and ran.right and not ran.lost
+    assert ran.said.count("VK_ERROR_OUT_OF_DEVICE_MEMORY; the CPU does the work instead\n") == 3
+
+
+def test_what_still_runs_is_waited_for(program: Path, tmp_path: Path) -> None:
+    """The second submission fails while the first one computes in the frame, which the CPU then
+    takes over: not before that has ended."""
+    side = 512
+    ran = Ran(program, tmp_path, "created", "together", side=side, batches=2)
+    assert ran.right and not ran.lost
+    fault = f"no-memory@{ran.computed[-1]}:of=submit"
+    ran = Ran(program, tmp_path, "created", "together", side=side, batches=2, faults=(fault,))
+    assert ran.lost and ran.errors == [(0, 0)] * 2 and ran.right, ran.said
