@@ -87,9 +87,7 @@ class Writes:
                 missing = [b for b in own if b not in stored]
                 masked = any(stored[b].mask is not None for b in own if b in stored)
                 if missing and (
-                    masked
-                    or not self._owned(row, missing, stage)
-                    or not self._apart(unit, stage)
+                    masked or not self._owned(row, missing, stage) or not self._apart(unit, stage)
                 ):
                     return False
         return True
