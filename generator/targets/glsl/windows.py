@@ -92,8 +92,25 @@ class Writes:
                 own = elements(self.buffer, unit, at)
                 missing = [b for b in own if b not in stored]
                 masked = any(stored[b].mask is not None for b in own if b in stored)
-                if missing and (masked or not self._owned(row, missing, stage)):
+                if missing and (
+                    masked or not self._owned(row, missing, stage) or not self._apart(unit, stage)
+                ):
                     return False
+        return True
+
+    def _apart(self, unit: int, stage: Stage) -> bool:
+        """Whether each unit is stored at one point of the stage: what others store is not to be
+        written back as it was."""
+        grid, seen = stage.grid(), set[tuple[int, int]]()
+        for point in range(stage.lanes):
+            rows = sum(c * int(grid[a][point]) for a, c in self.walk.rows)
+            cols = sum(c * int(grid[a][point]) for a, c in self.walk.cols)
+            for row in self.stores:
+                for at in self.units(row, unit):
+                    place = (row + rows, at + cols)
+                    if place in seen:
+                        return False
+                    seen.add(place)
         return True
 
     def _owned(self, row: int, bytes_: Iterable[int], stage: Stage) -> bool:
