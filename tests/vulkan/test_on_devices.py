@@ -199,6 +199,17 @@ def test_bench_measures_verified_runs(tmp_path: Path, lavapipe: devices.GpuDevic
     assert figures["frame"]["submit_an_item"]["samples"] == 2
 
 
+def test_batches_have_the_bytes_asked_for(tmp_path: Path, lavapipe: devices.GpuDevice) -> None:
+    """Of a kernel whose items differ in size, too."""
+    data = tmp_path / "items"
+    bench.write_data(data, [entry("vp9_mc_8h")])
+    wish = bench.Wish("vp9_mc_8h", rounds=1, items=64, bytes=1 << 20, workgroups=False,
+                      skip="throughput,latency,frame")  # fmt: skip
+    report = bench.measure(lavapipe, data, wish)
+    assert report.faults == []
+    assert all(1 << 20 <= r["unique_bytes"] < (1 << 20) + 400 for r in report.data["bandwidth"])
+
+
 def test_bench_counts_no_run_that_is_wrong(tmp_path: Path, lavapipe: devices.GpuDevice) -> None:
     data = tmp_path / "items"
     bench.write_data(data, [entry("h264_idct4")])
