@@ -291,10 +291,13 @@ class Build:
         runtime = sorted(
             p for part in ("core", "cpu") for p in (root / "runtime" / part).glob("*.c")
         )
+        # Random programs are for the CPU, so the runtime is the one without a route to the GPU.
+        runtime += [root / "runtime" / "vulkan" / f"{name}.c" for name in ("absent", "wanted")]
+        program = [root / "tools" / "check" / f"{name}.c" for name in ("main", "gpu")]
         dispatch = sorted((self.folder / "generated" / "src").glob("*/dispatch.c"))
         return native.compile_program(
             device.arch, self.folder / f"check-{device.arch}",
-            [root / "tools" / "check" / "main.c", *runtime, *dispatch, source],
+            [*program, *runtime, *dispatch, source],
             includes=[root / "runtime" / "include", root / "runtime", self.include],
             system_includes=system,
             flags=flags, static=not self.sanitize,

@@ -17,6 +17,7 @@ from inspect import getsource
 from pathlib import Path
 from typing import Any
 
+from daedalus.dsl import ir, ranges
 from daedalus.dsl.show import show
 from daedalus.generator.cli.common import repo_root
 from daedalus.generator.goals import Goal, Plan, lane_limits
@@ -24,11 +25,17 @@ from daedalus.generator.targets.neon.rules import limits
 from daedalus.generator.targets.neon.simulate import Part, operand_widths
 
 NAME = "proofs.json"
-# What asks the questions, and says what operations and values are.
+# What asks the questions, and says what machine operations are: whole files,
 _SOURCES = (
-    "dsl/ir.py", "dsl/ranges.py", "generator/equivalence.py", "generator/goal_proofs.py",
-    "generator/lane_questions.py", "generator/lane_terms.py", "generator/lane_walk.py",
-    "generator/symbolic.py", "generator/targets/neon/ops.py",
+    "generator/equivalence.py", "generator/goal_proofs.py", "generator/lane_questions.py",
+    "generator/lane_terms.py", "generator/lane_walk.py", "generator/symbolic.py",
+    "generator/targets/neon/ops.py",
+)  # fmt: skip
+# and of files that hold much else, what says what values are. The data that a kernel is made of
+# need not be here: what it holds is hashed.
+_PARTS = (
+    ir.Affine, ir.evaluate, ir.smallest_dtype, ranges.Interval, ranges.Ranges, ranges.table_rows,
+    ranges._product, lane_limits, limits, operand_widths,
 )  # fmt: skip
 
 
@@ -120,7 +127,7 @@ def _selected(part: Part) -> str:
 def _sources() -> tuple[str, ...]:
     root = files("daedalus")
     texts = [(root / name).read_text() for name in _SOURCES]
-    texts += [getsource(f) for f in (lane_limits, limits, operand_widths)]
+    texts += [getsource(p) for p in _PARTS]
     return tuple(_code(t) for t in texts)
 
 
@@ -131,7 +138,10 @@ def _code(text: str) -> str:
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             continue
         first = node.body[0] if node.body else None
-        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+        own_lines = first is not None and (
+            isinstance(node, ast.Module) or first.lineno > node.lineno
+        )
+        if own_lines and isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
             dropped.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
     return "\n".join(
         line.rstrip()

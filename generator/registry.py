@@ -204,6 +204,11 @@ def legal_schedule(kernel: Kernel, name: str) -> Schedule:
     Raises ValueError for any other; `args` are the message and, where there is one, a hint.
     """
     _, schedule = parse_variant(f"daedalus_{kernel.id}__{name}")
+    if schedule.target not in TARGETS:
+        raise ValueError(
+            f"{name}: no variants are generated for {schedule.target}",
+            f"targets are {', '.join(TARGETS)}",
+        )
     if schedule.class_name not in kernel.class_names:
         raise ValueError(
             f"{name}: no class {schedule.class_name}",

@@ -14,6 +14,8 @@ ROWS = (1, 2, 4, 8)
 POINTS = (1, 2, 4, 8, 16)  # of a stage's domain, one invocation of a GPU
 
 GPU_FLAGS = ("word", "shift", "swar", "mask", "pack")  # words of a GLSL schedule
+QPU = "qpu"  # machine code of V3D 7.1: schedules have names, but no variant is generated yet
+QPU_FLAGS = ("word", "shift", "pack", "dot")  # words of its schedules
 
 
 @dataclass(frozen=True, order=True)
@@ -54,7 +56,7 @@ class Schedule:
     @property
     def needs(self) -> tuple[str, ...]:
         """What a processor must have beyond the target itself."""
-        return ("dotprod",) if self.dot else ()
+        return ("dotprod",) if self.dot and self.target != QPU else ()
 
     @property
     def reads_anything(self) -> bool:
@@ -108,9 +110,10 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
     if match is None:
         raise ValueError(f"{name!r} is not the name of a variant: daedalus_<kernel>__<schedule>")
     target, *rest = match["schedule"].split("_")
-    if target not in TARGETS or not rest:
+    if target not in (*TARGETS, QPU) or not rest:
         raise ValueError(
-            f"{name!r}: the schedule begins with a target ({', '.join(TARGETS)}) and a class"
+            f"{name!r}: the schedule begins with a target ({', '.join((*TARGETS, QPU))}) and a"
+            " class"
         )
     numbers, assume, flags = {"x": 1, "r": 1, "p": 1}, [], set()
     for word in rest[1:]:
@@ -131,6 +134,8 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
         raise ValueError(f"{name!r}: {points} points an invocation; possible are {POINTS[1:]}")
     if target == "c" and (items > 1 or rows > 1 or points > 1 or flags):
         raise ValueError(f"{name!r}: portable C has one lane at a time and no early-out")
+    if target == QPU and (items > 1 or rows > 1 or flags - set(QPU_FLAGS)):
+        raise ValueError(f"{name!r}: the QPU has p, {', '.join(QPU_FLAGS)} and given")
     foreign = flags & (set(GPU_FLAGS) if target == "neon" else {"dot", "branch"})
     if (target == "neon" and (points > 1 or foreign)) or (
         target == "glsl" and (items > 1 or rows > 1 or foreign)

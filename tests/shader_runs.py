@@ -8,16 +8,19 @@ import struct
 from pathlib import Path
 
 import numpy as np
+from spec_support import kernel_of
 
 from daedalus.dsl import interp
 from daedalus.dsl.interp import Array
 from daedalus.dsl.ir import Kernel
 from daedalus.generator import crosscheck, layout
 from daedalus.generator.crosscheck import Batch, Outcome
+from daedalus.generator.emit import environment
+from daedalus.generator.schedule import parse_variant
 from daedalus.generator.targets.glsl.record import INDEX
 from daedalus.generator.targets.glsl.spirv import compile_shader
 from daedalus.generator.v3d import vkrun
-from daedalus.generator.variants import Variant
+from daedalus.generator.variants import Variant, make_variant
 from daedalus.generator.vulkan import check
 
 _SLACK = 64  # bytes of a pattern behind each buffer
@@ -110,6 +113,21 @@ def run(
         got = images(v, batch, (folder / device.name / f"{name}.bin").read_bytes())
         crosscheck.compare(kernel, batch, outcomes[v.name], chosen, got, seed)
     return list(outcomes.values())
+
+
+def variant_of(kernel: Kernel, schedule: str) -> Variant:
+    """A variant of a test's kernel, listed or not."""
+    parsed = parse_variant(f"daedalus_{kernel.id}__{schedule}")[1]
+    return make_variant(environment(), kernel, parsed, prod=False, rank=0, spec="spec.py")
+
+
+def run_text(folder: Path, text: str, schedule: str) -> Variant:
+    """A variant of the kernel that a spec declares, which does on lavapipe what the interpreter
+    does."""
+    v = variant_of(kernel_of(folder, text), schedule)
+    (outcome,) = run(v.kernel, [v], vkrun.lavapipe(), folder / "run", 64)
+    assert outcome.good and outcome.conformant > 64, outcome.failures
+    return v
 
 
 def _aligned(v: Variant, batch: Batch) -> bool:

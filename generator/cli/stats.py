@@ -48,9 +48,9 @@ def command(
     device = vkrun.v3dv("host")
     found: dict[str, statistics.Statistics] = {}
     with progress(len(variants), quiet=as_json) as shown:
-        for number, v in enumerate(variants, 1):
+        for v in variants:
             found[v.name] = statistics.measure(device, v, workgroup or 0)
-            shown.advance(number)
+            shown.advance(1)
     name = statistics.driver(device)
     if record:
         statistics.record(repo_root() / "generated", name, found)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from daedalus.generator.cli import v3d_bench, v3d_corpus, v3d_fuzz, v3d_programs
+from daedalus.generator.cli import v3d_bench, v3d_corpus, v3d_fuzz, v3d_programs, v3d_schedule
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.v3d import tools
 
@@ -16,8 +16,8 @@ from daedalus.generator.v3d import tools
 def command() -> None:
     """Assembles, checks and runs code for V3D 7.1, the GPU of a Raspberry Pi 5, without one.
 
-    asm, dis, check and exec are the C program daedalus-v3d, which is built on first use; they read
-    standard input where no file is named, so that they work in a pipe.
+    asm, dis, check, exec and ops are the C program daedalus-v3d, which is built on first use; they
+    read standard input where no file is named, so that they work in a pipe.
     """
 
 
@@ -43,12 +43,14 @@ _pass_on("asm", "Assembles text: prints the words in hex, one a line.")
 _pass_on("dis", "Disassembles words in hex, one a line.")
 _pass_on("check", "Validates a program: whether it keeps the rules of docs/v3d-rules.md.")
 _pass_on("exec", "Runs a program on the simulator, with buffers from files.")
+_pass_on("ops", "Describes the instruction set as JSON.")
 
 
 command.add_command(v3d_bench.command)
 command.add_command(v3d_corpus.command)
 command.add_command(v3d_programs.command)
 command.add_command(v3d_fuzz.command)
+command.add_command(v3d_schedule.command)
 
 
 _PROFILE = click.Path(exists=True, dir_okay=False, path_type=Path)

@@ -37,12 +37,15 @@ class _Sum:
         """The smallest column of its bytes."""
         return min(_column(leaf) for _, _, leaf in self.terms)
 
+    def ordered(self) -> list[Term]:
+        """Its terms, in the order of their factors."""
+        return sorted(
+            self.terms, key=lambda t: (-1 if t[0] is None else t[0].seq, t[1], _column(t[2]))
+        )
+
     def form(self) -> tuple[object, ...]:
         """What two sums must have in common."""
-        terms = sorted(
-            (-1 if by is None else by.seq, times, _column(leaf) - self.first)
-            for by, times, leaf in self.terms
-        )
+        terms = [(by, times, _column(leaf) - self.first) for by, times, leaf in self.ordered()]
         where = _row(self.terms[0][2])
         return (self.node.op, self.node.attr, tuple(terms), self.const, self.bias, where)
 
@@ -171,13 +174,8 @@ def _paired(low: _Sum, high: _Sum, get: Callable[[Node], Node], b: Builder) -> N
     """The pair of both sums with their bias and rounding: products once for each factor."""
     loc, n = low.node.loc, low.node.attr[0]
 
-    def ordered(s: _Sum) -> list[Term]:
-        return sorted(
-            s.terms, key=lambda t: (-1 if t[0] is None else t[0].seq, t[1], _column(t[2]))
-        )
-
     by_factor: dict[tuple[Node | None, int], list[Node]] = {}
-    for (by, times, x), (_, _, y) in zip(ordered(low), ordered(high), strict=True):
+    for (by, times, x), (_, _, y) in zip(low.ordered(), high.ordered(), strict=True):
         up = b.make(Op.MUL, (get(y), b.const(HALF, loc)), (), loc)
         pair = b.make(Op.ADD, (get(x), up), (), loc)
         by_factor.setdefault((by, times), []).append(pair)

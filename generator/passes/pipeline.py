@@ -4,7 +4,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from daedalus.dsl.ir import Kernel
+from daedalus.dsl.ir import Kernel, Node, u8
+from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import check_places
 from daedalus.generator.passes.assume import keep_assumptions
 from daedalus.generator.passes.bias import bias_sums
@@ -12,6 +13,7 @@ from daedalus.generator.passes.compare import compare_operands
 from daedalus.generator.passes.copies import read_originals
 from daedalus.generator.passes.decide import decide_comparisons
 from daedalus.generator.passes.expand_dot import expand_dot
+from daedalus.generator.passes.fold_rounding import fold_rounding
 from daedalus.generator.passes.forward import drop_unread, forward_temps
 from daedalus.generator.passes.guard import find_guard, select_old
 from daedalus.generator.passes.late_bias import subtract_late
@@ -32,6 +34,21 @@ from daedalus.generator.targets.neon import dots
 Pass = Callable[[Kernel], Kernel]
 
 
+def _keep_dot(schedule: Schedule) -> Callable[[Kernel, Ranges, Node], bool]:
+    """Which dot products the back end of a schedule makes itself."""
+
+    def keep(kernel: Kernel, ranges: Ranges, node: Node) -> bool:
+        if not schedule.dot or not dots.suits(kernel, ranges, node):
+            return False
+        # The QPU takes them from words, which need not be aligned in planes that are only read.
+        first = node.args[1]
+        b = kernel.buffer(first.attr[0])
+        known = b.access == "in" and b.dtype == u8 and not first.args
+        return schedule.target == "neon" or (schedule.shift and known)
+
+    return keep
+
+
 def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
     """Name and function of every pass that `schedule` asks for."""
     assume = kernel.defaults | set(schedule.assume)
@@ -43,8 +60,8 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
         ("forward", forward_temps),
         ("compare", compare_operands),
         ("decide", decide_comparisons),
-        ("max_tree", merge_limits),
-        ("expand_dot", lambda k: expand_dot(k, dots.suits) if schedule.dot else expand_dot(k)),
+        *([] if schedule.target == "qpu" else [("max_tree", merge_limits)]),
+        ("expand_dot", lambda k: expand_dot(k, _keep_dot(schedule))),
     ]
     if schedule.target == "neon":
         chosen.append(("tile", lambda k: choose_vectors(k, schedule.rows)))
@@ -73,6 +90,13 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
             chosen.append(("masked_terms", choose_terms))
         if schedule.swar:
             chosen += [("pairs", pair_sums), ("late_bias", subtract_late)]
+    if schedule.target == "qpu":
+        chosen.append(("points", lambda k: give_points(k, schedule.points)))
+        if not schedule.pack:
+            chosen.append(("scalars", forward_temps))
+        if schedule.word:
+            chosen.append(("select_old", select_old))
+        chosen.append(("fold_rounding", fold_rounding))
     return [*chosen, ("drop_unread", drop_unread)]
 
 

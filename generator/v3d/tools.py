@@ -15,16 +15,21 @@ from daedalus.generator.v3d import driver
 _ELF_MACHINES = {62: "x86-64", 183: "aarch64"}
 
 
+def _toolkit(target: str, arch: str = "host") -> Path:
+    """Builds a target of runtime/v3d, which holds no kernel: what is verified does not matter."""
+    return native.build_library(
+        arch, targets=(target,), options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON",)
+    )
+
+
 def program() -> Path:
     """Builds daedalus-v3d (assembler, disassembler, validator) unless it is there."""
-    return (
-        native.build_library("host", targets=("daedalus-v3d",)) / "runtime/v3d/command/daedalus-v3d"
-    )
+    return _toolkit("daedalus-v3d") / "runtime/v3d/command/daedalus-v3d"
 
 
 def timing() -> Path:
     """Builds daedalus-v3d-timing, which compares the timing model with published figures."""
-    folder = native.build_library("host", targets=("daedalus-v3d-timing",))
+    folder = _toolkit("daedalus-v3d-timing")
     return folder / "runtime/v3d/timing/daedalus-v3d-timing"
 
 
@@ -35,13 +40,13 @@ def timing_programs() -> Path:
 
 def device() -> Path:
     """Builds daedalus-v3d-device, which simulates the device, unless it is there."""
-    folder = native.build_library("host", targets=("daedalus-v3d-device",))
+    folder = _toolkit("daedalus-v3d-device")
     return folder / "runtime/v3d/device/daedalus-v3d-device"
 
 
 def preload(arch: str) -> Path:
     """Builds the library that gives programs the device; `arch` as in native.py."""
-    folder = native.build_library(arch, targets=("daedalus-v3d-preload",))
+    folder = _toolkit("daedalus-v3d-preload", arch)
     return folder / "runtime/v3d/device/libdaedalus-v3d-preload.so"
 
 

@@ -143,6 +143,9 @@ def _v3dv(name: str, program: Program) -> GpuDevice | Skip:
 def _own(program: Program) -> list[GpuDevice | Skip]:
     """The machine's own devices, but for rasterisers on the processor."""
     done = subprocess.run([program("host"), "--devices"], capture_output=True, text=True)
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+        return [Skip("gpu", f"the machine's devices could not be listed: {said}")]
     found: list[GpuDevice | Skip] = []
     for line in done.stdout.splitlines():
         number, kind, _, _, _ = line.split("\t")

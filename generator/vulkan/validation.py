@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Khronos' validation layers between a program and a driver, synchronization included.
 
-That they listen is shown by the line with which they begin; all else that they say is a complaint.
+That they listen is shown by the line with which they begin. What they say for information, such as
+that their cache is not there yet, is no complaint; errors and warnings are.
 """
 
 import os
@@ -15,7 +16,8 @@ from daedalus.generator.vulkan.devices import GpuDevice
 
 _ORACLE = "vulkan-tools"
 _ACTIVE = "Khronos Validation Layer Active"
-_MESSAGE = re.compile(r"(?m)^(?=Validation \w+: )")
+_INFORMATION = "Validation Information: "
+_MESSAGE = re.compile(r"(?m)^(?=Validation [\w ]+: )")
 
 
 def validated(device: GpuDevice, log: Path) -> GpuDevice:
@@ -50,4 +52,5 @@ def complaints(log: Path) -> list[str]:
         raise UserError(
             "the validation layers did not listen", f"see {log} and the program", EXIT_FAILED
         )
-    return [m.strip() for m in _MESSAGE.split(text) if m.strip() and _ACTIVE not in m]
+    said = (m.strip() for m in _MESSAGE.split(text))
+    return [m for m in said if m and not m.startswith(_INFORMATION)]

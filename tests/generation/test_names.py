@@ -12,6 +12,8 @@ from daedalus.generator.schedule import (
     GPU_FLAGS,
     ITEMS,
     POINTS,
+    QPU,
+    QPU_FLAGS,
     ROWS,
     TARGETS,
     Schedule,
@@ -27,7 +29,7 @@ plain = st.from_regex(r"[A-Za-z0-9]{1,8}", fullmatch=True)
 @st.composite
 def schedules(draw: st.DrawFn) -> Schedule:
     """Any schedule that is possible."""
-    target, class_name = draw(st.sampled_from(TARGETS)), draw(plain)
+    target, class_name = draw(st.sampled_from((*TARGETS, QPU))), draw(plain)
     assume = tuple(sorted(draw(st.sets(plain, max_size=3))))
     if target == "c":
         return Schedule("c", class_name, assume=assume)
@@ -36,6 +38,10 @@ def schedules(draw: st.DrawFn) -> Schedule:
         points = draw(st.sampled_from(POINTS))
         early = draw(st.booleans())
         return Schedule("glsl", class_name, assume=assume, early_out=early, points=points, **flags)
+    if target == QPU:
+        flags = {flag: draw(st.booleans()) for flag in QPU_FLAGS}
+        points = draw(st.sampled_from(POINTS))
+        return Schedule(QPU, class_name, assume=assume, points=points, **flags)
     items, rows = draw(st.sampled_from(ITEMS)), draw(st.sampled_from(ROWS))
     return Schedule(
         target, class_name, items, rows, assume, draw(st.booleans()), draw(st.booleans())
@@ -78,7 +84,7 @@ REFUSED = {
     "daedalus_VP9_idct8__c_full": "is not the name of a variant",
     "daedalus_vp9_idct8__": "is not the name of a variant",
     "daedalus_vp9_idct8__c-full": "is not the name of a variant",
-    "daedalus_vp9_idct8__c": "the schedule begins with a target (c, neon, glsl) and a class",
+    "daedalus_vp9_idct8__c": "the schedule begins with a target (c, neon, glsl, qpu) and a class",
     "daedalus_vp9_idct8__sse_full": "the schedule begins with a target",
     "daedalus_vp9_idct8___c_full": "the schedule begins with a target",
     "daedalus_vp9__idct8__c_full": "the schedule begins with a target",
@@ -107,6 +113,8 @@ REFUSED = {
     "daedalus_vp9_idct8__glsl_full_dot": "x, r, dot and branch are NEON's, p, word",
     "daedalus_vp9_idct8__neon_full_p2": "x, r, dot and branch are NEON's, p, word",
     "daedalus_vp9_idct8__neon_full_word": "x, r, dot and branch are NEON's, p, word",
+    "daedalus_vp9_idct8__qpu_full_x2": "the QPU has p, word, shift, pack, dot and given",
+    "daedalus_vp9_idct8__qpu_full_word_mask": "the QPU has p, word, shift, pack, dot and given",
     "daedalus_vp9_idct8__c_full_p2": "portable C has one lane at a time and no early-out",
     "daedalus_vp9_idct8__c_full_early": "portable C has one lane at a time and no early-out",
 }

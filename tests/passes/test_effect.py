@@ -14,6 +14,7 @@ from daedalus.dsl.ir import Kernel, Op
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.passes.assume import keep_assumptions
 from daedalus.generator.passes.expand_dot import expand_dot
+from daedalus.generator.passes.fold_rounding import fold_rounding
 from daedalus.generator.passes.forward import forward_temps
 from daedalus.generator.passes.guard import find_guard, select_old
 from daedalus.generator.passes.max_tree import merge_limits
@@ -263,3 +264,38 @@ def test_packing_only_counts(items: int) -> None:
     pack = dict(passes(LPF, Schedule("neon", items=items)))["pack"]
     packed = pack(LPF)
     assert packed.items_per_vector == items and packed.stages == LPF.stages
+
+
+# ------------------------------------------------------------------ fold_rounding
+
+
+def test_rounding_is_added_once_to_what_all_sums_share() -> None:
+    """All outputs of the last stage hold the lowest frequency: one addition instead of eight."""
+    before, after = ops(KERNELS["h264_idct8"], 1), ops(fold_rounding(KERNELS["h264_idct8"]), 1)
+    assert before[Op.RSHR] == after[Op.SHR] - before[Op.SHR] == 8
+    assert after[Op.RSHR] == 0
+    assert after[Op.ADD] == before[Op.ADD] + 1
+
+
+def test_a_term_that_is_rounded_itself_takes_the_rounding_in() -> None:
+    """VP9's even half begins with two products: their rounding constants grow."""
+    before, after = ops(IDCT, 1), ops(fold_rounding(IDCT), 1)
+    assert before[Op.RSHR] - after[Op.RSHR] == 8 + 2  # the outputs, and the two terms
+    assert after[Op.ADD] - before[Op.ADD] == 2
+
+
+def test_rounding_stays_where_another_value_sees_the_term(tmp_path: Path) -> None:
+    """Here one of the two sums is stored unrounded as well."""
+    body = """
+        with k.stage(y=8) as y:
+            a = px[y, 0] + px[y, 1]
+            px[y, 0] = round_shift(a, 1)
+            px[y, 1] = clip_u8(round_shift(px[y, 0] - px[y, 1], 1))
+            px[y, 2] = %s
+    """
+    free, bound = (
+        kernel_of(tmp_path / name, spec_text(body % text))
+        for name, text in (("free", "px[y, 3]"), ("bound", "clip_u8(a)"))
+    )
+    assert ops(fold_rounding(free))[Op.RSHR] == 0
+    assert ops(fold_rounding(bound)) == ops(bound)

@@ -25,7 +25,9 @@ from daedalus.generator.registry import load
 from daedalus.generator.schedule import Schedule
 
 SCHEDULES = [
-    pytest.param(e.kernel, s, id=f"{e.kernel.id}-{s.name}") for e in load() for s, _ in e.schedules
+    pytest.param(e.kernel, s, id=f"{e.kernel.id}-{s.name}")
+    for e in load()
+    for s in (*(s for s, _ in e.schedules), Schedule("qpu", points=4), Schedule("qpu", pack=True))
 ]
 RANDOM = accepted_kernels(25)
 BACK_END = (select_old, find_guard, split_clips, split_products)

@@ -5,21 +5,12 @@ import re
 from pathlib import Path
 
 import pytest
-import shader_runs
+from shader_runs import run_text, variant_of
 from spec_support import kernel_of, spec_text
 
 from daedalus.dsl.ir import Kernel
-from daedalus.generator.emit import environment
 from daedalus.generator.registry import find, load
-from daedalus.generator.schedule import parse_variant
 from daedalus.generator.targets.glsl.emit import Shader
-from daedalus.generator.v3d import vkrun
-from daedalus.generator.variants import Variant, make_variant
-
-
-def variant_of(kernel: Kernel, schedule: str) -> Variant:
-    parsed = parse_variant(f"daedalus_{kernel.id}__{schedule}")[1]
-    return make_variant(environment(), kernel, parsed, prod=False, rank=0, spec="spec.py")
 
 
 def shader_of(kernel: Kernel, schedule: str = "glsl_full") -> Shader:
@@ -76,15 +67,6 @@ with k.stage(y=8, x=8) as (y, x):
 """
 
 
-def run(folder: Path, text: str, schedule: str) -> Variant:
-    """Compares a variant with the interpreter on lavapipe."""
-    kernel = kernel_of(folder, text)
-    v = variant_of(kernel, schedule)
-    (outcome,) = shader_runs.run(kernel, [v], vkrun.lavapipe(), folder / "run", 64)
-    assert outcome.mismatches == outcome.out_of_bounds == 0 and outcome.conformant > 64
-    return v
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("points", [1, 2, 4, 8])
 @pytest.mark.parametrize("taps", [1, 2, 5, 8])
@@ -93,7 +75,7 @@ def test_windows(taps: int, points: int, tmp_path: Path) -> None:
     value = " + ".join(f"{n + 1} * px[y, x + {n - 3}]" for n in range(taps))
     text = spec_text(WINDOWS.format(value=value)).replace('cols=(0, 8), access="inout"',
         f'cols=(-3, {8 - 3 + taps - 1}), access="in"')  # fmt: skip
-    v = run(tmp_path, text, "glsl_full" + (f"_p{points}" if points > 1 else "") + "_shift")
+    v = run_text(tmp_path, text, "glsl_full" + (f"_p{points}" if points > 1 else "") + "_shift")
     bytes_ = points + taps - 1
     assert len(re.findall(r"px_uint\[", v.text)) - 1 == -(-bytes_ // 4) + 1
 
@@ -105,7 +87,7 @@ def test_windows_at_places_known_at_run_time(points: int, tmp_path: Path) -> Non
     text = spec_text(WINDOWS.format(value="px[y + d, x + d] - 3 * px[y + d * -1, x + d * -1]"))
     text = text.replace('rows=(0, 8), cols=(0, 8), access="inout"',
         'rows=(-3, 11), cols=(-3, 11), access="in"')  # fmt: skip
-    v = run(tmp_path, text, "glsl_full" + (f"_p{points}" if points > 1 else "") + "_shift")
+    v = run_text(tmp_path, text, "glsl_full" + (f"_p{points}" if points > 1 else "") + "_shift")
     assert len(re.findall(r"px_uint\[", v.text)) - 1 == 2 * (-(-points // 4) + 1)
     assert "u8[" not in v.text and len(re.findall(r"const int px_by\w* = .*px_stride", v.text)) == 1
 

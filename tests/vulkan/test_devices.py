@@ -37,6 +37,14 @@ def test_the_machines_own_devices_are_its_gpus(nothing_here: None) -> None:
     assert devices.described(found[0], program("host")) == "Card, NVIDIA 1.2, subgroup 32"
 
 
+def test_a_list_that_fails_is_said(nothing_here: None, tmp_path: Path) -> None:
+    broken = tmp_path / "list.sh"
+    broken.write_text("#!/bin/sh\necho no loader >&2\nexit 4\n")
+    broken.chmod(0o755)
+    found, (skip,) = devices.find(["gpu"], lambda arch: broken)
+    assert found == [] and skip.reason.endswith("could not be listed: no loader")
+
+
 def test_a_name_counts_once(nothing_here: None) -> None:
     _, skips = devices.find(["lavapipe-8", "lavapipe", "all"], program)
     assert [s.name for s in skips] == ["lavapipe-8", "lavapipe-16", "v3dv-native", "v3dv-arm64"]

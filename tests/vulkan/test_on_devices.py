@@ -68,11 +68,13 @@ def test_what_the_validation_layers_say_is_a_failure(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="did not listen"):
         validation.complaints(log)
     active = "Validation Information: [ x ]\nvkCreateInstance(): Khronos Validation Layer Active:\n"
-    log.write_text(active)
+    log.write_text(f"{active}\nValidation Information: [ y ]\nvkCreateDevice(): no cache yet.\n")
     assert validation.complaints(log) == []
     log.write_text(f"{active}\nValidation Error: [ VUID-vkDoNot-do-00001 ]\nvkDoNot(): do.\n")
     (told,) = validation.complaints(log)
     assert told.endswith("vkDoNot(): do.")
+    log.write_text(f"{active}\nValidation Performance Warning: [ z ]\nvkDo(): slow.\n")
+    assert len(validation.complaints(log)) == 1
 
 
 @pytest.mark.slow
@@ -195,6 +197,17 @@ def test_bench_measures_verified_runs(tmp_path: Path, lavapipe: devices.GpuDevic
     assert pool["warm"]["samples"] == 20
     assert figures["frame"]["submit_a_frame"]["samples"] == 2
     assert figures["frame"]["submit_an_item"]["samples"] == 2
+
+
+def test_batches_have_the_bytes_asked_for(tmp_path: Path, lavapipe: devices.GpuDevice) -> None:
+    """Of a kernel whose items differ in size, too."""
+    data = tmp_path / "items"
+    bench.write_data(data, [entry("vp9_mc_8h")])
+    wish = bench.Wish("vp9_mc_8h", rounds=1, items=64, bytes=1 << 20, workgroups=False,
+                      skip="throughput,latency,frame")  # fmt: skip
+    report = bench.measure(lavapipe, data, wish)
+    assert report.faults == []
+    assert all(1 << 20 <= r["unique_bytes"] < (1 << 20) + 400 for r in report.data["bandwidth"])
 
 
 def test_bench_counts_no_run_that_is_wrong(tmp_path: Path, lavapipe: devices.GpuDevice) -> None:

@@ -132,6 +132,9 @@ static options parse(int argc, char **argv) {
   if (o.data == NULL) {
     die(usage, "");
   }
+  if (o.items < SINGLE_ITEMS) {
+    die("a batch has at least 64 items", "--items");
+  }
   return o;
 }
 
@@ -197,7 +200,8 @@ static double print_raw(const daedalus_device_info *info, const options *o) {
   samples_print(&noop);
   printf("}");
   const uint64_t bytes = (o->bytes + 3) / 4 * 4;
-  if (bytes != 0 && raw_copy(raw, bytes, o->rounds, &gpu, &wall) && gpu.n != 0) {
+  const bool copied = bytes != 0 && raw_copy(raw, bytes, o->rounds, &gpu, &wall);
+  if (copied && gpu.n != 0) {
     ns_per_byte = samples_quantile(&gpu, 0.5) / (2 * (double)bytes);
     printf(",\n\"copy\": {\"bytes_copied\": %llu, \"GB_per_s\": %.3f, ", (unsigned long long)bytes,
            1 / ns_per_byte);
@@ -205,6 +209,10 @@ static double print_raw(const daedalus_device_info *info, const options *o) {
     printf("}");
   } else {
     printf(",\n\"copy\": null");
+    if (bytes != 0 && !copied) { /* asked for, and not there: a failure as a run that is refused */
+      fprintf(stderr, "bench: the device could not copy %llu bytes\n", (unsigned long long)bytes);
+      samples_refused++;
+    }
   }
   raw_close(raw);
   samples_free(&empty);

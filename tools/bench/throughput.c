@@ -104,17 +104,6 @@ static void measure(daedalus_ctx *ctx, candidate *list, size_t n, int rounds) {
   }
 }
 
-static size_t items_for(const sample_items *samples, int class_index, uint64_t bytes) {
-  workload one;
-  const size_t probe = 64;
-  if (!work_make(&one, samples, class_index, probe)) {
-    return 0;
-  }
-  const uint64_t each = one.unique_bytes / probe;
-  work_free(&one);
-  return (size_t)(bytes / (each != 0 ? each : 1) + 1);
-}
-
 void throughput(daedalus_ctx *ctx, const daedalus_device_info *device, const sample_items *samples,
                 const throughput_request *request, bool *first) {
   const daedalus_kernel_desc *kernel = samples->kernel;
@@ -130,11 +119,12 @@ void throughput(daedalus_ctx *ctx, const daedalus_device_info *device, const sam
     }
     workload *work = &works[variant->class_index];
     const size_t items = request->bytes != 0
-                             ? items_for(samples, variant->class_index, request->bytes)
+                             ? work_items_for(samples, variant->class_index, request->bytes)
                              : request->items;
     if (work->kernel == NULL &&
         (!work_make(work, samples, variant->class_index, items) || !work_place(work, ctx, true))) {
       fprintf(stderr, "bench: %s: no items of its class, or no memory for them\n", variant->name);
+      samples_refused++;
       work_free(work);
       continue;
     }

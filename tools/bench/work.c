@@ -192,6 +192,32 @@ static void lay_out(workload *w, size_t b, const sample_items *samples, const si
   }
 }
 
+size_t work_items_for(const sample_items *samples, int class_index, uint64_t bytes) {
+  const daedalus_kernel_desc *kernel = samples->kernel;
+  uint64_t all = 0;
+  size_t n_mine = 0;
+  for (size_t i = 0; i < samples->n_items; i++) {
+    const uint8_t *meta = samples->metas + i * kernel->meta_size;
+    if (of_class(kernel, class_index, meta)) {
+      all += item_bytes(kernel, meta);
+      n_mine++;
+    }
+  }
+  if (all == 0) {
+    return 0;
+  }
+  uint64_t have = bytes / all * all;
+  size_t n = (size_t)(bytes / all) * n_mine;
+  for (size_t i = 0; have < bytes; i++) {
+    const uint8_t *meta = samples->metas + i * kernel->meta_size;
+    if (of_class(kernel, class_index, meta)) {
+      have += item_bytes(kernel, meta);
+      n++;
+    }
+  }
+  return n;
+}
+
 bool work_make(workload *w, const sample_items *samples, int class_index, size_t n_items) {
   const daedalus_kernel_desc *kernel = samples->kernel;
   size_t *mine = allocate(samples->n_items * sizeof(*mine));

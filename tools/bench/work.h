@@ -54,6 +54,8 @@ typedef struct workload {
   } buffers[MAX_BUFFERS];
 } workload;
 
+/* How many items it takes that work_make() lays out to have at least so many unique bytes. */
+size_t work_items_for(const sample_items *samples, int class_index, uint64_t bytes);
 /*
  * Lays `n_items` out, those of the file in turn that are of the class (by number; negative: all).
  * @return false where the file has none of the class

@@ -14,12 +14,16 @@ from daedalus.dsl.ir import Kernel, Node, Op, Stage
 
 
 class Barriers:
-    """The waits of a shader, for its stages in order."""
+    """The waits of a shader, for its stages in order.
+
+    handed  buffers in which an invocation may touch what another one stored
+    """
 
     def __init__(self, kernel: Kernel, invocations: int) -> None:
         self._temps = {t.name: t for t in kernel.temps}
         self._alone = invocations == 1
         self._since: list[_Access] = []
+        self.handed: set[str] = set()
         # Who gives an element its first value is not who needs it.
         self._filled = {t.name for t in kernel.temps if t.init is not None}
 
@@ -32,6 +36,7 @@ class Barriers:
             self._since.append(access)
             return []
         self._since, self._filled = [access], set()
+        self.handed |= disputed - self._temps.keys()
         if disputed <= self._temps.keys():
             return ["barrier();"]
         return ["memoryBarrierBuffer();", "barrier();"]

@@ -144,7 +144,9 @@ class _Emitter:
         places += [limit for s in kernel.stages for _, limit in s.limits]
         self.deciding = set(walk(places))
         self.negates = False  # whether some stage does
-        rows = [a for s in kernel.stages for n in s.nodes() if n.op is Op.TABLE for a in n.args]
+        tables = [n for s in kernel.stages for n in s.nodes() if n.op is Op.TABLE]
+        rows = [a for n in tables for a in n.args]
+        self.deciding |= set(walk([a for n in tables if self.tables.in_memory(n) for a in n.args]))
         self.kept_params = choices.narrowed & {
             n.attr[0] for n in walk(places + rows) if n.op is Op.PARAM
         }
@@ -156,6 +158,7 @@ class _Emitter:
             lines += barriers.before(stage)
             lines += [stage_remark(self.kernel, n).replace("/* ", "// ").removesuffix(" */")]
             lines += ["{", *self._stage(stage), "}"]
+        self.views.make_coherent(barriers.handed)
         shared = self.temps.bytes_an_item
         device.limited(
             "maxComputeSharedMemorySize", shared, device.SHARED_BYTES,

@@ -290,7 +290,7 @@ class StageMemory:
             shift = 8 * n * b.dtype.bytes
             if s is None:
                 kept |= ((1 << b.dtype.bits) - 1) << shift
-            elif _lifted(s.value) and b.dtype.bits < 32:
+            elif _lifted(s.value) and b.dtype.bits < 32 and not b.dtype.signed:
                 x, k = s.value.args
                 less += k.value << shift
                 text = f"uint({values.text(x)})"

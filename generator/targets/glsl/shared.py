@@ -22,6 +22,10 @@ class StageTemps:
         for k, a in enumerate(n.args):
             text = text.replace(f"#{k}", values.operand(a, "int"))
         if layout.each == 1:
+            lo, hi = values.hostile.of(n).lo, values.hostile.of(n).hi
+            if values.decides_place(n) and hi - lo < (1 << 32) - 1:
+                # A word holds more than the element's type, which places were shown to be in.
+                return f"clamp({text}, {lo}, {hi})"
             return text
         if text not in self._words:
             self._words[text] = self._names.fresh(f"{t.name}_word")

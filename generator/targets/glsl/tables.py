@@ -23,11 +23,9 @@ class Tables:
         """The expression of a TABLE."""
         table = self._kernel.table(n.attr[0])
         width = len(table.rows[0])
-        if len(n.args) == 1 or n.args[1].op is Op.CONST:
-            col = 0 if len(n.args) == 1 else min(max(n.args[1].value, 0), width - 1)
-            packed = self._packed([r[col] for r in table.rows], n.args[0], values)
-            if packed:
-                return packed
+        packed = self._packed(_entries(table, n), n, values)
+        if packed:
+            return packed
         index = self._limited(n.args[0], len(table.rows), values, memory=True)
         if width > 1:
             index = f"{index} * {width}"
@@ -46,19 +44,23 @@ class Tables:
             return values.operand(x, "int")
         return f"clamp({values.operand(x, 'int')}, 0, {count - 1})"
 
-    def _packed(self, entries: list[int], row: Node, values: Values) -> str:
+    def in_memory(self, n: Node) -> bool:
+        """Whether a lookup is, or may be, one in the buffer of constants."""
+        return not _fits(_entries(self._kernel.table(n.attr[0]), n))
+
+    def _packed(self, entries: list[int], n: Node, values: Values) -> str:
         """The entry as a field of a literal; "" where they do not fit two."""
-        index = self._limited(row, len(entries), values, memory=False)
+        if not entries:
+            return ""
+        row = n.args[0]
+        # Beyond the fields of a literal is no entry: what decides a place keeps to them.
+        index = self._limited(row, len(entries), values, memory=values.decides_place(n))
         period, inside = _period(entries), self._hostile.of(row).within(0, len(entries) - 1)
         if period < len(entries):
             entries, index, inside = entries[:period], f"({index} & {period - 1})", True
         if inside and entries == list(range(len(entries))):
             return index
-        lo, hi = min(entries), max(entries)
-        lo = lo if lo < 0 else 0  # added again afterwards
-        bits = 1
-        while hi - lo >= 1 << bits:
-            bits *= 2
+        lo, bits = _field(entries)
         each = _WORD // bits
         if len(entries) > 2 * each:
             return ""
@@ -80,6 +82,30 @@ class Tables:
             self.words += [e & 0xFFFFFFFF for row in table.rows for e in row]
             self.words += [0] * (-len(self.words) % 4)
         return self._places[table.name]
+
+
+def _entries(table: Table, n: Node) -> list[int]:
+    """The entries that a lookup chooses from by its row; none where it has a column to choose."""
+    if len(n.args) > 1 and n.args[1].op is not Op.CONST:
+        return []
+    col = 0 if len(n.args) == 1 else min(max(n.args[1].value, 0), len(table.rows[0]) - 1)
+    return [r[col] for r in table.rows]
+
+
+def _field(entries: list[int]) -> tuple[int, int]:
+    """What is taken from entries, and added again afterwards, and the bits that are left then."""
+    lo, bits = min(0, *entries), 1
+    while max(entries) - lo >= 1 << bits:
+        bits *= 2
+    return lo, bits
+
+
+def _fits(entries: list[int]) -> bool:
+    """Whether entries are fields of two words."""
+    if not entries:
+        return False
+    entries = entries[: _period(entries)]
+    return len(entries) <= 2 * (_WORD // _field(entries)[1])
 
 
 def _period(entries: list[int]) -> int:

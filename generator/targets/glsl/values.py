@@ -74,6 +74,10 @@ class Values:
         """The values that have to be there before this one."""
         return () if self._is_field(node) else node.args
 
+    def decides_place(self, node: Node) -> bool:
+        """Whether it is one of those that keep what limits them."""
+        return node in self._kept
+
     def text(self, node: Node) -> str:
         """The expression of a value emitted before."""
         return self._text[node]
@@ -203,8 +207,10 @@ class Values:
         x, (lo, hi) = self.ranges.of(n.args[0]), n.attr
         kind, text = self.kind(n), self.operand(n.args[0])
         if self.kind(n.args[0]) == "uint":
-            return self._in(kind, n.args[0], f"clamp({text}, {max(lo, 0)}u, {max(hi, 0)}u)")
-        below, above = (x.lo < lo, x.hi > hi) if n not in self._kept else (True, True)
+            if hi < 0:
+                return constant(hi, kind), False
+            return self._in(kind, n.args[0], f"clamp({text}, {max(lo, 0)}u, {hi}u)")
+        below, above = (x.lo < lo, x.hi > hi) if not self.decides_place(n) else (True, True)
         hi = min(hi, _INT[1])
         bare = self.text(n.args[0])
         if below and above:

@@ -20,12 +20,14 @@ class View:
     binding: int
     name: str
     type: str
-    written: bool = False
+    written: bool = False  # through this view or another of the same buffer
     alone: bool = True  # no other view is of the same buffer
+    coherent: bool = False  # an invocation sees what another one stored, after a barrier
 
     def declared(self) -> list[str]:
         """The storage block."""
-        how = ("restrict " if self.alone else "") + ("" if self.written else "readonly ")
+        how = "coherent " if self.coherent else ""
+        how += ("restrict " if self.alone else "") + ("" if self.written else "readonly ")
         return [
             f"layout(std430, set = 0, binding = {self.binding}) {how}buffer {self.name}_view {{",
             f"{self.type} {self.name}[];",
@@ -53,8 +55,17 @@ class Views:
             self.used[name] = View(number, name, type_, alone=not others)
             for v in others:
                 v.alone = False
-        self.used[name].written |= write
+            self.used[name].written = any(v.written for v in others)
+        if write:
+            for v in self.used.values():
+                v.written |= v.binding == number
         return self.used[name]
+
+    def make_coherent(self, buffers: set[str]) -> None:
+        """Makes what invocations store in these visible to others."""
+        numbers = {n for n, b in enumerate(self.kernel.buffers) if b.name in buffers}
+        for v in self.used.values():
+            v.coherent |= v.binding in numbers
 
     def need(self, b: Buffer, unit: int) -> None:
         """Notes that the buffer's places are multiples of so many bytes."""

@@ -6,7 +6,7 @@ It writes a unit whole where the unit is its own: where it stores all elements o
 the others back with their old values (`owns`), or none at all.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from daedalus.dsl.ir import Buffer, Kernel, Op, Stage, Store
@@ -61,10 +61,16 @@ def elements(b: Buffer, unit: int, byte: int) -> list[int]:
 
 
 class Writes:
-    """What a stage stores of a buffer on one walk: row -> byte -> store."""
+    """What a stage stores of a buffer on one walk: row -> byte -> store.
 
-    def __init__(self, b: Buffer, walk: Walk, stores: dict[int, dict[int, Store]]) -> None:
-        self.buffer, self.walk, self.stores = b, walk, stores
+    alone  the stage stores in the buffer on no other walk, so that no other invocation stores a
+           byte of a unit that this one writes back
+    """
+
+    def __init__(
+        self, b: Buffer, walk: Walk, stores: dict[int, dict[int, Store]], *, alone: bool
+    ) -> None:
+        self.buffer, self.walk, self.stores, self.alone = b, walk, stores, alone
 
     def unit(self, stage: Stage) -> int:
         """The largest unit that is whole in every place, or the element."""
@@ -86,14 +92,31 @@ class Writes:
                 own = elements(self.buffer, unit, at)
                 missing = [b for b in own if b not in stored]
                 masked = any(stored[b].mask is not None for b in own if b in stored)
-                if missing and (masked or not self._owned(row, missing, stage)):
+                if missing and (
+                    masked or not self._owned(row, missing, stage) or not self._apart(unit, stage)
+                ):
                     return False
+        return True
+
+    def _apart(self, unit: int, stage: Stage) -> bool:
+        """Whether each unit is stored at one point of the stage: what others store is not to be
+        written back as it was."""
+        grid, seen = stage.grid(), set[tuple[int, int]]()
+        for point in range(stage.lanes):
+            rows = sum(c * int(grid[a][point]) for a, c in self.walk.rows)
+            cols = sum(c * int(grid[a][point]) for a, c in self.walk.cols)
+            for row in self.stores:
+                for at in self.units(row, unit):
+                    place = (row + rows, at + cols)
+                    if place in seen:
+                        return False
+                    seen.add(place)
         return True
 
     def _owned(self, row: int, bytes_: Iterable[int], stage: Stage) -> bool:
         """Whether the item may write these back, wherever the lanes are."""
         owns, size = self.buffer.owns, self.buffer.dtype
-        if owns is None or size is None:
+        if owns is None or size is None or not self.alone:
             return False
         extents = stage.extents
         rows = [c * (extents[a] - 1) for a, c in self.walk.rows]
@@ -114,4 +137,8 @@ def writes(kernel: Kernel, stage: Stage) -> list[Writes]:
         if b.kind != "temp":
             walk, row, byte = walk_of(b, s.index)
             found.setdefault(walk, {}).setdefault(row, {})[byte] = s
-    return [Writes(kernel.buffer(w.buffer), w, stores) for w, stores in found.items()]
+    walks = Counter(w.buffer for w in found)
+    return [
+        Writes(kernel.buffer(w.buffer), w, stores, alone=walks[w.buffer] == 1)
+        for w, stores in found.items()
+    ]

@@ -19,7 +19,7 @@ typedef struct run {
   daedalus_v3d_buffer buffers[MAX_BUFFERS + OWN_BUFFERS];
   const char *outputs[MAX_BUFFERS + OWN_BUFFERS];
   size_t n_buffers;
-  unsigned long groups[3], invocations, threads;
+  unsigned long groups[3], invocations, supergroup, threads;
   bool single_segment, strict, timed, intervals;
   const char *trace; /* file; NULL: none */
   daedalus_v3d_profile profile;
@@ -128,6 +128,8 @@ static bool parse_option(run *r, int option, char **outputs, size_t *n_outputs) 
       return parse_groups(r, optarg);
     case 'i':
       return parse_positive("--invocations", optarg, 256, &r->invocations);
+    case 'm':
+      return parse_positive("--supergroup", optarg, 16, &r->supergroup);
     case 'n':
       return parse_threads(optarg, &r->threads);
     case 's':
@@ -218,6 +220,10 @@ static int execute(run *r, daedalus_v3d_program *program) {
   buffers[n++] =
       (daedalus_v3d_buffer){CODE_ADDRESS, (uint32_t)(8 * program->n_words), program->words};
   const uint32_t batches = (uint32_t)(r->invocations + LANES - 1) / LANES;
+  if (r->supergroup > 1 && r->invocations % LANES != 0) {
+    complain("--supergroup: of more than one workgroup only if these fill their batches");
+    return EXIT_BAD_INPUT;
+  }
   const uint64_t all = (uint64_t)r->groups[0] * r->groups[1] * r->groups[2] * batches;
   if (all > UINT32_MAX) {
     complain("--groups: more batches than 32 bits count");
@@ -226,7 +232,9 @@ static int execute(run *r, daedalus_v3d_program *program) {
   daedalus_v3d_job job = {.buffers = buffers, .n_buffers = n, .strict = r->strict};
   for (int i = 0; i < 3; i++)
     job.cfg[i] = (uint32_t)r->groups[i] << 16;
-  job.cfg[3] = (uint32_t)(r->invocations & 0xff) | 1u << 8 | (batches - 1) << 12;
+  const uint32_t supergroup = (uint32_t)r->supergroup;
+  job.cfg[3] = (uint32_t)(r->invocations & 0xff) | (supergroup & 0xf) << 8 |
+               (batches * supergroup - 1) << 12;
   job.cfg[4] = (uint32_t)all;
   job.cfg[5] = CODE_ADDRESS | (r->single_segment ? 2u : 0) | (r->threads == 4 ? 1u : 0);
   job.cfg[6] = UNIFORM_ADDRESS;
@@ -286,6 +294,7 @@ int verb_exec(int argc, char **argv) {
                                           {"output", required_argument, NULL, 'o'},
                                           {"groups", required_argument, NULL, 'g'},
                                           {"invocations", required_argument, NULL, 'i'},
+                                          {"supergroup", required_argument, NULL, 'm'},
                                           {"threads", required_argument, NULL, 'n'},
                                           {"single-segment", no_argument, NULL, 's'},
                                           {"timed", no_argument, NULL, 'T'},
@@ -295,12 +304,12 @@ int verb_exec(int argc, char **argv) {
                                           {"profile", required_argument, NULL, 'p'},
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};
-  run r = {.groups = {1, 1, 1}, .invocations = LANES, .threads = 2};
+  run r = {.groups = {1, 1, 1}, .invocations = LANES, .supergroup = 1, .threads = 2};
   char *outputs[MAX_BUFFERS];
   size_t n_outputs = 0;
   int code = EXIT_DONE;
   r.profile = daedalus_v3d_profile_default();
-  for (int option; code == EXIT_DONE && (option = getopt_long(argc, argv, "b:o:g:i:n:sSTIt:p:h",
+  for (int option; code == EXIT_DONE && (option = getopt_long(argc, argv, "b:o:g:i:m:n:sSTIt:p:h",
                                                               options, NULL)) != -1;) {
     if (option == 'h')
       return usage("exec");

@@ -36,6 +36,7 @@ static const struct {
      "    -o, --output ADDRESS,FILE  write the buffer at ADDRESS there instead of printing it\n"
      "    -g, --groups X[,Y[,Z]]     workgroups (1)\n"
      "    -i, --invocations N        of a workgroup, 1 to 256 (16)\n"
+     "    -m, --supergroup N         workgroups of a supergroup, 1 to 16 (1)\n"
      "    -n, --threads N            a QPU: 2 (the default) or 4\n"
      "    -s, --single-segment       the next thread switch ends the program\n"
      "    -S, --strict               end with a report where a rule is broken\n"
@@ -48,6 +49,11 @@ static const struct {
      "                               text, or JSON where the name ends in .json\n"
      "    -p, --profile FILE         settings of the machine\n"
      "  Buffers are printed as 32-bit words in hexadecimal, four a line.\n"},
+    {"ops", verb_ops,
+     "ops\n"
+     "  Describes the instruction set as JSON: operations, small immediates, and what goes "
+     "together\n"
+     "  in one instruction. For programs that make code.\n"},
 };
 #define N_VERBS (sizeof verbs / sizeof *verbs)
 
@@ -77,7 +83,7 @@ static int finish(int code) {
 
 int main(int argc, char **argv) {
   if (argc < 2) {
-    complain("a verb is missing: asm, dis, check or exec (--help says more)");
+    complain("a verb is missing: asm, dis, check, exec or ops (--help says more)");
     return EXIT_BAD_INPUT;
   }
   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
@@ -85,6 +91,6 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < N_VERBS; i++)
     if (strcmp(argv[1], verbs[i].name) == 0)
       return finish(verbs[i].run(argc - 1, argv + 1));
-  complain("there is no verb `%s`: asm, dis, check and exec are (--help says more)", argv[1]);
+  complain("there is no verb `%s`: asm, dis, check, exec and ops are (--help says more)", argv[1]);
   return EXIT_BAD_INPUT;
 }

@@ -13,6 +13,7 @@ int verb_asm(int argc, char **argv);
 int verb_dis(int argc, char **argv);
 int verb_check(int argc, char **argv);
 int verb_exec(int argc, char **argv);
+int verb_ops(int argc, char **argv);
 
 /** Prints the usage of a verb, and of all with NULL, to stdout; returns EXIT_DONE. */
 int usage(const char *verb);

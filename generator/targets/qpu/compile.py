@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Virtual programs to instructions with registers: several attempts, of which the best is taken.
+
+Best is the fewest instructions a trip, then the fewest registers. The attempts are the same each
+time: cuts of the loop's body into two stages, times heuristics of the scheduler.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from daedalus.generator.targets.qpu import machine
+from daedalus.generator.targets.qpu.allocate import Compiled
+from daedalus.generator.targets.qpu.entry import Entry
+from daedalus.generator.targets.qpu.loop import (
+    Attempt,
+    Body,
+    NoSchedule,
+    attempt,
+    cuts,
+    finish,
+    make_bodies,
+)
+from daedalus.generator.targets.qpu.lower import uses_of, without_dead
+from daedalus.generator.targets.qpu.nodes import Node
+from daedalus.generator.targets.qpu.schedule import HEURISTICS, Heuristic
+from daedalus.generator.targets.qpu.virtual import Program, Store
+
+BUDGET = 16_000  # nodes that all attempts together schedule, about: a second's work
+FEWEST = 4  # heuristics that are tried in any case
+BEST = 4  # cuts that are tried by more heuristics
+MORE = 10  # heuristics then
+FINISHED = 8  # attempts that get a branch and registers, of those that promise most
+
+
+@dataclass(frozen=True)
+class Code:
+    """A program's entry and loop."""
+
+    program: Program
+    threads: int
+    entry: Compiled
+    loop: Compiled | None
+    bound: int = 0  # instructions that a trip takes at least, as it is written
+
+
+def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) -> Code:
+    """Schedules a verified program for QPUs that run so many threads. Raises NoSchedule."""
+    _check(program, threads)
+    program = without_dead(program)
+    uses = uses_of(program)
+    if program.loop is None:
+        entry = Entry(program, uses, threads, None)
+        return Code(program, threads, entry.before(None, frozenset()), None)
+    bodies = make_bodies(program, uses, threads)
+    entries = [Entry(program, uses, threads, body) for body in bodies]
+    tried = [
+        (found, entry)
+        for body, entry in zip(bodies, entries, strict=True)
+        for found in _attempts(program, body, threads, budget)
+    ]
+    bound = bodies[0].block(threads).bound()
+    tried.sort(key=lambda x: x[0].cost())
+    best: tuple[tuple[int, int], Code] | None = None
+    finished = 0
+    for found, entry in tried:
+        # An attempt without its branch is a bound of what it comes to with it.
+        if best is not None and len(found.schedule.slots) + 1 >= best[0][0]:
+            break
+        if best is not None and finished >= FINISHED:
+            break
+        finished += 1
+        loop = finish(found)
+        if loop is None or (best is not None and loop.cost() >= best[0]):
+            continue
+        try:
+            best = loop.cost(), Code(program, threads, entry.before(loop, found.ahead), loop, bound)
+        except NoSchedule:
+            continue
+    if best is None:
+        raise NoSchedule(
+            f"{program.name}: no schedule of its loop does with {machine.registers(threads)} "
+            "registers: keep fewer values alive, or run fewer threads a QPU"
+        )
+    return best[1]
+
+
+def _attempts(program: Program, body: Body, threads: int, budget: int) -> list[Attempt]:
+    """Schedules of the loop, the best first: the whole body by many heuristics, the cuts by those
+    that were best, the best cuts by more of them. The budget is counted in nodes, not in time:
+    the same program gets the same attempts."""
+    left = budget
+    modes = [False, True]  # of flags; the first that leads to a schedule stays
+
+    def attempts(ahead: frozenset[Node], heuristics: Iterable[Heuristic]) -> Iterator[Attempt]:
+        nonlocal left, modes
+        loose = True
+        for heuristic in heuristics:
+            if left <= 0 or (not heuristic.window and not loose):
+                continue
+            for static in modes:
+                left -= len(body.nodes)
+                way = replace(heuristic, static_flags=static)
+                made = attempt(body, ahead, threads, way)
+                if made is not None:
+                    modes = [static]
+                    yield made
+                    break
+            else:
+                # There are not registers enough for any like it.
+                loose = loose and heuristic.window > 0
+
+    whole, *parts = cuts(program, body, threads)
+    first = HEURISTICS[: max(FEWEST, min(len(HEURISTICS), budget // 2 // len(body.nodes)))]
+    out = sorted(attempts(whole, first), key=Attempt.cost)
+    if not out:
+        left = budget
+        out = [a for ahead in (whole, *parts) for a in attempts(ahead, HEURISTICS)]
+        return sorted(out, key=Attempt.cost)
+    good = [a.heuristic for a in out]
+    leading = next((h for h in good if h.lead), good[0])
+    firsts = list(dict.fromkeys([leading, *good[:2]]))
+    for ahead in parts:
+        out += attempts(ahead, firsts)
+    out.sort(key=Attempt.cost)
+    for ahead in list(dict.fromkeys(a.ahead for a in out))[:BEST]:
+        out += attempts(ahead, [h for h in good[:MORE] if h not in firsts])
+    return sorted(out, key=Attempt.cost)
+
+
+def _check(program: Program, threads: int) -> None:
+    blocks = [*program.entry, *(program.loop.body if program.loop is not None else ())]
+    for i in blocks:
+        if isinstance(i, Store) and len(i.data) + 1 > machine.queue_words(threads):
+            raise NoSchedule(
+                f"{program.name}: `{i}`: with its address these are more words than the queue of "
+                f"one of {threads} threads holds: store fewer at once"
+            )

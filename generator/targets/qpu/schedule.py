@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A list scheduler: fills instructions one after the other with what can go on, most urgent first.
+
+It follows the state that decides what may be done: flags, the TMU's queues, a store that is begun,
+thread switches and their slots, registers in use. What it makes keeps the rules of v3d-rules.md by
+construction; the validator says whether that is so.
+"""
+
+from bisect import insort
+from collections import deque
+from dataclasses import dataclass, field
+
+from daedalus.generator.targets.qpu import machine
+from daedalus.generator.targets.qpu.block import Block
+from daedalus.generator.targets.qpu.depend import is_address
+from daedalus.generator.targets.qpu.flags import Flags
+from daedalus.generator.targets.qpu.nodes import TMUD, Node, NodeForm
+from daedalus.generator.targets.qpu.slot import Slot
+
+# Instructions without a node after which it will not go on: more than any latency.
+_LEAST_WINDOW = 4
+_IDLE = machine.THRSW_SLOTS + machine.BRANCH_SLOTS + 2
+
+
+@dataclass(frozen=True)
+class Heuristic:
+    """What is urgent, and how near to the last register.
+
+    by      "height": the longest way to the end first; "written": as the block is written
+    spare   registers below the last one from which on only what frees registers is urgent
+    scarce  slots that an operation counts as higher which only the busier of the ALUs has
+    lead    slots that the next trip's instructions count as higher
+    window  how far beyond the oldest one that waits, in the order in which the block is written,
+            it goes for each free register; 0: as far as it likes. Of two stages either has its
+            place in its own order
+    static_flags  flags keep the order in which the block is written
+    """
+
+    by: str
+    spare: int = 0
+    scarce: int = 0
+    lead: int = 0
+    window: int = 0
+    static_flags: bool = False
+
+
+# The first of them are what most programs are best with; those with a window are for programs that
+# need most registers.
+HEURISTICS = (
+    Heuristic("height", 0, 20, 16),
+    Heuristic("written", 0, 50, 0, 8),
+    Heuristic("written", 0, 20, 0, 16),
+    Heuristic("height", 0, 20, 0, 4),
+    Heuristic("height", 0, 50, 8),
+    Heuristic("written", 0, 0, 0, 4),
+    Heuristic("height", 0, 20, 0, 1),
+    Heuristic("height", 0, 20, 0),
+    Heuristic("written", 0, 8, 0, 32),
+    Heuristic("height", 0, 20, 0, 8),
+    Heuristic("height", 0, 8, 32),
+    Heuristic("height", 4, 20, 0, 4),
+    Heuristic("height", 0, 20, 0, 2),
+    Heuristic("height", 6, 20, 16),
+)
+# For what is not worth many attempts, and always finds a schedule if registers suffice.
+PLAIN = (
+    Heuristic("height", scarce=20),
+    Heuristic("height", scarce=20, window=2),
+    Heuristic("written", window=1),
+    Heuristic("height", static_flags=True),
+    Heuristic("height", scarce=20, window=2, static_flags=True),
+    Heuristic("written", window=1, static_flags=True),
+)
+
+
+@dataclass
+class Schedule:
+    """Instructions, and where the flags are that they read."""
+
+    slots: list[Slot]
+    places: dict[tuple[Node, int], str] = field(default_factory=dict)  # (node, flag) -> a or b
+    most_live: int = 0
+    pending: int = 0  # result words on their way at the end
+    branch_at: int = -1
+
+
+class Scheduler:
+    """One attempt. `end` is the number of instructions that a loop's body shall have, if known."""
+
+    def __init__(self, block: Block, heuristic: Heuristic, end: int | None = None) -> None:
+        self._block = block
+        self._heuristic = heuristic
+        self._end = end
+        nodes = block.nodes
+        self._followers: list[list[tuple[Node, int]]] = [[] for _ in nodes]
+        for node in nodes:
+            for pred, slots in node.preds.items():
+                self._followers[pred.order].append((node, slots))
+        self._rank = self._ranks()
+        self._place_of = block.places()
+        self._oldest = sorted(range(len(nodes)), key=lambda k: -self._place_of[k])
+        self._done = [False] * len(nodes)
+        self._missing = [len(n.preds) for n in nodes]
+        self._earliest = [0] * len(nodes)
+        self._later: list[tuple[int, int, int]] = []  # (cycle, rank, order): operands come then
+        self._ready: list[tuple[int, int]] = []  # (rank, order), sorted
+        self._flags = Flags(nodes, block.repeat, heuristic.static_flags)
+        self._cycle = 0
+        self._switch = -machine.THRSW_SLOTS - 1  # cycle of the last thrsw
+        self._store = -1  # lookup whose data have begun to be written
+        self._reads = deque(block.queue)  # (lookup, words left)
+        self._words = sum(w for _, w in block.queue)
+        self._writes = block.writes
+        self._branched = False
+        self._made = Schedule([])
+        self._live_init()
+
+    def _ranks(self) -> list[int]:
+        nodes = self._block.nodes
+        height = [len(nodes) - k for k in range(len(nodes))]
+        if self._heuristic.by == "height":
+            for node in reversed(nodes):
+                below = [height[f.order] + max(s, 0) for f, s in self._followers[node.order]]
+                height[node.order] = max(below, default=0) + (node.stage == 1)
+        scarce = self._block.scarce()
+        urgent = [
+            h + self._heuristic.scarce * (n in scarce) + self._heuristic.lead * (n.stage == 0)
+            for h, n in zip(height, nodes, strict=True)
+        ]
+        order = sorted(nodes, key=lambda n: (-urgent[n.order], n.order))
+        rank = [0] * len(nodes)
+        for k, node in enumerate(order):
+            rank[node.order] = k
+        return rank
+
+    def _live_init(self) -> None:
+        block = self._block
+        self._left: dict[tuple[int, int], int] = {}  # reads that are left of each life
+        self._reads_of: list[list[tuple[int, int]]] = []
+        self._result_of: list[tuple[int, int] | None] = []
+        for node in block.nodes:
+            lives = list(dict.fromkeys(block.life_of_read(node, v) for v in node.reads))
+            self._reads_of.append(lives)
+            self._result_of.append(block.life_of_result(node))
+            for life in lives:
+                self._left[life] = self._left.get(life, 0) + 1
+        for life in block.lives_out():
+            self._left[life] = self._left.get(life, 0) + 1
+        self._live = {life for life in block.lives_in() if self._left.get(life, 0)}
+        self._made.most_live = len(self._live)
+
+    def run(self) -> Schedule | None:
+        """The schedule, or None if this heuristic finds none."""
+        nodes = self._block.nodes
+        for node in nodes:
+            if not self._missing[node.order]:
+                self._later.append((0, self._rank[node.order], node.order))
+        left = len(nodes)
+        idle = 0
+        while left or self._must_go_on():
+            placed = self._instruction()
+            left -= placed
+            idle = 0 if placed else idle + 1
+            if idle > _IDLE or (self._end is not None and self._cycle > self._end):
+                return None
+        self._made.pending = self._words
+        for slot in self._made.slots:
+            slot.settle()
+        return self._made
+
+    def _must_go_on(self) -> bool:
+        """Whether slots are left to fill."""
+        if self._end is not None:
+            return self._cycle < self._end
+        return self._cycle <= self._switch + machine.THRSW_SLOTS
+
+    # One instruction.
+
+    def _instruction(self) -> int:
+        slot = Slot()
+        self._made.slots.append(slot)
+        for entry in [e for e in self._later if e[0] <= self._cycle]:
+            self._later.remove(entry)
+            insort(self._ready, entry[1:])
+        placed: list[Node] = []
+        if self._end is not None and self._cycle == self._end - 1 - machine.BRANCH_SLOTS:
+            self._branch(slot)
+        else:
+            while (node := self._choose(slot)) is not None:
+                placed.append(node)
+                if len(slot.placed) + slot.wait == 2 and len(slot.signals) > 1:
+                    break
+        for node in placed:
+            self._flags.push(node)
+        if slot.wait:
+            self._writes = 0
+        self._made.most_live = max(self._made.most_live, len(self._live))
+        self._cycle += 1
+        return len(placed)
+
+    def _branch(self, slot: Slot) -> None:
+        assert self._block.repeat is not None
+        near = self._cycle - self._switch <= machine.THRSW_SLOTS
+        if near or not self._flags.is_repeat(self._block.repeat):
+            self._end = -1  # the attempt has failed
+            return
+        slot.branch = True
+        self._branched = True
+        self._made.branch_at = self._cycle
+
+    def _choose(self, slot: Slot) -> Node | None:
+        """Places the most urgent node that fits; None if none does."""
+        limit = self._block.registers
+        soft = limit - self._heuristic.spare
+        spilling: tuple[int, int, Node, NodeForm | None] | None = None
+        nodes = self._block.nodes
+        farthest = self._farthest()
+        full = len(slot.placed) + slot.wait == 2
+        silent = any(p.form.immediate for p in slot.placed)
+        for at, (_, order) in enumerate(self._ready):
+            if self._place_of[order] > farthest:
+                continue
+            node = nodes[order]
+            form: NodeForm | None = None
+            if node.kind in ("alu", "tmuwt"):
+                if full or (form := slot.fit(node)) is None:
+                    continue
+            elif silent or not slot.fit_signal(node):
+                continue
+            grows = self._growth(node)
+            if grows > 0 and len(self._live) + grows > limit:
+                continue
+            if not self._may(node, slot):
+                continue
+            if grows > 0 and len(self._live) + grows > soft:
+                if spilling is None or grows < spilling[0]:
+                    spilling = grows, at, node, form
+                continue
+            self._place(at, node, slot, form)
+            return node
+        if spilling is None or slot.placed or slot.signals:
+            return None
+        _, at, node, form = spilling
+        if form is not None and slot.fit(node) is None:
+            return None  # a tmuwt has come in between
+        self._place(at, node, slot, form)
+        return node
+
+    def _farthest(self) -> int:
+        """The last place that may be scheduled now."""
+        if not self._heuristic.window:
+            return len(self._done)
+        while self._oldest and self._done[self._oldest[-1]]:
+            self._oldest.pop()
+        free = self._block.registers - len(self._live)
+        reach = max(_LEAST_WINDOW, self._heuristic.window * free)
+        return self._place_of[self._oldest[-1]] + reach if self._oldest else 0
+
+    def _growth(self, node: Node) -> int:
+        """By how many registers more are in use after it."""
+        grows = 0
+        result = self._result_of[node.order]
+        if result is not None and result not in self._live and self._left.get(result, 0):
+            grows = 1
+        for life in self._reads_of[node.order]:
+            if self._left[life] == 1:
+                grows -= 1
+        return grows
+
+    def _may(self, node: Node, slot: Slot) -> bool:
+        """Whether the thread's state allows it now."""
+        switching = self._cycle - self._switch <= machine.THRSW_SLOTS
+        if self._branched and (node.uniform is not None or node.kind == "thrsw"):
+            return False
+        if node.kind == "thrsw":
+            quiet = not any(_pushes(n) for n in slot.nodes())
+            opens = self._store >= 0 or (
+                self._end is not None
+                and self._cycle + machine.THRSW_SLOTS >= self._end - 1 - machine.BRANCH_SLOTS
+            )
+            return quiet and not switching and not opens
+        if switching and self._in_switch(node):
+            return False
+        if node.kind == "ldtmu":
+            return bool(self._reads) and self._reads[0][0] == node.lookup
+        if not self._flags.may(node):
+            return False
+        if node.write == TMUD:
+            return self._store in (-1, node.lookup)
+        if is_address(node):
+            return self._may_look_up(node, slot)
+        return True
+
+    def _in_switch(self, node: Node) -> bool:
+        """Whether a node may not stand with a thrsw or in its slots."""
+        if node.latency > 1 and node.kind == "alu" and self._cycle > self._switch:
+            return True  # an SFU operation
+        if node.write == TMUD and self._store == -1:
+            return True
+        # Flags stay while other threads run, but are not written in the slots (v3d-rules.md).
+        return _pushes(node)
+
+    def _may_look_up(self, node: Node, slot: Slot) -> bool:
+        if self._store not in ((node.lookup,) if node.store else (-1,)):
+            return False
+        if len(self._reads) + self._writes >= machine.MAX_LOOKUPS:
+            if self._writes and slot.fit_wait():
+                slot.wait = True
+            return False
+        if not node.words:
+            return True
+        popped = any(n.kind == "ldtmu" for n in slot.signals)
+        room = machine.queue_words(self._block.threads)
+        return self._words + node.words + popped <= room
+
+    # Consequences.
+
+    def _place(self, at: int, node: Node, slot: Slot, form: NodeForm | None) -> None:
+        del self._ready[at]
+        self._done[node.order] = True
+        if form is not None:
+            slot.put(node, form)
+        else:
+            slot.signals.append(node)
+        for flag in node.flags_read:
+            self._made.places[node, flag] = self._flags.place(flag)
+        self._flags.read(node)
+        self._queues(node)
+        for life in self._reads_of[node.order]:
+            self._left[life] -= 1
+            if not self._left[life]:
+                self._live.discard(life)
+        result = self._result_of[node.order]
+        if result is not None and self._left.get(result, 0):
+            self._live.add(result)
+        for follower, slots in self._followers[node.order]:
+            k = follower.order
+            self._earliest[k] = max(self._earliest[k], self._cycle + slots)
+            self._missing[k] -= 1
+            if not self._missing[k]:
+                if self._earliest[k] <= self._cycle:
+                    insort(self._ready, (self._rank[k], k))
+                else:
+                    self._later.append((self._earliest[k], self._rank[k], k))
+
+    def _queues(self, node: Node) -> None:
+        if node.kind == "thrsw":
+            self._switch = self._cycle
+        elif node.kind == "tmuwt":
+            self._writes = 0
+        elif node.kind == "ldtmu":
+            lookup, words = self._reads.popleft()
+            if words > 1:
+                self._reads.appendleft((lookup, words - 1))
+            self._words -= 1
+        elif node.write == TMUD:
+            self._store = node.lookup
+        elif is_address(node):
+            self._store = -1
+            if node.words:
+                self._reads.append((node.lookup, node.words))
+                self._words += node.words
+            else:
+                self._writes += 1
+
+
+def _pushes(node: Node) -> bool:
+    return node.flag is not None

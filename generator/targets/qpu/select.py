@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""From a lowered kernel to a virtual program: a loop over batches of items.
+
+Thread t of T does batches t, t + T, ... Elements whose item does not exist compute what the last
+item's do, and store nothing.
+"""
+
+from dataclasses import dataclass, replace
+
+from daedalus.dsl.errors import Loc
+from daedalus.dsl.ir import Kernel, Node, Op, Stage, walk
+from daedalus.dsl.ranges import Interval, Ranges
+from daedalus.generator.targets.glsl.device import NotLowerable
+from daedalus.generator.targets.glsl.record import Record
+from daedalus.generator.targets.qpu.builder import Argument
+from daedalus.generator.targets.qpu.conditions import Condition, Flags, Test
+from daedalus.generator.targets.qpu.dots import Dots
+from daedalus.generator.targets.qpu.emitter import Emitter
+from daedalus.generator.targets.qpu.fuse import fuse
+from daedalus.generator.targets.qpu.item import Items
+from daedalus.generator.targets.qpu.lanes import coordinates, mapping
+from daedalus.generator.targets.qpu.memory import StageMemory
+from daedalus.generator.targets.qpu.prune import prune
+from daedalus.generator.targets.qpu.tables import Tables
+from daedalus.generator.targets.qpu.temps import RegisterTemps, ScratchTemps
+from daedalus.generator.targets.qpu.values import Values, greater
+from daedalus.generator.targets.qpu.virtual import Program, Value
+
+
+@dataclass(frozen=True)
+class Selected:
+    """Virtual programs, and what the runtime has to know of them.
+
+    programs  that compute the same: reading records when they are needed, and a batch before
+    record   the words of an item's record
+    align    of every buffer, what its address, stride and offsets are multiples of, in bytes
+    items    a batch
+    scratch  bytes of scratch memory a thread
+    """
+
+    programs: tuple[Program, ...]
+    record: Record
+    align: tuple[int, ...]
+    items: int
+    scratch: int
+
+
+def select(
+    kernel: Kernel, *, name: str = "", words: bool = False, packed: bool = False,
+    shifted: bool = False, dots: bool = False,
+) -> Selected:  # fmt: skip
+    """The program of a kernel lowered for the QPU. Raises NotLowerable where there is none.
+
+    words   reads and writes aligned words, where elements are neighbours
+    packed  temps in registers take as many elements a word as their range allows
+    shifted reads planes that are only read in words although their items lie anywhere
+    dots    makes sums of bytes by dot products
+    """
+    _refuse_unknown(kernel)
+    how = _How(words, packed, shifted, dots)
+    made = [_Selector(kernel, name or kernel.id, how, early=x).selected() for x in (False, True)]
+    return replace(made[0], programs=tuple(p for s in made for p in s.programs))
+
+
+@dataclass(frozen=True)
+class _How:
+    """What select() is asked for."""
+
+    words: bool
+    packed: bool
+    shifted: bool
+    dots: bool
+
+
+def _refuse_unknown(kernel: Kernel) -> None:
+    """What the language has and this back end does not do is an error at its line."""
+    found: list[tuple[str, Loc]] = []
+    if kernel.wide:
+        found.append(("values of more than 32 bits have", kernel.loc))
+    for stage in kernel.stages:
+        found += [("accumulation has", s.loc) for s in stage.stores if s.combine]
+    if found:
+        what, loc = found[0]
+        raise NotLowerable(
+            "qpu", f"{what} no QPU form", loc, kernel.id,
+            hint=f"leave {kernel.id} without qpu variants in schedules.toml",
+        )  # fmt: skip
+
+
+def _anywhere(kernel: Kernel) -> bool:
+    """Whether temps are read at places that are known only at run time."""
+    temps = {t.name for t in kernel.temps}
+    return any(
+        n.op is Op.LOAD and n.args and n.attr[0] in temps for s in kernel.stages for n in s.nodes()
+    )
+
+
+class _Selector:
+    """What the stages of a program share."""
+
+    def __init__(self, kernel: Kernel, name: str, how: _How, *, early: bool) -> None:
+        self.kernel, self.how = kernel, how
+        hostile = Ranges(kernel, hostile=True, declared_params=True)
+        assert hostile.conformant is not None
+        self.hostile, self.ranges = hostile, hostile.conformant
+        self.e = Emitter(name)
+        self.mapping = mapping(kernel)
+        self.items = Items(kernel, self.mapping, self.e, early=early)
+        self.tables = Tables(kernel, hostile, self.e)
+        self.temps: RegisterTemps | ScratchTemps = (
+            RegisterTemps(kernel, self.ranges, self.e, packed=how.packed)
+            if self.mapping.elements == 1 and not _anywhere(kernel)
+            else ScratchTemps(kernel, self.items, self.e)
+        )
+        self.align: dict[str, int] = {}
+        self.stored: set[str] = set()  # buffers, since all stores were waited for
+        places = [a for s in kernel.stages for n in s.nodes() if n.op is Op.LOAD for a in n.args]
+        places += [limit for s in kernel.stages for _, limit in s.limits]
+        self.deciding = set(walk(places))
+
+    def selected(self) -> Selected:
+        e = self.e
+        if self.how.dots:
+            e.dot_mode("ss")
+        with e.b.loop(ahead=True) as loop:
+            self.items.begin(loop)
+            flags = Flags(e)
+            for stage in self.kernel.stages:
+                self._stage(stage, flags)
+            self.items.end(loop)
+        return Selected(
+            (prune(fuse(prune(e.program()))),),
+            self.items.record,
+            tuple(
+                max(self.align.get(b.name, 1), b.dtype.bytes if b.dtype else 1)
+                for b in self.kernel.buffers
+            ),
+            self.mapping.items,
+            self.temps.scratch_bytes,
+        )
+
+    def _stage(self, stage: Stage, flags: Flags) -> None:
+        """What a batch does of a stage."""
+        e, own = self.e, self.items.lane
+        lanes: dict[str, Value] = {}
+        if own is not None and stage.lanes > 1:
+            lanes = coordinates(stage, self.mapping, own, e)
+        memory = StageMemory(
+            self.kernel,
+            stage,
+            self.items,
+            lanes,
+            e,
+            words=self.how.words,
+            shifted=self.how.shifted,
+            live=self.items.live,
+        )
+
+        def read(n: Node, values: Values) -> Argument:
+            return self._read(n, values, memory, lanes, stage)
+
+        dots = Dots(self.kernel, self.ranges, memory, self.tables, e) if self.how.dots else None
+        values = Values(
+            self.kernel, self.ranges, e, flags, read, self.deciding, dots.sum if dots else None
+        )
+        loading, storing = memory.loading, list[Condition]()
+        if stage.lanes < self.mapping.elements:
+            assert own is not None
+            storing.append(Condition(Test("sub", (own, stage.lanes), "c")))
+        if stage.given is not None:
+            loading.append(values.condition(stage.given))
+        for axis, limit in stage.limits:
+            most, r = values.argument(limit), self.hostile.of(limit)
+            number = lanes.get(axis, 0)
+            if isinstance(most, int) and isinstance(number, int):
+                most = e.value(most)
+            exists = greater(most, r, number, Interval(0, stage.extents[axis] - 1))
+            if exists is None:
+                raise NotLowerable("qpu", f"a limit of {r}", limit.loc, self.kernel.id)
+            if axis in lanes and r.lo >= 1:
+                # Beyond the limit an element does what the last one within does.
+                storing.append(exists)
+                lanes[axis] = e.op("umin", number, e.op("sub", e.value(most), 1))
+            else:
+                loading.append(exists)
+        temps = [*loading, *storing]
+        memory.storing += temps
+        if any(memory.reads(b) for b in self.kernel.buffers if b.name in self.stored):
+            e.b.wait_stores()
+            self.stored.clear()
+        self.temps.begin(stage, lanes, loading)
+        self.tables.begin(loading)
+        for s in stage.stores:
+            values.emit(s.value)
+            value = values.argument(s.value)
+            b = self.kernel.buffer(s.buffer)
+            if b.kind == "temp":
+                when = [*temps, *([] if s.mask is None else [values.condition(s.mask)])]
+                self.temps.store(b, s.index, value, when, values)
+            else:
+                memory.store(s, values)
+        memory.end(values)
+        self.stored |= {s.buffer for s in stage.stores} - {t.name for t in self.kernel.temps}
+        self.temps.end()
+        for name, unit in memory.align.items():
+            self.align[name] = max(self.align.get(name, 1), unit)
+
+    def _read(
+        self, n: Node, values: Values, memory: StageMemory, lanes: dict[str, Value], stage: Stage
+    ) -> Argument:
+        match n.op:
+            case Op.LANE:
+                return lanes.get(n.attr[0], 0)
+            case Op.TABLE:
+                return self.tables.read(n, values)
+            case Op.PARAM:
+                index = n.index[0] if n.index else None
+                return self.items.parameter(self.kernel.param(n.attr[0]), index, lanes)
+            case Op.LOAD:
+                b = self.kernel.buffer(n.attr[0])
+                if b.kind == "temp":
+                    return self.temps.read(b, n, values)
+                return memory.read(n, values)
+        raise NotLowerable("qpu", f"{n.op} has no QPU form", n.loc, self.kernel.id)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Constant tables: lookups in memory that hold an entry a word, rows filled up to whole lookups."""
+
+from daedalus.dsl.ir import Kernel, Node, Op
+from daedalus.dsl.ranges import Ranges
+from daedalus.generator.targets.qpu.builder import Argument
+from daedalus.generator.targets.qpu.conditions import Condition, both
+from daedalus.generator.targets.qpu.emitter import Emitter
+from daedalus.generator.targets.qpu.values import Values
+from daedalus.generator.targets.qpu.virtual import Value
+
+SPACE = "tables"
+_VECTORS = {1: "u32", 2: "vec2", 4: "vec4"}
+
+
+class Tables:
+    """Lookups in the tables of a kernel."""
+
+    def __init__(self, kernel: Kernel, hostile: Ranges, e: Emitter) -> None:
+        self._kernel, self._hostile, self._e = kernel, hostile, e
+        self._found: dict[tuple[str, Argument, int], tuple[Value, ...]] = {}
+        self._when: list[Condition] = []
+
+    def begin(self, when: list[Condition]) -> None:
+        """Opens a stage: its lookups are made where all of these hold. Elsewhere nothing is known
+        of its values."""
+        if when or self._when:
+            self._found.clear()
+        self._when = when
+
+    def _load(self, place: Value, type_: str, values: Values) -> tuple[Value, ...]:
+        flag = values.flags.flag(both(*self._when)) if self._when else None
+        return self._e.b.load(place, type_, space=SPACE, when=flag)
+
+    def read(self, n: Node, values: Values) -> Value:
+        """A TABLE."""
+        e, table = self._e, self._kernel.table(n.attr[0])
+        width = len(table.rows[0])
+        column = 0 if len(n.args) == 1 else None
+        if len(n.args) > 1 and n.args[1].op is Op.CONST:
+            column = min(max(n.args[1].value, 0), width - 1)
+        step = 1 << (width - 1).bit_length()  # words from a row to the next
+        words = [x for row in table.rows for x in (*row, *[0] * (step - width))]
+        row = self._limited(n.args[0], len(table.rows), values)
+        base = e.table(table.name, words)
+        if column is None:
+            col = self._limited(n.args[1], width, values)
+            place = e.op("add", e.times(e.value(row), step), col)
+            return self._load(e.op("add", base, e.times(place, 4)), "u32", values)[0]
+        vector = min(step, 4)
+        key = (table.name, row, column // vector)
+        if key not in self._found:
+            place = e.op("add", base, e.times(e.value(row), 4 * step))
+            place = e.plus(place, column // vector * vector * 4)
+            self._found[key] = self._load(place, _VECTORS[vector], values)
+        return self._found[key][column % vector]
+
+    def weights(self, n: Node, phase: int, values: Values) -> list[Argument]:
+        """The row of a DOT, of entries of 8 bits, as words, moved up by so many bytes. The table
+        holds a row four times, once for each number of bytes: moving costs more than looking up."""
+        e, table = self._e, self._kernel.table(n.attr[0])
+        places, step = [0], 0
+        for k in range(4):
+            places.append(places[-1] + -(-(len(table.rows[0]) + k) // 4))
+        step = -(-places[4] // 4) * 4
+        words = [w for r in table.rows for w in _moved(r, step)]
+        row = self._limited(n.args[0], len(table.rows), values)
+        base = e.table(f"{table.name}_bytes", words)
+        start = e.op("add", base, e.times(e.value(row), 4 * step))
+        found: list[Argument] = []
+        for at in range(places[phase], places[phase + 1]):
+            key = (f"{table.name}_bytes", row, at // 4)
+            if key not in self._found:
+                place = e.plus(start, at // 4 * 16)
+                self._found[key] = self._load(place, "vec4", values)
+            found.append(self._found[key][at % 4])
+        return found
+
+    def _limited(self, x: Node, count: int, values: Values) -> Argument:
+        """An index kept inside, for every item."""
+        if x.op is Op.CONST:
+            return min(max(x.value, 0), count - 1)
+        value, r = values.argument(x), self._hostile.of(x)
+        if r.lo < 0:
+            value = self._e.op("max", value, 0)
+        if r.hi > count - 1:
+            value = self._e.op("umin", value, count - 1)
+        return value
+
+
+def _moved(row: tuple[int, ...], step: int) -> list[int]:
+    """A row as bytes in words, moved up by 0 to 3 bytes, and words up to the next row."""
+    words: list[int] = []
+    for phase in range(4):
+        data = [0] * phase + [x & 255 for x in row]
+        data += [0] * (-len(data) % 4)
+        words += [
+            sum(x << (8 * k) for k, x in enumerate(data[at : at + 4]))
+            for at in range(0, len(data), 4)
+        ]
+    return words + [0] * (step - len(words))

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Assembly text to words, by the C toolkit: assembled, validated, run on the simulator."""
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from daedalus.generator.cli.common import EXIT_FAILED, UserError
+from daedalus.generator.targets.qpu.interpret import Memory
+from daedalus.generator.targets.qpu.text import Assembly, uniform_words
+from daedalus.generator.targets.qpu.virtual import Uniform
+from daedalus.generator.v3d import tools
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a job took by the timing model."""
+
+    clocks: int
+    ns: int
+
+
+_SUPERGROUP = 12  # workgroups: two of them are all threads at two a QPU
+
+
+@cache
+def _program() -> str:
+    return str(tools.program())
+
+
+def _command(arguments: Sequence[str], text: str, name: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([_program(), *arguments], input=text, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise UserError(
+            f"{name}: daedalus-v3d {arguments[0]} refuses what the scheduler has made\n"
+            + done.stderr.strip()
+            + done.stdout.strip(),
+            "this is a fault of generator/targets/qpu: please report the program",
+            EXIT_FAILED,
+        )
+    return done
+
+
+def check(assembly: Assembly) -> None:
+    """Validates it strictly; a finding is a fault of the scheduler's."""
+    text = _with_uniforms(assembly, {u: 0 for u in assembly.uniforms})
+    _command(["check", "--threads", str(assembly.threads)], text, assembly.name)
+
+
+def words(assembly: Assembly) -> list[int]:
+    """The instructions' words, validated."""
+    check(assembly)
+    text = _with_uniforms(assembly, {u: 0 for u in assembly.uniforms})
+    return [int(w, 16) for w in _command(["asm"], text, assembly.name).stdout.split()]
+
+
+def execute(
+    assembly: Assembly,
+    memory: Memory,
+    uniforms: Mapping[Uniform, int],
+    threads: int = 1,
+    *,
+    timed: bool = False,
+) -> Run:
+    """Runs it strictly on the simulator, in workgroups of one thread; writes memory."""
+    text = _with_uniforms(assembly, dict(uniforms))
+    with tempfile.TemporaryDirectory(prefix="daedalus-") as folder:
+        arguments = ["exec", "--strict", "-n", str(assembly.threads), "-g", str(threads)]
+        arguments += ["-m", str(min(threads, _SUPERGROUP))]
+        files = {}
+        for base, data in memory.buffers.items():
+            files[base] = Path(folder) / f"{base:08x}"
+            files[base].write_bytes(data.tobytes())
+            arguments += ["-b", f"{base},{len(data)},{files[base]}", "-o", f"{base},{files[base]}"]
+        done = _command(arguments + (["--timed"] if timed else []), text, assembly.name)
+        for base, file in files.items():
+            memory.buffers[base][:] = np.frombuffer(file.read_bytes(), np.uint8)
+    found = re.search(r"(\d+) clocks, (\d+) ns", done.stderr)
+    return Run(int(found[1]), int(found[2])) if found else Run(0, 0)
+
+
+def _with_uniforms(assembly: Assembly, values: dict[Uniform, int]) -> str:
+    stream = uniform_words(assembly.uniforms, values)
+    return "".join(f".uniform 0x{w:08x}\n" for w in stream) + assembly.text

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Programs selected for the QPU, on the interpreter of virtual instructions and, scheduled, on the
+simulator, against the reference
+interpreter: every kind of items, rows that run downwards and upwards, records in any order."""
+
+import pytest
+
+from daedalus.dsl.ir import Kernel
+from daedalus.generator.registry import find, load
+from daedalus.generator.schedule import Schedule, parse_variant
+from daedalus.generator.targets.qpu.trial import Run, Scheduled, interpreted, selected, trials
+
+MAPPINGS = (
+    "vp9_idct8__qpu_full_p8_word_pack",  # one element, one block
+    "vp9_idct8__qpu_full_p8_word",
+    "vp9_idct8__qpu_full",  # 8 elements, temps in memory
+    "vp9_idct8__qpu_full_p2_word",
+    "vp9_idct8__qpu_dc_p8_word",
+    "vp9_idct8__qpu_eob12_p8_word_pack",
+    "vp9_lpf4_v__qpu_full_p4_word",
+    "vp9_lpf4_v__qpu_full",
+    "vp9_lpf4_h__qpu_full_p4_word",
+    "vp9_lpf4_h__qpu_full",
+    "vp9_lpf8_v__qpu_full_p4_word",
+    "vp9_lpf8_v__qpu_full",
+    "vp9_lpf8_h__qpu_full_p4_word",
+    "vp9_mc_8h__qpu_full_p8",
+    "vp9_mc_8h__qpu_sub8_p8_word",
+    "vp9_mc_8h__qpu_sub8_p16_dot_word_shift",
+    "vp9_mc_8h_avg__qpu_full_p8",
+    "vp9_mc_8h_avg__qpu_sub8_p16_dot_word_shift",
+    "av1_cdef8__qpu_inside_p4_word",
+    "av1_cdef8__qpu_full_p4",  # a tile in memory, parts of it conditional
+    "h264_idct4__qpu_full_p4_word",
+    "h264_idct4__qpu_full_p4_pack",
+    "h264_idct4__qpu_full",
+    "h264_idct8__qpu_full_p8_word_pack",
+    "h264_deblock_luma_v__qpu_full_p4_word",
+    "h264_deblock_luma_v__qpu_full",
+    "h264_qpel_mc20__qpu_full_p16_dot_word_shift",
+    "h264_qpel_mc20__qpu_full_p8_dot_shift",
+    "h264_qpel_mc20__qpu_full_p8_word",
+    "h264_qpel_mc20__qpu_full_p8",
+    "sand128_nv12__qpu_full_p16_word",
+    "sand128_nv12__qpu_full_p16",
+    "sand128_p010__qpu_full_p4_word",
+)
+# Best mapping of each decoder kernel -> instructions of a trip that it may take, loop control
+# included: as many an item as issue 7 asks for.
+BEST = {
+    "vp9_idct8__qpu_full_p8_word_pack": 59 * 16,
+    "vp9_lpf4_v__qpu_full_p4_word": 23 * 8,
+    "vp9_mc_8h__qpu_sub8_p16_dot_word_shift": 34 * 4,
+    "vp9_lpf8_v__qpu_full_p4_word": 37 * 8,
+    "av1_cdef8__qpu_inside_p4_word": 450,
+    "h264_idct4__qpu_full_p4_word": 8 * 16,
+    "h264_idct8__qpu_full_p8_word_pack": 45 * 16,
+    "h264_deblock_luma_v__qpu_full_p4_word": 46 * 4,
+    "h264_qpel_mc20__qpu_full_p16_dot_word_shift": 30 * 4,
+}
+ON_SIMULATOR = {
+    **BEST,
+    "av1_cdef8__qpu_full_p4": 0,
+    "vp9_idct8__qpu_full": 0,
+    "vp9_lpf4_h__qpu_full_p4_word": 0,
+    "vp9_mc_8h__qpu_full_p8": 0,
+    "sand128_nv12__qpu_full_p16_word": 0,
+    "sand128_p010__qpu_full_p4_word": 0,
+}
+
+
+def _parsed(variant: str) -> tuple[Kernel, Schedule]:
+    kernel_id, schedule = parse_variant(f"daedalus_{variant}")
+    entry = find(load(), kernel_id)
+    assert entry is not None
+    return entry.kernel, schedule
+
+
+def _compare(variant: str, count: int, run: Run) -> None:
+    kernel, schedule = _parsed(variant)
+    compared = 0
+    for kind, outcome in trials(kernel, schedule, count, run=run):
+        assert not outcome.mismatches, f"{kind} items: {outcome.first}"
+        assert not outcome.strayed, f"{kind} items: {outcome.first}"
+        compared += outcome.conformant
+    assert compared >= count // 3
+
+
+@pytest.mark.parametrize("variant", MAPPINGS)
+def test_programs_do_what_the_reference_does(variant: str) -> None:
+    _compare(variant, 60, interpreted)
+
+
+@pytest.mark.parametrize("variant", ON_SIMULATOR)
+def test_scheduled_programs_do_so_on_the_simulator(variant: str) -> None:
+    """Strictly, and in no more instructions than may be."""
+    run = Scheduled()
+    _compare(variant, 60, run)
+    (code,) = run.code.values()
+    if variant in BEST:
+        assert code.trip <= BEST[variant]
+
+
+def test_a_batch_is_as_many_items_as_there_is_room_for() -> None:
+    entry = find(load(), "vp9_lpf4_v")
+    assert entry is not None
+    for points, items in ((1, 2), (4, 8), (8, 16)):
+        assert selected(entry.kernel, Schedule("qpu", points=points)).items == items
+
+
+def test_a_program_that_does_nothing_is_told() -> None:
+    """The comparison finds what stores nothing."""
+    entry = find(load(), "h264_idct4")
+    assert entry is not None
+    schedule = Schedule("qpu", points=4, word=True)
+
+    def nothing(*_: object) -> int:
+        return 0
+
+    outcomes = trials(entry.kernel, schedule, 30, run=nothing)
+    assert any(o.mismatches for _, o in outcomes)

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What shaders do to memory where a program is not as kernels usually are: words that two parts of
+a stage share, words of signed elements, and places that no conformant item names."""
+
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+from shader_runs import run_text, variant_of
+from spec_support import HEAD, kernel_of, spec_text
+
+
+@pytest.mark.parametrize("bias", [5, -5])
+def test_signed_elements_less_a_number(bias: int, tmp_path: Path) -> None:
+    """The lower element's sign does not reach the upper one."""
+    text = spec_text(
+        'out = k.plane("out", i16, rows=(0, 8), cols=(0, 8), access="out")\n'
+        "with k.stage(y=8, x=8) as (y, x):\n"
+        f"    out[y, x] = (c[y, x] >> 1) - ({bias}) + 0 * px[y, x]\n"
+    ).replace('access="inout"', 'access="in"')
+    v = run_text(tmp_path, text, "glsl_full_p4_word")
+    assert "out_uvec2[" in v.text
+
+
+def test_words_that_two_places_share(tmp_path: Path) -> None:
+    """What an invocation may write back with its old value, another one stores meanwhile."""
+    text = spec_text(
+        "with k.stage(i=8) as i:\n"
+        "    px[i, 0] = clip_u8(px[i, 0] + c[i, 0])\n"
+        "    px[7 + i * -1, 2] = clip_u8(px[7 + i * -1, 2] + c[i, 1])\n"
+    ).replace('access="inout"', 'access="inout", owns=((0, 8), (0, 8))')
+    v = run_text(tmp_path, text, "glsl_full_word")
+    assert re.search(r"px_u8\[.*\] =", v.text) and "px_uvec2[" not in v.text
+    one = text[: text.index("        px[7 +")]
+    assert re.search(r"px_uvec2\[.*\] =", run_text(tmp_path / "2", one, "glsl_full_word").text)
+
+
+def test_what_is_written_is_nowhere_read_only(tmp_path: Path) -> None:
+    """Columns are read as words, and one is stored as bytes: two views of one buffer."""
+    text = spec_text(
+        "with k.stage(i=8) as i:\n" "    px[i, 0] = clip_u8(px[i, 0] + px[i, 1] + c[i, 0])\n"
+    )
+    v = run_text(tmp_path, text, "glsl_full_word")
+    declared = re.findall(r"binding = 0\) (.*)buffer (\w+)", v.text)
+    assert sorted(declared) == [("", "px_u8_view"), ("", "px_uint_view")]
+
+
+def test_what_goes_through_a_buffer_is_coherent(tmp_path: Path) -> None:
+    """A barrier alone does not make another invocation's stores visible."""
+    text = spec_text(
+        "with k.stage(y=8, x=8) as (y, x):\n"
+        "    px[y, x] = clip_u8(c[y, x])\n"
+        "with k.stage(x=8) as x:\n"
+        "    px[x, 7] = px[x, 0] >> 1\n"
+    )
+    v = run_text(tmp_path, text, "glsl_full")
+    assert "memoryBarrierBuffer();" in v.text
+    assert "binding = 0) coherent restrict buffer px_u8_view" in v.text
+    assert v.text.count("coherent") == 1
+
+
+def test_tables_in_memory_are_read_inside(tmp_path: Path) -> None:
+    """A limit that only a hostile item exceeds stays where memory depends on it."""
+    text = spec_text(
+        't = k.table("t", u16, [n * 301 for n in range(101)])\n'
+        "with k.stage(y=8, x=8) as (y, x):\n"
+        "    px[y, x] = clip_u8(px[y, x] + t[clip(c[y, x], 0, 100)])\n"
+    )
+    text = text.replace("(8, 8))", "(8, 8), lo=0, hi=100)")
+    v = variant_of(kernel_of(tmp_path, text), "glsl_full")
+    assert re.search(r"constants\[clamp\(t1, 0, 100\)\]", v.text)
+
+
+def test_entries_that_decide_a_place_are_entries(tmp_path: Path) -> None:
+    """Of a table that is a literal, nothing beyond its fields is taken."""
+    body = (
+        'src = k.plane("src", u8, rows=(0, 1), cols=(1, 12), access="in")\n'
+        't = k.table("t", u8, [1, 3, 2])\n'
+        "with k.stage(y=8, x=8) as (y, x):\n"
+        "    px[y, x] = clip_u8(px[y, x] + {})\n"
+    )
+    for value, kept in (("src[0, x + t[c[0, 0]]]", True), ("src[0, x + 1] + t[c[0, 0]]", False)):
+        text = spec_text(body.format(value)).replace("(8, 8))", "(8, 8), lo=0, hi=2)")
+        v = variant_of(kernel_of(tmp_path / str(kept), text), "glsl_full")
+        assert bool(re.search(r"u >> \(clamp\(.*, 0, 2\)", v.text)) == kept, v.text
+
+
+def test_temps_that_decide_places_are_in_their_range(tmp_path: Path) -> None:
+    """Shared memory has 32 bits an element, and a hostile item may fill them."""
+    text = spec_text(
+        'src = k.plane("src", u8, rows=(0, 1), cols=(0, 264), access="in")\n'
+        't = k.temp("t", (2,))\n'
+        "with k.stage(i=2) as i:\n"
+        "    t[i] = c[0, i]\n"
+        "with k.stage(y=8, x=8) as (y, x):\n"
+        "    px[y, x] = clip_u8(px[y, x] + src[0, x + t[1]])\n"
+    )
+    text = text.replace("(8, 8))", "(8, 8), lo=0, hi=200)")
+    v = variant_of(kernel_of(tmp_path, text), "glsl_full")
+    assert re.search(r"clamp\(t\[t_at \+ 1\], 0, 255\)", v.text)
+
+
+def test_limits_below_all_values(tmp_path: Path) -> None:
+    """A value of 32 bits without a sign, limited to negative numbers."""
+    text = spec_text(
+        "with k.stage(y=8, x=8) as (y, x):\n"
+        "    px[y, x] = clip(px[y, x] * 16777216, -5, -1) + 3\n"
+    )
+    run_text(tmp_path, text, "glsl_full")
+
+
+# A spec whose stages read rows anywhere, and one whose stages keep, move and share words.
+ANYWHERE = """
+src = k.plane("src", {type}, rows=(-3, 11), cols=(-3, 11), access="in"{bounds})
+out = k.plane("out", i32, rows=(0, 8), cols=(0, 8), access="out")
+d = k.param("d", u8, 0, 3)
+with k.stage(y=8, x=8) as (y, x):
+    out[y, x] = src[y + d, x + d] - 3 * src[y + d * -1, x + d * -1] + 5 * src[y, x + 1]
+"""
+SHARED = """
+px = k.plane("px", {type}, rows=(0, 8), cols=(0, 8), access="inout", owns="all"{bounds})
+b = k.block("b", {type}, (8, 8), access="inout"{bounds})
+p = k.param("p", u8, 1, 7)
+t = k.temp("t", (8, 8))
+with k.stage(y=8, x=8) as (y, x):
+    t[y, x] = b[y, x] >> 1
+with k.stage(y=8, x=8) as (y, x):
+    with k.when(px[y, x] > b[y, x]):
+        px[y, x] = t[x, y]
+    b[y, x] = t[y, 7 + x * -1]
+with k.stage(y=4, x=k.upto(p, 4)) as (y, x):
+    px[y, 2 * x] = px[y, 2 * x] >> 1
+with k.stage(y=k.upto(p, 8), x=8) as (y, x):
+    b[y, x] = b[y, x] >> 1
+"""
+
+
+@pytest.mark.parametrize("element", ["u8", "i8", "u16", "i16", "i32"])
+@pytest.mark.parametrize(
+    ("body", "schedule"),
+    [
+        (ANYWHERE, "glsl_full_p4_shift"),
+        (SHARED, "glsl_full_p2_word_pack"),
+        (SHARED, "glsl_full_p4_word_mask_pack_early"),
+    ],
+    ids=("anywhere", "packed", "masks"),
+)
+def test_elements_of_every_type(body: str, schedule: str, element: str, tmp_path: Path) -> None:
+    bounds = ", lo=-1000, hi=1000" if element == "i32" else ""
+    text = body.format(type=element, bounds=bounds)
+    run_text(tmp_path, HEAD + textwrap.indent(text, "    "), schedule)

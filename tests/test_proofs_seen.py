@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The proofs say no of what is known to be seen: changes that an item shows.
+
+Left alone the solver often gives up on such a question, or takes a minute, and that would say
+little. So it is asked about the lane that shows it: every value is confined to what it is there.
+All that is taken for known must then admit the lane, the question is easy, and "the same" would be
+a lie.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+import z3
+
+from daedalus.dsl.interp import Items
+from daedalus.dsl.ir import Node
+from daedalus.dsl.ranges import Interval
+from daedalus.generator import (
+    crosscheck,
+    goal_proofs,
+    goals,
+    mutant_proofs,
+    mutants,
+    mutation,
+    witness,
+    witness_file,
+)
+from daedalus.generator.cli.common import repo_root
+from daedalus.generator.equivalence import Prover
+from daedalus.generator.goals import Plan, lane_limits
+from daedalus.generator.lane_walk import Variation
+from daedalus.generator.registry import Entry, find, load
+from daedalus.generator.symbolic import Truth
+from daedalus.generator.targets.neon import simulate
+from daedalus.generator.targets.neon.forms import Need
+from daedalus.generator.targets.neon.simulate import Change, Ran
+
+# Variants of one stage and of several, with run-time indices, tables, strips, and functions for
+# several items.
+SEEN = {
+    "h264_idct4": "x2", "h264_deblock_luma_v": "full", "vp9_lpf8_v": "early",
+    "vp9_idct8": "eob12", "vp9_mc_8h_avg": "rows8", "av1_cdef8": "pri", "sand128_p010": "full",
+}  # fmt: skip
+AT_ONCE = 4  # changes of a function that are asked about
+
+
+class There(Prover):
+    """A prover that knows the values that nodes have on one item, on one lane of one stage."""
+
+    def __init__(self, plan: Plan, ran: Ran, item: int, stage: int, lane: int | None) -> None:
+        super().__init__(plan.lowered, plan.stages, seconds=20)
+        self._seen: dict[Node, list[int]] = {}
+        for n, values in enumerate(ran.values):
+            for node, some in values.items():
+                at = np.broadcast_to(some, (ran.items.count, some.shape[1]))
+                one = n == stage and lane is not None and at.shape[1] > 1
+                seen = at[item, lane] if one else at[item]
+                self._seen[node] = np.unique(seen.astype(np.int64)).tolist()
+        self.refuted = 0
+
+    def range_of(self, node: Node) -> Interval:
+        seen = self._seen[node]
+        return Interval(seen[0], seen[-1])
+
+    def loaded(self, stage: int, node: Node) -> list[Interval]:
+        return [Interval(v, v) for v in self._seen[node]]
+
+    def cases(self, stage: int, roots: list[Node]) -> list[Prover]:
+        return []
+
+    def holds(self, known: list[Truth], claim: Any, seconds: float) -> bool:
+        if seconds > self.short:  # about all of the stage
+            facts = [k.term for k in known]
+            assert self._asked(facts, seconds) == z3.sat, "what is known rules the lane out"
+            self.refuted += self._asked([*facts, z3.Not(claim)], seconds) == z3.sat
+        return super().holds(known, claim, seconds)
+
+
+def seen_plans(kernel: str) -> Iterator[tuple[Entry, Plan, Items]]:
+    """The functions of the kernel's variant, with its witnesses."""
+    entry = find(load(), kernel)
+    assert entry is not None
+    found = [p for p in goals.plans(entry) if p.name.endswith(SEEN[kernel])]
+    assert found
+    kept = witness_file.read(entry.kernel)
+    for plan in found:
+        yield entry, plan, kept.take(plan.conformant(kept))
+
+
+def spread(every: list[Any]) -> list[Any]:
+    """AT_ONCE of them, evenly from all."""
+    return every[:: max(1, len(every) // AT_ONCE)][:AT_ONCE]
+
+
+@contextmanager
+def changed(plan: Plan, stage: int, need: Need, v: Variation) -> Iterator[Change]:
+    """A variation as the simulator has it; of a scalar operand it has none."""
+    assert not v.scalar
+    chosen = plan.stages[stage].selection.chosen
+    usual = chosen[need]
+    op = {0: v.op or usual.op, 1: simulate.MORE, -1: simulate.LESS}[v.result]
+    chosen[need] = usual._replace(imm=usual.imm + v.imm)
+    try:
+        yield Change(stage, need, op)
+    finally:
+        chosen[need] = usual
+
+
+def shown(plan: Plan, ran: Ran, change: Change) -> list[int]:
+    """The items whose results are others."""
+    return list(simulate.shows(plan.lowered, plan.stages, ran, change, 64))
+
+
+def lane_of(plan: Plan, ran: Ran, change: Change, item: int) -> int | None:
+    """A lane of the change's stage that shows it; None in a stage before the last, where lanes
+    that read it come together."""
+    if change.stage + 1 < len(plan.stages):
+        return None
+    part, usual = plan.stages[change.stage], ran.forms[change.stage]
+    forms = simulate.changed_forms(part, ran, change)
+    assert forms is not None
+    differs = np.any([forms[r][item] != usual[r][item] for r in part.selection.roots], axis=0)
+    return int(np.flatnonzero(differs & ran.active[change.stage][item])[0])
+
+
+def ask(plan: Plan, ran: Ran, stage: int, need: Need, v: Variation) -> bool:
+    """Whether some item shows the variation; if so, the prover is asked about it there."""
+    with changed(plan, stage, need, v) as change:
+        items = shown(plan, ran, change)
+        if not items:
+            return False
+        lane = lane_of(plan, ran, change, items[0])
+    prover = There(plan, ran, items[0], stage, lane)
+    assert not prover.same(stage, need, v), (need, v)
+    assert prover.refuted, (need, v)
+    return True
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", SEEN)
+def test_what_has_a_witness_is_not_proven_to_have_none(kernel: str) -> None:
+    for _, plan, items in seen_plans(kernel):
+        ran, asked = simulate.run(plan.lowered, plan.stages, items), 0
+        last = [g for g in plan.goals if g.stage == len(plan.stages) - 1]
+        for goal in spread(last):
+            v = goal_proofs.variation(goal)
+            if v is not None:
+                asked += ask(plan, ran, goal.stage, goal.need, v)
+                continue
+            met = witness._differs(plan, ran, goal)
+            if met.any():
+                item, lane = np.argwhere(met)[0]
+                prover = There(plan, ran, int(item), goal.stage, int(lane))
+                node, demand = goal.need
+                held = plan.stages[goal.stage].selection.ranges.of(node)
+                assert not prover.within(goal.stage, node, *lane_limits(demand, held)), goal
+                assert prover.refuted, goal
+                asked += 1
+        assert asked >= min(2, len(last))
+
+
+def mutated(entry: Entry, plan: Plan, stages: range) -> list[tuple[int, Need, Variation]]:
+    """What the mutants of a function change in these stages."""
+    file = repo_root() / "generated" / "src" / entry.kernel.family / f"{plan.name}.c"
+    every = mutants.mutate(file.read_text()).mutants
+    found = [mutant_proofs.lowering(plan, m) for m in every if m.function == plan.function]
+    return [f for f in found if f and f[0] in stages and not f[2].scalar]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", SEEN)
+def test_mutants_that_are_seen_are_not_proven_the_same(kernel: str) -> None:
+    for entry, plan, items in seen_plans(kernel):
+        ran, last = simulate.run(plan.lowered, plan.stages, items), len(plan.stages) - 1
+        mine = mutated(entry, plan, range(last, last + 1))
+        asked = sum(ask(plan, ran, *f) for f in spread(mine))
+        assert asked >= min(2, len(mine))
+
+
+@pytest.mark.slow
+def test_changes_of_a_stage_before_the_last_are_followed() -> None:
+    """Of values of all lanes at once, as they meet in the stage that reads them."""
+    for entry, plan, items in seen_plans("h264_idct4"):
+        ran = simulate.run(plan.lowered, plan.stages, items)
+        before = mutated(entry, plan, range(len(plan.stages) - 1))
+        assert sum(ask(plan, ran, *f) for f in spread(before)) >= 2
+
+
+@pytest.mark.slow
+def test_a_mutant_is_the_variation_that_it_is_said_to_be() -> None:
+    """Where the compiled one is another on the witnesses, the variation is; not the other way
+    round, as a mutant may be of half the lanes."""
+    for entry, plan, items in seen_plans("h264_deblock_luma_v"):
+        exe, every = mutation.program(entry, plan.schedule)
+        ran, killed = simulate.run(plan.lowered, plan.stages, items), 0
+        (batch,) = (
+            b for b in crosscheck.prepare(entry.kernel, 1, 1, items) if b.kind == crosscheck.WITNESS
+        )
+        for mutant in [m for m in every if m.function == plan.function]:
+            found = mutant_proofs.lowering(plan, mutant)
+            if found is None or found[2].scalar:
+                continue
+            with changed(plan, *found) as change:
+                seen = bool(shown(plan, ran, change))
+            if mutation._differs(entry, plan.schedule, exe, [batch], mutant.number, seed=1):
+                assert seen, mutant
+                killed += 1
+        assert killed > 5
