@@ -37,6 +37,12 @@ void daedalus_rt_vk_report(daedalus_gpu *gpu, int error) {
   }
 }
 
+/*
+ * v3dv submits from a thread of its own.  When that fails the device is lost, but a wait that has
+ * begun is not told, so none is long.
+ */
+static const uint64_t slice_most = UINT64_C(50000000);
+
 /** The job's submissions that have ended by now.  @return 0 all, -ETIME some, or an error */
 static int look(daedalus_gpu_job *job, uint64_t timeout_ns) {
   daedalus_vk_submission **submissions = job->submissions.data;
@@ -138,6 +144,7 @@ int daedalus_rt_vk_job_wait(daedalus_gpu_job *job, int64_t timeout_ns) {
     }
     const uint64_t since = now - gpu->progress_ns;
     slice = since < gpu->timeout_ns ? gpu->timeout_ns - since : 1;
+    slice = slice < slice_most ? slice : slice_most;
     if (timeout_ns > 0 && (uint64_t)timeout_ns - waited < slice) {
       slice = (uint64_t)timeout_ns - waited;
     }

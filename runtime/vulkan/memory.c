@@ -18,8 +18,8 @@ static const VkMemoryPropertyFlags any_order[] = {0}; /* an import lies where it
 /*
  * v3dv takes a dma-buf only if there is so much behind what is imported, and for buffers that end
  * with a page wants some more: room for units that read ahead of images and of uniforms, which
- * nothing does here.  Frames that fill their pages have none, so it is told of less; the GPU sees
- * the whole dma-buf all the same, and binding a buffer asks for no sizes.
+ * nothing does here.  Frames that fill their pages have none; where one is refused, v3dv is told of
+ * less.  The GPU sees the whole dma-buf all the same, and there binding a buffer asks for no sizes.
  */
 static const int64_t v3dv_read_ahead = 64;
 
@@ -172,14 +172,15 @@ int daedalus_rt_vk_block_import(daedalus_vk_memory *memory, int fd, uint64_t siz
   VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                .pNext = &import,
                                .allocationSize = needs.size};
-  const int64_t end = lseek(fd, 0, SEEK_END);
-  if (device->physical->info.kind == DAEDALUS_DEVICE_V3D && end > v3dv_read_ahead &&
-      (uint64_t)end - v3dv_read_ahead < needs.size) {
-    info.allocationSize = (VkDeviceSize)end - v3dv_read_ahead;
-  }
+  const uint32_t types = needs.memoryTypeBits & properties.memoryTypeBits;
   if (error == 0) {
-    error = allocate(memory, any_order, 1, needs.memoryTypeBits & properties.memoryTypeBits, &info,
-                     block);
+    error = allocate(memory, any_order, 1, types, &info, block);
+  }
+  const int64_t end = lseek(fd, 0, SEEK_END);
+  if (error != 0 && device->failed_result == VK_ERROR_INVALID_EXTERNAL_HANDLE &&
+      device->physical->info.kind == DAEDALUS_DEVICE_V3D && end > v3dv_read_ahead) {
+    info.allocationSize = (VkDeviceSize)end - v3dv_read_ahead;
+    error = allocate(memory, any_order, 1, types, &info, block);
   }
   if (error != 0) {
     if (block->memory == VK_NULL_HANDLE) {

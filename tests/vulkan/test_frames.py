@@ -82,7 +82,7 @@ class Ran:
         assert done.returncode == 0, done.stdout + done.stderr
         *lines, last = done.stdout.splitlines()
         self.batches = []
-        for i, line in enumerate(lines):
+        for i, line in enumerate(sorted(lines)):
             error, fence, undefined = line.removeprefix(f"batch {i}: ").split()
             self.batches.append((int(error), fence, int(undefined)))
         assert len(self.batches) == batches
@@ -170,9 +170,10 @@ def test_without_memory_for_the_copy(program: Path, tmp_path: Path) -> None:
 def test_what_still_runs_is_waited_for(program: Path, tmp_path: Path) -> None:
     """The second submission fails while the first one computes in the frame, which the CPU then
     takes over: not before that has ended."""
-    side = 512
-    ran = Ran(program, tmp_path, "created", "together", side=side, batches=2)
+    ran = Ran(program, tmp_path, "created", "together", batches=2)
     assert ran.right and not ran.lost
-    fault = f"no-memory@{ran.computed[-1]}:of=submit"
-    ran = Ran(program, tmp_path, "created", "together", side=side, batches=2, faults=(fault,))
+    first, last = ran.computed[-2:]
+    # The copy that the first one keeps, a fill that says so, and then what both lie before.
+    faults = (f"slow@{first - 2}:ms=500", f"no-memory@{last}:of=submit")
+    ran = Ran(program, tmp_path, "created", "together", faults=faults, batches=2)
     assert ran.lost and ran.errors == [(0, 0)] * 2 and ran.right, ran.said

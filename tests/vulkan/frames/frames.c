@@ -9,7 +9,8 @@
  *           through that), "imported" (from /dev/dma_heap/system), "shadowed" (the same, with
  *           DAEDALUS_BATCH_SHADOW), "corners" (the caller's, of which only two blocks are used)
  * SIDE      of the frame, a multiple of 8
- * together  all are submitted before the first one is waited for
+ * together  all are submitted before the last one is waited for, then the others; the frame is
+ *           looked at a second later
  * fences    each is waited for by polling its fence first
  *
  * Prints a line a batch: its number, the error, when its fence was signaled (- without one), the
@@ -160,11 +161,14 @@ int main(int argc, char **argv) {
       finish(batches[i], i, fences);
     }
   }
-  for (int i = 0; together && i < n; i++) {
+  for (int i = n - 1; together && i >= 0; i--) {
     finish(batches[i], i, false);
   }
   if (f.memory != NULL) {
     check(daedalus_memory_invalidate(f.memory, 0, f.side * f.side), "invalidating");
+  }
+  if (together) {
+    usleep(1000000); /* for what may still run behind the runtime's back */
   }
   const uint8_t *seen = f.others != NULL ? f.others : f.pixels;
   daedalus_device_info info = {.size = sizeof(info)};
