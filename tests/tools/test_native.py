@@ -51,6 +51,6 @@ def test_programs_are_compiled_once_and_again_when_something_changed(
     source.write_text("int main(void) { return 1; }\n")
     second = compiled()
     assert second != first
-    monkeypatch.setattr(native, "_version", lambda program: "another compiler")
+    monkeypatch.setattr(native, "version_of", lambda program: "another compiler")
     assert compiled() != second
     assert not list(program.parent.glob("*.new"))
