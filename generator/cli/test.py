@@ -1,36 +1,26 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`daedalus test`: the whole test suite, in layers."""
 
-import subprocess
+import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import closing
 from pathlib import Path
+from types import FrameType
 
 import click
 
 from daedalus.generator import native
 from daedalus.generator.cli.common import EXIT_FAILED, build_dir, console, out, repo_root
-
-SHOWN_LINES = 60  # of a failing step's output
-
-Words = list[str | Path]
-
-
-@dataclass(frozen=True)
-class Step:
-    """One command of a layer."""
-
-    name: str
-    argv: Words
-
-
-def _verb(name: str, *words: str) -> Step:
-    return Step(" ".join((name, *words)), [sys.executable, "-m", MAIN, name, *words])
-
+from daedalus.generator.cli.progress import progress
+from daedalus.generator.steps import Ended, Step, run_steps
 
 MAIN = "daedalus.generator.cli.main"
+_MOST_FAILURES = 10  # after which pytest stops
+
+
+def _verb(*words: str, wide: bool = False) -> Step:
+    return Step(" ".join(words), [sys.executable, "-m", MAIN, *words], wide=wide)
 
 
 def _c_files() -> list[Path]:
@@ -45,27 +35,32 @@ def _c_files() -> list[Path]:
 
 def _lint() -> Iterator[Step]:
     tools = Path(sys.executable).parent
-    yield Step("ruff check", [tools / "ruff", "check", repo_root()])
-    yield Step("ruff format", [tools / "ruff", "format", "--check", repo_root()])
     yield Step("mypy", [tools / "mypy"])
     yield Step("clang-format", [tools / "clang-format", "--dry-run", "-Werror", *_c_files()])
+    yield Step("ruff check", [tools / "ruff", "check", repo_root()])
+    yield Step("ruff format", [tools / "ruff", "format", "--check", repo_root()])
 
 
 def _unit() -> Iterator[Step]:
     yield _verb("gen", "--check")
-    yield Step("pytest", [sys.executable, "-m", "pytest", "-x", "--durations=5"])
+    words = ["-n", native.JOBS, "--dist", "worksteal", f"--maxfail={_MOST_FAILURES}"]
+    argv = [sys.executable, "-m", "pytest", *words, "--durations=10"]
+    yield Step("pytest", argv, wide=True)
 
 
 def _c() -> Iterator[Step]:
     """The runtime's own tests: plain, under sanitizers, and on arm64."""
     builds = [("host", False), ("host", True)] + ([] if native.is_arm() else [("aarch64", False)])
     for arch, sanitize in builds:
-        yield _build_c(arch, sanitize)
+        build = _build_c(arch, sanitize)
+        yield build
         folder = build_dir() / (arch + ("-sanitize" if sanitize else ""))
         yield Step(
             f"ctest ({folder.name})",
-            ["ctest", "--test-dir", folder, "--output-on-failure", "-LE", "consumer"],
-        )
+            ["ctest", "--test-dir", folder, "-j", native.JOBS, "--output-on-failure",
+             "-LE", "consumer"],
+            after=(build.name,), wide=True,
+        )  # fmt: skip
 
 
 def _build_c(arch: str, sanitize: bool) -> Step:
@@ -74,12 +69,15 @@ def _build_c(arch: str, sanitize: bool) -> Step:
         f"native.build_library({arch!r}, {sanitize}, targets=('all',))"
     )
     sanitized = ", sanitizers" if sanitize else ""
-    return Step(f"build C tests ({arch}{sanitized})", [sys.executable, "-c", code])
+    name = f"build C tests ({arch}{sanitized})"
+    return Step(name, [sys.executable, "-c", code], wide=True)
 
 
 def _consumers() -> Iterator[Step]:
-    yield _build_c("host", False)
-    yield Step("consumers", ["sh", repo_root() / "tests/consumers/run.sh", build_dir() / "host"])
+    build = _build_c("host", False)
+    yield build
+    script = repo_root() / "tests/consumers/run.sh"
+    yield Step("consumers", ["sh", script, build_dir() / "host"], after=(build.name,))
 
 
 def _check() -> Iterator[Step]:
@@ -87,27 +85,30 @@ def _check() -> Iterator[Step]:
     yield _verb("check", "--sanitize", "--items", "2000", "--seed", "2")
 
 
-def _stream() -> Iterator[Step]:
-    yield _verb("stream")
-    yield _verb("stream", "--substrate", "qpu", "--device", "lavapipe-8")
-
-
 def _fuzz() -> Iterator[Step]:
-    yield _verb("fuzz")
     yield _verb("v3d", "fuzz", "--seconds", "5")
+    yield _verb("fuzz", wide=True)
 
 
+def _stream() -> Iterator[Step]:
+    yield _verb("stream", wide=True)
+    yield _verb("stream", "--substrate", "qpu", "--device", "lavapipe-8", wide=True)
+
+
+# In the order in which they are run: those that need one processor beside each other, and of these
+# the long ones first.
 LAYERS: dict[str, tuple[str, Callable[[], Iterator[Step]]]] = {
     "lint": ("format and types of all sources", _lint),
     "unit": ("language, generator, goldens", _unit),
     "c": ("the runtime, with sanitizers and on arm64", _c),
-    "consumers": ("projects that use the installed library", _consumers),
     "check": ("every variant against the interpreter", _check),
-    "fuzz": ("random programs", _fuzz),
     "oracle": ("the interpreter against FFmpeg", lambda: iter([_verb("oracle")])),
-    "count": ("executed instructions beside hand-written ones", lambda: iter([_verb("count")])),
+    "consumers": ("projects that use the installed library", _consumers),
+    "fuzz": ("random programs", _fuzz),
+    "count": ("executed instructions beside hand-written ones",
+              lambda: iter([_verb("count", wide=True)])),
     "stream": ("real video, frame by frame", _stream),
-}
+}  # fmt: skip
 
 
 @click.command("test", help="Runs the LAYERS (default: all) and says what passed.\n\n\b\n"
@@ -115,38 +116,39 @@ LAYERS: dict[str, tuple[str, Callable[[], Iterator[Step]]]] = {
 @click.argument("layers", nargs=-1, type=click.Choice(list(LAYERS)))
 def command(layers: tuple[str, ...]) -> None:
     """See the help text above."""
-    passed, failed = 0, []
-    for layer in layers or tuple(LAYERS):
-        for step in LAYERS[layer][1]():
-            seconds, output = _run(step)
-            if output is None:
-                passed += 1
-                out.print(f"ok     {layer}: {step.name} ({seconds:.0f} s)", markup=False)
-            else:
-                failed.append(f"{layer}: {step.name}")
-                out.print(f"FAILED {layer}: {step.name} ({seconds:.0f} s)", markup=False)
-                console.print(output, markup=False, soft_wrap=True)
+    chosen: dict[str, tuple[str, Step]] = {}  # a step that two layers have is run once
+    for layer in LAYERS:
+        for step in LAYERS[layer][1]() if layer in layers or not layers else ():
+            chosen.setdefault(step.name, (layer, step))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+    failed = []
+    with progress(len(chosen), quiet=not console.is_terminal) as shown:
+        steps = [step for _, step in chosen.values()]
+        running = run_steps(
+            steps, repo_root(), int(native.JOBS), lambda names: shown.say(", ".join(names))
+        )
+        with closing(running):
+            for ended in running:
+                name = f"{chosen[ended.step.name][0]}: {ended.step.name}"
+                _tell(name, ended)
+                failed += [name] if ended.failure else []
+                shown.advance(1)
     if failed:
         console.print(f"failed: {', '.join(failed)}", markup=False)
-    click.echo(f"{passed} passed, {len(failed)} failed")
+    click.echo(f"{len(chosen) - len(failed)} passed, {len(failed)} failed")
     if failed:
         sys.exit(EXIT_FAILED)
 
 
-def _run(step: Step) -> tuple[float, str | None]:
-    """Seconds taken, and the end of the output if it failed."""
-    started = time.monotonic()
-    try:
-        done = subprocess.run(
-            [str(w) for w in step.argv],
-            cwd=repo_root(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-    except FileNotFoundError as e:
-        return time.monotonic() - started, f"{e.filename} is not installed: run ./daedalus setup"
-    lines = done.stdout.splitlines()[-SHOWN_LINES:]
-    failed = "\n".join(lines) or f"exit status {done.returncode}"
-    return time.monotonic() - started, failed if done.returncode else None
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """The steps are in process groups of their own, so whoever ends this has to end them."""
+    raise KeyboardInterrupt
+
+
+def _tell(name: str, ended: Ended) -> None:
+    word = "FAILED" if ended.failure else "ok    "
+    took = f"{ended.seconds:.0f} s, {ended.processor:.0f} s of processor time"
+    out.print(f"{word} {name} ({took})", markup=False, soft_wrap=True)
+    if ended.failure:
+        console.print(ended.failure, markup=False, soft_wrap=True)
