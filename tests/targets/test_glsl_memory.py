@@ -3,12 +3,17 @@
 a stage share, words of signed elements, and places that no conformant item names."""
 
 import re
+import struct
 import textwrap
 from pathlib import Path
 
 import pytest
 from shader_runs import run_text, variant_of
 from spec_support import HEAD, kernel_of, spec_text
+
+from daedalus.generator.registry import find, load
+from daedalus.generator.targets.glsl.spirv import compile_shader
+from daedalus.generator.variants import Variant
 
 
 @pytest.mark.parametrize("bias", [5, -5])
@@ -44,6 +49,50 @@ def test_what_is_written_is_nowhere_read_only(tmp_path: Path) -> None:
     v = run_text(tmp_path, text, "glsl_full_word")
     declared = re.findall(r"binding = 0\) (.*)buffer (\w+)", v.text)
     assert sorted(declared) == [("", "px_u8_view"), ("", "px_uint_view")]
+
+
+READ_AND_WRITTEN = (
+    "with k.stage(i=8) as i:\n    px[i, 0] = clip_u8(px[i, 0] + px[i, 1] + c[i, 0])\n"
+)
+WRITTEN_TWICE = (
+    "with k.stage(y=8, x=8) as (y, x):\n"
+    "    px[y, x] = clip_u8(c[y, x])\n"
+    "with k.stage(i=8) as i:\n"
+    "    px[i, 0] = clip_u8(c[i, 1] + 3)\n"
+)
+READ_BEHIND = WRITTEN_TWICE + (
+    "with k.stage(y=8, x=8) as (y, x):\n    px[y, x] = clip_u8(px[y, x] + 1)\n"
+)
+
+
+def aliased(v: Variant) -> int:
+    """How many variables of a module are Aliased."""
+    module = compile_shader(v.text, v.file)
+    words = struct.unpack(f"<{len(module) // 4}I", module)
+    return sum(w == 3 << 16 | 71 and words[n + 2] == 20 for n, w in enumerate(words))
+
+
+@pytest.mark.parametrize("body", [READ_AND_WRITTEN, WRITTEN_TWICE, READ_BEHIND])
+@pytest.mark.parametrize("schedule", ["glsl_full_p8_word", "glsl_full_p16_word"])
+def test_views_that_depend_on_each_other_are_aliased(
+    body: str, schedule: str, tmp_path: Path
+) -> None:
+    """In the module, which else is free to take them for different memory."""
+    text = spec_text(body)
+    if "= clip_u8(px[" not in body:
+        text = text.replace('access="inout"', 'access="out"')
+    v = run_text(tmp_path, text, schedule)
+    assert len(re.findall(r"binding = 0\) (?!restrict)(?:coherent )?buffer", v.text)) == 2
+    assert aliased(v) == v.text.count("// aliased") == 2
+
+
+def test_views_of_one_stages_stores_are_not() -> None:
+    """It stores in units where they are whole, else by elements: no element twice."""
+    found = find(load(), "sand128_nv12")
+    assert found is not None
+    v = variant_of(found.kernel, "glsl_full_p8_word")
+    assert len(re.findall(r"binding = 0\) buffer", v.text)) == 2
+    assert aliased(v) == v.text.count("// aliased") == 0
 
 
 def test_what_goes_through_a_buffer_is_coherent(tmp_path: Path) -> None:
@@ -150,3 +199,21 @@ def test_elements_of_every_type(body: str, schedule: str, element: str, tmp_path
     bounds = ", lo=-1000, hi=1000" if element == "i32" else ""
     text = body.format(type=element, bounds=bounds)
     run_text(tmp_path, HEAD + textwrap.indent(text, "    "), schedule)
+
+
+@pytest.mark.parametrize("schedule", ["glsl_full_word", "glsl_full_p2_word"])
+@pytest.mark.parametrize(
+    ("element", "count"),
+    [("u8", 1), ("u8", 2), ("u8", 3), ("u8", 6), ("i16", 1), ("i16", 3), ("i16", 10), ("i32", 5)],
+)
+def test_items_of_a_block_that_begin_inside_a_unit(
+    element: str, count: int, schedule: str, tmp_path: Path
+) -> None:
+    """One invocation does an item, whose elements are as many as no unit, or several, has."""
+    text = HEAD + (
+        f'    c = k.block("c", {element}, ({count},), lo=0, hi=100)\n'
+        f'    out = k.block("out", {element}, ({count},), access="out")\n'
+        "    with k.stage(i=1) as i:\n"
+    )
+    text += "".join(f"        out[{n} + i] = c[{n} + i] + {n}\n" for n in range(min(count, 8)))
+    assert run_text(tmp_path, text, schedule).shader.invocations == 1

@@ -156,9 +156,11 @@ class _Emitter:
         barriers = Barriers(self.kernel, self.mapping.invocations)
         for n, stage in enumerate(self.kernel.stages):
             lines += barriers.before(stage)
+            self.views.stage = n
             lines += [stage_remark(self.kernel, n).replace("/* ", "// ").removesuffix(" */")]
             lines += ["{", *self._stage(stage), "}"]
         self.views.make_coherent(barriers.handed)
+        self.views.find_aliased()
         shared = self.temps.bytes_an_item
         device.limited(
             "maxComputeSharedMemorySize", shared, device.SHARED_BYTES,
@@ -245,8 +247,6 @@ class _Emitter:
         base = f"push.{b.name}_base"
         size = b.size * b.dtype.bytes
         index = f"int({self.record.word(INDEX)})"
-        if size % unit:
-            return [f"const int {self.bases.start(b, unit)} = ({base} + {index} * {size}){by};"]
         text = f"{f'({base}{by})' if by else base} + {index} * {size // unit}"
         return [f"const int {self.bases.start(b, unit)} = {text};"]
 

@@ -18,12 +18,15 @@ from functools import cache
 from pathlib import Path
 
 from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, build_dir
+from daedalus.generator.targets.glsl.views import ALIASED
 
 TOOLS = ("glslangValidator", "spirv-opt", "spirv-val")
 PINNED = "glslang 11:12.0.0, SPIRV-Tools v2023.1"
 _TARGET = ("--target-env", "vulkan1.1")
 _OPTIMISE = ("-O", "--strip-debug", "--preserve-bindings", "--preserve-spec-constants")
 _PER_LINE = 8
+# Of the SPIR-V specification: words before the first instruction, OpDecorate, decorations.
+_HEADER, _DECORATE, _ALIASED, _BINDING = 5, 71, 20, 33
 
 
 @cache
@@ -116,7 +119,32 @@ def _compiled(glsl: str, what: str) -> bytes:
             if done.returncode:
                 said = (done.stdout + done.stderr).strip().replace(str(source), what)
                 raise UserError(f"{words[0]} refuses {what}:\n{said}", exit_code=EXIT_FAILED)
+            if words[0] == "glslangValidator":
+                raw.write_bytes(decorated(raw.read_bytes(), aliased_bindings(glsl)))
         return made.read_bytes()
+
+
+def aliased_bindings(glsl: str) -> set[int]:
+    """The bindings that a shader says are seen through views that depend on each other."""
+    pattern = f"^ *{re.escape(ALIASED)}\n.*?binding = (\\d+)\\)"
+    return {int(n) for n in re.findall(pattern, glsl, re.MULTILINE)}
+
+
+def decorated(module: bytes, bindings: set[int]) -> bytes:
+    """A module whose variables at these bindings are Aliased.
+
+    GLSL lets blocks overlap that are not `restrict`; SPIR-V lets variables only if they are
+    decorated so, which glslangValidator does not do.
+    """
+    words = struct.unpack(f"<{len(module) // 4}I", module)
+    made, at = list(words[:_HEADER]), _HEADER
+    while at < len(words):
+        length, opcode = words[at] >> 16, words[at] & 0xFFFF
+        made += words[at : at + length]
+        if opcode == _DECORATE and words[at + 2] == _BINDING and words[at + 3] in bindings:
+            made += [3 << 16 | _DECORATE, words[at + 1], _ALIASED]
+        at += length
+    return struct.pack(f"<{len(made)}I", *made)
 
 
 def array_lines(module: bytes) -> list[str]:

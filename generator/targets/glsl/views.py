@@ -6,10 +6,15 @@ them, in which elements are fields.
 """
 
 from dataclasses import dataclass, field
+from itertools import permutations
 
 from daedalus.dsl.ir import Buffer, DType, Kernel
 
 PARTS = ("x", "y", "z", "w")
+
+# The line before a view whose accesses and another's of the same buffer depend on each other. GLSL
+# says it by leaving out `restrict`; for the module it is taken from here (spirv.py).
+ALIASED = "// aliased: what this view of a buffer touches, another one touches, too"
 _UNSIGNED = {1: "uint8_t", 2: "uint16_t", 4: "uint", 8: "uvec2", 16: "uvec4"}
 
 
@@ -23,12 +28,16 @@ class View:
     written: bool = False  # through this view or another of the same buffer
     alone: bool = True  # no other view is of the same buffer
     coherent: bool = False  # an invocation sees what another one stored, after a barrier
+    loaded: bool = False
+    stored: set[int] = field(default_factory=set)  # the stages that store through this very view
+    aliased: bool = False  # and another view depend on each other
 
     def declared(self) -> list[str]:
         """The storage block."""
         how = "coherent " if self.coherent else ""
         how += ("restrict " if self.alone else "") + ("" if self.written else "readonly ")
         return [
+            *([ALIASED] if self.aliased else []),
             f"layout(std430, set = 0, binding = {self.binding}) {how}buffer {self.name}_view {{",
             f"{self.type} {self.name}[];",
             "};",
@@ -42,6 +51,7 @@ class Views:
     kernel: Kernel
     used: dict[str, View] = field(default_factory=dict)
     units: dict[str, int] = field(default_factory=dict)
+    stage: int = 0  # whose accesses are asked for
 
     def of(self, b: Buffer, unit: int, *, write: bool = False) -> View:
         """The array of the buffer's units."""
@@ -59,7 +69,19 @@ class Views:
         if write:
             for v in self.used.values():
                 v.written |= v.binding == number
+            self.used[name].stored.add(self.stage)
+        else:
+            self.used[name].loaded = True
         return self.used[name]
+
+    def find_aliased(self) -> None:
+        """Marks the views of which one's accesses depend on the other's. What one stage stores
+        through several does not: it stores no element twice."""
+        for a, b in permutations(self.used.values(), 2):
+            if a.binding == b.binding and a.stored:
+                apart = len(a.stored | b.stored) > 1 and bool(b.stored)
+                a.aliased |= b.loaded or apart
+                b.aliased |= b.loaded or apart
 
     def make_coherent(self, buffers: set[str]) -> None:
         """Makes what invocations store in these visible to others."""

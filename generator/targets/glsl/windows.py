@@ -15,6 +15,15 @@ from daedalus.generator.targets.glsl.pointers import Walk, walk_of
 _LARGEST = {"plane": 8, "block": 16}
 
 
+def _largest(b: Buffer) -> int:
+    """The largest unit that a buffer may be seen in: items of a block begin with one."""
+    assert b.dtype is not None
+    unit = _LARGEST[b.kind]
+    while b.kind == "block" and b.size * b.dtype.bytes % unit:
+        unit //= 2
+    return unit
+
+
 def places(kernel: Kernel, stage: Stage) -> dict[Walk, dict[int, set[int]]]:
     """Of loads at known places from buffers: walk -> row -> bytes where elements begin."""
     found: dict[Walk, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
@@ -31,7 +40,7 @@ def load_unit(b: Buffer, walk: Walk, rows: dict[int, set[int]]) -> int:
     Beyond a word, only units of which every word holds an element that is wanted.
     """
     assert b.dtype is not None
-    size, unit = b.dtype.bytes, _LARGEST[b.kind]
+    size, unit = b.dtype.bytes, _largest(b)
     while unit > size:
         if all(c % unit == 0 for _, c in walk.cols) and (unit <= 4 or _dense(rows, unit)):
             break
@@ -75,7 +84,7 @@ class Writes:
     def unit(self, stage: Stage) -> int:
         """The largest unit that is whole in every place, or the element."""
         assert self.buffer.dtype is not None
-        size, unit = self.buffer.dtype.bytes, _LARGEST[self.buffer.kind]
+        size, unit = self.buffer.dtype.bytes, _largest(self.buffer)
         while unit > size:
             if all(c % unit == 0 for _, c in self.walk.cols) and self._whole(unit, stage):
                 return unit
