@@ -57,7 +57,7 @@ function(daedalus_vulkan_sources sources)
               NO_CMAKE_FIND_ROOT_PATH)
   endif()
   if(DAEDALUS_VULKAN AND DAEDALUS_VULKAN_INCLUDE)
-    set(names cache commands device emit enumerate extent flight gpu job loader memory objects
+    set(names cache commands device dmabuf emit enumerate extent flight gpu job loader memory objects
       pipeline pool rescue route sample selftest submit)
   else()
     if(DAEDALUS_VULKAN)

@@ -14,11 +14,14 @@ int daedalus_rt_vk_open(daedalus_vk_device *device, daedalus_vk *vk,
       .queueCount = 1,
       .pQueuePriorities = &priority,
   };
-  const char *extensions[4];
+  const char *extensions[5];
   uint32_t n_extensions = 0;
   if (physical->dmabuf) {
     extensions[n_extensions++] = VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME;
     extensions[n_extensions++] = VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME;
+  }
+  if (physical->dmabuf && physical->others == VK_QUEUE_FAMILY_FOREIGN_EXT) {
+    extensions[n_extensions++] = VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME;
   }
   if (physical->fence_fd) {
     extensions[n_extensions++] = VK_KHR_EXTERNAL_FENCE_FD_EXTENSION_NAME;

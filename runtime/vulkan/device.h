@@ -26,7 +26,8 @@ typedef struct daedalus_vk_physical {
   uint32_t timestamp_bits;
   bool dmabuf; /* VK_EXT_external_memory_dma_buf and VK_KHR_external_memory_fd */
   bool dmabuf_import, dmabuf_export; /* of buffers as the runtime makes them */
-  bool fence_fd;                     /* VK_KHR_external_fence_fd, and exports sync files */
+  uint32_t others; /* the queue family that stands for whoever else uses a dma-buf */
+  bool fence_fd;   /* VK_KHR_external_fence_fd, and exports sync files */
   bool has_8bit_extension;
 } daedalus_vk_physical;
 

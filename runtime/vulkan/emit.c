@@ -24,6 +24,23 @@ static int add_barrier(emitter *e) {
                                                                                        : -ENOMEM;
 }
 
+/** Acquires all that the job uses in place and others do, too, or releases it. */
+static int hand_over(emitter *e, daedalus_vk_op_kind kind) {
+  const daedalus_gpu *gpu = e->job->gpu;
+  for (const daedalus_memory *memory = gpu->memories; memory != NULL; memory = memory->next) {
+    if (!memory->released || memory->used_by != gpu->n_jobs) {
+      continue;
+    }
+    daedalus_vk_op *op = daedalus_rt_vk_op(e->commands, e->submission, kind);
+    if (op == NULL) {
+      return -ENOMEM;
+    }
+    op->of.owned.buffer = memory->block.buffer;
+    op->of.owned.id = memory->block.id;
+  }
+  return 0;
+}
+
 static int begin(emitter *e) {
   daedalus_gpu_job *job = e->job;
   int error = daedalus_rt_vec_reserve(&job->gpu->ctx->allocator, &job->submissions, 1,
@@ -40,10 +57,15 @@ static int begin(emitter *e) {
       daedalus_rt_vk_op(e->commands, e->submission, DAEDALUS_VK_OP_TIME_BEGIN) == NULL) {
     return -ENOMEM;
   }
-  return add_barrier(e); /* after what was submitted before, by this job or by others */
+  error = add_barrier(e); /* after what was submitted before, by this job or by others */
+  return error == 0 ? hand_over(e, DAEDALUS_VK_OP_ACQUIRE) : error;
 }
 
 static int submit(emitter *e) {
+  int error = hand_over(e, DAEDALUS_VK_OP_RELEASE);
+  if (error != 0) {
+    return error;
+  }
   if (e->job->timed &&
       daedalus_rt_vk_op(e->commands, e->submission, DAEDALUS_VK_OP_TIME_END) == NULL) {
     return -ENOMEM;
@@ -54,7 +76,7 @@ static int submit(emitter *e) {
       (before == NULL || before->n_done == before->submissions.size)) {
     job->gpu->progress_ns = daedalus_rt_vk_now(); /* the GPU was idle, which is no hang */
   }
-  const int error = daedalus_rt_vk_submit(e->commands, e->submission);
+  error = daedalus_rt_vk_submit(e->commands, e->submission);
   job->started = job->started || error == 0 || job->gpu->device.lost;
   return error;
 }
@@ -76,7 +98,7 @@ static int emit_shadows(emitter *e) {
     op->of.copy.to = job->shadow->buffer;
     op->of.copy.to_id = job->shadow->id;
     op->of.copy.region = (VkBufferCopy){
-        .srcOffset = shadows[i].extent.begin - (uintptr_t)shadows[i].memory->data,
+        .srcOffset = shadows[i].extent.begin - shadows[i].memory->base,
         .dstOffset = shadows[i].offset,
         .size = shadows[i].extent.end - shadows[i].extent.begin,
     };
@@ -260,7 +282,18 @@ static int emit_group(emitter *e, const daedalus_group *group, const daedalus_vk
   return error;
 }
 
+static void mark_used(daedalus_gpu_job *job) {
+  const daedalus_vk_use *uses = job->uses.data;
+  job->gpu->n_jobs++;
+  for (size_t i = 0; i < job->uses.size; i++) {
+    if (uses[i].memory != NULL) {
+      uses[i].memory->used_by = job->gpu->n_jobs;
+    }
+  }
+}
+
 int daedalus_rt_vk_job_emit(daedalus_gpu_job *job) {
+  mark_used(job);
   emitter e = {.job = job, .commands = &job->gpu->commands};
   const daedalus_group *groups = job->batch->groups.data;
   int error = begin(&e);

@@ -31,7 +31,7 @@ static bool listed(const VkExtensionProperties *list, uint32_t n, const char *na
 }
 
 typedef struct extensions {
-  bool driver_properties, storage8, memory_fd, dma_buf, fence_fd;
+  bool driver_properties, storage8, memory_fd, dma_buf, foreign, fence_fd;
 } extensions;
 
 static int read_extensions(daedalus_vk *vk, VkPhysicalDevice handle, extensions *found) {
@@ -51,6 +51,7 @@ static int read_extensions(daedalus_vk *vk, VkPhysicalDevice handle, extensions 
         .storage8 = listed(list, n, VK_KHR_8BIT_STORAGE_EXTENSION_NAME),
         .memory_fd = listed(list, n, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME),
         .dma_buf = listed(list, n, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME),
+        .foreign = listed(list, n, VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME),
         .fence_fd = listed(list, n, VK_KHR_EXTERNAL_FENCE_FD_EXTENSION_NAME),
     };
   }
@@ -169,6 +170,8 @@ static int look_at(daedalus_vk *vk, daedalus_vk_physical *out) {
   read_properties(vk, out, &found);
   out->has_8bit_extension = found.storage8;
   out->dmabuf = found.memory_fd && found.dma_buf;
+  /* Without the extension, what Vulkan itself has: others that use the same driver. */
+  out->others = found.foreign ? VK_QUEUE_FAMILY_FOREIGN_EXT : VK_QUEUE_FAMILY_EXTERNAL;
   read_dmabuf(vk, out);
   read_features(vk, out);
   read_fences(vk, out, &found);

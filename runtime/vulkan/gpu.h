@@ -4,6 +4,7 @@
 #define DAEDALUS_VULKAN_GPU_H
 
 #include "vulkan/commands.h"
+#include "vulkan/dmabuf.h"
 #include "vulkan/extent.h"
 #include "vulkan/pool.h"
 
@@ -25,6 +26,8 @@ struct daedalus_gpu {
   uint64_t progress_ns;      /* when a submission was last seen to end, or made for an idle GPU */
   size_t items_a_submission; /* at most, so that each takes a fraction of what a reset waits for */
   daedalus_memory *memories; /* all that are not destroyed */
+  daedalus_vk_dmabuf *dmabufs;                  /* that they lie in */
+  uint64_t n_jobs;                              /* that were put together */
   daedalus_gpu_job *in_flight, *in_flight_last; /* in the order of submission */
 };
 
@@ -33,11 +36,15 @@ struct daedalus_memory {
   daedalus_vk_block block;   /* what the GPU uses */
   daedalus_vk_block staging; /* what the CPU uses, where that is another one */
   unsigned char *data;       /* `size` bytes */
+  uintptr_t base; /* where they count as lying when uses are compared; one for all of a dma-buf */
+  daedalus_vk_dmabuf *dmabuf; /* what it was imported from or exported as; NULL: not known */
   size_t size;
   size_t map_size; /* what is to be unmapped; 0: nothing */
   int fd;          /* of an imported dma-buf, for telling it when the CPU uses it; -1 */
   bool imported;
-  bool readable; /* the CPU can use `data` */
+  bool released;    /* others use it, too: acquired by each submission that does, and released */
+  uint64_t used_by; /* the last job that does, of gpu->n_jobs */
+  bool readable;    /* the CPU can use `data` */
   bool staged;
   daedalus_vk_extent newer; /* staged: what the GPU wrote and the CPU has not fetched */
   daedalus_memory *next, *previous;

@@ -68,6 +68,29 @@ static size_t region_at(const daedalus_gpu_job *job, uintptr_t address) {
   return low;
 }
 
+static void shift(daedalus_vk_extent *extent, uintptr_t by) {
+  if (extent->begin != extent->end) {
+    extent->begin += by;
+    extent->end += by;
+  }
+}
+
+daedalus_vk_use daedalus_rt_vk_use(const daedalus_gpu *gpu, const daedalus_vk_part *part) {
+  daedalus_vk_use use = {.reads = daedalus_rt_vk_extent(part, DAEDALUS_ACCESS_READ),
+                         .writes = daedalus_rt_vk_extent(part, DAEDALUS_ACCESS_WRITE)};
+  use.all = daedalus_vk_together(use.reads, use.writes);
+  if (use.all.begin != use.all.end) {
+    use.memory = daedalus_rt_vk_memory_at(gpu, use.all);
+  }
+  if (use.memory != NULL) {
+    const uintptr_t by = use.memory->base - (uintptr_t)use.memory->data;
+    shift(&use.all, by);
+    shift(&use.reads, by);
+    shift(&use.writes, by);
+  }
+  return use;
+}
+
 int daedalus_rt_vk_job_collect(daedalus_gpu_job *job) {
   const daedalus_allocator *allocator = &job->gpu->ctx->allocator;
   size_t n_uses = 0;
@@ -89,16 +112,8 @@ int daedalus_rt_vk_job_collect(daedalus_gpu_job *job) {
     for (size_t b = 0; b < group->kernel->n_buffers; b++) {
       const daedalus_vk_part part = daedalus_rt_vk_part(job->batch, group, b);
       daedalus_vk_use *use = &uses[job->uses.size++];
-      *use = (daedalus_vk_use){
-          .reads = daedalus_rt_vk_extent(&part, DAEDALUS_ACCESS_READ),
-          .writes = daedalus_rt_vk_extent(&part, DAEDALUS_ACCESS_WRITE),
-      };
-      use->all = daedalus_vk_together(use->reads, use->writes);
-      if (use->all.begin == use->all.end) {
-        continue;
-      }
-      use->memory = daedalus_rt_vk_memory_at(job->gpu, use->all);
-      if (use->memory == NULL) {
+      *use = daedalus_rt_vk_use(job->gpu, &part);
+      if (use->memory == NULL && use->all.begin != use->all.end) {
         extents[job->extents.size++] = use->all;
       }
     }

@@ -8,7 +8,10 @@
 
 #include "vulkan/gpu.h"
 
-/** What a group's buffer is. */
+/**
+ * What a group's buffer is.  Extents of memory used in place are those that its `base` gives: to be
+ * compared, with the same for every daedalus_memory of a dma-buf.
+ */
 typedef struct daedalus_vk_use {
   daedalus_vk_extent all; /* read or written; empty: the buffer is not touched */
   daedalus_vk_extent reads;
@@ -34,8 +37,8 @@ enum { DAEDALUS_VK_REGION_ALIGN = 256 };
 /** What memory used in place was before the job. */
 typedef struct daedalus_vk_shadow {
   daedalus_memory *memory;
-  daedalus_vk_extent extent;
-  uint64_t offset; /* in the shadow block, behind the marker */
+  daedalus_vk_extent extent; /* as a use's */
+  uint64_t offset;           /* in the shadow block, behind the marker */
 } daedalus_vk_shadow;
 
 /** What the first word of the shadow block is once the copies in it are complete. */
@@ -64,6 +67,9 @@ struct daedalus_gpu_job {
   uint64_t gpu_time_ns;              /* of all jobs of the batch */
   daedalus_gpu_job *next, *previous; /* in gpu->in_flight */
 };
+
+/** The use of memory that is read and written there; `memory` is set if it lies in one. */
+daedalus_vk_use daedalus_rt_vk_use(const daedalus_gpu *gpu, const daedalus_vk_part *part);
 
 /** The uses of the groups, and where they lie. */
 int daedalus_rt_vk_job_collect(daedalus_gpu_job *job);

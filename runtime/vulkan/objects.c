@@ -8,11 +8,6 @@
 
 #include "vulkan/job.h"
 
-#if defined(__linux__)
-#include <linux/dma-buf.h>
-#include <sys/ioctl.h>
-#endif
-
 /* What an address of memory is a multiple of, and its size rounded up to. */
 static const size_t unit = 256;
 
@@ -26,36 +21,32 @@ daedalus_memory *daedalus_rt_vk_memory_at(const daedalus_gpu *gpu, daedalus_vk_e
   return NULL;
 }
 
+/** As uses are compared. */
 static daedalus_vk_extent extent_of(const daedalus_memory *memory) {
-  const uintptr_t data = (uintptr_t)memory->data;
-  return (daedalus_vk_extent){data, data + memory->size};
+  return (daedalus_vk_extent){memory->base, memory->base + memory->size};
 }
 
-/** One copy, waited for.  @return 0 or an error of daedalus_rt_vk_failed(), -ETIME for a hang */
-static int copy_now(daedalus_memory *memory, daedalus_vk_extent extent, bool to_device) {
-  daedalus_gpu *gpu = memory->gpu;
-  daedalus_vk_submission *submission;
-  int error = daedalus_rt_vk_submission_take(&gpu->commands, &submission);
-  if (error != 0) {
-    return error;
+/** A submission with one operation, which is to be filled in.  @return NULL without memory */
+static daedalus_vk_op *one_op(daedalus_gpu *gpu, daedalus_vk_op_kind kind,
+                              daedalus_vk_submission **submission, int *error) {
+  *error = daedalus_rt_vk_submission_take(&gpu->commands, submission);
+  if (*error != 0) {
+    return NULL;
   }
-  daedalus_vk_op *op = daedalus_rt_vk_op(&gpu->commands, submission, DAEDALUS_VK_OP_BARRIER);
+  daedalus_vk_op *op = daedalus_rt_vk_op(&gpu->commands, *submission, DAEDALUS_VK_OP_BARRIER);
   if (op != NULL) {
-    op = daedalus_rt_vk_op(&gpu->commands, submission, DAEDALUS_VK_OP_COPY);
+    op = daedalus_rt_vk_op(&gpu->commands, *submission, kind);
   }
   if (op == NULL) {
-    daedalus_rt_vk_submission_give(&gpu->commands, submission);
-    return -ENOMEM;
+    daedalus_rt_vk_submission_give(&gpu->commands, *submission);
+    *error = -ENOMEM;
   }
-  const daedalus_vk_block *from = to_device ? &memory->staging : &memory->block;
-  const daedalus_vk_block *to = to_device ? &memory->block : &memory->staging;
-  const VkDeviceSize offset = extent.begin - (uintptr_t)memory->data;
-  op->of.copy.from = from->buffer;
-  op->of.copy.from_id = from->id;
-  op->of.copy.to = to->buffer;
-  op->of.copy.to_id = to->id;
-  op->of.copy.region = (VkBufferCopy){offset, offset, extent.end - extent.begin};
-  error = daedalus_rt_vk_submit(&gpu->commands, submission);
+  return op;
+}
+
+/** Submits it, and waits.  @return 0 or an error of daedalus_rt_vk_failed(), -ETIME for a hang */
+static int do_now(daedalus_gpu *gpu, daedalus_vk_submission *submission) {
+  int error = daedalus_rt_vk_submit(&gpu->commands, submission);
   if (error == 0) {
     do { /* a job that lies before it in the queue has that time, too */
       error = daedalus_rt_vk_fence_wait(&gpu->commands, submission, gpu->timeout_ns);
@@ -65,6 +56,36 @@ static int copy_now(daedalus_memory *memory, daedalus_vk_extent extent, bool to_
   }
   daedalus_rt_vk_submission_give(&gpu->commands, submission);
   return error;
+}
+
+static int copy_now(daedalus_memory *memory, daedalus_vk_extent extent, bool to_device) {
+  daedalus_vk_submission *submission;
+  int error;
+  daedalus_vk_op *op = one_op(memory->gpu, DAEDALUS_VK_OP_COPY, &submission, &error);
+  if (op == NULL) {
+    return error;
+  }
+  const daedalus_vk_block *from = to_device ? &memory->staging : &memory->block;
+  const daedalus_vk_block *to = to_device ? &memory->block : &memory->staging;
+  const VkDeviceSize offset = extent.begin - memory->base;
+  op->of.copy.from = from->buffer;
+  op->of.copy.from_id = from->id;
+  op->of.copy.to = to->buffer;
+  op->of.copy.to_id = to->id;
+  op->of.copy.region = (VkBufferCopy){offset, offset, extent.end - extent.begin};
+  return do_now(memory->gpu, submission);
+}
+
+static int release_now(daedalus_memory *memory) {
+  daedalus_vk_submission *submission;
+  int error;
+  daedalus_vk_op *op = one_op(memory->gpu, DAEDALUS_VK_OP_RELEASE, &submission, &error);
+  if (op == NULL) {
+    return error;
+  }
+  op->of.owned.buffer = memory->block.buffer;
+  op->of.owned.id = memory->block.id;
+  return do_now(memory->gpu, submission);
 }
 
 int daedalus_rt_vk_memory_copy(daedalus_memory *memory, daedalus_vk_extent extent, bool to_device) {
@@ -88,34 +109,40 @@ int daedalus_rt_vk_memory_copy(daedalus_memory *memory, daedalus_vk_extent exten
   return 0;
 }
 
-/** Tells a dma-buf's exporter that the CPU begins or ends to use it; beginning waits for the GPU.
- */
-static void sync_dmabuf(int fd, bool begin) {
-#if defined(__linux__)
-  struct dma_buf_sync sync = {.flags = (begin ? DMA_BUF_SYNC_START : DMA_BUF_SYNC_END) |
-                                       DMA_BUF_SYNC_RW};
-  /* Whether it has to be told is the exporter's affair; where it cannot be, it need not. */
-  while (ioctl(fd, DMA_BUF_IOCTL_SYNC, &sync) != 0 && (errno == EINTR || errno == EAGAIN)) {
-  }
-#else
-  (void)fd;
-  (void)begin;
-#endif
-}
-
 void daedalus_rt_vk_memory_cpu(const daedalus_memory *memory, bool begin) {
   if (memory->fd >= 0) {
-    sync_dmabuf(memory->fd, begin);
+    daedalus_rt_vk_dmabuf_sync(memory->fd, begin);
   }
+}
+
+/** A descriptor of the dma-buf of memory that was made for it.  @return 0 or -ENOTSUP */
+static int get_dmabuf(daedalus_memory *memory, int *fd) {
+  daedalus_gpu *gpu = memory->gpu;
+  if (memory->imported || memory->staged || !gpu->device.physical->dmabuf_export ||
+      gpu->vk.fn.GetMemoryFdKHR == NULL) {
+    return -ENOTSUP;
+  }
+  const VkMemoryGetFdInfoKHR info = {
+      .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
+      .memory = memory->block.memory,
+      .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT,
+  };
+  const VkResult result = gpu->vk.fn.GetMemoryFdKHR(gpu->device.handle, &info, fd);
+  if (result != VK_SUCCESS) {
+    *fd = -1;
+    daedalus_rt_vk_failed(&gpu->device, "vkGetMemoryFdKHR", result);
+    return -ENOTSUP;
+  }
+  return 0;
 }
 
 void daedalus_rt_vk_memory_settle(daedalus_memory *memory) {
   int fd = memory->fd;
-  if (memory->staged || (fd < 0 && daedalus_memory_export_dmabuf(memory, &fd) != 0)) {
+  if (memory->staged || (fd < 0 && get_dmabuf(memory, &fd) != 0)) {
     return;
   }
-  sync_dmabuf(fd, true);
-  sync_dmabuf(fd, false);
+  daedalus_rt_vk_dmabuf_sync(fd, true);
+  daedalus_rt_vk_dmabuf_sync(fd, false);
   if (fd != memory->fd) {
     close(fd);
   }
@@ -147,6 +174,7 @@ static int make(daedalus_gpu *gpu, daedalus_memory *memory) {
                                         &memory->block);
     memory->data = memory->block.map;
   }
+  memory->base = (uintptr_t)memory->data;
   if (error == 0) {
     memset(memory->data, 0, memory->size);
   }
@@ -166,7 +194,10 @@ static void free_memory(daedalus_memory *memory) {
   }
   daedalus_rt_vk_block_destroy(&gpu->memory, &memory->block);
   daedalus_rt_vk_block_destroy(&gpu->memory, &memory->staging);
-  if (memory->map_size != 0) {
+  if (memory->dmabuf != NULL) {
+    daedalus_rt_vk_dmabuf_drop(&gpu->ctx->allocator, &gpu->dmabufs, memory->dmabuf, memory->data,
+                               memory->map_size);
+  } else if (memory->map_size != 0) {
     munmap(memory->data, memory->map_size);
   }
   if (memory->fd >= 0) {
@@ -232,6 +263,16 @@ static int map_import(daedalus_memory *memory, void *mapping) {
   return 0;
 }
 
+/** Finds out whether other memory lies in the same dma-buf.  @return 0 or -ENOMEM */
+static int know_dmabuf(daedalus_memory *memory, int fd) {
+  daedalus_gpu *gpu = memory->gpu;
+  const uintptr_t data = (uintptr_t)memory->data;
+  const int error =
+      daedalus_rt_vk_dmabuf_take(&gpu->ctx->allocator, &gpu->dmabufs, fd, data, &memory->dmabuf);
+  memory->base = memory->dmabuf != NULL ? memory->dmabuf->base : data;
+  return error;
+}
+
 int daedalus_memory_import_dmabuf(daedalus_ctx *ctx, int fd, size_t size, void *mapping,
                                   daedalus_memory **memory) {
   if (memory == NULL) {
@@ -279,13 +320,36 @@ int daedalus_memory_import_dmabuf(daedalus_ctx *ctx, int fd, size_t size, void *
   if (error == 0) {
     error = map_import(made, mapping);
   }
+  if (error == 0) {
+    error = know_dmabuf(made, fd);
+  }
   if (error != 0) {
     free_memory(made);
     return error;
   }
+  made->released = true;
   link_memory(gpu, made);
   *memory = made;
   return 0;
+}
+
+/** Lets others use it: from now on each submission hands it over to them.  @return 0 or -ENOMEM */
+static int share(daedalus_memory *memory, int fd) {
+  daedalus_gpu *gpu = memory->gpu;
+  const daedalus_vk_extent all = extent_of(memory);
+  const daedalus_vk_use use = {.all = all, .writes = all, .by_cpu = true};
+  daedalus_rt_vk_finish_conflicting(gpu, &use, 1);
+  int error = memory->dmabuf != NULL ? 0 : know_dmabuf(memory, fd);
+  if (error == 0 && !gpu->device.lost) {
+    error = release_now(memory);
+    if (gpu->device.lost) { /* what lies in it is there all the same */
+      daedalus_rt_vk_report(gpu, error);
+      daedalus_rt_vk_finish_lost(gpu);
+      error = 0;
+    }
+  }
+  memory->released = error == 0;
+  return error == 0 ? 0 : -ENOMEM;
 }
 
 int daedalus_memory_export_dmabuf(daedalus_memory *memory, int *fd) {
@@ -296,23 +360,15 @@ int daedalus_memory_export_dmabuf(daedalus_memory *memory, int *fd) {
   if (memory == NULL) {
     return -EINVAL;
   }
-  daedalus_gpu *gpu = memory->gpu;
-  if (memory->imported || memory->staged || !gpu->device.physical->dmabuf_export ||
-      gpu->vk.fn.GetMemoryFdKHR == NULL) {
-    return -ENOTSUP;
+  int error = get_dmabuf(memory, fd);
+  if (error == 0 && !memory->released) {
+    error = share(memory, *fd);
+    if (error != 0) {
+      close(*fd);
+      *fd = -1;
+    }
   }
-  const VkMemoryGetFdInfoKHR info = {
-      .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
-      .memory = memory->block.memory,
-      .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT,
-  };
-  const VkResult result = gpu->vk.fn.GetMemoryFdKHR(gpu->device.handle, &info, fd);
-  if (result != VK_SUCCESS) {
-    *fd = -1;
-    daedalus_rt_vk_failed(&gpu->device, "vkGetMemoryFdKHR", result);
-    return -ENOTSUP;
-  }
-  return 0;
+  return error;
 }
 
 void *daedalus_memory_data(const daedalus_memory *memory) {
@@ -327,8 +383,7 @@ static int bring_over(daedalus_memory *memory, size_t offset, size_t size, bool 
   if (memory == NULL || offset > memory->size || size > memory->size - offset) {
     return -EINVAL;
   }
-  const uintptr_t begin = (uintptr_t)memory->data + offset;
-  const daedalus_vk_extent extent = {begin, begin + size};
+  const daedalus_vk_extent extent = {memory->base + offset, memory->base + offset + size};
   daedalus_gpu *gpu = memory->gpu;
   daedalus_rt_vk_memory_cpu(memory, !to_device);
   if (!memory->staged || size == 0) {

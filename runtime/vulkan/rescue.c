@@ -178,7 +178,7 @@ void daedalus_rt_vk_job_undo(daedalus_gpu_job *job) {
   for (size_t i = 0; i < job->shadows.size; i++) {
     const daedalus_memory *memory = shadows[i].memory;
     daedalus_rt_vk_memory_cpu(memory, true);
-    memcpy(memory->data + (shadows[i].extent.begin - (uintptr_t)memory->data),
+    memcpy(memory->data + (shadows[i].extent.begin - memory->base),
            job->shadow->map + shadows[i].offset, shadows[i].extent.end - shadows[i].extent.begin);
     daedalus_rt_vk_memory_cpu(memory, false);
   }

@@ -279,11 +279,8 @@ static size_t uses_of(const daedalus_batch *batch, const daedalus_group *group,
   const size_t n = group->kernel->n_buffers;
   for (size_t b = 0; b < n && b < DAEDALUS_VK_BUFFERS_MOST; b++) {
     const daedalus_vk_part part = daedalus_rt_vk_part(batch, group, b);
-    uses[b] = (daedalus_vk_use){.reads = daedalus_rt_vk_extent(&part, DAEDALUS_ACCESS_READ),
-                                .writes = daedalus_rt_vk_extent(&part, DAEDALUS_ACCESS_WRITE),
-                                .by_cpu = true};
-    uses[b].all = daedalus_vk_together(uses[b].reads, uses[b].writes);
-    uses[b].memory = daedalus_rt_vk_memory_at(batch->ctx->gpu, uses[b].all);
+    uses[b] = daedalus_rt_vk_use(batch->ctx->gpu, &part);
+    uses[b].by_cpu = true;
   }
   return n < DAEDALUS_VK_BUFFERS_MOST ? n : DAEDALUS_VK_BUFFERS_MOST;
 }

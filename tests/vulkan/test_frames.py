@@ -109,13 +109,13 @@ Second = Callable[..., int]
 
 @pytest.fixture(scope="module")
 def second(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Second:
-    """The number of the second batch's compute job among all submissions of such a run."""
+    """The number of the second batch's first compute job among all submissions of such a run."""
 
     @functools.cache
     def number(kind: str, *more: str) -> int:
         ran = Ran(program, tmp_path_factory.mktemp(kind), kind, *more)
         assert ran.errors == RIGHT and ran.right and not ran.lost, ran.said
-        return int(ran.computed[-2])
+        return int(ran.computed[-4 if kind == "twice" else -2])
 
     return number
 
@@ -150,6 +150,19 @@ def test_what_is_undefined_is_named(
 ) -> None:
     ran = Ran(program, tmp_path, "imported", faults=(fault.format(second("imported")),))
     assert ran.lost and ran.errors == [(0, 0), (EIO, BLOCKS), (0, 0)], ran.said
+
+
+def test_what_is_undefined_through_another_import(
+    program: Path, second: Second, tmp_path: Path
+) -> None:
+    ran = Ran(program, tmp_path, "twice", faults=(f"lost@{second('twice')}",))
+    assert ran.lost and ran.errors == [(0, 0), (EIO, 2 * BLOCKS), (0, 0)], ran.said
+
+
+def test_batches_through_two_imports(program: Path, tmp_path: Path) -> None:
+    """Two batches in flight, each through both imports."""
+    ran = Ran(program, tmp_path, "twice", "together", batches=2)
+    assert ran.errors == [(0, 0)] * 2 and ran.right and not ran.lost, ran.said
 
 
 def test_a_reset_within_the_time_is_not_noticed(

@@ -100,6 +100,8 @@ DAEDALUS_API int daedalus_memory_create(daedalus_ctx *ctx, size_t size, daedalus
  *                 memory is destroyed; NULL has it mapped here (and where it cannot be mapped,
  *                 daedalus_memory_data() is an address that stands for it: for appends for the
  *                 QPU alone, as the CPU must not touch it)
+ *                 The same dma-buf may be imported more than once, and what lies in it then counts
+ *                 as one and the same memory (as of Linux 5.3)
  * @return 0, -EINVAL, -ENODEV, -ENOMEM, or -ENOTSUP where the device cannot import it, logged
  */
 DAEDALUS_API int daedalus_memory_import_dmabuf(daedalus_ctx *ctx, int fd, size_t size,
@@ -109,7 +111,9 @@ DAEDALUS_API int daedalus_memory_import_dmabuf(daedalus_ctx *ctx, int fd, size_t
  * A dma-buf of memory that daedalus_memory_create() made, for other devices.
  * @param[out] fd  owned by the caller, to be closed by it; -1 on failure.  Whether it can be mapped
  *                 for writing is up to the driver: V3D's lets it be read only
- * @return 0, -EINVAL, or -ENOTSUP where the device cannot export it
+ * The first time it waits for batches in flight that use the memory, and for the GPU to let go of
+ * it.
+ * @return 0, -EINVAL, -ENOMEM, or -ENOTSUP where the device cannot export it
  */
 DAEDALUS_API int daedalus_memory_export_dmabuf(daedalus_memory *memory, int *fd);
 
