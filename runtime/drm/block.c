@@ -87,9 +87,9 @@ int daedalus_rt_drm_block_create(daedalus_gpu_backend *backend, daedalus_gpu_pla
     return -ENOMEM;
   }
   struct abi_create_bo create = {.size = (uint32_t)whole};
-  int error = daedalus_rt_drm_ioctl(drm, "DRM_IOCTL_V3D_CREATE_BO",
-                                    ABI_REQUEST(1, ABI_V3D_CREATE_BO, struct abi_create_bo),
-                                    &create);
+  int error =
+      daedalus_rt_drm_ioctl(drm, "DRM_IOCTL_V3D_CREATE_BO",
+                            ABI_REQUEST(1, ABI_V3D_CREATE_BO, struct abi_create_bo), &create);
   if (error == 0) {
     block->handle = create.handle;
     block->address = create.offset;
@@ -124,9 +124,9 @@ int daedalus_rt_drm_block_import(daedalus_gpu_backend *backend, int fd, uint64_t
   }
   struct abi_get_bo_offset get = {.handle = block->handle};
   if (error == 0) {
-    error = daedalus_rt_drm_ioctl(
-        drm, "DRM_IOCTL_V3D_GET_BO_OFFSET",
-        ABI_REQUEST(1, ABI_V3D_GET_BO_OFFSET, struct abi_get_bo_offset), &get);
+    error = daedalus_rt_drm_ioctl(drm, "DRM_IOCTL_V3D_GET_BO_OFFSET",
+                                  ABI_REQUEST(1, ABI_V3D_GET_BO_OFFSET, struct abi_get_bo_offset),
+                                  &get);
   }
   if (error != 0) {
     daedalus_rt_drm_block_destroy(backend, &block->base);

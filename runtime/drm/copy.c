@@ -48,8 +48,7 @@ const daedalus_qpu_code daedalus_drm_copy_code = {
 
 static int copier_of(daedalus_drm *drm, daedalus_gpu_program **copier) {
   if (drm->copier == NULL) {
-    daedalus_drm_program *program =
-        daedalus_rt_drm_program_new(drm, &daedalus_drm_copy_code, 2, 0);
+    daedalus_drm_program *program = daedalus_rt_drm_program_new(drm, &daedalus_drm_copy_code, 2, 0);
     drm->copier = program == NULL ? NULL : &program->base;
   }
   *copier = drm->copier;

@@ -28,9 +28,10 @@ typedef struct daedalus_drm {
   daedalus_drm_submission *kept; /* for use again, the latest first */
   daedalus_gpu_program *copier;  /* NULL until something is to be copied */
   bool copier_tested;
-  uint32_t newest_sync; /* the syncobj of what was submitted last; 0: nothing was */
-  uint64_t reset_ns;    /* a submission that takes so long was reset; 0: none ever is */
-  uint64_t ended_ns;    /* a submission's end, or less: the one behind it begins no earlier */
+  daedalus_gpu_block *marker; /* holds what blocks are marked with; NULL as above */
+  uint32_t newest_sync;       /* the syncobj of what was submitted last; 0: nothing was */
+  uint64_t reset_ns;          /* a submission that takes so long was reset; 0: none ever is */
+  uint64_t ended_ns;          /* a submission's end, or less: the one behind it begins no earlier */
 } daedalus_drm;
 
 static inline daedalus_drm *daedalus_drm_of(daedalus_gpu_backend *backend) {

@@ -21,11 +21,11 @@ int daedalus_rt_drm_load(daedalus_drm_functions *fn, char *why, size_t why_size)
     snprintf(why, why_size, "the process cannot look at its own symbols");
     return -ENODEV;
   }
-#define LOAD(result, name, parameters)                        \
-  *(void **)(&fn->name) = dlsym(all, #name);                  \
-  if (fn->name == NULL) {                                     \
+#define LOAD(result, name, parameters)                       \
+  *(void **)(&fn->name) = dlsym(all, #name);                 \
+  if (fn->name == NULL) {                                    \
     snprintf(why, why_size, "libdrm.so.2 has no %s", #name); \
-    return -ENODEV;                                           \
+    return -ENODEV;                                          \
   }
   DAEDALUS_DRM_FUNCTIONS(LOAD)
 #undef LOAD

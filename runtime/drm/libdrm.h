@@ -39,18 +39,18 @@ typedef struct daedalus_drm_version {
 } daedalus_drm_version;
 
 /* X(result, name, parameters).  Those with a result of 0 or a negative number leave errno set. */
-#define DAEDALUS_DRM_FUNCTIONS(X)                                                             \
-  X(int, drmGetDevices2, (uint32_t flags, daedalus_drm_listed **devices, int max))            \
-  X(void, drmFreeDevices, (daedalus_drm_listed * *devices, int count))                        \
-  X(daedalus_drm_version *, drmGetVersion, (int fd))                                          \
-  X(void, drmFreeVersion, (daedalus_drm_version * version))                                   \
-  X(int, drmIoctl, (int fd, unsigned long request, void *arg))                                \
-  X(int, drmPrimeHandleToFD, (int fd, uint32_t handle, uint32_t flags, int *prime_fd))        \
-  X(int, drmPrimeFDToHandle, (int fd, int prime_fd, uint32_t *handle))                        \
-  X(int, drmSyncobjCreate, (int fd, uint32_t flags, uint32_t *handle))                        \
-  X(int, drmSyncobjDestroy, (int fd, uint32_t handle))                                        \
-  X(int, drmSyncobjExportSyncFile, (int fd, uint32_t handle, int *sync_file_fd))              \
-  X(int, drmSyncobjWait,                                                                      \
+#define DAEDALUS_DRM_FUNCTIONS(X)                                                       \
+  X(int, drmGetDevices2, (uint32_t flags, daedalus_drm_listed **devices, int max))      \
+  X(void, drmFreeDevices, (daedalus_drm_listed * *devices, int count))                  \
+  X(daedalus_drm_version *, drmGetVersion, (int fd))                                    \
+  X(void, drmFreeVersion, (daedalus_drm_version * version))                             \
+  X(int, drmIoctl, (int fd, unsigned long request, void *arg))                          \
+  X(int, drmPrimeHandleToFD, (int fd, uint32_t handle, uint32_t flags, int *prime_fd))  \
+  X(int, drmPrimeFDToHandle, (int fd, int prime_fd, uint32_t *handle))                  \
+  X(int, drmSyncobjCreate, (int fd, uint32_t flags, uint32_t *handle))                  \
+  X(int, drmSyncobjDestroy, (int fd, uint32_t handle))                                  \
+  X(int, drmSyncobjExportSyncFile, (int fd, uint32_t handle, int *sync_file_fd))        \
+  X(int, drmSyncobjWait,                                                                \
     (int fd, uint32_t *handles, unsigned n_handles, int64_t timeout_ns, unsigned flags, \
      uint32_t *first_signaled))
 

@@ -80,8 +80,8 @@ int daedalus_rt_drm_program_make(daedalus_gpu_backend *backend, daedalus_gpu_pro
   const size_t constants_at =
       (code_bytes + READ_AHEAD + CONSTANTS_ALIGN - 1) / CONSTANTS_ALIGN * CONSTANTS_ALIGN;
   const size_t constants_bytes = code->n_constants * sizeof(uint32_t);
-  const int error = daedalus_rt_gpu_pool_take(backend->pool, constants_at + constants_bytes,
-                                              &program->block);
+  const int error =
+      daedalus_rt_gpu_pool_take(backend->pool, constants_at + constants_bytes, &program->block);
   if (error != 0) {
     program->block = NULL;
     return error;

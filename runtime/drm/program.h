@@ -9,9 +9,9 @@ struct daedalus_drm_program {
   daedalus_gpu_program base;
   const daedalus_qpu_code *code;
   size_t n_buffers;
-  uint32_t threads_most;       /* of a dispatch */
-  daedalus_gpu_block *block;   /* the code and behind it the constants; NULL until it is made */
-  uint32_t constants_address;  /* of the GPU */
+  uint32_t threads_most;      /* of a dispatch */
+  daedalus_gpu_block *block;  /* the code and behind it the constants; NULL until it is made */
+  uint32_t constants_address; /* of the GPU */
 };
 
 /** The one that copies: buffer 0 to buffer 1, 16 bytes an item. */

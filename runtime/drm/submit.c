@@ -11,10 +11,10 @@
 #include "v3d/device/abi.h"
 
 enum {
-  LANES = 16,             /* invocations of a workgroup, which is a thread */
-  GROUPS_MOST = 16,       /* of a supergroup */
-  STREAM_ALIGN = 16,      /* words between the streams of two jobs */
-  READ_AHEAD = 64,        /* words that there are behind the last stream */
+  LANES = 16,                                   /* invocations of a workgroup, which is a thread */
+  GROUPS_MOST = 16,                             /* of a supergroup */
+  STREAM_ALIGN = 16,                            /* words between the streams of two jobs */
+  READ_AHEAD = 64,                              /* words that there are behind the last stream */
   HANDLES_MOST = DAEDALUS_GPU_BUFFERS_MOST + 4, /* code, stream, records, scratch */
   BATCHES_AS_THEY_ARE = 6 /* from this revision of 7.1 on, cfg[4] is the number, not one less */
 };
@@ -26,8 +26,8 @@ static const uint32_t index_most = UINT32_C(1) << 24;
 
 typedef struct drm_job {
   uint32_t cfg[7];
-  size_t stream_at;                /* words */
-  uint32_t handles[HANDLES_MOST];  /* without the stream's */
+  size_t stream_at;               /* words */
+  uint32_t handles[HANDLES_MOST]; /* without the stream's */
   uint32_t n_handles;
 } drm_job;
 
@@ -156,8 +156,9 @@ static int need_scratch(daedalus_drm *drm, daedalus_drm_submission *submission, 
 static void configure(const daedalus_drm *drm, const daedalus_drm_program *program,
                       uint32_t threads, drm_job *job) {
   const uint32_t half = threads <= GROUPS_MOST ? threads : (threads + 1) / 2;
-  const uint32_t groups =
-      half <= GROUPS_MOST ? half : (threads + 2) / 3 <= GROUPS_MOST ? (threads + 2) / 3 : GROUPS_MOST;
+  const uint32_t groups = half <= GROUPS_MOST                ? half
+                          : (threads + 2) / 3 <= GROUPS_MOST ? (threads + 2) / 3
+                                                             : GROUPS_MOST;
   const uint32_t code = daedalus_drm_block_of(program->block)->address;
   job->cfg[0] = threads << 16;
   job->cfg[1] = job->cfg[2] = 1u << 16;
@@ -274,12 +275,14 @@ int daedalus_rt_drm_submit(daedalus_gpu_backend *backend, daedalus_gpu_submissio
   daedalus_drm *drm = daedalus_drm_of(backend);
   daedalus_drm_submission *submission = submission_of(base);
   const drm_job *jobs = submission->jobs.data;
+  backend->begun = false;
   int error = fill_stream(drm, submission);
   submission->submitted_ns = now_ns();
   /* Each takes the fence of the one before out of the syncobj: the last one's is that of all. */
   for (size_t i = 0; error == 0 && i < submission->jobs.size; i++) {
     error = submit_job(drm, submission, &jobs[i]);
   }
+  backend->begun = submission->submitted;
   return error;
 }
 
@@ -322,8 +325,7 @@ int daedalus_rt_drm_wait(daedalus_gpu_backend *backend, daedalus_gpu_submission 
   }
   const uint64_t most = INT64_MAX, now = timeout_ns == 0 ? 0 : now_ns();
   const int64_t until = timeout_ns > most - now ? INT64_MAX : (int64_t)(now + timeout_ns);
-  const int result =
-      drm->fn.drmSyncobjWait(drm->node.fd, &submission->sync, 1, until, 0, NULL);
+  const int result = drm->fn.drmSyncobjWait(drm->node.fd, &submission->sync, 1, until, 0, NULL);
   if (result == -ETIME) {
     return -ETIME;
   }

@@ -94,7 +94,7 @@ typedef struct daedalus_gpu_copy {
 typedef struct daedalus_gpu_route {
   const char *name; /* as DAEDALUS_QPU_ROUTE has it */
 
-  /** Whether a variant is one of this route's, and what it says of its arguments. */
+  /** Whether a variant is one of this route's. */
   bool (*has)(const daedalus_variant *variant);
 
   /**
@@ -103,6 +103,9 @@ typedef struct daedalus_gpu_route {
    * @return 0, or -ENODEV with nothing made
    */
   int (*create)(daedalus_ctx *ctx, daedalus_gpu_backend **backend, char *why, size_t why_size);
+  /** What is to be listed; both NULL where the route lists nothing. */
+  size_t (*n_devices)(const daedalus_gpu_backend *backend);
+  const daedalus_device_info *(*device_at)(const daedalus_gpu_backend *backend, size_t index);
   /** Takes a device: `asked` as daedalus/gpu.h says, NULL for the best.  @return 0 or -ENODEV */
   int (*open)(daedalus_gpu_backend *backend, const char *asked, char *why, size_t why_size);
   /** Frees all: blocks, programs and submissions were given back before.  Opened or not. */
@@ -138,10 +141,13 @@ typedef struct daedalus_gpu_route {
   int (*barrier)(daedalus_gpu_backend *backend, daedalus_gpu_submission *submission);
   int (*copy)(daedalus_gpu_backend *backend, daedalus_gpu_submission *submission,
               const daedalus_gpu_copy *copy);
+  /** Takes a block over from whoever else uses its dma-buf, or hands it over to them. */
+  int (*hand_over)(daedalus_gpu_backend *backend, daedalus_gpu_submission *submission,
+                   const daedalus_gpu_block *block, bool acquire);
   /** Sets the first word of a block; up to 15 bytes behind it may change, too. */
   int (*mark)(daedalus_gpu_backend *backend, daedalus_gpu_submission *submission,
               const daedalus_gpu_block *block, uint32_t value);
-  /** After a failure a part of it may be in flight: wait for it all the same. */
+  /** After a failure a part of it may be in flight (`begun`): to be waited for all the same. */
   int (*submit)(daedalus_gpu_backend *backend, daedalus_gpu_submission *submission);
   /** @return 0 (also when nothing of it was submitted), -ETIME not yet, or an error */
   int (*wait)(daedalus_gpu_backend *backend, daedalus_gpu_submission *submission,
@@ -160,12 +166,14 @@ struct daedalus_gpu_backend {
   const daedalus_gpu_route *route;
   daedalus_ctx *ctx;
   daedalus_gpu_pool *pool;   /* set before `open`, to take blocks from after it */
+  uint64_t timeout_ns;       /* without progress: then the device hangs; set before `open` */
   daedalus_device_info info; /* set by `open`, like what follows */
   uint64_t range_most;       /* of a window */
   uint64_t block_unit;       /* what a block takes at least; a power of two */
   bool staged;               /* a daedalus_memory is DAEDALUS_GPU_LOCAL with a copy */
   bool exports_dmabuf;
   const char *too_large; /* what -E2BIG was about: "more memory than ..." */
+  bool begun;            /* the last `submit` failed, with a part of it in flight */
   bool lost;             /* it failed for good */
   bool hung; /* lost by time: what was submitted may still run, so that nothing may be destroyed */
   /* The last failure, for the one message about it; static texts. */
@@ -184,11 +192,10 @@ typedef struct daedalus_gpu_arguments {
 static inline daedalus_gpu_arguments daedalus_gpu_arguments_of(const daedalus_variant *variant) {
   const daedalus_gpu_code *gpu = variant->gpu;
   const daedalus_qpu_code *qpu = variant->qpu;
-  return gpu != NULL
-             ? (daedalus_gpu_arguments){gpu->record, gpu->n_record, gpu->constants,
-                                        gpu->n_constants, gpu->align}
-             : (daedalus_gpu_arguments){qpu->record, qpu->n_record, qpu->constants,
-                                        qpu->n_constants, qpu->align};
+  return gpu != NULL ? (daedalus_gpu_arguments){gpu->record, gpu->n_record, gpu->constants,
+                                                gpu->n_constants, gpu->align}
+                     : (daedalus_gpu_arguments){qpu->record, qpu->n_record, qpu->constants,
+                                                qpu->n_constants, qpu->align};
 }
 
 /** The routes that this build has. */

@@ -6,12 +6,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "vulkan/job.h"
+#include "gpu/job.h"
 
 /* What an address of memory is a multiple of, and its size rounded up to. */
 static const size_t unit = 256;
 
-daedalus_memory *daedalus_rt_vk_memory_at(const daedalus_gpu *gpu, daedalus_vk_extent extent) {
+daedalus_memory *daedalus_rt_gpu_memory_at(const daedalus_gpu *gpu, daedalus_gpu_extent extent) {
   for (daedalus_memory *memory = gpu->memories; memory != NULL; memory = memory->next) {
     const uintptr_t data = (uintptr_t)memory->data;
     if (extent.begin >= data && extent.end <= data + memory->size) {
@@ -22,127 +22,112 @@ daedalus_memory *daedalus_rt_vk_memory_at(const daedalus_gpu *gpu, daedalus_vk_e
 }
 
 /** As uses are compared. */
-static daedalus_vk_extent extent_of(const daedalus_memory *memory) {
-  return (daedalus_vk_extent){memory->base, memory->base + memory->size};
+static daedalus_gpu_extent extent_of(const daedalus_memory *memory) {
+  return (daedalus_gpu_extent){memory->base, memory->base + memory->size};
 }
 
-/** A submission with one operation, which is to be filled in.  @return NULL without memory */
-static daedalus_vk_op *one_op(daedalus_gpu *gpu, daedalus_vk_op_kind kind,
-                              daedalus_vk_submission **submission, int *error) {
-  *error = daedalus_rt_vk_submission_take(&gpu->commands, submission);
-  if (*error != 0) {
-    return NULL;
-  }
-  daedalus_vk_op *op = daedalus_rt_vk_op(&gpu->commands, *submission, DAEDALUS_VK_OP_BARRIER);
-  if (op != NULL) {
-    op = daedalus_rt_vk_op(&gpu->commands, *submission, kind);
-  }
-  if (op == NULL) {
-    daedalus_rt_vk_submission_give(&gpu->commands, *submission);
-    *error = -ENOMEM;
-  }
-  return op;
-}
-
-/** Submits it, and waits.  @return 0 or an error of daedalus_rt_vk_failed(), -ETIME for a hang */
-static int do_now(daedalus_gpu *gpu, daedalus_vk_submission *submission) {
-  int error = daedalus_rt_vk_submit(&gpu->commands, submission);
+/** A submission that is behind all before.  @return 0 or an error of the backend's */
+static int begin_now(daedalus_gpu *gpu, daedalus_gpu_submission **submission) {
+  daedalus_gpu_backend *backend = gpu->backend;
+  int error = backend->route->begin(backend, false, submission);
   if (error == 0) {
-    do { /* a job that lies before it in the queue has that time, too */
-      error = daedalus_rt_vk_fence_wait(&gpu->commands, submission, gpu->timeout_ns);
-    } while (error == -ETIME && daedalus_rt_vk_any_progress(gpu));
-    gpu->device.hung = gpu->device.hung || (error == -ETIME && !gpu->device.lost);
-    gpu->device.lost = gpu->device.lost || error != 0; /* it is in flight, and out of sight */
+    error = backend->route->barrier(backend, *submission);
+    if (error != 0) {
+      backend->route->give(backend, *submission);
+    }
   }
-  daedalus_rt_vk_submission_give(&gpu->commands, submission);
   return error;
 }
 
-static int copy_now(daedalus_memory *memory, daedalus_vk_extent extent, bool to_device) {
-  daedalus_vk_submission *submission;
-  int error;
-  daedalus_vk_op *op = one_op(memory->gpu, DAEDALUS_VK_OP_COPY, &submission, &error);
-  if (op == NULL) {
+/** Submits it, and waits, unless it could not be filled.  @return 0, the error, -ETIME for a hang
+ */
+static int do_now(daedalus_gpu *gpu, daedalus_gpu_submission *submission, int error) {
+  daedalus_gpu_backend *backend = gpu->backend;
+  if (error == 0) {
+    error = backend->route->submit(backend, submission);
+    if (error == 0) {
+      do { /* a job that lies before it in the queue has that time, too */
+        error = backend->route->wait(backend, submission, backend->timeout_ns);
+      } while (error == -ETIME && daedalus_rt_gpu_any_progress(gpu));
+      backend->hung = backend->hung || (error == -ETIME && !backend->lost);
+      backend->lost = backend->lost || error != 0; /* it is in flight, and out of sight */
+    }
+  }
+  backend->route->give(backend, submission);
+  return error;
+}
+
+static int copy_now(daedalus_memory *memory, daedalus_gpu_extent extent, bool to_device) {
+  daedalus_gpu_submission *submission;
+  const int error = begin_now(memory->gpu, &submission);
+  if (error != 0) {
     return error;
   }
-  const daedalus_vk_block *from = to_device ? &memory->staging : &memory->block;
-  const daedalus_vk_block *to = to_device ? &memory->block : &memory->staging;
-  const VkDeviceSize offset = extent.begin - memory->base;
-  op->of.copy.from = from->buffer;
-  op->of.copy.from_id = from->id;
-  op->of.copy.to = to->buffer;
-  op->of.copy.to_id = to->id;
-  op->of.copy.region = (VkBufferCopy){offset, offset, extent.end - extent.begin};
-  return do_now(memory->gpu, submission);
+  const uint64_t offset = extent.begin - memory->base;
+  const daedalus_gpu_copy copy = {.from = to_device ? memory->staging : memory->block,
+                                  .to = to_device ? memory->block : memory->staging,
+                                  .from_offset = offset,
+                                  .to_offset = offset,
+                                  .size = extent.end - extent.begin};
+  daedalus_gpu_backend *backend = memory->gpu->backend;
+  return do_now(memory->gpu, submission, backend->route->copy(backend, submission, &copy));
 }
 
 static int release_now(daedalus_memory *memory) {
-  daedalus_vk_submission *submission;
-  int error;
-  daedalus_vk_op *op = one_op(memory->gpu, DAEDALUS_VK_OP_RELEASE, &submission, &error);
-  if (op == NULL) {
+  daedalus_gpu_submission *submission;
+  const int error = begin_now(memory->gpu, &submission);
+  if (error != 0) {
     return error;
   }
-  op->of.owned.buffer = memory->block.buffer;
-  op->of.owned.id = memory->block.id;
-  return do_now(memory->gpu, submission);
+  daedalus_gpu_backend *backend = memory->gpu->backend;
+  return do_now(memory->gpu, submission,
+                backend->route->hand_over(backend, submission, memory->block, false));
 }
 
-int daedalus_rt_vk_memory_copy(daedalus_memory *memory, daedalus_vk_extent extent, bool to_device) {
+int daedalus_rt_gpu_memory_copy(daedalus_memory *memory, daedalus_gpu_extent extent,
+                                bool to_device) {
   daedalus_gpu *gpu = memory->gpu;
-  if (gpu->device.lost) {
+  if (gpu->backend->lost) {
     return -ECANCELED;
   }
   int error = extent.begin == extent.end ? 0 : copy_now(memory, extent, to_device);
-  if (error != 0 && !gpu->device.lost) {
+  if (error != 0 && !gpu->backend->lost) {
     error = copy_now(memory, extent, to_device);
   }
   if (error != 0) {
-    gpu->device.lost = true;
-    daedalus_rt_vk_report(gpu, error);
+    gpu->backend->lost = true;
+    daedalus_rt_gpu_report(gpu, error);
     return -ECANCELED;
   }
-  const daedalus_vk_extent newer = memory->newer;
+  const daedalus_gpu_extent newer = memory->newer;
   if (extent.begin <= newer.begin && newer.end <= extent.end) {
-    memory->newer = (daedalus_vk_extent){0, 0}; /* either way both halves are the same there */
+    memory->newer = (daedalus_gpu_extent){0, 0}; /* either way both halves are the same there */
   }
   return 0;
 }
 
-void daedalus_rt_vk_memory_cpu(const daedalus_memory *memory, bool begin) {
+void daedalus_rt_gpu_memory_cpu(const daedalus_memory *memory, bool begin) {
   if (memory->fd >= 0) {
-    daedalus_rt_vk_dmabuf_sync(memory->fd, begin);
+    daedalus_rt_gpu_dmabuf_sync(memory->fd, begin);
   }
 }
 
 /** A descriptor of the dma-buf of memory that was made for it.  @return 0 or -ENOTSUP */
 static int get_dmabuf(daedalus_memory *memory, int *fd) {
   daedalus_gpu *gpu = memory->gpu;
-  if (memory->imported || memory->staged || !gpu->device.physical->dmabuf_export ||
-      gpu->vk.fn.GetMemoryFdKHR == NULL) {
+  if (memory->imported || memory->staged || !gpu->backend->exports_dmabuf) {
     return -ENOTSUP;
   }
-  const VkMemoryGetFdInfoKHR info = {
-      .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
-      .memory = memory->block.memory,
-      .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT,
-  };
-  const VkResult result = gpu->vk.fn.GetMemoryFdKHR(gpu->device.handle, &info, fd);
-  if (result != VK_SUCCESS) {
-    *fd = -1;
-    daedalus_rt_vk_failed(&gpu->device, "vkGetMemoryFdKHR", result);
-    return -ENOTSUP;
-  }
-  return 0;
+  return gpu->backend->route->block_export(gpu->backend, memory->block, fd) == 0 ? 0 : -ENOTSUP;
 }
 
-void daedalus_rt_vk_memory_settle(daedalus_memory *memory) {
+void daedalus_rt_gpu_memory_settle(daedalus_memory *memory) {
   int fd = memory->fd;
   if (memory->staged || (fd < 0 && get_dmabuf(memory, &fd) != 0)) {
     return;
   }
-  daedalus_rt_vk_dmabuf_sync(fd, true);
-  daedalus_rt_vk_dmabuf_sync(fd, false);
+  daedalus_rt_gpu_dmabuf_sync(fd, true);
+  daedalus_rt_gpu_dmabuf_sync(fd, false);
   if (fd != memory->fd) {
     close(fd);
   }
@@ -158,30 +143,29 @@ static void link_memory(daedalus_gpu *gpu, daedalus_memory *memory) {
 
 static int make(daedalus_gpu *gpu, daedalus_memory *memory) {
   const uint64_t size = (memory->size + unit - 1) / unit * unit;
-  const bool exported = gpu->device.physical->dmabuf_export;
-  memory->staged = gpu->memory.staged;
+  daedalus_gpu_backend *backend = gpu->backend;
+  const daedalus_gpu_route *route = backend->route;
+  memory->staged = backend->staged;
   int error = 0;
   if (memory->staged) {
-    error =
-        daedalus_rt_vk_block_create(&gpu->memory, DAEDALUS_VK_LOCAL, size, false, &memory->block);
+    error = route->block_create(backend, DAEDALUS_GPU_LOCAL, size, false, &memory->block);
     if (error == 0) {
-      error = daedalus_rt_vk_block_create(&gpu->memory, DAEDALUS_VK_SHARED, size, false,
-                                          &memory->staging);
+      error = route->block_create(backend, DAEDALUS_GPU_SHARED, size, false, &memory->staging);
     }
-    memory->data = memory->staging.map;
+    memory->data = error == 0 ? memory->staging->map : NULL;
   } else {
-    error = daedalus_rt_vk_block_create(&gpu->memory, DAEDALUS_VK_SHARED, size, exported,
-                                        &memory->block);
-    memory->data = memory->block.map;
+    error = route->block_create(backend, DAEDALUS_GPU_SHARED, size, backend->exports_dmabuf,
+                                &memory->block);
+    memory->data = error == 0 ? memory->block->map : NULL;
   }
   memory->base = (uintptr_t)memory->data;
   if (error == 0) {
     memset(memory->data, 0, memory->size);
   }
   if (error == 0 && memory->staged) {
-    error = daedalus_rt_vk_memory_copy(memory, extent_of(memory), true);
+    error = daedalus_rt_gpu_memory_copy(memory, extent_of(memory), true);
     if (error != 0) {
-      daedalus_rt_vk_finish_lost(gpu);
+      daedalus_rt_gpu_finish_lost(gpu);
     }
   }
   return error;
@@ -189,14 +173,14 @@ static int make(daedalus_gpu *gpu, daedalus_memory *memory) {
 
 static void free_memory(daedalus_memory *memory) {
   daedalus_gpu *gpu = memory->gpu;
-  if (gpu->device.lost && !gpu->device.hung) {
-    gpu->vk.fn.DeviceWaitIdle(gpu->device.handle); /* a copy may be left that nobody waited for */
+  if (gpu->backend->lost && !gpu->backend->hung) {
+    gpu->backend->route->idle(gpu->backend); /* a copy may be left that nobody waited for */
   }
-  daedalus_rt_vk_block_destroy(&gpu->memory, &memory->block);
-  daedalus_rt_vk_block_destroy(&gpu->memory, &memory->staging);
+  gpu->backend->route->block_destroy(gpu->backend, memory->block);
+  gpu->backend->route->block_destroy(gpu->backend, memory->staging);
   if (memory->dmabuf != NULL) {
-    daedalus_rt_vk_dmabuf_drop(&gpu->ctx->allocator, &gpu->dmabufs, memory->dmabuf, memory->data,
-                               memory->map_size);
+    daedalus_rt_gpu_dmabuf_drop(&gpu->ctx->allocator, &gpu->dmabufs, memory->dmabuf, memory->data,
+                                memory->map_size);
   } else if (memory->map_size != 0) {
     munmap(memory->data, memory->map_size);
   }
@@ -210,7 +194,7 @@ static void free_memory(daedalus_memory *memory) {
 static int new_memory(daedalus_ctx *ctx, size_t size, daedalus_memory **memory) {
   daedalus_gpu *gpu;
   const int error = daedalus_rt_gpu_get(ctx, &gpu);
-  if (error != 0 || gpu->device.lost) {
+  if (error != 0 || gpu->backend->lost) {
     return -ENODEV;
   }
   *memory = ctx->allocator.resize(ctx->allocator.user, NULL, sizeof(**memory));
@@ -268,7 +252,7 @@ static int know_dmabuf(daedalus_memory *memory, int fd) {
   daedalus_gpu *gpu = memory->gpu;
   const uintptr_t data = (uintptr_t)memory->data;
   const int error =
-      daedalus_rt_vk_dmabuf_take(&gpu->ctx->allocator, &gpu->dmabufs, fd, data, &memory->dmabuf);
+      daedalus_rt_gpu_dmabuf_take(&gpu->ctx->allocator, &gpu->dmabufs, fd, data, &memory->dmabuf);
   memory->base = memory->dmabuf != NULL ? memory->dmabuf->base : data;
   return error;
 }
@@ -295,25 +279,19 @@ int daedalus_memory_import_dmabuf(daedalus_ctx *ctx, int fd, size_t size, void *
   }
   daedalus_gpu *gpu = made->gpu;
   made->imported = true;
-  if (!gpu->device.physical->dmabuf_import || gpu->vk.fn.GetMemoryFdPropertiesKHR == NULL) {
-    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s cannot import a dma-buf",
-                    gpu->device.physical->name);
+  if (gpu->backend->info.imports_dmabuf == 0) {
+    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s cannot import a dma-buf", gpu->backend->info.name);
     free_memory(made);
     return -ENOTSUP;
   }
   made->fd = dup(fd);
-  const int given = dup(fd); /* Vulkan takes over what it imports */
-  if (made->fd < 0 || given < 0) {
+  if (made->fd < 0) {
     error = -ENOMEM;
-    if (given >= 0) {
-      close(given);
-    }
   } else {
-    error = daedalus_rt_vk_block_import(&gpu->memory, given, size, &made->block);
+    error = gpu->backend->route->block_import(gpu->backend, fd, size, &made->block);
     if (error != 0) {
       daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s cannot import the dma-buf: %s failed: %s",
-                      gpu->device.physical->name, gpu->device.failed_call,
-                      daedalus_rt_vk_result(gpu->device.failed_result));
+                      gpu->backend->info.name, gpu->backend->failed_call, gpu->backend->failed_why);
       error = error == -ENOMEM ? -ENOMEM : -ENOTSUP;
     }
   }
@@ -336,15 +314,15 @@ int daedalus_memory_import_dmabuf(daedalus_ctx *ctx, int fd, size_t size, void *
 /** Lets others use it: from now on each submission hands it over to them.  @return 0 or -ENOMEM */
 static int share(daedalus_memory *memory, int fd) {
   daedalus_gpu *gpu = memory->gpu;
-  const daedalus_vk_extent all = extent_of(memory);
-  const daedalus_vk_use use = {.all = all, .writes = all, .by_cpu = true};
-  daedalus_rt_vk_finish_conflicting(gpu, &use, 1);
+  const daedalus_gpu_extent all = extent_of(memory);
+  const daedalus_gpu_use use = {.all = all, .writes = all, .by_cpu = true};
+  daedalus_rt_gpu_finish_conflicting(gpu, &use, 1);
   int error = memory->dmabuf != NULL ? 0 : know_dmabuf(memory, fd);
-  if (error == 0 && !gpu->device.lost) {
+  if (error == 0 && !gpu->backend->lost) {
     error = release_now(memory);
-    if (gpu->device.lost) { /* what lies in it is there all the same */
-      daedalus_rt_vk_report(gpu, error);
-      daedalus_rt_vk_finish_lost(gpu);
+    if (gpu->backend->lost) { /* what lies in it is there all the same */
+      daedalus_rt_gpu_report(gpu, error);
+      daedalus_rt_gpu_finish_lost(gpu);
       error = 0;
     }
   }
@@ -383,20 +361,20 @@ static int bring_over(daedalus_memory *memory, size_t offset, size_t size, bool 
   if (memory == NULL || offset > memory->size || size > memory->size - offset) {
     return -EINVAL;
   }
-  const daedalus_vk_extent extent = {memory->base + offset, memory->base + offset + size};
+  const daedalus_gpu_extent extent = {memory->base + offset, memory->base + offset + size};
   daedalus_gpu *gpu = memory->gpu;
-  daedalus_rt_vk_memory_cpu(memory, !to_device);
+  daedalus_rt_gpu_memory_cpu(memory, !to_device);
   if (!memory->staged || size == 0) {
     return 0;
   }
-  const daedalus_vk_use use = {.all = extent, .writes = extent, .by_cpu = true};
-  daedalus_rt_vk_finish_conflicting(gpu, &use, 1);
-  if (daedalus_rt_vk_memory_copy(memory, extent, to_device) == 0) {
+  const daedalus_gpu_use use = {.all = extent, .writes = extent, .by_cpu = true};
+  daedalus_rt_gpu_finish_conflicting(gpu, &use, 1);
+  if (daedalus_rt_gpu_memory_copy(memory, extent, to_device) == 0) {
     return 0;
   }
-  daedalus_rt_vk_finish_lost(gpu);
+  daedalus_rt_gpu_finish_lost(gpu);
   /* What the CPU has is then all there is, which is an error only if the GPU had more. */
-  return !to_device && daedalus_vk_overlap(memory->newer, extent) ? -EIO : 0;
+  return !to_device && daedalus_gpu_overlap(memory->newer, extent) ? -EIO : 0;
 }
 
 int daedalus_memory_flush(daedalus_memory *memory, size_t offset, size_t size) {
@@ -412,9 +390,9 @@ void daedalus_memory_destroy(daedalus_memory *memory) {
     return;
   }
   daedalus_gpu *gpu = memory->gpu;
-  const daedalus_vk_extent all = extent_of(memory);
-  const daedalus_vk_use use = {.all = all, .writes = all, .by_cpu = true};
-  daedalus_rt_vk_finish_conflicting(gpu, &use, 1);
+  const daedalus_gpu_extent all = extent_of(memory);
+  const daedalus_gpu_use use = {.all = all, .writes = all, .by_cpu = true};
+  daedalus_rt_gpu_finish_conflicting(gpu, &use, 1);
   if (memory->next != NULL) {
     memory->next->previous = memory->previous;
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "vulkan/sample.h"
+#include "gpu/sample.h"
 
 #include <errno.h>
 #include <string.h>
@@ -111,7 +111,7 @@ static bool is_sparse(const daedalus_buffer_desc *desc) {
 }
 
 /** Sizes and, once there is memory, places and contents. */
-static void lay_out(daedalus_vk_sample *sample, const uint8_t *align) {
+static void lay_out(daedalus_gpu_sample *sample, const uint8_t *align) {
   for (size_t b = 0; b < sample->kernel->n_buffers; b++) {
     const daedalus_buffer_desc *desc = &sample->kernel->buffers[b];
     const size_t size = daedalus_type_size(desc->type);
@@ -129,7 +129,7 @@ static void lay_out(daedalus_vk_sample *sample, const uint8_t *align) {
   }
 }
 
-static void draw_params(generator *g, const daedalus_vk_sample *sample, uint16_t class_index,
+static void draw_params(generator *g, const daedalus_gpu_sample *sample, uint16_t class_index,
                         unsigned char *item) {
   const daedalus_kernel_desc *kernel = sample->kernel;
   const daedalus_class_desc *class_desc = &kernel->classes[class_index];
@@ -151,7 +151,7 @@ static void draw_params(generator *g, const daedalus_vk_sample *sample, uint16_t
   }
 }
 
-static void draw_item(generator *g, daedalus_vk_sample *sample, uint16_t class_index,
+static void draw_item(generator *g, daedalus_gpu_sample *sample, uint16_t class_index,
                       const uint8_t *align, size_t i) {
   const daedalus_kernel_desc *kernel = sample->kernel;
   unsigned char *item = sample->meta + i * kernel->meta_size;
@@ -177,7 +177,7 @@ static void draw_item(generator *g, daedalus_vk_sample *sample, uint16_t class_i
   }
 }
 
-static int allocate(daedalus_vk_sample *sample, const daedalus_allocator *allocator) {
+static int allocate(daedalus_gpu_sample *sample, const daedalus_allocator *allocator) {
   const daedalus_kernel_desc *kernel = sample->kernel;
   const size_t meta = up(sample->n_items * kernel->meta_size, UNIT);
   const size_t items = up(sample->n_items * sizeof(uint32_t), UNIT);
@@ -206,10 +206,10 @@ static int allocate(daedalus_vk_sample *sample, const daedalus_allocator *alloca
   return 0;
 }
 
-int daedalus_rt_vk_sample_make(daedalus_vk_sample *sample, const daedalus_allocator *allocator,
-                               const daedalus_kernel_desc *kernel, uint16_t class_index,
-                               const uint8_t *align, size_t n_items) {
-  *sample = (daedalus_vk_sample){.kernel = kernel, .n_items = n_items};
+int daedalus_rt_gpu_sample_make(daedalus_gpu_sample *sample, const daedalus_allocator *allocator,
+                                const daedalus_kernel_desc *kernel, uint16_t class_index,
+                                const uint8_t *align, size_t n_items) {
+  *sample = (daedalus_gpu_sample){.kernel = kernel, .n_items = n_items};
   lay_out(sample, align);
   const int error = allocate(sample, allocator);
   generator g = {UINT64_C(0x9e3779b97f4a7c15) + class_index};
@@ -219,13 +219,13 @@ int daedalus_rt_vk_sample_make(daedalus_vk_sample *sample, const daedalus_alloca
   return error;
 }
 
-void daedalus_rt_vk_sample_free(daedalus_vk_sample *sample, const daedalus_allocator *allocator) {
+void daedalus_rt_gpu_sample_free(daedalus_gpu_sample *sample, const daedalus_allocator *allocator) {
   allocator->release(allocator->user, sample->all);
   sample->all = NULL;
 }
 
-int daedalus_rt_vk_sample_copy(daedalus_vk_sample *copy, const daedalus_vk_sample *sample,
-                               const daedalus_allocator *allocator) {
+int daedalus_rt_gpu_sample_copy(daedalus_gpu_sample *copy, const daedalus_gpu_sample *sample,
+                                const daedalus_allocator *allocator) {
   *copy = *sample;
   const int error = allocate(copy, allocator);
   if (error != 0) {
@@ -238,7 +238,7 @@ int daedalus_rt_vk_sample_copy(daedalus_vk_sample *copy, const daedalus_vk_sampl
   return 0;
 }
 
-void daedalus_rt_vk_sample_simplify(daedalus_vk_sample *sample, size_t item) {
+void daedalus_rt_gpu_sample_simplify(daedalus_gpu_sample *sample, size_t item) {
   for (size_t b = 0; b < sample->kernel->n_buffers; b++) {
     const daedalus_buffer_desc *desc = &sample->kernel->buffers[b];
     if (is_sparse(desc)) {
@@ -251,7 +251,7 @@ void daedalus_rt_vk_sample_simplify(daedalus_vk_sample *sample, size_t item) {
   }
 }
 
-void daedalus_rt_vk_sample_run(daedalus_vk_sample *sample, const daedalus_variant *variant) {
+void daedalus_rt_gpu_sample_run(daedalus_gpu_sample *sample, const daedalus_variant *variant) {
   variant->cpu(sample->buffers, sample->meta, sample->items, sample->n_items);
 }
 
@@ -260,7 +260,7 @@ typedef struct comparison {
   bool equal;
 } comparison;
 
-static void compare_run(void *user, const daedalus_vk_run *run) {
+static void compare_run(void *user, const daedalus_gpu_run *run) {
   comparison *c = user;
   uintptr_t at = run->address - (uintptr_t)c->a;
   for (size_t row = 0; row < run->rows; row++, at += (uintptr_t)run->stride) {
@@ -268,19 +268,19 @@ static void compare_run(void *user, const daedalus_vk_run *run) {
   }
 }
 
-bool daedalus_rt_vk_sample_equal(const daedalus_vk_sample *a, const daedalus_vk_sample *b,
-                                 size_t item) {
+bool daedalus_rt_gpu_sample_equal(const daedalus_gpu_sample *a, const daedalus_gpu_sample *b,
+                                  size_t item) {
   bool equal = true;
   for (size_t i = 0; i < a->kernel->n_buffers; i++) {
-    const daedalus_vk_part part = {.kernel = a->kernel,
-                                   .desc = &a->kernel->buffers[i],
-                                   .buffer = &a->buffers[i],
-                                   .meta = a->meta,
-                                   .items = a->items,
-                                   .first = item,
-                                   .end = item + 1};
+    const daedalus_gpu_part part = {.kernel = a->kernel,
+                                    .desc = &a->kernel->buffers[i],
+                                    .buffer = &a->buffers[i],
+                                    .meta = a->meta,
+                                    .items = a->items,
+                                    .first = item,
+                                    .end = item + 1};
     comparison c = {a->data[i], b->data[i], true};
-    daedalus_rt_vk_runs(&part, DAEDALUS_ACCESS_WRITE, compare_run, &c);
+    daedalus_rt_gpu_runs(&part, DAEDALUS_ACCESS_WRITE, compare_run, &c);
     equal = equal && c.equal;
   }
   return equal;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "vulkan/route.h"
+#include "gpu/route.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
 #include "core/meta.h"
 #include "cpu/cpu.h"
-#include "vulkan/job.h"
-#include "vulkan/selftest.h"
+#include "gpu/job.h"
+#include "gpu/selftest.h"
 
 static const char after_loss[] = "the GPU was lost, and the CPU does what is meant for it";
 
@@ -32,21 +32,20 @@ static size_t misaligned(const daedalus_work *work, const daedalus_variant *vari
                          const uintptr_t *places) {
   size_t b = 0;
   while (b < work->kernel->n_buffers &&
-         (places[b] & ((uintptr_t)variant->gpu->align[b] - 1)) == 0) {
+         (places[b] & ((uintptr_t)daedalus_gpu_arguments_of(variant).align[b] - 1)) == 0) {
     b++;
   }
   return b;
 }
 
 /** Whether a variant can be used on the device at hand; tests it if it never was. */
-static daedalus_vk_pipeline *usable(daedalus_gpu *gpu, const daedalus_kernel_desc *kernel,
+static daedalus_gpu_program *usable(daedalus_gpu *gpu, const daedalus_kernel_desc *kernel,
                                     const daedalus_variant *variant, uint32_t workgroup) {
-  daedalus_vk_pipeline *pipeline =
-      daedalus_rt_vk_pipeline_find(&gpu->pipelines, kernel, variant, workgroup);
-  if (pipeline != NULL && pipeline->trust == DAEDALUS_VK_UNTESTED) {
-    daedalus_rt_vk_selftest(gpu, pipeline);
+  daedalus_gpu_program *program = daedalus_rt_gpu_program_find(gpu, kernel, variant, workgroup);
+  if (program != NULL && program->trust == DAEDALUS_GPU_UNTESTED) {
+    daedalus_rt_gpu_selftest(gpu, program);
   }
-  return pipeline;
+  return program;
 }
 
 /**
@@ -58,11 +57,11 @@ static const daedalus_variant *choose_gpu(daedalus_gpu *gpu, const daedalus_work
                                           bool *untested) {
   const daedalus_kernel_desc *kernel = work->kernel;
   const daedalus_variant *before = NULL; /* ranks within a class are never equal */
-  while (!gpu->device.lost) {
+  while (!gpu->backend->lost) {
     const daedalus_variant *best = NULL;
     for (size_t i = 0; i < kernel->n_variants; i++) {
       const daedalus_variant *v = &kernel->variants[i];
-      if (v->class_index == class_index && v->gpu != NULL &&
+      if (v->class_index == class_index && gpu->backend->route->has(v) &&
           (before == NULL || v->rank > before->rank) && (best == NULL || v->rank < best->rank)) {
         best = v;
       }
@@ -72,11 +71,11 @@ static const daedalus_variant *choose_gpu(daedalus_gpu *gpu, const daedalus_work
     }
     before = best;
     if (misaligned(work, best, places) == kernel->n_buffers) {
-      const daedalus_vk_pipeline *pipeline = usable(gpu, kernel, best, 0);
-      if (pipeline != NULL && pipeline->trust == DAEDALUS_VK_TRUSTED) {
+      const daedalus_gpu_program *program = usable(gpu, kernel, best, 0);
+      if (program != NULL && program->trust == DAEDALUS_GPU_TRUSTED) {
         return best;
       }
-      *untested = *untested || pipeline == NULL || pipeline->trust == DAEDALUS_VK_UNTESTED;
+      *untested = *untested || program == NULL || program->trust == DAEDALUS_GPU_UNTESTED;
     }
   }
   return NULL;
@@ -85,8 +84,8 @@ static const daedalus_variant *choose_gpu(daedalus_gpu *gpu, const daedalus_work
 void daedalus_rt_gpu_choose(daedalus_ctx *ctx, const daedalus_work *work, daedalus_pick *picks) {
   daedalus_gpu *gpu = ctx->gpu;
   const daedalus_kernel_desc *kernel = work->kernel;
-  uintptr_t places[DAEDALUS_VK_BUFFERS_MOST];
-  const bool countable = kernel->n_buffers <= DAEDALUS_VK_BUFFERS_MOST;
+  uintptr_t places[DAEDALUS_GPU_BUFFERS_MOST];
+  const bool countable = kernel->n_buffers <= DAEDALUS_GPU_BUFFERS_MOST;
   for (size_t b = 0; countable && b < kernel->n_buffers; b++) {
     places[b] = places_of(work, b);
   }
@@ -101,7 +100,7 @@ void daedalus_rt_gpu_choose(daedalus_ctx *ctx, const daedalus_work *work, daedal
           (daedalus_pick){.variant = daedalus_rt_cpu_choose(kernel, c), .reason = out_of_memory};
     }
   }
-  for (uint16_t c = 0; gpu->device.lost && c < kernel->n_classes; c++) {
+  for (uint16_t c = 0; gpu->backend->lost && c < kernel->n_classes; c++) {
     picks[c] = (daedalus_pick){.variant = daedalus_rt_cpu_choose(kernel, c), .reason = after_loss};
   }
 }
@@ -111,20 +110,20 @@ int daedalus_rt_gpu_accept(daedalus_ctx *ctx, const daedalus_work *work,
                            daedalus_pick *pick) {
   daedalus_gpu *gpu = ctx->gpu;
   const daedalus_kernel_desc *kernel = work->kernel;
-  if (gpu->device.lost) {
+  if (gpu->backend->lost) {
     daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s cannot run here: the GPU was lost", variant->name);
     return -ENODEV;
   }
-  const daedalus_vk_pipeline *pipeline = usable(gpu, kernel, variant, workgroup);
-  if (pipeline == NULL || pipeline->trust != DAEDALUS_VK_TRUSTED) {
+  const daedalus_gpu_program *program = usable(gpu, kernel, variant, workgroup);
+  if (program == NULL || program->trust != DAEDALUS_GPU_TRUSTED) {
     daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s cannot run on %s: %s", variant->name,
-                    gpu->device.physical->name,
-                    pipeline == NULL || pipeline->trust == DAEDALUS_VK_UNTESTED
+                    gpu->backend->info.name,
+                    program == NULL || program->trust == DAEDALUS_GPU_UNTESTED
                         ? "its self-test could not be run"
-                        : pipeline->why);
+                        : program->why);
     return -ENODEV;
   }
-  uintptr_t places[DAEDALUS_VK_BUFFERS_MOST];
+  uintptr_t places[DAEDALUS_GPU_BUFFERS_MOST];
   for (size_t b = 0; b < kernel->n_buffers; b++) {
     places[b] = places_of(work, b);
   }
@@ -133,7 +132,8 @@ int daedalus_rt_gpu_accept(daedalus_ctx *ctx, const daedalus_work *work,
     daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR,
                     "%s cannot run here: it needs address, stride and offsets of %s to be "
                     "multiples of %d",
-                    variant->name, kernel->buffers[b].name, variant->gpu->align[b]);
+                    variant->name, kernel->buffers[b].name,
+                    daedalus_gpu_arguments_of(variant).align[b]);
     return -ENODEV;
   }
   *pick = (daedalus_pick){.variant = variant, .reason = "it was asked for", .workgroup = workgroup};
@@ -166,32 +166,33 @@ static void enter_flight(daedalus_gpu_job *job) {
 /** Everything up to the submission.  A job that conflicts with this one is done then. */
 static int start(daedalus_gpu_job *job) {
   daedalus_gpu *gpu = job->gpu;
-  int error = daedalus_rt_vk_job_collect(job);
+  int error = daedalus_rt_gpu_job_collect(job);
   if (error != 0) {
     job->uses.size = 0; /* not all of them: as good as none */
     return error;
   }
-  daedalus_rt_vk_finish_conflicting(gpu, job->uses.data, job->uses.size);
-  if (gpu->device.lost) {
+  daedalus_rt_gpu_finish_conflicting(gpu, job->uses.data, job->uses.size);
+  if (gpu->backend->lost) {
     return -ECANCELED; /* which has been said */
   }
   enter_flight(job);
-  error = daedalus_rt_vk_job_fill(job);
+  error = daedalus_rt_gpu_job_fill(job);
   if (error == 0) {
-    error = daedalus_rt_vk_job_shadow(job);
+    error = daedalus_rt_gpu_job_shadow(job);
   }
-  return error == 0 ? daedalus_rt_vk_job_emit(job) : error;
+  return error == 0 ? daedalus_rt_gpu_job_emit(job) : error;
 }
 
 /** What is in flight of a job that failed half-way runs to its end. */
 static void let_run_out(daedalus_gpu_job *job) {
   daedalus_gpu *gpu = job->gpu;
-  daedalus_vk_submission **submissions = job->submissions.data;
-  for (size_t i = 0; i < job->submissions.size && !gpu->device.lost; i++) {
-    const int error = daedalus_rt_vk_fence_wait(&gpu->commands, submissions[i], gpu->timeout_ns);
+  daedalus_gpu_submission **submissions = job->submissions.data;
+  for (size_t i = 0; i < job->submissions.size && !gpu->backend->lost; i++) {
+    const int error =
+        gpu->backend->route->wait(gpu->backend, submissions[i], gpu->backend->timeout_ns);
     if (error != 0) {
-      gpu->device.lost = true;
-      gpu->device.hung = error == -ETIME;
+      gpu->backend->lost = true;
+      gpu->backend->hung = error == -ETIME;
     }
   }
 }
@@ -199,42 +200,42 @@ static void let_run_out(daedalus_gpu_job *job) {
 /** The CPU does it, after all that was submitted before. */
 static int give_up(daedalus_gpu_job *job, int error) {
   daedalus_gpu *gpu = job->gpu;
-  const bool was_lost = gpu->device.lost, in_flight = job->active;
+  const bool was_lost = gpu->backend->lost, in_flight = job->active;
   if (error != -ECANCELED) {
-    daedalus_rt_vk_report(gpu, error);
+    daedalus_rt_gpu_report(gpu, error);
   }
-  for (daedalus_gpu_job *other = gpu->in_flight; other != NULL && !gpu->device.lost;) {
+  for (daedalus_gpu_job *other = gpu->in_flight; other != NULL && !gpu->backend->lost;) {
     daedalus_gpu_job *next = other->next;
     if (other != job) {
-      daedalus_rt_vk_job_wait(other, -1);
+      daedalus_rt_gpu_job_wait(other, -1);
     }
     other = next;
   }
-  if (!gpu->device.lost) {
+  if (!gpu->backend->lost) {
     let_run_out(job);
-    if (gpu->device.lost && !was_lost) {
-      daedalus_rt_vk_report(gpu, -EIO);
+    if (gpu->backend->lost && !was_lost) {
+      daedalus_rt_gpu_report(gpu, -EIO);
     }
   }
-  if (gpu->device.lost) {
-    daedalus_rt_vk_finish_lost(gpu);
+  if (gpu->backend->lost) {
+    daedalus_rt_gpu_finish_lost(gpu);
   }
   if (in_flight && !job->active) { /* it was done with the others, just now or in waiting for one */
     return job->batch->gpu_error;
   }
-  daedalus_rt_vk_job_undo(job);
-  const int outcome = daedalus_rt_vk_job_rescue(job);
-  if (gpu->device.lost) { /* on the way */
-    daedalus_rt_vk_finish_lost(gpu);
+  daedalus_rt_gpu_job_undo(job);
+  const int outcome = daedalus_rt_gpu_job_rescue(job);
+  if (gpu->backend->lost) { /* on the way */
+    daedalus_rt_gpu_finish_lost(gpu);
   }
   return outcome;
 }
 
 /** Without a job there is no memory for anything: the groups one by one. */
 static int run_all_on_cpu(daedalus_batch *batch, size_t first, size_t end) {
-  daedalus_rt_vk_finish_conflicting(batch->ctx->gpu, NULL, 0);
+  daedalus_rt_gpu_finish_conflicting(batch->ctx->gpu, NULL, 0);
   daedalus_gpu_job job = {.gpu = batch->ctx->gpu, .batch = batch, .first = first, .end = end};
-  return daedalus_rt_vk_job_rescue(&job);
+  return daedalus_rt_gpu_job_rescue(&job);
 }
 
 int daedalus_rt_gpu_submit(daedalus_batch *batch, size_t first, size_t end) {
@@ -251,14 +252,14 @@ int daedalus_rt_gpu_submit(daedalus_batch *batch, size_t first, size_t end) {
     job->measured = false;
   }
   job->timed =
-      (batch->flags & DAEDALUS_BATCH_TIMESTAMPS) != 0 && gpu->device.physical->info.timestamps != 0;
-  gpu->device.failed_call = NULL;
-  if (gpu->device.lost) { /* since the append; that has been said */
-    const int error = daedalus_rt_vk_job_collect(job);
+      (batch->flags & DAEDALUS_BATCH_TIMESTAMPS) != 0 && gpu->backend->info.timestamps != 0;
+  gpu->backend->failed_call = NULL;
+  if (gpu->backend->lost) { /* since the append; that has been said */
+    const int error = daedalus_rt_gpu_job_collect(job);
     if (error != 0) {
       job->uses.size = 0;
     }
-    return daedalus_rt_vk_job_rescue(job);
+    return daedalus_rt_gpu_job_rescue(job);
   }
   const int error = start(job);
   return error == 0 ? 0 : give_up(job, error);
@@ -269,25 +270,25 @@ int daedalus_rt_gpu_wait(daedalus_batch *batch, int64_t timeout_ns) {
   if (job == NULL || !job->active) {
     return batch->gpu_error;
   }
-  const int error = daedalus_rt_vk_job_wait(job, timeout_ns);
+  const int error = daedalus_rt_gpu_job_wait(job, timeout_ns);
   return error != 0 ? error : batch->gpu_error;
 }
 
 /** What a group of the CPU touches.  @return how many uses */
 static size_t uses_of(const daedalus_batch *batch, const daedalus_group *group,
-                      daedalus_vk_use uses[DAEDALUS_VK_BUFFERS_MOST]) {
+                      daedalus_gpu_use uses[DAEDALUS_GPU_BUFFERS_MOST]) {
   const size_t n = group->kernel->n_buffers;
-  for (size_t b = 0; b < n && b < DAEDALUS_VK_BUFFERS_MOST; b++) {
-    const daedalus_vk_part part = daedalus_rt_vk_part(batch, group, b);
-    uses[b] = daedalus_rt_vk_use(batch->ctx->gpu, &part);
+  for (size_t b = 0; b < n && b < DAEDALUS_GPU_BUFFERS_MOST; b++) {
+    const daedalus_gpu_part part = daedalus_rt_gpu_part(batch, group, b);
+    uses[b] = daedalus_rt_gpu_use(batch->ctx->gpu, &part);
     uses[b].by_cpu = true;
   }
-  return n < DAEDALUS_VK_BUFFERS_MOST ? n : DAEDALUS_VK_BUFFERS_MOST;
+  return n < DAEDALUS_GPU_BUFFERS_MOST ? n : DAEDALUS_GPU_BUFFERS_MOST;
 }
 
 static bool has_to_care(const daedalus_batch *batch) {
   const daedalus_gpu *gpu = batch->ctx->gpu;
-  return gpu != NULL && gpu->opened && (gpu->in_flight != NULL || gpu->memories != NULL);
+  return gpu != NULL && gpu->backend != NULL && (gpu->in_flight != NULL || gpu->memories != NULL);
 }
 
 int daedalus_rt_gpu_before_cpu(daedalus_batch *batch, const daedalus_group *group) {
@@ -295,10 +296,10 @@ int daedalus_rt_gpu_before_cpu(daedalus_batch *batch, const daedalus_group *grou
     return 0;
   }
   daedalus_gpu *gpu = batch->ctx->gpu;
-  daedalus_vk_use uses[DAEDALUS_VK_BUFFERS_MOST];
+  daedalus_gpu_use uses[DAEDALUS_GPU_BUFFERS_MOST];
   const size_t n = uses_of(batch, group, uses);
   const bool all = n < group->kernel->n_buffers;
-  daedalus_rt_vk_finish_conflicting(gpu, all ? NULL : uses, n);
+  daedalus_rt_gpu_finish_conflicting(gpu, all ? NULL : uses, n);
   for (size_t b = 0; b < n; b++) {
     daedalus_memory *memory = uses[b].memory;
     if (memory == NULL) {
@@ -310,14 +311,14 @@ int daedalus_rt_gpu_before_cpu(daedalus_batch *batch, const daedalus_group *grou
                       group->kernel->id, group->kernel->buffers[b].name);
       return -EIO;
     }
-    const daedalus_vk_extent missing = memory->staged
-                                           ? daedalus_vk_common(memory->newer, uses[b].all)
-                                           : (daedalus_vk_extent){0, 0};
-    if (missing.begin != missing.end && daedalus_rt_vk_memory_copy(memory, missing, false) != 0) {
-      daedalus_rt_vk_finish_lost(gpu);
+    const daedalus_gpu_extent missing = memory->staged
+                                            ? daedalus_gpu_common(memory->newer, uses[b].all)
+                                            : (daedalus_gpu_extent){0, 0};
+    if (missing.begin != missing.end && daedalus_rt_gpu_memory_copy(memory, missing, false) != 0) {
+      daedalus_rt_gpu_finish_lost(gpu);
       return -EIO;
     }
-    daedalus_rt_vk_memory_cpu(memory, true);
+    daedalus_rt_gpu_memory_cpu(memory, true);
   }
   return 0;
 }
@@ -326,14 +327,14 @@ void daedalus_rt_gpu_after_cpu(daedalus_batch *batch, const daedalus_group *grou
   if (!has_to_care(batch)) {
     return;
   }
-  daedalus_vk_use uses[DAEDALUS_VK_BUFFERS_MOST];
+  daedalus_gpu_use uses[DAEDALUS_GPU_BUFFERS_MOST];
   const size_t n = uses_of(batch, group, uses);
   for (size_t b = 0; b < n; b++) {
     if (uses[b].memory != NULL) {
-      daedalus_rt_vk_memory_cpu(uses[b].memory, false);
-      if (uses[b].memory->staged && !batch->ctx->gpu->device.lost) {
-        if (daedalus_rt_vk_memory_copy(uses[b].memory, uses[b].writes, true) != 0) {
-          daedalus_rt_vk_finish_lost(batch->ctx->gpu);
+      daedalus_rt_gpu_memory_cpu(uses[b].memory, false);
+      if (uses[b].memory->staged && !batch->ctx->gpu->backend->lost) {
+        if (daedalus_rt_gpu_memory_copy(uses[b].memory, uses[b].writes, true) != 0) {
+          daedalus_rt_gpu_finish_lost(batch->ctx->gpu);
         }
       }
     }
@@ -355,10 +356,10 @@ int daedalus_rt_gpu_export_fence(daedalus_batch *batch, int *fd) {
     return -ENOTSUP;
   }
   daedalus_gpu *gpu = job->gpu;
-  const int error = daedalus_rt_vk_export_fence(&gpu->commands, fd);
-  if (gpu->device.lost) { /* by that call, as this job is in flight */
-    daedalus_rt_vk_report(gpu, error);
-    daedalus_rt_vk_finish_lost(gpu);
+  const int error = gpu->backend->route->export_fence(gpu->backend, fd);
+  if (gpu->backend->lost) { /* by that call, as this job is in flight */
+    daedalus_rt_gpu_report(gpu, error);
+    daedalus_rt_gpu_finish_lost(gpu);
   }
   return error == 0 ? 0 : -ENOTSUP;
 }

@@ -4,8 +4,8 @@
  * of it.  A build without Vulkan's headers has the same functions (absent.c),
  * which find no GPU.
  */
-#ifndef DAEDALUS_VULKAN_ROUTE_H
-#define DAEDALUS_VULKAN_ROUTE_H
+#ifndef DAEDALUS_GPU_ROUTE_H
+#define DAEDALUS_GPU_ROUTE_H
 
 #include "core/batch.h"
 #include "core/check.h"
@@ -63,4 +63,4 @@ int daedalus_rt_gpu_export_fence(daedalus_batch *batch, int *fd);
 /** Frees what the route keeps with a batch, of which nothing is in flight. */
 void daedalus_rt_gpu_forget(daedalus_batch *batch);
 
-#endif /* DAEDALUS_VULKAN_ROUTE_H */
+#endif /* DAEDALUS_GPU_ROUTE_H */

@@ -1,45 +1,39 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "vulkan/pool.h"
+#include "gpu/pool.h"
 
 #include <errno.h>
 
 static const uint64_t large_unit = UINT64_C(1) << 16;
 static const uint64_t kept_large_most = UINT64_C(128) << 20;
 
-void daedalus_rt_vk_pool_init(daedalus_vk_pool *pool, daedalus_vk_memory *memory) {
-  *pool = (daedalus_vk_pool){.memory = memory};
+void daedalus_rt_gpu_pool_init(daedalus_gpu_pool *pool, daedalus_gpu_backend *backend) {
+  *pool = (daedalus_gpu_pool){.backend = backend};
 }
 
 /** The class of a size, or -1 for a large one. */
 static int class_of(uint64_t size) {
-  int shift = DAEDALUS_VK_POOL_SHIFT_MIN;
-  while (shift <= DAEDALUS_VK_POOL_SHIFT_MAX && (UINT64_C(1) << shift) < size) {
+  int shift = DAEDALUS_GPU_POOL_SHIFT_MIN;
+  while (shift <= DAEDALUS_GPU_POOL_SHIFT_MAX && (UINT64_C(1) << shift) < size) {
     shift++;
   }
-  return shift <= DAEDALUS_VK_POOL_SHIFT_MAX ? shift - DAEDALUS_VK_POOL_SHIFT_MIN : -1;
+  return shift <= DAEDALUS_GPU_POOL_SHIFT_MAX ? shift - DAEDALUS_GPU_POOL_SHIFT_MIN : -1;
 }
 
-static const daedalus_allocator *allocator_of(const daedalus_vk_pool *pool) {
-  return &pool->memory->device->vk->ctx->allocator;
-}
-
-static void destroy(daedalus_vk_pool *pool, daedalus_vk_block *block) {
-  const daedalus_allocator *allocator = allocator_of(pool);
+static void destroy(daedalus_gpu_pool *pool, daedalus_gpu_block *block) {
   pool->info.reserved -= block->size;
-  daedalus_rt_vk_block_destroy(pool->memory, block);
-  allocator->release(allocator->user, block);
+  pool->backend->route->block_destroy(pool->backend, block);
 }
 
-static daedalus_vk_block *kept(daedalus_vk_pool *pool, int size_class, uint64_t size) {
+static daedalus_gpu_block *kept(daedalus_gpu_pool *pool, int size_class, uint64_t size) {
   if (size_class >= 0) {
-    daedalus_vk_block *block = pool->kept[size_class];
+    daedalus_gpu_block *block = pool->kept[size_class];
     if (block != NULL) {
       pool->kept[size_class] = block->next;
     }
     return block;
   }
-  daedalus_vk_block **best = NULL;
-  for (daedalus_vk_block **at = &pool->kept_large; *at != NULL; at = &(*at)->next) {
+  daedalus_gpu_block **best = NULL;
+  for (daedalus_gpu_block **at = &pool->kept_large; *at != NULL; at = &(*at)->next) {
     if ((*at)->size >= size && (*at)->size / 2 <= size &&
         (best == NULL || (*at)->size < (*best)->size)) {
       best = at;
@@ -48,29 +42,25 @@ static daedalus_vk_block *kept(daedalus_vk_pool *pool, int size_class, uint64_t 
   if (best == NULL) {
     return NULL;
   }
-  daedalus_vk_block *block = *best;
+  daedalus_gpu_block *block = *best;
   *best = block->next;
   pool->kept_large_bytes -= block->size;
   return block;
 }
 
-static int create(daedalus_vk_pool *pool, int size_class, uint64_t size,
-                  daedalus_vk_block **created) {
-  const daedalus_allocator *allocator = allocator_of(pool);
-  daedalus_vk_block *block = allocator->resize(allocator->user, NULL, sizeof(*block));
-  if (block == NULL) {
-    return -ENOMEM;
-  }
+static int create(daedalus_gpu_pool *pool, int size_class, uint64_t size,
+                  daedalus_gpu_block **created) {
+  daedalus_gpu_backend *backend = pool->backend;
   const uint64_t rounded = size_class >= 0
-                               ? UINT64_C(1) << (size_class + DAEDALUS_VK_POOL_SHIFT_MIN)
+                               ? UINT64_C(1) << (size_class + DAEDALUS_GPU_POOL_SHIFT_MIN)
                                : (size + large_unit - 1) / large_unit * large_unit;
-  int error = daedalus_rt_vk_block_create(pool->memory, DAEDALUS_VK_SHARED, rounded, false, block);
+  daedalus_gpu_block *block;
+  int error = backend->route->block_create(backend, DAEDALUS_GPU_SHARED, rounded, false, &block);
   if (error == -ENOMEM && pool->info.reserved > pool->info.in_use) {
-    daedalus_rt_vk_pool_trim(pool); /* what is kept may be what is wanting */
-    error = daedalus_rt_vk_block_create(pool->memory, DAEDALUS_VK_SHARED, rounded, false, block);
+    daedalus_rt_gpu_pool_trim(pool); /* what is kept may be what is wanting */
+    error = backend->route->block_create(backend, DAEDALUS_GPU_SHARED, rounded, false, &block);
   }
   if (error != 0) {
-    allocator->release(allocator->user, block);
     return error;
   }
   block->size_class = size_class;
@@ -79,8 +69,9 @@ static int create(daedalus_vk_pool *pool, int size_class, uint64_t size,
   return 0;
 }
 
-int daedalus_rt_vk_pool_take(daedalus_vk_pool *pool, uint64_t size, daedalus_vk_block **block) {
-  const int size_class = class_of(size);
+int daedalus_rt_gpu_pool_take(daedalus_gpu_pool *pool, uint64_t size, daedalus_gpu_block **block) {
+  const int size_class =
+      class_of(size > pool->backend->block_unit ? size : pool->backend->block_unit);
   pool->info.requests++;
   *block = kept(pool, size_class, size);
   if (*block != NULL) {
@@ -99,7 +90,7 @@ int daedalus_rt_vk_pool_take(daedalus_vk_pool *pool, uint64_t size, daedalus_vk_
   return 0;
 }
 
-void daedalus_rt_vk_pool_give(daedalus_vk_pool *pool, daedalus_vk_block *block) {
+void daedalus_rt_gpu_pool_give(daedalus_gpu_pool *pool, daedalus_gpu_block *block) {
   pool->info.in_use -= block->size;
   if (block->size_class >= 0) {
     block->next = pool->kept[block->size_class];
@@ -114,27 +105,27 @@ void daedalus_rt_vk_pool_give(daedalus_vk_pool *pool, daedalus_vk_block *block) 
   pool->kept_large = block;
   pool->kept_large_bytes += block->size;
   while (pool->kept_large_bytes > kept_large_most) { /* the one that lies longest goes */
-    daedalus_vk_block **last = &pool->kept_large;
+    daedalus_gpu_block **last = &pool->kept_large;
     while ((*last)->next != NULL) {
       last = &(*last)->next;
     }
-    daedalus_vk_block *old = *last;
+    daedalus_gpu_block *old = *last;
     *last = NULL;
     pool->kept_large_bytes -= old->size;
     destroy(pool, old);
   }
 }
 
-static void destroy_list(daedalus_vk_pool *pool, daedalus_vk_block **list) {
+static void destroy_list(daedalus_gpu_pool *pool, daedalus_gpu_block **list) {
   while (*list != NULL) {
-    daedalus_vk_block *block = *list;
+    daedalus_gpu_block *block = *list;
     *list = block->next;
     destroy(pool, block);
   }
 }
 
-void daedalus_rt_vk_pool_trim(daedalus_vk_pool *pool) {
-  for (int i = 0; i < DAEDALUS_VK_POOL_CLASSES; i++) {
+void daedalus_rt_gpu_pool_trim(daedalus_gpu_pool *pool) {
+  for (int i = 0; i < DAEDALUS_GPU_POOL_CLASSES; i++) {
     destroy_list(pool, &pool->kept[i]);
   }
   destroy_list(pool, &pool->kept_large);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _POSIX_C_SOURCE 200809L
-#include "vulkan/dmabuf.h"
+#include "gpu/dmabuf.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -11,15 +11,15 @@
 #include <sys/ioctl.h>
 #endif
 
-int daedalus_rt_vk_dmabuf_take(const daedalus_allocator *allocator, daedalus_vk_dmabuf **list,
-                               int fd, uintptr_t base, daedalus_vk_dmabuf **made) {
+int daedalus_rt_gpu_dmabuf_take(const daedalus_allocator *allocator, daedalus_gpu_dmabuf **list,
+                                int fd, uintptr_t base, daedalus_gpu_dmabuf **made) {
   *made = NULL;
   struct stat status;
   /* An inode of its own has the dma-buf's size; the one that all shared before has none. */
   if (fstat(fd, &status) != 0 || status.st_size <= 0) {
     return 0;
   }
-  daedalus_vk_dmabuf *found = *list;
+  daedalus_gpu_dmabuf *found = *list;
   while (found != NULL && (found->device != status.st_dev || found->inode != status.st_ino)) {
     found = found->next;
   }
@@ -28,7 +28,7 @@ int daedalus_rt_vk_dmabuf_take(const daedalus_allocator *allocator, daedalus_vk_
     if (found == NULL) {
       return -ENOMEM;
     }
-    *found = (daedalus_vk_dmabuf){
+    *found = (daedalus_gpu_dmabuf){
         .device = status.st_dev, .inode = status.st_ino, .base = base, .next = *list};
     *list = found;
   }
@@ -37,8 +37,8 @@ int daedalus_rt_vk_dmabuf_take(const daedalus_allocator *allocator, daedalus_vk_
   return 0;
 }
 
-void daedalus_rt_vk_dmabuf_drop(const daedalus_allocator *allocator, daedalus_vk_dmabuf **list,
-                                daedalus_vk_dmabuf *dmabuf, void *map, size_t map_size) {
+void daedalus_rt_gpu_dmabuf_drop(const daedalus_allocator *allocator, daedalus_gpu_dmabuf **list,
+                                 daedalus_gpu_dmabuf *dmabuf, void *map, size_t map_size) {
   if (--dmabuf->n_users != 0) {
     if (map_size != 0 && (uintptr_t)map == dmabuf->base) {
       dmabuf->map = map; /* so that nothing else comes to lie at these addresses */
@@ -54,7 +54,7 @@ void daedalus_rt_vk_dmabuf_drop(const daedalus_allocator *allocator, daedalus_vk
   if (dmabuf->map_size != 0) {
     munmap(dmabuf->map, dmabuf->map_size);
   }
-  daedalus_vk_dmabuf **at = list;
+  daedalus_gpu_dmabuf **at = list;
   while (*at != dmabuf) {
     at = &(*at)->next;
   }
@@ -62,7 +62,7 @@ void daedalus_rt_vk_dmabuf_drop(const daedalus_allocator *allocator, daedalus_vk
   allocator->release(allocator->user, dmabuf);
 }
 
-void daedalus_rt_vk_dmabuf_sync(int fd, bool begin) {
+void daedalus_rt_gpu_dmabuf_sync(int fd, bool begin) {
 #if defined(__linux__)
   struct dma_buf_sync sync = {.flags = (begin ? DMA_BUF_SYNC_START : DMA_BUF_SYNC_END) |
                                        DMA_BUF_SYNC_RW};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "vulkan/extent.h"
+#include "gpu/extent.h"
 
 #include "core/meta.h"
 
-daedalus_vk_part daedalus_rt_vk_part(const daedalus_batch *batch, const daedalus_group *group,
-                                     size_t buffer) {
-  return (daedalus_vk_part){
+daedalus_gpu_part daedalus_rt_gpu_part(const daedalus_batch *batch, const daedalus_group *group,
+                                       size_t buffer) {
+  return (daedalus_gpu_part){
       .kernel = group->kernel,
       .desc = &group->kernel->buffers[buffer],
       .buffer = (const daedalus_buffer *)batch->buffers.data + group->buffers_at + buffer,
@@ -21,7 +21,7 @@ static bool is_empty(const daedalus_rect *rect) {
 }
 
 /** Address of the item's element (0, 0); unsigned, so that what is negative wraps on the way. */
-static uintptr_t origin_of(const daedalus_vk_part *part, uint32_t item) {
+static uintptr_t origin_of(const daedalus_gpu_part *part, uint32_t item) {
   const uintptr_t data = (uintptr_t)part->buffer->data;
   return part->desc->is_plane
              ? data + daedalus_meta_offset(part->desc,
@@ -31,7 +31,7 @@ static uintptr_t origin_of(const daedalus_vk_part *part, uint32_t item) {
 }
 
 /** Rows of the rectangle that this item has. */
-static int64_t row_end_of(const daedalus_vk_part *part, const daedalus_rect *rect, uint32_t item) {
+static int64_t row_end_of(const daedalus_gpu_part *part, const daedalus_rect *rect, uint32_t item) {
   if (part->desc->rows_param == 0) {
     return rect->row_end;
   }
@@ -40,8 +40,9 @@ static int64_t row_end_of(const daedalus_vk_part *part, const daedalus_rect *rec
          (rows->hi - daedalus_meta_param(rows, daedalus_meta_of(part->kernel, part->meta, item)));
 }
 
-static daedalus_vk_extent extent_of_rect(const daedalus_vk_part *part, const daedalus_rect *rect) {
-  daedalus_vk_extent extent = {0, 0};
+static daedalus_gpu_extent extent_of_rect(const daedalus_gpu_part *part,
+                                          const daedalus_rect *rect) {
+  daedalus_gpu_extent extent = {0, 0};
   if (is_empty(rect)) {
     return extent;
   }
@@ -59,7 +60,7 @@ static daedalus_vk_extent extent_of_rect(const daedalus_vk_part *part, const dae
     const uintptr_t low = (stride < 0 ? bottom : top) + (uintptr_t)(intptr_t)rect->col_begin * size;
     const uintptr_t high = (stride < 0 ? top : bottom) + (uintptr_t)(intptr_t)rect->col_end * size;
     if (extent.begin == extent.end) {
-      extent = (daedalus_vk_extent){low, high};
+      extent = (daedalus_gpu_extent){low, high};
     }
     extent.begin = low < extent.begin ? low : extent.begin;
     extent.end = high > extent.end ? high : extent.end;
@@ -67,30 +68,30 @@ static daedalus_vk_extent extent_of_rect(const daedalus_vk_part *part, const dae
   return extent;
 }
 
-daedalus_vk_extent daedalus_rt_vk_extent(const daedalus_vk_part *part, unsigned access) {
-  const daedalus_vk_extent none = {0, 0};
-  const daedalus_vk_extent reads =
+daedalus_gpu_extent daedalus_rt_gpu_extent(const daedalus_gpu_part *part, unsigned access) {
+  const daedalus_gpu_extent none = {0, 0};
+  const daedalus_gpu_extent reads =
       (access & DAEDALUS_ACCESS_READ) != 0 ? extent_of_rect(part, &part->desc->reads) : none;
-  const daedalus_vk_extent writes =
+  const daedalus_gpu_extent writes =
       (access & DAEDALUS_ACCESS_WRITE) != 0 ? extent_of_rect(part, &part->desc->writes) : none;
-  return daedalus_vk_together(reads, writes);
+  return daedalus_gpu_together(reads, writes);
 }
 
-bool daedalus_rt_vk_reads_all(const daedalus_buffer_desc *desc) {
+bool daedalus_rt_gpu_reads_all(const daedalus_buffer_desc *desc) {
   const daedalus_rect *r = &desc->reads, *w = &desc->writes;
   return r->row_begin <= w->row_begin && w->row_end <= r->row_end && r->col_begin <= w->col_begin &&
          w->col_end <= r->col_end;
 }
 
-static void runs_of_rect(const daedalus_vk_part *part, const daedalus_rect *rect,
-                         void (*each)(void *user, const daedalus_vk_run *run), void *user) {
+static void runs_of_rect(const daedalus_gpu_part *part, const daedalus_rect *rect,
+                         void (*each)(void *user, const daedalus_gpu_run *run), void *user) {
   if (is_empty(rect)) {
     return;
   }
   const size_t size = daedalus_type_size(part->desc->type);
   const ptrdiff_t stride = part->buffer->stride;
   const size_t bytes = (size_t)((int64_t)rect->col_end - rect->col_begin) * size;
-  daedalus_vk_run run = {0};
+  daedalus_gpu_run run = {0};
   for (size_t i = part->first; i < part->end; i++) {
     const uint32_t item = part->items[i];
     const int64_t row_end = row_end_of(part, rect, item);
@@ -110,20 +111,20 @@ static void runs_of_rect(const daedalus_vk_part *part, const daedalus_rect *rect
     if (run.bytes != 0) {
       each(user, &run);
     }
-    run = (daedalus_vk_run){address, stride, rows, bytes};
+    run = (daedalus_gpu_run){address, stride, rows, bytes};
   }
   if (run.bytes != 0) {
     each(user, &run);
   }
 }
 
-void daedalus_rt_vk_runs(const daedalus_vk_part *part, unsigned access,
-                         void (*each)(void *user, const daedalus_vk_run *run), void *user) {
+void daedalus_rt_gpu_runs(const daedalus_gpu_part *part, unsigned access,
+                          void (*each)(void *user, const daedalus_gpu_run *run), void *user) {
   const bool reads = (access & DAEDALUS_ACCESS_READ) != 0;
   if (reads) {
     runs_of_rect(part, &part->desc->reads, each, user);
   }
-  if ((access & DAEDALUS_ACCESS_WRITE) != 0 && !(reads && daedalus_rt_vk_reads_all(part->desc))) {
+  if ((access & DAEDALUS_ACCESS_WRITE) != 0 && !(reads && daedalus_rt_gpu_reads_all(part->desc))) {
     runs_of_rect(part, &part->desc->writes, each, user);
   }
 }

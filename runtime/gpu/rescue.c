@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
-#include "vulkan/job.h"
+#include "gpu/job.h"
 
 /** Whether a batch wants what is written in this memory to be kept. */
 static bool to_be_kept(const daedalus_batch *batch, const daedalus_memory *memory) {
@@ -16,10 +16,10 @@ static bool to_be_kept(const daedalus_batch *batch, const daedalus_memory *memor
                           : (batch->flags & DAEDALUS_BATCH_NO_SHADOW) == 0;
 }
 
-static bool reads(const daedalus_gpu_job *job, daedalus_vk_extent extent) {
-  const daedalus_vk_use *uses = job->uses.data;
+static bool reads(const daedalus_gpu_job *job, daedalus_gpu_extent extent) {
+  const daedalus_gpu_use *uses = job->uses.data;
   for (size_t i = 0; i < job->uses.size; i++) {
-    if (daedalus_vk_overlap(uses[i].reads, extent)) {
+    if (daedalus_gpu_overlap(uses[i].reads, extent)) {
       return true;
     }
   }
@@ -30,7 +30,7 @@ static bool reads(const daedalus_gpu_job *job, daedalus_vk_extent extent) {
  * Whether this job, or an earlier one that may have to be done again with it,
  * reads what the use writes: it has then to be undone before.
  */
-static bool to_be_undone(const daedalus_gpu_job *job, const daedalus_vk_use *use) {
+static bool to_be_undone(const daedalus_gpu_job *job, const daedalus_gpu_use *use) {
   for (const daedalus_gpu_job *reader = job; reader != NULL; reader = reader->previous) {
     if (reads(reader, use->writes)) {
       return true;
@@ -41,12 +41,12 @@ static bool to_be_undone(const daedalus_gpu_job *job, const daedalus_vk_use *use
 
 /** Makes the CPU's half of staged memory what the device's is.  @return 0 or an error */
 static int fetch_staged(daedalus_gpu_job *job) {
-  const daedalus_vk_use *uses = job->uses.data;
+  const daedalus_gpu_use *uses = job->uses.data;
   for (size_t i = 0; i < job->uses.size; i++) {
     daedalus_memory *memory = uses[i].memory;
     if (memory != NULL && memory->staged) {
-      const int error =
-          daedalus_rt_vk_memory_copy(memory, daedalus_vk_common(memory->newer, uses[i].all), false);
+      const int error = daedalus_rt_gpu_memory_copy(
+          memory, daedalus_gpu_common(memory->newer, uses[i].all), false);
       if (error != 0) {
         return error;
       }
@@ -57,23 +57,23 @@ static int fetch_staged(daedalus_gpu_job *job) {
 }
 
 /** Adds what one use writes; with one that it overlaps it becomes one. */
-static void add_shadow(daedalus_gpu_job *job, const daedalus_vk_use *use) {
-  daedalus_vk_shadow *shadows = job->shadows.data;
-  daedalus_vk_extent extent = use->writes;
+static void add_shadow(daedalus_gpu_job *job, const daedalus_gpu_use *use) {
+  daedalus_gpu_shadow *shadows = job->shadows.data;
+  daedalus_gpu_extent extent = use->writes;
   size_t kept = 0;
   for (size_t i = 0; i < job->shadows.size; i++) {
-    if (daedalus_vk_overlap(shadows[i].extent, extent)) {
-      extent = daedalus_vk_together(shadows[i].extent, extent);
+    if (daedalus_gpu_overlap(shadows[i].extent, extent)) {
+      extent = daedalus_gpu_together(shadows[i].extent, extent);
     } else {
       shadows[kept++] = shadows[i];
     }
   }
-  shadows[kept] = (daedalus_vk_shadow){.memory = use->memory, .extent = extent};
+  shadows[kept] = (daedalus_gpu_shadow){.memory = use->memory, .extent = extent};
   job->shadows.size = kept + 1;
 }
 
-int daedalus_rt_vk_job_shadow(daedalus_gpu_job *job) {
-  const daedalus_vk_use *uses = job->uses.data;
+int daedalus_rt_gpu_job_shadow(daedalus_gpu_job *job) {
+  const daedalus_gpu_use *uses = job->uses.data;
   job->shadows.size = 0;
   if ((job->batch->flags & DAEDALUS_BATCH_SHADOW) != 0) {
     const int error = fetch_staged(job);
@@ -89,7 +89,7 @@ int daedalus_rt_vk_job_shadow(daedalus_gpu_job *job) {
       continue;
     }
     const int error = daedalus_rt_vec_reserve(&job->gpu->ctx->allocator, &job->shadows, 1,
-                                              sizeof(daedalus_vk_shadow));
+                                              sizeof(daedalus_gpu_shadow));
     if (error != 0) {
       return error;
     }
@@ -98,14 +98,14 @@ int daedalus_rt_vk_job_shadow(daedalus_gpu_job *job) {
   if (job->shadows.size == 0) {
     return 0;
   }
-  uint64_t size = DAEDALUS_VK_REGION_ALIGN; /* the marker's */
-  daedalus_vk_shadow *shadows = job->shadows.data;
+  uint64_t size = DAEDALUS_GPU_REGION_ALIGN; /* the marker's */
+  daedalus_gpu_shadow *shadows = job->shadows.data;
   for (size_t i = 0; i < job->shadows.size; i++) {
     /* The GPU copies words at best: the offset keeps the address's place in one. */
     shadows[i].offset = size + shadows[i].extent.begin % 16;
     size = (shadows[i].offset + (shadows[i].extent.end - shadows[i].extent.begin) + 15) / 16 * 16;
   }
-  const int error = daedalus_rt_vk_pool_take(&job->gpu->pool, size, &job->shadow);
+  const int error = daedalus_rt_gpu_pool_take(&job->gpu->pool, size, &job->shadow);
   if (error != 0) {
     job->shadow = NULL;
     return error;
@@ -122,11 +122,11 @@ static bool shadows_whole(const daedalus_gpu_job *job) {
   if (job->shadow != NULL) {
     memcpy(&marker, job->shadow->map, sizeof(marker));
   }
-  return marker == DAEDALUS_VK_SHADOW_MARKER;
+  return marker == DAEDALUS_GPU_SHADOW_MARKER;
 }
 
-static bool shadowed(const daedalus_gpu_job *job, const daedalus_vk_use *use) {
-  const daedalus_vk_shadow *shadows = job->shadows.data;
+static bool shadowed(const daedalus_gpu_job *job, const daedalus_gpu_use *use) {
+  const daedalus_gpu_shadow *shadows = job->shadows.data;
   for (size_t i = 0; i < job->shadows.size; i++) {
     if (shadows[i].extent.begin <= use->writes.begin && use->writes.end <= shadows[i].extent.end) {
       return true;
@@ -137,7 +137,7 @@ static bool shadowed(const daedalus_gpu_job *job, const daedalus_vk_use *use) {
 
 /** Whether what the use writes may be written, and be neither undone nor written again as it was.
  */
-static bool spoilt(const daedalus_gpu_job *job, const daedalus_vk_use *use) {
+static bool spoilt(const daedalus_gpu_job *job, const daedalus_gpu_use *use) {
   const daedalus_memory *memory = use->memory;
   if (memory == NULL || memory->staged || !job->started || use->writes.begin == use->writes.end) {
     return false;
@@ -147,22 +147,22 @@ static bool spoilt(const daedalus_gpu_job *job, const daedalus_vk_use *use) {
 }
 
 /** Whether the CPU cannot bring about what the job was to do with this. */
-static bool lost_for_good(const daedalus_gpu_job *job, const daedalus_vk_use *use) {
+static bool lost_for_good(const daedalus_gpu_job *job, const daedalus_gpu_use *use) {
   const daedalus_memory *memory = use->memory;
   if (memory == NULL || use->all.begin == use->all.end) {
     return false;
   }
   if (!memory->readable || spoilt(job, use) ||
-      (memory->staged && !job->fetched && daedalus_vk_overlap(memory->newer, use->all))) {
+      (memory->staged && !job->fetched && daedalus_gpu_overlap(memory->newer, use->all))) {
     return true;
   }
   /* A later job may have overwritten what this one is to read again. */
   for (const daedalus_gpu_job *later = job->next; later != NULL && !memory->staged;
        later = later->next) {
-    const daedalus_vk_use *theirs = later->uses.data;
+    const daedalus_gpu_use *theirs = later->uses.data;
     for (size_t i = 0; i < later->uses.size; i++) {
       if (later->started && theirs[i].memory != NULL && !shadowed(later, &theirs[i]) &&
-          daedalus_vk_overlap(theirs[i].writes, use->reads)) {
+          daedalus_gpu_overlap(theirs[i].writes, use->reads)) {
         return true;
       }
     }
@@ -170,17 +170,17 @@ static bool lost_for_good(const daedalus_gpu_job *job, const daedalus_vk_use *us
   return false;
 }
 
-void daedalus_rt_vk_job_undo(daedalus_gpu_job *job) {
+void daedalus_rt_gpu_job_undo(daedalus_gpu_job *job) {
   if (!shadows_whole(job)) {
     return; /* nothing but the copies has begun */
   }
-  const daedalus_vk_shadow *shadows = job->shadows.data;
+  const daedalus_gpu_shadow *shadows = job->shadows.data;
   for (size_t i = 0; i < job->shadows.size; i++) {
     const daedalus_memory *memory = shadows[i].memory;
-    daedalus_rt_vk_memory_cpu(memory, true);
+    daedalus_rt_gpu_memory_cpu(memory, true);
     memcpy(memory->data + (shadows[i].extent.begin - memory->base),
            job->shadow->map + shadows[i].offset, shadows[i].extent.end - shadows[i].extent.begin);
-    daedalus_rt_vk_memory_cpu(memory, false);
+    daedalus_rt_gpu_memory_cpu(memory, false);
   }
 }
 
@@ -195,11 +195,11 @@ static const daedalus_variant *cpu_variant(const daedalus_group *group) {
 }
 
 static void run_on_cpu(daedalus_gpu_job *job, const daedalus_group *group,
-                       const daedalus_variant *variant, const daedalus_vk_use *uses) {
+                       const daedalus_variant *variant, const daedalus_gpu_use *uses) {
   const size_t n = uses == NULL ? 0 : group->kernel->n_buffers;
   for (size_t b = 0; b < n; b++) {
     if (uses[b].memory != NULL) {
-      daedalus_rt_vk_memory_cpu(uses[b].memory, true);
+      daedalus_rt_gpu_memory_cpu(uses[b].memory, true);
     }
   }
   daedalus_group copy = *group;
@@ -209,41 +209,41 @@ static void run_on_cpu(daedalus_gpu_job *job, const daedalus_group *group,
     if (uses[b].memory == NULL) {
       continue;
     }
-    daedalus_rt_vk_memory_cpu(uses[b].memory, false);
-    if (uses[b].memory->staged && !job->gpu->device.lost) {
-      daedalus_rt_vk_memory_copy(uses[b].memory, uses[b].writes, true);
+    daedalus_rt_gpu_memory_cpu(uses[b].memory, false);
+    if (uses[b].memory->staged && !job->gpu->backend->lost) {
+      daedalus_rt_gpu_memory_copy(uses[b].memory, uses[b].writes, true);
     }
   }
 }
 
-int daedalus_rt_vk_job_rescue(daedalus_gpu_job *job) {
+int daedalus_rt_gpu_job_rescue(daedalus_gpu_job *job) {
   daedalus_group *groups = job->batch->groups.data;
   const daedalus_allocator *allocator = &job->gpu->ctx->allocator;
   daedalus_vec *bad = &job->extents; /* what is undefined; scratch by now */
   bad->size = 0;
-  if (!job->started && !job->gpu->device.lost) {
+  if (!job->started && !job->gpu->backend->lost) {
     fetch_staged(job);
   }
-  const daedalus_vk_use *uses = job->uses.data;
+  const daedalus_gpu_use *uses = job->uses.data;
   bool all_bad =
-      daedalus_rt_vec_reserve(allocator, bad, job->uses.size, sizeof(daedalus_vk_extent)) != 0 &&
+      daedalus_rt_vec_reserve(allocator, bad, job->uses.size, sizeof(daedalus_gpu_extent)) != 0 &&
       job->started;
   for (size_t i = 0; !all_bad && i < job->uses.size; i++) {
     if (lost_for_good(job, &uses[i])) {
-      ((daedalus_vk_extent *)bad->data)[bad->size++] = uses[i].all;
+      ((daedalus_gpu_extent *)bad->data)[bad->size++] = uses[i].all;
     }
   }
   job->batch->rescued = true;
   int error = 0;
   size_t at = 0;
   for (size_t i = job->first; i < job->end; i++) {
-    const daedalus_vk_use *own =
-        job->uses.size == 0 ? NULL : daedalus_vk_next_uses(job, &groups[i], &at);
+    const daedalus_gpu_use *own =
+        job->uses.size == 0 ? NULL : daedalus_gpu_next_uses(job, &groups[i], &at);
     const daedalus_variant *variant = cpu_variant(&groups[i]);
     bool undefined = all_bad || variant == NULL;
     for (size_t b = 0; own != NULL && !undefined && b < groups[i].kernel->n_buffers; b++) {
       for (size_t k = 0; !undefined && k < bad->size; k++) {
-        undefined = daedalus_vk_overlap(((const daedalus_vk_extent *)bad->data)[k], own[b].all);
+        undefined = daedalus_gpu_overlap(((const daedalus_gpu_extent *)bad->data)[k], own[b].all);
       }
     }
     groups[i].undefined = undefined;
@@ -253,10 +253,10 @@ int daedalus_rt_vk_job_rescue(daedalus_gpu_job *job) {
     }
     error = -EIO;
     for (size_t b = 0; own != NULL && !all_bad && b < groups[i].kernel->n_buffers; b++) {
-      if (daedalus_rt_vec_reserve(allocator, bad, 1, sizeof(daedalus_vk_extent)) != 0) {
+      if (daedalus_rt_vec_reserve(allocator, bad, 1, sizeof(daedalus_gpu_extent)) != 0) {
         all_bad = true;
       } else {
-        ((daedalus_vk_extent *)bad->data)[bad->size++] = own[b].writes;
+        ((daedalus_gpu_extent *)bad->data)[bad->size++] = own[b].writes;
       }
     }
   }
@@ -265,6 +265,6 @@ int daedalus_rt_vk_job_rescue(daedalus_gpu_job *job) {
                     "memory that the GPU used in place is undefined: daedalus_batch_undefined() "
                     "names the items, DAEDALUS_BATCH_SHADOW avoids it");
   }
-  daedalus_rt_vk_job_release(job);
+  daedalus_rt_gpu_job_release(job);
   return error;
 }
