@@ -244,8 +244,13 @@ int daedalus_rt_vk_choose(const daedalus_vk_devices *devices, const char *asked,
     }
   }
   if (best < 0 && asked != NULL) {
-    snprintf(why, why_size, "none of the %zu Vulkan devices that can be used answers to \"%s\"",
-             devices->n, asked);
+    int at =
+        snprintf(why, why_size, "no Vulkan device that can be used answers to \"%s\"; there %s",
+                 asked, devices->n == 1 ? "is" : "are");
+    for (size_t i = 0; i < devices->n && at >= 0 && (size_t)at < why_size; i++) {
+      at += snprintf(why + at, why_size - (size_t)at, "%s #%zu %s", i == 0 ? "" : ",", i,
+                     devices->list[i].name);
+    }
   } else if (best < 0) {
     snprintf(why, why_size, "%s",
              any_cpu ? "the only Vulkan device is a program on the CPU; "

@@ -35,6 +35,9 @@ static const char *chosen(const char *wish) {
     snprintf(name, sizeof(name), "%s", info.name);
   } else { /* which is said, unless it was the wish */
     CHECK((f.log.n >= 1) == (wish == NULL || strcmp(wish, "none") != 0));
+    if (wish != NULL && strcmp(wish, "none") != 0) {
+      CHECK(strstr(f.log.message, wish) != NULL && strstr(f.log.message, "#0 ") != NULL);
+    }
   }
   CHECK_INT(fixture_close(&f), 0);
   return name;

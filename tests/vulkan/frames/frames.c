@@ -6,7 +6,8 @@
  *   frames KIND SIDE BATCHES [together | fences]
  *
  * KIND      whose the frame is: "caller" (copied), "created" (of the device, exported and looked at
- *           through that), "imported" (from /dev/dma_heap/system), "shadowed" (the same, with
+ *           through that), "imported" (from /dev/dma_heap/system, and where there is none a
+ *           memfd, which lavapipe takes for a dma-buf), "shadowed" (the same, with
  *           DAEDALUS_BATCH_SHADOW), "twice" (imported two times: each batch works through the one,
  *           then through the other), "corners" (the caller's, of which only two blocks are used)
  * SIDE      of the frame, a multiple of 8
@@ -20,6 +21,7 @@
  */
 #define _GNU_SOURCE
 #include <daedalus.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-heap.h>
 #include <poll.h>
@@ -61,7 +63,12 @@ static void check(int error, const char *what) {
 static int heap_frame(size_t size) {
   const int heap = open("/dev/dma_heap/system", O_RDWR | O_CLOEXEC);
   struct dma_heap_allocation_data data = {.len = size, .fd_flags = O_RDWR | O_CLOEXEC};
-  if (heap < 0 || ioctl(heap, DMA_HEAP_IOCTL_ALLOC, &data) != 0) {
+  if (heap < 0) {
+    const int memory = memfd_create("frame", MFD_CLOEXEC);
+    check(memory < 0 || ftruncate(memory, (off_t)size) != 0 ? -errno : 0, "a frame");
+    return memory;
+  }
+  if (ioctl(heap, DMA_HEAP_IOCTL_ALLOC, &data) != 0) {
     perror("frames: /dev/dma_heap/system");
     exit(2);
   }
