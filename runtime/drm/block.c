@@ -15,6 +15,7 @@
 
 int daedalus_rt_drm_failed(daedalus_drm *drm, const char *call, int error) {
   drm->base.failed_call = call;
+  drm->base.was_reset = false;
   drm->base.failed_why = strerror(error);
   switch (error) {
     case ENOMEM:

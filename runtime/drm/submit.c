@@ -40,6 +40,7 @@ struct daedalus_drm_submission {
   daedalus_gpu_block *outgrown; /* scratch of earlier jobs */
   uint32_t sync;                /* syncobj */
   bool submitted;               /* part of it at least, and not known to be done */
+  bool reset;                   /* the kernel ended it */
   uint64_t submitted_ns;
 };
 
@@ -116,7 +117,7 @@ void daedalus_rt_drm_give(daedalus_gpu_backend *backend, daedalus_gpu_submission
     submission->outgrown = block->next;
     daedalus_rt_gpu_pool_give(backend->pool, block);
   }
-  submission->submitted = false;
+  submission->submitted = submission->reset = false;
   base->next = (daedalus_gpu_submission *)drm->kept;
   drm->kept = submission;
 }
@@ -276,6 +277,9 @@ int daedalus_rt_drm_submit(daedalus_gpu_backend *backend, daedalus_gpu_submissio
   daedalus_drm_submission *submission = submission_of(base);
   const drm_job *jobs = submission->jobs.data;
   backend->begun = false;
+  if (submission->jobs.size == 0) {
+    return 0;
+  }
   int error = fill_stream(drm, submission);
   submission->submitted_ns = now_ns();
   /* Each takes the fence of the one before out of the syncobj: the last one's is that of all. */
@@ -316,12 +320,27 @@ static bool was_reset(daedalus_drm *drm, const daedalus_drm_submission *submissi
   return drm->ended_ns - began >= drm->reset_ns;
 }
 
+static int failed_by_reset(daedalus_drm *drm) {
+  drm->base.failed_call = "a compute job";
+  drm->base.failed_why = "it took as long as only one does that the kernel ends by a reset";
+  drm->base.was_reset = true;
+  return -EIO;
+}
+
+/** Asks for anything: a wait that is under way when the device goes away ends as if all were well.
+ */
+static int still_there(daedalus_drm *drm) {
+  struct abi_get_param get = {.param = 0};
+  return daedalus_rt_drm_ioctl(drm, "DRM_IOCTL_V3D_GET_PARAM",
+                               ABI_REQUEST(1, ABI_V3D_GET_PARAM, struct abi_get_param), &get);
+}
+
 int daedalus_rt_drm_wait(daedalus_gpu_backend *backend, daedalus_gpu_submission *base,
                          uint64_t timeout_ns) {
   daedalus_drm *drm = daedalus_drm_of(backend);
   daedalus_drm_submission *submission = submission_of(base);
   if (!submission->submitted) {
-    return 0;
+    return submission->reset ? failed_by_reset(drm) : 0;
   }
   const uint64_t most = INT64_MAX, now = timeout_ns == 0 ? 0 : now_ns();
   const int64_t until = timeout_ns > most - now ? INT64_MAX : (int64_t)(now + timeout_ns);
@@ -332,13 +351,13 @@ int daedalus_rt_drm_wait(daedalus_gpu_backend *backend, daedalus_gpu_submission 
   if (result != 0) {
     return daedalus_rt_drm_failed(drm, "DRM_IOCTL_SYNCOBJ_WAIT", -result);
   }
-  submission->submitted = false;
-  if (was_reset(drm, submission)) {
-    backend->failed_call = "a compute job";
-    backend->failed_why = "it took as long as only one does that the kernel ends by a reset";
-    return -EIO;
+  const int error = timeout_ns == 0 ? 0 : still_there(drm);
+  if (error != 0) {
+    return error;
   }
-  return 0;
+  submission->submitted = false;
+  submission->reset = was_reset(drm, submission);
+  return submission->reset ? failed_by_reset(drm) : 0;
 }
 
 void daedalus_rt_drm_idle(daedalus_gpu_backend *backend) {

@@ -176,6 +176,7 @@ struct daedalus_gpu_backend {
   bool begun;            /* the last `submit` failed, with a part of it in flight */
   bool lost;             /* it failed for good */
   bool hung; /* lost by time: what was submitted may still run, so that nothing may be destroyed */
+  bool was_reset; /* the last failed `wait` was about a job that the kernel ended; others run */
   /* The last failure, for the one message about it; static texts. */
   const char *failed_call, *failed_why;
 };

@@ -40,6 +40,9 @@ void daedalus_rt_gpu_report(daedalus_gpu *gpu, int error) {
  */
 static const uint64_t slice_most = UINT64_C(50000000);
 
+/* Resets after which the device is not used any more; each costs half a second. */
+static const unsigned resets_most = 3;
+
 /** Those of one job; the ones before it have ended. */
 static int look_at(daedalus_gpu_job *job, uint64_t timeout_ns) {
   daedalus_gpu_backend *backend = job->gpu->backend;
@@ -122,6 +125,33 @@ bool daedalus_rt_gpu_any_progress(daedalus_gpu *gpu) {
   return gpu->progress_ns != before;
 }
 
+/** Lets all that is in flight run to its end, whatever becomes of it. */
+static void let_all_run_out(daedalus_gpu *gpu) {
+  daedalus_gpu_backend *backend = gpu->backend;
+  for (daedalus_gpu_job *job = gpu->in_flight; job != NULL; job = job->next) {
+    daedalus_gpu_submission **submissions = job->submissions.data;
+    for (size_t i = 0; i < job->submissions.size && !backend->lost; i++) {
+      if (backend->route->wait(backend, submissions[i], backend->timeout_ns) == -ETIME) {
+        backend->lost = backend->hung = true;
+      }
+    }
+  }
+}
+
+/**
+ * After a submission that failed: the CPU does all that is in flight.  There is no way back from a
+ * fence that failed; after a reset, which ends one job, the device goes on, unless it comes to that
+ * again and again.
+ */
+static void end_failed(daedalus_gpu *gpu, int error) {
+  daedalus_gpu_backend *backend = gpu->backend;
+  const bool goes_on = !backend->lost && backend->was_reset && ++gpu->n_resets < resets_most;
+  backend->lost = !goes_on;
+  daedalus_rt_gpu_report(gpu, error);
+  let_all_run_out(gpu);
+  daedalus_rt_gpu_finish_lost(gpu);
+}
+
 int daedalus_rt_gpu_job_wait(daedalus_gpu_job *job, int64_t timeout_ns) {
   daedalus_gpu *gpu = job->gpu;
   const uint64_t begun = timeout_ns == 0 ? 0 : daedalus_rt_gpu_now();
@@ -135,10 +165,8 @@ int daedalus_rt_gpu_job_wait(daedalus_gpu_job *job, int64_t timeout_ns) {
       }
       return 0;
     }
-    if (error != -ETIME) { /* there is no way back from a fence that failed */
-      gpu->backend->lost = true;
-      daedalus_rt_gpu_report(gpu, error);
-      daedalus_rt_gpu_finish_lost(gpu);
+    if (error != -ETIME) {
+      end_failed(gpu, error);
       return 0;
     }
     const uint64_t now = daedalus_rt_gpu_now();
@@ -181,14 +209,13 @@ bool daedalus_rt_gpu_jobs_conflict(const daedalus_gpu_job *earlier, const daedal
 
 void daedalus_rt_gpu_finish_conflicting(daedalus_gpu *gpu, const daedalus_gpu_use *uses,
                                         size_t n_uses) {
-  daedalus_gpu_job *next;
-  for (daedalus_gpu_job *job = gpu->in_flight; job != NULL; job = next) {
-    next = job->next;
+  daedalus_gpu_job *job = gpu->in_flight;
+  while (job != NULL) {
     if (uses == NULL || daedalus_rt_gpu_jobs_conflict(job, uses, n_uses)) {
       daedalus_rt_gpu_job_wait(job, -1);
-      if (gpu->backend->lost) {
-        return; /* none is in flight any more */
-      }
+      job = gpu->in_flight; /* others may have ended with it */
+    } else {
+      job = job->next;
     }
   }
 }

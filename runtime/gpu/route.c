@@ -204,12 +204,14 @@ static int give_up(daedalus_gpu_job *job, int error) {
   if (error != -ECANCELED) {
     daedalus_rt_gpu_report(gpu, error);
   }
-  for (daedalus_gpu_job *other = gpu->in_flight; other != NULL && !gpu->backend->lost;) {
-    daedalus_gpu_job *next = other->next;
+  daedalus_gpu_job *other = gpu->in_flight;
+  while (other != NULL && !gpu->backend->lost) {
     if (other != job) {
       daedalus_rt_gpu_job_wait(other, -1);
+      other = gpu->in_flight; /* all may have ended with it, this one, too */
+    } else {
+      other = other->next;
     }
-    other = next;
   }
   if (!gpu->backend->lost) {
     let_run_out(job);
