@@ -35,9 +35,8 @@ def compile_best(programs: Sequence[Program], threads: int = 2) -> Code:
             failed = failed or e
             continue
         assert code.loop is not None and code.choice is not None
-        code = replace(code, choice=replace(code.choice, program=number, reload=way))
         if best is None or best.loop is None or code.loop.cost() < best.loop.cost():
-            best = code
+            best = replace(code, choice=replace(code.choice, program=number, reload=way))
     if best is None:
         assert failed is not None
         raise failed

@@ -75,9 +75,9 @@ def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) ->
         if loop is None or (best is not None and loop.cost() >= best[0]):
             continue
         try:
-            entry = entries[number].before(loop, found.ahead)
+            before = entries[number].before(loop, found.ahead)
             choice = _choice(found, number, bodies[number])
-            best = loop.cost(), Code(program, threads, entry, loop, bound, choice)
+            best = loop.cost(), Code(program, threads, before, loop, bound, choice)
         except NoSchedule:
             continue
     if best is None:
