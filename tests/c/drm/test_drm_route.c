@@ -287,6 +287,7 @@ static void test_warm_batches(void) {
   CHECK_INT(daedalus_ctx_pool(f.ctx, &after), 0);
   CHECK_INT(after.requests - before.requests, after.hits - before.hits);
   CHECK_INT(after.reserved, before.reserved);
+  CHECK_INT(after.reserved % (uint64_t)sysconf(_SC_PAGESIZE), 0); /* a block is whole pages */
   daedalus_ctx_pool_trim(f.ctx);
   CHECK_INT(daedalus_ctx_pool(f.ctx, &after), 0);
   CHECK_INT(after.reserved, after.in_use);
