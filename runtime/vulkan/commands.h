@@ -67,6 +67,7 @@ typedef struct daedalus_vk_set {
 } daedalus_vk_set;
 
 typedef struct daedalus_vk_submission {
+  daedalus_gpu_submission base;
   VkCommandBuffer buffer;
   VkFence fence;
   VkQueryPool queries;   /* made when first asked for */
@@ -76,7 +77,6 @@ typedef struct daedalus_vk_submission {
   size_t n_sets;
   bool changed;   /* a set was updated, which spoils what was recorded with it */
   bool submitted; /* and not known to be done */
-  struct daedalus_vk_submission *next;
 } daedalus_vk_submission;
 
 typedef struct daedalus_vk_commands {

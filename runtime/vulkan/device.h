@@ -3,6 +3,7 @@
 #ifndef DAEDALUS_VULKAN_DEVICE_H
 #define DAEDALUS_VULKAN_DEVICE_H
 
+#include "gpu/backend.h"
 #include "vulkan/loader.h"
 
 /** What every buffer of the runtime is made for. */
@@ -54,21 +55,18 @@ typedef struct daedalus_vk_device {
   const daedalus_vk_physical *physical;
   VkDevice handle;
   VkQueue queue;
-  bool lost; /* it failed for good */
-  bool hung; /* lost by time: what was submitted may still run, so that nothing may be destroyed */
-  /* The last failure, for the one message about it. */
-  const char *failed_call;
-  VkResult failed_result;
+  daedalus_gpu_backend *backend; /* where failures are noted */
+  VkResult failed_result;        /* the last one */
 } daedalus_vk_device;
 
 /** @return 0 or -ENODEV, `why` set */
-int daedalus_rt_vk_open(daedalus_vk_device *device, daedalus_vk *vk,
+int daedalus_rt_vk_open(daedalus_vk_device *device, daedalus_gpu_backend *backend, daedalus_vk *vk,
                         const daedalus_vk_physical *physical, char *why, size_t why_size);
 void daedalus_rt_vk_close(daedalus_vk_device *device);
 
 /** Whether what was made on it may be destroyed. */
 static inline bool daedalus_vk_destroyable(const daedalus_vk_device *device) {
-  return !device->hung;
+  return !device->backend->hung;
 }
 
 /**

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What devices there are, and which of them is taken. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/wanted.h"
 #include "vulkan/device.h"
 
 static daedalus_device_kind kind_of(const daedalus_vk_physical *physical) {
@@ -82,6 +82,7 @@ static void read_properties(daedalus_vk *vk, daedalus_vk_physical *out, const ex
       .name = out->name,
       .driver = out->driver,
       .driver_version = out->driver_version,
+      .route = daedalus_gpu_vulkan.name,
       .vendor_id = p->vendorID,
       .device_id = p->deviceID,
       .api_version = p->apiVersion,
@@ -211,21 +212,6 @@ int daedalus_rt_vk_enumerate(daedalus_vk *vk, daedalus_vk_devices *devices, char
   return error;
 }
 
-static bool contains(const char *text, const char *part) {
-  const size_t n = strlen(part);
-  for (; *text != '\0'; text++) {
-    size_t i = 0;
-    while (i < n && text[i] != '\0' &&
-           tolower((unsigned char)text[i]) == tolower((unsigned char)part[i])) {
-      i++;
-    }
-    if (i == n) {
-      return true;
-    }
-  }
-  return false;
-}
-
 static bool answers_to(const daedalus_vk_devices *devices, size_t index, const char *asked) {
   const daedalus_vk_physical *physical = &devices->list[index];
   if (asked[0] == '#') {
@@ -233,8 +219,10 @@ static bool answers_to(const daedalus_vk_devices *devices, size_t index, const c
     const unsigned long number = strtoul(asked + 1, &end, 10);
     return end != asked + 1 && *end == '\0' && number == index;
   }
-  return contains(physical->name, asked) || contains(physical->driver, asked) ||
-         (physical->driver_id == VK_DRIVER_ID_MESA_LLVMPIPE && contains("lavapipe", asked));
+  return daedalus_rt_name_holds(physical->name, asked) ||
+         daedalus_rt_name_holds(physical->driver, asked) ||
+         (physical->driver_id == VK_DRIVER_ID_MESA_LLVMPIPE &&
+          daedalus_rt_name_holds("lavapipe", asked));
 }
 
 int daedalus_rt_vk_choose(const daedalus_vk_devices *devices, const char *asked, char *why,

@@ -80,7 +80,7 @@ class Ran:
                 **os.environ,
                 **environment,
                 "DAEDALUS_VULKAN_DEVICE": "v3d",
-                "DAEDALUS_VULKAN_TIMEOUT_MS": str(timeout_ms),
+                "DAEDALUS_QPU_TIMEOUT_MS": str(timeout_ms),
                 "XDG_CACHE_HOME": str(tmp_path / "cache"),
             },
             capture_output=True, text=True, timeout=60,

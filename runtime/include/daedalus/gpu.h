@@ -8,6 +8,11 @@
  * DAEDALUS_SUBSTRATE_QPU, or one of the functions below that takes a context.
  * Which device was taken is logged then, once, at level INFO.
  *
+ * **By which route.**  Through Vulkan, with shaders that its driver compiles, or straight through
+ * DRM, with code for the QPUs of V3D 7.1.  Vulkan is tried first, and DRM where that finds no
+ * device; daedalus_config.route or the environment's DAEDALUS_QPU_ROUTE ("vulkan", "drm") say which
+ * to try first.  A context has one route; all below is the same for both.
+ *
  * **Which device.**  V3D (the GPU of a Raspberry Pi) first, then other GPUs.
  * A device that is a program on the CPU is taken only when it is asked for.
  * Asking: daedalus_config.device, or the environment's DAEDALUS_VULKAN_DEVICE.
@@ -64,6 +69,7 @@ typedef struct daedalus_device_info {
   uint8_t imports_dmabuf;    /**< daedalus_memory_import_dmabuf() works */
   uint8_t timestamps;        /**< DAEDALUS_BATCH_TIMESTAMPS works */
   uint8_t lost;              /**< it failed for good; the CPU does what is meant for it */
+  const char *route;         /**< "vulkan" or "drm" */
 } daedalus_device_info;
 
 /**
