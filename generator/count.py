@@ -187,7 +187,7 @@ def _counter(oracle: str, libraries: list[Path], work: Iterable[Work]) -> _Count
         _ARCH,
         place / "count",
         [tools / "main.c", tools / f"{oracle}.c"],
-        includes=[place],
+        includes=[place, *native.library_includes()],
         flags=trace.FLAGS,
         libraries=[*libraries, *theirs],
     )

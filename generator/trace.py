@@ -116,6 +116,12 @@ def work(program: Path, arguments: list[str]) -> Work:
     pieces = []
     for start, end in zip(starts, [*starts[1:], len(addresses)], strict=True):
         pieces.append(_calls(addresses[start:end], function, image))
+    if not pieces or not all(pieces):
+        raise UserError(
+            f"{' '.join(arguments)}: nothing calls the function at {function:#x}",
+            "was the call inlined, or does the function begin elsewhere?",
+            EXIT_FAILED,
+        )
     return Work(tuple(pieces), output[16:])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`daedalus bench`: what the Vulkan route takes on a device."""
+"""`daedalus bench`: what the Vulkan route takes on a device; with --model, NEON modelled."""
 
 import json
 import sys
@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from daedalus.generator.cli.bench_model import model
 from daedalus.generator.cli.common import (
     EXIT_FAILED,
     EXIT_MISSING,
@@ -41,10 +42,14 @@ PARTS = ("throughput", "latency", "frame")
               type=click.IntRange(16), help="Different items of a class.")  # fmt: skip
 @click.option("--write-data", type=click.Path(path_type=Path),
               help="Only write the items, for the C program alone.")  # fmt: skip
+@click.option("--model", "modelled", is_flag=True,
+              help="Model the cycles of NEON functions on the A76 instead, beside FFmpeg's and "
+              "dav1d's; the options of Vulkan are of no account then.")  # fmt: skip
+@click.option("--all", "every", is_flag=True, help="With --model, a table of every function, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
     kernel: str, device: str, rounds: int, items: int, size: int, part: tuple[str, ...],
-    distinct: int, write_data: Path | None, as_json: bool,
+    distinct: int, write_data: Path | None, modelled: bool, every: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Measures kernels whose ids contain KERNEL (default: all) on Vulkan devices.
 
@@ -53,6 +58,9 @@ def command(
     frame by one submit, by one a kernel and by one an item. Figures are medians of interleaved
     runs; only those count whose output was right to the last byte. Exit code 1 where one was not.
     """
+    if modelled:
+        model(kernel, as_json=as_json, every=every)
+        return
     data = write_data or build_dir() / "bench" / "items"
     with progress(quiet=as_json):
         say("drawing items")
