@@ -64,7 +64,7 @@ class Count:
     @property
     def difference(self) -> str:
         """The first pixel that is not as theirs leaves it; empty when all are."""
-        return _difference(self.traced.pixels, self.by_hand.pixels)
+        return difference(self.traced.pixels, self.by_hand.pixels)
 
     @property
     def ratio(self) -> float:
@@ -91,7 +91,7 @@ class Compiler:
     flags: str
 
 
-class _Counter:
+class Counter:
     """Traces what one program calls."""
 
     def __init__(self, program: Path) -> None:
@@ -99,9 +99,7 @@ class _Counter:
 
     def trace(self, work: Work) -> Traced:
         """What a piece of work executes when it is not the first; it is to be always the same."""
-        case = work.case
-        words = [case.picture, work.shape, work.function, str(_TIMES)]
-        found = trace.work(self.program, [*words, *(str(p) for p in case.params.values())])
+        found = trace.work(self.program, arguments("trace", work, _TIMES))
         _, *later = found.pieces
         if any(piece != later[0] for piece in later):
             raise UserError(
@@ -112,7 +110,14 @@ class _Counter:
         return Traced(work, later[0], found.pixels)
 
 
-def _difference(ours: bytes, theirs: bytes) -> str:
+def arguments(how: str, work: Work, times: int) -> list[str]:
+    """What the program is told, to "trace" or to "measure"."""
+    case = work.case
+    words = [how, case.picture, work.shape, work.function, str(times)]
+    return [*words, *(str(p) for p in case.params.values())]
+
+
+def difference(ours: bytes, theirs: bytes) -> str:
     """The first pixel that differs, in words; its place is relative to the item's."""
     for i, (a, b) in enumerate(zip(ours, theirs, strict=True)):
         if a != b:
@@ -123,8 +128,21 @@ def _difference(ours: bytes, theirs: bytes) -> str:
 # ------------------------------------------------------------------------------- all cases
 
 
-def count_all(wanted: tuple[str, ...] = (), *, clang: bool = False) -> tuple[Compiler, list[Count]]:
-    """Counts every case of the wanted kernels (none named: all)."""
+@dataclass(frozen=True)
+class Programs:
+    """What calls the functions that do some cases' work, compiled by one compiler."""
+
+    compiler: Compiler
+    work: list[Work]
+    _by_oracle: dict[str, Counter]
+
+    def of(self, work: Work) -> Counter:
+        """The one that calls a function."""
+        return self._by_oracle[work.case.oracle]
+
+
+def programs(wanted: tuple[str, ...] = (), *, clang: bool = False) -> Programs:
+    """Builds them for the wanted kernels (none named: all)."""
     chosen = count_cases.chosen(wanted)
     folder = native.build_library(
         _ARCH,
@@ -136,14 +154,20 @@ def count_all(wanted: tuple[str, ...] = (), *, clang: bool = False) -> tuple[Com
     libraries = [folder / "libdaedalus_variants.a", folder / "libdaedalus.a"]
     symbols = _symbols(libraries[0]) | _symbols(libraries[1])
     work = [w for case in chosen for w in count_cases.work(case, symbols)]
-    counters = {
+    by_oracle = {
         oracle: _counter(oracle, libraries, [w for w in work if w.case.oracle == oracle])
         for oracle in dict.fromkeys(case.oracle for case in chosen)
     }
+    return Programs(_compiler(folder), work, by_oracle)
+
+
+def count_all(wanted: tuple[str, ...] = (), *, clang: bool = False) -> tuple[Compiler, list[Count]]:
+    """Counts every case of the wanted kernels (none named: all)."""
+    found = programs(wanted, clang=clang)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        traced = list(pool.map(lambda w: counters[w.case.oracle].trace(w), work))
-    theirs = {id(t.work.case): t for t in traced if t.work.whose == "theirs"}
-    return _compiler(folder), [Count(t, theirs[id(t.work.case)]) for t in traced]
+        traced = list(pool.map(lambda w: found.of(w).trace(w), found.work))
+    theirs = {t.work.case.key: t for t in traced if t.work.whose == "theirs"}
+    return found.compiler, [Count(t, theirs[t.work.case.key]) for t in traced]
 
 
 def _symbols(library: Path) -> set[str]:
@@ -164,7 +188,7 @@ def _compiler(folder: Path) -> Compiler:
     return Compiler(run([program, "--version"]).splitlines()[0], " ".join(kept))
 
 
-def _counter(oracle: str, libraries: list[Path], work: Iterable[Work]) -> _Counter:
+def _counter(oracle: str, libraries: list[Path], work: Iterable[Work]) -> Counter:
     """Builds the program that calls functions; functions.h names them, and each list has a folder.
 
     What theirs is may also be a place in a table of the decoder, which no symbol names.
@@ -186,9 +210,9 @@ def _counter(oracle: str, libraries: list[Path], work: Iterable[Work]) -> _Count
     program = native.compile_program(
         _ARCH,
         place / "count",
-        [tools / "main.c", tools / f"{oracle}.c"],
+        [tools / "main.c", tools / "measure.c", tools / f"{oracle}.c"],
         includes=[place, *native.library_includes()],
         flags=trace.FLAGS,
         libraries=[*libraries, *theirs],
     )
-    return _Counter(program)
+    return Counter(program)

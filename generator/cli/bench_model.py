@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`daedalus bench --model`: modelled cycles, ours beside hand-written ones."""
+"""`daedalus bench` for the CPU: cycles, modelled and measured, ours beside hand-written ones."""
 
 import json
 import sys
 from typing import Any
 
+from daedalus.generator import native
 from daedalus.generator.cli.common import EXIT_FAILED, console
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.cli.tables import print_table
 from daedalus.generator.count_cases import chosen
-from daedalus.generator.model import llvm
+from daedalus.generator.model import llvm, measure
 from daedalus.generator.model.comparison import (
+    COMPILERS,
     TIE,
     Comparison,
     Row,
     above_bars,
     compare,
 )
+from daedalus.generator.model.measure import TimedRow
 
 _HEADINGS = (
     "kernel", "case", "function", "compiler", "executed", "d3", "d4", "latency", "spills",
@@ -26,15 +29,17 @@ _HEADINGS = (
 
 def model(kernel: str, *, as_json: bool, every: bool) -> None:
     """Compares the kernels whose ids contain `kernel`, and prints; exits with 1 above a bar."""
-    wanted = tuple(dict.fromkeys(c.kernel for c in chosen(()) if kernel in c.kernel))
+    wanted = kernels(kernel)
     if not wanted:
         chosen((kernel,))  # says what there is
     with progress(quiet=as_json):
         comparison = compare(llvm.find(), wanted)
+        times = measure.compare(wanted, COMPILERS) if native.is_arm() else []
     if as_json:
-        print(json.dumps(_as_json(comparison), indent=1))
+        print(json.dumps(_as_json(comparison, times), indent=1))
     else:
         _print(comparison, every)
+        print_times(times)
     wrong = [
         f"{r.counted.work.function}, {r.case.name}: other pixels than {r.case.theirs}:"
         f" {r.counted.difference}"
@@ -48,13 +53,62 @@ def model(kernel: str, *, as_json: bool, every: bool) -> None:
         sys.exit(EXIT_FAILED)
 
 
-def _as_json(comparison: Comparison) -> dict[str, Any]:
+def kernels(text: str) -> tuple[str, ...]:
+    """The kernels with a hand-written counterpart whose ids contain the text."""
+    return tuple(dict.fromkeys(c.kernel for c in chosen(()) if text in c.kernel))
+
+
+def times_as_json(times: list[TimedRow]) -> list[dict[str, Any]]:
+    """Measured figures, by the keys of modelled ones."""
+    return [
+        {
+            "kernel": t.work.case.kernel,
+            "case": t.work.case.name,
+            "variant": t.work.variant or t.work.function,
+            "function": t.work.function,
+            "compiler": t.compiler,
+            "unit": t.ours.unit,
+            "measured": round(t.ours.median, 2),
+            "spread": round(t.ours.spread, 2),
+            "hand_measured": round(t.by_hand.median, 2),
+            "hand_spread": round(t.by_hand.spread, 2),
+        }
+        for t in times
+    ]
+
+
+def print_times(times: list[TimedRow]) -> None:
+    """Prints what was measured on this machine; nothing where nothing was."""
+    if not times:
+        return
+    print(f"\nMeasured here, {times[0].ours.unit} (median, and median distance from it):")
+    print_table(
+        ("kernel", "case", "function", "compiler", "measured", "theirs", "of theirs"),
+        [
+            (t.work.case.kernel, t.work.case.name, t.work.function, t.compiler, str(t.ours),
+             str(t.by_hand), f"{t.ratio:.2f}{'' if t.work.whole else ' less work'}")
+            for t in times
+        ],
+    )  # fmt: skip
+
+
+def _as_json(comparison: Comparison, times: list[TimedRow]) -> dict[str, Any]:
+    measured = {
+        (t["function"], t["case"], t["compiler"]): {
+            k: v for k, v in t.items() if k in ("unit", "measured", "hand_measured")
+        }
+        for t in times_as_json(times)
+    }
     best = [id(r) for r in comparison.standing()]
     return {
         "llvm": {"version": comparison.llvm.version, "cpu": comparison.llvm.cpu},
         "compilers": {n: vars(c) for n, c in comparison.compilers.items()},
         "d3_mean": comparison.mean(),
-        "kernels": [_row(r, id(r) in best) for r in comparison.rows],
+        "kernels": [
+            _row(r, id(r) in best)
+            | measured.get((r.counted.work.function, r.case.name, r.compiler), {})
+            for r in comparison.rows
+        ],
     }
 
 

@@ -46,16 +46,16 @@ CASE = Case("k", "ffmpeg", "plain", "writes", "work", 1.25, {"p": 0}, entry="two
 
 
 @pytest.fixture(scope="module")
-def counter(tmp_path_factory: pytest.TempPathFactory) -> count._Counter:
+def counter(tmp_path_factory: pytest.TempPathFactory) -> count.Counter:
     folder = tmp_path_factory.mktemp("count")
     (folder / "functions.h").write_text("FUNCTION(two)\nFUNCTION(writes)\nFUNCTION(shorter)\n")
     (folder / "shapes.c").write_text(SHAPES)
     tools = native.repo_root() / "tools" / "count"
-    return count._Counter(
+    return count.Counter(
         native.compile_program(
             "aarch64",
             folder / "program",
-            [tools / "main.c", folder / "shapes.c"],
+            [tools / "main.c", tools / "measure.c", folder / "shapes.c"],
             includes=[folder, tools],
             flags=trace.FLAGS,
         )
@@ -68,7 +68,7 @@ def _without_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("by_log", [False, True])
 def test_a_call_is_counted_exactly(
-    counter: count._Counter, by_log: bool, monkeypatch: pytest.MonkeyPatch
+    counter: count.Counter, by_log: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if by_log:
         _without_plugin(monkeypatch)
@@ -81,17 +81,17 @@ def test_a_call_is_counted_exactly(
     assert count.Count(writes, two).difference.startswith("row 1, column 0: 9 and ")
 
 
-def test_a_piece_of_work_may_be_several_calls(counter: count._Counter) -> None:
+def test_a_piece_of_work_may_be_several_calls(counter: count.Counter) -> None:
     twice = counter.trace(Work(replace(CASE, shape="twice"), "two", "entry"))
     assert [len(call.words) for call in twice.calls] == [2, 2]
 
 
-def test_a_path_that_changes_is_refused(counter: count._Counter) -> None:
+def test_a_path_that_changes_is_refused(counter: count.Counter) -> None:
     with pytest.raises(UserError, match="does not always execute the same instructions"):
         counter.trace(Work(CASE, "shorter", "entry"))
 
 
-def test_an_unknown_picture_is_named(counter: count._Counter) -> None:
+def test_an_unknown_picture_is_named(counter: count.Counter) -> None:
     with pytest.raises(UserError, match="no such picture, shape or function: sunset, plain, two"):
         counter.trace(Work(replace(CASE, picture="sunset"), "two", "entry"))
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from daedalus.generator import count, trace
+from daedalus.generator import count, native, trace
 from daedalus.generator.cli import bench, bench_model
-from daedalus.generator.cli.common import EXIT_MISSING, UserError
+from daedalus.generator.cli.common import EXIT_MISSING, UserError, repo_root
 from daedalus.generator.count_cases import Case, Work
-from daedalus.generator.model import comparison, llvm
+from daedalus.generator.model import comparison, llvm, measure
 from daedalus.generator.model.comparison import Comparison, Row
 from daedalus.generator.model.corrections import corrected
 from daedalus.generator.model.figures import Figures, figures
@@ -216,3 +216,89 @@ def test_json_has_the_keys_that_others_read(monkeypatch: pytest.MonkeyPatch) -> 
     assert (row["d3"], row["d4"], row["hand_d3"], row["hand_d4"]) == (60, 48, 50, 48)
     assert row["hand_executed"] == 100
     assert data["llvm"]["version"] == "99.0"
+
+
+# ------------------------------------------------------------------------------ measuring
+
+SLEEPS = """
+#include "count.h"
+
+__asm__(".text\\n.global quick, slow\\n"
+        "quick: ret\\n"
+        "slow: mov x2, #20000\\n1: subs x2, x2, #1\\n b.ne 1b\\n mov w1, #9\\n"
+        "strb w1, [x0]\\n ret\\n"
+        ".global drifts\\n drifts: ldr x2, [x1]\\n add x2, x2, #1\\n str x2, [x1]\\n"
+        "strb w2, [x0]\\n ret\\n");
+
+static void call(any_fn *fn, work *w) {
+  static uint64_t state;
+  ((void (*)(uint8_t *, uint64_t *))fn)(w->pixels, &state);
+}
+
+const shape shapes[] = {{"plain", NULL, call}, {NULL, NULL, NULL}};
+
+any_fn *function_of_table(const char *name) {
+  (void)name;
+  return NULL;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def sleeps(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("measure")
+    (folder / "functions.h").write_text("FUNCTION(quick)\nFUNCTION(slow)\nFUNCTION(drifts)\n")
+    (folder / "shapes.c").write_text(SLEEPS)
+    tools = repo_root() / "tools" / "count"
+    sources = [tools / "main.c", tools / "measure.c", folder / "shapes.c"]
+    return native.compile_program(
+        "aarch64", folder / "program", sources, includes=[folder, tools], flags=trace.FLAGS
+    )
+
+
+def _words(function: str) -> list[str]:
+    work = Work(replace(CASE, shape="plain", params={}), function, "entry")
+    return count.arguments("measure", work, 5)
+
+
+def test_a_call_is_timed_less_what_nothing_takes(sleeps: Path) -> None:
+    runner = native.runner("aarch64")
+    quick = measure.measured(sleeps, _words("quick"), runner=runner)
+    slow = measure.measured(sleeps, _words("slow"), runner=runner)
+    assert quick.unit == slow.unit
+    assert quick.unit in ("cycles", "ns")
+    assert slow.median > 10 * abs(quick.median)
+    assert slow.median > 2000
+    assert (quick.pixels[0], slow.pixels[0]) == (100, 9)
+
+
+def test_what_leaves_other_pixels_each_time_is_not_timed(sleeps: Path) -> None:
+    with pytest.raises(UserError, match="a call left other pixels than the first one"):
+        measure.measured(sleeps, _words("drifts"), runner=native.runner("aarch64"))
+
+
+def test_emulated_times_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError
+
+    found = _comparison(_row(0.7))
+    monkeypatch.setattr(bench_model, "compare", lambda tools, wanted: found)
+    monkeypatch.setattr(bench_model.llvm, "find", lambda: found.llvm)
+    monkeypatch.setattr(bench_model.native, "is_arm", lambda: False)
+    monkeypatch.setattr(bench_model.measure, "compare", fail)
+    result = CliRunner().invoke(bench.command, ["--model", "idct4"], catch_exceptions=False)
+    assert "Measured" not in result.output
+    assert "modelled by llvm-mca of LLVM 99.0" in result.output
+
+
+def test_measured_times_stand_in_the_same_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _comparison(_row(0.7))
+    ours = measure.Time("cycles", 70.0, 1.0, b"")
+    row = measure.TimedRow("gcc", found.rows[0].counted.work, ours, replace(ours, median=100.0))
+    monkeypatch.setattr(bench_model, "compare", lambda tools, wanted: found)
+    monkeypatch.setattr(bench_model.llvm, "find", lambda: found.llvm)
+    monkeypatch.setattr(bench_model.native, "is_arm", lambda: True)
+    monkeypatch.setattr(bench_model.measure, "compare", lambda wanted, compilers: [row])
+    result = CliRunner().invoke(bench.command, ["--model", "--json", "idct4"])
+    (figures,) = json.loads(result.stdout)["kernels"]
+    assert (figures["unit"], figures["measured"], figures["hand_measured"]) == ("cycles", 70, 100)

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * main.c - calls one function a few times, for tracing what a call executes.
+ * main.c - calls one function, for tracing what a call executes, or for measuring how long it
+ * takes.
  *
- *   count PICTURE SHAPE FUNCTION TIMES [PARAMETER...]
+ *   count trace|measure PICTURE SHAPE FUNCTION TIMES [PARAMETER...]
  *
- * writes to stdout, each 64 bits with the low byte first, the addresses of the function and of
- * `mark`; then the pixels that the last piece of work left, 64 rows of 64 bytes.
+ * trace writes to stdout, each 64 bits with the low byte first, the addresses of the function and
+ * of `mark`; then the pixels that the last piece of work left, 64 rows of 64 bytes.  `mark` is
+ * called before each piece of work.  A piece of work may be several calls.  It must be compiled
+ * without sibling calls: what follows a call is told by the address after it.
  *
- * `mark` is called before each piece of work.  A piece of work may be several calls.  It must be
- * compiled without sibling calls: what follows a call is told by the address after it.
+ * measure writes what measure.h says, of that many rounds.
+ *
  * functions.h is written by the count verb: FUNCTION(symbol) for everything that is compared.
  */
 #include <stdio.h>
@@ -16,6 +19,7 @@
 #include <string.h>
 
 #include "count.h"
+#include "measure.h"
 
 #define FUNCTION(symbol) void symbol(void);
 #include "functions.h"
@@ -104,26 +108,7 @@ static void write_address(uintptr_t address) {
   }
 }
 
-int main(int argc, char **argv) {
-  const int most = 5 + (int)(sizeof(parameters) / sizeof(parameters[0]));
-  if (argc < 5 || argc > most) {
-    fprintf(stderr, "usage: count PICTURE SHAPE FUNCTION TIMES [PARAMETER...]\n");
-    return 2;
-  }
-  for (int i = 5; i < argc; i++) {
-    parameters[i - 5] = strtol(argv[i], NULL, 10);
-  }
-  const shape *form = find_shape(argv[2]);
-  any_fn *fn = find_function(argv[3]);
-  const long times = strtol(argv[4], NULL, 10);
-  if (!draw(argv[1]) || !form || !fn || times <= 0) {
-    fprintf(stderr, "no such picture, shape or function: %s, %s, %s, %s times\n", argv[1], argv[2],
-            argv[3], argv[4]);
-    return 2;
-  }
-  if (form->prepare) {
-    form->prepare();
-  }
+static int trace(const shape *form, any_fn *fn, long times) {
   write_address((uintptr_t)fn);
   write_address((uintptr_t)mark);
   for (long n = 0; n < times; n++) {
@@ -136,4 +121,28 @@ int main(int argc, char **argv) {
     return 2;
   }
   return 0;
+}
+
+int main(int argc, char **argv) {
+  const int most = 6 + (int)(sizeof(parameters) / sizeof(parameters[0]));
+  const int traced = argc > 1 && strcmp(argv[1], "trace") == 0;
+  if (argc < 6 || argc > most || (!traced && strcmp(argv[1], "measure") != 0)) {
+    fprintf(stderr, "usage: count trace|measure PICTURE SHAPE FUNCTION TIMES [PARAMETER...]\n");
+    return 2;
+  }
+  for (int i = 6; i < argc; i++) {
+    parameters[i - 6] = strtol(argv[i], NULL, 10);
+  }
+  const shape *form = find_shape(argv[3]);
+  any_fn *fn = find_function(argv[4]);
+  const long times = strtol(argv[5], NULL, 10);
+  if (!draw(argv[2]) || !form || !fn || times <= 0) {
+    fprintf(stderr, "no such picture, shape or function: %s, %s, %s, %s times\n", argv[2], argv[3],
+            argv[4], argv[5]);
+    return 2;
+  }
+  if (form->prepare) {
+    form->prepare();
+  }
+  return traced ? trace(form, fn, times) : measure(form, fn, times);
 }
