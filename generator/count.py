@@ -1,42 +1,70 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Counts the instructions that a call of a function executes, under qemu's arm64 emulation.
 
-The count is of the whole program, by a plugin of qemu where it takes plugins and by its log where
-not; both give the same number.  A program is run with N and with 2N calls, and once more with a
-function that does nothing, so that only the call itself remains.  The pixels that the functions
-leave are compared, too.
+They are those of the calls alone, told by their addresses (trace.py).  The pixels that the
+functions leave are compared, too.
 """
 
-import functools
 import hashlib
 import json
 import os
 import re
 import shlex
-import subprocess
-import tempfile
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from daedalus.generator import count_cases, dav1d, fetch, native
+from daedalus.generator import count_cases, dav1d, fetch, native, trace
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root, run
 from daedalus.generator.count_cases import Work
+from daedalus.generator.trace import Call
 
 _ARCH = "aarch64"
-_CALLS = 16
+_TIMES = 4  # that a piece of work is done; the first may prepare something
 _STRIDE, _ORIGIN = 64, 16  # of the picture in tools/count/count.h
 
 
 @dataclass(frozen=True)
-class Count:
-    """What one call of a function executes, its return included."""
+class Traced:
+    """What a piece of work executes, and what it leaves."""
 
     work: Work
-    executed: int
-    theirs: int  # what the hand-written function executes
-    difference: str  # the first pixel that is not as theirs leaves it; empty when all are
+    calls: tuple[Call, ...]
+    pixels: bytes
+
+    @property
+    def executed(self) -> int:
+        """Instructions, returns included."""
+        return sum(len(call.words) for call in self.calls)
+
+
+@dataclass(frozen=True)
+class Count:
+    """What a function executes for a piece of work, returns included, and what theirs does."""
+
+    traced: Traced
+    by_hand: Traced
+
+    @property
+    def work(self) -> Work:
+        """What was counted."""
+        return self.traced.work
+
+    @property
+    def executed(self) -> int:
+        """Instructions."""
+        return self.traced.executed
+
+    @property
+    def theirs(self) -> int:
+        """What the hand-written function executes."""
+        return self.by_hand.executed
+
+    @property
+    def difference(self) -> str:
+        """The first pixel that is not as theirs leaves it; empty when all are."""
+        return difference(self.traced.pixels, self.by_hand.pixels)
 
     @property
     def ratio(self) -> float:
@@ -63,114 +91,33 @@ class Compiler:
     flags: str
 
 
-@dataclass(frozen=True)
-class _Run:
-    """A run of the program: what it executes from start to end, and the pixels it leaves."""
-
-    executed: int
-    pixels: bytes
-
-
-@functools.cache
-def _qemu() -> str:
-    return native.tool("qemu-aarch64")
-
-
-@functools.cache
-def _plugin() -> Path | None:
-    """The counting plugin, or None where qemu was built without plugins."""
-    if "-plugin" not in run([_qemu(), "--help"]):
-        return None
-    return native.compile_program(
-        "host",
-        build_dir() / "count" / "plugin.so",
-        [repo_root() / "tools" / "count" / "plugin.c"],
-        flags=["-shared", "-fPIC"],
-        static=False,
-    )
-
-
-def counted(argv: list[str]) -> _Run:
-    """Runs an arm64 program and counts."""
-    plugin = _plugin()
-    if plugin is None:
-        return _counted_by_log(argv)
-    with tempfile.TemporaryDirectory() as folder:
-        result = Path(folder, "count")
-        words = [_qemu(), "-cpu", native.CPU, "-plugin", f"{plugin},out={result}", *argv]
-        done = subprocess.run(words, capture_output=True)
-        if done.returncode != 0:
-            raise _failed(argv, done.stderr.decode(errors="replace"))
-        text = result.read_text().strip() if result.is_file() else ""
-    if not text.isdecimal():
-        raise UserError(
-            f"{' '.join(argv)}: the counting plugin wrote no number",
-            f"{plugin} does not suit this qemu, or the disk is full",
-            EXIT_FAILED,
-        )
-    return _Run(int(text), done.stdout)
-
-
-def _counted_by_log(argv: list[str]) -> _Run:
-    """The same by qemu's log of executed blocks, one instruction each."""
-    single = "-one-insn-per-tb" if "-one-insn-per-tb" in run([_qemu(), "--help"]) else "-singlestep"
-    words = [_qemu(), "-cpu", native.CPU, single, "-d", "exec,nochain", *argv]
-    with tempfile.TemporaryFile() as pixels:
-        process = subprocess.Popen(
-            words, stdout=pixels, stderr=subprocess.PIPE, errors="replace", text=True
-        )
-        assert process.stderr is not None
-        count, last = 0, ""
-        with process:
-            for line in process.stderr:
-                traced = line.startswith("Trace ")
-                count += traced
-                last = last if traced else line
-        if process.returncode != 0 or count == 0:
-            raise _failed(argv, last)
-        pixels.seek(0)
-        return _Run(count, pixels.read())
-
-
-def _failed(argv: list[str], said: str) -> UserError:
-    return UserError(f"{' '.join(argv)}: {said.strip() or 'it failed'}", "", EXIT_FAILED)
-
-
-class _Counter:
-    """Counts by one program; what the loops around calls execute is counted once each."""
+class Counter:
+    """Traces what one program calls."""
 
     def __init__(self, program: Path) -> None:
         self.program = program
-        self._loop = functools.cache(self._count_loop)
 
-    def count(self, work: Work) -> tuple[int, bytes]:
-        """Instructions of one call, exactly, and the pixels that it leaves."""
-        where = (work.case.picture, work.shape)
-        params = tuple(work.case.params.values())
-        each, pixels = self._per_round(*where, work.function, params)
-        return each - self._loop(*where, params), pixels
-
-    def _count_loop(self, picture: str, shape: str, params: tuple[int, ...]) -> int:
-        return self._per_round(picture, shape, "nothing", params)[0] - 1  # `nothing` is one return
-
-    def _per_round(
-        self, picture: str, shape: str, function: str, params: tuple[int, ...]
-    ) -> tuple[int, bytes]:
-        words = [str(p) for p in params]
-        once, twice = (
-            counted([str(self.program), picture, shape, function, str(n), *words])
-            for n in (_CALLS, 2 * _CALLS)
-        )
-        if (twice.executed - once.executed) % _CALLS != 0:
+    def trace(self, work: Work) -> Traced:
+        """What a piece of work executes when it is not the first; it is to be always the same."""
+        found = trace.work(self.program, arguments("trace", work, _TIMES))
+        _, *later = found.pieces
+        if any(piece != later[0] for piece in later):
             raise UserError(
-                f"{function}: a call does not always execute the same instructions",
+                f"{work.function}: a call does not always execute the same instructions",
                 "count a function whose path does not depend on what it did before",
                 EXIT_FAILED,
             )
-        return (twice.executed - once.executed) // _CALLS, twice.pixels
+        return Traced(work, later[0], found.pixels)
 
 
-def _difference(ours: bytes, theirs: bytes) -> str:
+def arguments(how: str, work: Work, times: int) -> list[str]:
+    """What the program is told, to "trace" or to "measure"."""
+    case = work.case
+    words = [how, case.picture, work.shape, work.function, str(times)]
+    return [*words, *(str(p) for p in case.params.values())]
+
+
+def difference(ours: bytes, theirs: bytes) -> str:
     """The first pixel that differs, in words; its place is relative to the item's."""
     for i, (a, b) in enumerate(zip(ours, theirs, strict=True)):
         if a != b:
@@ -181,8 +128,21 @@ def _difference(ours: bytes, theirs: bytes) -> str:
 # ------------------------------------------------------------------------------- all cases
 
 
-def count_all(wanted: tuple[str, ...] = (), *, clang: bool = False) -> tuple[Compiler, list[Count]]:
-    """Counts every case of the wanted kernels (none named: all)."""
+@dataclass(frozen=True)
+class Programs:
+    """What calls the functions that do some cases' work, compiled by one compiler."""
+
+    compiler: Compiler
+    work: list[Work]
+    _by_oracle: dict[str, Counter]
+
+    def of(self, work: Work) -> Counter:
+        """The one that calls a function."""
+        return self._by_oracle[work.case.oracle]
+
+
+def programs(wanted: tuple[str, ...] = (), *, clang: bool = False) -> Programs:
+    """Builds them for the wanted kernels (none named: all)."""
     chosen = count_cases.chosen(wanted)
     folder = native.build_library(
         _ARCH,
@@ -194,19 +154,20 @@ def count_all(wanted: tuple[str, ...] = (), *, clang: bool = False) -> tuple[Com
     libraries = [folder / "libdaedalus_variants.a", folder / "libdaedalus.a"]
     symbols = _symbols(libraries[0]) | _symbols(libraries[1])
     work = [w for case in chosen for w in count_cases.work(case, symbols)]
-    counters = {
+    by_oracle = {
         oracle: _counter(oracle, libraries, [w for w in work if w.case.oracle == oracle])
         for oracle in dict.fromkeys(case.oracle for case in chosen)
     }
+    return Programs(_compiler(folder), work, by_oracle)
+
+
+def count_all(wanted: tuple[str, ...] = (), *, clang: bool = False) -> tuple[Compiler, list[Count]]:
+    """Counts every case of the wanted kernels (none named: all)."""
+    found = programs(wanted, clang=clang)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        results = list(pool.map(lambda w: counters[w.case.oracle].count(w), work))
-    theirs = {
-        id(w.case): result for w, result in zip(work, results, strict=True) if w.whose == "theirs"
-    }
-    return _compiler(folder), [
-        Count(w, executed, theirs[id(w.case)][0], _difference(pixels, theirs[id(w.case)][1]))
-        for w, (executed, pixels) in zip(work, results, strict=True)
-    ]
+        traced = list(pool.map(lambda w: found.of(w).trace(w), found.work))
+    theirs = {t.work.case.key: t for t in traced if t.work.whose == "theirs"}
+    return found.compiler, [Count(t, theirs[t.work.case.key]) for t in traced]
 
 
 def _symbols(library: Path) -> set[str]:
@@ -227,7 +188,7 @@ def _compiler(folder: Path) -> Compiler:
     return Compiler(run([program, "--version"]).splitlines()[0], " ".join(kept))
 
 
-def _counter(oracle: str, libraries: list[Path], work: Iterable[Work]) -> _Counter:
+def _counter(oracle: str, libraries: list[Path], work: Iterable[Work]) -> Counter:
     """Builds the program that calls functions; functions.h names them, and each list has a folder.
 
     What theirs is may also be a place in a table of the decoder, which no symbol names.
@@ -249,8 +210,9 @@ def _counter(oracle: str, libraries: list[Path], work: Iterable[Work]) -> _Count
     program = native.compile_program(
         _ARCH,
         place / "count",
-        [tools / "main.c", tools / f"{oracle}.c"],
-        includes=[place],
+        [tools / "main.c", tools / "measure.c", tools / f"{oracle}.c"],
+        includes=[place, *native.library_includes()],
+        flags=trace.FLAGS,
         libraries=[*libraries, *theirs],
     )
-    return _Counter(program)
+    return Counter(program)

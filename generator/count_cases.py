@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from daedalus.generator.cli.common import UserError, repo_root
+from daedalus.generator.schedule import parse_variant
 
 FILE = "tools/count/cases.toml"
 
@@ -23,10 +24,19 @@ class Case:
     bar: float
     params: dict[str, int]
     entry: str = ""
+    caller: str = ""
     items: bool = True
     item_shape: str = ""
     picture: str = "steps"
     anchor: int | None = None
+    d3_bar: float | None = None
+    given_d3_bar: float | None = None
+    measured: float | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Which case it is."""
+        return self.kernel, self.theirs, self.name
 
 
 @dataclass(frozen=True)
@@ -35,8 +45,10 @@ class Work:
 
     case: Case
     function: str
-    whose: str  # "entry", "variant", "theirs"
+    whose: str  # "entry", "caller", "variant", "theirs"
     barred: bool = False  # whether the case's bar is for it
+    variant: str = ""  # that it belongs to
+    whole: bool = True  # whether it does all that theirs does: decoders' functions also clear
 
     @property
     def shape(self) -> str:
@@ -44,11 +56,25 @@ class Work:
         own = self.case.item_shape if self.whose == "variant" else ""
         return own or self.case.shape
 
+    @property
+    def given(self) -> bool:
+        """Whether it takes for granted what not every conformant stream keeps to."""
+        return bool(self.variant) and bool(parse_variant(self.variant)[1].assume)
+
+
+def _read() -> dict[str, Any]:
+    return tomllib.loads((repo_root() / FILE).read_text())
+
+
+def d3_mean_bar() -> float:
+    """What the geometric mean of d3, of theirs, may be over all cases with a bar of d3."""
+    return float(_read()["d3_mean_bar"])
+
 
 def cases() -> list[Case]:
     """All cases, as the file orders them."""
     found = []
-    for table in tomllib.loads((repo_root() / FILE).read_text())["compared"]:
+    for table in _read()["compared"]:
         common: dict[str, Any] = {k: v for k, v in table.items() if k != "cases"}
         found += [Case(**(common | line)) for line in table["cases"]]
     return found
@@ -78,18 +104,30 @@ def not_counted() -> list[str]:
 
 
 def work(case: Case, symbols: set[str]) -> list[Work]:
-    """The item functions of NEON variants that may do it, the decoder entry, and theirs.
+    """The functions of NEON variants that may do it, the decoder entry, and theirs.
 
-    `symbols` are the functions that the libraries have.
+    `symbols` are the functions that the libraries have. Where the decoder's function clears its
+    coefficients, item functions do a part of the work only, those that clear as well the whole.
     """
     found = []
     if case.items:
-        names = _item_functions(case)
-        best = None if case.entry else names[0]
-        found = [Work(case, n, "variant", n == best) for n in names if n in symbols]
+        variants = _variants(case)
+        clears = {v for v in variants if _function("clearing", v) in symbols}
+        for v in variants:
+            item, barred = _function("item", v), not case.entry and v == variants[0]
+            if item in symbols:
+                found.append(Work(case, item, "variant", barred, v, not clears))
+            if v in clears:
+                found.append(Work(case, _function("clearing", v), "variant", False, v))
     if case.entry:
         found.append(Work(case, case.entry, "entry", True))
+    if case.caller:
+        found.append(Work(case, case.caller, "caller", True))
     return [*found, Work(case, case.theirs, "theirs")]
+
+
+def _function(kind: str, variant: str) -> str:
+    return variant.replace("daedalus_", f"daedalus_{kind}_", 1)
 
 
 def _kernels() -> list[dict[str, Any]]:
@@ -99,8 +137,8 @@ def _kernels() -> list[dict[str, Any]]:
     return kernels
 
 
-def _item_functions(case: Case) -> list[str]:
-    """The item functions of the classes that the case's items belong to; the best one first."""
+def _variants(case: Case) -> list[str]:
+    """The variants of the classes that the case's items belong to; the best one first."""
     kernel = next(k for k in _kernels() if k["id"] == case.kernel)
     ranked = []
     for place, item_class in enumerate(kernel["classes"]):
@@ -108,8 +146,7 @@ def _item_functions(case: Case) -> list[str]:
             continue
         for variant in kernel["variants"]:
             if variant["target"] == "neon" and variant["class"] == item_class["name"]:
-                name = variant["name"].replace("daedalus_", "daedalus_item_", 1)
-                ranked.append((place, not variant["prod"], variant["rank"], name))
+                ranked.append((place, not variant["prod"], variant["rank"], variant["name"]))
     if not ranked:
         raise UserError(f"{FILE}: {case.kernel}, {case.name}: no NEON variant does this work")
     return [name for *_, name in sorted(ranked)]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`daedalus bench`: what the Vulkan route takes on a device."""
+"""`daedalus bench`: what the Vulkan route takes on a device; with --model, NEON modelled."""
 
 import json
+import shutil
 import sys
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 
 import click
 
+from daedalus.generator import native
+from daedalus.generator.cli.bench_model import kernels, model, print_times, times_as_json
 from daedalus.generator.cli.common import (
     EXIT_FAILED,
     EXIT_MISSING,
@@ -19,6 +22,9 @@ from daedalus.generator.cli.common import (
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.tables import print_table
 from daedalus.generator.crosscheck import program as check_program
+from daedalus.generator.model import measure
+from daedalus.generator.model.comparison import COMPILERS
+from daedalus.generator.model.measure import TimedRow
 from daedalus.generator.registry import load
 from daedalus.generator.vulkan import bench
 from daedalus.generator.vulkan.devices import find
@@ -41,18 +47,27 @@ PARTS = ("throughput", "latency", "frame")
               type=click.IntRange(16), help="Different items of a class.")  # fmt: skip
 @click.option("--write-data", type=click.Path(path_type=Path),
               help="Only write the items, for the C program alone.")  # fmt: skip
+@click.option("--model", "modelled", is_flag=True,
+              help="Model the cycles of NEON functions on the A76 instead, beside FFmpeg's and "
+              "dav1d's; the options of Vulkan are of no account then.")  # fmt: skip
+@click.option("--all", "every", is_flag=True, help="With --model, a table of every function, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
     kernel: str, device: str, rounds: int, items: int, size: int, part: tuple[str, ...],
-    distinct: int, write_data: Path | None, as_json: bool,
+    distinct: int, write_data: Path | None, modelled: bool, every: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Measures kernels whose ids contain KERNEL (default: all) on Vulkan devices.
+
+    On arm64 also NEON functions on the processor, beside FFmpeg's and dav1d's.
 
     Times of every variant and size of workgroups on a large batch, of an empty submit and of a
     workgroup that does nothing, of a small dispatch with nothing pooled and after others, and of a
     frame by one submit, by one a kernel and by one an item. Figures are medians of interleaved
     runs; only those count whose output was right to the last byte. Exit code 1 where one was not.
     """
+    if modelled:
+        model(kernel, as_json=as_json, every=every)
+        return
     data = write_data or build_dir() / "bench" / "items"
     with progress(quiet=as_json):
         say("drawing items")
@@ -60,6 +75,7 @@ def command(
         if write_data:
             console.print(f"written to {write_data}", markup=False)
             return
+        times = _cpu(kernel) if native.is_arm() else []
         gpus, skips = find([d for d in device.split(",") if d], partial(check_program, loads=True))
         skip = ",".join(p for p in PARTS if part and p not in part)
         wish = bench.Wish(kernel, rounds, items, size, True, skip)
@@ -68,8 +84,10 @@ def command(
             say(f"measuring on {gpu.name}")
             reports.append(bench.measure(gpu, data, wish))
     if as_json:
-        print(json.dumps(_as_json(reports, wish, [vars(s) for s in skips]), indent=1))
+        figures = _as_json(reports, wish, [vars(s) for s in skips])
+        print(json.dumps(figures | {"kernels": times_as_json(times)}, indent=1))
     else:
+        print_times(times)
         for report in reports:
             _print(report)
     for s in skips:
@@ -79,8 +97,15 @@ def command(
         console.print(f"failed: {fault}", markup=False, soft_wrap=True)
     if faults:
         sys.exit(EXIT_FAILED)
-    if not reports:
+    if not reports and not times:
         raise UserError("nothing was measured", "see what was skipped", EXIT_MISSING)
+
+
+def _cpu(kernel: str) -> list[TimedRow]:
+    """What NEON functions take on this processor, by what of the compilers is here."""
+    wanted = kernels(kernel)
+    compilers = [c for c in COMPILERS if c != "clang" or shutil.which(native.CLANG)]
+    return measure.compare(wanted, compilers) if wanted else []
 
 
 def _as_json(

@@ -9,30 +9,32 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from daedalus.generator import count, count_cases, native
+from daedalus.generator import count, count_cases, native, trace
 from daedalus.generator.cli import count as verb
 from daedalus.generator.cli.common import EXIT_MISSING, UserError
 from daedalus.generator.count_cases import Case, Work
 
-# Functions of known length; the last one is shorter from its 21st call on.
+# Functions of known length; the last one is shorter from its third call on.
 SHAPES = """
 #include "count.h"
 
 __asm__(".text\\n.global two, writes, shorter\\n"
         "two: nop\\n ret\\n"
         "writes: mov w1, #9\\n strb w1, [x0, #64]\\n ret\\n"
-        "shorter: ldr x2, [x1]\\n add x2, x2, #1\\n str x2, [x1]\\n cmp x2, #20\\n b.hi 1f\\n"
+        "shorter: ldr x2, [x1]\\n add x2, x2, #1\\n str x2, [x1]\\n cmp x2, #2\\n b.hi 1f\\n"
         "nop\\n1: ret\\n");
 
-static void call(any_fn *fn, long calls) {
+static void call(any_fn *fn, work *w) {
   static uint64_t state;
-  for (long n = 0; n < calls; n++) {
-    restore();
-    ((void (*)(uint8_t *, uint64_t *))fn)(pixels + MIDDLE, &state);
-  }
+  ((void (*)(uint8_t *, uint64_t *))fn)(w->pixels + MIDDLE, &state);
 }
 
-const shape shapes[] = {{"plain", call}, {NULL, NULL}};
+static void call_twice(any_fn *fn, work *w) {
+  call(fn, w);
+  call(fn, w);
+}
+
+const shape shapes[] = {{"plain", NULL, call}, {"twice", NULL, call_twice}, {NULL, NULL, NULL}};
 
 any_fn *function_of_table(const char *name) {
   (void)name;
@@ -44,47 +46,54 @@ CASE = Case("k", "ffmpeg", "plain", "writes", "work", 1.25, {"p": 0}, entry="two
 
 
 @pytest.fixture(scope="module")
-def counter(tmp_path_factory: pytest.TempPathFactory) -> count._Counter:
+def counter(tmp_path_factory: pytest.TempPathFactory) -> count.Counter:
     folder = tmp_path_factory.mktemp("count")
     (folder / "functions.h").write_text("FUNCTION(two)\nFUNCTION(writes)\nFUNCTION(shorter)\n")
     (folder / "shapes.c").write_text(SHAPES)
     tools = native.repo_root() / "tools" / "count"
-    return count._Counter(
+    return count.Counter(
         native.compile_program(
             "aarch64",
             folder / "program",
-            [tools / "main.c", folder / "shapes.c"],
+            [tools / "main.c", tools / "measure.c", folder / "shapes.c"],
             includes=[folder, tools],
+            flags=trace.FLAGS,
         )
     )
 
 
 def _without_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(count, "_plugin", lambda: None)
+    monkeypatch.setattr(trace, "_plugin", lambda: None)
 
 
 @pytest.mark.parametrize("by_log", [False, True])
 def test_a_call_is_counted_exactly(
-    counter: count._Counter, by_log: bool, monkeypatch: pytest.MonkeyPatch
+    counter: count.Counter, by_log: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if by_log:
         _without_plugin(monkeypatch)
-    executed, before = counter.count(Work(CASE, "two", "entry"))
-    assert executed == 2
-    executed, after = counter.count(Work(CASE, "writes", "theirs"))
-    assert executed == 3
-    assert count._difference(after, after) == ""
-    assert count._difference(after, before).startswith("row 1, column 0: 9 and ")
+    two = counter.trace(Work(CASE, "two", "entry"))
+    assert two.executed == 2
+    assert [call.words for call in two.calls] == [(0xD503201F, 0xD65F03C0)]  # nop, ret
+    writes = counter.trace(Work(CASE, "writes", "theirs"))
+    assert writes.executed == 3
+    assert count.Count(writes, writes).difference == ""
+    assert count.Count(writes, two).difference.startswith("row 1, column 0: 9 and ")
 
 
-def test_a_path_that_changes_is_refused(counter: count._Counter) -> None:
+def test_a_piece_of_work_may_be_several_calls(counter: count.Counter) -> None:
+    twice = counter.trace(Work(replace(CASE, shape="twice"), "two", "entry"))
+    assert [len(call.words) for call in twice.calls] == [2, 2]
+
+
+def test_a_path_that_changes_is_refused(counter: count.Counter) -> None:
     with pytest.raises(UserError, match="does not always execute the same instructions"):
-        counter.count(Work(CASE, "shorter", "entry"))
+        counter.trace(Work(CASE, "shorter", "entry"))
 
 
-def test_an_unknown_picture_is_named(counter: count._Counter) -> None:
+def test_an_unknown_picture_is_named(counter: count.Counter) -> None:
     with pytest.raises(UserError, match="no such picture, shape or function: sunset, plain, two"):
-        counter.count(Work(replace(CASE, picture="sunset"), "two", "entry"))
+        counter.trace(Work(replace(CASE, picture="sunset"), "two", "entry"))
 
 
 # ------------------------------------------------------------------------------------- the cases
@@ -131,9 +140,14 @@ def test_without_an_entry_the_bar_is_for_the_item_function_that_entries_call() -
 # ------------------------------------------------------------------------------------- the verb
 
 
-def _count(whose: str, executed: int, *, difference: str = "") -> count.Count:
+def _count(whose: str, executed: int, *, different: bool = False) -> count.Count:
     name = CASE.theirs if whose == "theirs" else CASE.entry
-    return count.Count(Work(CASE, name, whose, whose == "entry"), executed, 100, difference)
+    work = Work(CASE, name, whose, whose == "entry")
+    return count.Count(_traced(work, executed, b"b" if different else b"a"), HUNDRED)
+
+
+def _traced(work: Work, executed: int, pixels: bytes = b"a") -> count.Traced:
+    return count.Traced(work, (trace.Call((0,) * executed, (0,) * executed),), pixels)
 
 
 def _invoke(monkeypatch: pytest.MonkeyPatch, counts: list[count.Count], *args: str) -> Result:
@@ -142,7 +156,8 @@ def _invoke(monkeypatch: pytest.MonkeyPatch, counts: list[count.Count], *args: s
     return CliRunner().invoke(verb.command, ["k", *args], catch_exceptions=False)
 
 
-THEIRS = count.Count(Work(replace(CASE, anchor=100), CASE.theirs, "theirs"), 100, 100, "")
+HUNDRED = _traced(Work(replace(CASE, anchor=100), CASE.theirs, "theirs"), 100)
+THEIRS = count.Count(HUNDRED, HUNDRED)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +166,10 @@ THEIRS = count.Count(Work(replace(CASE, anchor=100), CASE.theirs, "theirs"), 100
         ([_count("entry", 125), THEIRS], ""),
         ([_count("entry", 126), THEIRS], "126 executed, more than 1.25 x 100"),
         ([_count("variant", 900), THEIRS], ""),
-        ([_count("variant", 90, difference="row 1"), THEIRS], "other pixels than writes: row 1"),
+        (
+            [_count("variant", 90, different=True), THEIRS],
+            "other pixels than writes: row -16, column -16: 98 and 97",
+        ),
         ([_count("entry", 90), _count("theirs", 100)], "100 executed, 3 recorded in tools/count"),
     ],
 )

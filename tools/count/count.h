@@ -12,10 +12,16 @@ typedef void any_fn(void);
 
 enum { STRIDE = 64, ROWS = 64, SIZE = STRIDE * ROWS, ORIGIN = 16 };
 enum { MIDDLE = ORIGIN * STRIDE + ORIGIN };
+enum { COEFFICIENTS = 128 };
 
-/* The picture that every call begins with, and the one that calls change, from MIDDLE on. */
-extern uint8_t start[SIZE];
-extern uint8_t pixels[SIZE];
+/* What a piece of work begins with, and what it changes: a picture, from MIDDLE on, and
+ * coefficients. */
+typedef struct work {
+  _Alignas(64) uint8_t pixels[SIZE];
+  _Alignas(64) int16_t block[COEFFICIENTS];
+} work;
+
+extern work start;
 
 /* The kernel's parameters, in the order of the case. */
 extern long parameters[8];
@@ -23,7 +29,8 @@ extern long parameters[8];
 /* A way to call functions: a signature, and what is prepared for it. */
 typedef struct shape {
   const char *name;
-  void (*call)(any_fn *fn, long calls);
+  void (*prepare)(void); /* once, when start.pixels is drawn; NULL: nothing */
+  void (*call)(any_fn *fn, work *w);
 } shape;
 
 /* The shapes of the file that is linked, with a nameless one at the end. */
@@ -31,8 +38,5 @@ extern const shape shapes[];
 
 /* A function that no symbol names, only a table of the decoder; NULL where it has none such. */
 any_fn *function_of_table(const char *name);
-
-/* Puts the first picture back. */
-void restore(void);
 
 #endif /* DAEDALUS_COUNT_H */

@@ -35,49 +35,44 @@ static uint8_t left[8][2];
 
 static void make_left(void) {
   for (int y = 0; y < 8; y++) {
-    memcpy(left[y], start + MIDDLE + y * STRIDE - 2, sizeof(left[y]));
+    memcpy(left[y], start.pixels + MIDDLE + y * STRIDE - 2, sizeof(left[y]));
   }
 }
 
 /* The whole of it: the block and what is right of it in place, what else surrounds it apart. */
-static void call_cdef8(any_fn *fn, long calls) {
+static void call_cdef8(any_fn *fn, work *w) {
+  ((cdef_fn *)fn)(w->pixels + MIDDLE, STRIDE, (const uint8_t(*)[2])left,
+                  start.pixels + MIDDLE - 2 * STRIDE, start.pixels + MIDDLE + 8 * STRIDE,
+                  (int)parameters[0], (int)parameters[1], (int)parameters[3], (int)parameters[2],
+                  (int)parameters[4]);
+}
+
+static _Alignas(16) uint16_t copy[PADDED_ROWS * PITCH + 16];
+
+static void make_copy(void) {
   make_left();
-  for (long n = 0; n < calls; n++) {
-    restore();
-    ((cdef_fn *)fn)(pixels + MIDDLE, STRIDE, (const uint8_t(*)[2])left, start + MIDDLE - 2 * STRIDE,
-                    start + MIDDLE + 8 * STRIDE, (int)parameters[0], (int)parameters[1],
-                    (int)parameters[3], (int)parameters[2], (int)parameters[4]);
-  }
+  dav1d_cdef_padding8_8bpc_neon(copy + PADDED_AT, start.pixels + MIDDLE, STRIDE,
+                                (const uint8_t(*)[2])left, start.pixels + MIDDLE - 2 * STRIDE,
+                                start.pixels + MIDDLE + 8 * STRIDE, 8, (int)parameters[4]);
 }
 
 /* The filter alone. */
-static void call_filter(any_fn *fn, long calls) {
-  static _Alignas(16) uint16_t copy[PADDED_ROWS * PITCH + 16];
-  make_left();
-  dav1d_cdef_padding8_8bpc_neon(copy + PADDED_AT, start + MIDDLE, STRIDE, (const uint8_t(*)[2])left,
-                                start + MIDDLE - 2 * STRIDE, start + MIDDLE + 8 * STRIDE, 8,
-                                (int)parameters[4]);
-  for (long n = 0; n < calls; n++) {
-    restore();
-    ((filter_fn *)fn)(pixels + MIDDLE, STRIDE, copy + PADDED_AT, (int)parameters[0],
-                      (int)parameters[1], (int)parameters[3], (int)parameters[2], 8,
-                      (size_t)parameters[4]);
-  }
+static void call_filter(any_fn *fn, work *w) {
+  ((filter_fn *)fn)(w->pixels + MIDDLE, STRIDE, copy + PADDED_AT, (int)parameters[0],
+                    (int)parameters[1], (int)parameters[3], (int)parameters[2], 8,
+                    (size_t)parameters[4]);
 }
 
-static void call_filter_item(any_fn *fn, long calls) {
-  for (long n = 0; n < calls; n++) {
-    restore();
-    ((item_fn *)fn)(pixels + MIDDLE, STRIDE, start + MIDDLE, STRIDE, (int)parameters[0],
-                    (int)parameters[1], (int)parameters[2], (int)parameters[3], (int)parameters[4]);
-  }
+static void call_filter_item(any_fn *fn, work *w) {
+  ((item_fn *)fn)(w->pixels + MIDDLE, STRIDE, start.pixels + MIDDLE, STRIDE, (int)parameters[0],
+                  (int)parameters[1], (int)parameters[2], (int)parameters[3], (int)parameters[4]);
 }
 
 const shape shapes[] = {
-    {"cdef8", call_cdef8},
-    {"cdef8_filter", call_filter},
-    {"cdef8_filter item", call_filter_item},
-    {NULL, NULL},
+    {"cdef8", make_left, call_cdef8},
+    {"cdef8_filter", make_copy, call_filter},
+    {"cdef8_filter item", NULL, call_filter_item},
+    {NULL, NULL, NULL},
 };
 
 any_fn *function_of_table(const char *name) {

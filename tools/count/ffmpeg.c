@@ -5,6 +5,9 @@
  */
 #include <string.h>
 
+#include <daedalus/h264.h>
+#include <daedalus/table.h>
+
 #include "count.h"
 
 typedef void vp9_itxfm_fn(uint8_t *dst, ptrdiff_t stride, int16_t *block, int eob);
@@ -20,111 +23,103 @@ typedef void h264_qpel_fn(uint8_t *dst, const uint8_t *src, ptrdiff_t stride);
 typedef void h264_qpel_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
                                ptrdiff_t src_stride);
 
-static int16_t coefficients[64];
-static int16_t block[64];
+daedalus_cpu_fn daedalus_h264_idct4__neon_full_x2;
 
-/* Small ones in the upper left corner of a block of 8x8; in its first place more. */
+/* What a program does that has two blocks: one call for both, then they are cleared. */
+h264_idct_fn pair_of_h264_idct4;
+void pair_of_h264_idct4(uint8_t *dst, int16_t *block, int stride) {
+  static const daedalus_h264_idct4_meta meta[2] = {{.dst_off = 0}, {.dst_off = 4}};
+  static const uint32_t items[2] = {0, 1};
+  const daedalus_buffer buffers[2] = {{dst, stride}, {block, 0}};
+  daedalus_h264_idct4__neon_full_x2(buffers, meta, items, 2);
+  memset(block, 0, 2 * 16 * sizeof(*block));
+}
+
+/* Small ones in the upper left corner of blocks of 8x8; in the first place of one alone more. */
 static void make_coefficients(int edge) {
-  for (int i = 0; i < 64; i++) {
-    if (i % 8 < edge && i / 8 < edge) {
-      coefficients[i] = (int16_t)(edge == 1 ? 100 : (i * 37) % 61 - 30);
+  for (int i = 0; i < COEFFICIENTS; i++) {
+    if (i % 8 < edge && i % 64 / 8 < edge) {
+      start.block[i] = (int16_t)(edge == 1 ? 100 : (i * 37) % 61 - 30);
     }
   }
 }
 
+static void make_all_coefficients(void) {
+  make_coefficients(8);
+}
+
+static void make_coefficients_to_eob(void) {
+  make_coefficients(parameters[0] == 1 ? 1 : parameters[0] <= 12 ? 2 : 8);
+}
+
 /* An inverse transform of 8x8 that clears its coefficients; parameter: eob. */
-static void call_vp9_idct8(any_fn *fn, long calls) {
-  const int eob = (int)parameters[0];
-  make_coefficients(eob == 1 ? 1 : eob <= 12 ? 2 : 8);
-  for (long n = 0; n < calls; n++) {
-    restore();
-    memcpy(block, coefficients, sizeof(block));
-    ((vp9_itxfm_fn *)fn)(pixels + MIDDLE, STRIDE, block, eob);
-  }
+static void call_vp9_idct8(any_fn *fn, work *w) {
+  ((vp9_itxfm_fn *)fn)(w->pixels + MIDDLE, STRIDE, w->block, (int)parameters[0]);
 }
 
 /* A loop filter on an edge of 8; parameters: blimit, limit, thresh. */
-static void call_vp9_filter8(any_fn *fn, long calls) {
-  for (long n = 0; n < calls; n++) {
-    restore();
-    ((vp9_filter_fn *)fn)(pixels + MIDDLE, STRIDE, (int)parameters[0], (int)parameters[1],
-                          (int)parameters[2]);
-  }
+static void call_vp9_filter8(any_fn *fn, work *w) {
+  ((vp9_filter_fn *)fn)(w->pixels + MIDDLE, STRIDE, (int)parameters[0], (int)parameters[1],
+                        (int)parameters[2]);
 }
 
 /* Interpolation along rows of a block 8 wide; parameters: filter, which is in the decoder's
  * function already, mx, rows. */
-static void call_vp9_mc8(any_fn *fn, long calls) {
-  for (long n = 0; n < calls; n++) {
-    restore();
-    ((vp9_mc_fn *)fn)(pixels + MIDDLE, STRIDE, start + MIDDLE, STRIDE, (int)parameters[2],
-                      (int)parameters[1], 0);
-  }
+static void call_vp9_mc8(any_fn *fn, work *w) {
+  ((vp9_mc_fn *)fn)(w->pixels + MIDDLE, STRIDE, start.pixels + MIDDLE, STRIDE, (int)parameters[2],
+                    (int)parameters[1], 0);
 }
 
-static void call_vp9_mc8_item(any_fn *fn, long calls) {
-  for (long n = 0; n < calls; n++) {
-    restore();
-    ((vp9_mc_item_fn *)fn)(pixels + MIDDLE, STRIDE, start + MIDDLE, STRIDE, (int)parameters[0],
-                           (int)parameters[1], (int)parameters[2]);
-  }
+static void call_vp9_mc8_item(any_fn *fn, work *w) {
+  ((vp9_mc_item_fn *)fn)(w->pixels + MIDDLE, STRIDE, start.pixels + MIDDLE, STRIDE,
+                         (int)parameters[0], (int)parameters[1], (int)parameters[2]);
 }
 
 /* An inverse transform that clears its coefficients, 16 or 64. */
-static void call_h264_idct(any_fn *fn, long calls) {
-  make_coefficients(8);
-  for (long n = 0; n < calls; n++) {
-    restore();
-    memcpy(block, coefficients, sizeof(block));
-    ((h264_idct_fn *)fn)(pixels + MIDDLE, block, STRIDE);
-  }
+static void call_h264_idct(any_fn *fn, work *w) {
+  ((h264_idct_fn *)fn)(w->pixels + MIDDLE, w->block, STRIDE);
 }
 
-static void call_h264_idct_item(any_fn *fn, long calls) {
-  make_coefficients(8);
-  for (long n = 0; n < calls; n++) {
-    restore();
-    memcpy(block, coefficients, sizeof(block));
-    ((h264_idct_item_fn *)fn)(pixels + MIDDLE, STRIDE, block);
+static void call_h264_idct_item(any_fn *fn, work *w) {
+  ((h264_idct_item_fn *)fn)(w->pixels + MIDDLE, STRIDE, w->block);
+}
+
+/* Two blocks beside each other: theirs by two calls, our pair_of_... by one. */
+static void call_h264_idct4_pair(any_fn *fn, work *w) {
+  ((h264_idct_fn *)fn)(w->pixels + MIDDLE, w->block, STRIDE);
+  if (fn != (any_fn *)pair_of_h264_idct4) {
+    ((h264_idct_fn *)fn)(w->pixels + MIDDLE + 4, w->block + 16, STRIDE);
   }
 }
 
 /* A loop filter on an edge of 16; parameters: alpha, beta, tc0 of all four parts. */
-static void call_h264_filter16(any_fn *fn, long calls) {
+static void call_h264_filter16(any_fn *fn, work *w) {
   int8_t tc0[4];
   memset(tc0, (int)parameters[2], sizeof(tc0));
-  for (long n = 0; n < calls; n++) {
-    restore();
-    ((h264_filter_fn *)fn)(pixels + MIDDLE, STRIDE, (int)parameters[0], (int)parameters[1], tc0);
-  }
+  ((h264_filter_fn *)fn)(w->pixels + MIDDLE, STRIDE, (int)parameters[0], (int)parameters[1], tc0);
 }
 
 /* Interpolation of a block of 8x8. */
-static void call_h264_qpel8(any_fn *fn, long calls) {
-  for (long n = 0; n < calls; n++) {
-    restore();
-    ((h264_qpel_fn *)fn)(pixels + MIDDLE, start + MIDDLE, STRIDE);
-  }
+static void call_h264_qpel8(any_fn *fn, work *w) {
+  ((h264_qpel_fn *)fn)(w->pixels + MIDDLE, start.pixels + MIDDLE, STRIDE);
 }
 
-static void call_h264_qpel8_item(any_fn *fn, long calls) {
-  for (long n = 0; n < calls; n++) {
-    restore();
-    ((h264_qpel_item_fn *)fn)(pixels + MIDDLE, STRIDE, start + MIDDLE, STRIDE);
-  }
+static void call_h264_qpel8_item(any_fn *fn, work *w) {
+  ((h264_qpel_item_fn *)fn)(w->pixels + MIDDLE, STRIDE, start.pixels + MIDDLE, STRIDE);
 }
 
 const shape shapes[] = {
-    {"vp9_idct8", call_vp9_idct8},
-    {"vp9_filter8", call_vp9_filter8},
-    {"vp9_mc8", call_vp9_mc8},
-    {"vp9_mc8 item", call_vp9_mc8_item},
-    {"h264_idct", call_h264_idct},
-    {"h264_idct item", call_h264_idct_item},
-    {"h264_filter16", call_h264_filter16},
-    {"h264_qpel8", call_h264_qpel8},
-    {"h264_qpel8 item", call_h264_qpel8_item},
-    {NULL, NULL},
+    {"vp9_idct8", make_coefficients_to_eob, call_vp9_idct8},
+    {"vp9_filter8", NULL, call_vp9_filter8},
+    {"vp9_mc8", NULL, call_vp9_mc8},
+    {"vp9_mc8 item", NULL, call_vp9_mc8_item},
+    {"h264_idct", make_all_coefficients, call_h264_idct},
+    {"h264_idct item", make_all_coefficients, call_h264_idct_item},
+    {"h264_idct4 pair", make_all_coefficients, call_h264_idct4_pair},
+    {"h264_filter16", NULL, call_h264_filter16},
+    {"h264_qpel8", NULL, call_h264_qpel8},
+    {"h264_qpel8 item", NULL, call_h264_qpel8_item},
+    {NULL, NULL, NULL},
 };
 
 any_fn *function_of_table(const char *name) {

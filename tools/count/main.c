@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * main.c - calls one function many times, for counting what a call executes.
+ * main.c - calls one function, for tracing what a call executes, or for measuring how long it
+ * takes.
  *
- *   count PICTURE SHAPE FUNCTION CALLS [PARAMETER...]
+ *   count trace|measure PICTURE SHAPE FUNCTION TIMES [PARAMETER...]
  *
- * writes the pixels that the last call left to stdout, 64 rows of 64 bytes.
+ * trace writes to stdout, each 64 bits with the low byte first, the addresses of the function and
+ * of `mark`; then the pixels that the last piece of work left, 64 rows of 64 bytes.  `mark` is
+ * called before each piece of work.  A piece of work may be several calls.  It must be compiled
+ * without sibling calls: what follows a call is told by the address after it.
  *
- * Whoever counts runs it with different numbers of calls: what differs is the
- * calls.  The function `nothing` returns at once, so that what the loop itself
- * executes can be told too.  functions.h is written by the count verb:
- * FUNCTION(symbol) for everything that is compared.
+ * measure writes what measure.h says, of that many rounds.
+ *
+ * functions.h is written by the count verb: FUNCTION(symbol) for everything that is compared.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "count.h"
+#include "measure.h"
 
 #define FUNCTION(symbol) void symbol(void);
 #include "functions.h"
 #undef FUNCTION
 
-void nothing(void);
-__attribute__((noinline)) void nothing(void) {
+void mark(void);
+__attribute__((noinline)) void mark(void) {
   __asm__ volatile("");
 }
 
@@ -30,19 +34,14 @@ static const struct {
   const char *name;
   any_fn *fn;
 } functions[] = {
-    {"nothing", nothing},
 #define FUNCTION(symbol) {#symbol, symbol},
 #include "functions.h"
 #undef FUNCTION
 };
 
-uint8_t start[SIZE];
-uint8_t pixels[SIZE];
+work start;
 long parameters[8];
-
-void restore(void) {
-  memcpy(pixels, start, sizeof(pixels));
-}
+static work now;
 
 /* Neighbours differ by a few steps, across both directions: filters neither stop early nor find
  * everything flat. */
@@ -77,7 +76,7 @@ static int draw(const char *picture) {
   for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]); i++) {
     if (strcmp(pictures[i].name, picture) == 0) {
       for (int k = 0; k < SIZE; k++) {
-        start[k] = (uint8_t)pictures[i].pixel(k / STRIDE, k % STRIDE);
+        start.pixels[k] = (uint8_t)pictures[i].pixel(k / STRIDE, k % STRIDE);
       }
       return 1;
     }
@@ -103,27 +102,47 @@ static const shape *find_shape(const char *name) {
   return NULL;
 }
 
-int main(int argc, char **argv) {
-  const int most = 5 + (int)(sizeof(parameters) / sizeof(parameters[0]));
-  if (argc < 5 || argc > most) {
-    fprintf(stderr, "usage: count PICTURE SHAPE FUNCTION CALLS [PARAMETER...]\n");
-    return 2;
+static void write_address(uintptr_t address) {
+  for (int i = 0; i < 8; i++) {
+    putchar((int)((uint64_t)address >> 8 * i & 255));
   }
-  for (int i = 5; i < argc; i++) {
-    parameters[i - 5] = strtol(argv[i], NULL, 10);
+}
+
+static int trace(const shape *form, any_fn *fn, long times) {
+  write_address((uintptr_t)fn);
+  write_address((uintptr_t)mark);
+  for (long n = 0; n < times; n++) {
+    now = start;
+    mark();
+    form->call(fn, &now);
   }
-  const shape *form = find_shape(argv[2]);
-  any_fn *fn = find_function(argv[3]);
-  const long calls = strtol(argv[4], NULL, 10);
-  if (!draw(argv[1]) || !form || !fn || calls <= 0) {
-    fprintf(stderr, "no such picture, shape or function: %s, %s, %s, %s calls\n", argv[1], argv[2],
-            argv[3], argv[4]);
-    return 2;
-  }
-  form->call(fn, calls);
-  if (fwrite(pixels, 1, sizeof(pixels), stdout) != sizeof(pixels) || fflush(stdout) != 0) {
+  if (fwrite(now.pixels, 1, SIZE, stdout) != SIZE || fflush(stdout) != 0) {
     perror("count: stdout");
     return 2;
   }
   return 0;
+}
+
+int main(int argc, char **argv) {
+  const int most = 6 + (int)(sizeof(parameters) / sizeof(parameters[0]));
+  const int traced = argc > 1 && strcmp(argv[1], "trace") == 0;
+  if (argc < 6 || argc > most || (!traced && strcmp(argv[1], "measure") != 0)) {
+    fprintf(stderr, "usage: count trace|measure PICTURE SHAPE FUNCTION TIMES [PARAMETER...]\n");
+    return 2;
+  }
+  for (int i = 6; i < argc; i++) {
+    parameters[i - 6] = strtol(argv[i], NULL, 10);
+  }
+  const shape *form = find_shape(argv[3]);
+  any_fn *fn = find_function(argv[4]);
+  const long times = strtol(argv[5], NULL, 10);
+  if (!draw(argv[2]) || !form || !fn || times <= 0) {
+    fprintf(stderr, "no such picture, shape or function: %s, %s, %s, %s times\n", argv[2], argv[3],
+            argv[4], argv[5]);
+    return 2;
+  }
+  if (form->prepare) {
+    form->prepare();
+  }
+  return traced ? trace(form, fn, times) : measure(form, fn, times);
 }

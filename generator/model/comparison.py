@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Our functions beside hand-written ones, by figures of the same run."""
+
+import math
+import os
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from daedalus.generator import count, count_cases
+from daedalus.generator.cli.progress import say
+from daedalus.generator.count import Count
+from daedalus.generator.count_cases import Case
+from daedalus.generator.model.figures import Figures, figures
+from daedalus.generator.model.llvm import Llvm
+
+TIE = 0.10  # modelled cycles closer than this are called equal
+COMPILERS = ("gcc", "clang")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One of our functions on a case, compiled by one compiler, and the hand-written one."""
+
+    compiler: str
+    counted: Count
+    ours: Figures
+    by_hand: Figures
+
+    @property
+    def case(self) -> Case:
+        """What both do."""
+        return self.counted.work.case
+
+    @property
+    def ratio(self) -> float:
+        """Modelled cycles of ours, of theirs, as d3."""
+        return self.ours.d3 / self.by_hand.d3
+
+    @property
+    def verdict(self) -> str:
+        """What the model lets say."""
+        if not self.counted.work.whole:
+            return "less work"
+        if abs(self.ratio - 1) <= TIE:
+            return "tie"
+        return "ahead" if self.ratio < 1 else "behind"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What was compared, and by what."""
+
+    llvm: Llvm
+    compilers: dict[str, count.Compiler]
+    rows: list[Row]
+
+    def best(self, case: Case, *, given: bool = False) -> Row | None:
+        """The row of the fewest cycles of a case, of functions that do the whole work.
+
+        With `given`, of those that take more for granted than the standard grants.
+        """
+        found = [
+            r
+            for r in self.rows
+            if r.case.key == case.key and r.counted.work.whole and r.counted.work.given == given
+        ]
+        return min(found, key=_cost) if found else None
+
+    def cases(self) -> list[Case]:
+        """All cases, in the order of their file."""
+        return list({r.case.key: r.case for r in self.rows}.values())
+
+    def standing(self) -> list[Row]:
+        """The best rows of the cases that stand for a kernel."""
+        chosen = [self.best(c) for c in self.cases() if c.d3_bar is not None]
+        return [row for row in chosen if row is not None]
+
+    def mean(self) -> float | None:
+        """The geometric mean of the ratios of d3, of each kernel the lowest; None of nothing."""
+        lowest: dict[str, float] = {}
+        for row in self.standing():
+            lowest[row.case.kernel] = min(row.ratio, lowest.get(row.case.kernel, math.inf))
+        if not lowest:
+            return None
+        return math.exp(sum(math.log(r) for r in lowest.values()) / len(lowest))
+
+
+def _cost(row: Row) -> tuple[float, float, int]:
+    return row.ours.d3, row.ours.d4, row.ours.executed
+
+
+def compare(
+    llvm: Llvm, wanted: tuple[str, ...] = (), compilers: Iterable[str] = COMPILERS
+) -> Comparison:
+    """Traces and models every case of the wanted kernels (none named: all), by each compiler."""
+    made_by: dict[str, count.Compiler] = {}
+    rows: list[Row] = []
+    for name in compilers:
+        made_by[name], counted = count.count_all(wanted, clang=name == "clang")
+        say(f"modelling {len(counted)} traces, compiled by {name}")
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            modelled = list(pool.map(lambda c: figures(llvm, c.traced.calls), counted))
+        by_hand = {
+            c.work.case.key: f
+            for c, f in zip(counted, modelled, strict=True)
+            if c.work.whose == "theirs"
+        }
+        rows += [
+            Row(name, c, f, by_hand[c.work.case.key])
+            for c, f in zip(counted, modelled, strict=True)
+            if c.work.whose != "theirs"
+        ]
+    return Comparison(llvm, made_by, rows)
+
+
+def above_bars(comparison: Comparison, *, every: bool) -> list[str]:
+    """What takes more of theirs than its bar allows, in words.
+
+    The mean's bar holds where `every` kernel was compared.
+    """
+    found = []
+    for case in comparison.cases():
+        for bar, given in ((case.d3_bar, False), (case.given_d3_bar, True)):
+            if bar is None:
+                continue
+            what = f"{case.kernel}, {case.name}{', with assumptions' if given else ''}"
+            row = comparison.best(case, given=given)
+            if row is None:
+                found.append(f"{what}: none of our functions does the whole work")
+            elif row.ratio > bar:
+                found.append(f"{what}: {row.ratio:.3f} of theirs in d3, the bar is {bar}")
+    mean, bar = comparison.mean(), count_cases.d3_mean_bar()
+    if every and mean is not None and mean > bar:
+        found.append(f"geometric mean of d3: {mean:.3f} of theirs, the bar is {bar}")
+    return found

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Figures of a trace: instructions, modelled cycles, ports, spills."""
+
+from dataclasses import dataclass
+
+from daedalus.generator.model.corrections import corrected
+from daedalus.generator.model.llvm import Llvm
+from daedalus.generator.model.text import Line, stack
+from daedalus.generator.trace import Call
+
+_TIMES = 100
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a piece of work takes, returns included; cycles are modelled."""
+
+    executed: int
+    d3: float  # cycles, repeated, three micro-operations dispatched a cycle
+    d4: float  # four
+    latency: int  # cycles from start to end of a single one; dispatch as d3
+    port_bound: float  # cycles that the busiest ports need
+    pressure: dict[str, float]  # cycles, by port
+    saved: int  # of d8 to d15, put on the stack and back
+    spilled: int  # other vector registers stored to the stack
+
+    @property
+    def busiest(self) -> str:
+        """The busiest port, and for how many cycles."""
+        port = max(self.pressure, key=lambda p: self.pressure[p])
+        return f"{port} {self.pressure[port]:.0f}"
+
+
+def figures(llvm: Llvm, calls: tuple[Call, ...]) -> Figures:
+    """Models a piece of work, which may be several calls."""
+    texts = [llvm.disassemble(call.words) for call in calls]
+    lines = [line for text in texts for line in corrected(text)]
+    d3 = llvm.cycles(lines, dispatch=3, times=_TIMES)
+    on_stack = [stack([Line(line) for line in text]) for text in texts]
+    return Figures(
+        executed=sum(len(call.words) for call in calls),
+        d3=d3.a_time,
+        d4=llvm.cycles(lines, dispatch=4, times=_TIMES).a_time,
+        latency=round(llvm.cycles(lines, dispatch=3, times=1).a_time),
+        port_bound=llvm.port_bound(lines),
+        pressure=d3.pressure,
+        saved=sum(s.saved for s in on_stack),
+        spilled=sum(s.spilled for s in on_stack),
+    )

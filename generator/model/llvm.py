@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""LLVM's disassembler, and llvm-mca with its model of the Cortex-A76.
+
+The A76 is the Neoverse N1's core.  Some LLVMs model the name cortex-a76 as an older core, so the
+model is told by what it calls its ports; the newest LLVM found is taken.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, build_dir, run
+
+PACKAGE = "llvm-19"  # that tools/packages.toml lists
+_PORTS = "N1Unit"
+_NAMES = ("cortex-a76", "neoverse-n1")
+_TRIPLE = "-mtriple=aarch64"
+# The disassembler and the parser are to know every instruction; the ports are the model's.
+_FEATURES = "-mattr=+rdm,+dotprod,+fullfp16"
+_WITHOUT_LIMIT = 1000  # micro-operations dispatched a cycle: more than any model has ports
+
+
+# Ports that can stand in for each other, as operations choose among: vectors, memory, integers.
+_FAMILIES = (("V0", "V1"), ("L0", "L1"), ("S0", "S1", "M"))
+
+
+@dataclass(frozen=True)
+class Cycles:
+    """What llvm-mca says of a straight line of instructions that is repeated."""
+
+    a_time: float  # cycles a repetition
+    bound: float  # what operations that only one set of ports can do, and dispatch, need at least
+    pressure: dict[str, float]  # by port, cycles a repetition
+
+    @property
+    def shared(self) -> float:
+        """Cycles that a family of ports needs at least for all that was done by its ports."""
+        return max(sum(self.pressure.get(p, 0.0) for p in f) / len(f) for f in _FAMILIES)
+
+
+@dataclass(frozen=True)
+class Llvm:
+    """The tools of one LLVM, and its name of the core."""
+
+    version: str
+    mc: str
+    mca: str
+    cpu: str
+
+    def disassemble(self, words: tuple[int, ...]) -> list[str]:
+        """The text of encoded instructions, one line each, operands after a tab."""
+        encoded = "\n".join(" ".join(f"0x{b:02x}" for b in w.to_bytes(4, "little")) for w in words)
+        argv = [self.mc, "-disassemble", "-triple=aarch64", _FEATURES]
+        done = subprocess.run(argv, input=encoded, capture_output=True, text=True)
+        lines = [line.strip() for line in done.stdout.splitlines()]
+        lines = [line for line in lines if line and not line.startswith(".")]
+        if done.returncode != 0 or len(lines) != len(words):
+            raise UserError(
+                f"{self.mc}: {len(lines)} of {len(words)} instructions were read",
+                done.stderr.strip().split("\n")[0],
+                EXIT_FAILED,
+            )
+        return lines
+
+    def cycles(self, lines: list[str], *, dispatch: int, times: int) -> Cycles:
+        """Models `times` repetitions of the lines, `dispatch` micro-operations a cycle."""
+        data = self._run(lines, dispatch, times)
+        region, target = data["CodeRegions"][0], data["TargetInfo"]
+        summary = region["SummaryView"]
+        # Of several alike the name ends in a dot and the number, as a character of that code.
+        ports = [
+            re.sub(r"\.(.)\Z", lambda m: str(ord(m[1])), name, flags=re.DOTALL)
+            for name in target["Resources"]
+        ]
+        total = len(region["Instructions"])  # the row after the last instruction is the sum
+        pressure = {
+            ports[row["ResourceIndex"]].removeprefix(_PORTS): float(row["ResourceUsage"])
+            for row in region["ResourcePressureView"]["ResourcePressureInfo"]
+            if row["InstructionIndex"] == total
+        }
+        return Cycles(summary["TotalCycles"] / times, summary["BlockRThroughput"], pressure)
+
+    def port_bound(self, lines: list[str]) -> float:
+        """Cycles that ports need at least, were all else free."""
+        cycles = self.cycles(lines, dispatch=_WITHOUT_LIMIT, times=1)
+        return max(cycles.bound, cycles.shared)
+
+    def _run(self, lines: list[str], dispatch: int, times: int) -> dict[str, Any]:
+        """llvm-mca's report; kept, as it is a function of what stands here."""
+        argv = [self.mca, _TRIPLE, f"-mcpu={self.cpu}", _FEATURES, "-json"]
+        argv += [f"-dispatch={dispatch}", f"-iterations={times}"]
+        text = "\n".join(lines) + "\n"
+        key = hashlib.sha256(f"{self.version} {argv} {text}".encode()).hexdigest()
+        kept = build_dir() / "model" / f"{key[:32]}.json"
+        if kept.is_file():
+            found: dict[str, Any] = json.loads(kept.read_text())
+            return found
+        done = subprocess.run(argv, input=text, capture_output=True, text=True)
+        if done.returncode != 0:
+            said = [line for line in done.stderr.splitlines() if "error:" in line]
+            raise UserError(
+                f"{self.mca}: {said[0] if said else 'it failed'}",
+                "an instruction that this LLVM does not know?",
+                EXIT_FAILED,
+            )
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        fresh = kept.with_suffix(f".{os.getpid()}.new")
+        fresh.write_text(done.stdout)
+        fresh.replace(kept)
+        report: dict[str, Any] = json.loads(done.stdout)
+        return report
+
+
+def find() -> Llvm:
+    """The newest LLVM whose tools are on the path and that has a model of the core."""
+    seen = []
+    for mca in _candidates():
+        mc = mca.replace("llvm-mca", "llvm-mc")
+        said = re.search(r"LLVM version (\S+)", run([mca, "--version"]))
+        if said is None or shutil.which(mc) is None:
+            continue
+        seen.append(said[1])
+        for cpu in _NAMES:
+            if _models(mca, cpu):
+                return Llvm(said[1], mc, mca, cpu)
+    raise UserError(
+        f"no LLVM with a model of the Cortex-A76 (found: {', '.join(seen) or 'none'})",
+        f"install Debian's package {PACKAGE}, or run ./daedalus setup",
+        EXIT_MISSING,
+    )
+
+
+def _candidates() -> list[str]:
+    """Names of llvm-mca on the path, the newest first."""
+    names = set()
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        names |= {p.name for p in Path(folder or ".").glob("llvm-mca*")}
+    numbered = [n for n in names if re.fullmatch(r"llvm-mca-\d+", n)]
+    numbered.sort(key=lambda n: int(n.rpartition("-")[2]), reverse=True)
+    return [*numbered, *(n for n in ("llvm-mca",) if n in names)]
+
+
+def _models(mca: str, cpu: str) -> bool:
+    argv = [mca, _TRIPLE, f"-mcpu={cpu}", "-json", "-iterations=1"]
+    done = subprocess.run(argv, input="nop\n", capture_output=True, text=True)
+    if done.returncode != 0 or "not a recognized processor" in done.stderr:
+        return False
+    ports = json.loads(done.stdout)["TargetInfo"]["Resources"]
+    return all(p.startswith(_PORTS) for p in ports)

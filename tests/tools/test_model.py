@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Modelled cycles: corrections, what is read of assembly text, and the figures that follow."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from daedalus.generator import count, native, trace
+from daedalus.generator.cli import bench, bench_model
+from daedalus.generator.cli.common import EXIT_MISSING, UserError, repo_root
+from daedalus.generator.count_cases import Case, Work
+from daedalus.generator.model import comparison, llvm, measure
+from daedalus.generator.model.comparison import Comparison, Row
+from daedalus.generator.model.corrections import corrected
+from daedalus.generator.model.figures import Figures, figures
+from daedalus.generator.model.text import Line, arguments, stack
+
+
+@pytest.fixture(scope="module")
+def tools() -> llvm.Llvm:
+    return llvm.find()
+
+
+# ------------------------------------------------------------------------------ corrections
+
+
+@pytest.mark.parametrize(
+    ("text", "mended"),
+    [
+        ("bl\t#-4240", ["b\t#-4240"]),
+        ("blr\tx8", ["br\tx8"]),
+        ("ret", ["ret"]),
+        ("mla\tv0.8h, v1.8h, v2.h[3]", ["mla\tv0.8h, v1.8h, v2.8h"]),
+        ("sqrdmulh\tv0.4h, v1.4h, v2.h[3]", ["sqrdmulh\tv0.4h, v1.4h, v2.4h"]),
+        ("mul\tv0.4s, v1.4s, v2.s[1]", ["mul\tv0.4s, v1.4s, v2.4s"]),
+        ("smull\tv0.4s, v1.4h, v2.h[3]", ["smull\tv0.4s, v1.4h, v2.h[3]"]),
+        ("str\tq3, [sp, #16]", ["st1\t{ v3.16b }, [sp]"]),
+        ("str\tq3, [x9, x10]", ["st1\t{ v3.16b }, [x9]"]),
+        ("str\tq3, [x9], #16", ["st1\t{ v3.16b }, [x9], #16"]),
+        ("str\tq3, [sp, #-32]!", ["st1\t{ v3.16b }, [sp], #16"]),
+        ("str\td3, [x9]", ["str\td3, [x9]"]),
+        ("stp\tq3, q4, [x9, #32]", ["st1\t{ v3.16b }, [x9]", "st1\t{ v4.16b }, [x9]"]),
+    ],
+)
+def test_a_correction(text: str, mended: list[str]) -> None:
+    lines = corrected([text])
+    assert [line for line in lines if not line.startswith("mov\tx")] == mended
+
+
+def test_arguments_are_set_anew_from_a_register_that_nothing_uses() -> None:
+    lines = ["ld1\t{ v0.8b }, [x1], x3", "mov\tx2, #4", "add\tx28, x0, x2", "str\tw4, [x28]"]
+    assert arguments([Line(text) for text in lines]) == [0, 1, 3, 4]
+    fresh = ["mov\tx0, x27", "mov\tx1, x27", "mov\tx3, x27", "mov\tx4, x27"]
+    assert corrected(lines) == [*fresh, *lines]
+
+
+@pytest.mark.parametrize(
+    ("text", "reads", "writes"),
+    [
+        ("add\tx0, x1, w2, sxtw", {1, 2}, {0}),
+        ("ldp\tx3, x4, [x5], #16", {5}, {3, 4, 5}),
+        ("stp\tx3, x4, [x5, #-16]!", {3, 4, 5}, {5}),
+        ("ld1\t{ v0.s }[3], [x7], x1", {1, 7}, {7}),
+        ("st1\t{ v0.8b }, [x7]", {7}, set()),
+        ("cmp\tw3, #1", {3}, set()),
+        ("cbz\tx5, #152", {5}, set()),
+        ("mov\tx5, v4.d[0]", set(), {5}),
+        ("dup\tv0.8b, w2", {2}, set()),
+        ("ret\tx10", {10}, set()),
+    ],
+)
+def test_registers_of_a_line(text: str, reads: set[int], writes: set[int]) -> None:
+    assert Line(text).general() == (reads, writes)
+
+
+def test_what_goes_to_the_stack() -> None:
+    lines = [
+        "stp\td8, d9, [sp, #-64]!",  # saved: the caller's
+        "stp\tx29, x30, [sp, #16]",  # no vectors
+        "ldr\tq8, [x0]",
+        "str\tq8, [sp, #32]",  # spilled, and so is what follows
+        "add\tx9, sp, #32",
+        "st1\t{ v1.8h }, [x9]",
+        "mov\tx9, x0",
+        "st1\t{ v1.8h }, [x9]",  # no longer the stack
+        "str\tq1, [x0]",
+    ]
+    found = stack([Line(text) for text in lines])
+    assert (found.saved, found.spilled) == (2, 2)
+
+
+# ------------------------------------------------------------------------------ the model
+
+# add v0.8h, v0.8h, v1.8h; sqrdmulh v0.8h, v1.8h, v2.h[0]; ldr q0, [x0], #16; ret
+ADD, BY_LANE, LOAD, RET = 0x4E618400, 0x4F42D020, 0x3CC10400, 0xD65F03C0
+
+
+def _call(*words: int) -> tuple[trace.Call, ...]:
+    return (trace.Call(tuple(range(len(words))), words),)
+
+
+def test_the_model_is_the_core_s(tools: llvm.Llvm) -> None:
+    assert tools.disassemble((ADD, RET)) == ["add\tv0.8h, v0.8h, v1.8h", "ret"]
+    chain = figures(tools, _call(*[ADD] * 50))
+    assert chain.executed == 50
+    assert chain.d3 == pytest.approx(100, abs=1)  # each waits for the one before, 2 cycles
+    assert chain.port_bound == pytest.approx(25)  # of two ports
+    assert chain.busiest.startswith("V")
+
+
+def test_a_lane_costs_what_a_vector_does(tools: llvm.Llvm) -> None:
+    # Two cycles each on the one port that multiplies; uncorrected, half a cycle on either.
+    assert figures(tools, _call(*[BY_LANE] * 20)).d3 >= 40
+
+
+def test_repeated_calls_do_not_wait_for_pointers(tools: llvm.Llvm) -> None:
+    # 20 loads that move x0 along: 20 cycles a call in turn, and calls overlap.
+    one = figures(tools, _call(*[LOAD] * 20))
+    two = figures(tools, _call(*[LOAD] * 20) * 2)
+    assert two.d3 == pytest.approx(2 * one.d3, rel=0.05)
+    alone = tools.cycles(tools.disassemble((LOAD,) * 20), dispatch=3, times=100)
+    assert one.d3 <= alone.a_time
+
+
+def test_what_is_no_instruction_is_refused(tools: llvm.Llvm) -> None:
+    with pytest.raises(UserError, match="1 of 2 instructions were read"):
+        tools.disassemble((ADD, 0xFFFFFFFF))
+
+
+def test_without_llvm_a_tool_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match="no LLVM with a model of the Cortex-A76") as e:
+        llvm.find()
+    assert e.value.exit_code == EXIT_MISSING
+
+
+def test_a_newer_llvm_comes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("llvm-mca", "llvm-mca-9", "llvm-mca-19", "llvm-mca-23", "llvm-mca-x"):
+        (tmp_path / name).touch()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert llvm._candidates() == ["llvm-mca-23", "llvm-mca-19", "llvm-mca-9", "llvm-mca"]
+
+
+# ------------------------------------------------------------------------------ comparison
+
+CASE = Case("k", "ffmpeg", "s", "theirs", "work", 1.25, {}, entry="entry", d3_bar=1.05)
+HAND = Figures(100, 50.0, 48.0, 60, 40.0, {"V0": 40.0}, 0, 0)
+
+
+def _row(
+    ratio: float, *, case: Case = CASE, function: str = "entry", variant: str = "",
+    whole: bool = True, compiler: str = "gcc",
+) -> Row:  # fmt: skip
+    work = Work(case, function, "variant" if variant else "entry", False, variant, whole)
+    traced = count.Traced(work, _call(RET), b"")
+    return Row(compiler, count.Count(traced, traced), replace(HAND, d3=50 * ratio), HAND)
+
+
+def _comparison(*rows: Row) -> Comparison:
+    tools = llvm.Llvm("99.0", "llvm-mc", "llvm-mca", "cortex-a76")
+    return Comparison(tools, {"gcc": count.Compiler("some compiler 1.0", "-O2")}, list(rows))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "verdict"), [(0.89, "ahead"), (0.91, "tie"), (1.09, "tie"), (1.11, "behind")]
+)
+def test_what_the_model_lets_say(ratio: float, verdict: str) -> None:
+    assert _row(ratio).verdict == verdict
+
+
+def test_the_best_does_the_whole_work_and_assumes_nothing() -> None:
+    given = _row(0.5, variant="daedalus_k__neon_full_givenx")
+    part, best = _row(0.6, whole=False), _row(0.9, compiler="clang")
+    found = _comparison(_row(0.95), part, given, best)
+    assert found.best(CASE) is best
+    assert found.best(CASE, given=True) is given
+    assert part.verdict == "less work"
+    assert found.mean() == pytest.approx(0.9)
+
+
+def test_the_mean_is_over_kernels_each_by_its_best_case() -> None:
+    other, second = replace(CASE, name="other"), replace(CASE, kernel="l")
+    found = _comparison(_row(0.9), _row(0.5, case=other), _row(0.8, case=second))
+    assert found.mean() == pytest.approx((0.5 * 0.8) ** 0.5)
+
+
+def test_bars() -> None:
+    assert comparison.above_bars(_comparison(_row(0.7)), every=True) == []
+    assert comparison.above_bars(_comparison(_row(1.04)), every=False) == []
+    (mean,) = comparison.above_bars(_comparison(_row(1.04)), every=True)
+    assert mean == "geometric mean of d3: 1.040 of theirs, the bar is 0.8"
+    (above,) = comparison.above_bars(_comparison(_row(1.06)), every=False)
+    assert above == "k, work: 1.060 of theirs in d3, the bar is 1.05"
+    (none,) = comparison.above_bars(_comparison(_row(0.5, whole=False)), every=False)
+    assert none == "k, work: none of our functions does the whole work"
+
+
+def test_json_has_the_keys_that_others_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _comparison(_row(1.2, variant="daedalus_k__neon_full", function="daedalus_item_k"))
+    monkeypatch.setattr(bench_model, "compare", lambda tools, wanted: found)
+    monkeypatch.setattr(bench_model.llvm, "find", lambda: found.llvm)
+    result = CliRunner().invoke(bench.command, ["--model", "--json", "idct4"])
+    assert result.exit_code == 1
+    data = json.loads(result.stdout[: result.stdout.rindex("}") + 1])
+    (row,) = data["kernels"]
+    assert {k: row[k] for k in ("kernel", "case", "variant", "compiler", "executed")} == {
+        "kernel": "k",
+        "case": "work",
+        "variant": "daedalus_k__neon_full",
+        "compiler": "gcc",
+        "executed": 100,
+    }
+    assert (row["d3"], row["d4"], row["hand_d3"], row["hand_d4"]) == (60, 48, 50, 48)
+    assert row["hand_executed"] == 100
+    assert data["llvm"]["version"] == "99.0"
+
+
+# ------------------------------------------------------------------------------ measuring
+
+SLEEPS = """
+#include "count.h"
+
+__asm__(".text\\n.global quick, slow\\n"
+        "quick: ret\\n"
+        "slow: mov x2, #20000\\n1: subs x2, x2, #1\\n b.ne 1b\\n mov w1, #9\\n"
+        "strb w1, [x0]\\n ret\\n"
+        ".global drifts\\n drifts: ldr x2, [x1]\\n add x2, x2, #1\\n str x2, [x1]\\n"
+        "strb w2, [x0]\\n ret\\n");
+
+static void call(any_fn *fn, work *w) {
+  static uint64_t state;
+  ((void (*)(uint8_t *, uint64_t *))fn)(w->pixels, &state);
+}
+
+const shape shapes[] = {{"plain", NULL, call}, {NULL, NULL, NULL}};
+
+any_fn *function_of_table(const char *name) {
+  (void)name;
+  return NULL;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def sleeps(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("measure")
+    (folder / "functions.h").write_text("FUNCTION(quick)\nFUNCTION(slow)\nFUNCTION(drifts)\n")
+    (folder / "shapes.c").write_text(SLEEPS)
+    tools = repo_root() / "tools" / "count"
+    sources = [tools / "main.c", tools / "measure.c", folder / "shapes.c"]
+    return native.compile_program(
+        "aarch64", folder / "program", sources, includes=[folder, tools], flags=trace.FLAGS
+    )
+
+
+def _words(function: str) -> list[str]:
+    work = Work(replace(CASE, shape="plain", params={}), function, "entry")
+    return count.arguments("measure", work, 5)
+
+
+def test_a_call_is_timed_less_what_nothing_takes(sleeps: Path) -> None:
+    runner = native.runner("aarch64")
+    quick = measure.measured(sleeps, _words("quick"), runner=runner)
+    slow = measure.measured(sleeps, _words("slow"), runner=runner)
+    assert quick.unit == slow.unit
+    assert quick.unit in ("cycles", "ns")
+    assert slow.median > 10 * abs(quick.median)
+    assert slow.median > 2000
+    assert (quick.pixels[0], slow.pixels[0]) == (100, 9)
+
+
+def test_what_leaves_other_pixels_each_time_is_not_timed(sleeps: Path) -> None:
+    with pytest.raises(UserError, match="a call left other pixels than the first one"):
+        measure.measured(sleeps, _words("drifts"), runner=native.runner("aarch64"))
+
+
+def test_emulated_times_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError
+
+    found = _comparison(_row(0.7))
+    monkeypatch.setattr(bench_model, "compare", lambda tools, wanted: found)
+    monkeypatch.setattr(bench_model.llvm, "find", lambda: found.llvm)
+    monkeypatch.setattr(bench_model.native, "is_arm", lambda: False)
+    monkeypatch.setattr(bench_model.measure, "compare", fail)
+    result = CliRunner().invoke(bench.command, ["--model", "idct4"], catch_exceptions=False)
+    assert "Measured" not in result.output
+    assert "modelled by llvm-mca of LLVM 99.0" in result.output
+
+
+def test_measured_times_stand_in_the_same_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _comparison(_row(0.7))
+    ours = measure.Time("cycles", 70.0, 1.0, b"")
+    row = measure.TimedRow("gcc", found.rows[0].counted.work, ours, replace(ours, median=100.0))
+    monkeypatch.setattr(bench_model, "compare", lambda tools, wanted: found)
+    monkeypatch.setattr(bench_model.llvm, "find", lambda: found.llvm)
+    monkeypatch.setattr(bench_model.native, "is_arm", lambda: True)
+    monkeypatch.setattr(bench_model.measure, "compare", lambda wanted, compilers: [row])
+    result = CliRunner().invoke(bench.command, ["--model", "--json", "idct4"])
+    (figures,) = json.loads(result.stdout)["kernels"]
+    assert (figures["unit"], figures["measured"], figures["hand_measured"]) == ("cycles", 70, 100)
