@@ -44,12 +44,8 @@ def _order(block: Block, copied: list[Node], window: int) -> tuple[list[int], in
     for node in copied:
         for pred in node.preds:
             followers[pred.order].append(node.order)
-    reads = [list({block.life_of_read(n, v) for v in n.reads}) for n in nodes]
-    results = [block.life_of_result(n) for n in nodes]
-    left: dict[tuple[int, int], int] = {}
-    for life in [life for lives in (*reads, list(block.lives_out())) for life in lives]:
-        left[life] = left.get(life, 0) + 1
-    live = {life for life in block.lives_in() if life in left}
+    reads, results = block.lives.reads, block.lives.results
+    left, live = dict(block.lives.left), set(block.lives.first)
     most, oldest = len(live), 0
     ready = [k for k, n in enumerate(missing) if not n]
     done = [False] * len(nodes)
