@@ -9,19 +9,9 @@ from daedalus.generator.targets.qpu import machine
 from daedalus.generator.targets.qpu.depend import is_pop, starts_load
 from daedalus.generator.targets.qpu.flags import FlagTable
 from daedalus.generator.targets.qpu.nodes import Node
-
+from daedalus.generator.targets.qpu.pressure import LifeTable, Pressure
 
 Life = tuple[int, int]  # a web, and which of its lives
-
-
-@dataclass(frozen=True)
-class LifeTable:
-    """Which lives nodes read and begin, by their order; `left` has the reads of each."""
-
-    reads: list[list[Life]]
-    results: list[Life | None]
-    left: dict[Life, int]
-    first: frozenset[Life]  # those that are alive at the beginning and read
 
 
 @dataclass
@@ -76,14 +66,9 @@ class Block:
     @cached_property
     def lives(self) -> LifeTable:
         """The lives of its webs."""
-        reads = [list({self.life_of_read(n, v): None for v in n.reads}) for n in self.nodes]
-        left: dict[Life, int] = {}
-        for lives in (*reads, self.lives_out()):
-            for life in lives:
-                left[life] = left.get(life, 0) + 1
+        reads = [[self.life_of_read(n, v) for v in n.reads] for n in self.nodes]
         results = [self.life_of_result(n) for n in self.nodes]
-        first = frozenset(life for life in self.lives_in() if life in left)
-        return LifeTable(reads, results, left, first)
+        return LifeTable(reads, results, self.lives_in(), self.lives_out())
 
     @cached_property
     def flags(self) -> FlagTable:
@@ -167,15 +152,9 @@ class Block:
 
     def written_need(self) -> int:
         """Registers that the block takes, one node after the other as it is written."""
-        table = self.lives
-        left, live = dict(table.left), set(table.first)
-        most = len(live)
-        for lives, result in zip(table.reads, table.results, strict=True):
-            for life in lives:
-                left[life] -= 1
-                if not left[life]:
-                    live.discard(life)
-            if result is not None and left.get(result, 0):
-                live.add(result)
-            most = max(most, len(live))
+        pressure = Pressure(self.lives)
+        most = pressure.used
+        for node in self.nodes:
+            pressure.place(node.order)
+            most = max(most, pressure.used)
         return most

@@ -126,9 +126,11 @@ def _body(
     webs = Webs(lowered, carried, set(), fresh)
     nodes = webs.nodes
     connect(nodes, loop.body)
-    repeat = next(n for n in nodes if n.flag == _first_flag(nodes, loop.repeat.number))
+    first = _first_flag(nodes, loop.repeat.number)
+    repeat = next(n for n in nodes if n.flag == first)
+    chain = _chain(nodes, repeat)
     for node in nodes:
-        if node.flag is not None and node.flag not in _chain(nodes, repeat):
+        if node.flag is not None and node.flag not in chain:
             repeat.after(node, 1)
     stores = sum(is_address(n) and n.store for n in nodes)
     if stores:

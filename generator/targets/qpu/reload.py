@@ -65,11 +65,10 @@ class _Moving:
             if (isinstance(i, LoadUniform) or (isinstance(i, Compute) and not i.change))
             and i.result is not None
         }
-        self._places = self._uses()
+        self._places = self._uses()  # where the loop uses values that can be made in it
         self.busy = _most_alive(self._body, set(self._made))
 
     def _uses(self) -> dict[Value, list[int]]:
-        """Where the loop uses values of the entry that can be made in it."""
         found: dict[Value, list[int]] = {}
         for n, i in enumerate(self._body):
             for v in i.reads():

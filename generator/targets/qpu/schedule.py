@@ -15,6 +15,7 @@ from daedalus.generator.targets.qpu.block import Block
 from daedalus.generator.targets.qpu.depend import is_address
 from daedalus.generator.targets.qpu.flags import Flags
 from daedalus.generator.targets.qpu.nodes import TMUD, Node, NodeForm
+from daedalus.generator.targets.qpu.pressure import Pressure
 from daedalus.generator.targets.qpu.slot import Slot
 
 # Instructions without a node after which it will not go on: more than any latency.
@@ -110,10 +111,9 @@ class Scheduler:
         self._words = sum(w for _, w in block.queue)
         self._writes = block.writes
         self._branched = False
-        self._left = dict(block.lives.left)  # reads that are left of each life
-        self._live = set(block.lives.first)
+        self._pressure = Pressure(block.lives)
         self._registers = block.registers
-        self._made = Schedule([], most_live=len(self._live))
+        self._made = Schedule([], most_live=self._pressure.used)
 
     def _ranks(self) -> list[int]:
         nodes, heuristic = self._block.nodes, self._heuristic
@@ -175,7 +175,7 @@ class Scheduler:
             self._flags.push(node)
         if slot.wait:
             self._writes = 0
-        self._made.most_live = max(self._made.most_live, len(self._live))
+        self._made.most_live = max(self._made.most_live, self._pressure.used)
         self._cycle += 1
         return len(placed)
 
@@ -195,7 +195,7 @@ class Scheduler:
         soft = limit - self._heuristic.spare
         spilling: tuple[int, Node, NodeForm | None] | None = None
         nodes, by_rank, places = self._block.nodes, self._by_rank, self._block.places
-        farthest = self._farthest()
+        pressure, farthest = self._pressure, self._farthest()
         full = len(slot.placed) + slot.wait == 2
         if full and slot.silent:
             return None
@@ -210,12 +210,12 @@ class Scheduler:
                     continue
             elif not slot.fit_signal(node):
                 continue
-            grows = self._growth(order)
-            if grows > 0 and len(self._live) + grows > limit:
+            grows = pressure.growth(order)
+            if grows > 0 and pressure.used + grows > limit:
                 continue
             if not self._may(node, slot):
                 continue
-            if grows > 0 and len(self._live) + grows > soft:
+            if grows > 0 and pressure.used + grows > soft:
                 if spilling is None or grows < spilling[0]:
                     spilling = grows, node, form
                 continue
@@ -235,19 +235,9 @@ class Scheduler:
             return len(self._done)
         while self._oldest and self._done[self._oldest[-1]]:
             self._oldest.pop()
-        free = self._registers - len(self._live)
+        free = self._registers - self._pressure.used
         reach = max(_LEAST_WINDOW, self._heuristic.window * free)
         return self._block.places[self._oldest[-1]] + reach if self._oldest else 0
-
-    def _growth(self, order: int) -> int:
-        """By how many registers more are in use after a node."""
-        left, lives = self._left, self._block.lives
-        result = lives.results[order]
-        grows = int(result is not None and result not in self._live and left.get(result, 0) > 0)
-        for life in lives.reads[order]:
-            if left[life] == 1:
-                grows -= 1
-        return grows
 
     def _may(self, node: Node, slot: Slot) -> bool:
         """Whether the thread's state allows it now."""
@@ -310,14 +300,7 @@ class Scheduler:
             self._made.places[node, flag] = self._flags.place(flag)
         self._flags.read(node)
         self._queues(node)
-        left, lives = self._left, self._block.lives
-        for life in lives.reads[order]:
-            left[life] -= 1
-            if not left[life]:
-                self._live.discard(life)
-        result = lives.results[order]
-        if result is not None and left.get(result, 0):
-            self._live.add(result)
+        self._pressure.place(order)
         for k, slots in self._block.followers[order]:
             self._earliest[k] = max(self._earliest[k], self._cycle + slots)
             self._missing[k] -= 1

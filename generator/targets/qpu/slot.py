@@ -82,9 +82,10 @@ class Slot:
         """Whether a signal can join."""
         if self.branch or self.silent or (node.uniform is not None and self._uniform):
             return False
-        names = {SIGNALS[n.kind] for n in (*self.signals, node)}
-        if len(names) <= len(self.signals) or frozenset(names) not in machine.description().signals:
-            return False
+        if self.signals:
+            names = frozenset(SIGNALS[n.kind] for n in (*self.signals, node))
+            if len(names) <= len(self.signals) or names not in machine.description().signals:
+                return False
         return node.kind not in _ADDRESSED or all(p.node.condition == "none" for p in self.placed)
 
     def settle(self) -> None:
