@@ -24,7 +24,7 @@ def compile_best(programs: Sequence[Program], threads: int = 2) -> Code:
     best: Code | None = None
     failed: NoSchedule | None = None
     for (number, program), way in product(enumerate(programs), WAYS):
-        one = _reloaded(program, way, threads)
+        one = reloaded(program, way, threads)
         text = str(one)
         if text in tried:
             continue
@@ -48,11 +48,12 @@ def compile_again(programs: Sequence[Program], choice: Choice, threads: int = 2)
     if choice.program >= len(programs):
         raise NoSchedule(f"{programs[0].name}: there is no program {choice.program}")
     return compile_chosen(
-        _reloaded(programs[choice.program], choice.reload, threads), threads, choice
+        reloaded(programs[choice.program], choice.reload, threads), threads, choice
     )
 
 
-def _reloaded(program: Program, way: tuple[int, int] | None, threads: int) -> Program:
+def reloaded(program: Program, way: tuple[int, int] | None, threads: int) -> Program:
+    """The program with registers divided in one of the WAYS."""
     if way is None:
         return program
     spare, near = way
