@@ -25,7 +25,7 @@ from daedalus.generator.fuzz_programs import Program, make_program, operations
 from daedalus.generator.fuzz_shrink import shrink
 from daedalus.generator.schedule import POINTS, Schedule
 from daedalus.generator.targets.glsl.device import NotLowerable
-from daedalus.generator.targets.qpu import virtual
+from daedalus.generator.targets.qpu import machine, virtual
 from daedalus.generator.targets.qpu.best import WAYS, reloaded
 from daedalus.generator.targets.qpu.compile import Code, compile_program
 from daedalus.generator.targets.qpu.loop import NoSchedule
@@ -102,6 +102,7 @@ class Tally:
 
 def campaign(seed: int, first: int, programs: int, items: int) -> Iterator[Tally]:
     """Runs programs first .. first + programs - 1; a tally per chunk, as they get done."""
+    machine.description()  # a toolkit that cannot be built is said at once
     ends = range(first, first + programs, CHUNK)
     work = [(seed, n, min(n + CHUNK, first + programs), items) for n in ends]
     if len(work) == 1:
