@@ -12,6 +12,8 @@ from daedalus.generator.v3d import driver, tools
 from daedalus.generator.vulkan import bench
 from daedalus.generator.vulkan.devices import GpuDevice, environment_of
 
+_PATIENCE_MS = "600000"  # that the runtime has with a job, which is simulated nine times
+
 
 def best(kernel: str, class_name: str, data: Path, items: int, folder: Path) -> Taken:
     """The variant and size of workgroups that takes least on so many items of a class.
@@ -51,9 +53,8 @@ def _measured(
     words, environment = tools.on_device(
         [str(bench.program("host"))], jobs=jobs, timed=True, intervals=intervals
     )
-    device = GpuDevice(
-        "v3dv-native", "host", tuple(words[:-1]), {**environment, **environment_of("v3d")}
-    )
+    environment |= {**environment_of("v3d"), "DAEDALUS_VULKAN_TIMEOUT_MS": _PATIENCE_MS}
+    device = GpuDevice("v3dv-native", "host", tuple(words[:-1]), environment)
     options = [w for pair in wish.items() for w in pair]
     options += ["--data", str(data), "--once", "--rounds", "1", "--skip", "latency,frame", *flags]
     done = device.run([words[-1], *options])
