@@ -3,9 +3,11 @@
 which the one with the shortest loop is taken."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
-from daedalus.generator.targets.qpu.compile import Code, compile_program
+from daedalus.generator.targets.qpu.choice import Choice
+from daedalus.generator.targets.qpu.compile import BUDGET, Code, compile_chosen, compile_program
 from daedalus.generator.targets.qpu.loop import NoSchedule
 from daedalus.generator.targets.qpu.machine import registers
 from daedalus.generator.targets.qpu.reload import reload
@@ -14,6 +16,7 @@ from daedalus.generator.targets.qpu.virtual import Program
 # Registers that are left to others than uniforms and values as written; instructions that a loaded
 # uniform waits for its next use. None: all uniforms stay in registers.
 WAYS = (None, (2, 24), (4, 32), (8, 16))
+QUICK = 2_000  # nodes that the attempts of compile_quick() together schedule, about
 
 
 def compile_best(programs: Sequence[Program], threads: int = 2) -> Code:
@@ -21,11 +24,8 @@ def compile_best(programs: Sequence[Program], threads: int = 2) -> Code:
     tried: set[str] = set()
     best: Code | None = None
     failed: NoSchedule | None = None
-    for program, way in product(programs, WAYS):
-        one = program
-        if way is not None:
-            spare, near = way
-            one = reload(program, registers(threads) - spare, near)
+    for (number, program), way in product(enumerate(programs), WAYS):
+        one = _reloaded(program, way, threads)
         text = str(one)
         if text in tried:
             continue
@@ -35,10 +35,42 @@ def compile_best(programs: Sequence[Program], threads: int = 2) -> Code:
         except NoSchedule as e:
             failed = failed or e
             continue
-        assert code.loop is not None
+        assert code.loop is not None and code.choice is not None
         if best is None or best.loop is None or code.loop.cost() < best.loop.cost():
-            best = code
+            best = replace(code, choice=replace(code.choice, program=number, reload=way))
     if best is None:
         assert failed is not None
         raise failed
     return best
+
+
+def compile_quick(programs: Sequence[Program], threads: int = 2) -> Code:
+    """Schedules the first that can be, by few attempts if these do. Raises NoSchedule."""
+    failed: NoSchedule | None = None
+    forms = tuple(product(enumerate(programs), WAYS))
+    for budget, ((number, program), way) in product((QUICK, BUDGET), forms):
+        try:
+            code = compile_program(_reloaded(program, way, threads), threads, budget)
+        except NoSchedule as e:
+            failed = failed or e
+            continue
+        assert code.choice is not None
+        return replace(code, choice=replace(code.choice, program=number, reload=way))
+    assert failed is not None
+    raise failed
+
+
+def compile_again(programs: Sequence[Program], choice: Choice, threads: int = 2) -> Code:
+    """Schedules as compile_best() did when it found that choice. Raises NoSchedule."""
+    if choice.program >= len(programs):
+        raise NoSchedule(f"{programs[0].name}: there is no program {choice.program}")
+    return compile_chosen(
+        _reloaded(programs[choice.program], choice.reload, threads), threads, choice
+    )
+
+
+def _reloaded(program: Program, way: tuple[int, int] | None, threads: int) -> Program:
+    if way is None:
+        return program
+    spare, near = way
+    return reload(program, registers(threads) - spare, near)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from daedalus.generator.targets.qpu import machine
 from daedalus.generator.targets.qpu.allocate import Compiled
+from daedalus.generator.targets.qpu.choice import Choice
 from daedalus.generator.targets.qpu.entry import Entry
 from daedalus.generator.targets.qpu.loop import (
     Attempt,
@@ -41,6 +42,7 @@ class Code:
     entry: Compiled
     loop: Compiled | None
     bound: int = 0  # instructions that a trip takes at least, as it is written
+    choice: Choice | None = None  # which attempt it is, of a program with a loop
 
 
 def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) -> Code:
@@ -54,15 +56,15 @@ def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) ->
     bodies = make_bodies(program, uses, threads)
     entries = [Entry(program, uses, threads, body) for body in bodies]
     tried = [
-        (found, entry)
-        for body, entry in zip(bodies, entries, strict=True)
+        (found, number)
+        for number, body in enumerate(bodies)
         for found in _attempts(program, body, threads, budget)
     ]
     bound = bodies[0].block(threads).bound()
     tried.sort(key=lambda x: x[0].cost())
     best: tuple[tuple[int, int], Code] | None = None
     finished = 0
-    for found, entry in tried:
+    for found, number in tried:
         # An attempt without its branch is a bound of what it comes to with it.
         if best is not None and len(found.schedule.slots) + 1 >= best[0][0]:
             break
@@ -73,7 +75,9 @@ def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) ->
         if loop is None or (best is not None and loop.cost() >= best[0]):
             continue
         try:
-            best = loop.cost(), Code(program, threads, entry.before(loop, found.ahead), loop, bound)
+            before = entries[number].before(loop, found.ahead)
+            choice = _choice(found, number, bodies[number])
+            best = loop.cost(), Code(program, threads, before, loop, bound, choice)
         except NoSchedule:
             continue
     if best is None:
@@ -82,6 +86,29 @@ def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) ->
             "registers: keep fewer values alive, or run fewer threads a QPU"
         )
     return best[1]
+
+
+def _choice(found: Attempt, number: int, body: Body) -> Choice:
+    ahead = tuple(n for n, node in enumerate(body.nodes) if node in found.ahead)
+    return Choice(found.heuristic, number, ahead)
+
+
+def compile_chosen(program: Program, threads: int, choice: Choice) -> Code:
+    """Schedules a program with a loop by one attempt. Raises NoSchedule where it leads nowhere,
+    which it does not for what it was found with."""
+    _check(program, threads)
+    program = without_dead(program)
+    uses = uses_of(program)
+    bodies = make_bodies(program, uses, threads)
+    if choice.body < len(bodies) and all(n < len(bodies[choice.body].nodes) for n in choice.ahead):
+        body = bodies[choice.body]
+        ahead = frozenset(body.nodes[n] for n in choice.ahead)
+        found = attempt(body, ahead, threads, choice.heuristic)
+        loop = None if found is None else finish(found)
+        if loop is not None:
+            entry = Entry(program, uses, threads, body).before(loop, ahead)
+            return Code(program, threads, entry, loop, bodies[0].block(threads).bound(), choice)
+    raise NoSchedule(f"{program.name}: the attempt that was chosen before leads to no schedule")
 
 
 def _attempts(program: Program, body: Body, threads: int, budget: int) -> list[Attempt]:

@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /** Raised whenever a struct below changes; the runtime refuses another one. */
-#define DAEDALUS_TABLE_VERSION 2
+#define DAEDALUS_TABLE_VERSION 3
 
 /** One buffer argument: where it starts and, for a plane, its stride. */
 typedef struct daedalus_buffer {
@@ -151,9 +151,76 @@ typedef struct daedalus_gpu_code {
 #define DAEDALUS_GPU_STORAGE8 UINT32_C(1)
 #define DAEDALUS_GPU_STORAGE16 UINT32_C(2)
 
+/** What a word of a QPU variant's uniform stream is. */
+typedef enum daedalus_qpu_uniform_kind {
+  DAEDALUS_QPU_CONSTANT, /**< `value` itself */
+  DAEDALUS_QPU_RECORDS,  /**< address of the first record */
+  DAEDALUS_QPU_ITEMS,    /**< how many records, at least 1 */
+  DAEDALUS_QPU_THREADS,  /**< how many threads do them */
+  DAEDALUS_QPU_BASE,     /**< address of element 0 of the caller's buffer `index` */
+  DAEDALUS_QPU_STRIDE,   /**< bytes from a row of buffer `index` to the next, signed */
+  DAEDALUS_QPU_SCRATCH,  /**< address of the threads' scratch memory */
+  DAEDALUS_QPU_TABLE,    /**< address of the variant's constants, plus `value` bytes */
+  DAEDALUS_QPU_N_UNIFORM_KINDS
+} daedalus_qpu_uniform_kind;
+
+typedef struct daedalus_qpu_uniform {
+  uint8_t kind;   /**< daedalus_qpu_uniform_kind */
+  uint8_t index;  /**< of the kernel's buffers; 0 where the kind has none */
+  uint32_t value; /**< 0 where the kind has none */
+} daedalus_qpu_uniform;
+
+/**
+ * What a variant in machine code of V3D 7.1 is and how it is started.
+ *
+ * **Arguments.**  All are words of the uniform stream, in the order of `uniforms`, the same for all
+ * threads; addresses are the device's.  The stream is only read, and holds the words that a loop
+ * takes it back by, so one copy serves a job.  Records are `n_record` words an item, as of a
+ * daedalus_gpu_code, in the order in which they are done.  Records and constants begin at multiples
+ * of 16 bytes, scratch memory at multiples of 4.  Memory is read in whole aligned words that hold a
+ * byte of an item's rectangle, so these must be whole, too.
+ *
+ * **Shape.**  A thread is a workgroup of 16 invocations; its number along x is the thread's, below
+ * DAEDALUS_QPU_THREADS, and along y and z 0.  Records are done in batches of `items`: thread t of T
+ * does the batches t, t + T, ...  Every thread must have a batch, so T is at most
+ * ceil(DAEDALUS_QPU_ITEMS / items); beyond that any T does, and results do not depend on it.
+ * Workgroups may be grouped into supergroups.
+ *
+ * **Limits.**  Strides are within +-2^23 bytes, indices of items below 2^24, and so many bytes
+ * behind the records as T batches of them have must lie below 2^32; they are not read.
+ */
+typedef struct daedalus_qpu_code {
+  const uint64_t *words; /**< instructions */
+  size_t n_words;
+  const daedalus_qpu_uniform *uniforms;
+  size_t n_uniforms;
+  const uint16_t *record;    /**< of each word, the word of the meta, or DAEDALUS_RECORD_INDEX */
+  size_t n_record;           /**< at least 1; a word may occur twice */
+  const uint32_t *constants; /**< tables; NULL where n_constants is 0 */
+  size_t n_constants;        /**< words */
+  /**
+   * A buffer's entry: what the address of its first element, its stride and the items' offsets
+   * are multiples of, in bytes; a power of two.
+   */
+  const uint8_t *align;
+  uint8_t threads;        /**< that a QPU runs at once: 2 or 4 */
+  uint16_t items;         /**< of a batch: 1 to 16, a power of two */
+  uint32_t scratch_bytes; /**< that each thread takes of scratch memory; 0 for none */
+  uint32_t forms;         /**< DAEDALUS_QPU_FORM_* that it contains */
+} daedalus_qpu_code;
+
+/**
+ * Bits of daedalus_qpu_code.forms: forms of instructions of which no public source settles what
+ * hardware makes of them.  Behind a variant that contains one stands another that does not.
+ */
+#define DAEDALUS_QPU_FORM_MIXED_DOT UINT32_C(1)   /**< v8dot, one side signed: which */
+#define DAEDALUS_QPU_FORM_SIGNED_LOAD UINT32_C(2) /**< lookups that extend signs */
+#define DAEDALUS_QPU_FORM_FLOAT UINT32_C(4)       /**< denormals, NaN, what does not fit */
+#define DAEDALUS_QPU_FORM_CARRY UINT32_C(8)       /**< flag C of other than add, sub and min */
+
 typedef struct daedalus_variant {
   const char *name;     /**< daedalus_<kernel>__<target>_<schedule> */
-  const char *target;   /**< "c", "neon", "glsl" */
+  const char *target;   /**< "c", "neon", "glsl", "qpu" */
   uint32_t needs;       /**< DAEDALUS_NEEDS_* that it cannot run without */
   uint16_t class_index; /**< into the kernel's classes */
   bool prod;
@@ -162,9 +229,11 @@ typedef struct daedalus_variant {
    * equal ranks do not occur within a class.
    */
   uint16_t rank;
-  const char *reason;           /**< why this rank, a sentence for daedalus_choice */
-  daedalus_cpu_fn *cpu;         /**< NULL for a GPU variant */
-  const daedalus_gpu_code *gpu; /**< NULL for a CPU variant */
+  const char *reason; /**< why this rank, a sentence for daedalus_choice */
+  /* Exactly one of these is not NULL. */
+  daedalus_cpu_fn *cpu;         /**< "c", "neon" */
+  const daedalus_gpu_code *gpu; /**< "glsl" */
+  const daedalus_qpu_code *qpu; /**< "qpu" */
 } daedalus_variant;
 
 typedef struct daedalus_kernel_desc {
