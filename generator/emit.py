@@ -6,7 +6,7 @@ The result is a pure function of specs, schedules, templates and generator.
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -16,29 +16,32 @@ import jinja2
 from daedalus.dsl.ir import FULL, Buffer, Kernel, Op
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import is_read, written_box
+from daedalus.generator import qpu_choices
 from daedalus.generator.decoders import decoder_files, function_name
 from daedalus.generator.registry import Entry
 from daedalus.generator.targets.glsl.spirv import Modules
 from daedalus.generator.targets.shell import Field, meta_fields
-from daedalus.generator.variants import Variant, comment, make_variant, module_text, tidy
+from daedalus.generator.variants import Variant, comment, make_variant, source_text, tidy
 
 # Written by other verbs, not by `gen`, and therefore not compared with what the specs give.
-RECORDS = ("verified.json", "stats.json", "witnesses.json", "proofs.json")
+RECORDS = ("verified.json", "stats.json", "witnesses.json", "proofs.json", qpu_choices.NAME)
 
-_RANKS = {"neon": 100, "c": 500, "glsl": 900}
+_RANKS = {"neon": 100, "c": 500, "glsl": 900, "qpu": 1300}
 
 
 @dataclass(frozen=True)
 class Generated:
     """Path below generated/ -> text; and what stands behind it.
 
-    taken  files whose SPIR-V was taken as it is, since the tools that made it are not here
+    taken       files whose SPIR-V was taken as it is, since the tools that made it are not here
+    unrecorded  variants in machine code whose best schedule is not on record
     """
 
     files: dict[str, str]
     variants: tuple[Variant, ...]
     manifest: dict[str, object]
     taken: tuple[str, ...] = ()
+    unrecorded: tuple[str, ...] = ()
 
 
 @cache
@@ -71,7 +74,7 @@ def generate(
     if variants is None:
         variants = tuple(v for e in entries for v in entry_variants(e))
     texts: dict[str, str] = {v.file: v.text for v in variants}
-    texts |= {v.source: module_text(environment(), v, modules) for v in variants if v.is_gpu}
+    texts |= {v.source: source_text(environment(), v, modules) for v in variants if v.is_gpu}
     families = sorted({e.kernel.family for e in entries})
     digest = hashlib.sha256("".join(v.input_hash for v in variants).encode()).hexdigest()[:16]
     for family in families:
@@ -96,7 +99,10 @@ def generate(
         texts[f"src/table_{library}.c"] = _table(library, entries, variants, families, digest)
     manifest = _manifest(entries, variants, texts, decoder_sources, families, digest)
     texts["manifest.json"] = json.dumps(manifest, indent=1) + "\n"
-    return Generated(dict(sorted(texts.items())), variants, manifest, tuple(modules.taken))
+    unrecorded = tuple(v.name for v in variants if not v.recorded)
+    return Generated(
+        dict(sorted(texts.items())), variants, manifest, tuple(modules.taken), unrecorded
+    )
 
 
 def entry_variants(entry: Entry) -> list[Variant]:
@@ -283,7 +289,8 @@ def _manifest(
             + [v.file for v in own if v.schedule.target == "c"],
             "neon": [v.file for v in own if v.schedule.target == "neon" and not v.schedule.needs],
             "neon_dotprod": [v.file for v in own if v.schedule.needs == ("dotprod",)],
-            "glsl": [v.source for v in own if v.is_gpu],
+            "glsl": [v.source for v in own if v.shader is not None],
+            "qpu": [v.source for v in own if v.code is not None],
         }
 
     return {
@@ -345,6 +352,7 @@ def _manifest_kernel(e: Entry, variants: tuple[Variant, ...]) -> dict[str, objec
                 "source": v.source,
                 "input_hash": v.input_hash,
             }
+            | ({} if v.code is None else {"figures": asdict(v.code.figures)})
             for v in variants
             if v.kernel.id == k.id
         ],

@@ -2,7 +2,7 @@
 """Random lane programs as machine code of the QPU: selection, scheduler, assembler and validator,
 then the simulator, strictly, against the reference interpreter.
 
-A program is tried by random schedules, divisions of registers, numbers of threads and budgets of
+A program is tried by random schedules, divisions of registers, numbers of threads and attempts of
 the scheduler, so that many ways through the back end are taken. What becomes of it depends on its
 seed and number alone.
 """
@@ -27,15 +27,15 @@ from daedalus.generator.schedule import POINTS, Schedule
 from daedalus.generator.targets.glsl.device import NotLowerable
 from daedalus.generator.targets.qpu import machine, virtual
 from daedalus.generator.targets.qpu.best import WAYS, reloaded
-from daedalus.generator.targets.qpu.compile import Code, compile_program
+from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.loop import NoSchedule
+from daedalus.generator.targets.qpu.random_attempts import compile_somehow
 from daedalus.generator.targets.qpu.select import Selected
 from daedalus.generator.targets.qpu.trial import Outcome, Scheduled, selected, trials
 
 WORKERS = 2
 CHUNK = 10  # programs that a worker does at once
 FORMS = 2  # schedules that a program is run by, if it has so many
-BUDGETS = (200, 1500, 6000)  # of the scheduler
 _SHRUNK = 3  # failing programs made smaller
 _TRIES = 40  # attempts at it
 
@@ -51,7 +51,7 @@ class Form:
     schedule: Schedule
     threads: int
     jobs: int
-    budget: int
+    seed: int  # of the scheduler's attempts
     order: tuple[tuple[int, tuple[int, int] | None], ...]  # programs and ways, the first goes
 
     def __str__(self) -> str:
@@ -142,7 +142,7 @@ def forms(kernel: Kernel, rng: random.Random) -> Iterator[Form]:
             yield Form(
                 Schedule("qpu", rng.choice(kernel.class_names), points=points, assume=assume,
                          **flags),
-                rng.choice((2, 2, 4)), rng.randint(1, 4), rng.choice(BUDGETS), tuple(order),
+                rng.choice((2, 2, 4)), rng.randint(1, 4), rng.getrandbits(32), tuple(order),
             )  # fmt: skip
         return
 
@@ -201,11 +201,12 @@ def _scheduled(s: Selected, form: Form) -> tuple[Code, int]:
     """The first of a form's ways that leads to code, and for how many threads. Raises
     NoSchedule."""
     failed: NoSchedule | None = None
+    rng = random.Random(form.seed)
     for threads in dict.fromkeys((form.threads, 2)):
         for number, way in form.order:
             program = reloaded(s.programs[number % len(s.programs)], way, threads)
             try:
-                return compile_program(program, threads, form.budget), threads
+                return compile_somehow(program, threads, rng), threads
             except NoSchedule as e:
                 failed = e
     assert failed is not None

@@ -89,8 +89,11 @@ def build_library(
     targets: Sequence[str] = ("daedalus",),
     options: Sequence[str] = (),
     folder: str = "",
+    source: str = ".",
 ) -> Path:
     """Configures and builds CMake targets; returns the build folder, which holds the libraries.
+
+    `source` is the folder of the checkout whose CMakeLists.txt is meant.
 
     With `clang`, which is for "aarch64", that compiler takes gcc's place, in a folder of its own.
     `options` are further arguments for cmake, such as "-DDAEDALUS_ALLOW_UNVERIFIED=ON"; those that
@@ -132,7 +135,8 @@ def build_library(
     settings.append(f"-DDAEDALUS_SANITIZE={'address,undefined' if sanitize else ''}")
     with alone(place):
         say(f"building {', '.join(targets)} for {place.name}")
-        configure: list[str | Path] = ["cmake", "-S", repo_root(), "-B", place, "-G", "Ninja"]
+        configure: list[str | Path] = ["cmake", "-S", repo_root() / source, "-B", place]
+        configure += ["-G", "Ninja"]
         configure += [*settings, *options]
         run(configure, what="configuring the C build", log=place / "configure.log")
         build: list[str | Path] = ["cmake", "--build", place, "-j", JOBS, "--target", *targets]

@@ -7,14 +7,15 @@ A schedule's name is a function of its choices, and `parse_variant` reads it bac
 import re
 from dataclasses import dataclass
 
-TARGETS = ("c", "neon", "glsl")
+QPU = "qpu"  # machine code of V3D 7.1
+TARGETS = ("c", "neon", "glsl", QPU)
+GPU_TARGETS = ("glsl", QPU)
 PLAIN_TARGETS = ("c", "neon")  # what a kernel gets that no schedules.toml speaks of
 ITEMS = (1, 2, 4, 8)  # what a vector's lanes can be divided into
 ROWS = (1, 2, 4, 8)
 POINTS = (1, 2, 4, 8, 16)  # of a stage's domain, one invocation of a GPU
 
 GPU_FLAGS = ("word", "shift", "swar", "mask", "pack")  # words of a GLSL schedule
-QPU = "qpu"  # machine code of V3D 7.1: schedules have names, but no variant is generated yet
 QPU_FLAGS = ("word", "shift", "pack", "dot")  # words of its schedules
 
 
@@ -110,10 +111,9 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
     if match is None:
         raise ValueError(f"{name!r} is not the name of a variant: daedalus_<kernel>__<schedule>")
     target, *rest = match["schedule"].split("_")
-    if target not in (*TARGETS, QPU) or not rest:
+    if target not in TARGETS or not rest:
         raise ValueError(
-            f"{name!r}: the schedule begins with a target ({', '.join((*TARGETS, QPU))}) and a"
-            " class"
+            f"{name!r}: the schedule begins with a target ({', '.join(TARGETS)}) and a class"
         )
     numbers, assume, flags = {"x": 1, "r": 1, "p": 1}, [], set()
     for word in rest[1:]:

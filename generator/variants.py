@@ -14,9 +14,10 @@ import jinja2
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import FULL, Kernel, Op
 from daedalus.dsl.show import show
+from daedalus.generator import qpu_choices, qpu_text
 from daedalus.generator.clearing import cleared_blocks, clearing
 from daedalus.generator.passes.pipeline import lower
-from daedalus.generator.schedule import Schedule, variant_name
+from daedalus.generator.schedule import GPU_TARGETS, QPU, Schedule, variant_name
 from daedalus.generator.targets import shell
 from daedalus.generator.targets.c.emit import emit as emit_c
 from daedalus.generator.targets.glsl import spirv
@@ -25,8 +26,16 @@ from daedalus.generator.targets.glsl.emit import emit as emit_glsl
 from daedalus.generator.targets.glsl.record import INDEX
 from daedalus.generator.targets.neon.emit import emit as emit_neon
 from daedalus.generator.targets.neon.select import Selection
+from daedalus.generator.targets.qpu.emit import Emitted
+from daedalus.generator.targets.qpu.emit import emit as emit_qpu
+from daedalus.generator.targets.qpu.loop import NoSchedule
+from daedalus.generator.targets.qpu.select import Selected, select_for
+from daedalus.generator.targets.qpu.virtual import Program
 
-TARGET_TEXT = {"c": "portable scalar C", "neon": "NEON intrinsics", "glsl": "GLSL"}
+TARGET_TEXT = {
+    "c": "portable scalar C", "neon": "NEON intrinsics", "glsl": "GLSL",
+    QPU: "machine code of V3D 7.1",
+}  # fmt: skip
 _PLACE = "@input-hash@"
 
 
@@ -40,11 +49,13 @@ class Variant:
     rank: int
     text: str
     input_hash: str
-    shader: Shader | None = None  # of a GPU variant
+    shader: Shader | None = None  # of a GLSL variant
+    code: Emitted | None = None  # of one in machine code
+    recorded: bool = True  # of that, whether its schedule is the one that a search found
 
     @property
     def is_gpu(self) -> bool:
-        return self.shader is not None
+        return self.schedule.target in GPU_TARGETS
 
     @property
     def name(self) -> str:
@@ -80,25 +91,25 @@ class Variant:
     @property
     def file(self) -> str:
         """The path of its text below generated/."""
-        if self.is_gpu:
+        if self.shader is not None:
             return f"glsl/{self.kernel.family}/{self.name}.comp"
-        return self.source
+        return f"qpu/{self.kernel.family}/{self.name}.s" if self.code is not None else self.source
 
     @property
     def source(self) -> str:
         """The path of what is compiled of it below generated/."""
-        return f"src/{self.kernel.family}/{self.name}{'.spv' if self.is_gpu else ''}.c"
+        kind = {"glsl": ".spv", QPU: ".qpu"}.get(self.schedule.target, "")
+        return f"src/{self.kernel.family}/{self.name}{kind}.c"
 
     @property
     def reason(self) -> str:
         """Why the runtime takes it when it does."""
         if not self.prod:
             return "not a prod variant: chosen for lack of another"
-        if self.is_gpu:
-            return "best GLSL variant of the class, by the schedules of its spec"
         if self.schedule.target == "c":
             return "portable C, the fallback everywhere"
-        return "best NEON variant of the class, by the schedules of its spec"
+        name = {"glsl": "GLSL", "neon": "NEON", QPU: "QPU"}[self.schedule.target]
+        return f"best {name} variant of the class, by the schedules of its spec"
 
 
 def make_variant(
@@ -117,6 +128,8 @@ def make_variant(
     """
     if schedule.target == "glsl":
         return _make_shader(environment, kernel, schedule, prod=prod, rank=rank, spec=spec)
+    if schedule.target == QPU:
+        return _make_machine_code(environment, kernel, schedule, prod=prod, rank=rank, spec=spec)
     lowered = lower(kernel, schedule)
     neon = schedule.target == "neon"
     if schedule.dot and not has_dots(lowered):
@@ -206,8 +219,63 @@ def _make_shader(
     return Variant(kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest, shader)
 
 
-def module_text(environment: jinja2.Environment, v: Variant, modules: spirv.Modules) -> str:
-    """The C file that holds a GPU variant as SPIR-V."""
+def _make_machine_code(
+    environment: jinja2.Environment,
+    kernel: Kernel,
+    schedule: Schedule,
+    *,
+    prod: bool,
+    rank: int,
+    spec: str,
+) -> Variant:
+    """A variant in machine code, by its recorded schedule where there is one."""
+    name = variant_name(kernel.id, schedule)
+    selected = _selected(kernel, schedule)
+    try:
+        found = qpu_choices.schedule(name, selected.programs)
+    except NoSchedule as e:
+        raise SpecError(
+            "schedules", str(e), kernel.loc, kernel.id,
+            hint=f"leave {schedule.name} out of schedules.toml, or give each element fewer points",
+        ) from None  # fmt: skip
+    code = emit_qpu(kernel, selected, found.code)
+    wrapping = (code.words, code.uniforms, code.record.words, code.constants, code.align)
+    shape = (code.items, code.scratch_bytes, code.forms, code.figures.threads)
+    digest = hashlib.sha256(f"{show(kernel)}{wrapping}{shape}".encode()).hexdigest()[:16]
+    text = environment.get_template("variant.s.j2").render(
+        kernel=kernel,
+        schedule=schedule,
+        spec=spec,
+        class_when=class_condition(kernel, schedule.class_name),
+        assumptions=_assumption_lines(kernel, schedule),
+        input_hash=digest,
+        facts=qpu_text.facts(kernel, code),
+        uniforms=qpu_text.uniform_lines(code),
+        lines=code.lines,
+    )
+    return Variant(kernel, schedule, prod, rank, text, digest, code=code, recorded=found.recorded)
+
+
+def _selected(kernel: Kernel, schedule: Schedule) -> Selected:
+    return select_for(lower(kernel, schedule), f"{kernel.id}__{schedule.name}", schedule)
+
+
+def selected_programs(kernel: Kernel, schedule: Schedule) -> tuple[Program, ...]:
+    """The programs of a variant in machine code, before they are scheduled."""
+    return _selected(kernel, schedule).programs
+
+
+def source_text(environment: jinja2.Environment, v: Variant, modules: spirv.Modules) -> str:
+    """The C file that holds a GPU variant."""
+    if v.code is not None:
+        data = qpu_text.c_data(v.code)
+        template = environment.get_template("variant.qpu.c.j2")
+        return tidy(template.render(source=v.file, name=v.name, input_hash=v.input_hash, **data))
+    return _module_text(environment, v, modules)
+
+
+def _module_text(environment: jinja2.Environment, v: Variant, modules: spirv.Modules) -> str:
+    """A shader as SPIR-V."""
     assert v.shader is not None
     toolchain, lines = modules.array(v.source, v.text)
     shader = v.shader

@@ -10,12 +10,16 @@ from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.ranges import never_binding
 from daedalus.dsl.show import show
+from daedalus.generator import qpu_choices
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, out, repo_root
+from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.emit import RECORDS, Generated, generate
 from daedalus.generator.passes.pipeline import lower, passes
 from daedalus.generator.registry import load
-from daedalus.generator.schedule import variant_name
+from daedalus.generator.schedule import QPU, variant_name
 from daedalus.generator.targets.glsl.spirv import PINNED, toolchain
+from daedalus.generator.targets.qpu.loop import NoSchedule
+from daedalus.generator.variants import selected_programs
 
 REPAIR = "./daedalus gen"
 MANIFEST = "manifest.json"
@@ -28,8 +32,25 @@ MANIFEST = "manifest.json"
               help="Print the lane programs after a pass; write nothing.")  # fmt: skip
 @click.option("--specs", type=click.Path(path_type=Path, exists=True, file_okay=False),
               help="A folder of specs instead of the built-in ones.")  # fmt: skip
-def command(check: bool, folder: Path | None, dump: str | None, specs: Path | None) -> None:
-    """Generates C, headers and tables from the specs."""
+@click.option("--search-qpu", "search", is_flag=True,
+              help="Before, search the best schedules of QPU variants that have none.")  # fmt: skip
+@click.option("--anew", is_flag=True, help="With --search-qpu, of all of them.")
+def command(
+    check: bool, folder: Path | None, dump: str | None, specs: Path | None, search: bool,
+    anew: bool,
+) -> None:  # fmt: skip
+    """Generates C, headers and tables from the specs.
+
+    Variants for the QPU are scheduled as generated/qpu/choices.json says; where that is of another
+    program, by few attempts, and --check fails. --search-qpu finds the best, which takes minutes.
+    """
+    if search or anew:
+        if check or dump or specs or not search:
+            raise UserError(
+                "--search-qpu records schedules of the built-in specs",
+                "leave out --check, --dump-after and --specs; --anew goes with it",
+            )
+        _search(anew)
     if dump is not None:
         dump_after(dump, specs)
         return
@@ -47,6 +68,13 @@ def command(check: bool, folder: Path | None, dump: str | None, specs: Path | No
                 f"run {REPAIR}{f' --out {folder}' if folder else ''} and look at the difference",
                 EXIT_FAILED,
             )
+        if generated.unrecorded:
+            raise UserError(
+                f"the best schedules of {len(generated.unrecorded)} QPU variants are not known:"
+                f" {', '.join(generated.unrecorded)}",
+                f"run {qpu_choices.REPAIR}",
+                EXIT_FAILED,
+            )
         out.print(f"{len(generated.files)} files are what the specs give", markup=False)
         _say_taken(generated)
         return
@@ -59,6 +87,37 @@ def command(check: bool, folder: Path | None, dump: str | None, specs: Path | No
         f" {written} written, {removed} removed, the others unchanged"
     )
     _say_taken(generated)
+    if generated.unrecorded:
+        console.print(
+            f"remark: {', '.join(generated.unrecorded)}: scheduled by few attempts; for the best"
+            f" run {qpu_choices.REPAIR}",
+            markup=False, soft_wrap=True,
+        )  # fmt: skip
+
+
+def _search(anew: bool) -> None:
+    """Records the best schedules of QPU variants: of those that have no record, or of all."""
+    try:
+        programs = {
+            variant_name(e.kernel.id, s): selected_programs(e.kernel, s)
+            for e in load()
+            for s, _ in e.schedules
+            if s.target == QPU
+        }
+        found = {}
+        with progress(len(programs)) as shown:
+            for name, forms in programs.items():
+                if anew or qpu_choices.recorded(name, forms) is None:
+                    say(f"{name}: searching")
+                    found[name] = qpu_choices.searched(forms)
+                shown.advance(1)
+    except SpecError as e:
+        raise UserError(str(e)) from None
+    except NoSchedule as e:
+        raise UserError(str(e), "take the schedule out of schedules.toml") from None
+    qpu_choices.record(found, list(programs))
+    for name, record in found.items():
+        console.print(f"{name}: {record['trip']} instructions a trip", markup=False)
 
 
 def _say_taken(generated: Generated) -> None:

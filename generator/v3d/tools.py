@@ -15,22 +15,29 @@ from daedalus.generator.v3d import driver
 _ELF_MACHINES = {62: "x86-64", 183: "aarch64"}
 
 
-def _toolkit(target: str, arch: str = "host") -> Path:
-    """Builds a target of runtime/v3d, which holds no kernel: what is verified does not matter."""
+def _toolkit(target: str, arch: str = "host", *, sanitize: bool = False) -> Path:
+    """Builds a target of runtime/v3d by itself: `gen` needs it, and what lies in generated/ may be
+    anything then."""
+    kind = "-sanitize" if sanitize else ""
     return native.build_library(
-        arch, targets=(target,), options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON",)
+        arch, sanitize, targets=(target,), source="runtime/v3d", folder=f"toolkit/{arch}{kind}"
     )
 
 
 def program() -> Path:
     """Builds daedalus-v3d (assembler, disassembler, validator) unless it is there."""
-    return _toolkit("daedalus-v3d") / "runtime/v3d/command/daedalus-v3d"
+    return _toolkit("daedalus-v3d") / "command/daedalus-v3d"
+
+
+def simulator(*, sanitize: bool = False) -> Path:
+    """Builds the library, simulator included, unless it is there."""
+    return _toolkit("daedalus_v3d", sanitize=sanitize) / "libdaedalus_v3d.a"
 
 
 def timing() -> Path:
     """Builds daedalus-v3d-timing, which compares the timing model with published figures."""
     folder = _toolkit("daedalus-v3d-timing")
-    return folder / "runtime/v3d/timing/daedalus-v3d-timing"
+    return folder / "timing/daedalus-v3d-timing"
 
 
 def timing_programs() -> Path:
@@ -41,13 +48,13 @@ def timing_programs() -> Path:
 def device() -> Path:
     """Builds daedalus-v3d-device, which simulates the device, unless it is there."""
     folder = _toolkit("daedalus-v3d-device")
-    return folder / "runtime/v3d/device/daedalus-v3d-device"
+    return folder / "device/daedalus-v3d-device"
 
 
 def preload(arch: str) -> Path:
     """Builds the library that gives programs the device; `arch` as in native.py."""
     folder = _toolkit("daedalus-v3d-preload", arch)
-    return folder / "runtime/v3d/device/libdaedalus-v3d-preload.so"
+    return folder / "device/libdaedalus-v3d-preload.so"
 
 
 def machine_of(path: Path) -> str:

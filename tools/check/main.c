@@ -15,10 +15,11 @@
  *           per run: variant n, then n item numbers, the first half to be done in one call, the
  *           others one by one; the variant "dispatch" stands for one daedalus_dispatch() of all
  *           items on the CPU.  After a GPU variant's name, or "dispatch", come a blank, the size of
- *           workgroups (0: the variant's own) and "copy", "place" or "whole": gpu.h
+ *           workgroups (0: the variant's own) and "copy", "place" or "whole": gpu.h.  Or after a
+ *           QPU variant's name "simulate", how many threads and "default" or "other": simulator.h
  *   result  per run: outcome (0 done, 1 read-only buffer changed, 2 no such variant, 3 fault,
- *           4 dispatch refused, 5 as gpu.h says), then, but for 2 and 3, the images of the buffers
- *           that the kernel writes
+ *           4 dispatch refused, 5 as gpu.h and simulator.h say), then, but for 2 and 3, the images
+ * of the buffers that the kernel writes
  *
  * `check --devices` lists the Vulkan devices, a line each: number, kind (v3d, gpu, cpu), size of
  * subgroups, name, driver and its version, separated by tabs.
@@ -38,6 +39,7 @@
 
 #include "check.h"
 #include "gpu.h"
+#include "simulator.h"
 
 enum { NAME_BYTES = 128, GUARD_PAGES = 64 };
 
@@ -144,18 +146,42 @@ static uint64_t run_on_cpu(const daedalus_kernel_desc *kernel, const daedalus_va
   return DONE;
 }
 
+/* How a variant is run: on the simulator where that has threads, on the GPU, or on the CPU. */
+typedef struct run_way {
+  gpu_way gpu;
+  simulator_way simulator;
+} run_way;
+
 /* What a run's name says; the text is cut up. */
-static gpu_way parse_way(char *name) {
-  gpu_way way = {0};
+static run_way parse_way(char *name) {
+  static const char simulate[] = "simulate ";
+  run_way way = {0};
   char *rest = strchr(name, ' ');
-  if (rest != NULL) {
-    *rest++ = '\0';
-    way.on_gpu = true;
-    way.workgroup = (uint32_t)strtoul(rest, &rest, 10);
-    way.one_append = strcmp(rest, " whole") == 0;
-    way.in_place = way.one_append || strcmp(rest, " place") == 0;
+  if (rest == NULL) {
+    return way;
   }
+  *rest++ = '\0';
+  if (strncmp(rest, simulate, sizeof simulate - 1) == 0) {
+    way.simulator.threads = (uint32_t)strtoul(rest + sizeof simulate - 1, &rest, 10);
+    way.simulator.other = strcmp(rest, " other") == 0;
+    return way;
+  }
+  way.gpu.on_gpu = true;
+  way.gpu.workgroup = (uint32_t)strtoul(rest, &rest, 10);
+  way.gpu.one_append = strcmp(rest, " whole") == 0;
+  way.gpu.in_place = way.gpu.one_append || strcmp(rest, " place") == 0;
   return way;
+}
+
+/* Whether a variant can be run so; none stands for "dispatch", on the CPU or the GPU. */
+static bool fits(const daedalus_variant *variant, const char *name, run_way way) {
+  if (variant == NULL) {
+    return strcmp(name, "dispatch") == 0 && way.simulator.threads == 0;
+  }
+  if (way.simulator.threads != 0) {
+    return variant->qpu != NULL;
+  }
+  return way.gpu.on_gpu ? variant->cpu == NULL : variant->cpu != NULL;
 }
 
 static void run(FILE *job, const daedalus_kernel_desc *kernel, image *images, size_t n_items,
@@ -170,11 +196,9 @@ static void run(FILE *job, const daedalus_kernel_desc *kernel, image *images, si
   for (size_t k = 0; k < n; k++) {
     items[k] = (uint32_t)wide[k];
   }
-  const gpu_way way = parse_way(name);
+  const run_way way = parse_way(name);
   const daedalus_variant *variant = find_variant(kernel, name);
-  const bool known =
-      strcmp(name, "dispatch") == 0 ||
-      (variant != NULL && (way.on_gpu ? (const void *)variant->gpu != NULL : variant->cpu != NULL));
+  const bool known = fits(variant, name, way);
   uint64_t outcome = known ? DONE : UNKNOWN;
   if (known) {
     for (size_t b = 0; b < kernel->n_buffers; b++) {
@@ -182,8 +206,10 @@ static void run(FILE *job, const daedalus_kernel_desc *kernel, image *images, si
     }
     fflush(result);
     in_variant = 1;
-    outcome = way.on_gpu ? gpu_run(kernel, variant, way, images, meta, items, n)
-                         : run_on_cpu(kernel, variant, images, n_items, meta, items, n);
+    outcome = way.simulator.threads != 0
+                  ? simulator_run(kernel, variant, way.simulator, images, meta, items, n)
+              : way.gpu.on_gpu ? gpu_run(kernel, variant, way.gpu, images, meta, items, n)
+                               : run_on_cpu(kernel, variant, images, n_items, meta, items, n);
     in_variant = 0;
     for (size_t b = 0; b < kernel->n_buffers; b++) {
       const bool writes = (kernel->buffers[b].access & DAEDALUS_ACCESS_WRITE) != 0;

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from daedalus.generator.targets.qpu.choice import Choice
-from daedalus.generator.targets.qpu.compile import Code, compile_chosen, compile_program
+from daedalus.generator.targets.qpu.compile import BUDGET, Code, compile_chosen, compile_program
 from daedalus.generator.targets.qpu.loop import NoSchedule
 from daedalus.generator.targets.qpu.machine import registers
 from daedalus.generator.targets.qpu.reload import reload
@@ -16,6 +16,7 @@ from daedalus.generator.targets.qpu.virtual import Program
 # Registers that are left to others than uniforms and values as written; instructions that a loaded
 # uniform waits for its next use. None: all uniforms stay in registers.
 WAYS = (None, (2, 24), (4, 32), (8, 16))
+QUICK = 2_000  # nodes that the attempts of compile_quick() together schedule, about
 
 
 def compile_best(programs: Sequence[Program], threads: int = 2) -> Code:
@@ -41,6 +42,22 @@ def compile_best(programs: Sequence[Program], threads: int = 2) -> Code:
         assert failed is not None
         raise failed
     return best
+
+
+def compile_quick(programs: Sequence[Program], threads: int = 2) -> Code:
+    """Schedules the first that can be, by few attempts if these do. Raises NoSchedule."""
+    failed: NoSchedule | None = None
+    forms = tuple(product(enumerate(programs), WAYS))
+    for budget, ((number, program), way) in product((QUICK, BUDGET), forms):
+        try:
+            code = compile_program(reloaded(program, way, threads), threads, budget)
+        except NoSchedule as e:
+            failed = failed or e
+            continue
+        assert code.choice is not None
+        return replace(code, choice=replace(code.choice, program=number, reload=way))
+    assert failed is not None
+    raise failed
 
 
 def compile_again(programs: Sequence[Program], choice: Choice, threads: int = 2) -> Code:

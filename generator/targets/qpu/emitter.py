@@ -4,7 +4,9 @@ what is the same in every trip of the loop is computed by the entry."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 
+from daedalus.dsl.errors import Loc
 from daedalus.generator.targets.qpu.builder import Argument, Builder
 from daedalus.generator.targets.qpu.virtual import Flag, Operand, Program, Value
 
@@ -14,8 +16,10 @@ Form = tuple[str | Argument, ...]  # an operation and its operands
 class Emitter:
     """A builder that numbers values: pure operations on the same operands are one."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, file: str = "") -> None:
         self.b = Builder(name)
+        self._file = file  # of the lines that notes give without one
+        self.stage = 0  # from 1, of what is written; 0: of none, or of the only one
         self._known: dict[Form, Value] = {}
         self._entry: set[Value] = set()
         self._mode = ""
@@ -98,6 +102,12 @@ class Emitter:
         if by > 0 and by & (by - 1) == 0:
             return self.op("shl", a, amount(by.bit_length() - 1))
         return self.op("smul24" if by < 0 else "umul24", a, by)
+
+    def where(self, loc: Loc, what: str) -> str:
+        """What a comment says of a place in the spec: stage, line and what that computes."""
+        stage = f"s{self.stage} " if self.stage else ""
+        file = "" if loc.file == self._file else f"{Path(loc.file).name}:"
+        return f"{stage}{file}{loc.line} {what}"
 
     @contextmanager
     def note(self, text: str) -> Iterator[None]:

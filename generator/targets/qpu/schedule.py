@@ -224,7 +224,7 @@ class Scheduler:
         if spilling is None or slot.placed or slot.signals:
             return None
         _, node, form = spilling
-        if form is not None and slot.fit(node) is None:
+        if form is not None and (form := slot.fit(node)) is None:
             return None  # a tmuwt has come in between
         self._place(node, slot, form)
         return node

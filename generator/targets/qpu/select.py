@@ -8,8 +8,9 @@ item's do, and store nothing.
 from dataclasses import dataclass, replace
 
 from daedalus.dsl.errors import Loc
-from daedalus.dsl.ir import Kernel, Node, Op, Stage, walk
+from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store, walk
 from daedalus.dsl.ranges import Interval, Ranges
+from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.glsl.device import NotLowerable
 from daedalus.generator.targets.glsl.record import Record
 from daedalus.generator.targets.qpu.builder import Argument
@@ -62,6 +63,14 @@ def select(
     return replace(made[0], programs=tuple(p for s in made for p in s.programs))
 
 
+def select_for(lowered: Kernel, name: str, schedule: Schedule) -> Selected:
+    """The program of a kernel lowered for a schedule of the QPU, as that says."""
+    return select(
+        lowered, name=name, words=schedule.word, packed=schedule.pack, shifted=schedule.shift,
+        dots=schedule.dot,
+    )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class _How:
     """What select() is asked for."""
@@ -103,7 +112,7 @@ class _Selector:
         hostile = Ranges(kernel, hostile=True, declared_params=True)
         assert hostile.conformant is not None
         self.hostile, self.ranges = hostile, hostile.conformant
-        self.e = Emitter(name)
+        self.e = Emitter(name, kernel.loc.file)
         self.mapping = mapping(kernel)
         self.items = Items(kernel, self.mapping, self.e, early=early)
         self.tables = Tables(kernel, hostile, self.e)
@@ -123,11 +132,15 @@ class _Selector:
         if self.how.dots:
             e.dot_mode("ss")
         with e.b.loop(ahead=True) as loop:
-            self.items.begin(loop)
+            with e.note("the item's record"):
+                self.items.begin(loop)
             flags = Flags(e)
-            for stage in self.kernel.stages:
-                self._stage(stage, flags)
-            self.items.end(loop)
+            for number, stage in enumerate(self.kernel.stages, 1):
+                e.stage = number if len(self.kernel.stages) > 1 else 0
+                with e.note(e.where(stage.loc, "stage")):
+                    self._stage(stage, flags)
+            with e.note("whether there is a batch more"):
+                self.items.end(loop)
         return Selected(
             (prune(fuse(prune(e.program()))),),
             self.items.record,
@@ -154,6 +167,7 @@ class _Selector:
             words=self.how.words,
             shifted=self.how.shifted,
             live=self.items.live,
+            ranges=self.hostile,
         )
 
         def read(n: Node, values: Values) -> Argument:
@@ -192,18 +206,22 @@ class _Selector:
         self.tables.begin(loading)
         for s in stage.stores:
             values.emit(s.value)
-            value = values.argument(s.value)
-            b = self.kernel.buffer(s.buffer)
-            if b.kind == "temp":
-                when = [*temps, *([] if s.mask is None else [values.condition(s.mask)])]
-                self.temps.store(b, s.index, value, when, values)
-            else:
-                memory.store(s, values)
+            with e.note(e.where(s.loc, f"store {s.buffer}")):
+                self._store(s, temps, memory, values)
         memory.end(values)
         self.stored |= {s.buffer for s in stage.stores} - {t.name for t in self.kernel.temps}
         self.temps.end()
         for name, unit in memory.align.items():
             self.align[name] = max(self.align.get(name, 1), unit)
+
+    def _store(self, s: Store, temps: list[Condition], memory: StageMemory, values: Values) -> None:
+        """A store, to a temp where the conditions `temps` hold."""
+        b = self.kernel.buffer(s.buffer)
+        if b.kind != "temp":
+            memory.store(s, values)
+            return
+        when = [*temps, *([] if s.mask is None else [values.condition(s.mask)])]
+        self.temps.store(b, s.index, values.argument(s.value), when, values)
 
     def _read(
         self, n: Node, values: Values, memory: StageMemory, lanes: dict[str, Value], stage: Stage

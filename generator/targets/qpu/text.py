@@ -89,7 +89,6 @@ def _before_branch(block: Compiled) -> int:
 
 def _block(code: Code, block: Compiled, jump: str) -> list[str]:
     lines = []
-    note = ""
     for slot in block.schedule.slots:
         if slot.branch:
             assert code.program.loop is not None
@@ -97,11 +96,10 @@ def _block(code: Code, block: Compiled, jump: str) -> list[str]:
             condition = _BRANCHES[loop.condition, loop.repeat.inverse]
             lines.append(_line(f"b{'u' if jump else ''}.{condition} loop{jump}", "next batch"))
             continue
-        notes = [n.note for n in slot.nodes() if n.note]
-        fresh = notes[0] if notes and notes[0] != note else ""
-        note = notes[0] if notes else note
-        uniform = "".join(f"uniform {_name(u)}" for u in slot.consumes())
-        lines.append(_line(_instruction(slot, block), ", ".join(filter(None, (fresh, uniform)))))
+        nodes = [p.node for p in (slot.add, slot.mul) if p is not None] + slot.signals
+        notes = dict.fromkeys(n.note for n in nodes if n.note)
+        uniforms = [f"uniform {_name(u)}" for u in slot.consumes()]
+        lines.append(_line(_instruction(slot, block), " | ".join([*notes, *uniforms])))
     return lines
 
 

@@ -17,7 +17,7 @@ from daedalus.generator.targets.glsl.record import INDEX
 from daedalus.generator.targets.qpu.best import compile_best
 from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.interpret import Memory, interpret
-from daedalus.generator.targets.qpu.select import Selected, select
+from daedalus.generator.targets.qpu.select import Selected, select_for
 from daedalus.generator.targets.qpu.text import Assembly, assembly
 from daedalus.generator.targets.qpu.virtual import Program, Uniform
 from daedalus.generator.targets.qpu.words import execute, words
@@ -48,11 +48,7 @@ def interpreted(
 
 def selected(kernel: Kernel, schedule: Schedule) -> Selected:
     """The program of a schedule for the QPU."""
-    lowered = lower(kernel, schedule)
-    return select(
-        lowered, name=f"{kernel.id}__{schedule.name}", words=schedule.word,
-        packed=schedule.pack, shifted=schedule.shift, dots=schedule.dot,
-    )  # fmt: skip
+    return select_for(lower(kernel, schedule), f"{kernel.id}__{schedule.name}", schedule)
 
 
 @dataclass(frozen=True)

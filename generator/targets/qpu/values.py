@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Interval, Ranges
+from daedalus.dsl.show import node_kind
 from daedalus.generator.targets.glsl.device import NotLowerable
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.conditions import Condition, Flags, Test, any_of, both
@@ -62,7 +63,8 @@ class Values:
     def argument(self, n: Node) -> Argument:
         """The value as an operand: constants are numbers."""
         if n not in self._of:
-            self._of[n] = self._compute(n)
+            with self.e.note(self.e.where(n.loc, n.name or node_kind(n))):
+                self._of[n] = self._compute(n)
         return self._of[n]
 
     def value(self, n: Node) -> Value:
@@ -76,7 +78,8 @@ class Values:
     def condition(self, n: Node) -> Condition:
         """A boolean."""
         if n not in self._conditions:
-            self._conditions[n] = self._condition(n)
+            with self.e.note(self.e.where(n.loc, n.name or node_kind(n))):
+                self._conditions[n] = self._condition(n)
         return self._conditions[n]
 
     # ------------------------------------------------------------------ arithmetic

@@ -213,11 +213,10 @@ typedef struct daedalus_qpu_code {
  * Bits of daedalus_qpu_code.forms: forms of instructions of which no public source settles what
  * hardware makes of them.  Behind a variant that contains one stands another that does not.
  */
-#define DAEDALUS_QPU_FORM_DOT UINT32_C(1)         /**< v8dot, both operands alike */
-#define DAEDALUS_QPU_FORM_MIXED_DOT UINT32_C(2)   /**< v8dot, one signed: which is which */
-#define DAEDALUS_QPU_FORM_SIGNED_LOAD UINT32_C(4) /**< lookups that extend signs */
-#define DAEDALUS_QPU_FORM_HALVES UINT32_C(8)      /**< floats of 16 bits: denormals */
-#define DAEDALUS_QPU_FORM_CARRY UINT32_C(16)      /**< flag C of other than add, sub and min */
+#define DAEDALUS_QPU_FORM_MIXED_DOT UINT32_C(1)   /**< v8dot, one side signed: which */
+#define DAEDALUS_QPU_FORM_SIGNED_LOAD UINT32_C(2) /**< lookups that extend signs */
+#define DAEDALUS_QPU_FORM_FLOAT UINT32_C(4)       /**< denormals, NaN, what does not fit */
+#define DAEDALUS_QPU_FORM_CARRY UINT32_C(8)       /**< flag C of other than add, sub and min */
 
 typedef struct daedalus_variant {
   const char *name;     /**< daedalus_<kernel>__<target>_<schedule> */

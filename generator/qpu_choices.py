@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`generated/qpu/choices.json`: of every variant in machine code the schedule that a search found.
+
+    {"version": 1, "variants": {name: {"programs": hash, "trip": instructions, "body": ..., ...}}}
+
+Searching takes seconds a variant, making the same schedule again hundredths: `gen` does the latter,
+so that its output is a function of specs, generator and this file. A record is stale when the
+programs are others than those it was found for, or when it no longer leads to a loop of that many
+instructions. Then a few attempts are made instead, always the same, and `gen --check` fails.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from daedalus.generator.cli.common import UserError, repo_root
+from daedalus.generator.targets.qpu.best import compile_again, compile_best, compile_quick
+from daedalus.generator.targets.qpu.choice import choice_of
+from daedalus.generator.targets.qpu.compile import Code
+from daedalus.generator.targets.qpu.loop import NoSchedule
+from daedalus.generator.targets.qpu.virtual import Program
+
+NAME = "qpu/choices.json"  # below generated/
+REPAIR = "./daedalus gen --search-qpu"
+THREADS = 2  # a QPU
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Found:
+    """A schedule, and whether it is the recorded one."""
+
+    code: Code
+    recorded: bool
+
+
+def schedule(name: str, programs: Sequence[Program]) -> Found:
+    """The schedule of a variant, by its name. Raises NoSchedule."""
+    known = recorded(name, programs)
+    if known is not None:
+        return Found(known, True)
+    return Found(compile_quick(programs, THREADS), False)
+
+
+def recorded(name: str, programs: Sequence[Program]) -> Code | None:
+    """The recorded schedule of a variant; None where that is stale, or there is none."""
+    record = _records().get(name)
+    if record is None or record.get("programs") != digest(programs):
+        return None
+    try:
+        code = compile_again(programs, choice_of(record), THREADS)
+    except (NoSchedule, KeyError, TypeError, ValueError):
+        return None
+    return code if _trip(code) == record.get("trip") else None
+
+
+def searched(programs: Sequence[Program]) -> dict[str, Any]:
+    """The record of what a search finds, which takes long. Raises NoSchedule."""
+    code = compile_best(programs, THREADS)
+    assert code.choice is not None
+    return {"programs": digest(programs), "trip": _trip(code), **code.choice.data()}
+
+
+def digest(programs: Sequence[Program]) -> str:
+    """What a record is of."""
+    text = "\n".join([str(THREADS), *map(str, programs)])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _trip(code: Code) -> int:
+    assert code.loop is not None
+    return len(code.loop.schedule.slots)
+
+
+def path() -> Path:
+    """The file of the checkout. Raises UserError where there is none."""
+    return repo_root() / "generated" / NAME
+
+
+@cache
+def _records() -> dict[str, Any]:
+    try:
+        data = json.loads(path().read_text())
+    except (OSError, UserError):
+        return {}
+    except ValueError as e:
+        raise UserError(f"{path()}: not valid JSON: {e}", f"delete it, then {REPAIR}") from None
+    variants: dict[str, Any] = data.get("variants", {}) if data.get("version") == _VERSION else {}
+    return variants
+
+
+def record(found: dict[str, dict[str, Any]], names: Sequence[str]) -> None:
+    """Writes what searches found; of other variants among `names` what is known stays."""
+    known = _records()
+    kept = {n: found.get(n, known.get(n)) for n in sorted(names)}
+    data = {"version": _VERSION, "variants": {n: r for n, r in kept.items() if r is not None}}
+    file = path()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_name(file.name + ".partial")
+    partial.write_text(json.dumps(data, indent=1) + "\n")
+    partial.replace(file)
+    _records.cache_clear()

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the templates of a variant in machine code lay out: its assembly, and its words as C."""
+
+import textwrap
+
+from daedalus.dsl.ir import Kernel
+from daedalus.generator.targets.glsl.record import INDEX
+from daedalus.generator.targets.glsl.spirv import word_lines
+from daedalus.generator.targets.qpu.emit import Emitted
+from daedalus.generator.targets.qpu.machine import LANES, registers
+from daedalus.generator.targets.shell import meta_fields
+
+_PER_LINE = 3  # words of 64 bits
+_WIDTH = 98  # of a comment's text
+
+
+def facts(kernel: Kernel, code: Emitted) -> list[str]:
+    """What a reader of the assembly is told first."""
+    f = code.figures
+    elements = LANES // code.items
+    each = "an element" if elements == 1 else f"{elements} neighbouring elements"
+    batch = f"{code.items} items, {each} an item" if code.items > 1 else "one item"
+    sentences = [
+        f"A thread does batches of {LANES} elements: {batch}. A trip of the loop is a batch; what"
+        " it loads of the next one is among it.",
+        f"{f.trip} instructions a trip, {f.an_item:g} an item; {f.bound} at least for all it does.",
+        f"{f.registers} of the {registers(f.threads)} registers that {f.threads} threads a QPU"
+        " leave each.",
+        f"Lookups a trip: {f.loads} load {f.loaded_words} words, {f.stores} store"
+        f" {f.stored_words}.",
+        f"Record: {', '.join(_record(kernel, code))}.",
+    ]
+    if code.scratch_bytes:
+        sentences.append(f"Scratch memory: {code.scratch_bytes} bytes a thread.")
+    return [line for s in sentences for line in textwrap.wrap(s, _WIDTH)]
+
+
+def _record(kernel: Kernel, code: Emitted) -> list[str]:
+    """The words of a record, by the members of the meta that they hold."""
+    fields, _ = meta_fields(kernel)
+    out = []
+    for word in code.record.words:
+        held = [
+            f.name for f in fields
+            if f.offset // 4 == word and not f.name.startswith("reserved")
+        ]  # fmt: skip
+        out.append("index" if word == INDEX else " and ".join(held) or f"word {word}")
+    return out
+
+
+def uniform_lines(code: Emitted) -> list[tuple[str, str]]:
+    """The words of the stream, and what they are."""
+    return [(f"0x{w.bits:08x}", w.says) for w in code.uniforms]
+
+
+def c_data(code: Emitted) -> dict[str, object]:
+    """The arrays of the C file."""
+    words = [f"UINT64_C(0x{w:016x})," for w in code.words]
+    return {
+        "code": code,
+        "words": [" ".join(words[at : at + _PER_LINE]) for at in range(0, len(words), _PER_LINE)],
+        "uniforms": code.uniforms,
+        "record": ["DAEDALUS_RECORD_INDEX" if w == INDEX else w for w in code.record.words],
+        "constants": word_lines(list(code.constants)),
+        "forms": " | ".join(f"DAEDALUS_QPU_FORM_{f}" for f in code.forms) or "0",
+    }
