@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from daedalus.generator import native
+from daedalus.generator.cli import bench_qpu
 from daedalus.generator.cli.bench_model import kernels, model, print_times, times_as_json
 from daedalus.generator.cli.common import (
     EXIT_FAILED,
@@ -51,10 +52,15 @@ PARTS = ("throughput", "latency", "frame")
               help="Model the cycles of NEON functions on the A76 instead, beside FFmpeg's and "
               "dav1d's; the options of Vulkan are of no account then.")  # fmt: skip
 @click.option("--all", "every", is_flag=True, help="With --model, a table of every function, too.")
+@click.option("--qpu", is_flag=True,
+              help="By the timing model instead: QPU code beside GLSL through v3dv.")  # fmt: skip
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path),
+              help="With --qpu: a file for the JSON, besides.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
     kernel: str, device: str, rounds: int, items: int, size: int, part: tuple[str, ...],
-    distinct: int, write_data: Path | None, modelled: bool, every: bool, as_json: bool,
+    distinct: int, write_data: Path | None, modelled: bool, every: bool, qpu: bool,
+    output: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Measures kernels whose ids contain KERNEL (default: all) on Vulkan devices.
 
@@ -64,9 +70,14 @@ def command(
     workgroup that does nothing, of a small dispatch with nothing pooled and after others, and of a
     frame by one submit, by one a kernel and by one an item. Figures are medians of interleaved
     runs; only those count whose output was right to the last byte. Exit code 1 where one was not.
+
+    With --qpu nothing is measured: docs/qpu-performance.md. Exit code 1 where a bar is missed.
     """
     if modelled:
         model(kernel, as_json=as_json, every=every)
+        return
+    if qpu:
+        bench_qpu.measure(kernel, items, distinct, as_json, output)
         return
     data = write_data or build_dir() / "bench" / "items"
     with progress(quiet=as_json):

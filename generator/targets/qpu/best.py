@@ -25,7 +25,7 @@ def compile_best(programs: Sequence[Program], threads: int = 2) -> Code:
     best: Code | None = None
     failed: NoSchedule | None = None
     for (number, program), way in product(enumerate(programs), WAYS):
-        one = _reloaded(program, way, threads)
+        one = reloaded(program, way, threads)
         text = str(one)
         if text in tried:
             continue
@@ -50,7 +50,7 @@ def compile_quick(programs: Sequence[Program], threads: int = 2) -> Code:
     forms = tuple(product(enumerate(programs), WAYS))
     for budget, ((number, program), way) in product((QUICK, BUDGET), forms):
         try:
-            code = compile_program(_reloaded(program, way, threads), threads, budget)
+            code = compile_program(reloaded(program, way, threads), threads, budget)
         except NoSchedule as e:
             failed = failed or e
             continue
@@ -65,11 +65,12 @@ def compile_again(programs: Sequence[Program], choice: Choice, threads: int = 2)
     if choice.program >= len(programs):
         raise NoSchedule(f"{programs[0].name}: there is no program {choice.program}")
     return compile_chosen(
-        _reloaded(programs[choice.program], choice.reload, threads), threads, choice
+        reloaded(programs[choice.program], choice.reload, threads), threads, choice
     )
 
 
-def _reloaded(program: Program, way: tuple[int, int] | None, threads: int) -> Program:
+def reloaded(program: Program, way: tuple[int, int] | None, threads: int) -> Program:
+    """The program with registers divided in one of the WAYS."""
     if way is None:
         return program
     spare, near = way
