@@ -19,7 +19,7 @@ from daedalus.generator.cli.common import (
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.tables import print_table
 from daedalus.generator.crosscheck import program as check_program
-from daedalus.generator.registry import load
+from daedalus.generator.registry import Entry, load
 from daedalus.generator.vulkan import bench
 from daedalus.generator.vulkan.devices import find
 
@@ -55,12 +55,17 @@ def command(
     """
     data = write_data or build_dir() / "bench" / "items"
     with progress(quiet=as_json):
-        say("drawing items")
-        bench.write_data(data, load(), distinct)
+        entries = _entries(kernel)
+        gpus, skips = [], []
+        if not write_data:
+            names = [d for d in device.split(",") if d]
+            gpus, skips = find(names, partial(check_program, loads=True))
+        if gpus or write_data:
+            say("drawing items")
+            bench.write_data(data, entries, distinct)
         if write_data:
             console.print(f"written to {write_data}", markup=False)
             return
-        gpus, skips = find([d for d in device.split(",") if d], partial(check_program, loads=True))
         skip = ",".join(p for p in PARTS if part and p not in part)
         wish = bench.Wish(kernel, rounds, items, size, True, skip)
         reports = []
@@ -80,7 +85,23 @@ def command(
     if faults:
         sys.exit(EXIT_FAILED)
     if not reports:
-        raise UserError("nothing was measured", "see what was skipped", EXIT_MISSING)
+        raise UserError(
+            "nothing was measured",
+            "see what was skipped; --device lavapipe-8 is a rasteriser for any machine",
+            EXIT_MISSING,
+        )
+
+
+def _entries(kernel: str) -> list[Entry]:
+    """The kernels with GPU variants whose ids contain a word."""
+    known = [e for e in load() if any(s.target == "glsl" for s, _ in e.schedules)]
+    found = [e for e in known if kernel in e.kernel.id]
+    if not found:
+        raise UserError(
+            f"no kernel with GPU variants has {kernel} in its id",
+            f"they are {', '.join(e.kernel.id for e in known)}",
+        )
+    return found
 
 
 def _as_json(
