@@ -21,7 +21,7 @@ from daedalus.generator.cli.tables import print_table
 from daedalus.generator.crosscheck import program as check_program
 from daedalus.generator.registry import Entry, load
 from daedalus.generator.vulkan import bench
-from daedalus.generator.vulkan.devices import find
+from daedalus.generator.vulkan.devices import GpuDevice, Skip, find
 
 PARTS = ("throughput", "latency", "frame")
 
@@ -56,7 +56,8 @@ def command(
     data = write_data or build_dir() / "bench" / "items"
     with progress(quiet=as_json):
         entries = _entries(kernel)
-        gpus, skips = [], []
+        gpus: list[GpuDevice] = []
+        skips: list[Skip] = []
         if not write_data:
             names = [d for d in device.split(",") if d]
             gpus, skips = find(names, partial(check_program, loads=True))

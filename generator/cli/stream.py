@@ -69,7 +69,7 @@ def command(
             f"--device {device} is about GPUs, and --substrate cpu uses none",
             "add --substrate qpu, or leave --device out",
         )
-    targets = list(stream.TARGETS) if target in (None, "all") else [target]
+    targets = list(stream.TARGETS) if target is None or target == "all" else [target]
     with progress(quiet=as_json):
         report = _run(file, targets, frames)
     # With a FILE, other codecs' functions were not meant to be called.
