@@ -26,9 +26,9 @@ from daedalus.generator.crosscheck import program as check_program
 from daedalus.generator.model import measure
 from daedalus.generator.model.comparison import COMPILERS
 from daedalus.generator.model.measure import TimedRow
-from daedalus.generator.registry import load
+from daedalus.generator.registry import Entry, load
 from daedalus.generator.vulkan import bench
-from daedalus.generator.vulkan.devices import find
+from daedalus.generator.vulkan.devices import GpuDevice, Skip, find
 
 PARTS = ("throughput", "latency", "frame")
 
@@ -81,13 +81,19 @@ def command(
         return
     data = write_data or build_dir() / "bench" / "items"
     with progress(quiet=as_json):
-        say("drawing items")
-        bench.write_data(data, load(), distinct)
+        entries = _entries(kernel)
+        gpus: list[GpuDevice] = []
+        skips: list[Skip] = []
+        if not write_data:
+            names = [d for d in device.split(",") if d]
+            gpus, skips = find(names, partial(check_program, loads=True))
+        if gpus or write_data:
+            say("drawing items")
+            bench.write_data(data, entries, distinct)
         if write_data:
             console.print(f"written to {write_data}", markup=False)
             return
         times = _cpu(kernel) if native.is_arm() else []
-        gpus, skips = find([d for d in device.split(",") if d], partial(check_program, loads=True))
         skip = ",".join(p for p in PARTS if part and p not in part)
         wish = bench.Wish(kernel, rounds, items, size, True, skip)
         reports = []
@@ -109,7 +115,23 @@ def command(
     if faults:
         sys.exit(EXIT_FAILED)
     if not reports and not times:
-        raise UserError("nothing was measured", "see what was skipped", EXIT_MISSING)
+        raise UserError(
+            "nothing was measured",
+            "see what was skipped; --device lavapipe-8 is a rasteriser for any machine",
+            EXIT_MISSING,
+        )
+
+
+def _entries(kernel: str) -> list[Entry]:
+    """The kernels with GPU variants whose ids contain a word."""
+    known = [e for e in load() if any(s.target == "glsl" for s, _ in e.schedules)]
+    found = [e for e in known if kernel in e.kernel.id]
+    if not found:
+        raise UserError(
+            f"no kernel with GPU variants has {kernel} in its id",
+            f"they are {', '.join(e.kernel.id for e in known)}",
+        )
+    return found
 
 
 def _cpu(kernel: str) -> list[TimedRow]:

@@ -59,7 +59,7 @@ def command(context: click.Context, items: int, prefix: Path | None, stream: boo
     if stream:
         _say(4, "decode real video")
         context.invoke(
-            stream_verb.command, file=None, target="all", substrate="cpu", device="",
+            stream_verb.command, file=None, target=None, substrate="cpu", device=None,
             frames=None, as_json=False,
         )  # fmt: skip
     out.print(

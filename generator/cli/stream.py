@@ -22,8 +22,7 @@ from daedalus.generator.vulkan.devices import DEFAULT, find
 @click.option(
     "--target",
     type=click.Choice([*stream.TARGETS, "all"]),
-    default="all",
-    help="Which of our functions: portable C, NEON, or both in turn.",
+    help="Which of our functions on the CPU: portable C, NEON, or both in turn, as by default.",
 )
 @click.option(
     "--substrate",
@@ -33,17 +32,15 @@ from daedalus.generator.vulkan.devices import DEFAULT, find
 )
 @click.option(
     "--device",
-    default=",".join(DEFAULT),
-    show_default=True,
-    help="With --substrate qpu: Vulkan devices, as for check.",
+    help=f"With --substrate qpu: Vulkan devices, as for check.  [default: {','.join(DEFAULT)}]",
 )
 @click.option("--frames", type=click.IntRange(min=1), help="Decode the first so many only.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
     file: Path | None,
-    target: str,
+    target: str | None,
     substrate: str,
-    device: str,
+    device: str | None,
     frames: int | None,
     as_json: bool,
 ) -> None:
@@ -59,9 +56,20 @@ def command(
     slow. Without FILE a few frames of 176x144 are decoded.
     """
     if substrate == "qpu":
-        _on_qpu(file, [d for d in device.split(",") if d], frames, as_json)
+        if target is not None:
+            raise UserError(
+                f"--target {target} is about the CPU's functions, and --substrate qpu runs none",
+                "leave one of the two out; --device chooses GPUs",
+            )
+        names = list(DEFAULT) if device is None else [d for d in device.split(",") if d]
+        _on_qpu(file, names, frames, as_json)
         return
-    targets = list(stream.TARGETS) if target == "all" else [target]
+    if device is not None:
+        raise UserError(
+            f"--device {device} is about GPUs, and --substrate cpu uses none",
+            "add --substrate qpu, or leave --device out",
+        )
+    targets = list(stream.TARGETS) if target is None or target == "all" else [target]
     with progress(quiet=as_json):
         report = _run(file, targets, frames)
     # With a FILE, other codecs' functions were not meant to be called.

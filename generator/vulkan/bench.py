@@ -91,7 +91,7 @@ def measure(device: GpuDevice, data: Path, wish: Wish) -> Report:
     except subprocess.TimeoutExpired:
         raise UserError(
             f"bench on {device.name}: not done after {_PATIENCE} s",
-            "fewer --items, --rounds or --kernels",
+            "fewer --items or --rounds, or a single KERNEL",
             EXIT_FAILED,
         ) from None
     try:

@@ -103,3 +103,30 @@ def test_forms(tmp_path: Path) -> None:
     assert "abs(" not in text and "max(a - b, b - a)" in text
     assert "b + b + b" in text and "a * 5" in text
     assert "zero - b" in text and text.count("const int zero = ") == 1
+
+
+LEAST, MOST = -(2**31), 2**31 - 1
+
+
+@pytest.mark.parametrize("shift", [0, 24])
+@pytest.mark.parametrize(
+    ("value", "bias", "lo", "hi"),
+    [
+        ("c[y, x] * 65535", 32768, LEAST, MOST),
+        ("c[y, x] * 65535", -32768, -(10**12), 10**12),
+        ("c[y, x] * 65535", 32768, -(10**12), LEAST + 5),
+        ("c[y, x] * 65535 + 2147450880", 2147450880, -100, 2**32 - 1),
+        ("c[y, x] * 65535 + 2147450880", 0, -(10**12), 10**12),
+        ("c[y, x] + 0", -(2**31) + 40000, MOST - 100, MOST),
+        ("c[y, x] + 0", 77, 3 * 10**9, 4 * 10**9),
+    ],
+)
+def test_bounds_at_the_ends_of_32_bits(
+    value: str, bias: int, lo: int, hi: int, shift: int, tmp_path: Path
+) -> None:
+    """And beyond, where a bias that is taken away late (`swar`) moves them, or a spec has them."""
+    text = spec_text(
+        f"with k.stage(y=8, x=8) as (y, x):\n"
+        f"    px[y, x] = wrap(clip({value} - ({bias}), {lo}, {hi}) >> {shift}, u8)\n"
+    ).replace('access="inout"', 'access="out"')
+    run_text(tmp_path, text, "glsl_full_p4_word_swar")

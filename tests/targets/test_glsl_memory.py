@@ -51,6 +51,42 @@ def test_what_is_written_is_nowhere_read_only(tmp_path: Path) -> None:
     assert sorted(declared) == [("", "px_u8_view"), ("", "px_uint_view")]
 
 
+# Stores of one stage, or of stages after each other, that meet in words: on walks that cross, under
+# conditions of their own, in a row and across rows.
+MEETING = [
+    "with k.stage(i=8) as i:\n"
+    "    for n in range(4):\n"
+    "        px[i, n] = clip_u8(px[i, n] + c[i, 0])\n"
+    "    for n in range(2):\n"
+    "        px[7 + i * -1, 4 + n] = clip_u8(px[7 + i * -1, 4 + n] + c[i, 1])\n",
+    "with k.stage(i=8) as i:\n"
+    "    with k.when(c[i, 0] > 0):\n"
+    "        px[i, 0] = clip_u8(c[i, 0])\n"
+    "        px[i, 1] = clip_u8(c[i, 0])\n"
+    "    with k.when(c[i, 1] > 0):\n"
+    "        px[i, 2] = clip_u8(c[i, 1])\n"
+    "    px[7 + i * -1, 3] = clip_u8(px[7 + i * -1, 3] + c[i, 2])\n",
+    "with k.stage(y=4, x=2) as (y, x):\n"
+    "    px[y, 4 + x * 2] = clip_u8(c[y, x])\n"
+    "    px[y, x * 2 + 5] = clip_u8(c[y, x + 4])\n"
+    "    px[x * 2, y] = clip_u8(c[x, y])\n"
+    "    px[x * 2 + 1, y] = clip_u8(c[x, y])\n",
+    "with k.stage(i=8) as i:\n"
+    "    px[i, 0] = clip_u8(px[i, 0] + c[i, 0])\n"
+    "with k.stage(i=8) as i:\n"
+    "    px[7 + i * -1, 1] = clip_u8(px[7 + i * -1, 0] + px[7 + i * -1, 2])\n",
+]
+
+
+@pytest.mark.parametrize("owns", ["", ", owns=((0, 8), (0, 8))"])
+@pytest.mark.parametrize("schedule", ["glsl_full_word", "glsl_full_p4_word", "glsl_full_p8_word"])
+@pytest.mark.parametrize("body", MEETING)
+def test_stores_that_meet_in_a_word(body: str, schedule: str, owns: str, tmp_path: Path) -> None:
+    """What one invocation stores is not undone by another."""
+    text = spec_text(body).replace('access="inout"', f'access="inout"{owns}')
+    run_text(tmp_path, text, schedule)
+
+
 READ_AND_WRITTEN = (
     "with k.stage(i=8) as i:\n    px[i, 0] = clip_u8(px[i, 0] + px[i, 1] + c[i, 0])\n"
 )

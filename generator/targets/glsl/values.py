@@ -209,14 +209,19 @@ class Values:
         if self.kind(n.args[0]) == "uint":
             if hi < 0:
                 return constant(hi, kind), False
+            hi = min(hi, 2**32 - 1)
             return self._in(kind, n.args[0], f"clamp({text}, {max(lo, 0)}u, {hi}u)")
+        if lo > _INT[1]:
+            return constant(lo, kind), True
         below, above = (x.lo < lo, x.hi > hi) if not self.decides_place(n) else (True, True)
-        hi = min(hi, _INT[1])
+        lo, hi = max(lo, _INT[0]), min(hi, _INT[1])
         bare = self.text(n.args[0])
         if below and above:
-            return f"clamp({bare}, {lo}, {hi})", True
+            return f"clamp({bare}, {constant(lo)}, {constant(hi)})", True
         if below or above:
-            return (f"max({bare}, {lo})" if below else f"min({bare}, {hi})"), True
+            return (
+                f"max({bare}, {constant(lo)})" if below else f"min({bare}, {constant(hi)})"
+            ), True
         return bare, n.args[0] in self._atomic
 
     def _wrap(self, n: Node) -> tuple[str, bool]:
