@@ -44,11 +44,13 @@ def compile_best(programs: Sequence[Program], threads: int = 2) -> Code:
     return best
 
 
-def compile_quick(programs: Sequence[Program], threads: int = 2) -> Code:
+def compile_quick(
+    programs: Sequence[Program], threads: int = 2, budgets: Sequence[int] = (QUICK, BUDGET)
+) -> Code:
     """Schedules the first that can be, by few attempts if these do. Raises NoSchedule."""
     failed: NoSchedule | None = None
     forms = tuple(product(enumerate(programs), WAYS))
-    for budget, ((number, program), way) in product((QUICK, BUDGET), forms):
+    for budget, ((number, program), way) in product(budgets, forms):
         try:
             code = compile_program(reloaded(program, way, threads), threads, budget)
         except NoSchedule as e:
