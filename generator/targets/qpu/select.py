@@ -167,6 +167,7 @@ class _Selector:
             words=self.how.words,
             shifted=self.how.shifted,
             live=self.items.live,
+            ranges=self.hostile,
         )
 
         def read(n: Node, values: Values) -> Argument:
