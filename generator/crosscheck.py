@@ -9,7 +9,7 @@ is compared element by element, guards included.
 
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,7 +20,8 @@ from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Kernel
 from daedalus.generator import layout, native
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
-from daedalus.generator.schedule import Schedule, parse_variant
+from daedalus.generator.schedule import GPU_TARGETS, Schedule, parse_variant
+from daedalus.generator.v3d import tools
 from daedalus.generator.v3d.comparison import failed_jobs
 from daedalus.generator.vulkan.devices import GpuDevice
 from daedalus.generator.vulkan.validation import complaints
@@ -144,17 +145,19 @@ def prepare(kernel: Kernel, count: int, seed: int, witnesses: Items | None = Non
         rng = np.random.default_rng([seed, len(KINDS)])
         placed = layout.place(kernel, items, rng, upwards=False)
         out.append(Batch(WITNESS, placed, interp.run(kernel, items)))
-    return out + _withheld(kernel, out[0].placed.items, seed)
+    return out + withheld(kernel, out[0].placed.items, seed)
 
 
-def _withheld(kernel: Kernel, items: interp.Items, seed: int) -> list[Batch]:
+def withheld(
+    kernel: Kernel, items: Items, seed: int, align: Mapping[str, int] | None = None
+) -> list[Batch]:
     """For every buffer that some items do not touch: some of these, and nothing where it was."""
     out = []
     for name, spared in interp.untouched(kernel, items).items():
         chosen = items.take(np.flatnonzero(spared)[:_WITHOUT])
         if chosen.count:
             rng = np.random.default_rng([seed, 98])
-            placed = layout.place(kernel, chosen, rng, upwards=False, withheld=name)
+            placed = layout.place(kernel, chosen, rng, upwards=False, withheld=name, align=align)
             out.append(Batch(WITHHELD, placed, interp.run(kernel, placed.items)))
     return out
 
@@ -228,10 +231,13 @@ def sources() -> list[Path]:
     return sorted((repo_root() / "tools" / "check").glob("*.c"))
 
 
-def program(arch: str, *, sanitize: bool = False, loads: bool = False) -> Path:
+def program(
+    arch: str, *, sanitize: bool = False, loads: bool = False, simulates: bool = False
+) -> Path:
     """The check program for a build, linked with all variants.
 
-    One that `loads` can open a Vulkan driver, and needs the C library of where it runs.
+    One that `loads` can open a Vulkan driver, and needs the C library of where it runs. One that
+    `simulates` has the simulator of V3D.
     """
     folder = native.build_library(
         arch,
@@ -239,13 +245,20 @@ def program(arch: str, *, sanitize: bool = False, loads: bool = False) -> Path:
         targets=("daedalus_variants",),
         options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON",),
     )
+    includes, libraries = native.library_includes(), [folder / "libdaedalus_variants.a"]
+    flags = ["-fsanitize=address,undefined"] if sanitize else ["-ldl"] if loads else []
+    if simulates:
+        includes.append(repo_root() / "runtime" / "v3d" / "include")
+        libraries.append(tools.simulator(sanitize=sanitize))
+        flags.append("-DCHECK_SIMULATOR=1")
+    name = "check-simulator" if simulates else "check-vulkan" if loads else "check"
     return native.compile_program(
         arch,
-        build_dir() / "check" / folder.name / ("check-vulkan" if loads else "check"),
+        build_dir() / "check" / folder.name / name,
         sources(),
-        includes=native.library_includes(),
-        libraries=[folder / "libdaedalus_variants.a"],
-        flags=("-fsanitize=address,undefined",) if sanitize else ("-ldl",) if loads else (),
+        includes=includes,
+        libraries=libraries,
+        flags=flags,
         static=not (sanitize or loads),
     )
 
@@ -372,7 +385,7 @@ def _describe(
 
 def replay_command(outcome: Outcome, items: int, seed: int) -> str:
     """The command that shows the same failure again."""
-    device = f" --device {outcome.device}" if outcome.target == "glsl" else ""
+    device = f" --device {outcome.device}" if outcome.target in GPU_TARGETS else ""
     return (
         f"./daedalus check {outcome.kernel} --target {outcome.target}{device}"
         f" --items {items} --seed {seed}"

@@ -6,6 +6,7 @@ The result is a pure function of specs, schedules, templates and generator.
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
@@ -19,6 +20,7 @@ from daedalus.dsl.verify import is_read, written_box
 from daedalus.generator import qpu_choices
 from daedalus.generator.decoders import decoder_files, function_name
 from daedalus.generator.registry import Entry
+from daedalus.generator.schedule import TARGETS
 from daedalus.generator.targets.glsl.spirv import Modules
 from daedalus.generator.targets.shell import Field, meta_fields
 from daedalus.generator.variants import Variant, comment, make_variant, source_text, tidy
@@ -105,16 +107,19 @@ def generate(
     )
 
 
-def entry_variants(entry: Entry) -> list[Variant]:
-    """The variants of one kernel, ranked."""
+def entry_variants(entry: Entry, targets: Sequence[str] = TARGETS) -> list[Variant]:
+    """The variants of one kernel for these targets, ranked."""
     rank = dict(_RANKS)
     out = []
     for schedule, prod in entry.schedules:
         at = rank[schedule.target] + (0 if prod else 200)
         rank[schedule.target] += 1
-        out.append(
-            make_variant(environment(), entry.kernel, schedule, prod=prod, rank=at, spec=entry.spec)
-        )
+        if schedule.target in targets:
+            out.append(
+                make_variant(
+                    environment(), entry.kernel, schedule, prod=prod, rank=at, spec=entry.spec
+                )
+            )
     return out
 
 

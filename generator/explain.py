@@ -7,7 +7,7 @@ what that makes of every value: a C type, or the NEON operations that selection 
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from daedalus.dsl.errors import SpecError
@@ -23,7 +23,8 @@ from daedalus.generator.targets.neon.forms import Choice, Need
 from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.targets.neon.select import Selection
 from daedalus.generator.targets.neon.strips import walks_of
-from daedalus.generator.variants import make_variant
+from daedalus.generator.targets.qpu.emit import Emitted
+from daedalus.generator.variants import Variant, make_variant
 
 VERSION = 1  # of the JSON that `explain` prints
 
@@ -106,6 +107,7 @@ class View:
     after: str  # the pass that the program is shown after; "trace" for the author's own
     items: int  # side by side in a vector
     stages: tuple[StageView, ...]
+    code: Emitted | None = None  # of a variant in machine code
 
 
 def refusals(entry: Entry) -> list[Refusal]:
@@ -124,19 +126,20 @@ def view(entry: Entry, schedule: Schedule | None = None) -> View:
     if schedule is None:
         return _view(entry.kernel, None, "trace", {})
     selections: list[Selection] = []
-    _make(entry, schedule, selections)
+    made = _make(entry, schedule, selections)
     lowered = lower(entry.kernel, schedule)
     # A variant of several items a vector has a second body, for one left over: not shown.
     first = selections[: len(lowered.stages)]
     strips = [walk.axis for walk in walks_of(lowered)[1]]
-    return _view(
+    shown = _view(
         first[0].kernel if first else lowered, schedule, passes(entry.kernel, schedule)[-1][0],
         {n: (s, strips[n]) for n, s in enumerate(first)},
     )  # fmt: skip
+    return replace(shown, code=made.code)
 
 
-def _make(entry: Entry, schedule: Schedule, selections: list[Selection]) -> None:
-    make_variant(
+def _make(entry: Entry, schedule: Schedule, selections: list[Selection]) -> Variant:
+    return make_variant(
         environment(), entry.kernel, schedule, prod=False, rank=0, spec=entry.spec,
         watch=selections.append,
     )  # fmt: skip
@@ -232,6 +235,7 @@ def record(entry: Entry, shown: View, refused: list[Refusal]) -> dict[str, Any]:
         "variant": variant,
         "after": shown.after,
         "items": shown.items,
+        "figures": None if shown.code is None else asdict(shown.code.figures),
         "stages": [
             {
                 "lanes": dict(s.stage.dims),

@@ -9,6 +9,7 @@ times operations; unrolling changes the first factor, a class the second.
 
 import json
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,21 @@ from daedalus.dsl.ranges import Interval, Ranges
 from daedalus.dsl.show import node_kind
 from daedalus.generator.passes.pipeline import lower, passes
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import Schedule, variant_name
+from daedalus.generator.schedule import QPU, Schedule, variant_name
 
 TRACED = "trace"
 VERSION = 1  # of the JSON that `list` prints
 
 _GIVEN = frozenset({Op.CONST, Op.PARAM, Op.LANE, Op.LOAD, Op.ASSUME})
+
+
+@dataclass(frozen=True)
+class Known:
+    """By variant, what a folder of generated code says: its record in verified.json, if that is of
+    the code that lies there; of those in machine code, their figures in the manifest."""
+
+    verified: dict[str, dict[str, Any]]
+    figures: dict[str, dict[str, Any]]
 
 
 def is_operation(node: Node) -> bool:
@@ -51,6 +61,16 @@ def widest(stage: Stage, ranges: Ranges) -> Node | None:
     """The computed or loaded value that needs most bits; the first of those that do."""
     values = [n for n in stage.nodes() if not n.is_bool and n.op is not Op.CONST]
     return max(values, key=lambda n: bits_needed(ranges.of(n))) if values else None
+
+
+def _figures(folder: Path) -> dict[str, dict[str, Any]]:
+    """Variant in machine code -> what the manifest in `folder` says of its program."""
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text())
+        variants = [v for k in manifest["kernels"] for v in k["variants"]]
+        return {v["name"]: v["figures"] for v in variants if "figures" in v}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
 
 
 def _verified(folder: Path) -> dict[str, dict[str, Any]]:
@@ -91,13 +111,12 @@ def stage_record(stage: Stage, ranges: Ranges) -> dict[str, Any]:
     }
 
 
-def variant_record(
-    kernel: Kernel, schedule: Schedule, prod: bool, verified: dict[str, dict[str, Any]]
-) -> dict[str, Any]:
-    """The data of a variant: its choices, the size of its program, whether it was compared."""
+def variant_record(kernel: Kernel, schedule: Schedule, prod: bool, known: Known) -> dict[str, Any]:
+    """The data of a variant: its choices, the size of its program, whether it was compared; of one
+    in machine code its figures, None where generated/ has it not."""
     name = variant_name(kernel.id, schedule)
     lowered = lower(kernel, schedule)
-    record = verified.get(name)
+    record = known.verified.get(name)
     return {
         "name": name,
         "schedule": schedule.name,
@@ -114,10 +133,10 @@ def variant_record(
         "verified": record is not None,
         "devices": [] if record is None else [r["device"] for r in record["runs"]],
         "conformant": 0 if record is None else min(r["conformant"] for r in record["runs"]),
-    }
+    } | ({"figures": known.figures.get(name)} if schedule.target == QPU else {})
 
 
-def kernel_record(entry: Entry, verified: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def kernel_record(entry: Entry, known: Known) -> dict[str, Any]:
     """The data of a kernel, as `list --json` prints it."""
     k = entry.kernel
     ranges = Ranges(k)
@@ -141,11 +160,11 @@ def kernel_record(entry: Entry, verified: dict[str, dict[str, Any]]) -> dict[str
         "operations_an_item": operations_an_item(k),
         "counted_after": TRACED,
         "stages": [stage_record(s, ranges) for s in k.stages],
-        "variants": [variant_record(k, s, prod, verified) for s, prod in entry.schedules],
+        "variants": [variant_record(k, s, prod, known) for s, prod in entry.schedules],
     }
 
 
 def inventory(entries: list[Entry], generated: Path) -> dict[str, Any]:
     """The whole list. `verified` is about the code that lies in the folder `generated`."""
-    verified = _verified(generated)
-    return {"version": VERSION, "kernels": [kernel_record(e, verified) for e in entries]}
+    known = Known(_verified(generated), _figures(generated))
+    return {"version": VERSION, "kernels": [kernel_record(e, known) for e in entries]}

@@ -74,8 +74,8 @@ def wrapped(decoder: str) -> list[Variant]:
         v
         for e in load()
         if any(d.decoder == decoder for d in e.kernel.decoders)
-        for v in entry_variants(e)
-        if v.prod and not v.is_gpu
+        for v in entry_variants(e, ("c", "neon"))
+        if v.prod
     ]
 
 

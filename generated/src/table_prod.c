@@ -64,6 +64,66 @@ static const daedalus_class_desc av1_cdef8_classes[] = {
 };
 
 static const daedalus_variant av1_cdef8_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_inpri_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_av1_cdef8__qpu_inpri_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_insec_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_av1_cdef8__qpu_insec_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_inside_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_av1_cdef8__qpu_inside_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_av1_cdef8__qpu_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 1304,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_av1_cdef8__qpu_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_av1_cdef8__glsl_inpri_p4_shift_mask",
@@ -419,6 +479,30 @@ static const daedalus_class_desc h264_deblock_luma_v_classes[] = {
 };
 
 static const daedalus_variant h264_deblock_luma_v_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_deblock_luma_v__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_deblock_luma_v__qpu_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_deblock_luma_v__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_deblock_luma_v__qpu_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask_early",
@@ -501,6 +585,30 @@ static const daedalus_class_desc h264_idct4_classes[] = {
 };
 
 static const daedalus_variant h264_idct4_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_idct4__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_idct4__qpu_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_idct4__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_idct4__qpu_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_h264_idct4__glsl_full_p4_word",
@@ -583,6 +691,30 @@ static const daedalus_class_desc h264_idct8_classes[] = {
 };
 
 static const daedalus_variant h264_idct8_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_idct8__qpu_full_p8_word_pack",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_idct8__qpu_full_p8_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_idct8__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_idct8__qpu_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_h264_idct8__glsl_full_p2_word_pack",
@@ -677,6 +809,42 @@ static const daedalus_class_desc h264_qpel_mc20_classes[] = {
 };
 
 static const daedalus_variant h264_qpel_mc20_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_qpel_mc20__qpu_full_p16_dot_word_shift",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_qpel_mc20__qpu_full_p16_dot_word_shift,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_qpel_mc20__qpu_full_p8_word_shift",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_qpel_mc20__qpu_full_p8_word_shift,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_qpel_mc20__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_qpel_mc20__qpu_full_p8,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_h264_qpel_mc20__glsl_full_p8_shift_swar",
@@ -801,6 +969,30 @@ static const daedalus_class_desc sand128_nv12_classes[] = {
 };
 
 static const daedalus_variant sand128_nv12_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_sand128_nv12__qpu_full_p16_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_sand128_nv12__qpu_full_p16_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_sand128_nv12__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_sand128_nv12__qpu_full_p16,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_sand128_nv12__glsl_full_p8_word",
@@ -913,6 +1105,30 @@ static const daedalus_class_desc sand128_p010_classes[] = {
 };
 
 static const daedalus_variant sand128_p010_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_sand128_p010__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_sand128_p010__qpu_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_sand128_p010__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_sand128_p010__qpu_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_sand128_p010__glsl_full_p4_word",
@@ -1051,6 +1267,54 @@ static const daedalus_class_desc vp9_idct8_classes[] = {
 };
 
 static const daedalus_variant vp9_idct8_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_dc_p8_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_idct8__qpu_dc_p8_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_eob12_p8_word_pack",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_idct8__qpu_eob12_p8_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_full_p8_word_pack",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_idct8__qpu_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_idct8__glsl_dc_p4_word",
@@ -1330,6 +1594,30 @@ static const daedalus_class_desc vp9_lpf4_h_classes[] = {
 };
 
 static const daedalus_variant vp9_lpf4_h_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf4_h__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_lpf4_h__qpu_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf4_h__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_lpf4_h__qpu_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_lpf4_h__glsl_full_p4_word_mask_early",
@@ -1405,6 +1693,30 @@ static const daedalus_class_desc vp9_lpf4_v_classes[] = {
 };
 
 static const daedalus_variant vp9_lpf4_v_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf4_v__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_lpf4_v__qpu_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf4_v__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_lpf4_v__qpu_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_lpf4_v__glsl_full_p4_word_mask_early",
@@ -1480,6 +1792,30 @@ static const daedalus_class_desc vp9_lpf8_h_classes[] = {
 };
 
 static const daedalus_variant vp9_lpf8_h_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf8_h__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_lpf8_h__qpu_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf8_h__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_lpf8_h__qpu_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_lpf8_h__glsl_full_p2_word_mask_early",
@@ -1555,6 +1891,30 @@ static const daedalus_class_desc vp9_lpf8_v_classes[] = {
 };
 
 static const daedalus_variant vp9_lpf8_v_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf8_v__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_lpf8_v__qpu_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf8_v__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_lpf8_v__qpu_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_lpf8_v__glsl_full_p2_word_mask_early",
@@ -1649,6 +2009,42 @@ static const daedalus_class_desc vp9_mc_8h_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_8h_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h__qpu_sub8_p16_dot_word_shift",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p16_dot_word_shift,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h__qpu_sub8_p8_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p8_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_mc_8h__qpu_full_p8,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_mc_8h__glsl_full_p8_shift_swar",
@@ -1811,6 +2207,42 @@ static const daedalus_class_desc vp9_mc_8h_avg_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_8h_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h_avg__qpu_sub8_p16_dot_word_shift",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_mc_8h_avg__qpu_sub8_p16_dot_word_shift,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h_avg__qpu_sub8_p8_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_mc_8h_avg__qpu_sub8_p8_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h_avg__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar",
@@ -2166,7 +2598,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "b59986d9b7f06933",
+  .generator = "61cba0cd7b6b26c8",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

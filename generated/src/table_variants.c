@@ -64,6 +64,66 @@ static const daedalus_class_desc av1_cdef8_classes[] = {
 };
 
 static const daedalus_variant av1_cdef8_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_inpri_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_av1_cdef8__qpu_inpri_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_insec_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_av1_cdef8__qpu_insec_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_inside_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_av1_cdef8__qpu_inside_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_av1_cdef8__qpu_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 1304,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_av1_cdef8__qpu_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_av1_cdef8__glsl_inpri_p4_shift_mask",
@@ -292,6 +352,18 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_av1_cdef8__c_full,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_inside_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1505,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_av1_cdef8__qpu_inside_p4,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc av1_cdef_dir_buffers[] = {
@@ -419,6 +491,30 @@ static const daedalus_class_desc h264_deblock_luma_v_classes[] = {
 };
 
 static const daedalus_variant h264_deblock_luma_v_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_deblock_luma_v__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_deblock_luma_v__qpu_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_deblock_luma_v__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_deblock_luma_v__qpu_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask_early",
@@ -465,6 +561,18 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_h264_deblock_luma_v__c_full,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_deblock_luma_v__qpu_full_p2",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1502,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_h264_deblock_luma_v__qpu_full_p2,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_h264_deblock_luma_v__neon_full",
@@ -513,6 +621,30 @@ static const daedalus_class_desc h264_idct4_classes[] = {
 };
 
 static const daedalus_variant h264_idct4_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_idct4__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_idct4__qpu_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_idct4__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_idct4__qpu_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_h264_idct4__glsl_full_p4_word",
@@ -559,6 +691,18 @@ static const daedalus_variant h264_idct4_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_h264_idct4__c_full,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_idct4__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1502,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_h264_idct4__qpu_full,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_h264_idct4__neon_full",
@@ -607,6 +751,30 @@ static const daedalus_class_desc h264_idct8_classes[] = {
 };
 
 static const daedalus_variant h264_idct8_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_idct8__qpu_full_p8_word_pack",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_idct8__qpu_full_p8_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_idct8__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_idct8__qpu_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_h264_idct8__glsl_full_p2_word_pack",
@@ -665,6 +833,18 @@ static const daedalus_variant h264_idct8_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_h264_idct8__c_full,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_idct8__qpu_full_p2_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1502,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_h264_idct8__qpu_full_p2_word,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc h264_qpel_mc20_buffers[] = {
@@ -701,6 +881,42 @@ static const daedalus_class_desc h264_qpel_mc20_classes[] = {
 };
 
 static const daedalus_variant h264_qpel_mc20_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_qpel_mc20__qpu_full_p16_dot_word_shift",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_qpel_mc20__qpu_full_p16_dot_word_shift,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_qpel_mc20__qpu_full_p8_word_shift",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_qpel_mc20__qpu_full_p8_word_shift,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_qpel_mc20__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_h264_qpel_mc20__qpu_full_p8,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_h264_qpel_mc20__glsl_full_p8_shift_swar",
@@ -759,6 +975,18 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_h264_qpel_mc20__c_full,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_h264_qpel_mc20__qpu_full_p16_word_shift",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1503,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_h264_qpel_mc20__qpu_full_p16_word_shift,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_h264_qpel_mc20__neon_full_r2",
@@ -837,6 +1065,30 @@ static const daedalus_class_desc sand128_nv12_classes[] = {
 };
 
 static const daedalus_variant sand128_nv12_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_sand128_nv12__qpu_full_p16_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_sand128_nv12__qpu_full_p16_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_sand128_nv12__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_sand128_nv12__qpu_full_p16,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_sand128_nv12__glsl_full_p8_word",
@@ -949,6 +1201,30 @@ static const daedalus_class_desc sand128_p010_classes[] = {
 };
 
 static const daedalus_variant sand128_p010_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_sand128_p010__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_sand128_p010__qpu_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_sand128_p010__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_sand128_p010__qpu_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_sand128_p010__glsl_full_p4_word",
@@ -1087,6 +1363,54 @@ static const daedalus_class_desc vp9_idct8_classes[] = {
 };
 
 static const daedalus_variant vp9_idct8_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_dc_p8_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_idct8__qpu_dc_p8_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_eob12_p8_word_pack",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_idct8__qpu_eob12_p8_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_full_p8_word_pack",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_idct8__qpu_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_idct8__glsl_dc_p4_word",
@@ -1213,6 +1537,18 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_idct8__c_full,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_full_p2_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1504,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_vp9_idct8__qpu_full_p2_word,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_idct8__neon_full_givensum16",
@@ -1390,6 +1726,30 @@ static const daedalus_class_desc vp9_lpf4_h_classes[] = {
 };
 
 static const daedalus_variant vp9_lpf4_h_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf4_h__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_lpf4_h__qpu_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf4_h__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_lpf4_h__qpu_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_lpf4_h__glsl_full_p4_word_mask_early",
@@ -1436,6 +1796,18 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_lpf4_h__c_full,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf4_h__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1502,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_vp9_lpf4_h__qpu_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_lpf4_h__neon_full",
@@ -1489,6 +1861,30 @@ static const daedalus_class_desc vp9_lpf4_v_classes[] = {
 };
 
 static const daedalus_variant vp9_lpf4_v_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf4_v__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_lpf4_v__qpu_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf4_v__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_lpf4_v__qpu_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_lpf4_v__glsl_full_p4_word_mask_early",
@@ -1535,6 +1931,18 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_lpf4_v__c_full,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf4_v__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1502,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_vp9_lpf4_v__qpu_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_lpf4_v__neon_full",
@@ -1588,6 +1996,30 @@ static const daedalus_class_desc vp9_lpf8_h_classes[] = {
 };
 
 static const daedalus_variant vp9_lpf8_h_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf8_h__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_lpf8_h__qpu_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf8_h__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_lpf8_h__qpu_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_lpf8_h__glsl_full_p2_word_mask_early",
@@ -1634,6 +2066,18 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_lpf8_h__c_full,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf8_h__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1502,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_vp9_lpf8_h__qpu_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_lpf8_h__neon_full",
@@ -1675,6 +2119,30 @@ static const daedalus_class_desc vp9_lpf8_v_classes[] = {
 };
 
 static const daedalus_variant vp9_lpf8_v_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf8_v__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_lpf8_v__qpu_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf8_v__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_lpf8_v__qpu_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_lpf8_v__glsl_full_p2_word_mask_early",
@@ -1721,6 +2189,18 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_lpf8_v__c_full,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_lpf8_v__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1502,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_vp9_lpf8_v__qpu_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_lpf8_v__neon_full",
@@ -1781,6 +2261,42 @@ static const daedalus_class_desc vp9_mc_8h_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_8h_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h__qpu_sub8_p16_dot_word_shift",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p16_dot_word_shift,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h__qpu_sub8_p8_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p8_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_mc_8h__qpu_full_p8,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_mc_8h__glsl_full_p8_shift_swar",
@@ -1895,6 +2411,18 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h__c_full,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h__qpu_sub8_p8_dot_word_shift",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1503,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p8_dot_word_shift,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8h__neon_sub8_r2_dot",
@@ -1955,6 +2483,42 @@ static const daedalus_class_desc vp9_mc_8h_avg_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_8h_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h_avg__qpu_sub8_p16_dot_word_shift",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_mc_8h_avg__qpu_sub8_p16_dot_word_shift,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h_avg__qpu_sub8_p8_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_mc_8h_avg__qpu_sub8_p8_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h_avg__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar",
@@ -2310,7 +2874,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "b59986d9b7f06933",
+  .generator = "61cba0cd7b6b26c8",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

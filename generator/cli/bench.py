@@ -44,12 +44,15 @@ PARTS = ("throughput", "latency", "frame")
               help="Only write the items, for the C program alone.")  # fmt: skip
 @click.option("--qpu", is_flag=True,
               help="By the timing model instead: QPU code beside GLSL through v3dv.")  # fmt: skip
+@click.option("--choose", is_flag=True,
+              help="With --qpu: find and record the schedules that take least.")  # fmt: skip
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path),
               help="With --qpu: a file for the JSON, besides.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
     kernel: str, device: str, rounds: int, items: int, size: int, part: tuple[str, ...],
-    distinct: int, write_data: Path | None, qpu: bool, output: Path | None, as_json: bool,
+    distinct: int, write_data: Path | None, qpu: bool, choose: bool,
+    output: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Measures kernels whose ids contain KERNEL (default: all) on Vulkan devices.
 
@@ -60,6 +63,9 @@ def command(
 
     With --qpu nothing is measured: docs/qpu-performance.md. Exit code 1 where a bar is missed.
     """
+    if qpu and choose:
+        bench_qpu.choose(kernel, items, distinct)
+        return
     if qpu:
         bench_qpu.measure(kernel, items, distinct, as_json, output)
         return

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import click
 
+from daedalus.generator import qpu_check
 from daedalus.generator.cli.check_runs import Wish, run_checks
 from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, console
 from daedalus.generator.cli.kernels import chosen
@@ -27,8 +28,12 @@ RECORDED_ITEMS = 10000  # what a recorded variant has passed at least
 @click.option("--items", default=10000, show_default=True, type=click.IntRange(16, 10_000_000),
               help="Conformant items a variant; a fifth as many of the other kinds.")  # fmt: skip
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
-@click.option("--device", default=",".join(DEFAULT_DEVICES), show_default=True,
-              help="Vulkan devices for glsl, separated by commas, or all.")  # fmt: skip
+@click.option(
+    "--device",
+    default=",".join((*DEFAULT_DEVICES, *qpu_check.DEVICES)),
+    show_default=True,
+    help="Vulkan devices for glsl, and for qpu simulator, separated by commas; all.",
+)
 @click.option("--frame", is_flag=True,
               help="Of glsl, one batch a variant with all items of a 1920x1088 frame.")  # fmt: skip
 @click.option("--layers", is_flag=True,
@@ -54,8 +59,8 @@ def command(
             "--record needs a whole, plain run",
             f"leave out KERNELS and --sanitize; --items at least {RECORDED_ITEMS}",
         )
-    wish = Wish(targets, items, seed, sanitize, tuple(d for d in device.split(",") if d), frame,
-                layers)  # fmt: skip
+    gpus, qpus = _devices(device)
+    wish = Wish(targets, items, seed, sanitize, gpus, qpus, frame, layers)
     outcomes, skips = run_checks(entries, wish, quiet=as_json)
     if record:
         record_verified(outcomes)
@@ -91,6 +96,13 @@ def report(
         console.print(f"  replay: {replay_command(o, items, seed)}", markup=False, soft_wrap=True)
     if bad:
         raise UserError(f"{len(bad)} of {len(outcomes)} comparisons failed", exit_code=EXIT_FAILED)
+
+
+def _devices(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The Vulkan devices, and those for machine code, that are named."""
+    names = [d for d in text.split(",") if d]
+    qpus = [d for d in qpu_check.DEVICES if d in names or "all" in names]
+    return tuple(d for d in names if d not in qpu_check.DEVICES), tuple(qpus)
 
 
 def _targets(text: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
+from daedalus.generator import qpu_check, witness_file
 from daedalus.generator.cli.common import UserError, build_dir, console, repo_root
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.witness import known_or_searched
@@ -24,22 +25,23 @@ from daedalus.generator.crosscheck import (
 )
 from daedalus.generator.emit import entry_variants
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import variant_name
+from daedalus.generator.schedule import GPU_TARGETS, QPU, TARGETS, variant_name
+from daedalus.generator.variants import Variant
 from daedalus.generator.vulkan import check as vulkan
 from daedalus.generator.vulkan.devices import DEFAULT, LAVAPIPE, GpuDevice, Skip, find
 from daedalus.generator.vulkan.validation import validated
 from daedalus.generator.witness import Found
 
 
-def require_generated(entries: list[Entry], folder: Path) -> None:
-    """Refuses to compare code that was generated from another state of the specs."""
+def require_generated(entries: list[Entry], folder: Path, targets: Sequence[str] = TARGETS) -> None:
+    """Refuses to compare code for these targets that another state of the specs gave."""
     try:
         manifest = json.loads((folder / "manifest.json").read_text())
         have = {v["name"]: v["input_hash"] for k in manifest["kernels"] for v in k["variants"]}
     except (OSError, ValueError, KeyError, TypeError):
         have = {}
     for e in entries:
-        if any(have.get(v.name) != v.input_hash for v in entry_variants(e)):
+        if any(have.get(v.name) != v.input_hash for v in entry_variants(e, targets)):
             raise UserError(
                 f"{folder.name}/ is not what the spec of {e.kernel.id} gives: {e.spec}",
                 "run ./daedalus gen, then check again",
@@ -51,6 +53,7 @@ class Wish:
     """What is to be compared, and how.
 
     gpus   names of Vulkan devices, for the target glsl
+    qpus   names of devices for the target qpu
     frame  GPU variants on a frame's items instead of on those of all kinds
     layers  Vulkan devices under the validation layers, where these run
     """
@@ -60,6 +63,7 @@ class Wish:
     seed: int
     sanitize: bool = False
     gpus: tuple[str, ...] = DEFAULT
+    qpus: tuple[str, ...] = qpu_check.DEVICES
     frame: bool = False
     layers: bool = False
 
@@ -71,7 +75,7 @@ def run_checks(
 
     Returns an outcome per variant and device, and the Vulkan devices that are not here.
     """
-    require_generated(entries, repo_root() / "generated")
+    require_generated(entries, repo_root() / "generated", wish.targets)
     found = [d for d in devices(wish.targets) if not (wish.sanitize and d.arch == "aarch64")]
     outcomes: list[Outcome] = []
     skips: list[Skip] = []
@@ -79,6 +83,9 @@ def run_checks(
         programs: dict[str, Path] = {d.arch: program(d.arch, sanitize=wish.sanitize) for d in found}
         gpus: list[GpuDevice] = []
         loading = cache(partial(program, loads=True))
+        simulator: Path | None = None
+        if QPU in wish.targets and qpu_check.SIMULATOR.name in wish.qpus:
+            simulator = program("host", sanitize=wish.sanitize, simulates=True)
         if "glsl" in wish.targets and wish.sanitize:
             skips = [Skip(name, "drivers are not run in sanitized programs") for name in wish.gpus]
         elif "glsl" in wish.targets:
@@ -88,8 +95,7 @@ def run_checks(
         for e in entries:
             if found:
                 outcomes += _on_processors(e, found, programs, wish)
-            if gpus:
-                outcomes += _on_gpus(e, gpus, loading, wish)
+            outcomes += _on_gpus(e, gpus, simulator, loading, wish)
             shown.advance(1)
     return outcomes, skips
 
@@ -127,35 +133,77 @@ def _on_processors(
 
 
 def _on_gpus(
-    e: Entry, gpus: list[GpuDevice], loading: Callable[[str], Path], wish: Wish
-) -> list[Outcome]:
-    variants = [v for v in entry_variants(e) if v.is_gpu]
-    if not variants:
+    e: Entry, gpus: list[GpuDevice], simulator: Path | None, loading: Callable[[str], Path],
+    wish: Wish,
+) -> list[Outcome]:  # fmt: skip
+    """GPU variants: of GLSL on Vulkan devices, in machine code on the simulator, if it is built."""
+    glsl = entry_variants(e, ("glsl",)) if gpus else []
+    qpu = entry_variants(e, (QPU,)) if simulator is not None else []
+    if not glsl and not qpu:
         return []
-    say(f"{e.kernel.id}: drawing items for glsl")
-    batches: Callable[[vulkan.Align, str], Sequence[Batch]]
-    made: dict[vulkan.Align, list[Batch]] = {}
+    say(f"{e.kernel.id}: drawing items for {' and '.join(GPU_TARGETS)}")
     if wish.frame:
-        batches = cache(
-            lambda align, class_name: [vulkan.prepare_frame(e.kernel, align, class_name, wish.seed)]
-        )
-    else:
-        aligns = [(1,) * len(e.kernel.buffers), *map(vulkan.alignment, variants)]
-        made = vulkan.prepare(e.kernel, aligns, wish.items, wish.seed)
-        batches = lambda align, _: made[align]  # noqa: E731
+        return _frames(e, glsl, gpus, loading, wish)
+    aligns = [(1,) * len(e.kernel.buffers), *map(vulkan.alignment, glsl)]
+    aligns = (aligns if glsl else []) + [qpu_check.alignment(v) for v in qpu]
+    made = vulkan.prepare(e.kernel, aligns, wish.items, wish.seed)
+    outcomes = [o for gpu in gpus if glsl for o in _on_gpu(e, glsl, gpu, loading, wish, made)]
+    if simulator is not None:
+        outcomes += _on_simulator(e, qpu, simulator, wish, made)
+    for o in outcomes:
+        o.wanted = wish.items
+    return outcomes
+
+
+Made = dict[vulkan.Align, list[Batch]]
+
+
+def _on_gpu(
+    e: Entry, variants: list[Variant], gpu: GpuDevice, loading: Callable[[str], Path], wish: Wish,
+    made: Made,
+) -> list[Outcome]:  # fmt: skip
+    say(f"{e.kernel.id}: glsl on {gpu.name}")
+    exe = loading(gpu.arch)
+    device = Device(gpu.name, "glsl", gpu.arch, gpu)
+    batches = {a: made[a] for a in [(1,) * len(e.kernel.buffers), *map(vulkan.alignment, variants)]}
+    outcomes = vulkan.check_kernel(
+        e.kernel, variants, device, exe, lambda align, _: made[align], wish.seed
+    )
+    everything = [b for batches_of_one in batches.values() for b in batches_of_one]
+    outcomes.append(vulkan.check_dispatch(e.kernel, device, exe, everything, wish.seed))
+    return outcomes
+
+
+def _frames(
+    e: Entry, variants: list[Variant], gpus: list[GpuDevice], loading: Callable[[str], Path],
+    wish: Wish,
+) -> list[Outcome]:  # fmt: skip
     outcomes: list[Outcome] = []
+    batches: Callable[[vulkan.Align, str], Sequence[Batch]] = cache(
+        lambda align, class_name: [vulkan.prepare_frame(e.kernel, align, class_name, wish.seed)]
+    )
     for gpu in gpus:
         say(f"{e.kernel.id}: glsl on {gpu.name}")
-        exe = loading(gpu.arch)
         device = Device(gpu.name, "glsl", gpu.arch, gpu)
-        mine = vulkan.check_kernel(e.kernel, variants, device, exe, batches, wish.seed)
-        if not wish.frame:
-            everything = [b for batches_of_one in made.values() for b in batches_of_one]
-            mine.append(vulkan.check_dispatch(e.kernel, device, exe, everything, wish.seed))
-        for o in mine:
-            o.wanted = 1 if wish.frame else wish.items
-            o.device += " frame" if wish.frame else ""
-        outcomes += mine
+        outcomes += vulkan.check_kernel(
+            e.kernel, variants, device, loading(gpu.arch), batches, wish.seed
+        )
+    for o in outcomes:
+        o.wanted = 1
+        o.device += " frame"
+    return outcomes
+
+
+def _on_simulator(
+    e: Entry, variants: list[Variant], exe: Path, wish: Wish, made: Made
+) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    witnesses = witness_file.read(e.kernel)
+    for align in dict.fromkeys(map(qpu_check.alignment, variants)):
+        say(f"{e.kernel.id}: qpu on {qpu_check.SIMULATOR.name}")
+        mine = [v for v in variants if qpu_check.alignment(v) == align]
+        more = qpu_check.further(e.kernel, made[align], align, witnesses, wish.seed)
+        outcomes += qpu_check.check_kernel(e.kernel, mine, exe, [*made[align], *more], wish.seed)
     return outcomes
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from daedalus.dsl.show import buffer_text
-from daedalus.generator import explain
+from daedalus.generator import explain, qpu_text
 from daedalus.generator.cli.common import UserError
 from daedalus.generator.cli.kernels import one
 from daedalus.generator.cli.tables import table_lines
@@ -68,6 +68,8 @@ def text_of(entry: Entry, shown: explain.View, refused: list[explain.Refusal]) -
             side = f", {mapping(shown.kernel).invocations} invocations an item"
         needs = "".join(f", needs {n}" for n in shown.schedule.needs)
         lines.append(f"  variant {shown.schedule.name}{side}{needs}")
+        if shown.code is not None:
+            lines += [f"  {x}" for x in qpu_text.facts(k, shown.code)]
     lines.append(f"  the program after {shown.after}")
     lines.append("")
     kept = shown.kernel

@@ -110,6 +110,7 @@ def _search(anew: bool) -> None:
                 if anew or qpu_choices.recorded(name, forms) is None:
                     say(f"{name}: searching")
                     found[name] = qpu_choices.searched(forms)
+                    qpu_choices.record(found, list(programs))
                 shown.advance(1)
     except SpecError as e:
         raise UserError(str(e)) from None

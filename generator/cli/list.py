@@ -121,6 +121,26 @@ def _in_full(k: Record) -> None:
         ],
     )  # fmt: skip
     print(f"operations an item, after {', '.join({v['counted_after'] for v in k['variants']})}")
+    _machine_code(k)
+
+
+def _machine_code(k: Record) -> None:
+    """The programs of the variants for the QPU."""
+    found = [(v["name"], v["figures"]) for v in k["variants"] if v.get("figures")]
+    if not found:
+        return
+    print()
+    print_table(
+        ("variant", "an item", "a trip", "at least", "registers", "lookups", "nops", "all"),
+        [
+            (
+                name, f["an_item"], f["trip"], f["bound"], f["registers"], f["loads"] + f["stores"],
+                f["nops"], f["instructions"],
+            )
+            for name, f in found
+        ],
+    )  # fmt: skip
+    print("instructions an item, of a trip of the loop, and of the program; lookups of a trip")
 
 
 def _assumption(a: Record) -> str:

@@ -78,7 +78,7 @@ def _variants(kernels: tuple[str, ...], schedules: tuple[str, ...]) -> list[Vari
             raise UserError(f"no kernel {name}", "./daedalus list shows them")
         chosen.append(entry)
     if not schedules:
-        return [v for e in chosen or entries for v in entry_variants(e) if v.is_gpu]
+        return [v for e in chosen or entries for v in entry_variants(e, ("glsl",))]
     found = []
     for entry in chosen:
         for schedule_name in schedules:

@@ -90,7 +90,7 @@ def prepare(kernel: Kernel, aligns: Sequence[Align], count: int, seed: int) -> d
         n = max(16, int(count * len(kernel.class_names) * SHARES[kind]))
         close = kind == "neighbours"
         items = vectors.make_items(kernel, n, seed + close, "conformant" if close else kind)
-        items = _in_range(kernel, items)
+        items = in_range(kernel, items)
         drawn.append((kind, items, None if close else interp.run(kernel, items)))
     out: dict[Align, list[Batch]] = {}
     for align in dict.fromkeys(aligns):
@@ -99,7 +99,7 @@ def prepare(kernel: Kernel, aligns: Sequence[Align], count: int, seed: int) -> d
             rng = np.random.default_rng([seed, KINDS.index(kind)])
             placed = layout.place(
                 kernel, items, rng, upwards=kind == "boundary", close=result is None,
-                align=_by_name(kernel, align),
+                align=by_name(kernel, align),
             )  # fmt: skip
             out[align].append(Batch(kind, placed, result or interp.run(kernel, placed.items)))
     return out
@@ -110,12 +110,12 @@ def prepare_frame(kernel: Kernel, align: Align, class_name: str, seed: int) -> B
     rows, columns = _cell(kernel)
     across, down = _WIDTH // columns, _HEIGHT // rows
     count = min(across * down, _MOST)
-    items = _in_range(kernel, vectors.make_items(kernel, _DISTINCT, seed))
+    items = in_range(kernel, vectors.make_items(kernel, _DISTINCT, seed))
     items = items.take(np.flatnonzero(interp.in_class(kernel, class_name, items)))
     chosen = np.random.default_rng(seed).integers(0, items.count, count)
     placed = layout.place(
         kernel, items.take(chosen), np.random.default_rng([seed, 97]), upwards=False, close=True,
-        align=_by_name(kernel, align), across=across,
+        align=by_name(kernel, align), across=across,
     )  # fmt: skip
     return Batch(FRAME, placed, interp.run(kernel, placed.items))
 
@@ -128,11 +128,12 @@ def _cell(kernel: Kernel) -> tuple[int, int]:
     return rows, max(columns, 4)
 
 
-def _by_name(kernel: Kernel, align: Align) -> dict[str, int]:
+def by_name(kernel: Kernel, align: Align) -> dict[str, int]:
+    """Alignments by the buffers' names."""
     return {b.name: a for b, a in zip(kernel.buffers, align, strict=True)}
 
 
-def _in_range(kernel: Kernel, items: Items) -> Items:
+def in_range(kernel: Kernel, items: Items) -> Items:
     """The items with every parameter brought into its declared range."""
     params = dict(items.params)
     for p in kernel.params:

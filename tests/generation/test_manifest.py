@@ -19,6 +19,8 @@ from daedalus.generator.schedule import GPU_FLAGS, Schedule, parse_variant, vari
 SCHEMA = json.loads((Path(__file__).parents[1] / "schema" / "manifest.schema.json").read_text())
 SIZES = {"uint8_t": 1, "int8_t": 1, "uint16_t": 2, "int16_t": 2, "uint32_t": 4, "int32_t": 4}
 
+GUARDS = {"neon": "NEON", "glsl": "VULKAN", "qpu": "DRM", "c": ""}
+
 
 @pytest.fixture(scope="module")
 def generated() -> Generated:
@@ -80,7 +82,7 @@ def test_every_source_is_listed_once_a_library(manifest: dict) -> None:
     sources = {p for p in manifest["files"] if p.endswith(".c")}
     listed = {}
     for library, parts in manifest["sources"].items():
-        both = parts["any"] + parts["neon"] + parts["neon_dotprod"] + parts["glsl"]
+        both = [path for part in parts.values() for path in part]
         assert len(set(both)) == len(both) and set(both) <= sources
         listed[library] = set(both)
     assert listed["prod"] | listed["variants"] == sources
@@ -98,15 +100,17 @@ def test_variants_are_in_step(manifest: dict) -> None:
             words = set(v["name"].split("__")[1].split("_"))
             schedule = Schedule(
                 v["target"], v["class"], v["items"], v["rows"], tuple(v["assume"]),
-                dot="dotprod" in v["needs"], branch="branch" in words, early_out="early" in words,
+                dot="dot" in words, branch="branch" in words, early_out="early" in words,
                 points=v["points"], **{flag: flag in words for flag in GPU_FLAGS},
             )  # fmt: skip
             assert v["name"] == variant_name(k["id"], schedule)
             assert parse_variant(v["name"]) == (k["id"], schedule)
             assert v["class"] in classes
-            gpu = v["target"] == "glsl"
-            assert v["source"] == f"src/{k['family']}/{v['name']}{'.spv' if gpu else ''}.c"
-            assert v["file"] == (f"glsl/{k['family']}/{v['name']}.comp" if gpu else v["source"])
+            kind = {"glsl": ".spv", "qpu": ".qpu"}.get(v["target"], "")
+            assert v["source"] == f"src/{k['family']}/{v['name']}{kind}.c"
+            place = f"{v['target']}/{k['family']}/{v['name']}"
+            texts = {"glsl": f"{place}.comp", "qpu": f"{place}.s"}
+            assert v["file"] == texts.get(v["target"], v["source"])
             assert {v["file"], v["source"]} <= manifest["files"].keys()
             part = "any" if v["target"] == "c" else "_".join([v["target"], *v["needs"]])
             assert v["source"] in manifest["sources"]["variants"][part]
@@ -116,7 +120,7 @@ def test_variants_are_in_step(manifest: dict) -> None:
                        for v in k["variants"])  # fmt: skip
         ranks = [v["rank"] for v in k["variants"]]
         assert len(set(ranks)) == len(ranks)
-        targets = ("neon", "c", "glsl")
+        targets = ("neon", "c", "glsl", "qpu")
         order = [(targets.index(v["target"]), not v["prod"]) for v in sorted(
             k["variants"], key=lambda v: v["rank"])]  # fmt: skip
         assert order == sorted(order)  # NEON before C, in each prod before the others
@@ -147,7 +151,7 @@ def test_meta_of_mixed_types(tmp_path: Path) -> None:
 def test_c_tables_contain_the_variants(library: str, generated: Generated, manifest: dict) -> None:
     text = generated.files[f"src/table_{library}.c"]
     named = re.findall(r'\.name = "(daedalus_\w+)"', text)
-    functions = re.findall(r"\.(?:cpu = |gpu = &)(\w+)", text)
+    functions = re.findall(r"\.(?:cpu = |[gq]pu = &)(\w+)", text)
     want = [v for k in manifest["kernels"] for v in k["variants"]
             if v["prod"] or library == "variants"]  # fmt: skip
     assert named == functions == [v["name"] for v in want]
@@ -161,15 +165,16 @@ def test_c_tables_contain_the_variants(library: str, generated: Generated, manif
         before = text.split(f'.name = "{v["name"]}"')[0]
         guards = re.findall(r"#if DAEDALUS_HAVE_(\w+)|#(endif)", before)
         guard = guards[-1][0] if guards else ""
-        assert guard == {"neon": "NEON", "glsl": "VULKAN", "c": ""}[v["target"]]
+        assert guard == GUARDS[v["target"]]
 
 
 def test_functions_are_defined_and_declared(generated: Generated) -> None:
     for v in generated.variants:
         header = generated.files[f"src/{v.kernel.family}/variants.h"]
         if v.is_gpu:
-            assert f"const daedalus_gpu_code {v.name} = {{" in generated.files[v.source]
-            assert f"extern const daedalus_gpu_code {v.name};" in header
+            kind = "gpu" if v.shader is not None else "qpu"
+            assert f"const daedalus_{kind}_code {v.name} = {{" in generated.files[v.source]
+            assert f"extern const daedalus_{kind}_code {v.name};" in header
             continue
         for name in (v.name, v.item_name):
             assert re.search(rf"\b{name}\(", generated.files[v.file]), name

@@ -29,7 +29,7 @@ plain = st.from_regex(r"[A-Za-z0-9]{1,8}", fullmatch=True)
 @st.composite
 def schedules(draw: st.DrawFn) -> Schedule:
     """Any schedule that is possible."""
-    target, class_name = draw(st.sampled_from((*TARGETS, QPU))), draw(plain)
+    target, class_name = draw(st.sampled_from(TARGETS)), draw(plain)
     assume = tuple(sorted(draw(st.sets(plain, max_size=3))))
     if target == "c":
         return Schedule("c", class_name, assume=assume)

@@ -19,7 +19,7 @@ from daedalus.generator.variants import Variant, make_variant
 
 @cache
 def variants() -> tuple[Variant, ...]:
-    return tuple(v for e in load() for v in entry_variants(e) if v.is_gpu)
+    return tuple(v for e in load() for v in entry_variants(e, ("glsl",)))
 
 
 def names() -> list[str]:

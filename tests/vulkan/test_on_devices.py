@@ -38,7 +38,7 @@ def lavapipe() -> devices.GpuDevice:
 
 
 def outcomes(e: Entry, gpu: devices.GpuDevice, exe: Path, items: int = ITEMS) -> list[Outcome]:
-    variants = [v for v in entry_variants(e) if v.is_gpu]
+    variants = entry_variants(e, ("glsl",))
     aligns = [(1,) * len(e.kernel.buffers), *map(check.alignment, variants)]
     batches = check.prepare(e.kernel, aligns, items, SEED)
     device = Device(gpu.name, "glsl", gpu.arch, gpu)
@@ -99,7 +99,7 @@ def test_on_the_driver_built_here() -> None:
 
 def test_a_frame_is_one_batch_of_its_class(lavapipe: devices.GpuDevice) -> None:
     e = entry("vp9_idct8")
-    (variant, *_) = [v for v in entry_variants(e) if v.is_gpu and v.schedule.class_name == "dc"]
+    (variant, *_) = [v for v in entry_variants(e, ("glsl",)) if v.schedule.class_name == "dc"]
     batch = check.prepare_frame(e.kernel, check.alignment(variant), "dc", SEED)
     assert batch.placed.items.count == 1920 * 1088 // 64
     assert (batch.placed.items.params["eob"] == 1).all()
@@ -120,7 +120,7 @@ def tampered(tmp_path: Path) -> Path:
     """The check program from generated code in which one constant of a shader is another."""
     generated = tmp_path / "generated"
     shutil.copytree(repo_root() / "generated", generated)
-    (variant, *_) = [v for v in entry_variants(entry("h264_idct4")) if v.is_gpu]
+    (variant, *_) = entry_variants(entry("h264_idct4"), ("glsl",))
     path = generated / variant.source
     text = path.read_text()
     # The residual's rounding shift: OpConstant, its type, its number, 6.
@@ -150,7 +150,7 @@ def tampered(tmp_path: Path) -> Path:
 def test_a_wrong_shader_is_noticed(tampered: Path, lavapipe: devices.GpuDevice) -> None:
     """By the self-test, before any item; which is a failure of the comparison."""
     e = entry("h264_idct4")
-    (variant, *_) = [v for v in entry_variants(e) if v.is_gpu]
+    (variant, *_) = entry_variants(e, ("glsl",))
     found = {o.variant: o for o in outcomes(e, lavapipe, tampered)}
     assert not found[variant.name].good
     assert "self-test" in "".join(found[variant.name].failures)
@@ -158,7 +158,7 @@ def test_a_wrong_shader_is_noticed(tampered: Path, lavapipe: devices.GpuDevice) 
 
 def test_wrong_results_are_counted(lavapipe: devices.GpuDevice) -> None:
     e = entry("h264_idct4")
-    (variant, *_) = [v for v in entry_variants(e) if v.is_gpu]
+    (variant, *_) = entry_variants(e, ("glsl",))
     batches = check.prepare(e.kernel, [check.alignment(variant)], ITEMS, SEED)
     batch = batches[check.alignment(variant)][0]
     batch.result.buffers["dst"][7, 2, 1] ^= 1
@@ -186,7 +186,7 @@ def test_bench_measures_verified_runs(tmp_path: Path, lavapipe: devices.GpuDevic
     figures = report.data
     assert figures["device"]["kind"] == "cpu" and figures["device"]["subgroup"] == 8
     assert figures["m5a"]["samples"] == figures["m5b"]["samples"] == 40
-    names = {v.name for v in entry_variants(entry("h264_idct4")) if v.is_gpu}
+    names = {v.name for v in entry_variants(entry("h264_idct4"), ("glsl",))}
     for part in ("throughput", "bandwidth"):
         assert {r["variant"] for r in figures[part]} == names
         assert all(r["samples"] == 2 and r["ns_per_item"] > 0 for r in figures[part])

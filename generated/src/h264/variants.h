@@ -5,6 +5,10 @@
 
 #include <daedalus/table.h>
 
+extern const daedalus_qpu_code daedalus_h264_deblock_luma_v__qpu_full_p4_word;
+
+extern const daedalus_qpu_code daedalus_h264_deblock_luma_v__qpu_full;
+
 extern const daedalus_gpu_code daedalus_h264_deblock_luma_v__glsl_full_p4_word_mask_early;
 
 extern const daedalus_gpu_code daedalus_h264_deblock_luma_v__glsl_full;
@@ -17,9 +21,15 @@ daedalus_cpu_fn daedalus_h264_deblock_luma_v__c_full;
 void daedalus_item_h264_deblock_luma_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha,
     int32_t beta, const int8_t *tc0);
 
+extern const daedalus_qpu_code daedalus_h264_deblock_luma_v__qpu_full_p2;
+
 daedalus_cpu_fn daedalus_h264_deblock_luma_v__neon_full;
 void daedalus_item_h264_deblock_luma_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t alpha, int32_t beta, const int8_t *tc0);
+
+extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full_p4_word;
+
+extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full_p4;
 
 extern const daedalus_gpu_code daedalus_h264_idct4__glsl_full_p4_word;
 
@@ -35,8 +45,14 @@ daedalus_cpu_fn daedalus_h264_idct4__c_full;
 void daedalus_item_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
 void daedalus_clearing_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
 
+extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full;
+
 daedalus_cpu_fn daedalus_h264_idct4__neon_full;
 void daedalus_item_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+
+extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_pack;
+
+extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full;
 
 extern const daedalus_gpu_code daedalus_h264_idct8__glsl_full_p2_word_pack;
 
@@ -52,6 +68,14 @@ daedalus_cpu_fn daedalus_h264_idct8__c_full;
 void daedalus_item_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
 void daedalus_clearing_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
 
+extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p2_word;
+
+extern const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p16_dot_word_shift;
+
+extern const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p8_word_shift;
+
+extern const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p8;
+
 extern const daedalus_gpu_code daedalus_h264_qpel_mc20__glsl_full_p8_shift_swar;
 
 extern const daedalus_gpu_code daedalus_h264_qpel_mc20__glsl_full_p4_shift_swar;
@@ -65,6 +89,8 @@ void daedalus_item_h264_qpel_mc20__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
 daedalus_cpu_fn daedalus_h264_qpel_mc20__c_full;
 void daedalus_item_h264_qpel_mc20__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride);
+
+extern const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p16_word_shift;
 
 daedalus_cpu_fn daedalus_h264_qpel_mc20__neon_full_r2;
 void daedalus_item_h264_qpel_mc20__neon_full_r2(uint8_t *dst, ptrdiff_t dst_stride,

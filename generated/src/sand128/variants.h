@@ -5,6 +5,10 @@
 
 #include <daedalus/table.h>
 
+extern const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16_word;
+
+extern const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16;
+
 extern const daedalus_gpu_code daedalus_sand128_nv12__glsl_full_p8_word;
 
 extern const daedalus_gpu_code daedalus_sand128_nv12__glsl_full_p4;
@@ -18,6 +22,10 @@ daedalus_cpu_fn daedalus_sand128_nv12__c_full;
 void daedalus_item_sand128_nv12__c_full(uint8_t *dst, ptrdiff_t dst_stride, uint8_t *dst_uv,
     ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride, const uint8_t *src_uv,
     ptrdiff_t src_uv_stride, int32_t width);
+
+extern const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4_word;
+
+extern const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4;
 
 extern const daedalus_gpu_code daedalus_sand128_p010__glsl_full_p4_word;
 

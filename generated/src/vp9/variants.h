@@ -8,6 +8,14 @@
 daedalus_cpu_fn daedalus_vp9_iadst16__c_full;
 void daedalus_item_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
 
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_dc_p8_word;
+
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_eob12_p8_word_pack;
+
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p8_word_pack;
+
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full;
+
 extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_dc_p4_word;
 
 extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_eob12_p2_word_pack;
@@ -54,6 +62,8 @@ void daedalus_item_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const i
 void daedalus_clearing_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int32_t eob);
 
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p2_word;
+
 daedalus_cpu_fn daedalus_vp9_idct8__neon_full_givensum16;
 void daedalus_item_vp9_idct8__neon_full_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob);
@@ -73,6 +83,10 @@ daedalus_cpu_fn daedalus_vp9_lpf16_10_v__c_full;
 void daedalus_item_vp9_lpf16_10_v__c_full(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
+extern const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full_p4_word;
+
+extern const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full;
+
 extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full_p4_word_mask_early;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full;
@@ -85,6 +99,8 @@ daedalus_cpu_fn daedalus_vp9_lpf4_h__c_full;
 void daedalus_item_vp9_lpf4_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
+extern const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_lpf4_h__neon_full;
 void daedalus_item_vp9_lpf4_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
@@ -92,6 +108,10 @@ void daedalus_item_vp9_lpf4_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int
 daedalus_cpu_fn daedalus_vp9_lpf4_h__neon_full_x2;
 void daedalus_item_vp9_lpf4_h__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
+
+extern const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full_p4_word;
+
+extern const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full_p4_word_mask_early;
 
@@ -105,6 +125,8 @@ daedalus_cpu_fn daedalus_vp9_lpf4_v__c_full;
 void daedalus_item_vp9_lpf4_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
+extern const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full;
 void daedalus_item_vp9_lpf4_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
@@ -112,6 +134,10 @@ void daedalus_item_vp9_lpf4_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int
 daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full_x2;
 void daedalus_item_vp9_lpf4_v__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
+
+extern const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full_p4_word;
+
+extern const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p2_word_mask_early;
 
@@ -125,9 +151,15 @@ daedalus_cpu_fn daedalus_vp9_lpf8_h__c_full;
 void daedalus_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
+extern const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full;
 void daedalus_item_vp9_lpf8_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
+
+extern const daedalus_qpu_code daedalus_vp9_lpf8_v__qpu_full_p4_word;
+
+extern const daedalus_qpu_code daedalus_vp9_lpf8_v__qpu_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full_p2_word_mask_early;
 
@@ -141,9 +173,17 @@ daedalus_cpu_fn daedalus_vp9_lpf8_v__c_full;
 void daedalus_item_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
+extern const daedalus_qpu_code daedalus_vp9_lpf8_v__qpu_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_lpf8_v__neon_full;
 void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
+
+extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p16_dot_word_shift;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p8_word;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_full_p8;
 
 extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p8_shift_swar;
 
@@ -179,9 +219,17 @@ daedalus_cpu_fn daedalus_vp9_mc_8h__c_full;
 void daedalus_item_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 
+extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p8_dot_word_shift;
+
 daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8_r2_dot;
 void daedalus_item_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_sub8_p16_dot_word_shift;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_sub8_p8_word;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_full_p8;
 
 extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p8_shift_swar;
 

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Compares variants in machine code with the reference interpreter, on the simulator alone.
+
+The items are those of GLSL variants (vulkan/check.py), and besides: items that do not touch a
+buffer, without that buffer; and the witnesses that were found for NEON variants, as inputs like any
+other. Threads are as many as the board runs at once, and other numbers; jobs have whole batches and
+cut ones. Where a variant has no form of instructions that is uncertain, some kinds are also run
+with every setting that no public source settles the other way.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from daedalus.dsl import interp
+from daedalus.dsl.interp import Array, Items
+from daedalus.dsl.ir import Kernel
+from daedalus.generator import layout
+from daedalus.generator.crosscheck import (
+    WITHHELD,
+    WITNESS,
+    Batch,
+    Device,
+    Outcome,
+    compare,
+    execute,
+    withheld,
+)
+from daedalus.generator.schedule import QPU
+from daedalus.generator.variants import Variant
+from daedalus.generator.vulkan.check import Align, by_name, in_range
+
+SIMULATOR = Device("simulator", QPU, "host")
+DEVICES = (SIMULATOR.name,)
+IN_FLIGHT = 24  # threads that a board of 12 QPUs runs at once, at two a QPU
+
+# Kind of items -> how many threads do them, and by which settings.
+_WAYS = {
+    "conformant": ((IN_FLIGHT, "default"),),
+    "boundary": ((1, "default"), (IN_FLIGHT, "other")),
+    "hostile": ((IN_FLIGHT, "default"), (5, "other")),
+    "neighbours": ((2, "default"), (7, "default"), (2 * IN_FLIGHT, "default")),
+    WITHHELD: ((IN_FLIGHT, "default"),),
+    WITNESS: ((3, "default"),),
+}
+
+
+def further(
+    kernel: Kernel, batches: Sequence[Batch], align: Align, witnesses: Items, seed: int
+) -> list[Batch]:
+    """What is run besides the batches of an alignment: items without a buffer, and witnesses."""
+    out = withheld(kernel, batches[0].placed.items, seed, by_name(kernel, align))
+    if witnesses.count:
+        rng = np.random.default_rng([seed, 96])
+        items = in_range(kernel, witnesses)
+        placed = layout.place(kernel, items, rng, upwards=False, align=by_name(kernel, align))
+        out.append(Batch(WITNESS, placed, interp.run(kernel, placed.items)))
+    return out
+
+
+def check_kernel(
+    kernel: Kernel, variants: Sequence[Variant], program: Path, batches: Sequence[Batch], seed: int
+) -> list[Outcome]:
+    """Runs variants of one alignment."""
+    outcomes = {v.name: Outcome(kernel.id, QPU, v.name, SIMULATOR.name) for v in variants}
+    for batch in batches:
+        rng = np.random.default_rng([seed, 99])
+        runs = [
+            (v, f"{v.name} simulate {threads} {settings}", _chosen(kernel, v, batch, rng))
+            for v in variants
+            for threads, settings in _WAYS[batch.kind]
+            if settings == "default" or not forms(v)
+        ]
+        results = execute(program, SIMULATOR, batch, [(name, chosen) for _, name, chosen in runs])
+        for (v, _, chosen), images in zip(runs, results, strict=True):
+            compare(kernel, batch, outcomes[v.name], chosen, images, seed)
+    return list(outcomes.values())
+
+
+def forms(v: Variant) -> tuple[str, ...]:
+    """The uncertain forms of instructions that it has."""
+    assert v.code is not None
+    return v.code.forms
+
+
+def alignment(v: Variant) -> Align:
+    """What every buffer has to be aligned to for a variant, in bytes."""
+    assert v.code is not None
+    return v.code.align
+
+
+def _chosen(kernel: Kernel, v: Variant, batch: Batch, rng: np.random.Generator) -> Array:
+    """The items of the variant's class; of hostile ones all, as items may lie about it."""
+    mine = interp.in_class(kernel, v.schedule.class_name, batch.placed.items)
+    if batch.kind == "hostile":
+        mine = np.ones_like(mine)
+    return rng.permutation(np.flatnonzero(mine))
