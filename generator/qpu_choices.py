@@ -60,7 +60,11 @@ def recorded(name: str, programs: Sequence[Program]) -> Code | None:
 
 def searched(programs: Sequence[Program]) -> dict[str, Any]:
     """The record of what a search finds, which takes long. Raises NoSchedule."""
-    code = compile_best(programs, THREADS)
+    return as_record(programs, compile_best(programs, THREADS))
+
+
+def as_record(programs: Sequence[Program], code: Code) -> dict[str, Any]:
+    """The record of a schedule of these programs."""
     assert code.choice is not None
     return {"programs": digest(programs), "trip": _trip(code), **code.choice.data()}
 
@@ -79,6 +83,11 @@ def _trip(code: Code) -> int:
 def path() -> Path:
     """The file of the checkout. Raises UserError where there is none."""
     return repo_root() / "generated" / NAME
+
+
+def known() -> list[str]:
+    """The variants that have a record."""
+    return list(_records())
 
 
 @cache

@@ -54,12 +54,14 @@ PARTS = ("throughput", "latency", "frame")
 @click.option("--all", "every", is_flag=True, help="With --model, a table of every function, too.")
 @click.option("--qpu", is_flag=True,
               help="By the timing model instead: QPU code beside GLSL through v3dv.")  # fmt: skip
+@click.option("--choose", is_flag=True,
+              help="With --qpu: find and record the schedules that take least.")  # fmt: skip
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path),
               help="With --qpu: a file for the JSON, besides.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
     kernel: str, device: str, rounds: int, items: int, size: int, part: tuple[str, ...],
-    distinct: int, write_data: Path | None, modelled: bool, every: bool, qpu: bool,
+    distinct: int, write_data: Path | None, modelled: bool, every: bool, qpu: bool, choose: bool,
     output: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Measures kernels whose ids contain KERNEL (default: all) on Vulkan devices.
@@ -75,6 +77,9 @@ def command(
     """
     if modelled:
         model(kernel, as_json=as_json, every=every)
+        return
+    if qpu and choose:
+        bench_qpu.choose(kernel, items, distinct)
         return
     if qpu:
         bench_qpu.measure(kernel, items, distinct, as_json, output)

@@ -9,6 +9,7 @@ from typing import Any
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.tables import table_lines
+from daedalus.generator.modelled import choose as fastest
 from daedalus.generator.modelled import compare
 from daedalus.generator.modelled.compare import Interval, Report, Result, ratio
 from daedalus.generator.modelled.taken import RESOURCES, Taken, Times
@@ -38,6 +39,20 @@ def measure(kernel: str, items: int, distinct: int, as_json: bool, output: Path 
     print(text if as_json else "\n".join(lines(report)))
     if report.missed():
         sys.exit(EXIT_FAILED)
+
+
+def choose(kernel: str, items: int, distinct: int) -> None:
+    """Records the schedules that take least by the model, for `gen` to use; prints their clocks."""
+    wanted = [w for w in compare.wishes() if kernel in w.kernel]
+    folder = build_dir() / "bench" / "modelled"
+    with progress():
+        data = folder / "items"
+        say("drawing items")
+        bench.write_data(data, load(), distinct)
+        found = fastest.choose(wanted, data, items, folder, say)
+    rows = [(name, clocks, round(clocks / items, 2)) for name, clocks in found.items()]
+    print("\n".join(table_lines(("variant", "clocks", "an item"), rows)))
+    print("recorded in generated/qpu/choices.json; ./daedalus gen makes the code")
 
 
 def lines(report: Report) -> list[str]:

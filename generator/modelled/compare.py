@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from daedalus.dsl.ir import Kernel
+from daedalus.generator import qpu_choices
 from daedalus.generator.cli.common import repo_root
 from daedalus.generator.modelled import glsl, qpu
 from daedalus.generator.modelled.taken import DEFAULT, Taken
 from daedalus.generator.registry import find, load
 from daedalus.generator.schedule import parse_variant
 from daedalus.generator.targets.qpu.best import compile_best
+from daedalus.generator.targets.qpu.select import Selected
 from daedalus.generator.targets.qpu.text import assembly
 from daedalus.generator.targets.qpu.trial import selected
 
@@ -152,9 +154,14 @@ def compare(
 
 def _mapping(kernel_id: str, name: str, items: qpu.Layout) -> Taken:
     variant = f"{kernel_id}__qpu_{name}"
-    _, schedule = parse_variant(f"daedalus_{variant}")
-    s = selected(_kernel(kernel_id), schedule)
-    return qpu.model(variant, s, assembly(compile_best(s.programs)), items)
+    s = program(kernel_id, variant)
+    code = qpu_choices.recorded(f"daedalus_{variant}", s.programs) or compile_best(s.programs)
+    return qpu.model(variant, s, assembly(code), items)
+
+
+def program(kernel_id: str, variant: str) -> Selected:
+    """The program of a variant of a kernel, before it is scheduled."""
+    return selected(_kernel(kernel_id), parse_variant(f"daedalus_{variant}")[1])
 
 
 def _kernel(name: str) -> Kernel:

@@ -61,12 +61,12 @@ def taken(
     """From a job's counts and its interval, as `daedalus-v3d exec` and the device print them."""
     by = {
         DEFAULT: Times(
-            counts["clocks"],
-            counts["most_active"],
-            counts["most_tmu_busy"],
-            counts["memory_busy"],
-            counts["ns"] if "ns" in counts else interval["ns"]["mid"],
-            interval["dispatch_ns"]["mid"],
+            clocks=counts["clocks"],
+            issue=counts["most_active"],
+            tmu=counts["most_tmu_busy"],
+            memory=counts["memory_busy"],
+            ns=interval["ns"]["mid"],
+            dispatch_ns=interval["dispatch_ns"]["mid"],
         )
     }
     by |= {name: Times(**t) for name, t in interval["alternatives"].items()}

@@ -88,6 +88,32 @@ def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) ->
     return best[1]
 
 
+def compile_several(program: Program, threads: int, most: int) -> Iterator[Code]:
+    """Schedules of a verified program with a loop, different ones, by the attempts that promise
+    most; at most so many."""
+    check_stores(program, threads)
+    program = without_dead(program)
+    uses = uses_of(program)
+    bodies = make_bodies(program, uses, threads)
+    bound = bodies[0].block(threads).bound()
+    tried = [
+        (found, number)
+        for number, body in enumerate(bodies)
+        for found in _attempts(program, body, threads, BUDGET)
+    ]
+    tried.sort(key=lambda x: x[0].cost())
+    for found, number in tried[:most]:
+        loop = finish(found)
+        if loop is None:
+            continue
+        body = bodies[number]
+        try:
+            before = Entry(program, uses, threads, body).before(loop, found.ahead)
+        except NoSchedule:
+            continue
+        yield Code(program, threads, before, loop, bound, _choice(found, number, body))
+
+
 def _choice(found: Attempt, number: int, body: Body) -> Choice:
     ahead = tuple(n for n, node in enumerate(body.nodes) if node in found.ahead)
     return Choice(found.heuristic, number, ahead)

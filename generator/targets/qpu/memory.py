@@ -117,20 +117,19 @@ class StageMemory:
     def _find_moved(self, ranges: Ranges) -> None:
         """Runs of bytes at places known at run time that vectors of whole words can be read of:
         wherever they begin, each of these words holds a byte of the buffer's rectangle."""
+        loads = [
+            (n, b)
+            for n in self._stage.nodes()
+            if n.op is Op.LOAD and n.args
+            for b in (self._kernel.buffer(n.attr[0]),)
+            if b.kind == "plane" and b.access == "in" and b.dtype == u8
+        ]
         found: dict[tuple[object, ...], set[int]] = {}
-        for n in self._stage.nodes():
-            if n.op is Op.LOAD and n.args:
-                b = self._kernel.buffer(n.attr[0])
-                if b.kind == "plane" and b.access == "in" and b.dtype == u8:
-                    found.setdefault(self._moved_key(b, n), set()).add(
-                        byte_place(b, n.index)[1].const
-                    )
-        for n in self._stage.nodes():
-            if n.op is not Op.LOAD or not n.args:
-                continue
-            b = self._kernel.buffer(n.attr[0])
+        for n, b in loads:
+            found.setdefault(self._moved_key(b, n), set()).add(byte_place(b, n.index)[1].const)
+        for n, b in loads:
             key = self._moved_key(b, n)
-            if key in self._moved or len(found.get(key, ())) < 2:
+            if key in self._moved or len(found[key]) < 2:
                 continue
             low, length = min(found[key]), max(found[key]) + 1 - min(found[key])
             count = (length + 2) // 4 + 1
