@@ -93,7 +93,7 @@ def clocks(variant: str, s: Selected, code: Assembly, items: Layout) -> int:
 
 
 def _execute(variant: str, s: Selected, code: Assembly, items: Layout, trace: Path | None) -> Run:
-    threads = QPUS * code.threads
+    threads = min(QPUS * code.threads, -(-items.items // s.items))
     memory, at = Memory(), _FIRST
 
     def add(data: Array) -> int:
