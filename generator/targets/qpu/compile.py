@@ -47,7 +47,7 @@ class Code:
 
 def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) -> Code:
     """Schedules a verified program for QPUs that run so many threads. Raises NoSchedule."""
-    _check(program, threads)
+    check_stores(program, threads)
     program = without_dead(program)
     uses = uses_of(program)
     if program.loop is None:
@@ -91,7 +91,7 @@ def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) ->
 def compile_several(program: Program, threads: int, most: int) -> Iterator[Code]:
     """Schedules of a verified program with a loop, different ones, by the attempts that promise
     most; at most so many."""
-    _check(program, threads)
+    check_stores(program, threads)
     program = without_dead(program)
     uses = uses_of(program)
     bodies = make_bodies(program, uses, threads)
@@ -122,7 +122,7 @@ def _choice(found: Attempt, number: int, body: Body) -> Choice:
 def compile_chosen(program: Program, threads: int, choice: Choice) -> Code:
     """Schedules a program with a loop by one attempt. Raises NoSchedule where it leads nowhere,
     which it does not for what it was found with."""
-    _check(program, threads)
+    check_stores(program, threads)
     program = without_dead(program)
     uses = uses_of(program)
     bodies = make_bodies(program, uses, threads)
@@ -180,7 +180,8 @@ def _attempts(program: Program, body: Body, threads: int, budget: int) -> list[A
     return sorted(out, key=Attempt.cost)
 
 
-def _check(program: Program, threads: int) -> None:
+def check_stores(program: Program, threads: int) -> None:
+    """Raises NoSchedule for stores that no schedule can help."""
     blocks = [*program.entry, *(program.loop.body if program.loop is not None else ())]
     for i in blocks:
         if isinstance(i, Store) and len(i.data) + 1 > machine.queue_words(threads):
