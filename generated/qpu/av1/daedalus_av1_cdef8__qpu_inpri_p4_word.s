@@ -5,13 +5,13 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class inpri (15 <= edges <= 15 and 0 <= sec <= 0)
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash e921120fac19f0b7
+# input hash 37fcceb0296d21d2
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 156 instructions a trip, 156 an item; 130 at least for all it does.
-# 40 of the 64 registers that 2 threads a QPU leave each.
-# Lookups a trip: 21 load 25 words, 1 store 1.
+# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
+# the next one is among it.
+# 155 instructions a trip, 155 an item; 145 at least for all it does.
+# 51 of the 64 registers that 2 threads a QPU leave each.
+# Lookups a trip: 9 load 17 words, 1 store 1.
 # Record: dst_off, src_off, pri and sec and damping and dir, pri and sec and damping and dir.
 #
 # Comments tell line and value of the spec, with more than one stage as s1, s2, ... before them, of
@@ -28,213 +28,200 @@
 .uniform 0x00000000  # how many threads
 .uniform 0x00010000
 .uniform 0x000000ff
-.uniform 0x00000000  # address of the table log2
-.uniform 0x00000000  # address of the table dy
-.uniform 0x00000000  # address of the table dx
+.uniform 0x01000000
 .uniform 0x00000100
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
+.uniform 0x00000000  # address of the table log2
 .uniform 0xfffffffb  # vec3
-.uniform 0xffffffb0  # back to the loop's first word
+.uniform 0x00000000  # address of the table dy
+.uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # address of the table dx
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xffffffd4  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
-    and rf2, rf3, 1                                                 # 106 stage
     shl rf0, rf0, 4
-    shr rf3, rf3, 1                                                 # 106 stage
-    shl rf4, rf2, 2                                                 # 118 load src
+    and rf2, rf3, 1                                                 # 106 stage
+    shr rf4, rf3, 1                                                 # 106 stage
+    shl rf3, rf2, 2                                                 # 118 load src
     setnnmode_uu ; sub rf1, rf1, 1                                  # 62 damping
     shl rf1, rf1, 4
     nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # 118 load src | uniform value:src
-    umin tmuau, rf2, rf0 ; mov rf6, 3                               # the item's record | 111 select | uniform 0xfffffffb (vec3)
-    add rf1, rf1, rf4 ; mov rf14, rf6 ; thrsw ; ldunifrf.rf9        # 118 load src | 111 select | uniform value:src_stride
-    mov rf15, rf6 ; smul24 rf5, rf3, rf9 ; ldunifrf.rf7             # 111 select | 118 load src | 131 store dst | uniform value:dst
-    add rf1, rf7, rf4 ; add rf10, rf1, rf5 ; ldunifrf.rf4           # 131 store dst | 118 load src | uniform value:dst_stride
-    nop ; smul24 rf4, rf3, rf4 ; ldunifrf.rf3                       # 131 store dst | uniform value:threads
-    shl rf1, rf3, 4 ; add rf13, rf1, rf4                            # 131 store dst
-    nop ; mov rf11, 0                                               # 127 select
-    nop ; mov rf16, rf11 ; ldunifrf.rf3                             # 127 select | 62 damping | uniform 0x00010000
-    nop ; ldunifrf.rf4                                              # 60 pri | uniform 0x000000ff
-    nop ; ldunifrf.rf5                                              # 97 table | uniform table:log2
-    nop ; ldunifrf.rf7                                              # 118 table | uniform table:dy
-    nop ; ldunifrf.rf8                                              # 118 table | uniform table:dx
-    nop ; ldunifrf.rf12                                             # 107 px | uniform 0x00000100
+    add rf1, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf2            # 118 load src | uniform value:src
+    umin tmuau, rf1, rf0 ; add rf5, rf2, rf3 ; thrsw                # the item's record | 118 load src | uniform 0xfffffffb (vec3)
+    nop ; mov rf2, rf1 ; ldunifrf.rf10                              # first trip | 118 load src | uniform value:src_stride
+    nop ; smul24 rf1, rf4, rf10 ; ldunifrf.rf6                      # 118 load src | 131 store dst | uniform value:dst
+    add rf1, rf6, rf3 ; add rf11, rf5, rf1 ; ldtmu.rf3              # 131 store dst | 118 load src | the item's record
+    nop ; ldunifrf.rf5                                              # 131 store dst | uniform value:dst_stride
+    nop ; smul24 rf5, rf4, rf5 ; ldunifrf.rf4                       # 131 store dst | uniform value:threads
+    shl rf1, rf4, 4 ; add rf14, rf1, rf5                            # 131 store dst
+    nop ; ldtmu.rf4                                                 # the item's record
+    nop ; ldtmu.rf5                                                 # the item's record
+    nop ; ldunifrf.rf6                                              # 62 damping | uniform 0x00010000
+    nop ; ldunifrf.rf7                                              # 60 pri | uniform 0x000000ff
+    nop ; mov rf8, 3                                                # 111 select
+    nop ; ldunifrf.rf9                                              # 63 dir | uniform 0x01000000
+    nop ; mov rf12, 0                                               # 127 select
+    nop ; ldunifrf.rf13                                             # 118 load src | uniform 0x00000100
 loop:
-    add rf17, rf2, rf1 ; mov rf19, rf11 ; ldtmu.rf18                # the item's record | 127 select
-    mov rf21, rf11 ; mov rf22, rf11 ; ldtmu.rf20                    # 127 select | the item's record
-    nop ; add rf23, rf10, rf20 ; ldtmu.rf20                         # 118 load src | the item's record
-    shr rf25, rf20, -8 ; v8dot rf24, rf20, rf3                      # 63 dir | 62 damping
-    shl rf25, rf25, 3                                               # 118 table
-    and rf20, rf20, rf4                                             # 60 pri
-    shl rf26, rf20, 2                                               # 97 table
-    asr rf26, rf20, 1 ; add tmua, rf5, rf26                         # 99 shr | 97 table
-    add rf26, rf26, rf26 ; add tmuau, rf7, rf25 ; thrsw             # 99 mul | 118 table | uniform 0xfffffffa (vec2)
-    nop ; add tmuau, rf8, rf25                                      # 118 table | uniform 0xfffffffa (vec2)
-    nop
-    nop ; thrsw ; ldtmu.rf25                                        # 97 table
-    nop ; sub rf24, rf24, rf25                                      # 97 sub
-    max rf24, rf24, 0                                               # 97 pri_shift
-    nop ; sub.pushc -, rf26, rf20                                   # 111 select
-    nop ; mov.ifna rf14, 4                                          # 111 select
-    nop ; mov.ifna rf15, 2                                          # 111 select
-    nop ; ldtmu.rf26                                                # 118 table
-    nop ; smul24 rf27, rf26, rf9 ; ldtmu.rf25                       # 118 load src | 118 table
-    nop ; smul24 rf29, rf25, rf9 ; ldtmu.rf28                       # 118 load src | 118 table
-    nop ; add rf30, rf27, rf28 ; ldtmu.rf27                         # 118 load src | 118 table
-    add rf26, rf23, rf30 ; smul24 rf30, rf26, -1                    # 118 load src | 118 mul
-    mov tmuau, rf26 ; smul24 rf28, rf28, -1                         # 118 load src | 118 mul | uniform 0xfffffffd (u8)
-    mov tmua, rf23 ; smul24 rf30, rf30, rf9 ; thrsw                 # 107 px | 118 load src
-    add rf28, rf30, rf28 ; add rf29, rf29, rf27                     # 118 load src
-    add rf28, rf23, rf28 ; add rf29, rf23, rf29                     # 118 load src
-    nop ; mov tmuau, rf28 ; thrsw ; ldtmu.rf30                      # 118 load src | uniform 0xfffffffd (u8)
-    nop ; mov tmuau, rf29 ; ldtmu.rf31                              # 118 load src | 107 px | uniform 0xfffffffd (u8)
-    and rf25, rf31, rf4 ; smul24 rf32, rf25, -1                     # 107 px | 118 mul
-    sub.pushc rf30, rf30, rf25 ; sub rf33, rf25, rf30               # 104 select | 120 size
-    max rf30, rf30, rf33 ; smul24 rf33, rf32, rf9 ; thrsw ; ldtmu.rf32# 120 size | 118 load src
-    asr rf34, rf30, rf24 ; sub rf35, rf25, rf32                     # 102 shrv | 120 size
-    sub rf27, rf20, rf34 ; smul24 rf34, rf27, -1                    # 102 sub | 118 mul
-    max rf27, rf27, 0 ; sub.pushc rf32, rf32, rf25                  # 102 limit | 104 select
-    min rf27, rf30, rf27 ; add rf33, rf33, rf34 ; ldtmu.rf30        # 103 amount | 118 load src
-    max rf32, rf32, rf35 ; sub.ifb rf27, 0, rf27                    # 120 size | 104 select
-    asr rf35, rf32, rf24 ; smul24 rf27, rf27, rf14                  # 102 shrv | 121 parts0
-    sub rf35, rf20, rf35 ; sub.pushc rf34, rf30, rf25               # 102 sub | 104 select
-    max rf30, rf35, 0 ; sub rf35, rf25, rf30                        # 102 limit | 120 size
-    min rf23, rf32, rf30 ; add rf30, rf23, rf33                     # 103 amount | 118 load src
-    max rf34, rf34, rf35 ; sub.ifb rf23, 0, rf23                    # 120 size | 104 select
-    asr rf35, rf34, rf24 ; smul24 rf23, rf23, rf14                  # 102 shrv | 121 parts1
-    sub rf35, rf20, rf35 ; mov tmuau, rf30 ; thrsw                  # 102 sub | 118 load src | uniform 0xfffffffd (u8)
-    max rf23, rf35, 0 ; add rf27, rf27, rf23                        # 102 limit | 126 add
-    min rf23, rf34, rf23 ; sub tmuau, rf26, -1                      # 103 amount | 118 load src | uniform 0xfffffffd (u8)
-    sub.ifa rf23, 0, rf23 ; v8dot rf34, rf31, rf12                  # 104 select | 107 px
-    nop ; smul24 rf23, rf23, rf15 ; thrsw ; ldtmu.rf35              # 121 parts2 | 118 load src
-    sub rf23, rf25, rf35 ; add rf27, rf27, rf23                     # 120 size | 126 add
-    sub tmuau, rf28, -1 ; v8dot rf32, rf31, rf3                     # 118 load src | 107 px | uniform 0xfffffffd (u8)
-    sub.pushc rf35, rf35, rf25 ; sub tmuau, rf29, -1                # 104 select | 118 load src | uniform 0xfffffffd (u8)
-    max rf23, rf35, rf23 ; thrsw ; ldtmu.rf35                       # 120 size | 118 load src
-    asr rf33, rf23, rf24 ; sub rf36, rf34, rf35                     # 102 shrv | 120 size
-    sub rf33, rf20, rf33 ; sub tmuau, rf30, -1                      # 102 sub | 118 load src | uniform 0xfffffffd (u8)
-    max rf33, rf33, 0 ; sub.pushc rf35, rf35, rf34                  # 102 limit | 104 select
-    min rf23, rf23, rf33 ; thrsw ; ldtmu.rf33                       # 103 amount | 118 load src
-    max rf35, rf35, rf36 ; sub.ifb rf23, 0, rf23                    # 120 size | 104 select
-    asr rf36, rf35, rf24 ; smul24 rf23, rf23, rf15                  # 102 shrv | 121 parts3
-    add rf23, rf27, rf23 ; sub rf27, rf20, rf36 ; thrsw ; ldtmu.rf36# 126 add | 102 sub | 118 load src
-    max rf27, rf27, 0 ; sub rf37, rf34, rf33                        # 102 limit | 120 size
-    min rf35, rf35, rf27 ; add rf27, rf23, 8                        # 103 amount | 127 add
-    sub.pushn -, rf23, 0 ; sub rf23, rf34, rf36                     # 127 select | 120 size
-    nop ; mov.ifa rf16, 1                                           # 127 select
-    sub rf27, rf27, rf16 ; mov rf16, rf11 ; ldtmu.rf38              # 127 sub | 127 select | 118 load src
-    asr rf27, rf27, 4 ; sub rf39, rf34, rf38                        # 127 rounded | 120 size
-    add rf25, rf25, rf27 ; sub.ifb rf35, 0, rf35                    # 130 add | 104 select
-    max rf25, rf25, 0 ; smul24 rf35, rf35, rf14                     # 130 max | 121 parts0
-    min rf25, rf25, rf4 ; sub.pushc rf33, rf33, rf34                # 130 limited | 104 select
-    max rf33, rf33, rf37 ; sub.pushc rf36, rf36, rf34               # 120 size | 104 select
-    asr rf37, rf33, rf24 ; sub tmuau, rf26, -2                      # 102 shrv | 118 load src | uniform 0xfffffffd (u8)
-    max rf36, rf36, rf23 ; sub rf23, rf20, rf37 ; thrsw             # 120 size | 102 sub
-    max rf23, rf23, 0                                               # 102 limit
-    min rf23, rf33, rf23 ; sub tmuau, rf28, -2                      # 103 amount | 118 load src | uniform 0xfffffffd (u8)
-    asr rf33, rf36, rf24 ; sub.ifb rf23, 0, rf23                    # 102 shrv | 104 select
-    sub rf33, rf20, rf33 ; smul24 rf23, rf23, rf14 ; thrsw ; ldtmu.rf37# 102 sub | 121 parts1 | 118 load src
-    max rf23, rf33, 0 ; add rf33, rf35, rf23                        # 102 limit | 126 add
-    min rf23, rf36, rf23 ; sub rf36, rf32, rf37                     # 103 amount | 120 size
-    sub.ifa rf23, 0, rf23 ; sub.pushc rf38, rf38, rf34              # 104 select
-    max rf38, rf38, rf39 ; smul24 rf23, rf23, rf15 ; ldtmu.rf39     # 120 size | 121 parts2 | 118 load src
-    asr rf23, rf38, rf24 ; add rf33, rf33, rf23                     # 102 shrv | 126 add
-    sub rf23, rf20, rf23 ; sub.pushc rf37, rf37, rf32               # 102 sub | 104 select
-    max rf23, rf23, 0 ; sub rf35, rf32, rf39                        # 102 limit | 120 size
-    min rf23, rf38, rf23 ; sub tmuau, rf29, -2                      # 103 amount | 118 load src | uniform 0xfffffffd (u8)
-    max rf36, rf37, rf36 ; sub.ifb rf23, 0, rf23                    # 120 size | 104 select
-    asr rf37, rf36, rf24 ; smul24 rf23, rf23, rf15 ; thrsw          # 102 shrv | 121 parts3
-    add rf23, rf33, rf23 ; sub rf33, rf20, rf37                     # 126 add | 102 sub
-    max rf33, rf33, 0                                               # 102 limit
-    min rf36, rf36, rf33 ; add rf33, rf23, 8                        # 103 amount | 127 add
-    nop ; sub.pushn -, rf23, 0                                      # 127 select
-    nop ; mov.ifa rf19, 1                                           # 127 select
-    sub rf19, rf33, rf19 ; sub.ifb rf36, 0, rf36                    # 127 sub | 104 select
-    asr rf19, rf19, 4 ; smul24 rf36, rf36, rf14                     # 127 rounded | 121 parts0
-    shr rf31, rf31, -8 ; add rf19, rf34, rf19                       # 107 px | 130 add
-    max rf19, rf19, 0 ; sub.pushc rf39, rf39, rf32                  # 130 max | 104 select
-    min rf19, rf19, rf4 ; ldtmu.rf34                                # 130 limited | 118 load src
-    vpack rf19, rf25, rf19 ; sub.pushc rf25, rf34, rf32             # 131 store dst | 104 select
-    max rf34, rf39, rf35 ; sub rf35, rf32, rf34                     # 120 size
-    asr rf39, rf34, rf24 ; sub tmuau, rf30, -2                      # 102 shrv | 118 load src | uniform 0xfffffffd (u8)
-    max rf35, rf25, rf35 ; sub rf25, rf20, rf39 ; thrsw             # 120 size | 102 sub
-    max rf25, rf25, 0                                               # 102 limit
-    min rf25, rf34, rf25 ; sub tmuau, rf26, -3                      # 103 amount | 118 load src | uniform 0xfffffffd (u8)
-    asr rf26, rf35, rf24 ; sub.ifb rf25, 0, rf25                    # 102 shrv | 104 select
-    sub rf26, rf20, rf26 ; smul24 rf25, rf25, rf14 ; thrsw ; ldtmu.rf34# 102 sub | 121 parts1 | 118 load src
-    max rf26, rf26, 0 ; sub rf39, rf32, rf34                        # 102 limit | 120 size
-    min rf25, rf35, rf26 ; add rf26, rf36, rf25                     # 103 amount | 126 add
-    sub.ifa rf25, 0, rf25 ; sub.pushc rf34, rf34, rf32              # 104 select
-    max rf34, rf34, rf39 ; smul24 rf25, rf25, rf15 ; ldtmu.rf39     # 120 size | 121 parts2 | 118 load src
-    asr rf25, rf34, rf24 ; add rf26, rf26, rf25                     # 102 shrv | 126 add
-    sub rf25, rf20, rf25 ; sub.pushc rf35, rf39, rf31               # 102 sub | 104 select
-    max rf25, rf25, 0 ; sub rf39, rf31, rf39                        # 102 limit | 120 size
-    min rf25, rf34, rf25 ; sub tmuau, rf28, -3                      # 103 amount | 118 load src | uniform 0xfffffffd (u8)
-    max rf35, rf35, rf39 ; sub.ifb rf25, 0, rf25                    # 120 size | 104 select
-    asr rf39, rf35, rf24 ; smul24 rf25, rf25, rf15 ; thrsw          # 102 shrv | 121 parts3
-    add rf25, rf26, rf25 ; sub rf26, rf20, rf39                     # 126 add | 102 sub
-    max rf26, rf26, 0                                               # 102 limit
-    min rf35, rf35, rf26 ; add rf26, rf25, 8                        # 103 amount | 127 add
-    nop ; sub.pushn -, rf25, 0                                      # 127 select
-    nop ; mov.ifa rf21, 1                                           # 127 select
-    sub rf21, rf26, rf21 ; sub.ifb rf35, 0, rf35                    # 127 sub | 104 select
-    asr rf21, rf21, 4 ; smul24 rf35, rf35, rf14                     # 127 rounded | 121 parts0
-    nop ; add rf21, rf32, rf21 ; ldtmu.rf32                         # 130 add | 118 load src
-    max rf21, rf21, 0 ; sub.pushc rf26, rf32, rf31                  # 130 max | 104 select
-    min rf21, rf21, rf4 ; sub rf32, rf31, rf32                      # 130 limited | 120 size
-    max rf26, rf26, rf32 ; sub tmuau, rf29, -3                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
-    asr rf29, rf26, rf24 ; thrsw                                    # 102 shrv
-    sub rf29, rf20, rf29 ; sub tmuau, rf30, -3                      # 102 sub | 118 load src | uniform 0xfffffffd (u8)
-    max rf29, rf29, 0                                               # 102 limit
-    min rf26, rf26, rf29 ; thrsw ; ldtmu.rf29                       # 103 amount | 118 load src
-    sub.ifa rf26, 0, rf26 ; sub rf30, rf31, rf29                    # 104 select | 120 size
-    mov rf14, rf6 ; smul24 rf26, rf26, rf14                         # 111 select | 121 parts1
-    sub.pushc rf26, rf29, rf31 ; add rf29, rf35, rf26               # 104 select | 126 add
-    max rf26, rf26, rf30 ; ldtmu.rf30                               # 120 size | 118 load src
-    asr rf35, rf26, rf24 ; sub.pushc rf32, rf30, rf31               # 102 shrv | 104 select
-    sub rf30, rf20, rf35 ; sub rf35, rf31, rf30                     # 102 sub | 120 size
-    max rf30, rf30, 0                                               # 102 limit
-    min rf26, rf26, rf30                                            # 103 amount
-    max rf32, rf32, rf35 ; sub.ifb rf26, 0, rf26                    # 120 size | 104 select
-    asr rf26, rf32, rf24 ; smul24 rf24, rf26, rf15                  # 102 shrv | 121 parts2
-    sub rf20, rf20, rf26 ; add rf24, rf29, rf24                     # 102 sub | 126 add
-    max rf20, rf20, 0                                               # 102 limit
-    min rf20, rf32, rf20                                            # 103 amount
-    nop ; sub.ifa rf20, 0, rf20                                     # 104 select
-    mov rf15, rf6 ; smul24 rf20, rf20, rf15                         # 111 select | 121 parts3
-    nop ; add rf20, rf24, rf20                                      # 126 add
-    nop ; add rf24, rf20, 8                                         # 127 add
-    nop ; sub.pushn -, rf20, 0                                      # 127 select
-    mov.ifa rf22, 1 ; sub.pushc -, rf0, rf2                         # 127 select | 131 store dst
-    sub rf22, rf24, rf22 ; sub.pushc -, rf0, rf17                   # 127 sub | whether there is a batch more
-    asr rf17, rf22, 4 ; mov rf2, rf17                               # 127 rounded | next trip
-    umin tmuau, rf2, rf0 ; add rf17, rf31, rf17 ; thrsw             # the item's record | 130 add | uniform 0xfffffffb (vec3)
-    max rf17, rf17, 0                                               # 130 max
-    min rf17, rf17, rf4                                             # 130 limited
-    vpack rf17, rf21, rf17                                          # 131 store dst
+    and rf16, rf5, rf7 ; add rf15, rf2, rf1 ; ldunifrf.rf17         # 60 pri | the item's record | 97 table | uniform table:log2
+    umin tmuau, rf15, rf0 ; v8dot rf18, rf5, rf9                    # the item's record | 63 dir | uniform 0xfffffffb (vec3)
+    shl rf19, rf16, 2 ; add rf20, rf11, rf4                         # 97 table | 118 load src
+    shl rf17, rf18, 3 ; add tmua, rf17, rf19                        # 118 table | 97 table
+    mov rf21, rf8 ; v8dot rf18, rf5, rf6 ; thrsw ; ldunifrf.rf19    # 111 select | 62 damping | 118 table | uniform table:dy
+    asr rf19, rf16, 1 ; add tmuau, rf19, rf17                       # 99 shr | 118 table | uniform 0xfffffffa (vec2)
+    add rf19, rf19, rf19 ; mov rf23, rf8 ; ldunifrf.rf22            # 99 mul | 111 select | 118 table | uniform table:dx
+    add tmuau, rf22, rf17 ; mov rf22, rf12 ; thrsw ; ldtmu.rf17     # 118 table | 127 select | the item's record | uniform 0xfffffffa (vec2)
+    mov rf25, rf12 ; mov rf26, rf12 ; ldtmu.rf24                    # 127 select | the item's record
+    nop ; mov rf28, rf12 ; ldtmu.rf27                               # 127 select | the item's record
+    nop ; ldtmu.rf29                                                # 97 table
+    nop ; sub rf18, rf18, rf29 ; ldtmu.rf29                         # 97 sub | 118 table
+    nop ; smul24 rf31, rf29, rf10 ; ldtmu.rf30                      # 118 load src | 118 table
+    nop ; smul24 rf33, rf30, rf10 ; ldtmu.rf32                      # 118 load src | 118 table
+    add rf29, rf31, rf32 ; smul24 rf31, rf29, -1                    # 118 load src | 118 mul
+    add rf29, rf20, rf29 ; smul24 rf32, rf32, -1                    # 118 load src | 118 mul
+    and tmuau, rf29, -4 ; smul24 rf31, rf31, rf10                   # 118 load src | uniform 0xfffffffa (vec2)
+    shl rf29, rf29, 3 ; mov tmua, rf20                              # 118 load src | 107 px
+    not rf32, rf29 ; add rf34, rf31, rf32 ; thrsw ; ldtmu.rf31      # 118 load src | 118 table
+    add rf33, rf20, rf34 ; add rf34, rf33, rf31                     # 118 load src
+    and tmuau, rf33, -4 ; add rf34, rf20, rf34                      # 118 load src | uniform 0xfffffffa (vec2)
+    and tmuau, rf34, -4 ; sub.pushc -, rf19, rf16                   # 118 load src | 111 select | uniform 0xfffffffa (vec2)
+    shl rf33, rf33, 3                                               # 118 load src
+    shl rf34, rf34, 3                                               # 118 load src
+    not rf35, rf33 ; thrsw ; ldtmu.rf19                             # 118 load src
+    shr rf19, rf19, rf29 ; smul24 rf29, rf30, -1                    # 118 load src | 118 mul
+    not rf30, rf34 ; smul24 rf36, rf29, rf10 ; ldtmu.rf29           # 118 load src
+    nop ; add rf29, rf29, rf29 ; thrsw ; ldtmu.rf37                 # 118 load src | 107 px
+    shl rf29, rf29, rf32 ; smul24 rf31, rf31, -1                    # 118 load src | 118 mul
+    max rf18, rf18, 0 ; add rf31, rf36, rf31                        # 97 pri_shift | 118 load src
+    add rf29, rf20, rf31 ; add rf19, rf19, rf29 ; thrsw ; ldtmu.rf20# 118 load src
+    and tmuau, rf29, -4 ; v8dot rf31, rf19, rf13                    # 118 load src | uniform 0xfffffffa (vec2)
+    shr rf33, rf20, rf33 ; v8dot rf36, rf37, rf13 ; ldtmu.rf20      # 118 load src | 107 px
+    shl rf29, rf29, 3 ; add rf20, rf20, rf20                        # 118 load src
+    shl rf20, rf20, rf35 ; v8dot rf32, rf19, rf6 ; thrsw ; ldtmu.rf35# 118 load src
+    shr rf34, rf35, rf34 ; add rf20, rf33, rf20 ; ldtmu.rf33        # 118 load src
+    not rf35, rf29 ; add rf33, rf33, rf33                           # 118 load src
+    shl rf30, rf33, rf30 ; v8dot rf38, rf20, rf13 ; ldtmu.rf33      # 118 load src
+    shr rf33, rf33, rf29 ; add rf29, rf34, rf30 ; ldtmu.rf30        # 118 load src
+    and rf30, rf19, rf7 ; add rf34, rf30, rf30                      # 118 load src
+    shl rf35, rf34, rf35 ; v8dot rf34, rf37, 1                      # 118 load src | 107 px
+    and rf39, rf20, rf7 ; v8dot rf40, rf37, rf6                     # 118 load src | 107 px
+    sub.pushc rf30, rf30, rf34 ; sub rf41, rf34, rf30               # 104 select | 120 size
+    max rf30, rf30, rf41 ; sub rf41, rf34, rf39                     # 120 size
+    asr rf42, rf30, rf18 ; v8dot rf43, rf29, 1                      # 102 shrv | 118 load src
+    add rf33, rf33, rf35 ; sub rf35, rf36, rf31                     # 118 load src | 120 size
+    sub rf44, rf36, rf38 ; v8dot rf45, rf29, rf13                   # 120 size | 118 load src
+    and rf47, rf33, rf7 ; sub rf46, rf34, rf43                      # 118 load src | 120 size
+    sub rf48, rf34, rf47 ; sub rf42, rf16, rf42                     # 120 size | 102 sub
+    max rf42, rf42, 0                                               # 102 limit
+    min rf30, rf30, rf42 ; mov.ifnb rf21, 4                         # 103 amount | 111 select
+    nop ; sub.ifa rf30, 0, rf30                                     # 104 select
+    mov.ifnb rf23, 2 ; sub.pushc rf39, rf39, rf34                   # 111 select | 104 select
+    max rf31, rf39, rf41 ; sub.pushc rf39, rf31, rf36               # 120 size | 104 select
+    max rf35, rf39, rf35 ; sub rf39, rf40, rf32                     # 120 size
+    asr rf41, rf31, rf18 ; sub rf42, rf36, rf45                     # 102 shrv | 120 size
+    asr rf49, rf35, rf18 ; sub rf41, rf16, rf41                     # 102 shrv | 102 sub
+    max rf41, rf41, 0 ; sub rf49, rf16, rf49                        # 102 limit | 102 sub
+    max rf49, rf49, 0 ; smul24 rf30, rf30, rf21                     # 102 limit | 121 parts0
+    min rf31, rf31, rf41 ; v8dot rf41, rf33, rf13                   # 103 amount | 118 load src
+    min rf35, rf35, rf49 ; sub rf49, rf36, rf41                     # 103 amount | 120 size
+    sub.ifb rf31, 0, rf31 ; sub.pushc rf38, rf38, rf36              # 104 select
+    max rf38, rf38, rf44 ; sub.ifb rf35, 0, rf35                    # 120 size | 104 select
+    asr rf44, rf38, rf18 ; sub.pushc rf43, rf43, rf34               # 102 shrv | 104 select
+    max rf43, rf43, rf46 ; sub rf44, rf16, rf44                     # 120 size | 102 sub
+    asr rf46, rf43, rf18 ; smul24 rf31, rf31, rf21                  # 102 shrv | 121 parts1
+    max rf44, rf44, 0 ; v8dot rf50, rf20, rf6                       # 102 limit | 118 load src
+    min rf38, rf38, rf44 ; sub rf44, rf40, rf50                     # 103 amount | 120 size
+    sub rf46, rf16, rf46 ; sub.ifb rf38, 0, rf38                    # 102 sub | 104 select
+    max rf32, rf46, 0 ; sub.pushc rf46, rf32, rf40                  # 102 limit | 104 select
+    max rf39, rf46, rf39 ; smul24 rf35, rf35, rf21                  # 120 size | 121 parts0
+    asr rf46, rf39, rf18 ; smul24 rf38, rf38, rf21                  # 102 shrv | 121 parts1
+    min rf32, rf43, rf32 ; sub rf43, rf16, rf46                     # 103 amount | 102 sub
+    max rf31, rf43, 0 ; add rf30, rf30, rf31                        # 102 limit | 126 add
+    min rf31, rf39, rf31 ; v8dot rf39, rf29, rf6                    # 103 amount | 118 load src
+    sub rf43, rf40, rf39 ; sub.ifa rf31, 0, rf31                    # 120 size | 104 select
+    sub.ifb rf32, 0, rf32 ; sub.pushc rf50, rf50, rf40              # 104 select
+    max rf45, rf50, rf44 ; sub.pushc rf44, rf45, rf36               # 120 size | 104 select
+    max rf42, rf44, rf42 ; v8dot rf44, rf33, rf6                    # 120 size | 118 load src
+    asr rf50, rf45, rf18 ; smul24 rf31, rf31, rf21                  # 102 shrv | 121 parts0
+    asr rf46, rf42, rf18 ; smul24 rf32, rf32, rf23                  # 102 shrv | 121 parts2
+    sub rf50, rf16, rf50 ; sub rf46, rf16, rf46                     # 102 sub
+    max rf38, rf50, 0 ; add rf35, rf35, rf38                        # 102 limit | 126 add
+    max rf46, rf46, 0 ; sub rf50, rf40, rf44                        # 102 limit | 120 size
+    min rf32, rf45, rf38 ; add rf30, rf30, rf32                     # 103 amount | 126 add
+    min rf19, rf42, rf46 ; v8dot rf42, rf19, rf9                    # 103 amount | 118 load src
+    sub.ifb rf32, 0, rf32 ; sub.pushc rf39, rf39, rf40              # 104 select
+    max rf37, rf39, rf43 ; v8dot rf39, rf37, rf9                    # 120 size | 107 px
+    asr rf43, rf37, rf18 ; sub.ifb rf19, 0, rf19                    # 102 shrv | 104 select
+    sub.pushc rf43, rf47, rf34 ; sub rf47, rf16, rf43               # 104 select | 102 sub
+    max rf20, rf43, rf48 ; v8dot rf43, rf20, rf9                    # 120 size | 118 load src
+    asr rf48, rf20, rf18 ; sub rf46, rf39, rf42                     # 102 shrv | 120 size
+    max rf48, rf47, 0 ; sub rf47, rf16, rf48                        # 102 limit | 102 sub
+    max rf32, rf47, 0 ; smul24 rf47, rf32, rf21                     # 102 limit | 121 parts1
+    min rf37, rf37, rf48 ; smul24 rf19, rf19, rf23                  # 103 amount | 121 parts2
+    min rf20, rf20, rf32 ; sub rf32, rf39, rf43                     # 103 amount | 120 size
+    sub.ifb rf37, 0, rf37 ; sub.pushc rf42, rf42, rf39              # 104 select
+    max rf42, rf42, rf46 ; sub.ifb rf20, 0, rf20                    # 120 size | 104 select
+    asr rf46, rf42, rf18 ; sub.pushc rf41, rf41, rf36               # 102 shrv | 104 select
+    max rf41, rf41, rf49 ; sub rf46, rf16, rf46                     # 120 size | 102 sub
+    asr rf37, rf41, rf18 ; smul24 rf49, rf37, rf23                  # 102 shrv | 121 parts2
+    max rf46, rf46, 0 ; sub rf37, rf16, rf37                        # 102 limit | 102 sub
+    min rf42, rf42, rf46 ; add rf31, rf31, rf47                     # 103 amount | 126 add
+    max rf29, rf37, 0 ; v8dot rf37, rf29, rf9                       # 102 limit | 118 load src
+    min rf29, rf41, rf29 ; sub rf41, rf39, rf37                     # 103 amount | 120 size
+    sub.ifb rf42, 0, rf42 ; sub.pushc rf43, rf43, rf39              # 104 select
+    max rf32, rf43, rf32 ; v8dot rf33, rf33, rf9                    # 120 size | 118 load src
+    asr rf43, rf32, rf18 ; smul24 rf42, rf42, rf21                  # 102 shrv | 121 parts0
+    sub rf43, rf16, rf43 ; sub.ifb rf29, 0, rf29                    # 102 sub | 104 select
+    max rf37, rf43, 0 ; sub.pushc rf43, rf37, rf39                  # 102 limit | 104 select
+    max rf41, rf43, rf41 ; smul24 rf20, rf20, rf23                  # 120 size | 121 parts3
+    asr rf43, rf41, rf18 ; smul24 rf29, rf29, rf23                  # 102 shrv | 121 parts3
+    min rf32, rf32, rf37 ; sub rf37, rf39, rf33                     # 103 amount | 120 size
+    sub rf43, rf16, rf43 ; sub.ifb rf32, 0, rf32                    # 102 sub | 104 select
+    max rf44, rf43, 0 ; sub.pushc rf43, rf44, rf40                  # 102 limit | 104 select
+    max rf21, rf43, rf50 ; smul24 rf32, rf32, rf21                  # 120 size | 121 parts1
+    asr rf35, rf21, rf18 ; add rf19, rf35, rf19                     # 102 shrv | 126 add
+    min rf41, rf41, rf44 ; sub rf35, rf16, rf35                     # 103 amount | 102 sub
+    max rf32, rf35, 0 ; add rf35, rf42, rf32                        # 102 limit | 126 add
+    min rf21, rf21, rf32 ; sub.ifb rf41, 0, rf41                    # 103 amount | 104 select
+    sub.pushc rf33, rf33, rf39 ; sub.ifa rf21, 0, rf21              # 104 select
+    max rf37, rf33, rf37 ; smul24 rf33, rf41, rf23                  # 120 size | 121 parts2
+    asr rf21, rf37, rf18 ; smul24 rf18, rf21, rf23                  # 102 shrv | 121 parts3
+    sub rf21, rf16, rf21 ; add rf16, rf31, rf49                     # 102 sub | 126 add
+    max rf21, rf21, 0 ; add rf33, rf35, rf33                        # 102 limit | 126 add
+    min rf21, rf37, rf21 ; add rf20, rf30, rf20                     # 103 amount | 126 add
+    sub.ifa rf21, 0, rf21 ; add rf19, rf19, rf29                    # 104 select | 126 add
+    add rf16, rf16, rf18 ; smul24 rf18, rf21, rf23                  # 126 add | 121 parts3
+    add rf18, rf33, rf18 ; sub.pushn -, rf20, 0                     # 126 add | 127 select
+    sub.pushn -, rf19, 0 ; mov rf4, rf24                            # 127 select | next trip
+    add rf20, rf20, 8 ; mov rf5, rf27                               # 127 add | next trip
+    nop ; mov.ifb rf22, 1                                           # 127 select
+    sub.pushn -, rf16, 0 ; sub rf20, rf20, rf22                     # 127 select | 127 sub
+    asr rf20, rf20, 4                                               # 127 rounded
+    add rf20, rf19, 8 ; add rf19, rf34, rf20                        # 127 add | 130 add
+    max rf19, rf19, 0                                               # 130 max
+    min rf19, rf19, rf7 ; mov.ifb rf25, 1                           # 130 limited | 127 select
+    sub.pushn -, rf18, 0 ; sub rf20, rf20, rf25                     # 127 select | 127 sub
+    asr rf20, rf20, 4                                               # 127 rounded
+    add rf20, rf16, 8 ; add rf16, rf36, rf20                        # 127 add | 130 add
+    max rf16, rf16, 0                                               # 130 max
+    min rf16, rf16, rf7 ; mov.ifb rf26, 1                           # 130 limited | 127 select
+    vpack rf16, rf19, rf16 ; add rf18, rf18, 8                      # 131 store dst | 127 add
+    mov.ifa rf28, 1 ; sub rf20, rf20, rf26                          # 127 select | 127 sub
+    asr rf18, rf20, 4 ; sub rf20, rf18, rf28                        # 127 rounded | 127 sub
+    asr rf20, rf20, 4 ; add rf18, rf40, rf18                        # 127 rounded | 130 add
+    max rf18, rf18, 0 ; add rf20, rf39, rf20                        # 130 max | 130 add
+    max rf20, rf20, 0 ; sub.pushc -, rf0, rf2                       # 130 max | 131 store dst
+    min rf18, rf18, rf7 ; sub.pushc -, rf0, rf15                    # 130 limited | whether there is a batch more
+    min rf15, rf20, rf7 ; mov rf2, rf15                             # 130 limited | next trip
+    vpack rf15, rf18, rf15                                          # 131 store dst
     bu.anyna loop, r:unif                                           # next batch
     tmuwt -                                                         # the last trip's stores
-    v8pack tmud, rf19, rf17                                         # 131 store dst
-    nop ; add.ifnb tmua, rf13, rf18                                 # 131 store dst
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    v8pack tmud, rf16, rf15                                         # 131 store dst
+    add.ifnb tmua, rf14, rf3 ; mov rf3, rf17                        # 131 store dst | next trip
     thrsw
     thrsw
     nop

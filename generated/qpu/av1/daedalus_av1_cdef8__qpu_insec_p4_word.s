@@ -5,13 +5,13 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class insec (15 <= edges <= 15 and 0 <= pri <= 0)
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash fc1328abe2a7c45f
+# input hash 2665aa0bab006d14
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 256 instructions a trip, 256 an item; 219 at least for all it does.
-# 44 of the 64 registers that 2 threads a QPU leave each.
-# Lookups a trip: 41 load 47 words, 1 store 1.
+# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
+# the next one is among it.
+# 258 instructions a trip, 258 an item; 248 at least for all it does.
+# 54 of the 64 registers that 2 threads a QPU leave each.
+# Lookups a trip: 17 load 31 words, 1 store 1.
 # Record: dst_off, src_off, pri and sec and damping and dir, pri and sec and damping and dir.
 #
 # Comments tell line and value of the spec, with more than one stage as s1, s2, ... before them, of
@@ -19,337 +19,330 @@
 #
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
+.uniform 0x00000000  # address of the first record
+.uniform 0x00000000  # how many threads
+.uniform 0xfffffffb  # vec3
+.uniform 0x00000100
+.uniform 0xfffffffb  # vec3
+.uniform 0x01000000
 .uniform 0x00000000  # address of src
 .uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0x00000000  # address of dst
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
-.uniform 0x00010000
-.uniform 0x00000100
 .uniform 0x00000000  # address of the table log2
+.uniform 0x00010000
 .uniform 0x00000000  # address of the table next
 .uniform 0x00000000  # address of the table dy
 .uniform 0x00000000  # address of the table dx
 .uniform 0x000000ff
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffb  # vec3
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xffffff68  # back to the loop's first word
+.uniform 0xffffffc8  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
-    and rf2, rf3, 1                                                 # 106 stage
-    shr rf3, rf3, 1                                                 # 106 stage
-    shl rf2, rf2, 2                                                 # 118 load src
     shl rf0, rf0, 4
+    and rf2, rf3, 1                                                 # 106 stage
     setnnmode_uu ; sub rf1, rf1, 1                                  # 62 damping
     shl rf1, rf1, 4
-    nop ; ldunifrf.rf4                                              # 118 load src | uniform value:src
-    nop ; add rf4, rf4, rf2 ; ldunifrf.rf9                          # 118 load src | uniform value:src_stride
-    nop ; smul24 rf5, rf3, rf9 ; ldunifrf.rf6                       # 118 load src | 131 store dst | uniform value:dst
-    add rf4, rf6, rf2 ; add rf10, rf4, rf5 ; ldunifrf.rf2           # 131 store dst | 118 load src | uniform value:dst_stride
-    nop ; smul24 rf3, rf3, rf2 ; ldunifrf.rf2                       # 131 store dst | uniform value:records
-    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # uniform value:threads
-    shl rf1, rf1, 4 ; add rf13, rf4, rf3                            # 131 store dst
-    nop ; ldunifrf.rf3                                              # 62 damping | uniform 0x00010000
-    nop ; ldunifrf.rf4                                              # 61 sec | uniform 0x00000100
-    nop ; ldunifrf.rf5                                              # 98 table | uniform table:log2
-    nop ; ldunifrf.rf6                                              # 114 beside | uniform table:next
-    nop ; ldunifrf.rf7                                              # 118 table | uniform table:dy
-    nop ; ldunifrf.rf8                                              # 118 table | uniform table:dx
-    nop ; ldunifrf.rf11                                             # 107 px | uniform 0x000000ff
-    nop ; mov rf12, 0                                               # 127 select
+    shr rf7, rf3, 1                                                 # 106 stage
+    shl rf8, rf2, 2                                                 # 118 load src
+    nop ; ldunifrf.rf2                                              # uniform value:records
+    add rf1, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf3            # uniform value:threads
+    umin tmuau, rf1, rf0 ; mov rf2, rf1 ; thrsw                     # the item's record | first trip | uniform 0xfffffffb (vec3)
+    shl rf1, rf3, 4
+    nop ; add rf3, rf2, rf1 ; ldunifrf.rf9                          # the item's record | 61 sec | uniform 0x00000100
+    umin tmuau, rf3, rf0 ; ldtmu.rf4                                # the item's record | uniform 0xfffffffb (vec3)
+    nop ; ldtmu.rf5                                                 # the item's record
+    nop ; ldtmu.rf6                                                 # the item's record
+    nop ; v8dot rf10, rf6, rf9 ; ldunifrf.rf12                      # 61 sec | 63 dir | uniform 0x01000000
+    shl rf14, rf10, 2 ; v8dot rf13, rf6, rf12                       # 98 table | 63 dir
+    nop ; ldunifrf.rf11                                             # 118 load src | uniform value:src
+    nop ; add rf11, rf11, rf8 ; ldunifrf.rf18                       # 118 load src | uniform value:src_stride
+    nop ; smul24 rf15, rf7, rf18 ; ldunifrf.rf16                    # 118 load src | 131 store dst | uniform value:dst
+    add rf19, rf11, rf15 ; add rf8, rf16, rf8 ; ldunifrf.rf11       # 118 load src | 131 store dst | uniform value:dst_stride
+    add rf20, rf19, rf5 ; smul24 rf7, rf7, rf11 ; ldunifrf.rf11     # 118 load src | 131 store dst | 98 table | uniform table:log2
+    add tmua, rf11, rf14 ; add rf23, rf8, rf7 ; thrsw ; ldunifrf.rf7# 98 table | 131 store dst | 62 damping | uniform 0x00010000
+    add rf14, rf13, 2 ; v8dot rf8, rf6, rf7                         # 114 add | 62 damping
+    shl rf15, rf14, 2                                               # 114 beside
+    nop ; ldunifrf.rf14                                             # 114 beside | uniform table:next
+    nop ; ldunifrf.rf16                                             # 118 table | uniform table:dy
+    nop ; ldunifrf.rf17                                             # 118 table | uniform table:dx
+    nop ; ldunifrf.rf21                                             # 118 load src | uniform 0x000000ff
+    nop ; mov rf22, 0                                               # 127 select
 loop:
-    umin tmuau, rf2, rf0 ; mov rf14, rf12 ; thrsw                   # the item's record | 127 select | uniform 0xfffffffb (vec3)
-    mov rf15, rf12 ; mov rf16, rf12                                 # 127 select
-    mov rf18, rf12 ; add rf17, rf2, rf1                             # 127 select | the item's record
-    nop ; ldtmu.rf19                                                # the item's record
-    nop ; ldtmu.rf20                                                # the item's record
-    nop ; add rf21, rf10, rf20 ; ldtmu.rf20                         # 118 load src | the item's record
-    shr rf23, rf20, -8 ; v8dot rf22, rf20, rf4                      # 63 dir | 61 sec
-    shl rf24, rf22, 2 ; v8dot rf20, rf20, rf3                       # 98 table | 62 damping
-    add tmua, rf5, rf24 ; add rf24, rf23, 2                         # 98 table | 114 add
-    shl rf24, rf24, 2                                               # 114 beside
-    nop ; add tmua, rf6, rf24 ; thrsw                               # 114 beside
-    nop ; add rf23, rf23, 6                                         # 114 add
-    shl rf23, rf23, 2                                               # 114 beside
-    nop ; thrsw ; ldtmu.rf24                                        # 98 table
-    nop ; sub rf20, rf20, rf24                                      # 98 sub
-    max rf20, rf20, 0                                               # 98 sec_shift
-    nop ; ldtmu.rf24                                                # 114 beside
-    shl rf24, rf24, 3                                               # 118 table
-    nop ; add tmuau, rf7, rf24                                      # 118 table | uniform 0xfffffffa (vec2)
-    nop ; add tmuau, rf8, rf24 ; thrsw                              # 118 table | uniform 0xfffffffa (vec2)
-    nop
-    nop
-    nop ; ldtmu.rf24                                                # 118 table
-    nop ; smul24 rf26, rf24, rf9 ; ldtmu.rf25                       # 118 load src | 118 table
-    nop ; smul24 rf28, rf25, rf9 ; ldtmu.rf27                       # 118 load src | 118 table
-    add rf24, rf26, rf27 ; smul24 rf26, rf24, -1                    # 118 load src | 118 mul
-    add rf24, rf21, rf24 ; smul24 rf27, rf27, -1                    # 118 load src | 118 mul
-    mov tmuau, rf24 ; smul24 rf29, rf26, rf9 ; ldtmu.rf26           # 118 load src | 118 table | uniform 0xfffffffd (u8)
-    mov tmua, rf21 ; add rf27, rf29, rf27 ; thrsw                   # 107 px | 118 load src
-    add rf27, rf21, rf27 ; add rf28, rf28, rf26                     # 118 load src
-    mov tmuau, rf27 ; smul24 rf25, rf25, -1                         # 118 load src | 118 mul | uniform 0xfffffffd (u8)
-    add rf28, rf21, rf28 ; smul24 rf29, rf25, rf9 ; thrsw ; ldtmu.rf25# 118 load src
-    mov tmuau, rf28 ; smul24 rf26, rf26, -1                         # 118 load src | 118 mul | uniform 0xfffffffd (u8)
-    nop ; add rf29, rf29, rf26 ; ldtmu.rf26                         # 118 load src | 107 px
-    and rf29, rf26, rf11 ; add rf31, rf21, rf29 ; thrsw ; ldtmu.rf30# 107 px | 118 load src
-    mov tmuau, rf31 ; sub rf32, rf29, rf25                          # 118 load src | 120 size | uniform 0xfffffffd (u8)
-    add tmua, rf6, rf23 ; sub rf23, rf29, rf30                      # 114 beside | 120 size
-    nop ; v8dot rf34, rf26, rf4 ; thrsw ; ldtmu.rf33                # 107 px | 118 load src
-    sub rf35, rf29, rf33 ; v8dot rf36, rf26, rf3                    # 120 size | 107 px
-    shr rf26, rf26, -8                                              # 107 px
-    nop ; thrsw ; ldtmu.rf37                                        # 118 load src
-    nop ; sub rf38, rf29, rf37                                      # 120 size
-    nop
-    nop ; ldtmu.rf39                                                # 114 beside
-    shl rf39, rf39, 3 ; sub.pushc rf25, rf25, rf29                  # 118 table | 104 select
-    max rf25, rf25, rf32 ; add tmuau, rf7, rf39                     # 120 size | 118 table | uniform 0xfffffffa (vec2)
-    asr rf30, rf25, rf20 ; sub.pushc rf32, rf30, rf29               # 102 shrv | 104 select
-    max rf23, rf32, rf23 ; add tmuau, rf8, rf39 ; thrsw             # 120 size | 118 table | uniform 0xfffffffa (vec2)
-    asr rf32, rf23, rf20 ; sub rf30, rf22, rf30                     # 102 shrv | 102 sub
-    max rf30, rf30, 0 ; sub rf32, rf22, rf32                        # 102 limit | 102 sub
-    min rf25, rf25, rf30 ; ldtmu.rf30                               # 103 amount | 118 table
-    max rf32, rf32, 0 ; smul24 rf39, rf30, rf9                      # 102 limit | 118 load src
-    min rf23, rf23, rf32 ; ldtmu.rf32                               # 103 amount | 118 table
-    nop ; smul24 rf41, rf32, rf9 ; ldtmu.rf40                       # 118 load src | 118 table
-    sub.ifb rf25, 0, rf25 ; sub.pushc rf33, rf33, rf29              # 104 select | 104 parts6
-    max rf33, rf33, rf35 ; add rf39, rf39, rf40 ; ldtmu.rf35        # 120 size | 118 load src | 118 table
-    asr rf30, rf33, rf20 ; smul24 rf42, rf30, -1                    # 102 shrv | 118 mul
-    sub.ifb rf23, 0, rf23 ; sub.pushc rf37, rf37, rf29              # 104 select | 104 parts7
-    max rf37, rf37, rf38 ; add rf38, rf21, rf39                     # 120 size | 118 load src
-    asr rf40, rf37, rf20 ; smul24 rf39, rf40, -1                    # 102 shrv | 118 mul
-    mov tmuau, rf38 ; smul24 rf42, rf42, rf9 ; thrsw                # 118 load src | uniform 0xfffffffd (u8)
-    add rf39, rf42, rf39 ; sub rf30, rf22, rf30                     # 118 load src | 102 sub
-    max rf30, rf30, 0 ; add rf39, rf21, rf39                        # 102 limit | 118 load src
-    min rf30, rf33, rf30 ; sub rf33, rf22, rf40 ; ldtmu.rf40        # 103 amount | 102 sub | 118 load src
-    max rf33, rf33, 0 ; mov tmuau, rf39                             # 102 limit | 118 load src | uniform 0xfffffffd (u8)
-    min rf33, rf37, rf33 ; sub rf37, rf29, rf40 ; thrsw             # 103 amount | 120 size
-    sub.ifb rf30, 0, rf30 ; add rf41, rf41, rf35                    # 104 parts6 | 118 load src
-    add rf32, rf21, rf41 ; smul24 rf41, rf32, -1                    # 118 load src | 118 mul
-    sub.pushc rf40, rf40, rf29 ; sub.ifa rf33, 0, rf33              # 104 select | 104 parts7
-    max rf37, rf40, rf37 ; smul24 rf41, rf41, rf9 ; ldtmu.rf40      # 120 size | 118 p | 118 load src
-    asr rf42, rf37, rf20 ; sub.pushc rf43, rf40, rf29               # 102 shrv | 104 select
-    sub rf35, rf29, rf40 ; smul24 rf40, rf35, -1                    # 120 size | 118 mul
-    max rf35, rf43, rf35 ; mov tmuau, rf32 ; thrsw                  # 120 size | 118 load src | uniform 0xfffffffd (u8)
-    asr rf40, rf35, rf20 ; add rf41, rf41, rf40                     # 102 shrv | 118 p
-    sub rf21, rf22, rf42 ; add rf41, rf21, rf41                     # 102 sub | 118 p
-    max rf21, rf21, 0 ; sub rf40, rf22, rf40                        # 102 limit | 102 sub
-    min rf21, rf37, rf21 ; mov tmuau, rf41 ; thrsw ; ldtmu.rf37     # 103 amount | 118 p | 118 load src | uniform 0xfffffffd (u8)
-    max rf40, rf40, 0 ; sub rf42, rf29, rf37                        # 102 limit | 120 size
-    min rf35, rf35, rf40 ; sub.ifb rf21, 0, rf21                    # 103 amount | 104 select
-    sub.pushc rf37, rf37, rf29 ; sub.ifa rf35, 0, rf35              # 104 parts10 | 104 select
-    max rf37, rf37, rf42 ; add rf25, rf25, rf25 ; ldtmu.rf42        # 120 size | 121 parts4 | 118 p
-    asr rf40, rf37, rf20 ; add rf23, rf23, rf23                     # 102 shrv | 121 parts5
-    sub.pushc rf42, rf42, rf29 ; sub rf43, rf29, rf42               # 104 part | 120 size
-    max rf23, rf42, rf43 ; add rf25, rf25, rf23                     # 120 size | 126 add
-    asr rf42, rf23, rf20 ; sub rf40, rf22, rf40                     # 102 shrv | 102 sub
-    max rf25, rf40, 0 ; add rf30, rf25, rf30                        # 102 limit | 126 add
-    min rf25, rf37, rf25 ; add rf21, rf21, rf21                     # 103 amount | 121 parts8
-    sub rf30, rf22, rf42 ; add rf33, rf30, rf33                     # 102 sub | 126 add
-    max rf35, rf30, 0 ; add rf30, rf35, rf35                        # 102 limit | 121 parts9
-    min rf21, rf23, rf35 ; add rf23, rf33, rf21                     # 103 amount | 126 add
-    sub tmuau, rf24, -1 ; add rf23, rf23, rf30                      # 118 load src | 126 add | uniform 0xfffffffd (u8)
-    nop ; sub.ifb rf25, 0, rf25                                     # 104 parts10
-    nop ; add rf23, rf23, rf25 ; thrsw                              # 126 add
-    nop ; sub.ifa rf21, 0, rf21                                     # 104 part
-    sub tmuau, rf27, -1 ; add rf21, rf23, rf21                      # 118 load src | 126 total | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf23                                        # 118 load src
-    sub rf25, rf34, rf23 ; sub tmuau, rf28, -1                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf31, -1                                       # 118 load src | uniform 0xfffffffd (u8)
-    nop ; sub.pushn -, rf21, 0                                      # 127 select
-    sub.pushc rf23, rf23, rf34 ; mov.ifa rf14, 1                    # 104 select | 127 select
-    max rf23, rf23, rf25 ; thrsw ; ldtmu.rf25                       # 120 size | 118 load src
-    asr rf30, rf23, rf20 ; sub rf33, rf34, rf25                     # 102 shrv | 120 size
-    sub rf30, rf22, rf30 ; sub tmuau, rf38, -1                      # 102 sub | 118 load src | uniform 0xfffffffd (u8)
-    max rf25, rf30, 0 ; sub.pushc rf30, rf25, rf34                  # 102 limit | 104 select
-    max rf30, rf30, rf33 ; thrsw ; ldtmu.rf33                       # 120 size | 118 load src
-    asr rf35, rf30, rf20 ; sub rf42, rf34, rf33                     # 102 shrv | 120 size
-    min rf23, rf23, rf25 ; sub rf25, rf22, rf35                     # 103 amount | 102 sub
-    max rf25, rf25, 0                                               # 102 limit
-    min rf25, rf30, rf25 ; sub.ifb rf23, 0, rf23                    # 103 amount | 104 select
-    sub.pushc rf33, rf33, rf34 ; sub.ifa rf25, 0, rf25              # 104 parts6 | 104 select
-    max rf33, rf33, rf42 ; add rf23, rf23, rf23 ; thrsw ; ldtmu.rf42# 120 size | 121 parts4 | 118 load src
-    asr rf30, rf33, rf20 ; sub rf35, rf34, rf42                     # 102 shrv | 120 size
-    sub rf30, rf22, rf30 ; sub tmuau, rf39, -1                      # 102 sub | 118 load src | uniform 0xfffffffd (u8)
-    max rf30, rf30, 0 ; sub.pushc rf42, rf42, rf34                  # 102 limit | 104 parts7
-    max rf35, rf42, rf35 ; add rf25, rf25, rf25 ; thrsw ; ldtmu.rf42# 120 size | 121 parts5 | 118 load src
-    asr rf37, rf35, rf20 ; sub rf40, rf34, rf42                     # 102 shrv | 120 size
-    min rf30, rf33, rf30 ; sub rf33, rf22, rf37                     # 103 amount | 102 sub
-    max rf23, rf33, 0 ; add rf25, rf23, rf25                        # 102 limit | 126 add
-    min rf23, rf35, rf23 ; sub.ifb rf30, 0, rf30                    # 103 amount | 104 parts6
-    sub.pushc rf42, rf42, rf34 ; sub.ifa rf23, 0, rf23              # 104 select | 104 parts7
-    max rf25, rf42, rf40 ; add rf40, rf25, rf30 ; ldtmu.rf30        # 120 size | 126 add | 118 load src
-    asr rf42, rf25, rf20 ; sub.pushc rf35, rf30, rf34               # 102 shrv | 104 select
-    sub rf30, rf34, rf30 ; sub tmuau, rf32, -1                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
-    max rf35, rf35, rf30 ; sub rf30, rf22, rf42 ; thrsw             # 120 size | 102 sub
-    asr rf42, rf35, rf20 ; sub tmuau, rf41, -1                      # 102 shrv | 118 p | uniform 0xfffffffd (u8)
-    max rf30, rf30, 0 ; sub rf42, rf22, rf42                        # 102 limit | 102 sub
-    min rf23, rf25, rf30 ; add rf30, rf40, rf23 ; thrsw ; ldtmu.rf25# 103 amount | 126 add | 118 load src
-    max rf42, rf42, 0 ; sub rf40, rf34, rf25                        # 102 limit | 120 size
-    min rf35, rf35, rf42 ; sub.ifb rf23, 0, rf23                    # 103 amount | 104 select
-    sub.pushc rf25, rf25, rf34 ; sub.ifa rf35, 0, rf35              # 104 parts10 | 104 select
-    max rf25, rf25, rf40 ; add rf23, rf23, rf23 ; ldtmu.rf40        # 120 size | 121 parts8 | 118 p
-    asr rf42, rf25, rf20 ; sub.pushc rf33, rf40, rf34               # 102 shrv | 104 part
-    sub rf42, rf34, rf40 ; sub rf40, rf22, rf42                     # 120 size | 102 sub
-    max rf35, rf33, rf42 ; add rf33, rf35, rf35                     # 120 size | 121 parts9
-    asr rf23, rf35, rf20 ; add rf30, rf30, rf23                     # 102 shrv | 126 add
-    max rf23, rf40, 0 ; sub rf40, rf22, rf23                        # 102 limit | 102 sub
-    min rf23, rf25, rf23 ; sub tmuau, rf24, -2                      # 103 amount | 118 load src | uniform 0xfffffffd (u8)
-    max rf30, rf40, 0 ; add rf33, rf30, rf33                        # 102 limit | 126 add
-    min rf30, rf35, rf30 ; sub.ifb rf23, 0, rf23                    # 103 amount | 104 parts10
-    nop ; add rf23, rf33, rf23 ; thrsw                              # 126 add
-    nop ; sub.ifa rf30, 0, rf30                                     # 104 part
-    sub tmuau, rf27, -2 ; add rf23, rf23, rf30                      # 118 load src | 126 total | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf30                                        # 118 load src
-    sub rf33, rf36, rf30 ; sub tmuau, rf28, -2                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf31, -2                                       # 118 load src | uniform 0xfffffffd (u8)
-    nop ; sub.pushn -, rf23, 0                                      # 127 select
-    sub.pushc rf30, rf30, rf36 ; mov.ifa rf15, 1                    # 104 select | 127 select
-    max rf30, rf30, rf33 ; thrsw ; ldtmu.rf33                       # 120 size | 118 load src
-    asr rf35, rf30, rf20 ; sub rf40, rf36, rf33                     # 102 shrv | 120 size
-    sub rf35, rf22, rf35 ; sub tmuau, rf38, -2                      # 102 sub | 118 load src | uniform 0xfffffffd (u8)
-    max rf33, rf35, 0 ; sub.pushc rf35, rf33, rf36                  # 102 limit | 104 select
-    max rf35, rf35, rf40 ; thrsw ; ldtmu.rf40                       # 120 size | 118 load src
-    asr rf25, rf35, rf20 ; sub rf42, rf36, rf40                     # 102 shrv | 120 size
-    min rf25, rf30, rf33 ; sub rf30, rf22, rf25                     # 103 amount | 102 sub
-    max rf30, rf30, 0                                               # 102 limit
-    min rf30, rf35, rf30 ; sub.ifb rf25, 0, rf25                    # 103 amount | 104 select
-    sub.pushc rf40, rf40, rf36 ; sub.ifa rf30, 0, rf30              # 104 parts6 | 104 select
-    max rf40, rf40, rf42 ; add rf25, rf25, rf25 ; thrsw ; ldtmu.rf42# 120 size | 121 parts4 | 118 load src
-    asr rf35, rf40, rf20 ; sub rf33, rf36, rf42                     # 102 shrv | 120 size
-    sub rf35, rf22, rf35 ; sub tmuau, rf39, -2                      # 102 sub | 118 load src | uniform 0xfffffffd (u8)
-    max rf35, rf35, 0 ; sub.pushc rf42, rf42, rf36                  # 102 limit | 104 parts7
-    max rf33, rf42, rf33 ; add rf30, rf30, rf30 ; thrsw ; ldtmu.rf42# 120 size | 121 parts5 | 118 load src
-    asr rf37, rf33, rf20 ; sub rf43, rf36, rf42                     # 102 shrv | 120 size
-    min rf35, rf40, rf35 ; sub rf37, rf22, rf37                     # 103 amount | 102 sub
-    max rf25, rf37, 0 ; add rf30, rf25, rf30                        # 102 limit | 126 add
-    min rf25, rf33, rf25 ; sub.ifb rf35, 0, rf35                    # 103 amount | 104 parts6
-    sub.pushc rf42, rf42, rf36 ; sub.ifa rf25, 0, rf25              # 104 select | 104 parts7
-    max rf30, rf42, rf43 ; add rf42, rf30, rf35 ; ldtmu.rf35        # 120 size | 126 add | 118 load src
-    asr rf43, rf30, rf20 ; sub.pushc rf33, rf35, rf36               # 102 shrv | 104 select
-    sub rf35, rf36, rf35 ; sub tmuau, rf32, -2                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
-    max rf35, rf33, rf35 ; sub rf33, rf22, rf43 ; thrsw             # 120 size | 102 sub
-    asr rf43, rf35, rf20 ; sub tmuau, rf41, -2                      # 102 shrv | 118 p | uniform 0xfffffffd (u8)
-    max rf33, rf33, 0 ; sub rf43, rf22, rf43                        # 102 limit | 102 sub
-    min rf25, rf30, rf33 ; add rf33, rf42, rf25 ; thrsw ; ldtmu.rf30# 103 amount | 126 add | 118 load src
-    max rf43, rf43, 0 ; sub rf42, rf36, rf30                        # 102 limit | 120 size
-    min rf35, rf35, rf43 ; sub.ifb rf25, 0, rf25                    # 103 amount | 104 select
-    sub.pushc rf30, rf30, rf36 ; sub.ifa rf35, 0, rf35              # 104 parts10 | 104 select
-    max rf30, rf30, rf42 ; add rf25, rf25, rf25 ; ldtmu.rf42        # 120 size | 121 parts8 | 118 p
-    asr rf43, rf30, rf20 ; sub.pushc rf37, rf42, rf36               # 102 shrv | 104 part
-    sub rf43, rf36, rf42 ; sub rf42, rf22, rf43                     # 120 size | 102 sub
-    max rf37, rf37, rf43 ; add rf35, rf35, rf35                     # 120 size | 121 parts9
-    asr rf25, rf37, rf20 ; add rf33, rf33, rf25                     # 102 shrv | 126 add
-    max rf25, rf42, 0 ; sub rf42, rf22, rf25                        # 102 limit | 102 sub
-    min rf24, rf30, rf25 ; sub tmuau, rf24, -3                      # 103 amount | 118 load src | uniform 0xfffffffd (u8)
-    max rf33, rf42, 0 ; add rf35, rf33, rf35                        # 102 limit | 126 add
-    min rf33, rf37, rf33 ; sub.ifb rf24, 0, rf24                    # 103 amount | 104 parts10
-    nop ; add rf24, rf35, rf24 ; thrsw                              # 126 add
-    nop ; sub.ifa rf33, 0, rf33                                     # 104 part
-    sub tmuau, rf27, -3 ; add rf24, rf24, rf33                      # 118 load src | 126 total | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf27                                        # 118 load src
-    sub rf28, rf26, rf27 ; sub tmuau, rf28, -3                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf31, -3                                       # 118 load src | uniform 0xfffffffd (u8)
-    nop ; sub.pushn -, rf24, 0                                      # 127 select
-    sub.pushc rf27, rf27, rf26 ; mov.ifa rf16, 1                    # 104 select | 127 select
-    max rf27, rf27, rf28 ; thrsw ; ldtmu.rf28                       # 120 size | 118 load src
-    asr rf31, rf27, rf20 ; sub rf33, rf26, rf28                     # 102 shrv | 120 size
-    sub rf31, rf22, rf31 ; sub tmuau, rf38, -3                      # 102 sub | 118 load src | uniform 0xfffffffd (u8)
-    max rf28, rf31, 0 ; sub.pushc rf31, rf28, rf26                  # 102 limit | 104 select
-    max rf31, rf31, rf33 ; thrsw ; ldtmu.rf33                       # 120 size | 118 load src
-    asr rf38, rf31, rf20 ; sub rf35, rf26, rf33                     # 102 shrv | 120 size
-    min rf27, rf27, rf28 ; sub rf28, rf22, rf38                     # 103 amount | 102 sub
-    max rf28, rf28, 0                                               # 102 limit
-    min rf28, rf31, rf28 ; sub.ifb rf27, 0, rf27                    # 103 amount | 104 select
-    sub.pushc rf33, rf33, rf26 ; sub.ifa rf28, 0, rf28              # 104 parts6 | 104 select
-    max rf33, rf33, rf35 ; add rf27, rf27, rf27 ; thrsw ; ldtmu.rf35# 120 size | 121 parts4 | 118 load src
-    asr rf31, rf33, rf20 ; sub rf38, rf26, rf35                     # 102 shrv | 120 size
-    sub rf31, rf22, rf31 ; sub tmuau, rf39, -3                      # 102 sub | 118 load src | uniform 0xfffffffd (u8)
-    max rf31, rf31, 0 ; sub.pushc rf35, rf35, rf26                  # 102 limit | 104 parts7
-    max rf35, rf35, rf38 ; add rf28, rf28, rf28 ; thrsw ; ldtmu.rf38# 120 size | 121 parts5 | 118 load src
-    asr rf39, rf35, rf20 ; sub rf37, rf26, rf38                     # 102 shrv | 120 size
-    min rf31, rf33, rf31 ; sub rf33, rf22, rf39                     # 103 amount | 102 sub
-    max rf27, rf33, 0 ; add rf28, rf27, rf28                        # 102 limit | 126 add
-    min rf27, rf35, rf27 ; sub.ifb rf31, 0, rf31                    # 103 amount | 104 parts6
-    sub.pushc rf38, rf38, rf26 ; sub.ifa rf27, 0, rf27              # 104 select | 104 parts7
-    max rf28, rf38, rf37 ; add rf37, rf28, rf31 ; ldtmu.rf31        # 120 size | 126 add | 118 load src
-    asr rf38, rf28, rf20 ; sub.pushc rf35, rf31, rf26               # 102 shrv | 104 select
-    sub rf31, rf26, rf31 ; sub tmuau, rf32, -3                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
-    max rf35, rf35, rf31 ; sub rf31, rf22, rf38 ; thrsw             # 120 size | 102 sub
-    asr rf41, rf35, rf20 ; sub tmuau, rf41, -3                      # 102 shrv | 118 p | uniform 0xfffffffd (u8)
-    max rf31, rf31, 0 ; sub rf41, rf22, rf41                        # 102 limit | 102 sub
-    min rf27, rf28, rf31 ; add rf31, rf37, rf27 ; thrsw ; ldtmu.rf28# 103 amount | 126 add | 118 load src
-    max rf41, rf41, 0 ; sub rf37, rf26, rf28                        # 102 limit | 120 size
-    min rf35, rf35, rf41 ; sub.ifb rf27, 0, rf27                    # 103 amount | 104 select
-    sub.pushc rf28, rf28, rf26 ; sub.ifa rf35, 0, rf35              # 104 parts10 | 104 select
-    max rf28, rf28, rf37 ; add rf27, rf27, rf27 ; ldtmu.rf37        # 120 size | 121 parts8 | 118 p
-    asr rf41, rf28, rf20 ; sub.pushc rf38, rf37, rf26               # 102 shrv | 104 part
-    sub rf41, rf26, rf37 ; sub rf37, rf22, rf41                     # 120 size | 102 sub
-    max rf38, rf38, rf41 ; add rf35, rf35, rf35                     # 120 size | 121 parts9
-    asr rf20, rf38, rf20 ; add rf27, rf31, rf27                     # 102 shrv | 126 add
-    max rf20, rf37, 0 ; sub rf22, rf22, rf20                        # 102 limit | 102 sub
-    min rf20, rf28, rf20 ; add rf27, rf27, rf35                     # 103 amount | 126 add
-    max rf22, rf22, 0                                               # 102 limit
-    min rf22, rf38, rf22 ; sub.ifb rf20, 0, rf20                    # 103 amount | 104 parts10
-    sub.ifa rf22, 0, rf22 ; add rf20, rf27, rf20                    # 104 part | 126 add
-    add rf21, rf20, rf22 ; add rf20, rf21, 8                        # 126 total | 127 add
-    sub.pushn -, rf21, 0 ; sub rf14, rf20, rf14                     # 127 select | 127 sub
-    asr rf14, rf14, 4 ; sub.pushc -, rf0, rf2                       # 127 rounded | 131 store dst
-    add rf23, rf23, 8 ; add rf14, rf29, rf14                        # 127 add | 130 add
-    max rf14, rf14, 0 ; sub rf15, rf23, rf15                        # 130 max | 127 sub
-    asr rf15, rf15, 4 ; mov rf2, rf17                               # 127 rounded | next trip
-    min rf14, rf14, rf11 ; add rf24, rf24, 8                        # 130 limited | 127 add
-    add rf21, rf21, 8 ; sub rf16, rf24, rf16                        # 127 add | 127 sub
-    asr rf16, rf16, 4 ; add rf15, rf34, rf15                        # 127 rounded | 130 add
-    max rf15, rf15, 0 ; add rf16, rf36, rf16                        # 130 max | 130 add
-    max rf16, rf16, 0                                               # 130 max
-    min rf15, rf15, rf11 ; mov.ifb rf18, 1                          # 130 limited | 127 select
-    min rf16, rf16, rf11 ; sub rf18, rf21, rf18                     # 130 limited | 127 sub
-    asr rf17, rf18, 4 ; sub.pushc -, rf0, rf17                      # 127 rounded | whether there is a batch more
-    vpack rf14, rf14, rf15 ; add rf15, rf26, rf17                   # 131 store dst | 130 add
-    max rf15, rf15, 0                                               # 130 max
-    min rf15, rf15, rf11                                            # 130 limited
-    vpack rf15, rf16, rf15                                          # 131 store dst
-    bu.anyna loop, r:unif                                           # next batch
+    add tmua, rf14, rf15 ; mov rf15, rf22 ; thrsw ; ldtmu.rf24      # 114 beside | 127 select | the item's record
+    mov rf26, rf22 ; mov rf27, rf22 ; ldtmu.rf25                    # 127 select | the item's record
+    mov rf28, rf22 ; mov rf5, rf25 ; ldtmu.rf25                     # 127 select | next trip | the item's record
+    nop ; mov rf6, rf25 ; ldtmu.rf25                                # next trip | 98 table
+    sub rf25, rf8, rf25 ; v8dot rf8, rf6, rf7 ; ldtmu.rf29          # 98 sub | 62 damping | 114 beside
+    shl rf29, rf29, 3                                               # 118 table
+    add tmuau, rf16, rf29 ; add rf30, rf13, 6                       # 118 table | 114 add | uniform 0xfffffffa (vec2)
+    add tmuau, rf17, rf29 ; v8dot rf13, rf6, rf12 ; thrsw           # 118 table | 63 dir | uniform 0xfffffffa (vec2)
+    shl rf30, rf30, 2                                               # 114 beside
+    max rf25, rf25, 0                                               # 98 sec_shift
+    nop ; ldtmu.rf29                                                # 118 table
+    nop ; smul24 rf32, rf29, rf18 ; ldtmu.rf31                      # 118 load src | 118 table
+    nop ; smul24 rf34, rf31, rf18 ; ldtmu.rf33                      # 118 load src | 118 table
+    add rf29, rf32, rf33 ; smul24 rf32, rf29, -1                    # 118 load src | 118 mul
+    add rf29, rf20, rf29 ; smul24 rf33, rf33, -1                    # 118 load src | 118 mul
+    and tmuau, rf29, -4 ; smul24 rf32, rf32, rf18                   # 118 load src | uniform 0xfffffffa (vec2)
+    mov tmua, rf20 ; add rf33, rf32, rf33 ; thrsw ; ldtmu.rf32      # 107 px | 118 load src | 118 table
+    add rf33, rf20, rf33 ; add rf34, rf34, rf32                     # 118 load src
+    and tmuau, rf33, -4 ; add rf34, rf20, rf34                      # 118 load src | uniform 0xfffffffa (vec2)
+    and tmuau, rf34, -4                                             # 118 load src | uniform 0xfffffffa (vec2)
+    nop ; thrsw ; ldtmu.rf35                                        # 118 load src
+    nop ; smul24 rf31, rf31, -1                                     # 118 mul
+    shl rf29, rf29, 3 ; smul24 rf31, rf31, rf18                     # 118 load src
+    shr rf36, rf35, rf29 ; thrsw ; ldtmu.rf35                       # 118 load src
+    not rf29, rf29 ; smul24 rf32, rf32, -1                          # 118 load src | 118 mul
+    add rf35, rf31, rf32 ; add rf31, rf35, rf35 ; ldtmu.rf32        # 118 load src | 107 px
+    shl rf33, rf33, 3 ; add rf35, rf20, rf35                        # 118 load src
+    and tmuau, rf35, -4 ; v8dot rf37, rf32, rf9                     # 118 load src | 107 px | uniform 0xfffffffa (vec2)
+    shl rf29, rf31, rf29 ; add tmua, rf14, rf30 ; thrsw ; ldtmu.rf30# 118 load src | 114 beside
+    shr rf36, rf30, rf33 ; add rf29, rf36, rf29 ; ldtmu.rf30        # 118 load src
+    shl rf34, rf34, 3 ; add rf30, rf30, rf30                        # 118 load src
+    not rf33, rf33 ; v8dot rf38, rf29, rf9 ; thrsw ; ldtmu.rf31     # 118 load src
+    shl rf30, rf30, rf33 ; sub rf39, rf37, rf38 ; ldtmu.rf33        # 118 load src | 120 size
+    shl rf35, rf35, 3 ; add rf30, rf36, rf30                        # 118 load src
+    shr rf31, rf31, rf34 ; add rf33, rf33, rf33 ; thrsw ; ldtmu.rf36# 118 load src
+    shr rf40, rf36, rf35 ; v8dot rf41, rf30, rf9 ; ldtmu.rf36       # 118 load src
+    and rf42, rf29, rf21 ; v8dot rf43, rf32, 1                      # 118 load src | 107 px
+    and rf45, rf30, rf21 ; sub rf44, rf43, rf42 ; ldtmu.rf46        # 118 load src | 120 size | 114 beside
+    shl rf46, rf46, 3 ; sub.pushc rf42, rf42, rf43                  # 118 table | 104 select
+    max rf42, rf42, rf44 ; add tmuau, rf16, rf46                    # 120 size | 118 table | uniform 0xfffffffa (vec2)
+    asr rf46, rf42, rf25 ; add tmuau, rf17, rf46 ; thrsw            # 102 shrv | 118 table | uniform 0xfffffffa (vec2)
+    not rf44, rf34 ; sub rf34, rf43, rf45                           # 118 load src | 120 size
+    shl rf44, rf33, rf44 ; sub rf33, rf10, rf46                     # 118 load src | 102 sub
+    max rf33, rf33, 0 ; sub.pushc rf45, rf45, rf43                  # 102 limit | 104 select
+    max rf34, rf45, rf34 ; add rf36, rf36, rf36 ; ldtmu.rf45        # 120 size | 118 load src | 118 table
+    asr rf46, rf34, rf25 ; smul24 rf48, rf45, rf18 ; ldtmu.rf47     # 102 shrv | 118 load src | 118 table
+    min rf33, rf42, rf33 ; sub rf42, rf10, rf46 ; ldtmu.rf46        # 103 amount | 102 sub | 118 table
+    max rf42, rf42, 0 ; add rf48, rf48, rf46                        # 102 limit | 118 load src
+    min rf34, rf34, rf42 ; smul24 rf42, rf45, -1                    # 103 amount | 118 mul
+    add rf46, rf20, rf48 ; smul24 rf48, rf46, -1                    # 118 load src | 118 mul
+    and tmuau, rf46, -4 ; smul24 rf42, rf42, rf18                   # 118 load src | uniform 0xfffffffa (vec2)
+    shl rf42, rf46, 3 ; add rf46, rf42, rf48                        # 118 load src
+    not rf35, rf35 ; add rf31, rf31, rf44 ; thrsw ; ldtmu.rf44      # 118 load src | 118 table
+    shl rf35, rf36, rf35 ; add rf36, rf20, rf46                     # 118 load src
+    and tmuau, rf36, -4 ; add rf35, rf40, rf35                      # 118 load src | uniform 0xfffffffa (vec2)
+    shl rf36, rf36, 3 ; smul24 rf40, rf47, rf18                     # 118 load src
+    and rf46, rf31, rf21 ; sub.ifb rf33, 0, rf33                    # 118 load src | 104 select
+    and rf45, rf35, rf21 ; sub rf48, rf43, rf46 ; thrsw ; ldtmu.rf49# 118 load src | 120 size
+    shr rf49, rf49, rf42 ; sub.ifa rf34, 0, rf34                    # 118 load src | 104 select
+    sub rf40, rf43, rf45 ; add rf51, rf40, rf44 ; ldtmu.rf50        # 120 size | 118 load src
+    sub.pushc rf46, rf46, rf43 ; smul24 rf47, rf47, -1              # 104 parts6 | 118 mul
+    max rf45, rf46, rf48 ; sub.pushc rf46, rf45, rf43               # 120 size | 104 parts7
+    asr rf50, rf45, rf25 ; add rf48, rf50, rf50 ; ldtmu.rf52        # 102 shrv | 118 load src
+    max rf40, rf46, rf40 ; sub rf42, -1, rf42                       # 120 size | 118 load src
+    asr rf51, rf40, rf25 ; add rf53, rf20, rf51 ; ldtmu.rf46        # 102 shrv | 118 load src
+    shl rf42, rf48, rf42 ; smul24 rf44, rf44, -1                    # 118 load src | 118 mul
+    and tmuau, rf53, -4 ; smul24 rf47, rf47, rf18                   # 118 load src | 118 p | uniform 0xfffffffa (vec2)
+    shr rf52, rf52, rf36 ; sub rf50, rf10, rf50 ; thrsw             # 118 load src | 102 sub
+    max rf46, rf50, 0 ; add rf50, rf46, rf46                        # 102 limit | 118 load src
+    min rf36, rf45, rf46 ; sub rf45, -1, rf36                       # 103 amount | 118 load src
+    shl rf44, rf50, rf45 ; add rf47, rf47, rf44 ; ldtmu.rf45        # 118 load src | 118 p
+    shl rf53, rf53, 3 ; sub rf51, rf10, rf51                        # 118 load src | 102 sub
+    max rf42, rf51, 0 ; add rf49, rf49, rf42                        # 102 limit | 118 load src
+    min rf20, rf40, rf42 ; add rf42, rf20, rf47 ; ldtmu.rf40        # 103 amount | 118 p | 118 load src
+    and tmuau, rf42, -4 ; add rf44, rf52, rf44                      # 118 p | 118 load src | uniform 0xfffffffa (vec2)
+    shl rf42, rf42, 3 ; add rf40, rf40, rf40                        # 118 p | 118 load src
+    shr rf52, rf45, rf53 ; v8dot rf45, rf49, 1                      # 118 load src
+    sub.ifb rf36, 0, rf36 ; sub.pushc rf47, rf45, rf43              # 104 parts6 | 104 select
+    and rf51, rf44, rf21 ; sub rf45, rf43, rf45 ; thrsw             # 118 load src | 120 size
+    max rf45, rf47, rf45 ; sub.ifb rf20, 0, rf20                    # 120 size | 104 parts7
+    asr rf47, rf45, rf25 ; sub rf50, rf43, rf51                     # 102 shrv | 120 size
+    not rf53, rf53 ; sub.pushc rf51, rf51, rf43                     # 118 load src | 104 select
+    max rf50, rf51, rf50 ; sub rf47, rf10, rf47 ; ldtmu.rf51        # 120 size | 102 sub | 118 p
+    asr rf46, rf50, rf25 ; add rf33, rf33, rf33 ; ldtmu.rf48        # 102 shrv | 121 parts4 | 118 p
+    shl rf40, rf40, rf53 ; sub rf53, -1, rf42                       # 118 load src | 118 p
+    max rf47, rf47, 0 ; add rf48, rf48, rf48                        # 102 limit | 118 p
+    shr rf46, rf51, rf42 ; sub rf42, rf10, rf46                     # 118 p | 102 sub
+    shl rf48, rf48, rf53 ; add rf40, rf52, rf40                     # 118 p | 118 load src
+    min rf45, rf45, rf47 ; v8dot rf47, rf40, 1                      # 103 amount | 118 load src
+    max rf42, rf42, 0 ; add rf46, rf46, rf48                        # 102 limit | 118 p
+    min rf42, rf50, rf42 ; sub.ifb rf45, 0, rf45                    # 103 amount | 104 select
+    sub.pushc rf47, rf47, rf43 ; sub rf50, rf43, rf47               # 104 parts10 | 120 size
+    max rf47, rf47, rf50 ; v8dot rf50, rf46, 1                      # 120 size | 118 p
+    asr rf48, rf47, rf25 ; sub.ifb rf42, 0, rf42                    # 102 shrv | 104 select
+    add rf34, rf34, rf34 ; sub.pushc rf52, rf50, rf43               # 121 parts5 | 104 part
+    sub rf33, rf43, rf50 ; add rf34, rf33, rf34                     # 120 size | 126 add
+    max rf48, rf52, rf33 ; sub rf33, rf10, rf48                     # 120 size | 102 sub
+    asr rf34, rf48, rf25 ; add rf36, rf34, rf36                     # 102 shrv | 126 add
+    max rf45, rf33, 0 ; add rf33, rf45, rf45                        # 102 limit | 121 parts8
+    min rf34, rf47, rf45 ; sub rf45, rf10, rf34                     # 103 amount | 102 sub
+    max rf20, rf45, 0 ; add rf36, rf36, rf20                        # 102 limit | 126 add
+    min rf42, rf48, rf20 ; add rf20, rf42, rf42                     # 103 amount | 121 parts9
+    add rf33, rf36, rf33 ; sub.ifb rf34, 0, rf34                    # 126 add | 104 parts10
+    add rf20, rf33, rf20 ; sub.ifa rf42, 0, rf42                    # 126 add | 104 part
+    add rf20, rf20, rf34 ; sub rf34, rf37, rf41                     # 126 add | 120 size
+    add rf20, rf20, rf42 ; v8dot rf42, rf31, rf9                    # 126 total | 118 load src
+    sub.pushn -, rf20, 0 ; sub rf33, rf37, rf42                     # 127 select | 120 size
+    sub.pushc rf38, rf38, rf37 ; mov.ifa rf15, 1                    # 104 select | 127 select
+    max rf38, rf38, rf39 ; sub.pushc rf39, rf41, rf37               # 120 size | 104 select
+    asr rf41, rf38, rf25 ; v8dot rf36, rf35, rf9                    # 102 shrv | 118 load src
+    max rf39, rf39, rf34 ; sub rf34, rf10, rf41                     # 120 size | 102 sub
+    asr rf41, rf39, rf25 ; sub rf48, rf37, rf36                     # 102 shrv | 120 size
+    max rf34, rf34, 0 ; sub rf41, rf10, rf41                        # 102 limit | 102 sub
+    min rf34, rf38, rf34 ; v8dot rf38, rf49, rf9                    # 103 amount | 118 load src
+    max rf41, rf41, 0 ; sub rf45, rf37, rf38                        # 102 limit | 120 size
+    min rf39, rf39, rf41 ; sub.ifb rf34, 0, rf34                    # 103 amount | 104 select
+    sub.pushc rf42, rf42, rf37 ; sub.ifa rf39, 0, rf39              # 104 parts6 | 104 select
+    max rf33, rf42, rf33 ; sub.pushc rf36, rf36, rf37               # 120 size | 104 parts7
+    asr rf42, rf33, rf25 ; v8dot rf41, rf44, rf9                    # 102 shrv | 118 load src
+    max rf42, rf36, rf48 ; sub rf36, rf10, rf42                     # 120 size | 102 sub
+    asr rf48, rf42, rf25 ; sub rf47, rf37, rf41                     # 102 shrv | 120 size
+    max rf36, rf36, 0 ; sub rf48, rf10, rf48                        # 102 limit | 102 sub
+    min rf33, rf33, rf36 ; v8dot rf36, rf40, rf9                    # 103 amount | 118 load src
+    max rf48, rf48, 0 ; sub rf52, rf37, rf36                        # 102 limit | 120 size
+    min rf42, rf42, rf48 ; sub.ifb rf33, 0, rf33                    # 103 amount | 104 parts6
+    sub.pushc rf38, rf38, rf37 ; sub.ifa rf42, 0, rf42              # 104 select | 104 parts7
+    max rf38, rf38, rf45 ; sub.pushc rf41, rf41, rf37               # 120 size | 104 select
+    asr rf45, rf38, rf25 ; v8dot rf48, rf46, rf9                    # 102 shrv | 118 p
+    max rf45, rf41, rf47 ; sub rf41, rf10, rf45                     # 120 size | 102 sub
+    asr rf47, rf45, rf25 ; add rf34, rf34, rf34                     # 102 shrv | 121 parts4
+    max rf41, rf41, 0 ; sub rf47, rf10, rf47                        # 102 limit | 102 sub
+    min rf39, rf38, rf41 ; add rf38, rf39, rf39                     # 103 amount | 121 parts5
+    max rf47, rf47, 0 ; sub rf41, rf37, rf48                        # 102 limit | 120 size
+    min rf45, rf45, rf47 ; sub.ifb rf39, 0, rf39                    # 103 amount | 104 select
+    sub.pushc rf36, rf36, rf37 ; sub.ifa rf45, 0, rf45              # 104 parts10 | 104 select
+    max rf36, rf36, rf52 ; sub.pushc rf48, rf48, rf37               # 120 size | 104 part
+    asr rf34, rf36, rf25 ; add rf38, rf34, rf38                     # 102 shrv | 126 add
+    max rf41, rf48, rf41 ; sub rf34, rf10, rf34                     # 120 size | 102 sub
+    asr rf33, rf41, rf25 ; add rf38, rf38, rf33                     # 102 shrv | 126 add
+    max rf39, rf34, 0 ; add rf34, rf39, rf39                        # 102 limit | 121 parts8
+    min rf33, rf36, rf39 ; sub rf36, rf10, rf33                     # 103 amount | 102 sub
+    max rf36, rf36, 0 ; add rf38, rf38, rf42                        # 102 limit | 126 add
+    min rf41, rf41, rf36 ; add rf36, rf45, rf45                     # 103 amount | 121 parts9
+    add rf34, rf38, rf34 ; sub.ifb rf33, 0, rf33                    # 126 add | 104 parts10
+    add rf34, rf34, rf36 ; sub.ifa rf41, 0, rf41                    # 126 add | 104 part
+    add rf33, rf34, rf33 ; v8dot rf34, rf29, rf7                    # 126 add | 118 load src
+    add rf33, rf33, rf41 ; v8dot rf41, rf32, rf7                    # 126 total | 107 px
+    sub.pushn -, rf33, 0 ; sub rf36, rf41, rf34                     # 127 select | 120 size
+    sub.pushc rf34, rf34, rf41 ; v8dot rf38, rf30, rf7              # 104 select | 118 load src
+    max rf34, rf34, rf36 ; mov.ifb rf26, 1                          # 120 size | 127 select
+    asr rf36, rf34, rf25 ; sub.pushc rf45, rf38, rf41               # 102 shrv | 104 select
+    sub rf38, rf41, rf38 ; sub rf36, rf10, rf36                     # 120 size | 102 sub
+    max rf38, rf45, rf38 ; v8dot rf45, rf31, rf7                    # 120 size | 118 load src
+    asr rf42, rf38, rf25 ; sub rf39, rf41, rf45                     # 102 shrv | 120 size
+    max rf36, rf36, 0 ; sub rf42, rf10, rf42                        # 102 limit | 102 sub
+    min rf34, rf34, rf36 ; v8dot rf36, rf35, rf7                    # 103 amount | 118 load src
+    max rf42, rf42, 0 ; sub rf48, rf41, rf36                        # 102 limit | 120 size
+    min rf38, rf38, rf42 ; sub.ifb rf34, 0, rf34                    # 103 amount | 104 select
+    sub.pushc rf45, rf45, rf41 ; sub.ifa rf38, 0, rf38              # 104 parts6 | 104 select
+    max rf36, rf45, rf39 ; sub.pushc rf39, rf36, rf41               # 120 size | 104 parts7
+    asr rf45, rf36, rf25 ; v8dot rf42, rf49, rf7                    # 102 shrv | 118 load src
+    max rf45, rf39, rf48 ; sub rf39, rf10, rf45                     # 120 size | 102 sub
+    asr rf48, rf45, rf25 ; sub rf52, rf41, rf42                     # 102 shrv | 120 size
+    max rf39, rf39, 0 ; sub rf48, rf10, rf48                        # 102 limit | 102 sub
+    min rf36, rf36, rf39 ; v8dot rf39, rf44, rf7                    # 103 amount | 118 load src
+    max rf48, rf48, 0 ; sub rf47, rf41, rf39                        # 102 limit | 120 size
+    min rf45, rf45, rf48 ; sub.ifb rf36, 0, rf36                    # 103 amount | 104 parts6
+    sub.pushc rf42, rf42, rf41 ; sub.ifa rf45, 0, rf45              # 104 select | 104 parts7
+    max rf39, rf42, rf52 ; sub.pushc rf42, rf39, rf41               # 120 size | 104 select
+    asr rf52, rf39, rf25 ; v8dot rf48, rf40, rf7                    # 102 shrv | 118 load src
+    max rf47, rf42, rf47 ; sub rf42, rf10, rf52                     # 120 size | 102 sub
+    asr rf52, rf47, rf25 ; sub rf50, rf41, rf48                     # 102 shrv | 120 size
+    max rf42, rf42, 0 ; sub rf52, rf10, rf52                        # 102 limit | 102 sub
+    min rf39, rf39, rf42 ; v8dot rf42, rf46, rf7                    # 103 amount | 118 p
+    max rf52, rf52, 0 ; add rf34, rf34, rf34                        # 102 limit | 121 parts4
+    min rf47, rf47, rf52 ; sub.ifb rf39, 0, rf39                    # 103 amount | 104 select
+    sub.pushc rf48, rf48, rf41 ; sub.ifa rf47, 0, rf47              # 104 parts10 | 104 select
+    max rf48, rf48, rf50 ; add rf38, rf38, rf38                     # 120 size | 121 parts5
+    asr rf50, rf48, rf25 ; sub.pushc rf52, rf42, rf41               # 102 shrv | 104 part
+    sub rf34, rf41, rf42 ; add rf38, rf34, rf38                     # 120 size | 126 add
+    max rf50, rf52, rf34 ; sub rf34, rf10, rf50                     # 120 size | 102 sub
+    asr rf36, rf50, rf25 ; add rf38, rf38, rf36                     # 102 shrv | 126 add
+    max rf39, rf34, 0 ; add rf34, rf39, rf39                        # 102 limit | 121 parts8
+    min rf36, rf48, rf39 ; sub rf39, rf10, rf36                     # 103 amount | 102 sub
+    max rf38, rf39, 0 ; add rf39, rf38, rf45                        # 102 limit | 126 add
+    min rf47, rf50, rf38 ; add rf38, rf47, rf47                     # 103 amount | 121 parts9
+    add rf34, rf39, rf34 ; sub.ifb rf36, 0, rf36                    # 126 add | 104 parts10
+    add rf34, rf34, rf38 ; sub.ifa rf47, 0, rf47                    # 126 add | 104 part
+    shr rf34, rf29, -8 ; add rf29, rf34, rf36                       # 118 load src | 126 add
+    shr rf32, rf32, -8 ; add rf29, rf29, rf47                       # 107 px | 126 total
+    sub.pushn -, rf29, 0 ; sub rf47, rf32, rf34                     # 127 select | 120 size
+    shr rf34, rf30, -8 ; sub.pushc rf30, rf34, rf32                 # 118 load src | 104 select
+    max rf30, rf30, rf47 ; mov.ifb rf27, 1                          # 120 size | 127 select
+    asr rf47, rf30, rf25 ; sub.pushc rf36, rf34, rf32               # 102 shrv | 104 select
+    sub rf47, rf32, rf34 ; sub rf34, rf10, rf47                     # 120 size | 102 sub
+    max rf31, rf36, rf47 ; v8dot rf36, rf31, rf12                   # 120 size | 118 load src
+    asr rf47, rf31, rf25 ; sub rf38, rf32, rf36                     # 102 shrv | 120 size
+    max rf34, rf34, 0 ; sub rf47, rf10, rf47                        # 102 limit | 102 sub
+    min rf30, rf30, rf34 ; v8dot rf34, rf35, rf12                   # 103 amount | 118 load src
+    max rf47, rf47, 0 ; sub rf35, rf32, rf34                        # 102 limit | 120 size
+    min rf31, rf31, rf47 ; sub.ifb rf30, 0, rf30                    # 103 amount | 104 select
+    sub.pushc rf36, rf36, rf32 ; sub.ifa rf31, 0, rf31              # 104 parts6 | 104 select
+    max rf34, rf36, rf38 ; sub.pushc rf36, rf34, rf32               # 120 size | 104 parts7
+    asr rf49, rf34, rf25 ; v8dot rf38, rf49, rf12                   # 102 shrv | 118 load src
+    max rf36, rf36, rf35 ; sub rf35, rf10, rf49                     # 120 size | 102 sub
+    asr rf49, rf36, rf25 ; sub rf47, rf32, rf38                     # 102 shrv | 120 size
+    max rf35, rf35, 0 ; sub rf49, rf10, rf49                        # 102 limit | 102 sub
+    min rf34, rf34, rf35 ; v8dot rf35, rf44, rf12                   # 103 amount | 118 load src
+    max rf49, rf49, 0 ; sub rf44, rf32, rf35                        # 102 limit | 120 size
+    min rf36, rf36, rf49 ; sub.ifb rf34, 0, rf34                    # 103 amount | 104 parts6
+    sub.pushc rf38, rf38, rf32 ; sub.ifa rf36, 0, rf36              # 104 select | 104 parts7
+    max rf35, rf38, rf47 ; sub.pushc rf38, rf35, rf32               # 120 size | 104 select
+    asr rf40, rf35, rf25 ; v8dot rf47, rf40, rf12                   # 102 shrv | 118 load src
+    max rf40, rf38, rf44 ; sub rf38, rf10, rf40                     # 120 size | 102 sub
+    asr rf44, rf40, rf25 ; sub rf49, rf32, rf47                     # 102 shrv | 120 size
+    max rf38, rf38, 0 ; sub rf44, rf10, rf44                        # 102 limit | 102 sub
+    min rf35, rf35, rf38 ; v8dot rf38, rf46, rf12                   # 103 amount | 118 p
+    max rf44, rf44, 0 ; add rf30, rf30, rf30                        # 102 limit | 121 parts4
+    min rf40, rf40, rf44 ; sub.ifb rf35, 0, rf35                    # 103 amount | 104 select
+    sub.pushc rf47, rf47, rf32 ; sub.ifa rf40, 0, rf40              # 104 parts10 | 104 select
+    max rf47, rf47, rf49 ; add rf31, rf31, rf31                     # 120 size | 121 parts5
+    asr rf49, rf47, rf25 ; sub.pushc rf44, rf38, rf32               # 102 shrv | 104 part
+    sub rf30, rf32, rf38 ; add rf31, rf30, rf31                     # 120 size | 126 add
+    max rf44, rf44, rf30 ; sub rf30, rf10, rf49                     # 120 size | 102 sub
+    asr rf25, rf44, rf25 ; add rf31, rf31, rf34                     # 102 shrv | 126 add
+    max rf35, rf30, 0 ; add rf30, rf35, rf35                        # 102 limit | 121 parts8
+    min rf10, rf47, rf35 ; sub rf25, rf10, rf25                     # 103 amount | 102 sub
+    max rf25, rf25, 0 ; add rf31, rf31, rf36                        # 102 limit | 126 add
+    min rf40, rf44, rf25 ; add rf25, rf40, rf40                     # 103 amount | 121 parts9
+    add rf30, rf31, rf30 ; sub.ifb rf10, 0, rf10                    # 126 add | 104 parts10
+    add rf25, rf30, rf25 ; sub.ifa rf40, 0, rf40                    # 126 add | 104 part
+    add rf20, rf25, rf10 ; add rf10, rf20, 8                        # 126 add | 127 add
+    add rf33, rf20, rf40 ; add rf20, rf33, 8                        # 126 total | 127 add
+    sub.pushn -, rf33, 0 ; sub rf10, rf10, rf15                     # 127 select | 127 sub
+    asr rf26, rf10, 4 ; sub rf10, rf20, rf26                        # 127 rounded | 127 sub
+    asr rf15, rf10, 4 ; v8dot rf10, rf6, rf9                        # 127 rounded | 61 sec
+    shl rf40, rf10, 2 ; add rf20, rf19, rf5                         # 98 table | 118 load src
+    add rf29, rf29, 8 ; add rf26, rf43, rf26                        # 127 add | 130 add
+    max rf26, rf26, 0 ; sub rf27, rf29, rf27                        # 130 max | 127 sub
+    asr rf27, rf27, 4 ; add rf15, rf37, rf15                        # 127 rounded | 130 add
+    max rf15, rf15, 0 ; add rf27, rf41, rf27                        # 130 max | 130 add
+    max rf27, rf27, 0 ; sub.pushc -, rf0, rf2                       # 130 max | 131 store dst
+    min rf26, rf26, rf21 ; add rf33, rf33, 8                        # 130 limited | 127 add
+    min rf15, rf15, rf21 ; mov.ifb rf28, 1                          # 130 limited | 127 select
+    min rf27, rf27, rf21 ; sub rf28, rf33, rf28                     # 130 limited | 127 sub
+    asr rf28, rf28, 4 ; mov rf2, rf3                                # 127 rounded | next trip
+    vpack rf26, rf26, rf15 ; add rf15, rf13, 2                      # 131 store dst | 114 add
+    shl rf15, rf15, 2 ; add rf28, rf32, rf28                        # 114 beside | 130 add
+    max rf3, rf28, 0 ; sub.pushc -, rf0, rf3                        # 130 max | whether there is a batch more
+    min rf28, rf3, rf21 ; add rf3, rf2, rf1                         # 130 limited | the item's record
+    umin tmuau, rf3, rf0                                            # the item's record | uniform 0xfffffffb (vec3)
+    vpack rf27, rf27, rf28 ; add tmua, rf11, rf40 ; thrsw           # 131 store dst | 98 table
     tmuwt -                                                         # the last trip's stores
-    v8pack tmud, rf14, rf15                                         # 131 store dst
-    nop ; add.ifnb tmua, rf13, rf19                                 # 131 store dst
+    nop
+    bu.anyna loop, r:unif                                           # next batch
+    v8pack tmud, rf26, rf27                                         # 131 store dst
+    add.ifnb tmua, rf23, rf4 ; mov rf4, rf24                        # 131 store dst | next trip
+    nop
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw
     nop

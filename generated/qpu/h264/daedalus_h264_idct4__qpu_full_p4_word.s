@@ -7,12 +7,12 @@
 # computes H.264 8.5.12.2 (residual 4x4 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash dea2589532e5104a
+# input hash ea11aed8cd072144
 #
 # A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
 # what it loads of the next one is among it.
-# 116 instructions a trip, 7.2 an item; 107 at least for all it does.
-# 46 of the 64 registers that 2 threads a QPU leave each.
+# 108 instructions a trip, 6.8 an item; 107 at least for all it does.
+# 49 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 7 load 14 words, 4 store 4.
 # Record: dst_off, index.
 #
@@ -22,155 +22,175 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
-.uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of coeffs
-.uniform 0x00000020
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of dst
-.uniform 0x000000ff
 .uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000000  # how many threads
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffc  # vec4
+.uniform 0x00000020
+.uniform 0x000000ff
 .uniform 0x00000100
 .uniform 0x00010000
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffffc  # vec4
+.uniform 0x01000000
+.uniform 0x00000000  # address of coeffs
+.uniform 0x00000000  # address of dst
+.uniform 0x00000020
 .uniform 0xfffffffa  # vec2
-.uniform 0xfffffff0  # back to the loop's first word
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffc  # vec4
+.uniform 0xffffffe4  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shl rf0, rf0, 4
-    setnnmode_uu ; add rf0, rf0, rf3 ; ldunifrf.rf3                 # 40 load dst | uniform value:records
+    add rf0, rf0, rf3 ; sub rf1, rf1, 1
     shl rf0, rf0, 3
-    sub rf0, rf1, 1 ; add rf2, rf3, rf0
-    shl rf0, rf0, 3
-    nop ; add rf0, rf3, rf0 ; ldunifrf.rf3                          # uniform value:threads
+    shl rf1, rf1, 3
+    setnnmode_uu ; ldunifrf.rf3                                     # 40 load dst | uniform value:records
+    add rf2, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf1            # 37 w0 | uniform value:coeffs
     umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
-    shl rf1, rf3, 7
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | 37 w0 | uniform value:coeffs
+    nop ; ldunifrf.rf3                                              # 40 load dst | uniform value:dst
+    nop ; ldunifrf.rf24                                             # 40 load dst | uniform value:dst_stride
     nop ; ldtmu.rf4                                                 # the item's record
-    nop ; ldunifrf.rf6                                              # 37 add | uniform 0x00000020
-    nop ; ldunifrf.rf7                                              # 40 load dst | uniform value:dst
-    nop ; ldunifrf.rf8                                              # 40 load dst | uniform 0x000000ff
-    nop ; ldunifrf.rf9                                              # 40 load dst | uniform value:dst_stride
-    nop ; ldunifrf.rf10                                             # 40 load dst | uniform 0x00000100
-    nop ; ldunifrf.rf11                                             # 40 load dst | uniform 0x00010000
+    nop ; add rf21, rf3, rf4 ; ldtmu.rf3                            # 40 load dst | the item's record
+    shl rf3, rf3, 5 ; add rf25, rf21, rf24                          # 37 w0 | 40 load dst
+    add rf3, rf1, rf3 ; add rf27, rf25, rf24 ; ldunifrf.rf1         # 37 w0 | 40 load dst | uniform value:threads
+    shl rf1, rf1, 7 ; mov tmuau, rf3                                # 37 w0 | uniform 0xfffffffc (vec4)
+    sub tmuau, rf3, -16 ; add rf3, rf2, rf1                         # 37 w0 | the item's record | uniform 0xfffffffc (vec4)
+    nop ; add rf29, rf27, rf24 ; thrsw ; ldunifrf.rf4               # 40 load dst | 37 add | uniform 0x00000020
+    nop ; ldunifrf.rf23                                             # 40 load dst | uniform 0x000000ff
+    nop ; ldunifrf.rf35                                             # 40 load dst | uniform 0x00000100
+    nop ; ldtmu.rf5                                                 # 37 w0
+    mov tmua, rf21 ; mov rf7, rf5.il ; thrsw ; ldtmu.rf6            # 40 load dst | 37 w0
+    mov tmua, rf25 ; add rf4, rf7, rf4 ; ldtmu.rf7                  # 40 load dst | 37 add | 37 w0
+    mov tmua, rf27 ; mov rf11, rf7.il ; ldtmu.rf8                   # 40 load dst | 37 w1 | 37 w0
+    asr rf30, rf11, 1 ; mov rf19, rf8.ih                            # 32 shr | 37 w1
+    asr rf28, rf19, 1 ; mov rf9, rf5.ih                             # 32 shr | 37 w0
+    mov rf13, rf7.ih ; mov rf14, rf6.il ; thrsw ; ldtmu.rf7         # 37 w1 | 37 w0
+    asr rf31, rf13, 1 ; mov rf5, rf7.il                             # 32 shr | 37 w2
+    mov rf10, rf7.ih ; mov rf16, rf8.il ; ldtmu.rf7                 # 37 w2 | 37 w1 | 37 w0
+    asr rf32, rf16, 1 ; mov rf15, rf7.il                            # 32 shr | 37 w2
+    mov rf33, rf6.ih ; mov rf34, rf7.ih ; thrsw ; ldtmu.rf6         # 37 w0 | 37 w2
+    mov rf7, rf6.il ; mov rf12, rf6.ih ; ldtmu.rf6                  # 37 w3 | 37 w0
+    asr rf8, rf7, 1 ; mov rf17, rf6.il                              # 32 shr | 37 w3
+    asr rf18, rf12, 1 ; mov rf37, rf6.ih                            # 32 shr | 37 w3
+    asr rf20, rf17, 1 ; add rf6, rf4, rf5                           # 32 shr | 31 e
+    asr rf36, rf37, 1 ; add rf8, rf11, rf8                          # 32 shr | 32 h
+    add rf11, rf9, rf10 ; add rf13, rf13, rf18 ; ldtmu.rf22         # 31 e | 32 h | 40 load dst
+    add rf16, rf14, rf15 ; add rf18, rf16, rf20 ; ldtmu.rf26        # 31 e | 32 h | 40 load dst
+    add rf19, rf33, rf34 ; add rf20, rf19, rf36 ; ldunifrf.rf36     # 31 e | 32 h | 40 load dst | uniform 0x00010000
+    sub rf33, rf33, rf34 ; sub rf34, rf28, rf37 ; ldunifrf.rf37     # 31 f | 32 g | 40 load dst | uniform 0x01000000
+    nop ; ldtmu.rf28                                                # 40 load dst
 loop:
-    nop ; add rf12, rf7, rf4 ; ldtmu.rf4                            # 40 load dst | the item's record
-    shl rf4, rf4, 5 ; add rf13, rf12, rf9                           # 37 w0 | 40 load dst
-    add rf4, rf5, rf4 ; add rf14, rf13, rf9                         # 37 w0 | 40 load dst
-    mov tmuau, rf4 ; add rf15, rf14, rf9                            # 37 w0 | 40 load dst | uniform 0xfffffffc (vec4)
-    sub tmuau, rf4, -16 ; sub.pushc -, rf0, rf2                     # 37 w0 | 40 store dst | uniform 0xfffffffc (vec4)
-    nop ; mov rf2, rf3 ; thrsw                                      # next trip
-    nop
-    nop
-    nop ; ldtmu.rf4                                                 # 37 w0
-    mov rf16, rf4.il ; mov rf17, rf4.ih ; ldtmu.rf4                 # 37 w0
-    add rf18, rf16, rf6 ; mov rf19, rf4.il ; ldtmu.rf16             # 37 add | 37 w0
-    mov rf20, rf16.il ; mov rf21, rf16.ih ; ldtmu.rf16              # 37 w1 | 37 w0
-    mov rf22, rf16.il ; mov rf23, rf4.ih ; ldtmu.rf4                # 37 w1 | 37 w0
-    mov rf24, rf4.il ; mov rf25, rf4.ih ; ldtmu.rf4                 # 37 w2 | 37 w0
-    add rf27, rf18, rf24 ; add rf28, rf17, rf25 ; ldtmu.rf26        # 31 e | 37 w0
-    mov rf29, rf26.il ; mov rf30, rf26.ih ; ldtmu.rf26              # 37 w3 | 37 w0
-    asr rf31, rf29, 1 ; mov rf32, rf4.il                            # 32 shr | 37 w2
-    asr rf33, rf30, 1 ; add rf31, rf20, rf31                        # 32 shr | 32 h
-    add rf33, rf27, rf31 ; add rf34, rf21, rf33                     # 33 add | 32 h
-    add rf35, rf28, rf34 ; add rf36, rf19, rf32                     # 33 add | 31 e
-    asr rf38, rf35, 1 ; mov rf37, rf26.il                           # 32 shr | 37 w3
-    asr rf4, rf37, 1 ; mov rf39, rf4.ih                             # 32 shr | 37 w2
-    add rf4, rf22, rf4 ; add rf40, rf23, rf39                       # 32 h | 31 e
-    add rf26, rf36, rf4 ; mov rf41, rf26.ih                         # 33 add | 37 w3
-    asr rf16, rf41, 1 ; mov rf42, rf16.ih                           # 32 shr | 37 w1
-    asr rf20, rf20, 1 ; add rf16, rf42, rf16                        # 32 shr | 32 h
-    add rf43, rf40, rf16 ; add rf44, rf33, rf26                     # 33 add | 31 e
-    asr rf45, rf43, 1 ; mov tmua, rf12                              # 32 shr | 40 load dst
-    asr rf35, rf21, 1 ; add rf21, rf35, rf45                        # 32 shr | 32 h
-    asr rf45, rf22, 1 ; add rf22, rf44, rf21                        # 32 shr | 33 add
-    asr rf22, rf22, 6 ; sub rf26, rf33, rf26                        # 40 shr | 31 f
-    sub rf38, rf38, rf43 ; mov tmua, rf13 ; thrsw                   # 32 g | 40 load dst
-    asr rf43, rf42, 1 ; add rf42, rf26, rf38                        # 32 shr | 33 add
-    asr rf26, rf42, 6 ; sub rf38, rf26, rf38                        # 40 shr | 33 sub
-    asr rf38, rf38, 6 ; mov tmua, rf14                              # 40 shr | 40 load dst
-    sub rf44, rf44, rf21 ; mov tmua, rf15 ; thrsw ; ldtmu.rf21      # 33 r | 40 load dst
-    asr rf18, rf44, 6 ; sub rf24, rf18, rf24                        # 40 shr | 31 f
-    and rf20, rf21, rf8 ; sub rf29, rf20, rf29                      # 40 load dst | 32 g
-    add rf20, rf20, rf22 ; add rf44, rf24, rf29 ; thrsw ; ldtmu.rf22# 40 add | 33 add | 40 load dst
-    max rf17, rf20, 0 ; sub rf20, rf17, rf25                        # 40 clip | 31 f
-    min rf17, rf17, rf8 ; v8dot rf25, rf22, 1                       # 40 clip | 40 load dst
-    add rf25, rf25, rf26 ; sub rf30, rf35, rf30 ; thrsw ; ldtmu.rf26# 40 add | 32 g | 40 load dst
-    max rf25, rf25, 0 ; add rf35, rf20, rf30                        # 40 clip | 33 add
-    min rf25, rf25, rf8 ; v8dot rf42, rf26, 1                       # 40 clip | 40 load dst
-    asr rf42, rf35, 1 ; add rf38, rf42, rf38                        # 32 shr | 40 add
-    max rf19, rf38, 0 ; sub rf32, rf19, rf32                        # 40 clip | 31 f
-    min rf19, rf19, rf8 ; sub rf45, rf45, rf37 ; ldtmu.rf37         # 40 clip | 32 g | 40 load dst
-    and rf38, rf37, rf8 ; add rf33, rf32, rf45                      # 40 load dst | 33 add
-    add rf18, rf38, rf18 ; sub rf23, rf23, rf39                     # 40 add | 31 f
-    max rf18, rf18, 0 ; sub rf41, rf43, rf41                        # 40 clip | 32 g
-    min rf18, rf18, rf8 ; add rf43, rf23, rf41                      # 40 clip | 33 add
-    asr rf39, rf43, 1 ; add rf38, rf44, rf33                        # 32 shr | 31 e
-    add rf35, rf35, rf39 ; v8dot rf39, rf21, rf10                   # 32 h | 40 load dst
-    add rf33, rf38, rf35 ; sub rf44, rf44, rf33                     # 33 add | 31 f
-    asr rf33, rf33, 6 ; sub rf42, rf42, rf43                        # 40 shr | 32 g
-    add rf33, rf39, rf33 ; add rf39, rf44, rf42                     # 40 add | 33 add
-    max rf33, rf33, 0 ; v8dot rf43, rf22, rf10                      # 40 clip | 40 load dst
-    min rf33, rf33, rf8 ; sub rf42, rf44, rf42                      # 40 clip | 33 sub
-    vpack rf17, rf17, rf33 ; v8dot rf33, rf26, rf10                 # 40 store dst | 40 load dst
-    asr rf35, rf39, 6 ; sub rf38, rf38, rf35                        # 40 shr | 33 r
-    asr rf42, rf42, 6 ; add rf35, rf43, rf35                        # 40 shr | 40 add
-    max rf33, rf35, 0 ; add rf35, rf33, rf42                        # 40 clip | 40 add
-    min rf33, rf33, rf8 ; v8dot rf42, rf37, rf10                    # 40 clip | 40 load dst
-    vpack rf24, rf25, rf33 ; sub rf25, rf24, rf29                   # 40 store dst | 33 sub
-    max rf20, rf35, 0 ; sub rf30, rf20, rf30                        # 40 clip | 33 sub
-    min rf20, rf20, rf8 ; sub rf32, rf32, rf45                      # 40 clip | 33 sub
-    vpack rf19, rf19, rf20 ; sub rf20, rf23, rf41                   # 40 store dst | 33 sub
-    asr rf38, rf38, 6 ; add rf23, rf25, rf32                        # 40 shr | 31 e
-    asr rf42, rf20, 1 ; add rf38, rf42, rf38                        # 32 shr | 40 add
-    max rf38, rf38, 0 ; add rf42, rf30, rf42                        # 40 clip | 32 h
-    min rf38, rf38, rf8 ; add rf41, rf23, rf42                      # 40 clip | 33 add
-    vpack rf18, rf18, rf38 ; v8dot rf38, rf21, rf11                 # 40 store dst | 40 load dst
-    asr rf25, rf41, 6 ; sub rf32, rf25, rf32                        # 40 shr | 31 f
-    asr rf30, rf30, 1 ; add rf25, rf38, rf25                        # 32 shr | 40 add
-    max rf20, rf25, 0 ; sub rf25, rf30, rf20                        # 40 clip | 32 g
-    min rf20, rf20, rf8 ; add rf30, rf32, rf25                      # 40 clip | 33 add
-    asr rf30, rf30, 6 ; v8dot rf38, rf22, rf11                      # 40 shr | 40 load dst
-    shr rf30, rf21, -8 ; add rf21, rf38, rf30                       # 40 load dst | 40 add
-    max rf21, rf21, 0 ; sub rf25, rf32, rf25                        # 40 clip | 33 sub
-    min rf21, rf21, rf8 ; v8dot rf32, rf26, rf11                    # 40 clip | 40 load dst
-    asr rf23, rf25, 6 ; sub rf25, rf23, rf42                        # 40 shr | 33 r
-    asr rf25, rf25, 6 ; add rf23, rf32, rf23                        # 40 shr | 40 add
-    max rf23, rf23, 0 ; v8dot rf32, rf37, rf11                      # 40 clip | 40 load dst
-    min rf23, rf23, rf8 ; add rf25, rf32, rf25                      # 40 clip | 40 add
-    max rf25, rf25, 0 ; sub rf27, rf27, rf31                        # 40 clip | 33 sub
-    min rf25, rf25, rf8 ; sub rf28, rf28, rf34                      # 40 clip | 33 sub
-    asr rf36, rf28, 1 ; sub rf4, rf36, rf4                          # 32 shr | 33 sub
-    shr rf22, rf22, -8 ; sub rf16, rf40, rf16                       # 40 load dst | 33 sub
-    asr rf34, rf16, 1 ; add rf40, rf27, rf4                         # 32 shr | 31 e
-    shr rf28, rf26, -8 ; add rf26, rf28, rf34                       # 40 load dst | 32 h
-    shr rf34, rf37, -8 ; add rf37, rf40, rf26                       # 40 load dst | 33 add
-    asr rf4, rf37, 6 ; sub rf27, rf27, rf4                          # 40 shr | 31 f
-    umin tmuau, rf2, rf0 ; add rf4, rf30, rf4 ; thrsw               # the item's record | 40 add | uniform 0xfffffffa (vec2)
-    max rf4, rf4, 0 ; sub rf16, rf36, rf16                          # 40 clip | 32 g
-    min rf4, rf4, rf8 ; add rf36, rf27, rf16                        # 40 clip | 33 add
-    vpack rf16, rf20, rf4 ; sub rf20, rf27, rf16 ; ldtmu.rf4        # 40 store dst | 33 sub | the item's record
-    tmuwt - ; sub rf26, rf40, rf26                                  # the last trip's stores | 33 r
-    v8pack tmud, rf17, rf16 ; sub.pushc -, rf0, rf3                 # 40 store dst | whether there is a batch more
-    asr rf12, rf36, 6 ; mov.ifnb tmua, rf12                         # 40 shr | 40 store dst
-    asr rf20, rf20, 6 ; add rf12, rf22, rf12                        # 40 shr | 40 add
-    max rf12, rf12, 0 ; add rf20, rf28, rf20                        # 40 clip | 40 add
-    min rf12, rf12, rf8 ; add rf3, rf2, rf1                         # 40 clip | the item's record
-    vpack rf12, rf21, rf12                                          # 40 store dst
-    v8pack tmud, rf24, rf12                                         # 40 store dst
-    max rf13, rf20, 0 ; mov.ifnb tmua, rf13                         # 40 clip | 40 store dst
-    min rf13, rf13, rf8                                             # 40 clip
-    vpack rf13, rf23, rf13                                          # 40 store dst
-    v8pack tmud, rf19, rf13                                         # 40 store dst
-    asr rf14, rf26, 6 ; mov.ifnb tmua, rf14                         # 40 shr | 40 store dst
-    nop ; add rf14, rf34, rf14                                      # 40 add
-    max rf14, rf14, 0                                               # 40 clip
-    min rf14, rf14, rf8                                             # 40 clip
+    add rf4, rf19, rf20 ; sub rf5, rf4, rf5 ; ldunifrf.rf38         # 33 add | 31 f | 37 w0 | uniform value:coeffs
+    asr rf7, rf4, 1 ; sub rf30, rf30, rf7                           # 32 shr | 32 g
+    sub rf9, rf9, rf10 ; sub rf10, rf31, rf12 ; ldunifrf.rf12       # 31 f | 32 g | 40 load dst | uniform value:dst
+    sub rf14, rf14, rf15 ; sub rf15, rf32, rf17 ; ldunifrf.rf17     # 31 f | 32 g | 37 add | uniform 0x00000020
+    add rf31, rf33, rf34 ; add rf32, rf6, rf8                       # 33 add
+    asr rf40, rf31, 1 ; add rf39, rf11, rf13                        # 32 shr | 33 add
+    asr rf42, rf39, 1 ; add rf41, rf16, rf18                        # 32 shr | 33 add
+    add rf43, rf5, rf30 ; add rf44, rf9, rf10                       # 33 add
+    add rf46, rf14, rf15 ; add rf45, rf32, rf41                     # 33 add | 31 e
+    add rf7, rf39, rf7 ; add rf39, rf43, rf46                       # 32 h | 31 e
+    add rf47, rf44, rf40 ; add rf40, rf45, rf7                      # 32 h | 33 add
+    asr rf40, rf40, 6 ; add rf48, rf39, rf47                        # 40 shr | 33 add
+    asr rf48, rf48, 6 ; mov tmua, rf29                              # 40 shr | 40 load dst
+    and rf32, rf22, rf23 ; sub rf41, rf32, rf41 ; thrsw             # 40 load dst | 31 f
+    sub rf4, rf42, rf4 ; v8dot rf42, rf22, rf35                     # 32 g | 40 load dst
+    add rf32, rf32, rf40 ; add rf40, rf42, rf48                     # 40 add
+    asr rf44, rf44, 1 ; sub rf43, rf43, rf46                        # 32 shr | 31 f
+    max rf31, rf32, 0 ; sub rf32, rf44, rf31                        # 40 clip | 32 g
+    max rf44, rf40, 0 ; add rf40, rf41, rf4                         # 40 clip | 33 add
+    asr rf40, rf40, 6 ; add rf46, rf43, rf32                        # 40 shr | 33 add
+    min rf31, rf31, rf23 ; v8dot rf42, rf26, 1                      # 40 clip | 40 load dst
+    asr rf46, rf46, 6 ; v8dot rf48, rf26, rf35                      # 40 shr | 40 load dst
+    min rf44, rf44, rf23 ; sub rf4, rf41, rf4 ; ldtmu.rf41          # 40 clip | 33 sub | 40 load dst
+    asr rf40, rf4, 6 ; add rf4, rf42, rf40                          # 40 shr | 40 add
+    vpack rf31, rf31, rf44 ; sub rf32, rf43, rf32                   # 40 store dst | 33 sub
+    asr rf46, rf32, 6 ; add rf32, rf48, rf46                        # 40 shr | 40 add
+    max rf4, rf4, 0 ; v8dot rf48, rf28, rf35                        # 40 clip | 40 load dst
+    max rf32, rf32, 0 ; sub rf7, rf45, rf7                          # 40 clip | 33 r
+    min rf4, rf4, rf23 ; v8dot rf45, rf28, 1                        # 40 clip | 40 load dst
+    min rf40, rf32, rf23 ; add rf32, rf45, rf40                     # 40 clip | 40 add
+    max rf5, rf32, 0 ; sub rf30, rf5, rf30                          # 40 clip | 33 sub
+    asr rf7, rf7, 6 ; sub rf9, rf9, rf10                            # 40 shr | 33 sub
+    vpack rf4, rf4, rf40 ; sub rf33, rf33, rf34                     # 40 store dst | 33 sub
+    asr rf15, rf33, 1 ; sub rf14, rf14, rf15                        # 32 shr | 33 sub
+    min rf5, rf5, rf23 ; add rf34, rf30, rf14                       # 40 clip | 31 e
+    asr rf15, rf9, 1 ; add rf9, rf9, rf15                           # 32 shr | 32 h
+    add rf40, rf34, rf9 ; v8dot rf10, rf22, rf36                    # 33 add | 40 load dst
+    asr rf46, rf40, 6 ; add rf40, rf48, rf46                        # 40 shr | 40 add
+    max rf10, rf40, 0 ; add rf40, rf10, rf46                        # 40 clip | 40 add
+    max rf14, rf40, 0 ; sub rf30, rf30, rf14                        # 40 clip | 31 f
+    min rf14, rf14, rf23 ; sub rf15, rf15, rf33                     # 40 clip | 32 g
+    min rf10, rf10, rf23 ; add rf33, rf30, rf15                     # 40 clip | 33 add
+    asr rf39, rf33, 6 ; sub rf33, rf39, rf47                        # 40 shr | 33 r
+    asr rf33, rf33, 6 ; v8dot rf47, rf26, rf36                      # 40 shr | 40 load dst
+    vpack rf5, rf5, rf10 ; add rf10, rf47, rf39                     # 40 store dst | 40 add
+    max rf10, rf10, 0 ; sub rf15, rf30, rf15                        # 40 clip | 33 sub
+    asr rf15, rf15, 6 ; v8dot rf30, rf28, rf36                      # 40 shr | 40 load dst
+    min rf39, rf10, rf23 ; v8dot rf10, rf41, 1                      # 40 clip | 40 load dst
+    add rf7, rf10, rf7 ; v8dot rf10, rf41, rf35                     # 40 add | 40 load dst
+    max rf7, rf7, 0 ; add rf10, rf10, rf33                          # 40 clip | 40 add
+    max rf10, rf10, 0 ; add rf15, rf30, rf15                        # 40 clip | 40 add
+    max rf9, rf15, 0 ; sub rf15, rf34, rf9                          # 40 clip | 33 r
+    asr rf15, rf15, 6 ; v8dot rf34, rf41, rf36                      # 40 shr | 40 load dst
+    min rf9, rf9, rf23                                              # 40 clip
+    min rf7, rf7, rf23 ; sub rf19, rf19, rf20                       # 40 clip | 33 sub
+    asr rf8, rf19, 1 ; sub rf6, rf6, rf8                            # 32 shr | 33 sub
+    sub rf11, rf11, rf13 ; sub rf13, rf16, rf18                     # 33 sub
+    asr rf18, rf11, 1 ; add rf16, rf6, rf13                         # 32 shr | 31 e
+    min rf8, rf10, rf23 ; add rf10, rf11, rf8                       # 40 clip | 32 h
+    vpack rf7, rf7, rf8 ; add rf8, rf16, rf10                       # 40 store dst | 33 add
+    asr rf8, rf8, 6 ; v8dot rf22, rf22, rf37                        # 40 shr | 40 load dst
+    sub.pushc -, rf0, rf2 ; sub rf6, rf6, rf13                      # 40 store dst | 31 f
+    sub rf18, rf18, rf19 ; add rf8, rf22, rf8                       # 32 g | 40 add
+    max rf8, rf8, 0 ; mov rf2, rf3                                  # 40 clip | next trip
+    umin tmuau, rf2, rf0 ; add rf19, rf6, rf18 ; thrsw              # the item's record | 33 add | uniform 0xfffffffa (vec2)
+    asr rf19, rf19, 6 ; v8dot rf26, rf26, rf37                      # 40 shr | 40 load dst
+    min rf6, rf8, rf23 ; sub rf8, rf6, rf18                         # 40 clip | 33 sub
+    vpack rf14, rf14, rf6 ; add rf19, rf26, rf19 ; ldtmu.rf6        # 40 store dst | 40 add | the item's record
+    asr rf8, rf8, 6 ; v8dot rf28, rf28, rf37                        # 40 shr | 40 load dst
+    max rf8, rf19, 0 ; add rf19, rf28, rf8                          # 40 clip | 40 add
+    tmuwt - ; sub rf16, rf16, rf10 ; ldtmu.rf10                     # the last trip's stores | 33 r | the item's record
+    shl rf10, rf10, 5 ; v8dot rf41, rf41, rf37                      # 37 w0 | 40 load dst
+    min rf10, rf8, rf23 ; add rf8, rf38, rf10                       # 40 clip | 37 w0
+    v8pack tmud, rf31, rf14 ; add rf14, rf34, rf15                  # 40 store dst | 40 add
+    max rf19, rf19, 0 ; mov.ifna tmua, rf21                         # 40 clip | 40 store dst
+    asr rf16, rf16, 6 ; mov tmuau, rf8                              # 40 shr | 37 w0 | uniform 0xfffffffc (vec4)
+    vpack rf8, rf39, rf10 ; sub tmuau, rf8, -16                     # 40 store dst | 37 w0 | uniform 0xfffffffc (vec4)
+    min rf16, rf19, rf23 ; add rf19, rf41, rf16 ; thrsw             # 40 clip | 40 add
+    max rf6, rf14, 0 ; add rf21, rf12, rf6                          # 40 clip | 40 load dst
+    vpack rf9, rf9, rf16                                            # 40 store dst
+    v8pack tmud, rf4, rf8 ; ldtmu.rf8                               # 40 store dst | 37 w0
+    max rf19, rf19, 0 ; mov.ifna tmua, rf25                         # 40 clip | 40 store dst
+    min rf4, rf6, rf23 ; mov tmua, rf21 ; thrsw ; ldtmu.rf6         # 40 clip | 40 load dst | 37 w0
+    min rf16, rf19, rf23 ; add rf25, rf21, rf24 ; ldtmu.rf19        # 40 clip | 40 load dst | 37 w0
+    vpack rf12, rf4, rf16 ; mov tmua, rf25 ; ldtmu.rf16             # 40 store dst | 40 load dst | 37 w0
+    v8pack tmud, rf5, rf9 ; mov rf5, rf8.il ; ldtmu.rf14            # 40 store dst | 37 w0
+    mov.ifna tmua, rf27 ; add rf27, rf25, rf24 ; thrsw              # 40 store dst | 40 load dst
+    mov tmua, rf27 ; mov rf39, rf16.ih ; ldtmu.rf41                 # 40 load dst | 37 w1 | 37 w0
+    asr rf34, rf39, 1 ; add rf4, rf5, rf17                          # 32 shr | 37 add
+    v8pack tmud, rf7, rf12 ; mov rf5, rf14.il ; ldtmu.rf7           # 40 store dst | 37 w2 | 37 w0
+    mov rf7, rf7.il ; mov rf12, rf7.ih ; ldtmu.rf9                  # 37 w3 | 37 w0
+    asr rf38, rf7, 1 ; mov rf17, rf9.il                             # 32 shr | 37 w3
+    asr rf18, rf12, 1 ; mov rf33, rf9.ih                            # 32 shr | 37 w3
+    asr rf29, rf17, 1 ; mov.ifna tmua, rf29                         # 32 shr | 40 store dst
+    asr rf20, rf33, 1 ; sub.pushc -, rf0, rf3                       # 32 shr | whether there is a batch more
+    mov rf8, rf19.il ; mov rf9, rf8.ih ; thrsw ; ldtmu.rf22         # 37 w1 | 37 w0 | 40 load dst
+    asr rf30, rf8, 1 ; mov rf10, rf14.ih                            # 32 shr | 37 w2
+    mov rf19, rf19.ih ; mov rf14, rf6.il ; ldtmu.rf26               # 37 w1 | 37 w0 | 40 load dst
+    asr rf31, rf19, 1 ; mov rf15, rf41.il                           # 32 shr | 37 w2
+    mov rf47, rf16.il ; mov rf40, rf6.ih ; ldtmu.rf28               # 37 w1 | 37 w0 | 40 load dst
+    asr rf32, rf47, 1 ; mov rf41, rf41.ih                           # 32 shr | 37 w2
+    add rf3, rf2, rf1 ; add rf6, rf4, rf5                           # the item's record | 31 e
+    add rf8, rf8, rf38 ; add rf11, rf9, rf10                        # 32 h | 31 e
+    add rf13, rf19, rf18 ; add rf16, rf14, rf15                     # 32 h | 31 e
     bu.anyna loop, r:unif                                           # next batch
-    vpack rf14, rf25, rf14                                          # 40 store dst
-    v8pack tmud, rf18, rf14                                         # 40 store dst
-    nop ; mov.ifnb tmua, rf15                                       # 40 store dst
-    ldtmu.-                                                         # looked up for a batch that there is not
+    add rf18, rf47, rf29 ; add rf19, rf40, rf41                     # 32 h | 31 e
+    add rf20, rf39, rf20 ; add rf29, rf27, rf24                     # 32 h | 40 load dst
+    sub rf33, rf40, rf41 ; sub rf34, rf34, rf33                     # 31 f | 32 g
     thrsw
     thrsw
     nop
