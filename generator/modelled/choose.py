@@ -15,8 +15,8 @@ from daedalus.generator.targets.qpu.best import candidates
 from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.text import assembly
 
-TRIED = 40  # schedules of each form of a program
-LONGER = 1.04  # instructions a trip, of the shortest, that a schedule may take for being faster
+TRIED = 100  # schedules of each form of a program
+LONGER = 1.08  # instructions a trip, of the shortest, that a schedule may take for being faster
 
 
 def choose(

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.modelled import qpu
 from daedalus.generator.modelled.taken import Taken, taken
 from daedalus.generator.v3d import driver, tools
-from daedalus.generator.vulkan import bench
 from daedalus.generator.vulkan.devices import GpuDevice, environment_of
 
 _PATIENCE_MS = "600000"  # that the runtime has with a job, which is simulated nine times
@@ -51,7 +51,7 @@ def _measured(
         )
     jobs.unlink(missing_ok=True)
     words, environment = tools.on_device(
-        [str(bench.program("host"))], jobs=jobs, timed=True, intervals=intervals
+        [str(qpu.program())], jobs=jobs, timed=True, intervals=intervals
     )
     environment |= {**environment_of("v3d"), "DAEDALUS_VULKAN_TIMEOUT_MS": _PATIENCE_MS}
     device = GpuDevice("v3dv-native", "host", tuple(words[:-1]), environment)

@@ -8,6 +8,7 @@ write the same bytes at the same distances. What a program leaves is compared to
 import json
 import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +54,15 @@ class Layout:
     buffers: tuple[Buffer, ...]
 
 
+@cache
+def program() -> Path:
+    """tools/bench, built once."""
+    return bench.program("host")
+
+
 def layout(kernel: str, class_name: str, data: Path, items: int, folder: Path) -> Layout:
     """Has tools/bench lay so many items out."""
-    run([bench.program("host"), "--data", data, "--kernels", kernel, "--items", str(items),
+    run([program(), "--data", data, "--kernels", kernel, "--items", str(items),
          "--lay-out", folder], what="laying items out")  # fmt: skip
     path = folder / f"{kernel}.{class_name}"
     about = json.loads(path.with_name(f"{path.name}.json").read_text())
@@ -93,7 +100,7 @@ def clocks(variant: str, s: Selected, code: Assembly, items: Layout) -> int:
 
 
 def _execute(variant: str, s: Selected, code: Assembly, items: Layout, trace: Path | None) -> Run:
-    threads = QPUS * code.threads
+    threads = min(QPUS * code.threads, -(-items.items // s.items))
     memory, at = Memory(), _FIRST
 
     def add(data: Array) -> int:
