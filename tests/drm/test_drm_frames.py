@@ -8,6 +8,7 @@ this route in docs/drm-route.md.
 import functools
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import frame_runs
 import pytest
@@ -25,9 +26,7 @@ def program() -> Path:
     return frame_runs.program()
 
 
-def ran(
-    program: Path, tmp_path: Path, kind: str, *more: str, reset_ms: int = 0, **how: object
-) -> Ran:
+def ran(program: Path, tmp_path: Path, kind: str, *more: str, reset_ms: int = 0, **how: Any) -> Ran:
     """Strict, so that a job whose code broke a rule would fail; by this route alone."""
     environment = {**drm.environment(True), "DAEDALUS_DRM_RESET_MS": str(reset_ms)}
     run = Ran(program, tmp_path, kind, *more, strict=True, environment=environment, **how)
