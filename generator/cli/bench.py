@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from daedalus.generator.cli import bench_qpu
 from daedalus.generator.cli.common import (
     EXIT_FAILED,
     EXIT_MISSING,
@@ -41,10 +42,17 @@ PARTS = ("throughput", "latency", "frame")
               type=click.IntRange(16), help="Different items of a class.")  # fmt: skip
 @click.option("--write-data", type=click.Path(path_type=Path),
               help="Only write the items, for the C program alone.")  # fmt: skip
+@click.option("--qpu", is_flag=True,
+              help="By the timing model instead: QPU code beside GLSL through v3dv.")  # fmt: skip
+@click.option("--choose", is_flag=True,
+              help="With --qpu: find and record the schedules that take least.")  # fmt: skip
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path),
+              help="With --qpu: a file for the JSON, besides.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
     kernel: str, device: str, rounds: int, items: int, size: int, part: tuple[str, ...],
-    distinct: int, write_data: Path | None, as_json: bool,
+    distinct: int, write_data: Path | None, qpu: bool, choose: bool,
+    output: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Measures kernels whose ids contain KERNEL (default: all) on Vulkan devices.
 
@@ -52,7 +60,15 @@ def command(
     workgroup that does nothing, of a small dispatch with nothing pooled and after others, and of a
     frame by one submit, by one a kernel and by one an item. Figures are medians of interleaved
     runs; only those count whose output was right to the last byte. Exit code 1 where one was not.
+
+    With --qpu nothing is measured: docs/qpu-performance.md. Exit code 1 where a bar is missed.
     """
+    if qpu and choose:
+        bench_qpu.choose(kernel, items, distinct)
+        return
+    if qpu:
+        bench_qpu.measure(kernel, items, distinct, as_json, output)
+        return
     data = write_data or build_dir() / "bench" / "items"
     with progress(quiet=as_json):
         say("drawing items")

@@ -7,6 +7,7 @@ import time
 import click
 
 from daedalus.generator import fuzz
+from daedalus.generator.cli import fuzz_qpu
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console, out, repo_root
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.targets.neon.rules import RULES
@@ -22,16 +23,24 @@ SHOWN_FAILURES = 10
               help="Number of the first program; a seed and a number name a program.")  # fmt: skip
 @click.option("--items", default=64, show_default=True, type=click.IntRange(16, 100_000),
               help="Conformant items a class; a fifth as many others.")  # fmt: skip
+@click.option("--target", default="c,neon", show_default=True,
+              type=click.Choice(["c,neon", "qpu"]),
+              help="The CPU's back ends, or the QPU's, on the simulator.")  # fmt: skip
 @click.option("--sanitize", is_flag=True, help="Native builds with address and UB sanitizers.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def command(
-    programs: int, seed: int, first: int, items: int, sanitize: bool, as_json: bool
-) -> None:
+    programs: int, seed: int, first: int, items: int, target: str, sanitize: bool, as_json: bool
+) -> None:  # fmt: skip
     """Compares random legal programs on every back end with the reference interpreter.
 
     A program that fails is written to build/fuzz/failures, with the command that runs it again.
-    Exits with 1 if there is one.
+    Exits with 1 if there is one. A program without a QPU form does not count as run.
     """
+    if target == "qpu":
+        if sanitize:
+            raise UserError("--sanitize is for the CPU's code", "leave it out with --target qpu")
+        fuzz_qpu.run(programs, seed, first, items, as_json=as_json)
+        return
     started = time.monotonic()
     total = fuzz.Tally()
     with progress(programs, quiet=as_json) as shown:

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import click
 
-from daedalus.generator.cli import v3d_bench, v3d_corpus, v3d_fuzz, v3d_programs, v3d_schedule
+from daedalus.generator.cli import (
+    v3d_bench,
+    v3d_corpus,
+    v3d_fuzz,
+    v3d_mappings,
+    v3d_programs,
+    v3d_schedule,
+)
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.v3d import tools
 
@@ -51,6 +58,7 @@ command.add_command(v3d_corpus.command)
 command.add_command(v3d_programs.command)
 command.add_command(v3d_fuzz.command)
 command.add_command(v3d_schedule.command)
+command.add_command(v3d_mappings.command)
 
 
 _PROFILE = click.Path(exists=True, dir_okay=False, path_type=Path)

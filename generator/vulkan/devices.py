@@ -108,10 +108,10 @@ def _one(name: str, program: Program) -> list[GpuDevice | Skip]:
     if name in V3DV:
         return [_v3dv(name, program)]
     number = name.removeprefix("gpu-")
-    return [GpuDevice(name, "host", (), _environment(f"#{number}"))]
+    return [GpuDevice(name, "host", (), environment_of(f"#{number}"))]
 
 
-def _environment(choice: str) -> dict[str, str]:
+def environment_of(choice: str) -> dict[str, str]:
     """What makes the runtime take a device, and keep its pipelines below build."""
     return {
         "DAEDALUS_VULKAN_DEVICE": choice,
@@ -124,7 +124,7 @@ def _lavapipe(name: str) -> GpuDevice | Skip:
     if fetch.fetched("lavapipe", debian_architecture()) is None:
         return Skip(name, "lavapipe is not fetched: ./daedalus setup --v3dv")
     device = vkrun.lavapipe(LAVAPIPE[name])
-    environment = {**device.environment, **_environment("llvmpipe")}
+    environment = {**device.environment, **environment_of("llvmpipe")}
     return GpuDevice(name, "host", device.prefix, environment)
 
 
@@ -136,7 +136,7 @@ def _v3dv(name: str, program: Program) -> GpuDevice | Skip:
         return Skip(name, "Debian's v3dv is not fetched: ./daedalus setup --v3dv")
     words, environment = tools.on_device([str(program(arch))])
     return GpuDevice(
-        name, arch, tuple(words[:-1]), {**environment, **_environment("v3d")}, simulated=True
+        name, arch, tuple(words[:-1]), {**environment, **environment_of("v3d")}, simulated=True
     )
 
 
@@ -150,7 +150,7 @@ def _own(program: Program) -> list[GpuDevice | Skip]:
     for line in done.stdout.splitlines():
         number, kind, _, _, _ = line.split("\t")
         if kind != "cpu":
-            found.append(GpuDevice(f"gpu-{number}", "host", (), _environment(f"#{number}")))
+            found.append(GpuDevice(f"gpu-{number}", "host", (), environment_of(f"#{number}")))
     return found or [Skip("gpu", "this machine has no GPU with a Vulkan driver")]
 
 

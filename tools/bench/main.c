@@ -3,7 +3,9 @@
  * bench - what the Vulkan route takes on a device, as one JSON object on standard output.
  *
  *   bench --data FILE [--kernels TEXT] [--rounds N] [--items N] [--bytes N] [--workgroups]
+ *         [--class NAME] [--variant NAME] [--workgroup N] [--once]
  *         [--skip throughput,latency,frame]
+ *   bench --data FILE [--kernels TEXT] [--items N] --lay-out DIR
  *
  *   --data        items with their results, as `./daedalus bench --write-data FILE` writes them
  *   --kernels     only kernels whose ids contain it
@@ -11,7 +13,12 @@
  *   --items       of a throughput batch, 32640: the 8x8 blocks of a frame of 1920x1088
  *   --bytes       besides, batches of at least so many unique bytes, beside a copy of as many
  *   --workgroups  all sizes of workgroups that a variant can have, not its own alone
+ *   --class       throughput: items of this class alone, for its variants and those of all items
+ *   --variant     throughput: this variant alone, by its whole name
+ *   --workgroup   throughput: this size alone
+ *   --once        throughput: one run of each, without warming up: where time is modelled
  *   --skip        parts to leave out
+ *   --lay-out     only write into DIR what throughput has in memory: see layout.h; needs no device
  *
  * The device is that of daedalus/gpu.h: DAEDALUS_VULKAN_DEVICE chooses.  Needs the Vulkan loader
  * and nothing else.  No time counts of a run whose output was not right to the last byte.
@@ -25,6 +32,7 @@
 #include "core/context.h"
 #include "counting.h"
 #include "latency.h"
+#include "layout.h"
 #include "raw.h"
 #include "throughput.h"
 
@@ -34,11 +42,12 @@ unsigned logged_errors;
 unsigned long allocations;
 
 typedef struct options {
-  const char *data, *kernels, *skip;
+  const char *data, *kernels, *skip, *class_name, *variant, *layout;
   int rounds;
   size_t items;
   uint64_t bytes;
-  bool workgroups;
+  uint32_t workgroup;
+  bool workgroups, once;
 } options;
 
 _Noreturn void die(const char *what, const char *detail) {
@@ -90,7 +99,8 @@ static daedalus_ctx *open_context(daedalus_device_info *info) {
 
 static const char *const usage =
     "usage: bench --data FILE [--kernels TEXT] [--rounds N] [--items N] [--bytes N] "
-    "[--workgroups] [--skip throughput,latency,frame]";
+    "[--workgroups] [--class NAME] [--variant NAME] [--workgroup N] [--once] "
+    "[--skip throughput,latency,frame] [--lay-out DIR]";
 
 static uint64_t number(const char *text) {
   char *end;
@@ -109,6 +119,10 @@ static options parse(int argc, char **argv) {
       o.workgroups = true;
       continue;
     }
+    if (strcmp(name, "--once") == 0) {
+      o.once = true;
+      continue;
+    }
     if (i + 1 == argc) {
       die(usage, "");
     }
@@ -125,6 +139,14 @@ static options parse(int argc, char **argv) {
       o.items = (size_t)number(value);
     } else if (strcmp(name, "--bytes") == 0) {
       o.bytes = number(value);
+    } else if (strcmp(name, "--class") == 0) {
+      o.class_name = value;
+    } else if (strcmp(name, "--variant") == 0) {
+      o.variant = value;
+    } else if (strcmp(name, "--workgroup") == 0) {
+      o.workgroup = (uint32_t)number(value);
+    } else if (strcmp(name, "--lay-out") == 0) {
+      o.layout = value;
     } else {
       die(usage, name);
     }
@@ -249,11 +271,26 @@ static void print_latency(daedalus_ctx *ctx, const sample_file *file, const opti
 int main(int argc, char **argv) {
   const options o = parse(argc, argv);
   sample_file file = read_samples(o.data);
+  if (o.layout != NULL) {
+    for (size_t k = 0; k < file.n_kernels; k++) {
+      if (chosen(&o, &file.kernels[k])) {
+        layout_write(&file.kernels[k], o.items, o.layout);
+      }
+    }
+    free_samples(&file);
+    return 0;
+  }
   daedalus_device_info info = {.size = sizeof(info)};
   daedalus_ctx *ctx = open_context(&info);
   print_device(&info);
   const double copy_ns_per_byte = print_raw(&info, &o);
-  throughput_request request = {.items = o.items, .rounds = o.rounds, .workgroups = o.workgroups};
+  throughput_request request = {.items = o.items,
+                                .rounds = o.rounds,
+                                .workgroups = o.workgroups,
+                                .once = o.once,
+                                .class_name = o.class_name,
+                                .variant = o.variant,
+                                .workgroup = o.workgroup};
   if (strstr(o.skip, "throughput") == NULL) {
     printf(",\n\"throughput\": ");
     print_throughput(ctx, &info, &file, &o, &request);

@@ -13,10 +13,15 @@ typedef struct candidate {
   samples wall, gpu;
 } candidate;
 
-/* Every size of workgroups that the variant and the device can have; or its own alone. */
-static size_t sizes_of(const daedalus_gpu_code *code, const daedalus_device_info *device, bool all,
-                       uint32_t *sizes) {
+/* The sizes of workgroups that are asked for and that the variant and the device can have. */
+static size_t sizes_of(const daedalus_gpu_code *code, const daedalus_device_info *device,
+                       const throughput_request *request, uint32_t *sizes) {
   size_t n = 0;
+  const bool all = request->workgroups;
+  if (request->workgroup != 0) {
+    sizes[n++] = request->workgroup;
+    return n;
+  }
   for (uint32_t size = 16; all && size <= 256; size *= 2) {
     const uint64_t shared = (uint64_t)size / code->invocations * code->shared_bytes;
     if (size >= code->workgroup_min && size % code->invocations == 0 &&
@@ -86,9 +91,9 @@ static void print(candidate *c, double copy_ns_per_byte) {
   printf("}");
 }
 
-/* Interleaved: a round runs every candidate once; the first round only warms up. */
-static void measure(daedalus_ctx *ctx, candidate *list, size_t n, int rounds) {
-  for (int round = -1; round < rounds; round++) {
+/* Interleaved: a round runs every candidate once; round -1 only warms up. */
+static void measure(daedalus_ctx *ctx, candidate *list, size_t n, int first, int rounds) {
+  for (int round = first; round < rounds; round++) {
     for (size_t i = 0; i < n; i++) {
       uint64_t gpu_ns = 0;
       const double ns = run_once(ctx, &list[i], &gpu_ns);
@@ -104,6 +109,24 @@ static void measure(daedalus_ctx *ctx, candidate *list, size_t n, int rounds) {
   }
 }
 
+/* The class whose items a variant is measured on; -1: the variant is not asked for. */
+static int class_of(const daedalus_kernel_desc *kernel, const daedalus_variant *variant,
+                    const throughput_request *request) {
+  const daedalus_class_desc *own = &kernel->classes[variant->class_index];
+  if (request->variant != NULL && strcmp(request->variant, variant->name) != 0) {
+    return -1;
+  }
+  if (request->class_name == NULL || strcmp(own->name, request->class_name) == 0) {
+    return variant->class_index;
+  }
+  for (size_t c = 0; own->n_conditions == 0 && c < kernel->n_classes; c++) {
+    if (strcmp(kernel->classes[c].name, request->class_name) == 0) {
+      return (int)c;
+    }
+  }
+  return -1;
+}
+
 void throughput(daedalus_ctx *ctx, const daedalus_device_info *device, const sample_items *samples,
                 const throughput_request *request, bool *first) {
   const daedalus_kernel_desc *kernel = samples->kernel;
@@ -113,28 +136,28 @@ void throughput(daedalus_ctx *ctx, const daedalus_device_info *device, const sam
   size_t n = 0;
   for (size_t v = 0; v < kernel->n_variants; v++) {
     const daedalus_variant *variant = &kernel->variants[v];
-    const bool narrow = kernel->classes[variant->class_index].n_conditions != 0;
-    if (variant->gpu == NULL || (request->bytes != 0 && narrow)) {
+    const int class_index = variant->gpu != NULL ? class_of(kernel, variant, request) : -1;
+    if (class_index < 0 ||
+        (request->bytes != 0 && kernel->classes[class_index].n_conditions != 0)) {
       continue;
     }
-    workload *work = &works[variant->class_index];
-    const size_t items = request->bytes != 0
-                             ? work_items_for(samples, variant->class_index, request->bytes)
-                             : request->items;
+    workload *work = &works[class_index];
+    const size_t items =
+        request->bytes != 0 ? work_items_for(samples, class_index, request->bytes) : request->items;
     if (work->kernel == NULL &&
-        (!work_make(work, samples, variant->class_index, items) || !work_place(work, ctx, true))) {
+        (!work_make(work, samples, class_index, items) || !work_place(work, ctx, true))) {
       fprintf(stderr, "bench: %s: no items of its class, or no memory for them\n", variant->name);
       samples_refused++;
       work_free(work);
       continue;
     }
     uint32_t sizes[8];
-    const size_t n_sizes = sizes_of(variant->gpu, device, request->workgroups, sizes);
+    const size_t n_sizes = sizes_of(variant->gpu, device, request, sizes);
     for (size_t s = 0; s < n_sizes; s++) {
       list[n++] = (candidate){.variant = variant, .workgroup = sizes[s], .work = work};
     }
   }
-  measure(ctx, list, n, request->rounds);
+  measure(ctx, list, n, request->once ? 0 : -1, request->once ? 1 : request->rounds);
   for (size_t i = 0; i < n; i++) {
     json_next(first);
     print(&list[i], request->copy_ns_per_byte);

@@ -9,6 +9,10 @@ typedef struct throughput_request {
   uint64_t bytes;          /* unique bytes of a batch at least */
   int rounds;              /* samples; one more run warms up */
   bool workgroups;         /* every size of workgroups, not the variants' own alone */
+  bool once;               /* one run without warming up, where time is modelled */
+  const char *class_name;  /* items of this class alone, which variants of all items do as well */
+  const char *variant;     /* this variant alone; class_name and variant may be NULL */
+  uint32_t workgroup;      /* this size of workgroups alone; 0: as `workgroups` says */
   double copy_ns_per_byte; /* of a copy of the device's, read and written bytes counted; 0: none */
 } throughput_request;
 

@@ -5,12 +5,12 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class full
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash f59884a974ab8f4b
+# input hash 673be27f73767fa5
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 681 instructions a trip, 681 an item; 611 at least for all it does.
-# 61 of the 64 registers that 2 threads a QPU leave each.
+# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
+# the next one is among it.
+# 678 instructions a trip, 678 an item; 621 at least for all it does.
+# 62 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 78 load 87 words, 69 store 69.
 # Record: dst_off, src_off, pri and sec and damping and dir, edges.
 # Scratch memory: 576 bytes a thread.
@@ -19,38 +19,35 @@
 # the add ALU's operation, the mul ALU's and the signal.
 #
 # The uniform stream; what the runtime fills in is 0 here.
-.uniform 0x00000000  # how many records
 .uniform 0x00000240
 .uniform 0x00000030
+.uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of scratch memory
 .uniform 0x00000000  # address of the first record
 .uniform 0x000000ff
-.uniform 0xfffffffc  # vec4
 .uniform 0x00004000
-.uniform 0x000001e8
-.uniform 0x000001ec
 .uniform 0x000001f0
 .uniform 0x000001f4
 .uniform 0x00000208
 .uniform 0x0000020c
 .uniform 0x00000238
 .uniform 0x0000023c
-.uniform 0x00000000  # address of src
 .uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0x0000006c
 .uniform 0x00000070
 .uniform 0x00000074
 .uniform 0x00000000  # how many threads
+.uniform 0xfffffffc  # vec4
 .uniform 0x00000000  # address of src
 .uniform 0x00000100
 .uniform 0x00010000
+.uniform 0x01000000
 .uniform 0x00000068
-.uniform 0x00000000  # address of src
-.uniform 0x00010000
 .uniform 0x00000034
 .uniform 0x00000000  # address of src
 .uniform 0x00000100
 .uniform 0x00010000
+.uniform 0x01000000
 .uniform 0x00000014
 .uniform 0x00000000  # address of src
 .uniform 0x00000100
@@ -60,19 +57,20 @@
 .uniform 0x0000005c
 .uniform 0x00000000  # address of src
 .uniform 0x00010000
+.uniform 0x01000000
 .uniform 0x00000060
 .uniform 0x00000064
 .uniform 0x00000090
 .uniform 0x00000094
 .uniform 0x00000000  # address of src
 .uniform 0x00000100
-.uniform 0x00000060
 .uniform 0x00000088
 .uniform 0x0000008c
 .uniform 0x000000b8
 .uniform 0x000000bc
 .uniform 0x00000000  # address of src
 .uniform 0x00010000
+.uniform 0x01000000
 .uniform 0x000001e0
 .uniform 0x000001e4
 .uniform 0x00000210
@@ -80,441 +78,435 @@
 .uniform 0x00000000  # address of src
 .uniform 0x00000100
 .uniform 0x00010000
+.uniform 0x01000000
+.uniform 0x000001e8
+.uniform 0x000001ec
 .uniform 0x00000000  # address of src
 .uniform 0x00000100
 .uniform 0x00010000
 .uniform 0x00000000  # address of the table log2
+.uniform 0x01000000
 .uniform 0x00000000  # address of the table dy
 .uniform 0x00000000  # address of the table dx
 .uniform 0x00000068
 .uniform 0x00000000  # address of the table next
 .uniform 0x00000000  # address of the table dy
 .uniform 0x00000000  # address of the table dx
-.uniform 0x00000068
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of the table next
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of the table dy
 .uniform 0x00000000  # address of the table dx
-.uniform 0x00000068
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of dst
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffefc  # back to the loop's first word
+.uniform 0xfffffef0  # back to the loop's first word
 
-    eidx rf0 ; mov rf1, rf3.ul ; ldunifrf.rf2                       # workgroup | uniform value:items
-    shr rf4, rf0, 1                                                 # s1 81 stage
-    and rf3, rf0, 1                                                 # s1 81 stage
-    and rf5, rf4, 1                                                 # s4 81 stage
-    shl rf6, rf3, 4                                                 # s1 82 store tile
+    eidx rf0 ; mov rf1, rf3.ul ; ldunifrf.rf3                       # workgroup | uniform 0x00000240
+    shr rf4, rf0, 1 ; umul24 rf2, rf1, rf3                          # s1 81 stage
+    and rf5, rf0, 1                                                 # s1 81 stage
+    and rf6, rf4, 1                                                 # s4 81 stage
+    shl rf5, rf5, 4                                                 # s1 82 store tile
     shl rf7, rf1, 4
-    setnnmode_uu ; ldunifrf.rf3                                     # s1 82 load src | uniform 0x00000240
-    nop ; umul24 rf9, rf1, rf3 ; ldunifrf.rf8                       # s1 82 store tile | uniform 0x00000030
-    sub rf2, rf2, 1 ; umul24 rf5, rf5, rf8                          # s4 82 store tile
-    shl rf2, rf2, 4 ; umul24 rf4, rf4, rf8                          # s1 82 store tile
-    add rf10, rf5, rf6 ; add rf6, rf4, rf6 ; ldunifrf.rf4           # s4 82 store tile | s1 82 store tile | uniform value:scratch
-    add rf11, rf4, rf9 ; umul24 rf12, rf1, rf3 ; ldunifrf.rf9       # uniform value:records
-    mov rf13, 0 ; add rf5, rf9, rf7                                 # s2 82 store tile
-    add rf2, rf9, rf2 ; add rf22, rf11, rf13 ; ldunifrf.rf7         # s2 82 store tile | s1 82 load src | uniform 0x000000ff
-    umin tmuau, rf5, rf2 ; add rf10, rf11, rf10 ; thrsw             # the item's record | s4 82 store tile | uniform 0xfffffffc (vec4)
-    add rf9, rf11, rf6 ; mov rf24, rf7 ; ldunifrf.rf6               # s1 82 store tile | s18 130 select | s3 84 stage | uniform 0x00004000
-    mov rf14, rf6 ; add rf25, rf4, rf12 ; ldunifrf.rf6              # s3 84 stage | s14 82 store tile | uniform 0x000001e8
-    nop ; add rf15, rf10, rf6 ; ldunifrf.rf6                        # s14 82 store tile | uniform 0x000001ec
-    nop ; add rf16, rf10, rf6 ; ldunifrf.rf6                        # s14 82 store tile | uniform 0x000001f0
-    nop ; add rf17, rf10, rf6 ; ldunifrf.rf6                        # s14 82 store tile | uniform 0x000001f4
-    nop ; add rf18, rf10, rf6 ; ldunifrf.rf6                        # s14 82 store tile | s16 82 store tile | uniform 0x00000208
-    nop ; add rf19, rf22, rf6 ; ldunifrf.rf6                        # s16 82 store tile | uniform 0x0000020c
-    nop ; add rf20, rf22, rf6 ; ldunifrf.rf6                        # s16 82 store tile | uniform 0x00000238
-    nop ; add rf21, rf22, rf6 ; ldunifrf.rf6                        # s16 82 store tile | uniform 0x0000023c
-    nop ; add rf22, rf22, rf6 ; ldunifrf.rf26                       # s16 82 store tile | s1 82 load src | uniform value:src
-    nop ; ldunifrf.rf6                                              # s1 82 load src | uniform value:src_stride
+    setnnmode_uu ; ldunifrf.rf8                                     # s1 82 load src | s1 82 store tile | uniform 0x00000030
+    nop ; umul24 rf9, rf6, rf8 ; ldunifrf.rf6                       # s4 82 store tile | uniform value:items
+    add rf10, rf9, rf5 ; umul24 rf9, rf4, rf8 ; ldunifrf.rf4        # s4 82 store tile | s1 82 store tile | uniform value:scratch
+    sub rf2, rf6, 1 ; add rf6, rf4, rf2
+    shl rf2, rf2, 4 ; add rf5, rf9, rf5                             # s1 82 store tile
+    mov rf13, 0 ; add rf10, rf6, rf10                               # s2 82 store tile | s4 82 store tile
+    add rf6, rf6, rf13 ; add rf9, rf6, rf5 ; ldunifrf.rf5           # s2 82 store tile | s1 82 store tile | uniform value:records
+    add rf5, rf5, rf7 ; add rf2, rf5, rf2 ; ldunifrf.rf7            # s1 82 load src | uniform 0x000000ff
+    nop ; mov rf22, rf7 ; ldunifrf.rf11                             # s18 130 select | s3 84 stage | uniform 0x00004000
+    nop ; mov rf14, rf11 ; ldunifrf.rf11                            # s3 84 stage | s14 82 store tile | uniform 0x000001f0
+    nop ; add rf15, rf10, rf11 ; ldunifrf.rf11                      # s14 82 store tile | uniform 0x000001f4
+    nop ; add rf16, rf10, rf11 ; ldunifrf.rf10                      # s14 82 store tile | s16 82 store tile | uniform 0x00000208
+    nop ; add rf17, rf6, rf10 ; ldunifrf.rf10                       # s16 82 store tile | uniform 0x0000020c
+    nop ; add rf18, rf6, rf10 ; ldunifrf.rf10                       # s16 82 store tile | uniform 0x00000238
+    nop ; add rf19, rf6, rf10 ; ldunifrf.rf10                       # s16 82 store tile | uniform 0x0000023c
+    nop ; add rf20, rf6, rf10 ; ldunifrf.rf6                        # s16 82 store tile | s1 82 load src | uniform value:src_stride
     nop ; ldunifrf.rf10                                             # s1 82 store tile | uniform 0x0000006c
     nop ; ldunifrf.rf11                                             # s1 82 store tile | uniform 0x00000070
     nop ; ldunifrf.rf12                                             # s1 82 store tile | uniform 0x00000074
-    nop ; mov rf23, 3                                               # s18 111 select
+    nop ; mov rf21, 3                                               # s18 111 select
 loop:
-    and rf27, rf0, 1 ; umul24 rf28, rf1, rf3                        # s1 81 stage
-    shl rf25, rf27, 2 ; add rf27, rf25, rf13                        # s1 82 load src | s2 82 store tile
-    shr rf26, rf0, 1 ; add rf25, rf26, rf25                         # s1 81 stage | s1 82 load src
-    nop ; smul24 rf26, rf26, rf6 ; ldunifrf.rf29                    # s1 82 load src | uniform value:threads
-    shl rf25, rf29, 4 ; add rf29, rf25, rf26                        # s1 82 load src
-    add rf30, rf5, rf25 ; umul24 rf25, rf1, rf3 ; ldunifrf.rf26     # the item's record | s1 82 load src | uniform value:src
-    add rf25, rf4, rf25 ; umul24 rf32, rf1, rf3 ; ldtmu.rf31        # the item's record
-    add rf32, rf25, rf13 ; add rf33, rf4, rf32 ; ldtmu.rf25         # s2 82 store tile | the item's record
-    tmuwt - ; add rf33, rf33, rf13 ; ldunifrf.rf34                  # s2 82 store tile | s1 82 load src | uniform 0x00000100
-    add tmua, rf29, rf25 ; add rf29, rf33, rf8 ; thrsw ; ldunifrf.rf33# s1 82 load src | s2 82 store tile | uniform 0x00010000
-    nop ; umul24 rf35, rf1, rf3 ; ldunifrf.rf36                     # s1 82 store tile | uniform 0x00000068
-    add rf37, rf4, rf35 ; umul24 rf38, rf1, rf3 ; ldtmu.rf35        # the item's record
-    add rf38, rf37, rf13 ; add rf39, rf4, rf38 ; ldtmu.rf37         # s2 82 store tile | the item's record
-    and rf40, rf37, rf7 ; umul24 rf41, rf1, rf3 ; ldtmu.rf37        # s2 64 edges | s1 82 load src
-    tmuwt - ; smul24 rf42, rf6, -2                                  # the last trip's stores | s2 82 load src
-    asr rf41, rf40, 2 ; add rf43, rf4, rf41                         # s2 75 shr
-    asr rf44, rf40, 3 ; umul24 rf45, rf1, rf3                       # s2 76 shr
-    asr rf47, rf40, 1 ; add rf46, rf44, rf44                        # s2 75 shr | s2 76 mul
-    and tmud, rf37, rf7 ; sub.pushc -, rf46, rf41                   # s1 81 stage | s2 82 load src
-    add tmua, rf9, rf36 ; add rf36, rf47, rf47 ; ldunifrf.rf48      # s1 81 stage | s2 75 mul | s1 82 load src | uniform value:src
-    sub.andc -, rf36, rf40 ; v8dot tmud, rf37, rf34                 # s2 82 load src | s1 81 stage
-    vfla rf34 ; add tmua, rf9, rf10 ; ldunifrf.rf49                 # s2 82 load src | s1 81 stage | s1 82 load src | uniform 0x00010000
-    sub.pushc -, rf46, rf41 ; v8dot tmud, rf37, rf33                # s2 81 stage | s1 81 stage
-    add tmua, rf9, rf11 ; sub.andc -, rf36, rf40                    # s1 81 stage | s2 81 stage
-    shr tmud, rf37, -8 ; add rf37, rf48, rf42                       # s1 81 stage | s2 82 load src
+    tmuwt - ; umul24 rf23, rf1, rf3 ; ldunifrf.rf24                 # uniform value:threads
+    umin tmuau, rf5, rf2 ; add rf23, rf4, rf23 ; thrsw              # the item's record | uniform 0xfffffffc (vec4)
+    shl rf23, rf24, 4 ; add rf24, rf23, rf13                        # s2 82 store tile
+    and rf25, rf0, 1 ; add rf23, rf5, rf23                          # s1 81 stage | the item's record
+    shl rf25, rf25, 2 ; umul24 rf26, rf1, rf3                       # s1 82 load src
+    shr rf26, rf0, 1 ; add rf27, rf4, rf26                          # s1 81 stage
+    add rf27, rf27, rf13 ; smul24 rf26, rf26, rf6 ; ldunifrf.rf28   # s2 82 store tile | s1 82 load src | uniform value:src
+    add rf29, rf28, rf25 ; umul24 rf30, rf1, rf3 ; ldtmu.rf25       # s1 82 load src | the item's record
+    add rf29, rf29, rf26 ; add rf30, rf4, rf30 ; ldtmu.rf26         # s1 82 load src | the item's record
+    add tmua, rf29, rf26 ; add rf29, rf30, rf13 ; thrsw ; ldunifrf.rf30# s1 82 load src | s2 82 store tile | uniform 0x00000100
+    add rf29, rf29, rf8 ; umul24 rf31, rf1, rf3 ; ldunifrf.rf32     # s2 82 store tile | s1 82 load src | uniform 0x00010000
+    add rf31, rf4, rf31 ; umul24 rf33, rf1, rf3 ; ldunifrf.rf34     # s1 82 load src | uniform 0x01000000
+    add rf31, rf31, rf13 ; add rf33, rf4, rf33 ; ldunifrf.rf35      # s2 82 store tile | s1 82 store tile | uniform 0x00000068
+    nop ; umul24 rf37, rf1, rf3 ; ldtmu.rf36                        # the item's record
+    add rf38, rf4, rf37 ; umul24 rf39, rf1, rf3 ; ldtmu.rf37        # the item's record
+    and rf39, rf37, rf7 ; add rf40, rf4, rf39 ; ldtmu.rf37          # s2 64 edges | s1 82 load src
+    tmuwt - ; smul24 rf41, rf6, -2                                  # the last trip's stores | s2 82 load src
+    asr rf28, rf39, 2 ; add rf41, rf28, rf41                        # s2 75 shr | s2 82 load src
+    asr rf42, rf39, 3 ; umul24 rf43, rf1, rf3                       # s2 76 shr
+    asr rf45, rf39, 1 ; add rf44, rf42, rf42                        # s2 75 shr | s2 76 mul
+    and tmud, rf37, rf7 ; sub.pushc -, rf44, rf28                   # s1 81 stage | s2 82 load src
+    add tmua, rf9, rf35 ; add rf35, rf45, rf45 ; ldunifrf.rf46      # s1 81 stage | s2 75 mul | s2 82 store tile | uniform 0x00000034
+    sub.andc -, rf35, rf39 ; v8dot tmud, rf37, rf30                 # s2 82 load src | s1 81 stage
+    vfla rf30 ; add tmua, rf9, rf10 ; ldunifrf.rf47                 # s2 82 load src | s1 81 stage | s1 82 load src | uniform value:src
+    sub.pushc -, rf44, rf28 ; v8dot tmud, rf37, rf32                # s2 81 stage | s1 81 stage
+    add tmua, rf9, rf11 ; sub.andc -, rf35, rf39                    # s1 81 stage | s2 81 stage
+    shr tmud, rf37, -8 ; add rf31, rf31, rf46                       # s1 81 stage | s2 82 store tile
     add tmua, rf9, rf12 ; sub.andc -, rf0, 1                        # s1 81 stage | s2 81 stage
-    and rf45, rf0, 1 ; add rf42, rf4, rf45                          # s1 81 stage
-    shl rf45, rf45, 2 ; umul24 rf48, rf1, rf3                       # s1 82 load src
-    add rf37, rf37, -4 ; add rf48, rf4, rf48                        # s2 82 load src
-    shr rf33, rf0, 1 ; add rf37, rf37, rf25                         # s1 81 stage | s2 82 load src
-    and rf33, rf33, 1 ; mov.ifb tmua, rf37                          # s4 81 stage | s2 82 load src
-    add.ifb tmua, rf37, rf6 ; smul24 rf33, rf33, rf6 ; thrsw        # s2 82 load src | s4 82 load src
-    shr rf37, rf0, 1                                                # s1 81 stage
-    and rf37, rf37, 1                                               # s4 81 stage
-    and rf34, rf0, 1 ; mov.pushz -, rf34                            # s1 81 stage | s3 84 stage
-    sub.andc -, rf0, 1 ; umul24 rf37, rf37, rf8                     # s3 84 stage | s4 82 store tile
-    nop ; ldtmu.rf50                                                # s2 82 load src
-    sub rf32, rf32, -4 ; v8dot tmud, rf50, rf49                     # s2 82 store tile | s2 81 stage
-    shl rf34, rf34, 4 ; mov.ifb tmua, rf27                          # s1 82 store tile | s2 81 stage
-    shr tmud, rf50, -8 ; add rf34, rf37, rf34                       # s2 81 stage | s4 82 store tile
-    shr rf37, rf0, 1 ; mov.ifb tmua, rf32                           # s1 81 stage | s2 81 stage
-    add rf50, rf39, rf34 ; add rf39, rf41, rf41 ; ldtmu.rf34        # s4 82 store tile | s6 75 mul | s2 82 load src
-    and rf37, rf37, 1 ; v8dot tmud, rf34, rf49                      # s4 81 stage | s2 81 stage
-    and rf49, rf0, 1 ; mov.ifb tmua, rf29                           # s1 81 stage | s2 81 stage
-    nop ; umul24 rf37, rf37, rf8 ; ldunifrf.rf51                    # s4 82 store tile | s2 82 store tile | uniform 0x00000034
-    shl rf49, rf49, 4 ; add rf38, rf38, rf51                        # s1 82 store tile | s2 82 store tile
-    shr tmud, rf34, -8 ; add rf34, rf37, rf49                       # s2 81 stage | s4 82 store tile
-    shr rf37, rf0, 1 ; mov.ifb tmua, rf38                           # s1 81 stage | s2 81 stage
-    and rf37, rf37, 1 ; mov tmud, rf14                              # s4 81 stage | s3 84 stage
-    tmuwt - ; sub.pushc -, rf46, rf41                               # s4 82 load src
-    and rf27, rf0, 1 ; mov.ifb tmua, rf27                           # s1 81 stage | s3 84 stage
-    shl rf27, rf27, 4 ; mov tmud, rf14                              # s1 82 store tile | s3 84 stage
-    shr rf32, rf0, 1 ; mov.ifb tmua, rf32                           # s1 81 stage | s3 84 stage
-    mov tmud, rf14 ; add rf34, rf43, rf34 ; ldunifrf.rf43           # s3 84 stage | s4 82 store tile | s1 82 load src | uniform value:src
-    mov.ifb tmua, rf29 ; add rf29, rf43, rf45                       # s3 84 stage | s1 82 load src
-    and rf32, rf32, 1 ; mov tmud, rf14                              # s4 81 stage | s3 84 stage
-    mov.ifb tmua, rf38 ; sub.pushc -, rf46, rf41                    # s3 84 stage | s4 81 stage
-    sub.andc -, rf0, 4 ; add rf29, rf29, rf33                       # s4 81 stage | s4 82 load src
-    nop ; smul24 rf33, rf6, -2                                      # s2 82 load src
-    and rf33, rf0, 1 ; add rf29, rf29, rf33                         # s1 81 stage | s4 82 load src
-    shl rf29, rf33, 4 ; add.ifb tmua, rf29, rf25                    # s1 82 store tile | s4 82 load src
-    nop ; umul24 rf37, rf37, rf8 ; thrsw ; ldunifrf.rf33            # s4 82 store tile | s1 82 load src | uniform 0x00000100
-    add rf27, rf37, rf27 ; umul24 rf32, rf32, rf8 ; ldunifrf.rf37   # s4 82 store tile | s1 82 load src | uniform 0x00010000
-    sub rf27, rf50, -8 ; add rf42, rf42, rf27                       # s4 82 store tile
-    sub.pushc -, rf46, rf41 ; sub rf34, rf34, -12                   # s5 84 stage | s4 82 store tile
-    sub.nornc -, rf0, 4 ; add rf29, rf32, rf29                      # s5 84 stage | s4 82 store tile
-    add rf48, rf48, rf29 ; umul24 rf32, rf1, rf3 ; ldtmu.rf29       # s4 82 store tile | s4 82 load src
-    and tmud, rf29, rf7 ; sub rf42, rf42, -16                       # s4 81 stage | s4 82 store tile
-    mov.ifb tmua, rf27 ; smul24 rf50, rf6, -2                       # s4 81 stage | s2 82 load src
-    add rf32, rf4, rf32 ; v8dot tmud, rf29, rf33 ; ldunifrf.rf33    # s4 81 stage | s4 82 store tile | uniform 0x00000014
-    mov.ifb tmua, rf34 ; add rf33, rf48, rf33                       # s4 81 stage | s4 82 store tile
-    add rf32, rf32, rf13 ; v8dot tmud, rf29, rf37 ; ldunifrf.rf37   # s2 82 store tile | s4 81 stage | s1 82 load src | uniform value:src
-    mov.ifb tmua, rf42 ; add rf37, rf37, rf50                       # s4 81 stage | s2 82 load src
-    shr tmud, rf29, -8 ; umul24 rf29, rf1, rf3                      # s4 81 stage
-    mov.ifb tmua, rf33 ; sub.pushc -, rf46, rf41                    # s4 81 stage | s6 82 load src
-    mov tmud, rf14 ; sub.andc -, rf39, rf47                         # s5 84 stage | s6 82 load src
-    vfla rf37 ; sub rf50, rf37, -8                                  # s6 82 load src
-    tmuwt - ; add rf50, rf50, rf25 ; ldunifrf.rf48                  # s6 82 load src | s1 82 load src | uniform 0x00000100
-    and rf27, rf0, 3 ; mov.ifb tmua, rf27                           # s8 81 stage | s5 84 stage
-    shl rf27, rf27, 1 ; mov tmud, rf14                              # s8 82 load src | s5 84 stage
-    and rf34, rf0, 3 ; mov.ifb tmua, rf34                           # s8 81 stage | s5 84 stage
-    mov tmud, rf14 ; add rf29, rf4, rf29 ; ldunifrf.rf38            # s5 84 stage | s6 82 store tile | uniform 0x00000028
-    mov.ifb tmua, rf42 ; add rf32, rf32, rf38                       # s5 84 stage | s6 82 store tile
-    mov tmud, rf14 ; add rf29, rf29, rf13 ; ldunifrf.rf38           # s5 84 stage | s2 82 store tile | s6 82 store tile | uniform 0x0000002c
-    mov.ifb tmua, rf33 ; sub.pushc -, rf46, rf41                    # s5 84 stage | s6 81 stage
-    sub.andc -, rf39, rf47 ; mov.ifb tmua, rf50                     # s6 81 stage | s6 82 load src
-    sub.andc -, rf0, 1 ; add.ifb tmua, rf50, rf6                    # s6 81 stage | s6 82 load src
-    add rf29, rf29, rf38 ; umul24 rf38, rf1, rf3 ; thrsw ; ldunifrf.rf50# s6 82 store tile | uniform 0x00000058
-    and rf33, rf0, 3 ; add rf38, rf4, rf38                          # s8 81 stage
-    add rf38, rf38, rf13 ; umul24 rf41, rf1, rf3 ; ldunifrf.rf46    # s2 82 store tile | s6 82 store tile | uniform 0x0000005c
-    mov.pushz -, rf37 ; add rf37, rf38, rf50                        # s7 84 stage | s6 82 store tile
-    sub.andc -, rf0, 1 ; add rf41, rf4, rf41                        # s7 84 stage
-    add rf38, rf41, rf13 ; smul24 rf41, rf27, rf6 ; ldtmu.rf27      # s2 82 store tile | s8 82 load src | s6 82 load src
-    and tmud, rf27, rf7 ; add rf46, rf38, rf46 ; ldtmu.rf38         # s6 81 stage | s6 82 store tile | s6 82 load src
-    and rf50, rf0, 3 ; mov.ifb tmua, rf32                           # s8 81 stage | s6 81 stage
-    and rf27, rf0, 3 ; v8dot tmud, rf27, rf48                       # s8 81 stage | s6 81 stage
-    and rf42, rf0, 3 ; mov.ifb tmua, rf29                           # s8 81 stage | s6 81 stage
-    and tmud, rf38, rf7 ; umul24 rf43, rf1, rf3 ; ldunifrf.rf45     # s6 81 stage | s1 82 load src | uniform value:src
-    mov.ifb tmua, rf37 ; add rf41, rf45, rf41                       # s6 81 stage | s8 82 load src
-    add rf38, rf41, -4 ; v8dot tmud, rf38, rf48                     # s8 82 load src | s6 81 stage
-    mov.ifb tmua, rf46 ; sub.pushc -, rf36, rf40                    # s6 81 stage | s8 82 load src
-    mov tmud, rf14 ; add rf38, rf38, rf25 ; ldunifrf.rf41           # s7 84 stage | s8 82 load src | s1 82 load src | uniform 0x00010000
-    tmuwt - ; add rf43, rf4, rf43 ; ldunifrf.rf48                   # s8 82 store tile | uniform 0x00000060
-    shl rf32, rf42, 1 ; mov.ifb tmua, rf32                          # s8 82 load src | s7 84 stage
-    mov tmud, rf14 ; umul24 rf34, rf34, rf48 ; ldunifrf.rf42        # s7 84 stage | s8 82 store tile | uniform 0x00000064
-    mov.ifb tmua, rf29 ; add rf29, rf43, rf34                       # s7 84 stage | s8 82 store tile
-    mov tmud, rf14 ; add rf29, rf29, rf48 ; ldunifrf.rf34           # s7 84 stage | s8 82 store tile | uniform 0x00000090
-    mov.ifb tmua, rf37 ; umul24 rf37, rf1, rf3                      # s7 84 stage
-    mov tmud, rf14 ; add rf37, rf4, rf37 ; ldunifrf.rf43            # s7 84 stage | s8 82 store tile | uniform 0x00000094
-    mov.ifb tmua, rf46 ; sub.pushc -, rf36, rf40                    # s7 84 stage | s8 81 stage
-    sub.andc -, rf0, 4 ; mov.ifb tmua, rf38                         # s8 81 stage | s8 82 load src
-    add.ifb tmua, rf38, rf6 ; umul24 rf33, rf33, rf48 ; thrsw       # s8 82 load src | s8 82 store tile
-    and rf37, rf0, 3 ; add rf33, rf37, rf33                         # s8 81 stage | s8 82 store tile
-    add rf33, rf33, rf42 ; umul24 rf42, rf1, rf3 ; ldunifrf.rf38    # s8 82 store tile | s1 82 load src | uniform value:src
-    sub.pushc -, rf36, rf40 ; add rf42, rf4, rf42                   # s9 84 stage
-    sub.nornc -, rf0, 4 ; umul24 rf50, rf50, rf48                   # s9 84 stage | s8 82 store tile
-    add rf50, rf42, rf50 ; umul24 rf46, rf1, rf3 ; ldtmu.rf42       # s8 82 store tile | s8 82 load src
-    add rf50, rf50, rf34 ; v8dot tmud, rf42, rf41 ; ldtmu.rf34      # s8 82 store tile | s8 81 stage | s8 82 load src
-    and rf45, rf0, 3 ; mov.ifb tmua, rf29                           # s8 81 stage
-    shr tmud, rf42, -8 ; add rf42, rf4, rf46                        # s8 81 stage
-    mov.ifb tmua, rf33 ; umul24 rf27, rf27, rf48                    # s8 81 stage | s8 82 store tile
-    add rf27, rf42, rf27 ; v8dot tmud, rf34, rf41 ; ldunifrf.rf41   # s8 82 store tile | s8 81 stage | s1 82 load src | uniform 0x00000100
-    and rf42, rf0, 3 ; mov.ifb tmua, rf50                           # s8 81 stage
-    shr tmud, rf34, -8 ; add rf27, rf27, rf43                       # s8 81 stage | s8 82 store tile
-    and rf34, rf0, 3 ; mov.ifb tmua, rf27                           # s8 81 stage
-    mov tmud, rf14 ; sub.pushc -, rf39, rf47                        # s9 84 stage | s10 82 load src
-    tmuwt - ; smul24 rf32, rf32, rf6 ; ldunifrf.rf43                # s8 82 load src | s8 82 store tile | uniform 0x00000060
-    mov.ifb tmua, rf29 ; add rf29, rf38, rf32                       # s9 84 stage | s8 82 load src
-    mov tmud, rf14 ; sub rf29, rf29, -8                             # s9 84 stage | s10 82 load src
-    mov.ifb tmua, rf33 ; add rf29, rf29, rf25                       # s9 84 stage | s10 82 load src
-    mov tmud, rf14 ; umul24 rf33, rf1, rf3 ; ldunifrf.rf32          # s9 84 stage | s10 82 store tile | uniform 0x00000088
-    mov.ifb tmua, rf50 ; add rf33, rf4, rf33                        # s9 84 stage
-    shl rf50, rf6, 3 ; mov tmud, rf14                               # s12 82 load src | s9 84 stage
-    mov.ifb tmua, rf27 ; sub.pushc -, rf39, rf47                    # s9 84 stage | s10 81 stage
-    sub.andc -, rf0, 4 ; mov.ifb tmua, rf29                         # s10 81 stage | s10 82 load src
-    add.ifb tmua, rf29, rf6 ; umul24 rf29, rf37, rf43 ; thrsw       # s10 82 load src | s8 82 store tile
-    add rf29, rf33, rf29 ; umul24 rf33, rf1, rf3 ; ldunifrf.rf37    # s8 82 store tile | s10 82 store tile | uniform 0x0000008c
-    add rf29, rf29, rf32 ; add rf32, rf4, rf33 ; ldunifrf.rf33      # s10 82 store tile | uniform 0x000000b8
-    sub.pushc -, rf39, rf47 ; umul24 rf45, rf45, rf43               # s11 84 stage | s8 82 store tile
-    sub.nornc -, rf0, 4 ; add rf32, rf32, rf45                      # s11 84 stage | s8 82 store tile
-    add rf37, rf32, rf37 ; umul24 rf45, rf1, rf3 ; ldtmu.rf32       # s10 82 store tile | s10 82 load src
-    and tmud, rf32, rf7 ; add rf27, rf4, rf45 ; ldtmu.rf45          # s10 81 stage | s10 82 load src
-    mov.ifb tmua, rf29 ; umul24 rf42, rf42, rf43                    # s10 81 stage | s8 82 store tile
-    add rf27, rf27, rf42 ; v8dot tmud, rf32, rf41 ; ldunifrf.rf32   # s8 82 store tile | s10 81 stage | s10 82 store tile | uniform 0x000000bc
-    mov.ifb tmua, rf37 ; add rf27, rf27, rf33                       # s10 81 stage | s10 82 store tile
-    and tmud, rf45, rf7 ; umul24 rf33, rf1, rf3 ; ldunifrf.rf42     # s10 81 stage | s1 82 load src | uniform value:src
-    mov.ifb tmua, rf27 ; add rf33, rf4, rf33                        # s10 81 stage
-    add rf34, rf42, rf50 ; umul24 rf42, rf34, rf43 ; ldunifrf.rf43  # s12 82 load src | s8 82 store tile | s1 82 load src | uniform 0x00010000
-    add rf34, rf33, rf42 ; add rf33, rf34, -4                       # s8 82 store tile | s12 82 load src
-    add rf32, rf34, rf32 ; v8dot tmud, rf45, rf41 ; ldunifrf.rf34   # s10 82 store tile | s10 81 stage | s12 82 store tile | uniform 0x000001e0
-    mov.ifb tmua, rf32 ; sub.pushc -, 0, rf44                       # s10 81 stage | s12 82 load src
-    mov tmud, rf14 ; sub.andc -, rf36, rf40                         # s11 84 stage | s12 82 load src
-    vfla rf41 ; add rf33, rf33, rf25 ; ldunifrf.rf45                # s12 82 load src | s12 82 store tile | uniform 0x000001e4
-    tmuwt - ; umul24 rf42, rf1, rf3 ; ldunifrf.rf50                 # s12 82 store tile | uniform 0x00000210
-    and rf29, rf0, 1 ; mov.ifb tmua, rf29                           # s1 81 stage | s11 84 stage
-    shl rf29, rf29, 2 ; mov tmud, rf14                              # s1 82 load src | s11 84 stage
-    shr rf37, rf0, 1 ; mov.ifb tmua, rf37                           # s1 81 stage | s11 84 stage
-    and rf37, rf37, 1 ; mov tmud, rf14                              # s4 81 stage | s11 84 stage
-    shl rf27, rf6, 3 ; mov.ifb tmua, rf27                           # s12 82 load src | s11 84 stage
-    mov tmud, rf14 ; add rf42, rf4, rf42 ; ldunifrf.rf38            # s11 84 stage | s12 82 store tile | uniform 0x00000214
-    mov.ifb tmua, rf32 ; sub.pushc -, 0, rf44                       # s11 84 stage | s12 81 stage
-    sub.andc -, rf36, rf40 ; mov.ifb tmua, rf33                     # s12 81 stage | s12 82 load src
-    sub.andc -, rf0, 1 ; add.ifb tmua, rf33, rf6                    # s12 81 stage | s12 82 load src
-    add rf42, rf42, rf13 ; umul24 rf33, rf1, rf3 ; thrsw ; ldunifrf.rf36# s2 82 store tile | s1 82 load src | uniform value:src
-    add rf33, rf42, rf34 ; add rf34, rf4, rf33 ; ldunifrf.rf42      # s12 82 store tile | s1 82 load src | uniform 0x00000100
-    add rf34, rf34, rf13 ; umul24 rf40, rf1, rf3 ; ldunifrf.rf32    # s2 82 store tile | s1 82 load src | uniform 0x00010000
-    mov.pushz -, rf41 ; add rf34, rf34, rf45                        # s13 84 stage | s12 82 store tile
-    sub.andc -, rf0, 1 ; add rf40, rf4, rf40                        # s13 84 stage
-    add rf41, rf40, rf13 ; umul24 rf45, rf1, rf3 ; ldtmu.rf40       # s2 82 store tile | s12 82 load src
-    add rf50, rf41, rf50 ; v8dot tmud, rf40, rf43 ; ldtmu.rf41      # s12 82 store tile | s12 81 stage | s12 82 load src
-    mov.ifb tmua, rf33 ; add rf45, rf4, rf45                        # s12 81 stage
-    shr tmud, rf40, -8 ; add rf40, rf45, rf13                       # s12 81 stage | s2 82 store tile
-    mov.ifb tmua, rf34 ; add rf38, rf40, rf38                       # s12 81 stage | s12 82 store tile
-    shl rf43, rf6, 3 ; v8dot tmud, rf41, rf43                       # s12 82 load src | s12 81 stage
-    mov.ifb tmua, rf50 ; add rf29, rf36, rf29                       # s12 81 stage | s1 82 load src
-    shr tmud, rf41, -8 ; smul24 rf37, rf37, rf6                     # s12 81 stage | s4 82 load src
-    mov.ifb tmua, rf38 ; sub.pushc -, 0, rf44                       # s12 81 stage | s14 82 load src
-    mov tmud, rf14 ; add rf29, rf29, rf37 ; ldunifrf.rf37           # s13 84 stage | s4 82 load src | s1 82 load src | uniform value:src
-    tmuwt - ; add rf27, rf29, rf27 ; ldunifrf.rf29                  # s14 82 load src | s1 82 load src | uniform 0x00000100
-    shr rf33, rf35, -8 ; mov.ifb tmua, rf33                         # s18 63 dir | s13 84 stage
-    mov tmud, rf14 ; add rf37, rf37, rf43 ; ldunifrf.rf43           # s13 84 stage | s12 82 load src | s1 82 load src | uniform 0x00010000
-    mov.ifb tmua, rf34 ; sub rf34, rf37, -8                         # s13 84 stage | s16 82 load src
-    mov tmud, rf14 ; add rf34, rf34, rf25 ; ldunifrf.rf37           # s13 84 stage | s16 82 load src | s18 97 table | uniform table:log2
-    shl rf50, rf33, 3 ; mov.ifb tmua, rf50                          # s18 118 table | s13 84 stage
-    mov tmud, rf14 ; v8dot rf41, rf35, rf29 ; ldunifrf.rf36         # s13 84 stage | s18 61 sec | s18 118 table | uniform table:dy
-    mov.ifb tmua, rf38 ; sub.pushc -, 0, rf44                       # s13 84 stage | s14 81 stage
-    sub.andc -, rf0, 4 ; add.ifb tmua, rf27, rf25                   # s14 81 stage | s14 82 load src
-    add rf25, rf4, rf28 ; v8dot rf28, rf35, rf43 ; thrsw ; ldunifrf.rf43# s18 62 damping | s18 118 table | uniform table:dx
-    shl rf27, rf41, 2 ; mov rf38, rf23                              # s18 98 table | s18 111 select
-    and rf35, rf35, rf7 ; mov rf45, rf23 ; ldunifrf.rf40            # s18 60 pri | s18 111 select | s1 82 store tile | uniform 0x00000068
-    nop ; sub.pushc -, 0, rf44                                      # s15 84 stage
-    nop ; sub.nornc -, rf0, 4                                       # s15 84 stage
-    nop ; ldtmu.rf48                                                # s14 82 load src
-    and tmud, rf48, rf7                                             # s14 81 stage
-    shl rf46, rf35, 2 ; mov.ifb tmua, rf15                          # s18 97 table | s14 81 stage
-    asr rf42, rf35, 1 ; v8dot tmud, rf48, rf42                      # s18 99 shr | s14 81 stage
-    mov.ifb tmua, rf16 ; add rf42, rf42, rf42                       # s14 81 stage | s18 99 mul
-    nop ; v8dot tmud, rf48, rf32                                    # s14 81 stage
-    nop ; mov.ifb tmua, rf17                                        # s14 81 stage
-    shr tmud, rf48, -8                                              # s14 81 stage
-    mov.ifb tmua, rf18 ; sub.pushc -, 0, rf44                       # s14 81 stage | s16 82 load src
-    mov tmud, rf14 ; sub.andc -, rf39, rf47                         # s15 84 stage | s16 82 load src
-    vfla rf48                                                       # s16 82 load src
-    tmuwt -
-    nop ; mov.ifb tmua, rf15                                        # s15 84 stage
-    nop ; mov tmud, rf14                                            # s15 84 stage
-    nop ; mov.ifb tmua, rf16                                        # s15 84 stage
-    nop ; mov tmud, rf14                                            # s15 84 stage
-    nop ; mov.ifb tmua, rf17                                        # s15 84 stage
-    nop ; mov tmud, rf14                                            # s15 84 stage
-    mov.ifb tmua, rf18 ; sub.pushc -, 0, rf44                       # s15 84 stage | s16 81 stage
-    sub.andc -, rf39, rf47 ; mov.ifb tmua, rf34                     # s16 81 stage | s16 82 load src
-    sub.andc -, rf0, 1 ; add.ifb tmua, rf34, rf6                    # s16 81 stage | s16 82 load src
-    nop ; add tmua, rf37, rf46 ; thrsw ; ldunifrf.rf46              # s18 97 table | s18 114 beside | uniform table:next
-    add tmua, rf37, rf27 ; add rf27, rf33, 2                        # s18 98 table | s18 114 add
-    shl rf27, rf27, 2                                               # s18 114 beside
-    mov.pushz -, rf48 ; add rf33, rf33, 6                           # s17 84 stage | s18 114 add
+    add rf41, rf41, -4 ; add rf43, rf4, rf43                        # s2 82 load src
+    add rf27, rf41, rf26 ; sub rf41, rf27, -4                       # s2 82 load src | s2 82 store tile
+    and rf37, rf0, 1 ; mov.ifb tmua, rf27                           # s1 81 stage | s2 82 load src
+    add.ifb tmua, rf27, rf6 ; add rf27, rf28, rf28 ; thrsw          # s2 82 load src | s6 75 mul
+    shl rf37, rf37, 2 ; umul24 rf46, rf1, rf3                       # s1 82 load src
+    shr rf47, rf0, 1 ; add rf37, rf47, rf37                         # s1 81 stage | s1 82 load src
+    and rf30, rf47, 1 ; mov.pushz -, rf30                           # s4 81 stage | s3 84 stage
+    sub.andc -, rf0, 1 ; smul24 rf30, rf30, rf6                     # s3 84 stage | s4 82 load src
+    add rf37, rf37, rf30 ; add rf46, rf4, rf46 ; ldtmu.rf30         # s4 82 load src | s2 82 load src
+    add rf47, rf46, rf13 ; v8dot tmud, rf30, rf32 ; ldtmu.rf46      # s2 82 store tile | s2 81 stage | s2 82 load src
+    shr rf48, rf0, 1 ; mov.ifb tmua, rf24                           # s1 81 stage | s2 81 stage
+    shr tmud, rf30, -8 ; umul24 rf30, rf1, rf3                      # s2 81 stage
+    and rf48, rf48, 1 ; mov.ifb tmua, rf41                          # s4 81 stage | s2 81 stage
+    and rf32, rf0, 1 ; v8dot tmud, rf46, rf32                       # s1 81 stage | s2 81 stage
+    shl rf32, rf32, 4 ; mov.ifb tmua, rf29                          # s1 82 store tile | s2 81 stage
+    shr tmud, rf46, -8 ; umul24 rf34, rf48, rf8                     # s2 81 stage | s4 82 store tile
+    mov.ifb tmua, rf31 ; sub.pushc -, rf44, rf28                    # s2 81 stage | s4 82 load src
+    mov tmud, rf14 ; smul24 rf46, rf6, -2                           # s3 84 stage | s2 82 load src
+    tmuwt - ; add rf37, rf37, rf46 ; ldunifrf.rf46                  # s4 82 load src | s1 82 load src | uniform 0x00000100
+    shr rf24, rf0, 1 ; mov.ifb tmua, rf24                           # s1 81 stage | s3 84 stage
+    and rf24, rf24, 1 ; mov tmud, rf14                              # s4 81 stage | s3 84 stage
+    and rf41, rf0, 1 ; mov.ifb tmua, rf41                           # s1 81 stage | s3 84 stage
+    mov tmud, rf14 ; add rf32, rf34, rf32 ; ldunifrf.rf34           # s3 84 stage | s4 82 store tile | s1 82 load src | uniform 0x00010000
+    shl rf29, rf41, 4 ; mov.ifb tmua, rf29                          # s1 82 store tile | s3 84 stage
+    mov tmud, rf14 ; add rf32, rf33, rf32 ; ldunifrf.rf33           # s3 84 stage | s4 82 store tile | s1 82 load src | uniform 0x01000000
+    mov.ifb tmua, rf31 ; sub.pushc -, rf44, rf28                    # s3 84 stage | s4 81 stage
+    sub.andc -, rf0, 4 ; add.ifb tmua, rf37, rf26                   # s4 81 stage | s4 82 load src
+    add rf30, rf4, rf30 ; umul24 rf24, rf24, rf8 ; thrsw ; ldunifrf.rf37# s4 82 store tile | uniform 0x00000014
+    shr rf29, rf0, 1 ; add rf24, rf24, rf29                         # s1 81 stage | s4 82 store tile
+    and rf29, rf29, 1 ; add rf24, rf38, rf24                        # s4 81 stage | s4 82 store tile
+    sub.pushc -, rf44, rf28 ; sub rf32, rf32, -8                    # s5 84 stage | s4 82 store tile
+    sub.nornc -, rf0, 4 ; umul24 rf29, rf29, rf8                    # s5 84 stage | s4 82 store tile
+    add rf38, rf30, rf13 ; umul24 rf31, rf1, rf3 ; ldtmu.rf30       # s2 82 store tile | s4 82 load src
+    and rf31, rf0, 1 ; add rf41, rf4, rf31                          # s1 81 stage
+    and tmud, rf30, rf7 ; sub rf24, rf24, -12                       # s4 81 stage | s4 82 store tile
+    shl rf31, rf31, 4 ; mov.ifb tmua, rf32                          # s1 82 store tile | s4 81 stage
+    shr rf46, rf0, 1 ; v8dot tmud, rf30, rf46                       # s1 81 stage | s4 81 stage
+    and rf46, rf46, 1 ; mov.ifb tmua, rf24                          # s4 81 stage
+    and rf31, rf0, 1 ; add rf29, rf29, rf31                         # s1 81 stage | s4 82 store tile
+    shl rf31, rf31, 4 ; add rf29, rf40, rf29                        # s1 82 store tile | s4 82 store tile
+    sub rf29, rf29, -16 ; v8dot tmud, rf30, rf34                    # s4 82 store tile | s4 81 stage
+    mov.ifb tmua, rf29 ; umul24 rf46, rf46, rf8                     # s4 81 stage | s4 82 store tile
+    add rf46, rf46, rf31 ; smul24 rf31, rf6, -2                     # s4 82 store tile | s2 82 load src
+    add rf41, rf43, rf46 ; add rf43, rf41, rf13 ; ldunifrf.rf46     # s4 82 store tile | s2 82 store tile | s1 82 load src | uniform value:src
+    shr tmud, rf30, -8 ; add rf30, rf41, rf37                       # s4 81 stage | s4 82 store tile
+    mov.ifb tmua, rf30 ; sub.pushc -, rf44, rf28                    # s4 81 stage | s6 82 load src
+    mov tmud, rf14 ; sub.andc -, rf27, rf45                         # s5 84 stage | s6 82 load src
+    tmuwt - ; add rf31, rf46, rf31 ; ldunifrf.rf46                  # s2 82 load src | s1 82 load src | uniform 0x00000100
+    vfla rf32 ; mov.ifb tmua, rf32                                  # s6 82 load src | s5 84 stage
+    mov tmud, rf14 ; sub rf31, rf31, -8                             # s5 84 stage | s6 82 load src
+    mov.ifb tmua, rf24 ; add rf24, rf31, rf26                       # s5 84 stage | s6 82 load src
+    mov tmud, rf14 ; umul24 rf31, rf1, rf3 ; ldunifrf.rf33          # s5 84 stage | s6 82 store tile | uniform 0x00000028
+    mov.ifb tmua, rf29 ; add rf29, rf47, rf33                       # s5 84 stage | s6 82 store tile
+    mov tmud, rf14 ; add rf31, rf4, rf31 ; ldunifrf.rf33            # s5 84 stage | s6 82 store tile | uniform 0x0000002c
+    mov.ifb tmua, rf30 ; sub.pushc -, rf44, rf28                    # s5 84 stage | s6 81 stage
+    sub.andc -, rf27, rf45 ; mov.ifb tmua, rf24                     # s6 81 stage | s6 82 load src
+    sub.andc -, rf0, 1 ; add.ifb tmua, rf24, rf6                    # s6 81 stage | s6 82 load src
+    add rf31, rf38, rf33 ; add rf33, rf31, rf13 ; thrsw ; ldunifrf.rf38# s6 82 store tile | s2 82 store tile | uniform 0x00000058
+    and rf38, rf0, 3 ; add rf43, rf43, rf38                         # s8 81 stage | s6 82 store tile
+    shl rf38, rf38, 1 ; umul24 rf24, rf1, rf3                       # s8 82 load src
+    and rf32, rf0, 3 ; mov.pushz -, rf32                            # s8 81 stage | s7 84 stage
+    sub.andc -, rf0, 1 ; smul24 rf38, rf38, rf6                     # s7 84 stage | s8 82 load src
+    add rf28, rf4, rf24 ; umul24 rf30, rf1, rf3 ; ldtmu.rf24        # s6 82 load src
+    and tmud, rf24, rf7 ; add rf44, rf4, rf30 ; ldtmu.rf30          # s6 81 stage | s6 82 load src
+    and rf47, rf0, 3 ; mov.ifb tmua, rf29                           # s8 81 stage | s6 81 stage
+    and rf24, rf36, rf7 ; v8dot tmud, rf24, rf46 ; ldunifrf.rf37    # s18 60 pri | s6 81 stage | s6 82 store tile | uniform 0x0000005c
+    mov.ifb tmua, rf31 ; add rf33, rf33, rf37                       # s6 81 stage | s6 82 store tile
+    and tmud, rf30, rf7 ; umul24 rf37, rf1, rf3 ; ldunifrf.rf41     # s6 81 stage | s1 82 load src | uniform value:src
+    mov.ifb tmua, rf43 ; add rf38, rf41, rf38                       # s6 81 stage | s8 82 load src
+    add rf30, rf38, -4 ; v8dot tmud, rf30, rf46                     # s8 82 load src | s6 81 stage
+    mov.ifb tmua, rf33 ; sub.pushc -, rf35, rf39                    # s6 81 stage | s8 82 load src
+    mov tmud, rf14 ; add rf30, rf30, rf26 ; ldunifrf.rf38           # s7 84 stage | s8 82 load src | s1 82 load src | uniform 0x00010000
+    tmuwt - ; add rf37, rf4, rf37 ; ldunifrf.rf46                   # s1 82 load src | uniform 0x01000000
+    and rf29, rf0, 3 ; mov.ifb tmua, rf29                           # s8 81 stage | s7 84 stage
+    mov tmud, rf14 ; umul24 rf41, rf1, rf3 ; ldunifrf.rf34          # s7 84 stage | s8 82 store tile | uniform 0x00000060
+    mov.ifb tmua, rf31 ; umul24 rf31, rf32, rf34                    # s7 84 stage | s8 82 store tile
+    mov tmud, rf14 ; add rf28, rf28, rf31 ; ldunifrf.rf31           # s7 84 stage | s8 82 store tile | uniform 0x00000064
+    mov.ifb tmua, rf43 ; add rf28, rf28, rf34                       # s7 84 stage | s8 82 store tile
+    and rf43, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s7 84 stage
+    mov.ifb tmua, rf33 ; sub.pushc -, rf35, rf39                    # s7 84 stage | s8 81 stage
+    sub.andc -, rf0, 4 ; mov.ifb tmua, rf30                         # s8 81 stage | s8 82 load src
+    add.ifb tmua, rf30, rf6 ; umul24 rf30, rf47, rf34 ; thrsw       # s8 82 load src | s8 82 store tile
+    add rf29, rf44, rf30 ; umul24 rf30, rf29, rf34 ; ldunifrf.rf44  # s8 82 store tile | uniform 0x00000090
+    add rf29, rf29, rf31 ; add rf30, rf37, rf30 ; ldunifrf.rf31     # s8 82 store tile | uniform 0x00000094
+    sub.pushc -, rf35, rf39 ; add rf30, rf30, rf44                  # s9 84 stage | s8 82 store tile
+    sub.nornc -, rf0, 4 ; add rf41, rf4, rf41                       # s9 84 stage
+    mov rf37, rf21 ; umul24 rf44, rf43, rf34 ; ldtmu.rf43           # s18 111 select | s8 82 store tile | s8 82 load src
+    add rf44, rf41, rf44 ; v8dot tmud, rf43, rf38 ; ldtmu.rf41      # s8 82 store tile | s8 81 stage | s8 82 load src
+    and rf47, rf0, 3 ; mov.ifb tmua, rf28                           # s8 81 stage
+    shr tmud, rf43, -8 ; add rf31, rf44, rf31                       # s8 81 stage | s8 82 store tile
+    shl rf47, rf47, 1 ; mov.ifb tmua, rf29                          # s8 82 load src | s8 81 stage
+    and rf38, rf0, 3 ; v8dot tmud, rf41, rf38                       # s8 81 stage
+    mov.ifb tmua, rf30 ; smul24 rf47, rf47, rf6                     # s8 81 stage | s8 82 load src
+    shr tmud, rf41, -8 ; umul24 rf41, rf1, rf3                      # s8 81 stage
+    mov.ifb tmua, rf31 ; sub.pushc -, rf27, rf45                    # s8 81 stage | s10 82 load src
+    mov tmud, rf14 ; add rf41, rf4, rf41 ; ldunifrf.rf46            # s9 84 stage | s1 82 load src | uniform value:src
+    tmuwt - ; add rf46, rf46, rf47 ; ldunifrf.rf47                  # s8 82 load src | s1 82 load src | uniform 0x00000100
+    mov.ifb tmua, rf28 ; sub rf28, rf46, -8                         # s9 84 stage | s10 82 load src
+    and rf46, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s9 84 stage
+    mov.ifb tmua, rf29 ; add rf28, rf28, rf26                       # s9 84 stage | s10 82 load src
+    and rf29, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s9 84 stage
+    mov.ifb tmua, rf30 ; umul24 rf30, rf38, rf34                    # s9 84 stage | s8 82 store tile
+    mov tmud, rf14 ; add rf30, rf41, rf30 ; ldunifrf.rf41           # s9 84 stage | s8 82 store tile | s10 82 store tile | uniform 0x00000088
+    mov.ifb tmua, rf31 ; sub.pushc -, rf27, rf45                    # s9 84 stage | s10 81 stage
+    sub.andc -, rf0, 4 ; mov.ifb tmua, rf28                         # s10 81 stage | s10 82 load src
+    add.ifb tmua, rf28, rf6 ; add rf28, rf30, rf41 ; thrsw          # s10 82 load src | s10 82 store tile
+    and rf41, rf0, 3 ; umul24 rf30, rf1, rf3                        # s8 81 stage
+    add rf30, rf4, rf30 ; umul24 rf46, rf46, rf34 ; ldunifrf.rf31   # s8 82 store tile | s10 82 store tile | uniform 0x0000008c
+    sub.pushc -, rf27, rf45 ; add rf30, rf30, rf46                  # s11 84 stage | s8 82 store tile
+    sub.nornc -, rf0, 4 ; add rf30, rf30, rf31                      # s11 84 stage | s10 82 store tile
+    mov rf38, rf21 ; umul24 rf46, rf1, rf3 ; ldtmu.rf31             # s18 111 select | s10 82 load src
+    and tmud, rf31, rf7 ; add rf46, rf4, rf46 ; ldunifrf.rf43       # s10 81 stage | s10 82 store tile | uniform 0x000000b8
+    mov.ifb tmua, rf28 ; umul24 rf29, rf29, rf34                    # s10 81 stage | s8 82 store tile
+    add rf31, rf46, rf29 ; v8dot tmud, rf31, rf47 ; ldtmu.rf29      # s8 82 store tile | s10 81 stage | s10 82 load src
+    mov.ifb tmua, rf30 ; add rf31, rf31, rf43                       # s10 81 stage | s10 82 store tile
+    and tmud, rf29, rf7 ; umul24 rf43, rf1, rf3 ; ldunifrf.rf46     # s10 81 stage | s10 82 store tile | uniform 0x000000bc
+    mov.ifb tmua, rf31 ; add rf43, rf4, rf43                        # s10 81 stage
+    shl rf34, rf6, 3 ; umul24 rf41, rf41, rf34                      # s12 82 load src | s8 82 store tile
+    add rf41, rf43, rf41 ; umul24 rf43, rf1, rf3 ; ldunifrf.rf44    # s8 82 store tile | s1 82 load src | uniform value:src
+    add rf29, rf41, rf46 ; v8dot tmud, rf29, rf47 ; ldunifrf.rf41   # s10 82 store tile | s10 81 stage | s1 82 load src | uniform 0x00010000
+    mov.ifb tmua, rf29 ; sub.pushc -, 0, rf42                       # s10 81 stage | s12 82 load src
+    mov tmud, rf14 ; sub.andc -, rf35, rf39                         # s11 84 stage | s12 82 load src
+    tmuwt - ; add rf34, rf44, rf34 ; ldunifrf.rf44                  # s12 82 load src | s1 82 load src | uniform 0x01000000
+    vfla rf28 ; mov.ifb tmua, rf28                                  # s12 82 load src | s11 84 stage
+    mov tmud, rf14 ; add rf34, rf34, -4                             # s11 84 stage | s12 82 load src
+    mov.ifb tmua, rf30 ; add rf30, rf34, rf26                       # s11 84 stage | s12 82 load src
+    mov tmud, rf14 ; add rf43, rf4, rf43 ; ldunifrf.rf34            # s11 84 stage | s12 82 store tile | uniform 0x000001e0
+    mov.ifb tmua, rf31 ; add rf31, rf43, rf13                       # s11 84 stage | s2 82 store tile
+    mov tmud, rf14 ; add rf31, rf31, rf34 ; ldunifrf.rf34           # s11 84 stage | s12 82 store tile | uniform 0x000001e4
+    mov.ifb tmua, rf29 ; sub.pushc -, 0, rf42                       # s11 84 stage | s12 81 stage
+    sub.andc -, rf35, rf39 ; mov.ifb tmua, rf30                     # s12 81 stage | s12 82 load src
+    sub.andc -, rf0, 1 ; add.ifb tmua, rf30, rf6                    # s12 81 stage | s12 82 load src
+    nop ; umul24 rf30, rf1, rf3 ; thrsw ; ldunifrf.rf35             # s12 82 store tile | uniform 0x00000210
+    add rf30, rf4, rf30 ; umul24 rf39, rf1, rf3 ; ldunifrf.rf29     # s12 82 store tile | uniform 0x00000214
+    add rf30, rf30, rf13 ; add rf39, rf4, rf39 ; ldunifrf.rf43      # s2 82 store tile | s1 82 load src | uniform value:src
+    mov.pushz -, rf28 ; add rf28, rf30, rf34                        # s13 84 stage | s12 82 store tile
+    sub.andc -, rf0, 1 ; add rf39, rf39, rf13                       # s13 84 stage | s2 82 store tile
+    add rf39, rf39, rf35 ; umul24 rf30, rf1, rf3 ; ldtmu.rf35       # s12 82 store tile | s12 82 load src
+    add rf34, rf4, rf30 ; v8dot tmud, rf35, rf41 ; ldtmu.rf30       # s12 81 stage | s12 82 load src
+    and rf46, rf0, 1 ; mov.ifb tmua, rf31                           # s1 81 stage | s12 81 stage
+    shr tmud, rf35, -8 ; add rf34, rf34, rf13                       # s12 81 stage | s2 82 store tile
+    shl rf46, rf46, 2 ; mov.ifb tmua, rf28                          # s1 82 load src | s12 81 stage
+    shr rf41, rf0, 1 ; v8dot tmud, rf30, rf41                       # s1 81 stage | s12 81 stage
+    and rf41, rf41, 1 ; mov.ifb tmua, rf39                          # s4 81 stage | s12 81 stage
+    shr tmud, rf30, -8 ; add rf29, rf34, rf29                       # s12 81 stage | s12 82 store tile
+    shl rf30, rf6, 3 ; mov.ifb tmua, rf29                           # s12 82 load src | s12 81 stage
+    mov tmud, rf14 ; sub.pushc -, 0, rf42                           # s13 84 stage | s14 82 load src
+    tmuwt - ; add rf43, rf43, rf46 ; ldunifrf.rf46                  # s1 82 load src | uniform 0x00000100
+    shr rf31, rf0, 1 ; mov.ifb tmua, rf31                           # s1 81 stage | s13 84 stage
+    and rf31, rf31, 1 ; mov tmud, rf14                              # s4 81 stage | s13 84 stage
+    and rf28, rf0, 1 ; mov.ifb tmua, rf28                           # s1 81 stage | s13 84 stage
+    shl rf28, rf28, 4 ; mov tmud, rf14                              # s1 82 store tile | s13 84 stage
+    mov.ifb tmua, rf39 ; smul24 rf39, rf41, rf6                     # s13 84 stage | s4 82 load src
+    mov tmud, rf14 ; add rf39, rf43, rf39 ; ldunifrf.rf43           # s13 84 stage | s4 82 load src | s1 82 load src | uniform 0x00010000
+    mov.ifb tmua, rf29 ; sub.pushc -, 0, rf42                       # s13 84 stage | s14 81 stage
+    sub.andc -, rf0, 4 ; add rf30, rf39, rf30                       # s14 81 stage | s14 82 load src
+    add.ifb tmua, rf30, rf26 ; umul24 rf30, rf1, rf3 ; thrsw        # s14 82 load src
+    shr rf39, rf0, 1 ; add rf30, rf4, rf30                          # s1 81 stage
+    and rf39, rf39, 1 ; umul24 rf31, rf31, rf8                      # s4 81 stage | s4 82 store tile
+    sub.pushc -, 0, rf42 ; add rf28, rf31, rf28                     # s15 84 stage | s4 82 store tile
+    sub.nornc -, rf0, 4 ; add rf28, rf30, rf28                      # s15 84 stage | s4 82 store tile
+    nop ; umul24 rf30, rf1, rf3 ; ldunifrf.rf31                     # s1 82 load src | uniform 0x01000000
+    and rf29, rf0, 1 ; add rf30, rf4, rf30                          # s1 81 stage
+    shl rf39, rf29, 4 ; umul24 rf29, rf39, rf8                      # s1 82 store tile | s4 82 store tile
+    nop ; add rf29, rf29, rf39 ; ldunifrf.rf39                      # s4 82 store tile | s14 82 store tile | uniform 0x000001e8
+    add rf29, rf28, rf39 ; add rf30, rf30, rf29 ; ldtmu.rf28        # s14 82 store tile | s4 82 store tile | s14 82 load src
+    and tmud, rf28, rf7 ; ldunifrf.rf39                             # s14 81 stage | s14 82 store tile | uniform 0x000001ec
+    mov.ifb tmua, rf29 ; add rf30, rf30, rf39                       # s14 81 stage | s14 82 store tile
+    shl rf46, rf6, 3 ; v8dot tmud, rf28, rf46                       # s12 82 load src | s14 81 stage
+    shl rf39, rf24, 2 ; mov.ifb tmua, rf30                          # s18 97 table | s14 81 stage
+    mov rf41, rf13 ; v8dot tmud, rf28, rf43 ; ldunifrf.rf43         # s18 127 select | s14 81 stage | s1 82 load src | uniform value:src
+    mov.ifb tmua, rf15 ; add rf43, rf43, rf46                       # s14 81 stage | s12 82 load src
+    shr tmud, rf28, -8 ; mov rf28, rf13                             # s14 81 stage | s18 130 select
+    mov.ifb tmua, rf16 ; sub.pushc -, 0, rf42                       # s14 81 stage | s16 82 load src
+    mov tmud, rf14 ; sub.andc -, rf27, rf45                         # s15 84 stage | s16 82 load src
+    tmuwt - ; sub rf43, rf43, -8                                    # s16 82 load src
+    vfla rf29 ; mov.ifb tmua, rf29                                  # s16 82 load src | s15 84 stage
+    mov tmud, rf14 ; add rf26, rf43, rf26 ; ldunifrf.rf43           # s15 84 stage | s16 82 load src | s1 82 load src | uniform 0x00000100
+    asr rf30, rf24, 1 ; mov.ifb tmua, rf30                          # s18 99 shr | s15 84 stage
+    mov tmud, rf14 ; v8dot rf31, rf36, rf43 ; ldunifrf.rf46         # s15 84 stage | s18 61 sec | s1 82 load src | uniform 0x00010000
+    shl rf34, rf31, 2 ; mov.ifb tmua, rf15                          # s18 98 table | s15 84 stage
+    mov tmud, rf14 ; v8dot rf46, rf36, rf46 ; ldunifrf.rf44         # s15 84 stage | s18 62 damping | s18 97 table | uniform table:log2
+    mov.ifb tmua, rf16 ; sub.pushc -, 0, rf42                       # s15 84 stage | s16 81 stage
+    sub.andc -, rf27, rf45 ; mov.ifb tmua, rf26                     # s16 81 stage | s16 82 load src
+    sub.andc -, rf0, 1 ; add.ifb tmua, rf26, rf6                    # s16 81 stage | s16 82 load src
+    add tmua, rf44, rf39 ; add rf30, rf30, rf30 ; thrsw ; ldunifrf.rf39# s18 97 table | s18 99 mul | s1 82 load src | uniform 0x01000000
+    shr rf34, rf36, -8 ; add tmua, rf44, rf34                       # s18 63 dir | s18 98 table
+    shl rf36, rf34, 3 ; mov rf39, rf22                              # s18 118 table | s18 130 select
+    mov.pushz -, rf29 ; add rf29, rf34, 2                           # s17 84 stage | s18 114 add
     nop ; sub.andc -, rf0, 1                                        # s17 84 stage
-    nop ; thrsw ; ldtmu.rf48                                        # s16 82 load src
-    nop ; ldtmu.rf37                                                # s16 82 load src
-    shl rf33, rf33, 2                                               # s18 114 beside
-    and tmud, rf48, rf7 ; ldtmu.rf34                                # s16 81 stage | s18 97 table
-    mov.ifb tmua, rf19 ; sub rf34, rf28, rf34 ; thrsw               # s16 81 stage | s18 97 sub
-    max rf34, rf34, 0                                               # s18 97 pri_shift
-    nop ; ldunifrf.rf39                                             # s18 118 table | uniform table:dy
-    nop ; v8dot tmud, rf48, rf29 ; ldtmu.rf48                       # s16 81 stage | s18 98 table
-    mov.ifb tmua, rf20 ; sub rf28, rf28, rf48                       # s16 81 stage | s18 98 sub
-    max rf28, rf28, 0                                               # s18 98 sec_shift
-    and tmud, rf37, rf7 ; ldunifrf.rf48                             # s16 81 stage | s18 118 table | uniform table:dx
-    nop ; mov.ifb tmua, rf21                                        # s16 81 stage
-    nop ; v8dot tmud, rf37, rf29                                    # s16 81 stage
-    mov.ifb tmua, rf22 ; sub.pushc -, rf42, rf35                    # s16 81 stage | s18 111 select
-    mov tmud, rf14 ; mov.ifna rf38, 4                               # s17 84 stage | s18 111 select
-    tmuwt - ; mov.ifna rf45, 2                                      # s18 111 select
+    nop ; thrsw ; ldtmu.rf44                                        # s16 82 load src
+    nop ; ldtmu.rf26                                                # s16 82 load src
+    nop ; ldunifrf.rf27                                             # s18 118 table | uniform table:dy
+    and tmud, rf44, rf7 ; ldtmu.rf45                                # s16 81 stage | s18 97 table
+    mov.ifb tmua, rf17 ; sub rf45, rf46, rf45 ; thrsw               # s16 81 stage | s18 97 sub
+    max rf45, rf45, 0                                               # s18 97 pri_shift
+    nop ; ldunifrf.rf42                                             # s18 118 table | uniform table:dx
+    nop ; v8dot tmud, rf44, rf43 ; ldtmu.rf44                       # s16 81 stage | s18 98 table
+    mov.ifb tmua, rf18 ; sub rf44, rf46, rf44                       # s16 81 stage | s18 98 sub
+    and tmud, rf26, rf7 ; ldunifrf.rf46                             # s16 81 stage | s1 82 store tile | uniform 0x00000068
+    max rf44, rf44, 0 ; mov.ifb tmua, rf19                          # s18 98 sec_shift | s16 81 stage
+    shl rf26, rf29, 2 ; v8dot tmud, rf26, rf43                      # s18 114 beside | s16 81 stage
+    mov.ifb tmua, rf20 ; sub.pushc -, rf30, rf24                    # s16 81 stage | s18 111 select
+    mov tmud, rf14 ; mov.ifna rf37, 4                               # s17 84 stage | s18 111 select
+    tmuwt - ; mov.ifna rf38, 2                                      # s18 111 select
+    mov.ifb tmua, rf17 ; add rf34, rf34, 6                          # s17 84 stage | s18 114 add
+    shl rf34, rf34, 2 ; mov tmud, rf14                              # s18 114 beside | s17 84 stage
+    nop ; mov.ifb tmua, rf18                                        # s17 84 stage
+    nop ; mov tmud, rf14 ; ldunifrf.rf30                            # s17 84 stage | s18 114 beside | uniform table:next
     nop ; mov.ifb tmua, rf19                                        # s17 84 stage
-    nop ; mov tmud, rf14 ; ldunifrf.rf42                            # s17 84 stage | s1 82 store tile | uniform 0x00000068
+    nop ; mov tmud, rf14 ; ldunifrf.rf29                            # s17 84 stage | s18 118 table | uniform table:dy
     nop ; mov.ifb tmua, rf20                                        # s17 84 stage
-    nop ; mov tmud, rf14                                            # s17 84 stage
-    nop ; mov.ifb tmua, rf21                                        # s17 84 stage
-    nop ; mov tmud, rf14                                            # s17 84 stage
-    nop ; mov.ifb tmua, rf22                                        # s17 84 stage
-    tmuwt -                                                         # s18 118 load tile
-    nop ; add tmuau, rf36, rf50                                     # s18 118 table | uniform 0xfffffffa (vec2)
-    nop ; add tmuau, rf43, rf50 ; thrsw                             # s18 118 table | uniform 0xfffffffa (vec2)
-    nop
-    nop
-    nop ; ldtmu.rf43                                                # s18 118 table
-    nop ; smul24 rf36, rf43, rf8 ; ldtmu.rf50                       # s18 118 load tile | s18 118 table
-    add rf36, rf9, rf36 ; smul24 rf43, rf43, -1                     # s18 118 load tile | s18 118 mul
-    nop ; smul24 rf29, rf43, rf8 ; ldtmu.rf43                       # s18 118 load tile | s18 118 table
-    add rf37, rf9, rf29 ; smul24 rf29, rf43, 4                      # s18 118 load tile
-    add rf29, rf36, rf29 ; smul24 rf36, rf43, -1                    # s18 118 load tile | s18 118 mul
-    add tmua, rf29, rf40 ; smul24 rf36, rf36, 4                     # s18 118 load tile
-    add rf37, rf37, rf36 ; add tmua, rf9, rf40 ; thrsw ; ldtmu.rf36 # s18 118 load tile | s18 107 px | s18 118 table
-    add tmua, rf37, rf40 ; smul24 rf43, rf50, rf8                   # s18 118 load tile
-    add rf43, rf9, rf43 ; smul24 rf50, rf50, -1                     # s18 118 load tile | s18 118 mul
-    nop ; smul24 rf47, rf50, rf8 ; thrsw ; ldtmu.rf50               # s18 118 load tile
-    and rf44, rf50, rf7 ; add rf32, rf9, rf47 ; ldtmu.rf47          # s18 123 wrap | s18 118 load tile | s18 107 px
-    min rf51, rf47, rf50 ; sub rf49, rf47, rf50                     # s18 122 min | s18 120 size
-    max rf50, rf47, rf44 ; sub.pushc rf44, rf50, rf47               # s18 123 max | s18 104 select
-    max rf44, rf44, rf49 ; ldtmu.rf49                               # s18 120 size | s18 118 load tile
-    asr rf52, rf44, rf34 ; sub.pushc rf53, rf49, rf47               # s18 102 shrv | s18 104 select
-    min rf52, rf51, rf49 ; sub rf51, rf35, rf52                     # s18 122 min | s18 102 sub
-    max rf51, rf51, 0 ; sub rf54, rf47, rf49                        # s18 102 limit | s18 120 size
-    min rf44, rf44, rf51 ; smul24 rf51, rf36, 4                     # s18 103 amount | s18 118 load tile
-    max rf53, rf53, rf54 ; sub.ifb rf44, 0, rf44                    # s18 120 size | s18 104 select
-    and rf49, rf49, rf7 ; smul24 rf44, rf44, rf38                   # s18 123 wrap | s18 121 parts0
-    max rf43, rf50, rf49 ; add rf49, rf43, rf51                     # s18 123 max | s18 118 load tile
-    asr rf50, rf53, rf34 ; add tmua, rf49, rf40 ; thrsw             # s18 102 shrv | s18 118 load tile
-    sub rf36, rf35, rf50 ; smul24 rf50, rf36, -1                    # s18 102 sub | s18 118 mul
-    max rf36, rf36, 0                                               # s18 102 limit
-    min rf36, rf53, rf36 ; smul24 rf50, rf50, 4                     # s18 103 amount | s18 118 load tile
-    sub.ifa rf36, 0, rf36 ; add rf32, rf32, rf50                    # s18 104 select | s18 118 load tile
-    add tmua, rf32, rf40 ; smul24 rf36, rf36, rf38 ; thrsw ; ldtmu.rf40# s18 118 load tile | s18 121 parts1
-    min rf50, rf52, rf40 ; sub rf52, rf47, rf40                     # s18 122 min | s18 120 size
-    and rf27, rf40, rf7 ; add tmua, rf46, rf27                      # s18 123 wrap | s18 114 beside
-    max rf40, rf43, rf27 ; sub.pushc rf27, rf40, rf47               # s18 123 max | s18 104 select
-    max rf27, rf27, rf52 ; add rf44, rf44, rf36 ; thrsw ; ldtmu.rf36# s18 120 size | s18 126 add | s18 118 load tile
-    asr rf52, rf27, rf34 ; sub rf43, rf47, rf36                     # s18 102 shrv | s18 120 size
-    min rf52, rf50, rf36 ; sub rf50, rf35, rf52                     # s18 122 min | s18 102 sub
-    max rf50, rf50, 0 ; sub.pushc rf46, rf36, rf47                  # s18 102 limit | s18 104 select
-    min rf27, rf27, rf50 ; ldtmu.rf50                               # s18 103 amount | s18 114 beside
-    max rf43, rf46, rf43 ; sub.ifb rf27, 0, rf27                    # s18 120 size | s18 104 select
-    and rf36, rf36, rf7 ; smul24 rf27, rf27, rf45                   # s18 123 wrap | s18 121 parts2
-    max rf27, rf40, rf36 ; add rf36, rf44, rf27 ; ldunifrf.rf40     # s18 123 max | s18 126 add | s18 114 beside | uniform table:next
-    asr rf44, rf43, rf34                                            # s18 102 shrv
-    shl rf50, rf50, 3 ; sub rf44, rf35, rf44                        # s18 118 table | s18 102 sub
-    max rf39, rf44, 0 ; add tmuau, rf39, rf50                       # s18 102 limit | s18 118 table | uniform 0xfffffffa (vec2)
-    min rf39, rf43, rf39 ; add tmuau, rf48, rf50 ; thrsw            # s18 103 amount | s18 118 table | uniform 0xfffffffa (vec2)
-    nop ; sub.ifa rf39, 0, rf39                                     # s18 104 select
-    nop ; smul24 rf39, rf39, rf45 ; ldunifrf.rf43                   # s18 121 parts3 | s18 118 table | uniform table:dy
-    nop ; add rf39, rf36, rf39 ; ldtmu.rf36                         # s18 126 add | s18 118 table
-    nop ; smul24 rf50, rf36, rf8 ; ldtmu.rf48                       # s18 118 load tile | s18 118 table
-    add rf36, rf9, rf50 ; smul24 rf50, rf36, -1                     # s18 118 load tile | s18 118 mul
-    nop ; smul24 rf44, rf50, rf8 ; ldtmu.rf50                       # s18 118 load tile | s18 118 table
-    add rf46, rf9, rf44 ; smul24 rf44, rf50, 4                      # s18 118 load tile
-    add rf36, rf36, rf44 ; smul24 rf44, rf50, -1                    # s18 118 load tile | s18 118 mul
-    add tmua, rf36, rf42 ; smul24 rf44, rf44, 4                     # s18 118 load tile
-    add rf46, rf46, rf44 ; smul24 rf50, rf48, rf8 ; thrsw ; ldtmu.rf44# s18 118 load tile | s18 118 table
-    add tmua, rf46, rf42 ; add rf50, rf9, rf50 ; ldunifrf.rf53      # s18 118 load tile | s18 118 table | uniform table:dx
-    nop ; smul24 rf48, rf48, -1                                     # s18 118 mul
-    nop ; smul24 rf51, rf48, rf8 ; thrsw ; ldtmu.rf48               # s18 118 load tile
-    min rf54, rf52, rf48 ; sub rf52, rf47, rf48                     # s18 122 min | s18 120 size
-    and rf51, rf48, rf7 ; add rf55, rf9, rf51                       # s18 123 wrap | s18 118 load tile
-    max rf48, rf27, rf51 ; sub.pushc rf27, rf48, rf47               # s18 123 max | s18 104 select
-    max rf27, rf27, rf52 ; ldtmu.rf52                               # s18 120 size | s18 118 load tile
-    asr rf51, rf27, rf28 ; sub.pushc rf56, rf52, rf47               # s18 102 shrv | s18 104 select
-    min rf54, rf54, rf52 ; sub rf51, rf41, rf51                     # s18 122 min | s18 102 sub
-    max rf51, rf51, 0 ; sub rf57, rf47, rf52                        # s18 102 limit | s18 120 size
-    min rf27, rf27, rf51 ; smul24 rf51, rf44, 4                     # s18 103 amount | s18 118 load tile
-    max rf56, rf56, rf57 ; sub.ifb rf27, 0, rf27                    # s18 120 size | s18 104 select
-    and rf52, rf52, rf7 ; add rf27, rf27, rf27                      # s18 123 wrap | s18 121 parts4
-    max rf48, rf48, rf52 ; add rf50, rf50, rf51                     # s18 123 max | s18 118 load tile
-    asr rf51, rf56, rf28 ; add tmua, rf50, rf42 ; thrsw             # s18 102 shrv | s18 118 load tile
-    sub rf27, rf41, rf51 ; add rf39, rf39, rf27 ; ldunifrf.rf51     # s18 102 sub | s18 126 add | s1 82 store tile | uniform 0x00000068
-    max rf27, rf27, 0                                               # s18 102 limit
-    min rf27, rf56, rf27 ; smul24 rf44, rf44, -1                    # s18 103 amount | s18 118 mul
-    nop ; sub.ifa rf27, 0, rf27                                     # s18 104 select
-    add rf27, rf27, rf27 ; smul24 rf44, rf44, 4                     # s18 121 parts5 | s18 118 load tile
-    add rf39, rf55, rf44 ; add rf44, rf39, rf27 ; ldtmu.rf27        # s18 118 load tile | s18 126 add
-    min rf42, rf54, rf27 ; add tmua, rf39, rf42 ; thrsw             # s18 122 min | s18 118 load tile
-    and rf55, rf27, rf7 ; sub rf54, rf47, rf27                      # s18 123 wrap | s18 120 size
-    max rf33, rf48, rf55 ; add tmua, rf40, rf33                     # s18 123 max | s18 114 beside
-    nop ; sub.pushc rf27, rf27, rf47                                # s18 104 parts6
-    max rf27, rf27, rf54 ; thrsw ; ldtmu.rf54                       # s18 120 size | s18 118 load tile
-    asr rf40, rf27, rf28 ; sub rf48, rf47, rf54                     # s18 102 shrv | s18 120 size
-    min rf42, rf42, rf54 ; sub rf40, rf41, rf40                     # s18 122 min | s18 102 sub
-    max rf40, rf40, 0 ; sub.pushc rf55, rf54, rf47                  # s18 102 limit | s18 104 parts7
-    min rf27, rf27, rf40 ; ldtmu.rf40                               # s18 103 amount | s18 114 beside
-    max rf48, rf55, rf48 ; sub.ifb rf27, 0, rf27                    # s18 120 size | s18 104 parts6
-    and rf27, rf54, rf7 ; add rf44, rf44, rf27                      # s18 123 wrap | s18 126 add
-    max rf27, rf33, rf27                                            # s18 123 max
-    asr rf33, rf48, rf28                                            # s18 102 shrv
-    shl rf40, rf40, 3 ; sub rf33, rf41, rf33                        # s18 118 table | s18 102 sub
-    max rf33, rf33, 0 ; add tmuau, rf43, rf40                       # s18 102 limit | s18 118 table | uniform 0xfffffffa (vec2)
-    min rf33, rf48, rf33 ; add tmuau, rf53, rf40 ; thrsw            # s18 103 amount | s18 118 table | uniform 0xfffffffa (vec2)
-    sub.ifa rf33, 0, rf33 ; mov rf40, rf13                          # s18 104 parts7 | s18 127 select
-    add rf33, rf44, rf33 ; mov rf44, rf13                           # s18 126 add | s18 130 select
-    nop ; ldtmu.rf48                                                # s18 118 table
-    nop ; smul24 rf43, rf48, rf8 ; ldtmu.rf53                       # s18 118 load tile | s18 118 table
-    add rf43, rf9, rf43 ; smul24 rf48, rf48, -1                     # s18 118 load tile | s18 118 mul
-    nop ; smul24 rf54, rf48, rf8 ; ldtmu.rf48                       # s18 118 load tile | s18 118 table
-    add rf55, rf9, rf54 ; smul24 rf54, rf48, 4                      # s18 118 load tile
-    add rf43, rf43, rf54 ; smul24 rf48, rf48, -1                    # s18 118 load tile | s18 118 mul
-    add tmua, rf43, rf51 ; smul24 rf48, rf48, 4                     # s18 118 load tile
-    add rf55, rf55, rf48 ; smul24 rf54, rf53, rf8 ; thrsw ; ldtmu.rf48# s18 118 load tile | s18 118 table
-    add tmua, rf55, rf51 ; add rf54, rf9, rf54                      # s18 118 load tile
-    nop ; smul24 rf53, rf53, -1                                     # s18 118 mul
-    nop ; smul24 rf56, rf53, rf8 ; thrsw ; ldtmu.rf53               # s18 118 p | s18 118 load tile
-    min rf52, rf42, rf53 ; sub rf42, rf47, rf53                     # s18 122 min | s18 120 size
-    and rf56, rf53, rf7 ; add rf57, rf9, rf56                       # s18 123 wrap | s18 118 p
-    max rf53, rf27, rf56 ; sub.pushc rf27, rf53, rf47               # s18 123 max | s18 104 select
-    max rf27, rf27, rf42 ; ldtmu.rf42                               # s18 120 size | s18 118 load tile
-    asr rf56, rf27, rf28 ; sub.pushc rf58, rf42, rf47               # s18 102 shrv | s18 104 select
-    min rf56, rf52, rf42 ; sub rf52, rf41, rf56                     # s18 122 min | s18 102 sub
-    max rf52, rf52, 0 ; sub rf59, rf47, rf42                        # s18 102 limit | s18 120 size
-    min rf27, rf27, rf52 ; smul24 rf52, rf48, 4                     # s18 103 amount | s18 118 load tile
-    max rf58, rf58, rf59 ; sub.ifb rf27, 0, rf27                    # s18 120 size | s18 104 select
-    and rf42, rf42, rf7 ; add rf27, rf27, rf27                      # s18 123 wrap | s18 121 parts8
-    max rf27, rf53, rf42 ; add rf33, rf33, rf27                     # s18 123 max | s18 126 add
-    asr rf52, rf58, rf28 ; add rf54, rf54, rf52                     # s18 102 shrv | s18 118 load tile
-    sub rf52, rf41, rf52 ; add tmua, rf54, rf51 ; thrsw             # s18 102 sub | s18 118 load tile
-    max rf52, rf52, 0                                               # s18 102 limit
-    min rf48, rf58, rf52 ; smul24 rf52, rf48, -1                    # s18 103 amount | s18 118 mul
-    nop ; sub.ifa rf48, 0, rf48                                     # s18 104 select
-    add rf48, rf48, rf48 ; smul24 rf52, rf52, 4                     # s18 121 parts9 | s18 118 p
-    add rf52, rf33, rf48 ; add rf48, rf57, rf52 ; ldtmu.rf33        # s18 126 add | s18 118 p | s18 118 load tile
-    min rf51, rf56, rf33 ; add tmua, rf48, rf51 ; thrsw             # s18 122 min | s18 118 p
-    and rf56, rf33, rf7 ; add tmua, rf29, rf10                      # s18 123 wrap | s18 118 load tile
-    max rf27, rf27, rf56 ; add tmua, rf9, rf10                      # s18 123 max | s18 107 px
-    add tmua, rf37, rf10 ; sub rf56, rf47, rf33 ; thrsw ; ldtmu.rf57# s18 118 load tile | s18 120 size | s18 118 p
-    and rf58, rf57, rf7 ; add tmua, rf49, rf10                      # s18 123 wrap | s18 118 load tile
-    add tmua, rf32, rf10 ; sub rf42, rf47, rf57                     # s18 118 load tile | s18 120 size
-    nop ; add tmua, rf36, rf10 ; thrsw                              # s18 118 load tile
-    nop ; add tmua, rf46, rf10                                      # s18 118 load tile
-    nop ; add tmua, rf50, rf10                                      # s18 118 load tile
-    nop ; mov rf53, rf24 ; thrsw                                    # s18 130 select
-    nop
+    tmuwt - ; ldunifrf.rf43                                         # s18 118 load tile | s18 118 table | uniform table:dx
+    nop ; add tmuau, rf27, rf36                                     # s18 118 table | uniform 0xfffffffa (vec2)
+    nop ; add tmuau, rf42, rf36 ; thrsw                             # s18 118 table | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf36                                             # s18 114 beside | uniform table:next
+    nop ; ldunifrf.rf42                                             # s18 118 table | uniform table:dy
+    nop ; ldtmu.rf27                                                # s18 118 table
+    nop ; smul24 rf47, rf27, rf8 ; ldtmu.rf35                       # s18 118 load tile | s18 118 table
+    add rf27, rf9, rf47 ; smul24 rf47, rf27, -1                     # s18 118 load tile | s18 118 mul
+    nop ; smul24 rf33, rf47, rf8 ; ldtmu.rf47                       # s18 118 load tile | s18 118 table
+    add rf32, rf9, rf33 ; smul24 rf33, rf47, 4                      # s18 118 load tile
+    add rf27, rf27, rf33 ; smul24 rf33, rf47, -1                    # s18 118 load tile | s18 118 mul
+    add tmua, rf27, rf46 ; smul24 rf33, rf33, 4                     # s18 118 load tile
+    add rf33, rf32, rf33 ; add tmua, rf9, rf46 ; thrsw ; ldtmu.rf32 # s18 118 load tile | s18 107 px | s18 118 table
+    add tmua, rf33, rf46 ; smul24 rf47, rf35, rf8 ; ldunifrf.rf40   # s18 118 load tile | s18 118 table | uniform table:dx
+    add rf35, rf9, rf47 ; smul24 rf47, rf35, -1                     # s18 118 load tile | s18 118 mul
+    nop ; smul24 rf48, rf47, rf8 ; thrsw ; ldtmu.rf47               # s18 118 load tile
+    and rf49, rf47, rf7 ; add rf50, rf9, rf48 ; ldtmu.rf48          # s18 123 wrap | s18 118 load tile | s18 107 px
+    min rf52, rf48, rf47 ; sub rf51, rf48, rf47                     # s18 122 min | s18 120 size
+    max rf49, rf48, rf49 ; sub.pushc rf47, rf47, rf48               # s18 123 max | s18 104 select
+    max rf47, rf47, rf51 ; ldtmu.rf51                               # s18 120 size | s18 118 load tile
+    asr rf53, rf47, rf45 ; sub.pushc rf54, rf51, rf48               # s18 102 shrv | s18 104 select
+    min rf53, rf52, rf51 ; sub rf52, rf24, rf53                     # s18 122 min | s18 102 sub
+    max rf52, rf52, 0 ; sub rf55, rf48, rf51                        # s18 102 limit | s18 120 size
+    min rf47, rf47, rf52 ; smul24 rf52, rf32, 4                     # s18 103 amount | s18 118 load tile
+    max rf54, rf54, rf55 ; sub.ifb rf47, 0, rf47                    # s18 120 size | s18 104 select
+    and rf51, rf51, rf7 ; smul24 rf47, rf47, rf37                   # s18 123 wrap | s18 121 parts0
+    max rf35, rf49, rf51 ; add rf49, rf35, rf52                     # s18 123 max | s18 118 load tile
+    asr rf51, rf54, rf45 ; add tmua, rf49, rf46 ; thrsw             # s18 102 shrv | s18 118 load tile
+    sub rf32, rf24, rf51 ; smul24 rf51, rf32, -1                    # s18 102 sub | s18 118 mul
+    max rf32, rf32, 0                                               # s18 102 limit
+    min rf32, rf54, rf32 ; smul24 rf51, rf51, 4                     # s18 103 amount | s18 118 load tile
+    sub.ifa rf32, 0, rf32 ; add rf50, rf50, rf51                    # s18 104 select | s18 118 load tile
+    add tmua, rf50, rf46 ; smul24 rf32, rf32, rf37 ; thrsw ; ldtmu.rf51# s18 118 load tile | s18 121 parts1
+    min rf54, rf53, rf51 ; sub rf53, rf48, rf51                     # s18 122 min | s18 120 size
+    and rf26, rf51, rf7 ; add tmua, rf30, rf26                      # s18 123 wrap | s18 114 beside
+    max rf35, rf35, rf26 ; sub.pushc rf26, rf51, rf48               # s18 123 max | s18 104 select
+    max rf26, rf26, rf53 ; add rf47, rf47, rf32 ; thrsw ; ldtmu.rf32# s18 120 size | s18 126 add | s18 118 load tile
+    asr rf53, rf26, rf45 ; sub rf51, rf48, rf32                     # s18 102 shrv | s18 120 size
+    min rf54, rf54, rf32 ; sub rf53, rf24, rf53                     # s18 122 min | s18 102 sub
+    max rf53, rf53, 0 ; sub.pushc rf30, rf32, rf48                  # s18 102 limit | s18 104 select
+    min rf26, rf26, rf53 ; ldtmu.rf53                               # s18 103 amount | s18 114 beside
+    max rf30, rf30, rf51 ; sub.ifb rf26, 0, rf26                    # s18 120 size | s18 104 select
+    and rf32, rf32, rf7 ; smul24 rf26, rf26, rf38                   # s18 123 wrap | s18 121 parts2
+    max rf26, rf35, rf32 ; add rf32, rf47, rf26                     # s18 123 max | s18 126 add
+    asr rf35, rf30, rf45                                            # s18 102 shrv
+    shl rf53, rf53, 3 ; sub rf35, rf24, rf35                        # s18 118 table | s18 102 sub
+    max rf29, rf35, 0 ; add tmuau, rf29, rf53                       # s18 102 limit | s18 118 table | uniform 0xfffffffa (vec2)
+    min rf29, rf30, rf29 ; add tmuau, rf43, rf53 ; thrsw            # s18 103 amount | s18 118 table | uniform 0xfffffffa (vec2)
+    nop ; sub.ifa rf29, 0, rf29                                     # s18 104 select
+    nop ; smul24 rf29, rf29, rf38                                   # s18 121 parts3
+    nop ; add rf32, rf32, rf29 ; ldtmu.rf29                         # s18 126 add | s18 118 table
+    nop ; smul24 rf43, rf29, rf8 ; ldtmu.rf30                       # s18 118 load tile | s18 118 table
+    add rf29, rf9, rf43 ; smul24 rf43, rf29, -1                     # s18 118 load tile | s18 118 mul
+    nop ; smul24 rf53, rf43, rf8 ; ldtmu.rf43                       # s18 118 load tile | s18 118 table
+    add rf35, rf9, rf53 ; smul24 rf53, rf43, 4                      # s18 118 load tile
+    add rf29, rf29, rf53 ; smul24 rf43, rf43, -1                    # s18 118 load tile | s18 118 mul
+    add tmua, rf29, rf46 ; smul24 rf47, rf30, rf8 ; thrsw ; ldtmu.rf53# s18 118 load tile | s18 118 table
+    add rf47, rf9, rf47 ; smul24 rf43, rf43, 4                      # s18 118 load tile
+    add rf30, rf35, rf43 ; smul24 rf35, rf30, -1                    # s18 118 load tile | s18 118 mul
+    add tmua, rf30, rf46 ; smul24 rf43, rf35, rf8 ; thrsw ; ldtmu.rf35# s18 118 load tile
+    min rf51, rf54, rf35 ; sub rf54, rf48, rf35                     # s18 122 min | s18 120 size
+    and rf43, rf35, rf7 ; add rf52, rf9, rf43                       # s18 123 wrap | s18 118 load tile
+    max rf35, rf26, rf43 ; sub.pushc rf26, rf35, rf48               # s18 123 max | s18 104 select
+    max rf26, rf26, rf54 ; ldtmu.rf54                               # s18 120 size | s18 118 load tile
+    asr rf43, rf26, rf44 ; sub.pushc rf55, rf54, rf48               # s18 102 shrv | s18 104 select
+    min rf51, rf51, rf54 ; sub rf43, rf31, rf43                     # s18 122 min | s18 102 sub
+    max rf43, rf43, 0 ; sub rf56, rf48, rf54                        # s18 102 limit | s18 120 size
+    min rf26, rf26, rf43 ; smul24 rf43, rf53, 4                     # s18 103 amount | s18 118 load tile
+    max rf55, rf55, rf56 ; sub.ifb rf26, 0, rf26                    # s18 120 size | s18 104 select
+    and rf54, rf54, rf7 ; add rf26, rf26, rf26                      # s18 123 wrap | s18 121 parts4
+    max rf35, rf35, rf54 ; add rf43, rf47, rf43                     # s18 123 max | s18 118 load tile
+    asr rf47, rf55, rf44 ; add tmua, rf43, rf46 ; thrsw             # s18 102 shrv | s18 118 load tile
+    sub rf26, rf31, rf47 ; add rf32, rf32, rf26                     # s18 102 sub | s18 126 add
+    max rf26, rf26, 0                                               # s18 102 limit
+    min rf26, rf55, rf26 ; smul24 rf53, rf53, -1                    # s18 103 amount | s18 118 mul
+    nop ; sub.ifa rf26, 0, rf26                                     # s18 104 select
+    add rf26, rf26, rf26 ; smul24 rf53, rf53, 4                     # s18 121 parts5 | s18 118 load tile
+    add rf52, rf32, rf26 ; add rf32, rf52, rf53 ; ldtmu.rf26        # s18 126 add | s18 118 load tile
+    min rf51, rf51, rf26 ; add tmua, rf32, rf46 ; thrsw             # s18 122 min | s18 118 load tile
+    and rf55, rf26, rf7 ; sub rf53, rf48, rf26                      # s18 123 wrap | s18 120 size
+    max rf34, rf35, rf55 ; add tmua, rf36, rf34                     # s18 123 max | s18 114 beside
+    nop ; sub.pushc rf26, rf26, rf48                                # s18 104 parts6
+    max rf26, rf26, rf53 ; thrsw ; ldtmu.rf53                       # s18 120 size | s18 118 load tile
+    asr rf35, rf26, rf44 ; sub rf36, rf48, rf53                     # s18 102 shrv | s18 120 size
+    min rf51, rf51, rf53 ; sub rf35, rf31, rf35                     # s18 122 min | s18 102 sub
+    max rf35, rf35, 0 ; sub.pushc rf55, rf53, rf48                  # s18 102 limit | s18 104 parts7
+    min rf26, rf26, rf35 ; ldtmu.rf35                               # s18 103 amount | s18 114 beside
+    max rf36, rf55, rf36 ; sub.ifb rf26, 0, rf26                    # s18 120 size | s18 104 parts6
+    and rf26, rf53, rf7 ; add rf52, rf52, rf26                      # s18 123 wrap | s18 126 add
+    max rf26, rf34, rf26                                            # s18 123 max
+    asr rf34, rf36, rf44                                            # s18 102 shrv
+    shl rf35, rf35, 3 ; sub rf34, rf31, rf34                        # s18 118 table | s18 102 sub
+    max rf34, rf34, 0 ; add tmuau, rf42, rf35                       # s18 102 limit | s18 118 table | uniform 0xfffffffa (vec2)
+    min rf34, rf36, rf34 ; add tmuau, rf40, rf35 ; thrsw            # s18 103 amount | s18 118 table | uniform 0xfffffffa (vec2)
+    nop ; sub.ifa rf34, 0, rf34                                     # s18 104 parts7
+    nop ; add rf34, rf52, rf34                                      # s18 126 add
+    nop ; ldtmu.rf52                                                # s18 118 table
+    nop ; smul24 rf36, rf52, rf8 ; ldtmu.rf35                       # s18 118 load tile | s18 118 table
+    add rf36, rf9, rf36 ; smul24 rf52, rf52, -1                     # s18 118 load tile | s18 118 mul
+    nop ; smul24 rf40, rf52, rf8 ; ldtmu.rf52                       # s18 118 load tile | s18 118 table
+    add rf42, rf9, rf40 ; smul24 rf40, rf52, 4                      # s18 118 load tile
+    add rf36, rf36, rf40 ; smul24 rf40, rf52, -1                    # s18 118 load tile | s18 118 mul
+    add tmua, rf36, rf46 ; smul24 rf53, rf35, rf8 ; thrsw ; ldtmu.rf52# s18 118 load tile | s18 118 table
+    add rf53, rf9, rf53 ; smul24 rf40, rf40, 4                      # s18 118 load tile
+    add rf35, rf42, rf40 ; smul24 rf40, rf35, -1                    # s18 118 load tile | s18 118 mul
+    add tmua, rf35, rf46 ; smul24 rf42, rf40, rf8 ; thrsw ; ldtmu.rf40# s18 118 load tile | s18 118 p
+    min rf55, rf51, rf40 ; sub rf51, rf48, rf40                     # s18 122 min | s18 120 size
+    and rf42, rf40, rf7 ; add rf47, rf9, rf42                       # s18 123 wrap | s18 118 p
+    max rf40, rf26, rf42 ; sub.pushc rf26, rf40, rf48               # s18 123 max | s18 104 select
+    max rf26, rf26, rf51 ; ldtmu.rf51                               # s18 120 size | s18 118 load tile
+    asr rf42, rf26, rf44 ; sub.pushc rf54, rf51, rf48               # s18 102 shrv | s18 104 select
+    min rf55, rf55, rf51 ; sub rf42, rf31, rf42                     # s18 122 min | s18 102 sub
+    max rf42, rf42, 0 ; sub rf56, rf48, rf51                        # s18 102 limit | s18 120 size
+    min rf26, rf26, rf42 ; smul24 rf42, rf52, 4                     # s18 103 amount | s18 118 load tile
+    max rf54, rf54, rf56 ; sub.ifb rf26, 0, rf26                    # s18 120 size | s18 104 select
+    and rf51, rf51, rf7 ; add rf26, rf26, rf26                      # s18 123 wrap | s18 121 parts8
+    max rf26, rf40, rf51 ; add rf34, rf34, rf26                     # s18 123 max | s18 126 add
+    asr rf42, rf54, rf44 ; add rf53, rf53, rf42                     # s18 102 shrv | s18 118 load tile
+    sub rf42, rf31, rf42 ; add tmua, rf53, rf46 ; thrsw             # s18 102 sub | s18 118 load tile
+    max rf42, rf42, 0                                               # s18 102 limit
+    min rf42, rf54, rf42 ; smul24 rf52, rf52, -1                    # s18 103 amount | s18 118 mul
+    nop ; sub.ifa rf42, 0, rf42                                     # s18 104 select
+    add rf42, rf42, rf42 ; smul24 rf52, rf52, 4                     # s18 121 parts9 | s18 118 p
+    add rf47, rf34, rf42 ; add rf42, rf47, rf52 ; ldtmu.rf34        # s18 126 add | s18 118 p | s18 118 load tile
+    min rf46, rf55, rf34 ; add tmua, rf42, rf46 ; thrsw             # s18 122 min | s18 118 p
+    and rf55, rf34, rf7 ; add tmua, rf27, rf10                      # s18 123 wrap | s18 118 load tile
+    max rf26, rf26, rf55 ; add tmua, rf9, rf10                      # s18 123 max | s18 107 px
+    add tmua, rf33, rf10 ; sub rf55, rf48, rf34 ; thrsw ; ldtmu.rf52# s18 118 load tile | s18 120 size | s18 118 p
+    and rf54, rf52, rf7 ; add tmua, rf49, rf10                      # s18 123 wrap | s18 118 load tile
+    add tmua, rf50, rf10 ; sub rf40, rf48, rf52                     # s18 118 load tile | s18 120 size
+    nop ; add tmua, rf29, rf10 ; thrsw ; ldtmu.rf51                 # s18 118 load tile
+    and rf57, rf51, rf7 ; add tmua, rf30, rf10 ; ldtmu.rf56         # s18 123 wrap | s18 118 load tile | s18 107 px
+    min rf58, rf56, rf51 ; add tmua, rf43, rf10                     # s18 122 min | s18 118 load tile
+    max rf57, rf56, rf57 ; add tmua, rf32, rf10 ; thrsw ; ldtmu.rf59# s18 123 max | s18 118 load tile
+    add tmua, rf36, rf10 ; sub rf60, rf56, rf51                     # s18 118 load tile | s18 120 size
     nop
     nop ; thrsw
     nop
@@ -522,306 +514,302 @@ loop:
     nop ; thrsw
     nop
     nop
-    nop ; sub.pushc rf33, rf33, rf47                                # s18 104 parts10
-    max rf33, rf33, rf56 ; thrsw ; ldtmu.rf56                       # s18 120 size | s18 118 load tile
-    asr rf59, rf33, rf28                                            # s18 102 shrv
-    nop ; sub rf59, rf41, rf59                                      # s18 102 sub
-    max rf59, rf59, 0 ; sub.pushc rf60, rf57, rf47                  # s18 102 limit | s18 104 part
-    min rf33, rf33, rf59 ; thrsw                                    # s18 103 amount
-    max rf42, rf60, rf42 ; sub.ifb rf33, 0, rf33                    # s18 120 size | s18 104 parts10
-    asr rf33, rf42, rf28 ; add rf52, rf52, rf33 ; ldtmu.rf60        # s18 102 shrv | s18 126 add | s18 107 px
-    sub rf33, rf41, rf33 ; sub.pushc -, 0, rf35                     # s18 102 sub | s18 130 select
-    max rf33, rf33, 0 ; add tmua, rf39, rf10                        # s18 102 limit | s18 118 load tile
-    min rf33, rf42, rf33 ; sub.andc -, 0, rf41                      # s18 103 amount | s18 130 select
-    vfla rf42 ; sub.ifb rf33, 0, rf33                               # s18 130 select | s18 104 part
-    min.ifa rf44, rf51, rf57 ; add rf33, rf52, rf33 ; thrsw         # s18 130 select | s18 126 total
-    max.ifa rf53, rf27, rf58 ; add rf27, rf33, 8                    # s18 130 select | s18 127 add
-    min rf58, rf60, rf56 ; add tmua, rf43, rf10 ; ldtmu.rf51        # s18 122 min | s18 118 load tile
-    and rf33, rf56, rf7 ; sub.pushn -, rf33, 0                      # s18 123 wrap | s18 127 select
-    max rf33, rf60, rf33 ; mov.ifa rf40, 1                          # s18 123 max | s18 127 select
-    min rf40, rf58, rf51 ; sub rf27, rf27, rf40 ; thrsw ; ldtmu.rf58# s18 122 min | s18 127 sub | s18 118 load tile
-    asr rf27, rf27, 4 ; sub rf52, rf60, rf56                        # s18 127 rounded | s18 120 size
-    and rf47, rf51, rf7 ; add rf27, rf47, rf27                      # s18 123 wrap | s18 130 add
-    max rf27, rf27, rf44 ; sub.pushc rf44, rf56, rf60               # s18 130 max | s18 104 select
-    min rf27, rf27, rf53 ; add tmua, rf55, rf10 ; thrsw ; ldtmu.rf53# s18 130 limited | s18 118 load tile
-    min rf27, rf27, rf7 ; sub rf56, rf60, rf51                      # s18 131 clip | s18 120 size
-    max rf44, rf44, rf52 ; add tmua, rf54, rf10                     # s18 120 size | s18 118 load tile
-    asr rf51, rf44, rf34 ; sub.pushc rf52, rf51, rf60               # s18 102 shrv | s18 104 select
-    max rf52, rf52, rf56 ; sub rf51, rf35, rf51 ; thrsw             # s18 120 size | s18 102 sub
-    max rf51, rf51, 0 ; add tmua, rf48, rf10                        # s18 102 limit | s18 118 p
-    min rf44, rf44, rf51 ; sub rf51, rf60, rf58                     # s18 103 amount | s18 120 size
-    max rf33, rf33, rf47 ; sub.ifb rf44, 0, rf44                    # s18 123 max | s18 104 select
-    asr rf47, rf52, rf34 ; smul24 rf44, rf44, rf38 ; thrsw ; ldtmu.rf56# s18 102 shrv | s18 121 parts0 | s18 118 load tile
-    min rf47, rf40, rf58 ; sub rf40, rf35, rf47                     # s18 122 min | s18 102 sub
-    max rf40, rf40, 0 ; sub rf57, rf60, rf53                        # s18 102 limit | s18 120 size
-    min rf40, rf52, rf40 ; sub.pushc rf52, rf58, rf60               # s18 103 amount | s18 104 select
-    max rf51, rf52, rf51 ; sub.ifb rf40, 0, rf40                    # s18 120 size | s18 104 select
-    and rf58, rf58, rf7 ; smul24 rf40, rf40, rf38                   # s18 123 wrap | s18 121 parts1
-    max rf33, rf33, rf58 ; add rf44, rf44, rf40 ; ldtmu.rf40        # s18 123 max | s18 126 add | s18 118 load tile
-    asr rf58, rf51, rf34 ; sub.pushc rf52, rf53, rf60               # s18 102 shrv | s18 104 select
-    min rf58, rf47, rf53 ; sub rf47, rf35, rf58                     # s18 122 min | s18 102 sub
-    max rf47, rf47, 0 ; sub rf59, rf60, rf56                        # s18 102 limit | s18 120 size
-    min rf47, rf51, rf47 ; add tmua, rf29, rf11                     # s18 103 amount | s18 118 load tile
-    max rf52, rf52, rf57 ; sub.ifb rf47, 0, rf47                    # s18 120 size | s18 104 select
-    and rf53, rf53, rf7 ; smul24 rf47, rf47, rf45                   # s18 123 wrap | s18 121 parts2
-    max rf33, rf33, rf53 ; add rf47, rf44, rf47 ; ldtmu.rf44        # s18 123 max | s18 126 add | s18 118 load tile
-    asr rf53, rf52, rf34 ; sub.pushc rf57, rf56, rf60               # s18 102 shrv | s18 104 select
-    min rf58, rf58, rf56 ; sub rf53, rf35, rf53                     # s18 122 min | s18 102 sub
-    max rf53, rf53, 0 ; add tmua, rf9, rf11                         # s18 102 limit | s18 107 px
-    min rf52, rf52, rf53 ; sub rf53, rf60, rf40 ; thrsw             # s18 103 amount | s18 120 size
-    max rf57, rf57, rf59 ; sub.ifb rf52, 0, rf52                    # s18 120 size | s18 104 select
-    and rf56, rf56, rf7 ; smul24 rf52, rf52, rf45                   # s18 123 wrap | s18 121 parts3
-    max rf33, rf33, rf56 ; add rf52, rf47, rf52 ; ldtmu.rf47        # s18 123 max | s18 126 add | s18 118 load tile
-    asr rf56, rf57, rf28 ; sub.pushc rf59, rf40, rf60               # s18 102 shrv | s18 104 select
-    min rf58, rf58, rf40 ; sub rf56, rf41, rf56                     # s18 122 min | s18 102 sub
-    max rf56, rf56, 0 ; add tmua, rf37, rf11                        # s18 102 limit | s18 118 load tile
-    min rf56, rf57, rf56 ; sub rf57, rf60, rf44 ; thrsw             # s18 103 amount | s18 120 size
-    max rf53, rf59, rf53 ; sub.ifb rf56, 0, rf56                    # s18 120 size | s18 104 select
-    and rf56, rf40, rf7 ; add rf40, rf56, rf56                      # s18 123 wrap | s18 121 parts4
-    max rf33, rf33, rf56 ; add rf52, rf52, rf40 ; ldtmu.rf40        # s18 123 max | s18 126 add | s18 118 load tile
-    asr rf56, rf53, rf28 ; sub.pushc rf59, rf44, rf60               # s18 102 shrv | s18 104 parts6
-    min rf58, rf58, rf44 ; sub rf56, rf41, rf56                     # s18 122 min | s18 102 sub
-    max rf56, rf56, 0 ; add tmua, rf49, rf11                        # s18 102 limit | s18 118 load tile
-    min rf53, rf53, rf56 ; sub rf56, rf60, rf47 ; thrsw             # s18 103 amount | s18 120 size
-    max rf57, rf59, rf57 ; sub.ifb rf53, 0, rf53                    # s18 120 size | s18 104 select
-    and rf53, rf44, rf7 ; add rf44, rf53, rf53                      # s18 123 wrap | s18 121 parts5
-    max rf33, rf33, rf53 ; add rf52, rf52, rf44 ; ldtmu.rf44        # s18 123 max | s18 126 add | s18 118 load tile
-    asr rf53, rf57, rf28 ; sub.pushc rf59, rf47, rf60               # s18 102 shrv | s18 104 parts7
-    min rf58, rf58, rf47 ; sub rf53, rf41, rf53                     # s18 122 min | s18 102 sub
-    max rf53, rf53, 0 ; add tmua, rf32, rf11                        # s18 102 limit | s18 118 load tile
-    min rf53, rf57, rf53 ; sub rf57, rf60, rf40 ; thrsw             # s18 103 amount | s18 120 size
-    max rf56, rf59, rf56 ; sub.ifb rf53, 0, rf53                    # s18 120 size | s18 104 parts6
-    and rf47, rf47, rf7 ; add rf53, rf52, rf53 ; ldtmu.rf52         # s18 123 wrap | s18 126 add | s18 118 load tile
-    max rf33, rf33, rf47 ; sub.pushc rf47, rf40, rf60               # s18 123 max | s18 104 select
-    asr rf59, rf56, rf28 ; add tmua, rf36, rf11 ; thrsw             # s18 102 shrv | s18 118 load tile
-    min rf59, rf58, rf40 ; sub rf58, rf41, rf59                     # s18 122 min | s18 102 sub
-    max rf58, rf58, 0 ; sub rf51, rf60, rf44                        # s18 102 limit | s18 120 size
-    min rf56, rf56, rf58                                            # s18 103 amount
-    max rf47, rf47, rf57 ; sub.ifb rf56, 0, rf56                    # s18 120 size | s18 104 parts7
-    and rf40, rf40, rf7 ; add rf56, rf53, rf56 ; ldtmu.rf53         # s18 123 wrap | s18 126 add | s18 118 p
-    max rf33, rf33, rf40 ; sub.pushc rf40, rf44, rf60               # s18 123 max | s18 104 select
-    asr rf57, rf47, rf28 ; add tmua, rf46, rf11 ; thrsw             # s18 102 shrv | s18 118 load tile
-    min rf59, rf59, rf44 ; sub rf57, rf41, rf57                     # s18 122 min | s18 102 sub
-    max rf57, rf57, 0 ; sub rf58, rf60, rf52                        # s18 102 limit | s18 120 size
-    min rf47, rf47, rf57                                            # s18 103 amount
-    max rf40, rf40, rf51 ; sub.ifb rf47, 0, rf47                    # s18 120 size | s18 104 select
-    and rf47, rf44, rf7 ; add rf44, rf47, rf47                      # s18 123 wrap | s18 121 parts8
-    max rf33, rf33, rf47 ; add rf44, rf56, rf44 ; ldtmu.rf47        # s18 123 max | s18 126 add | s18 118 load tile
-    asr rf56, rf40, rf28 ; sub.pushc rf51, rf52, rf60               # s18 102 shrv | s18 104 parts10
-    min rf59, rf59, rf52 ; sub rf56, rf41, rf56                     # s18 122 min | s18 102 sub
-    max rf56, rf56, 0 ; add tmua, rf50, rf11                        # s18 102 limit | s18 118 load tile
-    min rf40, rf40, rf56 ; sub rf56, rf60, rf53 ; thrsw             # s18 103 amount | s18 120 size
-    max rf51, rf51, rf58 ; sub.ifb rf40, 0, rf40                    # s18 120 size | s18 104 select
-    and rf52, rf52, rf7 ; add rf40, rf40, rf40                      # s18 123 wrap | s18 121 parts9
-    max rf33, rf33, rf52 ; add rf40, rf44, rf40 ; ldtmu.rf44        # s18 123 max | s18 126 add | s18 107 px
-    asr rf52, rf51, rf28 ; sub.pushc rf58, rf53, rf60               # s18 102 shrv | s18 104 part
-    max rf56, rf58, rf56 ; sub rf52, rf41, rf52                     # s18 120 size | s18 102 sub
-    max rf52, rf52, 0 ; add tmua, rf39, rf11                        # s18 102 limit | s18 118 load tile
-    min rf51, rf51, rf52 ; mov rf52, rf13 ; thrsw                   # s18 103 amount | s18 127 select
-    asr rf58, rf56, rf28 ; sub.ifb rf51, 0, rf51                    # s18 102 shrv | s18 104 parts10
-    and rf40, rf53, rf7 ; add rf51, rf40, rf51                      # s18 123 wrap | s18 126 add
-    sub rf58, rf41, rf58 ; mov.pushz -, rf42                        # s18 102 sub | s18 130 select
-    max rf58, rf58, 0 ; add tmua, rf43, rf11                        # s18 102 limit | s18 118 load tile
-    min rf56, rf56, rf58 ; mov rf58, rf13 ; thrsw                   # s18 103 amount | s18 130 select
-    min.ifna rf58, rf59, rf53 ; sub.ifb rf56, 0, rf56               # s18 130 select | s18 104 part
-    min rf56, rf44, rf47 ; add rf51, rf51, rf56 ; ldtmu.rf53        # s18 122 min | s18 126 total | s18 118 load tile
-    and rf59, rf47, rf7 ; sub.pushn -, rf51, 0                      # s18 123 wrap | s18 127 select
-    max rf59, rf44, rf59 ; add rf51, rf51, 8                        # s18 123 max | s18 127 add
-    min rf56, rf56, rf53 ; mov.ifa rf52, 1                          # s18 122 min | s18 127 select
-    and rf52, rf53, rf7 ; sub rf51, rf51, rf52                      # s18 123 wrap | s18 127 sub
-    asr rf51, rf51, 4 ; mov rf57, rf24                              # s18 127 rounded | s18 130 select
-    max.ifnb rf57, rf33, rf40 ; add rf33, rf60, rf51                # s18 130 select | s18 130 add
-    max rf33, rf33, rf58 ; sub.pushc rf58, rf47, rf44               # s18 130 max | s18 104 select
-    min rf33, rf33, rf57 ; sub rf47, rf44, rf47 ; ldtmu.rf57        # s18 130 limited | s18 120 size | s18 118 load tile
-    min rf33, rf33, rf7 ; add tmua, rf55, rf11 ; thrsw              # s18 131 clip | s18 118 load tile
-    vpack rf27, rf27, rf33 ; sub rf33, rf44, rf53 ; ldtmu.rf40      # s18 131 store dst | s18 120 size | s18 118 load tile
-    max rf47, rf58, rf47 ; add tmua, rf54, rf11                     # s18 120 size | s18 118 load tile
-    asr rf53, rf47, rf34 ; sub.pushc rf58, rf53, rf44               # s18 102 shrv | s18 104 select
-    max rf53, rf58, rf33 ; sub rf33, rf35, rf53 ; thrsw             # s18 120 size | s18 102 sub
-    max rf33, rf33, 0 ; add tmua, rf48, rf11                        # s18 102 limit | s18 118 p
-    min rf33, rf47, rf33 ; sub rf47, rf44, rf57                     # s18 103 amount | s18 120 size
-    max rf52, rf59, rf52 ; sub.ifb rf33, 0, rf33                    # s18 123 max | s18 104 select
-    asr rf59, rf53, rf34 ; smul24 rf33, rf33, rf38 ; thrsw ; ldtmu.rf58# s18 102 shrv | s18 121 parts0 | s18 118 load tile
-    min rf59, rf56, rf57 ; sub rf56, rf35, rf59                     # s18 122 min | s18 102 sub
-    max rf56, rf56, 0 ; sub rf51, rf44, rf40                        # s18 102 limit | s18 120 size
-    min rf53, rf53, rf56 ; sub.pushc rf56, rf57, rf44               # s18 103 amount | s18 104 select
-    max rf47, rf56, rf47 ; sub.ifb rf53, 0, rf53                    # s18 120 size | s18 104 select
-    and rf57, rf57, rf7 ; smul24 rf53, rf53, rf38                   # s18 123 wrap | s18 121 parts1
-    max rf33, rf52, rf57 ; add rf53, rf33, rf53 ; ldtmu.rf52        # s18 123 max | s18 126 add | s18 118 load tile
-    asr rf57, rf47, rf34 ; sub.pushc rf56, rf40, rf44               # s18 102 shrv | s18 104 select
-    min rf59, rf59, rf40 ; sub rf57, rf35, rf57                     # s18 122 min | s18 102 sub
-    max rf57, rf57, 0 ; sub rf60, rf44, rf58                        # s18 102 limit | s18 120 size
-    min rf29, rf47, rf57 ; add tmua, rf29, rf12                     # s18 103 amount | s18 118 load tile
-    max rf51, rf56, rf51 ; sub.ifb rf29, 0, rf29                    # s18 120 size | s18 104 select
-    and rf40, rf40, rf7 ; smul24 rf29, rf29, rf45 ; ldtmu.rf56      # s18 123 wrap | s18 121 parts2 | s18 118 load tile
-    max rf29, rf33, rf40 ; add rf40, rf53, rf29 ; ldtmu.rf33        # s18 123 max | s18 126 add | s18 118 load tile
-    asr rf53, rf51, rf34 ; sub.pushc rf47, rf58, rf44               # s18 102 shrv | s18 104 select
-    min rf59, rf59, rf58 ; sub rf53, rf35, rf53                     # s18 122 min | s18 102 sub
-    max rf53, rf53, 0 ; add tmua, rf9, rf12                         # s18 102 limit | s18 107 px
-    min rf51, rf51, rf53 ; sub rf53, rf44, rf52 ; thrsw             # s18 103 amount | s18 120 size
-    max rf47, rf47, rf60 ; sub.ifb rf51, 0, rf51                    # s18 120 size | s18 104 select
-    and rf58, rf58, rf7 ; smul24 rf51, rf51, rf45                   # s18 123 wrap | s18 121 parts3
-    max rf29, rf29, rf58 ; add rf40, rf40, rf51                     # s18 123 max | s18 126 add
-    asr rf51, rf47, rf28 ; sub.pushc rf58, rf52, rf44               # s18 102 shrv | s18 104 select
-    min rf59, rf59, rf52 ; sub rf51, rf41, rf51                     # s18 122 min | s18 102 sub
-    max rf37, rf51, 0 ; add tmua, rf37, rf12                        # s18 102 limit | s18 118 load tile
-    min rf37, rf47, rf37 ; sub rf47, rf44, rf56 ; thrsw             # s18 103 amount | s18 120 size
-    max rf53, rf58, rf53 ; sub.ifb rf37, 0, rf37                    # s18 120 size | s18 104 select
-    and rf52, rf52, rf7 ; add rf37, rf37, rf37 ; ldtmu.rf58         # s18 123 wrap | s18 121 parts4 | s18 118 load tile
-    max rf29, rf29, rf52 ; add rf40, rf40, rf37 ; ldtmu.rf37        # s18 123 max | s18 126 add | s18 118 load tile
-    asr rf52, rf53, rf28 ; sub.pushc rf51, rf56, rf44               # s18 102 shrv | s18 104 parts6
-    min rf59, rf59, rf56 ; sub rf52, rf41, rf52                     # s18 122 min | s18 102 sub
-    max rf49, rf52, 0 ; add tmua, rf49, rf12                        # s18 102 limit | s18 118 load tile
-    min rf49, rf53, rf49 ; sub rf53, rf44, rf33 ; thrsw             # s18 103 amount | s18 120 size
-    max rf47, rf51, rf47 ; sub.ifb rf49, 0, rf49                    # s18 120 size | s18 104 select
-    and rf56, rf56, rf7 ; add rf49, rf49, rf49                      # s18 123 wrap | s18 121 parts5
-    max rf29, rf29, rf56 ; add rf49, rf40, rf49 ; ldtmu.rf40        # s18 123 max | s18 126 add | s18 118 load tile
-    asr rf56, rf47, rf28 ; sub.pushc rf51, rf33, rf44               # s18 102 shrv | s18 104 parts7
-    min rf59, rf59, rf33 ; sub rf56, rf41, rf56                     # s18 122 min | s18 102 sub
-    max rf32, rf56, 0 ; add tmua, rf32, rf12                        # s18 102 limit | s18 118 load tile
-    min rf32, rf47, rf32 ; sub rf47, rf44, rf58 ; thrsw             # s18 103 amount | s18 120 size
-    max rf51, rf51, rf53 ; sub.ifb rf32, 0, rf32                    # s18 120 size | s18 104 parts6
-    and rf32, rf33, rf7 ; add rf49, rf49, rf32 ; ldtmu.rf33         # s18 123 wrap | s18 126 add | s18 118 p
-    max rf29, rf29, rf32 ; sub.pushc rf32, rf58, rf44               # s18 123 max | s18 104 select
-    asr rf36, rf51, rf28 ; add tmua, rf36, rf12 ; thrsw             # s18 102 shrv | s18 118 load tile
-    min rf59, rf59, rf58 ; sub rf36, rf41, rf36                     # s18 122 min | s18 102 sub
-    max rf36, rf36, 0 ; sub rf53, rf44, rf37                        # s18 102 limit | s18 120 size
-    min rf36, rf51, rf36 ; add tmua, rf46, rf12 ; thrsw             # s18 103 amount | s18 118 load tile
-    max rf32, rf32, rf47 ; sub.ifb rf36, 0, rf36                    # s18 120 size | s18 104 parts7
-    and rf36, rf58, rf7 ; add rf49, rf49, rf36 ; ldtmu.rf58         # s18 123 wrap | s18 126 add | s18 118 load tile
-    max rf29, rf29, rf36 ; sub.pushc rf36, rf37, rf44               # s18 123 max | s18 104 select
-    asr rf47, rf32, rf28 ; sub rf46, rf44, rf40                     # s18 102 shrv | s18 120 size
-    min rf59, rf59, rf37 ; sub rf47, rf41, rf47                     # s18 122 min | s18 102 sub
-    max rf47, rf47, 0 ; add tmua, rf50, rf12                        # s18 102 limit | s18 118 load tile
-    min rf32, rf32, rf47 ; sub rf47, rf44, rf33 ; thrsw ; ldtmu.rf50# s18 103 amount | s18 120 size | s18 107 px
-    max rf36, rf36, rf53 ; sub.ifb rf32, 0, rf32                    # s18 120 size | s18 104 select
-    and rf37, rf37, rf7 ; add rf32, rf32, rf32                      # s18 123 wrap | s18 121 parts8
-    max rf29, rf29, rf37 ; add rf32, rf49, rf32 ; ldtmu.rf37        # s18 123 max | s18 126 add | s18 118 load tile
-    asr rf49, rf36, rf28 ; sub.pushc rf53, rf40, rf44               # s18 102 shrv | s18 104 parts10
-    min rf59, rf59, rf40 ; sub rf49, rf41, rf49                     # s18 122 min | s18 102 sub
-    max rf39, rf49, 0 ; add tmua, rf39, rf12                        # s18 102 limit | s18 118 load tile
-    min rf36, rf36, rf39 ; mov rf39, rf13 ; thrsw                   # s18 103 amount | s18 127 select
-    max rf46, rf53, rf46 ; sub.ifb rf36, 0, rf36                    # s18 120 size | s18 104 select
-    and rf40, rf40, rf7 ; add rf36, rf36, rf36 ; ldtmu.rf53         # s18 123 wrap | s18 121 parts9 | s18 118 load tile
-    max rf29, rf29, rf40 ; add rf32, rf32, rf36 ; ldtmu.rf36        # s18 123 max | s18 126 add | s18 118 load tile
-    asr rf40, rf46, rf28 ; sub.pushc rf49, rf33, rf44               # s18 102 shrv | s18 104 part
-    max rf47, rf49, rf47 ; sub rf40, rf41, rf40                     # s18 120 size | s18 102 sub
-    max rf40, rf40, 0 ; add tmua, rf43, rf12                        # s18 102 limit | s18 118 load tile
-    min rf40, rf46, rf40 ; mov rf46, rf13 ; thrsw                   # s18 103 amount | s18 130 select
-    asr rf43, rf47, rf28 ; sub.ifb rf40, 0, rf40                    # s18 102 shrv | s18 104 parts10
-    and rf32, rf33, rf7 ; add rf40, rf32, rf40                      # s18 123 wrap | s18 126 add
-    min rf49, rf50, rf58 ; sub rf43, rf41, rf43                     # s18 122 min | s18 102 sub
-    max rf43, rf43, 0 ; mov.pushz -, rf42                           # s18 102 limit | s18 130 select
-    min rf43, rf47, rf43 ; mov rf47, rf24                           # s18 103 amount | s18 130 select
-    min.ifna rf46, rf59, rf33 ; sub.ifb rf43, 0, rf43               # s18 130 select | s18 104 part
-    max.ifna rf47, rf29, rf32 ; add rf29, rf40, rf43                # s18 130 select | s18 126 total
-    and rf32, rf58, rf7 ; sub.pushn -, rf29, 0                      # s18 123 wrap | s18 127 select
-    max rf32, rf50, rf32 ; add rf29, rf29, 8                        # s18 123 max | s18 127 add
-    min rf49, rf49, rf37 ; mov.ifa rf39, 1                          # s18 122 min | s18 127 select
-    and rf39, rf37, rf7 ; sub rf29, rf29, rf39 ; ldtmu.rf40         # s18 123 wrap | s18 127 sub | s18 118 load tile
-    asr rf29, rf29, 4 ; sub.pushc rf43, rf58, rf50                  # s18 127 rounded | s18 104 select
-    max rf32, rf32, rf39 ; add rf29, rf44, rf29 ; ldtmu.rf39        # s18 123 max | s18 130 add | s18 118 load tile
-    max rf29, rf29, rf46 ; sub rf46, rf50, rf58 ; ldtmu.rf58        # s18 130 max | s18 120 size | s18 118 load tile
-    min rf29, rf29, rf47 ; add tmua, rf55, rf12 ; thrsw ; ldtmu.rf47# s18 130 limited | s18 118 load tile
-    min rf29, rf29, rf7 ; sub rf55, rf50, rf37                      # s18 131 clip | s18 120 size
-    max rf43, rf43, rf46 ; add tmua, rf54, rf12                     # s18 120 size | s18 118 load tile
-    asr rf37, rf43, rf34 ; sub.pushc rf46, rf37, rf50               # s18 102 shrv | s18 104 select
-    max rf46, rf46, rf55 ; sub rf37, rf35, rf37 ; thrsw             # s18 120 size | s18 102 sub
-    max rf37, rf37, 0 ; add tmua, rf48, rf12                        # s18 102 limit | s18 118 p
-    min rf37, rf43, rf37 ; sub rf43, rf50, rf53 ; ldtmu.rf48        # s18 103 amount | s18 120 size | s18 118 load tile
-    asr rf55, rf46, rf34 ; sub.ifb rf37, 0, rf37                    # s18 102 shrv | s18 104 select
-    min rf49, rf49, rf53 ; smul24 rf37, rf37, rf38 ; thrsw          # s18 122 min | s18 121 parts0
-    and rf54, rf53, rf7 ; sub rf55, rf35, rf55                      # s18 123 wrap | s18 102 sub
-    max rf55, rf55, 0 ; sub rf44, rf50, rf36                        # s18 102 limit | s18 120 size
-    min rf46, rf46, rf55 ; sub.pushc rf53, rf53, rf50               # s18 103 amount | s18 104 select
-    max rf43, rf53, rf43 ; sub.ifb rf46, 0, rf46                    # s18 120 size | s18 104 select
-    max rf38, rf32, rf54 ; smul24 rf32, rf46, rf38 ; ldtmu.rf46     # s18 123 max | s18 121 parts1 | s18 118 load tile
-    asr rf32, rf43, rf34 ; add rf54, rf37, rf32 ; ldtmu.rf37        # s18 102 shrv | s18 126 add | s18 118 load tile
-    min rf49, rf49, rf36 ; sub rf32, rf35, rf32                     # s18 122 min | s18 102 sub
-    max rf32, rf32, 0 ; sub.pushc rf53, rf36, rf50                  # s18 102 limit | s18 104 select
-    min rf32, rf43, rf32 ; sub rf43, rf50, rf40                     # s18 103 amount | s18 120 size
-    max rf44, rf53, rf44 ; sub.ifb rf32, 0, rf32                    # s18 120 size | s18 104 select
-    asr rf34, rf44, rf34 ; smul24 rf32, rf32, rf45                  # s18 102 shrv | s18 121 parts2
-    and rf32, rf36, rf7 ; add rf54, rf54, rf32 ; ldtmu.rf36         # s18 123 wrap | s18 126 add | s18 118 p
-    max rf34, rf38, rf32 ; sub rf32, rf35, rf34                     # s18 123 max | s18 102 sub
-    max rf32, rf32, 0 ; sub.pushc rf35, rf40, rf50                  # s18 102 limit | s18 104 select
-    min rf32, rf44, rf32 ; sub rf44, rf50, rf39                     # s18 103 amount | s18 120 size
-    min rf49, rf49, rf40 ; sub.ifb rf32, 0, rf32                    # s18 122 min | s18 104 select
-    max rf35, rf35, rf43 ; smul24 rf32, rf32, rf45                  # s18 120 size | s18 121 parts3
-    and rf32, rf40, rf7 ; add rf40, rf54, rf32 ; ldunifrf.rf54      # s18 123 wrap | s18 126 add | s18 131 store dst | uniform value:dst
-    max rf32, rf34, rf32 ; sub.pushc rf34, rf39, rf50               # s18 123 max | s18 104 select
-    asr rf43, rf35, rf28 ; sub rf45, rf50, rf58                     # s18 102 shrv | s18 120 size
-    min rf49, rf49, rf39 ; sub rf43, rf41, rf43                     # s18 122 min | s18 102 sub
-    max rf43, rf43, 0 ; sub rf38, rf50, rf47                        # s18 102 limit | s18 120 size
-    min rf35, rf35, rf43 ; sub rf43, rf50, rf48                     # s18 103 amount | s18 120 size
-    max rf34, rf34, rf44 ; sub.ifb rf35, 0, rf35                    # s18 120 size | s18 104 select
-    and rf39, rf39, rf7 ; add rf35, rf35, rf35                      # s18 123 wrap | s18 121 parts4
-    max rf32, rf32, rf39 ; add rf35, rf40, rf35 ; ldunifrf.rf39     # s18 123 max | s18 126 add | s18 131 store dst | uniform value:dst_stride
-    asr rf40, rf34, rf28 ; sub.pushc rf44, rf58, rf50               # s18 102 shrv | s18 104 parts6
-    min rf49, rf49, rf58 ; sub rf40, rf41, rf40                     # s18 122 min | s18 102 sub
-    max rf40, rf40, 0 ; sub rf53, rf50, rf46                        # s18 102 limit | s18 120 size
-    min rf34, rf34, rf40 ; sub rf40, rf50, rf37                     # s18 103 amount | s18 120 size
-    max rf44, rf44, rf45 ; sub.ifb rf34, 0, rf34                    # s18 120 size | s18 104 select
-    and rf58, rf58, rf7 ; add rf34, rf34, rf34                      # s18 123 wrap | s18 121 parts5
-    max rf32, rf32, rf58 ; add rf34, rf35, rf34                     # s18 123 max | s18 126 add
-    asr rf35, rf44, rf28 ; sub.pushc rf58, rf47, rf50               # s18 102 shrv | s18 104 parts7
-    min rf49, rf49, rf47 ; sub rf35, rf41, rf35                     # s18 122 min | s18 102 sub
-    max rf35, rf35, 0 ; sub rf45, rf50, rf36                        # s18 102 limit | s18 120 size
-    min rf35, rf44, rf35 ; mov rf44, rf13                           # s18 103 amount | s18 127 select
-    max rf38, rf58, rf38 ; sub.ifb rf35, 0, rf35                    # s18 120 size | s18 104 parts6
-    and rf34, rf47, rf7 ; add rf35, rf34, rf35                      # s18 123 wrap | s18 126 add
-    max rf32, rf32, rf34 ; sub.pushc rf34, rf48, rf50               # s18 123 max | s18 104 select
-    asr rf47, rf38, rf28 ; mov rf58, rf13                           # s18 102 shrv | s18 130 select
-    min rf49, rf49, rf48 ; sub rf47, rf41, rf47                     # s18 122 min | s18 102 sub
-    max rf47, rf47, 0 ; mov rf55, rf24                              # s18 102 limit | s18 130 select
-    min rf38, rf38, rf47                                            # s18 103 amount
-    max rf34, rf34, rf43 ; sub.ifb rf38, 0, rf38                    # s18 120 size | s18 104 parts7
-    and rf35, rf48, rf7 ; add rf38, rf35, rf38                      # s18 123 wrap | s18 126 add
-    max rf32, rf32, rf35 ; sub.pushc rf35, rf46, rf50               # s18 123 max | s18 104 select
-    asr rf48, rf34, rf28                                            # s18 102 shrv
-    min rf49, rf49, rf46 ; sub rf48, rf41, rf48                     # s18 122 min | s18 102 sub
-    max rf48, rf48, 0                                               # s18 102 limit
-    min rf34, rf34, rf48                                            # s18 103 amount
-    max rf35, rf35, rf53 ; sub.ifb rf34, 0, rf34                    # s18 120 size | s18 104 select
-    and rf46, rf46, rf7 ; add rf34, rf34, rf34                      # s18 123 wrap | s18 121 parts8
-    max rf32, rf32, rf46 ; add rf34, rf38, rf34                     # s18 123 max | s18 126 add
-    asr rf38, rf35, rf28 ; sub.pushc rf46, rf37, rf50               # s18 102 shrv | s18 104 parts10
-    min rf49, rf49, rf37 ; sub rf38, rf41, rf38                     # s18 122 min | s18 102 sub
-    max rf38, rf38, 0                                               # s18 102 limit
-    min rf35, rf35, rf38                                            # s18 103 amount
-    max rf40, rf46, rf40 ; sub.ifb rf35, 0, rf35                    # s18 120 size | s18 104 select
-    and rf37, rf37, rf7 ; add rf35, rf35, rf35                      # s18 123 wrap | s18 121 parts9
-    max rf32, rf32, rf37 ; add rf34, rf34, rf35                     # s18 123 max | s18 126 add
-    asr rf35, rf40, rf28 ; sub.pushc rf37, rf36, rf50               # s18 102 shrv | s18 104 part
-    max rf37, rf37, rf45 ; sub rf35, rf41, rf35                     # s18 120 size | s18 102 sub
-    max rf35, rf35, 0                                               # s18 102 limit
-    min rf35, rf40, rf35                                            # s18 103 amount
-    asr rf28, rf37, rf28 ; sub.ifb rf35, 0, rf35                    # s18 102 shrv | s18 104 parts10
-    and rf34, rf36, rf7 ; add rf35, rf34, rf35                      # s18 123 wrap | s18 126 add
-    and rf41, rf0, 1 ; sub rf28, rf41, rf28                         # s1 81 stage | s18 102 sub
-    max rf28, rf28, 0 ; mov.pushz -, rf42                           # s18 102 limit | s18 130 select
-    min rf28, rf37, rf28                                            # s18 103 amount
-    min.ifna rf58, rf49, rf36 ; sub.ifb rf28, 0, rf28               # s18 130 select | s18 104 part
-    max.ifna rf55, rf32, rf34 ; add rf28, rf35, rf28                # s18 130 select | s18 126 total
-    shl rf41, rf41, 2                                               # s1 82 load src
-    shr rf54, rf0, 1 ; add rf41, rf54, rf41                         # s1 81 stage | s18 131 store dst
-    sub.pushn -, rf28, 0 ; smul24 rf39, rf54, rf39                  # s18 127 select | s18 131 store dst
-    add rf28, rf28, 8 ; sub.pushc -, rf2, rf5                       # s18 127 add | s18 131 store dst
-    mov.ifb rf44, 1 ; mov rf5, rf30                                 # s18 127 select | next trip
-    umin tmuau, rf5, rf2 ; sub rf28, rf28, rf44 ; thrsw             # the item's record | s18 127 sub | uniform 0xfffffffc (vec4)
-    asr rf28, rf28, 4 ; add rf39, rf41, rf39                        # s18 127 rounded | s18 131 store dst
-    nop ; add rf28, rf50, rf28                                      # s18 130 add
-    max rf28, rf28, rf58 ; sub.pushc -, rf2, rf30                   # s18 130 max | whether there is a batch more
-    min rf28, rf28, rf55                                            # s18 130 limited
-    min rf28, rf28, rf7                                             # s18 131 clip
+    nop ; sub.pushc rf34, rf34, rf48                                # s18 104 parts10
+    max rf34, rf34, rf55 ; add tmua, rf35, rf10 ; thrsw             # s18 120 size | s18 118 load tile
+    asr rf55, rf34, rf44                                            # s18 102 shrv
+    nop ; sub rf55, rf31, rf55                                      # s18 102 sub
+    max rf55, rf55, 0 ; sub.pushc rf61, rf52, rf48                  # s18 102 limit | s18 104 part
+    min rf34, rf34, rf55 ; thrsw                                    # s18 103 amount
+    max rf40, rf61, rf40 ; sub.ifb rf34, 0, rf34                    # s18 120 size | s18 104 parts10
+    asr rf34, rf40, rf44 ; add rf47, rf47, rf34 ; ldtmu.rf61        # s18 102 shrv | s18 126 add | s18 118 load tile
+    min rf58, rf58, rf59 ; sub rf34, rf31, rf34 ; thrsw             # s18 122 min | s18 102 sub
+    max rf34, rf34, 0 ; sub rf55, rf56, rf59                        # s18 102 limit | s18 120 size
+    min rf34, rf40, rf34                                            # s18 103 amount
+    and rf40, rf59, rf7 ; sub.ifa rf34, 0, rf34                     # s18 123 wrap | s18 104 part
+    max rf40, rf57, rf40 ; add rf34, rf47, rf34 ; thrsw             # s18 123 max | s18 126 total
+    nop ; add rf47, rf34, 8                                         # s18 127 add
+    nop
+    min rf34, rf58, rf61 ; sub.pushn -, rf34, 0                     # s18 122 min | s18 127 select
+    and rf58, rf61, rf7 ; sub.pushc -, 0, rf24                      # s18 123 wrap | s18 130 select
+    sub.andc -, 0, rf31 ; add tmua, rf53, rf10                      # s18 130 select | s18 118 load tile
+    vfla rf57 ; mov.ifb rf41, 1                                     # s18 130 select | s18 127 select
+    min.ifa rf28, rf46, rf52 ; sub rf41, rf47, rf41 ; thrsw         # s18 130 select | s18 127 sub
+    asr rf41, rf41, 4 ; sub rf46, rf56, rf61                        # s18 127 rounded | s18 120 size
+    max.ifa rf39, rf26, rf54 ; add rf26, rf48, rf41                 # s18 130 select | s18 130 add
+    max rf26, rf26, rf28 ; sub.pushc rf28, rf51, rf56               # s18 130 max | s18 104 select
+    min rf26, rf26, rf39 ; sub.pushc rf39, rf59, rf56               # s18 130 limited | s18 104 select
+    min rf26, rf26, rf7 ; thrsw ; ldtmu.rf59                        # s18 131 clip | s18 118 load tile
+    max rf28, rf28, rf60 ; add tmua, rf42, rf10 ; ldtmu.rf60        # s18 120 size | s18 118 p | s18 118 load tile
+    asr rf51, rf28, rf45 ; sub rf41, rf56, rf59 ; ldtmu.rf48        # s18 102 shrv | s18 120 size | s18 118 load tile
+    max rf51, rf39, rf55 ; sub rf39, rf24, rf51 ; thrsw ; ldtmu.rf55# s18 120 size | s18 102 sub | s18 118 load tile
+    max rf39, rf39, 0 ; sub rf54, rf56, rf60                        # s18 102 limit | s18 120 size
+    min rf28, rf28, rf39 ; add tmua, rf27, rf11                     # s18 103 amount | s18 118 load tile
+    asr rf39, rf51, rf45 ; sub.ifb rf28, 0, rf28                    # s18 102 shrv | s18 104 select
+    max rf40, rf40, rf58 ; smul24 rf28, rf28, rf37                  # s18 123 max | s18 121 parts0
+    min rf39, rf34, rf59 ; sub rf34, rf24, rf39                     # s18 122 min | s18 102 sub
+    max rf34, rf34, 0 ; sub.pushc rf61, rf61, rf56                  # s18 102 limit | s18 104 select
+    min rf34, rf51, rf34 ; add tmua, rf9, rf11 ; thrsw ; ldtmu.rf51 # s18 103 amount | s18 107 px | s18 118 load tile
+    max rf46, rf61, rf46 ; sub.ifb rf34, 0, rf34                    # s18 120 size | s18 104 select
+    asr rf61, rf46, rf45 ; smul24 rf34, rf34, rf37                  # s18 102 shrv | s18 121 parts1
+    and rf58, rf59, rf7 ; sub rf61, rf24, rf61                      # s18 123 wrap | s18 102 sub
+    max rf28, rf61, 0 ; add rf34, rf28, rf34                        # s18 102 limit | s18 126 add
+    min rf28, rf46, rf28 ; sub.pushc rf46, rf59, rf56               # s18 103 amount | s18 104 select
+    max rf41, rf46, rf41 ; sub.ifb rf28, 0, rf28                    # s18 120 size | s18 104 select
+    max rf40, rf40, rf58 ; smul24 rf28, rf28, rf38 ; ldtmu.rf58     # s18 123 max | s18 121 parts2 | s18 118 load tile
+    asr rf28, rf41, rf45 ; add rf46, rf34, rf28 ; ldtmu.rf34        # s18 102 shrv | s18 126 add | s18 118 load tile
+    min rf39, rf39, rf60 ; sub rf28, rf24, rf28                     # s18 122 min | s18 102 sub
+    max rf28, rf28, 0 ; sub.pushc rf59, rf60, rf56                  # s18 102 limit | s18 104 select
+    min rf28, rf41, rf28 ; sub rf41, rf56, rf48                     # s18 103 amount | s18 120 size
+    max rf54, rf59, rf54 ; sub.ifb rf28, 0, rf28                    # s18 120 size | s18 104 select
+    and rf60, rf60, rf7 ; smul24 rf28, rf28, rf38 ; ldtmu.rf59      # s18 123 wrap | s18 121 parts3 | s18 118 load tile
+    max rf28, rf40, rf60 ; add rf46, rf46, rf28 ; ldtmu.rf40        # s18 123 max | s18 126 add | s18 118 p
+    asr rf60, rf54, rf44 ; sub.pushc rf61, rf48, rf56               # s18 102 shrv | s18 104 select
+    min rf60, rf39, rf48 ; sub rf39, rf31, rf60                     # s18 122 min | s18 102 sub
+    max rf39, rf39, 0 ; add tmua, rf33, rf11                        # s18 102 limit | s18 118 load tile
+    min rf39, rf54, rf39 ; sub rf54, rf56, rf55 ; thrsw             # s18 103 amount | s18 120 size
+    max rf41, rf61, rf41 ; sub.ifb rf39, 0, rf39                    # s18 120 size | s18 104 select
+    and rf48, rf48, rf7 ; add rf39, rf39, rf39                      # s18 123 wrap | s18 121 parts4
+    max rf28, rf28, rf48 ; add rf39, rf46, rf39                     # s18 123 max | s18 126 add
+    asr rf46, rf41, rf44 ; sub.pushc rf48, rf55, rf56               # s18 102 shrv | s18 104 parts6
+    min rf60, rf60, rf55 ; sub rf46, rf31, rf46                     # s18 122 min | s18 102 sub
+    max rf46, rf46, 0 ; add tmua, rf49, rf11                        # s18 102 limit | s18 118 load tile
+    min rf41, rf41, rf46 ; sub rf46, rf56, rf51 ; thrsw             # s18 103 amount | s18 120 size
+    max rf48, rf48, rf54 ; sub.ifb rf41, 0, rf41                    # s18 120 size | s18 104 select
+    and rf55, rf55, rf7 ; add rf41, rf41, rf41                      # s18 123 wrap | s18 121 parts5
+    max rf28, rf28, rf55 ; add rf39, rf39, rf41 ; ldtmu.rf41        # s18 123 max | s18 126 add | s18 118 load tile
+    asr rf55, rf48, rf44 ; sub.pushc rf54, rf51, rf56               # s18 102 shrv | s18 104 parts7
+    min rf60, rf60, rf51 ; sub rf55, rf31, rf55                     # s18 122 min | s18 102 sub
+    max rf55, rf55, 0 ; add tmua, rf50, rf11                        # s18 102 limit | s18 118 load tile
+    min rf48, rf48, rf55 ; sub rf55, rf56, rf58 ; thrsw             # s18 103 amount | s18 120 size
+    max rf46, rf54, rf46 ; sub.ifb rf48, 0, rf48                    # s18 120 size | s18 104 parts6
+    and rf39, rf51, rf7 ; add rf48, rf39, rf48 ; ldtmu.rf51         # s18 123 wrap | s18 126 add | s18 107 px
+    max rf28, rf28, rf39 ; sub.pushc rf39, rf58, rf56               # s18 123 max | s18 104 select
+    asr rf54, rf46, rf44 ; add tmua, rf29, rf11 ; thrsw             # s18 102 shrv | s18 118 load tile
+    min rf60, rf60, rf58 ; sub rf54, rf31, rf54                     # s18 122 min | s18 102 sub
+    max rf54, rf54, 0 ; sub rf61, rf56, rf34                        # s18 102 limit | s18 120 size
+    min rf46, rf46, rf54 ; add tmua, rf30, rf11 ; thrsw             # s18 103 amount | s18 118 load tile
+    max rf39, rf39, rf55 ; sub.ifb rf46, 0, rf46                    # s18 120 size | s18 104 parts7
+    and rf46, rf58, rf7 ; add rf48, rf48, rf46 ; ldtmu.rf58         # s18 123 wrap | s18 126 add | s18 118 load tile
+    max rf28, rf28, rf46 ; sub.pushc rf46, rf34, rf56               # s18 123 max | s18 104 select
+    asr rf55, rf39, rf44 ; sub rf54, rf56, rf59                     # s18 102 shrv | s18 120 size
+    min rf60, rf60, rf34 ; sub rf55, rf31, rf55                     # s18 122 min | s18 102 sub
+    max rf55, rf55, 0 ; add tmua, rf43, rf11                        # s18 102 limit | s18 118 load tile
+    min rf39, rf39, rf55 ; sub rf55, rf56, rf40 ; thrsw             # s18 103 amount | s18 120 size
+    max rf46, rf46, rf61 ; sub.ifb rf39, 0, rf39                    # s18 120 size | s18 104 select
+    and rf39, rf34, rf7 ; add rf34, rf39, rf39                      # s18 123 wrap | s18 121 parts8
+    max rf28, rf28, rf39 ; add rf34, rf48, rf34 ; ldtmu.rf39        # s18 123 max | s18 126 add | s18 118 load tile
+    asr rf48, rf46, rf44 ; sub.pushc rf61, rf59, rf56               # s18 102 shrv | s18 104 parts10
+    min rf60, rf60, rf59 ; sub rf48, rf31, rf48                     # s18 122 min | s18 102 sub
+    max rf48, rf48, 0 ; add tmua, rf32, rf11                        # s18 102 limit | s18 118 load tile
+    min rf46, rf46, rf48 ; mov rf48, rf13 ; thrsw                   # s18 103 amount | s18 127 select
+    max rf54, rf61, rf54 ; sub.ifb rf46, 0, rf46                    # s18 120 size | s18 104 select
+    and rf59, rf59, rf7 ; add rf46, rf46, rf46                      # s18 123 wrap | s18 121 parts9
+    max rf28, rf28, rf59 ; add rf34, rf34, rf46 ; ldtmu.rf46        # s18 123 max | s18 126 add | s18 118 load tile
+    asr rf59, rf54, rf44 ; sub.pushc rf61, rf40, rf56               # s18 102 shrv | s18 104 part
+    max rf59, rf61, rf55 ; sub rf55, rf31, rf59                     # s18 120 size | s18 102 sub
+    max rf55, rf55, 0 ; add tmua, rf36, rf11                        # s18 102 limit | s18 118 load tile
+    min rf54, rf54, rf55 ; mov rf55, rf13 ; thrsw                   # s18 103 amount | s18 130 select
+    asr rf61, rf59, rf44 ; sub.ifb rf54, 0, rf54                    # s18 102 shrv | s18 104 parts10
+    and rf34, rf40, rf7 ; add rf54, rf34, rf54                      # s18 123 wrap | s18 126 add
+    min rf47, rf51, rf41 ; sub rf61, rf31, rf61                     # s18 122 min | s18 102 sub
+    max rf61, rf61, 0 ; mov rf52, rf22                              # s18 102 limit | s18 130 select
+    min rf59, rf59, rf61 ; sub rf61, rf51, rf41                     # s18 103 amount | s18 120 size
+    nop ; sub.ifa rf59, 0, rf59                                     # s18 104 part
+    and rf59, rf41, rf7 ; add rf54, rf54, rf59                      # s18 123 wrap | s18 126 total
+    nop ; sub.pushn -, rf54, 0                                      # s18 127 select
+    add rf54, rf54, 8 ; mov.pushz -, rf57                           # s18 127 add | s18 130 select
+    min.ifna rf55, rf60, rf40 ; mov.ifb rf48, 1                     # s18 130 select | s18 127 select
+    max.ifna rf52, rf28, rf34 ; sub rf28, rf54, rf48                # s18 130 select | s18 127 sub
+    asr rf28, rf28, 4 ; sub.pushc rf41, rf41, rf51                  # s18 127 rounded | s18 104 select
+    max rf41, rf41, rf61 ; add rf28, rf56, rf28 ; ldtmu.rf56        # s18 120 size | s18 130 add | s18 118 load tile
+    max rf28, rf28, rf55 ; add tmua, rf35, rf11 ; thrsw ; ldtmu.rf55# s18 130 max | s18 118 load tile
+    min rf28, rf28, rf52 ; sub rf52, rf51, rf58 ; ldtmu.rf61        # s18 130 limited | s18 120 size | s18 118 load tile
+    min rf28, rf28, rf7 ; add tmua, rf53, rf11 ; ldtmu.rf34         # s18 131 clip | s18 118 load tile
+    vpack rf26, rf26, rf28 ; sub.pushc rf28, rf58, rf51             # s18 131 store dst | s18 104 select
+    asr rf48, rf41, rf45 ; add tmua, rf42, rf11 ; thrsw             # s18 102 shrv | s18 118 p
+    max rf59, rf51, rf59 ; sub rf48, rf24, rf48                     # s18 123 max | s18 102 sub
+    max rf48, rf48, 0 ; sub rf54, rf51, rf39                        # s18 102 limit | s18 120 size
+    min rf41, rf41, rf48 ; sub rf48, rf51, rf46 ; thrsw             # s18 103 amount | s18 120 size
+    min rf47, rf47, rf58 ; sub.ifb rf41, 0, rf41                    # s18 122 min | s18 104 select
+    max rf41, rf28, rf52 ; smul24 rf28, rf41, rf37                  # s18 120 size | s18 121 parts0
+    and rf58, rf58, rf7 ; sub.pushc rf52, rf39, rf51                # s18 123 wrap | s18 104 select
+    max rf58, rf59, rf58 ; sub rf59, rf51, rf56                     # s18 123 max | s18 120 size
+    asr rf40, rf41, rf45                                            # s18 102 shrv
+    min rf47, rf47, rf39 ; sub rf40, rf24, rf40                     # s18 122 min | s18 102 sub
+    max rf27, rf40, 0 ; add tmua, rf27, rf12                        # s18 102 limit | s18 118 load tile
+    min rf27, rf41, rf27 ; add tmua, rf9, rf12 ; thrsw              # s18 103 amount | s18 107 px
+    max rf52, rf52, rf54 ; sub.ifb rf27, 0, rf27                    # s18 120 size | s18 104 select
+    and rf39, rf39, rf7 ; smul24 rf27, rf27, rf37 ; ldtmu.rf54      # s18 123 wrap | s18 121 parts1 | s18 118 load tile
+    max rf27, rf58, rf39 ; add rf39, rf28, rf27 ; ldtmu.rf28        # s18 123 max | s18 126 add | s18 118 load tile
+    asr rf58, rf52, rf45 ; sub.pushc rf41, rf46, rf51               # s18 102 shrv | s18 104 select
+    min rf58, rf47, rf46 ; sub rf47, rf24, rf58                     # s18 122 min | s18 102 sub
+    max rf47, rf47, 0 ; sub rf40, rf51, rf55                        # s18 102 limit | s18 120 size
+    min rf33, rf52, rf47 ; add tmua, rf33, rf12 ; thrsw             # s18 103 amount | s18 118 load tile
+    max rf41, rf41, rf48 ; sub.ifb rf33, 0, rf33                    # s18 120 size | s18 104 select
+    and rf46, rf46, rf7 ; smul24 rf33, rf33, rf38                   # s18 123 wrap | s18 121 parts2
+    max rf27, rf27, rf46 ; add rf39, rf39, rf33 ; ldtmu.rf33        # s18 123 max | s18 126 add | s18 118 load tile
+    asr rf46, rf41, rf45 ; sub.pushc rf48, rf56, rf51               # s18 102 shrv | s18 104 select
+    min rf58, rf58, rf56 ; sub rf46, rf24, rf46                     # s18 122 min | s18 102 sub
+    max rf46, rf46, 0 ; sub rf47, rf51, rf61                        # s18 102 limit | s18 120 size
+    min rf41, rf41, rf46 ; add tmua, rf49, rf12 ; thrsw             # s18 103 amount | s18 118 load tile
+    max rf48, rf48, rf59 ; sub.ifb rf41, 0, rf41                    # s18 120 size | s18 104 select
+    and rf56, rf56, rf7 ; smul24 rf41, rf41, rf38 ; ldtmu.rf59      # s18 123 wrap | s18 121 parts3 | s18 118 p
+    max rf27, rf27, rf56 ; add rf39, rf39, rf41                     # s18 123 max | s18 126 add
+    asr rf41, rf48, rf44 ; sub.pushc rf56, rf55, rf51               # s18 102 shrv | s18 104 select
+    min rf58, rf58, rf55 ; sub rf41, rf31, rf41                     # s18 122 min | s18 102 sub
+    max rf41, rf41, 0 ; sub rf46, rf51, rf34                        # s18 102 limit | s18 120 size
+    min rf41, rf48, rf41 ; add tmua, rf50, rf12 ; thrsw             # s18 103 amount | s18 118 load tile
+    max rf40, rf56, rf40 ; sub.ifb rf41, 0, rf41                    # s18 120 size | s18 104 select
+    and rf55, rf55, rf7 ; add rf41, rf41, rf41 ; ldtmu.rf56         # s18 123 wrap | s18 121 parts4 | s18 118 load tile
+    max rf27, rf27, rf55 ; add rf39, rf39, rf41 ; ldtmu.rf41        # s18 123 max | s18 126 add | s18 107 px
+    asr rf55, rf40, rf44 ; sub.pushc rf48, rf61, rf51               # s18 102 shrv | s18 104 parts6
+    min rf58, rf58, rf61 ; sub rf55, rf31, rf55                     # s18 122 min | s18 102 sub
+    max rf55, rf55, 0 ; sub rf50, rf51, rf54                        # s18 102 limit | s18 120 size
+    min rf29, rf40, rf55 ; add tmua, rf29, rf12 ; thrsw             # s18 103 amount | s18 118 load tile
+    max rf47, rf48, rf47 ; sub.ifb rf29, 0, rf29                    # s18 120 size | s18 104 select
+    and rf61, rf61, rf7 ; add rf29, rf29, rf29 ; ldtmu.rf48         # s18 123 wrap | s18 121 parts5 | s18 118 load tile
+    max rf27, rf27, rf61 ; add rf29, rf39, rf29 ; ldtmu.rf39        # s18 123 max | s18 126 add | s18 118 load tile
+    asr rf61, rf47, rf44 ; sub.pushc rf40, rf34, rf51               # s18 102 shrv | s18 104 parts7
+    min rf61, rf58, rf34 ; sub rf58, rf31, rf61                     # s18 122 min | s18 102 sub
+    max rf58, rf58, 0 ; sub rf55, rf51, rf28                        # s18 102 limit | s18 120 size
+    min rf30, rf47, rf58 ; add tmua, rf30, rf12 ; thrsw             # s18 103 amount | s18 118 load tile
+    max rf40, rf40, rf46 ; sub.ifb rf30, 0, rf30                    # s18 120 size | s18 104 parts6
+    and rf29, rf34, rf7 ; add rf30, rf29, rf30 ; ldtmu.rf34         # s18 123 wrap | s18 126 add | s18 118 load tile
+    max rf27, rf27, rf29 ; sub.pushc rf29, rf54, rf51               # s18 123 max | s18 104 select
+    asr rf46, rf40, rf44 ; sub rf47, rf51, rf33                     # s18 102 shrv | s18 120 size
+    min rf61, rf61, rf54 ; sub rf46, rf31, rf46                     # s18 122 min | s18 102 sub
+    max rf43, rf46, 0 ; add tmua, rf43, rf12                        # s18 102 limit | s18 118 load tile
+    min rf40, rf40, rf43 ; sub rf43, rf51, rf59 ; thrsw             # s18 103 amount | s18 120 size
+    max rf29, rf29, rf50 ; sub.ifb rf40, 0, rf40                    # s18 120 size | s18 104 parts7
+    and rf30, rf54, rf7 ; add rf40, rf30, rf40 ; ldtmu.rf54         # s18 123 wrap | s18 126 add | s18 118 load tile
+    max rf27, rf27, rf30 ; sub.pushc rf30, rf28, rf51               # s18 123 max | s18 104 select
+    asr rf32, rf29, rf44 ; add tmua, rf32, rf12 ; thrsw             # s18 102 shrv | s18 118 load tile
+    min rf61, rf61, rf28 ; sub rf32, rf31, rf32                     # s18 122 min | s18 102 sub
+    max rf32, rf32, 0 ; mov rf50, rf13                              # s18 102 limit | s18 127 select
+    min rf29, rf29, rf32 ; add tmua, rf36, rf12 ; thrsw ; ldtmu.rf32# s18 103 amount | s18 118 load tile
+    max rf30, rf30, rf55 ; sub.ifb rf29, 0, rf29                    # s18 120 size | s18 104 select
+    and rf29, rf28, rf7 ; add rf28, rf29, rf29                      # s18 123 wrap | s18 121 parts8
+    max rf27, rf27, rf29 ; add rf28, rf40, rf28 ; ldtmu.rf29        # s18 123 max | s18 126 add | s18 118 load tile
+    asr rf40, rf30, rf44 ; sub.pushc rf55, rf33, rf51               # s18 102 shrv | s18 104 parts10
+    min rf61, rf61, rf33 ; sub rf40, rf31, rf40                     # s18 122 min | s18 102 sub
+    max rf40, rf40, 0 ; mov rf36, rf13                              # s18 102 limit | s18 130 select
+    min rf30, rf30, rf40 ; mov rf40, rf22                           # s18 103 amount | s18 130 select
+    max rf47, rf55, rf47 ; sub.ifb rf30, 0, rf30                    # s18 120 size | s18 104 select
+    and rf33, rf33, rf7 ; add rf30, rf30, rf30                      # s18 123 wrap | s18 121 parts9
+    max rf27, rf27, rf33 ; add rf28, rf28, rf30 ; ldtmu.rf30        # s18 123 max | s18 126 add | s18 118 load tile
+    asr rf33, rf47, rf44 ; sub.pushc rf55, rf59, rf51               # s18 102 shrv | s18 104 part
+    max rf43, rf55, rf43 ; sub rf33, rf31, rf33                     # s18 120 size | s18 102 sub
+    max rf33, rf33, 0 ; sub rf55, rf41, rf56                        # s18 102 limit | s18 120 size
+    min rf33, rf47, rf33 ; add tmua, rf35, rf12 ; thrsw             # s18 103 amount | s18 118 load tile
+    asr rf35, rf43, rf44 ; sub.ifb rf33, 0, rf33                    # s18 102 shrv | s18 104 parts10
+    and rf28, rf59, rf7 ; add rf33, rf28, rf33                      # s18 123 wrap | s18 126 add
+    min rf47, rf41, rf56 ; sub rf35, rf31, rf35                     # s18 122 min | s18 102 sub
+    max rf35, rf35, 0 ; sub rf46, rf41, rf48                        # s18 102 limit | s18 120 size
+    min rf35, rf43, rf35 ; add tmua, rf53, rf12 ; thrsw             # s18 103 amount | s18 118 load tile
+    and rf43, rf56, rf7 ; sub.ifa rf35, 0, rf35                     # s18 123 wrap | s18 104 part
+    max rf35, rf41, rf43 ; add rf33, rf33, rf35                     # s18 123 max | s18 126 total
+    min rf47, rf47, rf48 ; sub.pushn -, rf33, 0                     # s18 122 min | s18 127 select
+    add rf33, rf33, 8 ; mov.pushz -, rf57                           # s18 127 add | s18 130 select
+    min.ifna rf36, rf61, rf59 ; mov.ifb rf50, 1                     # s18 130 select | s18 127 select
+    max.ifna rf40, rf27, rf28 ; sub rf27, rf33, rf50                # s18 130 select | s18 127 sub
+    asr rf27, rf27, 4 ; sub.pushc rf56, rf56, rf41                  # s18 127 rounded | s18 104 select
+    max rf51, rf56, rf55 ; add rf27, rf51, rf27 ; ldtmu.rf55        # s18 120 size | s18 130 add | s18 118 load tile
+    max rf27, rf27, rf36 ; sub.pushc rf36, rf48, rf41               # s18 130 max | s18 104 select
+    min rf27, rf27, rf40 ; add tmua, rf42, rf12 ; thrsw ; ldtmu.rf40# s18 130 limited | s18 118 p | s18 118 load tile
+    min rf27, rf27, rf7 ; sub rf42, rf41, rf39 ; ldtmu.rf56         # s18 131 clip | s18 120 size | s18 118 load tile
+    asr rf28, rf51, rf45 ; sub rf33, rf41, rf34                     # s18 102 shrv | s18 120 size
+    max rf36, rf36, rf46 ; sub rf28, rf24, rf28 ; ldtmu.rf46        # s18 120 size | s18 102 sub | s18 118 p
+    max rf28, rf28, 0 ; sub rf50, rf41, rf54                        # s18 102 limit | s18 120 size
+    min rf28, rf51, rf28 ; sub rf51, rf41, rf32                     # s18 103 amount | s18 120 size
+    and rf48, rf48, rf7 ; sub.ifb rf28, 0, rf28                     # s18 123 wrap | s18 104 select
+    max rf35, rf35, rf48 ; smul24 rf28, rf28, rf37 ; ldunifrf.rf48  # s18 123 max | s18 121 parts0 | s18 131 store dst | uniform value:dst
+    asr rf59, rf36, rf45 ; sub.pushc rf61, rf39, rf41               # s18 102 shrv | s18 104 select
+    min rf59, rf47, rf39 ; sub rf47, rf24, rf59                     # s18 122 min | s18 102 sub
+    max rf47, rf47, 0 ; sub rf43, rf41, rf29                        # s18 102 limit | s18 120 size
+    min rf36, rf36, rf47 ; sub rf47, rf41, rf30                     # s18 103 amount | s18 120 size
+    max rf42, rf61, rf42 ; sub.ifb rf36, 0, rf36                    # s18 120 size | s18 104 select
+    and rf37, rf39, rf7 ; smul24 rf36, rf36, rf37                   # s18 123 wrap | s18 121 parts1
+    max rf28, rf35, rf37 ; add rf35, rf28, rf36 ; ldunifrf.rf36     # s18 123 max | s18 126 add | s18 131 store dst | uniform value:dst_stride
+    asr rf37, rf42, rf45 ; sub.pushc rf39, rf34, rf41               # s18 102 shrv | s18 104 select
+    min rf59, rf59, rf34 ; sub rf37, rf24, rf37                     # s18 122 min | s18 102 sub
+    max rf37, rf37, 0 ; sub rf61, rf41, rf55                        # s18 102 limit | s18 120 size
+    min rf37, rf42, rf37 ; sub rf42, rf41, rf40                     # s18 103 amount | s18 120 size
+    max rf33, rf39, rf33 ; sub.ifb rf37, 0, rf37                    # s18 120 size | s18 104 select
+    asr rf45, rf33, rf45 ; smul24 rf37, rf37, rf38                  # s18 102 shrv | s18 121 parts2
+    and rf34, rf34, rf7 ; add rf35, rf35, rf37                      # s18 123 wrap | s18 126 add
+    max rf28, rf28, rf34 ; sub rf24, rf24, rf45                     # s18 123 max | s18 102 sub
+    max rf24, rf24, 0 ; sub.pushc rf34, rf54, rf41                  # s18 102 limit | s18 104 select
+    min rf24, rf33, rf24 ; sub rf33, rf41, rf56                     # s18 103 amount | s18 120 size
+    min rf59, rf59, rf54 ; sub.ifb rf24, 0, rf24                    # s18 122 min | s18 104 select
+    max rf34, rf34, rf50 ; smul24 rf24, rf24, rf38                  # s18 120 size | s18 121 parts3
+    and rf24, rf54, rf7 ; add rf35, rf35, rf24                      # s18 123 wrap | s18 126 add
+    max rf24, rf28, rf24 ; sub.pushc rf28, rf32, rf41               # s18 123 max | s18 104 select
+    asr rf54, rf34, rf44 ; sub rf38, rf41, rf46                     # s18 102 shrv | s18 120 size
+    min rf59, rf59, rf32 ; sub rf54, rf31, rf54                     # s18 122 min | s18 102 sub
+    max rf54, rf54, 0 ; mov rf50, rf13                              # s18 102 limit | s18 127 select
+    min rf34, rf34, rf54 ; mov rf54, rf13                           # s18 103 amount | s18 130 select
+    max rf28, rf28, rf51 ; sub.ifb rf34, 0, rf34                    # s18 120 size | s18 104 select
+    and rf34, rf32, rf7 ; add rf32, rf34, rf34                      # s18 123 wrap | s18 121 parts4
+    max rf24, rf24, rf34 ; add rf32, rf35, rf32                     # s18 123 max | s18 126 add
+    asr rf34, rf28, rf44 ; sub.pushc rf35, rf29, rf41               # s18 102 shrv | s18 104 parts6
+    min rf59, rf59, rf29 ; sub rf34, rf31, rf34                     # s18 122 min | s18 102 sub
+    max rf34, rf34, 0 ; mov rf51, rf22                              # s18 102 limit | s18 130 select
+    min rf28, rf28, rf34                                            # s18 103 amount
+    max rf35, rf35, rf43 ; sub.ifb rf28, 0, rf28                    # s18 120 size | s18 104 select
+    and rf29, rf29, rf7 ; add rf28, rf28, rf28                      # s18 123 wrap | s18 121 parts5
+    max rf24, rf24, rf29 ; add rf28, rf32, rf28                     # s18 123 max | s18 126 add
+    asr rf29, rf35, rf44 ; sub.pushc rf32, rf30, rf41               # s18 102 shrv | s18 104 parts7
+    min rf59, rf59, rf30 ; sub rf29, rf31, rf29                     # s18 122 min | s18 102 sub
+    max rf29, rf29, 0                                               # s18 102 limit
+    min rf29, rf35, rf29                                            # s18 103 amount
+    max rf32, rf32, rf47 ; sub.ifb rf29, 0, rf29                    # s18 120 size | s18 104 parts6
+    and rf28, rf30, rf7 ; add rf29, rf28, rf29                      # s18 123 wrap | s18 126 add
+    max rf24, rf24, rf28 ; sub.pushc rf28, rf55, rf41               # s18 123 max | s18 104 select
+    asr rf30, rf32, rf44                                            # s18 102 shrv
+    min rf59, rf59, rf55 ; sub rf30, rf31, rf30                     # s18 122 min | s18 102 sub
+    max rf30, rf30, 0                                               # s18 102 limit
+    min rf30, rf32, rf30                                            # s18 103 amount
+    max rf28, rf28, rf61 ; sub.ifb rf30, 0, rf30                    # s18 120 size | s18 104 parts7
+    and rf29, rf55, rf7 ; add rf30, rf29, rf30                      # s18 123 wrap | s18 126 add
+    max rf24, rf24, rf29 ; sub.pushc rf29, rf40, rf41               # s18 123 max | s18 104 select
+    asr rf55, rf28, rf44                                            # s18 102 shrv
+    min rf59, rf59, rf40 ; sub rf55, rf31, rf55                     # s18 122 min | s18 102 sub
+    max rf55, rf55, 0                                               # s18 102 limit
+    min rf28, rf28, rf55                                            # s18 103 amount
+    max rf29, rf29, rf42 ; sub.ifb rf28, 0, rf28                    # s18 120 size | s18 104 select
+    and rf40, rf40, rf7 ; add rf28, rf28, rf28                      # s18 123 wrap | s18 121 parts8
+    max rf24, rf24, rf40 ; add rf28, rf30, rf28                     # s18 123 max | s18 126 add
+    asr rf30, rf29, rf44 ; sub.pushc rf40, rf56, rf41               # s18 102 shrv | s18 104 parts10
+    min rf59, rf59, rf56 ; sub rf30, rf31, rf30                     # s18 122 min | s18 102 sub
+    max rf30, rf30, 0                                               # s18 102 limit
+    min rf29, rf29, rf30                                            # s18 103 amount
+    max rf33, rf40, rf33 ; sub.ifb rf29, 0, rf29                    # s18 120 size | s18 104 select
+    and rf56, rf56, rf7 ; add rf29, rf29, rf29                      # s18 123 wrap | s18 121 parts9
+    max rf24, rf24, rf56 ; add rf28, rf28, rf29                     # s18 123 max | s18 126 add
+    asr rf29, rf33, rf44 ; sub.pushc rf56, rf46, rf41               # s18 102 shrv | s18 104 part
+    max rf38, rf56, rf38 ; sub rf29, rf31, rf29                     # s18 120 size | s18 102 sub
+    max rf29, rf29, 0                                               # s18 102 limit
+    min rf29, rf33, rf29                                            # s18 103 amount
+    asr rf44, rf38, rf44 ; sub.ifb rf29, 0, rf29                    # s18 102 shrv | s18 104 parts10
+    and rf28, rf46, rf7 ; add rf29, rf28, rf29                      # s18 123 wrap | s18 126 add
+    and rf44, rf0, 1 ; sub rf31, rf31, rf44                         # s1 81 stage | s18 102 sub
+    max rf31, rf31, 0                                               # s18 102 limit
+    min rf31, rf38, rf31                                            # s18 103 amount
+    nop ; sub.ifa rf31, 0, rf31                                     # s18 104 part
+    shl rf31, rf44, 2 ; add rf29, rf29, rf31                        # s1 82 load src | s18 126 total
+    sub.pushn -, rf29, 0 ; add rf31, rf48, rf31                     # s18 127 select | s18 131 store dst
+    mov.pushz -, rf57 ; add rf29, rf29, 8                           # s18 130 select | s18 127 add
+    min.ifna rf54, rf59, rf46 ; mov.ifb rf50, 1                     # s18 130 select | s18 127 select
+    max.ifna rf51, rf24, rf28 ; sub rf24, rf29, rf50                # s18 130 select | s18 127 sub
+    asr rf24, rf24, 4 ; sub.pushc -, rf2, rf5                       # s18 127 rounded | s18 131 store dst
+    shr rf41, rf0, 1 ; add rf24, rf41, rf24                         # s1 81 stage | s18 130 add
+    max rf24, rf24, rf54 ; mov rf5, rf23                            # s18 130 max | next trip
+    min rf23, rf24, rf51 ; sub.pushc -, rf2, rf23                   # s18 130 limited | whether there is a batch more
+    min rf23, rf23, rf7 ; smul24 rf36, rf41, rf36                   # s18 131 clip | s18 131 store dst
     bu.anyna loop, r:unif                                           # next batch
-    vpack rf28, rf29, rf28                                          # s18 131 store dst
-    v8pack tmud, rf27, rf28                                         # s18 131 store dst
-    nop ; add.ifnb tmua, rf39, rf31                                 # s18 131 store dst
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    vpack rf23, rf27, rf23 ; add rf27, rf31, rf36                   # s18 131 store dst
+    v8pack tmud, rf26, rf23                                         # s18 131 store dst
+    nop ; add.ifnb tmua, rf27, rf25                                 # s18 131 store dst
     thrsw
     thrsw
     nop

@@ -5,11 +5,11 @@
 #
 # av1_cdef8, machine code of V3D 7.1, class inside (15 <= edges <= 15)
 # computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
-# input hash f0aef126ec055278
+# input hash 301c0b652bfb6e59
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 430 instructions a trip, 430 an item; 403 at least for all it does.
+# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
+# the next one is among it.
+# 418 instructions a trip, 418 an item; 403 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 63 load 71 words, 4 store 4.
 # Record: dst_off, src_off, pri and sec and damping and dir, pri and sec and damping and dir.
@@ -19,536 +19,534 @@
 #
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
-.uniform 0x00000000  # address of src
-.uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0x00000000  # address of dst
-.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # address of the first record
+.uniform 0x00000000  # address of src
+.uniform 0xfffffffb  # vec3
+.uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0x00000000  # how many threads
 .uniform 0x000000ff
+.uniform 0x00000000  # address of dst
+.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00010000
-.uniform 0x00000000  # address of the table log2
 .uniform 0x00000100
+.uniform 0x00000000  # address of the table log2
 .uniform 0x00000000  # address of the table dy
 .uniform 0x00000000  # address of the table dx
+.uniform 0x01000000
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of the table next
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0x00000000  # address of the table next
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0x00010000
+.uniform 0x00000100
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffd  # u8
+.uniform 0x00000000  # address of the table log2
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffb  # vec3
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xffffff00  # back to the loop's first word
+.uniform 0xfffffee8  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
-    and rf2, rf3, 1                                                 # 106 stage
-    shr rf3, rf3, 1                                                 # 106 stage
-    shl rf2, rf2, 2                                                 # 118 load src
     shl rf0, rf0, 4
+    and rf2, rf3, 1                                                 # 106 stage
+    shr rf6, rf3, 1                                                 # 106 stage
+    shl rf9, rf2, 2                                                 # 118 load src
     setnnmode_uu ; sub rf1, rf1, 1                                  # 62 damping
     shl rf1, rf1, 4
-    nop ; ldunifrf.rf4                                              # 118 load src | uniform value:src
-    nop ; add rf4, rf4, rf2 ; ldunifrf.rf10                         # 118 load src | uniform value:src_stride
-    nop ; smul24 rf5, rf3, rf10 ; ldunifrf.rf6                      # 118 load src | 131 store dst | uniform value:dst
-    add rf4, rf6, rf2 ; add rf11, rf4, rf5 ; ldunifrf.rf2           # 131 store dst | 118 load src | uniform value:dst_stride
-    nop ; smul24 rf3, rf3, rf2 ; ldunifrf.rf2                       # 131 store dst | uniform value:records
-    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # uniform value:threads
-    shl rf1, rf1, 4 ; add rf15, rf4, rf3                            # 131 store dst
-    nop ; ldunifrf.rf4                                              # 60 pri | uniform 0x000000ff
-    nop ; mov rf14, rf4 ; ldunifrf.rf3                              # 130 select | 62 damping | uniform 0x00010000
-    nop ; ldunifrf.rf5                                              # 97 table | uniform table:log2
-    nop ; ldunifrf.rf6                                              # 61 sec | uniform 0x00000100
-    nop ; mov rf7, 3                                                # 111 select
-    nop ; ldunifrf.rf8                                              # 118 table | uniform table:dy
-    nop ; ldunifrf.rf9                                              # 118 table | uniform table:dx
-    nop ; ldunifrf.rf12                                             # 114 beside | uniform table:next
-    nop ; mov rf13, 0                                               # 127 select
+    nop ; ldunifrf.rf2                                              # uniform value:records
+    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # 118 load src | uniform value:src
+    umin tmuau, rf2, rf0 ; add rf1, rf1, rf9 ; thrsw                # the item's record | 118 load src | uniform 0xfffffffb (vec3)
+    nop ; ldunifrf.rf14                                             # 118 load src | uniform value:src_stride
+    nop ; smul24 rf4, rf6, rf14 ; ldunifrf.rf3                      # 118 load src | uniform value:threads
+    shl rf1, rf3, 4 ; add rf15, rf1, rf4                            # 118 load src
+    nop ; add rf3, rf2, rf1 ; ldtmu.rf4                             # the item's record
+    nop ; ldtmu.rf5                                                 # the item's record
+    nop ; add rf16, rf15, rf5 ; ldtmu.rf5                           # 118 load src | the item's record
+    nop ; ldunifrf.rf7                                              # 60 pri | uniform 0x000000ff
+    and rf8, rf5, rf7 ; mov rf18, rf7 ; ldunifrf.rf10               # 60 pri | 130 select | 131 store dst | uniform value:dst
+    shl rf9, rf8, 2 ; add rf10, rf10, rf9                           # 97 table | 131 store dst
+    nop ; ldunifrf.rf11                                             # 131 store dst | uniform value:dst_stride
+    nop ; smul24 rf12, rf6, rf11 ; ldunifrf.rf6                     # 131 store dst | 62 damping | uniform 0x00010000
+    mov rf11, 3 ; v8dot rf6, rf5, rf6                               # 111 select | 62 damping
+    mov rf21, rf11 ; mov rf22, rf11 ; ldunifrf.rf13                 # 111 select | 61 sec | uniform 0x00000100
+    add rf19, rf10, rf12 ; v8dot rf10, rf5, rf13 ; ldunifrf.rf20    # 131 store dst | 61 sec | 97 table | uniform table:log2
+    nop ; ldunifrf.rf12                                             # 118 table | uniform table:dy
+    nop ; ldunifrf.rf13                                             # 118 table | uniform table:dx
+    nop ; mov rf17, 0                                               # 127 select
 loop:
-    umin tmuau, rf2, rf0 ; mov rf16, rf7 ; thrsw                    # the item's record | 111 select | uniform 0xfffffffb (vec3)
-    mov rf17, rf7 ; mov rf18, rf13                                  # 111 select | 127 select
-    mov rf19, rf13 ; mov rf20, rf14                                 # 130 select
-    mov rf22, rf13 ; mov rf23, rf13 ; ldtmu.rf21                    # 127 select | 130 select | the item's record
-    add rf24, rf15, rf21 ; mov rf25, rf14 ; ldtmu.rf21              # 131 store dst | 130 select | the item's record
-    add rf26, rf11, rf21 ; mov rf27, rf13 ; ldtmu.rf21              # 118 load src | 127 select | the item's record
-    shr rf29, rf21, -8 ; v8dot rf28, rf21, rf6                      # 63 dir | 61 sec
-    shl rf31, rf28, 2 ; v8dot rf30, rf21, rf3                       # 98 table | 62 damping
-    shl rf32, rf29, 3 ; mov rf33, rf13                              # 118 table | 130 select
-    and rf21, rf21, rf4 ; add rf34, rf29, 2                         # 60 pri | 114 add
-    shl rf35, rf21, 2 ; mov rf36, rf14                              # 97 table | 130 select
-    add tmua, rf5, rf35 ; mov rf35, rf13 ; thrsw                    # 97 table | 127 select
-    shl rf31, rf34, 2 ; add tmua, rf5, rf31                         # 114 beside | 98 table
-    asr rf34, rf21, 1 ; add tmuau, rf8, rf32                        # 99 shr | 118 table | uniform 0xfffffffa (vec2)
-    add tmuau, rf9, rf32 ; add rf34, rf34, rf34 ; thrsw ; ldtmu.rf32# 118 table | 99 mul | 97 table | uniform 0xfffffffa (vec2)
-    sub rf29, rf30, rf32 ; add rf32, rf29, 6                        # 97 sub | 114 add
-    max rf29, rf29, 0 ; mov rf37, rf13                              # 97 pri_shift | 130 select
-    mov rf40, rf14 ; add rf38, rf2, rf1 ; thrsw ; ldtmu.rf39        # 130 select | the item's record | 98 table
-    shl rf32, rf32, 2 ; sub rf30, rf30, rf39                        # 114 beside | 98 sub
-    max rf30, rf30, 0                                               # 98 sec_shift
-    nop ; ldtmu.rf39                                                # 118 table
-    nop ; smul24 rf42, rf39, rf10 ; ldtmu.rf41                      # 118 load src | 118 table
-    nop ; smul24 rf44, rf41, rf10 ; ldtmu.rf43                      # 118 load src | 118 table
-    add rf39, rf42, rf43 ; smul24 rf42, rf39, -1                    # 118 load src | 118 mul
-    add rf42, rf26, rf39 ; smul24 rf45, rf42, rf10 ; ldtmu.rf39     # 118 load src | 118 table
-    mov tmuau, rf42 ; smul24 rf43, rf43, -1                         # 118 load src | 118 mul | uniform 0xfffffffd (u8)
-    mov tmuau, rf26 ; add rf43, rf45, rf43 ; thrsw                  # 107 px | 118 load src | uniform 0xfffffffd (u8)
-    add rf43, rf26, rf43 ; add rf44, rf44, rf39                     # 118 load src
-    mov tmuau, rf43 ; smul24 rf41, rf41, -1                         # 118 load src | 118 mul | uniform 0xfffffffd (u8)
-    add rf44, rf26, rf44 ; smul24 rf45, rf41, rf10 ; thrsw ; ldtmu.rf41# 118 load src
-    mov tmuau, rf44 ; smul24 rf39, rf39, -1                         # 118 load src | 118 mul | uniform 0xfffffffd (u8)
-    and rf45, rf41, rf4 ; add rf46, rf45, rf39 ; ldtmu.rf39         # 123 wrap | 118 load src | 107 px
-    add rf48, rf26, rf46 ; sub rf46, rf39, rf41 ; thrsw ; ldtmu.rf47# 118 load src | 120 size
-    mov tmuau, rf48 ; sub rf49, rf39, rf47                          # 118 load src | 120 size | uniform 0xfffffffd (u8)
-    min rf31, rf39, rf41 ; add tmua, rf12, rf31                     # 122 min | 114 beside
-    max rf45, rf39, rf45 ; thrsw ; ldtmu.rf50                       # 123 max | 118 load src
-    min rf31, rf31, rf47 ; sub rf51, rf39, rf50                     # 122 min | 120 size
-    and rf52, rf47, rf4                                             # 123 wrap
-    max rf45, rf45, rf52 ; thrsw ; ldtmu.rf52                       # 123 max | 118 load src
-    min rf31, rf31, rf50 ; sub rf53, rf39, rf52                     # 122 min | 120 size
-    and rf54, rf50, rf4                                             # 123 wrap
-    max rf45, rf45, rf54 ; ldtmu.rf54                               # 123 max | 114 beside
-    shl rf34, rf54, 3 ; sub.pushc -, rf34, rf21                     # 118 table | 111 select
-    add tmuau, rf8, rf34 ; sub.pushc rf41, rf41, rf39               # 118 table | 104 select | uniform 0xfffffffa (vec2)
-    max rf34, rf41, rf46 ; add tmuau, rf9, rf34 ; thrsw             # 120 size | 118 table | uniform 0xfffffffa (vec2)
-    asr rf41, rf34, rf29 ; mov.ifnb rf16, 4                         # 102 shrv | 111 select
-    mov.ifnb rf17, 2 ; sub rf41, rf21, rf41                         # 111 select | 102 sub
-    max rf41, rf41, 0 ; sub.pushc rf47, rf47, rf39                  # 102 limit | 104 select
-    max rf47, rf47, rf49 ; ldtmu.rf49                               # 120 size | 118 table
-    asr rf46, rf47, rf29 ; smul24 rf55, rf49, rf10 ; ldtmu.rf54     # 102 shrv | 118 load src | 118 table
-    min rf34, rf34, rf41 ; smul24 rf56, rf54, rf10 ; ldtmu.rf41     # 103 amount | 118 load src | 118 table
-    add rf49, rf55, rf41 ; smul24 rf55, rf49, -1                    # 118 load src | 118 mul
-    add rf55, rf26, rf49 ; smul24 rf57, rf55, rf10 ; ldtmu.rf49     # 118 load src | 118 table
-    mov tmuau, rf55 ; smul24 rf41, rf41, -1                         # 118 load src | 118 mul | uniform 0xfffffffd (u8)
-    add rf41, rf57, rf41 ; add rf56, rf56, rf49 ; thrsw             # 118 load src
-    add rf41, rf26, rf41 ; smul24 rf54, rf54, -1                    # 118 load src | 118 mul
-    mov tmuau, rf41 ; add rf56, rf26, rf56                          # 118 load src | uniform 0xfffffffd (u8)
-    sub rf46, rf21, rf46 ; smul24 rf57, rf54, rf10 ; thrsw ; ldtmu.rf54# 102 sub | 118 load src
-    max rf46, rf46, 0 ; mov tmuau, rf56                             # 102 limit | 118 load src | uniform 0xfffffffd (u8)
-    min rf46, rf47, rf46 ; smul24 rf47, rf49, -1                    # 103 amount | 118 mul
-    add rf49, rf57, rf47 ; sub rf47, rf39, rf54 ; thrsw ; ldtmu.rf57# 118 load src | 120 size
-    add rf49, rf26, rf49 ; sub.ifb rf34, 0, rf34                    # 118 load src | 104 select
-    mov tmuau, rf49 ; sub.ifa rf46, 0, rf46                         # 118 load src | 104 select | uniform 0xfffffffd (u8)
-    sub.pushc rf32, rf50, rf39 ; add tmua, rf12, rf32               # 104 select | 114 beside
-    max rf32, rf32, rf51 ; sub rf51, rf39, rf57 ; thrsw ; ldtmu.rf50# 120 size | 118 load src
-    asr rf58, rf32, rf29 ; sub rf59, rf39, rf50                     # 102 shrv | 120 size
-    min rf58, rf31, rf52 ; sub rf31, rf21, rf58                     # 122 min | 102 sub
-    max rf31, rf31, 0 ; sub.pushc rf60, rf52, rf39                  # 102 limit | 104 select
-    max rf53, rf60, rf53 ; smul24 rf34, rf34, rf16 ; thrsw ; ldtmu.rf60# 120 size | 121 parts0 | 118 load src
-    asr rf61, rf53, rf29 ; sub rf62, rf39, rf60                     # 102 shrv | 120 size
-    min rf31, rf32, rf31 ; sub rf32, rf21, rf61                     # 103 amount | 102 sub
-    max rf46, rf32, 0 ; smul24 rf32, rf46, rf16                     # 102 limit | 121 parts1
-    min rf32, rf53, rf46 ; add rf46, rf34, rf32 ; ldtmu.rf34        # 103 amount | 126 add | 114 beside
-    shl rf34, rf34, 3                                               # 118 table
-    sub.ifb rf31, 0, rf31 ; sub.pushc rf53, rf54, rf39              # 104 select
-    max rf47, rf53, rf47 ; add tmuau, rf8, rf34                     # 120 size | 118 table | uniform 0xfffffffa (vec2)
-    asr rf53, rf47, rf30 ; sub.ifb rf32, 0, rf32                    # 102 shrv | 104 select
-    sub.pushc rf34, rf57, rf39 ; add tmuau, rf9, rf34               # 104 select | 118 table | uniform 0xfffffffa (vec2)
-    max rf51, rf34, rf51 ; sub rf34, rf28, rf53 ; thrsw             # 120 size | 102 sub
-    asr rf53, rf51, rf30 ; smul24 rf31, rf31, rf17                  # 102 shrv | 121 parts2
-    max rf34, rf34, 0 ; sub rf53, rf28, rf53                        # 102 limit | 102 sub
-    min rf34, rf47, rf34 ; smul24 rf32, rf32, rf17 ; ldtmu.rf47     # 103 amount | 121 parts3 | 118 table
-    max rf53, rf53, 0 ; smul24 rf61, rf47, rf10                     # 102 limit | 118 load src
-    min rf31, rf51, rf53 ; add rf51, rf46, rf31 ; ldtmu.rf46        # 103 amount | 126 add | 118 table
-    and rf52, rf52, rf4 ; smul24 rf63, rf46, rf10 ; ldtmu.rf53      # 123 wrap | 118 load src | 118 table
-    sub.ifb rf34, 0, rf34 ; add rf61, rf61, rf53                    # 104 select | 118 load src
-    add rf47, rf26, rf61 ; smul24 rf61, rf47, -1                    # 118 load src | 118 mul
-    sub.ifa rf31, 0, rf31 ; smul24 rf61, rf61, rf10                 # 104 select | 118 load src
-    mov tmuau, rf47 ; smul24 rf53, rf53, -1                         # 118 load src | 118 mul | uniform 0xfffffffd (u8)
-    add rf61, rf61, rf53 ; sub.pushc rf53, rf50, rf39               # 118 load src | 104 parts6
-    max rf53, rf53, rf59 ; sub.pushc rf59, rf60, rf39               # 120 size | 104 parts7
-    max rf59, rf59, rf62 ; add rf62, rf26, rf61 ; thrsw ; ldtmu.rf61# 120 size | 118 load src | 118 table
-    mov tmuau, rf62 ; add rf63, rf63, rf61                          # 118 load src | uniform 0xfffffffd (u8)
-    add rf46, rf26, rf63 ; smul24 rf63, rf46, -1                    # 118 load src | 118 mul
-    mov tmuau, rf46 ; smul24 rf63, rf63, rf10 ; thrsw               # 118 load src | 118 p | uniform 0xfffffffd (u8)
-    max rf45, rf45, rf52 ; smul24 rf52, rf61, -1                    # 123 max | 118 mul
-    asr rf52, rf53, rf30 ; add rf61, rf63, rf52 ; ldtmu.rf63        # 102 shrv | 118 p | 118 load src
-    min rf52, rf58, rf54 ; sub rf58, rf28, rf52 ; thrsw             # 122 min | 102 sub
-    max rf58, rf58, 0 ; add rf61, rf26, rf61                        # 102 limit | 118 p
-    min rf53, rf53, rf58 ; sub rf58, rf39, rf63                     # 103 amount | 120 size
-    and rf54, rf54, rf4 ; sub.ifb rf53, 0, rf53                     # 123 wrap | 104 parts6
-    max rf45, rf45, rf54 ; sub.pushc rf54, rf63, rf39               # 123 max | 104 select
-    max rf54, rf54, rf58 ; mov tmuau, rf61 ; thrsw ; ldtmu.rf58     # 120 size | 118 p | 118 load src | uniform 0xfffffffd (u8)
-    min rf52, rf52, rf57 ; add rf34, rf34, rf34                     # 122 min | 121 parts4
-    and rf32, rf57, rf4 ; add rf57, rf51, rf32 ; ldtmu.rf51         # 123 wrap | 126 add | 118 load src
-    max rf32, rf45, rf32 ; sub rf45, rf39, rf58                     # 123 max | 120 size
-    min rf34, rf52, rf50 ; add rf57, rf57, rf34 ; ldtmu.rf52        # 122 min | 126 add | 118 p
-    and rf50, rf50, rf4 ; add rf31, rf31, rf31                      # 123 wrap | 121 parts5
-    max rf32, rf32, rf50 ; sub rf50, rf39, rf51                     # 123 max | 120 size
-    min rf31, rf34, rf60 ; add rf34, rf57, rf31                     # 122 min | 126 add
-    asr rf34, rf59, rf30 ; add rf53, rf34, rf53                     # 102 shrv | 126 add
-    asr rf57, rf54, rf30 ; sub rf34, rf28, rf34                     # 102 shrv | 102 sub
-    max rf34, rf34, 0 ; sub rf57, rf28, rf57                        # 102 limit | 102 sub
-    min rf34, rf59, rf34 ; sub rf59, rf39, rf52                     # 103 amount | 120 size
-    max rf57, rf57, 0                                               # 102 limit
-    min rf54, rf54, rf57 ; sub.ifb rf34, 0, rf34                    # 103 amount | 104 parts7
-    and rf60, rf60, rf4 ; sub.pushc rf57, rf58, rf39                # 123 wrap | 104 select
-    max rf45, rf57, rf45 ; sub.ifb rf54, 0, rf54                    # 120 size | 104 select
-    asr rf34, rf45, rf30 ; add rf53, rf53, rf34                     # 102 shrv | 126 add
-    max rf32, rf32, rf60 ; sub rf34, rf28, rf34                     # 123 max | 102 sub
-    max rf34, rf34, 0 ; sub.pushc rf60, rf51, rf39                  # 102 limit | 104 parts10
-    min rf45, rf45, rf34 ; add rf34, rf54, rf54                     # 103 amount | 121 parts8
-    max rf50, rf60, rf50 ; sub.ifb rf45, 0, rf45                    # 120 size | 104 select
-    asr rf60, rf50, rf30 ; sub.pushc rf54, rf52, rf39               # 102 shrv | 104 part
-    max rf59, rf54, rf59 ; sub rf54, rf28, rf60                     # 120 size | 102 sub
-    asr rf34, rf59, rf30 ; add rf53, rf53, rf34                     # 102 shrv | 126 add
-    max rf34, rf54, 0 ; sub rf54, rf28, rf34                        # 102 limit | 102 sub
-    min rf45, rf50, rf34 ; add rf34, rf45, rf45                     # 103 amount | 121 parts9
-    max rf34, rf54, 0 ; add rf53, rf53, rf34                        # 102 limit | 126 add
-    min rf34, rf59, rf34 ; sub.ifb rf45, 0, rf45                    # 103 amount | 104 parts10
-    min rf31, rf31, rf63 ; add rf45, rf53, rf45                     # 122 min | 126 add
-    and rf63, rf63, rf4 ; sub.ifa rf34, 0, rf34                     # 123 wrap | 104 part
-    max rf32, rf32, rf63 ; add rf34, rf45, rf34                     # 123 max | 126 total
-    min rf31, rf31, rf58 ; sub.pushn -, rf34, 0                     # 122 min | 127 select
-    and rf34, rf58, rf4 ; add rf58, rf34, 8                         # 123 wrap | 127 add
-    max rf32, rf32, rf34 ; mov.ifa rf18, 1                          # 123 max | 127 select
-    min rf31, rf31, rf51 ; sub tmuau, rf42, -1                      # 122 min | 118 load src | uniform 0xfffffffd (u8)
-    and rf51, rf51, rf4 ; sub.pushc -, 0, rf21                      # 123 wrap | 130 select
-    max rf18, rf32, rf51 ; sub rf32, rf58, rf18                     # 123 max | 127 sub
-    asr rf32, rf32, 4                                               # 127 rounded
-    and rf51, rf52, rf4 ; sub tmuau, rf26, -1                       # 123 wrap | 107 px | uniform 0xfffffffd (u8)
-    sub.andc -, 0, rf28 ; add rf32, rf39, rf32                      # 130 select | 130 add
-    min.ifa rf19, rf31, rf52 ; thrsw                                # 130 select
-    max rf19, rf32, rf19 ; sub tmuau, rf43, -1                      # 130 max | 118 load src | uniform 0xfffffffd (u8)
-    max.ifa rf20, rf18, rf51 ; sub tmuau, rf44, -1                  # 130 select | 118 load src | uniform 0xfffffffd (u8)
-    vfla rf18 ; thrsw ; ldtmu.rf51                                  # 130 select | 118 load src
-    and rf31, rf51, rf4 ; ldtmu.rf32                                # 123 wrap | 107 px
-    sub rf52, rf32, rf51 ; sub tmuau, rf48, -1                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
-    tmuwt - ; sub.pushc -, rf0, rf2                                 # the last trip's stores | 131 store dst
-    min tmud, rf19, rf20 ; sub.pushc rf19, rf51, rf32               # 131 store dst | 104 select
-    max rf19, rf19, rf52 ; ldtmu.rf52                               # 120 size | 118 load src
-    asr rf20, rf19, rf29 ; mov.ifnb tmuau, rf24 ; thrsw             # 102 shrv | 131 store dst | uniform 0xfffffffd (u8)
-    sub rf39, rf32, rf52 ; sub rf20, rf21, rf20                     # 120 size | 102 sub
-    max rf20, rf20, 0                                               # 102 limit
-    min rf19, rf19, rf20 ; sub.pushc rf20, rf52, rf32               # 103 amount | 104 select
-    max rf20, rf20, rf39 ; thrsw ; ldtmu.rf39                       # 120 size | 118 load src
-    asr rf58, rf20, rf29 ; sub.ifb rf19, 0, rf19                    # 102 shrv | 104 select
-    sub rf58, rf21, rf58 ; sub rf34, rf32, rf39                     # 102 sub | 120 size
-    max rf58, rf58, 0 ; sub.pushc rf45, rf39, rf32                  # 102 limit | 104 select
-    min rf20, rf20, rf58 ; smul24 rf19, rf19, rf16 ; ldtmu.rf58     # 103 amount | 121 parts0 | 118 load src
-    max rf34, rf45, rf34 ; sub.ifb rf20, 0, rf20                    # 120 size | 104 select
-    asr rf45, rf34, rf29 ; sub.pushc rf63, rf58, rf32               # 102 shrv | 104 select
-    sub rf53, rf32, rf58 ; sub tmuau, rf55, -1                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
-    max rf53, rf63, rf53 ; sub rf45, rf21, rf45 ; thrsw             # 120 size | 102 sub
-    asr rf63, rf53, rf29 ; sub tmuau, rf41, -1                      # 102 shrv | 118 load src | uniform 0xfffffffd (u8)
-    max rf45, rf45, 0 ; sub rf63, rf21, rf63                        # 102 limit | 102 sub
-    min rf34, rf34, rf45 ; smul24 rf20, rf20, rf16 ; thrsw ; ldtmu.rf45# 103 amount | 121 parts1 | 118 load src
-    max rf63, rf63, 0 ; sub rf59, rf32, rf45                        # 102 limit | 120 size
-    min rf53, rf53, rf63 ; sub.ifb rf34, 0, rf34                    # 103 amount | 104 select
-    sub.pushc rf63, rf45, rf32 ; sub.ifa rf53, 0, rf53              # 104 select
-    max rf59, rf63, rf59 ; smul24 rf34, rf34, rf17 ; ldtmu.rf63     # 120 size | 121 parts2 | 118 load src
-    asr rf54, rf59, rf30 ; sub.pushc rf50, rf63, rf32               # 102 shrv | 104 select
-    sub rf60, rf32, rf63 ; sub tmuau, rf56, -1                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
-    max rf54, rf50, rf60 ; sub rf50, rf28, rf54 ; thrsw             # 120 size | 102 sub
-    asr rf60, rf54, rf30 ; sub tmuau, rf49, -1                      # 102 shrv | 118 load src | uniform 0xfffffffd (u8)
-    max rf50, rf50, 0 ; sub rf60, rf28, rf60                        # 102 limit | 102 sub
-    min rf19, rf59, rf50 ; add rf50, rf19, rf20 ; thrsw ; ldtmu.rf20# 103 amount | 126 add | 118 load src
-    max rf60, rf60, 0 ; sub rf59, rf32, rf20                        # 102 limit | 120 size
-    min rf54, rf54, rf60 ; sub.ifb rf19, 0, rf19                    # 103 amount | 104 select
-    sub.pushc rf60, rf20, rf32 ; sub.ifa rf54, 0, rf54              # 104 parts6 | 104 select
-    max rf34, rf60, rf59 ; add rf59, rf50, rf34 ; ldtmu.rf50        # 120 size | 126 add | 118 load src
-    asr rf60, rf34, rf30 ; sub.pushc rf57, rf50, rf32               # 102 shrv | 104 parts7
-    sub tmuau, rf47, -1 ; sub rf60, rf28, rf60                      # 118 load src | 102 sub | uniform 0xfffffffd (u8)
-    max rf60, rf60, 0 ; smul24 rf53, rf53, rf17                     # 102 limit | 121 parts3
-    min rf34, rf34, rf60 ; sub rf60, rf32, rf50 ; thrsw             # 103 amount | 120 size
-    max rf57, rf57, rf60 ; sub tmuau, rf62, -1                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
-    asr rf60, rf57, rf30 ; sub.ifb rf34, 0, rf34                    # 102 shrv | 104 parts6
-    min rf51, rf32, rf51 ; sub rf60, rf28, rf60 ; thrsw             # 122 min | 102 sub
-    max rf53, rf60, 0 ; add rf59, rf59, rf53                        # 102 limit | 126 add
-    min rf53, rf57, rf53 ; add rf19, rf19, rf19 ; ldtmu.rf57        # 103 amount | 121 parts4 | 118 load src
-    max rf31, rf32, rf31 ; sub.pushc rf60, rf57, rf32               # 123 max | 104 select
-    min rf51, rf51, rf52 ; sub.ifb rf53, 0, rf53                    # 122 min | 104 parts7
-    and rf52, rf52, rf4 ; sub tmuau, rf46, -1                       # 123 wrap | 118 load src | uniform 0xfffffffd (u8)
-    max rf31, rf31, rf52 ; sub rf52, rf32, rf57 ; thrsw             # 123 max | 120 size
-    max rf19, rf60, rf52 ; add rf59, rf59, rf19 ; ldtmu.rf52        # 120 size | 126 add | 118 load src
-    asr rf60, rf19, rf30 ; sub tmuau, rf61, -1                      # 102 shrv | 118 p | uniform 0xfffffffd (u8)
-    min rf51, rf51, rf39 ; sub rf60, rf28, rf60 ; thrsw             # 122 min | 102 sub
-    max rf60, rf60, 0 ; add rf54, rf54, rf54                        # 102 limit | 121 parts5
-    min rf19, rf19, rf60 ; sub rf60, rf32, rf52                     # 103 amount | 120 size
-    and rf39, rf39, rf4 ; sub.ifa rf19, 0, rf19                     # 123 wrap | 104 select
-    max rf31, rf31, rf39 ; sub.pushc rf39, rf52, rf32               # 123 max | 104 select
-    max rf39, rf39, rf60 ; add rf59, rf59, rf54 ; ldtmu.rf54        # 120 size | 126 add | 118 load src
-    asr rf34, rf39, rf30 ; add rf60, rf59, rf34 ; ldtmu.rf59        # 102 shrv | 126 add | 118 p
-    min rf34, rf51, rf58 ; sub rf51, rf28, rf34                     # 122 min | 102 sub
-    max rf51, rf51, 0 ; add rf53, rf60, rf53                        # 102 limit | 126 add
-    min rf39, rf39, rf51 ; sub.pushc rf51, rf54, rf32               # 103 amount | 104 parts10
-    and rf58, rf58, rf4 ; sub rf60, rf32, rf54                      # 123 wrap | 120 size
-    max rf51, rf51, rf60 ; sub.ifb rf39, 0, rf39                    # 120 size | 104 select
-    asr rf60, rf51, rf30 ; add rf19, rf19, rf19                     # 102 shrv | 121 parts8
-    max rf31, rf31, rf58 ; sub.pushc rf58, rf59, rf32               # 123 max | 104 part
-    min rf34, rf34, rf45 ; sub rf60, rf28, rf60                     # 122 min | 102 sub
-    max rf19, rf60, 0 ; add rf53, rf53, rf19                        # 102 limit | 126 add
-    min rf19, rf51, rf19 ; sub rf51, rf32, rf59                     # 103 amount | 120 size
-    max rf51, rf58, rf51 ; add rf39, rf39, rf39                     # 120 size | 121 parts9
-    asr rf39, rf51, rf30 ; add rf53, rf53, rf39                     # 102 shrv | 126 add
-    and rf39, rf45, rf4 ; sub rf45, rf28, rf39                      # 123 wrap | 102 sub
-    max rf45, rf45, 0                                               # 102 limit
-    min rf45, rf51, rf45 ; sub.ifb rf19, 0, rf19                    # 103 amount | 104 parts10
-    max rf19, rf31, rf39 ; add rf31, rf53, rf19                     # 123 max | 126 add
-    min rf34, rf34, rf63 ; sub.ifa rf45, 0, rf45                    # 122 min | 104 part
-    and rf31, rf63, rf4 ; add rf45, rf31, rf45                      # 123 wrap | 126 total
-    max rf19, rf19, rf31 ; sub.pushn -, rf45, 0                     # 123 max | 127 select
-    min rf34, rf34, rf20 ; sub tmuau, rf42, -2                      # 122 min | 118 load src | uniform 0xfffffffd (u8)
-    and rf20, rf20, rf4 ; add rf45, rf45, 8                         # 123 wrap | 127 add
-    max rf19, rf19, rf20 ; mov.ifa rf22, 1                          # 123 max | 127 select
-    min rf34, rf34, rf50 ; sub tmuau, rf26, -2                      # 122 min | 107 px | uniform 0xfffffffd (u8)
-    and rf22, rf50, rf4 ; sub rf45, rf45, rf22 ; thrsw              # 123 wrap | 127 sub
-    max rf19, rf19, rf22 ; sub tmuau, rf43, -2                      # 123 max | 118 load src | uniform 0xfffffffd (u8)
-    min rf34, rf34, rf57 ; sub tmuau, rf44, -2                      # 122 min | 118 load src | uniform 0xfffffffd (u8)
-    and rf57, rf57, rf4 ; mov.pushz -, rf18                         # 123 wrap | 130 select
-    max rf19, rf19, rf57 ; thrsw ; ldtmu.rf57                       # 123 max | 118 load src
-    min rf34, rf34, rf52 ; ldtmu.rf22                               # 122 min | 107 px
-    and rf52, rf52, rf4 ; sub rf50, rf22, rf57                      # 123 wrap | 120 size
-    max rf19, rf19, rf52 ; sub.pushc -, rf0, rf2                    # 123 max | 131 store dst
-    min rf34, rf34, rf54 ; thrsw ; ldtmu.rf52                       # 122 min | 118 load src
-    and rf54, rf54, rf4 ; sub rf20, rf22, rf52                      # 123 wrap | 120 size
+    shl rf9, rf10, 2 ; add tmua, rf20, rf9                          # 98 table | 97 table
+    add tmua, rf20, rf9 ; mov rf23, rf17 ; thrsw ; ldunifrf.rf9     # 98 table | 127 select | 63 dir | uniform 0x01000000
+    shr rf5, rf5, -8 ; mov rf9, rf17                                # 63 dir | 130 select
+    shl rf20, rf5, 3 ; mov rf24, rf18                               # 118 table | 130 select
+    add tmuau, rf12, rf20 ; add rf25, rf19, rf4 ; thrsw ; ldtmu.rf4 # 118 table | 131 store dst | 97 table | uniform 0xfffffffa (vec2)
+    asr rf20, rf8, 1 ; add tmuau, rf13, rf20                        # 99 shr | 118 table | uniform 0xfffffffa (vec2)
+    add rf26, rf5, 2 ; add rf20, rf20, rf20                         # 114 add | 99 mul
+    shl rf20, rf26, 2 ; sub.pushc -, rf20, rf8                      # 114 beside | 111 select
+    sub rf4, rf6, rf4 ; mov rf27, rf17 ; thrsw ; ldtmu.rf26         # 97 sub | 127 select | 98 table
+    max rf4, rf4, 0 ; sub rf6, rf6, rf26                            # 97 pri_shift | 98 sub
+    mov rf28, rf17 ; mov rf29, rf18 ; ldunifrf.rf26                 # 130 select | 114 beside | uniform table:next
+    mov rf31, rf17 ; mov rf32, rf17 ; ldtmu.rf30                    # 127 select | 130 select | 118 table
+    mov rf35, rf18 ; smul24 rf34, rf30, rf14 ; ldtmu.rf33           # 130 select | 118 load src | 118 table
+    mov rf38, rf17 ; smul24 rf37, rf33, rf14 ; ldtmu.rf36           # 127 select | 118 load src | 118 table
+    add rf30, rf34, rf36 ; smul24 rf34, rf30, -1                    # 118 load src | 118 mul
+    add rf30, rf16, rf30 ; smul24 rf36, rf36, -1                    # 118 load src | 118 mul
+    mov tmuau, rf30 ; smul24 rf39, rf34, rf14 ; ldtmu.rf34          # 118 load src | 118 table | uniform 0xfffffffd (u8)
+    mov tmuau, rf16 ; add rf36, rf39, rf36 ; thrsw                  # 107 px | 118 load src | uniform 0xfffffffd (u8)
+    add rf36, rf16, rf36 ; add rf37, rf37, rf34 ; ldunifrf.rf39     # 118 load src | 114 beside | uniform table:next
+    mov tmuau, rf36 ; smul24 rf33, rf33, -1                         # 118 load src | 118 mul | uniform 0xfffffffd (u8)
+    add rf37, rf16, rf37 ; smul24 rf40, rf33, rf14 ; thrsw ; ldtmu.rf33# 118 load src
+    mov tmuau, rf37 ; smul24 rf34, rf34, -1                         # 118 load src | 118 mul | uniform 0xfffffffd (u8)
+    and rf40, rf33, rf7 ; add rf41, rf40, rf34 ; ldtmu.rf34         # 123 wrap | 118 load src | 107 px
+    add rf43, rf16, rf41 ; sub rf41, rf34, rf33 ; thrsw ; ldtmu.rf42# 118 load src | 120 size
+    max rf6, rf6, 0 ; mov tmuau, rf43                               # 98 sec_shift | 118 load src | uniform 0xfffffffd (u8)
+    add tmua, rf26, rf20 ; mov.ifna rf21, 4                         # 114 beside | 111 select
+    min rf20, rf34, rf33 ; sub rf26, rf34, rf42 ; thrsw ; ldtmu.rf44# 122 min | 120 size | 118 load src
+    mov.ifna rf22, 2 ; sub rf45, rf34, rf44                         # 111 select | 120 size
+    max rf5, rf34, rf40 ; add rf40, rf5, 6                          # 123 max | 114 add
+    shl rf40, rf40, 2 ; sub.pushc rf33, rf33, rf34                  # 114 beside | 104 select
+    max rf33, rf33, rf41 ; mov rf46, rf17 ; thrsw ; ldtmu.rf41      # 120 size | 130 select | 118 load src
+    asr rf47, rf33, rf4 ; sub rf48, rf34, rf41 ; ldunifrf.rf49      # 102 shrv | 120 size | 62 damping | uniform 0x00010000
+    min rf47, rf20, rf42 ; sub rf20, rf8, rf47 ; ldunifrf.rf50      # 122 min | 102 sub | 61 sec | uniform 0x00000100
+    max rf20, rf20, 0 ; sub.pushc rf51, rf42, rf34                  # 102 limit | 104 select
+    max rf26, rf51, rf26 ; mov rf52, rf18 ; ldtmu.rf51              # 120 size | 130 select | 114 beside
+    shl rf51, rf51, 3                                               # 118 table
+    asr rf53, rf26, rf4 ; add tmuau, rf12, rf51                     # 102 shrv | 118 table | uniform 0xfffffffa (vec2)
+    min rf20, rf33, rf20 ; add tmuau, rf13, rf51 ; thrsw            # 103 amount | 118 table | uniform 0xfffffffa (vec2)
+    sub rf53, rf8, rf53 ; sub.ifb rf20, 0, rf20                     # 102 sub | 104 select
+    max rf20, rf53, 0 ; smul24 rf53, rf20, rf21                     # 102 limit | 121 parts0
+    min rf26, rf26, rf20 ; ldtmu.rf20                               # 103 amount | 118 table
+    and rf42, rf42, rf7 ; smul24 rf51, rf20, rf14 ; ldtmu.rf33      # 123 wrap | 118 load src | 118 table
+    max rf5, rf5, rf42 ; smul24 rf54, rf33, rf14 ; ldtmu.rf42       # 123 max | 118 load src | 118 table
+    add rf20, rf51, rf42 ; smul24 rf51, rf20, -1                    # 118 load src | 118 mul
+    add rf42, rf16, rf20 ; smul24 rf20, rf42, -1                    # 118 load src | 118 mul
+    mov tmuau, rf42 ; smul24 rf55, rf51, rf14 ; thrsw ; ldtmu.rf51  # 118 load src | 118 table | uniform 0xfffffffd (u8)
+    add rf54, rf55, rf20 ; add rf55, rf54, rf51 ; ldunifrf.rf20     # 118 load src | 97 table | uniform table:log2
+    add rf33, rf16, rf54 ; smul24 rf54, rf33, -1                    # 118 load src | 118 mul
+    mov tmuau, rf33 ; add rf56, rf16, rf55 ; thrsw ; ldtmu.rf55     # 118 load src | uniform 0xfffffffd (u8)
+    mov tmuau, rf56 ; smul24 rf51, rf51, -1                         # 118 load src | 118 mul | uniform 0xfffffffd (u8)
+    sub.ifa rf26, 0, rf26 ; smul24 rf54, rf54, rf14                 # 104 select | 118 load src
+    min rf47, rf47, rf44 ; add rf54, rf54, rf51 ; thrsw ; ldtmu.rf51# 122 min | 118 load src
+    and rf54, rf44, rf7 ; add rf57, rf16, rf54                      # 123 wrap | 118 load src
+    max rf5, rf5, rf54 ; mov tmuau, rf57                            # 123 max | 118 load src | uniform 0xfffffffd (u8)
+    sub.pushc rf39, rf44, rf34 ; add tmua, rf39, rf40               # 104 select | 114 beside
+    max rf39, rf39, rf45 ; sub rf45, rf34, rf55 ; thrsw ; ldtmu.rf40# 120 size | 118 load src
+    asr rf44, rf39, rf4 ; sub rf54, rf34, rf51                      # 102 shrv | 120 size
+    min rf47, rf47, rf41 ; sub rf44, rf8, rf44                      # 122 min | 102 sub
+    max rf44, rf44, 0 ; sub.pushc rf58, rf41, rf34                  # 102 limit | 104 select
+    max rf48, rf58, rf48 ; sub rf58, rf34, rf40 ; thrsw ; ldtmu.rf59# 120 size | 118 load src
+    asr rf60, rf48, rf4 ; sub rf61, rf34, rf59                      # 102 shrv | 120 size
+    min rf39, rf39, rf44 ; sub rf44, rf8, rf60                      # 103 amount | 102 sub
+    max rf44, rf44, 0 ; smul24 rf26, rf26, rf21                     # 102 limit | 121 parts1
+    min rf26, rf48, rf44 ; add rf48, rf53, rf26 ; ldtmu.rf44        # 103 amount | 126 add | 114 beside
+    shl rf44, rf44, 3                                               # 118 table
+    and rf41, rf41, rf7 ; sub.ifb rf39, 0, rf39                     # 123 wrap | 104 select
+    sub.pushc rf53, rf55, rf34 ; add tmuau, rf12, rf44              # 104 select | 118 table | uniform 0xfffffffa (vec2)
+    max rf45, rf53, rf45 ; sub.ifb rf26, 0, rf26                    # 120 size | 104 select
+    asr rf53, rf45, rf6 ; sub.pushc rf60, rf51, rf34                # 102 shrv | 104 select
+    max rf44, rf60, rf54 ; add tmuau, rf13, rf44 ; thrsw            # 120 size | 118 table | uniform 0xfffffffa (vec2)
+    asr rf54, rf44, rf6 ; sub rf53, rf10, rf53                      # 102 shrv | 102 sub
+    max rf53, rf53, 0 ; sub rf54, rf10, rf54                        # 102 limit | 102 sub
+    min rf45, rf45, rf53 ; smul24 rf39, rf39, rf22 ; ldtmu.rf53     # 103 amount | 121 parts2 | 118 table
+    max rf54, rf54, 0 ; smul24 rf60, rf53, rf14                     # 102 limit | 118 load src
+    min rf44, rf44, rf54 ; smul24 rf26, rf26, rf22 ; ldtmu.rf54     # 103 amount | 121 parts3 | 118 table
+    max rf5, rf5, rf41 ; smul24 rf62, rf54, rf14 ; ldtmu.rf41       # 123 max | 118 load src | 118 table
+    min rf47, rf47, rf55 ; sub.ifb rf45, 0, rf45                    # 122 min | 104 select
+    and rf55, rf55, rf7 ; sub.pushc rf63, rf40, rf34                # 123 wrap | 104 parts6
+    max rf58, rf63, rf58 ; add rf63, rf60, rf41 ; ldtmu.rf60        # 120 size | 118 load src | 118 table
+    max rf5, rf5, rf55 ; smul24 rf53, rf53, -1                      # 123 max | 118 mul
+    asr rf55, rf58, rf6 ; sub.ifb rf44, 0, rf44                     # 102 shrv | 104 select
+    min rf47, rf47, rf51 ; add rf63, rf16, rf63                     # 122 min | 118 load src
+    and rf41, rf51, rf7 ; smul24 rf51, rf41, -1                     # 123 wrap | 118 mul
+    max rf5, rf5, rf41 ; sub.pushc rf41, rf59, rf34                 # 123 max | 104 parts7
+    max rf41, rf41, rf61 ; smul24 rf53, rf53, rf14                  # 120 size | 118 load src
+    asr rf61, rf41, rf6 ; mov tmuau, rf63 ; thrsw                   # 102 shrv | 118 load src | uniform 0xfffffffd (u8)
+    min rf47, rf47, rf40 ; add rf51, rf53, rf51                     # 122 min | 118 load src
+    and rf55, rf40, rf7 ; sub rf40, rf10, rf55                      # 123 wrap | 102 sub
+    max rf40, rf40, 0 ; add rf51, rf16, rf51                        # 102 limit | 118 load src
+    min rf40, rf58, rf40 ; sub rf58, rf10, rf61 ; ldtmu.rf61        # 103 amount | 102 sub | 118 load src
+    max rf58, rf58, 0 ; mov tmuau, rf51                             # 102 limit | 118 load src | uniform 0xfffffffd (u8)
+    min rf41, rf41, rf58 ; sub rf58, rf34, rf61 ; thrsw             # 103 amount | 120 size
+    max rf5, rf5, rf55 ; sub.ifb rf40, 0, rf40                      # 123 max | 104 parts6
+    min rf47, rf47, rf59 ; add rf62, rf62, rf60                     # 122 min | 118 load src
+    and rf59, rf59, rf7 ; sub.pushc rf55, rf61, rf34                # 123 wrap | 104 select
+    max rf55, rf55, rf58 ; add rf62, rf16, rf62 ; ldtmu.rf58        # 120 size | 118 load src
+    asr rf54, rf55, rf6 ; smul24 rf53, rf54, -1                     # 102 shrv | 118 mul
+    max rf5, rf5, rf59 ; sub.ifb rf41, 0, rf41                      # 123 max | 104 parts7
+    min rf47, rf47, rf61 ; sub.pushc rf59, rf58, rf34               # 122 min | 104 select
+    and rf60, rf61, rf7 ; smul24 rf61, rf60, -1                     # 123 wrap | 118 mul
+    max rf5, rf5, rf60 ; sub rf60, rf34, rf58                       # 123 max | 120 size
+    max rf53, rf59, rf60 ; smul24 rf59, rf53, rf14                  # 120 size | 118 p
+    asr rf60, rf53, rf6 ; mov tmuau, rf62 ; thrsw                   # 102 shrv | 118 load src | uniform 0xfffffffd (u8)
+    min rf47, rf47, rf58 ; add rf59, rf59, rf61                     # 122 min | 118 p
+    and rf58, rf58, rf7 ; sub rf54, rf10, rf54                      # 123 wrap | 102 sub
+    max rf54, rf54, 0 ; add rf59, rf16, rf59                        # 102 limit | 118 p
+    min rf54, rf55, rf54 ; sub rf55, rf10, rf60 ; ldtmu.rf60        # 103 amount | 102 sub | 118 load src
+    max rf55, rf55, 0 ; mov tmuau, rf59                             # 102 limit | 118 p | uniform 0xfffffffd (u8)
+    min rf39, rf53, rf55 ; add rf48, rf48, rf39 ; thrsw             # 103 amount | 126 add
+    max rf5, rf5, rf58 ; sub.ifb rf54, 0, rf54                      # 123 max | 104 select
+    min rf47, rf47, rf60 ; add rf45, rf45, rf45                     # 122 min | 121 parts4
+    and rf53, rf60, rf7 ; sub.pushc rf58, rf60, rf34                # 123 wrap | 104 parts10
+    max rf53, rf5, rf53 ; sub rf5, rf34, rf60 ; ldtmu.rf60          # 123 max | 120 size | 118 p
+    max rf5, rf58, rf5 ; add rf26, rf48, rf26                       # 120 size | 126 add
+    asr rf48, rf5, rf6 ; sub.ifb rf39, 0, rf39                      # 102 shrv | 104 select
+    and rf58, rf60, rf7 ; add rf44, rf44, rf44                      # 123 wrap | 121 parts5
+    sub.pushc rf55, rf60, rf34 ; sub rf61, rf34, rf60               # 104 part | 120 size
+    max rf26, rf55, rf61 ; add rf45, rf26, rf45                     # 120 size | 126 add
+    asr rf44, rf26, rf6 ; add rf45, rf45, rf44                      # 102 shrv | 126 add
+    sub rf40, rf10, rf48 ; add rf45, rf45, rf40                     # 102 sub | 126 add
+    max rf54, rf40, 0 ; add rf40, rf54, rf54                        # 102 limit | 121 parts8
+    min rf5, rf5, rf54 ; sub rf44, rf10, rf44                       # 103 amount | 102 sub
+    max rf41, rf44, 0 ; add rf44, rf45, rf41                        # 102 limit | 126 add
+    min rf39, rf26, rf41 ; add rf26, rf39, rf39                     # 103 amount | 121 parts9
+    add rf40, rf44, rf40 ; sub.ifb rf5, 0, rf5                      # 126 add | 104 parts10
+    add rf26, rf40, rf26 ; sub.ifa rf39, 0, rf39                    # 126 add | 104 part
+    add rf5, rf26, rf5 ; sub tmuau, rf30, -1                        # 126 add | 118 load src | uniform 0xfffffffd (u8)
+    add rf5, rf5, rf39 ; sub tmuau, rf16, -1                        # 126 total | 107 px | uniform 0xfffffffd (u8)
+    nop ; sub.pushn -, rf5, 0                                       # 127 select
+    nop ; add rf5, rf5, 8                                           # 127 add
+    nop ; mov.ifa rf23, 1                                           # 127 select
+    sub rf5, rf5, rf23 ; sub.pushc -, 0, rf8                        # 127 sub | 130 select
+    asr rf5, rf5, 4                                                 # 127 rounded
+    sub.andc -, 0, rf10 ; add rf5, rf34, rf5                        # 130 select | 130 add
+    min.ifa rf9, rf47, rf60 ; thrsw                                 # 130 select
+    max rf5, rf5, rf9 ; sub tmuau, rf36, -1                         # 130 max | 118 load src | uniform 0xfffffffd (u8)
+    max.ifa rf24, rf53, rf58 ; sub tmuau, rf37, -1                  # 130 select | 118 load src | uniform 0xfffffffd (u8)
+    vfla rf53 ; sub.pushc -, rf0, rf2                               # 130 select | 131 store dst
+    tmuwt - ; thrsw ; ldtmu.rf58                                    # the last trip's stores | 118 load src
+    and rf47, rf58, rf7 ; ldtmu.rf9                                 # 123 wrap | 107 px
+    sub rf60, rf9, rf58 ; sub tmuau, rf43, -1                       # 120 size | 118 load src | uniform 0xfffffffd (u8)
+    min tmud, rf5, rf24 ; sub.pushc rf5, rf58, rf9                  # 131 store dst | 104 select
+    max rf5, rf5, rf60 ; ldtmu.rf60                                 # 120 size | 118 load src
+    asr rf24, rf5, rf4 ; mov.ifnb tmuau, rf25 ; thrsw               # 102 shrv | 131 store dst | uniform 0xfffffffd (u8)
+    sub rf34, rf9, rf60 ; sub rf24, rf8, rf24                       # 120 size | 102 sub
+    max rf24, rf24, 0                                               # 102 limit
+    min rf5, rf5, rf24 ; sub.pushc rf24, rf60, rf9                  # 103 amount | 104 select
+    max rf24, rf24, rf34 ; thrsw ; ldtmu.rf34                       # 120 size | 118 load src
+    asr rf23, rf24, rf4 ; sub.ifb rf5, 0, rf5                       # 102 shrv | 104 select
+    sub rf23, rf8, rf23 ; sub rf39, rf9, rf34                       # 102 sub | 120 size
+    max rf23, rf23, 0 ; sub.pushc rf26, rf34, rf9                   # 102 limit | 104 select
+    min rf23, rf24, rf23 ; smul24 rf5, rf5, rf21 ; ldtmu.rf24       # 103 amount | 121 parts0 | 118 load src
+    max rf26, rf26, rf39 ; sub.ifb rf23, 0, rf23                    # 120 size | 104 select
+    asr rf39, rf26, rf4 ; sub.pushc rf40, rf24, rf9                 # 102 shrv | 104 select
+    sub rf44, rf9, rf24 ; sub tmuau, rf42, -1                       # 120 size | 118 load src | uniform 0xfffffffd (u8)
+    max rf40, rf40, rf44 ; sub rf39, rf8, rf39 ; thrsw              # 120 size | 102 sub
+    asr rf44, rf40, rf4 ; sub tmuau, rf33, -1                       # 102 shrv | 118 load src | uniform 0xfffffffd (u8)
+    max rf39, rf39, 0 ; sub rf44, rf8, rf44                         # 102 limit | 102 sub
+    min rf26, rf26, rf39 ; smul24 rf23, rf23, rf21 ; thrsw ; ldtmu.rf39# 103 amount | 121 parts1 | 118 load src
+    max rf44, rf44, 0 ; sub rf41, rf9, rf39                         # 102 limit | 120 size
+    min rf40, rf40, rf44 ; sub.ifb rf26, 0, rf26                    # 103 amount | 104 select
+    min rf58, rf9, rf58 ; sub.pushc rf44, rf39, rf9                 # 122 min | 104 select
+    max rf41, rf44, rf41 ; smul24 rf26, rf26, rf22 ; ldtmu.rf44     # 120 size | 121 parts2 | 118 load src
+    asr rf45, rf41, rf6 ; sub.ifb rf40, 0, rf40                     # 102 shrv | 104 select
+    max rf47, rf9, rf47 ; sub.pushc rf54, rf44, rf9                 # 123 max | 104 select
+    min rf58, rf58, rf60 ; sub rf48, rf9, rf44                      # 122 min | 120 size
+    max rf48, rf54, rf48 ; sub tmuau, rf56, -1                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
+    asr rf54, rf48, rf6 ; sub rf45, rf10, rf45 ; thrsw              # 102 shrv | 102 sub
+    max rf45, rf45, 0 ; sub rf54, rf10, rf54                        # 102 limit | 102 sub
+    min rf41, rf41, rf45 ; sub tmuau, rf57, -1                      # 103 amount | 118 load src | uniform 0xfffffffd (u8)
+    max rf5, rf54, 0 ; add rf23, rf5, rf23                          # 102 limit | 126 add
+    min rf40, rf48, rf5 ; smul24 rf5, rf40, rf22 ; thrsw ; ldtmu.rf48# 103 amount | 121 parts3 | 118 load src
+    and rf60, rf60, rf7 ; sub.ifb rf41, 0, rf41                     # 123 wrap | 104 select
+    max rf47, rf47, rf60 ; sub rf60, rf9, rf48                      # 123 max | 120 size
+    min rf58, rf58, rf34 ; sub.pushc rf54, rf48, rf9                # 122 min | 104 parts6
+    max rf23, rf54, rf60 ; add rf54, rf23, rf26 ; ldtmu.rf26        # 120 size | 126 add | 118 load src
+    asr rf60, rf23, rf6 ; sub.ifb rf40, 0, rf40                     # 102 shrv | 104 select
+    and rf34, rf34, rf7 ; sub.pushc rf45, rf26, rf9                 # 123 wrap | 104 parts7
+    max rf34, rf47, rf34 ; sub rf47, rf9, rf26                      # 123 max | 120 size
+    max rf45, rf45, rf47 ; sub tmuau, rf63, -1                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
+    asr rf47, rf45, rf6 ; sub rf60, rf10, rf60 ; thrsw              # 102 shrv | 102 sub
+    max rf47, rf60, 0 ; sub rf60, rf10, rf47                        # 102 limit | 102 sub
+    min rf23, rf23, rf47 ; sub tmuau, rf51, -1                      # 103 amount | 118 load src | uniform 0xfffffffd (u8)
+    max rf60, rf60, 0 ; add rf41, rf41, rf41                        # 102 limit | 121 parts4
+    min rf5, rf45, rf60 ; add rf54, rf54, rf5 ; thrsw ; ldtmu.rf45  # 103 amount | 126 add | 118 load src
+    min rf58, rf58, rf24 ; sub.ifb rf23, 0, rf23                    # 122 min | 104 parts6
+    and rf24, rf24, rf7 ; sub rf60, rf9, rf45                       # 123 wrap | 120 size
+    max rf24, rf34, rf24 ; sub.pushc rf34, rf45, rf9                # 123 max | 104 select
+    max rf40, rf34, rf60 ; add rf34, rf40, rf40 ; ldtmu.rf60        # 120 size | 121 parts5 | 118 load src
+    asr rf47, rf40, rf6 ; sub.ifb rf5, 0, rf5                       # 102 shrv | 104 parts7
+    min rf58, rf58, rf39 ; sub.pushc rf55, rf60, rf9                # 122 min | 104 select
+    and rf39, rf39, rf7 ; sub rf61, rf9, rf60                       # 123 wrap | 120 size
+    max rf55, rf55, rf61 ; sub tmuau, rf62, -1                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
+    asr rf61, rf55, rf6 ; sub rf47, rf10, rf47 ; thrsw              # 102 shrv | 102 sub
+    max rf47, rf47, 0 ; sub rf61, rf10, rf61                        # 102 limit | 102 sub
+    min rf40, rf40, rf47 ; sub tmuau, rf59, -1                      # 103 amount | 118 p | uniform 0xfffffffd (u8)
+    max rf41, rf61, 0 ; add rf54, rf54, rf41                        # 102 limit | 126 add
+    min rf34, rf55, rf41 ; add rf54, rf54, rf34 ; thrsw ; ldtmu.rf41# 103 amount | 126 add | 118 load src
+    max rf24, rf24, rf39 ; sub.ifb rf40, 0, rf40                    # 123 max | 104 select
+    min rf58, rf58, rf44 ; sub rf39, rf9, rf41                      # 122 min | 120 size
+    and rf44, rf44, rf7 ; sub.pushc rf55, rf41, rf9                 # 123 wrap | 104 parts10
+    max rf23, rf55, rf39 ; add rf54, rf54, rf23 ; ldtmu.rf39        # 120 size | 126 add | 118 p
+    asr rf55, rf23, rf6 ; sub.ifb rf34, 0, rf34                     # 102 shrv | 104 select
+    max rf24, rf24, rf44 ; sub.pushc rf44, rf39, rf9                # 123 max | 104 part
+    min rf58, rf58, rf48 ; sub rf61, rf9, rf39                      # 122 min | 120 size
+    max rf55, rf44, rf61 ; sub rf44, rf10, rf55                     # 120 size | 102 sub
+    asr rf61, rf55, rf6 ; add rf40, rf40, rf40                      # 102 shrv | 121 parts8
+    max rf44, rf44, 0 ; sub rf61, rf10, rf61                        # 102 limit | 102 sub
+    min rf5, rf23, rf44 ; add rf23, rf54, rf5                       # 103 amount | 126 add
+    max rf61, rf61, 0 ; add rf34, rf34, rf34                        # 102 limit | 121 parts9
+    min rf23, rf55, rf61 ; add rf40, rf23, rf40                     # 103 amount | 126 add
+    and rf48, rf48, rf7 ; sub.ifb rf5, 0, rf5                       # 123 wrap | 104 parts10
+    max rf24, rf24, rf48 ; add rf34, rf40, rf34                     # 123 max | 126 add
+    min rf58, rf58, rf26 ; sub.ifa rf23, 0, rf23                    # 122 min | 104 part
+    and rf5, rf26, rf7 ; add rf26, rf34, rf5                        # 123 wrap | 126 add
+    max rf5, rf24, rf5 ; add rf23, rf26, rf23                       # 123 max | 126 total
+    min rf58, rf58, rf45 ; sub.pushn -, rf23, 0                     # 122 min | 127 select
+    and rf23, rf45, rf7 ; add rf45, rf23, 8                         # 123 wrap | 127 add
+    max rf5, rf5, rf23 ; mov.ifa rf27, 1                            # 123 max | 127 select
+    min rf58, rf58, rf60 ; sub tmuau, rf30, -2                      # 122 min | 118 load src | uniform 0xfffffffd (u8)
+    and rf27, rf60, rf7 ; sub rf45, rf45, rf27                      # 123 wrap | 127 sub
+    max rf5, rf5, rf27 ; sub tmuau, rf16, -2                        # 123 max | 107 px | uniform 0xfffffffd (u8)
+    min rf58, rf58, rf41 ; thrsw                                    # 122 min
+    and rf41, rf41, rf7 ; sub tmuau, rf36, -2                       # 123 wrap | 118 load src | uniform 0xfffffffd (u8)
     asr rf45, rf45, 4                                               # 127 rounded
-    max rf19, rf19, rf54 ; add rf32, rf32, rf45 ; ldtmu.rf45        # 123 max | 130 add | 118 load src
-    and rf54, rf59, rf4 ; sub tmuau, rf48, -2                       # 123 wrap | 118 load src | uniform 0xfffffffd (u8)
-    min.ifnb rf23, rf34, rf59 ; sub rf34, rf22, rf45 ; thrsw        # 130 select | 120 size
-    max rf23, rf32, rf23 ; sub tmuau, rf55, -2                      # 130 max | 118 load src | uniform 0xfffffffd (u8)
-    max.ifnb rf25, rf19, rf54 ; sub tmuau, rf41, -2                 # 130 select | 118 load src | uniform 0xfffffffd (u8)
-    min tmud, rf23, rf25 ; sub.pushc rf23, rf57, rf22               # 131 store dst | 104 select
-    max rf23, rf23, rf50 ; sub.ifnb tmuau, rf24, -1                 # 120 size | 131 store dst | uniform 0xfffffffd (u8)
-    asr rf50, rf23, rf29 ; sub.pushc rf25, rf52, rf22               # 102 shrv | 104 select
-    max rf25, rf25, rf20 ; sub rf20, rf21, rf50 ; thrsw ; ldtmu.rf50# 120 size | 102 sub | 118 load src
-    asr rf19, rf25, rf29 ; sub rf54, rf22, rf50                     # 102 shrv | 120 size
-    max rf19, rf20, 0 ; sub rf20, rf21, rf19                        # 102 limit | 102 sub
-    min rf19, rf23, rf19 ; thrsw ; ldtmu.rf23                       # 103 amount | 118 load src
-    max rf20, rf20, 0 ; sub rf32, rf22, rf23                        # 102 limit | 120 size
-    min rf20, rf25, rf20 ; sub.ifb rf19, 0, rf19                    # 103 amount | 104 select
-    sub.pushc rf25, rf45, rf22 ; sub.ifa rf20, 0, rf20              # 104 select
-    max rf25, rf25, rf34 ; sub.pushc rf34, rf50, rf22               # 120 size | 104 select
-    asr rf59, rf25, rf29 ; smul24 rf19, rf19, rf16 ; ldtmu.rf31     # 102 shrv | 121 parts0 | 118 load src
-    max rf54, rf34, rf54 ; sub rf34, rf21, rf59                     # 120 size | 102 sub
-    asr rf59, rf54, rf29 ; sub rf63, rf22, rf31                     # 102 shrv | 120 size
-    max rf34, rf34, 0 ; sub rf59, rf21, rf59                        # 102 limit | 102 sub
-    min rf25, rf25, rf34 ; sub tmuau, rf56, -2                      # 103 amount | 118 load src | uniform 0xfffffffd (u8)
-    max rf59, rf59, 0 ; smul24 rf20, rf20, rf16                     # 102 limit | 121 parts1
-    min rf54, rf54, rf59 ; sub.ifb rf25, 0, rf25                    # 103 amount | 104 select
-    sub.pushc rf59, rf23, rf22 ; sub.ifa rf54, 0, rf54              # 104 select
-    max rf32, rf59, rf32 ; sub.pushc rf59, rf31, rf22               # 120 size | 104 select
-    asr rf34, rf32, rf30 ; smul24 rf25, rf25, rf17 ; thrsw          # 102 shrv | 121 parts2
-    max rf59, rf59, rf63 ; sub rf34, rf28, rf34                     # 120 size | 102 sub
-    asr rf63, rf59, rf30 ; sub tmuau, rf49, -2                      # 102 shrv | 118 load src | uniform 0xfffffffd (u8)
-    max rf34, rf34, 0 ; sub rf63, rf28, rf63                        # 102 limit | 102 sub
-    min rf19, rf32, rf34 ; add rf32, rf19, rf20 ; thrsw ; ldtmu.rf20# 103 amount | 126 add | 118 load src
-    max rf63, rf63, 0 ; sub rf34, rf22, rf20                        # 102 limit | 120 size
-    min rf59, rf59, rf63 ; sub.ifb rf19, 0, rf19                    # 103 amount | 104 select
-    sub.pushc rf63, rf20, rf22 ; sub.ifa rf59, 0, rf59              # 104 parts6 | 104 select
-    max rf25, rf63, rf34 ; add rf34, rf32, rf25 ; ldtmu.rf32        # 120 size | 126 add | 118 load src
-    asr rf63, rf25, rf30 ; sub.pushc rf39, rf32, rf22               # 102 shrv | 104 parts7
-    sub rf53, rf22, rf32 ; sub tmuau, rf47, -2                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
-    max rf53, rf39, rf53 ; sub rf39, rf28, rf63 ; thrsw             # 120 size | 102 sub
-    asr rf63, rf53, rf30 ; sub tmuau, rf62, -2                      # 102 shrv | 118 load src | uniform 0xfffffffd (u8)
-    max rf39, rf39, 0 ; sub rf63, rf28, rf63                        # 102 limit | 102 sub
-    min rf39, rf25, rf39 ; smul24 rf25, rf54, rf17 ; thrsw ; ldtmu.rf54# 103 amount | 121 parts3 | 118 load src
-    max rf63, rf63, 0 ; sub rf51, rf22, rf54                        # 102 limit | 120 size
-    min rf53, rf53, rf63 ; sub.ifb rf39, 0, rf39                    # 103 amount | 104 parts6
-    min rf63, rf22, rf57 ; sub.pushc rf58, rf54, rf22               # 122 min | 104 select
-    max rf25, rf58, rf51 ; add rf51, rf34, rf25 ; ldtmu.rf34        # 120 size | 126 add | 118 load src
-    asr rf58, rf25, rf30 ; sub.ifb rf53, 0, rf53                    # 102 shrv | 104 parts7
-    and rf57, rf57, rf4 ; sub.pushc rf60, rf34, rf22                # 123 wrap | 104 select
-    max rf57, rf22, rf57 ; sub tmuau, rf46, -2                      # 123 max | 118 load src | uniform 0xfffffffd (u8)
-    min rf58, rf63, rf52 ; sub rf63, rf28, rf58 ; thrsw             # 122 min | 102 sub
-    max rf63, rf63, 0 ; add rf19, rf19, rf19                        # 102 limit | 121 parts4
-    min rf25, rf25, rf63 ; sub rf63, rf22, rf34                     # 103 amount | 120 size
-    max rf60, rf60, rf63 ; sub tmuau, rf61, -2                      # 120 size | 118 p | uniform 0xfffffffd (u8)
-    asr rf19, rf60, rf30 ; add rf63, rf51, rf19 ; thrsw ; ldtmu.rf51# 102 shrv | 126 add | 118 load src
-    and rf19, rf52, rf4 ; sub rf52, rf28, rf19                      # 123 wrap | 102 sub
-    max rf59, rf52, 0 ; add rf52, rf59, rf59                        # 102 limit | 121 parts5
-    min rf59, rf60, rf59 ; sub.ifb rf25, 0, rf25                    # 103 amount | 104 select
-    max rf19, rf57, rf19 ; sub.pushc rf57, rf51, rf22               # 123 max | 104 parts10
-    min rf58, rf58, rf45 ; sub rf60, rf22, rf51                     # 122 min | 120 size
-    max rf52, rf57, rf60 ; add rf60, rf63, rf52 ; ldtmu.rf57        # 120 size | 126 add | 118 p
-    asr rf63, rf52, rf30 ; sub.ifb rf59, 0, rf59                    # 102 shrv | 104 select
-    and rf39, rf45, rf4 ; add rf45, rf60, rf39                      # 123 wrap | 126 add
-    max rf19, rf19, rf39 ; sub.pushc rf39, rf57, rf22               # 123 max | 104 part
-    min rf58, rf58, rf50 ; sub rf60, rf22, rf57                     # 122 min | 120 size
-    max rf60, rf39, rf60 ; sub rf39, rf28, rf63                     # 120 size | 102 sub
-    asr rf45, rf60, rf30 ; add rf53, rf45, rf53                     # 102 shrv | 126 add
-    max rf39, rf39, 0 ; add rf25, rf25, rf25                        # 102 limit | 121 parts8
-    and rf45, rf50, rf4 ; sub rf50, rf28, rf45                      # 123 wrap | 102 sub
-    min rf25, rf52, rf39 ; add rf39, rf53, rf25                     # 103 amount | 126 add
-    max rf59, rf50, 0 ; add rf50, rf59, rf59                        # 102 limit | 121 parts9
-    max rf19, rf19, rf45 ; add rf39, rf39, rf50                     # 123 max | 126 add
-    min rf58, rf58, rf23 ; sub.ifb rf25, 0, rf25                    # 122 min | 104 parts10
-    and rf23, rf23, rf4 ; add rf25, rf39, rf25                      # 123 wrap | 126 add
-    min rf42, rf60, rf59 ; sub tmuau, rf42, -3                      # 103 amount | 118 load src | uniform 0xfffffffd (u8)
-    max rf19, rf19, rf23 ; sub.ifa rf42, 0, rf42                    # 123 max | 104 part
-    min rf25, rf58, rf31 ; add rf42, rf25, rf42                     # 122 min | 126 total
-    and rf31, rf31, rf4 ; sub.pushn -, rf42, 0                      # 123 wrap | 127 select
-    max rf19, rf19, rf31 ; add rf31, rf42, 8                        # 123 max | 127 add
-    min rf25, rf25, rf20 ; mov.ifa rf27, 1                          # 122 min | 127 select
-    and rf20, rf20, rf4 ; sub tmuau, rf26, -3                       # 123 wrap | 107 px | uniform 0xfffffffd (u8)
-    max rf19, rf19, rf20 ; sub rf20, rf31, rf27 ; thrsw             # 123 max | 127 sub
-    min rf25, rf25, rf32 ; sub tmuau, rf43, -3                      # 122 min | 118 load src | uniform 0xfffffffd (u8)
-    and rf32, rf32, rf4 ; sub tmuau, rf44, -3                       # 123 wrap | 118 load src | uniform 0xfffffffd (u8)
-    max rf19, rf19, rf32 ; mov.pushz -, rf18                        # 123 max | 130 select
-    min rf25, rf25, rf54 ; thrsw ; ldtmu.rf32                       # 122 min | 118 load src
-    and rf54, rf54, rf4 ; ldtmu.rf44                                # 123 wrap | 107 px
-    max rf19, rf19, rf54 ; sub rf54, rf44, rf32                     # 123 max | 120 size
-    min rf25, rf25, rf34 ; sub.pushc -, rf0, rf2                    # 122 min | 131 store dst
-    and rf34, rf34, rf4 ; thrsw ; ldtmu.rf43                        # 123 wrap | 118 load src
-    max rf19, rf19, rf34 ; sub rf34, rf44, rf43                     # 123 max | 120 size
-    min rf25, rf25, rf51 ; sub tmuau, rf48, -3                      # 122 min | 118 load src | uniform 0xfffffffd (u8)
-    and rf51, rf51, rf4 ; thrsw ; ldtmu.rf48                        # 123 wrap | 118 load src
-    asr rf20, rf20, 4 ; sub rf27, rf44, rf48                        # 127 rounded | 120 size
-    max rf19, rf19, rf51 ; add rf20, rf22, rf20                     # 123 max | 130 add
-    and rf22, rf57, rf4 ; ldtmu.rf51                                # 123 wrap | 118 load src
-    min.ifnb rf33, rf25, rf57 ; sub rf25, rf44, rf51                # 130 select | 120 size
-    max rf20, rf20, rf33 ; sub tmuau, rf55, -3                      # 130 max | 118 load src | uniform 0xfffffffd (u8)
-    max.ifnb rf36, rf19, rf22 ; sub.pushc rf19, rf32, rf44          # 130 select | 104 select
-    min tmud, rf20, rf36                                            # 131 store dst
-    max rf19, rf19, rf54 ; sub.ifnb tmuau, rf24, -2                 # 120 size | 131 store dst | uniform 0xfffffffd (u8)
-    asr rf54, rf19, rf29 ; sub.pushc rf20, rf43, rf44               # 102 shrv | 104 select
-    max rf34, rf20, rf34 ; sub rf20, rf21, rf54 ; thrsw             # 120 size | 102 sub
-    asr rf41, rf34, rf29 ; sub tmuau, rf41, -3                      # 102 shrv | 118 load src | uniform 0xfffffffd (u8)
-    max rf20, rf20, 0 ; sub rf41, rf21, rf41                        # 102 limit | 102 sub
-    min rf19, rf19, rf20 ; thrsw ; ldtmu.rf20                       # 103 amount | 118 load src
-    max rf41, rf41, 0 ; sub rf54, rf44, rf20                        # 102 limit | 120 size
-    min rf34, rf34, rf41 ; sub.ifb rf19, 0, rf19                    # 103 amount | 104 select
-    sub.pushc rf41, rf48, rf44 ; sub.ifa rf34, 0, rf34              # 104 select
-    max rf27, rf41, rf27 ; sub.pushc rf41, rf51, rf44               # 120 size | 104 select
-    asr rf36, rf27, rf29 ; smul24 rf19, rf19, rf16 ; ldtmu.rf22     # 102 shrv | 121 parts0 | 118 load src
-    max rf36, rf41, rf25 ; sub rf25, rf21, rf36                     # 120 size | 102 sub
-    asr rf29, rf36, rf29 ; sub rf41, rf44, rf22                     # 102 shrv | 120 size
-    max rf21, rf25, 0 ; sub rf25, rf21, rf29                        # 102 limit | 102 sub
-    min rf21, rf27, rf21 ; sub tmuau, rf56, -3                      # 103 amount | 118 load src | uniform 0xfffffffd (u8)
-    max rf25, rf25, 0 ; smul24 rf16, rf34, rf16                     # 102 limit | 121 parts1
-    min rf25, rf36, rf25 ; sub.ifb rf21, 0, rf21                    # 103 amount | 104 select
-    sub.pushc rf36, rf20, rf44 ; sub.ifa rf25, 0, rf25              # 104 select
-    max rf36, rf36, rf54 ; sub.pushc rf54, rf22, rf44               # 120 size | 104 select
-    asr rf34, rf36, rf30 ; smul24 rf21, rf21, rf17 ; thrsw          # 102 shrv | 121 parts2
-    max rf41, rf54, rf41 ; sub rf34, rf28, rf34                     # 120 size | 102 sub
-    asr rf49, rf41, rf30 ; sub tmuau, rf49, -3                      # 102 shrv | 118 load src | uniform 0xfffffffd (u8)
-    max rf34, rf34, 0 ; sub rf49, rf28, rf49                        # 102 limit | 102 sub
-    min rf16, rf36, rf34 ; add rf34, rf19, rf16 ; thrsw ; ldtmu.rf19# 103 amount | 126 add | 118 load src
-    max rf49, rf49, 0 ; sub rf36, rf44, rf19                        # 102 limit | 120 size
-    min rf41, rf41, rf49 ; sub.ifb rf16, 0, rf16                    # 103 amount | 104 select
-    sub.pushc rf49, rf19, rf44 ; sub.ifa rf41, 0, rf41              # 104 parts6 | 104 select
-    max rf21, rf49, rf36 ; add rf36, rf34, rf21 ; ldtmu.rf34        # 120 size | 126 add | 118 load src
-    asr rf49, rf21, rf30 ; sub.pushc rf54, rf34, rf44               # 102 shrv | 104 parts7
-    sub rf47, rf44, rf34 ; sub tmuau, rf47, -3                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
-    max rf49, rf54, rf47 ; sub rf47, rf28, rf49 ; thrsw             # 120 size | 102 sub
-    asr rf62, rf49, rf30 ; sub tmuau, rf62, -3                      # 102 shrv | 118 load src | uniform 0xfffffffd (u8)
-    max rf47, rf47, 0 ; sub rf62, rf28, rf62                        # 102 limit | 102 sub
-    min rf21, rf21, rf47 ; smul24 rf17, rf25, rf17 ; thrsw ; ldtmu.rf25# 103 amount | 121 parts3 | 118 load src
-    max rf62, rf62, 0 ; sub rf47, rf44, rf25                        # 102 limit | 120 size
-    min rf49, rf49, rf62 ; sub.ifb rf21, 0, rf21                    # 103 amount | 104 parts6
-    min rf62, rf44, rf32 ; sub.pushc rf54, rf25, rf44               # 122 min | 104 select
-    max rf17, rf54, rf47 ; add rf47, rf36, rf17 ; ldtmu.rf36        # 120 size | 126 add | 118 load src
-    asr rf54, rf17, rf30 ; sub.ifb rf49, 0, rf49                    # 102 shrv | 104 parts7
-    and rf32, rf32, rf4 ; sub.pushc rf27, rf36, rf44                # 123 wrap | 104 select
-    max rf32, rf44, rf32 ; sub rf56, rf44, rf36                     # 123 max | 120 size
-    max rf27, rf27, rf56 ; sub tmuau, rf46, -3                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
-    asr rf46, rf27, rf30 ; sub rf54, rf28, rf54 ; thrsw             # 102 shrv | 102 sub
-    max rf46, rf54, 0 ; sub rf54, rf28, rf46                        # 102 limit | 102 sub
-    min rf17, rf17, rf46 ; sub tmuau, rf61, -3                      # 103 amount | 118 p | uniform 0xfffffffd (u8)
-    max rf54, rf54, 0 ; add rf16, rf16, rf16                        # 102 limit | 121 parts4
-    min rf16, rf27, rf54 ; add rf47, rf47, rf16 ; thrsw ; ldtmu.rf27# 103 amount | 126 add | 118 load src
-    min rf62, rf62, rf43 ; sub.ifb rf17, 0, rf17                    # 122 min | 104 select
-    and rf43, rf43, rf4 ; sub rf54, rf44, rf27                      # 123 wrap | 120 size
-    max rf32, rf32, rf43 ; sub.pushc rf43, rf27, rf44               # 123 max | 104 parts10
-    max rf43, rf43, rf54 ; add rf41, rf41, rf41 ; ldtmu.rf54        # 120 size | 121 parts5 | 118 p
-    asr rf46, rf43, rf30 ; sub.ifb rf16, 0, rf16                    # 102 shrv | 104 select
-    min rf62, rf62, rf48 ; sub.pushc rf61, rf54, rf44               # 122 min | 104 part
-    and rf48, rf48, rf4 ; sub rf56, rf44, rf54                      # 123 wrap | 120 size
-    max rf41, rf61, rf56 ; add rf47, rf47, rf41                     # 120 size | 126 add
-    asr rf21, rf41, rf30 ; add rf30, rf47, rf21                     # 102 shrv | 126 add
-    max rf32, rf32, rf48 ; sub rf46, rf28, rf46                     # 123 max | 102 sub
-    max rf30, rf46, 0 ; add rf46, rf30, rf49                        # 102 limit | 126 add
-    min rf17, rf62, rf51 ; add rf62, rf17, rf17                     # 122 min | 121 parts8
-    and rf21, rf51, rf4 ; sub rf28, rf28, rf21                      # 123 wrap | 102 sub
-    min rf30, rf43, rf30 ; add rf43, rf46, rf62                     # 103 amount | 126 add
-    max rf28, rf28, 0 ; add rf16, rf16, rf16                        # 102 limit | 121 parts9
-    max rf16, rf32, rf21 ; add rf21, rf43, rf16                     # 123 max | 126 add
-    min rf17, rf17, rf20 ; sub.ifb rf30, 0, rf30                    # 122 min | 104 parts10
-    and rf20, rf20, rf4 ; add rf21, rf21, rf30                      # 123 wrap | 126 add
-    min rf28, rf41, rf28                                            # 103 amount
-    max rf16, rf16, rf20 ; sub.ifa rf28, 0, rf28                    # 123 max | 104 part
-    min rf17, rf17, rf22 ; add rf21, rf21, rf28                     # 122 min | 126 total
-    and rf22, rf22, rf4 ; sub.pushn -, rf21, 0                      # 123 wrap | 127 select
-    max rf16, rf16, rf22 ; add rf21, rf21, 8                        # 123 max | 127 add
-    min rf17, rf17, rf19 ; mov.ifa rf35, 1                          # 122 min | 127 select
-    and rf19, rf19, rf4 ; sub rf21, rf21, rf35                      # 123 wrap | 127 sub
-    max rf16, rf16, rf19 ; mov.pushz -, rf18                        # 123 max | 130 select
-    min rf17, rf17, rf34 ; sub.pushc -, rf0, rf2                    # 122 min | 131 store dst
-    and rf34, rf34, rf4 ; mov rf2, rf38                             # 123 wrap | next trip
-    max rf16, rf16, rf34                                            # 123 max
-    min rf17, rf17, rf25                                            # 122 min
-    and rf25, rf25, rf4                                             # 123 wrap
-    max rf16, rf16, rf25                                            # 123 max
-    min rf17, rf17, rf36                                            # 122 min
-    and rf36, rf36, rf4                                             # 123 wrap
-    max rf16, rf16, rf36                                            # 123 max
-    min rf17, rf17, rf27                                            # 122 min
-    and rf27, rf27, rf4                                             # 123 wrap
-    asr rf21, rf21, 4                                               # 127 rounded
-    max rf16, rf16, rf27 ; add rf21, rf44, rf21                     # 123 max | 130 add
-    and rf27, rf54, rf4                                             # 123 wrap
-    min.ifnb rf37, rf17, rf54                                       # 130 select
-    max rf21, rf21, rf37                                            # 130 max
-    max.ifnb rf40, rf16, rf27 ; sub.pushc -, rf0, rf38              # 130 select | whether there is a batch more
-    min tmud, rf21, rf40                                            # 131 store dst
-    nop ; sub.ifnb tmuau, rf24, -3                                  # 131 store dst | uniform 0xfffffffd (u8)
+    max rf5, rf5, rf41 ; mov.pushz -, rf53                          # 123 max | 130 select
+    and rf9, rf39, rf7 ; add rf45, rf9, rf45 ; thrsw ; ldtmu.rf41   # 123 wrap | 130 add | 118 load src
+    min.ifna rf28, rf58, rf39 ; sub tmuau, rf37, -2                 # 130 select | 118 load src | uniform 0xfffffffd (u8)
+    max rf28, rf45, rf28 ; ldtmu.rf45                               # 130 max | 107 px
+    max.ifna rf29, rf5, rf9 ; sub.pushc -, rf0, rf2                 # 130 select | 131 store dst
+    min tmud, rf28, rf29 ; sub.pushc rf28, rf41, rf45               # 131 store dst | 104 select
+    min rf5, rf45, rf41 ; sub rf29, rf45, rf41 ; ldtmu.rf9          # 122 min | 120 size | 118 load src
+    max rf28, rf28, rf29 ; sub.ifnb tmuau, rf25, -1                 # 120 size | 131 store dst | uniform 0xfffffffd (u8)
+    asr rf29, rf28, rf4 ; sub.pushc rf39, rf9, rf45                 # 102 shrv | 104 select
+    sub rf58, rf45, rf9 ; sub rf29, rf8, rf29 ; thrsw               # 120 size | 102 sub
+    max rf39, rf39, rf58 ; sub tmuau, rf43, -2                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
+    asr rf58, rf39, rf4 ; sub tmuau, rf42, -2                       # 102 shrv | 118 load src | uniform 0xfffffffd (u8)
+    max rf29, rf29, 0 ; sub rf58, rf8, rf58                         # 102 limit | 102 sub
+    min rf28, rf28, rf29 ; thrsw ; ldtmu.rf29                       # 103 amount | 118 load src
+    max rf58, rf58, 0 ; sub rf27, rf45, rf29                        # 102 limit | 120 size
+    min rf39, rf39, rf58 ; sub.ifb rf28, 0, rf28                    # 103 amount | 104 select
+    sub.pushc rf58, rf29, rf45 ; sub.ifa rf39, 0, rf39              # 104 select
+    max rf28, rf58, rf27 ; smul24 rf27, rf28, rf21 ; thrsw ; ldtmu.rf58# 120 size | 121 parts0 | 118 load src
+    asr rf60, rf28, rf4 ; sub rf23, rf45, rf58                      # 102 shrv | 120 size
+    and rf41, rf41, rf7 ; sub rf60, rf8, rf60                       # 123 wrap | 102 sub
+    max rf60, rf60, 0 ; sub.pushc rf24, rf58, rf45                  # 102 limit | 104 select
+    max rf23, rf24, rf23 ; sub tmuau, rf33, -2                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
+    asr rf24, rf23, rf4 ; smul24 rf39, rf39, rf21 ; thrsw ; ldtmu.rf26# 102 shrv | 121 parts1 | 118 load src
+    min rf24, rf28, rf60 ; sub rf28, rf8, rf24                      # 103 amount | 102 sub
+    max rf28, rf28, 0 ; sub rf60, rf45, rf26                        # 102 limit | 120 size
+    min rf23, rf23, rf28 ; sub.ifb rf24, 0, rf24                    # 103 amount | 104 select
+    max rf41, rf45, rf41 ; sub.pushc rf28, rf26, rf45               # 123 max | 104 select
+    max rf28, rf28, rf60 ; smul24 rf24, rf24, rf22 ; ldtmu.rf60     # 120 size | 121 parts2 | 118 load src
+    asr rf34, rf28, rf6 ; sub.ifb rf23, 0, rf23                     # 102 shrv | 104 select
+    min rf5, rf5, rf9 ; sub.pushc rf40, rf60, rf45                  # 122 min | 104 select
+    and rf9, rf9, rf7 ; sub rf48, rf45, rf60                        # 123 wrap | 120 size
+    max rf40, rf40, rf48 ; sub tmuau, rf56, -2                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
+    asr rf48, rf40, rf6 ; sub rf34, rf10, rf34 ; thrsw              # 102 shrv | 102 sub
+    max rf34, rf34, 0 ; sub rf48, rf10, rf48                        # 102 limit | 102 sub
+    min rf28, rf28, rf34 ; sub tmuau, rf57, -2                      # 103 amount | 118 load src | uniform 0xfffffffd (u8)
+    max rf27, rf48, 0 ; add rf39, rf27, rf39                        # 102 limit | 126 add
+    min rf27, rf40, rf27 ; smul24 rf23, rf23, rf22 ; thrsw ; ldtmu.rf40# 103 amount | 121 parts3 | 118 load src
+    max rf9, rf41, rf9 ; sub.ifb rf28, 0, rf28                      # 123 max | 104 select
+    min rf5, rf5, rf29 ; sub rf41, rf45, rf40                       # 122 min | 120 size
+    and rf29, rf29, rf7 ; sub.pushc rf48, rf40, rf45                # 123 wrap | 104 parts6
+    max rf24, rf48, rf41 ; add rf41, rf39, rf24 ; ldtmu.rf39        # 120 size | 126 add | 118 load src
+    asr rf48, rf24, rf6 ; sub.ifb rf27, 0, rf27                     # 102 shrv | 104 select
+    max rf9, rf9, rf29 ; sub.pushc rf29, rf39, rf45                 # 123 max | 104 parts7
+    min rf5, rf5, rf58 ; sub rf34, rf45, rf39                       # 122 min | 120 size
+    max rf29, rf29, rf34 ; sub tmuau, rf63, -2                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
+    asr rf34, rf29, rf6 ; sub rf48, rf10, rf48 ; thrsw              # 102 shrv | 102 sub
+    max rf34, rf48, 0 ; sub rf48, rf10, rf34                        # 102 limit | 102 sub
+    min rf24, rf24, rf34 ; sub tmuau, rf51, -2                      # 103 amount | 118 load src | uniform 0xfffffffd (u8)
+    max rf48, rf48, 0 ; add rf28, rf28, rf28                        # 102 limit | 121 parts4
+    min rf23, rf29, rf48 ; add rf41, rf41, rf23 ; thrsw ; ldtmu.rf29# 103 amount | 126 add | 118 load src
+    and rf58, rf58, rf7 ; sub.ifb rf24, 0, rf24                     # 123 wrap | 104 parts6
+    max rf9, rf9, rf58 ; sub rf58, rf45, rf29                       # 123 max | 120 size
+    min rf5, rf5, rf26 ; sub.pushc rf48, rf29, rf45                 # 122 min | 104 select
+    max rf48, rf48, rf58 ; add rf27, rf27, rf27 ; ldtmu.rf58        # 120 size | 121 parts5 | 118 load src
+    asr rf34, rf48, rf6 ; sub.ifb rf23, 0, rf23                     # 102 shrv | 104 parts7
+    and rf26, rf26, rf7 ; sub.pushc rf55, rf58, rf45                # 123 wrap | 104 select
+    max rf9, rf9, rf26 ; sub rf26, rf45, rf58                       # 123 max | 120 size
+    max rf26, rf55, rf26 ; sub tmuau, rf62, -2                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
+    asr rf55, rf26, rf6 ; sub rf34, rf10, rf34 ; thrsw              # 102 shrv | 102 sub
+    max rf34, rf34, 0 ; sub rf55, rf10, rf55                        # 102 limit | 102 sub
+    min rf34, rf48, rf34 ; sub tmuau, rf59, -2                      # 103 amount | 118 p | uniform 0xfffffffd (u8)
+    max rf28, rf55, 0 ; add rf41, rf41, rf28                        # 102 limit | 126 add
+    min rf26, rf26, rf28 ; add rf28, rf41, rf27 ; thrsw ; ldtmu.rf27# 103 amount | 126 add | 118 load src
+    min rf5, rf5, rf60 ; sub.ifb rf34, 0, rf34                      # 122 min | 104 select
+    and rf60, rf60, rf7 ; sub rf41, rf45, rf27                      # 123 wrap | 120 size
+    max rf9, rf9, rf60 ; sub.pushc rf60, rf27, rf45                 # 123 max | 104 parts10
+    max rf24, rf60, rf41 ; add rf41, rf28, rf24 ; ldtmu.rf28        # 120 size | 126 add | 118 p
+    asr rf60, rf24, rf6 ; sub.ifb rf26, 0, rf26                     # 102 shrv | 104 select
+    min rf5, rf5, rf40 ; sub.pushc rf55, rf28, rf45                 # 122 min | 104 part
+    and rf40, rf40, rf7 ; sub rf48, rf45, rf28                      # 123 wrap | 120 size
+    max rf55, rf55, rf48 ; sub rf48, rf10, rf60                     # 120 size | 102 sub
+    asr rf60, rf55, rf6 ; add rf34, rf34, rf34                      # 102 shrv | 121 parts8
+    max rf48, rf48, 0 ; sub rf60, rf10, rf60                        # 102 limit | 102 sub
+    min rf23, rf24, rf48 ; add rf24, rf41, rf23                     # 103 amount | 126 add
+    max rf60, rf60, 0 ; add rf26, rf26, rf26                        # 102 limit | 121 parts9
+    min rf24, rf55, rf60 ; add rf34, rf24, rf34                     # 103 amount | 126 add
+    max rf9, rf9, rf40 ; sub.ifb rf23, 0, rf23                      # 123 max | 104 parts10
+    min rf5, rf5, rf39 ; add rf26, rf34, rf26                       # 122 min | 126 add
+    and rf39, rf39, rf7 ; sub.ifa rf24, 0, rf24                     # 123 wrap | 104 part
+    max rf9, rf9, rf39 ; add rf23, rf26, rf23                       # 123 max | 126 add
+    min rf5, rf5, rf29 ; add rf23, rf23, rf24                       # 122 min | 126 total
+    and rf29, rf29, rf7 ; sub.pushn -, rf23, 0                      # 123 wrap | 127 select
+    max rf9, rf9, rf29 ; add rf23, rf23, 8                          # 123 max | 127 add
+    min rf5, rf5, rf58 ; mov.ifa rf31, 1                            # 122 min | 127 select
+    and rf30, rf58, rf7 ; sub tmuau, rf30, -3                       # 123 wrap | 118 load src | uniform 0xfffffffd (u8)
+    max rf9, rf9, rf30 ; sub rf23, rf23, rf31                       # 123 max | 127 sub
+    min rf5, rf5, rf27 ; sub tmuau, rf16, -3                        # 122 min | 107 px | uniform 0xfffffffd (u8)
+    and rf27, rf27, rf7 ; thrsw                                     # 123 wrap
+    asr rf23, rf23, 4                                               # 127 rounded
+    max rf9, rf9, rf27 ; add rf23, rf45, rf23                       # 123 max | 130 add
+    and rf27, rf28, rf7 ; mov.pushz -, rf53                         # 123 wrap | 130 select
+    min.ifna rf32, rf5, rf28 ; sub tmuau, rf36, -3                  # 130 select | 118 load src | uniform 0xfffffffd (u8)
+    max rf23, rf23, rf32 ; thrsw ; ldtmu.rf32                       # 130 max | 118 load src
+    max.ifna rf35, rf9, rf27 ; sub tmuau, rf37, -3                  # 130 select | 118 load src | uniform 0xfffffffd (u8)
+    and rf27, rf32, rf7 ; ldtmu.rf9                                 # 123 wrap | 107 px
+    min tmud, rf23, rf35 ; sub.pushc -, rf0, rf2                    # 131 store dst
+    sub.pushc rf23, rf32, rf9 ; sub rf35, rf9, rf32                 # 104 select | 120 size
+    max rf23, rf23, rf35 ; ldtmu.rf35                               # 120 size | 118 load src
+    asr rf37, rf23, rf4 ; sub.ifnb tmuau, rf25, -2                  # 102 shrv | 131 store dst | uniform 0xfffffffd (u8)
+    sub.pushc rf5, rf35, rf9 ; sub rf28, rf9, rf35                  # 104 select | 120 size
+    max rf28, rf5, rf28 ; sub rf5, rf8, rf37 ; thrsw                # 120 size | 102 sub
+    asr rf43, rf28, rf4 ; sub tmuau, rf43, -3                       # 102 shrv | 118 load src | uniform 0xfffffffd (u8)
+    max rf5, rf5, 0 ; sub rf43, rf8, rf43                           # 102 limit | 102 sub
+    min rf5, rf23, rf5 ; thrsw ; ldtmu.rf23                         # 103 amount | 118 load src
+    max rf43, rf43, 0 ; sub rf37, rf9, rf23                         # 102 limit | 120 size
+    min rf28, rf28, rf43 ; sub.ifb rf5, 0, rf5                      # 103 amount | 104 select
+    sub.pushc rf43, rf23, rf9 ; sub.ifa rf28, 0, rf28               # 104 select
+    max rf37, rf43, rf37 ; smul24 rf5, rf5, rf21 ; ldtmu.rf43       # 120 size | 121 parts0 | 118 load src
+    asr rf36, rf37, rf4 ; sub.pushc rf45, rf43, rf9                 # 102 shrv | 104 select
+    sub rf42, rf9, rf43 ; sub tmuau, rf42, -3                       # 120 size | 118 load src | uniform 0xfffffffd (u8)
+    max rf42, rf45, rf42 ; sub rf36, rf8, rf36 ; thrsw              # 120 size | 102 sub
+    asr rf4, rf42, rf4 ; sub tmuau, rf33, -3                        # 102 shrv | 118 load src | uniform 0xfffffffd (u8)
+    max rf4, rf36, 0 ; sub rf8, rf8, rf4                            # 102 limit | 102 sub
+    min rf21, rf37, rf4 ; smul24 rf4, rf28, rf21 ; thrsw ; ldtmu.rf28# 103 amount | 121 parts1 | 118 load src
+    max rf8, rf8, 0 ; sub rf37, rf9, rf28                           # 102 limit | 120 size
+    min rf8, rf42, rf8 ; sub.ifb rf21, 0, rf21                      # 103 amount | 104 select
+    min rf32, rf9, rf32 ; sub.pushc rf42, rf28, rf9                 # 122 min | 104 select
+    max rf37, rf42, rf37 ; smul24 rf21, rf21, rf22 ; ldtmu.rf42     # 120 size | 121 parts2 | 118 load src
+    asr rf36, rf37, rf6 ; sub.ifb rf8, 0, rf8                       # 102 shrv | 104 select
+    max rf27, rf9, rf27 ; sub.pushc rf33, rf42, rf9                 # 123 max | 104 select
+    min rf32, rf32, rf35 ; sub rf45, rf9, rf42                      # 122 min | 120 size
+    max rf33, rf33, rf45 ; sub tmuau, rf56, -3                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
+    asr rf45, rf33, rf6 ; sub rf36, rf10, rf36 ; thrsw              # 102 shrv | 102 sub
+    max rf36, rf36, 0 ; sub rf45, rf10, rf45                        # 102 limit | 102 sub
+    min rf36, rf37, rf36 ; sub tmuau, rf57, -3                      # 103 amount | 118 load src | uniform 0xfffffffd (u8)
+    max rf4, rf45, 0 ; add rf5, rf5, rf4                            # 102 limit | 126 add
+    min rf8, rf33, rf4 ; smul24 rf4, rf8, rf22 ; thrsw ; ldtmu.rf22 # 103 amount | 121 parts3 | 118 load src
+    and rf35, rf35, rf7 ; sub.ifb rf36, 0, rf36                     # 123 wrap | 104 select
+    max rf27, rf27, rf35 ; sub rf35, rf9, rf22                      # 123 max | 120 size
+    min rf32, rf32, rf23 ; sub.pushc rf33, rf22, rf9                # 122 min | 104 parts6
+    max rf5, rf33, rf35 ; add rf33, rf5, rf21 ; ldtmu.rf21          # 120 size | 126 add | 118 load src
+    asr rf35, rf5, rf6 ; sub.ifb rf8, 0, rf8                        # 102 shrv | 104 select
+    and rf23, rf23, rf7 ; sub.pushc rf45, rf21, rf9                 # 123 wrap | 104 parts7
+    max rf23, rf27, rf23 ; sub rf27, rf9, rf21                      # 123 max | 120 size
+    max rf27, rf45, rf27 ; sub tmuau, rf63, -3                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
+    asr rf45, rf27, rf6 ; sub rf35, rf10, rf35 ; thrsw              # 102 shrv | 102 sub
+    max rf35, rf35, 0 ; sub rf45, rf10, rf45                        # 102 limit | 102 sub
+    min rf5, rf5, rf35 ; sub tmuau, rf51, -3                        # 103 amount | 118 load src | uniform 0xfffffffd (u8)
+    max rf45, rf45, 0 ; add rf36, rf36, rf36                        # 102 limit | 121 parts4
+    min rf4, rf27, rf45 ; add rf33, rf33, rf4 ; thrsw ; ldtmu.rf27  # 103 amount | 126 add | 118 load src
+    min rf32, rf32, rf43 ; sub.ifb rf5, 0, rf5                      # 122 min | 104 parts6
+    and rf43, rf43, rf7 ; sub rf45, rf9, rf27                       # 123 wrap | 120 size
+    max rf23, rf23, rf43 ; sub.pushc rf43, rf27, rf9                # 123 max | 104 select
+    max rf43, rf43, rf45 ; add rf8, rf8, rf8 ; ldtmu.rf45           # 120 size | 121 parts5 | 118 load src
+    asr rf35, rf43, rf6 ; sub.ifb rf4, 0, rf4                       # 102 shrv | 104 parts7
+    min rf32, rf32, rf28 ; sub.pushc rf51, rf45, rf9                # 122 min | 104 select
+    and rf28, rf28, rf7 ; sub rf63, rf9, rf45                       # 123 wrap | 120 size
+    max rf51, rf51, rf63 ; sub tmuau, rf62, -3                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
+    asr rf62, rf51, rf6 ; sub rf35, rf10, rf35 ; thrsw              # 102 shrv | 102 sub
+    max rf35, rf35, 0 ; sub rf62, rf10, rf62                        # 102 limit | 102 sub
+    min rf35, rf43, rf35 ; sub tmuau, rf59, -3                      # 103 amount | 118 p | uniform 0xfffffffd (u8)
+    max rf33, rf62, 0 ; add rf36, rf33, rf36                        # 102 limit | 126 add
+    min rf8, rf51, rf33 ; add rf36, rf36, rf8 ; thrsw ; ldtmu.rf33  # 103 amount | 126 add | 118 load src
+    max rf23, rf23, rf28 ; sub.ifb rf35, 0, rf35                    # 123 max | 104 select
+    min rf32, rf32, rf42 ; sub rf28, rf9, rf33                      # 122 min | 120 size
+    and rf42, rf42, rf7 ; sub.pushc rf51, rf33, rf9                 # 123 wrap | 104 parts10
+    max rf5, rf51, rf28 ; add rf36, rf36, rf5 ; ldtmu.rf28          # 120 size | 126 add | 118 p
+    asr rf51, rf5, rf6 ; sub.ifb rf8, 0, rf8                        # 102 shrv | 104 select
+    max rf23, rf23, rf42 ; sub.pushc rf42, rf28, rf9                # 123 max | 104 part
+    min rf32, rf32, rf22 ; sub rf62, rf9, rf28                      # 122 min | 120 size
+    max rf51, rf42, rf62 ; sub rf42, rf10, rf51                     # 120 size | 102 sub
+    asr rf35, rf51, rf6 ; add rf6, rf35, rf35                       # 102 shrv | 121 parts8
+    max rf10, rf42, 0 ; sub rf35, rf10, rf35                        # 102 limit | 102 sub
+    min rf4, rf5, rf10 ; add rf5, rf36, rf4                         # 103 amount | 126 add
+    max rf35, rf35, 0 ; add rf8, rf8, rf8                           # 102 limit | 121 parts9
+    min rf5, rf51, rf35 ; add rf6, rf5, rf6                         # 103 amount | 126 add
+    and rf22, rf22, rf7 ; sub.ifb rf4, 0, rf4                       # 123 wrap | 104 parts10
+    max rf6, rf23, rf22 ; add rf8, rf6, rf8                         # 123 max | 126 add
+    min rf32, rf32, rf21 ; sub.ifa rf5, 0, rf5                      # 122 min | 104 part
+    and rf4, rf21, rf7 ; add rf8, rf8, rf4                          # 123 wrap | 126 add
+    max rf4, rf6, rf4 ; add rf5, rf8, rf5                           # 123 max | 126 total
+    min rf32, rf32, rf27 ; sub.pushn -, rf5, 0                      # 122 min | 127 select
+    and rf5, rf27, rf7 ; add rf27, rf5, 8                           # 123 wrap | 127 add
+    max rf4, rf4, rf5 ; mov.ifa rf38, 1                             # 123 max | 127 select
+    min rf32, rf32, rf45 ; mov.pushz -, rf53                        # 122 min | 130 select
+    and rf27, rf45, rf7 ; sub rf38, rf27, rf38                      # 123 wrap | 127 sub
+    max rf4, rf4, rf27 ; sub.pushc -, rf0, rf2                      # 123 max | 131 store dst
+    min rf32, rf32, rf33 ; mov rf2, rf3                             # 122 min | next trip
+    umin tmuau, rf2, rf0 ; mov rf21, rf11 ; thrsw                   # the item's record | 111 select | uniform 0xfffffffb (vec3)
+    and rf33, rf33, rf7 ; mov rf22, rf11                            # 123 wrap | 111 select
+    asr rf38, rf38, 4                                               # 127 rounded
+    max rf9, rf4, rf33 ; add rf33, rf9, rf38 ; ldtmu.rf4            # 123 max | 130 add | the item's record
+    and rf27, rf28, rf7 ; ldtmu.rf38                                # 123 wrap | the item's record
+    min.ifnb rf46, rf32, rf28 ; add rf16, rf15, rf38                # 130 select | 118 load src
+    max rf33, rf33, rf46 ; ldtmu.rf5                                # 130 max | the item's record
+    max.ifnb rf52, rf9, rf27 ; v8dot rf8, rf5, 1                    # 130 select | 60 pri
+    shl rf9, rf8, 2 ; v8dot rf6, rf5, rf49                          # 97 table | 62 damping
+    min tmud, rf33, rf52 ; v8dot rf10, rf5, rf50                    # 131 store dst | 61 sec
+    sub.ifna tmuau, rf25, -3 ; sub.pushc -, rf0, rf3                # 131 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    nop
+    nop ; add rf3, rf2, rf1                                         # the item's record
     nop
     nop
     thrsw

@@ -5,12 +5,12 @@
 #
 # h264_deblock_luma_v, machine code of V3D 7.1, class full
 # computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
-# input hash d6d7ae064097aeca
+# input hash 0dede231ed104ce6
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 57 instructions a trip, 57 an item; 52 at least for all it does.
-# 33 of the 64 registers that 2 threads a QPU leave each.
+# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
+# the next one is among it.
+# 56 instructions a trip, 56 an item; 52 at least for all it does.
+# 37 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 8 load 10 words, 4 store 4.
 # Record: dst_off, alpha and beta and tc0, word 2, word 2.
 #
@@ -24,20 +24,26 @@
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # how many threads
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x00000100
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x000000ff
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0xfffffffb  # vec3
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xffffffcc  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
@@ -51,73 +57,81 @@
     add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # 36 p2 | uniform value:dst
     umin rf1, rf2, rf0 ; add rf4, rf1, rf3 ; ldunifrf.rf6           # the item's record | 36 p2 | uniform value:dst_stride
     shl rf9, rf6, 1 ; mov tmuau, rf1                                # 36 p0 | the item's record | uniform 0xfffffffb (vec3)
-    nop ; add rf12, rf1, rf5 ; thrsw ; ldunifrf.rf1                 # 37 tc0 | uniform value:threads
+    add rf8, rf1, rf5 ; mov rf20, rf2 ; thrsw ; ldunifrf.rf1        # 37 tc0 | for later in the trip | uniform value:threads
     shl rf1, rf1, 4
     add rf3, rf2, rf1 ; smul24 rf7, rf6, -3                         # the item's record | 36 p2
-    nop ; add rf7, rf4, rf7 ; ldtmu.rf4                             # 36 p2 | the item's record
-    mov rf11, 0 ; add rf8, rf7, rf4                                 # 41 select | 36 p2
-    mov rf15, rf11 ; mov rf16, rf11 ; ldtmu.rf4                     # 41 select | the item's record
-    nop ; ldunifrf.rf10                                             # 29 beta | uniform 0x00000100
-    nop ; smul24 rf13, rf6, 3                                       # 36 q2
-    nop ; ldunifrf.rf14                                             # 45 clip | uniform 0x000000ff
+    add rf7, rf4, rf7 ; mov rf2, rf3 ; ldtmu.rf4                    # 36 p2 | next trip | the item's record
+    nop ; add rf11, rf7, rf4 ; ldtmu.rf4                            # 36 p2 | the item's record
+    mov tmuau, rf11 ; add rf10, rf11, rf9 ; ldtmu.-                 # 36 p2 | 36 p0 | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf10 ; add rf16, rf10, rf6 ; thrsw                   # 36 p0 | 36 q0 | uniform 0xfffffffd (u8)
+    sub tmuau, rf8, -6 ; add rf17, rf11, rf6                        # 37 tc0 | 36 p1 | uniform 0xfffffffd (u8)
+    add rf18, rf16, rf6 ; smul24 rf15, rf6, 3                       # 36 q1 | 36 q2
+    nop ; thrsw ; ldunifrf.rf12                                     # 29 beta | uniform 0x00000100
+    add tmuau, rf10, rf15 ; v8dot rf11, rf4, rf12 ; ldtmu.rf8       # 36 q2 | 29 beta | 36 p2 | uniform 0xfffffffd (u8)
+    mov rf14, 0 ; mov tmuau, rf16                                   # 41 select | 36 q0 | uniform 0xfffffffd (u8)
+    mov rf21, rf14 ; smul24 rf13, rf11, rf11 ; ldtmu.rf11           # 41 select | 40 ap | 36 p0
+    nop ; mov rf22, rf14 ; ldunifrf.rf19                            # 41 select | 45 clip | uniform 0x000000ff
+    nop ; mov tmuau, rf17                                           # 36 p1 | uniform 0xfffffffd (u8)
 loop:
-    mov tmuau, rf8 ; add rf17, rf8, rf9 ; ldtmu.-                   # 36 p2 | 36 p0 | the item's record | uniform 0xfffffffd (u8)
-    mov tmuau, rf17 ; add rf18, rf17, rf6 ; thrsw                   # 36 p0 | 36 q0 | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -6 ; add rf8, rf8, rf6                         # 37 tc0 | 36 p1 | uniform 0xfffffffd (u8)
-    add tmuau, rf17, rf13 ; add rf12, rf18, rf6                     # 36 q2 | 36 q1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf18 ; v8dot rf20, rf4, rf10 ; thrsw ; ldtmu.rf19    # 36 q0 | 29 beta | 36 p2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf8 ; smul24 rf21, rf20, rf20 ; ldtmu.rf20           # 36 p1 | 40 ap | 36 p0 | uniform 0xfffffffd (u8)
-    tmuwt - ; sub rf22, rf19, rf20                                  # 40 ap
-    mov tmuau, rf12 ; smul24 rf22, rf22, rf22 ; thrsw ; ldtmu.rf23  # 36 q1 | 40 ap | 37 tc0 | uniform 0xfffffffd (u8)
-    shl rf23, rf23, -8                                              # 37 tc0
-    asr rf23, rf23, -8                                              # 37 tc0
-    and rf24, rf4, rf14 ; thrsw ; ldtmu.rf4                         # 28 alpha | 36 q2
-    nop ; smul24 rf25, rf24, rf24 ; ldtmu.rf24                      # 38 gt | 36 q0
-    sub rf26, rf4, rf24 ; sub rf27, rf24, rf20                      # 40 aq | 42 sub
-    shl rf27, rf27, 2 ; sub.pushc -, rf22, rf21                     # 42 mul | 41 select
-    sub rf29, rf20, rf24 ; smul24 rf26, rf26, rf26 ; ldtmu.rf28     # 38 gt | 40 aq | 36 p1
-    add rf31, rf20, rf24 ; smul24 rf30, rf29, rf29 ; ldtmu.rf29     # 43 add | 38 gt | 36 q1
-    sub rf32, rf28, rf29 ; mov.ifa rf15, 1                          # 42 sub | 41 select
-    sub.pushc -, rf26, rf21 ; add rf27, rf27, rf32                  # 41 select | 42 add
-    add rf15, rf23, rf15 ; mov.ifa rf16, 1                          # 41 add | 41 select
-    add rf16, rf27, 4 ; add rf15, rf15, rf16                        # 42 x | 41 tc
-    asr rf16, rf16, 3 ; sub rf27, rf28, rf20                        # 42 x | 38 gt
-    min rf16, rf16, rf15 ; sub.pushc -, rf0, rf2                    # 33 min | 35 stage
-    sub rf15, 0, rf15 ; smul24 rf27, rf27, rf27                     # 33 sub | 38 gt
-    max rf15, rf16, rf15 ; add rf16, rf31, 1                        # 33 delta | 43 middle
-    asr rf31, rf16, 1 ; sub rf16, rf29, rf24                        # 43 middle | 38 gt
-    sub.nornc -, rf30, rf25 ; smul24 rf16, rf16, rf16               # 35 stage | 38 gt
-    sub.andc -, rf27, rf21 ; add rf20, rf20, rf15                   # 35 stage | 45 add
-    max rf19, rf20, 0 ; add rf20, rf19, rf31                        # 45 clip | 48 add
-    add rf32, rf28, rf28 ; sub.andc -, rf16, rf21                   # 48 mul | 35 stage
-    sub rf20, rf20, rf32 ; sub.andnn -, rf23, 0                     # 48 sub | 35 stage
-    asr rf20, rf20, 1 ; sub.pushc -, rf0, rf2                       # 48 x | 35 stage
-    tmuwt - ; add rf4, rf4, rf31                                    # the last trip's stores | 50 add
-    min rf20, rf20, rf23 ; add rf31, rf29, rf29                     # 33 min | 50 mul
-    min tmud, rf19, rf14 ; sub.nornc -, rf30, rf25                  # 35 stage
-    sub rf15, rf24, rf15 ; sub rf24, 0, rf23                        # 46 sub | 33 sub
-    max rf4, rf15, 0 ; sub rf15, rf4, rf31                          # 46 clip | 50 sub
-    max rf20, rf20, rf24 ; sub.andc -, rf27, rf21                   # 33 max | 35 stage
-    asr rf15, rf15, 1 ; mov.ifb tmuau, rf17                         # 50 x | 35 stage | uniform 0xfffffffd (u8)
-    min rf15, rf15, rf23 ; sub.andc -, rf16, rf21                   # 33 min | 35 stage
-    min tmud, rf4, rf14 ; add rf4, rf28, rf20                       # 35 stage | 48 add
-    max rf4, rf4, 0 ; mov.ifb tmuau, rf18                           # 48 clip | 35 stage | uniform 0xfffffffd (u8)
-    max rf15, rf15, rf24 ; sub.andnn -, rf23, 0                     # 33 max | 35 stage
-    min tmud, rf4, rf14 ; sub.andc -, rf22, rf21                    # 35 stage
-    sub.pushc -, rf0, rf2 ; add rf15, rf29, rf15                    # 35 stage | 50 add
-    max rf15, rf15, 0 ; sub.nornc -, rf30, rf25                     # 50 clip | 35 stage
-    sub.andc -, rf27, rf21 ; mov rf2, rf3                           # 35 stage | next trip
-    umin rf27, rf2, rf0 ; sub.andc -, rf16, rf21                    # the item's record | 35 stage
-    sub.andnn -, rf23, 0 ; mov.ifb tmuau, rf8                       # 35 stage | uniform 0xfffffffd (u8)
-    min tmud, rf15, rf14 ; sub.andc -, rf26, rf21                   # 35 stage
-    mov.ifa tmuau, rf12 ; sub.pushc -, rf0, rf3                     # 35 stage | whether there is a batch more | uniform 0xfffffffd (u8)
-    mov tmuau, rf27 ; mov rf15, rf11 ; thrsw                        # the item's record | 41 select | uniform 0xfffffffb (vec3)
-    mov rf16, rf11 ; add rf3, rf2, rf1                              # 41 select | the item's record
-    nop ; add rf12, rf27, rf5                                       # 37 tc0
+    mov tmuau, rf18 ; sub rf23, rf8, rf11 ; thrsw ; ldtmu.rf24      # 36 q1 | 40 ap | 37 tc0 | uniform 0xfffffffd (u8)
+    shl rf24, rf24, -8 ; smul24 rf23, rf23, rf23                    # 37 tc0 | 40 ap
+    asr rf24, rf24, -8 ; mov rf10, rf10                             # 37 tc0 | for later in the trip
+    umin rf16, rf2, rf0 ; mov rf26, rf16 ; thrsw ; ldtmu.rf25       # the item's record | for later in the trip | 36 q2
+    and rf4, rf4, rf19 ; mov tmuau, rf16 ; ldtmu.rf27               # 28 alpha | the item's record | 36 q0 | uniform 0xfffffffb (vec3)
+    sub rf28, rf25, rf27 ; sub rf29, rf27, rf11                     # 40 aq | 42 sub
+    shl rf29, rf29, 2 ; sub.pushc -, rf23, rf13                     # 42 mul | 41 select
+    sub rf31, rf11, rf27 ; smul24 rf28, rf28, rf28 ; thrsw ; ldtmu.rf30# 38 gt | 40 aq | 36 p1
+    add rf33, rf11, rf27 ; smul24 rf32, rf31, rf31 ; ldtmu.rf31     # 43 add | 38 gt | 36 q1
+    sub rf34, rf30, rf31 ; mov.ifa rf21, 1                          # 42 sub | 41 select
+    sub.pushc -, rf28, rf13 ; add rf29, rf29, rf34                  # 41 select | 42 add
+    add rf21, rf24, rf21 ; mov.ifa rf22, 1                          # 41 add | 41 select
+    add rf22, rf29, 4 ; add rf21, rf21, rf22                        # 42 x | 41 tc
+    asr rf4, rf22, 3 ; smul24 rf22, rf4, rf4                        # 42 x | 38 gt
+    min rf4, rf4, rf21 ; sub rf34, rf30, rf11 ; ldtmu.rf29          # 33 min | 38 gt | the item's record
+    sub.pushc -, rf0, rf20 ; sub rf21, 0, rf21                      # 35 stage | 33 sub
+    max rf21, rf4, rf21 ; add rf4, rf33, 1                          # 33 delta | 43 middle
+    asr rf33, rf4, 1 ; smul24 rf34, rf34, rf34                      # 43 middle | 38 gt
+    sub rf4, rf31, rf27 ; sub.nornc -, rf32, rf22                   # 38 gt | 35 stage
+    sub.andc -, rf34, rf13 ; smul24 rf35, rf4, rf4                  # 35 stage | 38 gt
+    add rf8, rf11, rf21 ; add rf11, rf8, rf33 ; ldtmu.rf4           # 45 add | 48 add | the item's record
+    max rf8, rf8, 0 ; add rf36, rf30, rf30                          # 45 clip | 48 mul
+    sub.andc -, rf35, rf13 ; sub rf11, rf11, rf36                   # 35 stage | 48 sub
+    asr rf11, rf11, 1 ; add rf25, rf25, rf33                        # 48 x | 50 add
+    min rf11, rf11, rf24 ; sub.andnn -, rf24, 0                     # 33 min | 35 stage
+    tmuwt - ; sub.pushc -, rf0, rf20                                # the last trip's stores | 35 stage
+    min tmud, rf8, rf19 ; add rf8, rf31, rf31 ; ldtmu.-             # 35 stage | 50 mul | the item's record
+    sub.nornc -, rf32, rf22 ; sub rf21, rf27, rf21                  # 35 stage | 46 sub
+    max rf8, rf21, 0 ; sub rf21, rf25, rf8                          # 46 clip | 50 sub
+    asr rf21, rf21, 1 ; sub.andc -, rf34, rf13                      # 50 x | 35 stage
+    min rf25, rf21, rf24 ; sub rf21, 0, rf24                        # 33 min | 33 sub
+    max rf10, rf11, rf21 ; mov.ifb tmuau, rf10                      # 33 max | 35 stage | uniform 0xfffffffd (u8)
+    min tmud, rf8, rf19 ; sub.andc -, rf35, rf13                    # 35 stage
+    max rf21, rf25, rf21 ; add rf10, rf30, rf10                     # 33 max | 48 add
+    max rf10, rf10, 0 ; mov.ifb tmuau, rf26                         # 48 clip | 35 stage | uniform 0xfffffffd (u8)
+    sub.andnn -, rf24, 0 ; mov rf17, rf17                           # 35 stage | for later in the trip
+    min tmud, rf10, rf19 ; sub.andc -, rf23, rf13                   # 35 stage
+    sub.pushc -, rf0, rf20 ; add rf20, rf31, rf21                   # 35 stage | 50 add
+    max rf20, rf20, 0 ; sub.nornc -, rf32, rf22                     # 50 clip | 35 stage
+    sub.andc -, rf34, rf13 ; add rf29, rf7, rf29                    # 35 stage | 36 p2
+    sub.andc -, rf35, rf13 ; add rf10, rf29, rf9                    # 35 stage | 36 p0
+    sub.andnn -, rf24, 0 ; mov.ifb tmuau, rf17                      # 35 stage | uniform 0xfffffffd (u8)
+    mov tmuau, rf29 ; add rf16, rf16, rf5                           # 36 p2 | 37 tc0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf10 ; mov rf18, rf18 ; thrsw                        # 36 p0 | for later in the trip | uniform 0xfffffffd (u8)
+    sub tmuau, rf16, -6 ; add rf16, rf10, rf6                       # 37 tc0 | 36 q0 | uniform 0xfffffffd (u8)
+    add tmuau, rf10, rf15 ; v8dot rf24, rf4, rf12                   # 36 q2 | 29 beta | uniform 0xfffffffd (u8)
+    min tmud, rf20, rf19 ; sub.andc -, rf28, rf13                   # 35 stage
+    sub.pushc -, rf0, rf3 ; add rf17, rf29, rf6                     # whether there is a batch more | 36 p1
+    add rf3, rf2, rf1 ; mov rf21, rf14 ; ldtmu.rf8                  # the item's record | 41 select | 36 p2
+    mov.ifb tmuau, rf18 ; mov rf22, rf14 ; thrsw                    # 35 stage | 41 select | uniform 0xfffffffd (u8)
+    mov tmuau, rf16 ; mov rf20, rf2 ; ldtmu.rf11                    # 36 q0 | for later in the trip | 36 p0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf17 ; smul24 rf13, rf24, rf24                       # 36 p1 | 40 ap | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    nop ; ldtmu.rf27                                                # the item's record
-    nop ; add rf8, rf7, rf27 ; ldtmu.rf4                            # 36 p2 | the item's record
+    add rf18, rf16, rf6 ; mov rf2, rf3                              # 36 q1 | next trip
     nop
+    nop
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw

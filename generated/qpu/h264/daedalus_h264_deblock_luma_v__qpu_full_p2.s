@@ -5,12 +5,12 @@
 #
 # h264_deblock_luma_v, machine code of V3D 7.1, class full
 # computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
-# input hash bb00e771c46d056d
+# input hash bf04b086d5db21e6
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 99 instructions a trip, 49.5 an item; 95 at least for all it does.
-# 47 of the 64 registers that 2 threads a QPU leave each.
+# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
+# 98 instructions a trip, 49 an item; 96 at least for all it does.
+# 44 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 14 load 16 words, 8 store 8.
 # Record: dst_off, alpha and beta and tc0, word 2, word 2.
 #
@@ -20,25 +20,12 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
 .uniform 0x00000000  # address of dst
 .uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000100
+.uniform 0x00000000  # how many threads
 .uniform 0x000000ff
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
+.uniform 0x00000100
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -48,133 +35,145 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xffffffa4  # back to the loop's first word
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xffffffa0  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
     and rf0, rf3, 7 ; add rf2, rf0, rf2
     shl rf2, rf2, 4
-    shr rf5, rf0, 1                                                 # 35 stage
+    shr rf6, rf0, 1                                                 # 35 stage
     and rf0, rf0, 1                                                 # 35 stage
     shl rf0, rf0, 1                                                 # 36 p2
-    shl rf3, rf5, 2                                                 # 36 p2
+    shl rf3, rf6, 2                                                 # 36 p2
     setnnmode_uu ; sub rf1, rf1, 1                                  # 29 beta
-    shl rf0, rf1, 4 ; add rf3, rf0, rf3                             # 36 p2
-    nop ; ldunifrf.rf1                                              # uniform value:records
-    add rf2, rf1, rf2 ; add rf0, rf1, rf0 ; ldunifrf.rf1            # uniform value:threads
-    umin rf4, rf2, rf0 ; mov rf14, rf2 ; ldunifrf.rf6               # the item's record | for later in the trip | 36 p2 | uniform value:dst
-    shl rf1, rf1, 5 ; mov tmuau, rf4                                # the item's record | uniform 0xfffffffb (vec3)
-    add rf3, rf2, rf1 ; add rf7, rf6, rf3 ; thrsw ; ldunifrf.rf6    # the item's record | 36 p2 | uniform value:dst_stride
-    shl rf8, rf6, 1 ; add rf11, rf4, rf5                            # 36 p0 | 37 tc0
-    mov rf2, rf3 ; smul24 rf4, rf6, -3                              # next trip | 36 p2
-    mov rf10, 0 ; add rf7, rf7, rf4                                 # 41 select | 36 p2
-    mov rf15, rf10 ; mov rf16, rf10 ; ldtmu.rf4                     # 41 select | the item's record
-    mov rf17, rf10 ; mov rf18, rf10 ; ldunifrf.rf9                  # 41 select | 29 beta | uniform 0x00000100
-    nop ; smul24 rf12, rf6, 3                                       # 36 q2
-    nop ; ldunifrf.rf13                                             # 45 clip | uniform 0x000000ff
+    shl rf0, rf1, 4 ; add rf1, rf0, rf3                             # 36 p2
+    nop ; ldunifrf.rf3                                              # uniform value:records
+    add rf2, rf3, rf2 ; add rf0, rf3, rf0 ; ldunifrf.rf3            # 36 p2 | uniform value:dst
+    umin tmuau, rf2, rf0 ; add rf5, rf3, rf1 ; thrsw                # the item's record | 36 p2 | uniform 0xfffffffb (vec3)
+    nop ; mov rf2, rf2 ; ldunifrf.rf7                               # first trip | 36 p2 | uniform value:dst_stride
+    shl rf9, rf7, 1                                                 # 36 p0
+    nop ; ldtmu.rf3                                                 # the item's record
+    nop ; ldunifrf.rf1                                              # uniform value:threads
+    shl rf1, rf1, 5
+    nop ; ldtmu.rf4                                                 # the item's record
+    nop ; smul24 rf8, rf7, -3                                       # 36 p2
+    nop ; add rf8, rf5, rf8 ; ldtmu.rf5                             # 36 p2 | the item's record
+    nop ; mov rf10, 0                                               # 41 select
+    nop ; smul24 rf11, rf7, 3                                       # 36 q2
+    nop ; ldunifrf.rf12                                             # 45 clip | uniform 0x000000ff
 loop:
-    umin rf4, rf2, rf0 ; add rf20, rf7, rf4 ; ldtmu.rf19            # the item's record | 36 p2
-    tmuwt - ; add rf21, rf20, rf8 ; ldtmu.-                         # 36 p0 | the item's record
-    mov tmuau, rf20 ; add rf22, rf20, rf6                           # 36 p2 | 36 p1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf21 ; v8dot rf23, rf19, rf9 ; thrsw                 # 36 p0 | 29 beta | uniform 0xfffffffd (u8)
-    sub tmuau, rf11, -6 ; smul24 rf23, rf23, rf23                   # 37 tc0 | 40 ap | uniform 0xfffffffd (u8)
-    add tmuau, rf21, rf12 ; sub rf21, rf20, -1                      # 36 q2 | 36 p2 | uniform 0xfffffffd (u8)
-    add tmuau, rf20, rf12 ; add rf24, rf21, rf8 ; thrsw ; ldtmu.rf11# 36 q0 | 36 p0 | 36 p2 | uniform 0xfffffffd (u8)
-    and rf25, rf19, rf13 ; mov tmuau, rf22 ; ldtmu.rf19             # 28 alpha | 36 p1 | 36 p0 | uniform 0xfffffffd (u8)
-    add tmuau, rf22, rf12 ; sub rf22, rf11, rf19                    # 36 q1 | 40 ap | uniform 0xfffffffd (u8)
-    mov tmuau, rf21 ; smul24 rf22, rf22, rf22 ; thrsw ; ldtmu.rf26  # 36 p2 | 40 ap | 37 tc0 | uniform 0xfffffffd (u8)
-    shl rf26, rf26, -8 ; mov tmuau, rf24                            # 37 tc0 | 36 p0 | uniform 0xfffffffd (u8)
-    asr rf24, rf26, -8 ; add tmuau, rf24, rf12                      # 37 tc0 | 36 q2 | uniform 0xfffffffd (u8)
-    add tmuau, rf21, rf12 ; add rf27, rf21, rf6 ; thrsw ; ldtmu.rf26# 36 q0 | 36 p1 | 36 q2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf27 ; smul24 rf28, rf25, rf25 ; ldtmu.rf25          # 36 p1 | 38 gt | 36 q0 | uniform 0xfffffffd (u8)
-    sub rf29, rf26, rf25 ; sub rf30, rf25, rf19                     # 40 aq | 42 sub
-    shl rf30, rf30, 2 ; sub.pushc -, rf22, rf23                     # 42 mul | 41 select
-    sub rf32, rf19, rf25 ; smul24 rf29, rf29, rf29 ; thrsw ; ldtmu.rf31# 38 gt | 40 aq | 36 p1
-    add rf34, rf19, rf25 ; smul24 rf33, rf32, rf32 ; ldtmu.rf32     # 43 add | 38 gt | 36 q1
-    sub rf35, rf31, rf32 ; mov.ifa rf15, 1                          # 42 sub | 41 select
-    sub.pushc -, rf29, rf23 ; add rf30, rf30, rf35                  # 41 select | 42 add
-    add rf15, rf24, rf15 ; mov.ifa rf16, 1                          # 41 add | 41 select
-    add rf16, rf30, 4 ; add rf15, rf15, rf16                        # 42 x | 41 tc
-    asr rf16, rf16, 3 ; sub rf30, rf31, rf19                        # 42 x | 38 gt
-    min rf16, rf16, rf15 ; smul24 rf30, rf30, rf30 ; thrsw ; ldtmu.rf35# 33 min | 38 gt | 36 p2
-    sub rf15, 0, rf15 ; sub rf36, rf32, rf25                        # 33 sub | 38 gt
-    max rf15, rf16, rf15 ; add rf16, rf34, 1                        # 33 delta | 43 middle
-    asr rf16, rf16, 1 ; add tmuau, rf27, rf12                       # 43 middle | 36 q1 | uniform 0xfffffffd (u8)
-    add rf19, rf19, rf15 ; smul24 rf36, rf36, rf36 ; thrsw ; ldtmu.rf27# 45 add | 38 gt | 36 p0
-    max rf19, rf19, 0 ; add rf11, rf11, rf16                        # 45 clip | 48 add
-    add rf20, rf31, rf31 ; mov rf37, rf20 ; ldtmu.rf34              # 48 mul | for later in the trip | 36 q2
-    sub rf11, rf11, rf20 ; sub rf20, rf35, rf27 ; ldtmu.rf38        # 48 sub | 40 ap | 36 q0
-    asr rf11, rf11, 1 ; add rf39, rf37, rf8                         # 48 x | 45 store dst
-    min rf11, rf11, rf24 ; add rf16, rf26, rf16 ; ldtmu.rf26        # 33 min | 50 add | 36 p1
-    add rf20, rf32, rf32 ; smul24 rf40, rf20, rf20                  # 50 mul | 40 ap
-    sub rf25, rf34, rf38 ; sub rf15, rf25, rf15                     # 40 aq | 46 sub
-    max rf41, rf15, 0 ; sub rf15, rf38, rf27                        # 46 clip | 42 sub
-    sub rf20, 0, rf24 ; sub rf16, rf16, rf20                        # 33 sub | 50 sub
-    max rf11, rf11, rf20 ; sub.pushc -, rf40, rf23                  # 33 max | 41 select
-    asr rf16, rf16, 1 ; smul24 rf25, rf25, rf25                     # 50 x | 40 aq
-    min rf16, rf16, rf24 ; mov.ifa rf17, 1                          # 33 min | 41 select
-    max rf16, rf16, rf20 ; sub.pushc -, rf25, rf23                  # 33 max | 41 select
-    add rf11, rf31, rf11 ; add rf17, rf24, rf17                     # 48 add | 41 add
-    max rf37, rf11, 0 ; add rf31, rf37, rf6                         # 48 clip | 48 store dst
-    mov.ifa rf18, 1 ; add rf16, rf32, rf16                          # 41 select | 50 add
-    shl rf15, rf15, 2 ; add rf17, rf17, rf18                        # 42 mul | 41 tc
-    max rf18, rf16, 0 ; mov tmuau, rf4                              # 50 clip | the item's record | uniform 0xfffffffb (vec3)
-    add rf11, rf4, rf5 ; sub rf4, rf27, rf38 ; thrsw ; ldtmu.rf32   # 37 tc0 | 38 gt | 36 q1
-    sub rf16, rf26, rf32 ; sub rf42, 0, rf17                        # 42 sub | 33 sub
-    add rf16, rf15, rf16 ; mov rf15, rf10                           # 42 add | 41 select
-    add rf16, rf16, 4 ; add rf43, rf27, rf38                        # 42 x | 43 add
-    asr rf4, rf16, 3 ; smul24 rf44, rf4, rf4                        # 42 x | 38 gt
-    min rf4, rf4, rf17 ; sub rf17, rf26, rf27                       # 33 min | 38 gt
-    max rf17, rf4, rf42 ; smul24 rf42, rf17, rf17                   # 33 delta | 38 gt
-    sub rf4, rf32, rf38 ; add rf27, rf27, rf17                      # 38 gt | 45 add
-    max rf27, rf27, 0 ; smul24 rf45, rf4, rf4                       # 45 clip | 38 gt
-    mov rf21, rf21 ; mov rf16, rf10 ; ldtmu.rf4                     # for later in the trip | 41 select | the item's record
-    sub.pushc -, rf0, rf14 ; add rf43, rf43, 1                      # 35 stage | 43 middle
-    asr rf43, rf43, 1 ; sub.nornc -, rf33, rf28                     # 43 middle | 35 stage
-    sub.andc -, rf30, rf23 ; add rf35, rf35, rf43                   # 35 stage | 48 add
-    sub.andc -, rf36, rf23 ; add rf46, rf26, rf26                   # 35 stage | 48 mul
-    tmuwt - ; sub.andnn -, rf24, 0                                  # the last trip's stores | 35 stage
-    min tmud, rf19, rf13 ; sub.pushc -, rf0, rf14                   # 35 stage
-    mov.ifb tmuau, rf39 ; sub rf35, rf35, rf46                      # 35 stage | 48 sub | uniform 0xfffffffd (u8)
-    min tmud, rf41, rf13 ; sub.nornc -, rf33, rf28                  # 35 stage
-    asr rf35, rf35, 1 ; sub.andc -, rf30, rf23                      # 48 x | 35 stage
-    min rf35, rf35, rf24 ; sub.andc -, rf36, rf23                   # 33 min | 35 stage
-    max rf35, rf35, rf20 ; sub.andnn -, rf24, 0                     # 33 max | 35 stage
-    sub.andc -, rf22, rf23 ; add.ifb tmuau, rf39, rf6               # 35 stage | uniform 0xfffffffd (u8)
-    min tmud, rf37, rf13 ; sub.pushc -, rf0, rf14                   # 35 stage
-    sub.nornc -, rf33, rf28 ; mov.ifb tmuau, rf31                   # 35 stage | uniform 0xfffffffd (u8)
-    sub.andc -, rf30, rf23 ; add rf30, rf34, rf43                   # 35 stage | 50 add
-    sub.andc -, rf36, rf23 ; add rf36, rf32, rf32                   # 35 stage | 50 mul
-    sub.andnn -, rf24, 0 ; add rf34, rf21, rf8                      # 35 stage | 45 store dst
-    min tmud, rf18, rf13 ; sub.andc -, rf29, rf23                   # 35 stage
-    sub.pushc -, rf0, rf14 ; add.ifa tmuau, rf31, rf12              # 35 stage | uniform 0xfffffffd (u8)
-    sub.nornc -, rf44, rf28 ; sub rf17, rf38, rf17                  # 35 stage | 46 sub
-    max rf17, rf17, 0 ; sub.andc -, rf42, rf23                      # 46 clip | 35 stage
-    sub.andc -, rf45, rf23 ; sub rf30, rf30, rf36                   # 35 stage | 50 sub
-    asr rf30, rf30, 1 ; add rf26, rf26, rf35                        # 50 x | 48 add
-    min rf30, rf30, rf24 ; sub.andnn -, rf24, 0                     # 33 min | 35 stage
-    min tmud, rf27, rf13 ; sub.pushc -, rf0, rf14                   # 35 stage
-    max rf26, rf26, 0 ; sub.nornc -, rf44, rf28                     # 48 clip | 35 stage
-    max rf20, rf30, rf20 ; sub.andc -, rf42, rf23                   # 33 max | 35 stage
-    sub.andc -, rf45, rf23 ; mov.ifb tmuau, rf34                    # 35 stage | uniform 0xfffffffd (u8)
-    min tmud, rf17, rf13 ; sub.andnn -, rf24, 0                     # 35 stage
-    add.ifb tmuau, rf34, rf6 ; add rf21, rf21, rf6                  # 35 stage | 48 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf26, rf13 ; sub.andc -, rf40, rf23                   # 35 stage
-    sub.pushc -, rf0, rf14 ; add rf14, rf32, rf20                   # 35 stage | 50 add
-    max rf14, rf14, 0 ; sub.nornc -, rf44, rf28                     # 50 clip | 35 stage
-    sub.andc -, rf42, rf23 ; mov.ifb tmuau, rf21                    # 35 stage | uniform 0xfffffffd (u8)
-    sub.andc -, rf45, rf23 ; mov rf17, rf10                         # 35 stage | 41 select
-    sub.andnn -, rf24, 0 ; mov rf18, rf10                           # 35 stage | 41 select
-    min tmud, rf14, rf13 ; sub.andc -, rf25, rf23                   # 35 stage
-    tmuwt - ; sub.pushc -, rf0, rf3                                 # whether there is a batch more
-    add.ifb tmuau, rf21, rf12 ; add rf3, rf2, rf1                   # 35 stage | the item's record | uniform 0xfffffffd (u8)
+    umin rf13, rf2, rf0 ; add rf14, rf2, rf1 ; ldunifrf.rf15        # the item's record | 29 beta | uniform 0x00000100
+    tmuwt - ; add rf16, rf8, rf3                                    # 36 p2
+    umin tmuau, rf14, rf0 ; add rf17, rf16, rf9                     # the item's record | 36 p0 | uniform 0xfffffffb (vec3)
+    mov tmuau, rf16 ; add rf13, rf13, rf6                           # 36 p2 | 37 tc0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf17 ; add rf18, rf16, rf7 ; thrsw                   # 36 p0 | 36 p1 | uniform 0xfffffffd (u8)
+    sub tmuau, rf13, -6 ; v8dot rf13, rf4, rf15                     # 37 tc0 | 29 beta | uniform 0xfffffffd (u8)
+    add tmuau, rf17, rf11 ; sub rf17, rf16, -1                      # 36 q2 | 36 p2 | uniform 0xfffffffd (u8)
+    add tmuau, rf16, rf11 ; smul24 rf15, rf13, rf13 ; thrsw ; ldtmu.rf13# 36 q0 | 40 ap | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf18 ; add rf20, rf17, rf9 ; ldtmu.rf19              # 36 p1 | 36 p0 | the item's record | uniform 0xfffffffd (u8)
+    add tmuau, rf18, rf11 ; mov rf18, rf10 ; ldtmu.rf5              # 36 q1 | 41 select | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf17 ; mov rf22, rf10 ; thrsw ; ldtmu.rf21           # 36 p2 | 41 select | uniform 0xfffffffd (u8)
+    and rf24, rf4, rf12 ; mov tmuau, rf20 ; ldtmu.rf23              # 28 alpha | 36 p0 | uniform 0xfffffffd (u8)
+    sub rf20, rf21, rf23 ; add tmuau, rf20, rf11 ; ldtmu.rf25       # 40 ap | 36 q2 | 37 tc0 | uniform 0xfffffffd (u8)
+    shl rf25, rf25, -8 ; smul24 rf20, rf20, rf20                    # 37 tc0 | 40 ap
+    asr rf25, rf25, -8 ; sub.pushc -, rf20, rf15                    # 37 tc0 | 41 select
+    add tmuau, rf17, rf11 ; add rf27, rf17, rf7 ; thrsw ; ldtmu.rf26# 36 q0 | 36 p1 | 36 q2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf27 ; smul24 rf28, rf24, rf24 ; ldtmu.rf24          # 36 p1 | 38 gt | 36 q0 | uniform 0xfffffffd (u8)
+    sub rf29, rf26, rf24 ; sub rf30, rf24, rf23                     # 40 aq | 42 sub
+    shl rf30, rf30, 2 ; smul24 rf29, rf29, rf29                     # 42 mul | 40 aq
+    sub rf32, rf23, rf24 ; add rf33, rf23, rf24 ; thrsw ; ldtmu.rf31# 38 gt | 43 add | 36 p1
+    sub rf35, rf31, rf23 ; smul24 rf34, rf32, rf32 ; ldtmu.rf32     # 38 gt | 36 q1
+    sub rf36, rf31, rf32 ; mov.ifa rf18, 1                          # 42 sub | 41 select
+    sub.pushc -, rf29, rf15 ; add rf30, rf30, rf36                  # 41 select | 42 add
+    add rf18, rf25, rf18 ; mov.ifa rf22, 1                          # 41 add | 41 select
+    add rf22, rf30, 4 ; add rf18, rf18, rf22                        # 42 x | 41 tc
+    asr rf22, rf22, 3 ; sub.pushc -, rf0, rf2                       # 42 x | 35 stage
+    min rf22, rf22, rf18 ; smul24 rf35, rf35, rf35 ; thrsw ; ldtmu.rf30# 33 min | 38 gt | 36 p2
+    sub rf18, 0, rf18 ; sub rf36, rf32, rf24                        # 33 sub | 38 gt
+    max rf18, rf22, rf18 ; add rf22, rf33, 1                        # 33 delta | 43 middle
+    asr rf22, rf22, 1 ; add tmuau, rf27, rf11                       # 43 middle | 36 q1 | uniform 0xfffffffd (u8)
+    add rf23, rf23, rf18 ; smul24 rf36, rf36, rf36 ; thrsw ; ldtmu.rf27# 45 add | 38 gt | 36 p0
+    max rf21, rf23, 0 ; add rf23, rf21, rf22                        # 45 clip | 48 add
+    add rf33, rf31, rf31 ; sub rf37, rf30, rf27 ; ldtmu.rf38        # 48 mul | 40 ap | 36 q2
+    sub.nornc -, rf34, rf28 ; sub rf23, rf23, rf33                  # 35 stage | 48 sub
+    asr rf23, rf23, 1 ; sub.andc -, rf35, rf15                      # 48 x | 35 stage
+    min rf33, rf23, rf25 ; add rf23, rf16, rf9 ; ldtmu.rf39         # 33 min | 45 store dst | 36 q0
+    sub.andc -, rf36, rf15 ; add rf22, rf26, rf22                   # 35 stage | 50 add
+    add rf37, rf32, rf32 ; smul24 rf26, rf37, rf37 ; ldtmu.rf40     # 50 mul | 40 ap | 36 p1
+    tmuwt - ; sub.andnn -, rf25, 0                                  # the last trip's stores | 35 stage
+    min tmud, rf21, rf12 ; sub.pushc -, rf0, rf2                    # 35 stage
+    sub rf21, rf38, rf39 ; sub rf41, rf39, rf27 ; ldtmu.rf42        # 40 aq | 42 sub | 36 q1
+    shl rf41, rf41, 2 ; sub.nornc -, rf34, rf28                     # 42 mul | 35 stage
+    sub rf18, rf24, rf18 ; sub rf24, 0, rf25                        # 46 sub | 33 sub
+    max rf18, rf18, 0 ; sub rf22, rf22, rf37                        # 46 clip | 50 sub
+    max rf33, rf33, rf24 ; mov rf37, rf10                           # 33 max | 41 select
+    asr rf21, rf22, 1 ; smul24 rf22, rf21, rf21                     # 50 x | 40 aq
+    min rf21, rf21, rf25 ; sub rf43, rf40, rf42                     # 33 min | 42 sub
+    max rf21, rf21, rf24 ; sub.andc -, rf35, rf15                   # 33 max | 35 stage
+    mov rf43, rf10 ; add rf41, rf41, rf43                           # 41 select | 42 add
+    sub.andc -, rf36, rf15 ; mov.ifb tmuau, rf23                    # 35 stage | uniform 0xfffffffd (u8)
+    min tmud, rf18, rf12 ; add rf18, rf31, rf33                     # 35 stage | 48 add
+    max rf18, rf18, 0 ; add rf31, rf27, rf39                        # 48 clip | 43 add
+    add rf41, rf41, 4 ; sub rf33, rf27, rf39                        # 42 x | 38 gt
+    asr rf23, rf41, 3 ; add.ifb tmuau, rf23, rf7                    # 42 x | 35 stage | uniform 0xfffffffd (u8)
+    sub.andnn -, rf25, 0 ; add rf16, rf16, rf7                      # 35 stage | 48 store dst
+    add rf33, rf31, 1 ; smul24 rf31, rf33, rf33                     # 43 middle | 38 gt
+    asr rf41, rf33, 1 ; sub rf33, rf40, rf27                        # 43 middle | 38 gt
+    min tmud, rf18, rf12 ; sub.andc -, rf20, rf15                   # 35 stage
+    sub.pushc -, rf26, rf15 ; add rf21, rf32, rf21                  # 41 select | 50 add
+    max rf21, rf21, 0 ; smul24 rf33, rf33, rf33                     # 50 clip | 38 gt
+    mov.ifa rf37, 1 ; sub rf32, rf42, rf39                          # 41 select | 38 gt
+    add rf30, rf25, rf37 ; add rf37, rf30, rf41                     # 41 add | 48 add
+    add rf18, rf40, rf40 ; mov.ifb tmuau, rf16                      # 48 mul | 35 stage | uniform 0xfffffffd (u8)
+    sub.pushc -, rf0, rf2 ; smul24 rf32, rf32, rf32                 # 35 stage | 38 gt
+    sub.nornc -, rf34, rf28 ; sub rf18, rf37, rf18                  # 35 stage | 48 sub
+    asr rf18, rf18, 1 ; sub.andc -, rf35, rf15                      # 48 x | 35 stage
+    min rf18, rf18, rf25 ; sub.andc -, rf36, rf15                   # 33 min | 35 stage
+    max rf18, rf18, rf24 ; sub.andnn -, rf25, 0                     # 33 max | 35 stage
+    min tmud, rf21, rf12 ; sub.andc -, rf29, rf15                   # 35 stage
+    sub.pushc -, rf22, rf15 ; add rf38, rf38, rf41                  # 41 select | 50 add
+    mov.ifa rf43, 1 ; add rf41, rf42, rf42                          # 41 select | 50 mul
+    add rf16, rf30, rf43 ; add.ifb tmuau, rf16, rf11                # 41 tc | 35 stage | uniform 0xfffffffd (u8)
+    min rf23, rf23, rf16 ; sub.pushc -, rf0, rf2                    # 33 min | 35 stage
+    sub rf16, 0, rf16 ; sub.nornc -, rf31, rf28                     # 33 sub | 35 stage
+    max rf16, rf23, rf16 ; sub.andc -, rf33, rf15                   # 33 delta | 35 stage
+    add rf27, rf27, rf16 ; sub.andc -, rf32, rf15                   # 45 add | 35 stage
+    max rf27, rf27, 0 ; add rf23, rf17, rf9                         # 45 clip | 45 store dst
+    min tmud, rf27, rf12 ; sub.andnn -, rf25, 0                     # 35 stage
+    sub.pushc -, rf0, rf2 ; sub rf16, rf39, rf16                    # 35 stage | 46 sub
+    max rf16, rf16, 0 ; sub.nornc -, rf31, rf28                     # 46 clip | 35 stage
+    sub rf38, rf38, rf41 ; sub.andc -, rf33, rf15                   # 50 sub | 35 stage
+    asr rf38, rf38, 1 ; mov.ifb tmuau, rf23                         # 50 x | 35 stage | uniform 0xfffffffd (u8)
+    min rf38, rf38, rf25 ; sub.andc -, rf32, rf15                   # 33 min | 35 stage
+    min tmud, rf16, rf12 ; add rf16, rf40, rf18                     # 35 stage | 48 add
+    max rf16, rf16, 0 ; add.ifb tmuau, rf23, rf7                    # 48 clip | 35 stage | uniform 0xfffffffd (u8)
+    max rf24, rf38, rf24 ; sub.andnn -, rf25, 0                     # 33 max | 35 stage
+    add rf17, rf17, rf7 ; sub.andc -, rf26, rf15                    # 48 store dst | 35 stage
+    min tmud, rf16, rf12 ; sub.pushc -, rf0, rf2                    # 35 stage
+    sub.nornc -, rf31, rf28 ; add rf24, rf42, rf24                  # 35 stage | 50 add
+    max rf24, rf24, 0 ; sub.andc -, rf33, rf15                      # 50 clip | 35 stage
+    sub.andc -, rf32, rf15 ; mov.ifb tmuau, rf17                    # 35 stage | uniform 0xfffffffd (u8)
+    sub.andnn -, rf25, 0 ; mov rf2, rf14                            # 35 stage | next trip
+    min tmud, rf24, rf12 ; sub.andc -, rf22, rf15                   # 35 stage
+    add.ifa tmuau, rf17, rf11 ; sub.pushc -, rf0, rf14              # 35 stage | whether there is a batch more | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    mov rf14, rf2 ; mov rf2, rf3                                    # for later in the trip | next trip
+    mov rf3, rf13 ; mov rf4, rf19                                   # next trip
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw
     nop

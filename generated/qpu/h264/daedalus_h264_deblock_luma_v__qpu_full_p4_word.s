@@ -5,12 +5,12 @@
 #
 # h264_deblock_luma_v, machine code of V3D 7.1, class full
 # computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
-# input hash e7d425f978756437
+# input hash 136b8cd10a8ce232
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
+# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
 # 177 instructions a trip, 44.2 an item; 175 at least for all it does.
-# 53 of the 64 registers that 2 threads a QPU leave each.
+# 54 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 8 load 10 words, 4 store 4.
 # Record: dst_off, alpha and beta and tc0, word 2, word 2.
 #
@@ -27,6 +27,7 @@
 .uniform 0x000000ff
 .uniform 0x00000100
 .uniform 0x00010000
+.uniform 0x01000000
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffff4  # back to the loop's first word
@@ -47,188 +48,189 @@
     shl rf2, rf2, 6
     nop ; smul24 rf6, rf4, -3                                       # 36 p2
     mov rf9, 0 ; add rf5, rf5, rf6                                  # 41 select | 36 p2
-    nop ; mov rf13, rf9 ; ldunifrf.rf6                              # 41 select | 36 p2 | uniform 0x000000ff
+    nop ; mov rf14, rf9 ; ldunifrf.rf6                              # 41 select | 36 p2 | uniform 0x000000ff
     nop ; ldunifrf.rf8                                              # 29 beta | uniform 0x00000100
     nop ; smul24 rf11, rf4, 3                                       # 36 q2
     nop ; ldunifrf.rf12                                             # 36 p2 | uniform 0x00010000
+    nop ; ldunifrf.rf13                                             # 36 p2 | uniform 0x01000000
 loop:
-    mov rf15, rf9 ; mov rf16, rf9 ; ldtmu.rf14                      # 41 select | the item's record
-    add rf17, rf5, rf14 ; mov rf18, rf9 ; ldtmu.rf14                # 36 p2 | 41 select | the item's record
-    mov tmua, rf17 ; add rf19, rf17, rf7 ; thrsw ; ldtmu.-          # 36 p2 | 36 p0 | the item's record
-    mov tmua, rf19 ; add rf20, rf19, rf4                            # 36 p0 | 36 q0
-    sub tmuau, rf10, -6 ; add rf17, rf17, rf4                       # 37 tc0 | 36 p1 | uniform 0xfffffffd (u8)
-    add tmua, rf19, rf11 ; add rf21, rf20, rf4 ; thrsw ; ldtmu.rf10 # 36 q2 | 36 q1 | 36 p2
-    and rf22, rf10, rf6 ; mov tmua, rf20                            # 36 p2 | 36 q0
-    tmuwt - ; v8dot rf23, rf14, rf8                                 # 29 beta
-    mov tmua, rf17 ; smul24 rf24, rf23, rf23 ; thrsw ; ldtmu.rf23   # 36 p1 | 40 ap | 36 p0
-    and rf25, rf23, rf6 ; mov tmua, rf21                            # 36 p0 | 36 q1
-    and rf26, rf14, rf6 ; sub rf14, rf22, rf25                      # 28 alpha | 40 ap
-    mov rf28, rf25 ; smul24 rf14, rf14, rf14 ; thrsw ; ldtmu.rf27   # 45 select | 40 ap | 37 tc0
-    shl rf26, rf27, -8 ; smul24 rf27, rf26, rf26                    # 37 tc0 | 38 gt
-    asr rf26, rf26, -8 ; v8dot rf29, rf10, rf8                      # 37 tc0 | 36 p2
-    mov rf32, rf9 ; v8dot rf31, rf23, rf8 ; thrsw ; ldtmu.rf30      # 41 select | 36 p0 | 36 q2
-    and rf33, rf30, rf6 ; sub rf34, 0, rf26                         # 36 q2 | 33 sub
-    sub rf35, rf29, rf31 ; v8dot rf36, rf30, rf8                    # 40 ap | 36 q2
-    mov rf38, rf31 ; smul24 rf37, rf35, rf35 ; thrsw ; ldtmu.rf35   # 45 select | 40 ap | 36 q0
-    and rf39, rf35, rf6 ; v8dot rf40, rf35, rf8                     # 36 q0
-    sub rf41, rf33, rf39 ; sub rf42, rf25, rf39                     # 40 aq | 38 gt
-    sub rf43, rf39, rf25 ; smul24 rf41, rf41, rf41 ; thrsw ; ldtmu.rf44# 42 sub | 40 aq | 36 p1
-    shl rf42, rf43, 2 ; smul24 rf43, rf42, rf42                     # 42 mul | 38 gt
-    and rf45, rf44, rf6 ; add rf46, rf25, rf39                      # 36 p1 | 43 add
-    sub.pushc -, rf14, rf24 ; sub rf47, rf45, rf25                  # 41 select | 38 gt
-    add rf49, rf45, rf45 ; smul24 rf48, rf47, rf47 ; ldtmu.rf47     # 48 mul | 38 gt | 36 q1
-    and rf50, rf47, rf6 ; sub.pushc -, rf41, rf24                   # 36 q1 | 41 select
-    mov.ifb rf13, 1 ; sub rf51, rf50, rf39                          # 41 select | 38 gt
-    sub.pushc -, rf43, rf27 ; sub rf52, rf45, rf50                  # 45 select | 42 sub
-    sub.andc -, rf48, rf24 ; smul24 rf51, rf51, rf51                # 45 select | 38 gt
-    add rf42, rf42, rf52 ; sub.andc -, rf51, rf24                   # 42 add | 45 select
-    add rf13, rf26, rf13 ; mov.ifb rf15, 1                          # 41 add | 41 select
-    add rf15, rf42, 4 ; add rf13, rf13, rf15                        # 42 x | 41 tc
-    asr rf15, rf15, 3 ; mov rf42, rf39                              # 42 x | 46 select
-    min rf15, rf15, rf13 ; sub.andnn -, rf26, 0                     # 33 min | 45 select
-    sub.pushc -, rf43, rf27 ; sub rf13, 0, rf13                     # 48 select | 33 sub
-    max rf13, rf15, rf13 ; add rf15, rf46, 1                        # 33 delta | 43 middle
-    asr rf15, rf15, 1 ; sub.andc -, rf48, rf24                      # 43 middle | 48 select
-    sub.andc -, rf51, rf24 ; add rf25, rf25, rf13                   # 48 select | 45 add
-    max rf13, rf25, 0 ; sub rf25, rf39, rf13                        # 45 clip | 46 sub
-    max rf22, rf25, 0 ; add rf25, rf22, rf15                        # 46 clip | 48 add
-    min.ifb rf28, rf13, rf6 ; sub rf13, rf25, rf49                  # 45 select | 48 sub
-    min.ifb rf42, rf22, rf6 ; add rf15, rf33, rf15                  # 46 select | 50 add
-    asr rf13, rf13, 1 ; add rf22, rf50, rf50                        # 48 x | 50 mul
-    min rf13, rf13, rf26 ; sub.andnn -, rf26, 0                     # 33 min | 48 select
-    max rf13, rf13, rf34 ; sub.andc -, rf14, rf24                   # 33 max | 48 select
-    sub rf15, rf15, rf22 ; sub.pushc -, rf43, rf27                  # 50 sub | 50 select
-    asr rf15, rf15, 1 ; sub.andc -, rf48, rf24                      # 50 x | 50 select
-    min rf15, rf15, rf26 ; sub.andc -, rf51, rf24                   # 33 min | 50 select
-    max rf15, rf15, rf34 ; add rf13, rf45, rf13                     # 33 max | 48 add
-    max rf13, rf13, 0 ; add rf15, rf50, rf15                        # 48 clip | 50 add
-    min.ifb rf45, rf13, rf6 ; sub rf13, rf36, rf40                  # 48 select | 40 aq
-    max rf13, rf15, 0 ; smul24 rf15, rf13, rf13                     # 50 clip | 40 aq
-    sub.andnn -, rf26, 0 ; v8dot rf51, rf44, rf8                    # 50 select | 36 p1
-    sub.andc -, rf41, rf24 ; sub rf41, rf31, rf40                   # 50 select | 38 gt
-    min.ifa rf50, rf13, rf6 ; sub.pushc -, rf37, rf24               # 50 select | 41 select
-    sub.pushc -, rf15, rf24 ; mov.ifa rf16, 1                       # 41 select
-    sub rf13, rf40, rf31 ; v8dot rf48, rf47, rf8                    # 42 sub | 36 q1
-    shl rf13, rf13, 2 ; smul24 rf41, rf41, rf41                     # 42 mul | 38 gt
-    sub rf22, rf51, rf31 ; sub.pushn -, rf26, 0                     # 38 gt | 45 select
-    sub rf22, rf51, rf48 ; smul24 rf43, rf22, rf22                  # 42 sub | 38 gt
-    sub rf14, rf48, rf40 ; sub.nornc -, rf41, rf27                  # 38 gt | 45 select
-    add rf13, rf13, rf22 ; smul24 rf14, rf14, rf14                  # 42 add | 38 gt
-    sub.andc -, rf43, rf24 ; add rf16, rf26, rf16                   # 45 select | 41 add
-    sub.andc -, rf14, rf24 ; mov.ifb rf18, 1                        # 45 select | 41 select
-    add rf16, rf13, 4 ; add rf13, rf16, rf18                        # 42 x | 41 tc
-    asr rf16, rf16, 3 ; add rf18, rf31, rf40                        # 42 x | 43 add
-    min rf16, rf16, rf13 ; sub.pushn -, rf26, 0                     # 33 min | 48 select
-    sub rf13, 0, rf13 ; sub.nornc -, rf41, rf27                     # 33 sub | 48 select
-    max rf13, rf16, rf13 ; add rf16, rf18, 1                        # 33 delta | 43 middle
-    asr rf16, rf16, 1 ; sub.andc -, rf43, rf24                      # 43 middle | 48 select
-    add rf13, rf31, rf13 ; sub rf31, rf40, rf13                     # 45 add | 46 sub
-    max rf13, rf13, 0 ; add rf29, rf29, rf16                        # 45 clip | 48 add
-    max rf31, rf31, 0 ; add rf18, rf51, rf51                        # 46 clip | 48 mul
-    min.ifb rf38, rf13, rf6 ; mov rf13, rf40                        # 45 select | 46 select
-    min.ifb rf13, rf31, rf6 ; sub rf18, rf29, rf18                  # 46 select | 48 sub
-    asr rf18, rf18, 1 ; sub.andc -, rf14, rf24                      # 48 x | 48 select
-    min rf16, rf18, rf26 ; add rf18, rf36, rf16                     # 33 min | 50 add
-    max rf16, rf16, rf34 ; add rf36, rf48, rf48                     # 33 max | 50 mul
-    sub.andc -, rf37, rf24 ; sub rf18, rf18, rf36                   # 48 select | 50 sub
-    asr rf18, rf18, 1 ; v8dot rf36, rf10, rf12                      # 50 x | 36 p2
-    min rf18, rf18, rf26 ; sub.pushn -, rf26, 0                     # 33 min | 50 select
-    max rf18, rf18, rf34 ; sub.nornc -, rf41, rf27                  # 33 max | 50 select
-    sub.andc -, rf43, rf24 ; v8dot rf43, rf23, rf12                 # 50 select | 36 p0
-    add rf14, rf51, rf16 ; sub.andc -, rf14, rf24                   # 48 add | 50 select
-    max rf14, rf14, 0 ; sub rf16, rf36, rf43                        # 48 clip | 40 ap
-    min.ifb rf51, rf14, rf6 ; v8dot rf14, rf30, rf12                # 48 select | 36 q2
-    add rf18, rf48, rf18 ; v8dot rf41, rf35, rf12                   # 50 add | 36 q0
-    max rf15, rf18, 0 ; sub.andc -, rf15, rf24                      # 50 clip | 50 select
-    min.ifa rf48, rf15, rf6 ; smul24 rf15, rf16, rf16               # 50 select | 40 ap
-    sub rf16, rf14, rf41 ; sub.pushc -, rf15, rf24                  # 40 aq | 41 select
-    sub rf18, rf43, rf41 ; smul24 rf16, rf16, rf16                  # 38 gt | 40 aq
-    sub.pushc -, rf16, rf24 ; v8dot rf37, rf44, rf12                # 41 select | 36 p1
-    mov.ifb rf32, 1 ; sub rf29, rf41, rf43                          # 41 select | 42 sub
-    shl rf29, rf29, 2 ; v8dot rf31, rf47, rf12                      # 42 mul | 36 q1
-    sub rf40, rf37, rf43 ; smul24 rf18, rf18, rf18                  # 38 gt
-    sub.pushn -, rf26, 0 ; sub rf22, rf37, rf31                     # 45 select | 42 sub
-    sub rf33, rf31, rf41 ; smul24 rf40, rf40, rf40                  # 38 gt
-    shr rf10, rf10, -8 ; sub.nornc -, rf18, rf27                    # 36 p2 | 45 select
-    shr rf23, rf23, -8 ; mov rf25, rf9                              # 36 p0 | 41 select
-    add rf22, rf29, rf22 ; smul24 rf29, rf33, rf33                  # 42 add | 38 gt
-    shr rf30, rf30, -8 ; sub.andc -, rf40, rf24                     # 36 q2 | 45 select
-    shr rf35, rf35, -8 ; add rf32, rf26, rf32                       # 36 q0 | 41 add
-    sub.andc -, rf29, rf24 ; mov.ifb rf25, 1                        # 45 select | 41 select
-    add rf25, rf22, 4 ; add rf22, rf32, rf25                        # 42 x | 41 tc
-    asr rf25, rf25, 3 ; add rf32, rf43, rf41                        # 42 x | 43 add
-    min rf25, rf25, rf22 ; sub.pushn -, rf26, 0                     # 33 min | 48 select
-    sub rf22, 0, rf22 ; sub.nornc -, rf18, rf27                     # 33 sub | 48 select
-    max rf22, rf25, rf22 ; add rf25, rf32, 1                        # 33 delta | 43 middle
-    asr rf25, rf25, 1 ; sub.andc -, rf40, rf24                      # 43 middle | 48 select
-    shr rf32, rf44, -8 ; add rf44, rf43, rf22                       # 36 p1 | 45 add
-    max rf22, rf44, 0 ; sub rf44, rf41, rf22                        # 45 clip | 46 sub
-    max rf36, rf44, 0 ; add rf44, rf36, rf25                        # 46 clip | 48 add
-    shr rf33, rf47, -8 ; add rf47, rf37, rf37                       # 36 q1 | 48 mul
-    sub.andc -, rf29, rf24 ; mov rf43, rf43                         # 48 select | 45 select
-    min.ifb rf43, rf22, rf6 ; mov rf22, rf41                        # 45 select | 46 select
-    min.ifb rf22, rf36, rf6 ; sub rf36, rf44, rf47                  # 46 select | 48 sub
-    asr rf14, rf36, 1 ; add rf25, rf14, rf25                        # 48 x | 50 add
-    min rf14, rf14, rf26 ; add rf36, rf31, rf31                     # 33 min | 50 mul
-    max rf14, rf14, rf34 ; sub.andc -, rf15, rf24                   # 33 max | 48 select
-    sub rf25, rf25, rf36 ; sub.pushn -, rf26, 0                     # 50 sub | 50 select
-    asr rf18, rf25, 1 ; sub.nornc -, rf18, rf27                     # 50 x | 50 select
-    min rf18, rf18, rf26 ; sub.andc -, rf40, rf24                   # 33 min | 50 select
-    max rf18, rf18, rf34 ; add rf14, rf37, rf14                     # 33 max | 48 add
-    max rf14, rf14, 0 ; sub.andc -, rf29, rf24                      # 48 clip | 50 select
-    min.ifb rf37, rf14, rf6 ; sub rf14, rf10, rf23                  # 48 select | 40 ap
-    add rf16, rf31, rf18 ; sub.andc -, rf16, rf24                   # 50 add | 50 select
-    max rf14, rf16, 0 ; smul24 rf16, rf14, rf14                     # 50 clip | 40 ap
-    min.ifa rf31, rf14, rf6 ; sub rf14, rf30, rf35                  # 50 select | 40 aq
-    sub.pushc -, rf16, rf24 ; smul24 rf14, rf14, rf14               # 41 select | 40 aq
-    mov rf18, rf9 ; sub.pushc -, rf14, rf24                         # 41 select
-    sub rf29, rf23, rf35 ; mov.ifb rf18, 1                          # 38 gt | 41 select
-    sub rf29, rf35, rf23 ; smul24 rf40, rf29, rf29                  # 42 sub | 38 gt
-    shl rf29, rf29, 2 ; sub rf25, rf32, rf23                        # 42 mul | 38 gt
-    sub.pushn -, rf26, 0 ; sub rf36, rf32, rf33                     # 45 select | 42 sub
-    sub rf15, rf33, rf35 ; smul24 rf25, rf25, rf25                  # 38 gt
-    sub.nornc -, rf40, rf27 ; mov rf44, rf9                         # 45 select | 41 select
-    add rf15, rf29, rf36 ; smul24 rf29, rf15, rf15                  # 42 add | 38 gt
-    sub.andc -, rf25, rf24 ; add rf18, rf26, rf18                   # 45 select | 41 add
-    sub.andc -, rf29, rf24 ; mov.ifb rf44, 1                        # 45 select | 41 select
-    vpack rf15, rf28, rf38 ; add rf28, rf15, 4                      # 45 store dst | 42 x
-    asr rf28, rf28, 3 ; add rf18, rf18, rf44                        # 42 x | 41 tc
-    min rf28, rf28, rf18 ; add rf44, rf23, rf35                     # 33 min | 43 add
-    vpack rf42, rf42, rf13 ; sub.pushn -, rf26, 0                   # 46 store dst | 48 select
-    sub rf18, 0, rf18 ; sub.nornc -, rf40, rf27                     # 33 sub | 48 select
-    max rf18, rf28, rf18 ; add rf28, rf44, 1                        # 33 delta | 43 middle
-    asr rf28, rf28, 1 ; sub.andc -, rf25, rf24                      # 43 middle | 48 select
-    add rf18, rf23, rf18 ; sub rf44, rf35, rf18                     # 45 add | 46 sub
-    max rf10, rf18, 0 ; add rf18, rf10, rf28                        # 45 clip | 48 add
-    max rf44, rf44, 0 ; add rf13, rf32, rf32                        # 46 clip | 48 mul
-    sub.andc -, rf29, rf24 ; mov rf23, rf23                         # 48 select | 45 select
-    min.ifb rf23, rf10, rf6 ; mov rf10, rf35                        # 45 select | 46 select
-    min.ifb rf10, rf44, rf6 ; sub rf13, rf18, rf13                  # 46 select | 48 sub
-    asr rf13, rf13, 1 ; sub.andc -, rf16, rf24                      # 48 x | 48 select
-    min rf13, rf13, rf26 ; sub.pushn -, rf26, 0                     # 33 min | 50 select
-    max rf13, rf13, rf34 ; sub.nornc -, rf40, rf27                  # 33 max | 50 select
-    vpack rf23, rf43, rf23 ; sub.andc -, rf25, rf24                 # 45 store dst | 50 select
-    vpack rf22, rf22, rf10 ; add rf10, rf32, rf13                   # 46 store dst | 48 add
-    max rf10, rf10, 0 ; sub.andc -, rf29, rf24                      # 48 clip | 50 select
-    min.ifb rf32, rf10, rf6 ; add rf10, rf30, rf28                  # 48 select | 50 add
-    vpack rf45, rf45, rf51 ; add rf51, rf33, rf33                   # 48 store dst | 50 mul
-    vpack rf14, rf37, rf32 ; sub.andc -, rf14, rf24                 # 48 store dst | 50 select
-    vpack rf48, rf50, rf48 ; sub rf10, rf10, rf51                   # 50 store dst | 50 sub
-    asr rf10, rf10, 1 ; sub.pushc -, rf1, rf3                       # 50 x | 35 stage
-    tmuwt - ; mov rf13, rf9                                         # the last trip's stores | 41 select
-    min rf10, rf10, rf26 ; add rf26, rf3, rf2                       # 33 min | the item's record
-    v8pack tmud, rf15, rf23 ; mov rf3, rf26                         # 35 stage | next trip
-    umin rf19, rf3, rf1 ; mov.ifna tmua, rf19                       # the item's record | 35 stage
-    max rf10, rf10, rf34 ; mov tmuau, rf19 ; thrsw                  # 33 max | the item's record | uniform 0xfffffffb (vec3)
-    add rf10, rf19, rf0 ; add rf19, rf33, rf10                      # 37 tc0 | 50 add
-    max rf19, rf19, 0                                               # 50 clip
-    v8pack tmud, rf42, rf22                                         # 35 stage
-    min.ifb rf33, rf19, rf6 ; mov.ifna tmua, rf20                   # 50 select | 35 stage
-    v8pack tmud, rf45, rf14 ; sub.pushc -, rf1, rf26                # 35 stage | whether there is a batch more
+    mov rf16, rf9 ; mov rf17, rf9 ; ldtmu.rf15                      # 41 select | the item's record
+    add rf18, rf5, rf15 ; mov rf19, rf9 ; ldtmu.rf15                # 36 p2 | 41 select | the item's record
+    mov tmua, rf18 ; add rf20, rf18, rf7 ; thrsw ; ldtmu.-          # 36 p2 | 36 p0 | the item's record
+    mov tmua, rf20 ; add rf21, rf20, rf4                            # 36 p0 | 36 q0
+    sub tmuau, rf10, -6 ; add rf18, rf18, rf4                       # 37 tc0 | 36 p1 | uniform 0xfffffffd (u8)
+    add tmua, rf20, rf11 ; add rf22, rf21, rf4 ; thrsw ; ldtmu.rf10 # 36 q2 | 36 q1 | 36 p2
+    and rf23, rf10, rf6 ; mov tmua, rf21                            # 36 p2 | 36 q0
+    tmuwt - ; v8dot rf24, rf15, rf8                                 # 29 beta
+    mov tmua, rf18 ; smul24 rf25, rf24, rf24 ; thrsw ; ldtmu.rf24   # 36 p1 | 40 ap | 36 p0
+    and rf26, rf24, rf6 ; mov tmua, rf22                            # 36 p0 | 36 q1
+    and rf27, rf15, rf6 ; sub rf15, rf23, rf26                      # 28 alpha | 40 ap
+    mov rf29, rf26 ; smul24 rf15, rf15, rf15 ; thrsw ; ldtmu.rf28   # 45 select | 40 ap | 37 tc0
+    shl rf27, rf28, -8 ; smul24 rf28, rf27, rf27                    # 37 tc0 | 38 gt
+    asr rf27, rf27, -8 ; v8dot rf30, rf10, rf8                      # 37 tc0 | 36 p2
+    mov rf33, rf9 ; v8dot rf32, rf24, rf8 ; thrsw ; ldtmu.rf31      # 41 select | 36 p0 | 36 q2
+    and rf34, rf31, rf6 ; sub rf35, 0, rf27                         # 36 q2 | 33 sub
+    sub rf36, rf30, rf32 ; v8dot rf37, rf31, rf8                    # 40 ap | 36 q2
+    mov rf39, rf32 ; smul24 rf38, rf36, rf36 ; thrsw ; ldtmu.rf36   # 45 select | 40 ap | 36 q0
+    and rf40, rf36, rf6 ; v8dot rf41, rf36, rf8                     # 36 q0
+    sub rf42, rf34, rf40 ; sub rf43, rf26, rf40                     # 40 aq | 38 gt
+    sub rf44, rf40, rf26 ; smul24 rf42, rf42, rf42 ; thrsw ; ldtmu.rf45# 42 sub | 40 aq | 36 p1
+    shl rf43, rf44, 2 ; smul24 rf44, rf43, rf43                     # 42 mul | 38 gt
+    and rf46, rf45, rf6 ; add rf47, rf26, rf40                      # 36 p1 | 43 add
+    sub.pushc -, rf15, rf25 ; sub rf48, rf46, rf26                  # 41 select | 38 gt
+    add rf50, rf46, rf46 ; smul24 rf49, rf48, rf48 ; ldtmu.rf48     # 48 mul | 38 gt | 36 q1
+    and rf51, rf48, rf6 ; sub.pushc -, rf42, rf25                   # 36 q1 | 41 select
+    mov.ifb rf14, 1 ; sub rf52, rf51, rf40                          # 41 select | 38 gt
+    sub.pushc -, rf44, rf28 ; sub rf53, rf46, rf51                  # 45 select | 42 sub
+    sub.andc -, rf49, rf25 ; smul24 rf52, rf52, rf52                # 45 select | 38 gt
+    add rf43, rf43, rf53 ; sub.andc -, rf52, rf25                   # 42 add | 45 select
+    add rf14, rf27, rf14 ; mov.ifb rf16, 1                          # 41 add | 41 select
+    add rf16, rf43, 4 ; add rf14, rf14, rf16                        # 42 x | 41 tc
+    asr rf16, rf16, 3 ; mov rf43, rf40                              # 42 x | 46 select
+    min rf16, rf16, rf14 ; sub.andnn -, rf27, 0                     # 33 min | 45 select
+    sub.pushc -, rf44, rf28 ; sub rf14, 0, rf14                     # 48 select | 33 sub
+    max rf14, rf16, rf14 ; add rf16, rf47, 1                        # 33 delta | 43 middle
+    asr rf16, rf16, 1 ; sub.andc -, rf49, rf25                      # 43 middle | 48 select
+    sub.andc -, rf52, rf25 ; add rf26, rf26, rf14                   # 48 select | 45 add
+    max rf14, rf26, 0 ; sub rf26, rf40, rf14                        # 45 clip | 46 sub
+    max rf23, rf26, 0 ; add rf26, rf23, rf16                        # 46 clip | 48 add
+    min.ifb rf29, rf14, rf6 ; sub rf14, rf26, rf50                  # 45 select | 48 sub
+    min.ifb rf43, rf23, rf6 ; add rf16, rf34, rf16                  # 46 select | 50 add
+    asr rf14, rf14, 1 ; add rf23, rf51, rf51                        # 48 x | 50 mul
+    min rf14, rf14, rf27 ; sub.andnn -, rf27, 0                     # 33 min | 48 select
+    max rf14, rf14, rf35 ; sub.andc -, rf15, rf25                   # 33 max | 48 select
+    sub rf16, rf16, rf23 ; sub.pushc -, rf44, rf28                  # 50 sub | 50 select
+    asr rf16, rf16, 1 ; sub.andc -, rf49, rf25                      # 50 x | 50 select
+    min rf16, rf16, rf27 ; sub.andc -, rf52, rf25                   # 33 min | 50 select
+    max rf16, rf16, rf35 ; add rf14, rf46, rf14                     # 33 max | 48 add
+    max rf14, rf14, 0 ; add rf16, rf51, rf16                        # 48 clip | 50 add
+    min.ifb rf46, rf14, rf6 ; sub rf14, rf37, rf41                  # 48 select | 40 aq
+    max rf14, rf16, 0 ; smul24 rf16, rf14, rf14                     # 50 clip | 40 aq
+    sub.andnn -, rf27, 0 ; v8dot rf52, rf45, rf8                    # 50 select | 36 p1
+    sub.andc -, rf42, rf25 ; sub rf42, rf32, rf41                   # 50 select | 38 gt
+    min.ifa rf51, rf14, rf6 ; sub.pushc -, rf38, rf25               # 50 select | 41 select
+    sub.pushc -, rf16, rf25 ; mov.ifa rf17, 1                       # 41 select
+    sub rf14, rf41, rf32 ; v8dot rf49, rf48, rf8                    # 42 sub | 36 q1
+    shl rf14, rf14, 2 ; smul24 rf42, rf42, rf42                     # 42 mul | 38 gt
+    sub rf23, rf52, rf32 ; sub.pushn -, rf27, 0                     # 38 gt | 45 select
+    sub rf23, rf52, rf49 ; smul24 rf44, rf23, rf23                  # 42 sub | 38 gt
+    sub rf15, rf49, rf41 ; sub.nornc -, rf42, rf28                  # 38 gt | 45 select
+    add rf14, rf14, rf23 ; smul24 rf15, rf15, rf15                  # 42 add | 38 gt
+    sub.andc -, rf44, rf25 ; add rf17, rf27, rf17                   # 45 select | 41 add
+    sub.andc -, rf15, rf25 ; mov.ifb rf19, 1                        # 45 select | 41 select
+    add rf17, rf14, 4 ; add rf14, rf17, rf19                        # 42 x | 41 tc
+    asr rf17, rf17, 3 ; add rf19, rf32, rf41                        # 42 x | 43 add
+    min rf17, rf17, rf14 ; sub.pushn -, rf27, 0                     # 33 min | 48 select
+    sub rf14, 0, rf14 ; sub.nornc -, rf42, rf28                     # 33 sub | 48 select
+    max rf14, rf17, rf14 ; add rf17, rf19, 1                        # 33 delta | 43 middle
+    asr rf17, rf17, 1 ; sub.andc -, rf44, rf25                      # 43 middle | 48 select
+    add rf14, rf32, rf14 ; sub rf32, rf41, rf14                     # 45 add | 46 sub
+    max rf14, rf14, 0 ; add rf30, rf30, rf17                        # 45 clip | 48 add
+    max rf32, rf32, 0 ; add rf19, rf52, rf52                        # 46 clip | 48 mul
+    min.ifb rf39, rf14, rf6 ; mov rf14, rf41                        # 45 select | 46 select
+    min.ifb rf14, rf32, rf6 ; sub rf19, rf30, rf19                  # 46 select | 48 sub
+    asr rf19, rf19, 1 ; sub.andc -, rf15, rf25                      # 48 x | 48 select
+    min rf17, rf19, rf27 ; add rf19, rf37, rf17                     # 33 min | 50 add
+    max rf17, rf17, rf35 ; add rf37, rf49, rf49                     # 33 max | 50 mul
+    sub.andc -, rf38, rf25 ; sub rf19, rf19, rf37                   # 48 select | 50 sub
+    asr rf19, rf19, 1 ; v8dot rf37, rf10, rf12                      # 50 x | 36 p2
+    min rf19, rf19, rf27 ; sub.pushn -, rf27, 0                     # 33 min | 50 select
+    max rf19, rf19, rf35 ; sub.nornc -, rf42, rf28                  # 33 max | 50 select
+    sub.andc -, rf44, rf25 ; v8dot rf44, rf24, rf12                 # 50 select | 36 p0
+    add rf15, rf52, rf17 ; sub.andc -, rf15, rf25                   # 48 add | 50 select
+    max rf15, rf15, 0 ; sub rf17, rf37, rf44                        # 48 clip | 40 ap
+    min.ifb rf52, rf15, rf6 ; v8dot rf15, rf31, rf12                # 48 select | 36 q2
+    add rf19, rf49, rf19 ; v8dot rf42, rf36, rf12                   # 50 add | 36 q0
+    max rf16, rf19, 0 ; sub.andc -, rf16, rf25                      # 50 clip | 50 select
+    min.ifa rf49, rf16, rf6 ; smul24 rf16, rf17, rf17               # 50 select | 40 ap
+    sub rf17, rf15, rf42 ; sub.pushc -, rf16, rf25                  # 40 aq | 41 select
+    sub rf19, rf44, rf42 ; smul24 rf17, rf17, rf17                  # 38 gt | 40 aq
+    sub.pushc -, rf17, rf25 ; v8dot rf38, rf45, rf12                # 41 select | 36 p1
+    mov.ifb rf33, 1 ; sub rf30, rf42, rf44                          # 41 select | 42 sub
+    shl rf30, rf30, 2 ; v8dot rf32, rf48, rf12                      # 42 mul | 36 q1
+    sub rf41, rf38, rf44 ; smul24 rf19, rf19, rf19                  # 38 gt
+    sub.pushn -, rf27, 0 ; sub rf23, rf38, rf32                     # 45 select | 42 sub
+    sub rf34, rf32, rf42 ; smul24 rf41, rf41, rf41                  # 38 gt
+    sub.nornc -, rf19, rf28 ; mov rf26, rf9                         # 45 select | 41 select
+    add rf23, rf30, rf23 ; smul24 rf30, rf34, rf34                  # 42 add | 38 gt
+    sub.andc -, rf41, rf25 ; add rf33, rf27, rf33                   # 45 select | 41 add
+    sub.andc -, rf30, rf25 ; mov.ifb rf26, 1                        # 45 select | 41 select
+    add rf26, rf23, 4 ; add rf23, rf33, rf26                        # 42 x | 41 tc
+    asr rf26, rf26, 3 ; add rf33, rf44, rf42                        # 42 x | 43 add
+    min rf26, rf26, rf23 ; sub.pushn -, rf27, 0                     # 33 min | 48 select
+    sub rf23, 0, rf23 ; sub.nornc -, rf19, rf28                     # 33 sub | 48 select
+    max rf23, rf26, rf23 ; add rf26, rf33, 1                        # 33 delta | 43 middle
+    asr rf26, rf26, 1 ; sub.andc -, rf41, rf25                      # 43 middle | 48 select
+    add rf23, rf44, rf23 ; sub rf33, rf42, rf23                     # 45 add | 46 sub
+    max rf23, rf23, 0 ; add rf37, rf37, rf26                        # 45 clip | 48 add
+    max rf33, rf33, 0 ; add rf34, rf38, rf38                        # 46 clip | 48 mul
+    sub.andc -, rf30, rf25 ; mov rf44, rf44                         # 48 select | 45 select
+    min.ifb rf44, rf23, rf6 ; mov rf23, rf42                        # 45 select | 46 select
+    min.ifb rf23, rf33, rf6 ; sub rf33, rf37, rf34                  # 46 select | 48 sub
+    asr rf15, rf33, 1 ; add rf26, rf15, rf26                        # 48 x | 50 add
+    min rf15, rf15, rf27 ; add rf33, rf32, rf32                     # 33 min | 50 mul
+    max rf15, rf15, rf35 ; sub.andc -, rf16, rf25                   # 33 max | 48 select
+    sub rf26, rf26, rf33 ; sub.pushn -, rf27, 0                     # 50 sub | 50 select
+    asr rf19, rf26, 1 ; sub.nornc -, rf19, rf28                     # 50 x | 50 select
+    min rf19, rf19, rf27 ; sub.andc -, rf41, rf25                   # 33 min | 50 select
+    max rf10, rf19, rf35 ; v8dot rf19, rf10, rf13                   # 33 max | 36 p2
+    shr rf24, rf24, -8 ; add rf15, rf38, rf15                       # 36 p0 | 48 add
+    max rf15, rf15, 0 ; sub.andc -, rf30, rf25                      # 48 clip | 50 select
+    min.ifb rf38, rf15, rf6 ; sub rf15, rf19, rf24                  # 48 select | 40 ap
+    shr rf31, rf31, -8 ; v8dot rf36, rf36, rf13                     # 36 q2 | 36 q0
+    add rf10, rf32, rf10 ; sub.andc -, rf17, rf25                   # 50 add | 50 select
+    max rf10, rf10, 0 ; smul24 rf15, rf15, rf15                     # 50 clip | 40 ap
+    min.ifa rf32, rf10, rf6 ; sub rf10, rf31, rf36                  # 50 select | 40 aq
+    sub.pushc -, rf15, rf25 ; smul24 rf10, rf10, rf10               # 41 select | 40 aq
+    mov rf17, rf9 ; sub.pushc -, rf10, rf25                         # 41 select
+    shr rf45, rf45, -8 ; sub rf30, rf24, rf36                       # 36 p1 | 38 gt
+    mov.ifb rf17, 1 ; sub rf41, rf36, rf24                          # 41 select | 42 sub
+    shl rf41, rf41, 2 ; v8dot rf48, rf48, rf13                      # 42 mul | 36 q1
+    sub rf26, rf45, rf24 ; smul24 rf30, rf30, rf30                  # 38 gt
+    sub.pushn -, rf27, 0 ; sub rf33, rf45, rf48                     # 45 select | 42 sub
+    sub rf16, rf48, rf36 ; smul24 rf26, rf26, rf26                  # 38 gt
+    sub.nornc -, rf30, rf28 ; mov rf34, rf9                         # 45 select | 41 select
+    add rf16, rf41, rf33 ; smul24 rf33, rf16, rf16                  # 42 add | 38 gt
+    sub.andc -, rf26, rf25 ; add rf17, rf27, rf17                   # 45 select | 41 add
+    sub.andc -, rf33, rf25 ; mov.ifb rf34, 1                        # 45 select | 41 select
+    vpack rf16, rf29, rf39 ; add rf29, rf16, 4                      # 45 store dst | 42 x
+    asr rf29, rf29, 3 ; add rf17, rf17, rf34                        # 42 x | 41 tc
+    min rf29, rf29, rf17 ; add rf34, rf24, rf36                     # 33 min | 43 add
+    vpack rf43, rf43, rf14 ; sub.pushn -, rf27, 0                   # 46 store dst | 48 select
+    sub rf17, 0, rf17 ; sub.nornc -, rf30, rf28                     # 33 sub | 48 select
+    max rf17, rf29, rf17 ; add rf29, rf34, 1                        # 33 delta | 43 middle
+    asr rf29, rf29, 1 ; sub.andc -, rf26, rf25                      # 43 middle | 48 select
+    add rf17, rf24, rf17 ; sub rf34, rf36, rf17                     # 45 add | 46 sub
+    max rf17, rf17, 0 ; add rf19, rf19, rf29                        # 45 clip | 48 add
+    max rf34, rf34, 0 ; add rf14, rf45, rf45                        # 46 clip | 48 mul
+    sub.andc -, rf33, rf25 ; mov rf24, rf24                         # 48 select | 45 select
+    min.ifb rf24, rf17, rf6 ; mov rf17, rf36                        # 45 select | 46 select
+    min.ifb rf17, rf34, rf6 ; sub rf14, rf19, rf14                  # 46 select | 48 sub
+    asr rf14, rf14, 1 ; sub.andc -, rf15, rf25                      # 48 x | 48 select
+    min rf14, rf14, rf27 ; sub.pushn -, rf27, 0                     # 33 min | 50 select
+    max rf14, rf14, rf35 ; sub.nornc -, rf30, rf28                  # 33 max | 50 select
+    vpack rf24, rf44, rf24 ; sub.andc -, rf26, rf25                 # 45 store dst | 50 select
+    vpack rf17, rf23, rf17 ; add rf14, rf45, rf14                   # 46 store dst | 48 add
+    max rf14, rf14, 0 ; sub.andc -, rf33, rf25                      # 48 clip | 50 select
+    min.ifb rf45, rf14, rf6 ; add rf14, rf31, rf29                  # 48 select | 50 add
+    vpack rf46, rf46, rf52 ; add rf52, rf48, rf48                   # 48 store dst | 50 mul
+    vpack rf25, rf38, rf45 ; sub.andc -, rf10, rf25                 # 48 store dst | 50 select
+    vpack rf49, rf51, rf49 ; sub rf14, rf14, rf52                   # 50 store dst | 50 sub
+    asr rf51, rf14, 1 ; sub.pushc -, rf1, rf3                       # 50 x | 35 stage
+    tmuwt - ; mov rf14, rf9                                         # the last trip's stores | 41 select
+    min rf51, rf51, rf27 ; add rf27, rf3, rf2                       # 33 min | the item's record
+    v8pack tmud, rf16, rf24 ; mov rf3, rf27                         # 35 stage | next trip
+    umin rf20, rf3, rf1 ; mov.ifna tmua, rf20                       # the item's record | 35 stage
+    max rf35, rf51, rf35 ; mov tmuau, rf20 ; thrsw                  # 33 max | the item's record | uniform 0xfffffffb (vec3)
+    add rf10, rf20, rf0 ; add rf20, rf48, rf35                      # 37 tc0 | 50 add
+    max rf20, rf20, 0                                               # 50 clip
+    v8pack tmud, rf43, rf17                                         # 35 stage
+    min.ifb rf48, rf20, rf6 ; mov.ifna tmua, rf21                   # 50 select | 35 stage
+    v8pack tmud, rf46, rf25 ; sub.pushc -, rf1, rf27                # 35 stage | whether there is a batch more
     bu.anyna loop, r:unif                                           # next batch
-    vpack rf17, rf31, rf33 ; mov.ifnb tmua, rf17                    # 50 store dst | 35 stage
-    v8pack tmud, rf48, rf17                                         # 35 stage
-    nop ; mov.ifnb tmua, rf21                                       # 35 stage
+    vpack rf18, rf32, rf48 ; mov.ifnb tmua, rf18                    # 50 store dst | 35 stage
+    v8pack tmud, rf49, rf18                                         # 35 stage
+    nop ; mov.ifnb tmua, rf22                                       # 35 stage
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not

@@ -7,12 +7,12 @@
 # computes H.264 8.5.12.2 (residual 4x4 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash d06bbbedf966d9ce
+# input hash ee41a9baf3e129df
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 65 instructions a trip, 16.2 an item; 38 at least for all it does.
-# 28 of the 64 registers that 2 threads a QPU leave each.
+# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
+# 57 instructions a trip, 14.2 an item; 39 at least for all it does.
+# 30 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 13 load 14 words, 8 store 8.
 # Record: dst_off, index.
 # Scratch memory: 256 bytes a thread.
@@ -23,129 +23,137 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000100
-.uniform 0xfffffffa  # vec2
-.uniform 0x00000000  # address of scratch memory
-.uniform 0x00000000  # address of dst
 .uniform 0x00000000  # how many threads
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of coeffs
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffe  # u16
+.uniform 0x00000018
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0x00000100
+.uniform 0xfffffffe  # u16
+.uniform 0x00000000  # address of dst
+.uniform 0x00000000  # address of scratch memory
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000020
 .uniform 0x00000030
-.uniform 0x00000018
 .uniform 0x000000ff
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffa  # vec2
+.uniform 0xfffffffe  # u16
 .uniform 0xfffffffd  # u8
+.uniform 0xfffffffe  # u16
 .uniform 0xfffffffd  # u8
+.uniform 0xfffffffe  # u16
 .uniform 0xfffffffd  # u8
+.uniform 0xfffffffe  # u16
 .uniform 0xfffffffd  # u8
 .uniform 0xffffffc8  # back to the loop's first word
 
-    eidx rf3 ; mov rf1, rf3.ul ; ldunifrf.rf0                       # workgroup | uniform value:items
-    shr rf2, rf3, 2
-    shl rf4, rf1, 2
-    and rf3, rf3, 3 ; add rf4, rf4, rf2
-    shl rf4, rf4, 3
-    shl rf5, rf2, 6
-    shl rf6, rf3, 1                                                 # s1 37 w0
-    shl rf7, rf3, 4                                                 # s1 37 store rows
-    shl rf8, rf3, 2                                                 # s2 39 w0
+    eidx rf3 ; mov rf7, rf3.ul ; ldunifrf.rf0                       # workgroup | uniform value:items
+    shr rf8, rf3, 2
+    shl rf1, rf7, 2
+    and rf9, rf3, 3 ; add rf1, rf1, rf8
+    shl rf1, rf1, 3
+    shl rf4, rf9, 1                                                 # s1 37 w0
     nop ; sub rf0, rf0, 1
     shl rf0, rf0, 3
-    nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf4 ; add rf0, rf2, rf0 ; ldunifrf.rf4            # uniform 0x00000100
-    umin tmuau, rf2, rf0 ; umul24 rf1, rf1, rf4 ; thrsw             # the item's record | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf4                                              # uniform value:scratch
-    nop ; add rf1, rf4, rf1 ; ldunifrf.rf4                          # s2 40 load dst | uniform value:dst
-    add rf16, rf4, rf3 ; add rf1, rf1, rf5 ; ldtmu.rf3              # s2 40 load dst | the item's record
-    add rf17, rf16, rf3 ; add rf7, rf1, rf7 ; ldtmu.rf3             # s2 40 load dst | s1 37 store rows | the item's record
-    shl rf8, rf3, 5 ; add rf11, rf1, rf8                            # s1 37 w0 | s2 39 w0
-    nop ; ldunifrf.rf1                                              # uniform value:threads
-    shl rf1, rf1, 5
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf4                          # the item's record | s1 37 w0 | uniform value:coeffs
-    nop ; add rf4, rf4, rf6 ; ldunifrf.rf19                         # s1 37 w0 | s2 40 load dst | uniform value:dst_stride
-    add rf20, rf17, rf19 ; add rf5, rf4, rf8 ; ldunifrf.rf12        # s2 40 load dst | s1 37 w0 | s2 39 add | uniform 0x00000020
-    add rf13, rf11, rf12 ; add rf21, rf20, rf19 ; ldunifrf.rf8      # s2 39 w2 | s2 40 load dst | s2 39 w3 | uniform 0x00000030
-    nop ; add rf14, rf11, rf8 ; ldunifrf.rf6                        # s2 39 w3 | s1 37 w3 | uniform 0x00000018
-    nop ; sub rf8, rf7, -4                                          # s1 37 store rows
-    nop ; sub rf9, rf7, -8                                          # s1 37 store rows
-    nop ; sub rf10, rf7, -12                                        # s1 37 store rows
-    nop ; sub rf15, rf11, -16                                       # s2 39 w1
-    nop ; ldunifrf.rf18                                             # s2 40 clip | uniform 0x000000ff
+    nop ; ldunifrf.rf3                                              # uniform value:records
+    add rf1, rf3, rf1 ; add rf0, rf3, rf0 ; ldunifrf.rf3            # uniform value:threads
+    umin tmuau, rf1, rf0 ; mov rf2, rf1 ; thrsw                     # the item's record | first trip | uniform 0xfffffffa (vec2)
+    shl rf1, rf3, 5
+    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | s1 37 w0 | uniform value:coeffs
+    umin tmuau, rf3, rf0 ; add rf6, rf5, rf4 ; ldtmu.rf4            # the item's record | s1 37 w0 | uniform 0xfffffffa (vec2)
+    nop ; ldtmu.rf5                                                 # the item's record
+    shl rf10, rf5, 5                                                # s1 37 w0
+    shl rf10, rf8, 6 ; add rf11, rf6, rf10                          # s1 37 w0
+    shl rf12, rf9, 4 ; mov tmuau, rf11                              # s1 37 store rows | s1 37 w0 | uniform 0xfffffffe (u16)
+    shl rf13, rf9, 2                                                # s2 39 w0
+    nop ; thrsw ; ldunifrf.rf8                                      # s1 37 w3 | uniform 0x00000018
+    nop ; sub tmuau, rf11, -16                                      # s1 37 w2 | uniform 0xfffffffe (u16)
+    nop ; add tmuau, rf11, rf8                                      # s1 37 w3 | uniform 0xfffffffe (u16)
+    nop ; thrsw ; ldtmu.rf20                                        # the item's record
+    nop ; ldtmu.rf14                                                # the item's record
+    nop ; mov rf5, rf14 ; ldtmu.rf14                                # next trip | s1 37 w0
+    nop ; mov rf15, rf14.il ; thrsw ; ldunifrf.rf14                 # s1 37 w0 | uniform 0x00000100
+    sub tmuau, rf11, -8 ; umul24 rf7, rf7, rf14                     # s1 37 w1 | uniform 0xfffffffe (u16)
+    nop ; ldunifrf.rf11                                             # s2 40 load dst | uniform value:dst
+    nop ; add rf21, rf11, rf9 ; thrsw ; ldtmu.rf9                   # s2 40 load dst | s1 37 w2
+    add rf22, rf21, rf4 ; mov rf11, rf9.il ; ldunifrf.rf9           # s2 40 load dst | s1 37 w2 | uniform value:scratch
+    add rf9, rf9, rf7 ; add rf7, rf15, rf11 ; ldtmu.rf14            # s1 31 e | s1 37 w3
+    add rf9, rf9, rf10 ; mov rf14, rf14.il ; ldunifrf.rf24          # s1 37 w3 | s2 40 load dst | uniform value:dst_stride
+    asr rf19, rf14, 1 ; add rf25, rf22, rf24                        # s1 32 shr | s2 40 load dst
+    add rf10, rf9, rf12 ; add rf16, rf9, rf13 ; ldtmu.rf9           # s1 37 store rows | s2 39 w0 | s1 37 w1
+    mov rf9, rf9.il ; add rf26, rf25, rf24 ; ldunifrf.rf17          # s1 37 w1 | s2 40 load dst | s2 39 add | uniform 0x00000020
+    asr rf12, rf9, 1 ; add rf18, rf16, rf17                         # s1 32 shr | s2 39 w2
+    add rf9, rf9, rf19 ; sub rf11, rf15, rf11 ; ldunifrf.rf15       # s1 32 h | s1 31 f | s2 39 w3 | uniform 0x00000030
+    sub rf13, rf10, -4 ; add rf19, rf16, rf15                       # s1 37 store rows | s2 39 w3
+    sub rf14, rf10, -8 ; sub rf12, rf12, rf14                       # s1 37 store rows | s1 32 g
+    sub rf15, rf10, -12 ; add rf27, rf26, rf24                      # s1 37 store rows | s2 40 load dst
+    sub rf20, rf16, -16 ; mov rf4, rf20                             # s2 39 w1 | next trip
+    nop ; ldunifrf.rf23                                             # s2 40 clip | uniform 0x000000ff
 loop:
-    tmuwt - ; add rf22, rf21, rf19                                  # s2 40 load dst
-    nop ; mov tmuau, rf5 ; thrsw                                    # s1 37 w0 | uniform 0xfffffffe (u16)
-    nop ; sub tmuau, rf5, -16                                       # s1 37 w2 | uniform 0xfffffffe (u16)
-    nop ; add tmuau, rf5, rf6                                       # s1 37 w3 | uniform 0xfffffffe (u16)
-    nop ; thrsw ; ldtmu.rf23                                        # s1 37 w0
-    mov rf5, rf23.il ; sub tmuau, rf5, -8                           # s1 37 w0 | s1 37 w1 | uniform 0xfffffffe (u16)
-    nop
-    nop ; thrsw ; ldtmu.rf23                                        # s1 37 w2
-    nop ; mov rf23, rf23.il                                         # s1 37 w2
-    add rf5, rf5, rf23 ; sub rf23, rf5, rf23                        # s1 31 e | s1 31 f
-    nop ; thrsw ; ldtmu.rf24                                        # s1 37 w3
-    nop ; mov rf24, rf24.il                                         # s1 37 w3
-    asr rf25, rf24, 1                                               # s1 32 shr
-    nop ; ldtmu.rf26                                                # s1 37 w1
-    mov rf26, rf26.il ; sub.pushc -, rf0, rf2                       # s1 37 w1 | s2 38 stage
-    asr rf26, rf26, 1 ; add rf25, rf26, rf25                        # s1 32 shr | s1 32 h
-    tmuwt - ; sub rf24, rf26, rf24                                  # the last trip's stores | s1 32 g
-    add tmud, rf5, rf25 ; sub.pushc -, rf0, rf3                     # s1 36 stage | whether there is a batch more
-    mov tmua, rf7 ; mov rf2, rf3                                    # s1 36 stage | next trip
-    add tmud, rf23, rf24 ; add rf3, rf2, rf1                        # s1 36 stage | the item's record
-    nop ; mov tmua, rf8                                             # s1 36 stage
-    nop ; sub tmud, rf23, rf24                                      # s1 36 stage
-    nop ; mov tmua, rf9                                             # s1 36 stage
-    nop ; sub tmud, rf5, rf25                                       # s1 36 stage
-    nop ; mov tmua, rf10                                            # s1 36 stage
+    shl rf5, rf5, 5 ; sub.pushc -, rf0, rf2                         # s1 37 w0 | s2 38 stage
+    tmuwt - ; add rf28, rf6, rf5                                    # the last trip's stores | s1 37 w0
+    add tmud, rf7, rf9 ; sub.pushc -, rf0, rf3                      # s1 36 stage | whether there is a batch more
+    mov tmua, rf10 ; mov rf2, rf3                                   # s1 36 stage | next trip
+    add tmud, rf11, rf12 ; add rf3, rf2, rf1                        # s1 36 stage | the item's record
+    nop ; mov tmua, rf13                                            # s1 36 stage
+    nop ; sub tmud, rf11, rf12                                      # s1 36 stage
+    nop ; mov tmua, rf14                                            # s1 36 stage
+    nop ; sub tmud, rf7, rf9                                        # s1 36 stage
+    nop ; mov tmua, rf15                                            # s1 36 stage
     tmuwt -                                                         # s2 39 w0
-    nop ; mov tmua, rf11 ; thrsw                                    # s2 39 w0
-    nop ; mov tmua, rf13                                            # s2 39 w2
-    nop ; mov tmua, rf14                                            # s2 39 w3
-    nop ; mov tmua, rf15 ; thrsw ; ldtmu.rf5                        # s2 39 w1 | s2 39 w0
-    add rf5, rf5, rf12 ; mov tmuau, rf17                            # s2 39 add | s2 40 load dst | uniform 0xfffffffd (u8)
-    nop ; mov tmuau, rf20                                           # s2 40 load dst | uniform 0xfffffffd (u8)
-    nop ; mov tmuau, rf21 ; thrsw ; ldtmu.rf25                      # s2 40 load dst | s2 39 w2 | uniform 0xfffffffd (u8)
-    add rf5, rf5, rf25 ; sub rf25, rf5, rf25                        # s2 31 e | s2 31 f
-    nop ; mov tmuau, rf22                                           # s2 40 load dst | uniform 0xfffffffd (u8)
-    umin tmuau, rf2, rf0 ; thrsw ; ldtmu.rf23                       # the item's record | s2 39 w3 | uniform 0xfffffffa (vec2)
-    asr rf24, rf23, 1                                               # s2 32 shr
+    nop ; mov tmua, rf16 ; thrsw                                    # s2 39 w0
+    nop ; mov tmua, rf18                                            # s2 39 w2
+    nop ; mov tmua, rf19                                            # s2 39 w3
+    nop ; mov tmua, rf20 ; thrsw ; ldtmu.rf7                        # s2 39 w1 | s2 39 w0
+    add rf7, rf7, rf17 ; mov tmuau, rf22                            # s2 39 add | s2 40 load dst | uniform 0xfffffffd (u8)
+    nop ; mov tmuau, rf25                                           # s2 40 load dst | uniform 0xfffffffd (u8)
+    nop ; mov tmuau, rf26 ; thrsw ; ldtmu.rf9                       # s2 40 load dst | s2 39 w2 | uniform 0xfffffffd (u8)
+    add rf7, rf7, rf9 ; sub rf9, rf7, rf9                           # s2 31 e | s2 31 f
+    nop ; mov tmuau, rf27                                           # s2 40 load dst | uniform 0xfffffffd (u8)
+    umin tmuau, rf3, rf0 ; thrsw ; ldtmu.rf11                       # the item's record | s2 39 w3 | uniform 0xfffffffa (vec2)
+    asr rf12, rf11, 1 ; mov tmuau, rf28                             # s2 32 shr | s1 37 w0 | uniform 0xfffffffe (u16)
     nop
-    nop ; thrsw ; ldtmu.rf26                                        # s2 39 w1
-    asr rf26, rf26, 1 ; add rf24, rf26, rf24                        # s2 32 shr | s2 32 h
-    add rf23, rf5, rf24 ; sub rf26, rf26, rf23                      # s2 33 add | s2 32 g
-    asr rf23, rf23, 6 ; add rf27, rf25, rf26                        # s2 40 shr | s2 33 add
-    sub rf24, rf25, rf26 ; sub rf25, rf5, rf24 ; thrsw ; ldtmu.rf5  # s2 33 sub | s2 33 r | s2 40 load dst
-    asr rf23, rf27, 6 ; add rf5, rf5, rf23                          # s2 40 shr | s2 40 add
+    nop ; thrsw ; ldtmu.rf5                                         # s2 39 w1
+    asr rf12, rf5, 1 ; add rf5, rf5, rf12                           # s2 32 shr | s2 32 h
+    add rf11, rf7, rf5 ; sub rf12, rf12, rf11                       # s2 33 add | s2 32 g
+    asr rf11, rf11, 6 ; add rf29, rf9, rf12                         # s2 40 shr | s2 33 add
+    sub rf7, rf9, rf12 ; sub rf9, rf7, rf5 ; thrsw ; ldtmu.rf5      # s2 33 sub | s2 33 r | s2 40 load dst
+    asr rf11, rf29, 6 ; add rf5, rf5, rf11                          # s2 40 shr | s2 40 add
     max rf5, rf5, 0                                                 # s2 40 clip
-    nop ; thrsw ; ldtmu.rf27                                        # s2 40 load dst
-    asr rf24, rf24, 6 ; add rf23, rf27, rf23                        # s2 40 shr | s2 40 add
-    max rf23, rf23, 0                                               # s2 40 clip
-    nop ; thrsw ; ldtmu.rf27                                        # s2 40 load dst
-    asr rf25, rf25, 6 ; add rf24, rf27, rf24                        # s2 40 shr | s2 40 add
-    max rf24, rf24, 0                                               # s2 40 clip
-    min tmud, rf5, rf18 ; ldtmu.rf5                                 # s2 38 stage | s2 40 load dst
-    add rf5, rf5, rf25 ; mov.ifnb tmuau, rf17 ; thrsw               # s2 40 add | s2 38 stage | uniform 0xfffffffd (u8)
-    max rf5, rf5, 0                                                 # s2 40 clip
-    nop
-    min tmud, rf23, rf18 ; ldtmu.rf23                               # s2 38 stage | the item's record
-    mov.ifnb tmuau, rf20 ; add rf17, rf16, rf23                     # s2 38 stage | s2 40 load dst | uniform 0xfffffffd (u8)
-    min tmud, rf24, rf18 ; add rf20, rf17, rf19 ; ldtmu.rf24        # s2 38 stage | s2 40 load dst | the item's record
-    shl rf21, rf24, 5 ; mov.ifnb tmuau, rf21                        # s1 37 w0 | s2 38 stage | uniform 0xfffffffd (u8)
-    min tmud, rf5, rf18 ; add rf5, rf4, rf21                        # s2 38 stage | s1 37 w0
-    mov.ifnb tmuau, rf22 ; add rf21, rf20, rf19                     # s2 38 stage | s2 40 load dst | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf29                                        # s2 40 load dst
+    asr rf11, rf7, 6 ; add rf7, rf29, rf11                          # s2 40 shr | s2 40 add
+    max rf7, rf7, 0                                                 # s2 40 clip
+    nop ; thrsw ; ldtmu.rf29                                        # s2 40 load dst
+    asr rf11, rf9, 6 ; add rf9, rf29, rf11                          # s2 40 shr | s2 40 add
+    max rf9, rf9, 0                                                 # s2 40 clip
+    min tmud, rf5, rf23 ; ldtmu.rf5                                 # s2 38 stage | s2 40 load dst
+    add rf5, rf5, rf11 ; mov.ifnb tmuau, rf22 ; thrsw               # s2 40 add | s2 38 stage | uniform 0xfffffffd (u8)
+    max rf29, rf5, 0 ; add rf22, rf21, rf4                          # s2 40 clip | s2 40 load dst
+    nop ; sub tmuau, rf28, -16                                      # s1 37 w2 | uniform 0xfffffffe (u16)
+    min tmud, rf7, rf23 ; ldtmu.rf7                                 # s2 38 stage | the item's record
+    mov.ifnb tmuau, rf25 ; add rf25, rf22, rf24 ; thrsw             # s2 38 stage | s2 40 load dst | uniform 0xfffffffd (u8)
+    add tmuau, rf28, rf8 ; mov rf4, rf7 ; ldtmu.rf7                 # s1 37 w3 | next trip | the item's record | uniform 0xfffffffe (u16)
+    nop ; mov rf5, rf7 ; ldtmu.rf7                                  # next trip | s1 37 w0
+    min tmud, rf9, rf23 ; mov rf7, rf7.il ; ldtmu.rf9               # s2 38 stage | s1 37 w0 | s1 37 w2
+    mov.ifnb tmuau, rf26 ; add rf26, rf25, rf24 ; thrsw             # s2 38 stage | s2 40 load dst | uniform 0xfffffffd (u8)
+    mov rf9, rf9.il ; sub tmuau, rf28, -8                           # s1 37 w2 | s1 37 w1 | uniform 0xfffffffe (u16)
+    add rf7, rf7, rf9 ; sub rf11, rf7, rf9                          # s1 31 e | s1 31 f
+    min tmud, rf29, rf23 ; ldtmu.rf29                               # s2 38 stage | s1 37 w3
+    mov.ifnb tmuau, rf27 ; add rf27, rf26, rf24 ; thrsw             # s2 38 stage | s2 40 load dst | uniform 0xfffffffd (u8)
+    nop ; mov rf29, rf29.il                                         # s1 37 w3
+    asr rf9, rf29, 1                                                # s1 32 shr
+    nop ; ldtmu.rf28                                                # s1 37 w1
     bu.anyna loop, r:unif                                           # next batch
-    nop
-    nop
-    nop
+    nop ; mov rf28, rf28.il                                         # s1 37 w1
+    asr rf28, rf28, 1 ; add rf9, rf28, rf9                          # s1 32 shr | s1 32 h
+    nop ; sub rf12, rf28, rf29                                      # s1 32 g
     thrsw
     thrsw
     nop

@@ -7,12 +7,12 @@
 # computes H.264 8.5.12.2 (residual 4x4 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash db8df4ed8c6371e7
+# input hash b2da0d6ed43e3c78
 #
 # A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
 # what it loads of the next one is among it.
-# 142 instructions a trip, 8.9 an item; 127 at least for all it does.
-# 50 of the 64 registers that 2 threads a QPU leave each.
+# 137 instructions a trip, 8.6 an item; 128 at least for all it does.
+# 52 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 33 load 34 words, 16 store 16.
 # Record: dst_off, index.
 #
@@ -22,13 +22,20 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
+.uniform 0x00000000  # address of coeffs
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # how many threads
 .uniform 0xfffffffa  # vec2
-.uniform 0x00000000  # address of coeffs
-.uniform 0x00000020
 .uniform 0x00000000  # address of dst
-.uniform 0x000000ff
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
 .uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000020
+.uniform 0x000000ff
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
@@ -39,12 +46,8 @@
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -76,8 +79,12 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffa  # vec2
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
 .uniform 0xffffff38  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
@@ -86,157 +93,171 @@
     shl rf0, rf0, 3
     shl rf1, rf1, 3
     nop ; ldunifrf.rf3                                              # uniform value:records
-    add rf2, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf1            # uniform value:threads
+    add rf1, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf6            # 37 w0 | uniform value:coeffs
+    umin tmuau, rf1, rf0 ; mov rf2, rf1 ; thrsw                     # the item's record | first trip | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf1                                              # uniform value:threads
     shl rf1, rf1, 7
-    umin tmuau, rf2, rf0 ; add rf3, rf2, rf1 ; thrsw                # the item's record | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf4                                              # 37 w0 | uniform value:coeffs
-    nop ; ldunifrf.rf5                                              # 37 add | uniform 0x00000020
-    nop ; ldunifrf.rf6                                              # 40 load dst | uniform value:dst
-    nop ; ldunifrf.rf7                                              # 40 clip | uniform 0x000000ff
-    nop ; ldunifrf.rf8                                              # 40 load dst | uniform value:dst_stride
+    nop ; add rf3, rf2, rf1 ; ldtmu.rf4                             # the item's record
+    umin tmuau, rf3, rf0 ; ldtmu.rf5                                # the item's record | uniform 0xfffffffa (vec2)
+    shl rf7, rf5, 5                                                 # 37 w0
+    nop ; add rf7, rf6, rf7 ; ldunifrf.rf13                         # 37 w0 | 40 load dst | uniform value:dst
+    add rf7, rf7, 2 ; mov tmuau, rf7                                # 37 w0 | uniform 0xfffffffe (u16)
+    add rf7, rf7, 2 ; mov tmuau, rf7                                # 37 w0 | uniform 0xfffffffe (u16)
+    add rf7, rf7, 2 ; mov tmuau, rf7                                # 37 w0 | uniform 0xfffffffe (u16)
+    add rf7, rf7, 2 ; mov tmuau, rf7                                # 37 w0 | uniform 0xfffffffe (u16)
+    add rf8, rf7, 2 ; add rf14, rf13, rf4                           # 37 w0 | 40 load dst
+    add rf7, rf8, 2 ; mov tmuau, rf7                                # 37 w0 | uniform 0xfffffffe (u16)
+    add rf8, rf7, 2 ; mov tmuau, rf8                                # 37 w0 | uniform 0xfffffffe (u16)
+    nop ; add rf9, rf8, 2                                           # 37 w0
+    nop ; ldunifrf.rf16                                             # 40 load dst | uniform value:dst_stride
+    add rf10, rf9, 2 ; add rf17, rf14, rf16                         # 37 w0 | 40 load dst
+    nop ; add rf18, rf17, rf16 ; ldunifrf.rf12                      # 40 load dst | 37 add | uniform 0x00000020
+    nop ; add rf11, rf10, 2                                         # 37 w0
+    nop ; ldunifrf.rf15                                             # 40 clip | uniform 0x000000ff
 loop:
-    nop ; ldtmu.rf9                                                 # the item's record
-    nop ; add rf10, rf6, rf9 ; ldtmu.rf9                            # 40 load dst | the item's record
-    shl rf9, rf9, 5 ; sub.pushc -, rf0, rf2                         # 37 w0 | 40 store dst
-    add rf9, rf4, rf9 ; add rf11, rf10, rf8                         # 37 w0 | 40 load dst
-    tmuwt - ; add rf12, rf9, 2                                      # 37 w0
-    mov tmuau, rf9 ; add rf9, rf12, 2                               # 37 w0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf12 ; add rf12, rf9, 2                              # 37 w0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf9 ; add rf9, rf12, 2                               # 37 w0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf12 ; add rf12, rf9, 2                              # 37 w0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf9 ; add rf9, rf12, 2                               # 37 w0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf12 ; add rf12, rf9, 2                              # 37 w0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf9 ; add rf9, rf12, 2                               # 37 w0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf12 ; add rf12, rf9, 2                              # 37 w0 | uniform 0xfffffffe (u16)
-    add rf13, rf12, 2 ; add rf14, rf10, rf8                         # 37 w0 | 40 store dst
-    add rf15, rf13, 2 ; add rf16, rf11, rf8                         # 37 w0 | 40 load dst
-    add rf17, rf15, 2 ; add rf18, rf14, rf8                         # 37 w0 | 40 store dst
-    add rf19, rf17, 2 ; sub.pushc -, rf0, rf3                       # 37 w0 | whether there is a batch more
-    add rf20, rf19, 2 ; mov rf2, rf3                                # 37 w0 | next trip
-    nop ; add rf3, rf2, rf1 ; thrsw                                 # the item's record
-    nop ; sub rf21, rf10, -1                                        # 40 load dst
-    add rf22, rf21, rf8 ; add rf23, rf21, rf8                       # 40 load dst | 40 store dst
-    add rf25, rf22, rf8 ; add rf26, rf23, rf8 ; ldtmu.rf24          # 40 load dst | 40 store dst | 37 w0
-    mov tmuau, rf9 ; mov rf24, rf24.il ; ldtmu.rf9                  # 37 w0 | uniform 0xfffffffe (u16)
-    add rf24, rf24, rf5 ; mov tmuau, rf12 ; ldtmu.rf12              # 37 add | 37 w0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf13 ; mov rf13, rf9.il ; ldtmu.rf9                  # 37 w0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf15 ; mov rf15, rf12.il ; ldtmu.rf12                # 37 w0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf17 ; mov rf17, rf12.il ; ldtmu.rf12                # 37 w0 | 37 w1 | uniform 0xfffffffe (u16)
-    mov tmuau, rf19 ; mov rf19, rf12.il ; ldtmu.rf12                # 37 w0 | 37 w1 | uniform 0xfffffffe (u16)
-    mov tmuau, rf20 ; mov rf27, rf12.il ; ldtmu.rf12                # 37 w0 | 37 w1 | uniform 0xfffffffe (u16)
-    add tmuau, rf20, 2 ; mov rf9, rf9.il                            # 37 w0 | uniform 0xfffffffe (u16)
-    nop ; mov rf12, rf12.il ; thrsw                                 # 37 w1
-    asr rf20, rf17, 1                                               # 32 shr
-    asr rf28, rf19, 1                                               # 32 shr
-    nop ; ldtmu.rf29                                                # 37 w0
-    mov rf30, rf29.il ; mov tmuau, rf10 ; thrsw ; ldtmu.rf29        # 37 w2 | 40 load dst | 37 w0 | uniform 0xfffffffd (u8)
-    add rf31, rf24, rf30 ; mov rf32, rf29.il ; ldtmu.rf29           # 31 e | 37 w2 | 37 w0
-    add rf33, rf13, rf32 ; mov rf34, rf29.il ; ldtmu.rf29           # 31 e | 37 w2 | 37 w0
-    add rf35, rf15, rf34 ; mov rf36, rf29.il ; ldtmu.rf29           # 31 e | 37 w2 | 37 w0
-    mov rf37, rf29.il ; add rf38, rf9, rf36 ; ldtmu.rf29            # 37 w3 | 31 e | 37 w0
-    asr rf29, rf37, 1 ; mov rf39, rf29.il                           # 32 shr | 37 w3
-    asr rf29, rf39, 1 ; add rf17, rf17, rf29                        # 32 shr | 32 h
-    add rf29, rf31, rf17 ; add rf40, rf19, rf29 ; ldtmu.rf19        # 33 add | 32 h | 37 w0
-    add rf41, rf33, rf40 ; mov rf42, rf19.il ; ldtmu.rf19           # 33 add | 37 w3 | 37 w0
-    asr rf19, rf42, 1 ; mov rf43, rf19.il                           # 32 shr | 37 w3
-    asr rf44, rf43, 1 ; add rf19, rf27, rf19                        # 32 shr | 32 h
-    asr rf46, rf41, 1 ; add rf45, rf35, rf19                        # 32 shr | 33 add
-    add rf44, rf12, rf44 ; add rf47, rf29, rf45 ; ldtmu.rf48        # 32 h | 31 e | 40 load dst
-    add rf29, rf38, rf44 ; sub rf45, rf29, rf45                     # 33 add | 31 f
-    asr rf29, rf29, 1 ; sub rf46, rf46, rf29                        # 32 shr | 32 g
-    add rf29, rf41, rf29 ; add rf41, rf45, rf46                     # 32 h | 33 add
-    asr rf49, rf41, 6 ; add rf41, rf47, rf29                        # 40 shr | 33 add
-    asr rf11, rf41, 6 ; mov tmuau, rf11                             # 40 shr | 40 load dst | uniform 0xfffffffd (u8)
-    add rf11, rf48, rf11 ; sub rf45, rf45, rf46 ; thrsw             # 40 add | 33 sub
-    max rf11, rf11, 0 ; mov tmuau, rf16                             # 40 clip | 40 load dst | uniform 0xfffffffd (u8)
-    tmuwt - ; sub rf29, rf47, rf29                                  # the last trip's stores | 33 r
-    min tmud, rf11, rf7 ; sub rf24, rf24, rf30 ; ldtmu.rf11         # 40 store dst | 31 f | 40 load dst
-    asr rf45, rf45, 6 ; mov.ifnb tmuau, rf10                        # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
-    asr rf29, rf29, 6 ; add rf11, rf11, rf49                        # 40 shr | 40 add
-    max rf11, rf11, 0 ; add tmuau, rf16, rf8                        # 40 clip | 40 load dst | uniform 0xfffffffd (u8)
-    min tmud, rf11, rf7 ; sub rf11, rf20, rf37                      # 40 store dst | 32 g
-    mov.ifnb tmuau, rf14 ; add rf14, rf24, rf11 ; thrsw             # 40 store dst | 33 add | uniform 0xfffffffd (u8)
-    asr rf27, rf27, 1 ; sub rf13, rf13, rf32                        # 32 shr | 31 f
-    asr rf28, rf12, 1 ; sub rf12, rf28, rf39                        # 32 shr | 32 g
-    add rf34, rf13, rf12 ; sub rf39, rf15, rf34 ; thrsw ; ldtmu.rf15# 33 add | 31 f | 40 load dst
-    add rf15, rf15, rf45 ; sub rf27, rf27, rf42                     # 40 add | 32 g
-    max rf15, rf15, 0 ; add rf42, rf39, rf27                        # 40 clip | 33 add
-    min tmud, rf15, rf7 ; sub rf15, rf9, rf36 ; ldtmu.rf9           # 40 store dst | 31 f | 40 load dst
-    mov.ifnb tmuau, rf18 ; add rf9, rf9, rf29                       # 40 store dst | 40 add | uniform 0xfffffffd (u8)
-    max rf9, rf9, 0 ; sub rf28, rf28, rf43                          # 40 clip | 32 g
-    min tmud, rf9, rf7 ; add rf9, rf15, rf28                        # 40 store dst | 33 add
-    asr rf18, rf9, 1 ; add.ifnb tmuau, rf18, rf8                    # 32 shr | 40 store dst | uniform 0xfffffffd (u8)
-    asr rf29, rf34, 1 ; add rf43, rf14, rf42                        # 32 shr | 31 e
-    add rf18, rf34, rf18 ; mov tmuau, rf21 ; thrsw                  # 32 h | 40 load dst | uniform 0xfffffffd (u8)
-    add rf14, rf43, rf18 ; sub rf42, rf14, rf42                     # 33 add | 31 f
-    asr rf9, rf14, 6 ; sub rf14, rf29, rf9                          # 40 shr | 32 g
-    add rf29, rf42, rf14 ; mov tmuau, rf22 ; thrsw ; ldtmu.rf22     # 33 add | 40 load dst | uniform 0xfffffffd (u8)
-    asr rf22, rf29, 6 ; add rf9, rf22, rf9                          # 40 shr | 40 add
-    max rf9, rf9, 0 ; sub rf14, rf42, rf14                          # 40 clip | 33 sub
-    min tmud, rf9, rf7 ; sub rf18, rf43, rf18 ; ldtmu.rf9           # 40 store dst | 33 r | 40 load dst
-    asr rf14, rf14, 6 ; mov.ifnb tmuau, rf21                        # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
-    asr rf18, rf18, 6 ; add rf9, rf9, rf22                          # 40 shr | 40 add
-    max rf9, rf9, 0 ; mov tmuau, rf25                               # 40 clip | 40 load dst | uniform 0xfffffffd (u8)
-    min tmud, rf9, rf7 ; sub rf9, rf24, rf11                        # 40 store dst | 33 sub
-    mov.ifnb tmuau, rf23 ; sub rf12, rf13, rf12 ; thrsw             # 40 store dst | 33 sub | uniform 0xfffffffd (u8)
-    asr rf25, rf12, 1 ; add tmuau, rf25, rf8                        # 32 shr | 40 load dst | uniform 0xfffffffd (u8)
-    sub rf15, rf39, rf27 ; sub rf27, rf15, rf28                     # 33 sub
-    add rf15, rf9, rf15 ; sub rf28, rf9, rf15 ; thrsw ; ldtmu.rf9   # 31 e | 31 f | 40 load dst
-    asr rf14, rf27, 1 ; add rf9, rf9, rf14                          # 32 shr | 40 add
-    max rf9, rf9, 0 ; add rf12, rf12, rf14                          # 40 clip | 32 h
-    min tmud, rf9, rf7 ; add rf14, rf15, rf12 ; ldtmu.rf9           # 40 store dst | 33 add | 40 load dst
-    asr rf14, rf14, 6 ; mov.ifnb tmuau, rf26                        # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
-    add rf9, rf9, rf18 ; sub rf18, rf10, -2                         # 40 add | 40 load dst
-    max rf9, rf9, 0 ; mov tmuau, rf18                               # 40 clip | 40 load dst | uniform 0xfffffffd (u8)
-    min tmud, rf9, rf7 ; sub rf9, rf25, rf27                        # 40 store dst | 32 g
-    tmuwt - ; add rf25, rf28, rf9                                   # 33 add
-    asr rf25, rf25, 6 ; add.ifnb tmuau, rf26, rf8                   # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
-    add rf26, rf18, rf8 ; add rf27, rf18, rf8 ; thrsw               # 40 load dst | 40 store dst
-    mov tmuau, rf26 ; sub rf9, rf28, rf9                            # 40 load dst | 33 sub | uniform 0xfffffffd (u8)
-    asr rf9, rf9, 6 ; add rf26, rf26, rf8                           # 40 shr | 40 load dst
-    mov tmuau, rf26 ; add rf39, rf27, rf8 ; thrsw ; ldtmu.rf28      # 40 load dst | 40 store dst | uniform 0xfffffffd (u8)
-    add rf12, rf28, rf14 ; sub rf14, rf15, rf12                     # 40 add | 33 r
-    max rf12, rf12, 0 ; add tmuau, rf26, rf8                        # 40 clip | 40 load dst | uniform 0xfffffffd (u8)
-    min tmud, rf12, rf7 ; sub rf17, rf31, rf17 ; ldtmu.rf12         # 40 store dst | 33 sub | 40 load dst
-    asr rf14, rf14, 6 ; mov.ifnb tmuau, rf18                        # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
-    add rf12, rf12, rf25 ; sub rf25, rf33, rf40 ; thrsw             # 40 add | 33 sub
-    max rf12, rf12, 0 ; sub rf19, rf35, rf19                        # 40 clip | 33 sub
-    asr rf44, rf25, 1 ; sub rf38, rf38, rf44                        # 32 shr | 33 sub
-    min tmud, rf12, rf7 ; add rf35, rf17, rf19 ; ldtmu.rf12         # 40 store dst | 31 e | 40 load dst
-    asr rf27, rf38, 1 ; mov.ifnb tmuau, rf27                        # 32 shr | 40 store dst | uniform 0xfffffffd (u8)
-    add rf9, rf12, rf9 ; add rf12, rf25, rf27 ; thrsw               # 40 add | 32 h
-    max rf9, rf9, 0 ; add rf25, rf35, rf12                          # 40 clip | 33 add
-    asr rf17, rf25, 6 ; sub rf19, rf17, rf19                        # 40 shr | 31 f
-    min tmud, rf9, rf7 ; sub rf38, rf44, rf38 ; ldtmu.rf9           # 40 store dst | 32 g | 40 load dst
-    mov.ifnb tmuau, rf39 ; add rf9, rf9, rf14                       # 40 store dst | 40 add | uniform 0xfffffffd (u8)
-    max rf9, rf9, 0 ; add rf14, rf19, rf38                          # 40 clip | 33 add
-    min tmud, rf9, rf7 ; sub rf9, rf10, -3                          # 40 store dst | 40 load dst
-    asr rf14, rf14, 6 ; add.ifnb tmuau, rf39, rf8                   # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
-    mov tmuau, rf9 ; add rf39, rf9, rf8 ; thrsw                     # 40 load dst | uniform 0xfffffffd (u8)
-    mov tmuau, rf39 ; add rf10, rf9, rf8                            # 40 load dst | 40 store dst | uniform 0xfffffffd (u8)
-    sub rf19, rf19, rf38 ; add rf38, rf39, rf8                      # 33 sub | 40 load dst
-    mov tmuau, rf38 ; add rf44, rf10, rf8 ; thrsw ; ldtmu.rf39      # 40 load dst | 40 store dst | uniform 0xfffffffd (u8)
-    asr rf19, rf19, 6 ; add rf17, rf39, rf17                        # 40 shr | 40 add
-    max rf12, rf17, 0 ; sub rf17, rf35, rf12                        # 40 clip | 33 r
-    min tmud, rf12, rf7 ; ldtmu.rf12                                # 40 store dst | 40 load dst
-    asr rf9, rf17, 6 ; mov.ifnb tmuau, rf9                          # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
-    add rf12, rf12, rf14 ; add tmuau, rf38, rf8 ; thrsw             # 40 add | 40 load dst | uniform 0xfffffffd (u8)
-    max rf12, rf12, 0                                               # 40 clip
-    tmuwt -
-    min tmud, rf12, rf7 ; ldtmu.rf12                                # 40 store dst | 40 load dst
-    mov.ifnb tmuau, rf10 ; add rf10, rf12, rf19 ; thrsw             # 40 store dst | 40 add | uniform 0xfffffffd (u8)
-    max rf10, rf10, 0                                               # 40 clip
-    umin tmuau, rf2, rf0                                            # the item's record | uniform 0xfffffffa (vec2)
-    min tmud, rf10, rf7 ; ldtmu.rf10                                # 40 store dst | 40 load dst
-    mov.ifnb tmuau, rf44 ; add rf9, rf10, rf9 ; thrsw               # 40 store dst | 40 add | uniform 0xfffffffd (u8)
-    max rf9, rf9, 0                                                 # 40 clip
-    nop
-    min tmud, rf9, rf7                                              # 40 store dst
-    nop ; add.ifnb tmuau, rf44, rf8                                 # 40 store dst | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf19, rf11, 2                                     # 37 w0
+    add rf20, rf19, 2 ; sub.pushc -, rf0, rf2                       # 37 w0 | 40 store dst
+    add rf21, rf20, 2 ; add rf22, rf14, rf16                        # 37 w0 | 40 store dst
+    add rf23, rf21, 2 ; add rf24, rf22, rf16                        # 37 w0 | 40 store dst
+    nop ; mov rf2, rf3 ; thrsw                                      # next trip
+    nop ; sub rf25, rf14, -1                                        # 40 load dst
+    add rf26, rf25, rf16 ; add rf27, rf25, rf16                     # 40 load dst | 40 store dst
+    add rf29, rf26, rf16 ; add rf30, rf27, rf16 ; ldtmu.rf28        # 40 load dst | 40 store dst | the item's record
+    mov tmuau, rf7 ; mov rf4, rf28 ; ldtmu.rf7                      # 37 w0 | next trip | the item's record | uniform 0xfffffffe (u16)
+    mov tmuau, rf8 ; mov rf5, rf7 ; ldtmu.rf7                       # 37 w0 | next trip | uniform 0xfffffffe (u16)
+    mov tmuau, rf9 ; mov rf9, rf7.il ; ldtmu.rf7                    # 37 w0 | uniform 0xfffffffe (u16)
+    add rf10, rf9, rf12 ; mov tmuau, rf10 ; ldtmu.rf9               # 37 add | 37 w0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf11 ; mov rf11, rf7.il ; ldtmu.rf7                  # 37 w0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf19 ; mov rf19, rf9.il ; ldtmu.rf9                  # 37 w0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf20 ; mov rf20, rf9.il ; ldtmu.rf9                  # 37 w0 | 37 w1 | uniform 0xfffffffe (u16)
+    mov tmuau, rf21 ; mov rf9, rf9.il ; thrsw                       # 37 w0 | 37 w1 | uniform 0xfffffffe (u16)
+    asr rf21, rf20, 1 ; mov rf7, rf7.il                             # 32 shr | 37 w0
+    asr rf8, rf9, 1                                                 # 32 shr
+    nop ; ldtmu.rf28                                                # 37 w0
+    mov tmuau, rf23 ; mov rf31, rf28.il ; ldtmu.rf28                # 37 w0 | 37 w1 | uniform 0xfffffffe (u16)
+    add tmuau, rf23, 2 ; mov rf23, rf28.il                          # 37 w0 | 37 w1 | uniform 0xfffffffe (u16)
+    nop ; thrsw ; ldtmu.rf28                                        # 37 w0
+    mov rf32, rf28.il ; mov tmuau, rf14 ; ldtmu.rf28                # 37 w2 | 40 load dst | 37 w0 | uniform 0xfffffffd (u8)
+    add rf33, rf10, rf32 ; mov rf34, rf28.il ; ldtmu.rf28           # 31 e | 37 w2 | 37 w0
+    add rf35, rf11, rf34 ; mov rf36, rf28.il ; thrsw ; ldtmu.rf28   # 31 e | 37 w2 | 37 w0
+    add rf37, rf19, rf36 ; mov rf38, rf28.il ; ldtmu.rf28           # 31 e | 37 w2 | 37 w0
+    mov rf39, rf28.il ; add rf40, rf7, rf38 ; ldtmu.rf28            # 37 w3 | 31 e | 37 w0
+    asr rf28, rf39, 1 ; mov rf41, rf28.il                           # 32 shr | 37 w3
+    asr rf28, rf41, 1 ; add rf20, rf20, rf28                        # 32 shr | 32 h
+    add rf28, rf33, rf20 ; add rf42, rf9, rf28 ; ldtmu.rf9          # 33 add | 32 h | 37 w0
+    add rf43, rf35, rf42 ; mov rf44, rf9.il ; ldtmu.rf9             # 33 add | 37 w3 | 37 w0
+    asr rf9, rf44, 1 ; mov rf45, rf9.il                             # 32 shr | 37 w3
+    asr rf46, rf45, 1 ; add rf9, rf31, rf9                          # 32 shr | 32 h
+    asr rf48, rf43, 1 ; add rf47, rf37, rf9                         # 32 shr | 33 add
+    add rf46, rf23, rf46 ; add rf49, rf28, rf47 ; ldtmu.rf50        # 32 h | 31 e | 40 load dst
+    add rf28, rf40, rf46 ; sub rf47, rf28, rf47                     # 33 add | 31 f
+    asr rf28, rf28, 1 ; sub rf48, rf48, rf28                        # 32 shr | 32 g
+    add rf28, rf43, rf28 ; add rf43, rf47, rf48                     # 32 h | 33 add
+    asr rf51, rf43, 6 ; add rf43, rf49, rf28                        # 40 shr | 33 add
+    asr rf17, rf43, 6 ; mov tmuau, rf17                             # 40 shr | 40 load dst | uniform 0xfffffffd (u8)
+    add rf17, rf50, rf17 ; sub rf47, rf47, rf48 ; thrsw             # 40 add | 33 sub
+    max rf17, rf17, 0 ; mov tmuau, rf18                             # 40 clip | 40 load dst | uniform 0xfffffffd (u8)
+    tmuwt - ; sub rf28, rf49, rf28                                  # the last trip's stores | 33 r
+    min tmud, rf17, rf15 ; sub rf17, rf10, rf32 ; ldtmu.rf10        # 40 store dst | 31 f | 40 load dst
+    asr rf47, rf47, 6 ; mov.ifna tmuau, rf14                        # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
+    asr rf28, rf28, 6 ; add rf10, rf10, rf51                        # 40 shr | 40 add
+    max rf10, rf10, 0 ; add tmuau, rf18, rf16                       # 40 clip | 40 load dst | uniform 0xfffffffd (u8)
+    min tmud, rf10, rf15 ; sub rf10, rf21, rf39                     # 40 store dst | 32 g
+    mov.ifna tmuau, rf22 ; add rf22, rf17, rf10 ; thrsw             # 40 store dst | 33 add | uniform 0xfffffffd (u8)
+    asr rf31, rf31, 1 ; sub rf11, rf11, rf34                        # 32 shr | 31 f
+    asr rf23, rf23, 1 ; sub rf8, rf8, rf41                          # 32 shr | 32 g
+    add rf36, rf11, rf8 ; sub rf41, rf19, rf36 ; thrsw ; ldtmu.rf19 # 33 add | 31 f | 40 load dst
+    add rf19, rf19, rf47 ; sub rf31, rf31, rf44                     # 40 add | 32 g
+    max rf19, rf19, 0 ; add rf44, rf41, rf31                        # 40 clip | 33 add
+    min tmud, rf19, rf15 ; sub rf19, rf7, rf38 ; ldtmu.rf7          # 40 store dst | 31 f | 40 load dst
+    mov.ifna tmuau, rf24 ; add rf7, rf7, rf28                       # 40 store dst | 40 add | uniform 0xfffffffd (u8)
+    max rf7, rf7, 0 ; sub rf23, rf23, rf45                          # 40 clip | 32 g
+    min tmud, rf7, rf15 ; add rf7, rf19, rf23                       # 40 store dst | 33 add
+    asr rf24, rf7, 1 ; add.ifna tmuau, rf24, rf16                   # 32 shr | 40 store dst | uniform 0xfffffffd (u8)
+    asr rf28, rf36, 1 ; add rf45, rf22, rf44                        # 32 shr | 31 e
+    add rf24, rf36, rf24 ; mov tmuau, rf25 ; thrsw                  # 32 h | 40 load dst | uniform 0xfffffffd (u8)
+    add rf22, rf45, rf24 ; sub rf44, rf22, rf44                     # 33 add | 31 f
+    asr rf7, rf22, 6 ; sub rf22, rf28, rf7                          # 40 shr | 32 g
+    add rf28, rf44, rf22 ; mov tmuau, rf26 ; thrsw ; ldtmu.rf26     # 33 add | 40 load dst | uniform 0xfffffffd (u8)
+    asr rf26, rf28, 6 ; add rf7, rf26, rf7                          # 40 shr | 40 add
+    max rf7, rf7, 0 ; sub rf22, rf44, rf22                          # 40 clip | 33 sub
+    min tmud, rf7, rf15 ; sub rf24, rf45, rf24 ; ldtmu.rf7          # 40 store dst | 33 r | 40 load dst
+    asr rf22, rf22, 6 ; mov.ifna tmuau, rf25                        # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
+    asr rf24, rf24, 6 ; add rf7, rf7, rf26                          # 40 shr | 40 add
+    max rf7, rf7, 0 ; mov tmuau, rf29                               # 40 clip | 40 load dst | uniform 0xfffffffd (u8)
+    min tmud, rf7, rf15 ; sub rf7, rf17, rf10                       # 40 store dst | 33 sub
+    mov.ifna tmuau, rf27 ; sub rf8, rf11, rf8 ; thrsw               # 40 store dst | 33 sub | uniform 0xfffffffd (u8)
+    asr rf29, rf8, 1 ; add tmuau, rf29, rf16                        # 32 shr | 40 load dst | uniform 0xfffffffd (u8)
+    sub rf19, rf41, rf31 ; sub rf23, rf19, rf23                     # 33 sub
+    add rf19, rf7, rf19 ; sub rf31, rf7, rf19 ; thrsw ; ldtmu.rf7   # 31 e | 31 f | 40 load dst
+    asr rf22, rf23, 1 ; add rf7, rf7, rf22                          # 32 shr | 40 add
+    max rf7, rf7, 0 ; add rf8, rf8, rf22                            # 40 clip | 32 h
+    min tmud, rf7, rf15 ; add rf22, rf19, rf8 ; ldtmu.rf7           # 40 store dst | 33 add | 40 load dst
+    asr rf22, rf22, 6 ; mov.ifna tmuau, rf30                        # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
+    add rf7, rf7, rf24 ; sub rf24, rf14, -2                         # 40 add | 40 load dst
+    max rf7, rf7, 0 ; mov tmuau, rf24                               # 40 clip | 40 load dst | uniform 0xfffffffd (u8)
+    min tmud, rf7, rf15 ; sub rf7, rf29, rf23                       # 40 store dst | 32 g
+    tmuwt - ; add rf23, rf31, rf7                                   # 33 add
+    asr rf23, rf23, 6 ; add.ifna tmuau, rf30, rf16                  # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
+    add rf30, rf24, rf16 ; add rf29, rf24, rf16 ; thrsw             # 40 load dst | 40 store dst
+    mov tmuau, rf30 ; sub rf7, rf31, rf7                            # 40 load dst | 33 sub | uniform 0xfffffffd (u8)
+    asr rf7, rf7, 6 ; add rf30, rf30, rf16                          # 40 shr | 40 load dst
+    mov tmuau, rf30 ; add rf41, rf29, rf16 ; thrsw ; ldtmu.rf31     # 40 load dst | 40 store dst | uniform 0xfffffffd (u8)
+    add rf8, rf31, rf22 ; sub rf19, rf19, rf8                       # 40 add | 33 r
+    max rf8, rf8, 0 ; add tmuau, rf30, rf16                         # 40 clip | 40 load dst | uniform 0xfffffffd (u8)
+    min tmud, rf8, rf15 ; sub rf20, rf33, rf20 ; ldtmu.rf8          # 40 store dst | 33 sub | 40 load dst
+    asr rf19, rf19, 6 ; mov.ifna tmuau, rf24                        # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
+    add rf8, rf8, rf23 ; sub rf23, rf35, rf42 ; thrsw               # 40 add | 33 sub
+    max rf8, rf8, 0 ; sub rf9, rf37, rf9                            # 40 clip | 33 sub
+    asr rf46, rf23, 1 ; sub rf40, rf40, rf46                        # 32 shr | 33 sub
+    min tmud, rf8, rf15 ; add rf37, rf20, rf9 ; ldtmu.rf8           # 40 store dst | 31 e | 40 load dst
+    asr rf29, rf40, 1 ; mov.ifna tmuau, rf29                        # 32 shr | 40 store dst | uniform 0xfffffffd (u8)
+    add rf7, rf8, rf7 ; add rf8, rf23, rf29 ; thrsw                 # 40 add | 32 h
+    max rf7, rf7, 0 ; add rf23, rf37, rf8                           # 40 clip | 33 add
+    asr rf9, rf23, 6 ; sub rf20, rf20, rf9                          # 40 shr | 31 f
+    min tmud, rf7, rf15 ; sub rf40, rf46, rf40 ; ldtmu.rf7          # 40 store dst | 32 g | 40 load dst
+    mov.ifna tmuau, rf41 ; add rf7, rf7, rf19                       # 40 store dst | 40 add | uniform 0xfffffffd (u8)
+    max rf7, rf7, 0 ; add rf19, rf20, rf40                          # 40 clip | 33 add
+    min tmud, rf7, rf15 ; sub rf7, rf14, -3                         # 40 store dst | 40 load dst
+    asr rf19, rf19, 6 ; add.ifna tmuau, rf41, rf16                  # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
+    mov tmuau, rf7 ; add rf41, rf7, rf16 ; thrsw                    # 40 load dst | uniform 0xfffffffd (u8)
+    mov tmuau, rf41 ; add rf46, rf7, rf16                           # 40 load dst | 40 store dst | uniform 0xfffffffd (u8)
+    sub rf20, rf20, rf40 ; add rf40, rf41, rf16                     # 33 sub | 40 load dst
+    mov tmuau, rf40 ; add rf23, rf46, rf16 ; thrsw ; ldtmu.rf41     # 40 load dst | 40 store dst | uniform 0xfffffffd (u8)
+    asr rf20, rf20, 6 ; add rf9, rf41, rf9                          # 40 shr | 40 add
+    max rf8, rf9, 0 ; sub rf9, rf37, rf8                            # 40 clip | 33 r
+    min tmud, rf8, rf15 ; add rf14, rf13, rf4 ; ldtmu.rf8           # 40 store dst | 40 load dst
+    asr rf7, rf9, 6 ; mov.ifna tmuau, rf7                           # 40 shr | 40 store dst | uniform 0xfffffffd (u8)
+    add rf8, rf8, rf19 ; add tmuau, rf40, rf16 ; thrsw              # 40 add | 40 load dst | uniform 0xfffffffd (u8)
+    max rf8, rf8, 0 ; add rf17, rf14, rf16                          # 40 clip | 40 load dst
+    shl rf19, rf5, 5 ; add rf18, rf17, rf16                         # 37 w0 | 40 load dst
+    min tmud, rf8, rf15 ; add rf8, rf6, rf19 ; ldtmu.rf19           # 40 store dst | 37 w0 | 40 load dst
+    mov.ifna tmuau, rf46 ; add rf19, rf19, rf20 ; thrsw             # 40 store dst | 40 add | uniform 0xfffffffd (u8)
+    max rf19, rf19, 0                                               # 40 clip
+    nop ; add rf20, rf8, 2                                          # 37 w0
+    min tmud, rf19, rf15 ; ldtmu.rf19                               # 40 store dst | 40 load dst
+    mov.ifna tmuau, rf23 ; add rf7, rf19, rf7                       # 40 store dst | 40 add | uniform 0xfffffffd (u8)
+    max rf3, rf7, 0 ; sub.pushc -, rf0, rf3                         # 40 clip | whether there is a batch more
+    min tmud, rf3, rf15 ; add rf3, rf2, rf1                         # 40 store dst | the item's record
+    tmuwt - ; add rf19, rf20, 2                                     # 37 w0
+    add.ifnb tmuau, rf23, rf16 ; add rf23, rf19, 2                  # 40 store dst | 37 w0 | uniform 0xfffffffd (u8)
+    umin tmuau, rf3, rf0 ; add rf46, rf23, 2                        # the item's record | 37 w0 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf8 ; add rf40, rf46, 2                              # 37 w0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf20 ; add rf7, rf40, 2                              # 37 w0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf19 ; add rf8, rf7, 2                               # 37 w0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf23 ; add rf9, rf8, 2                               # 37 w0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf46 ; add rf10, rf9, 2                              # 37 w0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf40 ; add rf11, rf10, 2                             # 37 w0 | uniform 0xfffffffe (u16)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop
     nop
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     thrsw

@@ -7,12 +7,12 @@
 # computes H.264 8.5.12.2 (residual 4x4 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash dea2589532e5104a
+# input hash 899f8ac0607ee1e4
 #
 # A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
 # what it loads of the next one is among it.
-# 116 instructions a trip, 7.2 an item; 107 at least for all it does.
-# 46 of the 64 registers that 2 threads a QPU leave each.
+# 114 instructions a trip, 7.1 an item; 107 at least for all it does.
+# 56 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 7 load 14 words, 4 store 4.
 # Record: dst_off, index.
 #
@@ -22,154 +22,171 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
+.uniform 0x00000000  # address of coeffs
 .uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # address of dst
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000000  # how many threads
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffc  # vec4
+.uniform 0x00000020
+.uniform 0x000000ff
+.uniform 0x00000100
+.uniform 0x00010000
+.uniform 0x01000000
 .uniform 0x00000000  # address of coeffs
 .uniform 0x00000020
 .uniform 0x00000000  # address of dst
-.uniform 0x000000ff
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000100
-.uniform 0x00010000
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffffc  # vec4
 .uniform 0xfffffffa  # vec2
-.uniform 0xfffffff0  # back to the loop's first word
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffc  # vec4
+.uniform 0xffffffe4  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shl rf0, rf0, 4
-    setnnmode_uu ; add rf0, rf0, rf3 ; ldunifrf.rf3                 # 40 load dst | uniform value:records
+    add rf0, rf0, rf3 ; sub rf1, rf1, 1
     shl rf0, rf0, 3
-    sub rf0, rf1, 1 ; add rf2, rf3, rf0
-    shl rf0, rf0, 3
-    nop ; add rf0, rf3, rf0 ; ldunifrf.rf3                          # uniform value:threads
-    umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
-    shl rf1, rf3, 7
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | 37 w0 | uniform value:coeffs
+    shl rf1, rf1, 3
+    setnnmode_uu ; ldunifrf.rf3                                     # 40 load dst | uniform value:records
+    add rf2, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf1            # 37 w0 | uniform value:coeffs
+    umin tmuau, rf2, rf0 ; mov rf19, rf2 ; thrsw                    # the item's record | for later in the trip | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf3                                              # 40 load dst | uniform value:dst
+    nop ; ldunifrf.rf12                                             # 40 load dst | uniform value:dst_stride
     nop ; ldtmu.rf4                                                 # the item's record
-    nop ; ldunifrf.rf6                                              # 37 add | uniform 0x00000020
-    nop ; ldunifrf.rf7                                              # 40 load dst | uniform value:dst
-    nop ; ldunifrf.rf8                                              # 40 load dst | uniform 0x000000ff
-    nop ; ldunifrf.rf9                                              # 40 load dst | uniform value:dst_stride
-    nop ; ldunifrf.rf10                                             # 40 load dst | uniform 0x00000100
-    nop ; ldunifrf.rf11                                             # 40 load dst | uniform 0x00010000
-loop:
-    nop ; add rf12, rf7, rf4 ; ldtmu.rf4                            # 40 load dst | the item's record
-    shl rf4, rf4, 5 ; add rf13, rf12, rf9                           # 37 w0 | 40 load dst
-    add rf4, rf5, rf4 ; add rf14, rf13, rf9                         # 37 w0 | 40 load dst
-    mov tmuau, rf4 ; add rf15, rf14, rf9                            # 37 w0 | 40 load dst | uniform 0xfffffffc (vec4)
-    sub tmuau, rf4, -16 ; sub.pushc -, rf0, rf2                     # 37 w0 | 40 store dst | uniform 0xfffffffc (vec4)
-    nop ; mov rf2, rf3 ; thrsw                                      # next trip
-    nop
-    nop
+    nop ; add rf5, rf3, rf4 ; ldtmu.rf3                             # 40 load dst | the item's record
+    shl rf3, rf3, 5 ; add rf6, rf5, rf12                            # 37 w0 | 40 load dst
+    add rf3, rf1, rf3 ; add rf13, rf6, rf12 ; ldunifrf.rf1          # 37 w0 | 40 load dst | uniform value:threads
+    shl rf1, rf1, 7 ; mov tmuau, rf3                                # 37 w0 | uniform 0xfffffffc (vec4)
+    sub tmuau, rf3, -16 ; add rf3, rf2, rf1                         # 37 w0 | the item's record | uniform 0xfffffffc (vec4)
+    add rf14, rf13, rf12 ; mov rf20, rf5 ; thrsw ; ldunifrf.rf18    # 40 load dst | for later in the trip | 37 add | uniform 0x00000020
+    mov rf21, rf6 ; mov rf22, rf13 ; ldunifrf.rf11                  # for later in the trip | 40 load dst | uniform 0x000000ff
+    mov rf23, rf14 ; mov rf2, rf3 ; ldunifrf.rf15                   # for later in the trip | next trip | 40 load dst | uniform 0x00000100
     nop ; ldtmu.rf4                                                 # 37 w0
-    mov rf16, rf4.il ; mov rf17, rf4.ih ; ldtmu.rf4                 # 37 w0
-    add rf18, rf16, rf6 ; mov rf19, rf4.il ; ldtmu.rf16             # 37 add | 37 w0
-    mov rf20, rf16.il ; mov rf21, rf16.ih ; ldtmu.rf16              # 37 w1 | 37 w0
-    mov rf22, rf16.il ; mov rf23, rf4.ih ; ldtmu.rf4                # 37 w1 | 37 w0
-    mov rf24, rf4.il ; mov rf25, rf4.ih ; ldtmu.rf4                 # 37 w2 | 37 w0
-    add rf27, rf18, rf24 ; add rf28, rf17, rf25 ; ldtmu.rf26        # 31 e | 37 w0
-    mov rf29, rf26.il ; mov rf30, rf26.ih ; ldtmu.rf26              # 37 w3 | 37 w0
-    asr rf31, rf29, 1 ; mov rf32, rf4.il                            # 32 shr | 37 w2
-    asr rf33, rf30, 1 ; add rf31, rf20, rf31                        # 32 shr | 32 h
-    add rf33, rf27, rf31 ; add rf34, rf21, rf33                     # 33 add | 32 h
-    add rf35, rf28, rf34 ; add rf36, rf19, rf32                     # 33 add | 31 e
-    asr rf38, rf35, 1 ; mov rf37, rf26.il                           # 32 shr | 37 w3
-    asr rf4, rf37, 1 ; mov rf39, rf4.ih                             # 32 shr | 37 w2
-    add rf4, rf22, rf4 ; add rf40, rf23, rf39                       # 32 h | 31 e
-    add rf26, rf36, rf4 ; mov rf41, rf26.ih                         # 33 add | 37 w3
-    asr rf16, rf41, 1 ; mov rf42, rf16.ih                           # 32 shr | 37 w1
-    asr rf20, rf20, 1 ; add rf16, rf42, rf16                        # 32 shr | 32 h
-    add rf43, rf40, rf16 ; add rf44, rf33, rf26                     # 33 add | 31 e
-    asr rf45, rf43, 1 ; mov tmua, rf12                              # 32 shr | 40 load dst
-    asr rf35, rf21, 1 ; add rf21, rf35, rf45                        # 32 shr | 32 h
-    asr rf45, rf22, 1 ; add rf22, rf44, rf21                        # 32 shr | 33 add
-    asr rf22, rf22, 6 ; sub rf26, rf33, rf26                        # 40 shr | 31 f
-    sub rf38, rf38, rf43 ; mov tmua, rf13 ; thrsw                   # 32 g | 40 load dst
-    asr rf43, rf42, 1 ; add rf42, rf26, rf38                        # 32 shr | 33 add
-    asr rf26, rf42, 6 ; sub rf38, rf26, rf38                        # 40 shr | 33 sub
-    asr rf38, rf38, 6 ; mov tmua, rf14                              # 40 shr | 40 load dst
-    sub rf44, rf44, rf21 ; mov tmua, rf15 ; thrsw ; ldtmu.rf21      # 33 r | 40 load dst
-    asr rf18, rf44, 6 ; sub rf24, rf18, rf24                        # 40 shr | 31 f
-    and rf20, rf21, rf8 ; sub rf29, rf20, rf29                      # 40 load dst | 32 g
-    add rf20, rf20, rf22 ; add rf44, rf24, rf29 ; thrsw ; ldtmu.rf22# 40 add | 33 add | 40 load dst
-    max rf17, rf20, 0 ; sub rf20, rf17, rf25                        # 40 clip | 31 f
-    min rf17, rf17, rf8 ; v8dot rf25, rf22, 1                       # 40 clip | 40 load dst
-    add rf25, rf25, rf26 ; sub rf30, rf35, rf30 ; thrsw ; ldtmu.rf26# 40 add | 32 g | 40 load dst
-    max rf25, rf25, 0 ; add rf35, rf20, rf30                        # 40 clip | 33 add
-    min rf25, rf25, rf8 ; v8dot rf42, rf26, 1                       # 40 clip | 40 load dst
-    asr rf42, rf35, 1 ; add rf38, rf42, rf38                        # 32 shr | 40 add
-    max rf19, rf38, 0 ; sub rf32, rf19, rf32                        # 40 clip | 31 f
-    min rf19, rf19, rf8 ; sub rf45, rf45, rf37 ; ldtmu.rf37         # 40 clip | 32 g | 40 load dst
-    and rf38, rf37, rf8 ; add rf33, rf32, rf45                      # 40 load dst | 33 add
-    add rf18, rf38, rf18 ; sub rf23, rf23, rf39                     # 40 add | 31 f
-    max rf18, rf18, 0 ; sub rf41, rf43, rf41                        # 40 clip | 32 g
-    min rf18, rf18, rf8 ; add rf43, rf23, rf41                      # 40 clip | 33 add
-    asr rf39, rf43, 1 ; add rf38, rf44, rf33                        # 32 shr | 31 e
-    add rf35, rf35, rf39 ; v8dot rf39, rf21, rf10                   # 32 h | 40 load dst
-    add rf33, rf38, rf35 ; sub rf44, rf44, rf33                     # 33 add | 31 f
-    asr rf33, rf33, 6 ; sub rf42, rf42, rf43                        # 40 shr | 32 g
-    add rf33, rf39, rf33 ; add rf39, rf44, rf42                     # 40 add | 33 add
-    max rf33, rf33, 0 ; v8dot rf43, rf22, rf10                      # 40 clip | 40 load dst
-    min rf33, rf33, rf8 ; sub rf42, rf44, rf42                      # 40 clip | 33 sub
-    vpack rf17, rf17, rf33 ; v8dot rf33, rf26, rf10                 # 40 store dst | 40 load dst
-    asr rf35, rf39, 6 ; sub rf38, rf38, rf35                        # 40 shr | 33 r
-    asr rf42, rf42, 6 ; add rf35, rf43, rf35                        # 40 shr | 40 add
-    max rf33, rf35, 0 ; add rf35, rf33, rf42                        # 40 clip | 40 add
-    min rf33, rf33, rf8 ; v8dot rf42, rf37, rf10                    # 40 clip | 40 load dst
-    vpack rf24, rf25, rf33 ; sub rf25, rf24, rf29                   # 40 store dst | 33 sub
-    max rf20, rf35, 0 ; sub rf30, rf20, rf30                        # 40 clip | 33 sub
-    min rf20, rf20, rf8 ; sub rf32, rf32, rf45                      # 40 clip | 33 sub
-    vpack rf19, rf19, rf20 ; sub rf20, rf23, rf41                   # 40 store dst | 33 sub
-    asr rf38, rf38, 6 ; add rf23, rf25, rf32                        # 40 shr | 31 e
-    asr rf42, rf20, 1 ; add rf38, rf42, rf38                        # 32 shr | 40 add
-    max rf38, rf38, 0 ; add rf42, rf30, rf42                        # 40 clip | 32 h
-    min rf38, rf38, rf8 ; add rf41, rf23, rf42                      # 40 clip | 33 add
-    vpack rf18, rf18, rf38 ; v8dot rf38, rf21, rf11                 # 40 store dst | 40 load dst
-    asr rf25, rf41, 6 ; sub rf32, rf25, rf32                        # 40 shr | 31 f
-    asr rf30, rf30, 1 ; add rf25, rf38, rf25                        # 32 shr | 40 add
-    max rf20, rf25, 0 ; sub rf25, rf30, rf20                        # 40 clip | 32 g
-    min rf20, rf20, rf8 ; add rf30, rf32, rf25                      # 40 clip | 33 add
-    asr rf30, rf30, 6 ; v8dot rf38, rf22, rf11                      # 40 shr | 40 load dst
-    shr rf30, rf21, -8 ; add rf21, rf38, rf30                       # 40 load dst | 40 add
-    max rf21, rf21, 0 ; sub rf25, rf32, rf25                        # 40 clip | 33 sub
-    min rf21, rf21, rf8 ; v8dot rf32, rf26, rf11                    # 40 clip | 40 load dst
-    asr rf23, rf25, 6 ; sub rf25, rf23, rf42                        # 40 shr | 33 r
-    asr rf25, rf25, 6 ; add rf23, rf32, rf23                        # 40 shr | 40 add
-    max rf23, rf23, 0 ; v8dot rf32, rf37, rf11                      # 40 clip | 40 load dst
-    min rf23, rf23, rf8 ; add rf25, rf32, rf25                      # 40 clip | 40 add
-    max rf25, rf25, 0 ; sub rf27, rf27, rf31                        # 40 clip | 33 sub
-    min rf25, rf25, rf8 ; sub rf28, rf28, rf34                      # 40 clip | 33 sub
-    asr rf36, rf28, 1 ; sub rf4, rf36, rf4                          # 32 shr | 33 sub
-    shr rf22, rf22, -8 ; sub rf16, rf40, rf16                       # 40 load dst | 33 sub
-    asr rf34, rf16, 1 ; add rf40, rf27, rf4                         # 32 shr | 31 e
-    shr rf28, rf26, -8 ; add rf26, rf28, rf34                       # 40 load dst | 32 h
-    shr rf34, rf37, -8 ; add rf37, rf40, rf26                       # 40 load dst | 33 add
-    asr rf4, rf37, 6 ; sub rf27, rf27, rf4                          # 40 shr | 31 f
-    umin tmuau, rf2, rf0 ; add rf4, rf30, rf4 ; thrsw               # the item's record | 40 add | uniform 0xfffffffa (vec2)
-    max rf4, rf4, 0 ; sub rf16, rf36, rf16                          # 40 clip | 32 g
-    min rf4, rf4, rf8 ; add rf36, rf27, rf16                        # 40 clip | 33 add
-    vpack rf16, rf20, rf4 ; sub rf20, rf27, rf16 ; ldtmu.rf4        # 40 store dst | 33 sub | the item's record
-    tmuwt - ; sub rf26, rf40, rf26                                  # the last trip's stores | 33 r
-    v8pack tmud, rf17, rf16 ; sub.pushc -, rf0, rf3                 # 40 store dst | whether there is a batch more
-    asr rf12, rf36, 6 ; mov.ifnb tmua, rf12                         # 40 shr | 40 store dst
-    asr rf20, rf20, 6 ; add rf12, rf22, rf12                        # 40 shr | 40 add
-    max rf12, rf12, 0 ; add rf20, rf28, rf20                        # 40 clip | 40 add
-    min rf12, rf12, rf8 ; add rf3, rf2, rf1                         # 40 clip | the item's record
-    vpack rf12, rf21, rf12                                          # 40 store dst
-    v8pack tmud, rf24, rf12                                         # 40 store dst
-    max rf13, rf20, 0 ; mov.ifnb tmua, rf13                         # 40 clip | 40 store dst
-    min rf13, rf13, rf8                                             # 40 clip
-    vpack rf13, rf23, rf13                                          # 40 store dst
-    v8pack tmud, rf19, rf13                                         # 40 store dst
-    asr rf14, rf26, 6 ; mov.ifnb tmua, rf14                         # 40 shr | 40 store dst
-    nop ; add rf14, rf34, rf14                                      # 40 add
-    max rf14, rf14, 0                                               # 40 clip
-    min rf14, rf14, rf8                                             # 40 clip
+    mov tmua, rf5 ; mov rf7, rf4.il ; thrsw ; ldtmu.rf5             # 40 load dst | 37 w0
+    mov rf10, rf5.ih ; mov tmua, rf6 ; ldtmu.rf6                    # 37 w0 | 40 load dst
+    mov rf8, rf6.il ; mov rf9, rf6.ih ; ldunifrf.rf16               # 37 w1 | 40 load dst | uniform 0x00010000
+    nop ; ldtmu.rf6                                                 # 37 w0
+    nop ; ldunifrf.rf17                                             # 40 load dst | uniform 0x01000000
+loop:
+    add rf4, rf7, rf18 ; mov rf7, rf4.ih ; thrsw ; ldunifrf.rf24    # 37 add | 37 w0 | uniform value:coeffs
+    mov rf5, rf5.il ; mov rf25, rf6.il ; ldunifrf.rf18              # 37 w0 | 37 w1 | 37 add | uniform 0x00000020
+    mov rf13, rf6.ih ; mov tmua, rf13 ; ldtmu.rf6                   # 37 w1 | 40 load dst | 37 w0
+    mov rf26, rf6.il ; mov rf27, rf6.ih ; thrsw ; ldtmu.rf6         # 37 w2 | 37 w0
+    add rf29, rf4, rf26 ; add rf30, rf7, rf27 ; ldtmu.rf28          # 31 e | 37 w0
+    mov rf31, rf28.il ; mov rf32, rf28.ih ; ldtmu.rf28              # 37 w3 | 37 w0
+    asr rf33, rf31, 1 ; mov rf34, rf6.il                            # 32 shr | 37 w2
+    asr rf35, rf32, 1 ; add rf33, rf8, rf33                         # 32 shr | 32 h
+    add rf35, rf29, rf33 ; add rf36, rf9, rf35 ; ldunifrf.rf37      # 33 add | 32 h | 40 load dst | uniform value:dst
+    add rf38, rf30, rf36 ; add rf39, rf5, rf34 ; ldtmu.rf40         # 33 add | 31 e | 40 load dst
+    mov rf6, rf28.il ; mov rf41, rf6.ih ; ldtmu.rf42                # 37 w3 | 37 w2 | 40 load dst
+    asr rf43, rf6, 1 ; add rf44, rf10, rf41                         # 32 shr | 31 e
+    add rf28, rf25, rf43 ; mov rf43, rf28.ih ; ldtmu.rf45           # 32 h | 37 w3 | 40 load dst
+    asr rf47, rf43, 1 ; add rf46, rf39, rf28                        # 32 shr | 33 add
+    add rf47, rf13, rf47 ; add rf48, rf35, rf46                     # 32 h | 31 e
+    and rf50, rf40, rf11 ; add rf49, rf44, rf47                     # 40 load dst | 33 add
+    asr rf35, rf49, 1 ; sub rf46, rf35, rf46                        # 32 shr | 31 f
+    asr rf38, rf38, 1 ; add rf35, rf38, rf35                        # 32 shr | 32 h
+    add rf38, rf48, rf35 ; sub rf49, rf38, rf49                     # 33 add | 32 g
+    asr rf38, rf38, 6 ; add rf51, rf46, rf49                        # 40 shr | 33 add
+    asr rf50, rf51, 6 ; add rf38, rf50, rf38                        # 40 shr | 40 add
+    max rf38, rf38, 0 ; sub rf46, rf46, rf49                        # 40 clip | 33 sub
+    min rf38, rf38, rf11 ; v8dot rf49, rf42, 1                      # 40 clip | 40 load dst
+    asr rf49, rf46, 6 ; add rf46, rf49, rf50                        # 40 shr | 40 add
+    max rf35, rf46, 0 ; sub rf46, rf48, rf35                        # 40 clip | 33 r
+    min rf35, rf35, rf11 ; v8dot rf48, rf45, 1                      # 40 clip | 40 load dst
+    asr rf48, rf46, 6 ; add rf46, rf48, rf49                        # 40 shr | 40 add
+    max rf14, rf46, 0 ; mov tmua, rf14                              # 40 clip | 40 load dst
+    min rf26, rf14, rf11 ; sub rf4, rf4, rf26 ; thrsw               # 40 clip | 31 f
+    umin tmuau, rf2, rf0 ; sub rf27, rf7, rf27                      # the item's record | 31 f | uniform 0xfffffffa (vec2)
+    asr rf5, rf8, 1 ; sub rf34, rf5, rf34                           # 32 shr | 31 f
+    sub rf5, rf5, rf31 ; sub rf41, rf10, rf41 ; thrsw ; ldtmu.rf31  # 32 g | 31 f | 40 load dst
+    and rf10, rf31, rf11 ; add rf8, rf4, rf5                        # 40 load dst | 33 add
+    asr rf10, rf9, 1 ; add rf9, rf10, rf48                          # 32 shr | 40 add
+    sub rf32, rf10, rf32 ; v8dot rf48, rf40, rf15 ; ldtmu.rf10      # 32 g | 40 load dst | the item's record
+    add rf37, rf37, rf10 ; add rf14, rf27, rf32 ; ldtmu.rf10        # 40 load dst | 33 add | the item's record
+    shl rf10, rf10, 5 ; add rf46, rf37, rf12                        # 37 w0 | 40 load dst
+    max rf10, rf9, 0 ; add rf9, rf24, rf10                          # 40 clip | 37 w0
+    min rf24, rf10, rf11 ; mov tmuau, rf9                           # 40 clip | 37 w0 | uniform 0xfffffffc (vec4)
+    sub tmuau, rf9, -16 ; v8dot rf9, rf42, rf15                     # 37 w0 | 40 load dst | uniform 0xfffffffc (vec4)
+    sub rf49, rf4, rf5 ; v8dot rf10, rf45, rf15 ; thrsw             # 33 sub | 40 load dst
+    asr rf25, rf25, 1 ; v8dot rf50, rf31, rf15                      # 32 shr | 40 load dst
+    asr rf6, rf13, 1 ; sub rf25, rf25, rf6                          # 32 shr | 32 g
+    add rf13, rf46, rf12 ; add rf51, rf34, rf25 ; ldtmu.rf4         # 40 load dst | 33 add | 37 w0
+    mov rf7, rf4.il ; mov tmua, rf37 ; thrsw ; ldtmu.rf5            # 37 w0 | 40 load dst
+    sub rf52, rf6, rf43 ; mov tmua, rf46 ; ldtmu.rf43               # 32 g | 40 load dst | 37 w0
+    add rf53, rf41, rf52 ; add rf54, rf8, rf51 ; ldtmu.rf6          # 33 add | 31 e | 37 w0
+    asr rf8, rf53, 1 ; sub rf51, rf8, rf51                          # 32 shr | 31 f
+    asr rf14, rf14, 1 ; add rf8, rf14, rf8                          # 32 shr | 32 h
+    add rf14, rf54, rf8 ; sub rf53, rf14, rf53                      # 33 add | 32 g
+    asr rf14, rf14, 6 ; add rf55, rf51, rf53                        # 40 shr | 33 add
+    asr rf48, rf55, 6 ; add rf14, rf48, rf14                        # 40 shr | 40 add
+    max rf9, rf14, 0 ; add rf48, rf9, rf48                          # 40 clip | 40 add
+    min rf9, rf9, rf11 ; sub rf51, rf51, rf53                       # 40 clip | 33 sub
+    vpack rf38, rf38, rf9 ; add rf14, rf13, rf12                    # 40 store dst | 40 load dst
+    max rf8, rf48, 0 ; sub rf48, rf54, rf8                          # 40 clip | 33 r
+    min rf54, rf8, rf11 ; mov rf8, rf43.il                          # 40 clip | 37 w1
+    vpack rf35, rf35, rf54 ; mov rf9, rf43.ih                       # 40 store dst | 37 w1
+    asr rf27, rf51, 6 ; sub rf32, rf27, rf32                        # 40 shr | 33 sub
+    add rf27, rf10, rf27 ; mov rf10, rf5.ih                         # 40 add | 37 w0
+    max rf25, rf27, 0 ; sub rf27, rf34, rf25                        # 40 clip | 33 sub
+    min rf25, rf25, rf11 ; sub rf41, rf41, rf52                     # 40 clip | 33 sub
+    vpack rf25, rf26, rf25 ; add rf26, rf49, rf27                   # 40 store dst | 31 e
+    asr rf48, rf48, 6 ; v8dot rf52, rf40, rf16                      # 40 shr | 40 load dst
+    asr rf50, rf41, 1 ; add rf48, rf50, rf48                        # 32 shr | 40 add
+    max rf48, rf48, 0 ; add rf50, rf32, rf50                        # 40 clip | 32 h
+    min rf48, rf48, rf11 ; add rf34, rf26, rf50                     # 40 clip | 33 add
+    vpack rf24, rf24, rf48 ; sub rf27, rf49, rf27                   # 40 store dst | 31 f
+    asr rf34, rf34, 6 ; v8dot rf48, rf42, rf16                      # 40 shr | 40 load dst
+    asr rf34, rf32, 1 ; add rf32, rf52, rf34                        # 32 shr | 40 add
+    max rf32, rf32, 0 ; sub rf34, rf34, rf41                        # 40 clip | 32 g
+    min rf32, rf32, rf11 ; add rf41, rf27, rf34                     # 40 clip | 33 add
+    asr rf27, rf41, 6 ; sub rf34, rf27, rf34                        # 40 shr | 33 sub
+    asr rf34, rf34, 6 ; add rf27, rf48, rf27                        # 40 shr | 40 add
+    max rf27, rf27, 0 ; v8dot rf48, rf45, rf16                      # 40 clip | 40 load dst
+    min rf27, rf27, rf11 ; add rf34, rf48, rf34                     # 40 clip | 40 add
+    max rf26, rf34, 0 ; sub rf34, rf26, rf50                        # 40 clip | 33 r
+    min rf26, rf26, rf11 ; v8dot rf50, rf31, rf16                   # 40 clip | 40 load dst
+    asr rf29, rf34, 6 ; sub rf33, rf29, rf33                        # 40 shr | 33 sub
+    add rf29, rf50, rf29 ; sub rf30, rf30, rf36                     # 40 add | 33 sub
+    max rf28, rf29, 0 ; sub rf29, rf39, rf28                        # 40 clip | 33 sub
+    min rf28, rf28, rf11 ; sub rf44, rf44, rf47                     # 40 clip | 33 sub
+    asr rf39, rf44, 1 ; add rf47, rf33, rf29                        # 32 shr | 31 e
+    shr rf40, rf40, -8 ; add rf39, rf30, rf39                       # 40 load dst | 32 h
+    add rf19, rf47, rf39 ; sub.pushc -, rf0, rf19                   # 33 add | 40 store dst
+    asr rf36, rf19, 6 ; mov rf19, rf2                               # 40 shr | for later in the trip
+    add rf29, rf40, rf36 ; sub rf33, rf33, rf29                     # 40 add | 31 f
+    max rf29, rf29, 0 ; v8dot rf42, rf42, rf17                      # 40 clip | 40 load dst
+    min rf29, rf29, rf11 ; v8dot rf45, rf45, rf17                   # 40 clip | 40 load dst
+    vpack rf29, rf32, rf29 ; sub rf32, rf47, rf39                   # 40 store dst | 33 r
+    tmuwt - ; v8dot rf31, rf31, rf17                                # the last trip's stores | 40 load dst
+    v8pack tmud, rf38, rf29 ; sub.pushc -, rf0, rf3                 # 40 store dst | whether there is a batch more
+    mov.ifnb tmua, rf20 ; mov rf20, rf37                            # 40 store dst | for later in the trip
+    asr rf2, rf30, 1 ; add rf3, rf2, rf1                            # 32 shr | the item's record
+    asr rf32, rf32, 6 ; sub rf2, rf2, rf44                          # 40 shr | 32 g
+    add rf2, rf33, rf2 ; sub rf33, rf33, rf2                        # 33 add | 33 sub
+    asr rf2, rf2, 6 ; add rf31, rf31, rf32                          # 40 shr | 40 add
+    asr rf33, rf33, 6 ; add rf2, rf42, rf2                          # 40 shr | 40 add
+    max rf2, rf2, 0 ; add rf33, rf45, rf33                          # 40 clip | 40 add
+    min rf45, rf2, rf11 ; mov rf2, rf3                              # 40 clip | next trip
+    vpack rf27, rf27, rf45                                          # 40 store dst
+    v8pack tmud, rf35, rf27                                         # 40 store dst
+    mov.ifnb tmua, rf21 ; mov rf21, rf46                            # 40 store dst | for later in the trip
+    max rf33, rf33, 0                                               # 40 clip
+    min rf33, rf33, rf11                                            # 40 clip
+    vpack rf26, rf26, rf33                                          # 40 store dst
+    v8pack tmud, rf25, rf26                                         # 40 store dst
+    mov.ifnb tmua, rf22 ; mov rf22, rf13                            # 40 store dst | for later in the trip
+    max rf31, rf31, 0                                               # 40 clip
+    min rf31, rf31, rf11                                            # 40 clip
     bu.anyna loop, r:unif                                           # next batch
-    vpack rf14, rf25, rf14                                          # 40 store dst
-    v8pack tmud, rf18, rf14                                         # 40 store dst
-    nop ; mov.ifnb tmua, rf15                                       # 40 store dst
+    vpack rf28, rf28, rf31                                          # 40 store dst
+    v8pack tmud, rf24, rf28                                         # 40 store dst
+    mov.ifnb tmua, rf23 ; mov rf23, rf14                            # 40 store dst | for later in the trip
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw

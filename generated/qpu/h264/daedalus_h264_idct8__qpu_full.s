@@ -7,12 +7,12 @@
 # computes H.264 8.5.13.2 (residual 8x8 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash 699222810d3e641a
+# input hash fa0221041431549a
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 127 instructions a trip, 63.5 an item; 98 at least for all it does.
-# 50 of the 64 registers that 2 threads a QPU leave each.
+# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
+# 113 instructions a trip, 56.5 an item; 99 at least for all it does.
+# 62 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 25 load 26 words, 16 store 16.
 # Record: dst_off, index.
 # Scratch memory: 512 bytes a thread.
@@ -23,14 +23,28 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000200
-.uniform 0xfffffffa  # vec2
-.uniform 0x00000000  # address of scratch memory
 .uniform 0x00000000  # how many threads
-.uniform 0x00000000  # address of dst
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of coeffs
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000040
+.uniform 0xfffffffe  # u16
 .uniform 0x00000020
+.uniform 0xfffffffe  # u16
+.uniform 0xffffffc0
+.uniform 0xfffffffe  # u16
+.uniform 0x00000030
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xffffffe0
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0x00000000  # address of dst
+.uniform 0xffffffa0
+.uniform 0xfffffffe  # u16
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000200
+.uniform 0x00000000  # address of scratch memory
 .uniform 0x00000014
 .uniform 0x00000018
 .uniform 0x0000001c
@@ -39,24 +53,7 @@
 .uniform 0x000000a0
 .uniform 0x00000060
 .uniform 0x000000e0
-.uniform 0xffffffc0
-.uniform 0x00000030
-.uniform 0xffffffe0
-.uniform 0xffffffa0
 .uniform 0x000000ff
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -66,181 +63,202 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffa  # vec2
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffe  # u16
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xffffff98  # back to the loop's first word
 
-    eidx rf3 ; mov rf1, rf3.ul ; ldunifrf.rf0                       # workgroup | uniform value:items
-    shr rf2, rf3, 3
-    shl rf4, rf1, 1
-    and rf3, rf3, 7 ; add rf4, rf4, rf2
-    shl rf4, rf4, 3
-    shl rf5, rf2, 8
-    shl rf6, rf3, 5                                                 # s1 81 store rows
-    shl rf7, rf3, 2                                                 # s2 83 w0
-    shl rf8, rf3, 1                                                 # s1 81 w0
+    eidx rf3 ; mov rf16, rf3.ul ; ldunifrf.rf0                      # workgroup | uniform value:items
+    shr rf13, rf3, 3
+    shl rf1, rf16, 1
+    and rf15, rf3, 7 ; add rf1, rf1, rf13
+    shl rf1, rf1, 3
+    shl rf4, rf15, 1                                                # s1 81 w0
     nop ; sub rf0, rf0, 1
     shl rf0, rf0, 3
-    nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf4 ; add rf0, rf2, rf0 ; ldunifrf.rf4            # uniform 0x00000200
-    umin tmuau, rf2, rf0 ; umul24 rf1, rf1, rf4 ; thrsw             # the item's record | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf4                                              # uniform value:scratch
-    nop ; add rf4, rf4, rf1 ; ldunifrf.rf1                          # uniform value:threads
-    shl rf1, rf1, 4 ; add rf4, rf4, rf5
-    add rf12, rf4, rf6 ; add rf20, rf4, rf7 ; ldunifrf.rf4          # s1 81 store rows | s2 83 w0 | s2 84 load dst | uniform value:dst
-    add rf28, rf4, rf3 ; add rf3, rf2, rf1 ; ldtmu.rf4              # s2 84 load dst | the item's record
-    nop ; add rf29, rf28, rf4 ; ldunifrf.rf4                        # s2 84 load dst | s1 81 w0 | uniform value:coeffs
-    nop ; add rf5, rf4, rf8 ; ldunifrf.rf6                          # s1 81 w0 | s1 81 w4 | uniform 0x00000040
-    nop ; add rf23, rf20, rf6 ; ldunifrf.rf7                        # s2 83 w2 | s1 81 w6 | uniform 0x00000020
-    nop ; add rf27, rf20, rf7 ; ldunifrf.rf4                        # s2 83 w1 | s1 81 store rows | uniform 0x00000014
-    nop ; add rf17, rf12, rf4 ; ldunifrf.rf4                        # s1 81 store rows | uniform 0x00000018
-    nop ; add rf18, rf12, rf4 ; ldunifrf.rf4                        # s1 81 store rows | uniform 0x0000001c
-    nop ; add rf19, rf12, rf4 ; ldunifrf.rf4                        # s1 81 store rows | s2 83 w4 | uniform 0x00000080
-    nop ; add rf21, rf20, rf4 ; ldunifrf.rf4                        # s2 83 w4 | s2 83 w6 | uniform 0x000000c0
-    nop ; add rf22, rf20, rf4 ; ldunifrf.rf4                        # s2 83 w6 | s2 83 w5 | uniform 0x000000a0
-    nop ; add rf24, rf20, rf4 ; ldunifrf.rf4                        # s2 83 w5 | s2 83 w3 | uniform 0x00000060
-    nop ; add rf25, rf20, rf4 ; ldunifrf.rf4                        # s2 83 w3 | s2 83 w7 | uniform 0x000000e0
-    nop ; add rf26, rf20, rf4 ; ldtmu.rf4                           # s2 83 w7 | the item's record
-    nop ; ldunifrf.rf8                                              # s1 81 w2 | uniform 0xffffffc0
-    nop ; ldunifrf.rf9                                              # s1 81 w5 | uniform 0x00000030
-    nop ; ldunifrf.rf10                                             # s1 81 w3 | uniform 0xffffffe0
-    nop ; ldunifrf.rf11                                             # s1 81 w1 | uniform 0xffffffa0
-    nop ; sub rf13, rf12, -4                                        # s1 81 store rows
-    nop ; sub rf14, rf12, -8                                        # s1 81 store rows
-    nop ; sub rf15, rf12, -12                                       # s1 81 store rows
-    nop ; sub rf16, rf12, -16                                       # s1 81 store rows
-    nop ; ldunifrf.rf30                                             # s2 84 clip | uniform 0x000000ff
-    nop ; ldunifrf.rf31                                             # s2 84 load dst | uniform value:dst_stride
+    nop ; ldunifrf.rf3                                              # uniform value:records
+    add rf1, rf3, rf1 ; add rf0, rf3, rf0 ; ldunifrf.rf3            # uniform value:threads
+    umin tmuau, rf1, rf0 ; mov rf2, rf1 ; thrsw                     # the item's record | first trip | uniform 0xfffffffa (vec2)
+    shl rf1, rf3, 4
+    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | s1 81 w0 | uniform value:coeffs
+    umin tmuau, rf3, rf0 ; add rf8, rf5, rf4 ; ldtmu.rf4            # the item's record | s1 81 w0 | uniform 0xfffffffa (vec2)
+    nop ; ldtmu.rf5                                                 # the item's record
+    shl rf6, rf5, 7                                                 # s1 81 w0
+    nop ; add rf6, rf8, rf6 ; ldunifrf.rf9                          # s1 81 w0 | s1 81 w4 | uniform 0x00000040
+    mov tmuau, rf6 ; add rf6, rf6, rf9 ; thrsw                      # s1 81 w0 | s1 81 w4 | uniform 0xfffffffe (u16)
+    nop ; ldunifrf.rf10                                             # s1 81 w6 | uniform 0x00000020
+    mov tmuau, rf6 ; add rf6, rf6, rf10                             # s1 81 w4 | s1 81 w6 | uniform 0xfffffffe (u16)
+    nop ; thrsw ; ldunifrf.rf11                                     # s1 81 w2 | uniform 0xffffffc0
+    mov tmuau, rf6 ; add rf7, rf6, rf11 ; ldtmu.rf6                 # s1 81 w6 | s1 81 w2 | the item's record | uniform 0xfffffffe (u16)
+    nop ; ldunifrf.rf12                                             # s1 81 w5 | uniform 0x00000030
+    mov tmuau, rf7 ; add rf17, rf7, rf12 ; thrsw ; ldtmu.rf7        # s1 81 w2 | s1 81 w5 | the item's record | uniform 0xfffffffe (u16)
+    shl rf19, rf13, 8 ; mov tmuau, rf17                             # s1 81 w5 | uniform 0xfffffffe (u16)
+    nop ; ldunifrf.rf14                                             # s1 81 w3 | uniform 0xffffffe0
+    nop ; add rf13, rf17, rf14 ; thrsw ; ldtmu.rf17                 # s1 81 w3 | s1 81 w0
+    shl rf21, rf15, 5 ; mov tmuau, rf13                             # s1 81 store rows | s1 81 w3 | uniform 0xfffffffe (u16)
+    shl rf22, rf15, 2 ; add rf13, rf13, rf9                         # s2 83 w0 | s1 81 w7
+    mov tmuau, rf13 ; mov rf17, rf17.il ; thrsw ; ldtmu.rf18        # s1 81 w7 | s1 81 w0 | s1 81 w4 | uniform 0xfffffffe (u16)
+    nop ; mov rf18, rf18.il ; ldtmu.rf20                            # s1 81 w4 | s1 81 w6
+    mov rf20, rf20.il ; add rf30, rf17, rf18 ; ldunifrf.rf23        # s1 81 w6 | s1 65 a0 | s2 84 load dst | uniform value:dst
+    asr rf15, rf20, 1 ; add rf45, rf23, rf15                        # s1 66 shr | s2 84 load dst
+    add rf46, rf45, rf4 ; sub rf26, rf17, rf18 ; thrsw ; ldtmu.rf17 # s2 84 load dst | s1 65 a2 | s1 81 w2
+    nop ; mov rf17, rf17.il ; ldunifrf.rf18                         # s1 81 w2 | s1 81 w1 | uniform 0xffffffa0
+    asr rf13, rf17, 1 ; add tmuau, rf13, rf18                       # s1 66 shr | s1 81 w1 | uniform 0xfffffffe (u16)
+    add rf59, rf17, rf15 ; sub rf28, rf13, rf20 ; thrsw ; ldtmu.rf13# s1 66 a6 | s1 66 a4 | s1 81 w5
+    mov rf13, rf13.il ; add rf20, rf30, rf59 ; ldunifrf.rf48        # s1 81 w5 | s1 71 b0 | s2 84 load dst | uniform value:dst_stride
+    asr rf25, rf13, 1 ; add rf49, rf46, rf48                        # s1 69 shr | s2 84 load dst
+    add rf50, rf46, rf48 ; add rf51, rf49, rf48 ; thrsw ; ldtmu.rf15# s2 84 store dst | s2 84 load dst | s1 81 w3
+    mov rf15, rf15.il ; add rf52, rf50, rf48 ; ldunifrf.rf17        # s1 81 w3 | s2 84 store dst | uniform 0x00000200
+    asr rf24, rf15, 1 ; umul24 rf17, rf16, rf17                     # s1 68 shr
+    sub rf23, rf13, rf15 ; add rf27, rf15, rf13 ; ldtmu.rf16        # s1 67 sub | s1 70 add | s1 81 w7
+    mov rf16, rf16.il ; add rf53, rf51, rf48 ; ldunifrf.rf29        # s1 81 w7 | s2 84 load dst | uniform value:scratch
+    asr rf29, rf16, 1 ; add rf17, rf29, rf17                        # s1 67 shr
+    sub rf23, rf23, rf16 ; add rf54, rf52, rf48 ; ldtmu.rf31        # s1 67 sub | s2 84 store dst | s1 81 w1
+    mov rf19, rf31.il ; add rf31, rf17, rf19 ; ldunifrf.rf32        # s1 81 w1 | s1 81 store rows | uniform 0x00000014
+    asr rf23, rf19, 1 ; sub rf17, rf23, rf29                        # s1 70 shr | s1 67 a1
+    asr rf33, rf17, 2 ; add rf27, rf27, rf19                        # s1 73 shr | s1 70 add
+    add rf55, rf53, rf48 ; add rf56, rf54, rf48 ; ldunifrf.rf29     # s2 84 load dst | s2 84 store dst | s1 81 store rows | uniform 0x00000018
+    add rf22, rf31, rf21 ; add rf37, rf31, rf22 ; ldunifrf.rf21     # s1 81 store rows | s2 83 w0 | uniform 0x0000001c
+    add rf23, rf27, rf23 ; add rf57, rf55, rf48 ; ldunifrf.rf27     # s1 70 a7 | s2 84 load dst | s2 83 w4 | uniform 0x00000080
+    asr rf31, rf23, 2 ; add rf58, rf56, rf48                        # s1 73 shr | s2 84 store dst
+    add rf34, rf22, rf32 ; add rf35, rf22, rf29 ; ldunifrf.rf29     # s1 81 store rows | s2 83 w6 | uniform 0x000000c0
+    add rf36, rf22, rf21 ; add rf38, rf37, rf27 ; ldunifrf.rf21     # s1 81 store rows | s2 83 w4 | s2 83 w5 | uniform 0x000000a0
+    add rf39, rf37, rf29 ; add rf40, rf37, rf9 ; ldunifrf.rf29      # s2 83 w6 | s2 83 w2 | s2 83 w3 | uniform 0x00000060
+    add rf41, rf37, rf21 ; add rf42, rf37, rf29 ; ldunifrf.rf21     # s2 83 w5 | s2 83 w3 | s2 83 w7 | uniform 0x000000e0
+    sub rf27, rf22, -4 ; add rf43, rf37, rf21                       # s1 81 store rows | s2 83 w7
+    sub rf29, rf22, -8 ; add rf44, rf37, rf10                       # s1 81 store rows | s2 83 w1
+    sub rf32, rf22, -12 ; sub rf21, rf23, rf33                      # s1 81 store rows | s1 73 b7
+    sub rf33, rf22, -16 ; add rf23, rf19, rf16                      # s1 81 store rows | s1 68 add
+    add rf26, rf26, rf28 ; sub rf28, rf26, rf28 ; ldunifrf.rf47     # s1 72 b2 | s1 72 b4 | s2 84 clip | uniform 0x000000ff
+    sub rf30, rf30, rf59 ; add rf59, rf57, rf48                     # s1 71 b6 | s2 84 load dst
+    nop ; add rf60, rf58, rf48                                      # s2 84 store dst
 loop:
-    shl rf4, rf4, 7                                                 # s1 81 w0
-    nop ; add rf4, rf5, rf4                                         # s1 81 w0
-    tmuwt - ; add rf32, rf4, rf6                                    # s1 81 w4
-    mov tmuau, rf4 ; add rf4, rf32, rf7 ; thrsw                     # s1 81 w0 | s1 81 w6 | uniform 0xfffffffe (u16)
-    mov tmuau, rf32 ; add rf32, rf4, rf8                            # s1 81 w4 | s1 81 w2 | uniform 0xfffffffe (u16)
-    mov tmuau, rf4 ; add rf4, rf32, rf9                             # s1 81 w6 | s1 81 w5 | uniform 0xfffffffe (u16)
-    mov tmuau, rf32 ; add rf33, rf4, rf10 ; thrsw ; ldtmu.rf32      # s1 81 w2 | s1 81 w3 | s1 81 w0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf4 ; add rf4, rf33, rf6                             # s1 81 w5 | s1 81 w7 | uniform 0xfffffffe (u16)
-    mov tmuau, rf33 ; mov rf32, rf32.il                             # s1 81 w3 | s1 81 w0 | uniform 0xfffffffe (u16)
-    nop ; mov tmuau, rf4 ; thrsw ; ldtmu.rf33                       # s1 81 w7 | s1 81 w4 | uniform 0xfffffffe (u16)
-    add tmuau, rf4, rf11 ; mov rf4, rf33.il                         # s1 81 w1 | s1 81 w4 | uniform 0xfffffffe (u16)
-    add rf4, rf32, rf4 ; sub rf32, rf32, rf4                        # s1 65 a0 | s1 65 a2
-    nop ; thrsw ; ldtmu.rf33                                        # s1 81 w6
-    nop ; mov rf33, rf33.il                                         # s1 81 w6
-    asr rf34, rf33, 1                                               # s1 66 shr
-    nop ; thrsw ; ldtmu.rf35                                        # s1 81 w2
-    nop ; mov rf35, rf35.il                                         # s1 81 w2
-    asr rf35, rf35, 1 ; add rf34, rf35, rf34                        # s1 66 shr | s1 66 a6
-    add rf35, rf4, rf34 ; sub rf36, rf35, rf33 ; thrsw ; ldtmu.rf33 # s1 71 b0 | s1 66 a4 | s1 81 w5
-    mov rf33, rf33.il ; add rf37, rf32, rf36                        # s1 81 w5 | s1 72 b2
-    asr rf32, rf33, 1 ; sub rf36, rf32, rf36                        # s1 69 shr | s1 72 b4
-    nop ; sub rf34, rf4, rf34 ; thrsw ; ldtmu.rf4                   # s1 71 b6 | s1 81 w3
-    nop ; mov rf4, rf4.il                                           # s1 81 w3
-    asr rf39, rf4, 1 ; sub rf38, rf33, rf4                          # s1 68 shr | s1 67 sub
-    nop ; add rf41, rf4, rf33 ; thrsw ; ldtmu.rf40                  # s1 70 add | s1 81 w7
-    nop ; mov rf40, rf40.il                                         # s1 81 w7
-    asr rf42, rf40, 1 ; sub rf38, rf38, rf40                        # s1 67 shr | s1 67 sub
-    nop ; sub rf38, rf38, rf42 ; ldtmu.rf42                         # s1 67 a1 | s1 81 w1
-    asr rf43, rf38, 2 ; mov rf42, rf42.il                           # s1 73 shr | s1 81 w1
-    asr rf44, rf42, 1 ; add rf41, rf41, rf42                        # s1 70 shr | s1 70 add
-    add rf41, rf41, rf44 ; add rf44, rf42, rf40                     # s1 70 a7 | s1 68 add
-    asr rf43, rf41, 2 ; sub rf41, rf41, rf43                        # s1 73 shr | s1 73 b7
-    tmuwt - ; sub rf4, rf44, rf4                                    # the last trip's stores | s1 68 sub
-    sub rf39, rf40, rf42 ; sub rf4, rf4, rf39                       # s1 69 sub | s1 68 a3
-    asr rf39, rf4, 2 ; add rf33, rf39, rf33                         # s1 74 shr | s1 69 add
-    add rf32, rf33, rf32 ; add tmud, rf35, rf41                     # s1 69 a5 | s1 80 stage
-    asr rf39, rf32, 2 ; sub rf32, rf39, rf32                        # s1 74 shr | s1 74 b5
-    mov tmua, rf12 ; add rf4, rf4, rf39                             # s1 80 stage | s1 74 b3
-    add tmud, rf37, rf32 ; add rf38, rf38, rf43                     # s1 80 stage | s1 73 b1
-    mov tmua, rf13 ; add rf43, rf29, rf31                           # s1 80 stage | s2 84 load dst
-    add tmud, rf36, rf4 ; add rf39, rf43, rf31                      # s1 80 stage | s2 84 load dst
-    mov tmua, rf14 ; add rf33, rf29, rf31                           # s1 80 stage | s2 84 store dst
-    nop ; add tmud, rf34, rf38                                      # s1 80 stage
-    nop ; mov tmua, rf15                                            # s1 80 stage
-    sub tmud, rf34, rf38 ; add rf34, rf39, rf31                     # s1 80 stage | s2 84 load dst
-    mov tmua, rf16 ; add rf38, rf33, rf31                           # s1 80 stage | s2 84 store dst
-    nop ; sub tmud, rf36, rf4                                       # s1 80 stage
-    nop ; mov tmua, rf17                                            # s1 80 stage
-    sub tmud, rf37, rf32 ; add rf32, rf34, rf31                     # s1 80 stage | s2 84 load dst
-    mov tmua, rf18 ; add rf37, rf38, rf31                           # s1 80 stage | s2 84 store dst
-    sub tmud, rf35, rf41 ; add rf35, rf37, rf31                     # s1 80 stage | s2 84 store dst
-    nop ; mov tmua, rf19                                            # s1 80 stage
+    sub rf15, rf23, rf15 ; sub rf16, rf16, rf19                     # s1 68 sub | s1 69 sub
+    tmuwt - ; sub rf15, rf15, rf24                                  # the last trip's stores | s1 68 a3
+    asr rf16, rf15, 2 ; add rf13, rf16, rf13                        # s1 74 shr | s1 69 add
+    add rf13, rf13, rf25 ; add rf17, rf17, rf31                     # s1 69 a5 | s1 73 b1
+    asr rf16, rf13, 2 ; sub rf13, rf16, rf13                        # s1 74 shr | s1 74 b5
+    add rf15, rf15, rf16 ; add tmud, rf20, rf21                     # s1 74 b3 | s1 80 stage
+    mov tmua, rf22 ; sub.pushc -, rf0, rf2                          # s1 80 stage | s2 82 stage
+    add tmud, rf26, rf13 ; sub.pushc -, rf0, rf3                    # s1 80 stage | whether there is a batch more
+    mov tmua, rf27 ; mov rf2, rf3                                   # s1 80 stage | next trip
+    add tmud, rf28, rf15 ; add rf3, rf2, rf1                        # s1 80 stage | the item's record
+    mov tmua, rf29 ; mov rf4, rf6                                   # s1 80 stage | next trip
+    add tmud, rf30, rf17 ; mov rf5, rf7                             # s1 80 stage | next trip
+    shl rf7, rf5, 7 ; mov tmua, rf32                                # s1 81 w0 | s1 80 stage
+    sub tmud, rf30, rf17 ; add rf7, rf8, rf7                        # s1 80 stage | s1 81 w0
+    mov tmua, rf33 ; add rf17, rf7, rf9                             # s1 80 stage | s1 81 w4
+    sub tmud, rf28, rf15 ; add rf15, rf17, rf10                     # s1 80 stage | s1 81 w6
+    mov tmua, rf34 ; add rf28, rf15, rf11                           # s1 80 stage | s1 81 w2
+    sub tmud, rf26, rf13 ; add rf13, rf28, rf12                     # s1 80 stage | s1 81 w5
+    mov tmua, rf35 ; add rf26, rf13, rf14                           # s1 80 stage | s1 81 w3
+    sub tmud, rf20, rf21 ; add rf20, rf26, rf9                      # s1 80 stage | s1 81 w7
+    nop ; mov tmua, rf36                                            # s1 80 stage
     tmuwt -                                                         # s2 83 w0
-    nop ; mov tmua, rf20 ; thrsw                                    # s2 83 w0
-    nop ; mov tmua, rf21                                            # s2 83 w4
-    nop ; mov tmua, rf22                                            # s2 83 w6
-    nop ; mov tmua, rf23 ; thrsw ; ldtmu.rf41                       # s2 83 w2 | s2 83 w0
-    mov tmua, rf24 ; add rf41, rf41, rf7                            # s2 83 w5 | s2 83 add
-    nop ; mov tmua, rf25                                            # s2 83 w3
-    nop ; mov tmua, rf26 ; thrsw ; ldtmu.rf4                        # s2 83 w7 | s2 83 w4
-    mov tmua, rf27 ; add rf36, rf41, rf4                            # s2 83 w1 | s2 65 a0
-    mov tmuau, rf29 ; sub rf4, rf41, rf4                            # s2 84 load dst | s2 65 a2 | uniform 0xfffffffd (u8)
-    nop ; mov tmuau, rf43 ; thrsw ; ldtmu.rf43                      # s2 84 load dst | s2 83 w6 | uniform 0xfffffffd (u8)
-    asr rf39, rf43, 1 ; mov tmuau, rf39                             # s2 66 shr | s2 84 load dst | uniform 0xfffffffd (u8)
-    nop ; add rf41, rf32, rf31                                      # s2 84 load dst
-    nop ; thrsw ; ldtmu.rf40                                        # s2 83 w2
-    asr rf40, rf40, 1 ; add rf39, rf40, rf39                        # s2 66 shr | s2 66 a6
-    add rf34, rf36, rf39 ; mov tmuau, rf34                          # s2 71 b0 | s2 84 load dst | uniform 0xfffffffd (u8)
-    sub rf39, rf40, rf43 ; sub rf40, rf36, rf39 ; thrsw ; ldtmu.rf36# s2 66 a4 | s2 71 b6 | s2 83 w5
-    asr rf32, rf36, 1 ; mov tmuau, rf32                             # s2 69 shr | s2 84 load dst | uniform 0xfffffffd (u8)
-    add rf39, rf4, rf39 ; sub rf43, rf4, rf39 ; ldtmu.rf4           # s2 72 b2 | s2 72 b4 | s2 83 w3
-    asr rf44, rf4, 1 ; sub rf42, rf36, rf4                          # s2 68 shr | s2 67 sub
-    nop ; add rf46, rf4, rf36 ; thrsw ; ldtmu.rf45                  # s2 70 add | s2 83 w7
-    asr rf47, rf45, 1 ; sub rf42, rf42, rf45                        # s2 67 shr | s2 67 sub
-    nop ; sub rf42, rf42, rf47                                      # s2 67 a1
-    asr rf47, rf42, 2                                               # s2 73 shr
-    nop ; thrsw ; ldtmu.rf48                                        # s2 83 w1
-    asr rf49, rf48, 1 ; add rf46, rf46, rf48                        # s2 70 shr | s2 70 add
-    add rf49, rf48, rf45 ; add rf46, rf46, rf49                     # s2 68 add | s2 70 a7
-    asr rf49, rf46, 2 ; sub rf4, rf49, rf4                          # s2 73 shr | s2 68 sub
-    sub rf47, rf45, rf48 ; sub rf45, rf46, rf47 ; thrsw ; ldtmu.rf46# s2 69 sub | s2 73 b7 | s2 84 load dst
-    sub rf4, rf4, rf44 ; add rf36, rf47, rf36                       # s2 68 a3 | s2 69 add
-    asr rf47, rf4, 2 ; add rf44, rf34, rf45                         # s2 74 shr | s2 76 add
-    asr rf32, rf44, 6 ; add rf36, rf36, rf32                        # s2 84 shr | s2 69 a5
-    asr rf47, rf36, 2 ; sub rf36, rf47, rf36                        # s2 74 shr | s2 74 b5
-    mov tmuau, rf41 ; add rf32, rf46, rf32 ; thrsw ; ldtmu.rf46     # s2 84 load dst | s2 84 add | uniform 0xfffffffd (u8)
-    max rf32, rf32, 0 ; add rf41, rf41, rf31                        # s2 84 clip | s2 84 load dst
-    add rf44, rf39, rf36 ; mov tmuau, rf41                          # s2 76 add | s2 84 load dst | uniform 0xfffffffd (u8)
-    asr rf4, rf44, 6 ; add rf44, rf4, rf47                          # s2 84 shr | s2 74 b3
-    add tmuau, rf41, rf31 ; sub.pushc -, rf0, rf2                   # s2 84 load dst | s2 82 stage | uniform 0xfffffffd (u8)
-    min tmud, rf32, rf30 ; add rf4, rf46, rf4 ; ldtmu.rf32          # s2 82 stage | s2 84 add | s2 84 load dst
-    max rf4, rf4, 0 ; add rf46, rf43, rf44                          # s2 84 clip | s2 76 add
-    asr rf42, rf46, 6 ; add rf46, rf42, rf49                        # s2 84 shr | s2 73 b1
-    mov.ifna tmuau, rf29 ; add rf29, rf32, rf42 ; thrsw             # s2 82 stage | s2 84 add | uniform 0xfffffffd (u8)
-    max rf29, rf29, 0 ; add rf32, rf40, rf46                        # s2 84 clip | s2 76 add
-    asr rf32, rf32, 6 ; sub rf40, rf40, rf46                        # s2 84 shr | s2 76 sub
-    min tmud, rf4, rf30 ; sub rf43, rf43, rf44 ; ldtmu.rf4          # s2 82 stage | s2 76 sub | s2 84 load dst
-    asr rf33, rf40, 6 ; mov.ifna tmuau, rf33                        # s2 84 shr | s2 82 stage | uniform 0xfffffffd (u8)
-    min tmud, rf29, rf30 ; add rf4, rf4, rf32                       # s2 82 stage | s2 84 add
-    max rf4, rf4, 0 ; mov.ifna tmuau, rf38                          # s2 84 clip | s2 82 stage | uniform 0xfffffffd (u8)
-    min tmud, rf4, rf30 ; sub rf4, rf39, rf36                       # s2 82 stage | s2 76 sub
-    asr rf37, rf43, 6 ; mov.ifna tmuau, rf37                        # s2 84 shr | s2 82 stage | uniform 0xfffffffd (u8)
-    asr rf43, rf4, 6 ; add rf4, rf35, rf31                          # s2 84 shr | s2 84 store dst
-    sub rf45, rf34, rf45 ; add rf34, rf4, rf31 ; thrsw              # s2 76 r | s2 84 store dst
-    asr rf45, rf45, 6 ; mov rf2, rf3                                # s2 84 shr | next trip
-    tmuwt -
-    umin tmuau, rf2, rf0 ; thrsw ; ldtmu.rf36                       # the item's record | s2 84 load dst | uniform 0xfffffffa (vec2)
-    nop ; add rf33, rf36, rf33                                      # s2 84 add
-    max rf33, rf33, 0                                               # s2 84 clip
-    min tmud, rf33, rf30 ; ldtmu.rf33                               # s2 82 stage | s2 84 load dst
-    add rf33, rf33, rf37 ; mov.ifna tmuau, rf35 ; thrsw             # s2 84 add | s2 82 stage | uniform 0xfffffffd (u8)
-    max rf33, rf33, 0                                               # s2 84 clip
+    nop ; mov tmua, rf37 ; thrsw                                    # s2 83 w0
+    nop ; mov tmua, rf38                                            # s2 83 w4
+    nop ; mov tmua, rf39                                            # s2 83 w6
+    nop ; mov tmua, rf40 ; thrsw ; ldtmu.rf21                       # s2 83 w2 | s2 83 w0
+    add rf21, rf21, rf10 ; mov tmua, rf41                           # s2 83 add | s2 83 w5
+    nop ; mov tmua, rf42                                            # s2 83 w3
+    nop ; mov tmua, rf43 ; thrsw ; ldtmu.rf30                       # s2 83 w7 | s2 83 w4
+    add rf6, rf21, rf30 ; mov tmua, rf44                            # s2 65 a0 | s2 83 w1
+    mov tmuau, rf46 ; sub rf21, rf21, rf30                          # s2 84 load dst | s2 65 a2 | uniform 0xfffffffd (u8)
+    nop ; mov tmuau, rf49 ; thrsw ; ldtmu.rf49                      # s2 84 load dst | s2 83 w6 | uniform 0xfffffffd (u8)
+    asr rf51, rf49, 1 ; mov tmuau, rf51                             # s2 66 shr | s2 84 load dst | uniform 0xfffffffd (u8)
     nop
-    min tmud, rf33, rf30 ; ldtmu.rf33                               # s2 82 stage | s2 84 load dst
-    add rf4, rf33, rf43 ; mov.ifna tmuau, rf4 ; thrsw               # s2 84 add | s2 82 stage | uniform 0xfffffffd (u8)
-    max rf4, rf4, 0                                                 # s2 84 clip
-    nop
-    min tmud, rf4, rf30 ; ldtmu.rf4                                 # s2 82 stage | s2 84 load dst
-    add rf4, rf4, rf45 ; mov.ifna tmuau, rf34 ; thrsw               # s2 84 add | s2 82 stage | uniform 0xfffffffd (u8)
-    max rf4, rf4, 0                                                 # s2 84 clip
-    nop
-    min tmud, rf4, rf30 ; sub.pushc -, rf0, rf3                     # s2 82 stage | whether there is a batch more
-    add.ifnb tmuau, rf34, rf31 ; add rf3, rf2, rf1                  # s2 82 stage | the item's record | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf30                                        # s2 83 w2
+    asr rf51, rf30, 1 ; add rf30, rf30, rf51                        # s2 66 shr | s2 66 a6
+    add rf49, rf6, rf30 ; sub rf51, rf51, rf49                      # s2 71 b0 | s2 66 a4
+    add rf51, rf21, rf51 ; sub rf16, rf21, rf51 ; thrsw ; ldtmu.rf21# s2 72 b2 | s2 72 b4 | s2 83 w5
+    sub rf30, rf6, rf30 ; mov tmuau, rf53 ; ldtmu.rf6               # s2 71 b6 | s2 84 load dst | s2 83 w3 | uniform 0xfffffffd (u8)
+    sub rf53, rf21, rf6 ; add rf25, rf6, rf21                       # s2 67 sub | s2 70 add
+    nop ; mov tmuau, rf55 ; thrsw ; ldtmu.rf55                      # s2 84 load dst | s2 83 w7 | uniform 0xfffffffd (u8)
+    asr rf31, rf55, 1 ; sub rf53, rf53, rf55                        # s2 67 shr | s2 67 sub
+    asr rf53, rf6, 1 ; sub rf31, rf53, rf31                         # s2 68 shr | s2 67 a1
+    asr rf57, rf31, 2 ; mov tmuau, rf57                             # s2 73 shr | s2 84 load dst | uniform 0xfffffffd (u8)
+    nop ; mov tmuau, rf59 ; thrsw ; ldtmu.rf24                      # s2 84 load dst | s2 83 w1 | uniform 0xfffffffd (u8)
+    asr rf19, rf24, 1 ; add rf25, rf25, rf24                        # s2 70 shr | s2 70 add
+    asr rf25, rf21, 1 ; add rf19, rf25, rf19                        # s2 69 shr | s2 70 a7
+    sub rf57, rf19, rf57 ; add rf61, rf24, rf55 ; thrsw ; ldtmu.rf23# s2 73 b7 | s2 68 add | s2 84 load dst
+    add rf6, rf49, rf57 ; sub rf61, rf61, rf6                       # s2 76 add | s2 68 sub
+    asr rf6, rf6, 6 ; sub rf53, rf61, rf53                          # s2 84 shr | s2 68 a3
+    asr rf23, rf53, 2 ; add rf6, rf23, rf6                          # s2 74 shr | s2 84 add
+    max rf6, rf6, 0 ; sub rf24, rf55, rf24                          # s2 84 clip | s2 69 sub
+    add rf21, rf24, rf21 ; sub rf49, rf49, rf57 ; thrsw ; ldtmu.rf24# s2 69 add | s2 76 r | s2 84 load dst
+    asr rf21, rf19, 2 ; add rf19, rf21, rf25                        # s2 73 shr | s2 69 a5
+    asr rf23, rf19, 2 ; sub rf19, rf23, rf19                        # s2 74 shr | s2 74 b5
+    add rf23, rf51, rf19 ; add rf53, rf53, rf23 ; thrsw ; ldtmu.rf25# s2 76 add | s2 74 b3 | s2 84 load dst
+    asr rf23, rf23, 6 ; add rf57, rf16, rf53                        # s2 84 shr | s2 76 add
+    asr rf24, rf57, 6 ; add rf23, rf24, rf23                        # s2 84 shr | s2 84 add
+    max rf23, rf23, 0 ; add rf24, rf25, rf24                        # s2 84 clip | s2 84 add
+    max rf21, rf24, 0 ; add rf24, rf31, rf21                        # s2 84 clip | s2 73 b1
+    add rf24, rf30, rf24 ; sub rf31, rf30, rf24 ; thrsw ; ldtmu.rf30# s2 76 add | s2 76 sub | s2 84 load dst
+    asr rf16, rf24, 6 ; sub rf24, rf16, rf53                        # s2 84 shr | s2 76 sub
+    asr rf30, rf31, 6 ; add rf16, rf30, rf16                        # s2 84 shr | s2 84 add
+    max rf16, rf16, 0 ; sub rf19, rf51, rf19                        # s2 84 clip | s2 76 sub
+    asr rf24, rf24, 6 ; add tmuau, rf59, rf48                       # s2 84 shr | s2 84 load dst | uniform 0xfffffffd (u8)
+    umin tmuau, rf3, rf0 ; thrsw ; ldtmu.rf59                       # the item's record | s2 84 load dst | uniform 0xfffffffa (vec2)
+    asr rf30, rf19, 6 ; add rf19, rf59, rf30                        # s2 84 shr | s2 84 add
+    max rf19, rf19, 0 ; mov tmuau, rf7                              # s2 84 clip | s1 81 w0 | uniform 0xfffffffe (u16)
+    nop ; mov tmuau, rf17 ; thrsw ; ldtmu.rf17                      # s1 81 w4 | s2 84 load dst | uniform 0xfffffffe (u16)
+    asr rf24, rf49, 6 ; add rf17, rf17, rf24                        # s2 84 shr | s2 84 add
+    max rf15, rf17, 0 ; mov tmuau, rf15                             # s2 84 clip | s1 81 w6 | uniform 0xfffffffe (u16)
+    min tmud, rf6, rf47 ; ldtmu.rf6                                 # s2 82 stage | s2 84 load dst
+    add rf6, rf6, rf30 ; mov.ifnb tmuau, rf46 ; thrsw               # s2 84 add | s2 82 stage | uniform 0xfffffffd (u8)
+    max rf30, rf6, 0 ; add rf46, rf45, rf4                          # s2 84 clip | s2 84 load dst
+    add rf49, rf46, rf48 ; mov tmuau, rf28                          # s2 84 load dst | s1 81 w2 | uniform 0xfffffffe (u16)
+    min tmud, rf23, rf47 ; add rf51, rf49, rf48 ; ldtmu.rf23        # s2 82 stage | s2 84 load dst
+    add rf23, rf23, rf24 ; mov.ifnb tmuau, rf50 ; thrsw             # s2 84 add | s2 82 stage | uniform 0xfffffffd (u8)
+    max rf23, rf23, 0 ; add rf50, rf46, rf48                        # s2 84 clip | s2 84 store dst
+    add rf53, rf51, rf48 ; mov tmuau, rf13                          # s2 84 load dst | s1 81 w5 | uniform 0xfffffffe (u16)
+    min tmud, rf21, rf47 ; add rf55, rf53, rf48 ; ldtmu.rf6         # s2 82 stage | s2 84 load dst | the item's record
+    tmuwt - ; add rf57, rf55, rf48 ; ldtmu.rf7                      # s2 84 load dst | the item's record
+    mov.ifnb tmuau, rf52 ; add rf52, rf50, rf48 ; thrsw             # s2 82 stage | s2 84 store dst | uniform 0xfffffffd (u8)
+    add rf59, rf57, rf48 ; mov tmuau, rf26 ; ldtmu.rf26             # s2 84 load dst | s1 81 w3 | s1 81 w0 | uniform 0xfffffffe (u16)
+    mov rf26, rf26.il ; mov tmuau, rf20                             # s1 81 w0 | s1 81 w7 | uniform 0xfffffffe (u16)
+    min tmud, rf16, rf47 ; ldtmu.rf16                               # s2 82 stage | s1 81 w4
+    mov.ifnb tmuau, rf54 ; add rf54, rf52, rf48 ; thrsw             # s2 82 stage | s2 84 store dst | uniform 0xfffffffd (u8)
+    mov rf16, rf16.il ; add tmuau, rf20, rf18                       # s1 81 w4 | s1 81 w1 | uniform 0xfffffffe (u16)
+    add rf16, rf26, rf16 ; sub rf26, rf26, rf16                     # s1 65 a0 | s1 65 a2
+    min tmud, rf19, rf47 ; ldtmu.rf19                               # s2 82 stage | s1 81 w6
+    mov.ifnb tmuau, rf56 ; add rf56, rf54, rf48 ; thrsw             # s2 82 stage | s2 84 store dst | uniform 0xfffffffd (u8)
+    nop ; mov rf19, rf19.il                                         # s1 81 w6
+    asr rf20, rf19, 1                                               # s1 66 shr
+    min tmud, rf15, rf47 ; ldtmu.rf15                               # s2 82 stage | s1 81 w2
+    mov.ifnb tmuau, rf58 ; add rf58, rf56, rf48 ; thrsw             # s2 82 stage | s2 84 store dst | uniform 0xfffffffd (u8)
+    nop ; mov rf15, rf15.il                                         # s1 81 w2
+    asr rf21, rf15, 1 ; add rf15, rf15, rf20                        # s1 66 shr | s1 66 a6
+    min tmud, rf30, rf47 ; add rf20, rf16, rf15 ; ldtmu.rf30        # s2 82 stage | s1 71 b0 | s1 81 w5
+    mov.ifnb tmuau, rf60 ; mov rf13, rf30.il ; thrsw                # s2 82 stage | s1 81 w5 | uniform 0xfffffffd (u8)
+    asr rf25, rf13, 1 ; sub rf19, rf21, rf19                        # s1 69 shr | s1 66 a4
+    add rf26, rf26, rf19 ; sub rf28, rf26, rf19                     # s1 72 b2 | s1 72 b4
+    min tmud, rf23, rf47 ; sub rf30, rf16, rf15 ; ldtmu.rf15        # s2 82 stage | s1 71 b6 | s1 81 w3
+    add.ifnb tmuau, rf60, rf48 ; add rf60, rf58, rf48 ; thrsw       # s2 82 stage | s2 84 store dst | uniform 0xfffffffd (u8)
+    nop ; mov rf15, rf15.il                                         # s1 81 w3
+    sub rf23, rf13, rf15 ; add rf21, rf15, rf13                     # s1 67 sub | s1 70 add
+    nop ; thrsw ; ldtmu.rf16                                        # s1 81 w7
+    asr rf24, rf15, 1 ; mov rf16, rf16.il                           # s1 68 shr | s1 81 w7
+    asr rf19, rf16, 1 ; sub rf23, rf23, rf16                        # s1 67 shr | s1 67 sub
+    nop ; sub rf17, rf23, rf19 ; ldtmu.rf19                         # s1 67 a1 | s1 81 w1
+    asr rf31, rf17, 2 ; mov rf19, rf19.il                           # s1 73 shr | s1 81 w1
     bu.anyna loop, r:unif                                           # next batch
-    nop ; ldtmu.rf34                                                # the item's record
-    nop ; add rf29, rf28, rf34 ; ldtmu.rf4                          # s2 84 load dst | the item's record
-    nop
+    asr rf23, rf19, 1 ; add rf21, rf21, rf19                        # s1 70 shr | s1 70 add
+    add rf21, rf21, rf23 ; add rf23, rf19, rf16                     # s1 70 a7 | s1 68 add
+    asr rf31, rf21, 2 ; sub rf21, rf21, rf31                        # s1 73 shr | s1 73 b7
     thrsw
     thrsw
     nop

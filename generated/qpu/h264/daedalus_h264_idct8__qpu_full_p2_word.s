@@ -7,11 +7,11 @@
 # computes H.264 8.5.13.2 (residual 8x8 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash 6cc495be9cda9ea8
+# input hash ddb27236e8aa1fd0
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 278 instructions a trip, 69.5 an item; 251 at least for all it does.
+# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
+# 265 instructions a trip, 66.2 an item; 251 at least for all it does.
 # 63 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 33 load 34 words, 24 store 24.
 # Record: dst_off, index.
@@ -46,14 +46,14 @@
 .uniform 0x000000ff
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000100
-.uniform 0x00000000  # how many threads
-.uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of coeffs
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000040
 .uniform 0xffffffc0
 .uniform 0x00000030
 .uniform 0xffffffe0
 .uniform 0xffffffa0
+.uniform 0x00000000  # how many threads
 .uniform 0x00000014
 .uniform 0x00000018
 .uniform 0x0000001c
@@ -116,280 +116,267 @@
     nop ; sub rf20, rf9, -4                                         # s2 83 w0
     nop ; ldunifrf.rf28                                             # s2 84 load dst | uniform 0x00000100
 loop:
-    tmuwt - ; umul24 rf29, rf0, rf2 ; ldunifrf.rf30                 # uniform value:threads
+    tmuwt - ; umul24 rf29, rf0, rf2 ; ldunifrf.rf30                 # s1 81 w0 | uniform value:coeffs
     umin tmuau, rf4, rf1 ; add rf29, rf3, rf29 ; thrsw              # the item's record | uniform 0xfffffffa (vec2)
-    shl rf30, rf30, 5 ; umul24 rf31, rf0, rf2
-    eidx rf32 ; add rf30, rf4, rf30 ; ldunifrf.rf33                 # the item's record | s1 81 w0 | uniform value:coeffs
-    and rf31, rf32, 3 ; add rf32, rf3, rf31
+    eidx rf31 ; umul24 rf32, rf0, rf2 ; ldunifrf.rf33               # s1 81 w4 | uniform 0x00000040
+    and rf31, rf31, 3 ; add rf32, rf3, rf32
     shl rf31, rf31, 2 ; umul24 rf34, rf0, rf2                       # s1 81 w0
-    eidx rf35 ; add rf33, rf33, rf31 ; ldtmu.rf31                   # s1 81 w0 | the item's record
+    eidx rf35 ; add rf31, rf30, rf31 ; ldtmu.rf30                   # s1 81 w0 | the item's record
     eidx rf36 ; add rf37, rf3, rf34 ; ldtmu.rf34                    # the item's record
     shl rf34, rf34, 7 ; umul24 rf38, rf0, rf2                       # s1 81 w0
-    eidx rf34 ; add rf33, rf33, rf34 ; ldunifrf.rf39                # s1 81 w0 | s1 81 w4 | uniform 0x00000040
-    mov tmua, rf33 ; add rf33, rf33, rf39 ; thrsw ; ldunifrf.rf40   # s1 81 w0 | s1 81 w4 | s1 81 w2 | uniform 0xffffffc0
-    mov tmua, rf33 ; add rf33, rf33, rf5 ; ldunifrf.rf41            # s1 81 w4 | s1 81 w6 | s1 81 w5 | uniform 0x00000030
-    mov tmua, rf33 ; add rf33, rf33, rf40 ; ldunifrf.rf40           # s1 81 w6 | s1 81 w2 | s1 81 w3 | uniform 0xffffffe0
-    mov tmua, rf33 ; add rf41, rf33, rf41 ; thrsw ; ldtmu.rf33      # s1 81 w2 | s1 81 w5 | s1 81 w0
-    mov rf33, rf33.il ; mov rf42, rf33.ih ; ldunifrf.rf43           # s1 81 w0 | s1 81 w1 | uniform 0xffffffa0
-    mov tmua, rf41 ; add rf40, rf41, rf40                           # s1 81 w5 | s1 81 w3
-    mov tmua, rf40 ; add rf40, rf40, rf39 ; thrsw ; ldtmu.rf39      # s1 81 w3 | s1 81 w7 | s1 81 w4
-    mov rf39, rf39.il ; mov rf41, rf39.ih                           # s1 81 w4
-    add rf33, rf33, rf39 ; sub rf39, rf33, rf39                     # s1 65 a0 | s1 65 a2
-    mov tmua, rf40 ; add rf45, rf42, rf41 ; thrsw ; ldtmu.rf44      # s1 81 w7 | s1 65 a0 | s1 81 w6
-    mov rf44, rf44.il ; mov rf46, rf44.ih                           # s1 81 w6
-    asr rf40, rf44, 1 ; add tmua, rf40, rf43                        # s1 66 shr | s1 81 w1
-    eidx rf43 ; sub rf42, rf42, rf41 ; thrsw ; ldtmu.rf41           # s1 65 a2 | s1 81 w2
-    mov rf41, rf41.il ; mov rf47, rf41.ih                           # s1 81 w2
-    asr rf41, rf41, 1 ; add rf40, rf41, rf40                        # s1 66 shr | s1 66 a6
-    sub rf48, rf41, rf44 ; add rf44, rf33, rf40 ; thrsw ; ldtmu.rf41# s1 66 a4 | s1 71 b0 | s1 81 w5
-    mov rf41, rf41.il ; mov rf49, rf41.ih                           # s1 81 w5
-    asr rf33, rf41, 1 ; sub rf40, rf33, rf40                        # s1 69 shr | s1 71 b6
-    asr rf51, rf46, 1 ; add rf50, rf39, rf48                        # s1 66 shr | s1 72 b2
-    asr rf48, rf47, 1 ; sub rf39, rf39, rf48                        # s1 66 shr | s1 72 b4
-    add rf47, rf47, rf51 ; sub rf48, rf48, rf46 ; thrsw ; ldtmu.rf46# s1 66 a6 | s1 66 a4 | s1 81 w3
-    mov rf46, rf46.il ; mov rf51, rf46.ih                           # s1 81 w3
-    asr rf53, rf46, 1 ; sub rf52, rf41, rf46                        # s1 68 shr | s1 67 sub
-    add rf55, rf46, rf41 ; sub rf56, rf49, rf51 ; thrsw ; ldtmu.rf54# s1 70 add | s1 67 sub | s1 81 w7
-    mov rf54, rf54.il ; mov rf57, rf54.ih                           # s1 81 w7
-    asr rf58, rf54, 1 ; sub rf52, rf52, rf54                        # s1 67 shr | s1 67 sub
-    asr rf58, rf57, 1 ; sub rf52, rf52, rf58                        # s1 67 shr | s1 67 a1
-    asr rf59, rf52, 2                                               # s1 73 shr
+    eidx rf34 ; add rf31, rf31, rf34 ; ldunifrf.rf39                # s1 81 w0 | s1 81 w2 | uniform 0xffffffc0
+    mov tmua, rf31 ; add rf31, rf31, rf33 ; thrsw ; ldunifrf.rf40   # s1 81 w0 | s1 81 w4 | s1 81 w5 | uniform 0x00000030
+    mov tmua, rf31 ; add rf31, rf31, rf5 ; ldunifrf.rf41            # s1 81 w4 | s1 81 w6 | s1 81 w3 | uniform 0xffffffe0
+    mov tmua, rf31 ; add rf31, rf31, rf39 ; ldunifrf.rf39           # s1 81 w6 | s1 81 w2 | s1 81 w1 | uniform 0xffffffa0
+    mov tmua, rf31 ; add rf40, rf31, rf40 ; thrsw ; ldtmu.rf31      # s1 81 w2 | s1 81 w5 | s1 81 w0
+    mov tmua, rf40 ; add rf40, rf40, rf41 ; ldunifrf.rf41           # s1 81 w5 | s1 81 w3 | uniform value:threads
+    shr rf35, rf35, 2 ; mov tmua, rf40                              # s1 81 w3
+    eidx rf42 ; add rf40, rf40, rf33 ; thrsw ; ldtmu.rf33           # s1 81 w7 | s1 81 w4
+    shl rf35, rf35, 8 ; mov tmua, rf40                              # s1 81 w7
+    and rf36, rf36, 3 ; add tmua, rf40, rf39                        # s1 81 w1
+    eidx rf43 ; mov rf39, rf31.il ; thrsw ; ldtmu.rf40              # s1 81 w0 | s1 81 w6
+    shl rf44, rf36, 6 ; mov rf36, rf40.il                           # s1 81 store rows | s1 81 w6
+    asr rf46, rf36, 1 ; mov rf45, rf33.il                           # s1 66 shr | s1 81 w4
+    add rf39, rf39, rf45 ; sub rf47, rf39, rf45 ; thrsw ; ldtmu.rf45# s1 65 a0 | s1 65 a2 | s1 81 w2
+    mov rf40, rf45.il ; mov rf48, rf40.ih                           # s1 81 w2 | s1 81 w6
+    asr rf46, rf40, 1 ; add rf40, rf40, rf46                        # s1 66 shr | s1 66 a6
+    add rf46, rf39, rf40 ; sub rf49, rf46, rf36 ; thrsw ; ldtmu.rf36# s1 71 b0 | s1 66 a4 | s1 81 w5
+    mov rf50, rf36.il ; add rf51, rf47, rf49                        # s1 81 w5 | s1 72 b2
+    asr rf39, rf50, 1 ; sub rf40, rf39, rf40                        # s1 69 shr | s1 71 b6
+    mov rf52, rf36.ih ; mov rf36, rf31.ih ; thrsw ; ldtmu.rf31      # s1 81 w5 | s1 81 w0 | s1 81 w3
+    mov rf31, rf31.il ; mov rf53, rf31.ih                           # s1 81 w3
+    sub rf54, rf50, rf31 ; add rf55, rf31, rf50                     # s1 67 sub | s1 70 add
+    mov rf45, rf33.ih ; mov rf56, rf45.ih ; ldtmu.rf33              # s1 81 w4 | s1 81 w2 | s1 81 w7
+    shl rf41, rf41, 5
+    asr rf57, rf31, 1 ; add rf41, rf4, rf41                         # s1 68 shr | the item's record
+    mov rf47, rf33.il ; sub rf49, rf47, rf49 ; thrsw                # s1 81 w7 | s1 72 b4
+    asr rf58, rf47, 1 ; sub rf54, rf54, rf47                        # s1 67 shr | s1 67 sub
+    asr rf58, rf48, 1 ; sub rf54, rf54, rf58                        # s1 66 shr | s1 67 a1
+    asr rf33, rf54, 2 ; mov rf59, rf33.ih                           # s1 73 shr | s1 81 w7
     nop ; ldtmu.rf60                                                # s1 81 w1
     mov rf60, rf60.il ; mov rf61, rf60.ih                           # s1 81 w1
     asr rf62, rf60, 1 ; add rf55, rf55, rf60                        # s1 70 shr | s1 70 add
-    add rf55, rf55, rf62 ; add rf62, rf60, rf54                     # s1 70 a7 | s1 68 add
-    asr rf59, rf55, 2 ; sub rf55, rf55, rf59                        # s1 73 shr | s1 73 b7
-    add rf54, rf52, rf59 ; sub rf52, rf54, rf60                     # s1 73 b1 | s1 69 sub
-    asr rf62, rf61, 1 ; sub rf46, rf62, rf46                        # s1 70 shr | s1 68 sub
-    asr rf53, rf51, 1 ; sub rf46, rf46, rf53                        # s1 68 shr | s1 68 a3
-    asr rf52, rf46, 2 ; add rf41, rf52, rf41                        # s1 74 shr | s1 69 add
-    asr rf41, rf49, 1 ; add rf33, rf41, rf33                        # s1 69 shr | s1 69 a5
-    asr rf52, rf33, 2 ; sub rf33, rf52, rf33                        # s1 74 shr | s1 74 b5
-    shr rf46, rf35, 2 ; add rf35, rf46, rf52                        # s1 74 b3
-    shl rf56, rf46, 8 ; sub rf46, rf56, rf57                        # s1 67 sub
-    and rf46, rf36, 3 ; sub rf36, rf46, rf58                        # s1 67 a1
-    asr rf52, rf36, 2 ; add rf58, rf51, rf49                        # s1 73 shr | s1 70 add
-    add rf58, rf58, rf61 ; add rf59, rf45, rf47                     # s1 70 add | s1 71 b0
-    add rf45, rf58, rf62 ; sub rf47, rf45, rf47                     # s1 70 a7 | s1 71 b6
-    asr rf52, rf45, 2 ; sub rf45, rf45, rf52                        # s1 73 shr | s1 73 b7
-    shl rf46, rf46, 6 ; add rf36, rf36, rf52                        # s1 81 store rows | s1 73 b1
-    shr rf52, rf34, 2 ; add rf34, rf61, rf57                        # s1 68 add
-    shl rf57, rf52, 8 ; sub rf52, rf57, rf61                        # s1 69 sub
-    and rf43, rf43, 3 ; sub rf34, rf34, rf51                        # s1 68 sub
-    shl rf43, rf43, 6 ; sub rf34, rf34, rf53                        # s1 81 store rows | s1 68 a3
-    asr rf52, rf34, 2 ; add rf49, rf52, rf49                        # s1 74 shr | s1 69 add
-    eidx rf49 ; add rf41, rf49, rf41                                # s1 69 a5
-    asr rf51, rf41, 2 ; add rf53, rf42, rf48                        # s1 74 shr | s1 72 b2
-    shr rf48, rf49, 2 ; sub rf42, rf42, rf48                        # s1 72 b4
-    shl rf48, rf48, 8 ; sub rf41, rf52, rf41                        # s1 74 b5
-    eidx rf51 ; add rf34, rf34, rf51                                # s1 74 b3
-    and rf51, rf51, 3 ; add rf29, rf29, rf56
-    tmuwt - ; add rf32, rf32, rf57 ; ldunifrf.rf57                  # the last trip's stores | s1 81 store rows | uniform 0x00000014
-    shl rf51, rf51, 6 ; add tmud, rf44, rf55                        # s1 81 store rows | s1 80 stage
-    eidx rf29 ; add tmua, rf29, rf46 ; ldunifrf.rf46                # s1 80 stage | s1 81 store rows | uniform 0x00000018
-    shr rf32, rf29, 2 ; add rf29, rf32, rf43                        # s1 81 store rows
-    shl rf32, rf32, 8 ; add tmud, rf50, rf33                        # s1 80 stage
-    eidx rf29 ; sub tmua, rf29, -4                                  # s1 80 stage
-    and rf37, rf29, 3 ; add rf29, rf37, rf48
-    shl rf37, rf37, 6 ; add rf29, rf29, rf51                        # s1 81 store rows
-    eidx rf51 ; add tmud, rf39, rf35 ; ldunifrf.rf48                # s1 80 stage | s1 81 store rows | uniform 0x0000001c
-    shr rf51, rf51, 2 ; add rf38, rf3, rf38
-    shl rf38, rf51, 8 ; add rf32, rf38, rf32
-    eidx rf29 ; sub tmua, rf29, -8                                  # s1 80 stage
-    and rf32, rf29, 3 ; add rf29, rf32, rf37                        # s1 81 store rows
-    shl rf32, rf32, 6 ; add tmud, rf40, rf54                        # s1 81 store rows | s1 80 stage
-    eidx rf29 ; sub tmua, rf29, -12                                 # s1 80 stage
-    shr rf37, rf29, 2 ; umul24 rf29, rf0, rf2
-    shl rf37, rf37, 8 ; add rf29, rf3, rf29
-    eidx rf38 ; add rf29, rf29, rf38 ; ldunifrf.rf51                # s1 81 store rows | uniform 0x00000024
-    and rf32, rf38, 3 ; add rf29, rf29, rf32                        # s1 81 store rows
-    shl rf32, rf32, 6 ; sub tmud, rf40, rf54                        # s1 81 store rows | s1 80 stage
-    eidx rf29 ; sub tmua, rf29, -16                                 # s1 80 stage
-    shr rf40, rf29, 2 ; umul24 rf29, rf0, rf2
-    shl rf40, rf40, 8 ; add rf29, rf3, rf29
-    eidx rf37 ; add rf29, rf29, rf37 ; ldunifrf.rf54                # s1 81 store rows | uniform 0x00000028
-    and rf32, rf37, 3 ; add rf29, rf29, rf32                        # s1 81 store rows
-    shl rf32, rf32, 6 ; sub tmud, rf39, rf35                        # s1 81 store rows | s1 80 stage
-    eidx rf29 ; add tmua, rf29, rf57 ; ldunifrf.rf57                # s1 80 stage | s1 81 store rows | uniform 0x0000002c
-    shr rf35, rf29, 2 ; umul24 rf29, rf0, rf2
-    shl rf35, rf35, 8 ; add rf29, rf3, rf29
-    eidx rf40 ; add rf29, rf29, rf40 ; ldunifrf.rf39                # s1 81 w5 | uniform 0x00000030
-    and rf32, rf40, 3 ; add rf29, rf29, rf32                        # s1 81 store rows
-    shl rf32, rf32, 6 ; sub tmud, rf50, rf33                        # s1 81 store rows | s1 80 stage
-    eidx rf29 ; add tmua, rf29, rf46                                # s1 80 stage
-    shr rf46, rf29, 2 ; umul24 rf29, rf0, rf2
-    shl rf46, rf46, 8 ; add rf29, rf3, rf29
-    eidx rf35 ; add rf29, rf29, rf35
-    and rf32, rf35, 3 ; add rf29, rf29, rf32                        # s1 81 store rows
-    shl rf32, rf32, 6 ; sub tmud, rf44, rf55                        # s1 81 store rows | s1 80 stage
-    eidx rf29 ; add tmua, rf29, rf48                                # s1 80 stage
-    shr rf48, rf29, 2 ; umul24 rf29, rf0, rf2
-    shl rf48, rf48, 8 ; add rf29, rf3, rf29
-    eidx rf46 ; add rf29, rf29, rf46
-    and rf32, rf46, 3 ; add rf29, rf29, rf32                        # s1 81 store rows
-    shl rf32, rf32, 6 ; add tmud, rf59, rf45                        # s1 81 store rows | s1 80 stage
-    eidx rf44 ; umul24 rf46, rf0, rf2
-    shr rf46, rf44, 2 ; add rf44, rf3, rf46
-    shl rf46, rf46, 8 ; add rf44, rf44, rf48
-    eidx rf44 ; add rf32, rf44, rf32                                # s1 81 store rows
-    and rf48, rf44, 3 ; umul24 rf44, rf0, rf2
-    shl rf48, rf48, 6 ; add rf44, rf3, rf44                         # s1 81 store rows
-    eidx rf46 ; add rf44, rf44, rf46
-    shr rf46, rf46, 2 ; add rf44, rf44, rf48                        # s1 81 store rows
-    shl rf48, rf46, 8 ; umul24 rf46, rf0, rf2
-    eidx rf55 ; add rf46, rf3, rf46
-    and rf48, rf55, 3 ; add rf46, rf46, rf48
-    shl rf48, rf48, 6 ; add rf31, rf17, rf31                        # s1 81 store rows | s2 84 load dst
-    eidx rf48 ; add rf46, rf46, rf48                                # s1 81 store rows
-    shr rf55, rf48, 2 ; umul24 rf48, rf0, rf2
-    shl rf55, rf55, 8 ; add rf48, rf3, rf48
-    eidx rf55 ; add rf48, rf48, rf55
-    and rf55, rf55, 3
-    shl rf55, rf55, 6                                               # s1 81 store rows
-    tmuwt - ; add rf48, rf48, rf55                                  # s1 81 store rows
-    add tmua, rf29, rf5 ; add rf29, rf31, rf19                      # s1 80 stage | s2 84 load dst
-    add tmud, rf53, rf41 ; add rf55, rf29, rf19                     # s1 80 stage | s2 84 load dst
-    add tmua, rf32, rf51 ; add rf32, rf55, rf19                     # s1 80 stage | s2 84 load dst
-    add tmud, rf42, rf34 ; add rf51, rf32, rf19                     # s1 80 stage | s2 84 load dst
-    add tmua, rf44, rf54 ; add rf44, rf51, rf19                     # s1 80 stage | s2 84 load dst
-    add tmud, rf47, rf36 ; add rf54, rf44, rf19                     # s1 80 stage | s2 84 load dst
-    nop ; add tmua, rf46, rf57                                      # s1 80 stage
-    nop ; sub tmud, rf47, rf36                                      # s1 80 stage
-    nop ; add tmua, rf48, rf39                                      # s1 80 stage
-    nop ; sub tmud, rf42, rf34                                      # s1 80 stage
-    nop ; mov tmua, rf6                                             # s1 80 stage
-    nop ; sub tmud, rf53, rf41                                      # s1 80 stage
-    nop ; mov tmua, rf7                                             # s1 80 stage
-    sub tmud, rf59, rf45 ; sub.pushc -, rf1, rf4                    # s1 80 stage | s2 82 stage
-    nop ; mov tmua, rf8                                             # s1 80 stage
+    add rf55, rf55, rf62 ; add rf62, rf60, rf47                     # s1 70 a7 | s1 68 add
+    asr rf55, rf55, 2 ; sub rf33, rf55, rf33                        # s1 73 shr | s1 73 b7
+    sub rf47, rf47, rf60 ; sub rf31, rf62, rf31                     # s1 69 sub | s1 68 sub
+    sub rf31, rf31, rf57 ; add rf47, rf47, rf50                     # s1 68 a3 | s1 69 add
+    asr rf47, rf31, 2 ; add rf39, rf47, rf39                        # s1 74 shr | s1 69 a5
+    asr rf47, rf39, 2 ; sub rf39, rf47, rf39                        # s1 74 shr | s1 74 b5
+    asr rf47, rf59, 1 ; add rf31, rf31, rf47                        # s1 67 shr | s1 74 b3
+    asr rf55, rf61, 1 ; add rf54, rf54, rf55                        # s1 70 shr | s1 73 b1
+    tmuwt - ; add rf29, rf29, rf35                                  # the last trip's stores
+    asr rf35, rf53, 1 ; add tmud, rf46, rf33                        # s1 68 shr | s1 80 stage
+    asr rf57, rf56, 1 ; sub rf50, rf52, rf53                        # s1 66 shr | s1 67 sub
+    sub rf50, rf50, rf59 ; add rf60, rf53, rf52                     # s1 67 sub | s1 70 add
+    sub rf47, rf50, rf47 ; add rf50, rf60, rf61                     # s1 67 a1 | s1 70 add
+    asr rf62, rf47, 2 ; add rf60, rf36, rf45                        # s1 73 shr | s1 65 a0
+    add rf50, rf56, rf58 ; add rf55, rf50, rf55                     # s1 66 a6 | s1 70 a7
+    asr rf58, rf55, 2 ; add rf56, rf60, rf50                        # s1 73 shr | s1 71 b0
+    sub rf36, rf36, rf45 ; add rf45, rf61, rf59                     # s1 65 a2 | s1 68 add
+    asr rf57, rf52, 1 ; sub rf48, rf57, rf48                        # s1 69 shr | s1 66 a4
+    sub rf53, rf59, rf61 ; sub rf45, rf45, rf53                     # s1 69 sub | s1 68 sub
+    sub rf29, rf55, rf62 ; add tmua, rf29, rf44                     # s1 73 b7 | s1 80 stage
+    shr rf35, rf34, 2 ; sub rf34, rf45, rf35                        # s1 68 a3
+    shl rf35, rf35, 8 ; add rf38, rf3, rf38
+    and rf35, rf42, 3 ; add rf32, rf32, rf35
+    shl rf52, rf35, 6 ; add rf35, rf53, rf52                        # s1 81 store rows | s1 69 add
+    shr rf43, rf43, 2 ; add rf32, rf32, rf52                        # s1 81 store rows
+    eidx rf52 ; add tmud, rf51, rf39                                # s1 80 stage
+    shl rf43, rf43, 8 ; umul24 rf53, rf0, rf2
+    and rf43, rf52, 3 ; add rf37, rf37, rf43
+    eidx rf32 ; sub tmua, rf32, -4                                  # s1 80 stage
+    shl rf43, rf43, 6 ; add rf53, rf3, rf53                         # s1 81 store rows
+    shr rf37, rf32, 2 ; add rf32, rf37, rf43                        # s1 81 store rows
+    eidx rf43 ; add tmud, rf49, rf31                                # s1 80 stage
+    shl rf37, rf37, 8 ; add rf35, rf35, rf57                        # s1 69 a5
+    and rf38, rf43, 3 ; add rf37, rf38, rf37
+    eidx rf32 ; sub tmua, rf32, -8                                  # s1 80 stage
+    shl rf38, rf38, 6 ; umul24 rf43, rf0, rf2                       # s1 81 store rows
+    shr rf37, rf32, 2 ; add rf32, rf37, rf38                        # s1 81 store rows
+    eidx rf38 ; add tmud, rf40, rf54                                # s1 80 stage
+    shl rf37, rf37, 8 ; add rf43, rf3, rf43
+    and rf38, rf38, 3 ; add rf37, rf53, rf37
+    eidx rf32 ; sub tmua, rf32, -12                                 # s1 80 stage
+    shl rf53, rf38, 6 ; add rf38, rf36, rf48                        # s1 81 store rows | s1 72 b2
+    asr rf36, rf34, 2 ; sub rf48, rf36, rf48                        # s1 74 shr | s1 72 b4
+    shr rf37, rf32, 2 ; add rf32, rf37, rf53                        # s1 81 store rows
+    eidx rf40 ; sub tmud, rf40, rf54 ; ldunifrf.rf54                # s1 80 stage | s1 81 store rows | uniform 0x00000014
+    shl rf37, rf37, 8 ; sub rf36, rf36, rf35                        # s1 74 b5
+    and rf40, rf40, 3 ; add rf37, rf43, rf37
+    eidx rf32 ; sub tmua, rf32, -16                                 # s1 80 stage
+    shl rf40, rf40, 6 ; umul24 rf43, rf0, rf2                       # s1 81 store rows
+    asr rf35, rf35, 2 ; add rf37, rf37, rf40                        # s1 74 shr | s1 81 store rows
+    shr rf43, rf32, 2 ; add rf32, rf3, rf43
+    shl rf31, rf43, 8 ; sub tmud, rf49, rf31                        # s1 80 stage
+    eidx rf32 ; add rf31, rf32, rf31 ; ldunifrf.rf43                # s1 81 store rows | uniform 0x00000018
+    and rf32, rf32, 3 ; add tmua, rf37, rf54                        # s1 80 stage
+    eidx rf54 ; umul24 rf37, rf0, rf2
+    shl rf34, rf32, 6 ; add rf32, rf34, rf35                        # s1 81 store rows | s1 74 b3
+    shr rf34, rf54, 2 ; add rf31, rf31, rf34                        # s1 81 store rows
+    eidx rf54 ; add rf37, rf3, rf37
+    shl rf34, rf34, 8 ; sub tmud, rf51, rf39                        # s1 80 stage
+    and rf37, rf54, 3 ; add rf34, rf37, rf34
+    eidx rf39 ; umul24 rf54, rf0, rf2 ; ldunifrf.rf51               # s1 81 store rows | uniform 0x0000001c
+    shl rf31, rf37, 6 ; add tmua, rf31, rf43                        # s1 81 store rows | s1 80 stage
+    shr rf34, rf39, 2 ; add rf31, rf34, rf31                        # s1 81 store rows
+    eidx rf39 ; add rf54, rf3, rf54
+    shl rf33, rf34, 8 ; sub tmud, rf46, rf33                        # s1 80 stage
+    and rf39, rf39, 3 ; add rf33, rf54, rf33
+    eidx rf34 ; umul24 rf54, rf0, rf2
+    shl rf31, rf39, 6 ; add tmua, rf31, rf51                        # s1 81 store rows | s1 80 stage
+    shr rf33, rf34, 2 ; add rf31, rf33, rf31                        # s1 81 store rows
+    eidx rf34 ; add rf54, rf3, rf54 ; ldunifrf.rf39                 # s1 81 store rows | uniform 0x00000024
+    shl rf33, rf33, 8 ; add tmud, rf56, rf29                        # s1 80 stage
+    and rf34, rf34, 3 ; add rf33, rf54, rf33
+    eidx rf51 ; umul24 rf54, rf0, rf2
+    tmuwt - ; sub rf50, rf60, rf50                                  # s1 71 b6
+    shl rf31, rf34, 6 ; add tmua, rf31, rf5                         # s1 81 store rows | s1 80 stage
+    shr rf33, rf51, 2 ; add rf31, rf33, rf31                        # s1 81 store rows
+    eidx rf51 ; add rf54, rf3, rf54 ; ldunifrf.rf34                 # s1 81 store rows | uniform 0x00000028
+    shl rf33, rf33, 8 ; add tmud, rf38, rf36                        # s1 80 stage
+    and rf51, rf51, 3 ; add rf33, rf54, rf33
+    shl rf51, rf51, 6 ; umul24 rf54, rf0, rf2                       # s1 81 store rows
+    eidx rf31 ; add tmua, rf31, rf39                                # s1 80 stage
+    shr rf33, rf31, 2 ; add rf31, rf33, rf51                        # s1 81 store rows
+    eidx rf51 ; add tmud, rf48, rf32                                # s1 80 stage
+    shl rf47, rf33, 8 ; add rf33, rf47, rf58                        # s1 73 b1
+    and rf54, rf51, 3 ; add rf51, rf3, rf54
+    eidx rf51 ; add rf47, rf51, rf47 ; ldunifrf.rf58                # s1 81 store rows | uniform 0x0000002c
+    shl rf54, rf54, 6 ; umul24 rf39, rf0, rf2                       # s1 81 store rows
+    shr rf31, rf51, 2 ; add tmua, rf31, rf34                        # s1 80 stage
+    eidx rf54 ; add rf47, rf47, rf54 ; ldunifrf.rf34                # s1 81 store rows | s1 81 w5 | uniform 0x00000030
+    shl rf39, rf31, 8 ; add rf31, rf3, rf39
+    and rf54, rf54, 3 ; add tmud, rf50, rf33                        # s1 80 stage
+    shl rf39, rf54, 6 ; add rf31, rf31, rf39                        # s1 81 store rows
+    add tmua, rf47, rf58 ; add rf31, rf31, rf39                     # s1 80 stage | s1 81 store rows
+    sub tmud, rf50, rf33 ; add rf30, rf17, rf30                     # s1 80 stage | s2 84 load dst
+    add tmua, rf31, rf34 ; add rf31, rf30, rf19                     # s1 80 stage | s2 84 load dst
+    sub tmud, rf48, rf32 ; add rf32, rf31, rf19                     # s1 80 stage | s2 84 load dst
+    mov tmua, rf6 ; add rf48, rf32, rf19                            # s1 80 stage | s2 84 load dst
+    sub tmud, rf38, rf36 ; add rf36, rf48, rf19                     # s1 80 stage | s2 84 load dst
+    mov tmua, rf7 ; add rf38, rf36, rf19                            # s1 80 stage | s2 84 load dst
+    sub tmud, rf56, rf29 ; add rf29, rf38, rf19                     # s1 80 stage | s2 84 load dst
+    mov tmua, rf8 ; sub.pushc -, rf1, rf4                           # s1 80 stage | s2 82 stage
     tmuwt -                                                         # s2 83 w0
-    mov tmua, rf9 ; add rf45, rf31, rf19 ; thrsw                    # s2 83 w0 | s2 84 store dst
+    mov tmua, rf9 ; add rf56, rf30, rf19 ; thrsw                    # s2 83 w0 | s2 84 store dst
     nop ; mov tmua, rf10                                            # s2 83 w4
     nop ; mov tmua, rf11                                            # s2 83 w6
-    nop ; mov tmua, rf12 ; thrsw ; ldtmu.rf59                       # s2 83 w2 | s2 83 w0
-    mov tmua, rf13 ; add rf59, rf59, rf5                            # s2 83 w5 | s2 83 add
+    nop ; mov tmua, rf12 ; thrsw ; ldtmu.rf34                       # s2 83 w2 | s2 83 w0
+    mov tmua, rf13 ; add rf34, rf34, rf5                            # s2 83 w5 | s2 83 add
     nop ; mov tmua, rf14                                            # s2 83 w3
-    nop ; mov tmua, rf15 ; thrsw ; ldtmu.rf41                       # s2 83 w7 | s2 83 w4
-    mov tmua, rf16 ; add rf53, rf59, rf41                           # s2 83 w1 | s2 65 a0
-    mov tmuau, rf31 ; sub rf41, rf59, rf41                          # s2 84 load dst | s2 65 a2 | uniform 0xfffffffe (u16)
-    nop ; mov tmuau, rf29 ; thrsw ; ldtmu.rf29                      # s2 84 load dst | s2 83 w6 | uniform 0xfffffffe (u16)
-    asr rf55, rf29, 1 ; mov tmuau, rf55                             # s2 66 shr | s2 84 load dst | uniform 0xfffffffe (u16)
+    nop ; mov tmua, rf15 ; thrsw ; ldtmu.rf33                       # s2 83 w7 | s2 83 w4
+    mov tmua, rf16 ; add rf50, rf34, rf33                           # s2 83 w1 | s2 65 a0
+    mov tmuau, rf30 ; sub rf33, rf34, rf33                          # s2 84 load dst | s2 65 a2 | uniform 0xfffffffe (u16)
+    nop ; mov tmuau, rf31 ; thrsw ; ldtmu.rf31                      # s2 84 load dst | s2 83 w6 | uniform 0xfffffffe (u16)
+    asr rf32, rf31, 1 ; mov tmuau, rf32                             # s2 66 shr | s2 84 load dst | uniform 0xfffffffe (u16)
     nop
-    nop ; thrsw ; ldtmu.rf59                                        # s2 83 w2
-    asr rf59, rf59, 1 ; add rf55, rf59, rf55                        # s2 66 shr | s2 66 a6
-    sub rf59, rf59, rf29 ; add rf29, rf53, rf55                     # s2 66 a4 | s2 71 b0
-    sub rf34, rf53, rf55 ; add rf55, rf41, rf59 ; thrsw ; ldtmu.rf53# s2 71 b6 | s2 72 b2 | s2 83 w5
-    asr rf41, rf53, 1 ; sub rf59, rf41, rf59                        # s2 69 shr | s2 72 b4
-    nop ; mov tmuau, rf32 ; ldtmu.rf32                              # s2 84 load dst | s2 83 w3 | uniform 0xfffffffe (u16)
-    asr rf39, rf32, 1 ; sub rf42, rf53, rf32                        # s2 68 shr | s2 67 sub
-    add rf48, rf32, rf53 ; mov tmuau, rf51 ; thrsw ; ldtmu.rf51     # s2 70 add | s2 84 load dst | s2 83 w7 | uniform 0xfffffffe (u16)
-    asr rf36, rf51, 1 ; sub rf42, rf42, rf51                        # s2 67 shr | s2 67 sub
-    sub rf36, rf42, rf36 ; mov tmuau, rf44                          # s2 67 a1 | s2 84 load dst | uniform 0xfffffffe (u16)
-    asr rf42, rf36, 2 ; mov tmuau, rf54                             # s2 73 shr | s2 84 load dst | uniform 0xfffffffe (u16)
-    nop ; thrsw ; ldtmu.rf44                                        # s2 83 w1
-    asr rf47, rf44, 1 ; add rf48, rf48, rf44                        # s2 70 shr | s2 70 add
-    add rf47, rf48, rf47 ; add rf48, rf44, rf51                     # s2 70 a7 | s2 68 add
-    asr rf47, rf47, 2 ; sub rf42, rf47, rf42                        # s2 73 shr | s2 73 b7
-    add rf46, rf36, rf47 ; add rf36, rf29, rf42 ; thrsw ; ldtmu.rf47# s2 73 b1 | s2 76 add | s2 84 load dst
-    asr rf36, rf36, 6 ; sub rf44, rf51, rf44                        # s2 84 shr | s2 69 sub
-    and rf32, rf47, rf18 ; sub rf48, rf48, rf32                     # s2 84 load dst | s2 68 sub
-    add rf32, rf32, rf36 ; sub rf36, rf48, rf39 ; thrsw ; ldtmu.rf39# s2 84 add | s2 68 a3 | s2 84 load dst
-    max rf32, rf32, 0 ; add rf44, rf44, rf53                        # s2 84 clip | s2 69 add
-    min rf32, rf32, rf18 ; add rf41, rf44, rf41                     # s2 84 clip | s2 69 a5
-    asr rf29, rf36, 2 ; sub rf42, rf29, rf42                        # s2 74 shr | s2 76 r
-    asr rf41, rf41, 2 ; sub rf29, rf29, rf41                        # s2 74 shr | s2 74 b5
-    asr rf41, rf42, 6 ; add rf36, rf36, rf41                        # s2 84 shr | s2 74 b3
-    add rf29, rf55, rf29 ; sub rf42, rf55, rf29 ; thrsw ; ldtmu.rf55# s2 76 add | s2 76 sub | s2 84 load dst
-    asr rf29, rf29, 6 ; add tmuau, rf54, rf19                       # s2 84 shr | s2 84 load dst | uniform 0xfffffffe (u16)
-    asr rf42, rf42, 6 ; mov tmua, rf20                              # s2 84 shr | s2 83 w0
-    and rf54, rf39, rf18 ; add rf44, rf59, rf36 ; thrsw ; ldtmu.rf53# s2 84 load dst | s2 76 add
-    asr rf44, rf44, 6 ; add rf29, rf54, rf29                        # s2 84 shr | s2 84 add
-    max rf29, rf29, 0 ; sub rf36, rf59, rf36                        # s2 84 clip | s2 76 sub
-    min rf29, rf29, rf18 ; mov tmua, rf21 ; thrsw ; ldtmu.rf59      # s2 84 clip | s2 83 w4 | s2 84 load dst
-    asr rf36, rf36, 6 ; mov tmua, rf22                              # s2 84 shr | s2 83 w6
-    and rf54, rf55, rf18 ; mov tmua, rf23                           # s2 84 load dst | s2 83 w2
-    add rf44, rf54, rf44 ; add rf54, rf34, rf46 ; thrsw ; ldtmu.rf48# s2 84 add | s2 76 add | s2 84 load dst
-    max rf34, rf44, 0 ; sub rf44, rf34, rf46                        # s2 84 clip | s2 76 sub
-    min rf34, rf34, rf18 ; mov tmua, rf24                           # s2 84 clip | s2 83 w5
-    asr rf54, rf54, 6 ; mov tmua, rf25                              # s2 84 shr | s2 83 w3
-    asr rf44, rf44, 6 ; v8dot rf47, rf47, rf28                      # s2 84 shr | s2 84 load dst
-    and rf39, rf53, rf18 ; v8dot rf51, rf39, rf28 ; thrsw ; ldtmu.rf46# s2 84 load dst
-    add rf39, rf39, rf54 ; mov tmua, rf26                           # s2 84 add | s2 83 w7
-    max rf39, rf39, 0 ; v8dot rf55, rf55, rf28                      # s2 84 clip | s2 84 load dst
-    min rf39, rf39, rf18 ; v8dot rf54, rf53, rf28 ; thrsw ; ldtmu.rf53# s2 84 clip | s2 84 load dst
-    and rf57, rf59, rf18 ; mov tmua, rf27                           # s2 84 load dst | s2 83 w1
-    and rf57, rf48, rf18 ; add rf44, rf57, rf44                     # s2 84 load dst | s2 84 add
-    max rf36, rf44, 0 ; add rf44, rf57, rf36                        # s2 84 clip | s2 84 add
-    min rf36, rf36, rf18 ; v8dot rf57, rf59, rf28 ; thrsw ; ldtmu.rf59# s2 84 clip | s2 84 load dst | s2 83 w0
-    max rf44, rf44, 0 ; add rf59, rf59, rf5                         # s2 84 clip | s2 83 add
-    min rf44, rf44, rf18 ; v8dot rf35, rf46, 1                      # s2 84 clip | s2 84 load dst
-    and rf42, rf53, rf18 ; add rf35, rf35, rf42 ; thrsw ; ldtmu.rf33# s2 84 load dst | s2 84 add | s2 83 w4
-    max rf35, rf35, 0 ; add rf41, rf42, rf41                        # s2 84 clip | s2 84 add
-    min rf35, rf35, rf18 ; add rf42, rf59, rf33                     # s2 84 clip | s2 65 a0
-    max rf33, rf41, 0 ; sub rf41, rf59, rf33                        # s2 84 clip | s2 65 a2
-    min rf33, rf33, rf18 ; v8dot rf59, rf48, rf28 ; thrsw ; ldtmu.rf48# s2 84 clip | s2 84 load dst | s2 83 w6
-    asr rf46, rf48, 1 ; v8dot rf50, rf46, rf28                      # s2 66 shr | s2 84 load dst
-    add rf53, rf45, rf19 ; v8dot rf40, rf53, rf28                   # s2 84 store dst | s2 84 load dst
-    nop ; thrsw ; ldtmu.rf37                                        # s2 83 w2
-    asr rf46, rf37, 1 ; add rf37, rf37, rf46                        # s2 66 shr | s2 66 a6
-    sub rf48, rf46, rf48 ; add rf46, rf42, rf37                     # s2 66 a4 | s2 71 b0
-    sub rf38, rf42, rf37 ; add rf42, rf41, rf48 ; thrsw ; ldtmu.rf37# s2 71 b6 | s2 72 b2 | s2 83 w5
-    asr rf41, rf37, 1 ; sub rf48, rf41, rf48                        # s2 69 shr | s2 72 b4
-    nop ; ldtmu.rf43                                                # s2 83 w3
-    sub rf56, rf37, rf43 ; add rf49, rf43, rf37 ; thrsw ; ldtmu.rf52# s2 67 sub | s2 70 add | s2 83 w7
-    asr rf61, rf52, 1 ; sub rf56, rf56, rf52                        # s2 67 shr | s2 67 sub
-    asr rf61, rf43, 1 ; sub rf56, rf56, rf61                        # s2 68 shr | s2 67 a1
-    asr rf58, rf56, 2                                               # s2 73 shr
-    nop ; ldtmu.rf62                                                # s2 83 w1
-    asr rf60, rf62, 1 ; add rf49, rf49, rf62                        # s2 70 shr | s2 70 add
-    add rf49, rf49, rf60 ; add rf60, rf62, rf52                     # s2 70 a7 | s2 68 add
-    asr rf58, rf49, 2 ; sub rf49, rf49, rf58                        # s2 73 shr | s2 73 b7
-    add rf58, rf56, rf58 ; add rf56, rf46, rf49                     # s2 73 b1 | s2 76 add
-    asr rf52, rf56, 6 ; sub rf56, rf52, rf62                        # s2 84 shr | s2 69 sub
-    add rf46, rf47, rf52 ; sub rf47, rf46, rf49                     # s2 84 add | s2 76 r
-    max rf43, rf46, 0 ; sub rf46, rf60, rf43                        # s2 84 clip | s2 68 sub
-    min rf43, rf43, rf18 ; sub rf46, rf46, rf61                     # s2 84 clip | s2 68 a3
-    shl rf37, rf43, 8 ; add rf43, rf56, rf37                        # s2 84 store dst | s2 69 add
-    asr rf43, rf47, 6 ; add rf41, rf43, rf41                        # s2 84 shr | s2 69 a5
-    asr rf40, rf46, 2 ; add rf43, rf40, rf43                        # s2 74 shr | s2 84 add
-    max rf32, rf43, 0 ; add tmud, rf32, rf37                        # s2 84 clip | s2 82 stage
-    min rf40, rf32, rf18 ; sub rf32, rf40, rf41                     # s2 84 clip | s2 74 b5
-    shl rf31, rf40, 8 ; mov.ifna tmuau, rf31                        # s2 84 store dst | s2 82 stage | uniform 0xfffffffe (u16)
-    asr rf40, rf41, 2 ; add rf41, rf42, rf32                        # s2 74 shr | s2 76 add
-    asr rf40, rf41, 6 ; add rf41, rf46, rf40                        # s2 84 shr | s2 74 b3
-    sub rf40, rf42, rf32 ; add rf32, rf51, rf40                     # s2 76 sub | s2 84 add
-    max rf32, rf32, 0 ; add rf42, rf48, rf41                        # s2 84 clip | s2 76 add
-    min rf32, rf32, rf18 ; sub rf41, rf48, rf41                     # s2 84 clip | s2 76 sub
-    shl rf32, rf32, 8 ; add rf48, rf53, rf19                        # s2 84 store dst
-    asr rf29, rf40, 6 ; add tmud, rf29, rf32                        # s2 84 shr | s2 82 stage
-    asr rf29, rf42, 6 ; add rf42, rf50, rf29                        # s2 84 shr | s2 84 add
-    max rf42, rf42, 0 ; mov.ifna tmuau, rf45                        # s2 84 clip | s2 82 stage | uniform 0xfffffffe (u16)
-    min rf42, rf42, rf18 ; add rf29, rf55, rf29                     # s2 84 clip | s2 84 add
-    shl rf42, rf42, 8 ; sub.pushc -, rf1, rf30                      # s2 84 store dst | whether there is a batch more
-    max rf29, rf29, 0 ; mov rf4, rf30                               # s2 84 clip | next trip
-    min rf29, rf29, rf18 ; add rf30, rf38, rf58                     # s2 84 clip | s2 76 add
-    shl rf29, rf29, 8 ; sub rf38, rf38, rf58                        # s2 84 store dst | s2 76 sub
-    asr rf29, rf41, 6 ; add tmud, rf34, rf29                        # s2 84 shr | s2 82 stage
-    asr rf29, rf30, 6 ; add rf30, rf59, rf29                        # s2 84 shr | s2 84 add
-    max rf30, rf30, 0 ; mov.ifnb tmuau, rf53                        # s2 84 clip | s2 82 stage | uniform 0xfffffffe (u16)
-    min rf30, rf30, rf18 ; add rf29, rf54, rf29                     # s2 84 clip | s2 84 add
-    shl rf54, rf30, 8 ; add rf30, rf48, rf19                        # s2 84 store dst
-    max rf29, rf29, 0 ; add rf53, rf30, rf19                        # s2 84 clip | s2 84 store dst
-    min rf29, rf29, rf18 ; add rf59, rf53, rf19                     # s2 84 clip | s2 84 store dst
-    shl rf29, rf29, 8                                               # s2 84 store dst
-    asr rf29, rf38, 6 ; add tmud, rf39, rf29                        # s2 84 shr | s2 82 stage
-    add rf29, rf57, rf29 ; mov.ifnb tmuau, rf48                     # s2 84 add | s2 82 stage | uniform 0xfffffffe (u16)
-    max rf29, rf29, 0                                               # s2 84 clip
-    min rf29, rf29, rf18                                            # s2 84 clip
-    shl rf29, rf29, 8                                               # s2 84 store dst
-    nop ; add tmud, rf36, rf29                                      # s2 82 stage
-    nop ; mov.ifnb tmuau, rf30                                      # s2 82 stage | uniform 0xfffffffe (u16)
-    nop ; add tmud, rf44, rf54                                      # s2 82 stage
-    nop ; mov.ifnb tmuau, rf53                                      # s2 82 stage | uniform 0xfffffffe (u16)
-    nop ; add tmud, rf35, rf42                                      # s2 82 stage
-    nop ; mov.ifnb tmuau, rf59                                      # s2 82 stage | uniform 0xfffffffe (u16)
-    nop ; add tmud, rf33, rf31                                      # s2 82 stage
-    nop ; add.ifnb tmuau, rf59, rf19                                # s2 82 stage | uniform 0xfffffffe (u16)
+    nop ; thrsw ; ldtmu.rf34                                        # s2 83 w2
+    asr rf48, rf34, 1 ; mov tmuau, rf48                             # s2 66 shr | s2 84 load dst | uniform 0xfffffffe (u16)
+    add rf31, rf34, rf32 ; sub rf32, rf48, rf31                     # s2 66 a6 | s2 66 a4
+    add rf48, rf50, rf31 ; add rf39, rf33, rf32 ; thrsw ; ldtmu.rf34# s2 71 b0 | s2 72 b2 | s2 83 w5
+    mov tmuau, rf36 ; sub rf33, rf33, rf32 ; ldtmu.rf32             # s2 84 load dst | s2 72 b4 | s2 83 w3 | uniform 0xfffffffe (u16)
+    asr rf38, rf32, 1 ; mov tmuau, rf38                             # s2 68 shr | s2 84 load dst | uniform 0xfffffffe (u16)
+    sub rf36, rf34, rf32 ; add rf58, rf32, rf34 ; thrsw ; ldtmu.rf47# s2 67 sub | s2 70 add | s2 83 w7
+    asr rf54, rf47, 1 ; mov tmuau, rf29                             # s2 67 shr | s2 84 load dst | uniform 0xfffffffe (u16)
+    asr rf51, rf34, 1 ; sub rf36, rf36, rf47                        # s2 69 shr | s2 67 sub
+    sub rf31, rf36, rf54 ; sub rf50, rf50, rf31 ; thrsw ; ldtmu.rf36# s2 67 a1 | s2 71 b6 | s2 83 w1
+    asr rf29, rf36, 1 ; add tmuau, rf29, rf19                       # s2 70 shr | s2 84 load dst | uniform 0xfffffffe (u16)
+    asr rf54, rf31, 2 ; add rf58, rf58, rf36                        # s2 73 shr | s2 70 add
+    add rf60, rf36, rf47 ; add rf29, rf58, rf29 ; thrsw ; ldtmu.rf58# s2 68 add | s2 70 a7 | s2 84 load dst
+    asr rf46, rf29, 2 ; mov tmua, rf20                              # s2 73 shr | s2 83 w0
+    sub rf36, rf47, rf36 ; sub rf32, rf60, rf32                     # s2 69 sub | s2 68 sub
+    sub rf29, rf29, rf54 ; sub rf32, rf32, rf38 ; thrsw ; ldtmu.rf38# s2 73 b7 | s2 68 a3 | s2 84 load dst
+    asr rf54, rf32, 2 ; mov tmua, rf21                              # s2 74 shr | s2 83 w4
+    add rf36, rf36, rf34 ; add rf34, rf48, rf29                     # s2 69 add | s2 76 add
+    add rf36, rf36, rf51 ; v8dot rf47, rf58, rf28 ; thrsw ; ldtmu.rf51# s2 69 a5 | s2 84 load dst
+    asr rf34, rf34, 6 ; mov tmua, rf22                              # s2 84 shr | s2 83 w6
+    asr rf54, rf36, 2 ; sub rf36, rf54, rf36                        # s2 74 shr | s2 74 b5
+    and rf58, rf58, rf18 ; add rf60, rf39, rf36 ; thrsw ; ldtmu.rf37# s2 84 load dst | s2 76 add
+    asr rf60, rf60, 6 ; mov tmua, rf23                              # s2 84 shr | s2 83 w2
+    add rf34, rf58, rf34 ; v8dot rf58, rf38, rf28                   # s2 84 add | s2 84 load dst
+    and rf32, rf38, rf18 ; add rf38, rf32, rf54 ; thrsw ; ldtmu.rf54# s2 84 load dst | s2 74 b3
+    max rf34, rf34, 0 ; mov tmua, rf24                              # s2 84 clip | s2 83 w5
+    min rf32, rf34, rf18 ; add rf34, rf32, rf60                     # s2 84 clip | s2 84 add
+    add rf31, rf33, rf38 ; add rf46, rf31, rf46 ; thrsw ; ldtmu.rf60# s2 76 add | s2 73 b1 | s2 84 load dst
+    max rf34, rf34, 0 ; mov tmua, rf25                              # s2 84 clip | s2 83 w3
+    asr rf31, rf31, 6 ; v8dot rf43, rf51, rf28                      # s2 84 shr | s2 84 load dst
+    min rf34, rf34, rf18 ; add rf35, rf50, rf46 ; thrsw ; ldtmu.rf49# s2 84 clip | s2 76 add | s2 84 load dst
+    asr rf35, rf35, 6 ; mov tmua, rf26                              # s2 84 shr | s2 83 w7
+    and rf51, rf51, rf18 ; v8dot rf40, rf37, 1                      # s2 84 load dst
+    add rf31, rf51, rf31 ; sub rf46, rf50, rf46 ; thrsw ; ldtmu.rf50# s2 84 add | s2 76 sub | s2 84 load dst
+    max rf31, rf31, 0 ; mov tmua, rf27                              # s2 84 clip | s2 83 w1
+    min rf31, rf31, rf18 ; add rf35, rf40, rf35                     # s2 84 clip | s2 84 add
+    and rf33, rf54, rf18 ; sub rf38, rf33, rf38 ; thrsw ; ldtmu.rf40# s2 84 load dst | s2 76 sub | s2 83 w0
+    asr rf40, rf46, 6 ; add rf46, rf40, rf5                         # s2 84 shr | s2 83 add
+    max rf33, rf35, 0 ; add rf35, rf33, rf40                        # s2 84 clip | s2 84 add
+    min rf33, rf33, rf18 ; sub rf36, rf39, rf36 ; thrsw ; ldtmu.rf39# s2 84 clip | s2 76 sub | s2 83 w4
+    add rf39, rf46, rf39 ; sub rf46, rf46, rf39                     # s2 65 a0 | s2 65 a2
+    asr rf37, rf38, 6 ; v8dot rf38, rf37, rf28                      # s2 84 shr | s2 84 load dst
+    and rf29, rf60, rf18 ; sub rf48, rf48, rf29 ; thrsw ; ldtmu.rf40# s2 84 load dst | s2 76 r | s2 83 w6
+    asr rf37, rf40, 1 ; add rf29, rf29, rf37                        # s2 66 shr | s2 84 add
+    max rf35, rf35, 0                                               # s2 84 clip
+    min rf35, rf35, rf18 ; thrsw ; ldtmu.rf51                       # s2 84 clip | s2 83 w2
+    asr rf36, rf36, 6 ; add rf37, rf51, rf37                        # s2 84 shr | s2 66 a6
+    asr rf51, rf51, 1 ; v8dot rf54, rf54, rf28                      # s2 66 shr | s2 84 load dst
+    sub rf51, rf51, rf40 ; v8dot rf60, rf60, rf28 ; thrsw ; ldtmu.rf40# s2 66 a4 | s2 84 load dst | s2 83 w5
+    and rf53, rf49, rf18 ; ldtmu.rf57                               # s2 84 load dst | s2 83 w3
+    max rf29, rf29, 0 ; add rf36, rf53, rf36                        # s2 84 clip | s2 84 add
+    min rf29, rf29, rf18 ; sub rf53, rf40, rf57 ; thrsw             # s2 84 clip | s2 67 sub
+    asr rf48, rf48, 6 ; add rf52, rf57, rf40                        # s2 84 shr | s2 70 add
+    asr rf45, rf57, 1 ; add rf42, rf39, rf37                        # s2 68 shr | s2 71 b0
+    sub rf39, rf39, rf37 ; v8dot rf49, rf49, rf28 ; ldtmu.rf37      # s2 71 b6 | s2 84 load dst | s2 83 w7
+    asr rf44, rf37, 1 ; sub rf53, rf53, rf37                        # s2 67 shr | s2 67 sub
+    and rf44, rf50, rf18 ; sub rf53, rf53, rf44 ; ldtmu.rf55        # s2 84 load dst | s2 67 a1 | s2 83 w1
+    asr rf48, rf55, 1 ; add rf44, rf44, rf48                        # s2 70 shr | s2 84 add
+    max rf36, rf36, 0 ; add rf52, rf52, rf55                        # s2 84 clip | s2 70 add
+    asr rf52, rf53, 2 ; add rf48, rf52, rf48                        # s2 73 shr | s2 70 a7
+    min rf36, rf36, rf18                                            # s2 84 clip
+    max rf44, rf44, 0 ; sub rf52, rf48, rf52                        # s2 84 clip | s2 73 b7
+    min rf44, rf44, rf18 ; add rf62, rf55, rf37                     # s2 84 clip | s2 68 add
+    asr rf55, rf40, 1 ; sub rf37, rf37, rf55                        # s2 69 shr | s2 69 sub
+    asr rf57, rf48, 2 ; sub rf48, rf62, rf57                        # s2 73 shr | s2 68 sub
+    sub rf37, rf48, rf45 ; add rf40, rf37, rf40                     # s2 68 a3 | s2 69 add
+    asr rf48, rf37, 2 ; add rf45, rf42, rf52                        # s2 74 shr | s2 76 add
+    asr rf40, rf45, 6 ; add rf45, rf40, rf55                        # s2 84 shr | s2 69 a5
+    asr rf62, rf45, 2 ; add rf55, rf46, rf51                        # s2 74 shr | s2 72 b2
+    add rf40, rf47, rf40 ; sub rf45, rf48, rf45                     # s2 84 add | s2 74 b5
+    max rf40, rf40, 0 ; add rf47, rf55, rf45                        # s2 84 clip | s2 76 add
+    min rf40, rf40, rf18 ; sub rf46, rf46, rf51                     # s2 84 clip | s2 72 b4
+    asr rf37, rf47, 6 ; add rf47, rf37, rf62                        # s2 84 shr | s2 74 b3
+    shl rf37, rf40, 8 ; add rf40, rf58, rf37                        # s2 84 store dst | s2 84 add
+    max rf40, rf40, 0 ; add rf58, rf46, rf47                        # s2 84 clip | s2 76 add
+    min rf40, rf40, rf18 ; add rf53, rf53, rf57                     # s2 84 clip | s2 73 b1
+    asr rf32, rf58, 6 ; add tmud, rf32, rf37                        # s2 84 shr | s2 82 stage
+    shl rf32, rf40, 8 ; add rf40, rf43, rf32                        # s2 84 store dst | s2 84 add
+    max rf40, rf40, 0 ; add rf43, rf39, rf53                        # s2 84 clip | s2 76 add
+    asr rf30, rf43, 6 ; mov.ifna tmuau, rf30                        # s2 84 shr | s2 82 stage | uniform 0xfffffffe (u16)
+    min rf32, rf40, rf18 ; add tmud, rf34, rf32                     # s2 84 clip | s2 82 stage
+    shl rf32, rf32, 8 ; sub rf39, rf39, rf53                        # s2 84 store dst | s2 76 sub
+    asr rf38, rf39, 6 ; add rf30, rf38, rf30                        # s2 84 shr | s2 84 add
+    max rf30, rf30, 0 ; mov.ifna tmuau, rf56                        # s2 84 clip | s2 82 stage | uniform 0xfffffffe (u16)
+    min rf56, rf30, rf18 ; add rf30, rf56, rf19                     # s2 84 clip | s2 84 store dst
+    shl rf46, rf56, 8 ; sub rf47, rf46, rf47                        # s2 84 store dst | s2 76 sub
+    asr rf31, rf47, 6 ; add tmud, rf31, rf32                        # s2 84 shr | s2 82 stage
+    add rf38, rf54, rf38 ; mov.ifna tmuau, rf30                     # s2 84 add | s2 82 stage | uniform 0xfffffffe (u16)
+    max rf38, rf38, 0 ; add rf30, rf30, rf19                        # s2 84 clip | s2 84 store dst
+    min rf38, rf38, rf18 ; sub rf45, rf55, rf45                     # s2 84 clip | s2 76 sub
+    asr rf45, rf45, 6 ; add rf31, rf60, rf31                        # s2 84 shr | s2 84 add
+    max rf31, rf31, 0 ; add tmud, rf33, rf46                        # s2 84 clip | s2 82 stage
+    shl rf38, rf38, 8 ; mov.ifna tmuau, rf30                        # s2 84 store dst | s2 82 stage | uniform 0xfffffffe (u16)
+    min rf31, rf31, rf18 ; add rf30, rf30, rf19                     # s2 84 clip | s2 84 store dst
+    shl rf31, rf31, 8 ; sub rf42, rf42, rf52                        # s2 84 store dst | s2 76 r
+    asr rf45, rf42, 6 ; add rf42, rf49, rf45                        # s2 84 shr | s2 84 add
+    max rf35, rf42, 0 ; add tmud, rf35, rf38                        # s2 84 clip | s2 82 stage
+    min rf35, rf35, rf18 ; v8dot rf50, rf50, rf28                   # s2 84 clip | s2 84 load dst
+    shl rf35, rf35, 8 ; mov.ifna tmuau, rf30                        # s2 84 store dst | s2 82 stage | uniform 0xfffffffe (u16)
+    add rf30, rf30, rf19 ; add rf45, rf50, rf45                     # s2 84 store dst | s2 84 add
+    max rf29, rf45, 0 ; add tmud, rf29, rf31                        # s2 84 clip | s2 82 stage
+    min rf29, rf29, rf18 ; mov.ifna tmuau, rf30                     # s2 84 clip | s2 82 stage | uniform 0xfffffffe (u16)
+    shl rf30, rf29, 8 ; add rf29, rf30, rf19                        # s2 84 store dst
+    add tmud, rf36, rf35 ; sub.pushc -, rf1, rf41                   # s2 82 stage | whether there is a batch more
+    mov.ifnb tmuau, rf29 ; mov rf4, rf41                            # s2 82 stage | next trip | uniform 0xfffffffe (u16)
+    nop ; add tmud, rf44, rf30                                      # s2 82 stage
+    nop ; add.ifnb tmuau, rf29, rf19                                # s2 82 stage | uniform 0xfffffffe (u16)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

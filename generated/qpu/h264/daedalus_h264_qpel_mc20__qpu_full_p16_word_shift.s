@@ -5,12 +5,12 @@
 #
 # h264_qpel_mc20, machine code of V3D 7.1, class full
 # computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
-# input hash 5a38ccd142a05ce4
+# input hash da26e5db3f0ab0c7
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 141 instructions a trip, 35.2 an item; 130 at least for all it does.
-# 35 of the 64 registers that 2 threads a QPU leave each.
+# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
+# 133 instructions a trip, 33.2 an item; 131 at least for all it does.
+# 40 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 3 load 10 words, 2 store 4.
 # Record: dst_off, src_off.
 #
@@ -19,22 +19,26 @@
 #
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
-.uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
+.uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # how many threads
 .uniform 0x00000000  # address of src
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0xfffffffc  # vec4
 .uniform 0x00000000  # address of dst
 .uniform 0x00010000
+.uniform 0x01000000
+.uniform 0xfffffffc  # vec4
 .uniform 0x00000014
 .uniform 0x00000100
 .uniform 0x000000ff
 .uniform 0x00000010
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffffc  # vec4
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffc  # vec4
 .uniform 0xfffffffa  # vec2
 .uniform 0xffffffe8  # back to the loop's first word
 
@@ -42,165 +46,172 @@
     shr rf2, rf3, 2
     shl rf0, rf0, 2
     and rf0, rf3, 3 ; add rf2, rf0, rf2
-    shl rf5, rf0, 1                                                 # 16 g
     shl rf2, rf2, 3
+    shl rf8, rf0, 1                                                 # 16 g
     setnnmode_uu ; sub rf1, rf1, 1                                  # 16 g
     shl rf1, rf1, 3
-    nop ; ldunifrf.rf4                                              # 16 g | uniform value:src_stride
-    nop ; smul24 rf6, rf5, rf4 ; ldunifrf.rf0                       # 16 g | uniform value:records
-    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # uniform value:threads
+    nop ; ldunifrf.rf0                                              # uniform value:records
+    add rf1, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf6            # 16 g | uniform value:src_stride
+    umin tmuau, rf1, rf0 ; smul24 rf4, rf8, rf6 ; thrsw             # the item's record | 16 g | uniform 0xfffffffa (vec2)
+    nop ; mov rf2, rf1 ; ldunifrf.rf1                               # first trip | uniform value:threads
     shl rf1, rf1, 5
-    umin tmuau, rf2, rf0 ; add rf3, rf2, rf1 ; thrsw                # the item's record | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf7                                              # 16 g | uniform value:src
-    nop ; add rf6, rf7, rf6 ; ldunifrf.rf11                         # 16 g | 18 store dst | uniform value:dst_stride
-    nop ; smul24 rf7, rf5, rf11 ; ldunifrf.rf5                      # 18 store dst | uniform value:dst
-    add rf5, rf6, -2 ; add rf12, rf5, rf7                           # 16 g | 18 store dst
-    nop ; ldunifrf.rf6                                              # 16 g | uniform 0x00010000
-    nop ; ldunifrf.rf7                                              # 17 mul | uniform 0x00000014
-    nop ; ldunifrf.rf8                                              # 16 f | uniform 0x00000100
-    nop ; ldunifrf.rf9                                              # 16 i | uniform 0x000000ff
-    nop ; ldunifrf.rf10                                             # 18 rshr | uniform 0x00000010
+    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | 16 g | uniform value:src
+    umin tmuau, rf3, rf0 ; add rf7, rf5, rf4 ; ldtmu.rf4            # the item's record | 16 g | uniform 0xfffffffa (vec2)
+    nop ; ldtmu.rf5                                                 # the item's record
+    nop ; add rf7, rf7, -2                                          # 16 g
+    nop ; add rf9, rf7, rf5 ; ldunifrf.rf22                         # 16 g | 18 store dst | uniform value:dst_stride
+    and tmuau, rf9, -4 ; add rf11, rf9, rf6                         # 16 g | uniform 0xfffffffc (vec4)
+    shl rf9, rf9, 3 ; smul24 rf8, rf8, rf22                         # 16 g | 18 store dst
+    shl rf27, rf11, 3                                               # 16 g
+    not rf10, rf9 ; thrsw ; ldunifrf.rf12                           # 16 g | 18 store dst | uniform value:dst
+    not rf28, rf27 ; add rf23, rf12, rf8 ; ldunifrf.rf16            # 16 g | 18 store dst | uniform 0x00010000
+    nop ; add rf24, rf23, rf4 ; ldunifrf.rf17                       # 18 store dst | 16 h | uniform 0x01000000
+    nop ; ldtmu.rf8                                                 # the item's record
+    nop ; mov rf4, rf8 ; ldtmu.rf8                                  # next trip | the item's record
+    and tmuau, rf11, -4 ; mov rf5, rf8                              # 16 g | next trip | uniform 0xfffffffc (vec4)
+    nop ; thrsw ; ldtmu.rf8                                         # 16 g
+    shr rf11, rf8, rf9 ; ldtmu.rf8                                  # 16 g
+    shr rf12, rf8, rf9 ; add rf8, rf8, rf8 ; ldtmu.rf14             # 16 g
+    shl rf13, rf8, rf10 ; add rf15, rf14, rf14 ; ldtmu.rf8          # 16 g
+    shl rf13, rf15, rf10 ; add rf11, rf11, rf13 ; ldtmu.rf25        # 16 g
+    shr rf14, rf14, rf9 ; add rf15, rf8, rf8 ; ldunifrf.rf18        # 16 g | 17 mul | uniform 0x00000014
+    nop ; ldunifrf.rf19                                             # 16 f | uniform 0x00000100
+    nop ; ldunifrf.rf20                                             # 16 i | uniform 0x000000ff
+    nop ; ldunifrf.rf21                                             # 18 rshr | uniform 0x00000010
+    nop ; ldtmu.rf26                                                # 16 g
 loop:
-    nop ; ldtmu.rf13                                                # the item's record
-    nop ; add rf14, rf12, rf13 ; ldtmu.rf13                         # 18 store dst | the item's record
-    add rf13, rf5, rf13 ; sub.pushc -, rf0, rf2                     # 16 g | 18 store dst
-    shl rf15, rf13, 3 ; add rf16, rf13, rf4                         # 16 g
-    and tmuau, rf13, -4 ; sub.pushc -, rf0, rf3                     # 16 g | whether there is a batch more | uniform 0xfffffffc (vec4)
-    not rf13, rf15 ; mov rf2, rf3 ; thrsw                           # 16 g | next trip
-    shl rf17, rf16, 3 ; add rf3, rf2, rf1                           # 16 g | the item's record
-    and tmuau, rf16, -4                                             # 16 g | uniform 0xfffffffc (vec4)
-    not rf18, rf17 ; thrsw ; ldtmu.rf16                             # 16 g
-    shr rf19, rf16, rf15 ; ldtmu.rf16                               # 16 g
-    shr rf21, rf16, rf15 ; add rf20, rf16, rf16 ; ldtmu.rf16        # 16 g
-    shl rf22, rf20, rf13 ; add rf23, rf16, rf16 ; ldtmu.rf20        # 16 g
-    shl rf22, rf23, rf13 ; add rf19, rf19, rf22 ; ldtmu.rf23        # 16 g
-    shr rf21, rf16, rf15 ; add rf16, rf21, rf22 ; ldtmu.rf22        # 16 g
-    shr rf20, rf20, rf15 ; add rf15, rf20, rf20 ; ldtmu.rf24        # 16 g
-    shl rf13, rf15, rf13 ; v8dot rf15, rf19, rf6 ; ldtmu.rf25       # 16 g
-    shr rf21, rf19, -8 ; add rf13, rf21, rf13                       # 16 h | 16 g
-    shr rf27, rf16, -8 ; add rf26, rf15, rf21                       # 16 j | 17 add
-    and rf28, rf16, rf9 ; smul24 rf26, rf26, rf7                    # 16 i | 17 mul
-    and rf29, rf19, rf9 ; v8dot rf19, rf19, rf8                     # 16 e | 16 f
-    add rf30, rf19, rf28 ; v8dot rf31, rf16, rf8                    # 17 add | 16 j
-    add rf30, rf29, rf31 ; smul24 rf29, rf30, 5                     # 17 add | 17 mul
-    sub rf26, rf26, rf29 ; add rf29, rf21, rf28                     # 17 sub | 17 add
-    add rf26, rf26, rf30 ; smul24 rf29, rf29, rf7                   # 17 b1 | 17 mul
-    add rf26, rf26, rf10 ; add rf30, rf15, rf31                     # 18 rshr | 17 add
-    asr rf16, rf26, 5 ; v8dot rf26, rf16, rf6                       # 18 rshr | 16 j
-    max rf16, rf16, 0 ; add rf19, rf19, rf26                        # 18 clip | 17 add
-    min rf16, rf16, rf9 ; smul24 rf30, rf30, 5                      # 18 clip | 17 mul
-    sub rf29, rf29, rf30 ; add rf30, rf28, rf31                     # 17 sub | 17 add
-    add rf19, rf29, rf19 ; smul24 rf29, rf30, rf7                   # 17 b1 | 17 mul
-    add rf19, rf19, rf10 ; add rf30, rf21, rf26                     # 18 rshr | 17 add
-    asr rf15, rf19, 5 ; add rf19, rf15, rf27                        # 18 rshr | 17 add
-    max rf15, rf15, 0 ; add rf32, rf31, rf26                        # 18 clip | 17 add
-    min rf15, rf15, rf9 ; smul24 rf30, rf30, 5                      # 18 clip | 17 mul
-    vpack rf15, rf16, rf15 ; sub rf16, rf29, rf30                   # 18 store dst | 17 sub
-    shr rf19, rf13, -8 ; add rf16, rf16, rf19                       # 16 j | 17 b1
-    add rf16, rf16, rf10 ; smul24 rf32, rf32, rf7                   # 18 rshr | 17 mul
-    asr rf16, rf16, 5 ; add rf29, rf28, rf27                        # 18 rshr | 17 add
-    max rf16, rf16, 0 ; add rf30, rf26, rf27                        # 18 clip | 17 add
-    min rf16, rf16, rf9 ; smul24 rf29, rf29, 5                      # 18 clip | 17 mul
-    and rf32, rf13, rf9 ; sub rf29, rf32, rf29                      # 16 j | 17 sub
-    add rf21, rf21, rf32 ; smul24 rf30, rf30, rf7                   # 17 add | 17 mul
-    add rf21, rf29, rf21 ; add rf29, rf31, rf32                     # 17 b1 | 17 add
-    add rf21, rf21, rf10 ; smul24 rf29, rf29, 5                     # 18 rshr | 17 mul
-    asr rf21, rf21, 5 ; sub rf29, rf30, rf29                        # 18 rshr | 17 sub
-    max rf21, rf21, 0 ; v8dot rf30, rf13, rf8                       # 18 clip | 16 j
-    min rf21, rf21, rf9 ; add rf28, rf28, rf30                      # 18 clip | 17 add
-    vpack rf16, rf16, rf21 ; add rf21, rf29, rf28                   # 18 store dst | 17 b1
-    add rf21, rf21, rf10 ; add rf28, rf27, rf32                     # 18 rshr | 17 add
-    asr rf21, rf21, 5 ; smul24 rf28, rf28, rf7                      # 18 rshr | 17 mul
-    max rf21, rf21, 0 ; add rf29, rf26, rf30                        # 18 clip | 17 add
-    min rf21, rf21, rf9 ; smul24 rf29, rf29, 5                      # 18 clip | 17 mul
-    shr rf28, rf23, rf17 ; sub rf23, rf28, rf29                     # 16 g | 17 sub
-    shr rf29, rf22, rf17 ; v8dot rf13, rf13, rf6                    # 16 g | 16 j
-    shr rf33, rf24, rf17 ; add rf31, rf31, rf13                     # 16 g | 17 add
-    add rf23, rf23, rf31 ; add rf31, rf32, rf30                     # 17 b1 | 17 add
-    add rf23, rf23, rf10 ; smul24 rf31, rf31, rf7                   # 18 rshr | 17 mul
-    asr rf23, rf23, 5 ; add rf34, rf27, rf13                        # 18 rshr | 17 add
-    max rf23, rf23, 0 ; add rf26, rf26, rf19                        # 18 clip | 17 add
-    min rf23, rf23, rf9 ; smul24 rf34, rf34, 5                      # 18 clip | 17 mul
-    vpack rf21, rf21, rf23 ; sub rf23, rf31, rf34                   # 18 store dst | 17 sub
-    shr rf23, rf25, rf17 ; add rf17, rf23, rf26                     # 16 g | 17 b1
-    add rf13, rf17, rf10 ; add rf17, rf30, rf13                     # 18 rshr | 17 add
-    asr rf13, rf13, 5 ; smul24 rf17, rf17, rf7                      # 18 rshr | 17 mul
-    max rf13, rf13, 0 ; add rf19, rf32, rf19                        # 18 clip | 17 add
-    min rf13, rf13, rf9 ; smul24 rf19, rf19, 5                      # 18 clip | 17 mul
-    and rf19, rf20, rf9 ; sub rf17, rf17, rf19                      # 16 j | 17 sub
-    add rf19, rf27, rf19 ; add rf22, rf22, rf22                     # 17 add | 16 g
-    shl rf19, rf22, rf18 ; add rf17, rf17, rf19                     # 16 g | 17 b1
-    add rf17, rf17, rf10 ; add rf19, rf28, rf19                     # 18 rshr | 16 g
-    asr rf17, rf17, 5 ; add rf24, rf24, rf24                        # 18 rshr | 16 g
-    max rf17, rf17, 0 ; add rf25, rf25, rf25                        # 18 clip | 16 g
-    min rf17, rf17, rf9 ; v8dot rf28, rf19, rf6                     # 18 clip | 16 g
-    vpack rf13, rf13, rf17 ; v8dot rf17, rf19, rf8                  # 18 store dst | 16 f
-    tmuwt - ; v8dot rf22, rf19, 1                                   # the last trip's stores | 16 e
-    v8pack tmud, rf15, rf16 ; v8dot rf15, rf23, 1                   # 18 store dst | 16 j
-    v8pack tmud, rf21, rf13                                         # 18 store dst
-    shl rf24, rf24, rf18 ; mov.ifnb tmuau, rf14                     # 16 g | 18 store dst | uniform 0xfffffffa (vec2)
-    shl rf24, rf25, rf18 ; add rf18, rf29, rf24                     # 16 g
-    shr rf24, rf19, -8 ; add rf19, rf33, rf24                       # 16 h | 16 g
-    shr rf25, rf18, -8 ; add rf33, rf28, rf24                       # 16 j | 17 add
-    and rf29, rf18, rf9 ; smul24 rf33, rf33, rf7                    # 16 i | 17 mul
-    add rf13, rf17, rf29 ; v8dot rf21, rf18, rf8                    # 17 add | 16 j
-    add rf22, rf22, rf21 ; smul24 rf13, rf13, 5                     # 17 add | 17 mul
-    sub rf13, rf33, rf13 ; add rf33, rf24, rf29                     # 17 sub | 17 add
-    add rf13, rf13, rf22 ; smul24 rf22, rf33, rf7                   # 17 b1 | 17 mul
-    add rf13, rf13, rf10 ; add rf33, rf28, rf21                     # 18 rshr | 17 add
-    asr rf13, rf13, 5 ; v8dot rf18, rf18, rf6                       # 18 rshr | 16 j
-    max rf13, rf13, 0 ; add rf17, rf17, rf18                        # 18 clip | 17 add
-    min rf13, rf13, rf9 ; smul24 rf33, rf33, 5                      # 18 clip | 17 mul
-    sub rf22, rf22, rf33 ; add rf33, rf29, rf21                     # 17 sub | 17 add
-    add rf17, rf22, rf17 ; smul24 rf22, rf33, rf7                   # 17 b1 | 17 mul
-    add rf17, rf17, rf10 ; add rf33, rf24, rf18                     # 18 rshr | 17 add
-    asr rf17, rf17, 5 ; add rf28, rf28, rf25                        # 18 rshr | 17 add
-    max rf17, rf17, 0 ; add rf16, rf21, rf18                        # 18 clip | 17 add
-    min rf17, rf17, rf9 ; smul24 rf33, rf33, 5                      # 18 clip | 17 mul
-    vpack rf13, rf13, rf17 ; sub rf17, rf22, rf33                   # 18 store dst | 17 sub
-    shr rf28, rf19, -8 ; add rf17, rf17, rf28                       # 16 j | 17 b1
-    add rf16, rf17, rf10 ; smul24 rf17, rf16, rf7                   # 18 rshr | 17 mul
-    asr rf16, rf16, 5 ; add rf22, rf29, rf25                        # 18 rshr | 17 add
-    max rf16, rf16, 0 ; add rf33, rf18, rf25                        # 18 clip | 17 add
-    min rf16, rf16, rf9 ; smul24 rf22, rf22, 5                      # 18 clip | 17 mul
-    and rf22, rf19, rf9 ; sub rf17, rf17, rf22                      # 16 j | 17 sub
-    add rf24, rf24, rf22 ; smul24 rf33, rf33, rf7                   # 17 add | 17 mul
-    add rf17, rf17, rf24 ; add rf24, rf21, rf22                     # 17 b1 | 17 add
-    add rf17, rf17, rf10 ; smul24 rf24, rf24, 5                     # 18 rshr | 17 mul
-    asr rf17, rf17, 5 ; sub rf24, rf33, rf24                        # 18 rshr | 17 sub
-    max rf17, rf17, 0 ; v8dot rf33, rf19, rf8                       # 18 clip | 16 j
-    min rf17, rf17, rf9 ; add rf29, rf29, rf33                      # 18 clip | 17 add
-    vpack rf16, rf16, rf17 ; add rf17, rf24, rf29                   # 18 store dst | 17 b1
-    umin tmuau, rf2, rf0 ; add rf17, rf17, rf10 ; thrsw             # the item's record | 18 rshr | uniform 0xfffffffa (vec2)
-    asr rf17, rf17, 5 ; add rf24, rf25, rf22                        # 18 rshr | 17 add
-    max rf17, rf17, 0 ; smul24 rf24, rf24, rf7                      # 18 clip | 17 mul
-    min rf17, rf17, rf9 ; add rf29, rf18, rf33                      # 18 clip | 17 add
-    add rf23, rf22, rf33 ; smul24 rf29, rf29, 5                     # 17 add | 17 mul
-    sub rf19, rf24, rf29 ; v8dot rf24, rf19, rf6                    # 17 sub | 16 j
-    add rf21, rf21, rf24 ; smul24 rf23, rf23, rf7                   # 17 add | 17 mul
-    add rf19, rf19, rf21 ; add rf21, rf25, rf24                     # 17 b1 | 17 add
-    add rf19, rf19, rf10 ; smul24 rf21, rf21, 5                     # 18 rshr | 17 mul
-    asr rf19, rf19, 5 ; sub rf21, rf23, rf21                        # 18 rshr | 17 sub
-    max rf18, rf19, 0 ; add rf19, rf18, rf28                        # 18 clip | 17 add
-    min rf18, rf18, rf9 ; add rf19, rf21, rf19                      # 18 clip | 17 b1
-    vpack rf17, rf17, rf18 ; add rf18, rf19, rf10                   # 18 store dst | 18 rshr
-    asr rf18, rf18, 5 ; add rf24, rf33, rf24                        # 18 rshr | 17 add
-    max rf18, rf18, 0 ; smul24 rf24, rf24, rf7                      # 18 clip | 17 mul
-    min rf18, rf18, rf9 ; add rf22, rf22, rf28                      # 18 clip | 17 add
-    add rf22, rf25, rf15 ; smul24 rf15, rf22, 5                     # 17 add | 17 mul
-    nop ; sub rf15, rf24, rf15                                      # 17 sub
-    nop ; add rf15, rf15, rf22                                      # 17 b1
-    nop ; add rf15, rf15, rf10                                      # 18 rshr
-    asr rf15, rf15, 5                                               # 18 rshr
-    max rf15, rf15, 0                                               # 18 clip
-    min rf15, rf15, rf9                                             # 18 clip
-    vpack rf15, rf18, rf15                                          # 18 store dst
-    v8pack tmud, rf13, rf16                                         # 18 store dst
-    v8pack tmud, rf17, rf15                                         # 18 store dst
-    nop ; add.ifnb tmuau, rf14, rf11                                # 18 store dst | uniform 0xfffffffa (vec2)
+    shl rf10, rf15, rf10 ; add rf5, rf7, rf5 ; ldtmu.rf15           # 16 g
+    shr rf12, rf8, rf9 ; add rf8, rf12, rf13 ; ldtmu.rf13           # 16 g
+    shl rf9, rf5, 3 ; add rf14, rf14, rf10                          # 16 g
+    not rf10, rf9 ; v8dot rf29, rf11, rf16                          # 16 g
+    shr rf30, rf11, -8 ; v8dot rf31, rf11, rf19                     # 16 h | 16 f
+    and rf33, rf8, rf20 ; add rf32, rf29, rf30                      # 16 i | 17 add
+    add rf34, rf31, rf33 ; smul24 rf32, rf32, rf18                  # 17 add | 17 mul
+    and rf34, rf11, rf20 ; smul24 rf11, rf34, 5                     # 16 e | 17 mul
+    sub rf11, rf32, rf11 ; v8dot rf32, rf8, rf19                    # 17 sub | 16 j
+    add rf34, rf34, rf32 ; add rf35, rf30, rf33                     # 17 add
+    add rf11, rf11, rf34 ; smul24 rf34, rf35, rf18                  # 17 b1 | 17 mul
+    add rf11, rf11, rf21 ; add rf35, rf29, rf32                     # 18 rshr | 17 add
+    asr rf11, rf11, 5 ; v8dot rf36, rf8, rf16                       # 18 rshr | 16 j
+    max rf11, rf11, 0 ; add rf31, rf31, rf36                        # 18 clip | 17 add
+    min rf11, rf11, rf20 ; smul24 rf35, rf35, 5                     # 18 clip | 17 mul
+    sub rf34, rf34, rf35 ; add rf35, rf33, rf32                     # 17 sub | 17 add
+    add rf31, rf34, rf31 ; smul24 rf34, rf35, rf18                  # 17 b1 | 17 mul
+    add rf31, rf31, rf21 ; add rf35, rf30, rf36                     # 18 rshr | 17 add
+    asr rf8, rf31, 5 ; v8dot rf31, rf8, rf17                        # 18 rshr | 16 j
+    max rf8, rf8, 0 ; add rf29, rf29, rf31                          # 18 clip | 17 add
+    min rf8, rf8, rf20 ; smul24 rf35, rf35, 5                       # 18 clip | 17 mul
+    vpack rf8, rf11, rf8 ; sub rf11, rf34, rf35                     # 18 store dst | 17 sub
+    add rf11, rf11, rf29 ; add rf29, rf32, rf36                     # 17 b1 | 17 add
+    add rf11, rf11, rf21 ; smul24 rf29, rf29, rf18                  # 18 rshr | 17 mul
+    asr rf11, rf11, 5 ; add rf34, rf33, rf31                        # 18 rshr | 17 add
+    max rf11, rf11, 0 ; add rf35, rf36, rf31                        # 18 clip | 17 add
+    min rf11, rf11, rf20 ; smul24 rf34, rf34, 5                     # 18 clip | 17 mul
+    and rf34, rf14, rf20 ; sub rf29, rf29, rf34                     # 16 j | 17 sub
+    add rf30, rf30, rf34 ; smul24 rf35, rf35, rf18                  # 17 add | 17 mul
+    add rf29, rf29, rf30 ; add rf30, rf32, rf34                     # 17 b1 | 17 add
+    add rf29, rf29, rf21 ; smul24 rf30, rf30, 5                     # 18 rshr | 17 mul
+    asr rf29, rf29, 5 ; sub rf30, rf35, rf30                        # 18 rshr | 17 sub
+    max rf29, rf29, 0 ; v8dot rf35, rf14, rf19                      # 18 clip | 16 j
+    min rf29, rf29, rf20 ; add rf33, rf33, rf35                     # 18 clip | 17 add
+    vpack rf11, rf11, rf29 ; add rf29, rf30, rf33                   # 18 store dst | 17 b1
+    shr rf29, rf25, rf27 ; add rf25, rf29, rf21                     # 16 g | 18 rshr
+    asr rf25, rf25, 5 ; add rf30, rf31, rf34                        # 18 rshr | 17 add
+    max rf25, rf25, 0 ; smul24 rf30, rf30, rf18                     # 18 clip | 17 mul
+    min rf25, rf25, rf20 ; add rf33, rf36, rf35                     # 18 clip | 17 add
+    shr rf37, rf26, rf27 ; smul24 rf33, rf33, 5                     # 16 g | 17 mul
+    shr rf33, rf15, rf27 ; sub rf30, rf30, rf33                     # 16 g | 17 sub
+    shr rf38, rf13, rf27 ; v8dot rf27, rf14, rf16                   # 16 g | 16 j
+    add rf32, rf32, rf27 ; add rf39, rf34, rf35                     # 17 add
+    add rf30, rf30, rf32 ; smul24 rf32, rf39, rf18                  # 17 b1 | 17 mul
+    add rf30, rf30, rf21 ; add rf39, rf31, rf27                     # 18 rshr | 17 add
+    asr rf14, rf30, 5 ; v8dot rf30, rf14, rf17                      # 18 rshr | 16 j
+    max rf14, rf14, 0 ; add rf36, rf36, rf30                        # 18 clip | 17 add
+    min rf14, rf14, rf20 ; smul24 rf39, rf39, 5                     # 18 clip | 17 mul
+    vpack rf14, rf25, rf14 ; sub rf25, rf32, rf39                   # 18 store dst | 17 sub
+    add rf25, rf25, rf36 ; add rf27, rf35, rf27                     # 17 b1 | 17 add
+    add rf25, rf25, rf21 ; smul24 rf27, rf27, rf18                  # 18 rshr | 17 mul
+    asr rf25, rf25, 5 ; add rf30, rf34, rf30                        # 18 rshr | 17 add
+    max rf25, rf25, 0 ; sub.pushc -, rf0, rf2                       # 18 clip | 18 store dst
+    min rf25, rf25, rf20 ; smul24 rf30, rf30, 5                     # 18 clip | 17 mul
+    and rf27, rf12, rf20 ; sub rf12, rf27, rf30                     # 16 j | 17 sub
+    add rf27, rf31, rf27 ; add rf31, rf5, rf6                       # 17 add | 16 g
+    shl rf27, rf31, 3 ; add rf12, rf12, rf27                        # 16 g | 17 b1
+    add rf12, rf12, rf21 ; add rf26, rf26, rf26                     # 18 rshr | 16 g
+    asr rf12, rf12, 5 ; add rf15, rf15, rf15                        # 18 rshr | 16 g
+    max rf12, rf12, 0 ; add rf13, rf13, rf13                        # 18 clip | 16 g
+    min rf12, rf12, rf20 ; v8dot rf38, rf38, 1                      # 18 clip | 16 j
+    vpack rf12, rf25, rf12 ; sub.pushc -, rf0, rf3                  # 18 store dst | whether there is a batch more
+    tmuwt - ; mov rf2, rf3                                          # the last trip's stores | next trip
+    v8pack tmud, rf8, rf11 ; add rf3, rf2, rf1                      # 18 store dst | the item's record
+    v8pack tmud, rf14, rf12                                         # 18 store dst
+    shl rf26, rf26, rf28 ; mov.ifnb tmuau, rf24                     # 16 g | 18 store dst | uniform 0xfffffffa (vec2)
+    shl rf26, rf15, rf28 ; add rf15, rf29, rf26                     # 16 g
+    shl rf26, rf13, rf28 ; add rf13, rf37, rf26                     # 16 g
+    not rf28, rf27 ; add rf26, rf33, rf26                           # 16 g
+    shr rf37, rf15, -8 ; v8dot rf33, rf15, rf16                     # 16 h | 16 g
+    add rf29, rf33, rf37 ; v8dot rf12, rf15, rf19                   # 17 add | 16 f
+    and rf14, rf13, rf20 ; smul24 rf29, rf29, rf18                  # 16 i | 17 mul
+    and rf8, rf15, rf20 ; add rf15, rf12, rf14                      # 16 e | 17 add
+    add rf11, rf37, rf14 ; smul24 rf15, rf15, 5                     # 17 add | 17 mul
+    sub rf15, rf29, rf15 ; v8dot rf29, rf13, rf19                   # 17 sub | 16 j
+    add rf8, rf8, rf29 ; smul24 rf11, rf11, rf18                    # 17 add | 17 mul
+    add rf8, rf15, rf8 ; add rf15, rf33, rf29                       # 17 b1 | 17 add
+    add rf8, rf8, rf21 ; smul24 rf15, rf15, 5                       # 18 rshr | 17 mul
+    asr rf8, rf8, 5 ; sub rf11, rf11, rf15                          # 18 rshr | 17 sub
+    max rf8, rf8, 0 ; v8dot rf15, rf13, rf16                        # 18 clip | 16 j
+    min rf8, rf8, rf20 ; add rf12, rf12, rf15                       # 18 clip | 17 add
+    add rf11, rf11, rf12 ; add rf12, rf14, rf29                     # 17 b1 | 17 add
+    add rf11, rf11, rf21 ; smul24 rf12, rf12, rf18                  # 18 rshr | 17 mul
+    asr rf11, rf11, 5 ; add rf25, rf37, rf15                        # 18 rshr | 17 add
+    max rf11, rf11, 0 ; v8dot rf13, rf13, rf17                      # 18 clip | 16 j
+    min rf11, rf11, rf20 ; smul24 rf25, rf25, 5                     # 18 clip | 17 mul
+    vpack rf11, rf8, rf11 ; sub rf8, rf12, rf25                     # 18 store dst | 17 sub
+    add rf33, rf33, rf13 ; add rf12, rf29, rf15                     # 17 add
+    add rf8, rf8, rf33 ; smul24 rf12, rf12, rf18                    # 17 b1 | 17 mul
+    add rf8, rf8, rf21 ; add rf33, rf14, rf13                       # 18 rshr | 17 add
+    asr rf8, rf8, 5 ; add rf25, rf15, rf13                          # 18 rshr | 17 add
+    max rf8, rf8, 0 ; smul24 rf25, rf25, rf18                       # 18 clip | 17 mul
+    min rf8, rf8, rf20 ; smul24 rf33, rf33, 5                       # 18 clip | 17 mul
+    and rf33, rf26, rf20 ; sub rf12, rf12, rf33                     # 16 j | 17 sub
+    add rf37, rf37, rf33 ; add rf30, rf29, rf33                     # 17 add
+    add rf12, rf12, rf37 ; smul24 rf30, rf30, 5                     # 17 b1 | 17 mul
+    add rf12, rf12, rf21 ; sub rf25, rf25, rf30                     # 18 rshr | 17 sub
+    asr rf12, rf12, 5 ; v8dot rf30, rf26, rf19                      # 18 rshr | 16 j
+    max rf12, rf12, 0 ; add rf14, rf14, rf30                        # 18 clip | 17 add
+    min rf12, rf12, rf20 ; add rf14, rf25, rf14                     # 18 clip | 17 b1
+    vpack rf37, rf8, rf12 ; add rf8, rf14, rf21                     # 18 store dst | 18 rshr
+    asr rf8, rf8, 5 ; add rf12, rf13, rf33                          # 18 rshr | 17 add
+    max rf8, rf8, 0 ; smul24 rf12, rf12, rf18                       # 18 clip | 17 mul
+    min rf8, rf8, rf20 ; add rf14, rf15, rf30                       # 18 clip | 17 add
+    umin tmuau, rf3, rf0 ; smul24 rf14, rf14, 5                     # the item's record | 17 mul | uniform 0xfffffffa (vec2)
+    and tmuau, rf5, -4 ; sub rf5, rf12, rf14                        # 16 g | 17 sub | uniform 0xfffffffc (vec4)
+    add rf14, rf33, rf30 ; v8dot rf12, rf26, rf16 ; thrsw           # 17 add | 16 j
+    add rf14, rf29, rf12 ; smul24 rf29, rf14, rf18                  # 17 add | 17 mul
+    add rf5, rf5, rf14 ; add rf14, rf13, rf12                       # 17 b1 | 17 add
+    add rf5, rf5, rf21 ; smul24 rf14, rf14, 5                       # 18 rshr | 17 mul
+    asr rf5, rf5, 5 ; sub rf14, rf29, rf14                          # 18 rshr | 17 sub
+    max rf5, rf5, 0 ; v8dot rf26, rf26, rf17                        # 18 clip | 16 j
+    min rf5, rf5, rf20 ; add rf15, rf15, rf26 ; ldtmu.rf29          # 18 clip | 17 add | the item's record
+    vpack rf34, rf8, rf5 ; add rf8, rf14, rf15 ; ldtmu.rf5          # 18 store dst | 17 b1 | the item's record
+    and tmuau, rf31, -4 ; add rf8, rf8, rf21                        # 16 g | 18 rshr | uniform 0xfffffffc (vec4)
+    asr rf8, rf8, 5 ; add rf12, rf30, rf12                          # 18 rshr | 17 add
+    max rf8, rf8, 0 ; smul24 rf12, rf12, rf18                       # 18 clip | 17 mul
+    min rf26, rf8, rf20 ; add rf33, rf33, rf26 ; thrsw ; ldtmu.rf8  # 18 clip | 17 add | 16 g
+    shr rf33, rf8, rf9 ; smul24 rf8, rf33, 5                        # 16 g | 17 mul
+    sub rf8, rf12, rf8 ; add rf12, rf13, rf38 ; ldtmu.rf13          # 17 sub | 17 add | 16 g
+    shr rf12, rf13, rf9 ; add rf8, rf8, rf12 ; ldtmu.rf38           # 16 g | 17 b1
+    shr rf14, rf38, rf9 ; add rf30, rf8, rf21 ; ldtmu.rf8           # 16 g | 18 rshr
+    asr rf30, rf30, 5 ; add rf13, rf13, rf13                        # 18 rshr | 16 g
+    max rf38, rf30, 0 ; add rf30, rf38, rf38                        # 18 clip | 16 g
+    min rf38, rf38, rf20 ; add rf15, rf8, rf8 ; ldtmu.rf25          # 18 clip | 16 g
+    vpack rf38, rf26, rf38 ; mov rf5, rf5 ; ldtmu.rf26              # 18 store dst | next trip | 16 g
+    v8pack tmud, rf11, rf37                                         # 18 store dst
+    v8pack tmud, rf34, rf38                                         # 18 store dst
+    shl rf34, rf13, rf10 ; add.ifnb tmuau, rf24, rf22               # 16 g | 18 store dst | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next batch
-    nop
-    nop
+    shl rf13, rf30, rf10 ; add rf24, rf23, rf4                      # 16 g | 18 store dst
+    add rf11, rf33, rf34 ; mov rf4, rf29                            # 16 g | next trip
     nop
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not

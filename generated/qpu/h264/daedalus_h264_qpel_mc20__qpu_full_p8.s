@@ -5,12 +5,12 @@
 #
 # h264_qpel_mc20, machine code of V3D 7.1, class full
 # computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
-# input hash 286daf1ed61a360d
+# input hash aa821d81d9ba1e3c
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 83 instructions a trip, 41.5 an item; 60 at least for all it does.
-# 20 of the 64 registers that 2 threads a QPU leave each.
+# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
+# 76 instructions a trip, 38 an item; 61 at least for all it does.
+# 24 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 14 load 15 words, 8 store 8.
 # Record: dst_off, src_off.
 #
@@ -22,12 +22,18 @@
 .uniform 0x00000000  # address of the first record
 .uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0xfffffffa  # vec2
-.uniform 0x00000000  # address of src
-.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # how many threads
+.uniform 0x00000000  # address of src
+.uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x00000000  # address of dst
 .uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x00000014
+.uniform 0xfffffffd  # u8
 .uniform 0x00000010
 .uniform 0x000000ff
 .uniform 0xfffffffd  # u8
@@ -42,14 +48,15 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0xfffffffa  # vec2
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xffffffa4  # back to the loop's first word
@@ -57,109 +64,115 @@
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
-    and rf3, rf3, 7 ; add rf0, rf0, rf2
+    and rf7, rf3, 7 ; add rf0, rf0, rf2
     shl rf0, rf0, 3
     nop ; sub rf1, rf1, 1
     shl rf1, rf1, 3
     nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # 16 g | uniform value:src_stride
-    umin tmuau, rf2, rf0 ; smul24 rf1, rf3, rf1 ; thrsw             # the item's record | 16 g | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf4                                              # 16 g | uniform value:src
-    nop ; add rf4, rf4, rf1 ; ldunifrf.rf1                          # 16 g | 18 store dst | uniform value:dst_stride
-    nop ; smul24 rf7, rf3, rf1 ; ldtmu.rf6                          # 18 store dst | the item's record
-    nop ; ldtmu.rf5                                                 # the item's record
-    nop ; ldunifrf.rf1                                              # uniform value:threads
-    shl rf1, rf1, 4
-    add rf4, rf4, -2 ; add rf3, rf2, rf1                            # 16 g | the item's record
-    nop ; add rf5, rf4, rf5 ; ldunifrf.rf8                          # 16 g | 18 store dst | uniform value:dst
-    add rf9, rf8, rf7 ; sub tmuau, rf5, -2                          # 18 store dst | 16 g | uniform 0xfffffffd (u8)
-    nop ; add rf10, rf9, rf6 ; ldunifrf.rf6                         # 18 store dst | 17 mul | uniform 0x00000014
-    nop ; ldunifrf.rf7                                              # 18 rshr | uniform 0x00000010
-    nop ; ldunifrf.rf8                                              # 18 clip | uniform 0x000000ff
+    add rf1, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf2            # 16 g | uniform value:src_stride
+    umin tmuau, rf1, rf0 ; smul24 rf3, rf7, rf2 ; thrsw             # the item's record | 16 g | uniform 0xfffffffa (vec2)
+    nop ; mov rf2, rf1 ; ldunifrf.rf1                               # first trip | uniform value:threads
+    shl rf1, rf1, 4 ; mov rf18, rf2                                 # for later in the trip
+    nop ; add rf4, rf2, rf1 ; ldunifrf.rf5                          # the item's record | 16 g | uniform value:src
+    umin tmuau, rf4, rf0 ; add rf5, rf5, rf3 ; ldtmu.rf3            # the item's record | 16 g | uniform 0xfffffffa (vec2)
+    mov rf19, rf4 ; mov rf2, rf4 ; ldtmu.rf4                        # for later in the trip | next trip | the item's record
+    nop ; add rf5, rf5, -2                                          # 16 g
+    nop ; add rf6, rf5, rf4 ; ldunifrf.rf8                          # 16 g | 18 store dst | uniform value:dst_stride
+    sub tmuau, rf6, -2 ; smul24 rf7, rf7, rf8                       # 16 g | 18 store dst | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf6, -3                                        # 16 h | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldunifrf.rf8                                      # 18 store dst | uniform value:dst
+    sub tmuau, rf6, -1 ; add rf16, rf8, rf7                         # 16 f | 18 store dst | uniform 0xfffffffd (u8)
+    sub tmuau, rf6, -4 ; add rf17, rf16, rf3                        # 16 i | 18 store dst | uniform 0xfffffffd (u8)
+    nop ; mov tmuau, rf6 ; thrsw ; ldtmu.rf7                        # 16 e | the item's record | uniform 0xfffffffd (u8)
+    nop ; mov rf3, rf7 ; ldtmu.rf7                                  # next trip | the item's record
+    nop ; mov rf4, rf7 ; ldtmu.rf7                                  # next trip | 16 g
+    nop ; ldtmu.rf8                                                 # 16 h
+    nop ; add rf10, rf7, rf8 ; ldtmu.rf11                           # 17 add | 16 f
+    nop ; ldunifrf.rf9                                              # 17 mul | uniform 0x00000014
+    nop ; smul24 rf10, rf10, rf9 ; ldtmu.rf12                       # 17 mul | 16 i
+    sub tmuau, rf6, -5 ; add rf13, rf11, rf12                       # 16 j | 17 add | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldunifrf.rf14                                     # 18 rshr | uniform 0x00000010
+    nop ; ldunifrf.rf15                                             # 18 clip | uniform 0x000000ff
+    nop ; sub tmuau, rf6, -6                                        # 16 j | uniform 0xfffffffd (u8)
 loop:
-    tmuwt - ; sub.pushc -, rf0, rf2                                 # 18 store dst
-    sub tmuau, rf5, -3 ; sub.pushc -, rf0, rf3                      # 16 h | whether there is a batch more | uniform 0xfffffffd (u8)
-    nop ; mov rf2, rf3 ; thrsw                                      # next trip
-    sub tmuau, rf5, -1 ; add rf3, rf2, rf1                          # 16 f | the item's record | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf5, -4                                        # 16 i | uniform 0xfffffffd (u8)
-    nop ; mov tmuau, rf5 ; thrsw ; ldtmu.rf11                       # 16 e | 16 g | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf12                                                # 16 h
-    add rf13, rf11, rf12 ; sub tmuau, rf5, -5                       # 17 add | 16 j | uniform 0xfffffffd (u8)
-    nop ; smul24 rf13, rf13, rf6 ; thrsw ; ldtmu.rf14               # 17 mul | 16 f
-    nop ; ldtmu.rf15                                                # 16 i
-    add rf16, rf14, rf15 ; add rf17, rf12, rf15                     # 17 add
-    nop ; smul24 rf16, rf16, 5                                      # 17 mul
-    sub rf13, rf13, rf16 ; smul24 rf17, rf17, rf6 ; ldtmu.rf16      # 17 sub | 17 mul | 16 e
-    nop ; ldtmu.rf18                                                # 16 j
-    add rf16, rf16, rf18 ; add rf19, rf11, rf18                     # 17 add
-    add rf13, rf13, rf16 ; smul24 rf16, rf19, 5                     # 17 b1 | 17 mul
-    add rf13, rf13, rf7 ; sub rf16, rf17, rf16                      # 18 rshr | 17 sub
-    asr rf13, rf13, 5 ; add rf17, rf15, rf18                        # 18 rshr | 17 add
-    max rf13, rf13, 0 ; smul24 rf17, rf17, rf6                      # 18 clip | 17 mul
-    tmuwt - ; sub tmuau, rf5, -6                                    # the last trip's stores | 16 j | uniform 0xfffffffd (u8)
-    min tmud, rf13, rf8                                             # 18 store dst
-    nop ; mov.ifnb tmuau, rf10 ; thrsw                              # 18 store dst | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf5, -7                                        # 16 j | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf5, -8                                        # 16 j | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf13                                        # 16 j
-    add rf14, rf14, rf13 ; add rf19, rf12, rf13                     # 17 add
-    add rf14, rf16, rf14 ; smul24 rf16, rf19, 5                     # 17 b1 | 17 mul
-    add rf14, rf14, rf7 ; sub rf16, rf17, rf16 ; thrsw ; ldtmu.rf17 # 18 rshr | 17 sub | 16 j
-    asr rf11, rf14, 5 ; add rf14, rf11, rf17                        # 18 rshr | 17 add
-    max rf11, rf11, 0 ; add rf14, rf16, rf14                        # 18 clip | 17 b1
-    min tmud, rf11, rf8 ; add rf11, rf14, rf7 ; ldtmu.rf14          # 18 store dst | 18 rshr | 16 j
-    asr rf11, rf11, 5 ; add rf16, rf18, rf13                        # 18 rshr | 17 add
-    max rf11, rf11, 0 ; smul24 rf16, rf16, rf6                      # 18 clip | 17 mul
-    sub.ifnb tmuau, rf10, -1 ; add rf19, rf15, rf17                 # 18 store dst | 17 add | uniform 0xfffffffd (u8)
-    min tmud, rf11, rf8 ; smul24 rf11, rf19, 5                      # 18 store dst | 17 mul
-    sub.ifnb tmuau, rf10, -2 ; sub rf11, rf16, rf11                 # 18 store dst | 17 sub | uniform 0xfffffffd (u8)
-    add rf12, rf12, rf14 ; add rf16, rf13, rf17                     # 17 add
-    add rf11, rf11, rf12 ; smul24 rf12, rf16, rf6                   # 17 b1 | 17 mul
-    add rf11, rf11, rf7 ; add rf16, rf18, rf14                      # 18 rshr | 17 add
-    asr rf11, rf11, 5 ; add rf19, rf17, rf14                        # 18 rshr | 17 add
-    max rf11, rf11, 0 ; smul24 rf19, rf19, rf6                      # 18 clip | 17 mul
-    min tmud, rf11, rf8 ; smul24 rf11, rf16, 5                      # 18 store dst | 17 mul
-    sub.ifnb tmuau, rf10, -3 ; sub rf11, rf12, rf11                 # 18 store dst | 17 sub | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf5, -9                                        # 16 j | uniform 0xfffffffd (u8)
-    nop ; thrsw
-    nop ; sub tmuau, rf5, -10                                       # 16 j | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf5, -11                                       # 16 j | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf12                                        # 16 j
-    add rf15, rf15, rf12 ; add rf16, rf13, rf12                     # 17 add
-    add rf11, rf11, rf15 ; smul24 rf15, rf16, 5                     # 17 b1 | 17 mul
-    add rf11, rf11, rf7 ; sub rf15, rf19, rf15 ; thrsw ; ldtmu.rf19 # 18 rshr | 17 sub | 16 j
-    asr rf11, rf11, 5 ; add rf18, rf18, rf19                        # 18 rshr | 17 add
-    max rf11, rf11, 0 ; add rf15, rf15, rf18                        # 18 clip | 17 b1
-    min tmud, rf11, rf8 ; add rf11, rf15, rf7 ; ldtmu.rf15          # 18 store dst | 18 rshr | 16 j
-    asr rf11, rf11, 5 ; add rf18, rf14, rf12                        # 18 rshr | 17 add
-    max rf11, rf11, 0 ; smul24 rf18, rf18, rf6                      # 18 clip | 17 mul
-    sub.ifnb tmuau, rf10, -4 ; add rf16, rf17, rf19                 # 18 store dst | 17 add | uniform 0xfffffffd (u8)
-    min tmud, rf11, rf8 ; smul24 rf11, rf16, 5                      # 18 store dst | 17 mul
-    sub.ifnb tmuau, rf10, -5 ; sub rf11, rf18, rf11                 # 18 store dst | 17 sub | uniform 0xfffffffd (u8)
-    add rf12, rf13, rf15 ; add rf13, rf12, rf19                     # 17 add
-    add rf11, rf11, rf12 ; smul24 rf12, rf13, rf6                   # 17 b1 | 17 mul
-    add rf11, rf11, rf7 ; add rf14, rf14, rf15                      # 18 rshr | 17 add
-    asr rf11, rf11, 5                                               # 18 rshr
-    max rf11, rf11, 0                                               # 18 clip
-    min tmud, rf11, rf8 ; smul24 rf11, rf14, 5                      # 18 store dst | 17 mul
-    sub.ifnb tmuau, rf10, -6 ; sub rf11, rf12, rf11                 # 18 store dst | 17 sub | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf5, -12                                       # 16 j | uniform 0xfffffffd (u8)
-    tmuwt - ; thrsw
-    umin tmuau, rf2, rf0                                            # the item's record | uniform 0xfffffffa (vec2)
-    nop
-    nop ; thrsw ; ldtmu.rf5                                         # 16 j
-    nop ; add rf5, rf17, rf5                                        # 17 add
-    nop ; add rf5, rf11, rf5                                        # 17 b1
-    nop ; add rf5, rf5, rf7 ; ldtmu.rf11                            # 18 rshr | the item's record
-    asr rf5, rf5, 5                                                 # 18 rshr
-    max rf5, rf5, 0                                                 # 18 clip
-    min tmud, rf5, rf8 ; ldtmu.rf5                                  # 18 store dst | the item's record
-    sub.ifnb tmuau, rf10, -7 ; add rf5, rf4, rf5                    # 18 store dst | 16 g | uniform 0xfffffffd (u8)
-    sub tmuau, rf5, -2 ; add rf10, rf9, rf11                        # 16 g | 18 store dst | uniform 0xfffffffd (u8)
+    add rf13, rf2, rf1 ; smul24 rf20, rf13, 5                       # the item's record | 17 mul
+    sub rf10, rf10, rf20 ; add rf21, rf8, rf12 ; thrsw ; ldtmu.rf20 # 17 sub | 17 add | 16 e
+    nop ; smul24 rf22, rf21, rf9 ; ldtmu.rf21                       # 17 mul | 16 j
+    add rf20, rf20, rf21 ; add rf23, rf7, rf21                      # 17 add
+    add rf10, rf10, rf20 ; sub.pushc -, rf0, rf18                   # 17 b1 | 18 store dst
+    add rf2, rf10, rf14 ; mov rf18, rf2 ; ldtmu.rf10                # 18 rshr | for later in the trip | 16 j
+    asr rf2, rf2, 5 ; add rf11, rf11, rf10                          # 18 rshr | 17 add
+    max rf2, rf2, 0 ; add rf20, rf12, rf21                          # 18 clip | 17 add
+    tmuwt - ; smul24 rf23, rf23, 5                                  # the last trip's stores | 17 mul
+    min tmud, rf2, rf15 ; sub rf2, rf22, rf23                       # 18 store dst | 17 sub
+    mov.ifna tmuau, rf17 ; add rf2, rf2, rf11                       # 18 store dst | 17 b1 | uniform 0xfffffffd (u8)
+    add rf2, rf2, rf14 ; smul24 rf20, rf20, rf9                     # 18 rshr | 17 mul
+    asr rf2, rf2, 5 ; add rf11, rf8, rf10                           # 18 rshr | 17 add
+    max rf2, rf2, 0 ; add rf22, rf21, rf10                          # 18 clip | 17 add
+    min tmud, rf2, rf15 ; smul24 rf2, rf11, 5                       # 18 store dst | 17 mul
+    sub.ifna tmuau, rf17, -1 ; sub rf20, rf20, rf2                  # 18 store dst | 17 sub | uniform 0xfffffffd (u8)
+    sub tmuau, rf6, -7 ; smul24 rf22, rf22, rf9                     # 16 j | 17 mul | uniform 0xfffffffd (u8)
+    nop ; mov rf2, rf13 ; thrsw                                     # next trip
+    nop ; sub tmuau, rf6, -8                                        # 16 j | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf6, -9                                        # 16 j | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf11                                        # 16 j
+    add rf7, rf7, rf11 ; add rf23, rf12, rf11                       # 17 add
+    add rf7, rf20, rf7 ; smul24 rf20, rf23, 5                       # 17 b1 | 17 mul
+    add rf7, rf7, rf14 ; sub rf20, rf22, rf20 ; thrsw ; ldtmu.rf22  # 18 rshr | 17 sub | 16 j
+    asr rf7, rf7, 5 ; add rf8, rf8, rf22                            # 18 rshr | 17 add
+    max rf7, rf7, 0 ; add rf8, rf20, rf8                            # 18 clip | 17 b1
+    min tmud, rf7, rf15 ; add rf7, rf8, rf14 ; ldtmu.rf8            # 18 store dst | 18 rshr | 16 j
+    sub.ifna tmuau, rf17, -2 ; add rf20, rf10, rf11                 # 18 store dst | 17 add | uniform 0xfffffffd (u8)
+    asr rf7, rf7, 5 ; smul24 rf20, rf20, rf9                        # 18 rshr | 17 mul
+    max rf7, rf7, 0 ; add rf23, rf21, rf22                          # 18 clip | 17 add
+    min tmud, rf7, rf15 ; smul24 rf7, rf23, 5                       # 18 store dst | 17 mul
+    sub.ifna tmuau, rf17, -3 ; sub rf7, rf20, rf7                   # 18 store dst | 17 sub | uniform 0xfffffffd (u8)
+    add rf12, rf12, rf8 ; add rf20, rf11, rf22                      # 17 add
+    add rf7, rf7, rf12 ; smul24 rf12, rf20, rf9                     # 17 b1 | 17 mul
+    add rf7, rf7, rf14 ; add rf20, rf10, rf8                        # 18 rshr | 17 add
+    asr rf7, rf7, 5 ; add rf23, rf22, rf8                           # 18 rshr | 17 add
+    max rf7, rf7, 0 ; smul24 rf23, rf23, rf9                        # 18 clip | 17 mul
+    min tmud, rf7, rf15 ; smul24 rf7, rf20, 5                       # 18 store dst | 17 mul
+    sub.ifna tmuau, rf17, -4 ; sub rf7, rf12, rf7                   # 18 store dst | 17 sub | uniform 0xfffffffd (u8)
+    sub tmuau, rf6, -10 ; sub.pushc -, rf0, rf19                    # 16 j | whether there is a batch more | uniform 0xfffffffd (u8)
+    nop ; mov rf19, rf13 ; thrsw                                    # for later in the trip
+    nop ; sub tmuau, rf6, -11                                       # 16 j | uniform 0xfffffffd (u8)
+    sub tmuau, rf6, -12 ; add rf6, rf5, rf4                         # 16 j | 16 g | uniform 0xfffffffd (u8)
+    umin tmuau, rf13, rf0 ; thrsw ; ldtmu.rf13                      # the item's record | 16 j | uniform 0xfffffffa (vec2)
+    add rf21, rf21, rf13 ; add rf4, rf11, rf13                      # 17 add
+    add rf4, rf7, rf21 ; smul24 rf7, rf4, 5                         # 17 b1 | 17 mul
+    add rf4, rf4, rf14 ; sub rf7, rf23, rf7 ; thrsw ; ldtmu.rf23    # 18 rshr | 17 sub | 16 j
+    asr rf4, rf4, 5 ; add rf10, rf10, rf23                          # 18 rshr | 17 add
+    max rf4, rf4, 0 ; add rf7, rf7, rf10                            # 18 clip | 17 b1
+    min tmud, rf4, rf15 ; add rf4, rf7, rf14 ; ldtmu.rf7            # 18 store dst | 18 rshr | 16 j
+    sub.ifnb tmuau, rf17, -5 ; add rf8, rf8, rf13                   # 18 store dst | 17 add | uniform 0xfffffffd (u8)
+    asr rf4, rf4, 5 ; smul24 rf8, rf8, rf9                          # 18 rshr | 17 mul
+    max rf4, rf4, 0 ; add rf22, rf22, rf23                          # 18 clip | 17 add
+    min tmud, rf4, rf15 ; smul24 rf4, rf22, 5                       # 18 store dst | 17 mul
+    sub.ifnb tmuau, rf17, -6 ; sub rf4, rf8, rf4                    # 18 store dst | 17 sub | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf7, rf11, rf7                                    # 17 add
+    sub tmuau, rf6, -2 ; add rf4, rf4, rf7                          # 16 g | 17 b1 | uniform 0xfffffffd (u8)
+    sub tmuau, rf6, -3 ; add rf4, rf4, rf14                         # 16 h | 18 rshr | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf6, -1                                        # 16 f | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf6, -4                                        # 16 i | uniform 0xfffffffd (u8)
+    nop ; mov tmuau, rf6 ; thrsw                                    # 16 e | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf6, -5                                        # 16 j | uniform 0xfffffffd (u8)
+    asr rf11, rf4, 5                                                # 18 rshr
+    nop ; thrsw ; ldtmu.rf22                                        # the item's record
+    nop ; sub tmuau, rf6, -6                                        # 16 j | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf4                                                 # the item's record
+    nop ; mov rf4, rf4 ; thrsw ; ldtmu.rf7                          # next trip | 16 g
+    nop ; ldtmu.rf8                                                 # 16 h
+    max rf23, rf11, 0 ; add rf11, rf7, rf8                          # 18 clip | 17 add
+    min tmud, rf23, rf15 ; smul24 rf10, rf11, rf9 ; ldtmu.rf11      # 18 store dst | 17 mul | 16 f
+    nop ; ldtmu.rf12                                                # 16 i
+    add rf13, rf11, rf12 ; sub.ifnb tmuau, rf17, -7                 # 17 add | 18 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
+    add rf17, rf16, rf3 ; mov rf3, rf22                             # 18 store dst | next trip
     nop
     nop
-    nop
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw

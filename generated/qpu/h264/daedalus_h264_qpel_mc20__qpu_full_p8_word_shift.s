@@ -5,12 +5,12 @@
 #
 # h264_qpel_mc20, machine code of V3D 7.1, class full
 # computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
-# input hash 73eec868cd331a9f
+# input hash 8476f4cc366686d7
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 77 instructions a trip, 38.5 an item; 67 at least for all it does.
-# 25 of the 64 registers that 2 threads a QPU leave each.
+# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
+# 72 instructions a trip, 36 an item; 67 at least for all it does.
+# 44 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 2 load 6 words, 1 store 2.
 # Record: dst_off, src_off.
 #
@@ -20,123 +20,156 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0x00000000  # address of src
-.uniform 0x00000000  # how many threads
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000000  # address of dst
 .uniform 0x00010000
-.uniform 0x00000014
+.uniform 0xfffffffc  # vec4
+.uniform 0x01000000
 .uniform 0x00000100
 .uniform 0x000000ff
+.uniform 0x00000000  # how many threads
+.uniform 0x00000014
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000000  # address of dst
 .uniform 0x00000010
-.uniform 0xfffffffc  # vec4
 .uniform 0xfffffffa  # vec2
+.uniform 0xfffffffc  # vec4
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffff0  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
-    and rf5, rf3, 7 ; add rf0, rf0, rf2
+    add rf0, rf0, rf2 ; sub rf1, rf1, 1
+    setnnmode_uu ; ldunifrf.rf4                                     # 16 g | uniform value:records
     shl rf0, rf0, 3
-    setnnmode_uu ; sub rf1, rf1, 1                                  # 16 g
-    shl rf1, rf1, 3
-    nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # 16 g | uniform value:src_stride
-    umin tmuau, rf2, rf0 ; smul24 rf1, rf5, rf1 ; thrsw             # the item's record | 16 g | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf3                                              # 16 g | uniform value:src
-    nop ; add rf6, rf3, rf1 ; ldunifrf.rf1                          # 16 g | uniform value:threads
-    shl rf1, rf1, 4
-    nop ; add rf3, rf2, rf1 ; ldtmu.rf4                             # the item's record
-    nop ; ldunifrf.rf7                                              # 18 store dst | uniform value:dst_stride
-    nop ; smul24 rf8, rf5, rf7 ; ldtmu.rf7                          # 18 store dst | the item's record
-    nop ; add rf5, rf6, -2                                          # 16 g
-    nop ; add rf6, rf5, rf7 ; ldunifrf.rf7                          # 16 g | 18 store dst | uniform value:dst
-    nop ; add rf12, rf7, rf8 ; ldunifrf.rf7                         # 18 store dst | 16 g | uniform 0x00010000
-    nop ; ldunifrf.rf8                                              # 17 mul | uniform 0x00000014
-    nop ; ldunifrf.rf9                                              # 16 f | uniform 0x00000100
-    nop ; ldunifrf.rf10                                             # 16 i | uniform 0x000000ff
-    nop ; ldunifrf.rf11                                             # 18 rshr | uniform 0x00000010
+    shl rf0, rf1, 3 ; add rf2, rf4, rf0
+    and rf3, rf3, 7 ; add rf0, rf4, rf0
+    umin tmuau, rf2, rf0 ; mov rf31, rf2 ; thrsw                    # the item's record | for later in the trip | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf4                                              # 16 g | uniform value:src_stride
+    nop ; smul24 rf1, rf3, rf4 ; ldunifrf.rf4                       # 16 g | uniform value:src
+    nop ; add rf4, rf4, rf1 ; ldtmu.rf1                             # 16 g | the item's record
+    nop ; mov rf32, rf1 ; ldtmu.rf1                                 # for later in the trip | the item's record
+    nop ; add rf4, rf4, -2                                          # 16 g
+    nop ; add rf1, rf4, rf1 ; ldunifrf.rf5                          # 16 g | uniform 0x00010000
+    and tmuau, rf1, -4 ; mov rf1, rf1                               # 16 g | for later in the trip | uniform 0xfffffffc (vec4)
+    nop ; thrsw ; ldunifrf.rf6                                      # 16 h | uniform 0x01000000
+    shl rf10, rf1, 3                                                # 16 g
+    not rf1, rf10 ; ldunifrf.rf8                                    # 16 g | 16 f | uniform 0x00000100
+    nop ; ldtmu.rf7                                                 # 16 g
+    shr rf11, rf7, rf10 ; ldtmu.rf7                                 # 16 g
+    shr rf12, rf7, rf10 ; add rf9, rf7, rf7 ; ldtmu.rf7             # 16 g
+    shl rf14, rf9, rf1 ; add rf9, rf7, rf7 ; ldtmu.rf13             # 16 g
+    shl rf15, rf9, rf1 ; add rf16, rf13, rf13 ; ldunifrf.rf9        # 16 g | 16 i | uniform 0x000000ff
+    shr rf14, rf7, rf10 ; add rf18, rf11, rf14 ; ldunifrf.rf11      # 16 g | uniform value:threads
+    shl rf1, rf16, rf1 ; v8dot rf16, rf18, rf5 ; ldunifrf.rf7       # 16 g | 17 mul | uniform 0x00000014
+    add rf15, rf12, rf15 ; v8dot rf19, rf18, rf8 ; ldunifrf.rf20    # 16 g | 16 f | 18 store dst | uniform value:dst_stride
+    add rf21, rf14, rf1 ; v8dot rf23, rf15, rf8 ; ldunifrf.rf22     # 16 g | 16 j | 18 store dst | uniform value:dst
+    shr rf24, rf18, -8 ; v8dot rf14, rf15, rf5                      # 16 h | 16 j
+    and rf25, rf15, rf9 ; v8dot rf29, rf21, rf8 ; ldunifrf.rf12     # 16 i | 16 j | 18 rshr | uniform 0x00000010
+    shr rf17, rf15, -8 ; v8dot rf33, rf21, rf5                      # 16 j
+    and rf20, rf21, rf9 ; smul24 rf15, rf3, rf20                    # 16 j | 18 store dst
+    shl rf1, rf11, 4 ; add rf11, rf16, rf24                         # 17 add
+    add rf3, rf19, rf25 ; smul24 rf11, rf11, rf7                    # 17 add | 17 mul
+    add rf3, rf24, rf25 ; smul24 rf34, rf3, 5                       # 17 add | 17 mul
+    add rf3, rf16, rf23 ; smul24 rf35, rf3, rf7                     # 17 add | 17 mul
+    add rf3, rf25, rf23 ; smul24 rf36, rf3, 5                       # 17 add | 17 mul
+    add rf3, rf24, rf14 ; smul24 rf37, rf3, rf7                     # 17 add | 17 mul
+    add rf3, rf23, rf14 ; smul24 rf38, rf3, 5                       # 17 add | 17 mul
+    add rf3, rf25, rf17 ; smul24 rf39, rf3, rf7                     # 17 add | 17 mul
+    add rf3, rf14, rf17 ; smul24 rf40, rf3, 5                       # 17 add | 17 mul
+    add rf3, rf23, rf20 ; smul24 rf41, rf3, rf7                     # 17 add | 17 mul
+    add rf3, rf17, rf20 ; smul24 rf42, rf3, 5                       # 17 add | 17 mul
+    add rf3, rf14, rf29 ; smul24 rf43, rf3, rf7                     # 17 add | 17 mul
+    add rf3, rf20, rf29 ; smul24 rf44, rf3, 5                       # 17 add | 17 mul
+    add rf3, rf17, rf33 ; smul24 rf45, rf3, rf7                     # 17 add | 17 mul
+    add rf3, rf2, rf1 ; smul24 rf46, rf3, 5                         # the item's record | 17 mul
+    shr rf26, rf21, -8 ; add rf21, rf29, rf33                       # 16 j | 17 add
+    shr rf47, rf13, rf10 ; smul24 rf27, rf21, rf7                   # 16 g | 17 mul
+    and rf18, rf18, rf9 ; add rf10, rf20, rf26                      # 16 e | 17 add
+    add rf30, rf22, rf15 ; smul24 rf28, rf10, 5                     # 18 store dst | 17 mul
+    sub rf10, rf11, rf34 ; add rf11, rf18, rf23                     # 17 sub | 17 add
+    sub rf13, rf35, rf36 ; add rf15, rf19, rf14                     # 17 sub | 17 add
+    sub rf16, rf37, rf38 ; add rf18, rf16, rf17                     # 17 sub | 17 add
+    sub rf19, rf39, rf40 ; add rf20, rf24, rf20                     # 17 sub | 17 add
+    sub rf21, rf41, rf42 ; add rf22, rf25, rf29                     # 17 sub | 17 add
+    sub rf23, rf43, rf44 ; add rf24, rf23, rf33                     # 17 sub | 17 add
+    and rf29, rf47, rf9 ; sub rf25, rf45, rf46                      # 16 j | 17 sub
+    nop ; mov rf2, rf3                                              # next trip
 loop:
-    shl rf13, rf6, 3 ; sub.pushc -, rf0, rf2                        # 16 g | 18 store dst
-    not rf14, rf13 ; sub.pushc -, rf0, rf3                          # 16 g | whether there is a batch more
-    and tmuau, rf6, -4 ; mov rf2, rf3                               # 16 g | next trip | uniform 0xfffffffc (vec4)
-    umin tmuau, rf2, rf0 ; add rf3, rf2, rf1 ; thrsw                # the item's record | uniform 0xfffffffa (vec2)
-    nop
-    nop
-    nop ; thrsw ; ldtmu.rf6                                         # 16 g
-    shr rf15, rf6, rf13 ; ldtmu.rf6                                 # 16 g
-    shr rf17, rf6, rf13 ; add rf16, rf6, rf6 ; ldtmu.rf6            # 16 g
-    shl rf18, rf16, rf14 ; add rf19, rf6, rf6 ; ldtmu.rf16          # 16 g
-    shl rf18, rf19, rf14 ; add rf15, rf15, rf18                     # 16 g
-    shr rf17, rf6, rf13 ; add rf6, rf17, rf18                       # 16 g
-    shr rf16, rf16, rf13 ; add rf13, rf16, rf16                     # 16 g
-    shl rf13, rf13, rf14 ; v8dot rf14, rf15, rf7                    # 16 g
-    shr rf17, rf15, -8 ; add rf13, rf17, rf13                       # 16 h | 16 g
-    add rf18, rf14, rf17 ; v8dot rf19, rf15, rf9                    # 17 add | 16 f
-    and rf20, rf6, rf10 ; smul24 rf18, rf18, rf8                    # 16 i | 17 mul
-    and rf21, rf15, rf10 ; add rf15, rf19, rf20                     # 16 e | 17 add
-    add rf22, rf17, rf20 ; smul24 rf15, rf15, 5                     # 17 add | 17 mul
-    sub rf15, rf18, rf15 ; v8dot rf18, rf6, rf9                     # 17 sub | 16 j
-    add rf21, rf21, rf18 ; smul24 rf22, rf22, rf8                   # 17 add | 17 mul
-    add rf15, rf15, rf21 ; add rf21, rf14, rf18                     # 17 b1 | 17 add
-    add rf15, rf15, rf11 ; smul24 rf21, rf21, 5                     # 18 rshr | 17 mul
-    asr rf15, rf15, 5 ; sub rf21, rf22, rf21                        # 18 rshr | 17 sub
-    max rf15, rf15, 0 ; v8dot rf22, rf6, rf7                        # 18 clip | 16 j
-    min rf15, rf15, rf10 ; add rf19, rf19, rf22                     # 18 clip | 17 add
-    add rf19, rf21, rf19 ; add rf21, rf20, rf18                     # 17 b1 | 17 add
-    add rf19, rf19, rf11 ; smul24 rf21, rf21, rf8                   # 18 rshr | 17 mul
-    asr rf19, rf19, 5 ; add rf23, rf17, rf22                        # 18 rshr | 17 add
-    max rf19, rf19, 0 ; add rf24, rf18, rf22                        # 18 clip | 17 add
-    min rf19, rf19, rf10 ; smul24 rf23, rf23, 5                     # 18 clip | 17 mul
-    vpack rf15, rf15, rf19 ; sub rf19, rf21, rf23                   # 18 store dst | 17 sub
-    shr rf6, rf6, -8 ; smul24 rf24, rf24, rf8                       # 16 j | 17 mul
-    add rf14, rf14, rf6 ; add rf21, rf20, rf6                       # 17 add
-    add rf14, rf19, rf14 ; smul24 rf19, rf21, 5                     # 17 b1 | 17 mul
-    add rf14, rf14, rf11 ; sub rf19, rf24, rf19                     # 18 rshr | 17 sub
-    asr rf14, rf14, 5 ; add rf24, rf22, rf6                         # 18 rshr | 17 add
-    max rf14, rf14, 0 ; smul24 rf24, rf24, rf8                      # 18 clip | 17 mul
-    min rf14, rf14, rf10 ; v8dot rf21, rf13, 1                      # 18 clip | 16 j
-    add rf17, rf17, rf21 ; add rf23, rf18, rf21                     # 17 add
-    add rf17, rf19, rf17 ; smul24 rf19, rf23, 5                     # 17 b1 | 17 mul
-    add rf17, rf17, rf11 ; sub rf19, rf24, rf19                     # 18 rshr | 17 sub
-    asr rf17, rf17, 5 ; v8dot rf24, rf13, rf9                       # 18 rshr | 16 j
-    max rf17, rf17, 0 ; add rf20, rf20, rf24                        # 18 clip | 17 add
-    min rf17, rf17, rf10 ; add rf19, rf19, rf20                     # 18 clip | 17 b1
-    vpack rf14, rf14, rf17 ; add rf17, rf19, rf11                   # 18 store dst | 18 rshr
-    asr rf17, rf17, 5 ; add rf19, rf6, rf21                         # 18 rshr | 17 add
-    max rf17, rf17, 0 ; smul24 rf19, rf19, rf8                      # 18 clip | 17 mul
-    min rf17, rf17, rf10 ; add rf20, rf22, rf24                     # 18 clip | 17 add
-    add rf23, rf21, rf24 ; smul24 rf20, rf20, 5                     # 17 add | 17 mul
-    sub rf19, rf19, rf20 ; v8dot rf20, rf13, rf7                    # 17 sub | 16 j
-    add rf18, rf18, rf20 ; smul24 rf23, rf23, rf8                   # 17 add | 17 mul
-    add rf18, rf19, rf18 ; add rf19, rf6, rf20                      # 17 b1 | 17 add
-    add rf18, rf18, rf11 ; smul24 rf19, rf19, 5                     # 18 rshr | 17 mul
-    asr rf18, rf18, 5 ; sub rf19, rf23, rf19                        # 18 rshr | 17 sub
-    max rf18, rf18, 0 ; add rf20, rf24, rf20                        # 18 clip | 17 add
-    min rf18, rf18, rf10 ; smul24 rf20, rf20, rf8                   # 18 clip | 17 mul
-    vpack rf16, rf17, rf18 ; v8dot rf17, rf16, 1                    # 18 store dst | 16 j
-    shr rf6, rf13, -8 ; add rf13, rf6, rf17                         # 16 j | 17 add
-    add rf6, rf22, rf6 ; add rf21, rf21, rf6                        # 17 add
-    add rf6, rf19, rf6 ; smul24 rf19, rf21, 5                       # 17 b1 | 17 mul
-    add rf6, rf6, rf11 ; sub rf19, rf20, rf19                       # 18 rshr | 17 sub
-    asr rf6, rf6, 5 ; add rf13, rf19, rf13                          # 18 rshr | 17 b1
-    max rf6, rf6, 0 ; add rf13, rf13, rf11                          # 18 clip | 18 rshr
-    min rf6, rf6, rf10                                              # 18 clip
-    asr rf13, rf13, 5                                               # 18 rshr
-    max rf13, rf13, 0                                               # 18 clip
-    min rf13, rf13, rf10                                            # 18 clip
-    vpack rf6, rf6, rf13                                            # 18 store dst
-    tmuwt -                                                         # the last trip's stores
-    v8pack tmud, rf15, rf14                                         # 18 store dst
-    v8pack tmud, rf16, rf6                                          # 18 store dst
-    nop ; add.ifnb tmuau, rf12, rf4                                 # 18 store dst | uniform 0xfffffffa (vec2)
+    umin tmuau, rf2, rf0 ; add rf10, rf10, rf11 ; thrsw             # the item's record | 17 b1 | uniform 0xfffffffa (vec2)
+    add rf10, rf10, rf12 ; add rf13, rf13, rf15                     # 18 rshr | 17 b1
+    asr rf10, rf10, 5 ; add rf13, rf13, rf12                        # 18 rshr
+    add rf16, rf16, rf18 ; add rf18, rf19, rf20 ; ldtmu.rf33        # 17 b1 | the item's record
+    add rf18, rf16, rf12 ; add rf19, rf18, rf12 ; ldtmu.rf16        # 18 rshr | the item's record
+    max rf16, rf10, 0 ; add rf10, rf4, rf16                         # 18 clip | 16 g
+    and tmuau, rf10, -4 ; mov rf10, rf10                            # 16 g | for later in the trip | uniform 0xfffffffc (vec4)
+    shl rf10, rf10, 3 ; add rf21, rf21, rf22                        # 16 g | 17 b1
+    not rf21, rf10 ; add rf22, rf21, rf12 ; thrsw                   # 16 g | 18 rshr
+    min rf16, rf16, rf9 ; add rf23, rf23, rf24                      # 18 clip | 17 b1
+    asr rf13, rf13, 5 ; add rf23, rf23, rf12                        # 18 rshr
+    add rf26, rf14, rf26 ; sub rf34, rf27, rf28 ; ldtmu.rf14        # 17 add | 17 sub | 16 g
+    shr rf25, rf14, rf10 ; add rf26, rf25, rf26 ; ldtmu.rf14        # 16 g | 17 b1
+    shr rf28, rf14, rf10 ; add rf27, rf14, rf14 ; ldtmu.rf14        # 16 g
+    shl rf24, rf27, rf21 ; add rf20, rf14, rf14 ; ldtmu.rf27        # 16 g
+    shl rf24, rf20, rf21 ; add rf20, rf25, rf24                     # 16 g
+    shr rf14, rf14, rf10 ; add rf25, rf28, rf24                     # 16 g
+    shr rf28, rf27, rf10 ; add rf10, rf27, rf27                     # 16 g
+    shl rf10, rf10, rf21 ; v8dot rf21, rf20, rf5                    # 16 g
+    shr rf35, rf20, -8 ; add rf27, rf14, rf10                       # 16 h | 16 g
+    add rf10, rf21, rf35 ; v8dot rf15, rf20, rf8                    # 17 add | 16 f
+    and rf36, rf25, rf9 ; smul24 rf10, rf10, rf7                    # 16 i | 17 mul
+    max rf14, rf13, 0 ; add rf13, rf15, rf36                        # 18 clip | 17 add
+    min rf14, rf14, rf9 ; smul24 rf13, rf13, 5                      # 18 clip | 17 mul
+    vpack rf37, rf16, rf14 ; v8dot rf14, rf20, 1                    # 18 store dst | 16 e
+    sub rf10, rf10, rf13 ; v8dot rf16, rf25, rf8                    # 17 sub | 16 j
+    asr rf14, rf18, 5 ; add rf11, rf14, rf16                        # 18 rshr | 17 add
+    max rf18, rf14, 0 ; add rf14, rf35, rf36                        # 18 clip | 17 add
+    min rf18, rf18, rf9 ; smul24 rf14, rf14, rf7                    # 18 clip | 17 mul
+    asr rf13, rf19, 5 ; add rf19, rf21, rf16                        # 18 rshr | 17 add
+    add rf20, rf36, rf16 ; smul24 rf19, rf19, 5                     # 17 add | 17 mul
+    max rf14, rf13, 0 ; sub rf13, rf14, rf19                        # 18 clip | 17 sub
+    min rf14, rf14, rf9 ; smul24 rf19, rf20, rf7                    # 18 clip | 17 mul
+    vpack rf39, rf18, rf14 ; v8dot rf38, rf27, 1                    # 18 store dst | 16 j
+    asr rf22, rf22, 5 ; add rf20, rf35, rf38                        # 18 rshr | 17 add
+    max rf14, rf22, 0 ; add rf22, rf16, rf38                        # 18 clip | 17 add
+    min rf14, rf14, rf9 ; smul24 rf40, rf22, 5                      # 18 clip | 17 mul
+    asr rf22, rf23, 5 ; v8dot rf23, rf27, rf8                       # 18 rshr | 16 j
+    max rf18, rf22, 0 ; add rf22, rf36, rf23                        # 18 clip | 17 add
+    min rf18, rf18, rf9 ; v8dot rf41, rf27, rf5                     # 18 clip | 16 j
+    vpack rf42, rf14, rf18 ; add rf24, rf16, rf41                   # 18 store dst | 17 add
+    add rf18, rf38, rf23 ; v8dot rf14, rf25, rf5                    # 17 add | 16 j
+    add rf15, rf15, rf14 ; smul24 rf43, rf18, rf7                   # 17 add | 17 mul
+    add rf16, rf35, rf14 ; add rf35, rf16, rf14                     # 17 add
+    add rf18, rf14, rf23 ; smul24 rf16, rf16, 5                     # 17 add | 17 mul
+    sub rf16, rf19, rf16 ; smul24 rf19, rf35, rf7                   # 17 sub | 17 mul
+    add rf18, rf26, rf12 ; smul24 rf35, rf18, 5                     # 18 rshr | 17 mul
+    asr rf18, rf18, 5 ; v8dot rf26, rf27, rf6                       # 18 rshr | 16 j
+    max rf18, rf18, 0 ; add rf23, rf23, rf41                        # 18 clip | 17 add
+    min rf44, rf18, rf9 ; add rf18, rf38, rf26                      # 18 clip | 17 add
+    add rf17, rf17, rf29 ; smul24 rf27, rf23, rf7                   # 17 add | 17 mul
+    and rf29, rf28, rf9 ; smul24 rf28, rf18, 5                      # 16 j | 17 mul
+    shr rf17, rf25, -8 ; add rf25, rf34, rf17                       # 16 j | 17 b1
+    add rf18, rf21, rf17 ; add rf21, rf36, rf17                     # 17 add
+    add rf36, rf14, rf17 ; smul24 rf21, rf21, 5                     # 17 add | 17 mul
+    sub rf19, rf19, rf21 ; smul24 rf21, rf36, rf7                   # 17 sub | 17 mul
+    sub rf21, rf21, rf40 ; add rf38, rf17, rf38                     # 17 sub | 17 add
+    add rf41, rf17, rf41 ; smul24 rf38, rf38, rf7                   # 17 add | 17 mul
+    sub rf23, rf38, rf35 ; smul24 rf35, rf41, 5                     # 17 sub | 17 mul
+    sub rf25, rf43, rf35 ; add rf35, rf25, rf12                     # 17 sub | 18 rshr
+    asr rf31, rf35, 5 ; sub.pushc -, rf0, rf31                      # 18 rshr | 18 store dst
+    max rf35, rf31, 0 ; mov rf31, rf2                               # 18 clip | for later in the trip
+    min rf3, rf35, rf9 ; sub.pushc -, rf0, rf3                      # 18 clip | whether there is a batch more
+    vpack rf44, rf44, rf3 ; add rf3, rf2, rf1                       # 18 store dst | the item's record
+    tmuwt - ; mov rf2, rf3                                          # the last trip's stores | next trip
+    v8pack tmud, rf37, rf39                                         # 18 store dst
+    v8pack tmud, rf42, rf44                                         # 18 store dst
+    add.ifnb tmuau, rf30, rf32 ; mov rf32, rf33                     # 18 store dst | for later in the trip | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next batch
-    nop ; ldtmu.rf4                                                 # the item's record
-    nop ; ldtmu.rf6                                                 # the item's record
-    nop ; add rf6, rf5, rf6                                         # 16 g
+    nop
+    nop
+    nop
     thrsw
     thrsw
     nop

@@ -5,12 +5,12 @@
 #
 # sand128_nv12, machine code of V3D 7.1, class full
 # computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
-# input hash 22b53a3357114614
+# input hash 706d90e9e4123732
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 246 instructions a trip, 246 an item; 124 at least for all it does.
-# 35 of the 64 registers that 2 threads a QPU leave each.
+# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
+# the next one is among it.
+# 224 instructions a trip, 224 an item; 127 at least for all it does.
+# 60 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 34 load 37 words, 32 store 32.
 # Record: dst_off, dst_uv_off, src_off, src_uv_off, width, width, width, width.
 #
@@ -20,14 +20,84 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
-.uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x000000ff
+.uniform 0x00000000  # how many threads
+.uniform 0xfffffffc  # vec4
 .uniform 0x00000000  # address of src
-.uniform 0x00000000  # address of dst
+.uniform 0xfffffffc  # vec4
+.uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0x00000000  # address of src_uv
+.uniform 0x00000000  # address of dst
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x00000000  # address of dst_uv
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0x000000ff
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0x00000000  # address of src
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0x00000000  # address of src_uv
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0x00000000  # address of dst
+.uniform 0x00000000  # address of dst_uv
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffc  # vec4
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -49,315 +119,305 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffef8  # back to the loop's first word
+.uniform 0xfffffee4  # back to the loop's first word
 
-    eidx rf0 ; mov rf3, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
+    setnnmode_uu ; mov rf3, rf3.ul ; ldunifrf.rf0                   # s1 20 width | workgroup | uniform value:items
     shl rf3, rf3, 5
-    shr rf7, rf0, 3                                                 # s1 21 stage
-    and rf6, rf0, 7                                                 # s1 21 stage
-    setnnmode_uu ; sub rf1, rf1, 1                                  # s1 20 width
+    eidx rf0 ; sub rf1, rf0, 1
     shl rf1, rf1, 5
     nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf3, rf2, rf3 ; add rf1, rf2, rf1 ; ldunifrf.rf2            # uniform value:threads
-    shl rf2, rf2, 5
-    umin rf4, rf3, rf1 ; add rf5, rf3, rf2 ; ldunifrf.rf8           # the item's record | s1 22 load src | uniform value:src_stride
-    nop ; smul24 rf9, rf7, rf8 ; ldunifrf.rf8                       # s1 22 load src | s1 22 store dst | uniform value:dst_stride
-    nop ; smul24 rf11, rf7, rf8 ; ldunifrf.rf7                      # s1 22 store dst | s1 20 width | uniform 0x000000ff
-    nop ; ldunifrf.rf8                                              # s1 22 load src | uniform value:src
-    nop ; ldunifrf.rf10                                             # s1 22 store dst | uniform value:dst
-    nop ; ldunifrf.rf12                                             # s2 24 load src_uv | uniform value:src_uv
-    nop ; ldunifrf.rf13                                             # s2 24 store dst_uv | uniform value:dst_uv
-loop:
-    tmuwt - ; sub.pushc -, rf1, rf3                                 # s1 22 store dst
-    nop ; mov tmuau, rf4                                            # the item's record | uniform 0xfffffffc (vec4)
+    add rf2, rf2, rf3 ; add rf1, rf2, rf1 ; ldunifrf.rf11           # s1 20 width | uniform 0x000000ff
+    umin rf4, rf2, rf1 ; mov rf3, rf2 ; ldunifrf.rf2                # the item's record | first trip | uniform value:threads
+    and rf10, rf0, 7 ; mov tmuau, rf4                               # s1 21 stage | the item's record | uniform 0xfffffffc (vec4)
     nop ; sub tmua, rf4, -16                                        # the item's record
-    nop ; thrsw
-    nop
-    nop
-    nop ; ldtmu.rf4                                                 # the item's record
-    nop ; ldtmu.rf14                                                # the item's record
-    nop ; ldtmu.rf15                                                # the item's record
-    nop ; ldtmu.rf16                                                # the item's record
-    nop ; ldtmu.rf17                                                # the item's record
-    and rf17, rf17, rf7                                             # s1 20 width
-    nop ; add rf18, rf17, 15                                        # s1 20 add
-    asr rf18, rf18, 4                                               # s1 20 shr
-    sub rf19, rf18, 1 ; sub.nornc -, rf6, rf18                      # s1 21 stage | s1 22 store dst
-    umin rf19, rf6, rf19                                            # s1 21 stage
-    shl rf19, rf19, 4                                               # s1 22 load src
-    add rf20, rf8, rf19 ; add rf21, rf10, rf19                      # s1 22 load src | s1 22 store dst
-    add rf20, rf20, rf9 ; add rf21, rf21, rf11                      # s1 22 load src | s1 22 store dst
-    add rf4, rf20, rf15 ; add rf15, rf21, rf4                       # s1 22 load src | s1 22 store dst
-    mov tmuau, rf4 ; sub.andc -, rf19, rf17                         # s1 22 load src | s1 22 store dst | uniform 0xfffffffd (u8)
-    add rf20, rf12, rf19 ; add rf21, rf13, rf19 ; thrsw             # s2 24 load src_uv | s2 24 store dst_uv
-    sub tmuau, rf4, -1 ; add rf16, rf20, rf16                       # s1 22 load src | s2 24 load src_uv | uniform 0xfffffffd (u8)
-    add rf14, rf19, 1 ; add rf21, rf21, rf14                        # s1 21 add | s2 24 store dst_uv
+    nop ; thrsw ; ldunifrf.rf15                                     # s1 22 load src | uniform value:src
+    shl rf2, rf2, 5
+    shr rf16, rf0, 3 ; add rf4, rf3, rf2                            # s1 21 stage | the item's record
+    umin rf13, rf4, rf1 ; ldtmu.rf5                                 # the item's record
+    nop ; mov tmuau, rf13 ; ldtmu.rf6                               # the item's record | uniform 0xfffffffc (vec4)
+    nop ; ldtmu.rf7                                                 # the item's record
+    nop ; ldtmu.rf8                                                 # the item's record
+    nop ; ldtmu.rf9                                                 # the item's record
+    and rf11, rf9, rf11 ; ldunifrf.rf12                             # s1 20 width | s1 22 load src | uniform value:src_stride
+    add rf12, rf11, 15 ; smul24 rf14, rf16, rf12                    # s1 20 add | s1 22 load src
+    asr rf12, rf12, 4                                               # s1 20 shr
+    nop ; sub rf17, rf12, 1                                         # s1 21 stage
+    umin rf13, rf10, rf17 ; sub tmua, rf13, -16                     # s1 21 stage | the item's record
+    shl rf13, rf13, 4                                               # s1 22 load src
+    nop ; add rf15, rf15, rf13 ; ldunifrf.rf17                      # s1 22 load src | s2 24 load src_uv | uniform value:src_uv
+    add rf15, rf15, rf14 ; add rf17, rf17, rf13 ; ldunifrf.rf18     # s1 22 load src | s2 24 load src_uv | s1 22 store dst | uniform value:dst
+    add rf19, rf15, rf7 ; add rf31, rf17, rf8 ; ldunifrf.rf15       # s1 22 load src | s2 24 load src_uv | s1 22 store dst | uniform value:dst_stride
+    mov tmuau, rf19 ; add rf18, rf18, rf13 ; thrsw                  # s1 22 load src | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub tmuau, rf19, -1 ; smul24 rf16, rf16, rf15                   # s1 22 load src | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub tmuau, rf19, -2 ; add rf18, rf18, rf16                      # s1 22 load src | s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; add rf17, rf18, rf5 ; thrsw ; ldtmu.rf18                  # s1 22 store dst | the item's record
+    sub tmuau, rf19, -3 ; mov rf5, rf18                             # s1 22 load src | next trip | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf21                                                # the item's record
+    nop ; thrsw ; ldtmu.rf18                                        # the item's record
+    sub tmuau, rf19, -4 ; mov rf7, rf18                             # s1 22 load src | next trip | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf19, -5                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf18                                        # the item's record
+    sub tmuau, rf19, -6 ; mov rf8, rf18                             # s1 22 load src | next trip | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf18                                                # the item's record
+    nop ; mov rf9, rf18 ; thrsw ; ldtmu.rf15                        # next trip | s1 22 load src
+    nop ; sub tmuau, rf19, -7                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf18                                                # s1 22 load src
     nop ; thrsw ; ldtmu.rf20                                        # s1 22 load src
-    tmuwt - ; sub tmuau, rf4, -2                                    # the last trip's stores | s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; add rf22, rf19, 2                                         # s1 21 add
-    mov tmud, rf20 ; sub.pushc -, rf1, rf3                          # s1 22 store dst
-    sub.nornc -, rf6, rf18 ; mov.ifb tmuau, rf15                    # s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.andc -, rf14, rf17 ; sub tmuau, rf4, -3                     # s1 22 store dst | s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf20                                        # s1 22 load src
-    nop ; add rf23, rf19, 3                                         # s1 21 add
-    nop ; sub tmuau, rf4, -4                                        # s1 22 load src | uniform 0xfffffffd (u8)
-    mov tmud, rf20 ; sub.pushc -, rf1, rf3                          # s1 22 store dst
-    sub.nornc -, rf6, rf18 ; sub.ifb tmuau, rf15, -1                # s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.andc -, rf22, rf17 ; add rf20, rf19, 4                      # s1 22 store dst | s1 21 add
+    nop ; sub tmuau, rf19, -8                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf19, -9                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf22                                        # s1 22 load src
+    nop ; sub tmuau, rf19, -10                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf23                                                # s1 22 load src
     nop ; thrsw ; ldtmu.rf24                                        # s1 22 load src
-    nop ; sub tmuau, rf4, -5                                        # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; add rf25, rf19, 5                                         # s1 21 add
-    mov tmud, rf24 ; sub.pushc -, rf1, rf3                          # s1 22 store dst
-    sub.nornc -, rf6, rf18 ; sub.ifb tmuau, rf15, -2                # s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.andc -, rf23, rf17 ; sub tmuau, rf4, -6                     # s1 22 store dst | s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf24                                        # s1 22 load src
-    nop ; add rf26, rf19, 6                                         # s1 21 add
-    nop ; sub tmuau, rf4, -7                                        # s1 22 load src | uniform 0xfffffffd (u8)
-    mov tmud, rf24 ; sub.pushc -, rf1, rf3                          # s1 22 store dst
-    sub.nornc -, rf6, rf18 ; sub.ifb tmuau, rf15, -3                # s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.andc -, rf20, rf17 ; add rf24, rf19, 7                      # s1 22 store dst | s1 21 add
+    nop ; sub tmuau, rf19, -11                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf19, -12                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf25                                        # s1 22 load src
+    nop ; sub tmuau, rf19, -13                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf26                                                # s1 22 load src
     nop ; thrsw ; ldtmu.rf27                                        # s1 22 load src
-    nop ; sub tmuau, rf4, -8                                        # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; add rf28, rf19, 8                                         # s1 21 add
-    mov tmud, rf27 ; sub.pushc -, rf1, rf3                          # s1 22 store dst
-    tmuwt - ; sub.nornc -, rf6, rf18                                # s1 22 store dst
-    sub.andc -, rf25, rf17 ; sub.ifb tmuau, rf15, -4                # s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf27                                        # s1 22 load src
-    nop ; sub tmuau, rf4, -9                                        # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; add rf29, rf19, 9                                         # s1 21 add
-    mov tmud, rf27 ; sub.pushc -, rf1, rf3                          # s1 22 store dst
-    sub.nornc -, rf6, rf18 ; sub.ifb tmuau, rf15, -5                # s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.andc -, rf26, rf17 ; sub tmuau, rf4, -10                    # s1 22 store dst | s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf27                                        # s1 22 load src
-    nop ; add rf30, rf19, 10                                        # s1 21 add
-    nop ; sub tmuau, rf4, -11                                       # s1 22 load src | uniform 0xfffffffd (u8)
-    mov tmud, rf27 ; sub.pushc -, rf1, rf3                          # s1 22 store dst
-    sub.nornc -, rf6, rf18 ; sub.ifb tmuau, rf15, -6                # s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.andc -, rf24, rf17 ; add rf27, rf19, 11                     # s1 22 store dst | s1 21 add
-    nop ; thrsw ; ldtmu.rf31                                        # s1 22 load src
-    nop ; sub tmuau, rf4, -12                                       # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; add rf32, rf19, 12                                        # s1 21 add
-    mov tmud, rf31 ; sub.pushc -, rf1, rf3                          # s1 22 store dst
-    tmuwt - ; sub.nornc -, rf6, rf18                                # s1 22 store dst
-    sub.andc -, rf28, rf17 ; sub.ifb tmuau, rf15, -7                # s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf31                                        # s1 22 load src
-    nop ; sub tmuau, rf4, -13                                       # s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; add rf33, rf19, 13                                        # s1 21 add
-    mov tmud, rf31 ; sub.pushc -, rf1, rf3                          # s1 22 store dst
-    sub.nornc -, rf6, rf18 ; sub.ifb tmuau, rf15, -8                # s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.andc -, rf29, rf17 ; sub tmuau, rf4, -14                    # s1 22 store dst | s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf31                                        # s1 22 load src
-    nop ; add rf34, rf19, 14                                        # s1 21 add
-    nop ; sub tmuau, rf4, -15                                       # s1 22 load src | uniform 0xfffffffd (u8)
-    mov tmud, rf31 ; sub.pushc -, rf1, rf3                          # s1 22 store dst
-    tmuwt - ; sub.nornc -, rf6, rf18                                # s1 22 store dst
-    sub.andc -, rf30, rf17 ; sub.ifb tmuau, rf15, -9                # s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; mov tmuau, rf16 ; thrsw ; ldtmu.rf31                      # s2 24 load src_uv | s1 22 load src | uniform 0xfffffffd (u8)
-    nop ; add rf35, rf19, 15                                        # s1 21 add
-    nop ; sub tmuau, rf16, -1                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    mov tmud, rf31 ; sub.pushc -, rf1, rf3                          # s1 22 store dst
-    tmuwt - ; sub.nornc -, rf6, rf18                                # s1 22 store dst
-    sub.andc -, rf27, rf17 ; sub.ifb tmuau, rf15, -10               # s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf31                                        # s1 22 load src
-    nop ; sub tmuau, rf16, -2                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    tmuwt -
-    mov tmud, rf31 ; sub.pushc -, rf1, rf3                          # s1 22 store dst
-    sub.nornc -, rf6, rf18 ; sub.ifb tmuau, rf15, -11               # s1 22 store dst | uniform 0xfffffffd (u8)
-    tmuwt - ; sub.andc -, rf32, rf17                                # s1 22 store dst
-    nop ; thrsw ; ldtmu.rf31                                        # s1 22 load src
-    nop ; sub tmuau, rf16, -3                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf16, -4                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    mov tmud, rf31 ; sub.pushc -, rf1, rf3                          # s1 22 store dst
-    nop ; sub.nornc -, rf6, rf18                                    # s1 22 store dst
-    nop ; sub.andc -, rf33, rf17                                    # s1 22 store dst
-    nop ; ldtmu.rf31                                                # s1 22 load src
-    sub.ifb tmuau, rf15, -12 ; sub.pushc -, rf1, rf3                # s1 22 store dst | uniform 0xfffffffd (u8)
-    mov tmud, rf31 ; sub.nornc -, rf6, rf18                         # s1 22 store dst
-    tmuwt - ; sub.andc -, rf34, rf17                                # s1 22 store dst
-    sub.ifb tmuau, rf15, -13 ; sub.pushc -, rf1, rf3                # s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; thrsw
-    tmuwt -
-    nop ; sub tmuau, rf16, -5                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf31                                        # s1 22 load src
-    nop ; sub tmuau, rf16, -6                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf19, -14                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf19, -15                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldunifrf.rf19                                     # s2 24 store dst_uv | uniform value:dst_uv
+    mov tmuau, rf31 ; add rf19, rf19, rf13 ; ldtmu.rf28             # s2 24 load src_uv | s2 24 store dst_uv | s1 22 load src | uniform 0xfffffffd (u8)
+    sub tmuau, rf31, -1 ; add rf32, rf19, rf6                       # s2 24 load src_uv | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; mov rf6, rf21 ; thrsw ; ldtmu.rf29                        # next trip | s1 22 load src
+    nop ; add rf19, rf13, 1                                         # s1 21 add
+    nop ; add rf21, rf13, 2                                         # s1 21 add
+    nop ; thrsw ; ldtmu.rf30                                        # s1 22 load src
+    nop ; sub tmuau, rf31, -2                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
     nop
-    mov tmud, rf31 ; sub.nornc -, rf6, rf18                         # s1 22 store dst
-    nop ; sub.andc -, rf35, rf17                                    # s1 22 store dst
-    nop ; ldtmu.rf31                                                # s1 22 load src
-    sub.ifb tmuau, rf15, -14 ; sub.pushc -, rf1, rf3                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    mov tmud, rf31 ; sub.nornc -, rf0, 8                            # s1 22 store dst | s2 24 store dst_uv
-    tmuwt - ; sub.andc -, rf6, rf18                                 # s2 24 store dst_uv
-    sub.andc -, rf19, rf17 ; sub.ifb tmuau, rf15, -15               # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; thrsw
-    tmuwt -
-    nop ; sub tmuau, rf16, -7                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf15                                        # s2 24 load src_uv
-    nop ; sub tmuau, rf16, -8                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop
-    mov tmud, rf15 ; sub.pushc -, rf1, rf3                          # s2 24 store dst_uv
+loop:
+    nop ; thrsw ; ldtmu.rf33                                        # s1 22 load src
+    tmuwt - ; ldunifrf.rf34                                         # s1 20 width | uniform 0x000000ff
+    nop ; sub tmuau, rf31, -3                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf35                                        # s1 22 load src
+    nop ; sub tmuau, rf31, -4                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf31, -5                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf36                                        # s1 22 load src
+    nop ; sub tmuau, rf31, -6                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; ldunifrf.rf37                                             # s1 22 load src | uniform value:src
+    nop ; thrsw ; ldtmu.rf38                                        # s1 22 load src
+    nop ; sub tmuau, rf31, -7                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; add rf39, rf13, 3                                         # s1 21 add
+    nop ; thrsw ; ldtmu.rf40                                        # s2 24 load src_uv
+    nop ; sub tmuau, rf31, -8                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; add rf41, rf13, 4                                         # s1 21 add
+    nop ; thrsw ; ldtmu.rf42                                        # s2 24 load src_uv
+    nop ; sub tmuau, rf31, -9                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; add rf43, rf13, 5                                         # s1 21 add
+    nop ; thrsw ; ldtmu.rf44                                        # s2 24 load src_uv
+    nop ; sub tmuau, rf31, -10                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; add rf45, rf13, 6                                         # s1 21 add
+    nop ; thrsw ; ldtmu.rf46                                        # s2 24 load src_uv
+    nop ; sub tmuau, rf31, -11                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; add rf47, rf13, 7                                         # s1 21 add
+    nop ; thrsw ; ldtmu.rf48                                        # s2 24 load src_uv
+    nop ; sub tmuau, rf31, -12                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; add rf49, rf13, 8                                         # s1 21 add
+    nop ; thrsw ; ldtmu.rf50                                        # s2 24 load src_uv
+    nop ; sub tmuau, rf31, -13                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; add rf51, rf13, 9                                         # s1 21 add
+    nop ; thrsw ; ldtmu.rf52                                        # s2 24 load src_uv
+    nop ; add rf53, rf13, 10                                        # s1 21 add
+    nop ; add rf54, rf13, 11                                        # s1 21 add
+    sub.pushc -, rf1, rf3 ; add rf55, rf13, 12                      # s1 22 store dst | s1 21 add
+    sub.nornc -, rf10, rf12 ; add rf56, rf13, 13                    # s1 22 store dst | s1 21 add
+    nop ; thrsw ; ldtmu.rf57                                        # s2 24 load src_uv
+    nop ; add rf58, rf13, 14                                        # s1 21 add
+    nop ; add rf59, rf13, 15                                        # s1 21 add
+    tmuwt - ; sub.andc -, rf13, rf11                                # the last trip's stores | s1 22 store dst
+    sub.pushc -, rf1, rf3 ; mov tmud, rf15                          # s2 24 store dst_uv | s1 22 store dst
+    sub.nornc -, rf0, 8 ; mov.ifb tmuau, rf17                       # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf10, rf12 ; sub tmuau, rf31, -14                   # s2 24 store dst_uv | s2 24 load src_uv | uniform 0xfffffffd (u8)
+    sub.andc -, rf13, rf11 ; mov tmud, rf40                         # s2 24 store dst_uv
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # s2 24 store dst_uv
+    sub.nornc -, rf0, 8 ; mov.ifb tmuau, rf32                       # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf13                                        # s2 24 load src_uv
+    nop ; sub tmuau, rf31, -15                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; ldunifrf.rf31                                             # s2 24 load src_uv | uniform value:src_uv
+    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
+    sub.andc -, rf19, rf11 ; mov tmud, rf42                         # s2 24 store dst_uv
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # s1 22 store dst
+    sub.nornc -, rf10, rf12 ; sub.ifb tmuau, rf32, -1               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.andc -, rf19, rf11 ; mov tmud, rf18                         # s1 22 store dst
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # s2 24 store dst_uv
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf6, rf18                                     # s2 24 store dst_uv
-    nop ; sub.andc -, rf14, rf17                                    # s2 24 store dst_uv
-    nop ; ldtmu.rf14                                                # s2 24 load src_uv
-    mov.ifb tmuau, rf21 ; sub.pushc -, rf1, rf3                     # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    mov tmud, rf14 ; sub.nornc -, rf0, 8                            # s2 24 store dst_uv
-    tmuwt - ; sub.andc -, rf6, rf18                                 # s2 24 store dst_uv
-    sub.andc -, rf22, rf17 ; sub.ifb tmuau, rf21, -1                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; thrsw
-    tmuwt -
-    nop ; sub tmuau, rf16, -9                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf22                                        # s2 24 load src_uv
-    nop ; sub tmuau, rf16, -10                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop
-    mov tmud, rf22 ; sub.pushc -, rf1, rf3                          # s2 24 store dst_uv
+    sub.andc -, rf10, rf12 ; sub.ifb tmuau, rf17, -1                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf18                                        # s2 24 load src_uv
+    nop ; ldunifrf.rf19                                             # s1 22 store dst | uniform value:dst
+    nop ; ldunifrf.rf42                                             # s2 24 store dst_uv | uniform value:dst_uv
+    sub.andc -, rf21, rf11 ; mov tmud, rf44                         # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -2                 # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
+    sub.andc -, rf21, rf11 ; mov tmud, rf20                         # s1 22 store dst
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # s2 24 store dst_uv
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf6, rf18                                     # s2 24 store dst_uv
-    nop ; sub.andc -, rf23, rf17                                    # s2 24 store dst_uv
-    nop ; ldtmu.rf23                                                # s2 24 load src_uv
-    sub.ifb tmuau, rf21, -2 ; sub.pushc -, rf1, rf3                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    mov tmud, rf23 ; sub.nornc -, rf0, 8                            # s2 24 store dst_uv
-    tmuwt - ; sub.andc -, rf6, rf18                                 # s2 24 store dst_uv
-    sub.andc -, rf20, rf17 ; sub.ifb tmuau, rf21, -3                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; thrsw
-    tmuwt -
-    nop ; sub tmuau, rf16, -11                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    sub.andc -, rf10, rf12 ; sub.ifb tmuau, rf17, -2                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
     nop ; thrsw ; ldtmu.rf20                                        # s2 24 load src_uv
-    nop ; sub tmuau, rf16, -12                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
     nop
-    mov tmud, rf20 ; sub.pushc -, rf1, rf3                          # s2 24 store dst_uv
+    nop
+    sub.andc -, rf39, rf11 ; mov tmud, rf46                         # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -3                 # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
+    sub.andc -, rf39, rf11 ; mov tmud, rf22                         # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf17, -3                 # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf6, rf18                                     # s2 24 store dst_uv
-    nop ; sub.andc -, rf25, rf17                                    # s2 24 store dst_uv
-    nop ; ldtmu.rf25                                                # s2 24 load src_uv
-    sub.ifb tmuau, rf21, -4 ; sub.pushc -, rf1, rf3                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    mov tmud, rf25 ; sub.nornc -, rf0, 8                            # s2 24 store dst_uv
-    tmuwt - ; sub.andc -, rf6, rf18                                 # s2 24 store dst_uv
-    sub.andc -, rf26, rf17 ; sub.ifb tmuau, rf21, -5                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; thrsw
-    tmuwt -
-    nop ; sub tmuau, rf16, -13                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf26                                        # s2 24 load src_uv
-    nop ; sub tmuau, rf16, -14                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf22                                        # s2 24 load src_uv
     nop
-    mov tmud, rf26 ; sub.pushc -, rf1, rf3                          # s2 24 store dst_uv
+    nop
+    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
+    sub.andc -, rf41, rf11 ; mov tmud, rf48                         # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -4                 # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
+    sub.andc -, rf41, rf11 ; mov tmud, rf23                         # s1 22 store dst
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # s2 24 store dst_uv
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf6, rf18                                     # s2 24 store dst_uv
-    nop ; sub.andc -, rf24, rf17                                    # s2 24 store dst_uv
-    nop ; ldtmu.rf24                                                # s2 24 load src_uv
-    sub.ifb tmuau, rf21, -6 ; sub.pushc -, rf1, rf3                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    mov tmud, rf24 ; sub.nornc -, rf0, 8                            # s2 24 store dst_uv
-    tmuwt - ; sub.andc -, rf6, rf18                                 # s2 24 store dst_uv
-    sub.andc -, rf28, rf17 ; sub.ifb tmuau, rf21, -7                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; thrsw
-    tmuwt -
-    nop ; sub tmuau, rf16, -15                                      # s2 24 load src_uv | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf16                                        # s2 24 load src_uv
+    sub.andc -, rf10, rf12 ; sub.ifb tmuau, rf17, -4                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf23                                        # s2 24 load src_uv
     nop
     nop
-    mov tmud, rf16 ; sub.pushc -, rf1, rf3                          # s2 24 store dst_uv
-    nop ; sub.ifb tmuau, rf21, -8                                   # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.andc -, rf43, rf11 ; mov tmud, rf50                         # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -5                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf6, rf18                                     # s2 24 store dst_uv
-    nop ; sub.andc -, rf29, rf17                                    # s2 24 store dst_uv
-    nop ; thrsw ; ldtmu.rf29                                        # s2 24 load src_uv
-    nop
-    nop
-    mov tmud, rf29 ; sub.pushc -, rf1, rf3                          # s2 24 store dst_uv
-    nop ; sub.ifb tmuau, rf21, -9                                   # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
+    sub.andc -, rf45, rf11 ; mov tmud, rf52                         # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -6                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf6, rf18                                     # s2 24 store dst_uv
-    nop ; sub.andc -, rf30, rf17                                    # s2 24 store dst_uv
-    nop ; thrsw ; ldtmu.rf30                                        # s2 24 load src_uv
-    nop
-    nop
-    mov tmud, rf30 ; sub.pushc -, rf1, rf3                          # s2 24 store dst_uv
-    nop ; sub.ifb tmuau, rf21, -10                                  # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
+    sub.andc -, rf47, rf11 ; mov tmud, rf57                         # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -7                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf6, rf18                                     # s2 24 store dst_uv
-    nop ; sub.andc -, rf27, rf17                                    # s2 24 store dst_uv
-    nop ; thrsw ; ldtmu.rf27                                        # s2 24 load src_uv
-    nop
-    nop
-    mov tmud, rf27 ; sub.pushc -, rf1, rf3                          # s2 24 store dst_uv
-    nop ; sub.ifb tmuau, rf21, -11                                  # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
+    sub.andc -, rf49, rf11 ; mov tmud, rf13                         # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -8                 # s2 24 store dst_uv | uniform 0xfffffffd (u8)
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf6, rf18                                     # s2 24 store dst_uv
-    nop ; sub.andc -, rf32, rf17                                    # s2 24 store dst_uv
-    nop ; thrsw ; ldtmu.rf32                                        # s2 24 load src_uv
-    nop
-    nop
-    mov tmud, rf32 ; sub.pushc -, rf1, rf3                          # s2 24 store dst_uv
-    nop ; sub.ifb tmuau, rf21, -12                                  # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
+    sub.andc -, rf51, rf11 ; mov tmud, rf18                         # s2 24 store dst_uv
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # s2 24 store dst_uv
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf6, rf18                                     # s2 24 store dst_uv
-    nop ; sub.andc -, rf33, rf17                                    # s2 24 store dst_uv
-    nop ; thrsw ; ldtmu.rf33                                        # s2 24 load src_uv
-    nop
-    nop
-    mov tmud, rf33 ; sub.pushc -, rf1, rf3                          # s2 24 store dst_uv
-    nop ; sub.ifb tmuau, rf21, -13                                  # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.andc -, rf10, rf12 ; sub.ifb tmuau, rf32, -9                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.andc -, rf53, rf11 ; mov tmud, rf20                         # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -10                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf6, rf18                                     # s2 24 store dst_uv
-    nop ; sub.andc -, rf34, rf17                                    # s2 24 store dst_uv
-    nop ; thrsw ; ldtmu.rf34                                        # s2 24 load src_uv
+    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
+    sub.andc -, rf54, rf11 ; mov tmud, rf22                         # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -11                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
+    sub.andc -, rf55, rf11 ; mov tmud, rf23                         # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -12                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
+    nop ; sub.andc -, rf56, rf11                                    # s2 24 store dst_uv
+    nop ; sub.pushc -, rf1, rf3                                     # s2 24 store dst_uv
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf10, rf12                                    # s2 24 store dst_uv
+    nop ; sub.andc -, rf58, rf11                                    # s2 24 store dst_uv
+    nop ; thrsw ; ldtmu.rf23                                        # s2 24 load src_uv
     nop
     nop
-    mov tmud, rf34 ; sub.pushc -, rf1, rf3                          # s2 24 store dst_uv
-    sub.ifb tmuau, rf21, -14 ; mov rf3, rf5                         # s2 24 store dst_uv | next trip | uniform 0xfffffffd (u8)
-    umin rf4, rf3, rf1 ; sub.nornc -, rf0, 8                        # the item's record | s2 24 store dst_uv
-    nop ; sub.andc -, rf6, rf18                                     # s2 24 store dst_uv
-    nop ; sub.andc -, rf35, rf17                                    # s2 24 store dst_uv
-    nop ; ldtmu.rf17                                                # s2 24 load src_uv
-    mov tmud, rf17 ; sub.pushc -, rf1, rf5                          # s2 24 store dst_uv | whether there is a batch more
-    sub.ifb tmuau, rf21, -15 ; add rf5, rf3, rf2                    # s2 24 store dst_uv | the item's record | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf22                                        # s2 24 load src_uv
+    nop
+    nop
+    nop ; mov tmud, rf23 ; ldtmu.rf23                               # s2 24 store dst_uv | s2 24 load src_uv
+    sub.ifb tmuau, rf32, -13 ; sub.pushc -, rf1, rf3                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.nornc -, rf0, 8 ; mov tmud, rf22                            # s2 24 store dst_uv
+    sub.andc -, rf10, rf12 ; sub.ifb tmuau, rf32, -14               # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.andc -, rf59, rf11 ; mov tmud, rf23                         # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf32, -15                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
+    sub.andc -, rf43, rf11 ; mov tmud, rf24                         # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf17, -5                 # s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
+    sub.andc -, rf45, rf11 ; mov tmud, rf25                         # s1 22 store dst
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # s1 22 store dst
+    sub.nornc -, rf10, rf12 ; sub.ifb tmuau, rf17, -6               # s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf47, rf11 ; mov tmud, rf26                         # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf17, -7                 # s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
+    sub.andc -, rf49, rf11 ; mov tmud, rf27                         # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf17, -8                 # s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
+    sub.andc -, rf51, rf11 ; mov tmud, rf28                         # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf17, -9                 # s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
+    sub.andc -, rf53, rf11 ; mov tmud, rf29                         # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf17, -10                # s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
+    sub.andc -, rf54, rf11 ; mov tmud, rf30                         # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf17, -11                # s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
+    sub.andc -, rf55, rf11 ; mov tmud, rf33                         # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf17, -12                # s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
+    sub.andc -, rf56, rf11 ; mov tmud, rf35                         # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf17, -13                # s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf10, rf12                                   # s1 22 store dst
+    sub.andc -, rf58, rf11 ; mov tmud, rf36                         # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; mov rf3, rf4                            # s1 22 store dst | next trip
+    tmuwt - ; sub.nornc -, rf10, rf12                               # s1 22 store dst
+    and rf11, rf9, rf34 ; sub.andc -, rf59, rf11                    # s1 20 width | s1 22 store dst
+    nop ; add rf9, rf11, 15                                         # s1 20 add
+    asr rf12, rf9, 4                                                # s1 20 shr
+    nop ; sub rf9, rf12, 1                                          # s1 21 stage
+    umin rf9, rf10, rf9 ; sub.ifb tmuau, rf17, -14                  # s1 21 stage | s1 22 store dst | uniform 0xfffffffd (u8)
+    shl rf13, rf9, 4 ; sub.pushc -, rf1, rf4                        # s1 22 load src | whether there is a batch more
+    add rf4, rf3, rf2 ; add rf37, rf37, rf13                        # the item's record | s1 22 load src
+    umin rf37, rf4, rf1 ; add rf9, rf37, rf14                       # the item's record | s1 22 load src
+    mov tmuau, rf37 ; add rf34, rf9, rf7                            # the item's record | s1 22 load src | uniform 0xfffffffc (vec4)
+    sub tmua, rf37, -16 ; add rf31, rf31, rf13                      # the item's record | s2 24 load src_uv
+    mov tmuau, rf34 ; add rf31, rf31, rf8 ; thrsw                   # s1 22 load src | s2 24 load src_uv | uniform 0xfffffffd (u8)
+    sub tmuau, rf34, -1 ; add rf19, rf19, rf13                      # s1 22 load src | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub tmuau, rf34, -2 ; add rf37, rf19, rf16                      # s1 22 load src | s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; add rf19, rf42, rf13 ; thrsw ; ldtmu.rf42                 # s2 24 store dst_uv | the item's record
+    sub tmuau, rf34, -3 ; add rf32, rf19, rf6                       # s1 22 load src | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf6                                                 # the item's record
+    nop ; mov rf6, rf6 ; thrsw ; ldtmu.rf19                         # next trip | the item's record
+    sub tmuau, rf34, -4 ; mov rf7, rf19                             # s1 22 load src | next trip | uniform 0xfffffffd (u8)
+    tmuwt - ; ldtmu.rf19                                            # the item's record
+    nop ; mov rf8, rf19 ; thrsw ; ldtmu.rf19                        # next trip | the item's record
+    sub tmuau, rf34, -5 ; mov rf9, rf19                             # s1 22 load src | next trip | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf34, -6                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf15                                        # s1 22 load src
+    nop ; sub tmuau, rf34, -7                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf34, -8                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf18                                        # s1 22 load src
+    nop ; ldtmu.rf20                                                # s1 22 load src
+    nop ; sub tmuau, rf34, -9                                       # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf22                                        # s1 22 load src
+    nop ; sub tmuau, rf34, -10                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf23                                                # s1 22 load src
+    nop ; thrsw ; ldtmu.rf24                                        # s1 22 load src
+    nop ; sub tmuau, rf34, -11                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf34, -12                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf25                                        # s1 22 load src
+    nop ; sub tmuau, rf34, -13                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf26                                                # s1 22 load src
+    nop ; thrsw ; ldtmu.rf27                                        # s1 22 load src
+    nop ; sub tmuau, rf34, -14                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf34, -15                                      # s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; mov tmuau, rf31 ; thrsw ; ldtmu.rf28                      # s2 24 load src_uv | s1 22 load src | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf31, -1                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; add rf19, rf13, 1                                         # s1 21 add
+    nop ; thrsw ; ldtmu.rf29                                        # s1 22 load src
+    nop ; add rf21, rf13, 2                                         # s1 21 add
+    nop ; sub tmuau, rf31, -2                                       # s2 24 load src_uv | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf30                                        # s1 22 load src
+    nop
+    nop
+    nop ; mov tmud, rf38                                            # s1 22 store dst
+    sub.ifb tmuau, rf17, -15 ; add rf17, rf37, rf5                  # s1 22 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
+    nop ; mov rf5, rf42                                             # next trip
     nop
     nop
-    nop
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw
     nop

@@ -5,12 +5,12 @@
 #
 # sand128_nv12, machine code of V3D 7.1, class full
 # computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
-# input hash 5a9d257a4ce41b62
+# input hash 1bf94e215386c6ed
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 147 instructions a trip, 147 an item; 110 at least for all it does.
-# 34 of the 64 registers that 2 threads a QPU leave each.
+# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
+# the next one is among it.
+# 133 instructions a trip, 133 an item; 113 at least for all it does.
+# 43 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 6 load 13 words, 32 store 32.
 # Record: dst_off, dst_uv_off, src_off, src_uv_off, width, width, width, width.
 #
@@ -20,27 +20,29 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
-.uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0xfffffffc  # vec4
-.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x000000ff
+.uniform 0x00000000  # how many threads
+.uniform 0xfffffffc  # vec4
 .uniform 0x00000000  # address of src
+.uniform 0xfffffffc  # vec4
+.uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0x00000000  # address of dst
-.uniform 0x00000100
-.uniform 0x00010000
+.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # address of src_uv
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of dst_uv
+.uniform 0x00000100
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
+.uniform 0x00010000
+.uniform 0x01000000
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffc  # vec4
@@ -54,6 +56,7 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
+.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -65,181 +68,190 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
+.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffd  # u8
+.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xffffff68  # back to the loop's first word
 
-    eidx rf0 ; mov rf3, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
+    setnnmode_uu ; mov rf3, rf3.ul ; ldunifrf.rf0                   # s1 20 width | workgroup | uniform value:items
     shl rf3, rf3, 5
-    shr rf6, rf0, 3                                                 # s1 21 stage
-    and rf5, rf0, 7                                                 # s1 21 stage
-    setnnmode_uu ; sub rf1, rf1, 1                                  # s1 20 width
+    eidx rf0 ; sub rf1, rf0, 1
     shl rf1, rf1, 5
     nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf3, rf2, rf3 ; add rf1, rf2, rf1 ; ldunifrf.rf2            # uniform value:threads
-    umin rf7, rf3, rf1 ; mov rf15, rf3 ; ldunifrf.rf4               # the item's record | for later in the trip | s1 22 load src | uniform value:src_stride
-    shl rf2, rf2, 5 ; mov tmuau, rf7                                # the item's record | uniform 0xfffffffc (vec4)
-    add rf4, rf3, rf2 ; smul24 rf8, rf6, rf4 ; ldunifrf.rf9         # the item's record | s1 22 load src | s1 22 store dst | uniform value:dst_stride
-    sub tmua, rf7, -16 ; smul24 rf10, rf6, rf9                      # the item's record | s1 22 store dst
-    nop ; mov rf3, rf4 ; thrsw ; ldunifrf.rf6                       # next trip | s1 20 width | uniform 0x000000ff
-    nop ; ldunifrf.rf7                                              # s1 22 load src | uniform value:src
-    nop ; ldunifrf.rf9                                              # s1 22 store dst | uniform value:dst
-    nop ; ldunifrf.rf11                                             # s1 22 load src | uniform 0x00000100
-    nop ; ldunifrf.rf12                                             # s1 22 load src | uniform 0x00010000
-    nop ; ldunifrf.rf13                                             # s2 24 load src_uv | uniform value:src_uv
-    nop ; ldunifrf.rf14                                             # s2 24 store dst_uv | uniform value:dst_uv
+    add rf2, rf2, rf3 ; add rf1, rf2, rf1 ; ldunifrf.rf10           # s1 20 width | uniform 0x000000ff
+    umin rf4, rf2, rf1 ; mov rf3, rf2 ; ldunifrf.rf2                # the item's record | first trip | uniform value:threads
+    and rf9, rf0, 7 ; mov tmuau, rf4                                # s1 21 stage | the item's record | uniform 0xfffffffc (vec4)
+    sub tmua, rf4, -16 ; mov rf30, rf3                              # the item's record | for later in the trip
+    nop ; thrsw ; ldunifrf.rf11                                     # s1 22 load src | uniform value:src
+    shl rf2, rf2, 5
+    shr rf13, rf0, 3 ; add rf5, rf3, rf2                            # s1 21 stage | the item's record
+    umin rf14, rf5, rf1 ; mov rf33, rf5 ; ldtmu.rf4                 # the item's record | for later in the trip
+    mov tmuau, rf14 ; mov rf3, rf5 ; ldtmu.rf5                      # the item's record | next trip | uniform 0xfffffffc (vec4)
+    nop ; ldtmu.rf6                                                 # the item's record
+    nop ; ldtmu.rf7                                                 # the item's record
+    nop ; ldtmu.rf8                                                 # the item's record
+    and rf15, rf8, rf10 ; ldunifrf.rf12                             # s1 20 width | s1 22 load src | uniform value:src_stride
+    add rf16, rf15, 15 ; smul24 rf12, rf13, rf12                    # s1 20 add | s1 22 load src
+    asr rf15, rf16, 4 ; mov rf32, rf15                              # s1 20 shr | for later in the trip
+    sub rf15, rf15, 1 ; mov rf31, rf15                              # s1 21 stage | for later in the trip
+    umin rf14, rf9, rf15 ; sub tmua, rf14, -16                      # s1 21 stage | the item's record
+    shl rf14, rf14, 4                                               # s1 22 load src
+    add rf16, rf11, rf14 ; mov rf29, rf14 ; ldunifrf.rf15           # s1 22 load src | for later in the trip | s1 22 store dst | uniform value:dst
+    add rf16, rf16, rf12 ; add rf17, rf15, rf29 ; ldunifrf.rf18     # s1 22 load src | s1 22 store dst | uniform value:dst_stride
+    add rf13, rf16, rf6 ; smul24 rf16, rf13, rf18 ; ldunifrf.rf25   # s1 22 load src | s1 22 store dst | s2 24 load src_uv | uniform value:src_uv
+    mov tmuau, rf13 ; add rf14, rf25, rf14 ; thrsw                  # s1 22 load src | s2 24 load src_uv | uniform 0xfffffffa (vec2)
+    add rf14, rf17, rf16 ; add rf26, rf14, rf7 ; ldunifrf.rf27      # s1 22 store dst | s2 24 load src_uv | s2 24 store dst_uv | uniform value:dst_uv
+    add rf14, rf27, rf29 ; add rf17, rf14, rf4 ; ldunifrf.rf18      # s2 24 store dst_uv | s1 22 store dst | s1 22 load src | uniform 0x00000100
+    nop ; add rf28, rf14, rf5 ; ldtmu.rf14                          # s2 24 store dst_uv | the item's record
+    nop ; mov rf4, rf14 ; ldtmu.rf14                                # next trip | the item's record
+    nop ; mov rf5, rf14 ; ldtmu.rf14                                # next trip | the item's record
+    nop ; mov rf6, rf14 ; ldtmu.rf14                                # next trip | the item's record
+    nop ; mov rf7, rf14 ; ldtmu.rf14                                # next trip | the item's record
+    sub tmuau, rf13, -8 ; mov rf8, rf14                             # s1 22 load src | next trip | uniform 0xfffffffa (vec2)
+    nop ; mov tmuau, rf26 ; thrsw ; ldtmu.rf13                      # s2 24 load src_uv | s1 22 load src | uniform 0xfffffffa (vec2)
+    nop ; ldtmu.rf14                                                # s1 22 load src
+    nop ; ldunifrf.rf20                                             # s1 22 load src | uniform 0x00010000
+    nop ; thrsw ; ldtmu.rf23                                        # s1 22 load src
+    nop ; ldunifrf.rf22                                             # s1 22 load src | uniform 0x01000000
+    nop ; add rf19, rf29, 1                                         # s1 21 add
+    nop ; add rf21, rf29, 2                                         # s1 21 add
+    nop ; ldtmu.rf24                                                # s1 22 load src
 loop:
-    umin rf16, rf3, rf1 ; ldtmu.rf17                                # the item's record
-    nop ; mov rf18, rf17 ; ldtmu.rf17                               # for later in the trip | the item's record
-    nop ; mov rf19, rf17 ; ldtmu.rf17                               # for later in the trip | the item's record
-    nop ; ldtmu.rf20                                                # the item's record
-    nop ; ldtmu.rf21                                                # the item's record
-    and rf21, rf21, rf6 ; sub.pushc -, rf1, rf15                    # s1 20 width | s1 22 store dst
-    add rf21, rf21, 15 ; mov rf22, rf21                             # s1 20 add | for later in the trip
-    asr rf21, rf21, 4                                               # s1 20 shr
-    sub rf21, rf21, 1 ; mov rf23, rf21                              # s1 21 stage | for later in the trip
-    umin rf21, rf5, rf21 ; sub.nornc -, rf5, rf23                   # s1 21 stage | s1 22 store dst
-    shl rf21, rf21, 4                                               # s1 22 load src
-    add rf24, rf7, rf21 ; add rf25, rf13, rf21                      # s1 22 load src | s2 24 load src_uv
-    add rf21, rf24, rf8 ; mov rf24, rf21                            # s1 22 load src | for later in the trip
-    add rf17, rf21, rf17 ; add rf20, rf25, rf20                     # s1 22 load src | s2 24 load src_uv
-    tmuwt - ; add rf21, rf9, rf24                                   # s1 22 store dst
-    mov tmuau, rf17 ; add rf21, rf21, rf10 ; thrsw                  # s1 22 load src | s1 22 store dst | uniform 0xfffffffa (vec2)
-    sub tmuau, rf17, -8 ; add rf17, rf21, rf18                      # s1 22 load src | s1 22 store dst | uniform 0xfffffffa (vec2)
-    mov tmuau, rf20 ; add rf18, rf14, rf24                          # s2 24 load src_uv | s2 24 store dst_uv | uniform 0xfffffffa (vec2)
-    nop ; add rf19, rf18, rf19 ; thrsw ; ldtmu.rf18                 # s2 24 store dst_uv | s1 22 load src
-    nop ; ldtmu.rf21                                                # s1 22 load src
-    nop ; add rf25, rf24, 1                                         # s1 21 add
-    nop ; thrsw ; ldtmu.rf26                                        # s1 22 load src
-    nop ; ldtmu.rf27                                                # s1 22 load src
-    nop ; add rf28, rf24, 2                                         # s1 21 add
-    tmuwt - ; sub.andc -, rf24, rf22                                # the last trip's stores | s1 22 store dst
-    and tmud, rf18, rf6 ; sub.pushc -, rf1, rf15                    # s1 22 store dst | s2 24 store dst_uv
+    sub.pushc -, rf1, rf30 ; add rf34, rf29, 3                      # s1 22 store dst | s1 21 add
+    sub.nornc -, rf9, rf31 ; add rf35, rf29, 4                      # s1 22 store dst | s1 21 add
+    tmuwt - ; sub.andc -, rf29, rf32                                # the last trip's stores | s1 22 store dst
+    and tmud, rf13, rf10 ; sub.pushc -, rf1, rf30                   # s1 22 store dst | s2 24 store dst_uv
     sub.nornc -, rf0, 8 ; mov.ifb tmuau, rf17                       # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.andc -, rf5, rf23 ; add rf29, rf24, 3                       # s2 24 store dst_uv | s1 21 add
-    nop ; ldtmu.rf30                                                # s2 24 load src_uv
-    and tmud, rf30, rf6 ; sub.andc -, rf24, rf22                    # s2 24 store dst_uv
-    sub.pushc -, rf1, rf15 ; mov.ifa tmuau, rf19                    # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.andc -, rf9, rf31 ; add rf36, rf29, 5                       # s2 24 store dst_uv | s1 21 add
+    and rf38, rf8, rf10 ; add rf37, rf3, rf2 ; ldtmu.rf8            # s1 20 width | the item's record | s2 24 load src_uv
+    and tmud, rf8, rf10 ; sub.andc -, rf29, rf32                    # s2 24 store dst_uv
+    sub.pushc -, rf1, rf30 ; mov.ifa tmuau, rf28                    # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    umin rf39, rf37, rf1 ; sub.nornc -, rf0, 8                      # the item's record | s2 24 store dst_uv
+    sub.andc -, rf9, rf31 ; add rf40, rf29, 6                       # s2 24 store dst_uv | s1 21 add
+    sub.andc -, rf19, rf32 ; v8dot tmud, rf8, rf18                  # s2 24 store dst_uv
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -1                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.nornc -, rf9, rf31 ; add rf41, rf29, 7                      # s1 22 store dst | s1 21 add
+    sub.andc -, rf19, rf32 ; v8dot tmud, rf13, rf18                 # s1 22 store dst
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -1                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    sub.andc -, rf5, rf23 ; add rf31, rf24, 4                       # s2 24 store dst_uv | s1 21 add
-    sub.andc -, rf25, rf22 ; v8dot tmud, rf30, rf11                 # s2 24 store dst_uv
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf19, -1                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.nornc -, rf5, rf23 ; add rf32, rf24, 5                      # s1 22 store dst | s1 21 add
-    sub.andc -, rf25, rf22 ; v8dot tmud, rf18, rf11                 # s1 22 store dst
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf17, -1                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf9, rf31 ; sub tmuau, rf26, -8                     # s2 24 store dst_uv | s2 24 load src_uv | uniform 0xfffffffa (vec2)
+    sub.andc -, rf21, rf32 ; v8dot tmud, rf8, rf20                  # s2 24 store dst_uv
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -2                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.nornc -, rf9, rf31 ; add rf26, rf29, 8                      # s1 22 store dst | s1 21 add
+    sub.andc -, rf21, rf32 ; v8dot tmud, rf13, rf20                 # s1 22 store dst
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -2                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    tmuwt - ; sub.nornc -, rf0, 8                                   # s2 24 store dst_uv
+    sub.andc -, rf9, rf31 ; add rf21, rf29, 9                       # s2 24 store dst_uv | s1 21 add
+    shr tmud, rf8, -8 ; sub.andc -, rf34, rf32                      # s2 24 store dst_uv
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -3                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.nornc -, rf9, rf31 ; add rf8, rf29, 10                      # s1 22 store dst | s1 21 add
+    shr tmud, rf13, -8 ; sub.andc -, rf34, rf32                     # s1 22 store dst
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -3                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.nornc -, rf0, 8 ; mov tmuau, rf39                           # s2 24 store dst_uv | the item's record | uniform 0xfffffffc (vec4)
+    sub.andc -, rf9, rf31 ; add rf13, rf29, 11                      # s2 24 store dst_uv | s1 21 add
+    nop ; thrsw ; ldtmu.rf34                                        # s2 24 load src_uv
+    nop ; add rf19, rf38, 15                                        # s1 20 add
+    asr rf42, rf19, 4                                               # s1 20 shr
+    and tmud, rf34, rf10 ; sub.andc -, rf35, rf32                   # s2 24 store dst_uv
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -4                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.nornc -, rf9, rf31 ; add rf43, rf29, 12                     # s1 22 store dst | s1 21 add
+    and tmud, rf14, rf10 ; sub.andc -, rf35, rf32                   # s1 22 store dst
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -4                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    sub.andc -, rf5, rf23 ; add rf25, rf24, 6                       # s2 24 store dst_uv | s1 21 add
-    sub.andc -, rf28, rf22 ; v8dot tmud, rf30, rf12                 # s2 24 store dst_uv
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf19, -2                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.nornc -, rf5, rf23 ; add rf33, rf24, 7                      # s1 22 store dst | s1 21 add
-    sub.andc -, rf28, rf22 ; v8dot tmud, rf18, rf12                 # s1 22 store dst
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf17, -2                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf9, rf31 ; sub rf35, rf42, 1                       # s2 24 store dst_uv | s1 21 stage
+    sub.andc -, rf36, rf32 ; v8dot tmud, rf34, rf18                 # s2 24 store dst_uv
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -5                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    umin rf35, rf9, rf35 ; sub.nornc -, rf9, rf31                   # s1 21 stage | s1 22 store dst
+    sub.andc -, rf36, rf32 ; v8dot tmud, rf14, rf18                 # s1 22 store dst
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -5                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    sub.andc -, rf5, rf23 ; sub tmuau, rf20, -8                     # s2 24 store dst_uv | s2 24 load src_uv | uniform 0xfffffffa (vec2)
-    shr tmud, rf30, -8 ; sub.andc -, rf29, rf22                     # s2 24 store dst_uv
-    tmuwt - ; sub.pushc -, rf1, rf15                                # s1 22 store dst
-    sub.nornc -, rf5, rf23 ; sub.ifb tmuau, rf19, -3                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    shr tmud, rf18, -8 ; sub.andc -, rf29, rf22                     # s1 22 store dst
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf17, -3                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.nornc -, rf0, 8 ; mov tmuau, rf16                           # s2 24 store dst_uv | the item's record | uniform 0xfffffffc (vec4)
-    sub.andc -, rf5, rf23 ; add rf18, rf24, 8                       # s2 24 store dst_uv | s1 21 add
-    nop ; thrsw ; ldtmu.rf29                                        # s2 24 load src_uv
-    nop ; add rf30, rf24, 9                                         # s1 21 add
-    nop ; add rf20, rf24, 10                                        # s1 21 add
-    and tmud, rf29, rf6 ; sub.andc -, rf31, rf22                    # s2 24 store dst_uv
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf19, -4                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.nornc -, rf5, rf23 ; add rf28, rf24, 11                     # s1 22 store dst | s1 21 add
-    and tmud, rf21, rf6 ; sub.andc -, rf31, rf22                    # s1 22 store dst
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf17, -4                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    shl rf35, rf35, 4 ; sub.andc -, rf9, rf31                       # s1 22 load src | s2 24 store dst_uv
+    sub.andc -, rf40, rf32 ; v8dot tmud, rf34, rf20                 # s2 24 store dst_uv
+    tmuwt - ; sub.pushc -, rf1, rf30                                # s1 22 store dst
+    sub.nornc -, rf9, rf31 ; sub.ifb tmuau, rf28, -6                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.andc -, rf40, rf32 ; v8dot tmud, rf14, rf20                 # s1 22 store dst
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -6                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.nornc -, rf0, 8 ; add rf40, rf11, rf35                      # s2 24 store dst_uv | s1 22 load src
+    sub.andc -, rf9, rf31 ; add rf36, rf29, 13                      # s2 24 store dst_uv | s1 21 add
+    shr tmud, rf34, -8 ; sub.andc -, rf41, rf32                     # s2 24 store dst_uv
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -7                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.nornc -, rf9, rf31 ; add rf40, rf40, rf12                   # s1 22 store dst | s1 22 load src
+    shr tmud, rf14, -8 ; sub.andc -, rf41, rf32                     # s1 22 store dst
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -7                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.nornc -, rf0, 8 ; add rf6, rf40, rf6                        # s2 24 store dst_uv | s1 22 load src
+    sub.andc -, rf9, rf31 ; sub tmua, rf39, -16                     # s2 24 store dst_uv | the item's record
+    nop ; add rf39, rf25, rf35 ; ldtmu.rf40                         # s2 24 load src_uv
+    and tmud, rf40, rf10 ; sub.andc -, rf26, rf32                   # s2 24 store dst_uv
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -8                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    tmuwt - ; sub.nornc -, rf9, rf31                                # s1 22 store dst
+    and tmud, rf23, rf10 ; sub.andc -, rf26, rf32                   # s1 22 store dst
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -8                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.nornc -, rf0, 8 ; mov tmuau, rf6                            # s2 24 store dst_uv | s1 22 load src | uniform 0xfffffffa (vec2)
+    sub.andc -, rf9, rf31 ; add rf14, rf29, 14                      # s2 24 store dst_uv | s1 21 add
+    sub.andc -, rf21, rf32 ; v8dot tmud, rf40, rf18                 # s2 24 store dst_uv
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -9                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.nornc -, rf9, rf31 ; add rf41, rf29, 15                     # s1 22 store dst | s1 21 add
+    sub.andc -, rf21, rf32 ; v8dot tmud, rf23, rf18                 # s1 22 store dst
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -9                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.nornc -, rf0, 8 ; mov rf29, rf35                            # s2 24 store dst_uv | for later in the trip
+    sub.andc -, rf9, rf31 ; add rf35, rf15, rf29                    # s2 24 store dst_uv | s1 22 store dst
+    sub.andc -, rf8, rf32 ; v8dot tmud, rf40, rf20                  # s2 24 store dst_uv
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -10               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    tmuwt - ; sub.nornc -, rf9, rf31                                # s1 22 store dst
+    sub.andc -, rf8, rf32 ; v8dot tmud, rf23, rf20                  # s1 22 store dst
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -10               # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.nornc -, rf0, 8 ; add rf35, rf35, rf16                      # s2 24 store dst_uv | s1 22 store dst
+    sub.andc -, rf9, rf31 ; add rf34, rf27, rf29                    # s2 24 store dst_uv
+    shr tmud, rf40, -8 ; sub.andc -, rf13, rf32                     # s2 24 store dst_uv
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -11               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.nornc -, rf9, rf31 ; add rf26, rf39, rf7                    # s1 22 store dst | s2 24 load src_uv
+    shr tmud, rf23, -8 ; sub.andc -, rf13, rf32                     # s1 22 store dst
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -11               # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    sub.andc -, rf5, rf23 ; add rf31, rf24, 12                      # s2 24 store dst_uv | s1 21 add
-    sub.andc -, rf32, rf22 ; v8dot tmud, rf29, rf11                 # s2 24 store dst_uv
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf19, -5                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.nornc -, rf5, rf23 ; sub tmua, rf16, -16                    # s1 22 store dst | the item's record
-    sub.andc -, rf32, rf22 ; v8dot tmud, rf21, rf11                 # s1 22 store dst
-    tmuwt - ; sub.pushc -, rf1, rf15                                # s2 24 store dst_uv
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    sub.andc -, rf5, rf23 ; sub.ifb tmuau, rf17, -5                 # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.andc -, rf25, rf22 ; v8dot tmud, rf29, rf12                 # s2 24 store dst_uv
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf19, -6                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.nornc -, rf5, rf23 ; add rf32, rf24, 13                     # s1 22 store dst | s1 21 add
-    sub.andc -, rf25, rf22 ; v8dot tmud, rf21, rf12                 # s1 22 store dst
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf17, -6                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    sub.andc -, rf5, rf23 ; add rf25, rf24, 14                      # s2 24 store dst_uv | s1 21 add
-    shr tmud, rf29, -8 ; sub.andc -, rf33, rf22                     # s2 24 store dst_uv
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf19, -7                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.nornc -, rf5, rf23 ; add rf24, rf24, 15                     # s1 22 store dst | s1 21 add
-    shr tmud, rf21, -8 ; sub.andc -, rf33, rf22                     # s1 22 store dst
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf17, -7                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf5, rf23                                     # s2 24 store dst_uv
-    nop ; thrsw ; ldtmu.rf21                                        # s2 24 load src_uv
-    nop ; ldtmu.rf33                                                # s2 24 load src_uv
+    sub.andc -, rf9, rf31 ; add rf19, rf29, 1                       # s2 24 store dst_uv | s1 21 add
+    nop ; thrsw ; ldtmu.rf23                                        # s2 24 load src_uv
+    nop ; add rf21, rf29, 2                                         # s1 21 add
     nop
-    and tmud, rf21, rf6 ; sub.andc -, rf18, rf22                    # s2 24 store dst_uv
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf19, -8                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf5, rf23                                    # s1 22 store dst
-    and tmud, rf26, rf6 ; sub.andc -, rf18, rf22                    # s1 22 store dst
-    tmuwt - ; sub.pushc -, rf1, rf15                                # s2 24 store dst_uv
+    and tmud, rf23, rf10 ; sub.andc -, rf43, rf32                   # s2 24 store dst_uv
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -12               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf9, rf31                                    # s1 22 store dst
+    and tmud, rf24, rf10 ; sub.andc -, rf43, rf32                   # s1 22 store dst
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -12               # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    sub.andc -, rf5, rf23 ; sub.ifb tmuau, rf17, -8                 # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.andc -, rf30, rf22 ; v8dot tmud, rf21, rf11                 # s2 24 store dst_uv
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf19, -9                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf5, rf23                                    # s1 22 store dst
-    sub.andc -, rf30, rf22 ; v8dot tmud, rf26, rf11                 # s1 22 store dst
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf17, -9                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    tmuwt - ; sub.andc -, rf9, rf31                                 # s2 24 store dst_uv
+    sub.andc -, rf36, rf32 ; v8dot tmud, rf23, rf18                 # s2 24 store dst_uv
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -13               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf9, rf31                                    # s1 22 store dst
+    sub.andc -, rf36, rf32 ; v8dot tmud, rf24, rf18                 # s1 22 store dst
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -13               # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf5, rf23                                     # s2 24 store dst_uv
-    sub.andc -, rf20, rf22 ; v8dot tmud, rf21, rf12                 # s2 24 store dst_uv
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf19, -10               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf5, rf23                                    # s1 22 store dst
-    sub.andc -, rf20, rf22 ; v8dot tmud, rf26, rf12                 # s1 22 store dst
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf17, -10               # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf5, rf23                                     # s2 24 store dst_uv
-    shr tmud, rf21, -8 ; sub.andc -, rf28, rf22                     # s2 24 store dst_uv
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf19, -11               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf5, rf23                                    # s1 22 store dst
-    shr tmud, rf26, -8 ; sub.andc -, rf28, rf22                     # s1 22 store dst
-    tmuwt - ; sub.pushc -, rf1, rf15                                # s2 24 store dst_uv
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    sub.andc -, rf5, rf23 ; sub.ifb tmuau, rf17, -11                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    and tmud, rf33, rf6 ; sub.andc -, rf31, rf22                    # s2 24 store dst_uv
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf19, -12               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf5, rf23                                    # s1 22 store dst
-    and tmud, rf27, rf6 ; sub.andc -, rf31, rf22                    # s1 22 store dst
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf17, -12               # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf5, rf23                                     # s2 24 store dst_uv
-    sub.andc -, rf32, rf22 ; v8dot tmud, rf33, rf11                 # s2 24 store dst_uv
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf19, -13               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf5, rf23                                    # s1 22 store dst
-    sub.andc -, rf32, rf22 ; v8dot tmud, rf27, rf11                 # s1 22 store dst
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf17, -13               # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf5, rf23                                     # s2 24 store dst_uv
-    sub.andc -, rf25, rf22 ; v8dot tmud, rf33, rf12                 # s2 24 store dst_uv
-    sub.pushc -, rf1, rf15 ; sub.ifa tmuau, rf19, -14               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf5, rf23                                    # s1 22 store dst
-    sub.andc -, rf25, rf22 ; v8dot tmud, rf27, rf12                 # s1 22 store dst
-    tmuwt - ; sub.pushc -, rf1, rf15                                # s2 24 store dst_uv
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    sub.andc -, rf5, rf23 ; sub.ifb tmuau, rf17, -14                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    shr tmud, rf33, -8 ; sub.andc -, rf24, rf22                     # s2 24 store dst_uv
-    sub.pushc -, rf1, rf15 ; mov rf15, rf3                          # s1 22 store dst | for later in the trip
-    sub.nornc -, rf5, rf23 ; sub.ifb tmuau, rf19, -15               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    shr tmud, rf27, -8 ; sub.andc -, rf24, rf22                     # s1 22 store dst
-    sub.pushc -, rf1, rf4 ; add rf4, rf3, rf2                       # whether there is a batch more | the item's record
-    mov rf3, rf4 ; sub.ifb tmuau, rf17, -15                         # next trip | s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.andc -, rf9, rf31                                     # s2 24 store dst_uv
+    nop ; ldtmu.rf36                                                # the item's record
+    sub.andc -, rf14, rf32 ; v8dot tmud, rf23, rf20                 # s2 24 store dst_uv
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -14               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.nornc -, rf9, rf31 ; sub tmuau, rf6, -8                     # s1 22 store dst | s1 22 load src | uniform 0xfffffffa (vec2)
+    sub.andc -, rf14, rf32 ; v8dot tmud, rf24, rf20                 # s1 22 store dst
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -14               # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    tmuwt - ; sub.nornc -, rf0, 8                                   # s2 24 store dst_uv
+    nop ; thrsw ; ldtmu.rf43                                        # the item's record
+    nop ; ldtmu.rf14                                                # the item's record
+    mov tmuau, rf26 ; mov rf6, rf14 ; ldtmu.rf14                    # s2 24 load src_uv | next trip | the item's record | uniform 0xfffffffa (vec2)
+    sub.andc -, rf9, rf31 ; mov rf7, rf14                           # s2 24 store dst_uv | next trip
+    nop ; thrsw ; ldtmu.rf14                                        # the item's record
+    nop ; mov rf8, rf14 ; ldtmu.rf13                                # next trip | s1 22 load src
+    nop ; ldtmu.rf14                                                # s1 22 load src
+    shr tmud, rf23, -8 ; sub.andc -, rf41, rf32                     # s2 24 store dst_uv
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -15               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.nornc -, rf9, rf31 ; mov rf30, rf3                          # s1 22 store dst | for later in the trip
+    shr tmud, rf24, -8 ; sub.andc -, rf41, rf32                     # s1 22 store dst
+    sub.ifa tmuau, rf17, -15 ; sub.pushc -, rf1, rf33               # s1 22 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
+    add rf17, rf35, rf4 ; mov rf31, rf42 ; ldtmu.rf23               # s1 22 store dst | for later in the trip | s1 22 load src
     bu.anyna loop, r:unif                                           # next batch
-    nop
-    nop
-    nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    mov rf32, rf38 ; add rf28, rf34, rf5 ; ldtmu.rf24               # for later in the trip | s2 24 store dst_uv | s1 22 load src
+    mov rf33, rf37 ; mov rf3, rf37                                  # for later in the trip | next trip
+    mov rf4, rf36 ; mov rf5, rf43                                   # next trip
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     thrsw

@@ -5,12 +5,12 @@
 #
 # sand128_p010, machine code of V3D 7.1, class full
 # computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
-# input hash d87daf47ddfa357b
+# input hash 6615f674ab3e2c29
 #
-# A thread does batches of 16 elements: one item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 162 instructions a trip, 162 an item; 125 at least for all it does.
-# 45 of the 64 registers that 2 threads a QPU leave each.
+# A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
+# the next one is among it.
+# 145 instructions a trip, 145 an item; 127 at least for all it does.
+# 51 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 10 load 13 words, 24 store 24.
 # Record: dst_off, dst_uv_off, src_off, src_uv_off, width, width, width, width.
 #
@@ -20,20 +20,21 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
-.uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0xfffffffc  # vec4
-.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x000000ff
 .uniform 0x000000ab
+.uniform 0xfffffffc  # vec4
+.uniform 0x00000000  # how many threads
+.uniform 0xfffffffc  # vec4
 .uniform 0x00000000  # address of src
-.uniform 0x000003ff
-.uniform 0x00000000  # address of dst
+.uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0x00000018
+.uniform 0x00000000  # address of dst
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000000  # address of src_uv
+.uniform 0x000003ff
 .uniform 0x00000012
 .uniform 0x00000014
 .uniform 0x00000016
-.uniform 0x00000000  # address of src_uv
 .uniform 0x00000000  # address of dst_uv
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
@@ -47,207 +48,208 @@
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
 .uniform 0xfffffffc  # vec4
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
 .uniform 0xffffff98  # back to the loop's first word
 
-    eidx rf0 ; mov rf3, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
+    setnnmode_uu ; mov rf3, rf3.ul ; ldunifrf.rf0                   # s1 34 width | workgroup | uniform value:items
     shl rf3, rf3, 5
-    shr rf6, rf0, 3                                                 # s1 40 stage
-    and rf5, rf0, 7                                                 # s1 40 stage
-    setnnmode_uu ; sub rf1, rf1, 1                                  # s1 34 width
+    eidx rf0 ; sub rf1, rf0, 1
     shl rf1, rf1, 5
     nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf3, rf2, rf3 ; add rf1, rf2, rf1 ; ldunifrf.rf2            # uniform value:threads
-    umin rf7, rf3, rf1 ; ldunifrf.rf4                               # the item's record | s1 43 word | uniform value:src_stride
-    shl rf2, rf2, 5 ; mov tmuau, rf7                                # the item's record | uniform 0xfffffffc (vec4)
-    add rf4, rf3, rf2 ; smul24 rf9, rf6, rf4 ; ldunifrf.rf8         # the item's record | s1 43 word | s1 43 store dst | uniform value:dst_stride
-    sub tmua, rf7, -16 ; smul24 rf13, rf6, rf8                      # the item's record | s1 43 store dst
-    nop ; ldunifrf.rf6                                              # s1 34 width | uniform 0x000000ff
-    nop ; ldunifrf.rf7                                              # s1 35 mul | uniform 0x000000ab
-    nop ; ldunifrf.rf8                                              # s1 43 word | uniform value:src
-    nop ; ldunifrf.rf10                                             # s1 38 wrap | uniform 0x000003ff
-    nop ; ldunifrf.rf11                                             # s1 43 store dst | uniform value:dst
-    nop ; ldunifrf.rf12                                             # s1 43 store dst | uniform 0x00000018
-    nop ; ldunifrf.rf14                                             # s1 43 store dst | uniform 0x00000012
-    nop ; ldunifrf.rf15                                             # s1 43 store dst | uniform 0x00000014
-    nop ; ldunifrf.rf16                                             # s1 43 store dst | uniform 0x00000016
-    nop ; ldunifrf.rf17                                             # s2 47 word | uniform value:src_uv
-    nop ; ldunifrf.rf18                                             # s2 47 store dst_uv | uniform value:dst_uv
+    add rf2, rf2, rf3 ; add rf1, rf2, rf1 ; ldunifrf.rf12           # s1 34 width | uniform 0x000000ff
+    umin rf2, rf2, rf1 ; mov rf3, rf2 ; ldunifrf.rf13               # the item's record | first trip | s1 35 mul | uniform 0x000000ab
+    and rf11, rf0, 7 ; mov tmuau, rf2                               # s1 40 stage | the item's record | uniform 0xfffffffc (vec4)
+    sub tmua, rf2, -16 ; mov rf30, rf3                              # the item's record | for later in the trip
+    nop ; thrsw ; ldunifrf.rf2                                      # uniform value:threads
+    shl rf2, rf2, 5
+    shr rf10, rf0, 3 ; add rf4, rf3, rf2                            # s1 40 stage | the item's record
+    umin rf16, rf4, rf1 ; ldtmu.rf5                                 # the item's record
+    nop ; mov tmuau, rf16 ; ldtmu.rf6                               # the item's record | uniform 0xfffffffc (vec4)
+    nop ; ldtmu.rf7                                                 # the item's record
+    nop ; ldtmu.rf8                                                 # the item's record
+    nop ; ldtmu.rf9                                                 # the item's record
+    and rf15, rf9, rf12 ; ldunifrf.rf14                             # s1 34 width | s1 43 word | uniform value:src
+    add rf15, rf15, 2 ; mov rf32, rf15                              # s1 35 add | for later in the trip
+    nop ; smul24 rf15, rf15, rf13 ; ldunifrf.rf17                   # s1 35 mul | s1 43 word | uniform value:src_stride
+    asr rf17, rf15, 9 ; smul24 rf15, rf10, rf17                     # s1 35 words | s1 43 word
+    add rf17, rf17, 3 ; mov rf33, rf17                              # s1 35 add | for later in the trip
+    asr rf17, rf17, 2                                               # s1 35 shr
+    sub rf17, rf17, 1 ; mov rf31, rf17                              # s1 40 stage | for later in the trip
+    umin rf16, rf11, rf17 ; sub tmua, rf16, -16                     # s1 40 stage | the item's record
+    shl rf17, rf16, 4 ; mov rf16, rf16                              # s1 43 word | for later in the trip
+    shl rf18, rf16, 2 ; add rf19, rf14, rf17                        # s1 42 mul | s1 43 word
+    nop ; add rf19, rf19, rf15 ; ldunifrf.rf20                      # s1 43 word | s1 43 store dst | uniform 0x00000018
+    add rf16, rf19, rf7 ; umul24 rf21, rf16, rf20 ; ldunifrf.rf19   # s1 43 word | s1 43 store dst | uniform value:dst
+    mov tmua, rf16 ; add rf23, rf19, rf21 ; thrsw ; ldunifrf.rf22   # s1 43 word | s1 43 store dst | uniform value:dst_stride
+    nop ; smul24 rf22, rf10, rf22 ; ldunifrf.rf27                   # s1 43 store dst | s2 47 word | uniform value:src_uv
+    sub tmua, rf16, -4 ; add rf17, rf27, rf17                       # s1 43 word | s2 47 word
+    add rf23, rf23, rf22 ; add rf28, rf17, rf8 ; thrsw ; ldunifrf.rf17# s1 43 store dst | s2 47 word | s1 38 wrap | uniform 0x000003ff
+    nop ; ldunifrf.rf24                                             # s1 43 store dst | uniform 0x00000012
+    nop ; ldunifrf.rf25                                             # s1 43 store dst | uniform 0x00000014
+    nop ; ldunifrf.rf26                                             # s1 43 store dst | uniform 0x00000016
+    nop ; ldunifrf.rf29                                             # s2 47 store dst_uv | uniform value:dst_uv
+    nop ; ldtmu.rf10                                                # the item's record
+    nop ; sub tmua, rf16, -8                                        # s1 43 word
 loop:
-    nop ; thrsw
+    add rf23, rf23, rf5 ; add rf34, rf29, rf21 ; thrsw ; ldtmu.rf21 # s1 43 store dst | s2 47 store dst_uv | the item's record
+    add rf35, rf34, rf6 ; mov rf3, rf4 ; ldtmu.rf34                 # s2 47 store dst_uv | next trip | the item's record
+    mov rf37, rf4 ; add rf4, rf3, rf2 ; ldtmu.rf36                  # for later in the trip | the item's record
+    umin rf34, rf4, rf1 ; mov rf7, rf34 ; ldtmu.rf38                # the item's record | next trip
+    tmuwt - ; mov rf9, rf38 ; ldtmu.rf38                            # next trip | s1 43 word
+    and rf16, rf38, rf17 ; sub tmua, rf16, -12                      # s1 38 wrap | s1 43 word
+    shr rf39, rf38, 10 ; sub.pushc -, rf1, rf30                     # s1 38 shr | s1 43 store dst
+    and rf39, rf39, rf17 ; mov tmua, rf28 ; thrsw ; ldtmu.rf40      # s1 38 wrap | s2 47 word | s1 43 word
+    shr rf36, rf38, -12 ; mov rf8, rf36                             # s1 38 shr | next trip
+    and rf10, rf36, rf17 ; mov rf5, rf10 ; ldtmu.rf36               # s1 38 wrap | next trip | s1 43 word
+    and rf21, rf40, rf17 ; mov rf6, rf21 ; thrsw ; ldtmu.rf38       # s1 38 wrap | next trip | s1 43 word
+    shr rf41, rf40, 10                                              # s1 38 shr
+    and rf42, rf41, rf17 ; smul24 rf41, rf18, 3                     # s1 38 wrap | s1 42 mul
+    shr rf40, rf40, -12 ; sub.nornc -, rf11, rf31                   # s1 38 shr | s1 43 store dst
+    and rf40, rf40, rf17 ; sub.andc -, rf41, rf32                   # s1 38 wrap | s1 43 store dst
+    and rf43, rf36, rf17 ; ldtmu.rf44                               # s1 38 wrap | s2 47 word
+    and rf45, rf44, rf17 ; sub.andc -, rf18, rf33                   # s2 38 wrap | s1 43 store dst
+    tmuwt - ; sub.pushc -, rf1, rf30                                # the last trip's stores | s2 47 store dst_uv
+    shl tmud, rf16, 6                                               # s1 43 store dst
+    shr rf16, rf44, 10 ; mov.ifb tmuau, rf23                        # s2 38 shr | s1 43 store dst | uniform 0xfffffffe (u16)
+    and rf16, rf16, rf17 ; sub.nornc -, rf0, 8                      # s2 38 wrap | s2 47 store dst_uv
+    shr rf44, rf44, -12 ; sub.andc -, rf11, rf31                    # s2 38 shr | s2 47 store dst_uv
+    and rf44, rf44, rf17 ; sub.andc -, rf41, rf32                   # s2 38 wrap | s2 47 store dst_uv
+    add rf46, rf41, 1 ; sub.andc -, rf18, rf33                      # s1 42 add | s2 47 store dst_uv
+    shl tmud, rf45, 6 ; sub.pushc -, rf1, rf30                      # s2 47 store dst_uv
+    sub.nornc -, rf0, 8 ; mov.ifb tmuau, rf35                       # s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    sub.andc -, rf11, rf31 ; add rf41, rf41, 2                      # s2 47 store dst_uv | s1 42 add
+    sub.andc -, rf46, rf32 ; sub tmua, rf28, -4                     # s2 47 store dst_uv | s2 47 word
+    shl tmud, rf16, 6 ; sub.andc -, rf18, rf33                      # s2 47 store dst_uv
+    shr rf16, rf36, 10 ; sub.pushc -, rf1, rf30                     # s1 38 shr | s1 43 store dst
+    sub.nornc -, rf11, rf31 ; add rf45, rf18, 1                     # s1 43 store dst | s1 42 add
+    and rf16, rf16, rf17 ; sub.andc -, rf46, rf32                   # s1 38 wrap | s1 43 store dst
+    sub.andc -, rf18, rf33 ; sub.ifb tmuau, rf35, -2                # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    shl tmud, rf39, 6 ; sub.pushc -, rf1, rf30                      # s1 43 store dst | s2 47 store dst_uv
+    and rf39, rf38, rf17 ; sub.nornc -, rf0, 8                      # s1 38 wrap | s2 47 store dst_uv
+    sub.andc -, rf11, rf31 ; sub.ifb tmuau, rf23, -2                # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
+    and rf46, rf9, rf12 ; thrsw                                     # s1 34 width
+    nop ; smul24 rf47, rf45, 3                                      # s1 42 mul
+    shr rf36, rf36, -12                                             # s1 38 shr
+    and rf36, rf36, rf17 ; sub.andc -, rf41, rf32                   # s1 38 wrap | s2 47 store dst_uv
+    shl tmud, rf44, 6 ; sub.andc -, rf18, rf33                      # s2 47 store dst_uv
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf35, -4                # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    sub.nornc -, rf11, rf31 ; add rf44, rf47, 1                     # s1 43 store dst | s1 42 add
+    sub.andc -, rf41, rf32 ; add rf41, rf47, 2                      # s1 43 store dst | s1 42 add
+    shl tmud, rf10, 6 ; sub.andc -, rf18, rf33                      # s1 43 store dst
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf23, -4                # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
+    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
+    sub.andc -, rf11, rf31 ; sub tmua, rf28, -8                     # s2 47 store dst_uv | s2 47 word
+    nop ; thrsw ; ldtmu.rf10                                        # s2 47 word
+    and rf49, rf10, rf17 ; add rf48, rf18, 2                        # s2 38 wrap | s1 42 add
+    shr rf50, rf10, 10                                              # s2 38 shr
+    and rf50, rf50, rf17 ; sub.andc -, rf47, rf32                   # s2 38 wrap | s2 47 store dst_uv
+    shr rf10, rf10, -12 ; sub.andc -, rf45, rf33                    # s2 38 shr | s2 47 store dst_uv
+    shl tmud, rf49, 6 ; sub.pushc -, rf1, rf30                      # s2 47 store dst_uv | s1 43 store dst
+    and rf10, rf10, rf17 ; sub.nornc -, rf11, rf31                  # s2 38 wrap | s1 43 store dst
+    sub.andc -, rf47, rf32 ; sub.ifb tmuau, rf35, -6                # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    shl tmud, rf21, 6 ; sub.andc -, rf45, rf33                      # s1 43 store dst
+    tmuwt - ; sub.pushc -, rf1, rf30                                # s2 47 store dst_uv
+    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
+    sub.andc -, rf11, rf31 ; sub.ifb tmuau, rf23, -6                # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
+    shr rf21, rf38, 10 ; sub.andc -, rf44, rf32                     # s1 38 shr | s2 47 store dst_uv
+    shl tmud, rf50, 6 ; sub.andc -, rf45, rf33                      # s2 47 store dst_uv
+    and rf21, rf21, rf17 ; sub.pushc -, rf1, rf30                   # s1 38 wrap | s1 43 store dst
+    sub.nornc -, rf11, rf31 ; sub.ifb tmuau, rf35, -8               # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    sub.andc -, rf44, rf32 ; smul24 rf44, rf48, 3                   # s1 43 store dst | s1 42 mul
+    shl tmud, rf42, 6 ; sub.andc -, rf45, rf33                      # s1 43 store dst
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf23, -8                # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
+    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
+    shr rf38, rf38, -12 ; sub.andc -, rf11, rf31                    # s1 38 shr | s2 47 store dst_uv
+    and rf38, rf38, rf17 ; sub.andc -, rf41, rf32                   # s1 38 wrap | s2 47 store dst_uv
+    shl tmud, rf10, 6 ; sub.andc -, rf45, rf33                      # s2 47 store dst_uv
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf35, -10               # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    sub.nornc -, rf11, rf31 ; add rf10, rf44, 1                     # s1 43 store dst | s1 42 add
+    sub.andc -, rf41, rf32 ; add rf41, rf44, 2                      # s1 43 store dst | s1 42 add
+    shl tmud, rf40, 6 ; sub.andc -, rf45, rf33                      # s1 43 store dst
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf23, -10               # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
+    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
+    sub.andc -, rf11, rf31 ; sub tmua, rf28, -12                    # s2 47 store dst_uv | s2 47 word
+    nop ; mov tmuau, rf34 ; thrsw ; ldtmu.rf28                      # the item's record | s2 47 word | uniform 0xfffffffc (vec4)
+    and rf18, rf28, rf17 ; add rf40, rf18, 3                        # s2 38 wrap | s1 42 add
+    shr rf45, rf28, 10                                              # s2 38 shr
+    and rf45, rf45, rf17 ; sub.andc -, rf44, rf32                   # s2 38 wrap | s2 47 store dst_uv
+    shr rf28, rf28, -12 ; sub.andc -, rf48, rf33                    # s2 38 shr | s2 47 store dst_uv
+    shl tmud, rf18, 6 ; sub.pushc -, rf1, rf30                      # s2 47 store dst_uv | s1 43 store dst
+    and rf28, rf28, rf17 ; sub.nornc -, rf11, rf31                  # s2 38 wrap | s1 43 store dst
+    sub.andc -, rf44, rf32 ; sub.ifb tmuau, rf35, -12               # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    shl tmud, rf43, 6 ; sub.andc -, rf48, rf33                      # s1 43 store dst
+    tmuwt - ; sub.pushc -, rf1, rf30                                # s2 47 store dst_uv
+    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
+    sub.andc -, rf11, rf31 ; sub.ifb tmuau, rf23, -12               # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
+    sub.andc -, rf10, rf32 ; smul24 rf43, rf40, 3                   # s2 47 store dst_uv | s1 42 mul
+    shl tmud, rf45, 6 ; sub.andc -, rf48, rf33                      # s2 47 store dst_uv
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf35, -14               # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    sub.nornc -, rf11, rf31 ; add rf45, rf46, 2                     # s1 43 store dst | s1 35 add
+    sub.andc -, rf10, rf32 ; smul24 rf10, rf45, rf13                # s1 43 store dst | s1 35 mul
+    asr rf45, rf10, 9 ; sub.andc -, rf48, rf33                      # s1 35 words | s1 43 store dst
+    shl tmud, rf16, 6 ; sub.pushc -, rf1, rf30                      # s1 43 store dst | s2 47 store dst_uv
+    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
+    sub.andc -, rf11, rf31 ; sub.ifb tmuau, rf23, -14               # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
+    sub.andc -, rf41, rf32 ; add rf16, rf43, 1                      # s2 47 store dst_uv | s1 42 add
+    shl tmud, rf28, 6 ; sub.andc -, rf48, rf33                      # s2 47 store dst_uv
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf35, -16               # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    sub.nornc -, rf11, rf31 ; add rf28, rf45, 3                     # s1 43 store dst | s1 35 add
+    asr rf28, rf28, 2 ; sub.andc -, rf41, rf32                      # s1 35 shr | s1 43 store dst
+    shl tmud, rf36, 6 ; sub.andc -, rf48, rf33                      # s1 43 store dst
+    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf23, -16               # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
+    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
+    sub.andc -, rf11, rf31 ; sub rf36, rf28, 1                      # s2 47 store dst_uv | s1 40 stage
+    umin rf36, rf11, rf36 ; ldtmu.rf48                              # s1 40 stage | s2 47 word
+    and rf41, rf48, rf17 ; sub.andc -, rf43, rf32                   # s2 38 wrap | s2 47 store dst_uv
+    shr rf10, rf48, 10 ; sub.andc -, rf40, rf33                     # s2 38 shr | s2 47 store dst_uv
+    shl tmud, rf41, 6 ; sub.pushc -, rf1, rf30                      # s2 47 store dst_uv | s1 43 store dst
+    and rf10, rf10, rf17 ; sub.nornc -, rf11, rf31                  # s2 38 wrap | s1 43 store dst
+    shr rf48, rf48, -12 ; sub.andc -, rf43, rf32                    # s2 38 shr | s1 43 store dst
+    shl rf41, rf36, 4 ; sub.andc -, rf40, rf33                      # s1 43 word | s1 43 store dst
+    and rf48, rf48, rf17 ; add.ifb tmuau, rf35, rf24                # s2 38 wrap | s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    shl tmud, rf39, 6 ; sub.pushc -, rf1, rf30                      # s1 43 store dst | s2 47 store dst_uv
+    sub.nornc -, rf0, 8 ; add.ifb tmuau, rf23, rf24                 # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
+    sub.andc -, rf11, rf31 ; add rf43, rf43, 2                      # s2 47 store dst_uv | s1 42 add
+    sub.andc -, rf16, rf32 ; add rf39, rf14, rf41                   # s2 47 store dst_uv | s1 43 word
+    shl tmud, rf10, 6 ; sub.andc -, rf40, rf33                      # s2 47 store dst_uv
+    tmuwt - ; sub.pushc -, rf1, rf30                                # s1 43 store dst
+    sub.nornc -, rf11, rf31 ; add.ifb tmuau, rf35, rf25             # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    sub.andc -, rf16, rf32 ; add rf16, rf39, rf15                   # s1 43 store dst | s1 43 word
+    shl tmud, rf21, 6 ; sub.andc -, rf40, rf33                      # s1 43 store dst
+    sub.pushc -, rf1, rf30 ; add.ifa tmuau, rf23, rf25              # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
+    sub.nornc -, rf0, 8 ; add rf16, rf16, rf7                       # s2 47 store dst_uv | s1 43 word
+    sub.andc -, rf11, rf31 ; sub tmua, rf34, -16                    # s2 47 store dst_uv | the item's record
+    sub.andc -, rf43, rf32 ; mov tmua, rf16                         # s2 47 store dst_uv | s1 43 word
+    shl tmud, rf48, 6 ; sub.andc -, rf40, rf33                      # s2 47 store dst_uv
+    sub.pushc -, rf1, rf30 ; mov rf30, rf36                         # s1 43 store dst | for later in the trip
+    shl rf18, rf30, 2 ; sub.nornc -, rf11, rf31                     # s1 42 mul | s1 43 store dst
+    sub.andc -, rf43, rf32 ; umul24 rf21, rf30, rf20                # s1 43 store dst
+    sub.andc -, rf40, rf33 ; add.ifb tmuau, rf35, rf26              # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    shl tmud, rf38, 6 ; sub.pushc -, rf1, rf37                      # s1 43 store dst | whether there is a batch more
+    add.ifb tmuau, rf23, rf26 ; add rf23, rf19, rf21 ; thrsw        # s1 43 store dst | uniform 0xfffffffe (u16)
+    sub tmua, rf16, -4 ; add rf41, rf27, rf41                       # s1 43 word | s2 47 word
+    mov rf30, rf3 ; add rf23, rf23, rf22                            # for later in the trip | s1 43 store dst
+    mov rf31, rf28 ; mov rf32, rf46 ; thrsw ; ldtmu.rf10            # for later in the trip | the item's record
     nop
     nop
-    nop ; ldtmu.rf19                                                # the item's record
-    nop ; ldtmu.rf20                                                # the item's record
-    nop ; ldtmu.rf21                                                # the item's record
-    nop ; ldtmu.rf22                                                # the item's record
-    nop ; ldtmu.rf23                                                # the item's record
-    and rf23, rf23, rf6 ; sub.pushc -, rf1, rf3                     # s1 34 width | s1 43 store dst
-    nop ; add rf24, rf23, 2                                         # s1 35 add
-    nop ; smul24 rf24, rf24, rf7                                    # s1 35 mul
-    asr rf24, rf24, 9                                               # s1 35 words
-    nop ; add rf25, rf24, 3                                         # s1 35 add
-    asr rf25, rf25, 2                                               # s1 35 shr
-    sub rf26, rf25, 1 ; sub.nornc -, rf5, rf25                      # s1 40 stage | s1 43 store dst
-    umin rf26, rf5, rf26                                            # s1 40 stage
-    shl rf27, rf26, 4 ; umul24 rf28, rf26, rf12                     # s1 43 word | s1 43 store dst
-    shl rf29, rf26, 2 ; add rf26, rf8, rf27                         # s1 42 mul | s1 43 word
-    add rf26, rf26, rf9 ; add rf27, rf17, rf27                      # s1 43 word | s2 47 word
-    add rf21, rf26, rf21 ; add rf22, rf27, rf22                     # s1 43 word | s2 47 word
-    tmuwt - ; smul24 rf26, rf29, 3                                  # s1 42 mul
-    mov tmua, rf21 ; add rf27, rf11, rf28 ; thrsw                   # s1 43 word | s1 43 store dst
-    sub tmua, rf21, -4 ; add rf27, rf27, rf13                       # s1 43 word | s1 43 store dst
-    sub tmua, rf21, -8 ; add rf19, rf27, rf19                       # s1 43 word | s1 43 store dst
-    nop ; add rf27, rf18, rf28 ; thrsw ; ldtmu.rf28                 # s2 47 store dst_uv | s1 43 word
-    and rf21, rf28, rf10 ; sub tmua, rf21, -12                      # s1 38 wrap | s1 43 word
-    shr rf30, rf28, 10 ; mov tmua, rf22                             # s1 38 shr | s2 47 word
-    and rf20, rf30, rf10 ; add rf30, rf27, rf20 ; thrsw ; ldtmu.rf27# s1 38 wrap | s2 47 store dst_uv | s1 43 word
-    shr rf28, rf28, -12                                             # s1 38 shr
-    and rf31, rf28, rf10 ; add rf28, rf26, 1                        # s1 38 wrap | s1 42 add
-    and rf32, rf27, rf10 ; thrsw ; ldtmu.rf33                       # s1 38 wrap | s1 43 word
-    shr rf34, rf27, 10                                              # s1 38 shr
-    and rf35, rf34, rf10 ; add rf34, rf26, 2                        # s1 38 wrap | s1 42 add
-    and rf36, rf33, rf10 ; thrsw ; ldtmu.rf37                       # s1 38 wrap | s1 43 word
-    shr rf27, rf27, -12                                             # s1 38 shr
-    and rf27, rf27, rf10 ; sub tmua, rf22, -4                       # s1 38 wrap | s2 47 word
-    shr rf38, rf33, 10 ; sub.andc -, rf26, rf23                     # s1 38 shr | s1 43 store dst
-    and rf38, rf38, rf10 ; thrsw ; ldtmu.rf39                       # s1 38 wrap | s2 47 word
-    and rf41, rf39, rf10 ; add rf40, rf29, 1                        # s2 38 wrap | s1 42 add
-    shr rf42, rf39, 10                                              # s2 38 shr
-    and rf42, rf42, rf10 ; sub.andc -, rf29, rf24                   # s2 38 wrap | s1 43 store dst
-    tmuwt - ; sub.pushc -, rf1, rf3                                 # the last trip's stores | s2 47 store dst_uv
-    shl tmud, rf21, 6                                               # s1 43 store dst
-    shr rf39, rf39, -12 ; mov.ifb tmuau, rf19                       # s2 38 shr | s1 43 store dst | uniform 0xfffffffe (u16)
-    and rf39, rf39, rf10 ; sub.nornc -, rf0, 8                      # s2 38 wrap | s2 47 store dst_uv
-    sub.andc -, rf5, rf25 ; smul24 rf21, rf40, 3                    # s2 47 store dst_uv | s1 42 mul
-    shr rf26, rf33, -12 ; sub.andc -, rf26, rf23                    # s1 38 shr | s2 47 store dst_uv
-    shl tmud, rf41, 6 ; sub.andc -, rf29, rf24                      # s2 47 store dst_uv
-    sub.pushc -, rf1, rf3 ; mov.ifa tmuau, rf30                     # s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    and rf26, rf26, rf10 ; sub.nornc -, rf0, 8                      # s1 38 wrap | s2 47 store dst_uv
-    sub.andc -, rf5, rf25 ; add rf41, rf21, 1                       # s2 47 store dst_uv | s1 42 add
-    and rf33, rf37, rf10 ; sub.andc -, rf28, rf23                   # s1 38 wrap | s2 47 store dst_uv
-    shl tmud, rf42, 6 ; sub.andc -, rf29, rf24                      # s2 47 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf30, -2                 # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    sub.nornc -, rf5, rf25 ; add rf42, rf21, 2                      # s1 43 store dst | s1 42 add
-    sub.andc -, rf28, rf23 ; sub tmua, rf22, -8                     # s1 43 store dst | s2 47 word
-    shl tmud, rf20, 6 ; sub.andc -, rf29, rf24                      # s1 43 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf19, -2                 # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    shr rf20, rf37, 10 ; sub.andc -, rf5, rf25                      # s1 38 shr | s2 47 store dst_uv
-    sub.andc -, rf34, rf23 ; add rf28, rf29, 2                      # s2 47 store dst_uv | s1 42 add
-    shl tmud, rf39, 6 ; sub.andc -, rf29, rf24                      # s2 47 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf30, -4                 # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    and rf20, rf20, rf10 ; sub.nornc -, rf5, rf25                   # s1 38 wrap | s1 43 store dst
-    sub.andc -, rf34, rf23 ; smul24 rf34, rf28, 3                   # s1 43 store dst | s1 42 mul
-    shl tmud, rf31, 6 ; sub.andc -, rf29, rf24                      # s1 43 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf19, -4                 # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    shr rf37, rf37, -12 ; sub.andc -, rf5, rf25                     # s1 38 shr | s2 47 store dst_uv
-    and rf37, rf37, rf10 ; thrsw ; ldtmu.rf31                       # s1 38 wrap | s2 47 word
-    and rf43, rf31, rf10 ; add rf39, rf34, 1                        # s2 38 wrap | s1 42 add
-    shr rf44, rf31, 10                                              # s2 38 shr
-    and rf44, rf44, rf10 ; sub.andc -, rf21, rf23                   # s2 38 wrap | s2 47 store dst_uv
-    shr rf31, rf31, -12 ; sub.andc -, rf40, rf24                    # s2 38 shr | s2 47 store dst_uv
-    shl tmud, rf43, 6 ; sub.pushc -, rf1, rf3                       # s2 47 store dst_uv | s1 43 store dst
-    and rf31, rf31, rf10 ; sub.nornc -, rf5, rf25                   # s2 38 wrap | s1 43 store dst
-    sub.andc -, rf21, rf23 ; sub.ifb tmuau, rf30, -6                # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    shl tmud, rf32, 6 ; sub.andc -, rf40, rf24                      # s1 43 store dst
-    tmuwt - ; sub.pushc -, rf1, rf3                                 # s2 47 store dst_uv
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    sub.andc -, rf5, rf25 ; sub.ifb tmuau, rf19, -6                 # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    sub.andc -, rf41, rf23 ; add rf32, rf34, 2                      # s2 47 store dst_uv | s1 42 add
-    shl tmud, rf44, 6 ; sub.andc -, rf40, rf24                      # s2 47 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf30, -8                 # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    sub.nornc -, rf5, rf25 ; sub tmua, rf22, -12                    # s1 43 store dst | s2 47 word
-    sub.andc -, rf41, rf23 ; add rf29, rf29, 3                      # s1 43 store dst | s1 42 add
-    shl tmud, rf35, 6 ; sub.andc -, rf40, rf24                      # s1 43 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf19, -8                 # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    sub.andc -, rf5, rf25 ; smul24 rf35, rf29, 3                    # s2 47 store dst_uv | s1 42 mul
-    sub.andc -, rf42, rf23 ; add rf41, rf35, 1                      # s2 47 store dst_uv | s1 42 add
-    shl tmud, rf31, 6 ; sub.andc -, rf40, rf24                      # s2 47 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf30, -10                # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    sub.nornc -, rf5, rf25 ; add rf31, rf35, 2                      # s1 43 store dst | s1 42 add
-    nop ; sub.andc -, rf42, rf23                                    # s1 43 store dst
-    shl tmud, rf27, 6 ; sub.andc -, rf40, rf24                      # s1 43 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf19, -10                # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    nop ; sub.andc -, rf5, rf25                                     # s2 47 store dst_uv
-    nop ; thrsw ; ldtmu.rf27                                        # s2 47 word
-    and rf40, rf27, rf10                                            # s2 38 wrap
-    shr rf42, rf27, 10                                              # s2 38 shr
-    and rf42, rf42, rf10 ; sub.andc -, rf34, rf23                   # s2 38 wrap | s2 47 store dst_uv
-    shr rf27, rf27, -12 ; sub.andc -, rf28, rf24                    # s2 38 shr | s2 47 store dst_uv
-    shl tmud, rf40, 6 ; sub.pushc -, rf1, rf3                       # s2 47 store dst_uv | s1 43 store dst
-    and rf27, rf27, rf10 ; sub.nornc -, rf5, rf25                   # s2 38 wrap | s1 43 store dst
-    sub.andc -, rf34, rf23 ; sub.ifb tmuau, rf30, -12               # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    shl tmud, rf36, 6 ; sub.andc -, rf28, rf24                      # s1 43 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf19, -12                # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    nop ; sub.andc -, rf5, rf25                                     # s2 47 store dst_uv
-    nop ; sub.andc -, rf39, rf23                                    # s2 47 store dst_uv
-    shl tmud, rf42, 6 ; sub.andc -, rf28, rf24                      # s2 47 store dst_uv
-    tmuwt - ; sub.pushc -, rf1, rf3                                 # s1 43 store dst
-    sub.nornc -, rf5, rf25 ; sub.ifb tmuau, rf30, -14               # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    nop ; sub.andc -, rf39, rf23                                    # s1 43 store dst
-    shl tmud, rf38, 6 ; sub.andc -, rf28, rf24                      # s1 43 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf19, -14                # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    nop ; sub.andc -, rf5, rf25                                     # s2 47 store dst_uv
-    nop ; sub.andc -, rf32, rf23                                    # s2 47 store dst_uv
-    shl tmud, rf27, 6 ; sub.andc -, rf28, rf24                      # s2 47 store dst_uv
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf30, -16                # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    nop ; sub.nornc -, rf5, rf25                                    # s1 43 store dst
-    nop ; sub.andc -, rf32, rf23                                    # s1 43 store dst
-    shl tmud, rf26, 6 ; sub.andc -, rf28, rf24                      # s1 43 store dst
-    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf19, -16                # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    nop ; sub.andc -, rf5, rf25                                     # s2 47 store dst_uv
-    nop ; ldtmu.rf26                                                # s2 47 word
-    and rf28, rf26, rf10 ; sub.andc -, rf35, rf23                   # s2 38 wrap | s2 47 store dst_uv
-    shr rf32, rf26, 10 ; sub.andc -, rf29, rf24                     # s2 38 shr | s2 47 store dst_uv
-    shl tmud, rf28, 6 ; sub.pushc -, rf1, rf3                       # s2 47 store dst_uv | s1 43 store dst
-    and rf32, rf32, rf10 ; sub.nornc -, rf5, rf25                   # s2 38 wrap | s1 43 store dst
-    shr rf26, rf26, -12 ; sub.andc -, rf35, rf23                    # s2 38 shr | s1 43 store dst
-    and rf26, rf26, rf10 ; sub.andc -, rf29, rf24                   # s2 38 wrap | s1 43 store dst
-    add.ifb tmuau, rf30, rf14 ; sub.pushc -, rf1, rf3               # s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    shl tmud, rf33, 6                                               # s1 43 store dst
-    sub.nornc -, rf0, 8 ; add.ifb tmuau, rf19, rf14                 # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    nop ; sub.andc -, rf5, rf25                                     # s2 47 store dst_uv
-    nop ; sub.andc -, rf41, rf23                                    # s2 47 store dst_uv
-    shl tmud, rf32, 6 ; sub.andc -, rf29, rf24                      # s2 47 store dst_uv
-    sub.pushc -, rf1, rf3 ; add.ifa tmuau, rf30, rf15               # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    nop ; sub.nornc -, rf5, rf25                                    # s1 43 store dst
-    nop ; sub.andc -, rf41, rf23                                    # s1 43 store dst
-    shl tmud, rf20, 6 ; sub.andc -, rf29, rf24                      # s1 43 store dst
-    sub.pushc -, rf1, rf3 ; add.ifa tmuau, rf19, rf15               # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    nop ; sub.andc -, rf5, rf25                                     # s2 47 store dst_uv
-    nop ; sub.andc -, rf31, rf23                                    # s2 47 store dst_uv
-    shl tmud, rf26, 6 ; sub.andc -, rf29, rf24                      # s2 47 store dst_uv
-    sub.pushc -, rf1, rf3 ; mov rf3, rf4                            # s1 43 store dst | next trip
-    umin rf25, rf3, rf1 ; sub.nornc -, rf5, rf25                    # the item's record | s1 43 store dst
-    tmuwt - ; sub.andc -, rf31, rf23                                # s1 43 store dst
-    sub.andc -, rf29, rf24 ; add.ifb tmuau, rf30, rf16              # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    shl tmud, rf37, 6 ; sub.pushc -, rf1, rf4                       # s1 43 store dst | whether there is a batch more
-    add rf4, rf3, rf2 ; add.ifb tmuau, rf19, rf16                   # the item's record | s1 43 store dst | uniform 0xfffffffe (u16)
-    nop ; mov tmuau, rf25                                           # the item's record | uniform 0xfffffffc (vec4)
     bu.anyna loop, r:unif                                           # next batch
-    nop ; sub tmua, rf25, -16                                       # the item's record
+    tmuwt - ; mov rf33, rf45                                        # for later in the trip
+    sub tmua, rf16, -8 ; add rf28, rf41, rf8                        # s1 43 word | s2 47 word
     nop
-    nop
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not

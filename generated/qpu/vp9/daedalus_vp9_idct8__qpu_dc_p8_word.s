@@ -6,11 +6,11 @@
 # vp9_idct8, machine code of V3D 7.1, class dc (1 <= eob <= 1)
 # computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
 # assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed integer of 8 + BitDepth bits
-# input hash d0d305ad8e8adb23
+# input hash b24cc5ec10de53ae
 #
 # A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
 # what it loads of the next one is among it.
-# 220 instructions a trip, 13.8 an item; 199 at least for all it does.
+# 201 instructions a trip, 12.6 an item; 192 at least for all it does.
 # 50 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 18 load 19 words, 16 store 16.
 # Record: dst_off, index.
@@ -22,15 +22,17 @@
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
 .uniform 0x00000000  # how many threads
+.uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # address of dst
 .uniform 0x00000000  # address of coeffs
 .uniform 0x00002d41
 .uniform 0x00002000
 .uniform 0x00000010
-.uniform 0x00000000  # address of dst
 .uniform 0x000000ff
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000100
 .uniform 0x00010000
+.uniform 0x01000000
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffff8  # back to the loop's first word
 
@@ -38,240 +40,226 @@
     shl rf0, rf0, 4
     setnnmode_uu ; add rf0, rf0, rf3 ; ldunifrf.rf3                 # 81 load dst | uniform value:records
     shl rf0, rf0, 3
-    sub rf0, rf1, 1 ; add rf2, rf3, rf0
-    shl rf0, rf0, 3
+    sub rf0, rf1, 1 ; add rf1, rf3, rf0
+    shl rf0, rf0, 3 ; mov rf2, rf1                                  # first trip
     nop ; add rf0, rf3, rf0 ; ldunifrf.rf3                          # uniform value:threads
+    umin tmuau, rf1, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
     shl rf1, rf3, 7
-    nop ; ldunifrf.rf3                                              # 77 x0 | uniform value:coeffs
-    nop ; ldunifrf.rf4                                              # 23 mul | uniform 0x00002d41
-    nop ; ldunifrf.rf5                                              # 23 s0 | uniform 0x00002000
-    nop ; ldunifrf.rf6                                              # 81 rshr | uniform 0x00000010
-    nop ; ldunifrf.rf7                                              # 81 load dst | uniform value:dst
-    nop ; ldunifrf.rf8                                              # 81 load dst | uniform 0x000000ff
-    nop ; ldunifrf.rf9                                              # 81 load dst | uniform value:dst_stride
-    nop ; ldunifrf.rf10                                             # 81 load dst | uniform 0x00000100
-    nop ; ldunifrf.rf11                                             # 81 load dst | uniform 0x00010000
+    nop ; add rf3, rf2, rf1 ; ldunifrf.rf11                         # the item's record | 81 load dst | uniform value:dst
+    nop ; ldtmu.rf4                                                 # the item's record
+    nop ; add rf12, rf11, rf4 ; ldtmu.rf5                           # 81 load dst | the item's record
+    shl rf7, rf5, 7                                                 # 77 x0
+    nop ; ldunifrf.rf6                                              # 77 x0 | uniform value:coeffs
+    nop ; ldunifrf.rf8                                              # 23 mul | uniform 0x00002d41
+    nop ; ldunifrf.rf9                                              # 23 s0 | uniform 0x00002000
+    nop ; ldunifrf.rf10                                             # 81 rshr | uniform 0x00000010
+    nop ; ldunifrf.rf13                                             # 81 load dst | uniform 0x000000ff
+    nop ; ldunifrf.rf14                                             # 81 load dst | uniform value:dst_stride
+    nop ; ldunifrf.rf15                                             # 81 load dst | uniform 0x00000100
+    nop ; ldunifrf.rf16                                             # 81 load dst | uniform 0x00010000
+    nop ; ldunifrf.rf17                                             # 81 load dst | uniform 0x01000000
 loop:
-    tmuwt - ; add rf12, rf2, rf1                                    # the item's record
-    umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
-    nop
-    nop
-    nop ; ldtmu.rf13                                                # the item's record
-    nop ; add rf14, rf7, rf13 ; ldtmu.rf13                          # 81 load dst | the item's record
-    shl rf13, rf13, 7 ; add rf15, rf14, rf9                         # 77 x0 | 81 load dst
-    add tmua, rf3, rf13 ; add rf13, rf15, rf9 ; thrsw               # 77 x0 | 81 load dst
-    mov tmua, rf14 ; add rf16, rf13, rf9                            # 81 load dst
-    mov tmua, rf15 ; add rf15, rf16, rf9                            # 81 load dst
-    mov tmua, rf13 ; add rf17, rf15, rf9 ; thrsw ; ldtmu.rf13       # 81 load dst | 77 x0
-    mov rf13, rf13.il ; mov tmua, rf16                              # 77 x0 | 81 load dst
-    mov tmua, rf15 ; smul24 rf13, rf13, rf4                         # 81 load dst | 23 mul
-    add rf13, rf13, rf5 ; mov tmua, rf17 ; thrsw ; ldtmu.rf15       # 23 s0 | 81 load dst
-    asr rf13, rf13, 14 ; add rf17, rf17, rf9                        # 23 s0 | 81 load dst
-    and rf16, rf15, rf8 ; smul24 rf13, rf13, rf4                    # 81 load dst | 23 mul
-    add rf13, rf13, rf5 ; mov tmua, rf17 ; thrsw ; ldtmu.rf18       # 23 s0 | 81 load dst
-    asr rf13, rf13, 14 ; add tmua, rf17, rf9                        # 23 s0 | 81 load dst
-    and rf17, rf18, rf8 ; add rf13, rf13, rf6                       # 81 load dst | 81 rshr
-    asr rf13, rf13, 5 ; v8dot rf19, rf15, rf10                      # 81 rshr | 81 load dst
-    add rf16, rf16, rf13 ; add rf17, rf17, rf13 ; thrsw ; ldtmu.rf20# 81 add | 81 load dst
-    max rf16, rf16, 0 ; add rf19, rf19, rf13                        # 81 clip | 81 add
-    min rf16, rf16, rf8 ; v8dot rf21, rf20, 1                       # 81 clip | 81 load dst
-    max rf17, rf17, 0 ; add rf21, rf21, rf13                        # 81 clip | 81 add
-    min rf17, rf17, rf8 ; v8dot rf23, rf18, rf10 ; thrsw ; ldtmu.rf22# 81 clip | 81 load dst
-    max rf21, rf21, 0 ; add rf23, rf23, rf13                        # 81 clip | 81 add
-    min rf21, rf21, rf8 ; v8dot rf24, rf22, 1                       # 81 clip | 81 load dst
-    add rf24, rf24, rf13 ; v8dot rf26, rf20, rf10 ; thrsw ; ldtmu.rf25# 81 add | 81 load dst
-    max rf24, rf24, 0 ; add rf26, rf26, rf13                        # 81 clip | 81 add
-    min rf24, rf24, rf8 ; v8dot rf27, rf25, 1                       # 81 clip | 81 load dst
-    add rf27, rf27, rf13 ; v8dot rf29, rf22, rf10 ; thrsw ; ldtmu.rf28# 81 add | 81 load dst
-    max rf27, rf27, 0 ; add rf29, rf29, rf13                        # 81 clip | 81 add
-    min rf27, rf27, rf8 ; v8dot rf30, rf28, 1                       # 81 clip | 81 load dst
-    max rf30, rf19, 0 ; add rf19, rf30, rf13                        # 81 clip | 81 add
-    max rf19, rf19, 0 ; v8dot rf31, rf25, rf10                      # 81 clip | 81 load dst
-    min rf19, rf19, rf8 ; add rf32, rf31, rf13 ; thrsw ; ldtmu.rf31 # 81 clip | 81 add | 81 load dst
-    min rf33, rf30, rf8 ; v8dot rf30, rf31, 1                       # 81 clip | 81 load dst
-    vpack rf30, rf16, rf33 ; add rf16, rf30, rf13                   # 81 store dst | 81 add
-    max rf16, rf16, 0 ; v8dot rf33, rf28, rf10                      # 81 clip | 81 load dst
-    min rf16, rf16, rf8 ; add rf34, rf33, rf13 ; ldtmu.rf33         # 81 clip | 81 add | 81 load dst
-    max rf23, rf23, 0 ; v8dot rf35, rf31, rf10                      # 81 clip | 81 load dst
-    min rf36, rf23, rf8 ; v8dot rf23, rf33, 1                       # 81 clip | 81 load dst
-    vpack rf23, rf17, rf36 ; add rf17, rf23, rf13                   # 81 store dst | 81 add
-    max rf17, rf17, 0 ; add rf35, rf35, rf13                        # 81 clip | 81 add
-    min rf17, rf17, rf8 ; v8dot rf36, rf33, rf10                    # 81 clip | 81 load dst
-    max rf26, rf26, 0 ; add rf36, rf36, rf13                        # 81 clip | 81 add
-    min rf26, rf26, rf8 ; v8dot rf37, rf15, rf11                    # 81 clip | 81 load dst
-    vpack rf21, rf21, rf26 ; add rf26, rf37, rf13                   # 81 store dst | 81 add
-    max rf29, rf29, 0 ; v8dot rf37, rf18, rf11                      # 81 clip | 81 load dst
-    min rf29, rf29, rf8 ; add rf37, rf37, rf13                      # 81 clip | 81 add
-    vpack rf24, rf24, rf29 ; v8dot rf29, rf20, rf11                 # 81 store dst | 81 load dst
-    max rf29, rf32, 0 ; add rf32, rf29, rf13                        # 81 clip | 81 add
-    min rf29, rf29, rf8 ; v8dot rf38, rf22, rf11                    # 81 clip | 81 load dst
-    vpack rf27, rf27, rf29 ; add rf29, rf38, rf13                   # 81 store dst | 81 add
-    max rf34, rf34, 0 ; v8dot rf38, rf25, rf11                      # 81 clip | 81 load dst
-    min rf34, rf34, rf8 ; add rf38, rf38, rf13                      # 81 clip | 81 add
-    vpack rf19, rf19, rf34 ; v8dot rf34, rf28, rf11                 # 81 store dst | 81 load dst
-    max rf34, rf35, 0 ; add rf35, rf34, rf13                        # 81 clip | 81 add
-    min rf34, rf34, rf8 ; v8dot rf39, rf31, rf11                    # 81 clip | 81 load dst
-    vpack rf16, rf16, rf34 ; add rf34, rf39, rf13                   # 81 store dst | 81 add
-    max rf36, rf36, 0 ; v8dot rf39, rf33, rf11                      # 81 clip | 81 load dst
-    min rf36, rf36, rf8 ; add rf39, rf39, rf13                      # 81 clip | 81 add
-    vpack rf17, rf17, rf36 ; sub.pushc -, rf0, rf2                  # 81 store dst
-    max rf26, rf26, 0 ; add rf36, rf14, rf9                         # 81 clip | 81 store dst
-    min rf26, rf26, rf8 ; add rf40, rf36, rf9                       # 81 clip | 81 store dst
-    max rf37, rf37, 0 ; add rf41, rf40, rf9                         # 81 clip | 81 store dst
-    min rf37, rf37, rf8 ; add rf42, rf41, rf9                       # 81 clip | 81 store dst
-    max rf32, rf32, 0 ; add rf43, rf42, rf9                         # 81 clip | 81 store dst
-    min rf32, rf32, rf8 ; add rf44, rf43, rf9                       # 81 clip | 81 store dst
-    max rf29, rf29, 0 ; sub.pushc -, rf0, rf12                      # 81 clip | whether there is a batch more
-    min rf29, rf29, rf8 ; sub rf45, rf14, -4                        # 81 clip | 81 load dst
-    max rf38, rf38, 0 ; mov tmua, rf45                              # 81 clip | 81 load dst
-    min rf38, rf38, rf8 ; add rf46, rf45, rf9 ; thrsw               # 81 clip | 81 load dst
-    max rf35, rf35, 0 ; mov tmua, rf46                              # 81 clip | 81 load dst
-    min rf35, rf35, rf8 ; add rf46, rf46, rf9                       # 81 clip | 81 load dst
-    max rf34, rf34, 0 ; mov tmua, rf46                              # 81 clip | 81 load dst
-    min rf34, rf34, rf8 ; add rf47, rf46, rf9 ; thrsw ; ldtmu.rf46  # 81 clip | 81 load dst
-    max rf39, rf39, 0 ; mov tmua, rf47                              # 81 clip | 81 load dst
-    min rf39, rf39, rf8 ; v8dot rf48, rf46, 1                       # 81 clip | 81 load dst
-    shr rf15, rf15, -8 ; add rf48, rf48, rf13                       # 81 load dst | 81 add
-    shr rf18, rf18, -8 ; add rf15, rf15, rf13                       # 81 load dst | 81 add
-    max rf15, rf15, 0 ; add rf18, rf18, rf13                        # 81 clip | 81 add
-    min rf15, rf15, rf8 ; add rf49, rf47, rf9 ; thrsw ; ldtmu.rf47  # 81 clip | 81 load dst
-    vpack rf15, rf26, rf15 ; v8dot rf26, rf47, 1                    # 81 store dst | 81 load dst
-    tmuwt - ; add rf26, rf26, rf13                                  # the last trip's stores | 81 add
-    v8pack tmud, rf30, rf15 ; add rf30, rf49, rf9 ; ldtmu.rf15      # 81 store dst | 81 load dst
-    max rf14, rf18, 0 ; mov.ifnb tmua, rf14                         # 81 clip | 81 store dst
-    min rf14, rf14, rf8 ; v8dot rf18, rf15, 1                       # 81 clip | 81 load dst
-    vpack rf14, rf37, rf14 ; add rf18, rf18, rf13 ; thrsw           # 81 store dst | 81 add
-    shr rf20, rf20, -8 ; mov tmua, rf49                             # 81 load dst
-    shr rf22, rf22, -8 ; add rf20, rf20, rf13                       # 81 load dst | 81 add
-    v8pack tmud, rf23, rf14 ; add rf14, rf22, rf13 ; ldtmu.rf22     # 81 store dst | 81 add | 81 load dst
-    max rf20, rf20, 0 ; mov.ifnb tmua, rf36                         # 81 clip | 81 store dst
-    min rf20, rf20, rf8 ; v8dot rf36, rf22, 1                       # 81 clip | 81 load dst
-    vpack rf20, rf32, rf20 ; add rf32, rf36, rf13 ; thrsw           # 81 store dst | 81 add
-    max rf14, rf14, 0 ; mov tmua, rf30                              # 81 clip | 81 load dst
-    min rf14, rf14, rf8 ; add rf30, rf30, rf9                       # 81 clip | 81 load dst
-    v8pack tmud, rf21, rf20 ; v8dot rf21, rf46, rf10 ; ldtmu.rf20   # 81 store dst | 81 load dst
-    vpack rf14, rf29, rf14 ; mov.ifnb tmua, rf40 ; thrsw            # 81 store dst
-    shr rf25, rf25, -8 ; mov tmua, rf30                             # 81 load dst
-    shr rf28, rf28, -8 ; add rf25, rf25, rf13                       # 81 load dst | 81 add
-    v8pack tmud, rf24, rf14 ; add rf14, rf28, rf13 ; ldtmu.rf24     # 81 store dst | 81 add | 81 load dst
-    max rf25, rf25, 0 ; mov.ifnb tmua, rf41                         # 81 clip | 81 store dst
-    min rf25, rf25, rf8 ; v8dot rf41, rf20, 1                       # 81 clip | 81 load dst
-    vpack rf25, rf38, rf25 ; add rf38, rf41, rf13 ; thrsw           # 81 store dst | 81 add
-    max rf14, rf14, 0 ; add tmua, rf30, rf9                         # 81 clip | 81 load dst
-    min rf14, rf14, rf8 ; v8dot rf30, rf24, 1                       # 81 clip | 81 load dst
-    v8pack tmud, rf27, rf25 ; add rf25, rf30, rf13 ; ldtmu.rf27     # 81 store dst | 81 add | 81 load dst
-    vpack rf14, rf35, rf14 ; mov.ifnb tmua, rf42 ; thrsw            # 81 store dst
-    shr rf21, rf31, -8 ; add rf31, rf21, rf13                       # 81 load dst | 81 add
-    shr rf33, rf33, -8 ; add rf21, rf21, rf13                       # 81 load dst | 81 add
-    v8pack tmud, rf19, rf14 ; add rf14, rf33, rf13 ; ldtmu.rf19     # 81 store dst | 81 add | 81 load dst
-    max rf21, rf21, 0 ; mov.ifnb tmua, rf43                         # 81 clip | 81 store dst
-    min rf21, rf21, rf8 ; v8dot rf43, rf27, 1                       # 81 clip | 81 load dst
-    vpack rf21, rf34, rf21 ; add rf34, rf43, rf13                   # 81 store dst | 81 add
-    v8pack tmud, rf16, rf21 ; v8dot rf16, rf19, 1                   # 81 store dst | 81 load dst
-    max rf14, rf14, 0 ; mov.ifnb tmua, rf44                         # 81 clip | 81 store dst
-    min rf14, rf14, rf8 ; add rf16, rf16, rf13                      # 81 clip | 81 add
-    vpack rf14, rf39, rf14 ; v8dot rf39, rf47, rf10                 # 81 store dst | 81 load dst
-    v8pack tmud, rf17, rf14 ; add rf14, rf39, rf13                  # 81 store dst | 81 add
-    max rf44, rf48, 0 ; add.ifnb tmua, rf44, rf9                    # 81 clip | 81 store dst
-    min rf44, rf44, rf8 ; v8dot rf48, rf15, rf10                    # 81 clip | 81 load dst
-    max rf26, rf26, 0 ; add rf48, rf48, rf13                        # 81 clip | 81 add
-    min rf26, rf26, rf8 ; v8dot rf17, rf22, rf10                    # 81 clip | 81 load dst
-    max rf17, rf18, 0 ; add rf18, rf17, rf13                        # 81 clip | 81 add
-    min rf17, rf17, rf8 ; v8dot rf39, rf20, rf10                    # 81 clip | 81 load dst
-    max rf32, rf32, 0 ; add rf39, rf39, rf13                        # 81 clip | 81 add
-    min rf32, rf32, rf8 ; v8dot rf21, rf24, rf10                    # 81 clip | 81 load dst
-    max rf21, rf38, 0 ; add rf38, rf21, rf13                        # 81 clip | 81 add
-    min rf21, rf21, rf8 ; v8dot rf43, rf27, rf10                    # 81 clip | 81 load dst
-    max rf25, rf25, 0 ; add rf43, rf43, rf13                        # 81 clip | 81 add
-    min rf25, rf25, rf8 ; v8dot rf33, rf19, rf10                    # 81 clip | 81 load dst
-    max rf33, rf34, 0 ; add rf34, rf33, rf13                        # 81 clip | 81 add
-    min rf33, rf33, rf8 ; v8dot rf35, rf46, rf11                    # 81 clip | 81 load dst
-    max rf16, rf16, 0 ; add rf35, rf35, rf13                        # 81 clip | 81 add
-    min rf16, rf16, rf8 ; v8dot rf42, rf47, rf11                    # 81 clip | 81 load dst
-    max rf31, rf31, 0 ; add rf42, rf42, rf13                        # 81 clip | 81 add
-    min rf31, rf31, rf8 ; v8dot rf30, rf15, rf11                    # 81 clip | 81 load dst
-    vpack rf30, rf44, rf31 ; add rf31, rf30, rf13                   # 81 store dst | 81 add
-    max rf14, rf14, 0 ; v8dot rf44, rf22, rf11                      # 81 clip | 81 load dst
-    min rf14, rf14, rf8 ; add rf44, rf44, rf13                      # 81 clip | 81 add
-    vpack rf14, rf26, rf14 ; v8dot rf26, rf20, rf11                 # 81 store dst | 81 load dst
-    max rf26, rf48, 0 ; add rf48, rf26, rf13                        # 81 clip | 81 add
-    min rf26, rf26, rf8 ; v8dot rf41, rf24, rf11                    # 81 clip | 81 load dst
-    vpack rf17, rf17, rf26 ; add rf26, rf41, rf13                   # 81 store dst | 81 add
-    max rf18, rf18, 0 ; v8dot rf41, rf27, rf11                      # 81 clip | 81 load dst
-    min rf18, rf18, rf8 ; add rf41, rf41, rf13                      # 81 clip | 81 add
-    vpack rf18, rf32, rf18 ; v8dot rf32, rf19, rf11                 # 81 store dst | 81 load dst
-    max rf32, rf39, 0 ; add rf39, rf32, rf13                        # 81 clip | 81 add
-    min rf32, rf32, rf8 ; add rf28, rf45, rf9                       # 81 clip | 81 store dst
-    vpack rf21, rf21, rf32 ; add rf32, rf28, rf9                    # 81 store dst
-    max rf38, rf38, 0 ; add rf29, rf32, rf9                         # 81 clip | 81 store dst
-    min rf38, rf38, rf8 ; add rf40, rf29, rf9                       # 81 clip | 81 store dst
-    vpack rf25, rf25, rf38 ; add rf38, rf40, rf9                    # 81 store dst
-    max rf43, rf43, 0 ; add rf36, rf38, rf9                         # 81 clip | 81 store dst
-    min rf12, rf43, rf8 ; mov rf2, rf12                             # 81 clip | next trip
-    vpack rf12, rf33, rf12                                          # 81 store dst
-    max rf34, rf34, 0                                               # 81 clip
-    min rf34, rf34, rf8                                             # 81 clip
-    vpack rf16, rf16, rf34                                          # 81 store dst
-    max rf35, rf35, 0                                               # 81 clip
-    min rf35, rf35, rf8                                             # 81 clip
-    max rf42, rf42, 0                                               # 81 clip
-    min rf42, rf42, rf8                                             # 81 clip
-    max rf31, rf31, 0                                               # 81 clip
-    min rf31, rf31, rf8                                             # 81 clip
-    max rf44, rf44, 0                                               # 81 clip
-    min rf44, rf44, rf8                                             # 81 clip
-    max rf48, rf48, 0                                               # 81 clip
-    min rf48, rf48, rf8                                             # 81 clip
-    max rf26, rf26, 0                                               # 81 clip
-    min rf26, rf26, rf8                                             # 81 clip
-    max rf41, rf41, 0                                               # 81 clip
-    min rf41, rf41, rf8                                             # 81 clip
-    max rf39, rf39, 0                                               # 81 clip
-    min rf39, rf39, rf8                                             # 81 clip
-    shr rf46, rf46, -8                                              # 81 load dst
-    shr rf47, rf47, -8 ; add rf46, rf46, rf13                       # 81 load dst | 81 add
-    max rf46, rf46, 0 ; add rf47, rf47, rf13                        # 81 clip | 81 add
-    min rf46, rf46, rf8                                             # 81 clip
-    vpack rf35, rf35, rf46                                          # 81 store dst
-    v8pack tmud, rf30, rf35                                         # 81 store dst
-    max rf47, rf47, 0                                               # 81 clip
-    min rf47, rf47, rf8                                             # 81 clip
-    vpack rf42, rf42, rf47                                          # 81 store dst
-    shr rf15, rf15, -8                                              # 81 load dst
-    shr rf22, rf22, -8 ; add rf15, rf15, rf13                       # 81 load dst | 81 add
-    max rf15, rf15, 0 ; add rf22, rf22, rf13                        # 81 clip | 81 add
-    min rf15, rf15, rf8                                             # 81 clip
-    vpack rf15, rf31, rf15                                          # 81 store dst
-    max rf22, rf22, 0                                               # 81 clip
-    tmuwt -
-    min rf22, rf22, rf8 ; mov.ifnb tmua, rf45                       # 81 clip | 81 store dst
-    v8pack tmud, rf14, rf42                                         # 81 store dst
-    vpack rf22, rf44, rf22 ; mov.ifnb tmua, rf28                    # 81 store dst
-    v8pack tmud, rf17, rf15                                         # 81 store dst
-    shr rf20, rf20, -8 ; mov.ifnb tmua, rf32                        # 81 load dst | 81 store dst
-    v8pack tmud, rf18, rf22 ; add rf18, rf20, rf13                  # 81 store dst | 81 add
-    max rf18, rf18, 0 ; mov.ifnb tmua, rf29                         # 81 clip | 81 store dst
-    min rf18, rf18, rf8                                             # 81 clip
-    vpack rf18, rf48, rf18                                          # 81 store dst
-    v8pack tmud, rf21, rf18                                         # 81 store dst
-    shr rf24, rf24, -8 ; mov.ifnb tmua, rf40                        # 81 load dst | 81 store dst
-    shr rf27, rf27, -8 ; add rf24, rf24, rf13                       # 81 load dst | 81 add
-    max rf24, rf24, 0 ; add rf27, rf27, rf13                        # 81 clip | 81 add
-    min rf24, rf24, rf8                                             # 81 clip
-    vpack rf24, rf26, rf24                                          # 81 store dst
-    v8pack tmud, rf25, rf24                                         # 81 store dst
-    max rf27, rf27, 0 ; mov.ifnb tmua, rf38                         # 81 clip | 81 store dst
-    min rf27, rf27, rf8                                             # 81 clip
-    vpack rf27, rf41, rf27                                          # 81 store dst
-    v8pack tmud, rf12, rf27                                         # 81 store dst
-    shr rf19, rf19, -8 ; mov.ifnb tmua, rf36                        # 81 load dst | 81 store dst
-    nop ; add rf13, rf19, rf13                                      # 81 add
-    max rf13, rf13, 0                                               # 81 clip
-    min rf13, rf13, rf8                                             # 81 clip
+    tmuwt - ; add rf18, rf12, rf14                                  # 81 load dst
+    umin tmuau, rf3, rf0 ; add rf19, rf18, rf14                     # the item's record | 81 load dst | uniform 0xfffffffa (vec2)
+    add tmua, rf6, rf7 ; add rf7, rf19, rf14 ; thrsw                # 77 x0 | 81 load dst
+    mov tmua, rf12 ; add rf20, rf7, rf14                            # 81 load dst
+    mov tmua, rf18 ; add rf18, rf20, rf14                           # 81 load dst
+    mov tmua, rf19 ; add rf21, rf18, rf14 ; thrsw ; ldtmu.rf19      # 81 load dst | the item's record
+    mov tmua, rf7 ; add rf22, rf12, rf14 ; ldtmu.rf7                # 81 load dst | 81 store dst | the item's record
+    mov tmua, rf20 ; add rf23, rf22, rf14 ; ldtmu.rf20              # 81 load dst | 81 store dst | 77 x0
+    mov rf18, rf20.il ; mov tmua, rf18 ; thrsw ; ldtmu.rf20         # 77 x0 | 81 load dst
+    and rf24, rf20, rf13 ; smul24 rf18, rf18, rf8                   # 81 load dst | 23 mul
+    add rf18, rf18, rf9 ; mov tmua, rf21                            # 23 s0 | 81 load dst
+    asr rf18, rf18, 14 ; add tmua, rf21, rf14                       # 23 s0 | 81 load dst
+    add rf25, rf23, rf14 ; smul24 rf18, rf18, rf8 ; thrsw ; ldtmu.rf21# 81 store dst | 23 mul | 81 load dst
+    and rf26, rf21, rf13 ; add rf18, rf18, rf9                      # 81 load dst | 23 s0
+    asr rf18, rf18, 14 ; v8dot rf27, rf20, rf15                     # 23 s0 | 81 load dst
+    add rf18, rf18, rf10 ; v8dot rf29, rf21, rf15 ; thrsw ; ldtmu.rf28# 81 rshr | 81 load dst
+    asr rf18, rf18, 5 ; v8dot rf30, rf28, rf15                      # 81 rshr | 81 load dst
+    add rf24, rf24, rf18 ; add rf26, rf26, rf18                     # 81 add
+    max rf24, rf24, 0 ; add rf27, rf27, rf18                        # 81 clip | 81 add
+    min rf24, rf24, rf13 ; v8dot rf31, rf28, 1                      # 81 clip | 81 load dst
+    max rf26, rf26, 0 ; add rf31, rf31, rf18                        # 81 clip | 81 add
+    min rf26, rf26, rf13 ; add rf32, rf29, rf18 ; thrsw ; ldtmu.rf29# 81 clip | 81 add | 81 load dst
+    max rf30, rf31, 0 ; add rf31, rf30, rf18                        # 81 clip | 81 add
+    min rf30, rf30, rf13 ; v8dot rf33, rf29, 1                      # 81 clip | 81 load dst
+    max rf33, rf27, 0 ; add rf27, rf33, rf18                        # 81 clip | 81 add
+    max rf27, rf27, 0 ; v8dot rf34, rf29, rf15                      # 81 clip | 81 load dst
+    min rf27, rf27, rf13 ; add rf35, rf34, rf18 ; thrsw ; ldtmu.rf34# 81 clip | 81 add | 81 load dst
+    min rf36, rf33, rf13 ; v8dot rf33, rf34, 1                      # 81 clip | 81 load dst
+    vpack rf33, rf24, rf36 ; add rf24, rf33, rf18                   # 81 store dst | 81 add
+    max rf24, rf24, 0 ; v8dot rf36, rf34, rf15                      # 81 clip | 81 load dst
+    min rf24, rf24, rf13 ; add rf37, rf36, rf18 ; thrsw ; ldtmu.rf36# 81 clip | 81 add | 81 load dst
+    max rf32, rf32, 0 ; v8dot rf38, rf36, rf15                      # 81 clip | 81 load dst
+    min rf39, rf32, rf13 ; v8dot rf32, rf36, 1                      # 81 clip | 81 load dst
+    vpack rf39, rf26, rf39 ; add rf26, rf32, rf18 ; thrsw ; ldtmu.rf32# 81 store dst | 81 add | 81 load dst
+    max rf26, rf26, 0 ; add rf38, rf38, rf18                        # 81 clip | 81 add
+    min rf26, rf26, rf13 ; v8dot rf40, rf32, 1                      # 81 clip | 81 load dst
+    max rf40, rf31, 0 ; add rf31, rf40, rf18                        # 81 clip | 81 add
+    max rf31, rf31, 0 ; v8dot rf41, rf32, rf15                      # 81 clip | 81 load dst
+    min rf31, rf31, rf13 ; add rf42, rf41, rf18 ; ldtmu.rf41        # 81 clip | 81 add | 81 load dst
+    min rf43, rf40, rf13 ; v8dot rf40, rf41, 1                      # 81 clip | 81 load dst
+    vpack rf40, rf30, rf43 ; add rf30, rf40, rf18                   # 81 store dst | 81 add
+    max rf30, rf30, 0 ; v8dot rf43, rf41, rf15                      # 81 clip | 81 load dst
+    min rf30, rf30, rf13 ; add rf43, rf43, rf18                     # 81 clip | 81 add
+    max rf35, rf35, 0 ; v8dot rf44, rf20, rf16                      # 81 clip | 81 load dst
+    min rf35, rf35, rf13 ; add rf44, rf44, rf18                     # 81 clip | 81 add
+    vpack rf27, rf27, rf35 ; v8dot rf35, rf21, rf16                 # 81 store dst | 81 load dst
+    max rf35, rf37, 0 ; add rf37, rf35, rf18                        # 81 clip | 81 add
+    min rf35, rf35, rf13 ; v8dot rf45, rf28, rf16                   # 81 clip | 81 load dst
+    vpack rf24, rf24, rf35 ; add rf35, rf45, rf18                   # 81 store dst | 81 add
+    max rf38, rf38, 0 ; v8dot rf45, rf29, rf16                      # 81 clip | 81 load dst
+    min rf38, rf38, rf13 ; add rf45, rf45, rf18                     # 81 clip | 81 add
+    vpack rf26, rf26, rf38 ; v8dot rf38, rf34, rf16                 # 81 store dst | 81 load dst
+    max rf38, rf42, 0 ; add rf42, rf38, rf18                        # 81 clip | 81 add
+    min rf38, rf38, rf13 ; v8dot rf46, rf36, rf16                   # 81 clip | 81 load dst
+    vpack rf31, rf31, rf38 ; add rf38, rf46, rf18                   # 81 store dst | 81 add
+    max rf43, rf43, 0 ; v8dot rf46, rf32, rf16                      # 81 clip | 81 load dst
+    min rf43, rf43, rf13 ; add rf46, rf46, rf18                     # 81 clip | 81 add
+    vpack rf30, rf30, rf43 ; v8dot rf43, rf41, rf16                 # 81 store dst | 81 load dst
+    max rf43, rf44, 0 ; add rf44, rf43, rf18                        # 81 clip | 81 add
+    min rf20, rf43, rf13 ; v8dot rf43, rf20, rf17                   # 81 clip | 81 load dst
+    max rf37, rf37, 0 ; add rf43, rf43, rf18                        # 81 clip | 81 add
+    min rf37, rf37, rf13 ; sub.pushc -, rf0, rf2                    # 81 clip | 81 store dst
+    max rf21, rf35, 0 ; v8dot rf35, rf21, rf17                      # 81 clip | 81 load dst
+    min rf21, rf21, rf13 ; add rf35, rf35, rf18                     # 81 clip | 81 add
+    max rf28, rf45, 0 ; v8dot rf45, rf28, rf17                      # 81 clip | 81 load dst
+    min rf28, rf28, rf13 ; add rf45, rf45, rf18                     # 81 clip | 81 add
+    max rf29, rf42, 0 ; v8dot rf42, rf29, rf17                      # 81 clip | 81 load dst
+    min rf29, rf29, rf13 ; add rf42, rf42, rf18                     # 81 clip | 81 add
+    max rf34, rf38, 0 ; v8dot rf38, rf34, rf17                      # 81 clip | 81 load dst
+    min rf34, rf34, rf13 ; add rf38, rf38, rf18                     # 81 clip | 81 add
+    max rf46, rf46, 0 ; add rf47, rf25, rf14                        # 81 clip | 81 store dst
+    min rf36, rf46, rf13 ; v8dot rf46, rf36, rf17                   # 81 clip | 81 load dst
+    max rf44, rf44, 0 ; add rf46, rf46, rf18                        # 81 clip | 81 add
+    min rf44, rf44, rf13 ; add rf48, rf47, rf14                     # 81 clip | 81 store dst
+    max rf32, rf43, 0 ; v8dot rf43, rf32, rf17                      # 81 clip | 81 load dst
+    min rf32, rf32, rf13 ; add rf43, rf43, rf18                     # 81 clip | 81 add
+    vpack rf20, rf20, rf32 ; add rf32, rf48, rf14                   # 81 store dst
+    tmuwt - ; v8dot rf41, rf41, rf17                                # the last trip's stores | 81 load dst
+    v8pack tmud, rf33, rf20 ; add rf20, rf41, rf18                  # 81 store dst | 81 add
+    max rf35, rf35, 0 ; mov.ifna tmua, rf12                         # 81 clip | 81 store dst
+    min rf12, rf35, rf13 ; sub rf35, rf12, -4                       # 81 clip | 81 load dst
+    vpack rf12, rf37, rf12 ; mov tmua, rf35 ; thrsw                 # 81 store dst | 81 load dst
+    max rf45, rf45, 0 ; add rf37, rf35, rf14                        # 81 clip | 81 load dst
+    min rf45, rf45, rf13 ; mov tmua, rf37                           # 81 clip | 81 load dst
+    v8pack tmud, rf39, rf12 ; add rf37, rf37, rf14 ; ldtmu.rf12     # 81 store dst | 81 load dst
+    vpack rf21, rf21, rf45 ; mov.ifna tmua, rf22 ; thrsw            # 81 store dst
+    max rf42, rf42, 0 ; mov tmua, rf37                              # 81 clip | 81 load dst
+    min rf42, rf42, rf13 ; v8dot rf22, rf12, 1                      # 81 clip | 81 load dst
+    v8pack tmud, rf40, rf21 ; add rf21, rf22, rf18 ; ldtmu.rf22     # 81 store dst | 81 add | 81 load dst
+    vpack rf23, rf28, rf42 ; mov.ifna tmua, rf23 ; thrsw            # 81 store dst
+    max rf37, rf38, 0 ; add rf38, rf37, rf14                        # 81 clip | 81 load dst
+    min rf37, rf37, rf13 ; v8dot rf28, rf22, 1                      # 81 clip | 81 load dst
+    v8pack tmud, rf27, rf23 ; add rf23, rf28, rf18 ; ldtmu.rf27     # 81 store dst | 81 add | 81 load dst
+    vpack rf25, rf29, rf37 ; mov.ifna tmua, rf25                    # 81 store dst
+    v8pack tmud, rf24, rf25 ; v8dot rf24, rf27, 1                   # 81 store dst | 81 load dst
+    max rf46, rf46, 0 ; mov.ifna tmua, rf47                         # 81 clip | 81 store dst
+    min rf24, rf46, rf13 ; add rf46, rf24, rf18                     # 81 clip | 81 add
+    vpack rf24, rf34, rf24 ; mov tmua, rf38 ; thrsw                 # 81 store dst | 81 load dst
+    max rf38, rf43, 0 ; add rf43, rf38, rf14                        # 81 clip | 81 load dst
+    min rf38, rf38, rf13 ; mov tmua, rf43                           # 81 clip | 81 load dst
+    v8pack tmud, rf26, rf24 ; add rf26, rf43, rf14 ; ldtmu.rf24     # 81 store dst | 81 load dst
+    vpack rf36, rf36, rf38 ; mov.ifna tmua, rf48 ; thrsw            # 81 store dst
+    max rf20, rf20, 0 ; mov tmua, rf26                              # 81 clip | 81 load dst
+    min rf20, rf20, rf13 ; v8dot rf38, rf24, 1                      # 81 clip | 81 load dst
+    v8pack tmud, rf31, rf36 ; add rf31, rf38, rf18 ; ldtmu.rf36     # 81 store dst | 81 add | 81 load dst
+    vpack rf20, rf44, rf20 ; mov.ifna tmua, rf32 ; thrsw            # 81 store dst
+    max rf21, rf21, 0 ; add rf26, rf26, rf14                        # 81 clip | 81 load dst
+    min rf21, rf21, rf13 ; v8dot rf44, rf36, 1                      # 81 clip | 81 load dst
+    v8pack tmud, rf30, rf20 ; add rf20, rf44, rf18 ; ldtmu.rf30     # 81 store dst | 81 add | 81 load dst
+    max rf23, rf23, 0 ; add.ifna tmua, rf32, rf14                   # 81 clip | 81 store dst
+    min rf23, rf23, rf13 ; v8dot rf32, rf30, 1                      # 81 clip | 81 load dst
+    max rf32, rf46, 0 ; add rf46, rf32, rf18                        # 81 clip | 81 add
+    min rf32, rf32, rf13 ; v8dot rf44, rf12, rf15                   # 81 clip | 81 load dst
+    max rf31, rf31, 0 ; add rf44, rf44, rf18                        # 81 clip | 81 add
+    min rf31, rf31, rf13 ; v8dot rf38, rf22, rf15                   # 81 clip | 81 load dst
+    max rf20, rf20, 0 ; add rf38, rf38, rf18                        # 81 clip | 81 add
+    min rf20, rf20, rf13 ; v8dot rf48, rf27, rf15                   # 81 clip | 81 load dst
+    max rf46, rf46, 0 ; add rf48, rf48, rf18                        # 81 clip | 81 add
+    min rf46, rf46, rf13 ; v8dot rf43, rf24, rf15                   # 81 clip | 81 load dst
+    max rf43, rf44, 0 ; add rf44, rf43, rf18                        # 81 clip | 81 add
+    min rf43, rf43, rf13 ; v8dot rf34, rf36, rf15                   # 81 clip | 81 load dst
+    vpack rf21, rf21, rf43 ; add rf34, rf34, rf18                   # 81 store dst | 81 add
+    max rf38, rf38, 0 ; v8dot rf43, rf30, rf15                      # 81 clip | 81 load dst
+    min rf38, rf38, rf13 ; add rf43, rf43, rf18                     # 81 clip | 81 add
+    vpack rf23, rf23, rf38 ; v8dot rf38, rf12, rf16                 # 81 store dst | 81 load dst
+    max rf38, rf48, 0 ; add rf48, rf38, rf18                        # 81 clip | 81 add
+    min rf38, rf38, rf13 ; v8dot rf47, rf22, rf16                   # 81 clip | 81 load dst
+    vpack rf32, rf32, rf38 ; add rf38, rf47, rf18                   # 81 store dst | 81 add
+    max rf44, rf44, 0 ; v8dot rf47, rf27, rf16                      # 81 clip | 81 load dst
+    min rf44, rf44, rf13 ; add rf47, rf47, rf18                     # 81 clip | 81 add
+    vpack rf31, rf31, rf44 ; v8dot rf44, rf24, rf16                 # 81 store dst | 81 load dst
+    max rf34, rf34, 0 ; add rf44, rf44, rf18                        # 81 clip | 81 add
+    min rf34, rf34, rf13 ; v8dot rf25, rf36, rf16                   # 81 clip | 81 load dst
+    vpack rf20, rf20, rf34 ; add rf25, rf25, rf18                   # 81 store dst | 81 add
+    max rf43, rf43, 0 ; v8dot rf34, rf30, rf16                      # 81 clip | 81 load dst
+    min rf34, rf43, rf13 ; add rf43, rf34, rf18                     # 81 clip | 81 add
+    vpack rf34, rf46, rf34 ; v8dot rf12, rf12, rf17                 # 81 store dst | 81 load dst
+    tmuwt - ; add rf12, rf12, rf18                                  # 81 add
+    mov tmua, rf26 ; v8dot rf22, rf22, rf17 ; thrsw                 # 81 load dst
+    max rf26, rf48, 0 ; add tmua, rf26, rf14                        # 81 clip | 81 load dst
+    min rf22, rf26, rf13 ; add rf26, rf22, rf18                     # 81 clip | 81 add
+    add rf48, rf35, rf14 ; v8dot rf46, rf27, rf17 ; thrsw ; ldtmu.rf27# 81 store dst | 81 load dst
+    and rf29, rf27, rf13 ; v8dot rf37, rf27, rf15                   # 81 load dst
+    max rf38, rf38, 0 ; add rf29, rf29, rf18                        # 81 clip | 81 add
+    max rf29, rf29, 0 ; add rf37, rf37, rf18                        # 81 clip | 81 add
+    min rf29, rf29, rf13 ; v8dot rf42, rf27, rf16 ; ldtmu.rf28      # 81 clip | 81 load dst
+    max rf37, rf37, 0 ; v8dot rf40, rf28, rf15                      # 81 clip | 81 load dst
+    min rf45, rf37, rf13 ; v8dot rf37, rf28, 1                      # 81 clip | 81 load dst
+    vpack rf37, rf29, rf45 ; add rf29, rf37, rf18                   # 81 store dst | 81 add
+    max rf29, rf29, 0 ; add rf40, rf40, rf18                        # 81 clip | 81 add
+    min rf29, rf29, rf13 ; add rf42, rf42, rf18                     # 81 clip | 81 add
+    max rf40, rf40, 0 ; v8dot rf45, rf28, rf16                      # 81 clip | 81 load dst
+    min rf40, rf40, rf13 ; add rf45, rf45, rf18                     # 81 clip | 81 add
+    vpack rf29, rf29, rf40 ; add rf40, rf46, rf18                   # 81 store dst | 81 add
+    min rf38, rf38, rf13 ; add rf46, rf48, rf14                     # 81 clip | 81 store dst
+    max rf24, rf47, 0 ; v8dot rf47, rf24, rf17                      # 81 clip | 81 load dst
+    min rf24, rf24, rf13 ; add rf47, rf47, rf18                     # 81 clip | 81 add
+    max rf44, rf44, 0 ; add rf39, rf46, rf14                        # 81 clip | 81 store dst
+    min rf36, rf44, rf13 ; v8dot rf44, rf36, rf17                   # 81 clip | 81 load dst
+    max rf25, rf25, 0 ; add rf44, rf44, rf18                        # 81 clip | 81 add
+    min rf25, rf25, rf13 ; add rf33, rf39, rf14                     # 81 clip | 81 store dst
+    max rf30, rf43, 0 ; v8dot rf43, rf30, rf17                      # 81 clip | 81 load dst
+    min rf30, rf30, rf13 ; add rf43, rf43, rf18                     # 81 clip | 81 add
+    max rf42, rf42, 0 ; add rf41, rf33, rf14                        # 81 clip | 81 store dst
+    min rf27, rf42, rf13 ; v8dot rf42, rf27, rf17                   # 81 clip | 81 load dst
+    max rf42, rf45, 0 ; add rf45, rf42, rf18                        # 81 clip | 81 add
+    min rf42, rf42, rf13 ; add rf49, rf41, rf14                     # 81 clip | 81 store dst
+    max rf12, rf12, 0 ; v8dot rf28, rf28, rf17                      # 81 clip | 81 load dst
+    min rf12, rf12, rf13 ; add rf18, rf28, rf18                     # 81 clip | 81 add
+    vpack rf12, rf22, rf12 ; sub.pushc -, rf0, rf3                  # 81 store dst | whether there is a batch more
+    v8pack tmud, rf21, rf12 ; mov rf2, rf3                          # 81 store dst | next trip
+    max rf26, rf26, 0 ; mov.ifnb tmua, rf35                         # 81 clip | 81 store dst
+    min rf26, rf26, rf13 ; add rf3, rf2, rf1                        # 81 clip | the item's record
+    vpack rf19, rf38, rf26 ; mov rf4, rf19                          # 81 store dst | next trip
+    v8pack tmud, rf23, rf19 ; add rf12, rf11, rf4                   # 81 store dst | 81 load dst
+    max rf40, rf40, 0 ; mov.ifnb tmua, rf48                         # 81 clip | 81 store dst
+    min rf7, rf40, rf13 ; mov rf5, rf7                              # 81 clip | next trip
+    vpack rf7, rf24, rf7                                            # 81 store dst
+    v8pack tmud, rf32, rf7                                          # 81 store dst
+    max rf46, rf47, 0 ; mov.ifnb tmua, rf46                         # 81 clip | 81 store dst
+    min rf46, rf46, rf13                                            # 81 clip
+    vpack rf36, rf36, rf46                                          # 81 store dst
+    v8pack tmud, rf31, rf36                                         # 81 store dst
+    max rf39, rf44, 0 ; mov.ifnb tmua, rf39                         # 81 clip | 81 store dst
+    min rf39, rf39, rf13                                            # 81 clip
+    vpack rf25, rf25, rf39                                          # 81 store dst
+    v8pack tmud, rf20, rf25                                         # 81 store dst
+    max rf33, rf43, 0 ; mov.ifnb tmua, rf33                         # 81 clip | 81 store dst
+    min rf33, rf33, rf13                                            # 81 clip
+    vpack rf30, rf30, rf33                                          # 81 store dst
+    v8pack tmud, rf34, rf30                                         # 81 store dst
+    max rf41, rf45, 0 ; mov.ifnb tmua, rf41                         # 81 clip | 81 store dst
+    min rf41, rf41, rf13                                            # 81 clip
+    vpack rf27, rf27, rf41                                          # 81 store dst
+    v8pack tmud, rf37, rf27                                         # 81 store dst
+    max rf18, rf18, 0 ; mov.ifnb tmua, rf49                         # 81 clip | 81 store dst
+    min rf18, rf18, rf13                                            # 81 clip
     bu.anyna loop, r:unif                                           # next batch
-    vpack rf13, rf39, rf13                                          # 81 store dst
-    v8pack tmud, rf16, rf13                                         # 81 store dst
-    nop ; add.ifnb tmua, rf36, rf9                                  # 81 store dst
+    vpack rf18, rf42, rf18                                          # 81 store dst
+    v8pack tmud, rf29, rf18                                         # 81 store dst
+    shl rf7, rf5, 7 ; add.ifnb tmua, rf49, rf14                     # 77 x0 | 81 store dst
     thrsw
     thrsw
     nop

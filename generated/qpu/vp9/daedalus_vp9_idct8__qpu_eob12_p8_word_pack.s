@@ -6,12 +6,12 @@
 # vp9_idct8, machine code of V3D 7.1, class eob12 (2 <= eob <= 12)
 # computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
 # assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed integer of 8 + BitDepth bits
-# input hash 46e2ffba82ccf226
+# input hash 4c91ad7586c57969
 #
 # A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
 # what it loads of the next one is among it.
-# 543 instructions a trip, 33.9 an item; 528 at least for all it does.
-# 64 of the 64 registers that 2 threads a QPU leave each.
+# 538 instructions a trip, 33.6 an item; 528 at least for all it does.
+# 63 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 21 load 26 words, 16 store 16.
 # Record: dst_off, index.
 #
@@ -22,10 +22,6 @@
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
 .uniform 0x00000000  # how many threads
-.uniform 0xfffffffa  # vec2
-.uniform 0x00000000  # address of coeffs
-.uniform 0x00000020
-.uniform 0x00000030
 .uniform 0x00002d41
 .uniform 0x00002000
 .uniform 0x00003b21
@@ -35,17 +31,21 @@
 .uniform 0x00000c7c
 .uniform 0x0000238e
 .uniform 0x00042000
-.uniform 0x00000000  # address of dst
 .uniform 0x000000ff
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000100
 .uniform 0x00010000
+.uniform 0x01000000
+.uniform 0x00000000  # address of coeffs
+.uniform 0xfffffffa  # vec2
+.uniform 0x00000020
+.uniform 0x00000030
+.uniform 0x00000000  # address of dst
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0xffffffe8  # back to the loop's first word
+.uniform 0xffffffd8  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shl rf0, rf0, 4
@@ -54,572 +54,560 @@
     sub rf0, rf1, 1 ; add rf2, rf3, rf0
     shl rf0, rf0, 3
     nop ; add rf0, rf3, rf0 ; ldunifrf.rf3                          # uniform value:threads
-    umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
     shl rf1, rf3, 7
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | s1 77 x0 | uniform value:coeffs
-    nop ; ldtmu.rf4                                                 # the item's record
-    nop ; ldtmu.rf6                                                 # the item's record
-    shl rf6, rf6, 7                                                 # s1 77 x0
-    nop ; add rf6, rf5, rf6 ; ldunifrf.rf7                          # s1 77 x0 | uniform 0x00000020
-    nop ; ldunifrf.rf8                                              # s1 77 x0 | uniform 0x00000030
-    nop ; ldunifrf.rf9                                              # s1 23 mul | uniform 0x00002d41
-    nop ; ldunifrf.rf10                                             # s1 23 s0 | uniform 0x00002000
-    nop ; ldunifrf.rf11                                             # s1 19 mul | uniform 0x00003b21
-    nop ; ldunifrf.rf12                                             # s1 19 mul | uniform 0x00003ec5
-    nop ; ldunifrf.rf13                                             # s1 19 mul | uniform 0x00003537
-    nop ; ldunifrf.rf14                                             # s1 19 mul | uniform 0x0000187e
-    nop ; ldunifrf.rf15                                             # s1 19 mul | uniform 0x00000c7c
-    nop ; ldunifrf.rf16                                             # s1 19 mul | uniform 0x0000238e
-    nop ; ldunifrf.rf17                                             # s2 23 add | uniform 0x00042000
-    nop ; ldunifrf.rf18                                             # s2 81 load dst | uniform value:dst
-    nop ; ldunifrf.rf19                                             # s2 81 load dst | uniform 0x000000ff
-    nop ; ldunifrf.rf20                                             # s2 81 load dst | uniform value:dst_stride
-    nop ; ldunifrf.rf21                                             # s2 81 load dst | uniform 0x00000100
-    nop ; ldunifrf.rf22                                             # s2 81 load dst | uniform 0x00010000
+    nop ; ldunifrf.rf3                                              # s1 23 mul | uniform 0x00002d41
+    nop ; ldunifrf.rf4                                              # s1 23 s0 | uniform 0x00002000
+    nop ; ldunifrf.rf5                                              # s1 19 mul | uniform 0x00003b21
+    nop ; ldunifrf.rf6                                              # s1 19 mul | uniform 0x00003ec5
+    nop ; ldunifrf.rf7                                              # s1 19 mul | uniform 0x00003537
+    nop ; ldunifrf.rf8                                              # s1 19 mul | uniform 0x0000187e
+    nop ; ldunifrf.rf9                                              # s1 19 mul | uniform 0x00000c7c
+    nop ; ldunifrf.rf10                                             # s1 19 mul | uniform 0x0000238e
+    nop ; ldunifrf.rf11                                             # s2 23 add | uniform 0x00042000
+    nop ; ldunifrf.rf12                                             # s2 81 load dst | uniform 0x000000ff
+    nop ; ldunifrf.rf13                                             # s2 81 load dst | uniform value:dst_stride
+    nop ; ldunifrf.rf14                                             # s2 81 load dst | uniform 0x00000100
+    nop ; ldunifrf.rf15                                             # s2 81 load dst | uniform 0x00010000
+    nop ; ldunifrf.rf16                                             # s2 81 load dst | uniform 0x01000000
 loop:
-    tmuwt - ; add rf4, rf18, rf4                                    # s2 81 load dst
-    mov tmuau, rf6 ; add rf23, rf4, rf20                            # s1 77 x0 | s2 81 load dst | uniform 0xfffffffa (vec2)
-    sub tmuau, rf6, -16 ; add rf24, rf23, rf20                      # s1 77 x0 | s2 81 load dst | uniform 0xfffffffa (vec2)
-    add tmuau, rf6, rf7 ; add rf25, rf24, rf20                      # s1 77 x0 | s2 81 load dst | uniform 0xfffffffa (vec2)
-    add tmuau, rf6, rf8 ; add rf6, rf25, rf20 ; thrsw               # s1 77 x0 | s2 81 load dst | uniform 0xfffffffa (vec2)
-    nop
-    nop
-    nop ; ldtmu.rf26                                                # s1 77 x0
-    mov rf27, rf26.il ; mov rf28, rf26.ih ; ldtmu.rf26              # s1 77 x0
-    mov rf30, rf26.il ; smul24 rf29, rf27, rf9 ; ldtmu.rf27         # s1 77 x0 | s1 23 mul
-    add rf31, rf29, rf10 ; mov rf32, rf27.il ; ldtmu.rf29           # s1 23 s0 | s1 77 x1 | s1 77 x0
-    asr rf31, rf31, 14 ; smul24 rf33, rf32, rf12                    # s1 23 s0 | s1 19 mul
-    add rf33, rf33, rf10 ; smul24 rf34, rf32, rf15 ; ldtmu.rf32     # s1 19 s7 | s1 19 mul | s1 77 x0
-    asr rf35, rf33, 14 ; mov rf33, rf32.il                          # s1 19 s7 | s1 77 x2
-    add rf37, rf34, rf10 ; smul24 rf36, rf33, rf11 ; ldtmu.rf34     # s1 19 s4 | s1 19 mul | s1 77 x0
-    asr rf37, rf37, 14 ; add rf36, rf36, rf10                       # s1 19 s4 | s1 19 s3
-    asr rf33, rf36, 14 ; smul24 rf36, rf33, rf14                    # s1 19 s3 | s1 19 mul
-    add rf38, rf31, rf33 ; add rf39, rf36, rf10 ; ldtmu.rf36        # s1 27 e0 | s1 19 s2 | s1 77 x0
-    asr rf40, rf39, 14 ; mov rf39, rf36.il                          # s1 19 s2 | s1 77 x3
-    add rf43, rf31, rf40 ; smul24 rf42, rf39, rf13 ; ldtmu.rf41     # s1 27 e1 | s1 19 mul | s1 77 x0
-    add rf39, rf42, rf10 ; smul24 rf42, rf39, rf16                  # s1 19 s6 | s1 19 mul
-    asr rf39, rf39, 14 ; sub rf40, rf31, rf40                       # s1 19 s6 | s1 27 e2
-    add rf42, rf35, rf39 ; sub rf44, 0, rf42                        # s1 27 o7 | s1 19 sub
-    add rf44, rf38, rf42 ; add rf45, rf44, rf10                     # s1 27 y0 | s1 19 s5
-    asr rf35, rf45, 14 ; sub rf39, rf35, rf39                       # s1 19 s5 | s1 27 o6
-    sub rf31, rf37, rf35 ; sub rf33, rf31, rf33                     # s1 27 o5 | s1 27 e3
-    add rf31, rf39, rf31 ; sub rf39, rf39, rf31                     # s1 23 add | s1 24 sub
-    add rf35, rf37, rf35 ; smul24 rf31, rf31, rf9                   # s1 27 o4 | s1 23 mul
-    add rf31, rf31, rf10 ; smul24 rf39, rf39, rf9                   # s1 23 m6 | s1 24 mul
-    asr rf31, rf31, 14 ; add rf39, rf39, rf10                       # s1 23 m6 | s1 24 m5
-    asr rf37, rf39, 14 ; add rf39, rf43, rf31                       # s1 24 m5 | s1 27 y1
-    vpack rf39, rf44, rf39 ; add rf44, rf40, rf37                   # s1 77 store rows | s1 27 y2
-    add rf33, rf33, rf35 ; sub rf35, rf33, rf35                     # s1 27 y3 | s1 27 y4
-    vpack rf33, rf44, rf33 ; sub rf37, rf40, rf37                   # s1 77 store rows | s1 27 y5
-    vpack rf31, rf35, rf37 ; sub rf35, rf43, rf31                   # s1 77 store rows | s1 27 y6
-    sub rf28, rf38, rf42 ; smul24 rf38, rf28, rf9                   # s1 27 y7 | s1 23 mul
-    vpack rf28, rf35, rf28 ; add rf35, rf38, rf10                   # s1 77 store rows | s1 23 s0
-    asr rf32, rf35, 14 ; mov rf35, rf32.ih                          # s1 23 s0 | s1 77 x2
-    mov rf38, rf27.ih ; smul24 rf27, rf35, rf11                     # s1 77 x1 | s1 19 mul
-    add rf27, rf27, rf10 ; smul24 rf42, rf38, rf12                  # s1 19 s3 | s1 19 mul
-    asr rf27, rf27, 14 ; add rf42, rf42, rf10                       # s1 19 s3 | s1 19 s7
-    asr rf36, rf42, 14 ; mov rf42, rf36.ih                          # s1 19 s7 | s1 77 x3
-    add rf43, rf32, rf27 ; smul24 rf37, rf42, rf13                  # s1 27 e0 | s1 19 mul
-    add rf35, rf37, rf10 ; smul24 rf37, rf35, rf14                  # s1 19 s6 | s1 19 mul
-    asr rf35, rf35, 14 ; add rf37, rf37, rf10                       # s1 19 s6 | s1 19 s2
-    asr rf40, rf37, 14 ; add rf37, rf36, rf35                       # s1 19 s2 | s1 27 o7
-    add rf38, rf43, rf37 ; smul24 rf44, rf38, rf15                  # s1 27 y0 | s1 19 mul
-    add rf42, rf44, rf10 ; smul24 rf44, rf42, rf16                  # s1 19 s4 | s1 19 mul
-    asr rf42, rf42, 14 ; add rf45, rf32, rf40                       # s1 19 s4 | s1 27 e1
-    sub rf35, 0, rf44 ; sub rf36, rf36, rf35                        # s1 19 sub | s1 27 o6
-    add rf35, rf35, rf10 ; sub rf40, rf32, rf40                     # s1 19 s5 | s1 27 e2
-    asr rf27, rf35, 14 ; sub rf32, rf32, rf27                       # s1 19 s5 | s1 27 e3
-    sub rf27, rf42, rf27 ; add rf42, rf42, rf27                     # s1 27 o5 | s1 27 o4
-    add rf27, rf36, rf27 ; sub rf36, rf36, rf27                     # s1 23 add | s1 24 sub
-    add rf35, rf32, rf42 ; smul24 rf27, rf27, rf9                   # s1 27 y3 | s1 23 mul
-    add rf27, rf27, rf10 ; smul24 rf36, rf36, rf9                   # s1 23 m6 | s1 24 mul
-    asr rf27, rf27, 14 ; add rf36, rf36, rf10                       # s1 23 m6 | s1 24 m5
-    asr rf44, rf36, 14 ; add rf36, rf45, rf27                       # s1 24 m5 | s1 27 y1
-    vpack rf36, rf38, rf36 ; add rf38, rf40, rf44                   # s1 77 store rows | s1 27 y2
-    vpack rf32, rf38, rf35 ; sub rf35, rf32, rf42                   # s1 77 store rows | s1 27 y4
-    sub rf27, rf40, rf44 ; sub rf40, rf45, rf27                     # s1 27 y5 | s1 27 y6
-    vpack rf27, rf35, rf27 ; sub rf35, rf43, rf37                   # s1 77 store rows | s1 27 y7
-    vpack rf30, rf40, rf35 ; smul24 rf35, rf30, rf9                 # s1 77 store rows | s1 23 mul
-    add rf35, rf35, rf10 ; mov rf40, rf34.il                        # s1 23 s0 | s1 77 x2
-    asr rf35, rf35, 14 ; smul24 rf37, rf40, rf11                    # s1 23 s0 | s1 19 mul
-    add rf37, rf37, rf10 ; mov rf43, rf29.il                        # s1 19 s3 | s1 77 x1
-    asr rf37, rf37, 14 ; smul24 rf44, rf43, rf12                    # s1 19 s3 | s1 19 mul
-    add rf44, rf44, rf10 ; mov rf45, rf41.il                        # s1 19 s7 | s1 77 x3
-    asr rf44, rf44, 14 ; smul24 rf38, rf45, rf13                    # s1 19 s7 | s1 19 mul
-    add rf38, rf38, rf10 ; add rf42, rf35, rf37                     # s1 19 s6 | s1 27 e0
-    asr rf38, rf38, 14 ; smul24 rf40, rf40, rf14                    # s1 19 s6 | s1 19 mul
-    add rf40, rf44, rf38 ; add rf46, rf40, rf10                     # s1 27 o7 | s1 19 s2
-    asr rf47, rf46, 14 ; add rf46, rf42, rf40                       # s1 19 s2 | s1 27 y0
-    add rf48, rf35, rf47 ; smul24 rf43, rf43, rf15                  # s1 27 e1 | s1 19 mul
-    add rf43, rf43, rf10 ; smul24 rf45, rf45, rf16                  # s1 19 s4 | s1 19 mul
-    asr rf38, rf43, 14 ; sub rf43, rf44, rf38                       # s1 19 s4 | s1 27 o6
-    sub rf45, 0, rf45 ; sub rf47, rf35, rf47                        # s1 19 sub | s1 27 e2
-    add rf35, rf45, rf10 ; sub rf37, rf35, rf37                     # s1 19 s5 | s1 27 e3
-    asr rf35, rf35, 14 ; sub rf40, rf42, rf40                       # s1 19 s5 | s1 27 y7
-    sub rf35, rf38, rf35 ; add rf38, rf38, rf35                     # s1 27 o5 | s1 27 o4
-    add rf35, rf43, rf35 ; sub rf43, rf43, rf35                     # s1 23 add | s1 24 sub
-    add rf42, rf37, rf38 ; smul24 rf35, rf35, rf9                   # s1 27 y3 | s1 23 mul
-    add rf35, rf35, rf10 ; smul24 rf43, rf43, rf9                   # s1 23 m6 | s1 24 mul
-    asr rf35, rf35, 14 ; add rf43, rf43, rf10                       # s1 23 m6 | s1 24 m5
-    asr rf45, rf43, 14 ; add rf43, rf48, rf35                       # s1 24 m5 | s1 27 y1
-    vpack rf43, rf46, rf43 ; add rf46, rf47, rf45                   # s1 77 store rows | s1 27 y2
-    vpack rf37, rf46, rf42 ; sub rf38, rf37, rf38                   # s1 77 store rows | s1 27 y4
-    sub rf35, rf47, rf45 ; sub rf45, rf48, rf35                     # s1 27 y5 | s1 27 y6
-    vpack rf26, rf38, rf35 ; mov rf35, rf26.ih                      # s1 77 store rows | s1 77 x0
-    vpack rf35, rf45, rf40 ; smul24 rf40, rf35, rf9                 # s1 77 store rows | s1 23 mul
-    add rf34, rf40, rf10 ; mov rf40, rf34.ih                        # s1 23 s0 | s1 77 x2
-    asr rf34, rf34, 14 ; smul24 rf45, rf40, rf11                    # s1 23 s0 | s1 19 mul
-    add rf29, rf45, rf10 ; mov rf45, rf29.ih                        # s1 19 s3 | s1 77 x1
-    asr rf29, rf29, 14 ; smul24 rf38, rf45, rf12                    # s1 19 s3 | s1 19 mul
-    add rf38, rf38, rf10 ; mov rf41, rf41.ih                        # s1 19 s7 | s1 77 x3
-    asr rf38, rf38, 14 ; smul24 rf47, rf41, rf13                    # s1 19 s7 | s1 19 mul
-    add rf47, rf47, rf10 ; add rf48, rf34, rf29                     # s1 19 s6 | s1 27 e0
-    asr rf40, rf47, 14 ; smul24 rf47, rf40, rf14                    # s1 19 s6 | s1 19 mul
-    add rf47, rf38, rf40 ; add rf42, rf47, rf10                     # s1 27 o7 | s1 19 s2
-    asr rf46, rf42, 14 ; add rf42, rf48, rf47                       # s1 19 s2 | s1 27 y0
-    add rf44, rf34, rf46 ; smul24 rf45, rf45, rf15                  # s1 27 e1 | s1 19 mul
-    add rf41, rf45, rf10 ; smul24 rf45, rf41, rf16                  # s1 19 s4 | s1 19 mul
-    asr rf38, rf41, 14 ; sub rf40, rf38, rf40                       # s1 19 s4 | s1 27 o6
-    sub rf45, 0, rf45 ; sub rf46, rf34, rf46                        # s1 19 sub | s1 27 e2
-    add rf29, rf45, rf10 ; sub rf34, rf34, rf29                     # s1 19 s5 | s1 27 e3
-    asr rf29, rf29, 14 ; sub rf47, rf48, rf47                       # s1 19 s5 | s1 27 y7
-    sub rf29, rf38, rf29 ; add rf38, rf38, rf29                     # s1 27 o5 | s1 27 o4
-    add rf29, rf40, rf29 ; sub rf40, rf40, rf29                     # s1 23 add | s1 24 sub
-    add rf48, rf34, rf38 ; smul24 rf29, rf29, rf9                   # s1 27 y3 | s1 23 mul
-    add rf29, rf29, rf10 ; smul24 rf40, rf40, rf9                   # s1 23 m6 | s1 24 mul
-    asr rf29, rf29, 14 ; add rf40, rf40, rf10                       # s1 23 m6 | s1 24 m5
-    asr rf45, rf40, 14 ; add rf40, rf44, rf29                       # s1 24 m5 | s1 27 y1
-    vpack rf40, rf42, rf40 ; add rf42, rf46, rf45                   # s1 77 store rows | s1 27 y2
-    vpack rf34, rf42, rf48 ; sub rf38, rf34, rf38                   # s1 77 store rows | s1 27 y4
-    sub rf29, rf46, rf45 ; sub rf44, rf44, rf29                     # s1 27 y5 | s1 27 y6
-    vpack rf29, rf38, rf29 ; mov rf38, rf39.il                      # s1 77 store rows | s2 79 x0
-    vpack rf38, rf44, rf47 ; smul24 rf44, rf38, rf9                 # s1 77 store rows | s2 23 mul
-    add rf44, rf44, rf17 ; mov rf47, rf43.il                        # s2 23 add | s2 79 x2
-    asr rf44, rf44, 14 ; smul24 rf45, rf47, rf11                    # s2 23 s0 | s2 19 mul
-    add rf45, rf45, rf10 ; mov rf46, rf36.il                        # s2 19 s3 | s2 79 x1
-    asr rf45, rf45, 14 ; smul24 rf42, rf46, rf12                    # s2 19 s3 | s2 19 mul
-    add rf42, rf42, rf10 ; mov rf48, rf40.il                        # s2 19 s7 | s2 79 x3
-    asr rf42, rf42, 14 ; smul24 rf41, rf48, rf13                    # s2 19 s7 | s2 19 mul
-    add rf41, rf41, rf10 ; add rf49, rf44, rf45                     # s2 19 s6 | s2 27 e0
-    asr rf41, rf41, 14 ; mov tmua, rf4                              # s2 19 s6 | s2 81 load dst
-    add rf47, rf42, rf41 ; smul24 rf50, rf47, rf14 ; thrsw          # s2 27 o7 | s2 19 mul
-    add rf50, rf49, rf47 ; add rf51, rf50, rf10                     # s2 27 residuals0 | s2 19 s2
-    asr rf46, rf50, 5 ; smul24 rf50, rf46, rf15                     # s2 81 shr | s2 19 mul
-    asr rf50, rf51, 14 ; add rf51, rf50, rf10                       # s2 19 s2 | s2 19 s4
-    asr rf48, rf51, 14 ; smul24 rf51, rf48, rf16                    # s2 19 s4 | s2 19 mul
-    add rf42, rf44, rf50 ; sub rf52, rf42, rf41 ; ldtmu.rf41        # s2 27 e1 | s2 27 o6 | s2 81 load dst
-    and rf51, rf41, rf19 ; sub rf53, 0, rf51                        # s2 81 load dst | s2 19 sub
-    add rf46, rf51, rf46 ; add rf51, rf53, rf10                     # s2 81 add | s2 19 s5
-    max rf23, rf46, 0 ; mov tmua, rf23                              # s2 81 clip | s2 81 load dst
-    min rf23, rf23, rf19 ; sub rf50, rf44, rf50 ; thrsw             # s2 81 clip | s2 27 e2
-    asr rf24, rf51, 14 ; mov tmua, rf24                             # s2 19 s5 | s2 81 load dst
-    sub rf44, rf48, rf24 ; sub rf45, rf44, rf45                     # s2 27 o5 | s2 27 e3
-    add rf44, rf52, rf44 ; sub rf51, rf52, rf44 ; thrsw ; ldtmu.rf52# s2 23 add | s2 24 sub | s2 81 load dst
-    and rf46, rf52, rf19 ; smul24 rf44, rf44, rf9                   # s2 81 load dst | s2 23 mul
-    add rf44, rf44, rf10 ; smul24 rf51, rf51, rf9                   # s2 23 m6 | s2 24 mul
-    asr rf44, rf44, 14 ; add rf51, rf51, rf10                       # s2 23 m6 | s2 24 m5
-    asr rf53, rf51, 14 ; add rf51, rf42, rf44                       # s2 24 m5 | s2 27 residuals1
-    asr rf51, rf51, 5 ; add rf54, rf50, rf53                        # s2 81 shr | s2 27 residuals2
-    asr rf51, rf54, 5 ; add rf46, rf46, rf51                        # s2 81 shr | s2 81 add
-    max rf24, rf46, 0 ; add rf46, rf48, rf24                        # s2 81 clip | s2 27 o4
-    min rf24, rf24, rf19 ; add rf54, rf45, rf46 ; ldtmu.rf48        # s2 81 clip | s2 27 residuals3 | s2 81 load dst
-    asr rf25, rf54, 5 ; mov tmua, rf25                              # s2 81 shr | s2 81 load dst
-    and rf45, rf48, rf19 ; sub rf46, rf45, rf46 ; thrsw             # s2 81 load dst | s2 27 residuals4
-    asr rf46, rf46, 5 ; add rf45, rf45, rf51                        # s2 81 shr | s2 81 add
-    max rf45, rf45, 0 ; mov tmua, rf6                               # s2 81 clip | s2 81 load dst
-    min rf45, rf45, rf19 ; sub rf53, rf50, rf53 ; thrsw ; ldtmu.rf50# s2 81 clip | s2 27 residuals5 | s2 81 load dst
-    asr rf6, rf53, 5 ; add rf53, rf6, rf20                          # s2 81 shr | s2 81 load dst
-    and rf51, rf50, rf19 ; mov tmua, rf53                           # s2 81 load dst
-    add rf25, rf51, rf25 ; sub rf44, rf42, rf44 ; thrsw ; ldtmu.rf42# s2 81 add | s2 27 residuals6 | s2 81 load dst
-    max rf25, rf25, 0 ; add rf53, rf53, rf20                        # s2 81 clip | s2 81 load dst
-    min rf25, rf25, rf19 ; v8dot rf51, rf42, 1                      # s2 81 clip | s2 81 load dst
-    asr rf46, rf44, 5 ; add rf44, rf51, rf46                        # s2 81 shr | s2 81 add
-    max rf44, rf44, 0 ; mov tmua, rf53                              # s2 81 clip | s2 81 load dst
-    min rf44, rf44, rf19 ; sub rf49, rf49, rf47 ; thrsw ; ldtmu.rf47# s2 81 clip | s2 27 residuals7 | s2 81 load dst
-    asr rf49, rf49, 5 ; add tmua, rf53, rf20                        # s2 81 shr | s2 81 load dst
-    and rf39, rf47, rf19 ; mov rf53, rf39.ih                        # s2 81 load dst | s2 79 x0
-    add rf6, rf39, rf6 ; smul24 rf53, rf53, rf9 ; thrsw ; ldtmu.rf39# s2 81 add | s2 23 mul | s2 81 load dst
-    max rf6, rf6, 0 ; add rf53, rf53, rf17                          # s2 81 clip | s2 23 add
-    min rf6, rf6, rf19 ; v8dot rf51, rf39, 1                        # s2 81 clip | s2 81 load dst
-    asr rf51, rf53, 14 ; add rf46, rf51, rf46                       # s2 23 s0 | s2 81 add
-    max rf43, rf46, 0 ; mov rf46, rf43.ih                           # s2 81 clip | s2 79 x2
-    min rf43, rf43, rf19 ; smul24 rf54, rf46, rf11 ; ldtmu.rf53     # s2 81 clip | s2 19 mul | s2 81 load dst
-    and rf54, rf53, rf19 ; add rf55, rf54, rf10                     # s2 81 load dst | s2 19 s3
-    asr rf54, rf55, 14 ; add rf49, rf54, rf49                       # s2 19 s3 | s2 81 add
-    max rf36, rf49, 0 ; mov rf49, rf36.ih                           # s2 81 clip | s2 79 x1
-    min rf36, rf36, rf19 ; smul24 rf55, rf49, rf12                  # s2 81 clip | s2 19 mul
-    add rf40, rf55, rf10 ; mov rf55, rf40.ih                        # s2 19 s7 | s2 79 x3
-    asr rf40, rf40, 14 ; smul24 rf56, rf55, rf13                    # s2 19 s7 | s2 19 mul
-    add rf56, rf56, rf10 ; add rf57, rf51, rf54                     # s2 19 s6 | s2 27 e0
-    asr rf56, rf56, 14 ; v8dot rf58, rf41, rf21                     # s2 19 s6 | s2 81 load dst
-    add rf46, rf40, rf56 ; smul24 rf59, rf46, rf14                  # s2 27 o7 | s2 19 mul
-    add rf59, rf57, rf46 ; add rf60, rf59, rf10                     # s2 27 residuals0 | s2 19 s2
-    asr rf49, rf59, 5 ; smul24 rf59, rf49, rf15                     # s2 81 shr | s2 19 mul
-    asr rf58, rf60, 14 ; add rf49, rf58, rf49                       # s2 19 s2 | s2 81 add
-    max rf49, rf49, 0 ; add rf59, rf59, rf10                        # s2 81 clip | s2 19 s4
-    min rf49, rf49, rf19 ; smul24 rf55, rf55, rf16                  # s2 81 clip | s2 19 mul
-    vpack rf23, rf23, rf49 ; sub rf49, 0, rf55                      # s2 81 store dst | s2 19 sub
-    asr rf49, rf59, 14 ; add rf59, rf49, rf10                       # s2 19 s4 | s2 19 s5
-    asr rf59, rf59, 14 ; add rf55, rf51, rf58                       # s2 19 s5 | s2 27 e1
-    sub rf40, rf49, rf59 ; sub rf56, rf40, rf56                     # s2 27 o5 | s2 27 o6
-    add rf60, rf56, rf40 ; v8dot rf61, rf52, rf21                   # s2 23 add | s2 81 load dst
-    sub rf60, rf51, rf58 ; smul24 rf58, rf60, rf9                   # s2 27 e2 | s2 23 mul
-    add rf40, rf58, rf10 ; sub rf56, rf56, rf40                     # s2 23 m6 | s2 24 sub
-    asr rf40, rf40, 14 ; smul24 rf56, rf56, rf9                     # s2 23 m6 | s2 24 mul
-    add rf56, rf55, rf40 ; add rf58, rf56, rf10                     # s2 27 residuals1 | s2 24 m5
-    asr rf56, rf56, 5 ; v8dot rf62, rf48, rf21                      # s2 81 shr | s2 81 load dst
-    asr rf58, rf58, 14 ; add rf56, rf61, rf56                       # s2 24 m5 | s2 81 add
-    max rf56, rf56, 0 ; add rf61, rf60, rf58                        # s2 81 clip | s2 27 residuals2
-    min rf56, rf56, rf19                                            # s2 81 clip
-    vpack rf24, rf24, rf56 ; sub rf51, rf51, rf54                   # s2 81 store dst | s2 27 e3
-    asr rf49, rf61, 5 ; add rf59, rf49, rf59                        # s2 81 shr | s2 27 o4
-    add rf49, rf62, rf49 ; add rf62, rf51, rf59                     # s2 81 add | s2 27 residuals3
-    max rf49, rf49, 0 ; v8dot rf61, rf50, rf21                      # s2 81 clip | s2 81 load dst
-    min rf49, rf49, rf19 ; sub rf51, rf51, rf59                     # s2 81 clip | s2 27 residuals4
-    vpack rf45, rf45, rf49 ; v8dot rf49, rf42, rf21                 # s2 81 store dst | s2 81 load dst
-    asr rf58, rf62, 5 ; sub rf60, rf60, rf58                        # s2 81 shr | s2 27 residuals5
-    asr rf58, rf51, 5 ; add rf51, rf61, rf58                        # s2 81 shr | s2 81 add
-    max rf49, rf51, 0 ; add rf51, rf49, rf58                        # s2 81 clip | s2 81 add
-    min rf49, rf49, rf19 ; v8dot rf58, rf47, rf21                   # s2 81 clip | s2 81 load dst
-    vpack rf25, rf25, rf49 ; sub rf40, rf55, rf40                   # s2 81 store dst | s2 27 residuals6
-    max rf51, rf51, 0 ; v8dot rf49, rf39, rf21                      # s2 81 clip | s2 81 load dst
-    min rf46, rf51, rf19 ; sub rf51, rf57, rf46                     # s2 81 clip | s2 27 residuals7
-    vpack rf44, rf44, rf46 ; v8dot rf46, rf53, rf21                 # s2 81 store dst | s2 81 load dst
-    asr rf60, rf60, 5 ; mov rf57, rf33.il                           # s2 81 shr | s2 79 x0
-    asr rf58, rf40, 5 ; add rf40, rf58, rf60                        # s2 81 shr | s2 81 add
-    max rf40, rf40, 0 ; add rf49, rf49, rf58                        # s2 81 clip | s2 81 add
-    min rf40, rf40, rf19 ; smul24 rf57, rf57, rf9                   # s2 81 clip | s2 23 mul
-    vpack rf6, rf6, rf40 ; add rf40, rf57, rf17                     # s2 81 store dst | s2 23 add
-    max rf49, rf49, 0 ; mov rf57, rf37.il                           # s2 81 clip | s2 79 x2
-    min rf49, rf49, rf19 ; smul24 rf58, rf57, rf11                  # s2 81 clip | s2 19 mul
-    vpack rf43, rf43, rf49 ; add rf49, rf58, rf10                   # s2 81 store dst | s2 19 s3
-    asr rf51, rf51, 5 ; mov rf58, rf32.il                           # s2 81 shr | s2 79 x1
-    asr rf46, rf40, 14 ; add rf40, rf46, rf51                       # s2 23 s0 | s2 81 add
-    max rf40, rf40, 0 ; smul24 rf51, rf58, rf12                     # s2 81 clip | s2 19 mul
-    min rf40, rf40, rf19 ; add rf51, rf51, rf10                     # s2 81 clip | s2 19 s7
-    vpack rf36, rf36, rf40 ; mov rf40, rf34.il                      # s2 81 store dst | s2 79 x3
-    asr rf49, rf49, 14 ; smul24 rf60, rf40, rf13                    # s2 19 s3 | s2 19 mul
-    asr rf51, rf51, 14 ; add rf60, rf60, rf10                       # s2 19 s7 | s2 19 s6
-    asr rf60, rf60, 14 ; add rf55, rf46, rf49                       # s2 19 s6 | s2 27 e0
-    add rf61, rf51, rf60 ; v8dot rf62, rf41, rf22                   # s2 27 o7 | s2 81 load dst
-    add rf57, rf55, rf61 ; smul24 rf59, rf57, rf14                  # s2 27 residuals0 | s2 19 mul
-    asr rf57, rf57, 5 ; add rf59, rf59, rf10                        # s2 81 shr | s2 19 s2
-    asr rf59, rf59, 14 ; add rf57, rf62, rf57                       # s2 19 s2 | s2 81 add
-    max rf57, rf57, 0 ; smul24 rf58, rf58, rf15                     # s2 81 clip | s2 19 mul
-    min rf57, rf57, rf19 ; add rf58, rf58, rf10                     # s2 81 clip | s2 19 s4
-    asr rf40, rf58, 14 ; smul24 rf58, rf40, rf16                    # s2 19 s4 | s2 19 mul
-    sub rf58, 0, rf58 ; add rf62, rf46, rf59                        # s2 19 sub | s2 27 e1
-    add rf51, rf58, rf10 ; sub rf58, rf51, rf60                     # s2 19 s5 | s2 27 o6
-    asr rf51, rf51, 14 ; v8dot rf60, rf52, rf22                     # s2 19 s5 | s2 81 load dst
-    sub rf59, rf40, rf51 ; sub rf54, rf46, rf59                     # s2 27 o5 | s2 27 e2
-    nop ; add rf56, rf58, rf59                                      # s2 23 add
-    nop ; smul24 rf56, rf56, rf9                                    # s2 23 mul
-    add rf56, rf56, rf10 ; sub rf58, rf58, rf59                     # s2 23 m6 | s2 24 sub
-    asr rf56, rf56, 14 ; smul24 rf58, rf58, rf9                     # s2 23 m6 | s2 24 mul
-    add rf58, rf62, rf56 ; add rf59, rf58, rf10                     # s2 27 residuals1 | s2 24 m5
-    asr rf58, rf58, 5                                               # s2 81 shr
-    asr rf59, rf59, 14 ; add rf58, rf60, rf58                       # s2 24 m5 | s2 81 add
-    max rf58, rf58, 0 ; add rf60, rf54, rf59                        # s2 81 clip | s2 27 residuals2
-    min rf58, rf58, rf19 ; v8dot rf63, rf48, rf22                   # s2 81 clip | s2 81 load dst
-    asr rf46, rf60, 5 ; sub rf49, rf46, rf49                        # s2 81 shr | s2 27 e3
-    add rf40, rf63, rf46 ; add rf46, rf40, rf51                     # s2 81 add | s2 27 o4
-    max rf40, rf40, 0 ; add rf51, rf49, rf46                        # s2 81 clip | s2 27 residuals3
-    min rf40, rf40, rf19 ; v8dot rf63, rf50, rf22                   # s2 81 clip | s2 81 load dst
-    asr rf46, rf51, 5 ; sub rf49, rf49, rf46                        # s2 81 shr | s2 27 residuals4
-    asr rf49, rf49, 5 ; add rf46, rf63, rf46                        # s2 81 shr | s2 81 add
-    max rf46, rf46, 0 ; v8dot rf63, rf42, rf22                      # s2 81 clip | s2 81 load dst
-    min rf46, rf46, rf19 ; add rf49, rf63, rf49                     # s2 81 clip | s2 81 add
-    max rf49, rf49, 0 ; sub rf54, rf54, rf59                        # s2 81 clip | s2 27 residuals5
-    min rf49, rf49, rf19 ; v8dot rf59, rf47, rf22                   # s2 81 clip | s2 81 load dst
-    asr rf54, rf54, 5 ; sub rf56, rf62, rf56                        # s2 81 shr | s2 27 residuals6
-    asr rf56, rf56, 5 ; add rf54, rf59, rf54                        # s2 81 shr | s2 81 add
-    max rf54, rf54, 0 ; v8dot rf59, rf39, rf22                      # s2 81 clip | s2 81 load dst
-    min rf54, rf54, rf19 ; add rf56, rf59, rf56                     # s2 81 clip | s2 81 add
-    max rf55, rf56, 0 ; sub rf56, rf55, rf61                        # s2 81 clip | s2 27 residuals7
-    min rf55, rf55, rf19 ; v8dot rf61, rf53, rf22                   # s2 81 clip | s2 81 load dst
-    asr rf33, rf56, 5 ; mov rf56, rf33.ih                           # s2 81 shr | s2 79 x0
-    shr rf41, rf41, -8 ; add rf33, rf61, rf33                       # s2 81 load dst | s2 81 add
-    max rf33, rf33, 0 ; smul24 rf56, rf56, rf9                      # s2 81 clip | s2 23 mul
-    min rf33, rf33, rf19 ; add rf56, rf56, rf17                     # s2 81 clip | s2 23 add
-    asr rf37, rf56, 14 ; mov rf56, rf37.ih                          # s2 23 s0 | s2 79 x2
-    shr rf61, rf52, -8 ; smul24 rf52, rf56, rf11                    # s2 81 load dst | s2 19 mul
-    add rf32, rf52, rf10 ; mov rf52, rf32.ih                        # s2 19 s3 | s2 79 x1
-    asr rf32, rf32, 14 ; smul24 rf59, rf52, rf12                    # s2 19 s3 | s2 19 mul
-    add rf34, rf59, rf10 ; mov rf59, rf34.ih                        # s2 19 s7 | s2 79 x3
-    asr rf34, rf34, 14 ; smul24 rf62, rf59, rf13                    # s2 19 s7 | s2 19 mul
-    add rf62, rf62, rf10 ; add rf63, rf37, rf32                     # s2 19 s6 | s2 27 e0
-    asr rf62, rf62, 14 ; sub.pushc -, rf0, rf2                      # s2 19 s6 | s2 81 store dst
-    nop ; add rf51, rf34, rf62                                      # s2 27 o7
-    nop ; add rf60, rf63, rf51                                      # s2 27 residuals0
-    asr rf60, rf60, 5                                               # s2 81 shr
-    add rf41, rf41, rf60 ; smul24 rf56, rf56, rf14                  # s2 81 add | s2 19 mul
-    max rf41, rf41, 0 ; add rf56, rf56, rf10                        # s2 81 clip | s2 19 s2
-    min rf41, rf41, rf19 ; smul24 rf52, rf52, rf15                  # s2 81 clip | s2 19 mul
-    vpack rf41, rf57, rf41 ; add rf52, rf52, rf10                   # s2 81 store dst | s2 19 s4
-    tmuwt - ; smul24 rf59, rf59, rf16                               # the last trip's stores | s2 19 mul
-    v8pack tmud, rf23, rf41 ; sub rf23, 0, rf59                     # s2 81 store dst | s2 19 sub
-    asr rf56, rf56, 14 ; mov.ifna tmua, rf4                         # s2 19 s2 | s2 81 store dst
-    asr rf23, rf52, 14 ; add rf52, rf23, rf10                       # s2 19 s4 | s2 19 s5
-    asr rf52, rf52, 14 ; add rf41, rf37, rf56                       # s2 19 s5 | s2 27 e1
-    shr rf59, rf48, -8 ; sub rf48, rf23, rf52                       # s2 81 load dst | s2 27 o5
-    sub rf34, rf34, rf62 ; add rf62, rf4, rf20                      # s2 27 o6 | s2 81 store dst
-    nop ; add rf57, rf34, rf48                                      # s2 23 add
-    nop ; smul24 rf57, rf57, rf9                                    # s2 23 mul
-    nop ; add rf57, rf57, rf10                                      # s2 23 m6
-    asr rf57, rf57, 14                                              # s2 23 m6
-    nop ; add rf60, rf41, rf57                                      # s2 27 residuals1
-    asr rf60, rf60, 5                                               # s2 81 shr
-    add rf56, rf61, rf60 ; sub rf60, rf37, rf56                     # s2 81 add | s2 27 e2
-    max rf34, rf56, 0 ; sub rf48, rf34, rf48                        # s2 81 clip | s2 24 sub
-    min rf34, rf34, rf19 ; smul24 rf48, rf48, rf9                   # s2 81 clip | s2 24 mul
-    vpack rf34, rf58, rf34 ; add rf48, rf48, rf10                   # s2 81 store dst | s2 24 m5
-    v8pack tmud, rf24, rf34 ; add rf24, rf62, rf20                  # s2 81 store dst
-    asr rf48, rf48, 14 ; mov.ifna tmua, rf62                        # s2 24 m5 | s2 81 store dst
-    shr rf62, rf50, -8 ; add rf50, rf60, rf48                       # s2 81 load dst | s2 27 residuals2
-    asr rf32, rf50, 5 ; sub rf37, rf37, rf32                        # s2 81 shr | s2 27 e3
-    shr rf42, rf42, -8 ; add rf32, rf59, rf32                       # s2 81 load dst | s2 81 add
-    max rf23, rf32, 0 ; add rf32, rf23, rf52                        # s2 81 clip | s2 27 o4
-    min rf23, rf23, rf19 ; add rf52, rf37, rf32                     # s2 81 clip | s2 27 residuals3
-    vpack rf23, rf40, rf23 ; add rf40, rf24, rf20                   # s2 81 store dst
-    v8pack tmud, rf45, rf23 ; sub rf23, rf37, rf32                  # s2 81 store dst | s2 27 residuals4
-    asr rf24, rf52, 5 ; mov.ifna tmua, rf24                         # s2 81 shr | s2 81 store dst
-    asr rf24, rf23, 5 ; add rf23, rf62, rf24                        # s2 81 shr | s2 81 add
-    max rf23, rf23, 0 ; add rf24, rf42, rf24                        # s2 81 clip | s2 81 add
-    min rf23, rf23, rf19 ; add rf42, rf40, rf20                     # s2 81 clip | s2 81 store dst
-    vpack rf23, rf46, rf23 ; sub rf46, rf60, rf48                   # s2 81 store dst | s2 27 residuals5
-    v8pack tmud, rf25, rf23 ; add rf23, rf42, rf20                  # s2 81 store dst
-    max rf24, rf24, 0 ; mov.ifna tmua, rf40                         # s2 81 clip | s2 81 store dst
-    min rf24, rf24, rf19 ; sub rf41, rf41, rf57                     # s2 81 clip | s2 27 residuals6
-    vpack rf24, rf49, rf24 ; add rf49, rf23, rf20                   # s2 81 store dst
-    v8pack tmud, rf44, rf24 ; sub rf24, rf63, rf51                  # s2 81 store dst | s2 27 residuals7
-    asr rf42, rf46, 5 ; mov.ifna tmua, rf42                         # s2 81 shr | s2 81 store dst
-    shr rf47, rf47, -8 ; mov rf46, rf31.il                          # s2 81 load dst | s2 79 x0
-    asr rf42, rf41, 5 ; add rf41, rf47, rf42                        # s2 81 shr | s2 81 add
-    max rf41, rf41, 0 ; smul24 rf46, rf46, rf9                      # s2 81 clip | s2 23 mul
-    min rf41, rf41, rf19 ; add rf46, rf46, rf17                     # s2 81 clip | s2 23 add
-    vpack rf41, rf54, rf41 ; mov rf54, rf26.il                      # s2 81 store dst | s2 79 x2
-    v8pack tmud, rf6, rf41 ; smul24 rf6, rf54, rf11                 # s2 81 store dst | s2 19 mul
-    shr rf23, rf39, -8 ; mov.ifna tmua, rf23                        # s2 81 load dst | s2 81 store dst
-    asr rf24, rf24, 5 ; add rf23, rf23, rf42                        # s2 81 shr | s2 81 add
-    max rf6, rf23, 0 ; add rf23, rf6, rf10                          # s2 81 clip | s2 19 s3
-    min rf6, rf6, rf19 ; mov rf42, rf27.il                          # s2 81 clip | s2 79 x1
-    vpack rf6, rf55, rf6 ; smul24 rf55, rf42, rf12                  # s2 81 store dst | s2 19 mul
-    v8pack tmud, rf43, rf6 ; add rf6, rf55, rf10                    # s2 81 store dst | s2 19 s7
-    shr rf53, rf53, -8 ; mov.ifna tmua, rf49                        # s2 81 load dst | s2 81 store dst
-    asr rf46, rf46, 14 ; add rf24, rf53, rf24                       # s2 23 s0 | s2 81 add
-    max rf24, rf24, 0 ; mov rf53, rf29.il                           # s2 81 clip | s2 79 x3
-    min rf24, rf24, rf19 ; smul24 rf43, rf53, rf13                  # s2 81 clip | s2 19 mul
-    vpack rf24, rf33, rf24 ; add rf33, rf43, rf10                   # s2 81 store dst | s2 19 s6
-    v8pack tmud, rf36, rf24 ; sub rf4, rf4, -4                      # s2 81 store dst | s2 81 load dst
-    asr rf23, rf23, 14 ; add.ifna tmua, rf49, rf20                  # s2 19 s3 | s2 81 store dst
-    asr rf6, rf6, 14 ; add rf49, rf46, rf23                         # s2 19 s7 | s2 27 e0
-    asr rf33, rf33, 14 ; smul24 rf54, rf54, rf14                    # s2 19 s6 | s2 19 mul
-    tmuwt - ; add rf24, rf6, rf33                                   # s2 27 o7
-    add rf36, rf49, rf24 ; mov tmua, rf4 ; thrsw                    # s2 27 residuals0 | s2 81 load dst
-    asr rf36, rf36, 5 ; add rf54, rf54, rf10                        # s2 81 shr | s2 19 s2
-    asr rf42, rf54, 14 ; smul24 rf54, rf42, rf15                    # s2 19 s2 | s2 19 mul
-    add rf54, rf54, rf10 ; smul24 rf43, rf53, rf16 ; ldtmu.rf53     # s2 19 s4 | s2 19 mul | s2 81 load dst
-    asr rf54, rf54, 14 ; add rf55, rf46, rf42                       # s2 19 s4 | s2 27 e1
-    and rf43, rf53, rf19 ; sub rf39, 0, rf43                        # s2 81 load dst | s2 19 sub
-    add rf36, rf43, rf36 ; add rf39, rf39, rf10                     # s2 81 add | s2 19 s5
-    max rf6, rf36, 0 ; sub rf33, rf6, rf33                          # s2 81 clip | s2 27 o6
-    min rf6, rf6, rf19 ; add rf36, rf4, rf20                        # s2 81 clip | s2 81 load dst
-    asr rf39, rf39, 14 ; mov tmua, rf36                             # s2 19 s5 | s2 81 load dst
-    sub rf42, rf54, rf39 ; sub rf43, rf46, rf42 ; thrsw             # s2 27 o5 | s2 27 e2
-    add rf33, rf33, rf42 ; sub rf42, rf33, rf42                     # s2 23 add | s2 24 sub
-    add rf36, rf36, rf20 ; smul24 rf33, rf33, rf9                   # s2 81 load dst | s2 23 mul
-    add rf33, rf33, rf10 ; smul24 rf41, rf42, rf9 ; ldtmu.rf42      # s2 23 m6 | s2 24 mul | s2 81 load dst
-    asr rf33, rf33, 14 ; add rf41, rf41, rf10                       # s2 23 m6 | s2 24 m5
-    asr rf47, rf41, 14 ; add rf41, rf55, rf33                       # s2 24 m5 | s2 27 residuals1
-    asr rf41, rf41, 5 ; add rf44, rf43, rf47                        # s2 81 shr | s2 27 residuals2
-    asr rf44, rf44, 5 ; mov tmua, rf36                              # s2 81 shr | s2 81 load dst
-    and rf23, rf42, rf19 ; sub rf46, rf46, rf23 ; thrsw             # s2 81 load dst | s2 27 e3
-    add rf23, rf23, rf41 ; add rf39, rf54, rf39                     # s2 81 add | s2 27 o4
-    max rf23, rf23, 0 ; add rf41, rf46, rf39                        # s2 81 clip | s2 27 residuals3
-    min rf23, rf23, rf19 ; add rf54, rf36, rf20 ; ldtmu.rf36        # s2 81 clip | s2 81 load dst
-    asr rf41, rf41, 5 ; mov tmua, rf54                              # s2 81 shr | s2 81 load dst
-    and rf39, rf36, rf19 ; sub rf46, rf46, rf39 ; thrsw             # s2 81 load dst | s2 27 residuals4
-    asr rf44, rf46, 5 ; add rf39, rf39, rf44                        # s2 81 shr | s2 81 add
-    max rf39, rf39, 0 ; add rf54, rf54, rf20                        # s2 81 clip | s2 81 load dst
-    min rf39, rf39, rf19 ; mov tmua, rf54 ; thrsw ; ldtmu.rf46      # s2 81 clip | s2 81 load dst
-    and rf43, rf46, rf19 ; sub rf47, rf43, rf47                     # s2 81 load dst | s2 27 residuals5
-    asr rf43, rf47, 5 ; add rf41, rf43, rf41                        # s2 81 shr | s2 81 add
-    max rf41, rf41, 0 ; add rf54, rf54, rf20                        # s2 81 clip | s2 81 load dst
-    min rf41, rf41, rf19 ; mov tmua, rf54 ; thrsw ; ldtmu.rf47      # s2 81 clip | s2 81 load dst
-    and rf33, rf47, rf19 ; sub rf55, rf55, rf33                     # s2 81 load dst | s2 27 residuals6
-    asr rf44, rf55, 5 ; add rf33, rf33, rf44                        # s2 81 shr | s2 81 add
-    max rf33, rf33, 0 ; add rf54, rf54, rf20                        # s2 81 clip | s2 81 load dst
-    min rf33, rf33, rf19 ; mov tmua, rf54 ; thrsw ; ldtmu.rf55      # s2 81 clip | s2 81 load dst
-    and rf24, rf55, rf19 ; sub rf49, rf49, rf24                     # s2 81 load dst | s2 27 residuals7
-    asr rf43, rf49, 5 ; add rf24, rf24, rf43                        # s2 81 shr | s2 81 add
-    max rf24, rf24, 0 ; add tmua, rf54, rf20                        # s2 81 clip | s2 81 load dst
-    min rf24, rf24, rf19 ; mov rf54, rf31.ih ; thrsw ; ldtmu.rf31   # s2 81 clip | s2 79 x0 | s2 81 load dst
-    and rf54, rf31, rf19 ; smul24 rf49, rf54, rf9                   # s2 81 load dst | s2 23 mul
-    add rf44, rf54, rf44 ; add rf49, rf49, rf17                     # s2 81 add | s2 23 add
+    tmuwt - ; add rf17, rf2, rf1 ; ldunifrf.rf18                    # the item's record | s1 77 x0 | uniform value:coeffs
+    umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf19                                             # s1 77 x0 | uniform 0x00000020
+    nop ; ldunifrf.rf20                                             # s1 77 x0 | uniform 0x00000030
+    nop ; ldtmu.rf21                                                # the item's record
+    nop ; ldtmu.rf22                                                # the item's record
+    shl rf22, rf22, 7 ; sub.pushc -, rf0, rf2                       # s1 77 x0 | s2 81 store dst
+    nop ; add rf18, rf18, rf22 ; ldunifrf.rf22                      # s1 77 x0 | s2 81 load dst | uniform value:dst
+    mov tmuau, rf18 ; add rf21, rf22, rf21                          # s1 77 x0 | s2 81 load dst | uniform 0xfffffffa (vec2)
+    sub tmuau, rf18, -16 ; add rf22, rf21, rf13                     # s1 77 x0 | s2 81 load dst | uniform 0xfffffffa (vec2)
+    add tmuau, rf18, rf19 ; add rf19, rf22, rf13                    # s1 77 x0 | s2 81 load dst | uniform 0xfffffffa (vec2)
+    add tmuau, rf18, rf20 ; add rf18, rf19, rf13 ; thrsw            # s1 77 x0 | s2 81 load dst | uniform 0xfffffffa (vec2)
+    add rf20, rf18, rf13 ; add rf23, rf21, rf13                     # s2 81 load dst | s2 81 store dst
+    add rf24, rf20, rf13 ; add rf25, rf23, rf13                     # s2 81 load dst | s2 81 store dst
+    nop ; add rf27, rf24, rf13 ; ldtmu.rf26                         # s2 81 load dst | s1 77 x0
+    mov rf28, rf26.il ; mov rf29, rf26.ih ; ldtmu.rf26              # s1 77 x0
+    mov rf31, rf26.il ; smul24 rf30, rf28, rf3 ; ldtmu.rf28         # s1 77 x0 | s1 23 mul
+    add rf32, rf30, rf4 ; mov rf33, rf28.il ; ldtmu.rf30            # s1 23 s0 | s1 77 x1 | s1 77 x0
+    asr rf32, rf32, 14 ; smul24 rf34, rf33, rf6                     # s1 23 s0 | s1 19 mul
+    add rf34, rf34, rf4 ; smul24 rf35, rf33, rf9 ; ldtmu.rf33       # s1 19 s7 | s1 19 mul | s1 77 x0
+    asr rf36, rf34, 14 ; mov rf34, rf33.il                          # s1 19 s7 | s1 77 x2
+    add rf38, rf35, rf4 ; smul24 rf37, rf34, rf5 ; ldtmu.rf35       # s1 19 s4 | s1 19 mul | s1 77 x0
+    asr rf38, rf38, 14 ; add rf37, rf37, rf4                        # s1 19 s4 | s1 19 s3
+    asr rf34, rf37, 14 ; smul24 rf37, rf34, rf8                     # s1 19 s3 | s1 19 mul
+    add rf39, rf32, rf34 ; add rf40, rf37, rf4 ; ldtmu.rf37         # s1 27 e0 | s1 19 s2 | s1 77 x0
+    asr rf41, rf40, 14 ; mov rf40, rf37.il                          # s1 19 s2 | s1 77 x3
+    add rf44, rf32, rf41 ; smul24 rf43, rf40, rf7 ; ldtmu.rf42      # s1 27 e1 | s1 19 mul | s1 77 x0
+    add rf40, rf43, rf4 ; smul24 rf43, rf40, rf10                   # s1 19 s6 | s1 19 mul
+    asr rf40, rf40, 14 ; sub rf41, rf32, rf41                       # s1 19 s6 | s1 27 e2
+    add rf43, rf36, rf40 ; sub rf45, 0, rf43                        # s1 27 o7 | s1 19 sub
+    add rf45, rf39, rf43 ; add rf46, rf45, rf4                      # s1 27 y0 | s1 19 s5
+    asr rf36, rf46, 14 ; sub rf40, rf36, rf40                       # s1 19 s5 | s1 27 o6
+    sub rf32, rf38, rf36 ; sub rf34, rf32, rf34                     # s1 27 o5 | s1 27 e3
+    add rf32, rf40, rf32 ; sub rf40, rf40, rf32                     # s1 23 add | s1 24 sub
+    add rf36, rf38, rf36 ; smul24 rf32, rf32, rf3                   # s1 27 o4 | s1 23 mul
+    add rf32, rf32, rf4 ; smul24 rf40, rf40, rf3                    # s1 23 m6 | s1 24 mul
+    asr rf32, rf32, 14 ; add rf40, rf40, rf4                        # s1 23 m6 | s1 24 m5
+    asr rf38, rf40, 14 ; add rf40, rf44, rf32                       # s1 24 m5 | s1 27 y1
+    vpack rf40, rf45, rf40 ; add rf45, rf41, rf38                   # s1 77 store rows | s1 27 y2
+    add rf34, rf34, rf36 ; sub rf36, rf34, rf36                     # s1 27 y3 | s1 27 y4
+    vpack rf34, rf45, rf34 ; sub rf38, rf41, rf38                   # s1 77 store rows | s1 27 y5
+    vpack rf32, rf36, rf38 ; sub rf36, rf44, rf32                   # s1 77 store rows | s1 27 y6
+    sub rf29, rf39, rf43 ; smul24 rf39, rf29, rf3                   # s1 27 y7 | s1 23 mul
+    vpack rf29, rf36, rf29 ; add rf36, rf39, rf4                    # s1 77 store rows | s1 23 s0
+    asr rf33, rf36, 14 ; mov rf36, rf33.ih                          # s1 23 s0 | s1 77 x2
+    mov rf39, rf28.ih ; smul24 rf28, rf36, rf5                      # s1 77 x1 | s1 19 mul
+    add rf28, rf28, rf4 ; smul24 rf43, rf39, rf6                    # s1 19 s3 | s1 19 mul
+    asr rf28, rf28, 14 ; add rf43, rf43, rf4                        # s1 19 s3 | s1 19 s7
+    asr rf37, rf43, 14 ; mov rf43, rf37.ih                          # s1 19 s7 | s1 77 x3
+    add rf44, rf33, rf28 ; smul24 rf38, rf43, rf7                   # s1 27 e0 | s1 19 mul
+    add rf36, rf38, rf4 ; smul24 rf38, rf36, rf8                    # s1 19 s6 | s1 19 mul
+    asr rf36, rf36, 14 ; add rf38, rf38, rf4                        # s1 19 s6 | s1 19 s2
+    asr rf41, rf38, 14 ; add rf38, rf37, rf36                       # s1 19 s2 | s1 27 o7
+    add rf39, rf44, rf38 ; smul24 rf45, rf39, rf9                   # s1 27 y0 | s1 19 mul
+    add rf43, rf45, rf4 ; smul24 rf45, rf43, rf10                   # s1 19 s4 | s1 19 mul
+    asr rf43, rf43, 14 ; add rf46, rf33, rf41                       # s1 19 s4 | s1 27 e1
+    sub rf36, 0, rf45 ; sub rf37, rf37, rf36                        # s1 19 sub | s1 27 o6
+    add rf36, rf36, rf4 ; sub rf41, rf33, rf41                      # s1 19 s5 | s1 27 e2
+    asr rf28, rf36, 14 ; sub rf33, rf33, rf28                       # s1 19 s5 | s1 27 e3
+    sub rf28, rf43, rf28 ; add rf43, rf43, rf28                     # s1 27 o5 | s1 27 o4
+    add rf28, rf37, rf28 ; sub rf37, rf37, rf28                     # s1 23 add | s1 24 sub
+    add rf36, rf33, rf43 ; smul24 rf28, rf28, rf3                   # s1 27 y3 | s1 23 mul
+    add rf28, rf28, rf4 ; smul24 rf37, rf37, rf3                    # s1 23 m6 | s1 24 mul
+    asr rf28, rf28, 14 ; add rf37, rf37, rf4                        # s1 23 m6 | s1 24 m5
+    asr rf45, rf37, 14 ; add rf37, rf46, rf28                       # s1 24 m5 | s1 27 y1
+    vpack rf37, rf39, rf37 ; add rf39, rf41, rf45                   # s1 77 store rows | s1 27 y2
+    vpack rf33, rf39, rf36 ; sub rf36, rf33, rf43                   # s1 77 store rows | s1 27 y4
+    sub rf28, rf41, rf45 ; sub rf41, rf46, rf28                     # s1 27 y5 | s1 27 y6
+    vpack rf28, rf36, rf28 ; sub rf36, rf44, rf38                   # s1 77 store rows | s1 27 y7
+    vpack rf31, rf41, rf36 ; smul24 rf36, rf31, rf3                 # s1 77 store rows | s1 23 mul
+    add rf36, rf36, rf4 ; mov rf41, rf35.il                         # s1 23 s0 | s1 77 x2
+    asr rf36, rf36, 14 ; smul24 rf38, rf41, rf5                     # s1 23 s0 | s1 19 mul
+    add rf38, rf38, rf4 ; mov rf44, rf30.il                         # s1 19 s3 | s1 77 x1
+    asr rf38, rf38, 14 ; smul24 rf45, rf44, rf6                     # s1 19 s3 | s1 19 mul
+    add rf45, rf45, rf4 ; mov rf46, rf42.il                         # s1 19 s7 | s1 77 x3
+    asr rf45, rf45, 14 ; smul24 rf39, rf46, rf7                     # s1 19 s7 | s1 19 mul
+    add rf39, rf39, rf4 ; add rf43, rf36, rf38                      # s1 19 s6 | s1 27 e0
+    asr rf39, rf39, 14 ; smul24 rf41, rf41, rf8                     # s1 19 s6 | s1 19 mul
+    add rf41, rf45, rf39 ; add rf47, rf41, rf4                      # s1 27 o7 | s1 19 s2
+    asr rf48, rf47, 14 ; add rf47, rf43, rf41                       # s1 19 s2 | s1 27 y0
+    add rf49, rf36, rf48 ; smul24 rf44, rf44, rf9                   # s1 27 e1 | s1 19 mul
+    add rf44, rf44, rf4 ; smul24 rf46, rf46, rf10                   # s1 19 s4 | s1 19 mul
+    asr rf39, rf44, 14 ; sub rf44, rf45, rf39                       # s1 19 s4 | s1 27 o6
+    sub rf46, 0, rf46 ; sub rf48, rf36, rf48                        # s1 19 sub | s1 27 e2
+    add rf36, rf46, rf4 ; sub rf38, rf36, rf38                      # s1 19 s5 | s1 27 e3
+    asr rf36, rf36, 14 ; sub rf41, rf43, rf41                       # s1 19 s5 | s1 27 y7
+    sub rf36, rf39, rf36 ; add rf39, rf39, rf36                     # s1 27 o5 | s1 27 o4
+    add rf36, rf44, rf36 ; sub rf44, rf44, rf36                     # s1 23 add | s1 24 sub
+    add rf43, rf38, rf39 ; smul24 rf36, rf36, rf3                   # s1 27 y3 | s1 23 mul
+    add rf36, rf36, rf4 ; smul24 rf44, rf44, rf3                    # s1 23 m6 | s1 24 mul
+    asr rf36, rf36, 14 ; add rf44, rf44, rf4                        # s1 23 m6 | s1 24 m5
+    asr rf46, rf44, 14 ; add rf44, rf49, rf36                       # s1 24 m5 | s1 27 y1
+    vpack rf44, rf47, rf44 ; add rf47, rf48, rf46                   # s1 77 store rows | s1 27 y2
+    vpack rf38, rf47, rf43 ; sub rf39, rf38, rf39                   # s1 77 store rows | s1 27 y4
+    sub rf36, rf48, rf46 ; sub rf46, rf49, rf36                     # s1 27 y5 | s1 27 y6
+    vpack rf26, rf39, rf36 ; mov rf36, rf26.ih                      # s1 77 store rows | s1 77 x0
+    vpack rf36, rf46, rf41 ; smul24 rf41, rf36, rf3                 # s1 77 store rows | s1 23 mul
+    add rf35, rf41, rf4 ; mov rf41, rf35.ih                         # s1 23 s0 | s1 77 x2
+    asr rf35, rf35, 14 ; smul24 rf46, rf41, rf5                     # s1 23 s0 | s1 19 mul
+    add rf30, rf46, rf4 ; mov rf46, rf30.ih                         # s1 19 s3 | s1 77 x1
+    asr rf30, rf30, 14 ; smul24 rf39, rf46, rf6                     # s1 19 s3 | s1 19 mul
+    add rf39, rf39, rf4 ; mov rf42, rf42.ih                         # s1 19 s7 | s1 77 x3
+    asr rf39, rf39, 14 ; smul24 rf48, rf42, rf7                     # s1 19 s7 | s1 19 mul
+    add rf48, rf48, rf4 ; add rf49, rf35, rf30                      # s1 19 s6 | s1 27 e0
+    asr rf41, rf48, 14 ; smul24 rf48, rf41, rf8                     # s1 19 s6 | s1 19 mul
+    add rf48, rf39, rf41 ; add rf43, rf48, rf4                      # s1 27 o7 | s1 19 s2
+    asr rf47, rf43, 14 ; add rf43, rf49, rf48                       # s1 19 s2 | s1 27 y0
+    add rf45, rf35, rf47 ; smul24 rf46, rf46, rf9                   # s1 27 e1 | s1 19 mul
+    add rf42, rf46, rf4 ; smul24 rf46, rf42, rf10                   # s1 19 s4 | s1 19 mul
+    asr rf39, rf42, 14 ; sub rf41, rf39, rf41                       # s1 19 s4 | s1 27 o6
+    sub rf46, 0, rf46 ; sub rf47, rf35, rf47                        # s1 19 sub | s1 27 e2
+    add rf30, rf46, rf4 ; sub rf35, rf35, rf30                      # s1 19 s5 | s1 27 e3
+    asr rf30, rf30, 14 ; sub rf48, rf49, rf48                       # s1 19 s5 | s1 27 y7
+    sub rf30, rf39, rf30 ; add rf39, rf39, rf30                     # s1 27 o5 | s1 27 o4
+    add rf30, rf41, rf30 ; sub rf41, rf41, rf30                     # s1 23 add | s1 24 sub
+    add rf49, rf35, rf39 ; smul24 rf30, rf30, rf3                   # s1 27 y3 | s1 23 mul
+    add rf30, rf30, rf4 ; smul24 rf41, rf41, rf3                    # s1 23 m6 | s1 24 mul
+    asr rf30, rf30, 14 ; add rf41, rf41, rf4                        # s1 23 m6 | s1 24 m5
+    asr rf46, rf41, 14 ; add rf41, rf45, rf30                       # s1 24 m5 | s1 27 y1
+    vpack rf41, rf43, rf41 ; add rf43, rf47, rf46                   # s1 77 store rows | s1 27 y2
+    vpack rf35, rf43, rf49 ; sub rf39, rf35, rf39                   # s1 77 store rows | s1 27 y4
+    sub rf30, rf47, rf46 ; sub rf45, rf45, rf30                     # s1 27 y5 | s1 27 y6
+    vpack rf30, rf39, rf30 ; mov rf39, rf40.il                      # s1 77 store rows | s2 79 x0
+    vpack rf39, rf45, rf48 ; smul24 rf45, rf39, rf3                 # s1 77 store rows | s2 23 mul
+    add rf45, rf45, rf11 ; mov rf48, rf44.il                        # s2 23 add | s2 79 x2
+    asr rf45, rf45, 14 ; smul24 rf46, rf48, rf5                     # s2 23 s0 | s2 19 mul
+    add rf46, rf46, rf4 ; mov rf47, rf37.il                         # s2 19 s3 | s2 79 x1
+    asr rf46, rf46, 14 ; smul24 rf43, rf47, rf6                     # s2 19 s3 | s2 19 mul
+    add rf43, rf43, rf4 ; mov rf49, rf41.il                         # s2 19 s7 | s2 79 x3
+    asr rf43, rf43, 14 ; smul24 rf42, rf49, rf7                     # s2 19 s7 | s2 19 mul
+    add rf42, rf42, rf4 ; add rf50, rf45, rf46                      # s2 19 s6 | s2 27 e0
+    asr rf42, rf42, 14 ; mov tmua, rf21                             # s2 19 s6 | s2 81 load dst
+    add rf48, rf43, rf42 ; smul24 rf51, rf48, rf8 ; thrsw           # s2 27 o7 | s2 19 mul
+    add rf51, rf50, rf48 ; add rf52, rf51, rf4                      # s2 27 residuals0 | s2 19 s2
+    asr rf47, rf51, 5 ; smul24 rf51, rf47, rf9                      # s2 81 shr | s2 19 mul
+    asr rf51, rf52, 14 ; add rf52, rf51, rf4                        # s2 19 s2 | s2 19 s4
+    asr rf49, rf52, 14 ; smul24 rf52, rf49, rf10                    # s2 19 s4 | s2 19 mul
+    add rf43, rf45, rf51 ; sub rf53, rf43, rf42 ; ldtmu.rf42        # s2 27 e1 | s2 27 o6 | s2 81 load dst
+    and rf52, rf42, rf12 ; sub rf54, 0, rf52                        # s2 81 load dst | s2 19 sub
+    add rf47, rf52, rf47 ; add rf52, rf54, rf4                      # s2 81 add | s2 19 s5
+    max rf22, rf47, 0 ; mov tmua, rf22                              # s2 81 clip | s2 81 load dst
+    min rf22, rf22, rf12 ; sub rf51, rf45, rf51 ; thrsw             # s2 81 clip | s2 27 e2
+    asr rf19, rf52, 14 ; mov tmua, rf19                             # s2 19 s5 | s2 81 load dst
+    sub rf45, rf49, rf19 ; sub rf46, rf45, rf46                     # s2 27 o5 | s2 27 e3
+    add rf45, rf53, rf45 ; sub rf52, rf53, rf45 ; thrsw ; ldtmu.rf53# s2 23 add | s2 24 sub | s2 81 load dst
+    and rf47, rf53, rf12 ; smul24 rf45, rf45, rf3                   # s2 81 load dst | s2 23 mul
+    add rf45, rf45, rf4 ; smul24 rf52, rf52, rf3                    # s2 23 m6 | s2 24 mul
+    asr rf45, rf45, 14 ; add rf52, rf52, rf4                        # s2 23 m6 | s2 24 m5
+    asr rf54, rf52, 14 ; add rf52, rf43, rf45                       # s2 24 m5 | s2 27 residuals1
+    asr rf52, rf52, 5 ; add rf55, rf51, rf54                        # s2 81 shr | s2 27 residuals2
+    asr rf52, rf55, 5 ; add rf47, rf47, rf52                        # s2 81 shr | s2 81 add
+    max rf19, rf47, 0 ; add rf47, rf49, rf19                        # s2 81 clip | s2 27 o4
+    min rf19, rf19, rf12 ; add rf55, rf46, rf47 ; ldtmu.rf49        # s2 81 clip | s2 27 residuals3 | s2 81 load dst
+    asr rf18, rf55, 5 ; mov tmua, rf18                              # s2 81 shr | s2 81 load dst
+    and rf46, rf49, rf12 ; sub rf47, rf46, rf47 ; thrsw             # s2 81 load dst | s2 27 residuals4
+    asr rf47, rf47, 5 ; add rf46, rf46, rf52                        # s2 81 shr | s2 81 add
+    max rf20, rf46, 0 ; mov tmua, rf20                              # s2 81 clip | s2 81 load dst
+    min rf20, rf20, rf12 ; sub rf54, rf51, rf54 ; thrsw ; ldtmu.rf51# s2 81 clip | s2 27 residuals5 | s2 81 load dst
+    asr rf24, rf54, 5 ; mov tmua, rf24                              # s2 81 shr | s2 81 load dst
+    and rf43, rf51, rf12 ; sub rf45, rf43, rf45                     # s2 81 load dst | s2 27 residuals6
+    asr rf43, rf45, 5 ; add rf18, rf43, rf18                        # s2 81 shr | s2 81 add
+    max rf18, rf18, 0 ; mov tmua, rf27                              # s2 81 clip | s2 81 load dst
+    min rf18, rf18, rf12 ; sub rf50, rf50, rf48 ; thrsw ; ldtmu.rf48# s2 81 clip | s2 27 residuals7 | s2 81 load dst
+    and rf27, rf48, rf12 ; add tmua, rf27, rf13                     # s2 81 load dst
+    asr rf47, rf50, 5 ; add rf27, rf27, rf47                        # s2 81 shr | s2 81 add
+    max rf27, rf27, 0 ; mov rf40, rf40.ih                           # s2 81 clip | s2 79 x0
+    min rf27, rf27, rf12 ; smul24 rf50, rf40, rf3 ; thrsw ; ldtmu.rf40# s2 81 clip | s2 23 mul | s2 81 load dst
+    and rf50, rf40, rf12 ; add rf45, rf50, rf11                     # s2 81 load dst | s2 23 add
+    asr rf45, rf45, 14 ; add rf24, rf50, rf24                       # s2 23 s0 | s2 81 add
+    max rf24, rf24, 0 ; mov rf44, rf44.ih                           # s2 81 clip | s2 79 x2
+    min rf24, rf24, rf12 ; smul24 rf54, rf44, rf5 ; thrsw ; ldtmu.rf50# s2 81 clip | s2 19 mul | s2 81 load dst
+    and rf54, rf50, rf12 ; add rf46, rf54, rf4                      # s2 81 load dst | s2 19 s3
+    asr rf46, rf46, 14 ; add rf43, rf54, rf43                       # s2 19 s3 | s2 81 add
+    max rf37, rf43, 0 ; mov rf43, rf37.ih                           # s2 81 clip | s2 79 x1
+    min rf37, rf37, rf12 ; smul24 rf52, rf43, rf6 ; ldtmu.rf54      # s2 81 clip | s2 19 mul | s2 81 load dst
+    and rf52, rf54, rf12 ; add rf55, rf52, rf4                      # s2 81 load dst | s2 19 s7
+    asr rf52, rf55, 14 ; add rf47, rf52, rf47                       # s2 19 s7 | s2 81 add
+    max rf41, rf47, 0 ; mov rf47, rf41.ih                           # s2 81 clip | s2 79 x3
+    min rf41, rf41, rf12 ; smul24 rf55, rf47, rf7                   # s2 81 clip | s2 19 mul
+    add rf55, rf55, rf4 ; add rf56, rf45, rf46                      # s2 19 s6 | s2 27 e0
+    asr rf55, rf55, 14 ; v8dot rf57, rf42, rf14                     # s2 19 s6 | s2 81 load dst
+    add rf44, rf52, rf55 ; smul24 rf58, rf44, rf8                   # s2 27 o7 | s2 19 mul
+    add rf58, rf56, rf44 ; add rf59, rf58, rf4                      # s2 27 residuals0 | s2 19 s2
+    asr rf43, rf58, 5 ; smul24 rf58, rf43, rf9                      # s2 81 shr | s2 19 mul
+    asr rf57, rf59, 14 ; add rf43, rf57, rf43                       # s2 19 s2 | s2 81 add
+    max rf43, rf43, 0 ; add rf58, rf58, rf4                         # s2 81 clip | s2 19 s4
+    min rf43, rf43, rf12 ; smul24 rf47, rf47, rf10                  # s2 81 clip | s2 19 mul
+    vpack rf22, rf22, rf43 ; sub rf43, 0, rf47                      # s2 81 store dst | s2 19 sub
+    asr rf43, rf58, 14 ; add rf58, rf43, rf4                        # s2 19 s4 | s2 19 s5
+    asr rf58, rf58, 14 ; add rf47, rf45, rf57                       # s2 19 s5 | s2 27 e1
+    sub rf52, rf43, rf58 ; sub rf55, rf52, rf55                     # s2 27 o5 | s2 27 o6
+    add rf59, rf55, rf52 ; v8dot rf60, rf53, rf14                   # s2 23 add | s2 81 load dst
+    sub rf59, rf45, rf57 ; smul24 rf57, rf59, rf3                   # s2 27 e2 | s2 23 mul
+    add rf52, rf57, rf4 ; sub rf55, rf55, rf52                      # s2 23 m6 | s2 24 sub
+    asr rf52, rf52, 14 ; smul24 rf55, rf55, rf3                     # s2 23 m6 | s2 24 mul
+    add rf55, rf47, rf52 ; add rf57, rf55, rf4                      # s2 27 residuals1 | s2 24 m5
+    asr rf55, rf55, 5 ; v8dot rf61, rf49, rf14                      # s2 81 shr | s2 81 load dst
+    asr rf57, rf57, 14 ; add rf55, rf60, rf55                       # s2 24 m5 | s2 81 add
+    max rf55, rf55, 0 ; add rf60, rf59, rf57                        # s2 81 clip | s2 27 residuals2
+    min rf45, rf55, rf12 ; sub rf46, rf45, rf46                     # s2 81 clip | s2 27 e3
+    vpack rf19, rf19, rf45 ; add rf43, rf43, rf58                   # s2 81 store dst | s2 27 o4
+    asr rf60, rf60, 5 ; add rf45, rf46, rf43                        # s2 81 shr | s2 27 residuals3
+    asr rf60, rf45, 5 ; add rf45, rf61, rf60                        # s2 81 shr | s2 81 add
+    max rf45, rf45, 0 ; v8dot rf61, rf51, rf14                      # s2 81 clip | s2 81 load dst
+    min rf45, rf45, rf12 ; add rf60, rf61, rf60                     # s2 81 clip | s2 81 add
+    vpack rf20, rf20, rf45 ; sub rf43, rf46, rf43                   # s2 81 store dst | s2 27 residuals4
+    max rf60, rf60, 0 ; v8dot rf45, rf48, rf14                      # s2 81 clip | s2 81 load dst
+    min rf57, rf60, rf12 ; sub rf59, rf59, rf57                     # s2 81 clip | s2 27 residuals5
+    vpack rf18, rf18, rf57 ; v8dot rf57, rf40, rf14                 # s2 81 store dst | s2 81 load dst
+    asr rf43, rf43, 5 ; sub rf47, rf47, rf52                        # s2 81 shr | s2 27 residuals6
+    asr rf45, rf59, 5 ; add rf43, rf45, rf43                        # s2 81 shr | s2 81 add
+    max rf43, rf43, 0 ; add rf45, rf57, rf45                        # s2 81 clip | s2 81 add
+    min rf43, rf43, rf12 ; v8dot rf57, rf50, rf14                   # s2 81 clip | s2 81 load dst
+    vpack rf27, rf27, rf43 ; sub rf43, rf56, rf44                   # s2 81 store dst | s2 27 residuals7
+    max rf45, rf45, 0 ; v8dot rf44, rf54, rf14                      # s2 81 clip | s2 81 load dst
+    min rf45, rf45, rf12 ; mov rf56, rf34.il                        # s2 81 clip | s2 79 x0
+    vpack rf24, rf24, rf45 ; smul24 rf45, rf56, rf3                 # s2 81 store dst | s2 23 mul
+    asr rf45, rf47, 5 ; add rf47, rf45, rf11                        # s2 81 shr | s2 23 add
+    asr rf45, rf43, 5 ; add rf43, rf57, rf45                        # s2 81 shr | s2 81 add
+    max rf43, rf43, 0 ; add rf44, rf44, rf45                        # s2 81 clip | s2 81 add
+    min rf43, rf43, rf12 ; mov rf45, rf38.il                        # s2 81 clip | s2 79 x2
+    vpack rf37, rf37, rf43 ; smul24 rf43, rf45, rf5                 # s2 81 store dst | s2 19 mul
+    max rf43, rf44, 0 ; add rf44, rf43, rf4                         # s2 81 clip | s2 19 s3
+    min rf43, rf43, rf12 ; mov rf57, rf33.il                        # s2 81 clip | s2 79 x1
+    vpack rf41, rf41, rf43 ; smul24 rf43, rf57, rf6                 # s2 81 store dst | s2 19 mul
+    asr rf43, rf47, 14 ; add rf47, rf43, rf4                        # s2 23 s0 | s2 19 s7
+    asr rf44, rf44, 14 ; mov rf56, rf35.il                          # s2 19 s3 | s2 79 x3
+    asr rf47, rf47, 14 ; smul24 rf59, rf56, rf7                     # s2 19 s7 | s2 19 mul
+    add rf59, rf59, rf4 ; add rf52, rf43, rf44                      # s2 19 s6 | s2 27 e0
+    asr rf59, rf59, 14 ; v8dot rf60, rf42, rf15                     # s2 19 s6 | s2 81 load dst
+    add rf45, rf47, rf59 ; smul24 rf46, rf45, rf8                   # s2 27 o7 | s2 19 mul
+    add rf46, rf52, rf45 ; add rf61, rf46, rf4                      # s2 27 residuals0 | s2 19 s2
+    asr rf46, rf46, 5 ; smul24 rf57, rf57, rf9                      # s2 81 shr | s2 19 mul
+    asr rf60, rf61, 14 ; add rf46, rf60, rf46                       # s2 19 s2 | s2 81 add
+    max rf46, rf46, 0 ; add rf57, rf57, rf4                         # s2 81 clip | s2 19 s4
+    min rf46, rf46, rf12 ; smul24 rf56, rf56, rf10                  # s2 81 clip | s2 19 mul
+    asr rf57, rf57, 14 ; add rf61, rf43, rf60                       # s2 19 s4 | s2 27 e1
+    sub rf47, 0, rf56 ; sub rf56, rf47, rf59                        # s2 19 sub | s2 27 o6
+    add rf47, rf47, rf4 ; v8dot rf59, rf53, rf15                    # s2 19 s5 | s2 81 load dst
+    asr rf47, rf47, 14 ; sub rf60, rf43, rf60                       # s2 19 s5 | s2 27 e2
+    sub rf58, rf57, rf47 ; v8dot rf55, rf49, rf15                   # s2 27 o5 | s2 81 load dst
+    add rf56, rf56, rf58 ; sub rf58, rf56, rf58                     # s2 23 add | s2 24 sub
+    sub rf44, rf43, rf44 ; smul24 rf43, rf56, rf3                   # s2 27 e3 | s2 23 mul
+    add rf43, rf43, rf4 ; smul24 rf58, rf58, rf3                    # s2 23 m6 | s2 24 mul
+    asr rf43, rf43, 14 ; add rf58, rf58, rf4                        # s2 23 m6 | s2 24 m5
+    asr rf56, rf58, 14 ; add rf58, rf61, rf43                       # s2 24 m5 | s2 27 residuals1
+    asr rf58, rf58, 5 ; add rf62, rf60, rf56                        # s2 81 shr | s2 27 residuals2
+    asr rf59, rf62, 5 ; add rf58, rf59, rf58                        # s2 81 shr | s2 81 add
+    max rf55, rf58, 0 ; add rf58, rf55, rf59                        # s2 81 clip | s2 81 add
+    min rf47, rf55, rf12 ; add rf55, rf57, rf47                     # s2 81 clip | s2 27 o4
+    max rf58, rf58, 0 ; add rf57, rf44, rf55                        # s2 81 clip | s2 27 residuals3
+    min rf58, rf58, rf12 ; v8dot rf59, rf51, rf15                   # s2 81 clip | s2 81 load dst
+    asr rf44, rf57, 5 ; sub rf55, rf44, rf55                        # s2 81 shr | s2 27 residuals4
+    asr rf55, rf55, 5 ; add rf44, rf59, rf44                        # s2 81 shr | s2 81 add
+    max rf44, rf44, 0 ; v8dot rf59, rf48, rf15                      # s2 81 clip | s2 81 load dst
+    min rf44, rf44, rf12 ; add rf55, rf59, rf55                     # s2 81 clip | s2 81 add
+    max rf55, rf55, 0 ; sub rf56, rf60, rf56                        # s2 81 clip | s2 27 residuals5
+    min rf55, rf55, rf12 ; v8dot rf60, rf40, rf15                   # s2 81 clip | s2 81 load dst
+    asr rf43, rf56, 5 ; sub rf56, rf61, rf43                        # s2 81 shr | s2 27 residuals6
+    asr rf56, rf56, 5 ; add rf43, rf60, rf43                        # s2 81 shr | s2 81 add
+    max rf43, rf43, 0 ; v8dot rf60, rf50, rf15                      # s2 81 clip | s2 81 load dst
+    min rf43, rf43, rf12 ; add rf56, rf60, rf56                     # s2 81 clip | s2 81 add
+    max rf45, rf56, 0 ; sub rf52, rf52, rf45                        # s2 81 clip | s2 27 residuals7
+    min rf45, rf45, rf12 ; v8dot rf56, rf54, rf15                   # s2 81 clip | s2 81 load dst
+    asr rf34, rf52, 5 ; mov rf52, rf34.ih                           # s2 81 shr | s2 79 x0
+    add rf34, rf56, rf34 ; smul24 rf52, rf52, rf3                   # s2 81 add | s2 23 mul
+    max rf34, rf34, 0 ; add rf52, rf52, rf11                        # s2 81 clip | s2 23 add
+    min rf34, rf34, rf12 ; mov rf38, rf38.ih                        # s2 81 clip | s2 79 x2
+    asr rf52, rf52, 14 ; smul24 rf56, rf38, rf5                     # s2 23 s0 | s2 19 mul
+    add rf33, rf56, rf4 ; mov rf56, rf33.ih                         # s2 19 s3 | s2 79 x1
+    asr rf33, rf33, 14 ; smul24 rf60, rf56, rf6                     # s2 19 s3 | s2 19 mul
+    add rf35, rf60, rf4 ; mov rf60, rf35.ih                         # s2 19 s7 | s2 79 x3
+    asr rf35, rf35, 14 ; smul24 rf61, rf60, rf7                     # s2 19 s7 | s2 19 mul
+    add rf61, rf61, rf4 ; add rf59, rf52, rf33                      # s2 19 s6 | s2 27 e0
+    asr rf42, rf61, 14 ; v8dot rf61, rf42, rf16                     # s2 19 s6 | s2 81 load dst
+    add rf38, rf35, rf42 ; smul24 rf57, rf38, rf8                   # s2 27 o7 | s2 19 mul
+    add rf57, rf59, rf38 ; add rf62, rf57, rf4                      # s2 27 residuals0 | s2 19 s2
+    asr rf56, rf57, 5 ; smul24 rf57, rf56, rf9                      # s2 81 shr | s2 19 mul
+    asr rf61, rf62, 14 ; add rf56, rf61, rf56                       # s2 19 s2 | s2 81 add
+    max rf56, rf56, 0 ; add rf57, rf57, rf4                         # s2 81 clip | s2 19 s4
+    min rf56, rf56, rf12 ; smul24 rf60, rf60, rf10                  # s2 81 clip | s2 19 mul
+    vpack rf46, rf46, rf56 ; sub rf56, 0, rf60                      # s2 81 store dst | s2 19 sub
+    tmuwt - ; add rf56, rf56, rf4                                   # the last trip's stores | s2 19 s5
+    v8pack tmud, rf22, rf46 ; add rf22, rf52, rf61                  # s2 81 store dst | s2 27 e1
+    asr rf57, rf57, 14 ; mov.ifna tmua, rf21                        # s2 19 s4 | s2 81 store dst
+    asr rf35, rf56, 14 ; sub rf42, rf35, rf42                       # s2 19 s5 | s2 27 o6
+    shr rf56, rf53, -8 ; sub rf53, rf57, rf35                       # s2 81 load dst | s2 27 o5
+    add rf61, rf42, rf53 ; sub rf46, rf52, rf61                     # s2 23 add | s2 27 e2
+    sub rf53, rf42, rf53 ; smul24 rf42, rf61, rf3                   # s2 24 sub | s2 23 mul
+    add rf42, rf42, rf4 ; smul24 rf53, rf53, rf3                    # s2 23 m6 | s2 24 mul
+    asr rf42, rf42, 14 ; add rf53, rf53, rf4                        # s2 23 m6 | s2 24 m5
+    asr rf61, rf53, 14 ; add rf53, rf22, rf42                       # s2 24 m5 | s2 27 residuals1
+    asr rf53, rf53, 5 ; add rf60, rf46, rf61                        # s2 81 shr | s2 27 residuals2
+    asr rf56, rf60, 5 ; add rf53, rf56, rf53                        # s2 81 shr | s2 81 add
+    max rf49, rf53, 0 ; v8dot rf53, rf49, rf16                      # s2 81 clip | s2 81 load dst
+    min rf49, rf49, rf12 ; add rf53, rf53, rf56                     # s2 81 clip | s2 81 add
+    vpack rf33, rf47, rf49 ; sub rf47, rf52, rf33                   # s2 81 store dst | s2 27 e3
+    v8pack tmud, rf19, rf33 ; add rf19, rf57, rf35                  # s2 81 store dst | s2 27 o4
+    max rf23, rf53, 0 ; mov.ifna tmua, rf23                         # s2 81 clip | s2 81 store dst
+    min rf23, rf23, rf12 ; add rf53, rf47, rf19                     # s2 81 clip | s2 27 residuals3
+    vpack rf23, rf58, rf23 ; v8dot rf51, rf51, rf16                 # s2 81 store dst | s2 81 load dst
+    v8pack tmud, rf20, rf23 ; add rf20, rf25, rf13                  # s2 81 store dst
+    asr rf25, rf53, 5 ; mov.ifna tmua, rf25                         # s2 81 shr | s2 81 store dst
+    add rf19, rf51, rf25 ; sub rf25, rf47, rf19                     # s2 81 add | s2 27 residuals4
+    max rf19, rf19, 0 ; v8dot rf48, rf48, rf16                      # s2 81 clip | s2 81 load dst
+    min rf19, rf19, rf12 ; add rf47, rf20, rf13                     # s2 81 clip | s2 81 store dst
+    vpack rf19, rf44, rf19 ; sub rf44, rf46, rf61                   # s2 81 store dst | s2 27 residuals5
+    v8pack tmud, rf18, rf19 ; v8dot rf18, rf40, rf16                # s2 81 store dst | s2 81 load dst
+    asr rf20, rf25, 5 ; mov.ifna tmua, rf20                         # s2 81 shr | s2 81 store dst
+    asr rf44, rf44, 5 ; add rf20, rf48, rf20                        # s2 81 shr | s2 81 add
+    max rf18, rf20, 0 ; add rf20, rf18, rf44                        # s2 81 clip | s2 81 add
+    min rf18, rf18, rf12 ; add rf44, rf47, rf13                     # s2 81 clip | s2 81 store dst
+    vpack rf18, rf55, rf18 ; sub rf22, rf22, rf42                   # s2 81 store dst | s2 27 residuals6
+    v8pack tmud, rf27, rf18 ; v8dot rf18, rf50, rf16                # s2 81 store dst | s2 81 load dst
+    max rf20, rf20, 0 ; mov.ifna tmua, rf47                         # s2 81 clip | s2 81 store dst
+    min rf20, rf20, rf12 ; add rf47, rf44, rf13                     # s2 81 clip | s2 81 store dst
+    vpack rf20, rf43, rf20 ; sub rf38, rf59, rf38                   # s2 81 store dst | s2 27 residuals7
+    v8pack tmud, rf24, rf20 ; v8dot rf20, rf54, rf16                # s2 81 store dst | s2 81 load dst
+    asr rf22, rf22, 5 ; mov.ifna tmua, rf44                         # s2 81 shr | s2 81 store dst
+    asr rf22, rf38, 5 ; add rf18, rf18, rf22                        # s2 81 shr | s2 81 add
+    max rf18, rf18, 0 ; add rf20, rf20, rf22                        # s2 81 clip | s2 81 add
+    min rf18, rf18, rf12 ; mov rf22, rf32.il                        # s2 81 clip | s2 79 x0
+    vpack rf18, rf45, rf18 ; smul24 rf22, rf22, rf3                 # s2 81 store dst | s2 23 mul
+    v8pack tmud, rf37, rf18 ; add rf18, rf22, rf11                  # s2 81 store dst | s2 23 add
+    max rf20, rf20, 0 ; mov.ifna tmua, rf47                         # s2 81 clip | s2 81 store dst
+    min rf20, rf20, rf12 ; mov rf22, rf26.il                        # s2 81 clip | s2 79 x2
+    vpack rf20, rf34, rf20 ; smul24 rf34, rf22, rf5                 # s2 81 store dst | s2 19 mul
+    v8pack tmud, rf41, rf20 ; add rf20, rf34, rf4                   # s2 81 store dst | s2 19 s3
+    asr rf18, rf18, 14 ; add.ifna tmua, rf47, rf13                  # s2 23 s0 | s2 81 store dst
+    asr rf20, rf20, 14 ; mov rf47, rf28.il                          # s2 19 s3 | s2 79 x1
+    mov rf41, rf30.il ; smul24 rf34, rf47, rf6                      # s2 79 x3 | s2 19 mul
+    add rf34, rf34, rf4 ; smul24 rf37, rf41, rf7                    # s2 19 s7 | s2 19 mul
+    asr rf34, rf34, 14 ; add rf37, rf37, rf4                        # s2 19 s7 | s2 19 s6
+    asr rf37, rf37, 14 ; add rf45, rf18, rf20                       # s2 19 s6 | s2 27 e0
+    add rf21, rf34, rf37 ; sub rf38, rf21, -4                       # s2 27 o7 | s2 81 load dst
+    tmuwt - ; add rf44, rf45, rf21                                  # s2 27 residuals0
+    asr rf44, rf44, 5 ; mov tmua, rf38                              # s2 81 shr | s2 81 load dst
+    sub rf34, rf34, rf37 ; smul24 rf22, rf22, rf8 ; thrsw           # s2 27 o6 | s2 19 mul
+    add rf22, rf22, rf4 ; smul24 rf47, rf47, rf9                    # s2 19 s2 | s2 19 mul
+    asr rf22, rf22, 14 ; add rf47, rf47, rf4                        # s2 19 s2 | s2 19 s4
+    asr rf41, rf47, 14 ; smul24 rf47, rf41, rf10                    # s2 19 s4 | s2 19 mul
+    add rf24, rf18, rf22 ; add rf54, rf38, rf13 ; ldtmu.rf37        # s2 27 e1 | s2 81 load dst
+    and rf47, rf37, rf12 ; sub rf43, 0, rf47                        # s2 81 load dst | s2 19 sub
+    add rf43, rf47, rf44 ; add rf44, rf43, rf4                      # s2 81 add | s2 19 s5
+    max rf43, rf43, 0 ; mov tmua, rf54                              # s2 81 clip | s2 81 load dst
+    min rf22, rf43, rf12 ; sub rf43, rf18, rf22 ; thrsw             # s2 81 clip | s2 27 e2
+    asr rf44, rf44, 14 ; add rf54, rf54, rf13                       # s2 19 s5 | s2 81 load dst
+    sub rf47, rf41, rf44 ; mov tmua, rf54                           # s2 27 o5 | s2 81 load dst
+    add rf34, rf34, rf47 ; sub rf59, rf34, rf47 ; thrsw ; ldtmu.rf47# s2 23 add | s2 24 sub | s2 81 load dst
+    and rf27, rf47, rf12 ; smul24 rf34, rf34, rf3                   # s2 81 load dst | s2 23 mul
+    add rf34, rf34, rf4 ; smul24 rf59, rf59, rf3                    # s2 23 m6 | s2 24 mul
+    asr rf34, rf34, 14 ; add rf59, rf59, rf4                        # s2 23 m6 | s2 24 m5
+    asr rf50, rf59, 14 ; add rf59, rf24, rf34                       # s2 24 m5 | s2 27 residuals1
+    asr rf59, rf59, 5 ; add rf42, rf43, rf50                        # s2 81 shr | s2 27 residuals2
+    asr rf42, rf42, 5 ; add rf27, rf27, rf59                        # s2 81 shr | s2 81 add
+    max rf18, rf27, 0 ; sub rf20, rf18, rf20                        # s2 81 clip | s2 27 e3
+    min rf18, rf18, rf12 ; add rf44, rf41, rf44 ; ldtmu.rf41        # s2 81 clip | s2 27 o4 | s2 81 load dst
+    and rf27, rf41, rf12 ; add rf59, rf20, rf44                     # s2 81 load dst | s2 27 residuals3
+    asr rf42, rf59, 5 ; add rf27, rf27, rf42                        # s2 81 shr | s2 81 add
+    max rf27, rf27, 0 ; add rf54, rf54, rf13                        # s2 81 clip | s2 81 load dst
+    min rf27, rf27, rf12 ; mov tmua, rf54 ; thrsw                   # s2 81 clip | s2 81 load dst
+    sub rf20, rf20, rf44 ; add rf44, rf54, rf13                     # s2 27 residuals4 | s2 81 load dst
+    asr rf20, rf20, 5 ; mov tmua, rf44                              # s2 81 shr | s2 81 load dst
+    sub rf44, rf43, rf50 ; add rf50, rf44, rf13 ; thrsw ; ldtmu.rf43# s2 27 residuals5 | s2 81 load dst
+    asr rf44, rf44, 5 ; mov tmua, rf50                              # s2 81 shr | s2 81 load dst
+    and rf24, rf43, rf12 ; sub rf34, rf24, rf34                     # s2 81 load dst | s2 27 residuals6
+    asr rf34, rf34, 5 ; add rf24, rf24, rf42                        # s2 81 shr | s2 81 add
+    max rf24, rf24, 0 ; add rf50, rf50, rf13                        # s2 81 clip | s2 81 load dst
+    min rf24, rf24, rf12 ; mov tmua, rf50 ; thrsw ; ldtmu.rf42      # s2 81 clip | s2 81 load dst
+    and rf21, rf42, rf12 ; sub rf45, rf45, rf21                     # s2 81 load dst | s2 27 residuals7
+    asr rf21, rf45, 5 ; add rf20, rf21, rf20                        # s2 81 shr | s2 81 add
+    max rf20, rf20, 0 ; add tmua, rf50, rf13                        # s2 81 clip | s2 81 load dst
+    min rf20, rf20, rf12 ; mov rf50, rf32.ih ; thrsw ; ldtmu.rf32   # s2 81 clip | s2 79 x0 | s2 81 load dst
+    and rf50, rf32, rf12 ; smul24 rf45, rf50, rf3                   # s2 81 load dst | s2 23 mul
+    add rf44, rf50, rf44 ; add rf45, rf45, rf11                     # s2 81 add | s2 23 add
     max rf26, rf44, 0 ; mov rf44, rf26.ih                           # s2 81 clip | s2 79 x2
-    min rf26, rf26, rf19 ; smul24 rf51, rf44, rf11 ; ldtmu.rf54     # s2 81 clip | s2 19 mul | s2 81 load dst
-    asr rf49, rf49, 14 ; add rf51, rf51, rf10                       # s2 23 s0 | s2 19 s3
-    asr rf27, rf51, 14 ; mov rf51, rf27.ih                          # s2 19 s3 | s2 79 x1
-    and rf63, rf54, rf19 ; smul24 rf57, rf51, rf12                  # s2 81 load dst | s2 19 mul
-    add rf43, rf63, rf43 ; add rf57, rf57, rf10                     # s2 81 add | s2 19 s7
-    max rf29, rf43, 0 ; mov rf43, rf29.ih                           # s2 81 clip | s2 79 x3
-    min rf29, rf29, rf19 ; smul24 rf63, rf43, rf13                  # s2 81 clip | s2 19 mul
-    asr rf57, rf57, 14 ; add rf63, rf63, rf10                       # s2 19 s7 | s2 19 s6
-    asr rf63, rf63, 14 ; add rf40, rf49, rf27                       # s2 19 s6 | s2 27 e0
-    add rf25, rf57, rf63 ; v8dot rf48, rf53, rf21                   # s2 27 o7 | s2 81 load dst
-    add rf44, rf40, rf25 ; smul24 rf60, rf44, rf14                  # s2 27 residuals0 | s2 19 mul
-    asr rf44, rf44, 5 ; add rf60, rf60, rf10                        # s2 81 shr | s2 19 s2
-    asr rf48, rf60, 14 ; add rf44, rf48, rf44                       # s2 19 s2 | s2 81 add
-    max rf44, rf44, 0 ; smul24 rf51, rf51, rf15                     # s2 81 clip | s2 19 mul
-    min rf44, rf44, rf19 ; add rf51, rf51, rf10                     # s2 81 clip | s2 19 s4
-    vpack rf6, rf6, rf44 ; smul24 rf43, rf43, rf16                  # s2 81 store dst | s2 19 mul
-    asr rf51, rf51, 14 ; add rf44, rf49, rf48                       # s2 19 s4 | s2 27 e1
-    sub rf43, 0, rf43 ; sub rf57, rf57, rf63                        # s2 19 sub | s2 27 o6
-    add rf43, rf43, rf10 ; v8dot rf63, rf42, rf21                   # s2 19 s5 | s2 81 load dst
-    asr rf43, rf43, 14 ; sub rf48, rf49, rf48                       # s2 19 s5 | s2 27 e2
-    sub rf60, rf51, rf43 ; v8dot rf62, rf36, rf21                   # s2 27 o5 | s2 81 load dst
-    add rf57, rf57, rf60 ; sub rf60, rf57, rf60                     # s2 23 add | s2 24 sub
-    sub rf49, rf49, rf27 ; smul24 rf27, rf57, rf9                   # s2 27 e3 | s2 23 mul
-    add rf27, rf27, rf10 ; smul24 rf60, rf60, rf9                   # s2 23 m6 | s2 24 mul
-    asr rf27, rf27, 14 ; add rf60, rf60, rf10                       # s2 23 m6 | s2 24 m5
-    asr rf57, rf60, 14 ; add rf60, rf44, rf27                       # s2 24 m5 | s2 27 residuals1
-    asr rf60, rf60, 5 ; add rf52, rf48, rf57                        # s2 81 shr | s2 27 residuals2
-    asr rf60, rf52, 5 ; add rf52, rf63, rf60                        # s2 81 shr | s2 81 add
-    max rf52, rf52, 0 ; add rf60, rf62, rf60                        # s2 81 clip | s2 81 add
-    min rf43, rf52, rf19 ; add rf51, rf51, rf43                     # s2 81 clip | s2 27 o4
-    vpack rf23, rf23, rf43 ; add rf43, rf49, rf51                   # s2 81 store dst | s2 27 residuals3
-    max rf60, rf60, 0 ; v8dot rf52, rf46, rf21                      # s2 81 clip | s2 81 load dst
-    min rf49, rf60, rf19 ; sub rf51, rf49, rf51                     # s2 81 clip | s2 27 residuals4
-    vpack rf39, rf39, rf49 ; v8dot rf49, rf47, rf21                 # s2 81 store dst | s2 81 load dst
-    asr rf43, rf43, 5 ; sub rf48, rf48, rf57                        # s2 81 shr | s2 27 residuals5
-    asr rf51, rf51, 5 ; add rf43, rf52, rf43                        # s2 81 shr | s2 81 add
-    max rf43, rf43, 0 ; add rf49, rf49, rf51                        # s2 81 clip | s2 81 add
-    min rf43, rf43, rf19 ; v8dot rf51, rf55, rf21                   # s2 81 clip | s2 81 load dst
-    vpack rf27, rf41, rf43 ; sub rf41, rf44, rf27                   # s2 81 store dst | s2 27 residuals6
-    max rf49, rf49, 0 ; v8dot rf43, rf31, rf21                      # s2 81 clip | s2 81 load dst
-    min rf25, rf49, rf19 ; sub rf40, rf40, rf25                     # s2 81 clip | s2 27 residuals7
-    vpack rf25, rf33, rf25 ; v8dot rf33, rf54, rf21                 # s2 81 store dst | s2 81 load dst
-    asr rf48, rf48, 5 ; mov rf49, rf28.il                           # s2 81 shr | s2 79 x0
-    asr rf48, rf41, 5 ; add rf41, rf51, rf48                        # s2 81 shr | s2 81 add
-    max rf41, rf41, 0 ; add rf43, rf43, rf48                        # s2 81 clip | s2 81 add
-    min rf41, rf41, rf19 ; smul24 rf49, rf49, rf9                   # s2 81 clip | s2 23 mul
-    vpack rf24, rf24, rf41 ; add rf41, rf49, rf17                   # s2 81 store dst | s2 23 add
-    max rf43, rf43, 0 ; mov rf49, rf35.il                           # s2 81 clip | s2 79 x2
-    min rf43, rf43, rf19 ; smul24 rf48, rf49, rf11                  # s2 81 clip | s2 19 mul
-    vpack rf26, rf26, rf43 ; add rf43, rf48, rf10                   # s2 81 store dst | s2 19 s3
-    asr rf40, rf40, 5 ; mov rf48, rf30.il                           # s2 81 shr | s2 79 x1
-    asr rf40, rf41, 14 ; add rf33, rf33, rf40                       # s2 23 s0 | s2 81 add
-    max rf33, rf33, 0 ; smul24 rf41, rf48, rf12                     # s2 81 clip | s2 19 mul
-    min rf33, rf33, rf19 ; add rf41, rf41, rf10                     # s2 81 clip | s2 19 s7
-    vpack rf29, rf29, rf33 ; mov rf33, rf38.il                      # s2 81 store dst | s2 79 x3
-    asr rf43, rf43, 14 ; smul24 rf51, rf33, rf13                    # s2 19 s3 | s2 19 mul
-    asr rf41, rf41, 14 ; add rf51, rf51, rf10                       # s2 19 s7 | s2 19 s6
-    asr rf51, rf51, 14 ; add rf44, rf40, rf43                       # s2 19 s6 | s2 27 e0
-    add rf52, rf41, rf51 ; v8dot rf57, rf53, rf22                   # s2 27 o7 | s2 81 load dst
-    add rf49, rf44, rf52 ; smul24 rf60, rf49, rf14                  # s2 27 residuals0 | s2 19 mul
-    asr rf49, rf49, 5 ; add rf60, rf60, rf10                        # s2 81 shr | s2 19 s2
-    asr rf57, rf60, 14 ; add rf49, rf57, rf49                       # s2 19 s2 | s2 81 add
-    max rf48, rf49, 0 ; smul24 rf49, rf48, rf15                     # s2 81 clip | s2 19 mul
-    min rf48, rf48, rf19 ; add rf49, rf49, rf10                     # s2 81 clip | s2 19 s4
-    asr rf33, rf49, 14 ; smul24 rf49, rf33, rf16                    # s2 19 s4 | s2 19 mul
-    sub rf49, 0, rf49 ; add rf60, rf40, rf57                        # s2 19 sub | s2 27 e1
-    add rf41, rf49, rf10 ; sub rf49, rf41, rf51                     # s2 19 s5 | s2 27 o6
-    asr rf41, rf41, 14 ; v8dot rf51, rf42, rf22                     # s2 19 s5 | s2 81 load dst
-    sub rf57, rf33, rf41 ; sub rf62, rf40, rf57                     # s2 27 o5 | s2 27 e2
-    add rf49, rf49, rf57 ; sub rf57, rf49, rf57                     # s2 23 add | s2 24 sub
-    sub rf43, rf40, rf43 ; smul24 rf40, rf49, rf9                   # s2 27 e3 | s2 23 mul
-    add rf40, rf40, rf10 ; smul24 rf57, rf57, rf9                   # s2 23 m6 | s2 24 mul
-    asr rf40, rf40, 14 ; add rf57, rf57, rf10                       # s2 23 m6 | s2 24 m5
-    asr rf49, rf57, 14 ; add rf57, rf60, rf40                       # s2 24 m5 | s2 27 residuals1
-    asr rf57, rf57, 5 ; add rf63, rf62, rf49                        # s2 81 shr | s2 27 residuals2
-    asr rf57, rf63, 5 ; add rf51, rf51, rf57                        # s2 81 shr | s2 81 add
-    max rf51, rf51, 0 ; v8dot rf63, rf36, rf22                      # s2 81 clip | s2 81 load dst
-    min rf51, rf51, rf19 ; add rf57, rf63, rf57                     # s2 81 clip | s2 81 add
-    max rf33, rf57, 0 ; add rf41, rf33, rf41                        # s2 81 clip | s2 27 o4
-    min rf33, rf33, rf19 ; add rf57, rf43, rf41                     # s2 81 clip | s2 27 residuals3
-    asr rf57, rf57, 5 ; v8dot rf63, rf46, rf22                      # s2 81 shr | s2 81 load dst
-    shr rf57, rf53, -8 ; add rf53, rf63, rf57                       # s2 81 load dst | s2 81 add
-    max rf41, rf53, 0 ; sub rf43, rf43, rf41                        # s2 81 clip | s2 27 residuals4
-    min rf41, rf41, rf19 ; v8dot rf53, rf47, rf22                   # s2 81 clip | s2 81 load dst
-    asr rf43, rf43, 5 ; sub rf49, rf62, rf49                        # s2 81 shr | s2 27 residuals5
-    asr rf49, rf49, 5 ; add rf43, rf53, rf43                        # s2 81 shr | s2 81 add
-    max rf43, rf43, 0 ; v8dot rf53, rf55, rf22                      # s2 81 clip | s2 81 load dst
-    min rf43, rf43, rf19 ; add rf49, rf53, rf49                     # s2 81 clip | s2 81 add
-    max rf40, rf49, 0 ; sub rf49, rf60, rf40                        # s2 81 clip | s2 27 residuals6
-    min rf40, rf40, rf19 ; v8dot rf60, rf31, rf22                   # s2 81 clip | s2 81 load dst
-    asr rf44, rf49, 5 ; sub rf49, rf44, rf52                        # s2 81 shr | s2 27 residuals7
-    asr rf49, rf49, 5 ; add rf44, rf60, rf44                        # s2 81 shr | s2 81 add
-    max rf44, rf44, 0 ; v8dot rf60, rf54, rf22                      # s2 81 clip | s2 81 load dst
-    min rf44, rf44, rf19 ; add rf49, rf60, rf49                     # s2 81 clip | s2 81 add
-    max rf28, rf49, 0 ; mov rf49, rf28.ih                           # s2 81 clip | s2 79 x0
-    min rf28, rf28, rf19 ; smul24 rf49, rf49, rf9                   # s2 81 clip | s2 23 mul
-    shr rf49, rf42, -8 ; add rf42, rf49, rf17                       # s2 81 load dst | s2 23 add
-    asr rf35, rf42, 14 ; mov rf42, rf35.ih                          # s2 23 s0 | s2 79 x2
-    mov rf60, rf30.ih ; smul24 rf30, rf42, rf11                     # s2 79 x1 | s2 19 mul
-    add rf30, rf30, rf10 ; smul24 rf52, rf60, rf12                  # s2 19 s3 | s2 19 mul
-    asr rf30, rf30, 14 ; add rf52, rf52, rf10                       # s2 19 s3 | s2 19 s7
-    asr rf38, rf52, 14 ; mov rf52, rf38.ih                          # s2 19 s7 | s2 79 x3
-    shr rf53, rf36, -8 ; smul24 rf36, rf52, rf13                    # s2 81 load dst | s2 19 mul
-    add rf36, rf36, rf10 ; add rf62, rf35, rf30                     # s2 19 s6 | s2 27 e0
-    asr rf36, rf36, 14 ; smul24 rf42, rf42, rf14                    # s2 19 s6 | s2 19 mul
-    shr rf63, rf46, -8 ; add rf46, rf38, rf36                       # s2 81 load dst | s2 27 o7
-    add rf42, rf62, rf46 ; add rf32, rf42, rf10                     # s2 27 residuals0 | s2 19 s2
-    asr rf42, rf42, 5 ; smul24 rf60, rf60, rf15                     # s2 81 shr | s2 19 mul
-    asr rf42, rf32, 14 ; add rf32, rf57, rf42                       # s2 19 s2 | s2 81 add
-    max rf32, rf32, 0 ; add rf60, rf60, rf10                        # s2 81 clip | s2 19 s4
-    min rf32, rf32, rf19 ; smul24 rf52, rf52, rf16                  # s2 81 clip | s2 19 mul
-    vpack rf32, rf48, rf32 ; sub rf48, 0, rf52                      # s2 81 store dst | s2 19 sub
-    v8pack tmud, rf6, rf32 ; add rf6, rf48, rf10                    # s2 81 store dst | s2 19 s5
-    asr rf60, rf60, 14 ; mov.ifna tmua, rf4                         # s2 19 s4 | s2 81 store dst
-    asr rf6, rf6, 14 ; add rf32, rf35, rf42                         # s2 19 s5 | s2 27 e1
-    shr rf48, rf47, -8 ; sub rf47, rf60, rf6                        # s2 81 load dst | s2 27 o5
-    shr rf38, rf55, -8 ; sub rf36, rf38, rf36                       # s2 81 load dst | s2 27 o6
-    add rf4, rf36, rf47 ; add rf55, rf4, rf20                       # s2 23 add | s2 81 store dst
-    shr rf31, rf31, -8 ; smul24 rf4, rf4, rf9                       # s2 81 load dst | s2 23 mul
-    add rf4, rf4, rf10 ; sub rf42, rf35, rf42                       # s2 23 m6 | s2 27 e2
-    asr rf4, rf4, 14 ; sub rf36, rf36, rf47                         # s2 23 m6 | s2 24 sub
-    add rf36, rf32, rf4 ; smul24 rf47, rf36, rf9                    # s2 27 residuals1 | s2 24 mul
-    asr rf36, rf36, 5 ; add rf47, rf47, rf10                        # s2 81 shr | s2 24 m5
-    asr rf47, rf47, 14 ; add rf36, rf49, rf36                       # s2 24 m5 | s2 81 add
-    max rf36, rf36, 0 ; add rf49, rf42, rf47                        # s2 81 clip | s2 27 residuals2
-    min rf36, rf36, rf19 ; add rf52, rf55, rf20                     # s2 81 clip | s2 81 store dst
-    vpack rf30, rf51, rf36 ; sub rf35, rf35, rf30                   # s2 81 store dst | s2 27 e3
-    v8pack tmud, rf23, rf30 ; add rf6, rf60, rf6                    # s2 81 store dst | s2 27 o4
-    asr rf49, rf49, 5 ; mov.ifna tmua, rf55                         # s2 81 shr | s2 81 store dst
-    shr rf53, rf54, -8 ; add rf49, rf53, rf49                       # s2 81 load dst | s2 81 add
-    max rf49, rf49, 0 ; add rf54, rf35, rf6                         # s2 81 clip | s2 27 residuals3
-    min rf49, rf49, rf19 ; add rf55, rf52, rf20                     # s2 81 clip | s2 81 store dst
-    vpack rf6, rf33, rf49 ; sub rf33, rf35, rf6                     # s2 81 store dst | s2 27 residuals4
-    v8pack tmud, rf39, rf6 ; add rf6, rf55, rf20                    # s2 81 store dst
-    asr rf52, rf54, 5 ; mov.ifna tmua, rf52                         # s2 81 shr | s2 81 store dst
-    asr rf52, rf33, 5 ; add rf33, rf63, rf52                        # s2 81 shr | s2 81 add
-    max rf33, rf33, 0 ; add rf48, rf48, rf52                        # s2 81 clip | s2 81 add
-    min rf33, rf33, rf19 ; sub rf42, rf42, rf47                     # s2 81 clip | s2 27 residuals5
-    vpack rf33, rf41, rf33 ; add rf41, rf6, rf20                    # s2 81 store dst
-    v8pack tmud, rf27, rf33 ; sub rf4, rf32, rf4                    # s2 81 store dst | s2 27 residuals6
-    max rf48, rf48, 0 ; mov.ifna tmua, rf55                         # s2 81 clip | s2 81 store dst
-    min rf48, rf48, rf19 ; add rf55, rf41, rf20                     # s2 81 clip | s2 81 store dst
-    vpack rf43, rf43, rf48 ; sub rf46, rf62, rf46                   # s2 81 store dst | s2 27 residuals7
-    v8pack tmud, rf25, rf43 ; sub.pushc -, rf0, rf3                 # s2 81 store dst | whether there is a batch more
-    asr rf6, rf42, 5 ; mov.ifnb tmua, rf6                           # s2 81 shr | s2 81 store dst
-    asr rf6, rf4, 5 ; add rf4, rf38, rf6                            # s2 81 shr | s2 81 add
-    max rf4, rf4, 0 ; add rf6, rf31, rf6                            # s2 81 clip | s2 81 add
-    min rf3, rf4, rf19 ; mov rf2, rf3                               # s2 81 clip | next trip
-    vpack rf40, rf40, rf3 ; add rf3, rf2, rf1                       # s2 81 store dst | the item's record
-    v8pack tmud, rf24, rf40                                         # s2 81 store dst
-    max rf6, rf6, 0 ; mov.ifnb tmua, rf41                           # s2 81 clip | s2 81 store dst
-    min rf6, rf6, rf19                                              # s2 81 clip
-    vpack rf6, rf44, rf6                                            # s2 81 store dst
-    v8pack tmud, rf26, rf6                                          # s2 81 store dst
-    asr rf46, rf46, 5 ; mov.ifnb tmua, rf55                         # s2 81 shr | s2 81 store dst
-    umin tmuau, rf2, rf0 ; add rf46, rf53, rf46 ; thrsw             # the item's record | s2 81 add | uniform 0xfffffffa (vec2)
-    max rf46, rf46, 0                                               # s2 81 clip
-    min rf46, rf46, rf19                                            # s2 81 clip
-    vpack rf28, rf28, rf46 ; ldtmu.rf4                              # s2 81 store dst | the item's record
+    min rf26, rf26, rf12 ; smul24 rf54, rf44, rf5 ; thrsw ; ldtmu.rf50# s2 81 clip | s2 19 mul | s2 81 load dst
+    asr rf45, rf45, 14 ; add rf54, rf54, rf4                        # s2 23 s0 | s2 19 s3
+    and rf28, rf50, rf12 ; mov rf59, rf28.ih                        # s2 81 load dst | s2 79 x1
+    asr rf34, rf54, 14 ; add rf28, rf28, rf34                       # s2 19 s3 | s2 81 add
+    max rf28, rf28, 0 ; smul24 rf54, rf59, rf6                      # s2 81 clip | s2 19 mul
+    min rf28, rf28, rf12 ; add rf55, rf54, rf4 ; ldtmu.rf54         # s2 81 clip | s2 19 s7 | s2 81 load dst
+    asr rf30, rf55, 14 ; mov rf55, rf30.ih                          # s2 19 s7 | s2 79 x3
+    and rf48, rf54, rf12 ; smul24 rf25, rf55, rf7                   # s2 81 load dst | s2 19 mul
+    add rf21, rf48, rf21 ; add rf25, rf25, rf4                      # s2 81 add | s2 19 s6
+    max rf21, rf21, 0 ; add rf48, rf45, rf34                        # s2 81 clip | s2 27 e0
+    min rf21, rf21, rf12 ; v8dot rf19, rf37, rf14                   # s2 81 clip | s2 81 load dst
+    asr rf25, rf25, 14 ; smul24 rf44, rf44, rf8                     # s2 19 s6 | s2 19 mul
+    add rf44, rf30, rf25 ; add rf40, rf44, rf4                      # s2 27 o7 | s2 19 s2
+    asr rf46, rf40, 14 ; add rf40, rf48, rf44                       # s2 19 s2 | s2 27 residuals0
+    asr rf40, rf40, 5 ; smul24 rf59, rf59, rf9                      # s2 81 shr | s2 19 mul
+    add rf19, rf19, rf40 ; add rf40, rf59, rf4                      # s2 81 add | s2 19 s4
+    max rf19, rf19, 0 ; smul24 rf55, rf55, rf10                     # s2 81 clip | s2 19 mul
+    min rf19, rf19, rf12 ; sub rf55, 0, rf55                        # s2 81 clip | s2 19 sub
+    vpack rf19, rf22, rf19 ; add rf22, rf55, rf4                    # s2 81 store dst | s2 19 s5
+    asr rf40, rf40, 14 ; add rf55, rf45, rf46                       # s2 19 s4 | s2 27 e1
+    asr rf22, rf22, 14 ; sub rf25, rf30, rf25                       # s2 19 s5 | s2 27 o6
+    sub rf30, rf40, rf22 ; v8dot rf59, rf47, rf14                   # s2 27 o5 | s2 81 load dst
+    add rf46, rf25, rf30 ; sub rf61, rf45, rf46                     # s2 23 add | s2 27 e2
+    sub rf30, rf25, rf30 ; smul24 rf25, rf46, rf3                   # s2 24 sub | s2 23 mul
+    add rf25, rf25, rf4 ; smul24 rf30, rf30, rf3                    # s2 23 m6 | s2 24 mul
+    asr rf25, rf25, 14 ; add rf30, rf30, rf4                        # s2 23 m6 | s2 24 m5
+    asr rf46, rf30, 14 ; add rf30, rf55, rf25                       # s2 24 m5 | s2 27 residuals1
+    asr rf30, rf30, 5 ; add rf51, rf61, rf46                        # s2 81 shr | s2 27 residuals2
+    asr rf51, rf51, 5 ; add rf30, rf59, rf30                        # s2 81 shr | s2 81 add
+    max rf30, rf30, 0 ; v8dot rf59, rf41, rf14                      # s2 81 clip | s2 81 load dst
+    min rf30, rf30, rf12 ; add rf51, rf59, rf51                     # s2 81 clip | s2 81 add
+    vpack rf18, rf18, rf30 ; sub rf30, rf45, rf34                   # s2 81 store dst | s2 27 e3
+    max rf22, rf51, 0 ; add rf40, rf40, rf22                        # s2 81 clip | s2 27 o4
+    min rf22, rf22, rf12 ; add rf51, rf30, rf40                     # s2 81 clip | s2 27 residuals3
+    vpack rf22, rf27, rf22 ; v8dot rf27, rf43, rf14                 # s2 81 store dst | s2 81 load dst
+    asr rf30, rf51, 5 ; sub rf40, rf30, rf40                        # s2 81 shr | s2 27 residuals4
+    asr rf30, rf40, 5 ; add rf27, rf27, rf30                        # s2 81 shr | s2 81 add
+    max rf27, rf27, 0 ; v8dot rf40, rf42, rf14                      # s2 81 clip | s2 81 load dst
+    min rf27, rf27, rf12 ; add rf30, rf40, rf30                     # s2 81 clip | s2 81 add
+    vpack rf24, rf24, rf27 ; sub rf27, rf61, rf46                   # s2 81 store dst | s2 27 residuals5
+    max rf30, rf30, 0 ; v8dot rf46, rf32, rf14                      # s2 81 clip | s2 81 load dst
+    min rf25, rf30, rf12 ; sub rf30, rf55, rf25                     # s2 81 clip | s2 27 residuals6
+    vpack rf20, rf20, rf25 ; v8dot rf25, rf50, rf14                 # s2 81 store dst | s2 81 load dst
+    asr rf27, rf27, 5 ; sub rf44, rf48, rf44                        # s2 81 shr | s2 27 residuals7
+    asr rf30, rf30, 5 ; add rf27, rf46, rf27                        # s2 81 shr | s2 81 add
+    max rf25, rf27, 0 ; add rf27, rf25, rf30                        # s2 81 clip | s2 81 add
+    min rf25, rf25, rf12 ; v8dot rf30, rf54, rf14                   # s2 81 clip | s2 81 load dst
+    vpack rf25, rf26, rf25 ; mov rf26, rf29.il                      # s2 81 store dst | s2 79 x0
+    max rf26, rf27, 0 ; smul24 rf27, rf26, rf3                      # s2 81 clip | s2 23 mul
+    min rf26, rf26, rf12 ; add rf27, rf27, rf11                     # s2 81 clip | s2 23 add
+    vpack rf26, rf28, rf26 ; mov rf28, rf36.il                      # s2 81 store dst | s2 79 x2
+    asr rf44, rf44, 5 ; smul24 rf46, rf28, rf5                      # s2 81 shr | s2 19 mul
+    asr rf30, rf27, 14 ; add rf27, rf30, rf44                       # s2 23 s0 | s2 81 add
+    max rf27, rf27, 0 ; add rf46, rf46, rf4                         # s2 81 clip | s2 19 s3
+    min rf27, rf27, rf12 ; mov rf44, rf31.il                        # s2 81 clip | s2 79 x1
+    vpack rf21, rf21, rf27 ; smul24 rf27, rf44, rf6                 # s2 81 store dst | s2 19 mul
+    asr rf27, rf46, 14 ; add rf46, rf27, rf4                        # s2 19 s3 | s2 19 s7
+    asr rf46, rf46, 14 ; mov rf48, rf39.il                          # s2 19 s7 | s2 79 x3
+    add rf61, rf30, rf27 ; smul24 rf55, rf48, rf7                   # s2 27 e0 | s2 19 mul
+    add rf55, rf55, rf4 ; v8dot rf40, rf37, rf15                    # s2 19 s6 | s2 81 load dst
+    asr rf28, rf55, 14 ; smul24 rf55, rf28, rf8                     # s2 19 s6 | s2 19 mul
+    add rf55, rf46, rf28 ; add rf51, rf55, rf4                      # s2 27 o7 | s2 19 s2
+    asr rf34, rf51, 14 ; add rf51, rf61, rf55                       # s2 19 s2 | s2 27 residuals0
+    asr rf44, rf51, 5 ; smul24 rf51, rf44, rf9                      # s2 81 shr | s2 19 mul
+    add rf40, rf40, rf44 ; add rf44, rf51, rf4                      # s2 81 add | s2 19 s4
+    max rf40, rf40, 0 ; smul24 rf48, rf48, rf10                     # s2 81 clip | s2 19 mul
+    min rf40, rf40, rf12 ; sub rf48, 0, rf48                        # s2 81 clip | s2 19 sub
+    asr rf44, rf44, 14 ; add rf48, rf48, rf4                        # s2 19 s4 | s2 19 s5
+    asr rf48, rf48, 14 ; add rf51, rf30, rf34                       # s2 19 s5 | s2 27 e1
+    sub rf28, rf44, rf48 ; sub rf46, rf46, rf28                     # s2 27 o5 | s2 27 o6
+    add rf45, rf46, rf28 ; v8dot rf59, rf47, rf15                   # s2 23 add | s2 81 load dst
+    sub rf45, rf30, rf34 ; smul24 rf34, rf45, rf3                   # s2 27 e2 | s2 23 mul
+    add rf28, rf34, rf4 ; sub rf34, rf46, rf28                      # s2 23 m6 | s2 24 sub
+    asr rf28, rf28, 14 ; smul24 rf34, rf34, rf3                     # s2 23 m6 | s2 24 mul
+    add rf34, rf51, rf28 ; add rf46, rf34, rf4                      # s2 27 residuals1 | s2 24 m5
+    asr rf34, rf34, 5 ; v8dot rf53, rf41, rf15                      # s2 81 shr | s2 81 load dst
+    asr rf46, rf46, 14 ; add rf34, rf59, rf34                       # s2 24 m5 | s2 81 add
+    max rf34, rf34, 0 ; add rf59, rf45, rf46                        # s2 81 clip | s2 27 residuals2
+    min rf27, rf34, rf12 ; sub rf30, rf30, rf27                     # s2 81 clip | s2 27 e3
+    asr rf44, rf59, 5 ; add rf48, rf44, rf48                        # s2 81 shr | s2 27 o4
+    add rf44, rf53, rf44 ; add rf53, rf30, rf48                     # s2 81 add | s2 27 residuals3
+    max rf44, rf44, 0 ; v8dot rf59, rf43, rf15                      # s2 81 clip | s2 81 load dst
+    min rf30, rf44, rf12 ; sub rf44, rf30, rf48                     # s2 81 clip | s2 27 residuals4
+    asr rf53, rf53, 5 ; v8dot rf48, rf42, rf15                      # s2 81 shr | s2 81 load dst
+    asr rf53, rf44, 5 ; add rf44, rf59, rf53                        # s2 81 shr | s2 81 add
+    max rf44, rf44, 0 ; add rf48, rf48, rf53                        # s2 81 clip | s2 81 add
+    min rf44, rf44, rf12 ; sub rf45, rf45, rf46                     # s2 81 clip | s2 27 residuals5
+    max rf48, rf48, 0 ; v8dot rf46, rf32, rf15                      # s2 81 clip | s2 81 load dst
+    min rf28, rf48, rf12 ; sub rf48, rf51, rf28                     # s2 81 clip | s2 27 residuals6
+    asr rf45, rf45, 5 ; v8dot rf51, rf50, rf15                      # s2 81 shr | s2 81 load dst
+    asr rf46, rf48, 5 ; add rf45, rf46, rf45                        # s2 81 shr | s2 81 add
+    max rf45, rf45, 0 ; add rf46, rf51, rf46                        # s2 81 clip | s2 81 add
+    min rf45, rf45, rf12 ; sub rf55, rf61, rf55                     # s2 81 clip | s2 27 residuals7
+    max rf46, rf46, 0 ; v8dot rf61, rf54, rf15                      # s2 81 clip | s2 81 load dst
+    min rf29, rf46, rf12 ; mov rf46, rf29.ih                        # s2 81 clip | s2 79 x0
+    asr rf46, rf55, 5 ; smul24 rf55, rf46, rf3                      # s2 81 shr | s2 23 mul
+    add rf46, rf61, rf46 ; add rf55, rf55, rf11                     # s2 81 add | s2 23 add
+    max rf36, rf46, 0 ; mov rf46, rf36.ih                           # s2 81 clip | s2 79 x2
+    min rf36, rf36, rf12 ; smul24 rf61, rf46, rf5                   # s2 81 clip | s2 19 mul
+    asr rf55, rf55, 14 ; add rf61, rf61, rf4                        # s2 23 s0 | s2 19 s3
+    asr rf31, rf61, 14 ; mov rf61, rf31.ih                          # s2 19 s3 | s2 79 x1
+    mov rf51, rf39.ih ; smul24 rf39, rf61, rf6                      # s2 79 x3 | s2 19 mul
+    add rf39, rf39, rf4 ; smul24 rf48, rf51, rf7                    # s2 19 s7 | s2 19 mul
+    asr rf39, rf39, 14 ; add rf48, rf48, rf4                        # s2 19 s7 | s2 19 s6
+    asr rf48, rf48, 14 ; add rf53, rf55, rf31                       # s2 19 s6 | s2 27 e0
+    shr rf59, rf37, -8 ; add rf37, rf39, rf48                       # s2 81 load dst | s2 27 o7
+    add rf46, rf53, rf37 ; smul24 rf34, rf46, rf8                   # s2 27 residuals0 | s2 19 mul
+    asr rf34, rf46, 5 ; add rf46, rf34, rf4                         # s2 81 shr | s2 19 s2
+    asr rf46, rf46, 14 ; add rf34, rf59, rf34                       # s2 19 s2 | s2 81 add
+    max rf34, rf34, 0 ; smul24 rf61, rf61, rf9                      # s2 81 clip | s2 19 mul
+    min rf34, rf34, rf12 ; add rf61, rf61, rf4                      # s2 81 clip | s2 19 s4
+    vpack rf34, rf40, rf34 ; smul24 rf40, rf51, rf10                # s2 81 store dst | s2 19 mul
+    v8pack tmud, rf19, rf34 ; sub rf19, 0, rf40                     # s2 81 store dst | s2 19 sub
+    asr rf61, rf61, 14 ; mov.ifna tmua, rf38                        # s2 19 s4 | s2 81 store dst
+    add rf19, rf19, rf4 ; add rf34, rf55, rf46                      # s2 19 s5 | s2 27 e1
+    asr rf19, rf19, 14 ; sub rf39, rf39, rf48                       # s2 19 s5 | s2 27 o6
+    shr rf48, rf47, -8 ; sub rf47, rf61, rf19                       # s2 81 load dst | s2 27 o5
+    add rf38, rf39, rf47 ; add rf40, rf38, rf13                     # s2 23 add | s2 81 store dst
+    sub rf46, rf55, rf46 ; smul24 rf38, rf38, rf3                   # s2 27 e2 | s2 23 mul
+    add rf38, rf38, rf4 ; sub rf39, rf39, rf47                      # s2 23 m6 | s2 24 sub
+    asr rf38, rf38, 14 ; smul24 rf39, rf39, rf3                     # s2 23 m6 | s2 24 mul
+    add rf39, rf34, rf38 ; add rf47, rf39, rf4                      # s2 27 residuals1 | s2 24 m5
+    asr rf39, rf39, 5 ; v8dot rf41, rf41, rf16                      # s2 81 shr | s2 81 load dst
+    asr rf47, rf47, 14 ; add rf39, rf48, rf39                       # s2 24 m5 | s2 81 add
+    max rf39, rf39, 0 ; add rf48, rf46, rf47                        # s2 81 clip | s2 27 residuals2
+    min rf39, rf39, rf12 ; add rf51, rf40, rf13                     # s2 81 clip | s2 81 store dst
+    vpack rf27, rf27, rf39 ; sub rf31, rf55, rf31                   # s2 81 store dst | s2 27 e3
+    v8pack tmud, rf18, rf27 ; add rf18, rf61, rf19                  # s2 81 store dst | s2 27 o4
+    asr rf40, rf48, 5 ; mov.ifna tmua, rf40                         # s2 81 shr | s2 81 store dst
+    add rf40, rf41, rf40 ; add rf41, rf31, rf18                     # s2 81 add | s2 27 residuals3
+    max rf40, rf40, 0 ; v8dot rf43, rf43, rf16                      # s2 81 clip | s2 81 load dst
+    min rf40, rf40, rf12 ; add rf48, rf51, rf13                     # s2 81 clip | s2 81 store dst
+    vpack rf18, rf30, rf40 ; sub rf30, rf31, rf18                   # s2 81 store dst | s2 27 residuals4
+    v8pack tmud, rf22, rf18 ; v8dot rf18, rf42, rf16                # s2 81 store dst | s2 81 load dst
+    asr rf41, rf41, 5 ; mov.ifna tmua, rf51                         # s2 81 shr | s2 81 store dst
+    asr rf41, rf30, 5 ; add rf30, rf43, rf41                        # s2 81 shr | s2 81 add
+    max rf18, rf30, 0 ; add rf30, rf18, rf41                        # s2 81 clip | s2 81 add
+    min rf18, rf18, rf12 ; add rf41, rf48, rf13                     # s2 81 clip | s2 81 store dst
+    vpack rf18, rf44, rf18 ; sub rf44, rf46, rf47                   # s2 81 store dst | s2 27 residuals5
+    v8pack tmud, rf24, rf18 ; v8dot rf18, rf32, rf16                # s2 81 store dst | s2 81 load dst
+    max rf30, rf30, 0 ; mov.ifna tmua, rf48                         # s2 81 clip | s2 81 store dst
+    min rf30, rf30, rf12 ; add rf48, rf41, rf13                     # s2 81 clip | s2 81 store dst
+    vpack rf28, rf28, rf30 ; sub rf30, rf34, rf38                   # s2 81 store dst | s2 27 residuals6
+    v8pack tmud, rf20, rf28 ; v8dot rf20, rf50, rf16                # s2 81 store dst | s2 81 load dst
+    asr rf41, rf44, 5 ; mov.ifna tmua, rf41                         # s2 81 shr | s2 81 store dst
+    asr rf30, rf30, 5 ; add rf18, rf18, rf41                        # s2 81 shr | s2 81 add
+    max rf18, rf18, 0 ; add rf20, rf20, rf30                        # s2 81 clip | s2 81 add
+    min rf18, rf18, rf12 ; add rf30, rf48, rf13                     # s2 81 clip | s2 81 store dst
+    vpack rf18, rf45, rf18 ; sub rf37, rf53, rf37                   # s2 81 store dst | s2 27 residuals7
+    v8pack tmud, rf25, rf18 ; v8dot rf18, rf54, rf16                # s2 81 store dst | s2 81 load dst
+    max rf20, rf20, 0 ; mov.ifna tmua, rf48                         # s2 81 clip | s2 81 store dst
+    min rf20, rf20, rf12 ; sub.pushc -, rf0, rf17                   # s2 81 clip | whether there is a batch more
+    vpack rf17, rf29, rf20 ; mov rf2, rf17                          # s2 81 store dst | next trip
+    v8pack tmud, rf26, rf17                                         # s2 81 store dst
+    asr rf37, rf37, 5 ; mov.ifnb tmua, rf30                         # s2 81 shr | s2 81 store dst
+    nop ; add rf18, rf18, rf37                                      # s2 81 add
+    max rf18, rf18, 0                                               # s2 81 clip
+    min rf18, rf18, rf12                                            # s2 81 clip
     bu.anyna loop, r:unif                                           # next batch
-    v8pack tmud, rf29, rf28 ; ldtmu.rf28                            # s2 81 store dst | the item's record
-    shl rf28, rf28, 7 ; add.ifnb tmua, rf55, rf20                   # s1 77 x0 | s2 81 store dst
-    nop ; add rf6, rf5, rf28                                        # s1 77 x0
+    vpack rf18, rf36, rf18                                          # s2 81 store dst
+    v8pack tmud, rf21, rf18                                         # s2 81 store dst
+    nop ; add.ifnb tmua, rf30, rf13                                 # s2 81 store dst
     thrsw
     thrsw
     nop

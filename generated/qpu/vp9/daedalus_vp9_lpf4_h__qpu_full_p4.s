@@ -5,11 +5,11 @@
 #
 # vp9_lpf4_h, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes that it invokes for TX_4X4
-# input hash 15b6c463c47a5dc7
+# input hash 7d6997a9d6405e1b
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 191 instructions a trip, 23.9 an item; 182 at least for all it does.
+# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
+# 187 instructions a trip, 23.4 an item; 183 at least for all it does.
 # 58 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 33 load 34 words, 16 store 16.
 # Record: dst_off, blimit and limit and thresh.
@@ -19,63 +19,63 @@
 #
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
-.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # address of dst
+.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # address of dst
 .uniform 0x00000000  # how many threads
 .uniform 0xffffff80
 .uniform 0x0000007f
 .uniform 0x00010000
 .uniform 0x000000ff
 .uniform 0x00000100
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0xfffffffa  # vec2
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xffffff38  # back to the loop's first word
@@ -84,217 +84,214 @@
     shr rf2, rf3, 1
     shl rf0, rf0, 3
     and rf0, rf3, 1 ; add rf2, rf0, rf2
-    shl rf0, rf0, 2                                                 # 62 q0
     shl rf2, rf2, 3
+    shl rf3, rf0, 2                                                 # 62 q0
     setnnmode_uu ; sub rf1, rf1, 1                                  # 27 thresh
     shl rf1, rf1, 3
-    nop ; ldunifrf.rf3                                              # 62 q0 | uniform value:dst_stride
-    nop ; smul24 rf4, rf0, rf3 ; ldunifrf.rf0                       # 62 q0 | uniform value:records
-    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # 62 q0 | uniform value:dst
-    umin tmuau, rf2, rf0 ; add rf4, rf1, rf4 ; thrsw                # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf1                                              # uniform value:threads
+    nop ; ldunifrf.rf0                                              # uniform value:records
+    add rf1, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf6            # 62 q0 | uniform value:dst_stride
+    umin tmuau, rf1, rf0 ; smul24 rf3, rf3, rf6 ; thrsw             # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
+    nop ; mov rf2, rf1 ; ldunifrf.rf1                               # first trip | 62 q0 | uniform value:dst
+    nop ; add rf5, rf1, rf3 ; ldunifrf.rf1                          # 62 q0 | uniform value:threads
     shl rf1, rf1, 6
-    nop ; mov rf8, 0                                                # 49 select
-    add rf4, rf4, -4 ; mov rf11, rf8                                # 62 q0 | 49 select
-    nop ; mov rf12, rf8 ; ldunifrf.rf5                              # 49 select | 49 clip | uniform 0xffffff80
-    nop ; ldunifrf.rf6                                              # 49 clip | uniform 0x0000007f
-    nop ; ldunifrf.rf7                                              # 27 thresh | uniform 0x00010000
-    nop ; ldunifrf.rf9                                              # 67 clip | uniform 0x000000ff
-    nop ; ldunifrf.rf10                                             # 26 limit | uniform 0x00000100
+    nop ; add rf3, rf2, rf1 ; ldtmu.rf4                             # the item's record
+    nop ; add rf7, rf5, -4                                          # 62 q0
+    nop ; add rf8, rf7, rf4 ; ldtmu.rf5                             # 62 q0 | the item's record
+    nop ; sub rf9, rf8, -4                                          # 62 q0
+    nop ; ldunifrf.rf10                                             # 49 clip | uniform 0xffffff80
+    nop ; ldunifrf.rf11                                             # 49 clip | uniform 0x0000007f
+    nop ; ldunifrf.rf12                                             # 27 thresh | uniform 0x00010000
+    nop ; mov rf13, 0                                               # 49 select
+    nop ; ldunifrf.rf14                                             # 67 clip | uniform 0x000000ff
+    nop ; ldunifrf.rf15                                             # 26 limit | uniform 0x00000100
 loop:
-    mov rf14, rf8 ; mov rf15, rf8 ; ldtmu.rf13                      # 49 select | the item's record
-    add rf17, rf4, rf13 ; add rf13, rf2, rf1 ; ldtmu.rf16           # 62 q0 | the item's record
-    sub rf18, rf17, -4 ; add rf19, rf17, rf3                        # 62 q0 | 62 p3
-    tmuwt - ; sub rf20, rf17, -3                                    # 62 p0
-    mov tmuau, rf18 ; sub rf21, rf17, -2                            # 62 q0 | 62 p1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf20 ; sub rf22, rf17, -5                            # 62 p0 | 62 q1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf21 ; add rf23, rf18, rf3 ; thrsw                   # 62 p1 | 62 q0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf22 ; sub rf24, rf17, -1                            # 62 q1 | 62 p2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf24 ; sub rf25, rf17, -6                            # 62 p2 | 62 q2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf17 ; add rf27, rf20, rf3 ; thrsw ; ldtmu.rf26      # 62 p3 | 62 p0 | 62 q0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf25 ; sub rf17, rf17, -7                            # 62 q2 | 62 q3 | uniform 0xfffffffd (u8)
-    mov tmuau, rf17 ; add rf29, rf21, rf3 ; ldtmu.rf28              # 62 q3 | 62 p1 | 62 p0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf23 ; add rf31, rf22, rf3 ; thrsw ; ldtmu.rf30      # 62 q0 | 62 q1 | 62 p1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf27 ; add rf32, rf24, rf3 ; ldtmu.rf24              # 62 p0 | 62 p2 | 62 q1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf29 ; add rf25, rf25, rf3                           # 62 p1 | 62 q2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf31 ; add rf33, rf17, rf3 ; thrsw ; ldtmu.rf17      # 62 q1 | 62 q3 | 62 p2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf32 ; add rf23, rf23, rf3                           # 62 p2 | 62 q0 | uniform 0xfffffffd (u8)
-    add rf27, rf27, rf3 ; add rf29, rf29, rf3                       # 62 p0 | 62 p1
-    add rf35, rf31, rf3 ; sub rf31, rf30, rf28 ; thrsw ; ldtmu.rf34 # 62 q1 | 43 gt | 62 p3
-    mov tmuau, rf19 ; v8dot rf36, rf16, rf7                         # 62 p3 | 27 thresh | uniform 0xfffffffd (u8)
-    add rf32, rf32, rf3 ; smul24 rf31, rf31, rf31                   # 62 p2 | 43 gt
-    sub rf37, rf24, rf26 ; smul24 rf36, rf36, rf36 ; thrsw ; ldtmu.rf38# 43 gt | 62 q2
-    mov tmuau, rf25 ; add rf19, rf19, rf3                           # 62 q2 | 62 p3 | uniform 0xfffffffd (u8)
-    sub rf37, rf30, rf24 ; smul24 rf39, rf37, rf37                  # 49 sub | 43 gt
-    max rf25, rf37, rf5 ; add rf41, rf25, rf3 ; thrsw ; ldtmu.rf40  # 49 clip | 62 q2 | 62 q3
-    mov tmuau, rf33 ; sub rf42, rf26, rf28                          # 62 q3 | 49 sub | uniform 0xfffffffd (u8)
-    add rf43, rf33, rf3 ; smul24 rf33, rf42, 3                      # 62 q3 | 49 mul
-    sub rf45, rf17, rf30 ; v8dot rf44, rf16, rf10 ; thrsw ; ldtmu.rf46# 42 le | 26 limit | 62 q0
-    mov tmuau, rf23 ; smul24 rf44, rf44, rf44 ; ldtmu.rf47          # 62 q0 | 42 le | 62 p0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf27 ; smul24 rf45, rf45, rf45                       # 62 p0 | 42 le | uniform 0xfffffffd (u8)
-    sub rf17, rf34, rf17 ; sub rf34, rf28, rf26 ; thrsw ; ldtmu.rf48# 42 le | 42 absdiff | 62 p1
-    max rf34, rf34, rf42 ; mov tmuau, rf29 ; ldtmu.rf42             # 42 absdiff | 62 p1 | 62 q1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf35 ; smul24 rf17, rf17, rf17                       # 62 q1 | 42 le | uniform 0xfffffffd (u8)
-    sub.pushc -, rf36, rf31 ; sub rf49, rf38, rf24                  # 49 select | 42 le
-    sub rf50, rf24, rf30 ; sub rf51, rf48, rf47 ; thrsw ; ldtmu.rf52# 42 absdiff | 43 gt | 62 p2
-    max rf37, rf37, rf50 ; mov tmuau, rf32                          # 42 absdiff | 62 p2 | uniform 0xfffffffd (u8)
-    asr rf49, rf37, 1 ; smul24 rf37, rf49, rf49                     # 42 shr | 42 le
-    sub.norc -, rf36, rf39 ; sub rf38, rf40, rf38                   # 49 select | 42 le
-    min.ifna rf11, rf25, rf6 ; smul24 rf25, rf51, rf51 ; thrsw      # 49 select | 43 gt
-    add rf11, rf33, rf11 ; sub rf33, rf42, rf46 ; ldtmu.rf51        # 49 add | 43 gt | 62 p3
-    max rf11, rf11, rf5 ; mov tmuau, rf19                           # 49 f | 62 p3 | uniform 0xfffffffd (u8)
-    min rf11, rf11, rf6 ; sub.pushc -, rf0, rf2                     # 49 f | 61 stage
-    add rf38, rf34, rf34 ; smul24 rf34, rf38, rf38 ; thrsw ; ldtmu.rf40# 42 mul | 42 le | 62 q2
-    mov tmuau, rf41 ; add rf50, rf11, 3                             # 62 q2 | 50 add | uniform 0xfffffffd (u8)
-    min rf11, rf50, rf6 ; add rf50, rf11, 4                         # 50 min | 50 add
-    asr rf11, rf11, 3 ; sub.norc -, rf44, rf31                      # 50 f2 | 61 stage
-    min rf50, rf50, rf6 ; sub.andnc -, rf44, rf45                   # 50 min | 61 stage
-    asr rf50, rf50, 3 ; sub.andnc -, rf44, rf17                     # 50 f1 | 61 stage
-    add rf11, rf28, rf11 ; sub rf28, rf48, rf42 ; thrsw ; ldtmu.rf53# 67 add | 49 sub | 62 q3
-    max rf11, rf11, 0 ; mov tmuau, rf43                             # 67 clip | 62 q3 | uniform 0xfffffffd (u8)
-    max rf33, rf28, rf5 ; smul24 rf54, rf33, rf33                   # 49 clip | 43 gt
-    and rf16, rf16, rf9 ; sub.andnc -, rf44, rf39                   # 25 blimit | 61 stage
-    add rf38, rf38, rf49 ; sub rf49, rf46, rf47 ; thrsw ; ldtmu.rf55# 42 add | 49 sub | 62 q0
-    add tmuau, rf23, rf3 ; smul24 rf23, rf49, 3                     # 62 q0 | 49 mul | uniform 0xfffffffd (u8)
-    sub rf26, rf26, rf50 ; add rf50, rf50, 1                        # 68 sub | 65 g
-    max rf26, rf26, 0 ; sub.andnc -, rf44, rf37                     # 68 clip | 61 stage
-    asr rf50, rf50, 1 ; sub.andnc -, rf44, rf34                     # 65 g | 61 stage
-    sub rf51, rf52, rf48 ; sub rf52, rf51, rf52 ; thrsw ; ldtmu.rf56# 42 le | 62 p0
-    add tmuau, rf27, rf3 ; smul24 rf27, rf51, rf51 ; ldtmu.rf51     # 62 p0 | 42 le | 62 p1 | uniform 0xfffffffd (u8)
-    add tmuau, rf29, rf3 ; add rf29, rf30, rf50 ; ldtmu.rf30        # 62 p1 | 70 add | 62 q1 | uniform 0xfffffffd (u8)
-    max rf29, rf29, 0 ; add tmuau, rf35, rf3                        # 70 clip | 62 q1 | uniform 0xfffffffd (u8)
-    sub.andnc -, rf16, rf38 ; smul24 rf52, rf52, rf52               # 61 stage | 42 le
-    sub.pushc -, rf0, rf2 ; sub rf35, rf51, rf56                    # 61 stage | 43 gt
-    sub.norc -, rf44, rf31 ; sub rf57, rf47, rf46                   # 61 stage | 42 absdiff
-    max rf45, rf57, rf49 ; sub.andnc -, rf44, rf45                  # 42 absdiff | 61 stage
-    sub.andnc -, rf44, rf17 ; sub rf17, rf40, rf42                  # 61 stage | 42 le
-    sub.andnc -, rf44, rf39 ; sub rf49, rf42, rf48                  # 61 stage | 42 absdiff
-    max rf28, rf28, rf49 ; sub.andnc -, rf44, rf37                  # 42 absdiff | 61 stage
-    asr rf28, rf28, 1 ; sub.andnc -, rf44, rf34                     # 42 shr | 61 stage
-    sub rf24, rf24, rf50 ; smul24 rf35, rf35, rf35 ; thrsw ; ldtmu.rf50# 71 sub | 43 gt | 62 p2
-    max rf24, rf24, 0 ; add tmuau, rf32, rf3                        # 71 clip | 62 p2 | uniform 0xfffffffd (u8)
-    sub rf32, rf30, rf55 ; smul24 rf17, rf17, rf17                  # 43 gt | 42 le
-    sub.andnc -, rf16, rf38 ; sub rf38, rf53, rf40                  # 61 stage | 42 le
-    sub rf32, rf51, rf30 ; smul24 rf40, rf32, rf32 ; thrsw ; ldtmu.rf53# 49 sub | 43 gt | 62 p3
-    max rf19, rf32, rf5 ; add tmuau, rf19, rf3                      # 49 clip | 62 p3 | uniform 0xfffffffd (u8)
-    add rf45, rf45, rf45 ; smul24 rf38, rf38, rf38                  # 42 mul | 42 le
-    sub.andnc -, rf36, rf31 ; sub rf31, rf55, rf56                  # 61 stage | 49 sub
-    sub.andnc -, rf36, rf39 ; add rf28, rf45, rf28                  # 61 stage | 42 add
-    add rf39, rf20, rf3 ; sub rf45, rf50, rf51 ; thrsw ; ldtmu.rf34 # 67 store dst | 42 le | 62 q2
-    add tmuau, rf41, rf3 ; smul24 rf41, rf31, 3                     # 62 q2 | 49 mul | uniform 0xfffffffd (u8)
-    add rf45, rf18, rf3 ; smul24 rf37, rf45, rf45                   # 68 store dst | 42 le
-    sub rf53, rf53, rf50 ; add rf50, rf21, rf3 ; thrsw ; ldtmu.rf49 # 42 le | 70 store dst | 62 q3
-    add tmuau, rf43, rf3 ; smul24 rf43, rf53, rf53                  # 62 q3 | 42 le | uniform 0xfffffffd (u8)
-    tmuwt - ; sub rf53, rf56, rf55                                  # the last trip's stores | 42 absdiff
-    min tmud, rf11, rf9 ; sub rf11, rf34, rf30 ; ldtmu.rf57         # 61 stage | 42 le | 62 q0
-    max rf20, rf53, rf31 ; mov.ifb tmuau, rf20 ; thrsw              # 42 absdiff | 61 stage | uniform 0xfffffffd (u8)
-    sub rf31, rf30, rf51 ; smul24 rf11, rf11, rf11 ; ldtmu.rf53     # 42 absdiff | 42 le | 62 p0
-    max rf32, rf32, rf31 ; sub rf31, rf49, rf34                     # 42 absdiff | 42 le
-    min tmud, rf26, rf9 ; add rf26, rf22, rf3 ; ldtmu.rf34          # 61 stage | 71 store dst | 62 p1
-    mov.ifb tmuau, rf18 ; sub.pushc -, rf36, rf25                   # 61 stage | 49 select | uniform 0xfffffffd (u8)
-    min tmud, rf29, rf9 ; sub.norc -, rf36, rf54                    # 61 stage | 49 select
-    min.ifna rf12, rf33, rf6 ; mov.ifb tmuau, rf21 ; thrsw          # 49 select | 61 stage | uniform 0xfffffffd (u8)
-    asr rf23, rf32, 1 ; add rf12, rf23, rf12                        # 42 shr | 49 add
-    max rf12, rf12, rf5 ; sub rf21, rf34, rf53 ; ldtmu.rf32         # 49 f | 43 gt | 62 q1
-    min rf12, rf12, rf6 ; smul24 rf21, rf21, rf21 ; thrsw ; ldtmu.rf33# 49 f | 43 gt | 62 p2
-    add rf29, rf12, 3 ; sub rf18, rf32, rf57                        # 50 add | 43 gt
-    min rf12, rf29, rf6 ; add rf29, rf12, 4                         # 50 min | 50 add
-    asr rf12, rf12, 3 ; sub rf49, rf34, rf32                        # 50 f2 | 49 sub
-    min rf29, rf29, rf6 ; add rf12, rf47, rf12 ; thrsw ; ldtmu.rf47 # 50 min | 67 add | 62 p3
-    max rf12, rf12, 0 ; smul24 rf18, rf18, rf18                     # 67 clip | 43 gt
-    asr rf20, rf29, 3 ; add rf29, rf20, rf20                        # 50 f1 | 42 mul
-    min tmud, rf24, rf9 ; sub rf24, rf46, rf20 ; ldtmu.rf46         # 61 stage | 68 sub | 62 q2
-    max rf22, rf24, 0 ; mov.ifb tmuau, rf22                         # 68 clip | 61 stage | uniform 0xfffffffd (u8)
-    max rf24, rf49, rf5 ; sub.pushc -, rf0, rf2                     # 49 clip | 61 stage
-    sub.norc -, rf44, rf25 ; add rf20, rf20, 1                      # 61 stage | 65 g
-    asr rf20, rf20, 1 ; sub.andnc -, rf44, rf27                     # 65 g | 61 stage
-    sub.andnc -, rf44, rf52 ; add rf48, rf48, rf20                  # 61 stage | 70 add
-    max rf48, rf48, 0 ; sub.andnc -, rf44, rf54                     # 70 clip | 61 stage
-    sub.andnc -, rf44, rf17 ; sub rf20, rf42, rf20                  # 61 stage | 71 sub
-    max rf20, rf20, 0 ; sub.andnc -, rf44, rf38                     # 71 clip | 61 stage
-    min tmud, rf12, rf9 ; sub.andnc -, rf16, rf28                   # 61 stage
-    sub.pushc -, rf0, rf2 ; mov.ifa tmuau, rf39                     # 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf22, rf9 ; sub.norc -, rf44, rf25                    # 61 stage
-    sub.andnc -, rf44, rf27 ; mov.ifb tmuau, rf45                   # 61 stage | uniform 0xfffffffd (u8)
-    sub.andnc -, rf44, rf52 ; smul24 rf31, rf31, rf31               # 61 stage | 42 le
-    sub.andnc -, rf44, rf54 ; sub rf52, rf57, rf53                  # 61 stage | 49 sub
-    sub.andnc -, rf44, rf17 ; add rf17, rf29, rf23                  # 61 stage | 42 add
-    sub.andnc -, rf44, rf38 ; smul24 rf38, rf52, 3                  # 61 stage | 49 mul
-    sub.andnc -, rf16, rf28 ; add rf28, rf39, rf3                   # 61 stage | 67 store dst
-    sub.andnc -, rf36, rf25 ; sub rf25, rf33, rf34                  # 61 stage | 42 le
-    min tmud, rf48, rf9 ; sub.andnc -, rf36, rf54                   # 61 stage
-    sub.pushc -, rf36, rf35 ; mov.ifa tmuau, rf50                   # 49 select | 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf20, rf9 ; sub.norc -, rf36, rf40                    # 61 stage | 49 select
-    min.ifna rf14, rf19, rf6 ; add rf19, rf45, rf3                  # 49 select | 68 store dst
-    tmuwt - ; add rf14, rf41, rf14                                  # 49 add
-    max rf14, rf14, rf5 ; mov.ifb tmuau, rf26 ; thrsw               # 49 f | 61 stage | uniform 0xfffffffd (u8)
-    min rf14, rf14, rf6 ; smul24 rf25, rf25, rf25                   # 49 f | 42 le
-    add rf33, rf14, 3 ; sub rf47, rf47, rf33                        # 50 add | 42 le
-    min rf33, rf33, rf6 ; sub.pushc -, rf0, rf2                     # 50 min | 61 stage
-    asr rf33, rf33, 3 ; sub.norc -, rf44, rf35                      # 50 f2 | 61 stage
-    sub.andnc -, rf44, rf37 ; add rf14, rf14, 4                     # 61 stage | 50 add
-    min rf14, rf14, rf6 ; sub.andnc -, rf44, rf43                   # 50 min | 61 stage
-    asr rf14, rf14, 3 ; sub.andnc -, rf44, rf40                     # 50 f1 | 61 stage
-    sub.andnc -, rf44, rf11 ; add rf33, rf56, rf33                  # 61 stage | 67 add
-    max rf33, rf33, 0 ; sub.andnc -, rf44, rf31                     # 67 clip | 61 stage
-    min tmud, rf33, rf9 ; sub.andnc -, rf16, rf17                   # 61 stage
-    sub.pushc -, rf0, rf2 ; sub rf55, rf55, rf14                    # 61 stage | 68 sub
-    max rf55, rf55, 0 ; sub.norc -, rf44, rf35                      # 68 clip | 61 stage
-    sub.andnc -, rf44, rf37 ; add rf14, rf14, 1                     # 61 stage | 65 g
-    asr rf14, rf14, 1 ; sub.andnc -, rf44, rf43                     # 65 g | 61 stage
-    sub.andnc -, rf44, rf40 ; mov.ifb tmuau, rf28                   # 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf55, rf9 ; sub.andnc -, rf44, rf11                   # 61 stage
-    sub.andnc -, rf44, rf31 ; add rf31, rf51, rf14                  # 61 stage | 70 add
-    max rf17, rf31, 0 ; sub.andnc -, rf16, rf17                     # 70 clip | 61 stage
-    sub.andnc -, rf36, rf35 ; smul24 rf35, rf47, rf47               # 61 stage | 42 le
-    mov.ifb tmuau, rf19 ; add rf50, rf50, rf3                       # 61 stage | 70 store dst | uniform 0xfffffffd (u8)
-    sub rf51, rf53, rf57 ; sub rf47, rf46, rf32 ; ldtmu.rf31        # 42 absdiff | 42 le | 62 q3
-    max rf51, rf51, rf52 ; sub rf52, rf32, rf34                     # 42 absdiff
-    max rf40, rf49, rf52 ; sub.andnc -, rf36, rf40                  # 42 absdiff | 61 stage
-    min tmud, rf17, rf9 ; sub.pushc -, rf36, rf21                   # 61 stage | 49 select
-    asr rf40, rf40, 1 ; sub.norc -, rf36, rf18                      # 42 shr | 49 select
-    min.ifna rf15, rf24, rf6 ; sub rf14, rf30, rf14                 # 49 select | 71 sub
-    max rf14, rf14, 0 ; add rf15, rf38, rf15                        # 71 clip | 49 add
-    max rf15, rf15, rf5 ; smul24 rf47, rf47, rf47                   # 49 f | 42 le
-    min rf15, rf15, rf6 ; sub rf31, rf31, rf46                      # 49 f | 42 le
-    add rf46, rf15, 3 ; mov.ifb tmuau, rf50                         # 50 add | 61 stage | uniform 0xfffffffd (u8)
-    min rf15, rf46, rf6 ; add rf46, rf15, 4                         # 50 min | 50 add
-    asr rf26, rf15, 3 ; add rf15, rf26, rf3                         # 50 f2 | 71 store dst
-    min rf51, rf46, rf6 ; add rf46, rf51, rf51                      # 50 min | 42 mul
-    min tmud, rf14, rf9 ; smul24 rf14, rf31, rf31                   # 61 stage | 42 le
-    asr rf51, rf51, 3 ; add rf26, rf53, rf26                        # 50 f1 | 67 add
-    max rf26, rf26, 0 ; add rf40, rf46, rf40                        # 67 clip | 42 add
-    mov.ifb tmuau, rf15 ; sub.pushc -, rf0, rf2                     # 61 stage | uniform 0xfffffffd (u8)
-    sub.norc -, rf44, rf21 ; mov rf11, rf8                          # 61 stage | 49 select
-    sub.andnc -, rf44, rf25 ; mov rf12, rf8                         # 61 stage | 49 select
-    sub.andnc -, rf44, rf35 ; sub rf57, rf57, rf51                  # 61 stage | 68 sub
-    max rf57, rf57, 0 ; sub.andnc -, rf44, rf18                     # 68 clip | 61 stage
-    sub.andnc -, rf44, rf47 ; add rf51, rf51, 1                     # 61 stage | 65 g
-    asr rf51, rf51, 1 ; sub.andnc -, rf44, rf14                     # 65 g | 61 stage
-    min tmud, rf26, rf9 ; sub.andnc -, rf16, rf40                   # 61 stage
-    sub.pushc -, rf0, rf2 ; add.ifa tmuau, rf28, rf3                # 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf57, rf9 ; sub.norc -, rf44, rf21                    # 61 stage
-    sub.andnc -, rf44, rf25 ; add rf25, rf34, rf51                  # 61 stage | 70 add
-    max rf25, rf25, 0 ; sub.andnc -, rf44, rf35                     # 70 clip | 61 stage
-    sub.andnc -, rf44, rf18 ; add.ifb tmuau, rf19, rf3              # 61 stage | uniform 0xfffffffd (u8)
-    sub.andnc -, rf44, rf47 ; sub rf32, rf32, rf51                  # 61 stage | 71 sub
-    max rf14, rf32, 0 ; sub.andnc -, rf44, rf14                     # 71 clip | 61 stage
-    sub.andnc -, rf16, rf40 ; mov rf2, rf13                         # 61 stage | next trip
-    umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
-    nop
-    nop
-    nop ; sub.andnc -, rf36, rf21                                   # 61 stage
-    min tmud, rf25, rf9 ; sub.andnc -, rf36, rf18                   # 61 stage
-    tmuwt - ; sub.pushc -, rf0, rf13                                # whether there is a batch more
-    nop ; add.ifb tmuau, rf50, rf3                                  # 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf14, rf9                                             # 61 stage
-    nop ; add.ifb tmuau, rf15, rf3                                  # 61 stage | uniform 0xfffffffd (u8)
+    tmuwt - ; sub rf16, rf8, -3                                     # 62 p0
+    umin tmuau, rf3, rf0 ; sub rf17, rf8, -2                        # the item's record | 62 p1 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf9 ; sub rf18, rf8, -5                              # 62 q0 | 62 q1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf16 ; add rf19, rf9, rf6 ; thrsw                    # 62 p0 | 62 q0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf17 ; sub rf20, rf8, -1                             # 62 p1 | 62 p2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf18 ; sub rf21, rf8, -6                             # 62 q1 | 62 q2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf20 ; add rf23, rf16, rf6 ; thrsw ; ldtmu.rf22      # 62 p2 | 62 p0 | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf8 ; sub rf24, rf8, -7                              # 62 p3 | 62 q3 | uniform 0xfffffffd (u8)
+    mov tmuau, rf21 ; add rf26, rf17, rf6 ; ldtmu.rf25              # 62 q2 | 62 p1 | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf24 ; add rf28, rf18, rf6 ; thrsw ; ldtmu.rf27      # 62 q3 | 62 q1 | 62 q0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf19 ; add rf29, rf20, rf6 ; ldtmu.rf20              # 62 q0 | 62 p2 | 62 p0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf23 ; add rf30, rf8, rf6 ; ldtmu.rf8                # 62 p0 | 62 p3 | 62 p1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf26 ; add rf31, rf21, rf6 ; thrsw ; ldtmu.rf21      # 62 p1 | 62 q2 | 62 q1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf28 ; add rf32, rf24, rf6 ; ldtmu.rf24              # 62 q1 | 62 q3 | 62 p2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf29 ; add rf19, rf19, rf6                           # 62 p2 | 62 q0 | uniform 0xfffffffd (u8)
+    add rf26, rf23, rf6 ; add rf33, rf26, rf6 ; thrsw ; ldtmu.rf23  # 62 p0 | 62 p1 | 62 p3
+    mov tmuau, rf30 ; add rf28, rf28, rf6                           # 62 p3 | 62 q1 | uniform 0xfffffffd (u8)
+    sub rf34, rf8, rf20 ; v8dot rf35, rf5, rf12                     # 43 gt | 27 thresh
+    add rf36, rf29, rf6 ; smul24 rf29, rf34, rf34 ; thrsw ; ldtmu.rf34# 62 p2 | 43 gt | 62 q2
+    mov tmuau, rf31 ; smul24 rf35, rf35, rf35                       # 62 q2 | 43 gt | uniform 0xfffffffd (u8)
+    sub rf30, rf21, rf27 ; add rf37, rf30, rf6                      # 43 gt | 62 p3
+    sub rf30, rf8, rf21 ; smul24 rf38, rf30, rf30 ; thrsw ; ldtmu.rf39# 49 sub | 43 gt | 62 q3
+    max rf40, rf30, rf10 ; mov tmuau, rf32                          # 49 clip | 62 q3 | uniform 0xfffffffd (u8)
+    add rf41, rf31, rf6 ; sub rf31, rf27, rf20                      # 62 q2 | 49 sub
+    mov rf43, rf13 ; add rf42, rf32, rf6 ; thrsw ; ldtmu.rf32       # 49 select | 62 q3 | 62 q0
+    mov tmuau, rf19 ; smul24 rf44, rf31, 3                          # 62 q0 | 49 mul | uniform 0xfffffffd (u8)
+    sub rf46, rf24, rf8 ; v8dot rf45, rf5, rf15 ; ldtmu.rf47        # 42 le | 26 limit | 62 p0
+    mov tmuau, rf26 ; smul24 rf45, rf45, rf45 ; thrsw ; ldtmu.rf48  # 62 p0 | 42 le | 62 p1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf33 ; smul24 rf46, rf46, rf46 ; ldtmu.rf49          # 62 p1 | 42 le | 62 q1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf28 ; sub rf23, rf23, rf24                          # 62 q1 | 42 le | uniform 0xfffffffd (u8)
+    sub.pushc -, rf35, rf29 ; smul24 rf23, rf23, rf23               # 49 select | 42 le
+    sub rf50, rf20, rf27 ; sub rf24, rf34, rf21 ; thrsw ; ldtmu.rf51# 42 absdiff | 42 le | 62 p2
+    max rf31, rf50, rf31 ; mov tmuau, rf36                          # 42 absdiff | 62 p2 | uniform 0xfffffffd (u8)
+    sub rf50, rf21, rf8 ; sub rf52, rf48, rf47                      # 42 absdiff | 43 gt
+    max rf30, rf30, rf50 ; sub.norc -, rf35, rf38                   # 42 absdiff | 49 select
+    min.ifna rf43, rf40, rf11 ; smul24 rf24, rf24, rf24 ; thrsw     # 49 select | 42 le
+    asr rf43, rf30, 1 ; add rf30, rf44, rf43                        # 42 shr | 49 add
+    max rf30, rf30, rf10 ; sub rf34, rf39, rf34 ; ldtmu.rf39        # 49 f | 42 le | 62 p3
+    min rf30, rf30, rf11 ; mov tmuau, rf37 ; thrsw ; ldtmu.rf44     # 49 f | 62 p3 | 62 q2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf41 ; add rf40, rf30, 3                             # 62 q2 | 50 add | uniform 0xfffffffd (u8)
+    min rf40, rf40, rf11 ; smul24 rf52, rf52, rf52                  # 50 min | 43 gt
+    asr rf40, rf40, 3 ; sub.pushc -, rf0, rf2                       # 50 f2 | 61 stage
+    sub.norc -, rf45, rf29 ; sub rf50, rf49, rf32                   # 61 stage | 43 gt
+    sub.andnc -, rf45, rf46 ; add rf31, rf31, rf31                  # 61 stage | 42 mul
+    add rf20, rf20, rf40 ; smul24 rf34, rf34, rf34 ; thrsw ; ldtmu.rf40# 67 add | 42 le | 62 q3
+    max rf20, rf20, 0 ; mov tmuau, rf42                             # 67 clip | 62 q3 | uniform 0xfffffffd (u8)
+    add rf30, rf30, 4 ; sub rf53, rf48, rf49                        # 50 add | 49 sub
+    min rf30, rf30, rf11 ; sub.andnc -, rf45, rf23                  # 50 min | 61 stage
+    max rf54, rf53, rf10 ; sub.andnc -, rf45, rf38                  # 49 clip | 61 stage
+    asr rf30, rf30, 3 ; sub.andnc -, rf45, rf24                     # 50 f1 | 61 stage
+    add rf31, rf31, rf43 ; smul24 rf43, rf50, rf50 ; thrsw ; ldtmu.rf50# 42 add | 43 gt | 62 q0
+    and rf19, rf5, rf14 ; add tmuau, rf19, rf6 ; ldtmu.rf55         # 25 blimit | 62 q0 | 62 p0 | uniform 0xfffffffd (u8)
+    add tmuau, rf26, rf6 ; sub rf26, rf32, rf47                     # 62 p0 | 49 sub | uniform 0xfffffffd (u8)
+    sub.andnc -, rf45, rf34 ; mov rf56, rf13                        # 61 stage | 49 select
+    sub rf27, rf27, rf30 ; sub rf57, rf51, rf48 ; thrsw             # 68 sub | 42 le
+    max rf27, rf27, 0 ; smul24 rf57, rf57, rf57                     # 68 clip | 42 le
+    add rf30, rf30, 1 ; sub rf39, rf39, rf51                        # 65 g | 42 le
+    asr rf30, rf30, 1 ; sub.andnc -, rf19, rf31                     # 65 g | 61 stage
+    sub.pushc -, rf0, rf2 ; smul24 rf51, rf26, 3                    # 61 stage | 49 mul
+    sub.norc -, rf45, rf29 ; add rf8, rf8, rf30                     # 61 stage | 70 add
+    max rf8, rf8, 0 ; sub.andnc -, rf45, rf46                       # 70 clip | 61 stage
+    sub.andnc -, rf45, rf23 ; smul24 rf23, rf39, rf39               # 61 stage | 42 le
+    sub.andnc -, rf45, rf38 ; sub rf39, rf47, rf32                  # 61 stage | 42 absdiff
+    max rf24, rf39, rf26 ; sub.andnc -, rf45, rf24                  # 42 absdiff | 61 stage
+    sub rf26, rf44, rf49 ; sub rf39, rf49, rf48 ; thrsw ; ldtmu.rf46# 42 le | 42 absdiff | 62 p1
+    max rf33, rf53, rf39 ; add tmuau, rf33, rf6 ; ldtmu.rf39        # 42 absdiff | 62 p1 | 62 q1 | uniform 0xfffffffd (u8)
+    asr rf28, rf33, 1 ; add tmuau, rf28, rf6                        # 42 shr | 62 q1 | uniform 0xfffffffd (u8)
+    sub.andnc -, rf45, rf34 ; sub rf34, rf46, rf55                  # 61 stage | 43 gt
+    sub.andnc -, rf19, rf31 ; sub rf21, rf21, rf30                  # 61 stage | 71 sub
+    max rf21, rf21, 0 ; sub.andnc -, rf35, rf29                     # 71 clip | 61 stage
+    sub rf29, rf39, rf50 ; smul24 rf34, rf34, rf34 ; thrsw ; ldtmu.rf30# 43 gt | 62 p2
+    add tmuau, rf36, rf6 ; smul24 rf26, rf26, rf26 ; ldtmu.rf36     # 62 p2 | 42 le | 62 p3 | uniform 0xfffffffd (u8)
+    add tmuau, rf37, rf6 ; sub rf37, rf40, rf44                     # 62 p3 | 42 le | uniform 0xfffffffd (u8)
+    sub.andnc -, rf35, rf38 ; sub rf38, rf46, rf39                  # 61 stage | 49 sub
+    max rf29, rf38, rf10 ; smul24 rf40, rf29, rf29 ; thrsw ; ldtmu.rf44# 49 clip | 43 gt | 62 q2
+    add tmuau, rf41, rf6 ; add rf24, rf24, rf24                     # 62 q2 | 42 mul | uniform 0xfffffffd (u8)
+    sub rf41, rf50, rf55 ; smul24 rf37, rf37, rf37                  # 49 sub | 42 le
+    mov rf31, rf13 ; add rf24, rf24, rf28 ; thrsw ; ldtmu.rf28      # 49 select | 42 add | 62 q3
+    add tmuau, rf42, rf6 ; smul24 rf42, rf41, 3                     # 62 q3 | 49 mul | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf33, rf16, rf6                                   # the last trip's stores | 67 store dst
+    min tmud, rf20, rf14 ; sub rf20, rf30, rf46 ; ldtmu.rf53        # 61 stage | 42 le | 62 q0
+    mov.ifb tmuau, rf16 ; add rf16, rf9, rf6 ; thrsw                # 61 stage | 68 store dst | uniform 0xfffffffd (u8)
+    sub rf30, rf36, rf30 ; smul24 rf20, rf20, rf20 ; ldtmu.rf36     # 42 le | 62 p0
+    sub rf30, rf28, rf44 ; smul24 rf28, rf30, rf30                  # 42 le
+    min tmud, rf27, rf14 ; sub rf27, rf44, rf39 ; ldtmu.rf44        # 61 stage | 42 le | 62 p1
+    mov.ifb tmuau, rf9 ; sub.pushc -, rf35, rf52                    # 61 stage | 49 select | uniform 0xfffffffd (u8)
+    min tmud, rf8, rf14 ; sub.norc -, rf35, rf43                    # 61 stage | 49 select
+    min.ifna rf56, rf54, rf11 ; mov.ifb tmuau, rf17 ; thrsw         # 49 select | 61 stage | uniform 0xfffffffd (u8)
+    add rf51, rf51, rf56 ; sub rf54, rf44, rf36 ; ldtmu.rf56        # 49 add | 43 gt | 62 q1
+    max rf17, rf51, rf10 ; add rf51, rf17, rf6                      # 49 f | 70 store dst
+    min rf17, rf17, rf11 ; sub rf8, rf55, rf50 ; thrsw ; ldtmu.rf9  # 49 f | 42 absdiff | 62 p2
+    max rf41, rf8, rf41 ; add rf8, rf17, 3                          # 42 absdiff | 50 add
+    min rf8, rf8, rf11 ; add rf17, rf17, 4                          # 50 min | 50 add
+    asr rf8, rf8, 3 ; smul24 rf54, rf54, rf54                       # 50 f2 | 43 gt
+    min rf17, rf17, rf11 ; add rf8, rf47, rf8 ; thrsw ; ldtmu.rf47  # 50 min | 67 add | 62 p3
+    max rf8, rf8, 0 ; smul24 rf27, rf27, rf27                       # 67 clip | 42 le
+    asr rf17, rf17, 3 ; add rf41, rf41, rf41                        # 50 f1 | 42 mul
+    min tmud, rf21, rf14 ; sub rf21, rf32, rf17 ; ldtmu.rf32        # 61 stage | 68 sub | 62 q2
+    max rf21, rf21, 0 ; mov.ifb tmuau, rf18                         # 68 clip | 61 stage | uniform 0xfffffffd (u8)
+    sub.pushc -, rf0, rf2 ; add rf17, rf17, 1                       # 61 stage | 65 g
+    asr rf17, rf17, 1 ; sub.norc -, rf45, rf52                      # 65 g | 61 stage
+    sub.andnc -, rf45, rf57 ; add rf48, rf48, rf17                  # 61 stage | 70 add
+    max rf48, rf48, 0 ; sub.andnc -, rf45, rf23                     # 70 clip | 61 stage
+    sub.andnc -, rf45, rf43 ; sub rf17, rf49, rf17                  # 61 stage | 71 sub
+    max rf17, rf17, 0 ; sub.andnc -, rf45, rf26                     # 71 clip | 61 stage
+    sub.andnc -, rf45, rf37 ; sub rf49, rf39, rf46                  # 61 stage | 42 absdiff
+    max rf38, rf38, rf49 ; sub.andnc -, rf19, rf24                  # 42 absdiff | 61 stage
+    min tmud, rf8, rf14 ; sub.pushc -, rf0, rf2                     # 61 stage
+    asr rf38, rf38, 1 ; sub.norc -, rf45, rf52                      # 42 shr | 61 stage
+    sub.andnc -, rf45, rf57 ; mov.ifb tmuau, rf33                   # 61 stage | uniform 0xfffffffd (u8)
+    min tmud, rf21, rf14 ; sub.andnc -, rf45, rf23                  # 61 stage
+    sub.andnc -, rf45, rf43 ; mov.ifb tmuau, rf16                   # 61 stage | uniform 0xfffffffd (u8)
+    sub.andnc -, rf45, rf26 ; sub rf26, rf56, rf53                  # 61 stage | 43 gt
+    sub.andnc -, rf45, rf37 ; sub rf37, rf44, rf56                  # 61 stage | 49 sub
+    max rf24, rf37, rf10 ; sub.andnc -, rf19, rf24                  # 49 clip | 61 stage
+    sub.andnc -, rf35, rf52 ; smul24 rf26, rf26, rf26               # 61 stage | 43 gt
+    min tmud, rf48, rf14 ; sub.andnc -, rf35, rf43                  # 61 stage
+    sub.pushc -, rf35, rf34 ; mov.ifa tmuau, rf51                   # 49 select | 61 stage | uniform 0xfffffffd (u8)
+    sub.norc -, rf35, rf40 ; add rf18, rf18, rf6                    # 49 select | 71 store dst
+    min.ifna rf31, rf29, rf11 ; smul24 rf29, rf30, rf30 ; thrsw     # 49 select | 42 le
+    add rf31, rf42, rf31 ; sub rf42, rf53, rf36                     # 49 add | 49 sub
+    max rf31, rf31, rf10 ; mov rf30, rf13                           # 49 f | 49 select
+    min rf31, rf31, rf11 ; add rf38, rf41, rf38 ; ldtmu.rf41        # 49 f | 42 add | 62 q3
+    min tmud, rf17, rf14 ; add rf17, rf31, 3                        # 61 stage | 50 add
+    min rf17, rf17, rf11 ; add rf31, rf31, 4                        # 50 min | 50 add
+    asr rf17, rf17, 3 ; mov.ifb tmuau, rf18                         # 50 f2 | 61 stage | uniform 0xfffffffd (u8)
+    min rf31, rf31, rf11 ; sub.pushc -, rf0, rf2                    # 50 min | 61 stage
+    asr rf31, rf31, 3 ; sub.norc -, rf45, rf34                      # 50 f1 | 61 stage
+    sub.andnc -, rf45, rf20 ; add rf17, rf55, rf17                  # 61 stage | 67 add
+    max rf17, rf17, 0 ; sub.andnc -, rf45, rf28                     # 67 clip | 61 stage
+    sub.andnc -, rf45, rf40 ; smul24 rf55, rf42, 3                  # 61 stage | 49 mul
+    sub.andnc -, rf45, rf27 ; add rf33, rf33, rf6                   # 61 stage | 67 store dst
+    sub.andnc -, rf45, rf29 ; sub rf50, rf50, rf31                  # 61 stage | 68 sub
+    max rf50, rf50, 0 ; sub.andnc -, rf19, rf38                     # 68 clip | 61 stage
+    min tmud, rf17, rf14 ; sub.pushc -, rf0, rf2                    # 61 stage
+    sub.norc -, rf45, rf34 ; add rf31, rf31, 1                      # 61 stage | 65 g
+    asr rf20, rf31, 1 ; sub.andnc -, rf45, rf20                     # 65 g | 61 stage
+    sub.andnc -, rf45, rf28 ; sub rf28, rf9, rf44                   # 61 stage | 42 le
+    tmuwt - ; sub.andnc -, rf45, rf40                               # 61 stage
+    sub.andnc -, rf45, rf27 ; mov.ifb tmuau, rf33                   # 61 stage | uniform 0xfffffffd (u8)
+    sub.andnc -, rf45, rf29 ; add rf16, rf16, rf6                   # 61 stage | 68 store dst
+    min tmud, rf50, rf14 ; sub.andnc -, rf19, rf38                  # 61 stage
+    sub rf28, rf47, rf9 ; smul24 rf9, rf28, rf28                    # 42 le
+    add rf34, rf46, rf20 ; sub.andnc -, rf35, rf34                  # 70 add | 61 stage
+    max rf28, rf34, 0 ; smul24 rf34, rf28, rf28                     # 70 clip | 42 le
+    mov.ifb tmuau, rf16 ; add rf51, rf51, rf6                       # 61 stage | 70 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf28, rf14 ; sub.andnc -, rf35, rf40                  # 61 stage
+    sub.pushc -, rf35, rf54 ; sub rf28, rf36, rf53                  # 49 select | 42 absdiff
+    max rf28, rf28, rf42 ; sub.norc -, rf35, rf26                   # 42 absdiff | 49 select
+    min.ifna rf30, rf24, rf11 ; sub rf24, rf32, rf56                # 49 select | 42 le
+    add rf30, rf55, rf30 ; sub rf55, rf56, rf44                     # 49 add | 42 absdiff
+    max rf30, rf30, rf10 ; sub rf20, rf39, rf20                     # 49 f | 71 sub
+    min rf24, rf30, rf11 ; smul24 rf30, rf24, rf24                  # 49 f | 42 le
+    max rf55, rf37, rf55 ; add rf37, rf24, 3                        # 42 absdiff | 50 add
+    min rf32, rf37, rf11 ; sub rf37, rf41, rf32                     # 50 min | 42 le
+    max rf20, rf20, 0 ; mov.ifb tmuau, rf51                         # 71 clip | 61 stage | uniform 0xfffffffd (u8)
+    asr rf32, rf32, 3 ; add rf18, rf18, rf6                         # 50 f2 | 71 store dst
+    asr rf55, rf55, 1 ; add rf28, rf28, rf28                        # 42 shr | 42 mul
+    min tmud, rf20, rf14 ; add rf20, rf24, 4                        # 61 stage | 50 add
+    min rf37, rf20, rf11 ; smul24 rf20, rf37, rf37                  # 50 min | 42 le
+    asr rf36, rf37, 3 ; add rf32, rf36, rf32                        # 50 f1 | 67 add
+    max rf28, rf32, 0 ; add rf32, rf28, rf55                        # 67 clip | 42 add
+    mov.ifb tmuau, rf18 ; sub.pushc -, rf0, rf2                     # 61 stage | uniform 0xfffffffd (u8)
+    sub.norc -, rf45, rf54 ; sub rf53, rf53, rf36                   # 61 stage | 68 sub
+    max rf53, rf53, 0 ; sub.andnc -, rf45, rf9                      # 68 clip | 61 stage
+    sub.andnc -, rf45, rf34 ; add rf36, rf36, 1                     # 61 stage | 65 g
+    asr rf36, rf36, 1 ; sub.andnc -, rf45, rf26                     # 65 g | 61 stage
+    sub.andnc -, rf45, rf30 ; add rf44, rf44, rf36                  # 61 stage | 70 add
+    max rf44, rf44, 0 ; sub.andnc -, rf45, rf20                     # 70 clip | 61 stage
+    min tmud, rf28, rf14 ; sub.andnc -, rf19, rf32                  # 61 stage
+    sub.pushc -, rf0, rf2 ; add.ifa tmuau, rf33, rf6                # 61 stage | uniform 0xfffffffd (u8)
+    min tmud, rf53, rf14 ; sub.norc -, rf45, rf54                   # 61 stage
+    sub.andnc -, rf45, rf9 ; add.ifb tmuau, rf16, rf6               # 61 stage | uniform 0xfffffffd (u8)
+    sub.andnc -, rf45, rf34 ; sub rf34, rf56, rf36                  # 61 stage | 71 sub
+    max rf34, rf34, 0 ; sub.andnc -, rf45, rf26                     # 71 clip | 61 stage
+    sub.andnc -, rf45, rf30 ; mov rf4, rf22                         # 61 stage | next trip
+    add rf8, rf7, rf4 ; sub.andnc -, rf45, rf20                     # 62 q0 | 61 stage
+    sub rf9, rf8, -4 ; sub.andnc -, rf19, rf32                      # 62 q0 | 61 stage
+    sub.andnc -, rf35, rf54 ; mov rf2, rf3                          # 61 stage | next trip
+    min tmud, rf44, rf14 ; sub.andnc -, rf35, rf26                  # 61 stage
+    add.ifa tmuau, rf51, rf6 ; mov rf5, rf25                        # 61 stage | next trip | uniform 0xfffffffd (u8)
+    min tmud, rf34, rf14 ; sub.pushc -, rf0, rf3                    # 61 stage | whether there is a batch more
+    add rf3, rf2, rf1 ; add.ifb tmuau, rf18, rf6                    # the item's record | 61 stage | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop
     nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw
     nop

@@ -5,11 +5,11 @@
 #
 # vp9_lpf4_h, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes that it invokes for TX_4X4
-# input hash bbcc089db0163de0
+# input hash d1115a6651d07f9a
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 186 instructions a trip, 23.2 an item; 180 at least for all it does.
+# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
+# 181 instructions a trip, 22.6 an item; 180 at least for all it does.
 # 59 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 8 store 8.
 # Record: dst_off, blimit and limit and thresh.
@@ -19,16 +19,17 @@
 #
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
-.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
+.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of dst
-.uniform 0x000000ff
+.uniform 0x01000000
 .uniform 0x00010000
+.uniform 0x000000ff
 .uniform 0x00000100
 .uniform 0xffffff80
 .uniform 0x0000007f
+.uniform 0x00000000  # how many threads
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffff8  # back to the loop's first word
 
@@ -36,210 +37,228 @@
     shr rf2, rf3, 1
     shl rf0, rf0, 3
     and rf0, rf3, 1 ; add rf2, rf0, rf2
-    shl rf0, rf0, 2                                                 # 62 q0
     shl rf2, rf2, 3
+    shl rf3, rf0, 2                                                 # 62 q0
     setnnmode_uu ; sub rf1, rf1, 1                                  # 62 q0
     shl rf1, rf1, 3
-    nop ; ldunifrf.rf4                                              # 62 q0 | uniform value:dst_stride
-    nop ; smul24 rf5, rf0, rf4 ; ldunifrf.rf0                       # 62 q0 | uniform value:records
-    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # uniform value:threads
-    shl rf1, rf1, 6
-    umin tmuau, rf2, rf0 ; mov rf11, 0                              # the item's record | 49 select | uniform 0xfffffffa (vec2)
-    add rf3, rf2, rf1 ; mov rf12, rf11 ; thrsw ; ldunifrf.rf6       # the item's record | 49 select | 62 q0 | uniform value:dst
-    nop ; add rf5, rf6, rf5 ; ldunifrf.rf6                          # 62 q0 | uniform 0x000000ff
-    nop ; add rf5, rf5, -4                                          # 62 q0
-    nop ; ldunifrf.rf7                                              # 62 p1 | uniform 0x00010000
-    nop ; ldunifrf.rf8                                              # 62 q1 | uniform 0x00000100
-    nop ; ldunifrf.rf9                                              # 49 clip | uniform 0xffffff80
-    nop ; ldunifrf.rf10                                             # 49 clip | uniform 0x0000007f
+    nop ; ldunifrf.rf0                                              # uniform value:records
+    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf4            # 62 q0 | uniform value:dst_stride
+    umin tmuau, rf2, rf0 ; smul24 rf3, rf3, rf4 ; thrsw             # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf1                                              # 62 q0 | uniform value:dst
+    nop ; add rf1, rf1, rf3 ; ldunifrf.rf10                         # 62 q0 | 62 p0 | uniform 0x01000000
+    nop ; ldtmu.rf3                                                 # the item's record
+    nop ; add rf5, rf1, -4                                          # 62 q0
+    nop ; add rf6, rf5, rf3 ; ldtmu.rf3                             # 62 q0 | the item's record
+    nop ; sub rf7, rf6, -4                                          # 62 q0
+    mov tmua, rf7 ; add rf35, rf7, rf4 ; thrsw ; ldunifrf.rf12      # 62 q0 | 62 p1 | uniform 0x00010000
+    mov tmua, rf6 ; v8dot rf1, rf3, rf12 ; ldunifrf.rf8             # 62 p0 | 27 thresh | 62 q0 | uniform 0x000000ff
+    and rf32, rf3, rf8 ; smul24 rf19, rf1, rf1 ; ldunifrf.rf14      # 25 blimit | 43 gt | 62 q1 | uniform 0x00000100
+    mov tmua, rf35 ; v8dot rf23, rf3, rf14 ; thrsw ; ldtmu.rf3      # 62 q0 | 26 limit
+    and rf9, rf3, rf8 ; v8dot rf15, rf3, rf14 ; ldunifrf.rf16       # 62 q0 | 62 q1 | 49 clip | uniform 0xffffff80
+    sub rf1, rf15, rf9 ; mov rf21, 0                                # 43 gt | 49 select
+    mov rf24, rf21 ; smul24 rf20, rf1, rf1 ; ldtmu.rf22             # 49 select | 43 gt | 62 p0
+    shr rf11, rf22, -8 ; v8dot rf13, rf22, rf12                     # 62 p0 | 62 p1
+    sub rf1, rf13, rf11 ; sub rf25, rf13, rf15 ; ldunifrf.rf17      # 43 gt | 49 sub | 49 clip | uniform 0x0000007f
+    max rf26, rf25, rf16 ; smul24 rf18, rf1, rf1 ; ldunifrf.rf1     # 49 clip | 43 gt | uniform value:threads
+    shl rf1, rf1, 6 ; sub.pushc -, rf19, rf18                       # 49 select
+    sub rf27, rf9, rf11 ; sub.norc -, rf19, rf20                    # 49 sub | 49 select
+    min.ifna rf24, rf26, rf17 ; smul24 rf26, rf27, 3                # 49 select | 49 mul
+    add rf24, rf26, rf24 ; v8dot rf28, rf22, rf14                   # 49 add | 62 p2
+    max rf22, rf24, rf16 ; v8dot rf24, rf22, 1                      # 49 f | 62 p3
+    min rf22, rf22, rf17 ; v8dot rf26, rf3, rf12                    # 49 f | 62 q2
+    vpack rf34, rf24, rf28 ; sub rf29, rf15, rf13                   # 70 store dst | 42 absdiff
+    max rf25, rf25, rf29 ; add rf29, rf22, 4                        # 42 absdiff | 50 add
+    min rf29, rf29, rf17 ; sub rf36, rf28, rf13                     # 50 min | 42 le
+    asr rf31, rf25, 1 ; sub rf25, rf24, rf28                        # 42 shr | 42 le
+    asr rf33, rf29, 3 ; sub rf37, rf26, rf15                        # 50 f1 | 42 le
+    shr rf28, rf3, -8 ; sub rf3, rf11, rf9                          # 62 q3 | 42 absdiff
+    max rf30, rf3, rf27 ; add rf3, rf2, rf1                         # 42 absdiff | the item's record
+    sub rf29, rf28, rf26 ; smul24 rf23, rf23, rf23                  # 42 le
+    nop ; smul24 rf24, rf36, rf36                                   # 42 le
+    nop ; smul24 rf25, rf25, rf25                                   # 42 le
+    nop ; smul24 rf27, rf37, rf37                                   # 42 le
 loop:
-    mov rf14, rf11 ; mov rf15, rf11 ; ldtmu.rf13                    # 49 select | the item's record
-    add rf16, rf5, rf13 ; mov rf17, rf11 ; ldtmu.rf13               # 62 q0 | 49 select | the item's record
-    sub rf18, rf16, -4 ; v8dot rf19, rf13, rf7                      # 62 q0 | 27 thresh
-    tmuwt - ; smul24 rf19, rf19, rf19                               # 43 gt
-    mov tmua, rf18 ; v8dot rf20, rf13, rf8 ; thrsw                  # 62 q0 | 26 limit
-    mov tmua, rf16 ; smul24 rf20, rf20, rf20                        # 62 p0 | 42 le
-    and rf13, rf13, rf6 ; add rf21, rf18, rf4                       # 25 blimit | 62 q0
-    mov tmua, rf21 ; add rf23, rf16, rf4 ; thrsw ; ldtmu.rf22       # 62 q0 | 62 p0
-    shr rf25, rf22, -8 ; v8dot rf24, rf22, rf8                      # 62 q3 | 62 q1
-    and rf22, rf22, rf6 ; v8dot rf26, rf22, rf7                     # 62 q0 | 62 q2
-    sub rf28, rf24, rf22 ; sub rf29, rf26, rf24 ; thrsw ; ldtmu.rf27# 43 gt | 42 le | 62 p0
-    shr rf30, rf27, -8 ; v8dot rf31, rf27, rf7                      # 62 p0 | 62 p1
-    sub rf28, rf31, rf30 ; smul24 rf32, rf28, rf28                  # 43 gt
-    and rf33, rf27, rf6 ; smul24 rf28, rf28, rf28 ; ldtmu.rf34      # 62 p3 | 43 gt | 62 q0
-    sub.pushc -, rf19, rf28 ; v8dot rf27, rf27, rf8                 # 49 select | 62 p2
-    sub.norc -, rf19, rf32 ; sub rf35, rf27, rf31                   # 49 select | 42 le
-    sub rf36, rf33, rf27 ; smul24 rf35, rf35, rf35                  # 42 le
-    sub.pushc -, rf20, rf28 ; smul24 rf36, rf36, rf36               # 67 select | 42 le
-    sub.norc -, rf20, rf35 ; sub rf37, rf22, rf30                   # 67 select | 49 sub
-    sub rf38, rf31, rf24 ; sub rf39, rf30, rf22                     # 49 sub | 42 absdiff
-    max rf39, rf39, rf37 ; sub rf40, rf24, rf31                     # 42 absdiff
-    max rf40, rf38, rf40 ; sub.andnc -, rf20, rf36                  # 42 absdiff | 67 select
-    asr rf40, rf40, 1 ; smul24 rf29, rf29, rf29                     # 42 shr | 42 le
-    max rf38, rf38, rf9 ; sub rf41, rf25, rf26                      # 49 clip | 42 le
-    min.ifnb rf12, rf38, rf10 ; smul24 rf38, rf41, rf41             # 49 select | 42 le
-    sub.andnc -, rf20, rf32 ; add rf39, rf39, rf39                  # 67 select | 42 mul
-    sub.andnc -, rf20, rf29 ; add rf39, rf39, rf40                  # 67 select | 42 add
-    sub.andnc -, rf20, rf38 ; smul24 rf37, rf37, 3                  # 67 select | 49 mul
-    sub.andnc -, rf13, rf39 ; add rf12, rf37, rf12                  # 67 select | 49 add
-    max rf12, rf12, rf9 ; sub.pushc -, rf20, rf28                   # 49 f | 70 select
-    min rf12, rf12, rf10 ; sub.norc -, rf20, rf35                   # 49 f | 70 select
-    sub.andnc -, rf20, rf36 ; mov tmua, rf23                        # 70 select | 62 p0
-    shr rf36, rf34, -8 ; sub.andnc -, rf20, rf32                    # 62 q3 | 70 select
-    and rf35, rf34, rf6 ; v8dot rf37, rf34, rf8 ; thrsw             # 62 q0 | 62 q1
-    add rf40, rf12, 3 ; sub rf41, rf37, rf35                        # 50 add | 43 gt
-    min rf12, rf40, rf10 ; add rf40, rf12, 4                        # 50 min | 50 add
-    min rf29, rf40, rf10 ; sub.andnc -, rf20, rf29                  # 50 min | 70 select
-    asr rf12, rf12, 3 ; sub.andnc -, rf20, rf38                     # 50 f2 | 70 select
-    asr rf29, rf29, 3 ; sub.andnc -, rf13, rf39                     # 50 f1 | 70 select
-    add rf12, rf30, rf12 ; sub rf39, rf22, rf29 ; ldtmu.rf38        # 67 add | 68 sub | 62 p0
-    shr rf40, rf38, -8 ; v8dot rf42, rf38, rf7                      # 62 p0 | 62 p1
-    max rf12, rf12, 0 ; sub.andnc -, rf19, rf28                     # 67 clip | 70 select
-    max rf39, rf39, 0 ; sub rf28, rf42, rf40                        # 68 clip | 43 gt
-    min.ifb rf30, rf12, rf6 ; add rf12, rf29, 1                     # 67 select | 65 g
-    asr rf12, rf12, 1 ; sub.andnc -, rf19, rf32                     # 65 g | 70 select
-    min.ifb rf22, rf39, rf6 ; smul24 rf28, rf28, rf28               # 68 select | 43 gt
-    add rf12, rf31, rf12 ; sub rf39, rf24, rf12                     # 70 add | 71 sub
-    max rf12, rf12, 0 ; smul24 rf41, rf41, rf41                     # 70 clip | 43 gt
-    max rf39, rf39, 0 ; sub.pushc -, rf19, rf28                     # 71 clip | 49 select
-    min.ifb rf31, rf12, rf6 ; v8dot rf12, rf38, rf8                 # 70 select | 62 p2
-    min.ifb rf24, rf39, rf6 ; sub rf39, rf12, rf42                  # 71 select | 42 le
-    and rf38, rf38, rf6 ; sub.norc -, rf19, rf41                    # 62 p3 | 49 select
-    sub rf32, rf38, rf12 ; smul24 rf39, rf39, rf39                  # 42 le
-    sub.pushc -, rf20, rf28 ; smul24 rf32, rf32, rf32               # 67 select | 42 le
-    sub.norc -, rf20, rf39 ; v8dot rf34, rf34, rf7                  # 67 select | 62 q2
-    sub rf29, rf35, rf40 ; sub rf43, rf42, rf37                     # 49 sub
-    max rf44, rf43, rf9 ; sub rf45, rf34, rf37                      # 49 clip | 42 le
-    min.ifnb rf14, rf44, rf10 ; sub rf44, rf40, rf35                # 49 select | 42 absdiff
-    max rf44, rf44, rf29 ; sub rf46, rf37, rf42                     # 42 absdiff
-    max rf43, rf43, rf46 ; sub.andnc -, rf20, rf32                  # 42 absdiff | 67 select
-    asr rf45, rf43, 1 ; smul24 rf43, rf45, rf45                     # 42 shr | 42 le
-    sub rf46, rf36, rf34 ; sub.andnc -, rf20, rf41                  # 42 le | 67 select
-    add rf46, rf44, rf44 ; smul24 rf44, rf46, rf46                  # 42 mul | 42 le
-    sub.andnc -, rf20, rf43 ; add rf45, rf46, rf45                  # 67 select | 42 add
-    sub.andnc -, rf20, rf44 ; smul24 rf29, rf29, 3                  # 67 select | 49 mul
-    sub.andnc -, rf13, rf45 ; add rf21, rf21, rf4                   # 67 select | 62 q0
-    sub.pushc -, rf20, rf28 ; add rf14, rf29, rf14                  # 70 select | 49 add
-    max rf14, rf14, rf9 ; mov tmua, rf21 ; thrsw                    # 49 f | 62 q0
-    min rf14, rf14, rf10 ; add rf23, rf23, rf4                      # 49 f | 62 p0
-    mov tmua, rf23 ; add rf29, rf14, 3                              # 62 p0 | 50 add
-    min rf29, rf29, rf10 ; sub.norc -, rf20, rf39                   # 50 min | 70 select
-    asr rf29, rf29, 3 ; sub.andnc -, rf20, rf32                     # 50 f2 | 70 select
-    sub.andnc -, rf20, rf41 ; add rf14, rf14, 4                     # 70 select | 50 add
-    min rf29, rf14, rf10 ; add rf14, rf40, rf29 ; thrsw ; ldtmu.rf32# 50 min | 67 add | 62 q0
-    asr rf29, rf29, 3 ; v8dot rf39, rf32, rf8                       # 50 f1 | 62 q1
-    max rf14, rf14, 0 ; sub rf46, rf35, rf29                        # 67 clip | 68 sub
-    max rf43, rf46, 0 ; sub.andnc -, rf20, rf43                     # 68 clip | 70 select
-    min.ifb rf40, rf14, rf6 ; add rf14, rf29, 1                     # 67 select | 65 g
-    asr rf14, rf14, 1 ; sub.andnc -, rf20, rf44                     # 65 g | 70 select
-    min.ifb rf35, rf43, rf6 ; v8dot rf43, rf32, 1                   # 68 select | 62 q0
-    shr rf45, rf32, -8 ; sub.andnc -, rf13, rf45                    # 62 q3 | 70 select
-    sub rf46, rf39, rf43 ; add rf44, rf42, rf14 ; ldtmu.rf29        # 43 gt | 70 add | 62 p0
-    shr rf47, rf29, -8 ; v8dot rf48, rf29, rf7                      # 62 p0 | 62 p1
-    max rf28, rf44, 0 ; sub.andnc -, rf19, rf28                     # 70 clip | 70 select
-    sub rf41, rf48, rf47 ; sub.andnc -, rf19, rf41                  # 43 gt | 70 select
-    min.ifa rf42, rf28, rf6 ; smul24 rf28, rf41, rf41               # 70 select | 43 gt
-    sub rf14, rf37, rf14 ; smul24 rf46, rf46, rf46                  # 71 sub | 43 gt
-    max rf14, rf14, 0 ; sub.pushc -, rf19, rf28                     # 71 clip | 49 select
-    min.ifb rf37, rf14, rf6 ; v8dot rf14, rf29, rf8                 # 71 select | 62 p2
-    sub.norc -, rf19, rf46 ; sub rf41, rf14, rf48                   # 49 select | 42 le
-    and rf41, rf29, rf6 ; smul24 rf29, rf41, rf41                   # 62 p3 | 42 le
-    sub rf44, rf41, rf14 ; sub.pushc -, rf20, rf28                  # 42 le | 67 select
-    sub.norc -, rf20, rf29 ; smul24 rf44, rf44, rf44                # 67 select | 42 le
-    sub rf32, rf43, rf47 ; v8dot rf49, rf32, rf7                    # 49 sub | 62 q2
-    sub rf50, rf48, rf39 ; sub rf51, rf49, rf39                     # 49 sub | 42 le
-    max rf52, rf50, rf9 ; sub rf53, rf47, rf43                      # 49 clip | 42 absdiff
-    max rf53, rf53, rf32 ; sub rf54, rf39, rf48                     # 42 absdiff
-    max rf50, rf50, rf54 ; sub.andnc -, rf20, rf44                  # 42 absdiff | 67 select
-    asr rf51, rf50, 1 ; smul24 rf50, rf51, rf51                     # 42 shr | 42 le
-    min.ifnb rf15, rf52, rf10 ; sub rf52, rf45, rf49                # 49 select | 42 le
-    sub.andnc -, rf20, rf46 ; smul24 rf52, rf52, rf52               # 67 select | 42 le
-    add rf53, rf53, rf53 ; sub.andnc -, rf20, rf50                  # 42 mul | 67 select
-    add rf51, rf53, rf51 ; sub.andnc -, rf20, rf52                  # 42 add | 67 select
-    sub.andnc -, rf13, rf51 ; smul24 rf32, rf32, 3                  # 67 select | 49 mul
-    sub.pushc -, rf20, rf28 ; add rf15, rf32, rf15                  # 70 select | 49 add
-    max rf15, rf15, rf9 ; add tmua, rf21, rf4 ; thrsw               # 49 f | 62 q0
-    min rf15, rf15, rf10 ; add tmua, rf23, rf4                      # 49 f | 62 p0
-    vpack rf30, rf31, rf30 ; add rf31, rf15, 3                      # 70 store dst | 50 add
-    min rf29, rf31, rf10 ; sub.norc -, rf20, rf29                   # 50 min | 70 select
-    asr rf29, rf29, 3 ; sub.andnc -, rf20, rf44                     # 50 f2 | 70 select
-    sub.andnc -, rf20, rf46 ; add rf15, rf15, 4                     # 70 select | 50 add
-    min rf29, rf15, rf10 ; add rf15, rf47, rf29 ; thrsw ; ldtmu.rf44# 50 min | 67 add | 62 q0
-    asr rf29, rf29, 3 ; v8dot rf31, rf44, rf8                       # 50 f1 | 62 q1
-    max rf15, rf15, 0 ; sub rf23, rf43, rf29                        # 67 clip | 68 sub
-    max rf23, rf23, 0 ; sub.andnc -, rf20, rf50                     # 68 clip | 70 select
-    min.ifb rf47, rf15, rf6 ; add rf15, rf29, 1                     # 67 select | 65 g
-    asr rf15, rf15, 1 ; sub.andnc -, rf20, rf52                     # 65 g | 70 select
-    min.ifb rf43, rf23, rf6 ; v8dot rf23, rf44, 1                   # 68 select | 62 q0
-    shr rf51, rf44, -8 ; sub.andnc -, rf13, rf51                    # 62 q3 | 70 select
-    sub rf50, rf31, rf23 ; add rf52, rf48, rf15 ; ldtmu.rf29        # 43 gt | 70 add | 62 p0
-    shr rf21, rf29, -8 ; v8dot rf32, rf29, rf7                      # 62 p0 | 62 p1
-    max rf28, rf52, 0 ; sub.andnc -, rf19, rf28                     # 70 clip | 70 select
-    sub rf46, rf32, rf21 ; sub.andnc -, rf19, rf46                  # 43 gt | 70 select
-    min.ifa rf48, rf28, rf6 ; smul24 rf28, rf46, rf46               # 70 select | 43 gt
-    sub rf15, rf39, rf15 ; smul24 rf50, rf50, rf50                  # 71 sub | 43 gt
-    max rf15, rf15, 0 ; sub.pushc -, rf19, rf28                     # 71 clip | 49 select
-    min.ifb rf39, rf15, rf6 ; v8dot rf15, rf29, rf8                 # 71 select | 62 p2
-    sub.norc -, rf19, rf50 ; sub rf46, rf15, rf32                   # 49 select | 42 le
-    and rf46, rf29, rf6 ; smul24 rf29, rf46, rf46                   # 62 p3 | 42 le
-    sub rf52, rf46, rf15 ; sub.pushc -, rf20, rf28                  # 42 le | 67 select
-    sub.norc -, rf20, rf29 ; smul24 rf52, rf52, rf52                # 67 select | 42 le
-    sub rf44, rf23, rf21 ; v8dot rf53, rf44, rf7                    # 49 sub | 62 q2
-    sub rf54, rf32, rf31 ; sub rf55, rf53, rf31                     # 49 sub | 42 le
-    max rf56, rf54, rf9 ; sub rf57, rf21, rf23                      # 49 clip | 42 absdiff
-    max rf57, rf57, rf44 ; sub rf58, rf31, rf32                     # 42 absdiff
-    max rf54, rf54, rf58 ; sub.andnc -, rf20, rf52                  # 42 absdiff | 67 select
-    asr rf55, rf54, 1 ; smul24 rf54, rf55, rf55                     # 42 shr | 42 le
-    min.ifnb rf17, rf56, rf10 ; sub rf56, rf51, rf53                # 49 select | 42 le
-    sub.andnc -, rf20, rf50 ; smul24 rf56, rf56, rf56               # 67 select | 42 le
-    add rf57, rf57, rf57 ; sub.andnc -, rf20, rf54                  # 42 mul | 67 select
-    add rf55, rf57, rf55 ; sub.andnc -, rf20, rf56                  # 42 add | 67 select
-    vpack rf27, rf33, rf27 ; sub.andnc -, rf13, rf55                # 70 store dst | 67 select
-    sub.pushc -, rf20, rf28 ; smul24 rf44, rf44, 3                  # 70 select | 49 mul
-    add rf17, rf44, rf17 ; sub.norc -, rf20, rf29                   # 49 add | 70 select
-    max rf17, rf17, rf9 ; sub.andnc -, rf20, rf52                   # 49 f | 70 select
-    min rf17, rf17, rf10 ; sub.andnc -, rf20, rf50                  # 49 f | 70 select
-    vpack rf22, rf22, rf24 ; add rf24, rf17, 3                      # 71 store dst | 50 add
-    min rf17, rf24, rf10 ; add rf24, rf17, 4                        # 50 min | 50 add
-    min rf24, rf24, rf10 ; sub.andnc -, rf20, rf54                  # 50 min | 70 select
-    asr rf17, rf17, 3 ; sub.andnc -, rf20, rf56                     # 50 f2 | 70 select
-    asr rf13, rf24, 3 ; sub.andnc -, rf13, rf55                     # 50 f1 | 70 select
-    vpack rf17, rf26, rf25 ; add rf25, rf21, rf17                   # 71 store dst | 67 add
-    max rf25, rf25, 0 ; sub rf26, rf23, rf13                        # 67 clip | 68 sub
-    max rf26, rf26, 0 ; sub.andnc -, rf19, rf28                     # 68 clip | 70 select
-    min.ifb rf21, rf25, rf6 ; add rf25, rf16, rf4                   # 67 select | 70 store dst
-    min.ifb rf23, rf26, rf6 ; add rf26, rf18, rf4                   # 68 select | 71 store dst
-    vpack rf19, rf42, rf40 ; sub.andnc -, rf19, rf50                # 70 store dst | 70 select
-    vpack rf38, rf38, rf12 ; sub.pushc -, rf0, rf2                  # 70 store dst | 61 stage
-    tmuwt - ; add rf13, rf13, 1                                     # the last trip's stores | 65 g
-    v8pack tmud, rf27, rf30 ; mov rf12, rf11                        # 61 stage | 49 select
-    vpack rf16, rf35, rf37 ; mov.ifna tmua, rf16                    # 71 store dst | 61 stage
-    v8pack tmud, rf22, rf17 ; add rf17, rf25, rf4                   # 61 stage | 70 store dst
-    vpack rf18, rf34, rf36 ; mov.ifna tmua, rf18                    # 71 store dst | 61 stage
-    v8pack tmud, rf38, rf19 ; add rf19, rf26, rf4                   # 61 stage | 71 store dst
-    vpack rf25, rf48, rf47 ; mov.ifna tmua, rf25                    # 70 store dst | 61 stage
-    v8pack tmud, rf16, rf18 ; mov rf2, rf3                          # 61 stage | next trip
-    vpack rf14, rf41, rf14 ; mov.ifna tmua, rf26                    # 70 store dst | 61 stage
-    asr rf13, rf13, 1                                               # 65 g
-    umin tmuau, rf2, rf0 ; add rf26, rf32, rf13 ; thrsw             # the item's record | 70 add | uniform 0xfffffffa (vec2)
-    vpack rf13, rf43, rf39 ; sub rf39, rf31, rf13                   # 71 store dst | 71 sub
-    vpack rf45, rf49, rf45                                          # 71 store dst
-    v8pack tmud, rf14, rf25                                         # 61 stage
-    max rf26, rf26, 0 ; mov.ifna tmua, rf17                         # 70 clip | 61 stage
-    min.ifb rf32, rf26, rf6                                         # 70 select
-    v8pack tmud, rf13, rf45                                         # 61 stage
-    vpack rf21, rf32, rf21 ; mov.ifna tmua, rf19                    # 70 store dst | 61 stage
-    vpack rf15, rf46, rf15                                          # 70 store dst
-    max rf39, rf39, 0                                               # 71 clip
-    min.ifb rf31, rf39, rf6 ; sub.pushc -, rf0, rf3                 # 71 select | whether there is a batch more
-    v8pack tmud, rf15, rf21 ; add rf3, rf2, rf1                     # 61 stage | the item's record
-    vpack rf17, rf23, rf31 ; add.ifnb tmua, rf17, rf4               # 71 store dst | 61 stage
-    vpack rf51, rf53, rf51                                          # 71 store dst
+    sub.pushc -, rf23, rf18 ; smul24 rf29, rf29, rf29               # 67 select | 42 le
+    sub.norc -, rf23, rf24 ; add rf30, rf30, rf30                   # 67 select | 42 mul
+    sub.andnc -, rf23, rf25 ; add rf30, rf30, rf31                  # 67 select | 42 add
+    sub.andnc -, rf23, rf20 ; add rf31, rf6, rf4                    # 67 select | 62 p0
+    tmuwt - ; sub.andnc -, rf23, rf27                               # 67 select
+    sub.andnc -, rf23, rf29 ; mov tmua, rf31                        # 67 select | 62 p0
+    sub.andnc -, rf32, rf30 ; add rf22, rf22, 3                     # 67 select | 50 add
+    min rf22, rf22, rf17 ; sub.pushc -, rf23, rf18                  # 50 min | 70 select
+    asr rf22, rf22, 3 ; sub.norc -, rf23, rf24                      # 50 f2 | 70 select
+    add rf22, rf11, rf22 ; sub rf24, rf9, rf33 ; thrsw              # 67 add | 68 sub
+    max rf22, rf22, 0 ; mov rf36, rf21                              # 67 clip | 49 select
+    max rf24, rf24, 0 ; add rf35, rf35, rf4                         # 68 clip | 62 q0
+    min.ifb rf11, rf22, rf8 ; mov tmua, rf35 ; thrsw                # 67 select | 62 q0
+    min.ifb rf9, rf24, rf8 ; add rf24, rf33, 1                      # 68 select | 65 g
+    asr rf24, rf24, 1 ; add rf31, rf31, rf4                         # 65 g | 62 p0
+    sub.andnc -, rf23, rf25 ; add rf25, rf13, rf24                  # 70 select | 70 add
+    max rf25, rf25, 0 ; sub.andnc -, rf23, rf20                     # 70 clip | 70 select
+    sub.andnc -, rf23, rf27 ; sub rf24, rf15, rf24                  # 70 select | 71 sub
+    max rf24, rf24, 0 ; sub.andnc -, rf23, rf29                     # 71 clip | 70 select
+    mov tmua, rf31 ; mov rf27, rf21 ; thrsw ; ldtmu.rf29            # 62 p0 | 49 select | 62 q0
+    and rf33, rf29, rf8 ; v8dot rf37, rf29, rf14 ; ldtmu.rf22       # 62 q0 | 62 q1 | 62 p0
+    shr rf38, rf22, -8 ; v8dot rf39, rf22, rf12                     # 62 p0 | 62 p1
+    sub.andnc -, rf32, rf30 ; sub rf30, rf39, rf38                  # 70 select | 43 gt
+    sub.andnc -, rf19, rf18 ; smul24 rf18, rf30, rf30               # 70 select | 43 gt
+    sub.andnc -, rf19, rf20 ; sub rf20, rf37, rf33                  # 70 select | 43 gt
+    min.ifa rf13, rf25, rf8 ; smul24 rf20, rf20, rf20 ; thrsw       # 70 select | 43 gt
+    min.ifa rf15, rf24, rf8 ; v8dot rf24, rf22, rf14                # 71 select | 62 p2
+    and rf25, rf22, rf8 ; sub rf22, rf24, rf39 ; ldtmu.rf30         # 62 p3 | 42 le | 62 q0
+    sub.pushc -, rf19, rf18 ; smul24 rf22, rf22, rf22               # 49 select | 42 le
+    sub.norc -, rf19, rf20 ; sub rf40, rf25, rf24                   # 49 select | 42 le
+    sub.pushc -, rf23, rf18 ; smul24 rf40, rf40, rf40               # 67 select | 42 le
+    sub.norc -, rf23, rf22 ; v8dot rf41, rf29, rf12                 # 67 select | 62 q2
+    sub rf42, rf33, rf38 ; sub rf43, rf39, rf37 ; ldtmu.rf44        # 49 sub | 62 p0
+    max rf45, rf43, rf16 ; sub rf46, rf41, rf37                     # 49 clip | 42 le
+    min.ifnb rf36, rf45, rf17 ; v8dot rf29, rf29, rf10              # 49 select | 62 q3
+    sub rf45, rf38, rf33 ; sub rf47, rf37, rf39                     # 42 absdiff
+    max rf45, rf45, rf42 ; sub.andnc -, rf23, rf40                  # 42 absdiff | 67 select
+    max rf46, rf43, rf47 ; smul24 rf43, rf46, rf46                  # 42 absdiff | 42 le
+    asr rf47, rf46, 1 ; sub rf46, rf29, rf41                        # 42 shr | 42 le
+    sub.andnc -, rf23, rf20 ; smul24 rf46, rf46, rf46               # 67 select | 42 le
+    add rf45, rf45, rf45 ; sub.andnc -, rf23, rf43                  # 42 mul | 67 select
+    add rf45, rf45, rf47 ; sub.andnc -, rf23, rf46                  # 42 add | 67 select
+    sub.andnc -, rf32, rf45 ; smul24 rf42, rf42, 3                  # 67 select | 49 mul
+    sub.pushc -, rf23, rf18 ; add rf36, rf42, rf36                  # 70 select | 49 add
+    max rf22, rf36, rf16 ; sub.norc -, rf23, rf22                   # 49 f | 70 select
+    min rf22, rf22, rf17 ; sub.andnc -, rf23, rf40                  # 49 f | 70 select
+    sub.andnc -, rf23, rf20 ; add rf40, rf22, 3                     # 70 select | 50 add
+    min rf22, rf40, rf17 ; add rf40, rf22, 4                        # 50 min | 50 add
+    min rf40, rf40, rf17 ; sub.andnc -, rf23, rf43                  # 50 min | 70 select
+    asr rf22, rf22, 3 ; sub.andnc -, rf23, rf46                     # 50 f2 | 70 select
+    asr rf40, rf40, 3 ; sub.andnc -, rf32, rf45                     # 50 f1 | 70 select
+    shr rf45, rf44, -8 ; v8dot rf46, rf44, rf12                     # 62 p0 | 62 p1
+    add rf22, rf38, rf22 ; sub rf43, rf33, rf40                     # 67 add | 68 sub
+    max rf18, rf22, 0 ; sub.andnc -, rf19, rf18                     # 67 clip | 70 select
+    max rf43, rf43, 0 ; v8dot rf22, rf30, rf14                      # 68 clip | 62 q1
+    min.ifb rf38, rf18, rf8 ; add rf18, rf40, 1                     # 67 select | 65 g
+    asr rf18, rf18, 1 ; sub rf40, rf46, rf45                        # 65 g | 43 gt
+    min.ifb rf33, rf43, rf8 ; v8dot rf43, rf30, 1                   # 68 select | 62 q0
+    sub.andnc -, rf19, rf20 ; smul24 rf20, rf40, rf40               # 70 select | 43 gt
+    sub rf36, rf22, rf43 ; add rf40, rf39, rf18                     # 43 gt | 70 add
+    max rf18, rf40, 0 ; sub rf40, rf37, rf18                        # 70 clip | 71 sub
+    max rf36, rf40, 0 ; smul24 rf40, rf36, rf36                     # 71 clip | 43 gt
+    min.ifa rf39, rf18, rf8 ; sub.pushc -, rf19, rf20               # 70 select | 49 select
+    min.ifb rf37, rf36, rf8 ; v8dot rf36, rf44, rf14                # 71 select | 62 p2
+    sub.norc -, rf19, rf40 ; sub rf18, rf36, rf46                   # 49 select | 42 le
+    and rf44, rf44, rf8 ; smul24 rf18, rf18, rf18                   # 62 p3 | 42 le
+    sub rf42, rf44, rf36 ; sub.pushc -, rf23, rf20                  # 42 le | 67 select
+    sub.norc -, rf23, rf18 ; smul24 rf42, rf42, rf42                # 67 select | 42 le
+    sub rf47, rf43, rf45 ; v8dot rf48, rf30, rf12                   # 49 sub | 62 q2
+    sub rf49, rf46, rf22 ; sub rf50, rf48, rf22                     # 49 sub | 42 le
+    max rf30, rf49, rf16 ; v8dot rf51, rf30, rf10                   # 49 clip | 62 q3
+    min.ifnb rf27, rf30, rf17 ; sub rf30, rf45, rf43                # 49 select | 42 absdiff
+    max rf30, rf30, rf47 ; sub rf52, rf22, rf46                     # 42 absdiff
+    max rf49, rf49, rf52 ; sub.andnc -, rf23, rf42                  # 42 absdiff | 67 select
+    asr rf50, rf49, 1 ; smul24 rf49, rf50, rf50                     # 42 shr | 42 le
+    sub rf52, rf51, rf48 ; sub.andnc -, rf23, rf40                  # 42 le | 67 select
+    add rf52, rf30, rf30 ; smul24 rf30, rf52, rf52                  # 42 mul | 42 le
+    sub.andnc -, rf23, rf49 ; add rf50, rf52, rf50                  # 67 select | 42 add
+    sub.andnc -, rf23, rf30 ; smul24 rf47, rf47, 3                  # 67 select | 49 mul
+    sub.andnc -, rf32, rf50 ; add rf27, rf47, rf27                  # 67 select | 49 add
+    max rf27, rf27, rf16 ; sub.pushc -, rf23, rf20                  # 49 f | 70 select
+    min rf27, rf27, rf17 ; add tmua, rf35, rf4 ; thrsw              # 49 f | 62 q0
+    add tmua, rf31, rf4 ; add rf31, rf27, 3                         # 62 p0 | 50 add
+    min rf27, rf31, rf17 ; add rf31, rf27, 4                        # 50 min | 50 add
+    min rf18, rf31, rf17 ; sub.norc -, rf23, rf18                   # 50 min | 70 select
+    asr rf27, rf27, 3 ; sub.andnc -, rf23, rf42                     # 50 f2 | 70 select
+    asr rf18, rf18, 3 ; sub.andnc -, rf23, rf40                     # 50 f1 | 70 select
+    add rf27, rf45, rf27 ; sub rf42, rf43, rf18 ; thrsw ; ldtmu.rf31# 67 add | 68 sub | 62 q0
+    max rf27, rf27, 0 ; v8dot rf35, rf31, rf14                      # 67 clip | 62 q1
+    max rf42, rf42, 0 ; v8dot rf47, rf31, rf12                      # 68 clip | 62 q2
+    min.ifb rf45, rf27, rf8 ; add rf18, rf18, 1                     # 67 select | 65 g
+    asr rf18, rf18, 1 ; sub.andnc -, rf23, rf49                     # 65 g | 70 select
+    min.ifb rf43, rf42, rf8 ; v8dot rf42, rf31, 1                   # 68 select | 62 q0
+    sub.andnc -, rf23, rf30 ; sub rf30, rf35, rf42                  # 70 select | 43 gt
+    add rf18, rf46, rf18 ; sub rf49, rf22, rf18 ; ldtmu.rf27        # 70 add | 71 sub | 62 p0
+    max rf18, rf18, 0 ; sub.andnc -, rf32, rf50                     # 70 clip | 70 select
+    max rf49, rf49, 0 ; v8dot rf50, rf27, rf10                      # 71 clip | 62 p0
+    sub.andnc -, rf19, rf20 ; v8dot rf20, rf27, rf12                # 70 select | 62 p1
+    sub rf40, rf20, rf50 ; sub.andnc -, rf19, rf40                  # 43 gt | 70 select
+    min.ifa rf46, rf18, rf8 ; smul24 rf18, rf40, rf40               # 70 select | 43 gt
+    min.ifa rf22, rf49, rf8 ; smul24 rf30, rf30, rf30               # 71 select | 43 gt
+    sub.pushc -, rf19, rf18 ; v8dot rf49, rf27, rf14                # 49 select | 62 p2
+    sub.norc -, rf19, rf30 ; sub rf40, rf49, rf20                   # 49 select | 42 le
+    and rf40, rf27, rf8 ; smul24 rf27, rf40, rf40                   # 62 p3 | 42 le
+    sub rf52, rf40, rf49 ; sub.pushc -, rf23, rf18                  # 42 le | 67 select
+    sub.norc -, rf23, rf27 ; smul24 rf52, rf52, rf52                # 67 select | 42 le
+    sub rf53, rf42, rf50 ; sub rf54, rf20, rf35                     # 49 sub
+    max rf55, rf54, rf16 ; sub rf56, rf47, rf35                     # 49 clip | 42 le
+    shr rf31, rf31, -8 ; sub rf57, rf50, rf42                       # 62 q3 | 42 absdiff
+    max rf57, rf57, rf53 ; sub rf58, rf35, rf20                     # 42 absdiff
+    max rf54, rf54, rf58 ; sub.andnc -, rf23, rf52                  # 42 absdiff | 67 select
+    asr rf56, rf54, 1 ; smul24 rf54, rf56, rf56                     # 42 shr | 42 le
+    sub rf58, rf31, rf47 ; sub.andnc -, rf23, rf30                  # 42 le | 67 select
+    add rf58, rf57, rf57 ; smul24 rf57, rf58, rf58                  # 42 mul | 42 le
+    sub.andnc -, rf23, rf54 ; add rf56, rf58, rf56                  # 67 select | 42 add
+    vpack rf11, rf13, rf11 ; sub.andnc -, rf23, rf57                # 70 store dst | 67 select
+    mov rf13, rf21 ; sub.andnc -, rf32, rf56                        # 49 select | 67 select
+    min.ifnb rf13, rf55, rf17 ; smul24 rf53, rf53, 3                # 49 select | 49 mul
+    sub.pushc -, rf23, rf18 ; add rf13, rf53, rf13                  # 70 select | 49 add
+    max rf13, rf13, rf16 ; sub.norc -, rf23, rf27                   # 49 f | 70 select
+    min rf13, rf13, rf17 ; sub.andnc -, rf23, rf52                  # 49 f | 70 select
+    vpack rf9, rf9, rf15 ; sub.andnc -, rf23, rf30                  # 71 store dst | 70 select
+    vpack rf26, rf26, rf28 ; add rf28, rf13, 3                      # 71 store dst | 50 add
+    min rf13, rf28, rf17 ; add rf28, rf13, 4                        # 50 min | 50 add
+    min rf28, rf28, rf17 ; sub.andnc -, rf23, rf54                  # 50 min | 70 select
+    asr rf13, rf13, 3 ; sub.andnc -, rf23, rf57                     # 50 f2 | 70 select
+    asr rf28, rf28, 3 ; sub.andnc -, rf32, rf56                     # 50 f1 | 70 select
+    vpack rf13, rf39, rf38 ; add rf38, rf50, rf13                   # 70 store dst | 67 add
+    max rf38, rf38, 0 ; sub rf39, rf42, rf28                        # 67 clip | 68 sub
+    max rf18, rf39, 0 ; sub.andnc -, rf19, rf18                     # 68 clip | 70 select
+    min.ifb rf50, rf38, rf8 ; add rf38, rf6, rf4                    # 67 select | 70 store dst
+    min.ifb rf42, rf18, rf8 ; add rf18, rf7, rf4                    # 68 select | 71 store dst
+    vpack rf19, rf25, rf24 ; sub.andnc -, rf19, rf30                # 70 store dst | 70 select
+    vpack rf33, rf33, rf37 ; sub.pushc -, rf0, rf2                  # 71 store dst | 61 stage
+    tmuwt - ; mov rf2, rf3                                          # the last trip's stores | next trip
+    v8pack tmud, rf34, rf11 ; add rf11, rf28, 1                     # 61 stage | 65 g
+    vpack rf6, rf41, rf29 ; mov.ifna tmua, rf6                      # 71 store dst | 61 stage
+    v8pack tmud, rf9, rf26 ; add rf26, rf38, rf4                    # 61 stage | 70 store dst
+    vpack rf7, rf46, rf45 ; mov.ifna tmua, rf7                      # 70 store dst | 61 stage
+    v8pack tmud, rf19, rf13 ; add rf45, rf18, rf4                   # 61 stage | 71 store dst
+    vpack rf36, rf44, rf36 ; mov.ifna tmua, rf38                    # 70 store dst | 61 stage
+    umin tmuau, rf2, rf0 ; mov rf38, rf21 ; thrsw                   # the item's record | 49 select | uniform 0xfffffffa (vec2)
+    asr rf11, rf11, 1                                               # 65 g
+    vpack rf22, rf43, rf22 ; add rf43, rf20, rf11                   # 71 store dst | 70 add
+    v8pack tmud, rf33, rf6 ; sub rf11, rf35, rf11 ; ldtmu.rf6       # 61 stage | 71 sub | the item's record
+    vpack rf51, rf48, rf51 ; add rf6, rf5, rf6 ; ldtmu.rf48         # 71 store dst | 62 q0 | the item's record
+    max rf18, rf43, 0 ; mov.ifna tmua, rf18                         # 70 clip | 61 stage
+    v8pack tmud, rf36, rf7 ; sub rf7, rf6, -4                       # 61 stage | 62 q0
+    min.ifb rf20, rf18, rf8 ; mov.ifna tmua, rf26                   # 70 select | 61 stage
+    v8pack tmud, rf22, rf51 ; v8dot rf22, rf48, rf12                # 61 stage | 27 thresh
+    max rf11, rf11, 0 ; mov.ifna tmua, rf45                         # 71 clip | 61 stage
+    vpack rf20, rf20, rf50 ; mov tmua, rf7 ; thrsw                  # 70 store dst | 62 q0
+    vpack rf40, rf40, rf49 ; mov tmua, rf6                          # 70 store dst | 62 p0
+    min.ifb rf35, rf11, rf8 ; smul24 rf19, rf22, rf22               # 71 select | 43 gt
+    v8pack tmud, rf40, rf20 ; v8dot rf49, rf48, rf14 ; ldtmu.rf40   # 61 stage | 26 limit | 62 q0
+    vpack rf42, rf42, rf35 ; v8dot rf9, rf40, 1                     # 71 store dst | 62 q0
+    vpack rf31, rf47, rf31 ; v8dot rf15, rf40, rf14                 # 71 store dst | 62 q1
+    sub rf26, rf15, rf9 ; add.ifna tmua, rf26, rf4 ; thrsw          # 43 gt | 61 stage
+    shr rf28, rf40, -8 ; smul24 rf20, rf26, rf26                    # 62 q3 | 43 gt
+    add rf35, rf7, rf4 ; v8dot rf26, rf40, rf12                     # 62 q0 | 62 q2
+    v8pack tmud, rf42, rf31 ; sub rf42, rf26, rf15 ; ldtmu.rf31     # 61 stage | 42 le | 62 p0
+    shr rf11, rf31, -8 ; v8dot rf13, rf31, rf12                     # 62 p0 | 62 p1
+    sub rf47, rf13, rf11 ; sub rf40, rf13, rf15                     # 43 gt | 49 sub
+    max rf47, rf40, rf16 ; smul24 rf18, rf47, rf47                  # 49 clip | 43 gt
+    sub.pushc -, rf19, rf18 ; sub rf50, rf9, rf11                   # 49 select | 49 sub
+    sub.norc -, rf19, rf20 ; smul24 rf22, rf50, 3                   # 49 select | 49 mul
+    min.ifna rf38, rf47, rf17 ; add.ifnb tmua, rf45, rf4            # 49 select | 61 stage
+    add rf22, rf22, rf38 ; v8dot rf38, rf31, rf14                   # 49 add | 62 p2
+    max rf22, rf22, rf16 ; v8dot rf45, rf31, 1                      # 49 f | 62 p3
+    min rf22, rf22, rf17 ; sub rf31, rf15, rf13                     # 49 f | 42 absdiff
+    max rf31, rf40, rf31 ; add rf40, rf22, 4                        # 42 absdiff | 50 add
+    min rf47, rf40, rf17 ; sub rf40, rf38, rf13                     # 50 min | 42 le
+    asr rf31, rf31, 1 ; sub rf51, rf45, rf38                        # 42 shr | 42 le
+    asr rf33, rf47, 3 ; sub rf47, rf11, rf9                         # 50 f1 | 42 absdiff
+    max rf30, rf47, rf50 ; sub.pushc -, rf0, rf3                    # 42 absdiff | whether there is a batch more
+    vpack rf34, rf45, rf38 ; smul24 rf23, rf49, rf49                # 70 store dst | 42 le
+    sub rf29, rf28, rf26 ; smul24 rf24, rf40, rf40                  # 42 le
     bu.anyna loop, r:unif                                           # next batch
-    v8pack tmud, rf17, rf51                                         # 61 stage
-    tmuwt -
-    nop ; add.ifnb tmua, rf19, rf4                                  # 61 stage
-    ldtmu.-                                                         # looked up for a batch that there is not
+    and rf32, rf48, rf8 ; smul24 rf25, rf51, rf51                   # 25 blimit | 42 le
+    tmuwt - ; smul24 rf27, rf42, rf42                               # 42 le
+    mov tmua, rf35 ; add rf3, rf2, rf1                              # 62 q0 | the item's record
     ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw

@@ -5,12 +5,12 @@
 #
 # vp9_lpf4_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes that it invokes for TX_4X4
-# input hash 5abee20c658140d7
+# input hash 50a2308e994c69cf
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 52 instructions a trip, 26 an item; 49 at least for all it does.
-# 35 of the 64 registers that 2 threads a QPU leave each.
+# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
+# 51 instructions a trip, 25.5 an item; 49 at least for all it does.
+# 34 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 4 store 4.
 # Record: dst_off, blimit and limit and thresh.
 #
@@ -29,21 +29,23 @@
 .uniform 0x0000007f
 .uniform 0x00010000
 .uniform 0x000000ff
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x00000100
 .uniform 0xfffffffd  # u8
+.uniform 0x00010000
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
+.uniform 0xffffff80
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xffffffc8  # back to the loop's first word
+.uniform 0xffffffbc  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
@@ -55,74 +57,72 @@
     nop ; ldunifrf.rf2                                              # uniform value:records
     add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # 62 q0 | uniform value:dst
     umin tmuau, rf2, rf0 ; add rf4, rf1, rf3 ; thrsw                # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
-    nop ; mov rf19, rf2 ; ldunifrf.rf5                              # for later in the trip | 62 q0 | uniform value:dst_stride
+    nop ; mov rf18, rf2 ; ldunifrf.rf5                              # for later in the trip | 62 q0 | uniform value:dst_stride
     shl rf8, rf5, 2                                                 # 62 q0
     shl rf10, rf5, 1                                                # 62 p1
     nop ; ldunifrf.rf1                                              # uniform value:threads
     shl rf1, rf1, 4
     add rf3, rf2, rf1 ; smul24 rf6, rf5, -4                         # the item's record | 62 q0
     add rf6, rf4, rf6 ; mov rf2, rf3 ; ldtmu.rf4                    # 62 q0 | next trip | the item's record
-    add rf7, rf6, rf4 ; mov rf15, 0                                 # 62 q0 | 49 select
+    add rf7, rf6, rf4 ; mov rf13, 0                                 # 62 q0 | 49 select
     add tmuau, rf7, rf8 ; add rf11, rf7, rf10 ; ldtmu.rf4           # 62 q0 | 62 p1 | the item's record | uniform 0xfffffffd (u8)
-    mov rf20, rf15 ; smul24 rf9, rf5, 3                             # 49 select | 62 p0
-    nop ; ldunifrf.rf12                                             # 49 clip | uniform 0xffffff80
-    nop ; ldunifrf.rf13                                             # 49 clip | uniform 0x0000007f
-    nop ; ldunifrf.rf14                                             # 27 thresh | uniform 0x00010000
-    nop ; ldunifrf.rf16                                             # 67 clip | uniform 0x000000ff
-    nop ; ldunifrf.rf17                                             # 26 limit | uniform 0x00000100
-    nop ; smul24 rf18, rf5, 6                                       # 62 q2
+    nop ; mov rf19, rf13 ; ldunifrf.rf17                            # 49 select | 49 clip | uniform 0xffffff80
+    nop ; smul24 rf9, rf5, 3                                        # 62 p0
+    nop ; ldunifrf.rf12                                             # 49 clip | uniform 0x0000007f
+    nop ; ldunifrf.rf16                                             # 27 thresh | uniform 0x00010000
+    nop ; ldunifrf.rf14                                             # 67 clip | uniform 0x000000ff
+    nop ; smul24 rf15, rf5, 6                                       # 62 q2
 loop:
-    add tmuau, rf7, rf9 ; v8dot rf21, rf4, rf14 ; thrsw             # 62 p0 | 27 thresh | uniform 0xfffffffd (u8)
-    mov tmuau, rf11 ; smul24 rf21, rf21, rf21                       # 62 p1 | 43 gt | uniform 0xfffffffd (u8)
-    add tmuau, rf11, rf9 ; add rf11, rf7, rf18                      # 62 q1 | 62 q2 | uniform 0xfffffffd (u8)
-    add tmuau, rf7, rf5 ; v8dot rf23, rf4, rf17 ; thrsw ; ldtmu.rf22# 62 p2 | 26 limit | 62 q0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf7 ; smul24 rf24, rf23, rf23 ; ldtmu.rf23           # 62 p3 | 42 le | 62 p0 | uniform 0xfffffffd (u8)
-    tmuwt - ; sub rf25, rf22, rf23                                  # 49 sub
-    mov tmuau, rf11 ; sub rf27, rf23, rf22 ; thrsw ; ldtmu.rf26     # 62 q2 | 42 absdiff | 62 p1 | uniform 0xfffffffd (u8)
-    max rf29, rf27, rf25 ; sub rf28, rf26, rf23 ; ldtmu.rf27        # 42 absdiff | 43 gt | 62 q1
-    sub rf30, rf27, rf22 ; smul24 rf28, rf28, rf28                  # 43 gt
-    sub rf30, rf26, rf27 ; smul24 rf31, rf30, rf30 ; thrsw ; ldtmu.rf32# 49 sub | 43 gt | 62 p2
-    max rf33, rf30, rf12 ; smul24 rf25, rf25, 3                     # 49 clip | 49 mul
-    sub rf11, rf32, rf26 ; add tmuau, rf11, rf5                     # 42 le | 62 q3 | uniform 0xfffffffd (u8)
-    sub.pushc -, rf21, rf28 ; smul24 rf11, rf11, rf11               # 49 select | 42 le
-    sub.norc -, rf21, rf31 ; sub rf34, rf27, rf26                   # 49 select | 42 absdiff
-    min.ifna rf20, rf33, rf13 ; add rf29, rf29, rf29 ; thrsw        # 49 select | 42 mul
-    max rf30, rf30, rf34 ; add rf20, rf25, rf20 ; ldtmu.rf25        # 42 absdiff | 49 add | 62 p3
-    max rf20, rf20, rf12 ; sub rf25, rf25, rf32                     # 49 f | 42 le
-    min rf20, rf20, rf13 ; sub.pushc -, rf0, rf19                   # 49 f | 61 stage
-    asr rf30, rf30, 1 ; sub.norc -, rf24, rf28                      # 42 shr | 61 stage
-    umin tmuau, rf2, rf0 ; smul24 rf25, rf25, rf25 ; thrsw ; ldtmu.rf32# the item's record | 42 le | 62 q2 | uniform 0xfffffffa (vec2)
-    add rf34, rf20, 3 ; sub rf33, rf32, rf27                        # 50 add | 42 le
-    min rf33, rf34, rf13 ; smul24 rf34, rf33, rf33                  # 50 min | 42 le
-    asr rf33, rf33, 3 ; sub.andnc -, rf24, rf11                     # 50 f2 | 61 stage
-    add rf23, rf23, rf33 ; add rf30, rf29, rf30 ; thrsw ; ldtmu.rf29# 67 add | 42 add | 62 q3
-    max rf23, rf23, 0 ; sub rf29, rf29, rf32                        # 67 clip | 42 le
-    add rf29, rf20, 4 ; smul24 rf20, rf29, rf29                     # 50 add | 42 le
-    min rf29, rf29, rf13 ; sub.andnc -, rf24, rf25                  # 50 min | 61 stage
-    asr rf29, rf29, 3 ; sub.andnc -, rf24, rf31                     # 50 f1 | 61 stage
-    and rf4, rf4, rf16 ; sub.andnc -, rf24, rf34                    # 25 blimit | 61 stage
-    mov rf7, rf7 ; sub.andnc -, rf24, rf20                          # for later in the trip | 61 stage
-    add rf32, rf7, rf9 ; sub.andnc -, rf4, rf30                     # 67 store dst | 61 stage
-    tmuwt - ; sub.pushc -, rf0, rf19                                # the last trip's stores | 61 stage
-    min tmud, rf23, rf16 ; sub.norc -, rf24, rf28                   # 61 stage
-    sub.andnc -, rf24, rf11 ; sub rf11, rf22, rf29                  # 61 stage | 68 sub
-    max rf11, rf11, 0 ; sub.andnc -, rf24, rf25                     # 68 clip | 61 stage
-    sub.andnc -, rf24, rf31 ; add rf29, rf29, 1                     # 61 stage | 65 g
-    asr rf29, rf29, 1 ; sub.andnc -, rf24, rf34                     # 65 g | 61 stage
-    sub.andnc -, rf24, rf20 ; mov.ifb tmuau, rf32                   # 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf11, rf16 ; sub.andnc -, rf4, rf30                   # 61 stage
-    add rf26, rf26, rf29 ; sub.andnc -, rf21, rf28                  # 70 add | 61 stage
-    max rf26, rf26, 0 ; add.ifb tmuau, rf32, rf5                    # 70 clip | 61 stage | uniform 0xfffffffd (u8)
-    add rf7, rf7, rf10 ; sub.andnc -, rf21, rf31                    # 70 store dst | 61 stage
-    min tmud, rf26, rf16 ; sub rf27, rf27, rf29 ; ldtmu.rf26        # 61 stage | 71 sub | the item's record
-    max rf27, rf27, 0 ; mov.ifa tmuau, rf7                          # 71 clip | 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf27, rf16 ; sub.pushc -, rf0, rf3                    # 61 stage | whether there is a batch more
-    add rf7, rf6, rf26 ; add.ifb tmuau, rf7, rf9                    # 62 q0 | 61 stage | uniform 0xfffffffd (u8)
-    add rf3, rf2, rf1 ; mov rf20, rf15 ; ldtmu.rf4                  # the item's record | 49 select
-    add tmuau, rf7, rf8 ; add rf11, rf7, rf10                       # 62 q0 | 62 p1 | uniform 0xfffffffd (u8)
+    add tmuau, rf7, rf9 ; v8dot rf16, rf4, rf16 ; thrsw             # 62 p0 | 27 thresh | uniform 0xfffffffd (u8)
+    mov tmuau, rf11 ; smul24 rf20, rf16, rf16                       # 62 p1 | 43 gt | uniform 0xfffffffd (u8)
+    add tmuau, rf11, rf9 ; add rf11, rf7, rf15                      # 62 q1 | 62 q2 | uniform 0xfffffffd (u8)
+    and rf22, rf4, rf14 ; add tmuau, rf7, rf5 ; thrsw ; ldtmu.rf21  # 25 blimit | 62 p2 | 62 q0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf7 ; mov rf23, rf7 ; ldtmu.rf7                      # 62 p3 | for later in the trip | 62 p0 | uniform 0xfffffffd (u8)
+    sub rf24, rf21, rf7 ; sub rf16, rf7, rf21 ; ldunifrf.rf25       # 49 sub | 42 absdiff | 26 limit | uniform 0x00000100
+    max rf27, rf16, rf24 ; mov tmuau, rf11 ; thrsw ; ldtmu.rf26     # 42 absdiff | 62 q2 | 62 p1 | uniform 0xfffffffd (u8)
+    sub rf25, rf26, rf7 ; v8dot rf28, rf4, rf25 ; ldtmu.rf4         # 43 gt | 26 limit | 62 q1
+    sub rf29, rf4, rf21 ; smul24 rf25, rf25, rf25 ; ldunifrf.rf16   # 43 gt | 27 thresh | uniform 0x00010000
+    sub rf29, rf26, rf4 ; smul24 rf30, rf29, rf29 ; thrsw ; ldtmu.rf31# 49 sub | 43 gt | 62 p2
+    max rf32, rf29, rf17 ; smul24 rf24, rf24, 3                     # 49 clip | 49 mul
+    sub rf33, rf31, rf26 ; smul24 rf28, rf28, rf28                  # 42 le
+    sub.pushc -, rf20, rf25 ; add tmuau, rf11, rf5                  # 49 select | 62 q3 | uniform 0xfffffffd (u8)
+    sub.norc -, rf20, rf30 ; smul24 rf33, rf33, rf33                # 49 select | 42 le
+    min.ifna rf19, rf32, rf12 ; sub rf32, rf4, rf26 ; thrsw         # 49 select | 42 absdiff
+    max rf29, rf29, rf32 ; add rf19, rf24, rf19 ; ldtmu.rf24        # 42 absdiff | 49 add | 62 p3
+    max rf19, rf19, rf17 ; sub rf24, rf24, rf31 ; ldunifrf.rf17     # 49 f | 42 le | 49 clip | uniform 0xffffff80
+    min rf19, rf19, rf12 ; sub.pushc -, rf0, rf18                   # 49 f | 61 stage
+    asr rf29, rf29, 1 ; sub.norc -, rf28, rf25                      # 42 shr | 61 stage
+    umin tmuau, rf2, rf0 ; smul24 rf24, rf24, rf24 ; thrsw ; ldtmu.rf31# the item's record | 42 le | 62 q2 | uniform 0xfffffffa (vec2)
+    add rf32, rf19, 3 ; sub rf11, rf31, rf4                         # 50 add | 42 le
+    min rf11, rf32, rf12 ; smul24 rf32, rf11, rf11                  # 50 min | 42 le
+    asr rf11, rf11, 3 ; sub.andnc -, rf28, rf33                     # 50 f2 | 61 stage
+    add rf27, rf27, rf27 ; add rf7, rf7, rf11 ; thrsw ; ldtmu.rf11  # 42 mul | 67 add | 62 q3
+    max rf7, rf7, 0 ; sub rf11, rf11, rf31                          # 67 clip | 42 le
+    add rf19, rf19, 4 ; smul24 rf11, rf11, rf11                     # 50 add | 42 le
+    min rf19, rf19, rf12 ; sub.andnc -, rf28, rf24                  # 50 min | 61 stage
+    asr rf19, rf19, 3 ; sub.andnc -, rf28, rf30                     # 50 f1 | 61 stage
+    sub.andnc -, rf28, rf32 ; add rf27, rf27, rf29                  # 61 stage | 42 add
+    sub.andnc -, rf28, rf11 ; add rf29, rf23, rf9                   # 61 stage | 67 store dst
+    tmuwt - ; sub.andnc -, rf22, rf27                               # the last trip's stores | 61 stage
+    min tmud, rf7, rf14 ; sub.pushc -, rf0, rf18                    # 61 stage
+    sub.norc -, rf28, rf25 ; sub rf21, rf21, rf19                   # 61 stage | 68 sub
+    max rf21, rf21, 0 ; sub.andnc -, rf28, rf33                     # 68 clip | 61 stage
+    sub.andnc -, rf28, rf24 ; add rf19, rf19, 1                     # 61 stage | 65 g
+    asr rf19, rf19, 1 ; sub.andnc -, rf28, rf30                     # 65 g | 61 stage
+    sub.andnc -, rf28, rf32 ; mov.ifb tmuau, rf29                   # 61 stage | uniform 0xfffffffd (u8)
+    min tmud, rf21, rf14 ; sub.andnc -, rf28, rf11                  # 61 stage
+    sub.andnc -, rf22, rf27 ; add rf22, rf26, rf19                  # 61 stage | 70 add
+    max rf22, rf22, 0 ; sub.andnc -, rf20, rf25                     # 70 clip | 61 stage
+    add.ifb tmuau, rf29, rf5 ; add rf23, rf23, rf10                 # 61 stage | 70 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf22, rf14 ; sub.andnc -, rf20, rf30                  # 61 stage
+    sub rf4, rf4, rf19 ; mov.ifa tmuau, rf23                        # 71 sub | 61 stage | uniform 0xfffffffd (u8)
+    max rf3, rf4, 0 ; sub.pushc -, rf0, rf3                         # 71 clip | whether there is a batch more
+    min tmud, rf3, rf14 ; add rf3, rf2, rf1 ; ldtmu.rf4             # 61 stage | the item's record
+    add rf7, rf6, rf4 ; add.ifb tmuau, rf23, rf9                    # 62 q0 | 61 stage | uniform 0xfffffffd (u8)
+    mov rf19, rf13 ; add tmuau, rf7, rf8 ; ldtmu.rf4                # 49 select | 62 q0 | the item's record | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    mov rf19, rf2 ; mov rf2, rf3                                    # for later in the trip | next trip
-    nop
+    add rf11, rf7, rf10 ; mov rf18, rf2                             # 62 p1 | for later in the trip
+    nop ; mov rf2, rf3                                              # next trip
     nop
     ldtmu.-                                                         # looked up for a batch that there is not
     thrsw

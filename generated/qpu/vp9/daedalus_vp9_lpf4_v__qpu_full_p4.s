@@ -5,11 +5,11 @@
 #
 # vp9_lpf4_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes that it invokes for TX_4X4
-# input hash c4d7279627d301c4
+# input hash 71a1a33f361de400
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 183 instructions a trip, 22.9 an item; 176 at least for all it does.
+# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
+# 182 instructions a trip, 22.8 an item; 177 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 33 load 34 words, 16 store 16.
 # Record: dst_off, blimit and limit and thresh.
@@ -19,9 +19,10 @@
 #
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
-.uniform 0x00000000  # address of dst
-.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # address of the first record
+.uniform 0x00000000  # address of dst
+.uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # how many threads
 .uniform 0xffffff80
 .uniform 0x0000007f
@@ -80,209 +81,211 @@
 .uniform 0xffffff38  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
-    and rf2, rf3, 1
-    shr rf3, rf3, 1
+    shr rf2, rf3, 1
     shl rf0, rf0, 3
-    shl rf2, rf2, 2 ; add rf0, rf0, rf3                             # 62 q0
-    shl rf0, rf0, 3
+    and rf0, rf3, 1 ; add rf2, rf0, rf2
+    shl rf2, rf2, 3
+    shl rf3, rf0, 2                                                 # 62 q0
     setnnmode_uu ; sub rf1, rf1, 1                                  # 27 thresh
     shl rf1, rf1, 3
-    nop ; ldunifrf.rf3                                              # 62 q0 | uniform value:dst
-    nop ; add rf4, rf3, rf2 ; ldunifrf.rf3                          # 62 q0 | uniform value:dst_stride
-    shl rf5, rf3, 2                                                 # 62 q0
-    shl rf7, rf3, 1                                                 # 62 p1
-    nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # uniform value:threads
+    nop ; ldunifrf.rf0                                              # uniform value:records
+    add rf1, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf2            # 62 q0 | uniform value:dst
+    umin tmuau, rf1, rf0 ; add rf3, rf2, rf3 ; thrsw                # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
+    nop ; mov rf2, rf1 ; ldunifrf.rf6                               # first trip | 62 q0 | uniform value:dst_stride
+    shl rf11, rf6, 1                                                # 62 p1
+    shl rf9, rf6, 2                                                 # 62 q0
+    nop ; smul24 rf1, rf6, -4                                       # 62 q0
+    nop ; add rf7, rf3, rf1 ; ldunifrf.rf1                          # 62 q0 | uniform value:threads
     shl rf1, rf1, 6
-    nop ; smul24 rf6, rf3, -4                                       # 62 q0
-    add rf4, rf4, rf6 ; smul24 rf6, rf3, 3                          # 62 q0 | 62 p0
-    nop ; ldunifrf.rf8                                              # 49 clip | uniform 0xffffff80
-    nop ; ldunifrf.rf9                                              # 49 clip | uniform 0x0000007f
-    nop ; ldunifrf.rf10                                             # 27 thresh | uniform 0x00010000
-    nop ; mov rf11, 0                                               # 49 select
-    nop ; ldunifrf.rf12                                             # 67 clip | uniform 0x000000ff
-    nop ; ldunifrf.rf13                                             # 26 limit | uniform 0x00000100
-    nop ; smul24 rf14, rf3, 6                                       # 62 q2
+    nop ; add rf3, rf2, rf1 ; ldtmu.rf4                             # the item's record
+    nop ; add rf8, rf7, rf4 ; ldtmu.rf5                             # 62 q0 | the item's record
+    add rf12, rf8, rf11 ; smul24 rf10, rf6, 3                       # 62 p1 | 62 p0
+    nop ; ldunifrf.rf13                                             # 49 clip | uniform 0xffffff80
+    nop ; ldunifrf.rf14                                             # 49 clip | uniform 0x0000007f
+    nop ; ldunifrf.rf15                                             # 27 thresh | uniform 0x00010000
+    nop ; mov rf16, 0                                               # 49 select
+    nop ; ldunifrf.rf17                                             # 67 clip | uniform 0x000000ff
+    nop ; ldunifrf.rf18                                             # 26 limit | uniform 0x00000100
+    nop ; smul24 rf19, rf6, 6                                       # 62 q2
 loop:
-    tmuwt - ; mov rf15, rf11                                        # 49 select
-    umin tmuau, rf2, rf0 ; mov rf16, rf11 ; thrsw                   # the item's record | 49 select | uniform 0xfffffffa (vec2)
-    mov rf17, rf11 ; mov rf18, rf11                                 # 49 select
-    nop ; add rf19, rf2, rf1                                        # the item's record
-    nop ; ldtmu.rf20                                                # the item's record
-    nop ; add rf21, rf4, rf20 ; ldtmu.rf20                          # 62 q0 | the item's record
-    add tmuau, rf21, rf5 ; add rf22, rf21, rf7                      # 62 q0 | 62 p1 | uniform 0xfffffffd (u8)
-    add tmuau, rf21, rf6 ; add rf23, rf21, rf14 ; thrsw             # 62 p0 | 62 q2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf22 ; sub rf24, rf21, -1                            # 62 p1 | 62 q0 | uniform 0xfffffffd (u8)
-    add tmuau, rf22, rf6 ; add rf22, rf24, rf7                      # 62 q1 | 62 p1 | uniform 0xfffffffd (u8)
-    add tmuau, rf21, rf3 ; add rf26, rf24, rf14 ; thrsw ; ldtmu.rf25# 62 p2 | 62 q2 | 62 q0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf21 ; sub rf27, rf21, -2                            # 62 p3 | 62 q0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf23 ; add rf29, rf27, rf7 ; ldtmu.rf28              # 62 q2 | 62 p1 | 62 p0 | uniform 0xfffffffd (u8)
-    add tmuau, rf23, rf3 ; v8dot rf30, rf20, rf10 ; thrsw ; ldtmu.rf23# 62 q3 | 27 thresh | 62 p1 | uniform 0xfffffffd (u8)
-    add tmuau, rf24, rf5 ; sub rf32, rf23, rf28 ; ldtmu.rf31        # 62 q0 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
-    add tmuau, rf24, rf6 ; smul24 rf32, rf32, rf32                  # 62 p0 | 43 gt | uniform 0xfffffffd (u8)
-    mov tmuau, rf22 ; smul24 rf30, rf30, rf30 ; thrsw ; ldtmu.rf33  # 62 p1 | 43 gt | 62 p2 | uniform 0xfffffffd (u8)
-    add tmuau, rf22, rf6 ; sub rf22, rf31, rf25                     # 62 q1 | 43 gt | uniform 0xfffffffd (u8)
-    add tmuau, rf24, rf3 ; sub rf34, rf23, rf31                     # 62 p2 | 49 sub | uniform 0xfffffffd (u8)
-    max rf22, rf34, rf8 ; smul24 rf35, rf22, rf22 ; thrsw ; ldtmu.rf36# 49 clip | 43 gt | 62 p3
-    mov tmuau, rf24 ; add rf37, rf27, rf14                          # 62 p3 | 62 q2 | uniform 0xfffffffd (u8)
-    sub rf38, rf25, rf28 ; sub rf39, rf21, -3                       # 49 sub | 62 q0
-    sub rf41, rf33, rf23 ; v8dot rf40, rf20, rf13 ; thrsw ; ldtmu.rf42# 42 le | 26 limit | 62 q2
-    mov tmuau, rf26 ; smul24 rf43, rf38, 3                          # 62 q2 | 49 mul | uniform 0xfffffffd (u8)
-    add rf44, rf39, rf7 ; smul24 rf40, rf40, rf40                   # 62 p1 | 42 le
-    sub rf36, rf36, rf33 ; smul24 rf33, rf41, rf41 ; thrsw ; ldtmu.rf41# 42 le | 62 q3
-    add tmuau, rf26, rf3 ; smul24 rf26, rf36, rf36                  # 62 q3 | 42 le | uniform 0xfffffffd (u8)
-    sub rf45, rf28, rf25 ; sub rf36, rf42, rf31                     # 42 absdiff | 42 le
-    max rf38, rf45, rf38 ; sub rf45, rf31, rf23 ; thrsw ; ldtmu.rf46# 42 absdiff | 62 q0
-    max rf34, rf34, rf45 ; add tmuau, rf27, rf5 ; ldtmu.rf45        # 42 absdiff | 62 q0 | 62 p0 | uniform 0xfffffffd (u8)
-    asr rf34, rf34, 1 ; add tmuau, rf27, rf6                        # 42 shr | 62 p0 | uniform 0xfffffffd (u8)
-    sub rf41, rf41, rf42 ; smul24 rf36, rf36, rf36 ; thrsw ; ldtmu.rf42# 42 le | 62 p1
-    mov tmuau, rf29 ; sub rf48, rf42, rf45 ; ldtmu.rf47             # 62 p1 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
-    add tmuau, rf29, rf6 ; smul24 rf29, rf48, rf48                  # 62 q1 | 43 gt | uniform 0xfffffffd (u8)
-    sub.pushc -, rf30, rf32 ; sub rf48, rf47, rf46                  # 49 select | 43 gt
-    add rf50, rf39, rf14 ; add rf38, rf38, rf38 ; thrsw ; ldtmu.rf49# 62 q2 | 42 mul | 62 p2
-    add tmuau, rf27, rf3 ; smul24 rf41, rf41, rf41                  # 62 p2 | 42 le | uniform 0xfffffffd (u8)
-    sub rf48, rf42, rf47 ; smul24 rf51, rf48, rf48                  # 49 sub | 43 gt
-    max rf52, rf48, rf8 ; sub.norc -, rf30, rf35                    # 49 clip | 49 select
-    min.ifna rf15, rf22, rf9 ; add rf22, rf38, rf34 ; thrsw         # 49 select | 42 add
-    and rf20, rf20, rf12 ; add rf15, rf43, rf15 ; ldtmu.rf43        # 25 blimit | 49 add | 62 p3
-    max rf15, rf15, rf8 ; mov tmuau, rf27                           # 49 f | 62 p3 | uniform 0xfffffffd (u8)
-    min rf15, rf15, rf9 ; sub.pushc -, rf0, rf2                     # 49 f | 61 stage
-    sub rf38, rf46, rf45 ; add rf34, rf21, rf6 ; thrsw ; ldtmu.rf53 # 49 sub | 67 store dst | 62 q2
-    mov tmuau, rf37 ; add rf54, rf15, 3                             # 62 q2 | 50 add | uniform 0xfffffffd (u8)
-    min rf15, rf54, rf9 ; add rf54, rf15, 4                         # 50 min | 50 add
-    asr rf15, rf15, 3 ; sub.norc -, rf40, rf32                      # 50 f2 | 61 stage
-    min rf54, rf54, rf9 ; sub.andnc -, rf40, rf33                   # 50 min | 61 stage
-    asr rf54, rf54, 3 ; sub.andnc -, rf40, rf26                     # 50 f1 | 61 stage
-    add rf15, rf28, rf15 ; sub rf25, rf25, rf54 ; thrsw ; ldtmu.rf28# 67 add | 68 sub | 62 q3
-    max rf15, rf15, 0 ; add tmuau, rf37, rf3                        # 67 clip | 62 q3 | uniform 0xfffffffd (u8)
-    max rf25, rf25, 0 ; sub rf37, rf49, rf42                        # 68 clip | 42 le
-    sub.andnc -, rf40, rf35 ; smul24 rf55, rf38, 3                  # 61 stage | 49 mul
-    sub rf43, rf43, rf49 ; smul24 rf37, rf37, rf37 ; thrsw ; ldtmu.rf49# 42 le | 62 q0
-    add tmuau, rf39, rf5 ; add rf54, rf54, 1                        # 62 q0 | 65 g | uniform 0xfffffffd (u8)
-    asr rf43, rf54, 1 ; smul24 rf54, rf43, rf43                     # 65 g | 42 le
-    sub.andnc -, rf40, rf36 ; add rf23, rf23, rf43                  # 61 stage | 70 add
-    max rf23, rf23, 0 ; sub.andnc -, rf40, rf41                     # 70 clip | 61 stage
-    add rf21, rf21, rf7 ; sub rf56, rf45, rf46 ; thrsw ; ldtmu.rf57 # 70 store dst | 42 absdiff | 62 p0
-    max rf38, rf56, rf38 ; add tmuau, rf39, rf6 ; ldtmu.rf56        # 42 absdiff | 62 p0 | 62 p1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf44 ; sub rf59, rf56, rf57 ; ldtmu.rf58             # 62 p1 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
-    add tmuau, rf44, rf6 ; sub.andnc -, rf20, rf22                  # 62 q1 | 61 stage | uniform 0xfffffffd (u8)
-    sub.pushc -, rf0, rf2 ; sub rf44, rf53, rf47                    # 61 stage | 42 le
-    sub.norc -, rf40, rf32 ; sub rf60, rf47, rf42                   # 61 stage | 42 absdiff
-    max rf33, rf48, rf60 ; sub.andnc -, rf40, rf33                  # 42 absdiff | 61 stage
-    asr rf26, rf33, 1 ; sub.andnc -, rf40, rf26                     # 42 shr | 61 stage
-    sub.andnc -, rf40, rf35 ; sub rf31, rf31, rf43                  # 61 stage | 71 sub
-    max rf31, rf31, 0 ; sub.andnc -, rf40, rf36                     # 71 clip | 61 stage
-    sub rf36, rf58, rf49 ; smul24 rf59, rf59, rf59 ; thrsw ; ldtmu.rf43# 43 gt | 62 p2
-    add tmuau, rf39, rf3 ; smul24 rf44, rf44, rf44                  # 62 p2 | 42 le | uniform 0xfffffffd (u8)
-    sub rf28, rf28, rf53 ; sub rf53, rf56, rf58                     # 42 le | 49 sub
-    max rf41, rf53, rf8 ; sub.andnc -, rf40, rf41                   # 49 clip | 61 stage
-    sub.andnc -, rf20, rf22 ; smul24 rf22, rf36, rf36               # 61 stage | 43 gt
-    add rf38, rf38, rf38 ; smul24 rf28, rf28, rf28 ; thrsw ; ldtmu.rf36# 42 mul | 42 le | 62 p3
-    mov tmuau, rf39 ; sub rf33, rf49, rf57                          # 62 p3 | 49 sub | uniform 0xfffffffd (u8)
-    add rf26, rf38, rf26 ; smul24 rf38, rf33, 3                     # 42 add | 49 mul
-    sub.andnc -, rf30, rf32 ; add rf32, rf24, rf6                   # 61 stage | 67 store dst
-    sub.andnc -, rf30, rf35 ; sub rf35, rf43, rf56                  # 61 stage | 42 le
-    sub rf36, rf36, rf43 ; smul24 rf35, rf35, rf35 ; thrsw ; ldtmu.rf43# 42 le | 62 q2
-    mov tmuau, rf50 ; smul24 rf36, rf36, rf36                       # 62 q2 | 42 le | uniform 0xfffffffd (u8)
-    add rf24, rf24, rf7 ; sub rf48, rf57, rf49                      # 70 store dst | 42 absdiff
-    max rf60, rf48, rf33 ; sub rf33, rf43, rf58 ; thrsw ; ldtmu.rf48# 42 absdiff | 42 le | 62 q3
-    add tmuau, rf50, rf3 ; sub rf50, rf58, rf56                     # 62 q3 | 42 absdiff | uniform 0xfffffffd (u8)
-    tmuwt - ; smul24 rf33, rf33, rf33                               # the last trip's stores | 42 le
-    min tmud, rf15, rf12 ; sub rf15, rf48, rf43 ; ldtmu.rf43        # 61 stage | 42 le | 62 q0
-    max rf50, rf53, rf50 ; mov.ifb tmuau, rf34 ; thrsw              # 42 absdiff | 61 stage | uniform 0xfffffffd (u8)
-    asr rf60, rf50, 1 ; add rf50, rf60, rf60                        # 42 shr | 42 mul
-    add rf50, rf50, rf60 ; smul24 rf15, rf15, rf15 ; ldtmu.rf60     # 42 add | 42 le | 62 p0
-    min tmud, rf25, rf12 ; sub rf25, rf43, rf60 ; ldtmu.rf53        # 61 stage | 49 sub | 62 p1
-    add.ifb tmuau, rf34, rf3 ; sub.pushc -, rf30, rf29              # 61 stage | 49 select | uniform 0xfffffffd (u8)
-    min tmud, rf23, rf12 ; sub.norc -, rf30, rf51                   # 61 stage | 49 select
-    min.ifna rf16, rf52, rf9 ; mov.ifb tmuau, rf21 ; thrsw          # 49 select | 61 stage | uniform 0xfffffffd (u8)
-    add rf16, rf55, rf16 ; sub rf52, rf53, rf60 ; ldtmu.rf55        # 49 add | 43 gt | 62 q1
-    max rf16, rf16, rf8 ; smul24 rf52, rf52, rf52                   # 49 f | 43 gt
-    min rf16, rf16, rf9 ; sub rf23, rf55, rf43 ; thrsw ; ldtmu.rf34 # 49 f | 43 gt | 62 p2
-    add rf48, rf16, 3 ; sub rf61, rf53, rf55                        # 50 add | 49 sub
-    min rf16, rf48, rf9 ; add rf48, rf16, 4                         # 50 min | 50 add
-    asr rf16, rf16, 3 ; smul24 rf23, rf23, rf23                     # 50 f2 | 43 gt
-    min rf45, rf48, rf9 ; add rf16, rf45, rf16 ; thrsw ; ldtmu.rf48 # 50 min | 67 add | 62 p3
-    max rf16, rf16, 0 ; add rf62, rf27, rf6                         # 67 clip | 67 store dst
-    asr rf45, rf45, 3 ; sub rf63, rf34, rf53                        # 50 f1 | 42 le
-    min tmud, rf31, rf12 ; sub rf31, rf46, rf45 ; ldtmu.rf46        # 61 stage | 68 sub | 62 q2
-    max rf21, rf31, 0 ; add.ifb tmuau, rf21, rf6                    # 68 clip | 61 stage | uniform 0xfffffffd (u8)
-    max rf31, rf61, rf8 ; sub.pushc -, rf0, rf2                     # 49 clip | 61 stage
-    sub.norc -, rf40, rf29 ; add rf45, rf45, 1                      # 61 stage | 65 g
-    asr rf45, rf45, 1 ; sub.andnc -, rf40, rf37                     # 65 g | 61 stage
-    sub.andnc -, rf40, rf54 ; add rf42, rf42, rf45                  # 61 stage | 70 add
-    max rf42, rf42, 0 ; sub.andnc -, rf40, rf51                     # 70 clip | 61 stage
-    sub.andnc -, rf40, rf44 ; sub rf45, rf47, rf45                  # 61 stage | 71 sub
-    max rf45, rf45, 0 ; sub.andnc -, rf40, rf28                     # 71 clip | 61 stage
-    min tmud, rf16, rf12 ; sub.andnc -, rf20, rf26                  # 61 stage
-    sub.pushc -, rf0, rf2 ; mov.ifa tmuau, rf32                     # 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf21, rf12 ; sub.norc -, rf40, rf29                   # 61 stage
-    sub.andnc -, rf40, rf37 ; add.ifb tmuau, rf32, rf3              # 61 stage | uniform 0xfffffffd (u8)
-    sub.andnc -, rf40, rf54 ; smul24 rf54, rf25, 3                  # 61 stage | 49 mul
-    sub.andnc -, rf40, rf51 ; smul24 rf63, rf63, rf63               # 61 stage | 42 le
-    sub.andnc -, rf40, rf44 ; sub rf34, rf48, rf34                  # 61 stage | 42 le
-    sub.andnc -, rf40, rf28 ; smul24 rf28, rf34, rf34               # 61 stage | 42 le
-    sub.andnc -, rf20, rf26 ; add rf26, rf27, rf7                   # 61 stage | 70 store dst
-    sub.andnc -, rf30, rf29 ; sub rf29, rf60, rf43                  # 61 stage | 42 absdiff
-    max rf25, rf29, rf25 ; sub.andnc -, rf30, rf51                  # 42 absdiff | 61 stage
-    min tmud, rf42, rf12 ; sub.pushc -, rf30, rf59                  # 61 stage | 49 select
-    sub.norc -, rf30, rf22 ; mov.ifb tmuau, rf24                    # 49 select | 61 stage | uniform 0xfffffffd (u8)
-    min.ifna rf17, rf41, rf9 ; sub rf41, rf46, rf55 ; thrsw         # 49 select | 42 le
-    add rf17, rf38, rf17 ; sub rf38, rf55, rf53                     # 49 add | 42 absdiff
-    max rf17, rf17, rf8 ; smul24 rf41, rf41, rf41                   # 49 f | 42 le
-    min rf17, rf17, rf9 ; add rf42, rf25, rf25 ; ldtmu.rf25         # 49 f | 42 mul | 62 q3
-    min tmud, rf45, rf12 ; add rf45, rf17, 3                        # 61 stage | 50 add
-    min rf17, rf45, rf9 ; add rf45, rf17, 4                         # 50 min | 50 add
-    asr rf17, rf17, 3 ; add.ifb tmuau, rf24, rf6                    # 50 f2 | 61 stage | uniform 0xfffffffd (u8)
-    min rf45, rf45, rf9 ; sub.pushc -, rf0, rf2                     # 50 min | 61 stage
-    asr rf45, rf45, 3 ; sub.norc -, rf40, rf59                      # 50 f1 | 61 stage
-    max rf38, rf61, rf38 ; sub.andnc -, rf40, rf35                  # 42 absdiff | 61 stage
-    asr rf38, rf38, 1 ; sub.andnc -, rf40, rf36                     # 42 shr | 61 stage
-    sub.andnc -, rf40, rf22 ; add rf17, rf57, rf17                  # 61 stage | 67 add
-    max rf17, rf17, 0 ; sub.andnc -, rf40, rf33                     # 67 clip | 61 stage
-    sub.andnc -, rf40, rf15 ; sub rf49, rf49, rf45                  # 61 stage | 68 sub
-    max rf49, rf49, 0 ; sub.andnc -, rf20, rf50                     # 68 clip | 61 stage
-    min tmud, rf17, rf12 ; sub.pushc -, rf0, rf2                    # 61 stage
-    sub.norc -, rf40, rf59 ; add rf45, rf45, 1                      # 61 stage | 65 g
-    asr rf35, rf45, 1 ; sub.andnc -, rf40, rf35                     # 65 g | 61 stage
-    tmuwt - ; sub.andnc -, rf40, rf36                               # 61 stage
-    sub.andnc -, rf40, rf22 ; mov.ifb tmuau, rf62                   # 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf49, rf12 ; sub.andnc -, rf40, rf33                  # 61 stage
-    sub.andnc -, rf40, rf15 ; add rf15, rf56, rf35                  # 61 stage | 70 add
-    max rf15, rf15, 0 ; sub.andnc -, rf20, rf50                     # 70 clip | 61 stage
-    sub.andnc -, rf30, rf59 ; add.ifb tmuau, rf62, rf3              # 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf15, rf12 ; sub.andnc -, rf30, rf22                  # 61 stage
-    sub.pushc -, rf30, rf52 ; sub rf35, rf58, rf35                  # 49 select | 71 sub
-    max rf35, rf35, 0 ; sub.norc -, rf30, rf23                      # 71 clip | 49 select
-    min.ifna rf18, rf31, rf9 ; sub rf25, rf25, rf46                 # 49 select | 42 le
-    add rf18, rf54, rf18 ; mov.ifb tmuau, rf26                      # 49 add | 61 stage | uniform 0xfffffffd (u8)
-    max rf18, rf18, rf8 ; smul24 rf25, rf25, rf25                   # 49 f | 42 le
-    min rf18, rf18, rf9 ; add rf38, rf42, rf38                      # 49 f | 42 add
-    min tmud, rf35, rf12 ; add rf35, rf18, 3                        # 61 stage | 50 add
-    min rf18, rf35, rf9 ; add rf35, rf18, 4                         # 50 min | 50 add
-    asr rf18, rf18, 3 ; add.ifb tmuau, rf26, rf6                    # 50 f2 | 61 stage | uniform 0xfffffffd (u8)
-    min rf35, rf35, rf9 ; sub.pushc -, rf0, rf2                     # 50 min | 61 stage
-    asr rf35, rf35, 3 ; sub.norc -, rf40, rf52                      # 50 f1 | 61 stage
-    sub.andnc -, rf40, rf63 ; add rf18, rf60, rf18                  # 61 stage | 67 add
-    max rf18, rf18, 0 ; sub.andnc -, rf40, rf28                     # 67 clip | 61 stage
-    sub.andnc -, rf40, rf23 ; add rf60, rf39, rf6                   # 61 stage | 67 store dst
-    sub.andnc -, rf40, rf41 ; sub rf43, rf43, rf35                  # 61 stage | 68 sub
-    max rf43, rf43, 0 ; sub.andnc -, rf40, rf25                     # 68 clip | 61 stage
-    min tmud, rf18, rf12 ; sub.andnc -, rf20, rf38                  # 61 stage
-    sub.pushc -, rf0, rf2 ; add rf35, rf35, 1                       # 61 stage | 65 g
-    asr rf35, rf35, 1 ; sub.norc -, rf40, rf52                      # 65 g | 61 stage
-    sub.andnc -, rf40, rf63 ; mov.ifb tmuau, rf60                   # 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf43, rf12 ; sub.andnc -, rf40, rf28                  # 61 stage
-    sub.andnc -, rf40, rf23 ; add rf53, rf53, rf35                  # 61 stage | 70 add
-    max rf41, rf53, 0 ; sub.andnc -, rf40, rf41                     # 70 clip | 61 stage
-    sub.andnc -, rf40, rf25 ; add.ifb tmuau, rf60, rf3              # 61 stage | uniform 0xfffffffd (u8)
-    sub.andnc -, rf20, rf38 ; add rf20, rf39, rf7                   # 61 stage | 70 store dst
-    sub.andnc -, rf30, rf52 ; sub rf35, rf55, rf35                  # 61 stage | 71 sub
-    max rf23, rf35, 0 ; sub.andnc -, rf30, rf23                     # 71 clip | 61 stage
-    min tmud, rf41, rf12 ; sub.pushc -, rf0, rf19                   # 61 stage | whether there is a batch more
-    mov.ifb tmuau, rf20 ; mov rf2, rf19                             # 61 stage | next trip | uniform 0xfffffffd (u8)
-    min tmud, rf23, rf12                                            # 61 stage
-    nop ; add.ifb tmuau, rf20, rf6                                  # 61 stage | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf20, rf8, rf19                                   # 62 q2
+    umin tmuau, rf3, rf0 ; sub rf21, rf8, -1                        # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
+    add tmuau, rf8, rf9 ; add rf22, rf21, rf11                      # 62 q0 | 62 p1 | uniform 0xfffffffd (u8)
+    add tmuau, rf8, rf10 ; add rf23, rf21, rf19 ; thrsw             # 62 p0 | 62 q2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf12 ; sub rf24, rf8, -2                             # 62 p1 | 62 q0 | uniform 0xfffffffd (u8)
+    add tmuau, rf12, rf10 ; add rf12, rf24, rf11                    # 62 q1 | 62 p1 | uniform 0xfffffffd (u8)
+    add tmuau, rf8, rf6 ; v8dot rf26, rf5, rf15 ; thrsw ; ldtmu.rf25# 62 p2 | 27 thresh | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf8 ; smul24 rf27, rf26, rf26 ; ldtmu.rf26           # 62 p3 | 43 gt | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf20 ; add rf29, rf24, rf19 ; ldtmu.rf28             # 62 q2 | 62 q0 | uniform 0xfffffffd (u8)
+    add tmuau, rf20, rf6 ; mov rf30, rf16 ; thrsw ; ldtmu.rf20      # 62 q3 | 49 select | 62 p0 | uniform 0xfffffffd (u8)
+    add tmuau, rf21, rf9 ; sub rf31, rf28, rf20 ; ldtmu.rf32        # 62 q0 | 49 sub | 62 p1 | uniform 0xfffffffd (u8)
+    add tmuau, rf21, rf10 ; sub rf34, rf32, rf20 ; ldtmu.rf33       # 62 p0 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf22 ; smul24 rf34, rf34, rf34 ; thrsw ; ldtmu.rf35  # 62 p1 | 43 gt | 62 p2 | uniform 0xfffffffd (u8)
+    add tmuau, rf22, rf10 ; sub rf22, rf33, rf28                    # 62 q1 | 43 gt | uniform 0xfffffffd (u8)
+    add tmuau, rf21, rf6 ; sub rf36, rf32, rf33                     # 62 p2 | 49 sub | uniform 0xfffffffd (u8)
+    max rf22, rf36, rf13 ; smul24 rf37, rf22, rf22 ; thrsw ; ldtmu.rf38# 49 clip | 43 gt | 62 p3
+    mov tmuau, rf21 ; smul24 rf39, rf31, 3                          # 62 p3 | 49 mul | uniform 0xfffffffd (u8)
+    sub rf41, rf8, -3 ; v8dot rf40, rf5, rf18                       # 62 q0 | 26 limit
+    sub rf42, rf35, rf32 ; smul24 rf40, rf40, rf40 ; thrsw ; ldtmu.rf43# 42 le | 62 q2
+    mov tmuau, rf23 ; add rf44, rf41, rf11                          # 62 q2 | 62 p1 | uniform 0xfffffffd (u8)
+    sub rf38, rf38, rf35 ; smul24 rf35, rf42, rf42                  # 42 le
+    sub rf45, rf20, rf28 ; smul24 rf38, rf38, rf38 ; thrsw ; ldtmu.rf42# 42 absdiff | 42 le | 62 q3
+    max rf23, rf45, rf31 ; add tmuau, rf23, rf6                     # 42 absdiff | 62 q3 | uniform 0xfffffffd (u8)
+    sub rf31, rf43, rf33 ; sub rf45, rf33, rf32                     # 42 le | 42 absdiff
+    max rf36, rf36, rf45 ; smul24 rf31, rf31, rf31 ; thrsw ; ldtmu.rf45# 42 absdiff | 42 le | 62 q0
+    asr rf36, rf36, 1 ; add tmuau, rf24, rf9                        # 42 shr | 62 q0 | uniform 0xfffffffd (u8)
+    sub rf42, rf42, rf43 ; add rf46, rf41, rf19 ; ldtmu.rf43        # 42 le | 62 q2 | 62 p0
+    add tmuau, rf24, rf10 ; add rf23, rf23, rf23 ; thrsw ; ldtmu.rf47# 62 p0 | 42 mul | 62 p1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf12 ; sub rf49, rf47, rf43 ; ldtmu.rf48             # 62 p1 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
+    add tmuau, rf12, rf10 ; smul24 rf12, rf49, rf49                 # 62 q1 | 43 gt | uniform 0xfffffffd (u8)
+    sub.pushc -, rf27, rf34 ; sub rf49, rf48, rf45                  # 49 select | 43 gt
+    sub rf50, rf47, rf48 ; smul24 rf42, rf42, rf42 ; thrsw ; ldtmu.rf51# 49 sub | 42 le | 62 p2
+    max rf52, rf50, rf13 ; add tmuau, rf24, rf6                     # 49 clip | 62 p2 | uniform 0xfffffffd (u8)
+    add rf23, rf23, rf36 ; smul24 rf36, rf49, rf49                  # 42 add | 43 gt
+    and rf49, rf5, rf17 ; sub.norc -, rf27, rf37                    # 25 blimit | 49 select
+    min.ifna rf30, rf22, rf14 ; sub rf22, rf45, rf43 ; thrsw        # 49 select | 49 sub
+    add rf30, rf39, rf30 ; mov rf53, rf16 ; ldtmu.rf39              # 49 add | 49 select | 62 p3
+    max rf30, rf30, rf13 ; mov tmuau, rf24                          # 49 f | 62 p3 | uniform 0xfffffffd (u8)
+    min rf30, rf30, rf14 ; sub.pushc -, rf0, rf2                    # 49 f | 61 stage
+    add rf54, rf8, rf10 ; sub rf55, rf51, rf47 ; thrsw ; ldtmu.rf56 # 67 store dst | 42 le | 62 q2
+    mov tmuau, rf29 ; add rf57, rf30, 3                             # 62 q2 | 50 add | uniform 0xfffffffd (u8)
+    min rf30, rf57, rf14 ; add rf57, rf30, 4                        # 50 min | 50 add
+    asr rf30, rf30, 3 ; sub.norc -, rf40, rf34                      # 50 f2 | 61 stage
+    min rf57, rf57, rf14 ; sub.andnc -, rf40, rf35                  # 50 min | 61 stage
+    asr rf57, rf57, 3 ; sub.andnc -, rf40, rf38                     # 50 f1 | 61 stage
+    add rf20, rf20, rf30 ; sub rf28, rf28, rf57 ; thrsw ; ldtmu.rf30# 67 add | 68 sub | 62 q3
+    max rf20, rf20, 0 ; add tmuau, rf29, rf6                        # 67 clip | 62 q3 | uniform 0xfffffffd (u8)
+    max rf28, rf28, 0 ; smul24 rf55, rf55, rf55                     # 68 clip | 42 le
+    sub.andnc -, rf40, rf37 ; smul24 rf29, rf22, 3                  # 61 stage | 49 mul
+    sub rf39, rf39, rf51 ; add rf8, rf8, rf11 ; thrsw ; ldtmu.rf51  # 42 le | 70 store dst | 62 q0
+    add tmuau, rf41, rf9 ; add rf57, rf57, 1                        # 62 q0 | 65 g | uniform 0xfffffffd (u8)
+    asr rf39, rf57, 1 ; smul24 rf57, rf39, rf39                     # 65 g | 42 le
+    sub.andnc -, rf40, rf31 ; add rf32, rf32, rf39                  # 61 stage | 70 add
+    max rf32, rf32, 0 ; sub.andnc -, rf40, rf42                     # 70 clip | 61 stage
+    sub rf59, rf43, rf45 ; sub rf58, rf56, rf48 ; thrsw ; ldtmu.rf60# 42 absdiff | 42 le | 62 p0
+    max rf22, rf59, rf22 ; add tmuau, rf41, rf10 ; ldtmu.rf59       # 42 absdiff | 62 p0 | 62 p1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf44 ; sub rf62, rf59, rf60 ; ldtmu.rf61             # 62 p1 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
+    add tmuau, rf44, rf10 ; sub.andnc -, rf49, rf23                 # 62 q1 | 61 stage | uniform 0xfffffffd (u8)
+    sub.pushc -, rf0, rf2 ; sub rf44, rf48, rf47                    # 61 stage | 42 absdiff
+    max rf44, rf50, rf44 ; sub.norc -, rf40, rf34                   # 42 absdiff | 61 stage
+    asr rf35, rf44, 1 ; sub.andnc -, rf40, rf35                     # 42 shr | 61 stage
+    sub.andnc -, rf40, rf38 ; sub rf33, rf33, rf39                  # 61 stage | 71 sub
+    max rf33, rf33, 0 ; sub.andnc -, rf40, rf37                     # 71 clip | 61 stage
+    sub.andnc -, rf40, rf31 ; smul24 rf31, rf62, rf62               # 61 stage | 43 gt
+    sub rf62, rf61, rf51 ; smul24 rf58, rf58, rf58 ; thrsw ; ldtmu.rf38# 43 gt | 42 le | 62 p2
+    add tmuau, rf41, rf6 ; sub rf30, rf30, rf56                     # 62 p2 | 42 le | uniform 0xfffffffd (u8)
+    sub rf62, rf59, rf61 ; smul24 rf56, rf62, rf62                  # 49 sub | 43 gt
+    max rf42, rf62, rf13 ; sub.andnc -, rf40, rf42                  # 49 clip | 61 stage
+    sub.andnc -, rf49, rf23 ; add rf22, rf22, rf22                  # 61 stage | 42 mul
+    sub rf23, rf51, rf60 ; smul24 rf30, rf30, rf30 ; thrsw ; ldtmu.rf39# 49 sub | 42 le | 62 p3
+    mov tmuau, rf41 ; mov rf44, rf16                                # 62 p3 | 49 select | uniform 0xfffffffd (u8)
+    add rf22, rf22, rf35 ; smul24 rf35, rf23, 3                     # 42 add | 49 mul
+    sub.andnc -, rf27, rf34 ; add rf34, rf21, rf10                  # 61 stage | 67 store dst
+    sub.andnc -, rf27, rf37 ; sub rf37, rf38, rf59                  # 61 stage | 42 le
+    sub rf38, rf39, rf38 ; smul24 rf37, rf37, rf37 ; thrsw ; ldtmu.rf39# 42 le | 62 q2
+    mov tmuau, rf46 ; smul24 rf38, rf38, rf38                       # 62 q2 | 42 le | uniform 0xfffffffd (u8)
+    add rf21, rf21, rf11 ; sub rf50, rf60, rf51                     # 70 store dst | 42 absdiff
+    max rf63, rf50, rf23 ; sub rf23, rf39, rf61 ; thrsw ; ldtmu.rf50# 42 absdiff | 42 le | 62 q3
+    add tmuau, rf46, rf6 ; sub rf46, rf61, rf59                     # 62 q3 | 42 absdiff | uniform 0xfffffffd (u8)
+    tmuwt - ; smul24 rf23, rf23, rf23                               # the last trip's stores | 42 le
+    min tmud, rf20, rf17 ; sub rf20, rf50, rf39 ; ldtmu.rf39        # 61 stage | 42 le | 62 q0
+    max rf46, rf62, rf46 ; mov.ifb tmuau, rf54 ; thrsw              # 42 absdiff | 61 stage | uniform 0xfffffffd (u8)
+    asr rf63, rf46, 1 ; add rf46, rf63, rf63                        # 42 shr | 42 mul
+    mov rf50, rf16 ; smul24 rf20, rf20, rf20 ; ldtmu.rf62           # 49 select | 42 le | 62 p0
+    min tmud, rf28, rf17 ; add rf28, rf46, rf63 ; ldtmu.rf46        # 61 stage | 42 add | 62 p1
+    add.ifb tmuau, rf54, rf6 ; sub.pushc -, rf27, rf12              # 61 stage | 49 select | uniform 0xfffffffd (u8)
+    min tmud, rf32, rf17 ; sub.norc -, rf27, rf36                   # 61 stage | 49 select
+    min.ifna rf53, rf52, rf14 ; mov.ifb tmuau, rf8 ; thrsw          # 49 select | 61 stage | uniform 0xfffffffd (u8)
+    add rf29, rf29, rf53 ; sub rf52, rf46, rf62 ; ldtmu.rf53        # 49 add | 43 gt | 62 q1
+    max rf29, rf29, rf13 ; smul24 rf52, rf52, rf52                  # 49 f | 43 gt
+    min rf29, rf29, rf14 ; sub rf32, rf53, rf39 ; thrsw ; ldtmu.rf54# 49 f | 43 gt | 62 p2
+    add rf32, rf29, 3 ; smul24 rf63, rf32, rf32                     # 50 add | 43 gt
+    min rf29, rf32, rf14 ; add rf32, rf29, 4                        # 50 min | 50 add
+    asr rf25, rf29, 3 ; mov rf4, rf25                               # 50 f2 | next trip
+    min rf32, rf32, rf14 ; add rf25, rf43, rf25 ; thrsw ; ldtmu.rf43# 50 min | 67 add | 62 p3
+    max rf25, rf25, 0 ; sub rf29, rf46, rf53                        # 67 clip | 49 sub
+    asr rf32, rf32, 3 ; sub rf43, rf43, rf54                        # 50 f1 | 42 le
+    min tmud, rf33, rf17 ; sub rf33, rf45, rf32 ; ldtmu.rf45        # 61 stage | 68 sub | 62 q2
+    max rf8, rf33, 0 ; add.ifb tmuau, rf8, rf10                     # 68 clip | 61 stage | uniform 0xfffffffd (u8)
+    max rf33, rf29, rf13 ; sub.pushc -, rf0, rf2                    # 49 clip | 61 stage
+    sub.norc -, rf40, rf12 ; add rf32, rf32, 1                      # 61 stage | 65 g
+    asr rf32, rf32, 1 ; sub.andnc -, rf40, rf55                     # 65 g | 61 stage
+    sub.andnc -, rf40, rf57 ; add rf47, rf47, rf32                  # 61 stage | 70 add
+    max rf47, rf47, 0 ; sub.andnc -, rf40, rf36                     # 70 clip | 61 stage
+    sub.andnc -, rf40, rf58 ; sub rf32, rf48, rf32                  # 61 stage | 71 sub
+    max rf32, rf32, 0 ; sub.andnc -, rf40, rf30                     # 71 clip | 61 stage
+    min tmud, rf25, rf17 ; sub.andnc -, rf49, rf22                  # 61 stage
+    sub.pushc -, rf0, rf2 ; mov.ifa tmuau, rf34                     # 61 stage | uniform 0xfffffffd (u8)
+    min tmud, rf8, rf17 ; sub.norc -, rf40, rf12                    # 61 stage
+    sub.andnc -, rf40, rf55 ; add.ifb tmuau, rf34, rf6              # 61 stage | uniform 0xfffffffd (u8)
+    sub.andnc -, rf40, rf57 ; sub rf57, rf39, rf62                  # 61 stage | 49 sub
+    sub.andnc -, rf40, rf36 ; smul24 rf34, rf57, 3                  # 61 stage | 49 mul
+    sub.andnc -, rf40, rf58 ; add rf58, rf24, rf10                  # 61 stage | 67 store dst
+    sub.andnc -, rf40, rf30 ; sub rf30, rf54, rf46                  # 61 stage | 42 le
+    sub.andnc -, rf49, rf22 ; smul24 rf22, rf30, rf30               # 61 stage | 42 le
+    sub.andnc -, rf27, rf12 ; smul24 rf43, rf43, rf43               # 61 stage | 42 le
+    min tmud, rf47, rf17 ; sub.andnc -, rf27, rf36                  # 61 stage
+    sub.pushc -, rf27, rf31 ; mov.ifa tmuau, rf21                   # 49 select | 61 stage | uniform 0xfffffffd (u8)
+    min tmud, rf32, rf17 ; sub.norc -, rf27, rf56                   # 61 stage | 49 select
+    min.ifna rf44, rf42, rf14 ; add rf24, rf24, rf11                # 49 select | 70 store dst
+    tmuwt - ; add rf35, rf35, rf44                                  # 49 add
+    max rf21, rf35, rf13 ; add.ifb tmuau, rf21, rf10 ; thrsw        # 49 f | 61 stage | uniform 0xfffffffd (u8)
+    min rf21, rf21, rf14 ; sub rf35, rf62, rf39                     # 49 f | 42 absdiff
+    max rf57, rf35, rf57 ; add rf35, rf21, 3                        # 42 absdiff | 50 add
+    min rf35, rf35, rf14 ; sub.pushc -, rf0, rf2                    # 50 min | 61 stage
+    asr rf35, rf35, 3 ; sub.norc -, rf40, rf31                      # 50 f2 | 61 stage
+    sub.andnc -, rf40, rf37 ; add rf21, rf21, 4                     # 61 stage | 50 add
+    min rf21, rf21, rf14 ; sub.andnc -, rf40, rf38                  # 50 min | 61 stage
+    asr rf21, rf21, 3 ; sub.andnc -, rf40, rf56                     # 50 f1 | 61 stage
+    sub.andnc -, rf40, rf23 ; add rf35, rf60, rf35                  # 61 stage | 67 add
+    max rf35, rf35, 0 ; sub.andnc -, rf40, rf20                     # 67 clip | 61 stage
+    min tmud, rf35, rf17 ; sub.andnc -, rf49, rf28                  # 61 stage
+    sub.pushc -, rf0, rf2 ; sub rf51, rf51, rf21                    # 61 stage | 68 sub
+    max rf51, rf51, 0 ; sub.norc -, rf40, rf31                      # 68 clip | 61 stage
+    sub.andnc -, rf40, rf37 ; add rf21, rf21, 1                     # 61 stage | 65 g
+    asr rf21, rf21, 1 ; sub.andnc -, rf40, rf38                     # 65 g | 61 stage
+    sub.andnc -, rf40, rf56 ; mov.ifb tmuau, rf58                   # 61 stage | uniform 0xfffffffd (u8)
+    min tmud, rf51, rf17 ; sub.andnc -, rf40, rf23                  # 61 stage
+    sub.andnc -, rf40, rf20 ; add rf20, rf59, rf21                  # 61 stage | 70 add
+    max rf20, rf20, 0 ; sub.andnc -, rf49, rf28                     # 70 clip | 61 stage
+    sub.andnc -, rf27, rf31 ; add.ifb tmuau, rf58, rf6              # 61 stage | uniform 0xfffffffd (u8)
+    min tmud, rf20, rf17 ; sub.andnc -, rf27, rf56                  # 61 stage
+    sub.pushc -, rf27, rf52 ; sub rf20, rf45, rf53                  # 49 select | 42 le
+    sub.norc -, rf27, rf63 ; sub rf56, rf53, rf46                   # 49 select | 42 absdiff
+    min.ifna rf50, rf33, rf14 ; sub rf21, rf61, rf21                # 49 select | 71 sub
+    max rf50, rf29, rf56 ; add rf29, rf34, rf50 ; ldtmu.rf34        # 42 absdiff | 49 add | 62 q3
+    max rf20, rf29, rf13 ; smul24 rf29, rf20, rf20                  # 49 f | 42 le
+    min rf20, rf20, rf14 ; sub rf34, rf34, rf45                     # 49 f | 42 le
+    max rf21, rf21, 0 ; mov.ifb tmuau, rf24                         # 71 clip | 61 stage | uniform 0xfffffffd (u8)
+    asr rf57, rf50, 1 ; add rf50, rf57, rf57                        # 42 shr | 42 mul
+    min tmud, rf21, rf17 ; add rf21, rf20, 3                        # 61 stage | 50 add
+    min rf20, rf21, rf14 ; add rf21, rf20, 4                        # 50 min | 50 add
+    asr rf20, rf20, 3 ; smul24 rf34, rf34, rf34                     # 50 f2 | 42 le
+    min rf21, rf21, rf14 ; add rf20, rf62, rf20                     # 50 min | 67 add
+    max rf20, rf20, 0 ; add rf50, rf50, rf57                        # 67 clip | 42 add
+    asr rf21, rf21, 3 ; add rf8, rf7, rf4                           # 50 f1 | 62 q0
+    add.ifb tmuau, rf24, rf10 ; sub.pushc -, rf0, rf2               # 61 stage | uniform 0xfffffffd (u8)
+    sub.norc -, rf40, rf52 ; add rf12, rf8, rf11                    # 61 stage | 62 p1
+    sub.andnc -, rf40, rf22 ; add rf24, rf41, rf10                  # 61 stage | 67 store dst
+    sub.andnc -, rf40, rf43 ; sub rf39, rf39, rf21                  # 61 stage | 68 sub
+    max rf39, rf39, 0 ; sub.andnc -, rf40, rf63                     # 68 clip | 61 stage
+    sub.andnc -, rf40, rf29 ; add rf21, rf21, 1                     # 61 stage | 65 g
+    asr rf21, rf21, 1 ; sub.andnc -, rf40, rf34                     # 65 g | 61 stage
+    min tmud, rf20, rf17 ; sub.andnc -, rf49, rf50                  # 61 stage
+    sub.pushc -, rf0, rf2 ; mov.ifa tmuau, rf24                     # 61 stage | uniform 0xfffffffd (u8)
+    min tmud, rf39, rf17 ; sub.norc -, rf40, rf52                   # 61 stage
+    sub.andnc -, rf40, rf22 ; add rf22, rf46, rf21                  # 61 stage | 70 add
+    max rf22, rf22, 0 ; sub.andnc -, rf40, rf43                     # 70 clip | 61 stage
+    sub.andnc -, rf40, rf63 ; add.ifb tmuau, rf24, rf6              # 61 stage | uniform 0xfffffffd (u8)
+    sub.andnc -, rf40, rf29 ; add rf29, rf41, rf11                  # 61 stage | 70 store dst
+    sub.andnc -, rf40, rf34 ; sub rf21, rf53, rf21                  # 61 stage | 71 sub
+    max rf21, rf21, 0 ; sub.andnc -, rf49, rf50                     # 71 clip | 61 stage
+    sub.andnc -, rf27, rf52 ; mov rf2, rf3                          # 61 stage | next trip
+    min tmud, rf22, rf17 ; sub.andnc -, rf27, rf63                  # 61 stage
+    mov.ifa tmuau, rf29 ; mov rf5, rf26                             # 61 stage | next trip | uniform 0xfffffffd (u8)
+    min tmud, rf21, rf17 ; sub.pushc -, rf0, rf3                    # 61 stage | whether there is a batch more
+    tmuwt - ; add rf3, rf2, rf1                                     # the item's record
+    nop ; add.ifb tmuau, rf29, rf10                                 # 61 stage | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

@@ -5,12 +5,12 @@
 #
 # vp9_lpf4_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes that it invokes for TX_4X4
-# input hash 6d63b4999ed0aba4
+# input hash 4cf4bc099add15e1
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
+# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
 # 172 instructions a trip, 21.5 an item; 169 at least for all it does.
-# 54 of the 64 registers that 2 threads a QPU leave each.
+# 53 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 4 store 4.
 # Record: dst_off, blimit and limit and thresh.
 #
@@ -20,15 +20,16 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
-.uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # address of dst
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000000  # how many threads
+.uniform 0x00010000
 .uniform 0x000000ff
 .uniform 0xffffff80
 .uniform 0x0000007f
-.uniform 0x00010000
 .uniform 0x00000100
+.uniform 0x01000000
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffff8  # back to the loop's first word
 
@@ -37,198 +38,203 @@
     shl rf0, rf0, 3
     and rf0, rf3, 1 ; add rf2, rf0, rf2
     shl rf2, rf2, 3
-    shl rf4, rf0, 2                                                 # 62 q0
+    shl rf3, rf0, 2                                                 # 62 q0
     setnnmode_uu ; sub rf1, rf1, 1                                  # 62 q0
     shl rf1, rf1, 3
     nop ; ldunifrf.rf0                                              # uniform value:records
-    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # uniform value:threads
+    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # 62 q0 | uniform value:dst
+    umin tmuau, rf2, rf0 ; add rf1, rf1, rf3 ; thrsw                # the item's record | 62 q0 | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf5                                              # 62 q0 | uniform value:dst_stride
+    shl rf8, rf5, 2                                                 # 62 q0
+    shl rf11, rf5, 1                                                # 62 p1
+    nop ; smul24 rf3, rf5, -4                                       # 62 q0
+    nop ; add rf6, rf1, rf3 ; ldtmu.rf1                             # 62 q0 | the item's record
+    nop ; add rf7, rf6, rf1 ; ldtmu.rf4                             # 62 q0 | the item's record
+    add tmua, rf7, rf8 ; add rf12, rf7, rf11 ; thrsw ; ldunifrf.rf1 # 62 q0 | 62 p1 | uniform value:threads
     shl rf1, rf1, 6
-    umin tmuau, rf2, rf0 ; mov rf13, 0                              # the item's record | 49 select | uniform 0xfffffffa (vec2)
-    add rf3, rf2, rf1 ; mov rf16, rf13 ; thrsw ; ldunifrf.rf5       # the item's record | 49 select | 62 q0 | uniform value:dst
-    nop ; add rf5, rf5, rf4 ; ldunifrf.rf4                          # 62 q0 | uniform value:dst_stride
-    shl rf6, rf4, 2                                                 # 62 q0
-    shl rf9, rf4, 1                                                 # 62 p1
-    nop ; smul24 rf7, rf4, -4                                       # 62 q0
-    nop ; add rf5, rf5, rf7 ; ldunifrf.rf7                          # 62 q0 | uniform 0x000000ff
-    nop ; smul24 rf8, rf4, 3                                        # 62 p0
-    nop ; ldunifrf.rf10                                             # 49 clip | uniform 0xffffff80
-    nop ; ldunifrf.rf11                                             # 49 clip | uniform 0x0000007f
-    nop ; ldunifrf.rf12                                             # 27 thresh | uniform 0x00010000
-    nop ; ldunifrf.rf14                                             # 26 limit | uniform 0x00000100
-    nop ; smul24 rf15, rf4, 6                                       # 62 q2
+    add rf3, rf2, rf1 ; smul24 rf10, rf5, 3                         # the item's record | 62 p0
+    nop ; add tmua, rf7, rf10 ; ldunifrf.rf15                       # 62 p0 | 27 thresh | uniform 0x00010000
+    mov rf17, 0 ; v8dot rf9, rf4, rf15                              # 49 select | 27 thresh
+    mov tmua, rf12 ; smul24 rf16, rf9, rf9 ; ldunifrf.rf9           # 62 p1 | 43 gt | 62 q0 | uniform 0x000000ff
+    nop ; mov rf21, rf17 ; ldunifrf.rf13                            # 49 select | 49 clip | uniform 0xffffff80
+    nop ; ldunifrf.rf14                                             # 49 clip | uniform 0x0000007f
+    nop ; ldunifrf.rf18                                             # 26 limit | uniform 0x00000100
+    nop ; smul24 rf19, rf5, 6                                       # 62 q2
+    nop ; ldunifrf.rf20                                             # 62 q0 | uniform 0x01000000
 loop:
-    mov rf18, rf13 ; mov rf19, rf13 ; ldtmu.rf17                    # 49 select | the item's record
-    add rf20, rf5, rf17 ; mov rf21, rf13 ; ldtmu.rf17               # 62 q0 | 49 select | the item's record
-    add tmua, rf20, rf6 ; add rf22, rf20, rf9 ; thrsw               # 62 q0 | 62 p1
-    add tmua, rf20, rf8 ; add rf23, rf20, rf15                      # 62 p0 | 62 q2
-    mov tmua, rf22 ; v8dot rf24, rf17, rf12                         # 62 p1 | 27 thresh
-    add tmua, rf22, rf8 ; smul24 rf24, rf24, rf24 ; thrsw ; ldtmu.rf22# 62 q1 | 43 gt | 62 q0
-    and rf25, rf22, rf7 ; add tmua, rf20, rf4                       # 62 q0 | 62 p2
-    tmuwt - ; v8dot rf26, rf17, rf14                                # 26 limit
-    mov tmua, rf20 ; smul24 rf27, rf26, rf26 ; thrsw ; ldtmu.rf26   # 62 p3 | 42 le | 62 p0
-    and rf28, rf26, rf7 ; mov tmua, rf23                            # 62 p0 | 62 q2
-    add tmua, rf23, rf4 ; sub rf23, rf25, rf28                      # 62 q3 | 49 sub
-    and rf30, rf17, rf7 ; sub rf29, rf28, rf25 ; thrsw ; ldtmu.rf17 # 25 blimit | 42 absdiff | 62 p1
-    max rf31, rf29, rf23 ; v8dot rf29, rf17, 1                      # 42 absdiff | 62 p1
-    sub rf31, rf29, rf28 ; add rf32, rf31, rf31                     # 43 gt | 42 mul
-    add rf34, rf20, rf8 ; smul24 rf33, rf31, rf31 ; thrsw ; ldtmu.rf31# 67 store dst | 43 gt | 62 q1
-    and rf35, rf31, rf7 ; smul24 rf23, rf23, 3                      # 62 q1 | 49 mul
-    sub rf37, rf35, rf25 ; sub rf36, rf29, rf35                     # 43 gt | 49 sub
-    max rf37, rf36, rf10 ; smul24 rf38, rf37, rf37 ; thrsw ; ldtmu.rf39# 49 clip | 43 gt | 62 p2
-    and rf40, rf39, rf7 ; sub rf41, rf35, rf29                      # 62 p2 | 42 absdiff
-    max rf41, rf36, rf41 ; sub rf36, rf40, rf29                     # 42 absdiff | 42 le
-    asr rf41, rf41, 1 ; sub.pushc -, rf24, rf33                     # 42 shr | 49 select
-    add rf41, rf32, rf41 ; smul24 rf32, rf36, rf36 ; thrsw ; ldtmu.rf36# 42 add | 42 le | 62 p3
-    and rf42, rf36, rf7 ; v8dot rf43, rf26, rf14                    # 62 p3 | 62 p0
-    sub rf40, rf42, rf40 ; v8dot rf42, rf17, rf14                   # 42 le | 62 p1
-    sub.norc -, rf24, rf38 ; smul24 rf40, rf40, rf40                # 49 select | 42 le
-    min.ifna rf16, rf37, rf11 ; v8dot rf37, rf22, rf14 ; thrsw      # 49 select | 62 q0
-    add rf16, rf23, rf16 ; v8dot rf44, rf31, rf14 ; ldtmu.rf23      # 49 add | 62 q1 | 62 q2
-    max rf16, rf16, rf10 ; v8dot rf45, rf23, 1                      # 49 f | 62 q2
-    min rf16, rf16, rf11 ; sub.pushc -, rf27, rf33                  # 49 f | 67 select
-    sub rf46, rf45, rf35 ; sub rf48, rf42, rf43 ; ldtmu.rf47        # 42 le | 43 gt | 62 q3
-    and rf49, rf47, rf7 ; sub.norc -, rf27, rf32                    # 62 q3 | 67 select
-    sub.andnc -, rf27, rf40 ; smul24 rf46, rf46, rf46               # 67 select | 42 le
-    sub rf45, rf49, rf45 ; sub.andnc -, rf27, rf38                  # 42 le | 67 select
-    sub.andnc -, rf27, rf46 ; smul24 rf45, rf45, rf45               # 67 select | 42 le
-    sub.andnc -, rf27, rf45 ; add rf49, rf16, 3                     # 67 select | 50 add
-    min rf49, rf49, rf11 ; sub.andnc -, rf30, rf41                  # 50 min | 67 select
-    asr rf49, rf49, 3 ; sub.pushc -, rf27, rf33                     # 50 f2 | 70 select
-    sub.norc -, rf27, rf32 ; add rf16, rf16, 4                      # 70 select | 50 add
-    min rf16, rf16, rf11 ; sub.andnc -, rf27, rf40                  # 50 min | 70 select
-    asr rf16, rf16, 3 ; sub.andnc -, rf27, rf38                     # 50 f1 | 70 select
-    sub.andnc -, rf27, rf46 ; add rf46, rf28, rf49                  # 70 select | 67 add
-    max rf45, rf46, 0 ; sub.andnc -, rf27, rf45                     # 67 clip | 70 select
-    min.ifb rf28, rf45, rf7 ; sub rf45, rf25, rf16                  # 67 select | 68 sub
-    max rf41, rf45, 0 ; sub.andnc -, rf30, rf41                     # 68 clip | 70 select
-    min.ifb rf25, rf41, rf7 ; add rf16, rf16, 1                     # 68 select | 65 g
-    asr rf16, rf16, 1 ; sub.andnc -, rf24, rf33                     # 65 g | 70 select
-    sub.andnc -, rf24, rf38 ; smul24 rf38, rf48, rf48               # 70 select | 43 gt
-    sub rf33, rf44, rf37 ; add rf48, rf29, rf16                     # 43 gt | 70 add
-    max rf16, rf48, 0 ; sub rf48, rf35, rf16                        # 70 clip | 71 sub
-    max rf33, rf48, 0 ; smul24 rf48, rf33, rf33                     # 71 clip | 43 gt
-    min.ifa rf29, rf16, rf7 ; sub.pushc -, rf24, rf38               # 70 select | 49 select
-    min.ifb rf35, rf33, rf7 ; v8dot rf33, rf39, rf14                # 71 select | 62 p2
-    sub.norc -, rf24, rf48 ; sub rf16, rf33, rf42                   # 49 select | 42 le
-    sub.pushc -, rf27, rf38 ; v8dot rf41, rf36, rf14                # 67 select | 62 p3
-    sub rf33, rf41, rf33 ; smul24 rf16, rf16, rf16                  # 42 le
-    sub.norc -, rf27, rf16 ; smul24 rf33, rf33, rf33                # 67 select | 42 le
-    sub rf41, rf37, rf43 ; v8dot rf45, rf23, rf14                   # 49 sub | 62 q2
-    sub rf46, rf42, rf44 ; sub rf49, rf45, rf44                     # 49 sub | 42 le
-    max rf40, rf46, rf10 ; v8dot rf32, rf47, rf14                   # 49 clip | 62 q3
-    min.ifnb rf18, rf40, rf11 ; sub rf40, rf43, rf37                # 49 select | 42 absdiff
-    max rf40, rf40, rf41 ; sub rf50, rf44, rf42                     # 42 absdiff
-    max rf46, rf46, rf50 ; sub.andnc -, rf27, rf33                  # 42 absdiff | 67 select
-    asr rf49, rf46, 1 ; smul24 rf46, rf49, rf49                     # 42 shr | 42 le
-    sub rf32, rf32, rf45 ; sub.andnc -, rf27, rf48                  # 42 le | 67 select
-    add rf40, rf40, rf40 ; smul24 rf32, rf32, rf32                  # 42 mul | 42 le
-    sub.andnc -, rf27, rf46 ; add rf40, rf40, rf49                  # 67 select | 42 add
-    sub.andnc -, rf27, rf32 ; smul24 rf41, rf41, 3                  # 67 select | 49 mul
-    sub.andnc -, rf30, rf40 ; add rf18, rf41, rf18                  # 67 select | 49 add
-    max rf18, rf18, rf10 ; sub.pushc -, rf27, rf38                  # 49 f | 70 select
-    min rf16, rf18, rf11 ; sub.norc -, rf27, rf16                   # 49 f | 70 select
-    sub.andnc -, rf27, rf33 ; add rf33, rf16, 3                     # 70 select | 50 add
-    min rf33, rf33, rf11 ; sub.andnc -, rf27, rf48                  # 50 min | 70 select
-    asr rf33, rf33, 3 ; sub.andnc -, rf27, rf46                     # 50 f2 | 70 select
-    add rf16, rf16, 4 ; sub.andnc -, rf27, rf32                     # 50 add | 70 select
-    min rf16, rf16, rf11 ; sub.andnc -, rf30, rf40                  # 50 min | 70 select
-    asr rf16, rf16, 3 ; v8dot rf40, rf26, rf12                      # 50 f1 | 62 p0
-    add rf33, rf43, rf33 ; v8dot rf32, rf17, rf12                   # 67 add | 62 p1
-    max rf33, rf33, 0 ; sub rf46, rf37, rf16                        # 67 clip | 68 sub
-    max rf38, rf46, 0 ; sub.andnc -, rf24, rf38                     # 68 clip | 70 select
-    min.ifb rf43, rf33, rf7 ; add rf16, rf16, 1                     # 67 select | 65 g
-    asr rf16, rf16, 1 ; v8dot rf33, rf22, rf12                      # 65 g | 62 q0
-    min.ifb rf37, rf38, rf7 ; v8dot rf38, rf31, rf12                # 68 select | 62 q1
-    sub rf48, rf32, rf40 ; sub.andnc -, rf24, rf48                  # 43 gt | 70 select
-    sub rf46, rf38, rf33 ; smul24 rf48, rf48, rf48                  # 43 gt
-    add rf16, rf42, rf16 ; sub rf18, rf44, rf16                     # 70 add | 71 sub
-    max rf16, rf16, 0 ; smul24 rf46, rf46, rf46                     # 70 clip | 43 gt
-    max rf18, rf18, 0 ; sub.pushc -, rf24, rf48                     # 71 clip | 49 select
-    min.ifb rf42, rf16, rf7 ; v8dot rf16, rf39, rf12                # 70 select | 62 p2
-    min.ifb rf44, rf18, rf7 ; sub rf18, rf16, rf32                  # 71 select | 42 le
-    sub.norc -, rf24, rf46 ; v8dot rf41, rf36, rf12                 # 49 select | 62 p3
-    sub rf18, rf41, rf16 ; smul24 rf16, rf18, rf18                  # 42 le
-    sub.pushc -, rf27, rf48 ; smul24 rf18, rf18, rf18               # 67 select | 42 le
-    sub.norc -, rf27, rf16 ; v8dot rf41, rf23, rf12                 # 67 select | 62 q2
-    sub rf49, rf33, rf40 ; sub rf45, rf32, rf38                     # 49 sub
-    max rf50, rf45, rf10 ; sub rf51, rf41, rf38                     # 49 clip | 42 le
-    min.ifnb rf19, rf50, rf11 ; v8dot rf50, rf47, rf12              # 49 select | 62 q3
-    sub rf52, rf40, rf33 ; sub rf53, rf38, rf32                     # 42 absdiff
-    max rf52, rf52, rf49 ; sub.andnc -, rf27, rf18                  # 42 absdiff | 67 select
-    max rf51, rf45, rf53 ; smul24 rf45, rf51, rf51                  # 42 absdiff | 42 le
-    asr rf50, rf51, 1 ; sub rf41, rf50, rf41                        # 42 shr | 42 le
-    shr rf26, rf26, -8 ; sub.andnc -, rf27, rf46                    # 62 p0 | 67 select
-    shr rf41, rf17, -8 ; smul24 rf17, rf41, rf41                    # 62 p1 | 42 le
-    add rf52, rf52, rf52 ; sub.andnc -, rf27, rf45                  # 42 mul | 67 select
-    shr rf50, rf22, -8 ; add rf22, rf52, rf50                       # 62 q0 | 42 add
-    shr rf31, rf31, -8 ; sub.andnc -, rf27, rf17                    # 62 q1 | 67 select
-    shr rf39, rf39, -8 ; sub.andnc -, rf30, rf22                    # 62 p2 | 67 select
-    sub.pushc -, rf27, rf48 ; smul24 rf49, rf49, 3                  # 70 select | 49 mul
-    shr rf36, rf36, -8 ; add rf19, rf49, rf19                       # 62 p3 | 49 add
-    max rf16, rf19, rf10 ; sub.norc -, rf27, rf16                   # 49 f | 70 select
-    min rf16, rf16, rf11 ; sub.andnc -, rf27, rf18                  # 49 f | 70 select
-    shr rf23, rf23, -8 ; sub.andnc -, rf27, rf46                    # 62 q2 | 70 select
-    shr rf45, rf47, -8 ; sub.andnc -, rf27, rf45                    # 62 q3 | 70 select
-    add rf17, rf16, 3 ; sub.andnc -, rf27, rf17                     # 50 add | 70 select
-    min rf16, rf17, rf11 ; add rf17, rf16, 4                        # 50 min | 50 add
-    min rf17, rf17, rf11 ; sub.andnc -, rf30, rf22                  # 50 min | 70 select
-    asr rf16, rf16, 3 ; sub.andnc -, rf24, rf48                     # 50 f2 | 70 select
-    asr rf17, rf17, 3 ; add rf16, rf40, rf16                        # 50 f1 | 67 add
-    max rf16, rf16, 0 ; sub rf48, rf33, rf17                        # 67 clip | 68 sub
-    max rf48, rf48, 0 ; sub rf22, rf41, rf26                        # 68 clip | 43 gt
-    min.ifb rf40, rf16, rf7 ; add rf16, rf17, 1                     # 67 select | 65 g
-    asr rf16, rf16, 1 ; sub.andnc -, rf24, rf46                     # 65 g | 70 select
-    min.ifb rf33, rf48, rf7 ; smul24 rf22, rf22, rf22               # 68 select | 43 gt
-    sub rf46, rf31, rf50 ; add rf48, rf32, rf16                     # 43 gt | 70 add
-    max rf16, rf48, 0 ; sub rf48, rf38, rf16                        # 70 clip | 71 sub
-    max rf46, rf48, 0 ; smul24 rf48, rf46, rf46                     # 71 clip | 43 gt
-    min.ifa rf32, rf16, rf7 ; sub.pushc -, rf24, rf22               # 70 select | 49 select
-    min.ifb rf38, rf46, rf7 ; sub rf46, rf39, rf41                  # 71 select | 42 le
-    sub.norc -, rf24, rf48 ; smul24 rf46, rf46, rf46                # 49 select | 42 le
-    sub rf36, rf36, rf39 ; sub.pushc -, rf27, rf22                  # 42 le | 67 select
-    sub.norc -, rf27, rf46 ; smul24 rf36, rf36, rf36                # 67 select | 42 le
-    sub rf39, rf50, rf26 ; sub rf16, rf41, rf31                     # 49 sub
-    max rf17, rf16, rf10 ; sub rf47, rf23, rf31                     # 49 clip | 42 le
-    min.ifnb rf21, rf17, rf11 ; sub rf17, rf26, rf50                # 49 select | 42 absdiff
-    max rf17, rf17, rf39 ; sub rf18, rf31, rf41                     # 42 absdiff
-    max rf16, rf16, rf18 ; sub.andnc -, rf27, rf36                  # 42 absdiff | 67 select
-    asr rf47, rf16, 1 ; smul24 rf16, rf47, rf47                     # 42 shr | 42 le
-    sub rf23, rf45, rf23 ; sub.andnc -, rf27, rf48                  # 42 le | 67 select
-    add rf23, rf17, rf17 ; smul24 rf17, rf23, rf23                  # 42 mul | 42 le
-    sub.andnc -, rf27, rf16 ; add rf23, rf23, rf47                  # 67 select | 42 add
-    vpack rf28, rf28, rf43 ; sub.andnc -, rf27, rf17                # 67 store dst | 67 select
-    sub.andnc -, rf30, rf23 ; smul24 rf39, rf39, 3                  # 67 select | 49 mul
-    add rf21, rf39, rf21 ; sub.pushc -, rf27, rf22                  # 49 add | 70 select
-    max rf21, rf21, rf10 ; sub.norc -, rf27, rf46                   # 49 f | 70 select
-    min rf21, rf21, rf11 ; sub.andnc -, rf27, rf36                  # 49 f | 70 select
-    vpack rf25, rf25, rf37 ; add rf37, rf21, 3                      # 68 store dst | 50 add
-    min rf37, rf37, rf11 ; sub.andnc -, rf27, rf48                  # 50 min | 70 select
-    asr rf16, rf37, 3 ; sub.andnc -, rf27, rf16                     # 50 f2 | 70 select
-    vpack rf21, rf29, rf42 ; add rf29, rf21, 4                      # 70 store dst | 50 add
-    min rf17, rf29, rf11 ; sub.andnc -, rf27, rf17                  # 50 min | 70 select
-    asr rf17, rf17, 3 ; add rf16, rf26, rf16                        # 50 f1 | 67 add
-    max rf16, rf16, 0 ; sub.andnc -, rf30, rf23                     # 67 clip | 70 select
-    min.ifb rf26, rf16, rf7 ; sub rf16, rf50, rf17                  # 67 select | 68 sub
-    max rf16, rf16, 0 ; sub.andnc -, rf24, rf22                     # 68 clip | 70 select
-    vpack rf24, rf40, rf26 ; sub.andnc -, rf24, rf48                # 67 store dst | 70 select
-    min.ifb rf50, rf16, rf7 ; add rf16, rf17, 1                     # 68 select | 65 g
-    asr rf17, rf16, 1 ; sub.pushc -, rf0, rf2                       # 65 g | 61 stage
-    tmuwt - ; mov rf16, rf13                                        # the last trip's stores | 49 select
-    v8pack tmud, rf28, rf24 ; add rf24, rf41, rf17                  # 61 stage | 70 add
-    vpack rf33, rf33, rf50 ; mov.ifna tmua, rf34                    # 68 store dst | 61 stage
-    max rf17, rf24, 0 ; sub rf24, rf31, rf17                        # 70 clip | 71 sub
-    min.ifb rf41, rf17, rf7 ; add rf17, rf20, rf9                   # 70 select | 70 store dst
-    v8pack tmud, rf25, rf33 ; mov rf2, rf3                          # 61 stage | next trip
-    vpack rf32, rf32, rf41 ; add.ifna tmua, rf34, rf4               # 70 store dst | 61 stage
-    umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
-    max rf24, rf24, 0                                               # 71 clip
-    min.ifb rf31, rf24, rf7                                         # 71 select
-    v8pack tmud, rf21, rf32 ; sub.pushc -, rf0, rf3                 # 61 stage | whether there is a batch more
-    vpack rf35, rf35, rf44 ; add rf3, rf2, rf1                      # 71 store dst | the item's record
+    add tmua, rf12, rf10 ; add rf22, rf7, rf19 ; thrsw ; ldtmu.rf12 # 62 q1 | 62 q2 | 62 q0
+    and rf23, rf12, rf9 ; add tmua, rf7, rf5                        # 62 q0 | 62 p2
+    tmuwt - ; v8dot rf24, rf4, rf18                                 # 26 limit
+    mov tmua, rf7 ; smul24 rf25, rf24, rf24 ; thrsw ; ldtmu.rf24    # 62 p3 | 42 le | 62 p0
+    and rf26, rf24, rf9 ; mov tmua, rf22                            # 62 p0 | 62 q2
+    add tmua, rf22, rf5 ; sub rf22, rf23, rf26                      # 62 q3 | 49 sub
+    and rf28, rf4, rf9 ; sub rf27, rf26, rf23 ; thrsw ; ldtmu.rf4   # 25 blimit | 42 absdiff | 62 p1
+    and rf30, rf4, rf9 ; smul24 rf29, rf22, 3                       # 62 p1 | 49 mul
+    max rf27, rf27, rf22 ; sub rf22, rf30, rf26                     # 42 absdiff | 43 gt
+    add rf31, rf27, rf27 ; smul24 rf27, rf22, rf22 ; thrsw ; ldtmu.rf22# 42 mul | 43 gt | 62 q1
+    and rf32, rf22, rf9 ; v8dot rf33, rf24, rf18                    # 62 q1 | 62 p0
+    sub rf35, rf32, rf23 ; sub rf34, rf30, rf32                     # 43 gt | 49 sub
+    max rf35, rf34, rf13 ; smul24 rf36, rf35, rf35 ; thrsw ; ldtmu.rf37# 49 clip | 43 gt | 62 p2
+    and rf38, rf37, rf9 ; sub rf39, rf32, rf30                      # 62 p2 | 42 absdiff
+    max rf39, rf34, rf39 ; sub rf34, rf38, rf30                     # 42 absdiff | 42 le
+    mov rf41, rf17 ; smul24 rf34, rf34, rf34 ; thrsw ; ldtmu.rf40   # 49 select | 42 le | 62 p3
+    and rf42, rf40, rf9 ; v8dot rf43, rf4, rf18                     # 62 p3 | 62 p1
+    asr rf39, rf39, 1 ; sub rf38, rf42, rf38                        # 42 shr | 42 le
+    sub.pushc -, rf16, rf27 ; smul24 rf38, rf38, rf38               # 49 select | 42 le
+    sub.norc -, rf16, rf36 ; add rf31, rf31, rf39                   # 49 select | 42 add
+    sub rf44, rf43, rf33 ; v8dot rf42, rf12, rf18 ; thrsw ; ldtmu.rf39# 43 gt | 62 q0 | 62 q2
+    and rf45, rf39, rf9 ; v8dot rf46, rf22, rf18                    # 62 q2 | 62 q1
+    min.ifna rf21, rf35, rf14 ; sub rf35, rf45, rf32                # 49 select | 42 le
+    sub.pushc -, rf25, rf27 ; smul24 rf35, rf35, rf35               # 67 select | 42 le
+    add rf21, rf29, rf21 ; smul24 rf44, rf44, rf44 ; ldtmu.rf29     # 49 add | 43 gt | 62 q3
+    and rf47, rf29, rf9 ; sub.norc -, rf25, rf34                    # 62 q3 | 67 select
+    sub.andnc -, rf25, rf38 ; sub rf45, rf47, rf45                  # 67 select | 42 le
+    sub.andnc -, rf25, rf36 ; smul24 rf45, rf45, rf45               # 67 select | 42 le
+    max rf21, rf21, rf13 ; sub.andnc -, rf25, rf35                  # 49 f | 67 select
+    min rf21, rf21, rf14 ; sub.andnc -, rf25, rf45                  # 49 f | 67 select
+    sub.andnc -, rf28, rf31 ; add rf47, rf21, 3                     # 67 select | 50 add
+    min rf47, rf47, rf14 ; sub.pushc -, rf25, rf27                  # 50 min | 70 select
+    asr rf34, rf47, 3 ; sub.norc -, rf25, rf34                      # 50 f2 | 70 select
+    sub.andnc -, rf25, rf38 ; add rf21, rf21, 4                     # 70 select | 50 add
+    min rf21, rf21, rf14 ; sub.andnc -, rf25, rf36                  # 50 min | 70 select
+    asr rf21, rf21, 3 ; sub.andnc -, rf25, rf35                     # 50 f1 | 70 select
+    sub.andnc -, rf25, rf45 ; add rf34, rf26, rf34                  # 70 select | 67 add
+    max rf31, rf34, 0 ; sub.andnc -, rf28, rf31                     # 67 clip | 70 select
+    min.ifb rf26, rf31, rf9 ; sub rf31, rf23, rf21                  # 67 select | 68 sub
+    max rf27, rf31, 0 ; sub.andnc -, rf16, rf27                     # 68 clip | 70 select
+    min.ifb rf23, rf27, rf9 ; add rf21, rf21, 1                     # 68 select | 65 g
+    asr rf21, rf21, 1 ; sub.andnc -, rf16, rf36                     # 65 g | 70 select
+    sub rf27, rf46, rf42 ; add rf36, rf30, rf21                     # 43 gt | 70 add
+    max rf21, rf36, 0 ; sub rf36, rf32, rf21                        # 70 clip | 71 sub
+    max rf27, rf36, 0 ; smul24 rf36, rf27, rf27                     # 71 clip | 43 gt
+    min.ifa rf30, rf21, rf9 ; sub.pushc -, rf16, rf44               # 70 select | 49 select
+    min.ifb rf32, rf27, rf9 ; v8dot rf27, rf37, rf18                # 71 select | 62 p2
+    sub.norc -, rf16, rf36 ; sub rf21, rf27, rf43                   # 49 select | 42 le
+    sub.pushc -, rf25, rf44 ; v8dot rf31, rf40, rf18                # 67 select | 62 p3
+    sub rf27, rf31, rf27 ; smul24 rf21, rf21, rf21                  # 42 le
+    sub.norc -, rf25, rf21 ; smul24 rf27, rf27, rf27                # 67 select | 42 le
+    sub rf31, rf42, rf33 ; v8dot rf34, rf39, rf18                   # 49 sub | 62 q2
+    sub rf45, rf43, rf46 ; sub rf35, rf34, rf46                     # 49 sub | 42 le
+    max rf38, rf45, rf13 ; v8dot rf47, rf29, rf18                   # 49 clip | 62 q3
+    sub rf48, rf33, rf42 ; sub rf49, rf46, rf43                     # 42 absdiff
+    max rf48, rf48, rf31 ; sub.andnc -, rf25, rf27                  # 42 absdiff | 67 select
+    max rf45, rf45, rf49 ; smul24 rf35, rf35, rf35                  # 42 absdiff | 42 le
+    asr rf45, rf45, 1 ; sub rf34, rf47, rf34                        # 42 shr | 42 le
+    min.ifnb rf41, rf38, rf14 ; smul24 rf34, rf34, rf34             # 49 select | 42 le
+    sub.andnc -, rf25, rf36 ; add rf48, rf48, rf48                  # 67 select | 42 mul
+    sub.andnc -, rf25, rf35 ; add rf45, rf48, rf45                  # 67 select | 42 add
+    sub.andnc -, rf25, rf34 ; smul24 rf31, rf31, 3                  # 67 select | 49 mul
+    sub.andnc -, rf28, rf45 ; add rf31, rf31, rf41                  # 67 select | 49 add
+    max rf31, rf31, rf13 ; sub.pushc -, rf25, rf44                  # 49 f | 70 select
+    min rf21, rf31, rf14 ; sub.norc -, rf25, rf21                   # 49 f | 70 select
+    sub.andnc -, rf25, rf27 ; add rf27, rf21, 3                     # 70 select | 50 add
+    min rf27, rf27, rf14 ; sub.andnc -, rf25, rf36                  # 50 min | 70 select
+    asr rf27, rf27, 3 ; sub.andnc -, rf25, rf35                     # 50 f2 | 70 select
+    add rf21, rf21, 4 ; sub.andnc -, rf25, rf34                     # 50 add | 70 select
+    min rf21, rf21, rf14 ; sub.andnc -, rf28, rf45                  # 50 min | 70 select
+    asr rf21, rf21, 3 ; v8dot rf45, rf24, rf15                      # 50 f1 | 62 p0
+    add rf27, rf33, rf27 ; v8dot rf34, rf4, rf15                    # 67 add | 62 p1
+    max rf27, rf27, 0 ; sub rf35, rf42, rf21                        # 67 clip | 68 sub
+    max rf35, rf35, 0 ; sub.andnc -, rf16, rf44                     # 68 clip | 70 select
+    min.ifb rf33, rf27, rf9 ; add rf21, rf21, 1                     # 67 select | 65 g
+    asr rf21, rf21, 1 ; v8dot rf27, rf12, rf15                      # 65 g | 62 q0
+    min.ifb rf42, rf35, rf9 ; v8dot rf35, rf22, rf15                # 68 select | 62 q1
+    sub rf36, rf34, rf45 ; sub.andnc -, rf16, rf36                  # 43 gt | 70 select
+    sub rf44, rf35, rf27 ; smul24 rf36, rf36, rf36                  # 43 gt
+    add rf21, rf43, rf21 ; sub rf31, rf46, rf21                     # 70 add | 71 sub
+    max rf21, rf21, 0 ; smul24 rf44, rf44, rf44                     # 70 clip | 43 gt
+    max rf31, rf31, 0 ; sub.pushc -, rf16, rf36                     # 71 clip | 49 select
+    min.ifb rf43, rf21, rf9 ; v8dot rf21, rf37, rf15                # 70 select | 62 p2
+    min.ifb rf46, rf31, rf9 ; sub rf31, rf21, rf34                  # 71 select | 42 le
+    sub.norc -, rf16, rf44 ; v8dot rf41, rf40, rf15                 # 49 select | 62 p3
+    sub rf31, rf41, rf21 ; smul24 rf21, rf31, rf31                  # 42 le
+    sub.pushc -, rf25, rf36 ; smul24 rf31, rf31, rf31               # 67 select | 42 le
+    sub.norc -, rf25, rf21 ; v8dot rf41, rf39, rf15                 # 67 select | 62 q2
+    sub rf48, rf27, rf45 ; sub rf38, rf34, rf35                     # 49 sub
+    max rf47, rf38, rf13 ; sub rf49, rf41, rf35                     # 49 clip | 42 le
+    sub rf51, rf45, rf27 ; v8dot rf50, rf29, rf15                   # 42 absdiff | 62 q3
+    max rf51, rf51, rf48 ; sub rf52, rf35, rf34                     # 42 absdiff
+    max rf38, rf38, rf52 ; sub.andnc -, rf25, rf31                  # 42 absdiff | 67 select
+    asr rf49, rf38, 1 ; smul24 rf38, rf49, rf49                     # 42 shr | 42 le
+    sub rf41, rf50, rf41 ; sub.andnc -, rf25, rf44                  # 42 le | 67 select
+    add rf51, rf51, rf51 ; smul24 rf41, rf41, rf41                  # 42 mul | 42 le
+    sub.andnc -, rf25, rf38 ; add rf49, rf51, rf49                  # 67 select | 42 add
+    sub.andnc -, rf25, rf41 ; mov rf51, rf17                        # 67 select | 49 select
+    min.ifnb rf51, rf47, rf14 ; smul24 rf47, rf48, 3                # 49 select | 49 mul
+    sub.andnc -, rf28, rf49 ; add rf47, rf47, rf51                  # 67 select | 49 add
+    max rf47, rf47, rf13 ; sub.pushc -, rf25, rf36                  # 49 f | 70 select
+    min rf21, rf47, rf14 ; sub.norc -, rf25, rf21                   # 49 f | 70 select
+    sub.andnc -, rf25, rf31 ; add rf31, rf21, 3                     # 70 select | 50 add
+    min rf31, rf31, rf14 ; sub.andnc -, rf25, rf44                  # 50 min | 70 select
+    asr rf31, rf31, 3 ; sub.andnc -, rf25, rf38                     # 50 f2 | 70 select
+    add rf21, rf21, 4 ; sub.andnc -, rf25, rf41                     # 50 add | 70 select
+    min rf21, rf21, rf14 ; sub.andnc -, rf28, rf49                  # 50 min | 70 select
+    asr rf21, rf21, 3 ; v8dot rf24, rf24, rf20                      # 50 f1 | 62 p0
+    shr rf31, rf4, -8 ; add rf4, rf45, rf31                         # 62 p1 | 67 add
+    max rf4, rf4, 0 ; sub rf49, rf27, rf21                          # 67 clip | 68 sub
+    max rf36, rf49, 0 ; sub.andnc -, rf16, rf36                     # 68 clip | 70 select
+    min.ifb rf45, rf4, rf9 ; add rf4, rf21, 1                       # 67 select | 65 g
+    asr rf4, rf4, 1 ; v8dot rf12, rf12, rf20                        # 65 g | 62 q0
+    min.ifb rf27, rf36, rf9 ; v8dot rf22, rf22, rf20                # 68 select | 62 q1
+    sub rf44, rf31, rf24 ; sub.andnc -, rf16, rf44                  # 43 gt | 70 select
+    sub rf36, rf22, rf12 ; smul24 rf44, rf44, rf44                  # 43 gt
+    add rf4, rf34, rf4 ; sub rf21, rf35, rf4                        # 70 add | 71 sub
+    max rf4, rf4, 0 ; smul24 rf36, rf36, rf36                       # 70 clip | 43 gt
+    max rf21, rf21, 0 ; sub.pushc -, rf16, rf44                     # 71 clip | 49 select
+    min.ifb rf34, rf4, rf9 ; v8dot rf4, rf37, rf20                  # 70 select | 62 p2
+    min.ifb rf35, rf21, rf9 ; sub rf21, rf4, rf31                   # 71 select | 42 le
+    shr rf40, rf40, -8 ; sub.norc -, rf16, rf36                     # 62 p3 | 49 select
+    sub rf21, rf40, rf4 ; smul24 rf4, rf21, rf21                    # 42 le
+    sub.pushc -, rf25, rf44 ; smul24 rf21, rf21, rf21               # 67 select | 42 le
+    shr rf39, rf39, -8 ; sub.norc -, rf25, rf4                      # 62 q2 | 67 select
+    sub rf40, rf12, rf24 ; sub rf37, rf31, rf22                     # 49 sub
+    max rf49, rf37, rf13 ; sub rf41, rf39, rf22                     # 49 clip | 42 le
+    shr rf29, rf29, -8 ; sub rf38, rf24, rf12                       # 62 q3 | 42 absdiff
+    max rf38, rf38, rf40 ; sub rf47, rf22, rf31                     # 42 absdiff
+    max rf37, rf37, rf47 ; sub.andnc -, rf25, rf21                  # 42 absdiff | 67 select
+    asr rf41, rf37, 1 ; smul24 rf37, rf41, rf41                     # 42 shr | 42 le
+    sub rf29, rf29, rf39 ; sub.andnc -, rf25, rf36                  # 42 le | 67 select
+    add rf38, rf38, rf38 ; smul24 rf29, rf29, rf29                  # 42 mul | 42 le
+    sub.andnc -, rf25, rf37 ; mov rf39, rf17                        # 67 select | 49 select
+    min.ifnb rf39, rf49, rf14 ; add rf38, rf38, rf41                # 49 select | 42 add
+    sub.andnc -, rf25, rf29 ; smul24 rf40, rf40, 3                  # 67 select | 49 mul
+    sub.andnc -, rf28, rf38 ; add rf39, rf40, rf39                  # 67 select | 49 add
+    max rf39, rf39, rf13 ; sub.pushc -, rf25, rf44                  # 49 f | 70 select
+    min rf4, rf39, rf14 ; sub.norc -, rf25, rf4                     # 49 f | 70 select
+    mov rf21, rf17 ; sub.andnc -, rf25, rf21                        # 49 select | 70 select
+    add rf39, rf4, 3 ; sub.andnc -, rf25, rf36                      # 50 add | 70 select
+    min rf4, rf39, rf14 ; add rf39, rf4, 4                          # 50 min | 50 add
+    asr rf4, rf4, 3 ; sub.andnc -, rf25, rf37                       # 50 f2 | 70 select
+    min rf25, rf39, rf14 ; sub.andnc -, rf25, rf29                  # 50 min | 70 select
+    asr rf25, rf25, 3 ; add rf4, rf24, rf4                          # 50 f1 | 67 add
+    max rf4, rf4, 0 ; sub.andnc -, rf28, rf38                       # 67 clip | 70 select
+    min.ifb rf24, rf4, rf9 ; sub rf4, rf12, rf25                    # 67 select | 68 sub
+    max rf4, rf4, 0 ; sub.andnc -, rf16, rf44                       # 68 clip | 70 select
+    vpack rf16, rf26, rf33 ; sub.andnc -, rf16, rf36                # 67 store dst | 70 select
+    vpack rf24, rf45, rf24 ; add rf25, rf25, 1                      # 67 store dst | 65 g
+    min.ifb rf12, rf4, rf9 ; add rf45, rf7, rf10                    # 68 select | 67 store dst
+    asr rf25, rf25, 1 ; sub.pushc -, rf0, rf2                       # 65 g | 61 stage
+    tmuwt - ; add rf4, rf31, rf25                                   # the last trip's stores | 70 add
+    v8pack tmud, rf16, rf24 ; sub rf24, rf22, rf25                  # 61 stage | 71 sub
+    vpack rf23, rf23, rf42 ; mov.ifna tmua, rf45                    # 68 store dst | 61 stage
+    vpack rf12, rf27, rf12 ; mov rf2, rf3                           # 68 store dst | next trip
+    umin tmuau, rf2, rf0 ; add rf27, rf7, rf11 ; thrsw              # the item's record | 70 store dst | uniform 0xfffffffa (vec2)
+    max rf4, rf4, 0                                                 # 70 clip
+    min.ifb rf31, rf4, rf9                                          # 70 select
+    v8pack tmud, rf23, rf12 ; ldtmu.rf12                            # 61 stage | the item's record
+    vpack rf30, rf30, rf43 ; add rf7, rf6, rf12 ; ldtmu.rf4         # 70 store dst | 62 q0 | the item's record
+    add rf12, rf7, rf11 ; v8dot rf43, rf4, rf15                     # 62 p1 | 27 thresh
+    vpack rf31, rf34, rf31 ; smul24 rf16, rf43, rf43                # 70 store dst | 43 gt
+    max rf24, rf24, 0 ; add.ifna tmua, rf45, rf5                    # 71 clip | 61 stage
+    min.ifb rf22, rf24, rf9 ; add tmua, rf7, rf8 ; thrsw            # 71 select | 62 q0
+    vpack rf32, rf32, rf46 ; add tmua, rf7, rf10                    # 71 store dst | 62 p0
+    vpack rf22, rf35, rf22 ; mov tmua, rf12                         # 71 store dst | 62 p1
+    v8pack tmud, rf30, rf31 ; sub.pushc -, rf0, rf3                 # 61 stage | whether there is a batch more
     bu.anyna loop, r:unif                                           # next batch
-    vpack rf31, rf38, rf31 ; mov.ifnb tmua, rf17                    # 71 store dst | 61 stage
-    v8pack tmud, rf35, rf31                                         # 61 stage
-    nop ; add.ifnb tmua, rf17, rf8                                  # 61 stage
+    add rf3, rf2, rf1 ; mov.ifnb tmua, rf27                         # the item's record | 61 stage
+    v8pack tmud, rf32, rf22                                         # 61 stage
+    nop ; add.ifnb tmua, rf27, rf10                                 # 61 stage
+    ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     thrsw

@@ -5,11 +5,11 @@
 #
 # vp9_lpf8_h, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter processes that it invokes for TX_8X8
-# input hash 4df4505a49695252
+# input hash c8464fc8ee4b4503
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 298 instructions a trip, 37.2 an item; 285 at least for all it does.
+# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
+# 289 instructions a trip, 36.1 an item; 286 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 33 load 34 words, 24 store 24.
 # Record: dst_off, blimit and limit and thresh.
@@ -18,27 +18,30 @@
 # the add ALU's operation, the mul ALU's and the signal.
 #
 # The uniform stream; what the runtime fills in is 0 here.
-.uniform 0x00000000  # address of the first record
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000000  # address of dst
 .uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # how many records
+.uniform 0x00000000  # address of dst
+.uniform 0x00000000  # how many threads
+.uniform 0x00000000  # address of the first record
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00010000
 .uniform 0xfffffffd  # u8
 .uniform 0xffffff80
@@ -49,8 +52,8 @@
 .uniform 0x00000000  # address of the first record
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -63,33 +66,38 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xffffff80
-.uniform 0xfffffffd  # u8
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0xfffffffd  # u8
 .uniform 0x000000ff
-.uniform 0xfffffffd  # u8
 .uniform 0x0000007f
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xffffff80
 .uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0xfffffffd  # u8
 .uniform 0x000000ff
 .uniform 0x0000007f
 .uniform 0xfffffffd  # u8
 .uniform 0x000000ff
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0xfffffffd  # u8
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000000  # how many records
+.uniform 0x00000000  # address of dst
 .uniform 0x00000000  # how many threads
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
+.uniform 0x00000000  # address of the first record
+.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -106,310 +114,317 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffea8  # back to the loop's first word
 
-    eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:records
+    eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf3, rf3, 1
     shl rf0, rf0, 3
-    setnnmode_uu ; add rf0, rf0, rf3                                # 26 limit
+    eidx rf2 ; add rf0, rf0, rf3 ; ldunifrf.rf3                     # uniform value:records
     shl rf0, rf0, 3
-    nop ; add rf0, rf1, rf0
-loop:
-    eidx rf1 ; ldunifrf.rf2                                         # uniform value:items
-    and rf1, rf1, 1
-    shl rf1, rf1, 2                                                 # 83 row2
-    nop ; sub rf2, rf2, 1
+    and rf0, rf2, 1 ; add rf2, rf3, rf0
+    shl rf4, rf0, 2 ; mov rf0, rf2                                  # 83 row2 | first trip
+    setnnmode_uu ; sub rf1, rf1, 1                                  # 26 limit
+    shl rf1, rf1, 3
+    nop ; add rf1, rf3, rf1 ; ldunifrf.rf3                          # 83 row2 | uniform value:dst_stride
+    umin tmuau, rf2, rf1 ; smul24 rf1, rf4, rf3 ; thrsw             # the item's record | 83 row2 | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf2                                              # uniform value:items
+    nop ; ldunifrf.rf3                                              # 83 row2 | uniform value:dst
+    nop ; add rf3, rf3, rf1 ; ldunifrf.rf1                          # 83 row2 | uniform value:threads
+    shl rf1, rf1, 6
+    sub rf2, rf2, 1 ; add rf1, rf0, rf1                             # the item's record
     shl rf2, rf2, 3
-    nop ; ldunifrf.rf3                                              # uniform value:records
-    nop ; add rf2, rf3, rf2 ; ldunifrf.rf3                          # 83 row2 | uniform value:dst_stride
-    tmuwt - ; smul24 rf1, rf1, rf3 ; ldunifrf.rf3                   # 83 row2 | uniform value:dst
-    umin tmuau, rf0, rf2 ; add rf1, rf3, rf1 ; thrsw                # the item's record | 83 row2 | uniform 0xfffffffa (vec2)
-    nop ; add rf1, rf1, -4                                          # 83 row2
-    nop ; ldunifrf.rf2                                              # 83 row2 | uniform value:dst_stride
-    nop ; ldtmu.rf3                                                 # the item's record
-    nop ; add rf3, rf1, rf3 ; ldtmu.rf1                             # 83 row2 | the item's record
-    mov tmuau, rf3 ; add rf4, rf3, rf2 ; thrsw                      # 83 row2 | uniform 0xfffffffd (u8)
-    nop ; sub rf5, rf3, -1                                          # 83 row3
-    mov tmuau, rf5 ; sub rf6, rf3, -2                               # 83 row3 | 83 row4 | uniform 0xfffffffd (u8)
-    mov tmuau, rf6 ; add rf8, rf5, rf2 ; thrsw ; ldtmu.rf7          # 83 row4 | 83 row3 | 83 row2 | uniform 0xfffffffd (u8)
-    sub rf9, rf3, -3 ; add rf10, rf6, rf2                           # 83 row5 | 83 row4
-    mov tmuau, rf9 ; sub rf11, rf3, -4                              # 83 row5 | 83 row6 | uniform 0xfffffffd (u8)
-    mov tmuau, rf11 ; add rf13, rf9, rf2 ; thrsw ; ldtmu.rf12       # 83 row6 | 83 row5 | 83 row3 | uniform 0xfffffffd (u8)
-    sub rf14, rf3, -5 ; add rf15, rf11, rf2                         # 83 row7 | 83 row6
-    mov tmuau, rf14 ; sub rf16, rf3, -6                             # 83 row7 | 83 row8 | uniform 0xfffffffd (u8)
-    mov tmuau, rf16 ; add rf18, rf14, rf2 ; thrsw ; ldtmu.rf17      # 83 row8 | 83 row7 | 83 row4 | uniform 0xfffffffd (u8)
-    sub rf3, rf3, -7 ; add rf19, rf16, rf2                          # 83 row11 | 83 row8
-    mov tmuau, rf3 ; add rf2, rf3, rf2                              # 83 row11 | uniform 0xfffffffd (u8)
-    mov tmuau, rf4 ; sub rf20, rf12, rf17 ; thrsw ; ldtmu.rf3       # 83 row2 | 42 le | 83 row5 | uniform 0xfffffffd (u8)
-    mov tmuau, rf8 ; sub rf21, rf17, rf3                            # 83 row3 | 85 le | uniform 0xfffffffd (u8)
-    mov tmuau, rf10 ; smul24 rf21, rf21, rf21                       # 83 row4 | 85 le | uniform 0xfffffffd (u8)
-    mov tmuau, rf13 ; sub rf23, rf12, rf3 ; thrsw ; ldtmu.rf22      # 83 row5 | 85 le | 83 row6 | uniform 0xfffffffd (u8)
-    mov tmuau, rf15 ; sub rf24, rf22, rf3                           # 83 row6 | 42 absdiff | uniform 0xfffffffd (u8)
-    sub rf25, rf7, rf3 ; smul24 rf23, rf23, rf23 ; ldunifrf.rf26    # 85 le | 83 row2 | uniform value:dst_stride
-    add rf4, rf4, rf26 ; add rf8, rf8, rf26 ; thrsw ; ldunifrf.rf27 # 83 row2 | 83 row3 | 27 thresh | uniform 0x00010000
-    add rf28, rf10, rf26 ; v8dot rf27, rf1, rf27 ; ldtmu.rf10       # 83 row4 | 27 thresh | 83 row7
-    mov tmuau, rf18 ; sub rf29, rf10, rf22                          # 83 row7 | 85 le | uniform 0xfffffffd (u8)
-    add rf27, rf13, rf26 ; smul24 rf13, rf27, rf27 ; thrsw ; ldunifrf.rf30# 83 row5 | 43 gt | 49 clip | uniform 0xffffff80
-    sub rf31, rf17, rf10 ; smul24 rf29, rf29, rf29 ; ldunifrf.rf32  # 42 absdiff | 85 le | 49 clip | uniform 0x0000007f
-    max rf15, rf31, rf30 ; add rf33, rf15, rf26 ; ldunifrf.rf34     # 49 clip | 83 row6 | uniform value:items
-    add rf35, rf18, rf26 ; add rf36, rf19, rf26 ; thrsw ; ldtmu.rf18# 83 row7 | 83 row8
-    mov tmuau, rf19 ; mov rf19, 0                                   # 83 row8 | 49 select | uniform 0xfffffffd (u8)
-    add rf38, rf2, rf26 ; smul24 rf37, rf24, 3                      # 83 row11 | 49 mul
-    sub rf39, rf7, rf12 ; smul24 rf20, rf20, rf20 ; thrsw ; ldunifrf.rf40# 42 le | 26 limit | uniform 0x00000100
-    sub rf40, rf34, 1 ; v8dot rf34, rf1, rf40                       # 26 limit
-    shl rf40, rf40, 3 ; smul24 rf34, rf34, rf34                     # 42 le
-    add rf25, rf12, rf12 ; smul24 rf41, rf25, rf25 ; thrsw ; ldunifrf.rf42# 94 mul | 85 le | uniform value:records
-    add rf42, rf42, rf40 ; smul24 rf40, rf39, rf39 ; ldtmu.rf39     # 42 le | 83 row11
-    mov tmuau, rf2 ; sub rf2, rf18, rf22 ; ldtmu.rf43               # 83 row11 | 85 le | 83 row2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf4 ; sub rf44, rf18, rf10 ; thrsw ; ldtmu.rf45      # 83 row2 | 42 le | 83 row3 | uniform 0xfffffffd (u8)
-    mov tmuau, rf8 ; smul24 rf46, rf7, 3                            # 83 row3 | 94 mul | uniform 0xfffffffd (u8)
-    sub rf47, rf3, rf22 ; sub rf48, rf10, rf17 ; ldunifrf.rf49      # 42 absdiff | 83 row2 | uniform value:dst_stride
-    max rf24, rf47, rf24 ; smul24 rf2, rf2, rf2 ; thrsw ; ldtmu.rf47# 42 absdiff | 85 le | 83 row4
-    max rf31, rf31, rf48 ; mov tmuau, rf28 ; ldtmu.rf48             # 42 absdiff | 83 row4 | 83 row5 | uniform 0xfffffffd (u8)
-    asr rf31, rf31, 1 ; mov tmuau, rf27                             # 42 shr | 83 row5 | uniform 0xfffffffd (u8)
-    sub.pushc -, rf13, rf21 ; add rf46, rf46, 4                     # 49 select | 94 add
-    add rf25, rf46, rf25 ; sub rf46, rf39, rf22 ; thrsw ; ldtmu.rf50# 94 add | 85 le | 83 row6
-    mov tmuau, rf33 ; add rf25, rf25, rf17                          # 83 row6 | 94 add | uniform 0xfffffffd (u8)
-    sub rf51, rf39, rf18 ; smul24 rf44, rf44, rf44 ; ldunifrf.rf52  # 42 le | 25 blimit | uniform 0x000000ff
-    sub.norc -, rf13, rf29 ; add rf25, rf25, rf3                    # 49 select | 94 add
-    min.ifna rf19, rf15, rf32 ; smul24 rf15, rf46, rf46 ; thrsw     # 49 select | 85 le
-    add rf19, rf37, rf19 ; sub rf37, rf47, rf48 ; ldtmu.rf46        # 49 add | 85 le | 83 row7
-    max rf19, rf19, rf30 ; mov tmuau, rf35                          # 49 f | 83 row7 | uniform 0xfffffffd (u8)
-    min rf51, rf19, rf32 ; smul24 rf19, rf51, rf51 ; thrsw ; ldunifrf.rf30# 49 f | 42 le | 49 clip | uniform 0xffffff80
-    add rf53, rf51, 4 ; add rf24, rf24, rf24                        # 50 add | 42 mul
-    min rf53, rf53, rf32 ; add rf25, rf25, rf22 ; ldunifrf.rf54     # 50 min | 94 add | 49 clip | uniform 0x0000007f
-    asr rf53, rf53, 3 ; mov rf55, rf12                              # 50 f1 | 97 select
-    sub.pushc -, 1, rf21 ; add rf56, rf17, rf10                     # 97 select | 99 add
-    sub rf57, rf46, rf50 ; smul24 rf37, rf37, rf37 ; thrsw ; ldtmu.rf58# 85 le | 83 row8
-    mov tmuau, rf36 ; add rf59, rf53, 1                             # 83 row8 | 87 rshr | uniform 0xfffffffd (u8)
-    asr rf31, rf59, 1 ; add rf24, rf24, rf31                        # 87 rshr | 42 add
-    and rf1, rf1, rf52 ; sub.norc -, 1, rf23                        # 25 blimit | 97 select
-    sub.andnc -, 1, rf41 ; sub rf41, rf56, rf7                      # 97 select | 99 sub
-    sub rf23, rf47, rf46 ; smul24 rf57, rf57, rf57 ; thrsw ; ldtmu.rf56# 42 absdiff | 85 le | 83 row11
-    max rf59, rf23, rf30 ; mov tmuau, rf38 ; ldtmu.rf60             # 49 clip | 83 row11 | 83 row2 | uniform 0xfffffffd (u8)
-    add tmuau, rf4, rf49 ; mov.ifnb rf31, 0                         # 83 row2 | 87 g | uniform 0xfffffffd (u8)
-    sub.andnc -, 1, rf29 ; add rf4, rf17, rf31                      # 97 select | 89 add
-    max rf4, rf4, 0 ; sub rf41, rf41, rf12                          # 89 narrow1 | 99 sub
-    min rf2, rf4, rf52 ; sub.andnc -, 1, rf2                        # 89 narrow1 | 97 select
-    add rf4, rf3, rf18 ; sub rf61, rf50, rf48 ; thrsw ; ldtmu.rf62  # 99 add | 42 absdiff | 83 row3
-    add tmuau, rf8, rf49 ; add rf8, rf51, 3                         # 83 row3 | 50 add | uniform 0xfffffffd (u8)
-    min rf8, rf8, rf32 ; mov rf32, 0                                # 50 min | 49 select
-    asr rf41, rf8, 3 ; add rf8, rf25, rf41                          # 50 f2 | 99 add
-    sub.andnc -, 1, rf15 ; add rf15, rf3, rf41                      # 97 select | 89 add
-    asr.ifa rf55, rf25, 3 ; sub.pushc -, rf42, rf0                  # 97 select | 82 stage
-    asr.ifb rf2, rf8, 3 ; sub rf4, rf4, rf7                         # 97 select | 99 sub
-    max rf15, rf15, 0 ; sub.norc -, rf34, rf21                      # 89 narrow2 | 82 stage
-    min rf15, rf15, rf52 ; sub.andnc -, rf34, rf20                  # 89 narrow2 | 82 stage
-    sub.andnc -, rf34, rf40 ; smul24 rf40, rf61, 3                  # 82 stage | 49 mul
-    sub.andnc -, rf34, rf29 ; sub rf4, rf4, rf17                    # 82 stage | 99 sub
-    sub.andnc -, rf34, rf44 ; add rf44, rf22, rf39                  # 82 stage | 99 add
-    sub.andnc -, rf34, rf19 ; add rf4, rf8, rf4                     # 82 stage | 99 add
-    asr.ifb rf15, rf4, 3 ; sub rf53, rf22, rf53                     # 97 select | 90 sub
-    max rf24, rf53, 0 ; sub.andnc -, rf1, rf24                      # 90 narrow3 | 82 stage
-    min rf7, rf24, rf52 ; sub rf24, rf44, rf7 ; thrsw ; ldtmu.rf44  # 90 narrow3 | 99 sub | 83 row4
-    add tmuau, rf28, rf49 ; sub rf3, rf24, rf3                      # 83 row4 | 99 sub | uniform 0xfffffffd (u8)
-    add rf4, rf10, rf39 ; add rf3, rf4, rf3 ; ldunifrf.rf24         # 99 add | 49 clip | uniform 0xffffff80
-    asr.ifb rf7, rf3, 3 ; sub rf31, rf10, rf31                      # 97 select | 90 sub
-    max rf4, rf31, 0 ; sub rf12, rf4, rf12                          # 90 narrow4 | 99 sub
-    min rf4, rf4, rf52 ; sub rf52, rf45, rf48 ; thrsw ; ldtmu.rf31  # 90 narrow4 | 85 le | 83 row5
-    add tmuau, rf27, rf49 ; sub rf27, rf45, rf47                    # 83 row5 | 42 le | uniform 0xfffffffd (u8)
-    sub rf12, rf12, rf22 ; add rf22, rf18, rf39 ; ldunifrf.rf39     # 99 sub | 99 add | 83 row2 | uniform value:dst_stride
-    sub rf28, rf43, rf48 ; smul24 rf52, rf52, rf52 ; thrsw ; ldtmu.rf53# 85 le | 83 row6
-    add tmuau, rf33, rf49 ; smul24 rf33, rf43, 3                    # 83 row6 | 94 mul | uniform 0xfffffffd (u8)
-    sub rf8, rf43, rf45 ; smul24 rf27, rf27, rf27 ; ldunifrf.rf19   # 42 le | 25 blimit | uniform 0x000000ff
-    add rf3, rf3, rf12 ; sub rf12, rf22, rf17 ; thrsw ; ldtmu.rf17  # 99 add | 99 sub | 83 row7
-    asr.ifb rf4, rf3, 3 ; add tmuau, rf35, rf49                     # 97 select | 83 row7 | uniform 0xfffffffd (u8)
-    add rf33, rf33, 4 ; add rf35, rf45, rf45                        # 94 add | 94 mul
-    sub rf10, rf12, rf10 ; smul24 rf12, rf28, rf28 ; thrsw ; ldunifrf.rf28# 99 sub | 85 le | 49 clip | uniform 0x0000007f
-    add rf8, rf33, rf35 ; smul24 rf33, rf8, rf8 ; ldtmu.rf35        # 94 add | 42 le | 83 row8
-    add tmuau, rf36, rf49 ; sub rf36, rf58, rf50                    # 83 row8 | 85 le | uniform 0xfffffffd (u8)
-    sub rf22, rf58, rf46 ; sub rf29, rf48, rf50 ; thrsw ; ldtmu.rf20# 42 le | 42 absdiff | 83 row11
-    max rf29, rf29, rf61 ; add tmuau, rf38, rf49                    # 42 absdiff | 83 row11 | uniform 0xfffffffd (u8)
-    tmuwt - ; sub rf38, rf46, rf47 ; ldunifrf.rf61                  # the last trip's stores | 42 absdiff | 49 clip | uniform 0xffffff80
-    max rf23, rf23, rf38 ; mov tmud, rf55 ; ldtmu.rf38              # 42 absdiff | 82 stage | 83 row2
-    asr rf23, rf23, 1 ; mov.ifa tmuau, rf5                          # 42 shr | 82 stage | uniform 0xfffffffd (u8)
-    mov tmud, rf2 ; add rf2, rf3, rf10 ; ldunifrf.rf3               # 82 stage | 99 wide | 83 row2 | uniform value:dst_stride
-    asr.ifb rf18, rf2, 3 ; sub.pushc -, rf13, rf37                  # 97 select | 49 select
-    tmuwt - ; sub.norc -, rf13, rf57                                # 49 select
-    min.ifna rf32, rf59, rf54 ; mov.ifb tmuau, rf6 ; thrsw          # 49 select | 82 stage | uniform 0xfffffffd (u8)
-    add rf32, rf40, rf32 ; add rf8, rf8, rf47 ; ldunifrf.rf40       # 49 add | 94 add | 25 blimit | uniform 0x000000ff
-    max rf32, rf32, rf30 ; smul24 rf30, rf36, rf36 ; ldunifrf.rf36  # 49 f | 85 le | 49 clip | uniform 0x0000007f
-    min rf15, rf32, rf54 ; mov tmud, rf15 ; ldtmu.rf32              # 49 f | 82 stage | 83 row3
-    add rf59, rf15, 4 ; mov.ifb tmuau, rf9                          # 50 add | 82 stage | uniform 0xfffffffd (u8)
-    min rf7, rf59, rf54 ; mov tmud, rf7 ; ldunifrf.rf59             # 50 min | 82 stage | 25 blimit | uniform 0x000000ff
-    asr rf2, rf7, 3 ; sub rf7, rf56, rf50                           # 50 f1 | 85 le
-    tmuwt - ; add rf10, rf2, 1                                      # 87 rshr
-    asr rf10, rf10, 1 ; mov.ifb tmuau, rf11                         # 87 rshr | 82 stage | uniform 0xfffffffd (u8)
-    sub rf4, rf44, rf31 ; mov tmud, rf4 ; ldunifrf.rf55             # 85 le | 82 stage | 83 row2 | uniform value:dst_stride
-    sub rf21, rf56, rf58 ; smul24 rf22, rf22, rf22 ; ldunifrf.rf25  # 42 le | 83 row2 | uniform value:dst_stride
-    add rf7, rf8, rf48 ; smul24 rf8, rf7, rf7 ; ldunifrf.rf41       # 94 add | 85 le | uniform value:threads
-    mov.ifna rf10, 0 ; add rf51, rf47, rf46                         # 87 g | 99 add
-    add rf4, rf15, 3 ; smul24 rf15, rf4, rf4                        # 50 add | 85 le
-    min rf4, rf4, rf54 ; sub rf54, rf17, rf53                       # 50 min | 85 le
-    asr rf4, rf4, 3 ; mov.ifb tmuau, rf14                           # 50 f2 | 82 stage | uniform 0xfffffffd (u8)
-    add rf29, rf29, rf29 ; smul24 rf21, rf21, rf21 ; thrsw          # 42 mul | 42 le
-    add rf7, rf7, rf50 ; mov rf63, rf45                             # 94 add | 97 select
-    sub rf51, rf51, rf43 ; smul24 rf54, rf54, rf54                  # 99 sub | 85 le
-    mov tmud, rf18 ; add rf18, rf47, rf10                           # 82 stage | 89 add
-    max rf23, rf18, 0 ; add rf18, rf29, rf23                        # 89 narrow1 | 42 add
-    min rf23, rf23, rf19 ; sub rf29, rf44, rf17                     # 89 narrow1 | 42 absdiff
-    tmuwt - ; sub rf51, rf51, rf45                                  # 99 sub
-    mov.ifb tmuau, rf16 ; sub.pushc -, 1, rf37                      # 82 stage | 97 select | uniform 0xfffffffd (u8)
-    max rf52, rf29, rf24 ; sub.norc -, 1, rf52                      # 49 clip | 97 select
-    sub.andnc -, 1, rf12 ; add rf12, rf48, rf58                     # 97 select | 99 add
-    sub.andnc -, 1, rf57 ; add rf5, rf5, rf39                       # 97 select | 97 store dst
-    sub.andnc -, 1, rf30 ; sub rf30, rf53, rf31                     # 97 select | 42 absdiff
-    sub.andnc -, 1, rf8 ; add rf8, rf7, rf51                        # 97 select | 99 add
-    asr.ifa rf63, rf7, 3 ; sub.pushc -, rf42, rf0                   # 97 select | 82 stage
-    asr.ifb rf23, rf8, 3 ; add rf4, rf48, rf4                       # 97 select | 89 add
-    max rf4, rf4, 0 ; sub.norc -, rf34, rf37                        # 89 narrow2 | 82 stage
-    min rf4, rf4, rf19 ; sub.andnc -, rf34, rf27                    # 89 narrow2 | 82 stage
-    sub.andnc -, rf34, rf33 ; mov rf33, 0                           # 82 stage | 49 select
-    sub.andnc -, rf34, rf57 ; sub rf12, rf12, rf43                  # 82 stage | 99 sub
-    sub.andnc -, rf34, rf22 ; smul24 rf22, rf30, 3                  # 82 stage | 49 mul
-    sub.andnc -, rf34, rf21 ; sub rf12, rf12, rf47                  # 82 stage | 99 sub
-    sub.andnc -, rf1, rf18 ; mov tmud, rf63                         # 82 stage
-    add rf18, rf50, rf56 ; mov.ifa tmuau, rf5 ; thrsw               # 99 add | 82 stage | uniform 0xfffffffd (u8)
-    add rf6, rf6, rf26 ; add rf8, rf8, rf12 ; ldtmu.rf12            # 97 store dst | 99 add | 83 row4
-    asr.ifb rf4, rf8, 3 ; sub rf2, rf50, rf2                        # 97 select | 90 sub
-    max rf2, rf2, 0 ; sub rf18, rf18, rf43                          # 90 narrow3 | 99 sub
-    min rf2, rf2, rf19 ; mov tmud, rf23 ; ldtmu.rf23                # 90 narrow3 | 82 stage | 83 row5
-    sub rf18, rf18, rf48 ; add rf48, rf46, rf56                     # 99 sub | 99 add
-    mov.ifa tmuau, rf6 ; add rf9, rf9, rf26 ; thrsw                 # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
-    add rf8, rf8, rf18 ; sub rf10, rf46, rf10                       # 99 add | 90 sub
-    asr.ifb rf2, rf8, 3 ; sub rf45, rf48, rf45                      # 97 select | 99 sub
-    max rf10, rf10, 0 ; sub rf48, rf62, rf31                        # 90 narrow4 | 85 le
-    min rf4, rf10, rf19 ; mov tmud, rf4 ; ldtmu.rf10                # 90 narrow4 | 82 stage | 83 row6
-    sub rf50, rf62, rf44 ; sub rf45, rf45, rf50                     # 42 le | 99 sub
-    add rf56, rf58, rf56 ; smul24 rf19, rf60, 3                     # 99 add | 94 mul
-    sub rf18, rf60, rf31 ; smul24 rf48, rf48, rf48                  # 85 le
-    mov.ifa tmuau, rf9 ; add rf11, rf11, rf26 ; thrsw               # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
-    sub rf43, rf60, rf62 ; smul24 rf50, rf50, rf50                  # 42 le
-    add rf8, rf8, rf45 ; sub rf45, rf56, rf47                       # 99 add | 99 sub
-    asr.ifb rf4, rf8, 3 ; add rf47, rf62, rf62                      # 97 select | 94 mul
-    add rf18, rf19, 4 ; smul24 rf19, rf18, rf18                     # 94 add | 85 le
-    mov tmud, rf2 ; smul24 rf2, rf43, rf43 ; ldtmu.rf43             # 82 stage | 42 le | 83 row7
-    sub rf18, rf45, rf46 ; add rf45, rf18, rf47                     # 99 sub | 94 add
-    sub rf46, rf35, rf53 ; mov.ifa tmuau, rf11 ; thrsw              # 85 le | 82 stage | uniform 0xfffffffd (u8)
-    add rf14, rf14, rf26 ; sub rf47, rf35, rf17                     # 97 store dst | 42 le
-    sub rf56, rf31, rf53 ; sub rf63, rf17, rf44                     # 42 absdiff
-    max rf18, rf56, rf30 ; add rf8, rf8, rf18 ; thrsw ; ldtmu.rf30  # 42 absdiff | 99 wide | 83 row8
-    max rf45, rf29, rf63 ; add rf29, rf45, rf44                     # 42 absdiff | 94 add
-    asr.ifb rf58, rf8, 3 ; smul24 rf8, rf46, rf46                   # 97 select | 85 le
-    asr rf45, rf45, 1 ; sub.pushc -, rf13, rf15                     # 42 shr | 49 select
-    sub.norc -, rf13, rf54 ; sub rf46, rf20, rf53                   # 49 select | 85 le
-    min.ifna rf33, rf52, rf28 ; sub rf52, rf12, rf23                # 49 select | 85 le
-    add rf4, rf22, rf33 ; mov tmud, rf4 ; ldtmu.rf22                # 49 add | 82 stage | 83 row11
-    max rf24, rf4, rf24 ; smul24 rf4, rf47, rf47                    # 49 f | 42 le
-    min rf47, rf24, rf28 ; sub rf24, rf20, rf35                     # 49 f | 42 le
-    add rf33, rf47, 4 ; add rf29, rf29, rf31                        # 50 add | 94 add
-    min rf46, rf33, rf28 ; smul24 rf33, rf46, rf46                  # 50 min | 85 le
-    asr rf46, rf46, 3 ; add rf63, rf44, rf17                        # 50 f1 | 99 add
-    add rf52, rf46, 1 ; smul24 rf56, rf52, rf52                     # 87 rshr | 85 le
-    asr rf52, rf52, 1 ; sub rf21, rf43, rf10                        # 87 rshr | 85 le
-    mov.ifna rf52, 0 ; mov.ifb tmuau, rf14                          # 87 g | 82 stage | uniform 0xfffffffd (u8)
-    add rf26, rf47, 3 ; add rf16, rf16, rf26                        # 50 add | 97 store dst
-    min rf26, rf26, rf28 ; smul24 rf24, rf24, rf24                  # 50 min | 42 le
-    asr rf26, rf26, 3 ; add rf18, rf18, rf18                        # 50 f2 | 42 mul
-    add rf29, rf29, rf53 ; mov rf28, rf62                           # 94 add | 97 select
-    add rf63, rf44, rf52 ; sub rf47, rf63, rf60                     # 89 add | 99 sub
-    max rf21, rf63, 0 ; smul24 rf63, rf21, rf21                     # 89 narrow1 | 85 le
-    min rf21, rf21, rf40 ; sub rf57, rf12, rf43                     # 89 narrow1 | 42 absdiff
-    max rf58, rf57, rf61 ; mov tmud, rf58                           # 49 clip | 82 stage
-    add rf18, rf18, rf45 ; sub rf45, rf47, rf62                     # 42 add | 99 sub
-    add rf47, rf31, rf35 ; sub rf27, rf10, rf23                     # 99 add | 42 absdiff
-    mov rf37, 0 ; mov.ifb tmuau, rf16                               # 49 select | 82 stage | uniform 0xfffffffd (u8)
-    sub.pushc -, 1, rf15 ; add rf3, rf5, rf3                        # 97 select | 97 store dst
-    sub.norc -, 1, rf48 ; add rf45, rf29, rf45                      # 97 select | 99 add
-    sub.andnc -, 1, rf19 ; add rf19, rf31, rf26                     # 97 select | 89 add
-    max rf19, rf19, 0 ; sub rf47, rf47, rf60                        # 89 narrow2 | 99 sub
-    min rf19, rf19, rf40 ; sub.andnc -, 1, rf54                     # 89 narrow2 | 97 select
-    sub.andnc -, 1, rf8 ; sub rf8, rf47, rf44                       # 97 select | 99 sub
-    sub.andnc -, 1, rf33 ; add rf33, rf53, rf20                     # 97 select | 99 add
-    asr.ifa rf28, rf29, 3 ; sub.pushc -, rf42, rf0                  # 97 select | 82 stage
-    asr.ifb rf21, rf45, 3 ; add rf6, rf6, rf49                      # 97 select | 97 store dst
-    sub.norc -, rf34, rf15 ; smul24 rf15, rf27, 3                   # 82 stage | 49 mul
-    sub.andnc -, rf34, rf50 ; add rf8, rf45, rf8                    # 82 stage | 99 add
-    asr.ifb rf19, rf8, 3 ; sub rf46, rf53, rf46                     # 97 select | 90 sub
-    max rf2, rf46, 0 ; sub.andnc -, rf34, rf2                       # 90 narrow3 | 82 stage
-    min rf2, rf2, rf40 ; sub.andnc -, rf34, rf54                    # 90 narrow3 | 82 stage
-    sub.andnc -, rf34, rf4 ; sub rf4, rf33, rf60                    # 82 stage | 99 sub
-    sub.andnc -, rf34, rf24 ; sub rf4, rf4, rf31                    # 82 stage | 99 sub
-    sub.andnc -, rf1, rf18 ; mov tmud, rf28                         # 82 stage
-    mov.ifa tmuau, rf3 ; add rf18, rf17, rf20                       # 82 stage | 99 add | uniform 0xfffffffd (u8)
-    mov tmud, rf21 ; add rf9, rf9, rf49                             # 82 stage | 97 store dst
-    tmuwt - ; add rf4, rf8, rf4                                     # 99 add
-    asr.ifb rf2, rf4, 3 ; mov.ifa tmuau, rf6                        # 97 select | 82 stage | uniform 0xfffffffd (u8)
-    sub rf18, rf17, rf52 ; sub rf52, rf18, rf62                     # 90 sub | 99 sub
-    max rf18, rf18, 0 ; sub rf62, rf32, rf23                        # 90 narrow4 | 85 le
-    min rf18, rf18, rf40 ; mov tmud, rf19                           # 90 narrow4 | 82 stage
-    sub rf53, rf32, rf12 ; sub rf52, rf52, rf53                     # 42 le | 99 sub
-    add rf20, rf35, rf20 ; smul24 rf19, rf38, 3                     # 99 add | 94 mul
-    sub rf40, rf38, rf23 ; smul24 rf62, rf62, rf62                  # 85 le
-    mov.ifa tmuau, rf9 ; add rf11, rf11, rf49                       # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
-    sub rf8, rf38, rf32 ; smul24 rf53, rf53, rf53                   # 42 le
-    add rf4, rf4, rf52 ; sub rf20, rf20, rf44                       # 99 add | 99 sub
-    asr.ifb rf18, rf4, 3 ; add rf44, rf32, rf32                     # 97 select | 94 mul
-    add rf19, rf19, 4 ; smul24 rf40, rf40, rf40                     # 94 add | 85 le
-    mov tmud, rf2 ; smul24 rf2, rf8, rf8                            # 82 stage | 42 le
-    sub rf17, rf20, rf17 ; add rf19, rf19, rf44                     # 99 sub | 94 add
-    sub rf20, rf30, rf10 ; mov.ifa tmuau, rf11                      # 85 le | 82 stage | uniform 0xfffffffd (u8)
-    add rf14, rf14, rf49 ; sub rf44, rf30, rf43                     # 97 store dst | 42 le
-    sub rf8, rf23, rf10 ; sub rf52, rf43, rf12                      # 42 absdiff
-    max rf8, rf8, rf27 ; add rf4, rf4, rf17                         # 42 absdiff | 99 wide
-    max rf52, rf57, rf52 ; add rf19, rf19, rf12                     # 42 absdiff | 94 add
-    asr.ifb rf35, rf4, 3 ; sub.pushc -, rf13, rf56                  # 97 select | 49 select
-    asr rf13, rf52, 1 ; sub.norc -, rf13, rf63                      # 42 shr | 49 select
-    min.ifna rf37, rf58, rf36 ; smul24 rf20, rf20, rf20             # 49 select | 85 le
-    add rf37, rf15, rf37 ; sub rf15, rf22, rf10                     # 49 add | 85 le
-    max rf18, rf37, rf61 ; mov tmud, rf18                           # 49 f | 82 stage
-    min rf44, rf18, rf36 ; smul24 rf18, rf44, rf44                  # 49 f | 42 le
-    add rf61, rf44, 4 ; sub rf37, rf22, rf30                        # 50 add | 42 le
-    min rf61, rf61, rf36 ; add rf19, rf19, rf23                     # 50 min | 94 add
-    asr rf61, rf61, 3 ; smul24 rf15, rf15, rf15                     # 50 f1 | 85 le
-    add rf58, rf61, 1 ; add rf52, rf12, rf43                        # 87 rshr | 99 add
-    asr rf58, rf58, 1 ; mov.ifb tmuau, rf14                         # 87 rshr | 82 stage | uniform 0xfffffffd (u8)
-    mov.ifna rf58, 0 ; add rf16, rf16, rf49                         # 87 g | 97 store dst
-    add rf44, rf44, 3 ; smul24 rf37, rf37, rf37                     # 50 add | 42 le
-    min rf36, rf44, rf36 ; add rf8, rf8, rf8                        # 50 min | 42 mul
-    asr rf36, rf36, 3 ; add rf19, rf19, rf10                        # 50 f2 | 94 add
-    mov rf49, rf32 ; add rf44, rf12, rf58                           # 97 select | 89 add
-    max rf44, rf44, 0 ; sub rf52, rf52, rf38                        # 89 narrow1 | 99 sub
-    min rf35, rf44, rf59 ; mov tmud, rf35                           # 89 narrow1 | 82 stage
-    shl rf13, rf41, 6 ; add rf8, rf8, rf13                          # 42 add
-    sub rf52, rf52, rf32 ; add rf41, rf23, rf30                     # 99 sub | 99 add
-    mov.ifb tmuau, rf16 ; sub.pushc -, 1, rf56                      # 82 stage | 97 select | uniform 0xfffffffd (u8)
-    sub.norc -, 1, rf62 ; add rf52, rf19, rf52                      # 97 select | 99 add
-    sub.andnc -, 1, rf40 ; add rf36, rf23, rf36                     # 97 select | 89 add
-    max rf36, rf36, 0 ; sub rf41, rf41, rf38                        # 89 narrow2 | 99 sub
-    min rf36, rf36, rf59 ; sub.andnc -, 1, rf63                     # 89 narrow2 | 97 select
-    sub.andnc -, 1, rf20 ; sub rf20, rf41, rf12                     # 97 select | 99 sub
-    sub.andnc -, 1, rf15 ; add rf15, rf10, rf22                     # 97 select | 99 add
-    asr.ifa rf49, rf19, 3 ; sub.pushc -, rf42, rf0                  # 97 select | 82 stage
-    asr.ifb rf35, rf52, 3 ; add rf20, rf52, rf20                    # 97 select | 99 add
-    asr.ifb rf36, rf20, 3 ; sub rf61, rf10, rf61                    # 97 select | 90 sub
-    max rf56, rf61, 0 ; sub.norc -, rf34, rf56                      # 90 narrow3 | 82 stage
-    min rf53, rf56, rf59 ; sub.andnc -, rf34, rf53                  # 90 narrow3 | 82 stage
-    sub.andnc -, rf34, rf2 ; sub rf2, rf15, rf38                    # 82 stage | 99 sub
-    sub.andnc -, rf34, rf63 ; sub rf2, rf2, rf23                    # 82 stage | 99 sub
-    sub.andnc -, rf34, rf18 ; add rf18, rf43, rf22                  # 82 stage | 99 add
-    sub.andnc -, rf34, rf37 ; add rf2, rf20, rf2                    # 82 stage | 99 add
-    asr.ifb rf53, rf2, 3 ; sub rf58, rf43, rf58                     # 97 select | 90 sub
-    max rf1, rf58, 0 ; sub.andnc -, rf1, rf8                        # 90 narrow4 | 82 stage
-    min rf1, rf1, rf59 ; mov tmud, rf49                             # 90 narrow4 | 82 stage
-    add.ifa tmuau, rf3, rf55 ; sub rf3, rf18, rf32                  # 82 stage | 99 sub | uniform 0xfffffffd (u8)
-    mov tmud, rf35 ; sub rf3, rf3, rf10                             # 82 stage | 99 sub
-    add.ifa tmuau, rf6, rf25 ; add rf6, rf30, rf22                  # 82 stage | 99 add | uniform 0xfffffffd (u8)
-    mov tmud, rf36 ; add rf2, rf2, rf3                              # 82 stage | 99 add
-    asr.ifb rf1, rf2, 3 ; add.ifa tmuau, rf9, rf25                  # 97 select | 82 stage | uniform 0xfffffffd (u8)
-    sub rf6, rf6, rf12 ; mov tmud, rf53                             # 99 sub | 82 stage
-    tmuwt - ; sub rf6, rf6, rf43                                    # 99 sub
-    add.ifa tmuau, rf11, rf25 ; add rf2, rf2, rf6                   # 82 stage | 99 wide | uniform 0xfffffffd (u8)
-    asr.ifb rf30, rf2, 3 ; mov tmud, rf1                            # 97 select | 82 stage
-    add.ifa tmuau, rf14, rf25 ; add rf13, rf0, rf13                 # 82 stage | the item's record | uniform 0xfffffffd (u8)
-    mov tmud, rf30 ; sub.pushc -, rf42, rf13                        # 82 stage | whether there is a batch more
-    add.ifb tmuau, rf16, rf25 ; mov rf0, rf13                       # 82 stage | next trip | uniform 0xfffffffd (u8)
+    nop ; ldunifrf.rf4                                              # uniform value:records
+    nop ; add rf5, rf4, rf2 ; ldtmu.rf2                             # the item's record
+    nop ; add rf3, rf3, -4                                          # 83 row2
+    nop ; add rf4, rf3, rf2 ; ldtmu.rf3                             # 83 row2 | the item's record
+    nop ; ldunifrf.rf6                                              # 83 row2 | uniform value:dst_stride
+loop:
+    tmuwt - ; sub rf7, rf4, -1                                      # 83 row3
+    umin tmuau, rf1, rf5 ; sub rf5, rf4, -2                         # the item's record | 83 row4 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf4 ; add rf8, rf4, rf6 ; thrsw                      # 83 row2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf7 ; sub rf9, rf4, -3                               # 83 row3 | 83 row5 | uniform 0xfffffffd (u8)
+    mov tmuau, rf5 ; sub rf10, rf4, -4                              # 83 row4 | 83 row6 | uniform 0xfffffffd (u8)
+    mov tmuau, rf9 ; add rf12, rf7, rf6 ; thrsw ; ldtmu.rf11        # 83 row5 | 83 row3 | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf10 ; sub rf13, rf4, -5                             # 83 row6 | 83 row7 | uniform 0xfffffffd (u8)
+    mov tmuau, rf13 ; sub rf14, rf4, -6                             # 83 row7 | 83 row8 | uniform 0xfffffffd (u8)
+    mov tmuau, rf14 ; add rf16, rf5, rf6 ; thrsw ; ldtmu.rf15       # 83 row8 | 83 row4 | the item's record | uniform 0xfffffffd (u8)
+    sub rf4, rf4, -7 ; add rf17, rf9, rf6                           # 83 row11 | 83 row5
+    mov tmuau, rf4 ; add rf19, rf10, rf6 ; ldtmu.rf18               # 83 row11 | 83 row6 | 83 row2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf8 ; add rf21, rf13, rf6 ; thrsw ; ldtmu.rf20       # 83 row2 | 83 row7 | 83 row3 | uniform 0xfffffffd (u8)
+    mov tmuau, rf12 ; add rf23, rf14, rf6 ; ldtmu.rf22              # 83 row3 | 83 row8 | 83 row4 | uniform 0xfffffffd (u8)
+    mov tmuau, rf16 ; add rf4, rf4, rf6                             # 83 row4 | 83 row11 | uniform 0xfffffffd (u8)
+    sub rf6, rf20, rf22 ; sub rf24, rf18, rf20 ; thrsw ; ldunifrf.rf25# 42 le | 83 row2 | uniform value:dst_stride
+    add rf12, rf8, rf25 ; add rf26, rf12, rf25 ; ldtmu.rf8          # 83 row2 | 83 row3 | 83 row5
+    mov tmuau, rf17 ; sub rf27, rf22, rf8                           # 83 row5 | 85 le | uniform 0xfffffffd (u8)
+    add rf28, rf16, rf25 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf16# 83 row4 | 85 le | 83 row6
+    mov tmuau, rf19 ; add rf17, rf17, rf25                          # 83 row6 | 83 row5 | uniform 0xfffffffd (u8)
+    add rf29, rf19, rf25 ; sub rf19, rf16, rf8 ; ldunifrf.rf30      # 83 row6 | 42 absdiff | 27 thresh | uniform 0x00010000
+    add rf32, rf21, rf25 ; v8dot rf31, rf3, rf30 ; thrsw ; ldtmu.rf30# 83 row7 | 27 thresh
+    mov tmuau, rf21 ; sub rf21, rf30, rf16                          # 83 row7 | 85 le | uniform 0xfffffffd (u8)
+    sub rf31, rf22, rf30 ; smul24 rf33, rf31, rf31 ; ldunifrf.rf34  # 42 absdiff | 43 gt | 49 clip | uniform 0xffffff80
+    max rf35, rf31, rf34 ; smul24 rf21, rf21, rf21 ; thrsw ; ldunifrf.rf36# 49 clip | 85 le | uniform 0x0000007f
+    mov rf38, 0 ; add rf37, rf23, rf25                              # 49 select | 83 row8
+    add rf40, rf4, rf25 ; sub rf39, rf20, rf8 ; ldunifrf.rf41       # 83 row11 | 85 le | uniform value:items
+    sub rf42, rf18, rf8 ; smul24 rf39, rf39, rf39 ; thrsw ; ldtmu.rf43# 85 le | 83 row8
+    mov tmuau, rf23 ; smul24 rf23, rf19, 3                          # 83 row8 | 49 mul | uniform 0xfffffffd (u8)
+    sub rf41, rf41, 1 ; smul24 rf6, rf6, rf6                        # 42 le
+    add rf42, rf20, rf20 ; smul24 rf44, rf42, rf42 ; thrsw ; ldunifrf.rf45# 94 mul | 85 le | 26 limit | uniform 0x00000100
+    shl rf45, rf41, 3 ; v8dot rf41, rf3, rf45                       # 26 limit
+    sub rf41, rf43, rf16 ; smul24 rf46, rf41, rf41 ; ldunifrf.rf47  # 85 le | 42 le | uniform value:records
+    add rf47, rf47, rf45 ; smul24 rf45, rf24, rf24 ; thrsw ; ldtmu.rf24# 42 le | 83 row11
+    mov tmuau, rf4 ; sub rf4, rf43, rf30 ; ldtmu.rf48               # 83 row11 | 42 le | 83 row2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf12 ; smul24 rf49, rf18, 3                          # 83 row2 | 94 mul | uniform 0xfffffffd (u8)
+    sub rf50, rf8, rf16 ; sub rf51, rf30, rf22 ; thrsw ; ldunifrf.rf52# 42 absdiff | 83 row2 | uniform value:dst_stride
+    max rf41, rf50, rf19 ; smul24 rf19, rf41, rf41 ; ldtmu.rf50     # 42 absdiff | 85 le | 83 row3
+    max rf31, rf31, rf51 ; mov tmuau, rf26 ; ldtmu.rf51             # 42 absdiff | 83 row3 | 83 row4 | uniform 0xfffffffd (u8)
+    mov tmuau, rf28 ; sub rf53, rf24, rf16 ; thrsw ; ldtmu.rf54     # 83 row4 | 85 le | 83 row5 | uniform 0xfffffffd (u8)
+    asr rf31, rf31, 1 ; mov tmuau, rf17                             # 42 shr | 83 row5 | uniform 0xfffffffd (u8)
+    add rf4, rf49, 4 ; smul24 rf49, rf4, rf4                        # 94 add | 42 le
+    sub.pushc -, rf33, rf27 ; add rf4, rf4, rf42                    # 49 select | 94 add
+    add rf4, rf4, rf22 ; sub rf42, rf24, rf43 ; thrsw ; ldtmu.rf55  # 94 add | 42 le | 83 row6
+    mov tmuau, rf29 ; add rf4, rf4, rf8                             # 83 row6 | 94 add | uniform 0xfffffffd (u8)
+    sub rf56, rf51, rf54 ; smul24 rf53, rf53, rf53 ; ldunifrf.rf57  # 85 le | 25 blimit | uniform 0x000000ff
+    sub.norc -, rf33, rf21 ; smul24 rf42, rf42, rf42                # 49 select | 42 le
+    min.ifna rf38, rf35, rf36 ; add rf35, rf41, rf41 ; thrsw        # 49 select | 42 mul
+    add rf23, rf23, rf38 ; add rf4, rf4, rf16 ; ldtmu.rf38          # 49 add | 94 add | 83 row7
+    max rf23, rf23, rf34 ; mov tmuau, rf32                          # 49 f | 83 row7 | uniform 0xfffffffd (u8)
+    min rf23, rf23, rf36 ; mov rf41, rf20 ; thrsw ; ldunifrf.rf34   # 49 f | 97 select | 49 clip | uniform 0xffffff80
+    add rf58, rf23, 4 ; add rf59, rf22, rf30                        # 50 add | 99 add
+    min rf23, rf58, rf36 ; add rf58, rf23, 3                        # 50 min | 50 add
+    asr rf23, rf23, 3 ; smul24 rf56, rf56, rf56                     # 50 f1 | 85 le
+    min rf36, rf58, rf36 ; sub.pushc -, 1, rf27                     # 50 min | 97 select
+    asr rf36, rf36, 3 ; sub rf58, rf38, rf55                        # 50 f2 | 85 le
+    and rf35, rf3, rf57 ; add rf31, rf35, rf31 ; thrsw ; ldunifrf.rf60# 25 blimit | 42 add | 49 clip | uniform 0x0000007f
+    add rf59, rf23, 1 ; sub rf61, rf59, rf18                        # 87 rshr | 99 sub
+    asr rf58, rf59, 1 ; smul24 rf59, rf58, rf58                     # 87 rshr | 85 le
+    sub.norc -, 1, rf39 ; sub rf39, rf51, rf38                      # 97 select | 42 absdiff
+    max rf44, rf39, rf34 ; sub.andnc -, 1, rf44                     # 49 clip | 97 select
+    sub rf61, rf61, rf20 ; add rf62, rf8, rf43 ; thrsw ; ldtmu.rf63 # 99 sub | 99 add | 83 row8
+    mov tmuau, rf37 ; mov.ifnb rf58, 0                              # 83 row8 | 87 g | uniform 0xfffffffd (u8)
+    add rf61, rf8, rf36 ; add rf36, rf4, rf61                       # 89 add | 99 add
+    max rf61, rf61, 0 ; sub rf62, rf62, rf18                        # 89 narrow2 | 99 sub
+    min rf61, rf61, rf57 ; sub.andnc -, 1, rf21                     # 89 narrow2 | 97 select
+    sub.andnc -, 1, rf19 ; add rf19, rf22, rf58                     # 97 select | 89 add
+    max rf19, rf19, 0 ; sub rf62, rf62, rf22                        # 89 narrow1 | 99 sub
+    min rf19, rf19, rf57 ; sub rf23, rf16, rf23 ; thrsw             # 89 narrow1 | 90 sub
+    max rf62, rf23, 0 ; add rf23, rf36, rf62                        # 90 narrow3 | 99 add
+    min rf58, rf62, rf57 ; sub rf62, rf30, rf58                     # 90 narrow3 | 90 sub
+    max rf11, rf62, 0 ; mov rf2, rf11                               # 90 narrow4 | next trip
+    min rf11, rf11, rf57 ; sub.andnc -, 1, rf53                     # 90 narrow4 | 97 select
+    asr.ifa rf41, rf4, 3 ; sub.pushc -, rf47, rf0                   # 97 select | 82 stage
+    asr.ifb rf19, rf36, 3 ; sub rf36, rf55, rf54                    # 97 select | 42 absdiff
+    sub.norc -, rf46, rf27 ; mov rf27, 0                            # 82 stage | 49 select
+    asr.ifb rf61, rf23, 3 ; add rf4, rf16, rf24                     # 97 select | 99 add
+    sub.andnc -, rf46, rf6 ; smul24 rf6, rf36, 3                    # 82 stage | 49 mul
+    sub.andnc -, rf46, rf45 ; sub rf4, rf4, rf18                    # 82 stage | 99 sub
+    sub.andnc -, rf46, rf21 ; sub rf4, rf4, rf8                     # 82 stage | 99 sub
+    sub.andnc -, rf46, rf49 ; add rf49, rf30, rf24                  # 82 stage | 99 add
+    sub.andnc -, rf46, rf42 ; add rf4, rf23, rf4                    # 82 stage | 99 add
+    asr.ifb rf58, rf4, 3 ; sub rf20, rf49, rf20                     # 97 select | 99 sub
+    sub rf49, rf50, rf54 ; sub rf42, rf50, rf51 ; thrsw ; ldtmu.rf23# 85 le | 42 le | 83 row11
+    mov tmuau, rf40 ; sub rf16, rf20, rf16 ; ldtmu.rf20             # 83 row11 | 99 sub | 83 row2 | uniform 0xfffffffd (u8)
+    add tmuau, rf12, rf52 ; add rf12, rf43, rf24 ; ldtmu.rf24       # 83 row2 | 99 add | 83 row3 | uniform 0xfffffffd (u8)
+    add tmuau, rf26, rf52 ; sub.andnc -, rf35, rf31                 # 83 row3 | 82 stage | uniform 0xfffffffd (u8)
+    sub rf26, rf48, rf54 ; smul24 rf49, rf49, rf49 ; thrsw ; ldtmu.rf31# 85 le | 83 row4
+    add tmuau, rf28, rf52 ; smul24 rf28, rf48, 3                    # 83 row4 | 94 mul | uniform 0xfffffffd (u8)
+    sub rf8, rf48, rf50 ; smul24 rf42, rf42, rf42 ; ldtmu.rf21      # 42 le | 83 row5
+    add tmuau, rf17, rf52 ; add rf4, rf4, rf16 ; thrsw ; ldtmu.rf16 # 83 row5 | 99 add | 83 row6 | uniform 0xfffffffd (u8)
+    asr.ifb rf11, rf4, 3 ; add tmuau, rf29, rf52                    # 97 select | 83 row6 | uniform 0xfffffffd (u8)
+    sub rf12, rf12, rf22 ; add rf22, rf28, 4                        # 99 sub | 94 add
+    add rf26, rf50, rf50 ; smul24 rf28, rf26, rf26 ; thrsw ; ldtmu.rf29# 94 mul | 85 le | 83 row7
+    add tmuau, rf32, rf52 ; smul24 rf8, rf8, rf8                    # 83 row7 | 42 le | uniform 0xfffffffd (u8)
+    sub rf12, rf12, rf30 ; add rf22, rf22, rf26 ; ldunifrf.rf26     # 99 sub | 94 add | 49 clip | uniform 0xffffff80
+    sub rf30, rf63, rf55 ; sub rf32, rf63, rf38 ; thrsw ; ldunifrf.rf17# 85 le | 42 le | 83 row2 | uniform value:dst_stride
+    sub rf18, rf54, rf55 ; sub rf45, rf38, rf51 ; ldunifrf.rf53     # 42 absdiff | 25 blimit | uniform 0x000000ff
+    max rf12, rf18, rf36 ; add rf4, rf4, rf12 ; ldunifrf.rf18       # 42 absdiff | 99 wide | 49 clip | uniform 0x0000007f
+    max rf39, rf39, rf45 ; add rf22, rf22, rf51 ; thrsw ; ldtmu.rf45# 42 absdiff | 94 add | 83 row8
+    asr.ifb rf43, rf4, 3 ; add tmuau, rf37, rf52                    # 97 select | 83 row8 | uniform 0xfffffffd (u8)
+    asr rf39, rf39, 1 ; smul24 rf30, rf30, rf30                     # 42 shr | 85 le
+    sub.pushc -, rf33, rf56 ; sub rf4, rf23, rf55                   # 49 select | 85 le
+    sub.norc -, rf33, rf59 ; sub rf37, rf31, rf21                   # 49 select | 85 le
+    min.ifna rf27, rf44, rf60 ; smul24 rf32, rf32, rf32 ; thrsw     # 49 select | 42 le
+    add rf27, rf6, rf27 ; sub rf6, rf23, rf63 ; ldtmu.rf44          # 49 add | 42 le | 83 row11
+    max rf27, rf27, rf34 ; add tmuau, rf40, rf52 ; ldtmu.rf34       # 49 f | 83 row11 | 83 row2 | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf22, rf22, rf54 ; thrsw ; ldtmu.rf40             # the last trip's stores | 94 add | 83 row3
+    min rf27, rf27, rf60 ; smul24 rf4, rf4, rf4 ; ldunifrf.rf36     # 49 f | 85 le | 49 clip | uniform 0xffffff80
+    add rf57, rf27, 4 ; add rf62, rf51, rf38                        # 50 add | 99 add
+    min rf41, rf57, rf60 ; mov tmud, rf41 ; ldtmu.rf57              # 50 min | 82 stage | 83 row4
+    asr rf41, rf41, 3 ; mov.ifb tmuau, rf7                          # 50 f1 | 82 stage | uniform 0xfffffffd (u8)
+    mov tmud, rf19 ; add rf19, rf41, 1                              # 82 stage | 87 rshr
+    asr rf19, rf19, 1 ; mov.ifb tmuau, rf5                          # 87 rshr | 82 stage | uniform 0xfffffffd (u8)
+    mov tmud, rf61 ; add rf27, rf27, 3                              # 82 stage | 50 add
+    min rf27, rf27, rf60 ; mov.ifb tmuau, rf9 ; thrsw               # 50 min | 82 stage | uniform 0xfffffffd (u8)
+    asr rf27, rf27, 3 ; smul24 rf37, rf37, rf37                     # 50 f2 | 85 le
+    mov.ifna rf19, 0 ; sub rf60, rf29, rf16                         # 87 g | 85 le
+    mov tmud, rf58 ; smul24 rf6, rf6, rf6 ; ldtmu.rf58              # 82 stage | 42 le | 83 row5
+    mov.ifb tmuau, rf10 ; add rf12, rf12, rf12 ; thrsw              # 82 stage | 42 mul | uniform 0xfffffffd (u8)
+    add rf22, rf22, rf55 ; mov rf61, rf50                           # 94 add | 97 select
+    sub rf60, rf62, rf48 ; smul24 rf62, rf60, rf60                  # 99 sub | 85 le
+    mov tmud, rf11 ; add rf11, rf51, rf19                           # 82 stage | 89 add
+    max rf12, rf11, 0 ; add rf11, rf12, rf39                        # 89 narrow1 | 42 add
+    min rf12, rf12, rf53 ; sub rf39, rf31, rf29                     # 89 narrow1 | 42 absdiff
+    tmuwt - ; sub rf60, rf60, rf50                                  # 99 sub
+    mov.ifb tmuau, rf13 ; add rf7, rf7, rf17 ; thrsw                # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
+    max rf17, rf39, rf26 ; add rf27, rf54, rf27                     # 49 clip | 89 add
+    max rf60, rf27, 0 ; add rf27, rf22, rf60                        # 89 narrow2 | 99 add
+    min rf43, rf60, rf53 ; mov tmud, rf43 ; ldtmu.rf60              # 89 narrow2 | 82 stage | 83 row6
+    mov.ifb tmuau, rf14 ; sub.pushc -, 1, rf56                      # 82 stage | 97 select | uniform 0xfffffffd (u8)
+    sub.norc -, 1, rf49 ; add rf49, rf54, rf63                      # 97 select | 99 add
+    sub.andnc -, 1, rf28 ; sub rf28, rf16, rf21                     # 97 select | 42 absdiff
+    sub.andnc -, 1, rf59 ; sub rf49, rf49, rf48                     # 97 select | 99 sub
+    sub.andnc -, 1, rf30 ; sub rf30, rf49, rf51                     # 97 select | 99 sub
+    sub.andnc -, 1, rf4 ; add rf4, rf55, rf23                       # 97 select | 99 add
+    asr.ifa rf61, rf22, 3 ; sub.pushc -, rf47, rf0                  # 97 select | 82 stage
+    asr.ifb rf12, rf27, 3 ; add rf5, rf5, rf25                      # 97 select | 97 store dst
+    sub.norc -, rf46, rf56 ; mov rf56, 0                            # 82 stage | 49 select
+    sub.andnc -, rf46, rf42 ; smul24 rf42, rf28, 3                  # 82 stage | 49 mul
+    sub.andnc -, rf46, rf8 ; sub rf8, rf55, rf41                    # 82 stage | 90 sub
+    max rf8, rf8, 0 ; sub.andnc -, rf46, rf59                       # 90 narrow3 | 82 stage
+    min rf8, rf8, rf53 ; sub.andnc -, rf46, rf32                    # 90 narrow3 | 82 stage
+    sub.andnc -, rf46, rf6 ; add rf6, rf27, rf30                    # 82 stage | 99 add
+    asr.ifb rf43, rf6, 3 ; sub rf4, rf4, rf48                       # 97 select | 99 sub
+    sub.andnc -, rf35, rf11 ; mov tmud, rf61                        # 82 stage
+    mov.ifa tmuau, rf7 ; sub rf4, rf4, rf54 ; thrsw                 # 82 stage | 99 sub | uniform 0xfffffffd (u8)
+    add rf54, rf38, rf23 ; add rf9, rf9, rf25 ; ldtmu.rf11          # 99 add | 97 store dst | 83 row7
+    sub rf6, rf38, rf19 ; add rf4, rf6, rf4 ; ldunifrf.rf19         # 90 sub | 99 add | 83 row2 | uniform value:dst_stride
+    max rf6, rf6, 0 ; mov tmud, rf12                                # 90 narrow4 | 82 stage
+    asr.ifb rf8, rf4, 3 ; mov.ifa tmuau, rf5                        # 97 select | 82 stage | uniform 0xfffffffd (u8)
+    min rf50, rf6, rf53 ; sub rf6, rf54, rf50 ; thrsw ; ldunifrf.rf53# 90 narrow4 | 99 sub | 25 blimit | uniform 0x000000ff
+    sub rf54, rf24, rf21 ; sub rf12, rf24, rf31 ; ldunifrf.rf61     # 85 le | 42 le | 49 clip | uniform 0x0000007f
+    sub rf6, rf6, rf55 ; add rf23, rf63, rf23 ; ldtmu.rf55          # 99 sub | 99 add | 83 row8
+    mov tmud, rf43 ; smul24 rf43, rf20, 3                           # 82 stage | 94 mul
+    sub rf48, rf20, rf21 ; smul24 rf54, rf54, rf54 ; ldtmu.rf27     # 85 le | 83 row11
+    mov.ifa tmuau, rf9 ; add rf10, rf10, rf25                       # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
+    sub rf30, rf20, rf24 ; smul24 rf12, rf12, rf12 ; ldunifrf.rf32  # 42 le | 25 blimit | uniform 0x000000ff
+    add rf4, rf4, rf6 ; sub rf6, rf23, rf51 ; ldunifrf.rf23         # 99 add | 99 sub | 83 row2 | uniform value:dst_stride
+    asr.ifb rf50, rf4, 3 ; add rf51, rf24, rf24                     # 97 select | 94 mul
+    add rf43, rf43, 4 ; smul24 rf48, rf48, rf48                     # 94 add | 85 le
+    mov tmud, rf8 ; smul24 rf8, rf30, rf30 ; ldunifrf.rf30          # 82 stage | 42 le | 83 row2 | uniform value:dst_stride
+    sub rf6, rf6, rf38 ; add rf38, rf43, rf51 ; ldunifrf.rf43       # 99 sub | 94 add | 83 row2 | uniform value:dst_stride
+    sub rf51, rf45, rf16 ; mov.ifa tmuau, rf10                      # 85 le | 82 stage | uniform 0xfffffffd (u8)
+    add rf13, rf13, rf25 ; sub rf59, rf45, rf29 ; ldunifrf.rf41     # 97 store dst | 42 le | uniform value:items
+    sub rf22, rf21, rf16 ; sub rf49, rf29, rf31                     # 42 absdiff
+    max rf22, rf22, rf28 ; add rf4, rf4, rf6 ; ldunifrf.rf28        # 42 absdiff | 99 wide | 83 row2 | uniform value:dst
+    max rf39, rf39, rf49 ; add rf38, rf38, rf31 ; ldunifrf.rf49     # 42 absdiff | 94 add | uniform value:threads
+    asr.ifb rf63, rf4, 3 ; sub.pushc -, rf33, rf37                  # 97 select | 49 select
+    asr rf39, rf39, 1 ; sub.norc -, rf33, rf62                      # 42 shr | 49 select
+    min.ifna rf56, rf17, rf18 ; smul24 rf17, rf51, rf51             # 49 select | 85 le
+    add rf56, rf42, rf56 ; sub rf42, rf44, rf16 ; ldunifrf.rf51     # 49 add | 85 le | uniform value:records
+    max rf26, rf56, rf26 ; sub rf56, rf57, rf58 ; ldunifrf.rf6      # 49 f | 85 le | 83 row2 | uniform value:dst_stride
+    min rf26, rf26, rf18 ; mov tmud, rf50                           # 49 f | 82 stage
+    add rf50, rf26, 4 ; smul24 rf59, rf59, rf59                     # 50 add | 42 le
+    min rf4, rf50, rf18 ; sub rf50, rf44, rf45                      # 50 min | 42 le
+    asr rf38, rf4, 3 ; add rf4, rf38, rf21                          # 50 f1 | 94 add
+    add rf42, rf26, 3 ; smul24 rf26, rf42, rf42                     # 50 add | 85 le
+    min rf42, rf42, rf18 ; add rf18, rf38, 1                        # 50 min | 87 rshr
+    asr rf18, rf18, 1 ; smul24 rf56, rf56, rf56                     # 87 rshr | 85 le
+    asr rf42, rf42, 3 ; mov.ifb tmuau, rf13                         # 50 f2 | 82 stage | uniform 0xfffffffd (u8)
+    mov.ifna rf18, 0 ; add rf14, rf14, rf25                         # 87 g | 97 store dst
+    add rf25, rf31, rf29 ; smul24 rf50, rf50, rf50                  # 99 add | 42 le
+    add rf22, rf22, rf22 ; add rf4, rf4, rf16                       # 42 mul | 94 add
+    sub rf25, rf25, rf20 ; mov tmud, rf63                           # 99 sub | 82 stage
+    sub rf39, rf11, rf60 ; add rf22, rf22, rf39                     # 85 le | 42 add
+    mov rf63, rf24 ; smul24 rf39, rf39, rf39                        # 97 select | 85 le
+    sub rf25, rf25, rf24 ; mov.ifb tmuau, rf14                      # 99 sub | 82 stage | uniform 0xfffffffd (u8)
+    sub.pushc -, 1, rf37 ; add rf7, rf7, rf19                       # 97 select | 97 store dst
+    sub.norc -, 1, rf54 ; add rf54, rf31, rf18                      # 97 select | 89 add
+    max rf54, rf54, 0 ; sub rf19, rf57, rf11                        # 89 narrow1 | 42 absdiff
+    min rf48, rf54, rf53 ; sub.andnc -, 1, rf48                     # 89 narrow1 | 97 select
+    max rf54, rf19, rf36 ; sub.andnc -, 1, rf62                     # 49 clip | 97 select
+    sub.andnc -, 1, rf17 ; add rf17, rf21, rf45                     # 97 select | 99 add
+    sub.andnc -, 1, rf26 ; sub rf26, rf60, rf58                     # 97 select | 42 absdiff
+    asr.ifa rf63, rf4, 3 ; sub.pushc -, rf47, rf0                   # 97 select | 82 stage
+    sub.norc -, rf46, rf37 ; mov rf37, 0                            # 82 stage | 49 select
+    sub.andnc -, rf46, rf12 ; add rf12, rf21, rf42                  # 82 stage | 89 add
+    max rf8, rf12, 0 ; sub.andnc -, rf46, rf8                       # 89 narrow2 | 82 stage
+    min rf8, rf8, rf53 ; sub.andnc -, rf46, rf62                    # 89 narrow2 | 82 stage
+    sub.andnc -, rf46, rf59 ; add rf4, rf4, rf25                    # 82 stage | 99 add
+    asr.ifb rf48, rf4, 3 ; sub rf17, rf17, rf20                     # 97 select | 99 sub
+    sub.andnc -, rf46, rf50 ; smul24 rf50, rf26, 3                  # 82 stage | 49 mul
+    sub.andnc -, rf35, rf22 ; mov tmud, rf63                        # 82 stage
+    sub rf17, rf17, rf31 ; add rf22, rf16, rf44                     # 99 sub | 99 add
+    tmuwt - ; add rf5, rf5, rf52                                    # 97 store dst
+    mov.ifa tmuau, rf7 ; sub rf38, rf16, rf38                       # 82 stage | 90 sub | uniform 0xfffffffd (u8)
+    max rf17, rf38, 0 ; add rf4, rf4, rf17                          # 90 narrow3 | 99 add
+    asr.ifb rf8, rf4, 3 ; sub rf20, rf22, rf20                      # 97 select | 99 sub
+    min rf17, rf17, rf53 ; mov tmud, rf48                           # 90 narrow3 | 82 stage
+    sub rf20, rf20, rf21 ; add rf21, rf29, rf44                     # 99 sub | 99 add
+    mov.ifa tmuau, rf5 ; add rf9, rf9, rf52                         # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
+    sub rf18, rf29, rf18 ; add rf4, rf4, rf20                       # 90 sub | 99 add
+    max rf18, rf18, 0 ; sub rf21, rf21, rf24                        # 90 narrow4 | 99 sub
+    asr.ifb rf17, rf4, 3 ; sub rf24, rf40, rf58                     # 97 select | 85 le
+    min rf8, rf18, rf53 ; mov tmud, rf8                             # 90 narrow4 | 82 stage
+    sub rf21, rf40, rf57 ; sub rf16, rf21, rf16                     # 42 le | 99 sub
+    add rf44, rf45, rf44 ; smul24 rf18, rf34, 3                     # 99 add | 94 mul
+    sub rf53, rf34, rf58 ; smul24 rf24, rf24, rf24                  # 85 le
+    mov.ifa tmuau, rf9 ; add rf10, rf10, rf52                       # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
+    sub rf20, rf34, rf40 ; smul24 rf21, rf21, rf21                  # 42 le
+    add rf4, rf4, rf16 ; sub rf16, rf44, rf31                       # 99 add | 99 sub
+    asr.ifb rf8, rf4, 3 ; add rf31, rf40, rf40                      # 97 select | 94 mul
+    add rf18, rf18, 4 ; smul24 rf53, rf53, rf53                     # 94 add | 85 le
+    mov tmud, rf17 ; smul24 rf17, rf20, rf20                        # 82 stage | 42 le
+    sub rf16, rf16, rf29 ; add rf18, rf18, rf31                     # 99 sub | 94 add
+    sub rf29, rf55, rf60 ; mov.ifa tmuau, rf10                      # 85 le | 82 stage | uniform 0xfffffffd (u8)
+    add rf13, rf13, rf52 ; sub rf31, rf55, rf11                     # 97 store dst | 42 le
+    sub rf20, rf58, rf60 ; sub rf44, rf11, rf57                     # 42 absdiff
+    max rf16, rf20, rf26 ; add rf4, rf4, rf16                       # 42 absdiff | 99 wide
+    max rf19, rf19, rf44 ; add rf18, rf18, rf57                     # 42 absdiff | 94 add
+    asr.ifb rf45, rf4, 3 ; sub.pushc -, rf33, rf56                  # 97 select | 49 select
+    asr rf19, rf19, 1 ; sub.norc -, rf33, rf39                      # 42 shr | 49 select
+    min.ifna rf37, rf54, rf61 ; smul24 rf29, rf29, rf29             # 49 select | 85 le
+    add rf50, rf50, rf37 ; sub rf37, rf27, rf60                     # 49 add | 85 le
+    max rf8, rf50, rf36 ; mov tmud, rf8                             # 49 f | 82 stage
+    min rf31, rf8, rf61 ; smul24 rf8, rf31, rf31                    # 49 f | 42 le
+    add rf50, rf31, 4 ; sub rf36, rf27, rf55                        # 50 add | 42 le
+    min rf50, rf50, rf61 ; add rf18, rf18, rf58                     # 50 min | 94 add
+    asr rf50, rf50, 3 ; smul24 rf37, rf37, rf37                     # 50 f1 | 85 le
+    add rf54, rf50, 1 ; add rf33, rf57, rf11                        # 87 rshr | 99 add
+    asr rf54, rf54, 1 ; mov.ifb tmuau, rf13                         # 87 rshr | 82 stage | uniform 0xfffffffd (u8)
+    add rf31, rf31, 3 ; add rf14, rf14, rf52                        # 50 add | 97 store dst
+    min rf31, rf31, rf61 ; mov.ifna rf54, 0                         # 50 min | 87 g
+    asr rf36, rf31, 3 ; smul24 rf31, rf36, rf36                     # 50 f2 | 42 le
+    add rf18, rf16, rf16 ; add rf16, rf18, rf60                     # 42 mul | 94 add
+    mov rf52, rf40 ; add rf61, rf57, rf54                           # 97 select | 89 add
+    max rf33, rf61, 0 ; sub rf61, rf33, rf34                        # 89 narrow1 | 99 sub
+    min rf33, rf33, rf32 ; mov tmud, rf45                           # 89 narrow1 | 82 stage
+    eidx rf19 ; add rf18, rf18, rf19                                # 42 add
+    and rf61, rf19, 1 ; sub rf19, rf61, rf40                        # 99 sub
+    add rf45, rf58, rf55 ; mov.ifb tmuau, rf14                      # 99 add | 82 stage | uniform 0xfffffffd (u8)
+    sub.pushc -, 1, rf56 ; add rf36, rf58, rf36                     # 97 select | 89 add
+    max rf36, rf36, 0 ; add rf19, rf16, rf19                        # 89 narrow2 | 99 add
+    min rf24, rf36, rf32 ; sub.norc -, 1, rf24                      # 89 narrow2 | 97 select
+    sub.andnc -, 1, rf53 ; sub rf45, rf45, rf34                     # 97 select | 99 sub
+    sub.andnc -, 1, rf39 ; sub rf45, rf45, rf57                     # 97 select | 99 sub
+    sub.andnc -, 1, rf29 ; add rf29, rf60, rf27                     # 97 select | 99 add
+    sub.andnc -, 1, rf37 ; sub rf37, rf60, rf50                     # 97 select | 90 sub
+    asr.ifa rf52, rf16, 3 ; sub.pushc -, rf47, rf0                  # 97 select | 82 stage
+    asr.ifb rf33, rf19, 3 ; add rf19, rf19, rf45                    # 97 select | 99 add
+    max rf37, rf37, 0 ; sub.norc -, rf46, rf56                      # 90 narrow3 | 82 stage
+    asr.ifb rf24, rf19, 3 ; sub rf29, rf29, rf34                    # 97 select | 99 sub
+    min rf21, rf37, rf32 ; sub.andnc -, rf46, rf21                  # 90 narrow3 | 82 stage
+    shl rf17, rf61, 2 ; sub.andnc -, rf46, rf17                     # 83 row2 | 82 stage
+    shl rf39, rf49, 6 ; sub.andnc -, rf46, rf39                     # 82 stage
+    sub.andnc -, rf46, rf8 ; sub rf8, rf29, rf58                    # 82 stage | 99 sub
+    sub.andnc -, rf46, rf31 ; add rf31, rf11, rf27                  # 82 stage | 99 add
+    sub.andnc -, rf35, rf18 ; mov tmud, rf52                        # 82 stage
+    add.ifa tmuau, rf7, rf23 ; sub rf7, rf11, rf54                  # 82 stage | 90 sub | uniform 0xfffffffd (u8)
+    max rf7, rf7, 0 ; mov tmud, rf33                                # 90 narrow4 | 82 stage
+    min rf5, rf7, rf32 ; add.ifa tmuau, rf5, rf30                   # 90 narrow4 | 82 stage | uniform 0xfffffffd (u8)
+    add rf8, rf19, rf8 ; sub rf19, rf31, rf40                       # 99 add | 99 sub
+    asr.ifb rf21, rf8, 3 ; mov tmud, rf24                           # 97 select | 82 stage
+    sub rf19, rf19, rf60 ; add rf27, rf55, rf27                     # 99 sub | 99 add
+    tmuwt - ; add rf8, rf8, rf19                                    # 99 add
+    asr.ifb rf5, rf8, 3 ; add.ifa tmuau, rf9, rf30                  # 97 select | 82 stage | uniform 0xfffffffd (u8)
+    sub rf21, rf27, rf57 ; mov tmud, rf21                           # 99 sub | 82 stage
+    sub rf10, rf21, rf11 ; add.ifa tmuau, rf10, rf30                # 99 sub | 82 stage | uniform 0xfffffffd (u8)
+    add rf5, rf8, rf10 ; mov tmud, rf5                              # 99 wide | 82 stage
+    asr.ifb rf55, rf5, 3 ; add.ifa tmuau, rf13, rf30                # 97 select | 82 stage | uniform 0xfffffffd (u8)
+    mov tmud, rf55 ; smul24 rf17, rf17, rf43                        # 82 stage | 83 row2
+    sub rf28, rf41, 1 ; add rf17, rf28, rf17                        # 83 row2
+    shl rf28, rf28, 3 ; mov rf0, rf1                                # next trip
+    add rf15, rf17, -4 ; mov rf3, rf15                              # 83 row2 | next trip
+    add.ifa tmuau, rf14, rf30 ; sub.pushc -, rf47, rf1              # 82 stage | whether there is a batch more | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    nop
-    nop
+    add rf5, rf51, rf28 ; add rf4, rf15, rf2                        # 83 row2
+    nop ; add rf1, rf0, rf39                                        # the item's record
     nop
     thrsw
     thrsw

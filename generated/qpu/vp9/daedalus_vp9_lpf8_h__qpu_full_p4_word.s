@@ -5,12 +5,12 @@
 #
 # vp9_lpf8_h, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter processes that it invokes for TX_8X8
-# input hash 523c7510dab4a0c7
+# input hash 4df3f6839c9e7b5a
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 296 instructions a trip, 37 an item; 292 at least for all it does.
-# 62 of the 64 registers that 2 threads a QPU leave each.
+# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
+# 295 instructions a trip, 36.9 an item; 292 at least for all it does.
+# 61 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 8 store 8.
 # Record: dst_off, blimit and limit and thresh.
 #
@@ -26,6 +26,7 @@
 .uniform 0x000000ff
 .uniform 0x00000100
 .uniform 0x00010000
+.uniform 0x01000000
 .uniform 0xffffff80
 .uniform 0x0000007f
 .uniform 0xfffffffa  # vec2
@@ -48,306 +49,306 @@
     nop ; ldunifrf.rf5                                              # 83 row2 | uniform 0x000000ff
     nop ; ldunifrf.rf6                                              # 83 row3 | uniform 0x00000100
     nop ; ldunifrf.rf7                                              # 83 row4 | uniform 0x00010000
-    nop ; ldunifrf.rf8                                              # 49 clip | uniform 0xffffff80
-    nop ; ldunifrf.rf9                                              # 49 clip | uniform 0x0000007f
-    nop ; mov rf10, 0                                               # 49 select
+    nop ; ldunifrf.rf8                                              # 83 row5 | uniform 0x01000000
+    nop ; ldunifrf.rf9                                              # 49 clip | uniform 0xffffff80
+    nop ; ldunifrf.rf10                                             # 49 clip | uniform 0x0000007f
+    nop ; mov rf11, 0                                               # 49 select
 loop:
-    tmuwt - ; mov rf11, rf10                                        # 49 select
-    umin tmuau, rf2, rf0 ; mov rf12, rf10 ; thrsw                   # the item's record | 49 select | uniform 0xfffffffa (vec2)
-    mov rf13, rf10 ; mov rf14, rf10                                 # 49 select
-    nop ; add rf15, rf2, rf1                                        # the item's record
-    nop ; ldtmu.rf16                                                # the item's record
-    nop ; add rf17, rf4, rf16 ; ldtmu.rf16                          # 83 row2 | the item's record
-    mov tmua, rf17 ; v8dot rf18, rf16, rf6 ; thrsw                  # 83 row2 | 26 limit
-    sub rf18, rf17, -4 ; smul24 rf19, rf18, rf18                    # 83 row6 | 42 le
-    and rf20, rf16, rf5 ; mov tmua, rf18                            # 25 blimit | 83 row6
-    add rf22, rf17, rf3 ; v8dot rf21, rf16, rf7 ; thrsw ; ldtmu.rf16# 83 row2 | 27 thresh
-    shr rf24, rf16, -8 ; v8dot rf23, rf16, rf7                      # 83 row5 | 83 row4
-    sub rf26, rf23, rf24 ; v8dot rf25, rf16, rf6                    # 85 le | 83 row3
-    and rf16, rf16, rf5 ; smul24 rf27, rf26, rf26 ; ldtmu.rf26      # 83 row2 | 85 le | 83 row6
-    shr rf29, rf26, -8 ; sub rf28, rf25, rf24                       # 83 row11 | 85 le
-    and rf28, rf26, rf5 ; smul24 rf30, rf28, rf28                   # 83 row6 | 85 le
-    sub rf31, rf16, rf24 ; v8dot rf32, rf26, rf6                    # 85 le | 83 row7
-    sub.pushc -, 1, rf27 ; smul24 rf31, rf31, rf31                  # 97 select | 85 le
-    sub rf26, rf32, rf28 ; v8dot rf33, rf26, rf7                    # 85 le | 83 row8
-    sub.norc -, 1, rf30 ; smul24 rf26, rf26, rf26                   # 97 select | 85 le
-    sub rf31, rf33, rf28 ; sub.andnc -, 1, rf31                     # 85 le | 97 select
-    sub rf30, rf29, rf28 ; smul24 rf31, rf31, rf31                  # 85 le
-    sub.andnc -, 1, rf26 ; smul24 rf30, rf30, rf30                  # 97 select | 85 le
-    sub.andnc -, 1, rf31 ; sub rf31, rf25, rf23                     # 97 select | 42 le
-    sub.andnc -, 1, rf30 ; smul24 rf30, rf31, rf31                  # 97 select | 42 le
-    vfla rf31 ; sub rf34, rf16, rf25                                # 97 select | 42 le
-    sub.pushc -, rf19, rf27 ; smul24 rf35, rf16, 3                  # 97 select | 94 mul
-    sub.norc -, rf19, rf30 ; smul24 rf30, rf34, rf34                # 97 select | 42 le
-    add rf35, rf35, 4 ; add rf34, rf25, rf25                        # 94 add | 94 mul
-    sub rf36, rf33, rf32 ; sub rf37, rf24, rf28                     # 42 le | 42 absdiff
-    sub rf38, rf28, rf24 ; sub rf39, rf23, rf32                     # 42 absdiff
-    max rf37, rf37, rf38 ; sub rf40, rf32, rf23                     # 42 absdiff
-    max rf30, rf39, rf40 ; sub.andnc -, rf19, rf30                  # 42 absdiff | 97 select
-    asr rf34, rf30, 1 ; add rf30, rf35, rf34                        # 42 shr | 94 add
-    max rf39, rf39, rf8 ; smul24 rf36, rf36, rf36                   # 49 clip | 42 le
-    sub rf35, rf29, rf33 ; sub.andnc -, rf19, rf26                  # 42 le | 97 select
-    add rf30, rf30, rf23 ; smul24 rf35, rf35, rf35                  # 94 add | 42 le
-    add rf36, rf37, rf37 ; sub.andnc -, rf19, rf36                  # 42 mul | 97 select
-    add rf30, rf30, rf24 ; add rf34, rf36, rf34                     # 94 add | 42 add
-    sub.andnc -, rf19, rf35 ; add rf30, rf30, rf28                  # 97 select | 94 add
-    mov rf34, rf25 ; sub.andnc -, rf20, rf34                        # 97 select
-    asr.ifb rf34, rf30, 3 ; smul24 rf21, rf21, rf21                 # 97 select | 43 gt
-    sub.pushc -, rf21, rf27 ; smul24 rf27, rf38, 3                  # 49 select | 49 mul
-    vflb rf26 ; sub.norc -, rf21, rf26                              # 97 select | 49 select
-    min.ifna rf11, rf39, rf9 ; add rf39, rf23, rf32                 # 49 select | 99 add
-    add rf11, rf27, rf11 ; sub rf27, rf39, rf16                     # 49 add | 99 sub
-    max rf11, rf11, rf8 ; add rf39, rf24, rf33                      # 49 f | 99 add
-    min rf11, rf11, rf9 ; sub rf27, rf27, rf25                      # 49 f | 99 sub
-    add rf39, rf11, 4 ; sub rf38, rf39, rf16                        # 50 add | 99 sub
-    min rf11, rf39, rf9 ; add rf39, rf11, 3                         # 50 min | 50 add
-    asr rf11, rf11, 3 ; add rf35, rf28, rf29                        # 50 f1 | 99 add
-    min rf36, rf39, rf9 ; add rf39, rf11, 1                         # 50 min | 87 rshr
-    asr rf39, rf39, 1 ; mov tmua, rf22                              # 87 rshr | 83 row2
-    asr rf30, rf36, 3 ; add rf27, rf30, rf27                        # 50 f2 | 99 add
-    sub rf35, rf38, rf23 ; sub rf38, rf35, rf16 ; thrsw             # 99 sub
-    add rf36, rf32, rf29 ; mov.ifna rf39, 0                         # 99 add | 87 g
-    add rf35, rf27, rf35 ; sub rf38, rf38, rf24                     # 99 add | 99 sub
-    sub rf36, rf36, rf25 ; add rf37, rf33, rf29 ; ldtmu.rf40        # 99 sub | 99 add | 83 row2
-    shr rf41, rf40, -8 ; add rf42, rf18, rf3                        # 83 row5 | 83 row6
-    mov rf43, rf25 ; add rf25, rf23, rf39                           # 97 select | 89 add
-    max rf25, rf25, 0 ; add rf30, rf24, rf30                        # 89 narrow1 | 89 add
-    max rf11, rf30, 0 ; sub rf30, rf28, rf11                        # 89 narrow2 | 90 sub
-    max rf30, rf30, 0 ; add rf38, rf35, rf38                        # 90 narrow3 | 99 add
-    min rf25, rf25, rf5 ; sub rf39, rf32, rf39                      # 89 narrow1 | 90 sub
-    max rf36, rf39, 0 ; sub rf39, rf36, rf28                        # 90 narrow4 | 99 sub
-    min rf11, rf11, rf5 ; sub rf37, rf37, rf23                      # 89 narrow2 | 99 sub
-    min rf30, rf30, rf5 ; mov tmua, rf42 ; thrsw                    # 90 narrow3 | 83 row6
-    min rf36, rf36, rf5 ; v8dot rf44, rf40, rf7                     # 90 narrow4 | 83 row4
-    mov.ifb rf43, rf34 ; add rf34, rf38, rf39                       # 97 select | 99 add
-    sub rf31, rf37, rf32 ; mov.pushz -, rf31                        # 99 sub | 97 select
-    asr.ifna rf25, rf27, 3 ; v8dot rf27, rf40, rf6                  # 97 select | 83 row3
-    asr.ifna rf11, rf35, 3 ; sub rf35, rf44, rf41                   # 97 select | 85 le
-    asr.ifna rf30, rf38, 3 ; add rf31, rf34, rf31                   # 97 select | 99 wide
-    asr.ifna rf36, rf34, 3 ; mov rf34, rf33                         # 97 select
-    asr.ifna rf34, rf31, 3 ; mov.pushz -, rf26                      # 97 select
-    and rf35, rf40, rf5 ; smul24 rf26, rf35, rf35 ; ldtmu.rf40      # 83 row2 | 85 le | 83 row6
-    shr rf38, rf40, -8 ; sub rf31, rf27, rf41                       # 83 row11 | 85 le
-    and rf31, rf40, rf5 ; smul24 rf37, rf31, rf31                   # 83 row6 | 85 le
-    sub rf39, rf35, rf41 ; v8dot rf45, rf40, rf6                    # 85 le | 83 row7
-    sub.pushc -, 1, rf26 ; smul24 rf39, rf39, rf39                  # 97 select | 85 le
-    sub rf40, rf45, rf31 ; v8dot rf46, rf40, rf7                    # 85 le | 83 row8
-    sub.norc -, 1, rf37 ; smul24 rf37, rf40, rf40                   # 97 select | 85 le
-    sub rf39, rf46, rf31 ; sub.andnc -, 1, rf39                     # 85 le | 97 select
-    sub rf40, rf38, rf31 ; smul24 rf39, rf39, rf39                  # 85 le
-    sub.andnc -, 1, rf37 ; smul24 rf40, rf40, rf40                  # 97 select | 85 le
-    sub.andnc -, 1, rf39 ; mov rf23, rf23                           # 97 select
-    mov rf24, rf24 ; mov rf28, rf28                                 # 97 select
-    mov rf32, rf32 ; sub.andnc -, 1, rf40                           # 97 select
-    vfla rf40 ; sub rf39, rf27, rf44                                # 97 select | 42 le
-    mov.ifnb rf23, rf25 ; mov.ifnb rf24, rf11                       # 97 select
-    mov.ifnb rf28, rf30 ; mov.ifnb rf32, rf36                       # 97 select
-    mov.ifnb rf33, rf34 ; smul24 rf34, rf39, rf39                   # 97 select | 42 le
-    sub rf39, rf35, rf27 ; sub.pushc -, rf19, rf26                  # 42 le | 97 select
-    sub.norc -, rf19, rf34 ; smul24 rf34, rf35, 3                   # 97 select | 94 mul
-    add rf34, rf34, 4 ; smul24 rf39, rf39, rf39                     # 94 add | 42 le
-    add rf30, rf27, rf27 ; sub rf36, rf46, rf45                     # 94 mul | 42 le
-    sub rf11, rf41, rf31 ; sub rf25, rf31, rf41                     # 42 absdiff
-    max rf11, rf11, rf25 ; sub rf47, rf44, rf45                     # 42 absdiff
-    max rf49, rf47, rf8 ; sub rf48, rf45, rf44                      # 49 clip | 42 absdiff
-    max rf39, rf47, rf48 ; sub.andnc -, rf19, rf39                  # 42 absdiff | 97 select
-    asr rf34, rf39, 1 ; add rf30, rf34, rf30                        # 42 shr | 94 add
-    sub rf39, rf38, rf46 ; smul24 rf36, rf36, rf36                  # 42 le
-    sub.andnc -, rf19, rf37 ; add rf30, rf30, rf44                  # 97 select | 94 add
-    add rf39, rf11, rf11 ; smul24 rf11, rf39, rf39                  # 42 mul | 42 le
-    sub.andnc -, rf19, rf36 ; add rf30, rf30, rf41                  # 97 select | 94 add
-    add rf11, rf39, rf34 ; sub.andnc -, rf19, rf11                  # 42 add | 97 select
-    add rf30, rf30, rf31 ; mov rf34, rf27                           # 94 add | 97 select
-    asr.ifb rf34, rf30, 3 ; add rf39, rf44, rf45                    # 97 select | 99 add
-    sub.andnc -, rf20, rf11 ; smul24 rf11, rf25, 3                  # 97 select | 49 mul
-    vfla rf26 ; sub.pushc -, rf21, rf26                             # 97 select | 49 select
-    sub.norc -, rf21, rf37 ; sub rf37, rf39, rf35                   # 49 select | 99 sub
-    min.ifna rf12, rf49, rf9 ; add rf49, rf41, rf46                 # 49 select | 99 add
-    add rf11, rf11, rf12 ; add rf12, rf22, rf3                      # 49 add | 83 row2
-    max rf11, rf11, rf8 ; sub rf37, rf37, rf27                      # 49 f | 99 sub
-    min rf11, rf11, rf9 ; sub rf49, rf49, rf35                      # 49 f | 99 sub
-    add rf22, rf11, 4 ; add rf39, rf31, rf38                        # 50 add | 99 add
-    min rf11, rf22, rf9 ; add rf22, rf11, 3                         # 50 min | 50 add
-    asr rf11, rf11, 3 ; mov tmua, rf12                              # 50 f1 | 83 row2
-    min rf25, rf22, rf9 ; add rf22, rf11, 1                         # 50 min | 87 rshr
-    asr rf22, rf22, 1 ; add rf30, rf30, rf37                        # 87 rshr | 99 add
-    asr rf25, rf25, 3 ; sub rf49, rf49, rf44                        # 50 f2 | 99 sub
-    sub rf39, rf39, rf35 ; add rf37, rf45, rf38 ; thrsw             # 99 sub | 99 add
-    mov.ifna rf22, 0 ; add rf49, rf30, rf49                         # 87 g | 99 add
-    sub rf37, rf39, rf41 ; sub rf39, rf37, rf27                     # 99 sub
-    add rf42, rf46, rf38 ; add rf47, rf42, rf3 ; ldtmu.rf36         # 99 add | 83 row6 | 83 row2
-    shr rf27, rf36, -8 ; mov rf48, rf27                             # 83 row5 | 97 select
-    add rf25, rf44, rf22 ; add rf50, rf41, rf25                     # 89 add
-    max rf11, rf25, 0 ; sub rf25, rf31, rf11                        # 89 narrow1 | 90 sub
-    max rf37, rf50, 0 ; add rf50, rf49, rf37                        # 89 narrow2 | 99 add
-    max rf22, rf25, 0 ; sub rf25, rf45, rf22                        # 90 narrow3 | 90 sub
-    max rf25, rf25, 0 ; sub rf39, rf39, rf31                        # 90 narrow4 | 99 sub
-    min rf11, rf11, rf5 ; sub rf42, rf42, rf44                      # 89 narrow1 | 99 sub
-    min rf37, rf37, rf5 ; mov tmua, rf47 ; thrsw                    # 89 narrow2 | 83 row6
-    min rf22, rf22, rf5 ; v8dot rf51, rf36, rf7                     # 90 narrow3 | 83 row4
-    min rf25, rf25, rf5 ; mov.ifb rf48, rf34                        # 90 narrow4 | 97 select
-    add rf39, rf50, rf39 ; sub rf42, rf42, rf45 ; ldtmu.rf34        # 99 add | 99 sub | 83 row6
-    shr rf40, rf34, -8 ; mov.pushz -, rf40                          # 83 row11 | 97 select
-    asr.ifna rf11, rf30, 3 ; v8dot rf30, rf36, rf6                  # 97 select | 83 row3
-    asr.ifna rf37, rf49, 3 ; sub rf49, rf51, rf27                   # 97 select | 85 le
-    asr.ifna rf22, rf50, 3 ; add rf42, rf39, rf42                   # 97 select | 99 wide
-    asr.ifna rf25, rf39, 3 ; mov rf39, rf46                         # 97 select
-    asr.ifna rf39, rf42, 3 ; mov.pushz -, rf26                      # 97 select
-    and rf36, rf36, rf5 ; smul24 rf49, rf49, rf49                   # 83 row2 | 85 le
-    and rf26, rf34, rf5 ; sub rf42, rf30, rf27                      # 83 row6 | 85 le
-    sub rf50, rf36, rf27 ; smul24 rf42, rf42, rf42                  # 85 le
-    sub.pushc -, 1, rf49 ; v8dot rf52, rf34, rf6                    # 97 select | 83 row7
-    sub rf53, rf52, rf26 ; smul24 rf50, rf50, rf50                  # 85 le
-    sub.norc -, 1, rf42 ; v8dot rf34, rf34, rf7                     # 97 select | 83 row8
-    sub rf42, rf34, rf26 ; smul24 rf53, rf53, rf53                  # 85 le
-    sub.andnc -, 1, rf50 ; smul24 rf42, rf42, rf42                  # 97 select | 85 le
-    sub rf50, rf40, rf26 ; sub.andnc -, 1, rf53                     # 85 le | 97 select
-    sub.andnc -, 1, rf42 ; smul24 rf42, rf50, rf50                  # 97 select | 85 le
-    mov rf41, rf44 ; mov rf44, rf41                                 # 97 select
-    mov rf31, rf31 ; mov rf45, rf45                                 # 97 select
-    sub.andnc -, 1, rf42 ; sub rf42, rf30, rf51                     # 97 select | 42 le
-    vfla rf11 ; mov.ifnb rf41, rf11                                 # 97 select
-    mov.ifnb rf44, rf37 ; mov.ifnb rf31, rf22                       # 97 select
-    mov.ifnb rf45, rf25 ; mov.ifnb rf46, rf39                       # 97 select
-    sub rf25, rf36, rf30 ; smul24 rf42, rf42, rf42                  # 42 le
-    sub.pushc -, rf19, rf49 ; smul24 rf39, rf36, 3                  # 97 select | 94 mul
-    sub.norc -, rf19, rf42 ; smul24 rf25, rf25, rf25                # 97 select | 42 le
-    add rf39, rf39, 4 ; add rf42, rf30, rf30                        # 94 add | 94 mul
-    sub rf22, rf34, rf52 ; sub rf37, rf27, rf26                     # 42 le | 42 absdiff
-    sub rf50, rf26, rf27 ; sub rf54, rf51, rf52                     # 42 absdiff
-    max rf37, rf37, rf50 ; sub rf55, rf52, rf51                     # 42 absdiff
-    max rf25, rf54, rf55 ; sub.andnc -, rf19, rf25                  # 42 absdiff | 97 select
-    asr rf39, rf25, 1 ; add rf25, rf39, rf42                        # 42 shr | 94 add
-    max rf54, rf54, rf8 ; smul24 rf22, rf22, rf22                   # 49 clip | 42 le
-    sub rf42, rf40, rf34 ; sub.andnc -, rf19, rf53                  # 42 le | 97 select
-    add rf25, rf25, rf51 ; smul24 rf42, rf42, rf42                  # 94 add | 42 le
-    add rf22, rf37, rf37 ; sub.andnc -, rf19, rf22                  # 42 mul | 97 select
-    add rf22, rf25, rf27 ; add rf25, rf22, rf39                     # 94 add | 42 add
-    sub.andnc -, rf19, rf42 ; add rf22, rf22, rf26                  # 97 select | 94 add
-    mov rf25, rf30 ; sub.andnc -, rf20, rf25                        # 97 select
-    asr.ifb rf25, rf22, 3 ; sub.pushc -, rf21, rf49                 # 97 select | 49 select
-    sub.norc -, rf21, rf53 ; smul24 rf50, rf50, 3                   # 49 select | 49 mul
-    min.ifna rf13, rf54, rf9 ; add rf54, rf51, rf52                 # 49 select | 99 add
-    vflb rf13 ; add rf50, rf50, rf13                                # 97 select | 49 add
-    max rf50, rf50, rf8 ; sub rf54, rf54, rf36                      # 49 f | 99 sub
-    min rf50, rf50, rf9 ; add rf53, rf27, rf34                      # 49 f | 99 add
-    add rf54, rf50, 4 ; sub rf49, rf54, rf30                        # 50 add | 99 sub
-    min rf50, rf54, rf9 ; add rf54, rf50, 3                         # 50 min | 50 add
-    asr rf50, rf50, 3 ; sub rf53, rf53, rf36                        # 50 f1 | 99 sub
-    min rf42, rf54, rf9 ; add rf54, rf50, 1                         # 50 min | 87 rshr
-    asr rf54, rf54, 1 ; add rf39, rf26, rf40                        # 87 rshr | 99 add
-    asr rf12, rf42, 3 ; add tmua, rf12, rf3                         # 50 f2 | 83 row2
-    add rf22, rf22, rf49 ; sub rf49, rf53, rf51 ; thrsw             # 99 add | 99 sub
-    sub rf39, rf39, rf36 ; add rf53, rf52, rf40                     # 99 sub | 99 add
-    mov.ifna rf54, 0 ; add rf49, rf22, rf49                         # 87 g | 99 add
-    sub rf39, rf39, rf27 ; sub rf53, rf53, rf30 ; ldtmu.rf42        # 99 sub | 83 row2
-    shr rf55, rf42, -8 ; add rf37, rf34, rf40                       # 83 row5 | 99 add
-    mov rf56, rf30 ; add rf30, rf51, rf54                           # 97 select | 89 add
-    max rf12, rf30, 0 ; add rf30, rf27, rf12                        # 89 narrow1 | 89 add
-    max rf30, rf30, 0 ; sub rf50, rf26, rf50                        # 89 narrow2 | 90 sub
-    max rf39, rf50, 0 ; add rf50, rf49, rf39                        # 90 narrow3 | 99 add
-    min rf12, rf12, rf5 ; sub rf54, rf52, rf54                      # 89 narrow1 | 90 sub
-    max rf53, rf54, 0 ; sub rf54, rf53, rf26                        # 90 narrow4 | 99 sub
-    min rf30, rf30, rf5 ; sub rf37, rf37, rf51                      # 89 narrow2 | 99 sub
-    min rf39, rf39, rf5 ; add tmua, rf47, rf3 ; thrsw               # 90 narrow3 | 83 row6
-    min rf53, rf53, rf5 ; v8dot rf47, rf42, rf7                     # 90 narrow4 | 83 row4
-    mov.ifb rf56, rf25 ; add rf25, rf50, rf54                       # 97 select | 99 add
-    sub rf11, rf37, rf52 ; mov.pushz -, rf11                        # 99 sub | 97 select
-    asr.ifna rf12, rf22, 3 ; v8dot rf22, rf42, rf6                  # 97 select | 83 row3
-    asr.ifna rf30, rf49, 3 ; sub rf49, rf47, rf55                   # 97 select | 85 le
-    asr.ifna rf39, rf50, 3 ; add rf11, rf25, rf11                   # 97 select | 99 wide
-    asr.ifna rf53, rf25, 3 ; mov rf25, rf34                         # 97 select
-    asr.ifna rf25, rf11, 3 ; mov.pushz -, rf13                      # 97 select
-    and rf42, rf42, rf5 ; smul24 rf11, rf49, rf49 ; ldtmu.rf49      # 83 row2 | 85 le | 83 row6
-    shr rf50, rf49, -8 ; sub rf13, rf22, rf55                       # 83 row11 | 85 le
-    and rf13, rf49, rf5 ; smul24 rf37, rf13, rf13                   # 83 row6 | 85 le
-    sub rf54, rf42, rf55 ; v8dot rf57, rf49, rf6                    # 85 le | 83 row7
-    sub.pushc -, 1, rf11 ; smul24 rf54, rf54, rf54                  # 97 select | 85 le
-    sub rf49, rf57, rf13 ; v8dot rf58, rf49, rf7                    # 85 le | 83 row8
-    sub.norc -, 1, rf37 ; smul24 rf37, rf49, rf49                   # 97 select | 85 le
-    sub rf54, rf58, rf13 ; sub.andnc -, 1, rf54                     # 85 le | 97 select
-    sub rf49, rf50, rf13 ; smul24 rf54, rf54, rf54                  # 85 le
-    sub.andnc -, 1, rf37 ; smul24 rf49, rf49, rf49                  # 97 select | 85 le
-    sub.andnc -, 1, rf54 ; mov rf51, rf51                           # 97 select
-    mov rf26, rf27 ; mov rf27, rf26                                 # 97 select
-    mov rf49, rf52 ; sub.andnc -, 1, rf49                           # 97 select
-    vfla rf52 ; sub rf54, rf22, rf47                                # 97 select | 42 le
-    mov.ifnb rf51, rf12 ; mov.ifnb rf26, rf30                       # 97 select
-    mov.ifnb rf27, rf39 ; mov.ifnb rf49, rf53                       # 97 select
-    mov.ifnb rf34, rf25 ; smul24 rf25, rf54, rf54                   # 97 select | 42 le
-    sub rf54, rf42, rf22 ; sub.pushc -, rf19, rf11                  # 42 le | 97 select
-    sub.norc -, rf19, rf25 ; smul24 rf25, rf42, 3                   # 97 select | 94 mul
-    add rf25, rf25, 4 ; smul24 rf54, rf54, rf54                     # 94 add | 42 le
-    add rf39, rf22, rf22 ; sub rf53, rf58, rf57                     # 94 mul | 42 le
-    sub rf12, rf55, rf13 ; sub rf30, rf13, rf55                     # 42 absdiff
-    max rf12, rf12, rf30 ; sub rf59, rf47, rf57                     # 42 absdiff
-    max rf61, rf59, rf8 ; sub rf60, rf57, rf47                      # 49 clip | 42 absdiff
-    max rf54, rf59, rf60 ; sub.andnc -, rf19, rf54                  # 42 absdiff | 97 select
-    asr rf39, rf54, 1 ; add rf25, rf25, rf39                        # 42 shr | 94 add
-    sub rf54, rf50, rf58 ; smul24 rf53, rf53, rf53                  # 42 le
-    sub.andnc -, rf19, rf37 ; add rf25, rf25, rf47                  # 97 select | 94 add
-    add rf54, rf12, rf12 ; smul24 rf12, rf54, rf54                  # 42 mul | 42 le
-    sub.andnc -, rf19, rf53 ; add rf25, rf25, rf55                  # 97 select | 94 add
-    add rf12, rf54, rf39 ; sub.andnc -, rf19, rf12                  # 42 add | 97 select
-    add rf25, rf25, rf13 ; mov rf19, rf22                           # 94 add | 97 select
-    asr.ifb rf19, rf25, 3 ; add rf39, rf47, rf57                    # 97 select | 99 add
-    sub.andnc -, rf20, rf12 ; smul24 rf12, rf30, 3                  # 97 select | 49 mul
-    vfla rf11 ; sub.pushc -, rf21, rf11                             # 97 select | 49 select
-    vpack rf21, rf23, rf24 ; sub.norc -, rf21, rf37                 # 97 store dst | 49 select
-    min.ifna rf14, rf61, rf9 ; sub rf39, rf39, rf42                 # 49 select | 99 sub
-    vpack rf12, rf16, rf43 ; add rf14, rf12, rf14                   # 97 store dst | 49 add
-    max rf14, rf14, rf8 ; add rf16, rf55, rf58                      # 49 f | 99 add
-    min rf14, rf14, rf9 ; sub rf39, rf39, rf22                      # 49 f | 99 sub
-    vpack rf28, rf28, rf32 ; add rf32, rf14, 4                      # 97 store dst | 50 add
-    min rf14, rf32, rf9 ; add rf32, rf14, 3                         # 50 min | 50 add
-    asr rf14, rf14, 3 ; sub rf16, rf16, rf42                        # 50 f1 | 99 sub
-    min rf43, rf32, rf9 ; add rf32, rf14, 1                         # 50 min | 87 rshr
-    asr rf32, rf32, 1 ; add rf61, rf13, rf50                        # 87 rshr | 99 add
-    asr rf39, rf43, 3 ; add rf25, rf25, rf39                        # 50 f2 | 99 add
-    vpack rf16, rf33, rf29 ; sub rf29, rf16, rf47                   # 97 store dst | 99 sub
-    vpack rf41, rf41, rf44 ; sub rf44, rf61, rf42                   # 97 store dst | 99 sub
-    vpack rf35, rf35, rf48 ; add rf48, rf57, rf50                   # 97 store dst | 99 add
-    mov.ifna rf32, 0 ; add rf29, rf25, rf29                         # 87 g | 99 add
-    sub rf44, rf44, rf55 ; sub rf48, rf48, rf22                     # 99 sub
-    vpack rf31, rf31, rf45 ; add rf45, rf58, rf50                   # 97 store dst | 99 add
-    vpack rf22, rf46, rf38 ; mov rf38, rf22                         # 97 store dst | 97 select
-    add rf39, rf47, rf32 ; add rf46, rf55, rf39                     # 89 add
-    max rf14, rf39, 0 ; sub rf39, rf13, rf14                        # 89 narrow1 | 90 sub
-    max rf44, rf46, 0 ; add rf46, rf29, rf44                        # 89 narrow2 | 99 add
-    max rf32, rf39, 0 ; sub rf39, rf57, rf32                        # 90 narrow3 | 90 sub
-    max rf39, rf39, 0 ; sub rf48, rf48, rf13                        # 90 narrow4 | 99 sub
-    min rf14, rf14, rf5 ; sub rf45, rf45, rf47                      # 89 narrow1 | 99 sub
-    min rf19, rf44, rf5 ; mov.ifb rf38, rf19                        # 89 narrow2 | 97 select
-    min rf32, rf32, rf5 ; add rf48, rf46, rf48                      # 90 narrow3 | 99 add
-    min rf39, rf39, rf5 ; sub rf45, rf45, rf57                      # 90 narrow4 | 99 sub
-    vpack rf26, rf51, rf26 ; mov.pushz -, rf52                      # 97 store dst | 97 select
-    asr.ifna rf14, rf25, 3 ; add rf25, rf48, rf45                   # 97 select | 99 wide
-    asr.ifna rf19, rf29, 3 ; mov rf29, rf58                         # 97 select
-    asr.ifna rf32, rf46, 3 ; mov.pushz -, rf11                      # 97 select
-    asr.ifnb rf39, rf48, 3 ; add rf48, rf17, rf3                    # 97 select | 97 store dst
-    asr.ifnb rf29, rf25, 3 ; sub.pushc -, rf0, rf2                  # 97 select | 82 stage
-    tmuwt - ; add rf25, rf18, rf3                                   # the last trip's stores | 97 store dst
-    v8pack tmud, rf12, rf21 ; add rf12, rf48, rf3                   # 82 stage | 97 store dst
-    vpack rf17, rf36, rf56 ; mov.ifna tmua, rf17                    # 97 store dst | 82 stage
-    v8pack tmud, rf28, rf16 ; mov rf16, rf47                        # 82 stage | 97 select
-    vpack rf18, rf27, rf49 ; mov.ifna tmua, rf18                    # 97 store dst | 82 stage
-    v8pack tmud, rf35, rf41 ; mov rf35, rf55                        # 82 stage | 97 select
-    vpack rf34, rf34, rf40 ; mov.ifna tmua, rf48                    # 97 store dst | 82 stage
-    v8pack tmud, rf31, rf22 ; add rf22, rf25, rf3                   # 82 stage | 97 store dst
-    vpack rf25, rf42, rf38 ; mov.ifna tmua, rf25                    # 97 store dst | 82 stage
-    v8pack tmud, rf17, rf26 ; mov.ifnb rf16, rf14                   # 82 stage | 97 select
-    mov.ifna tmua, rf12 ; mov.ifnb rf35, rf19                       # 82 stage | 97 select
-    v8pack tmud, rf18, rf34 ; mov rf13, rf13                        # 82 stage | 97 select
-    vpack rf16, rf16, rf35 ; mov rf35, rf57                         # 97 store dst | 97 select
-    mov.ifna tmua, rf22 ; mov.ifnb rf13, rf32                       # 82 stage | 97 select
-    v8pack tmud, rf25, rf16 ; mov.ifnb rf35, rf39                   # 82 stage | 97 select
-    vpack rf13, rf13, rf35 ; mov.ifnb rf58, rf29                    # 97 store dst | 97 select
-    vpack rf12, rf58, rf50 ; add.ifna tmua, rf12, rf3               # 97 store dst | 82 stage
-    v8pack tmud, rf13, rf12 ; sub.pushc -, rf0, rf15                # 82 stage | whether there is a batch more
+    tmuwt - ; mov rf12, rf11                                        # 49 select
+    umin tmuau, rf2, rf0 ; mov rf13, rf11 ; thrsw                   # the item's record | 49 select | uniform 0xfffffffa (vec2)
+    mov rf14, rf11 ; mov rf15, rf11                                 # 49 select
+    nop ; add rf16, rf2, rf1                                        # the item's record
+    nop ; ldtmu.rf17                                                # the item's record
+    nop ; add rf18, rf4, rf17 ; ldtmu.rf17                          # 83 row2 | the item's record
+    mov tmua, rf18 ; v8dot rf19, rf17, rf6 ; thrsw                  # 83 row2 | 26 limit
+    sub rf19, rf18, -4 ; smul24 rf20, rf19, rf19                    # 83 row6 | 42 le
+    and rf21, rf17, rf5 ; mov tmua, rf19                            # 25 blimit | 83 row6
+    add rf23, rf18, rf3 ; v8dot rf22, rf17, rf7 ; thrsw ; ldtmu.rf17# 83 row2 | 27 thresh
+    shr rf25, rf17, -8 ; v8dot rf24, rf17, rf7                      # 83 row5 | 83 row4
+    sub rf27, rf24, rf25 ; v8dot rf26, rf17, rf6                    # 85 le | 83 row3
+    and rf17, rf17, rf5 ; smul24 rf28, rf27, rf27 ; ldtmu.rf27      # 83 row2 | 85 le | 83 row6
+    and rf29, rf27, rf5 ; sub rf30, rf26, rf25                      # 83 row6 | 85 le
+    sub.pushc -, 1, rf28 ; smul24 rf30, rf30, rf30                  # 97 select | 85 le
+    sub rf31, rf17, rf25 ; v8dot rf32, rf27, rf6                    # 85 le | 83 row7
+    sub.norc -, 1, rf30 ; smul24 rf30, rf31, rf31                   # 97 select | 85 le
+    sub rf31, rf32, rf29 ; v8dot rf33, rf27, rf7                    # 85 le | 83 row8
+    sub.andnc -, 1, rf30 ; smul24 rf30, rf31, rf31                  # 97 select | 85 le
+    shr rf31, rf27, -8 ; sub rf27, rf33, rf29                       # 83 row11 | 85 le
+    sub.andnc -, 1, rf30 ; smul24 rf27, rf27, rf27                  # 97 select | 85 le
+    sub rf27, rf31, rf29 ; sub.andnc -, 1, rf27                     # 85 le | 97 select
+    sub rf34, rf26, rf24 ; smul24 rf27, rf27, rf27                  # 42 le | 85 le
+    sub.andnc -, 1, rf27 ; smul24 rf27, rf34, rf34                  # 97 select | 42 le
+    sub.pushc -, rf20, rf28 ; sub rf34, rf17, rf26                  # 97 select | 42 le
+    sub.norc -, rf20, rf27 ; smul24 rf27, rf17, 3                   # 97 select | 94 mul
+    add rf27, rf27, 4 ; smul24 rf34, rf34, rf34                     # 94 add | 42 le
+    add rf34, rf26, rf26 ; sub.andnc -, rf20, rf34                  # 94 mul | 97 select
+    sub rf35, rf33, rf32 ; sub rf36, rf25, rf29                     # 42 le | 42 absdiff
+    sub rf37, rf29, rf25 ; sub rf38, rf24, rf32                     # 42 absdiff
+    max rf36, rf36, rf37 ; sub rf39, rf32, rf24                     # 42 absdiff
+    max rf34, rf38, rf39 ; add rf27, rf27, rf34                     # 42 absdiff | 94 add
+    asr rf35, rf34, 1 ; smul24 rf34, rf35, rf35                     # 42 shr | 42 le
+    vflb rf39 ; sub.andnc -, rf20, rf30                             # 97 select
+    sub rf40, rf31, rf33 ; add rf27, rf27, rf24                     # 42 le | 94 add
+    sub.andnc -, rf20, rf34 ; smul24 rf34, rf40, rf40               # 97 select | 42 le
+    max rf38, rf38, rf9 ; add rf36, rf36, rf36                      # 49 clip | 42 mul
+    add rf27, rf27, rf25 ; sub.andnc -, rf20, rf34                  # 94 add | 97 select
+    add rf35, rf36, rf35 ; add rf27, rf27, rf29                     # 42 add | 94 add
+    mov rf35, rf26 ; sub.andnc -, rf21, rf35                        # 97 select
+    asr.ifb rf35, rf27, 3 ; smul24 rf22, rf22, rf22                 # 97 select | 43 gt
+    sub.pushc -, rf22, rf28 ; smul24 rf28, rf37, 3                  # 49 select | 49 mul
+    sub.norc -, rf22, rf30 ; add rf30, rf24, rf32                   # 49 select | 99 add
+    min.ifna rf12, rf38, rf10 ; sub rf30, rf30, rf17                # 49 select | 99 sub
+    add rf12, rf28, rf12 ; add rf28, rf25, rf33                     # 49 add | 99 add
+    max rf12, rf12, rf9 ; sub rf30, rf30, rf26                      # 49 f | 99 sub
+    min rf12, rf12, rf10 ; sub rf28, rf28, rf17                     # 49 f | 99 sub
+    vflb rf38 ; add rf37, rf12, 4                                   # 97 select | 50 add
+    min rf12, rf37, rf10 ; add rf37, rf12, 3                        # 50 min | 50 add
+    asr rf12, rf12, 3 ; add rf36, rf29, rf31                        # 50 f1 | 99 add
+    min rf34, rf37, rf10 ; add rf37, rf12, 1                        # 50 min | 87 rshr
+    asr rf37, rf37, 1 ; mov tmua, rf23                              # 87 rshr | 83 row2
+    asr rf30, rf34, 3 ; add rf27, rf27, rf30                        # 50 f2 | 99 add
+    sub rf28, rf28, rf24 ; sub rf36, rf36, rf17 ; thrsw             # 99 sub
+    add rf34, rf32, rf31 ; mov.ifna rf37, 0                         # 99 add | 87 g
+    add rf28, rf27, rf28 ; sub rf36, rf36, rf25                     # 99 add | 99 sub
+    sub rf34, rf34, rf26 ; add rf40, rf33, rf31 ; ldtmu.rf41        # 99 sub | 99 add | 83 row2
+    add rf26, rf19, rf3 ; mov rf42, rf26                            # 83 row6 | 97 select
+    add rf43, rf25, rf30 ; add rf30, rf24, rf37                     # 89 add
+    max rf12, rf43, 0 ; sub rf43, rf29, rf12                        # 89 narrow2 | 90 sub
+    max rf30, rf30, 0 ; sub rf37, rf32, rf37                        # 89 narrow1 | 90 sub
+    max rf36, rf43, 0 ; add rf43, rf28, rf36                        # 90 narrow3 | 99 add
+    max rf34, rf37, 0 ; sub rf37, rf34, rf29                        # 90 narrow4 | 99 sub
+    min rf30, rf30, rf5 ; sub rf40, rf40, rf24                      # 89 narrow1 | 99 sub
+    min rf12, rf12, rf5 ; mov tmua, rf26 ; thrsw                    # 89 narrow2 | 83 row6
+    min rf36, rf36, rf5 ; v8dot rf44, rf41, rf7                     # 90 narrow3 | 83 row4
+    min rf34, rf34, rf5 ; v8dot rf45, rf41, rf8                     # 90 narrow4 | 83 row5
+    mov.ifb rf42, rf35 ; add rf35, rf43, rf37                       # 97 select | 99 add
+    sub rf39, rf40, rf32 ; mov.pushz -, rf39                        # 99 sub | 97 select
+    asr.ifna rf30, rf27, 3 ; v8dot rf27, rf41, rf6                  # 97 select | 83 row3
+    asr.ifna rf12, rf28, 3 ; sub rf28, rf44, rf45                   # 97 select | 85 le
+    asr.ifna rf36, rf43, 3 ; add rf39, rf35, rf39                   # 97 select | 99 wide
+    asr.ifna rf34, rf35, 3 ; mov rf35, rf33                         # 97 select
+    asr.ifna rf35, rf39, 3 ; mov.pushz -, rf38                      # 97 select
+    and rf28, rf41, rf5 ; smul24 rf38, rf28, rf28 ; ldtmu.rf41      # 83 row2 | 85 le | 83 row6
+    and rf39, rf41, rf5 ; sub rf43, rf27, rf45                      # 83 row6 | 85 le
+    sub.pushc -, 1, rf38 ; smul24 rf43, rf43, rf43                  # 97 select | 85 le
+    sub rf40, rf28, rf45 ; v8dot rf37, rf41, rf6                    # 85 le | 83 row7
+    sub.norc -, 1, rf43 ; smul24 rf40, rf40, rf40                   # 97 select | 85 le
+    sub rf43, rf37, rf39 ; v8dot rf46, rf41, rf7                    # 85 le | 83 row8
+    sub.andnc -, 1, rf40 ; smul24 rf40, rf43, rf43                  # 97 select | 85 le
+    shr rf43, rf41, -8 ; sub rf41, rf46, rf39                       # 83 row11 | 85 le
+    sub.andnc -, 1, rf40 ; smul24 rf41, rf41, rf41                  # 97 select | 85 le
+    sub rf41, rf43, rf39 ; sub.andnc -, 1, rf41                     # 85 le | 97 select
+    mov rf41, rf24 ; smul24 rf24, rf41, rf41                        # 97 select | 85 le
+    mov rf25, rf25 ; mov rf29, rf29                                 # 97 select
+    mov rf24, rf32 ; sub.andnc -, 1, rf24                           # 97 select
+    sub rf30, rf27, rf44 ; mov.ifnb rf41, rf30                      # 42 le | 97 select
+    mov.ifnb rf25, rf12 ; mov.ifnb rf29, rf36                       # 97 select
+    mov.ifnb rf24, rf34 ; mov.ifnb rf33, rf35                       # 97 select
+    sub.pushc -, rf20, rf38 ; smul24 rf30, rf30, rf30               # 97 select | 42 le
+    sub rf35, rf28, rf27 ; smul24 rf34, rf28, 3                     # 42 le | 94 mul
+    sub.norc -, rf20, rf30 ; smul24 rf30, rf35, rf35                # 97 select | 42 le
+    add rf34, rf34, 4 ; add rf35, rf27, rf27                        # 94 add | 94 mul
+    sub.andnc -, rf20, rf30 ; sub rf30, rf46, rf37                  # 97 select | 42 le
+    sub rf12, rf45, rf39 ; sub rf36, rf39, rf45                     # 42 absdiff
+    max rf12, rf12, rf36 ; sub rf32, rf44, rf37                     # 42 absdiff
+    sub rf35, rf37, rf44 ; add rf34, rf34, rf35                     # 42 absdiff | 94 add
+    max rf35, rf32, rf35 ; sub.andnc -, rf20, rf40                  # 42 absdiff | 97 select
+    asr rf35, rf35, 1 ; smul24 rf30, rf30, rf30                     # 42 shr | 42 le
+    vflb rf47 ; sub rf48, rf43, rf46                                # 97 select | 42 le
+    add rf30, rf34, rf44 ; sub.andnc -, rf20, rf30                  # 94 add | 97 select
+    add rf48, rf12, rf12 ; smul24 rf12, rf48, rf48                  # 42 mul | 42 le
+    max rf32, rf32, rf9 ; add rf30, rf30, rf45                      # 49 clip | 94 add
+    sub.andnc -, rf20, rf12 ; add rf12, rf48, rf35                  # 97 select | 42 add
+    add rf30, rf30, rf39 ; mov rf35, rf27                           # 94 add | 97 select
+    asr.ifb rf35, rf30, 3 ; add rf48, rf44, rf37                    # 97 select | 99 add
+    sub.andnc -, rf21, rf12 ; smul24 rf12, rf36, 3                  # 97 select | 49 mul
+    sub.pushc -, rf22, rf38 ; sub rf38, rf48, rf28                  # 49 select | 99 sub
+    sub.norc -, rf22, rf40 ; add rf40, rf45, rf46                   # 49 select | 99 add
+    min.ifna rf13, rf32, rf10 ; add rf23, rf23, rf3                 # 49 select | 83 row2
+    vflb rf12 ; add rf13, rf12, rf13                                # 97 select | 49 add
+    max rf13, rf13, rf9 ; sub rf38, rf38, rf27                      # 49 f | 99 sub
+    min rf13, rf13, rf10 ; sub rf40, rf40, rf28                     # 49 f | 99 sub
+    add rf32, rf13, 4 ; add rf48, rf39, rf43                        # 50 add | 99 add
+    min rf13, rf32, rf10 ; add rf32, rf13, 3                        # 50 min | 50 add
+    asr rf13, rf13, 3 ; mov tmua, rf23                              # 50 f1 | 83 row2
+    min rf36, rf32, rf10 ; add rf32, rf13, 1                        # 50 min | 87 rshr
+    asr rf30, rf32, 1 ; add rf32, rf30, rf38                        # 87 rshr | 99 add
+    asr rf36, rf36, 3 ; sub rf40, rf40, rf44                        # 50 f2 | 99 sub
+    sub rf48, rf48, rf28 ; add rf38, rf37, rf43 ; thrsw             # 99 sub | 99 add
+    mov.ifna rf30, 0 ; add rf40, rf32, rf40                         # 87 g | 99 add
+    sub rf38, rf48, rf45 ; sub rf48, rf38, rf27                     # 99 sub
+    add rf26, rf46, rf43 ; add rf49, rf26, rf3 ; ldtmu.rf34         # 99 add | 83 row6 | 83 row2
+    mov rf36, rf27 ; add rf27, rf45, rf36                           # 97 select | 89 add
+    max rf50, rf27, 0 ; add rf27, rf44, rf30                        # 89 narrow2 | 89 add
+    max rf13, rf27, 0 ; sub rf27, rf39, rf13                        # 89 narrow1 | 90 sub
+    max rf27, rf27, 0 ; sub rf30, rf37, rf30                        # 90 narrow3 | 90 sub
+    max rf38, rf30, 0 ; add rf30, rf40, rf38                        # 90 narrow4 | 99 add
+    min rf13, rf13, rf5 ; sub rf48, rf48, rf39                      # 89 narrow1 | 99 sub
+    min rf26, rf50, rf5 ; sub rf50, rf26, rf44                      # 89 narrow2 | 99 sub
+    min rf27, rf27, rf5 ; mov tmua, rf49 ; thrsw                    # 90 narrow3 | 83 row6
+    min rf38, rf38, rf5 ; v8dot rf51, rf34, rf7                     # 90 narrow4 | 83 row4
+    shr rf35, rf34, -8 ; mov.ifb rf36, rf35                         # 83 row5 | 97 select
+    add rf48, rf30, rf48 ; sub rf50, rf50, rf37 ; ldtmu.rf52        # 99 add | 99 sub | 83 row6
+    mov.pushz -, rf47 ; v8dot rf47, rf34, rf6                       # 97 select | 83 row3
+    asr.ifna rf13, rf32, 3 ; sub rf32, rf51, rf35                   # 97 select | 85 le
+    asr.ifna rf26, rf40, 3 ; add rf40, rf48, rf50                   # 97 select | 99 wide
+    asr.ifna rf27, rf30, 3 ; mov rf30, rf46                         # 97 select
+    asr.ifna rf38, rf48, 3 ; mov.pushz -, rf12                      # 97 select
+    asr.ifnb rf30, rf40, 3 ; smul24 rf32, rf32, rf32                # 97 select | 85 le
+    and rf34, rf34, rf5 ; sub rf40, rf47, rf35                      # 83 row2 | 85 le
+    and rf12, rf52, rf5 ; sub.pushc -, 1, rf32                      # 83 row6 | 97 select
+    sub rf48, rf34, rf35 ; smul24 rf40, rf40, rf40                  # 85 le
+    sub.norc -, 1, rf40 ; v8dot rf40, rf52, rf6                     # 97 select | 83 row7
+    sub rf50, rf40, rf12 ; smul24 rf48, rf48, rf48                  # 85 le
+    sub.andnc -, 1, rf48 ; v8dot rf48, rf52, rf7                    # 97 select | 83 row8
+    shr rf52, rf52, -8 ; smul24 rf50, rf50, rf50                    # 83 row11 | 85 le
+    sub rf53, rf48, rf12 ; sub.andnc -, 1, rf50                     # 85 le | 97 select
+    sub rf54, rf52, rf12 ; smul24 rf53, rf53, rf53                  # 85 le
+    sub.andnc -, 1, rf53 ; smul24 rf53, rf54, rf54                  # 97 select | 85 le
+    mov rf44, rf44 ; mov rf45, rf45                                 # 97 select
+    mov rf37, rf39 ; mov rf39, rf37                                 # 97 select
+    sub.andnc -, 1, rf53 ; sub rf53, rf47, rf51                     # 97 select | 42 le
+    mov.ifnb rf44, rf13 ; mov.ifnb rf45, rf26                       # 97 select
+    mov.ifnb rf37, rf27 ; mov.ifnb rf39, rf38                       # 97 select
+    mov.ifnb rf46, rf30 ; smul24 rf30, rf53, rf53                   # 97 select | 42 le
+    sub.pushc -, rf20, rf32 ; sub rf53, rf34, rf47                  # 97 select | 42 le
+    sub.norc -, rf20, rf30 ; smul24 rf30, rf34, 3                   # 97 select | 94 mul
+    add rf30, rf30, 4 ; smul24 rf53, rf53, rf53                     # 94 add | 42 le
+    add rf53, rf47, rf47 ; sub.andnc -, rf20, rf53                  # 94 mul | 97 select
+    sub rf27, rf48, rf40 ; sub rf38, rf35, rf12                     # 42 le | 42 absdiff
+    sub rf13, rf12, rf35 ; sub rf26, rf51, rf40                     # 42 absdiff
+    max rf38, rf38, rf13 ; sub rf54, rf40, rf51                     # 42 absdiff
+    max rf53, rf26, rf54 ; add rf30, rf30, rf53                     # 42 absdiff | 94 add
+    asr rf53, rf53, 1 ; sub.andnc -, rf20, rf50                     # 42 shr | 97 select
+    vflb rf27 ; smul24 rf54, rf27, rf27                             # 97 select | 42 le
+    sub rf55, rf52, rf48 ; add rf30, rf30, rf51                     # 42 le | 94 add
+    sub.andnc -, rf20, rf54 ; smul24 rf54, rf55, rf55               # 97 select | 42 le
+    max rf38, rf26, rf9 ; add rf26, rf38, rf38                      # 49 clip | 42 mul
+    add rf30, rf30, rf35 ; sub.andnc -, rf20, rf54                  # 94 add | 97 select
+    add rf30, rf26, rf53 ; add rf26, rf30, rf12                     # 42 add | 94 add
+    mov rf30, rf47 ; sub.andnc -, rf21, rf30                        # 97 select
+    asr.ifb rf30, rf26, 3 ; sub.pushc -, rf22, rf32                 # 97 select | 49 select
+    sub.norc -, rf22, rf50 ; smul24 rf13, rf13, 3                   # 49 select | 49 mul
+    min.ifna rf14, rf38, rf10 ; add rf38, rf51, rf40                # 49 select | 99 add
+    add rf13, rf13, rf14 ; sub rf14, rf38, rf34                     # 49 add | 99 sub
+    max rf13, rf13, rf9 ; add rf38, rf35, rf48                      # 49 f | 99 add
+    min rf13, rf13, rf10 ; sub rf14, rf14, rf47                     # 49 f | 99 sub
+    vflb rf50 ; add rf32, rf13, 4                                   # 97 select | 50 add
+    min rf13, rf32, rf10 ; add rf32, rf13, 3                        # 50 min | 50 add
+    asr rf13, rf13, 3 ; sub rf38, rf38, rf34                        # 50 f1 | 99 sub
+    min rf53, rf32, rf10 ; add rf32, rf13, 1                        # 50 min | 87 rshr
+    asr rf32, rf32, 1 ; add rf54, rf12, rf52                        # 87 rshr | 99 add
+    asr rf23, rf53, 3 ; add tmua, rf23, rf3                         # 50 f2 | 83 row2
+    add rf14, rf26, rf14 ; sub rf26, rf38, rf51 ; thrsw             # 99 add | 99 sub
+    sub rf54, rf54, rf34 ; add rf38, rf40, rf52                     # 99 sub | 99 add
+    mov.ifna rf32, 0 ; add rf26, rf14, rf26                         # 87 g | 99 add
+    sub rf38, rf54, rf35 ; sub rf54, rf38, rf47 ; ldtmu.rf53        # 99 sub | 83 row2
+    add rf47, rf48, rf52 ; mov rf55, rf47                           # 99 add | 97 select
+    add rf56, rf35, rf23 ; add rf23, rf51, rf32                     # 89 add
+    max rf13, rf56, 0 ; sub rf56, rf12, rf13                        # 89 narrow2 | 90 sub
+    max rf23, rf23, 0 ; sub rf32, rf40, rf32                        # 89 narrow1 | 90 sub
+    max rf38, rf56, 0 ; add rf56, rf26, rf38                        # 90 narrow3 | 99 add
+    max rf32, rf32, 0 ; sub rf54, rf54, rf12                        # 90 narrow4 | 99 sub
+    min rf23, rf23, rf5 ; sub rf47, rf47, rf51                      # 89 narrow1 | 99 sub
+    min rf13, rf13, rf5 ; add tmua, rf49, rf3 ; thrsw               # 89 narrow2 | 83 row6
+    min rf38, rf38, rf5 ; v8dot rf49, rf53, rf7                     # 90 narrow3 | 83 row4
+    min rf32, rf32, rf5 ; v8dot rf57, rf53, rf8                     # 90 narrow4 | 83 row5
+    mov.ifb rf55, rf30 ; add rf30, rf56, rf54                       # 97 select | 99 add
+    sub rf27, rf47, rf40 ; mov.pushz -, rf27                        # 99 sub | 97 select
+    asr.ifna rf23, rf14, 3 ; v8dot rf14, rf53, rf6                  # 97 select | 83 row3
+    asr.ifna rf13, rf26, 3 ; sub rf26, rf49, rf57                   # 97 select | 85 le
+    asr.ifna rf38, rf56, 3 ; add rf27, rf30, rf27                   # 97 select | 99 wide
+    asr.ifna rf32, rf30, 3 ; mov rf30, rf48                         # 97 select
+    asr.ifna rf30, rf27, 3 ; mov.pushz -, rf50                      # 97 select
+    and rf26, rf53, rf5 ; smul24 rf27, rf26, rf26 ; ldtmu.rf53      # 83 row2 | 85 le | 83 row6
+    and rf50, rf53, rf5 ; sub rf56, rf14, rf57                      # 83 row6 | 85 le
+    sub.pushc -, 1, rf27 ; smul24 rf56, rf56, rf56                  # 97 select | 85 le
+    sub rf47, rf26, rf57 ; v8dot rf54, rf53, rf6                    # 85 le | 83 row7
+    sub.norc -, 1, rf56 ; smul24 rf47, rf47, rf47                   # 97 select | 85 le
+    sub rf56, rf54, rf50 ; v8dot rf58, rf53, rf7                    # 85 le | 83 row8
+    sub.andnc -, 1, rf47 ; smul24 rf47, rf56, rf56                  # 97 select | 85 le
+    shr rf56, rf53, -8 ; sub rf53, rf58, rf50                       # 83 row11 | 85 le
+    sub.andnc -, 1, rf47 ; smul24 rf53, rf53, rf53                  # 97 select | 85 le
+    sub rf53, rf56, rf50 ; sub.andnc -, 1, rf53                     # 85 le | 97 select
+    mov rf53, rf51 ; smul24 rf51, rf53, rf53                        # 97 select | 85 le
+    mov rf12, rf35 ; mov rf35, rf12                                 # 97 select
+    mov rf40, rf40 ; sub.andnc -, 1, rf51                           # 97 select
+    sub rf23, rf14, rf49 ; mov.ifnb rf53, rf23                      # 42 le | 97 select
+    mov.ifnb rf12, rf13 ; mov.ifnb rf35, rf38                       # 97 select
+    mov.ifnb rf40, rf32 ; mov.ifnb rf48, rf30                       # 97 select
+    sub.pushc -, rf20, rf27 ; smul24 rf23, rf23, rf23               # 97 select | 42 le
+    sub rf32, rf26, rf14 ; smul24 rf30, rf26, 3                     # 42 le | 94 mul
+    sub.norc -, rf20, rf23 ; smul24 rf23, rf32, rf32                # 97 select | 42 le
+    add rf30, rf30, 4 ; add rf32, rf14, rf14                        # 94 add | 94 mul
+    sub.andnc -, rf20, rf23 ; sub rf23, rf58, rf54                  # 97 select | 42 le
+    sub rf13, rf57, rf50 ; sub rf38, rf50, rf57                     # 42 absdiff
+    max rf13, rf13, rf38 ; sub rf51, rf49, rf54                     # 42 absdiff
+    sub rf32, rf54, rf49 ; add rf30, rf30, rf32                     # 42 absdiff | 94 add
+    max rf32, rf51, rf32 ; sub.andnc -, rf20, rf47                  # 42 absdiff | 97 select
+    asr rf32, rf32, 1 ; smul24 rf23, rf23, rf23                     # 42 shr | 42 le
+    vflb rf59 ; sub rf60, rf56, rf58                                # 97 select | 42 le
+    add rf23, rf30, rf49 ; sub.andnc -, rf20, rf23                  # 94 add | 97 select
+    add rf60, rf13, rf13 ; smul24 rf13, rf60, rf60                  # 42 mul | 42 le
+    max rf51, rf51, rf9 ; add rf23, rf23, rf57                      # 49 clip | 94 add
+    sub.andnc -, rf20, rf13 ; add rf13, rf60, rf32                  # 97 select | 42 add
+    add rf23, rf23, rf50 ; mov rf20, rf14                           # 94 add | 97 select
+    asr.ifb rf20, rf23, 3 ; add rf32, rf49, rf54                    # 97 select | 99 add
+    sub.andnc -, rf21, rf13 ; smul24 rf13, rf38, 3                  # 97 select | 49 mul
+    sub.pushc -, rf22, rf27 ; sub rf27, rf32, rf26                  # 49 select | 99 sub
+    sub.norc -, rf22, rf47 ; add rf22, rf57, rf58                   # 49 select | 99 add
+    min.ifna rf15, rf51, rf10 ; sub rf27, rf27, rf14                # 49 select | 99 sub
+    vflb rf13 ; add rf15, rf13, rf15                                # 97 select | 49 add
+    max rf15, rf15, rf9 ; sub rf22, rf22, rf26                      # 49 f | 99 sub
+    min rf15, rf15, rf10 ; add rf51, rf50, rf56                     # 49 f | 99 add
+    add rf23, rf15, 4 ; add rf27, rf23, rf27                        # 50 add | 99 add
+    min rf15, rf23, rf10 ; add rf23, rf15, 3                        # 50 min | 50 add
+    asr rf15, rf15, 3 ; sub rf22, rf22, rf49                        # 50 f1 | 99 sub
+    min rf47, rf23, rf10 ; add rf23, rf15, 1                        # 50 min | 87 rshr
+    asr rf23, rf23, 1 ; sub rf51, rf51, rf26                        # 87 rshr | 99 sub
+    asr rf47, rf47, 3 ; add rf32, rf54, rf56                        # 50 f2 | 99 add
+    vpack rf17, rf17, rf42 ; mov.ifna rf23, 0                       # 97 store dst | 87 g
+    vpack rf22, rf41, rf25 ; add rf25, rf27, rf22                   # 97 store dst | 99 add
+    sub rf32, rf51, rf57 ; sub rf51, rf32, rf14                     # 99 sub
+    add rf14, rf58, rf56 ; mov rf41, rf14                           # 99 add | 97 select
+    add rf42, rf57, rf47 ; add rf47, rf49, rf23                     # 89 add
+    max rf15, rf42, 0 ; sub rf42, rf50, rf15                        # 89 narrow2 | 90 sub
+    max rf23, rf47, 0 ; sub rf47, rf54, rf23                        # 89 narrow1 | 90 sub
+    max rf32, rf42, 0 ; add rf42, rf25, rf32                        # 90 narrow3 | 99 add
+    max rf47, rf47, 0 ; sub rf51, rf51, rf50                        # 90 narrow4 | 99 sub
+    min rf14, rf23, rf5 ; sub rf23, rf14, rf49                      # 89 narrow1 | 99 sub
+    min rf15, rf15, rf5 ; mov.ifb rf41, rf20                        # 89 narrow2 | 97 select
+    min rf32, rf32, rf5 ; add rf51, rf42, rf51                      # 90 narrow3 | 99 add
+    min rf23, rf47, rf5 ; sub rf47, rf23, rf54                      # 90 narrow4 | 99 sub
+    vpack rf24, rf29, rf24 ; mov.pushz -, rf59                      # 97 store dst | 97 select
+    asr.ifna rf14, rf27, 3 ; add rf27, rf51, rf47                   # 97 select | 99 wide
+    asr.ifna rf15, rf25, 3 ; mov rf25, rf58                         # 97 select
+    asr.ifna rf32, rf42, 3 ; mov.pushz -, rf13                      # 97 select
+    asr.ifnb rf23, rf51, 3 ; add rf51, rf18, rf3                    # 97 select | 97 store dst
+    asr.ifnb rf25, rf27, 3 ; sub.pushc -, rf0, rf2                  # 97 select | 82 stage
+    tmuwt - ; add rf27, rf19, rf3                                   # the last trip's stores | 97 store dst
+    v8pack tmud, rf17, rf22 ; add rf17, rf51, rf3                   # 82 stage | 97 store dst
+    vpack rf18, rf33, rf31 ; mov.ifna tmua, rf18                    # 97 store dst | 82 stage
+    v8pack tmud, rf24, rf18 ; mov rf18, rf49                        # 82 stage | 97 select
+    vpack rf19, rf28, rf36 ; mov.ifna tmua, rf19                    # 97 store dst | 82 stage
+    vpack rf44, rf44, rf45 ; mov rf45, rf57                         # 97 store dst | 97 select
+    v8pack tmud, rf19, rf44 ; add rf19, rf27, rf3                   # 82 stage | 97 store dst
+    vpack rf37, rf37, rf39 ; mov.ifna tmua, rf51                    # 97 store dst | 82 stage
+    vpack rf14, rf46, rf43 ; mov.ifnb rf18, rf14                    # 97 store dst | 97 select
+    v8pack tmud, rf37, rf14 ; mov.ifnb rf45, rf15                   # 82 stage | 97 select
+    vpack rf27, rf34, rf55 ; mov.ifna tmua, rf27                    # 97 store dst | 82 stage
+    vpack rf12, rf53, rf12 ; mov rf50, rf50                         # 97 store dst | 97 select
+    v8pack tmud, rf27, rf12 ; mov rf12, rf54                        # 82 stage | 97 select
+    vpack rf35, rf35, rf40 ; mov.ifna tmua, rf17                    # 97 store dst | 82 stage
+    vpack rf32, rf48, rf52 ; mov.ifnb rf50, rf32                    # 97 store dst | 97 select
+    v8pack tmud, rf35, rf32 ; mov.ifnb rf12, rf23                   # 82 stage | 97 select
+    vpack rf26, rf26, rf41 ; mov.ifna tmua, rf19                    # 97 store dst | 82 stage
+    vpack rf18, rf18, rf45 ; mov.ifnb rf58, rf25                    # 97 store dst | 97 select
+    v8pack tmud, rf26, rf18 ; sub.pushc -, rf0, rf16                # 82 stage | whether there is a batch more
+    vpack rf12, rf50, rf12 ; add.ifnb tmua, rf17, rf3               # 97 store dst | 82 stage
     bu.anyna loop, r:unif                                           # next batch
-    add.ifnb tmua, rf22, rf3 ; mov rf2, rf15                        # 82 stage | next trip
-    nop
-    nop
+    vpack rf16, rf58, rf56 ; mov rf2, rf16                          # 97 store dst | next trip
+    v8pack tmud, rf12, rf16                                         # 82 stage
+    nop ; add.ifnb tmua, rf19, rf3                                  # 82 stage
     thrsw
     thrsw
     nop

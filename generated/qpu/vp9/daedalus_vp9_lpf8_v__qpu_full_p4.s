@@ -5,11 +5,11 @@
 #
 # vp9_lpf8_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter processes that it invokes for TX_8X8
-# input hash cc40dc85cc4a33b2
+# input hash 73beb81500cd9f8c
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 291 instructions a trip, 36.4 an item; 284 at least for all it does.
+# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
+# 290 instructions a trip, 36.2 an item; 284 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 33 load 34 words, 24 store 24.
 # Record: dst_off, blimit and limit and thresh.
@@ -19,63 +19,70 @@
 #
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
-.uniform 0x00000000  # address of dst
-.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # address of the first record
+.uniform 0x00000000  # address of dst
+.uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # how many threads
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x00000100
 .uniform 0x000000ff
 .uniform 0xffffff80
 .uniform 0x0000007f
 .uniform 0x00010000
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffa  # vec2
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -88,317 +95,328 @@
 .uniform 0xffffff18  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
-    and rf2, rf3, 1
-    shr rf3, rf3, 1
+    shr rf2, rf3, 1
     shl rf0, rf0, 3
-    shl rf2, rf2, 2 ; add rf0, rf0, rf3                             # 83 row2
-    shl rf0, rf0, 3
+    and rf0, rf3, 1 ; add rf2, rf0, rf2
+    shl rf2, rf2, 3
+    shl rf3, rf0, 2                                                 # 83 row2
     setnnmode_uu ; sub rf1, rf1, 1                                  # 26 limit
     shl rf1, rf1, 3
-    nop ; ldunifrf.rf3                                              # 83 row2 | uniform value:dst
-    nop ; add rf4, rf3, rf2 ; ldunifrf.rf3                          # 83 row2 | uniform value:dst_stride
-    nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # uniform value:threads
-    shl rf1, rf1, 6
-    nop ; smul24 rf5, rf3, -4                                       # 83 row2
-    nop ; add rf4, rf4, rf5 ; ldunifrf.rf5                          # 83 row2 | 26 limit | uniform 0x00000100
-    nop ; ldunifrf.rf6                                              # 25 blimit | uniform 0x000000ff
-    nop ; ldunifrf.rf7                                              # 49 clip | uniform 0xffffff80
-    nop ; ldunifrf.rf8                                              # 49 clip | uniform 0x0000007f
-    nop ; ldunifrf.rf9                                              # 27 thresh | uniform 0x00010000
-    nop ; mov rf10, 0                                               # 49 select
+    nop ; ldunifrf.rf0                                              # uniform value:records
+    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # 83 row2 | uniform value:dst
+    umin tmuau, rf2, rf0 ; add rf1, rf1, rf3 ; thrsw                # the item's record | 83 row2 | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf5                                              # 83 row2 | uniform value:dst_stride
+    nop ; smul24 rf3, rf5, -4                                       # 83 row2
+    nop ; add rf6, rf1, rf3 ; ldtmu.rf1                             # 83 row2 | the item's record
+    nop ; add rf7, rf6, rf1 ; ldunifrf.rf1                          # 83 row2 | uniform value:threads
+    shl rf1, rf1, 6 ; mov tmuau, rf7                                # 83 row2 | uniform 0xfffffffd (u8)
+    add rf8, rf7, rf5 ; add rf3, rf2, rf1 ; thrsw ; ldtmu.rf4       # 83 row3 | the item's record
+    mov tmuau, rf8 ; add rf8, rf8, rf5                              # 83 row3 | 83 row4 | uniform 0xfffffffd (u8)
+    mov tmuau, rf8 ; add rf8, rf8, rf5                              # 83 row4 | 83 row5 | uniform 0xfffffffd (u8)
+    mov tmuau, rf8 ; add rf9, rf8, rf5 ; thrsw ; ldtmu.rf8          # 83 row5 | 83 row6 | 83 row2 | uniform 0xfffffffd (u8)
+    mov rf15, 0 ; mov tmuau, rf9                                    # 49 select | 83 row6 | uniform 0xfffffffd (u8)
+    add rf20, rf9, rf5 ; mov rf16, rf15 ; ldunifrf.rf10             # 83 row7 | 49 select | 26 limit | uniform 0x00000100
+    add rf9, rf20, rf5 ; mov rf17, rf15 ; ldunifrf.rf11             # 83 row8 | 49 select | 25 blimit | uniform 0x000000ff
+    mov rf18, rf15 ; mov rf19, rf15 ; ldunifrf.rf12                 # 49 select | 49 clip | uniform 0xffffff80
+    nop ; ldunifrf.rf13                                             # 49 clip | uniform 0x0000007f
+    nop ; ldunifrf.rf14                                             # 27 thresh | uniform 0x00010000
+    nop ; mov tmuau, rf20                                           # 83 row7 | uniform 0xfffffffd (u8)
 loop:
-    tmuwt - ; mov rf11, rf10                                        # 49 select
-    umin tmuau, rf2, rf0 ; mov rf12, rf10 ; thrsw                   # the item's record | 49 select | uniform 0xfffffffa (vec2)
-    mov rf13, rf10 ; mov rf14, rf10                                 # 49 select
-    nop ; add rf15, rf2, rf1                                        # the item's record
-    nop ; ldtmu.rf16                                                # the item's record
-    nop ; add rf17, rf4, rf16 ; ldtmu.rf16                          # 83 row2 | the item's record
-    mov tmuau, rf17 ; add rf18, rf17, rf3 ; thrsw                   # 83 row2 | 83 row3 | uniform 0xfffffffd (u8)
-    mov tmuau, rf18 ; add rf18, rf18, rf3                           # 83 row3 | 83 row4 | uniform 0xfffffffd (u8)
-    mov tmuau, rf18 ; add rf18, rf18, rf3                           # 83 row4 | 83 row5 | uniform 0xfffffffd (u8)
-    mov tmuau, rf18 ; add rf19, rf18, rf3 ; thrsw ; ldtmu.rf18      # 83 row5 | 83 row6 | 83 row2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf19 ; add rf19, rf19, rf3                           # 83 row6 | 83 row7 | uniform 0xfffffffd (u8)
-    mov tmuau, rf19 ; add rf19, rf19, rf3                           # 83 row7 | 83 row8 | uniform 0xfffffffd (u8)
-    mov tmuau, rf19 ; v8dot rf21, rf16, rf9 ; thrsw ; ldtmu.rf20    # 83 row8 | 27 thresh | 83 row3 | uniform 0xfffffffd (u8)
-    add tmuau, rf19, rf3 ; sub rf19, rf17, -1                       # 83 row11 | 83 row2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf19 ; add rf22, rf19, rf3                           # 83 row2 | 83 row3 | uniform 0xfffffffd (u8)
-    mov tmuau, rf22 ; add rf23, rf22, rf3 ; thrsw ; ldtmu.rf22      # 83 row3 | 83 row4 | uniform 0xfffffffd (u8)
-    mov tmuau, rf23 ; add rf23, rf23, rf3                           # 83 row4 | 83 row5 | uniform 0xfffffffd (u8)
-    add rf24, rf23, rf3 ; sub rf25, rf17, -2                        # 83 row6 | 83 row2
-    add rf27, rf24, rf3 ; add rf28, rf25, rf3 ; thrsw ; ldtmu.rf26  # 83 row7 | 83 row3 | 83 row5
-    mov tmuau, rf23 ; add rf23, rf27, rf3                           # 83 row5 | 83 row8 | uniform 0xfffffffd (u8)
-    sub rf29, rf22, rf26 ; add rf30, rf28, rf3                      # 85 le | 83 row4
-    add rf32, rf30, rf3 ; smul24 rf31, rf29, rf29 ; thrsw ; ldtmu.rf29# 83 row5 | 85 le | 83 row6
-    mov tmuau, rf24 ; smul24 rf21, rf21, rf21                       # 83 row6 | 43 gt | uniform 0xfffffffd (u8)
-    add rf33, rf32, rf3 ; sub rf24, rf29, rf26                      # 83 row6 | 42 absdiff
-    add rf36, rf33, rf3 ; v8dot rf35, rf16, rf5 ; thrsw ; ldtmu.rf34# 83 row7 | 26 limit
-    mov tmuau, rf27 ; sub rf27, rf34, rf29                          # 83 row7 | 85 le | uniform 0xfffffffd (u8)
-    sub rf37, rf22, rf34 ; smul24 rf27, rf27, rf27                  # 42 absdiff | 85 le
-    max rf39, rf37, rf7 ; add rf40, rf36, rf3 ; thrsw ; ldtmu.rf38  # 49 clip | 83 row8
-    mov tmuau, rf23 ; smul24 rf41, rf24, 3                          # 83 row8 | 49 mul | uniform 0xfffffffd (u8)
-    sub rf43, rf17, -3 ; sub rf42, rf20, rf26                       # 83 row2 | 85 le
-    add rf45, rf43, rf3 ; smul24 rf44, rf35, rf35 ; thrsw ; ldtmu.rf35# 83 row3 | 42 le | 83 row11
-    add tmuau, rf23, rf3 ; sub rf23, rf20, rf22                     # 83 row11 | 42 le | uniform 0xfffffffd (u8)
-    sub rf47, rf18, rf26 ; smul24 rf46, rf18, 3                     # 85 le | 94 mul
-    add rf49, rf45, rf3 ; smul24 rf42, rf42, rf42 ; thrsw ; ldtmu.rf48# 83 row4 | 85 le | 83 row2
-    mov tmuau, rf25 ; smul24 rf23, rf23, rf23                       # 83 row2 | 42 le | uniform 0xfffffffd (u8)
-    sub rf50, rf18, rf20 ; add rf46, rf46, 4                        # 42 le | 94 add
+    tmuwt - ; v8dot rf21, rf4, rf14 ; thrsw ; ldtmu.rf20            # 27 thresh | 83 row3
+    mov tmuau, rf9 ; sub rf22, rf7, -1                              # 83 row8 | 83 row2 | uniform 0xfffffffd (u8)
+    add tmuau, rf9, rf5 ; add rf9, rf22, rf5                        # 83 row11 | 83 row3 | uniform 0xfffffffd (u8)
+    mov tmuau, rf22 ; add rf24, rf9, rf5 ; thrsw ; ldtmu.rf23       # 83 row2 | 83 row4 | uniform 0xfffffffd (u8)
+    mov tmuau, rf9 ; add rf9, rf24, rf5                             # 83 row3 | 83 row5 | uniform 0xfffffffd (u8)
+    mov tmuau, rf24 ; add rf24, rf9, rf5                            # 83 row4 | 83 row6 | uniform 0xfffffffd (u8)
+    add rf26, rf24, rf5 ; smul24 rf25, rf21, rf21 ; thrsw ; ldtmu.rf21# 83 row7 | 43 gt | 83 row5
+    mov tmuau, rf9 ; add rf9, rf26, rf5                             # 83 row5 | 83 row8 | uniform 0xfffffffd (u8)
+    sub rf28, rf7, -2 ; sub rf27, rf23, rf21                        # 83 row2 | 85 le
+    add rf30, rf28, rf5 ; smul24 rf29, rf27, rf27 ; thrsw ; ldtmu.rf27# 83 row3 | 85 le | 83 row6
+    mov tmuau, rf24 ; add rf24, rf30, rf5                           # 83 row6 | 83 row4 | uniform 0xfffffffd (u8)
+    add rf32, rf24, rf5 ; sub rf31, rf27, rf21                      # 83 row5 | 42 absdiff
+    add rf35, rf32, rf5 ; v8dot rf34, rf4, rf10 ; thrsw ; ldtmu.rf33# 83 row6 | 26 limit | 83 row7
+    mov tmuau, rf26 ; sub rf26, rf33, rf27                          # 83 row7 | 85 le | uniform 0xfffffffd (u8)
+    sub rf36, rf23, rf33 ; smul24 rf26, rf26, rf26                  # 42 absdiff | 85 le
+    max rf38, rf36, rf12 ; add rf39, rf35, rf5 ; thrsw ; ldtmu.rf37 # 49 clip | 83 row7 | 83 row8
+    mov tmuau, rf9 ; smul24 rf40, rf31, 3                           # 83 row8 | 49 mul | uniform 0xfffffffd (u8)
+    add rf41, rf39, rf5 ; sub rf42, rf7, -3                         # 83 row8 | 83 row2
+    sub rf43, rf20, rf21 ; add rf45, rf42, rf5 ; thrsw ; ldtmu.rf44 # 85 le | 83 row3 | 83 row11
+    add tmuau, rf9, rf5 ; smul24 rf9, rf34, rf34                    # 83 row11 | 42 le | uniform 0xfffffffd (u8)
+    sub rf46, rf20, rf23 ; smul24 rf34, rf8, 3                      # 42 le | 94 mul
+    sub rf47, rf8, rf21 ; smul24 rf43, rf43, rf43 ; thrsw ; ldtmu.rf48# 85 le | 83 row2
+    mov tmuau, rf28 ; add rf49, rf45, rf5                           # 83 row2 | 83 row4 | uniform 0xfffffffd (u8)
+    sub rf50, rf8, rf20 ; smul24 rf46, rf46, rf46                   # 42 le
     add rf47, rf20, rf20 ; smul24 rf51, rf47, rf47 ; thrsw ; ldtmu.rf52# 94 mul | 85 le | 83 row3
-    mov tmuau, rf28 ; add rf28, rf49, rf3                           # 83 row3 | 83 row5 | uniform 0xfffffffd (u8)
-    add rf46, rf46, rf47 ; smul24 rf47, rf50, rf50                  # 94 add | 42 le
-    sub rf50, rf38, rf29 ; add rf54, rf28, rf3 ; thrsw ; ldtmu.rf53 # 85 le | 83 row6 | 83 row4
-    mov tmuau, rf30 ; sub rf30, rf38, rf34                          # 83 row4 | 42 le | uniform 0xfffffffd (u8)
-    sub rf55, rf26, rf29 ; sub rf56, rf34, rf22                     # 42 absdiff
-    max rf46, rf55, rf24 ; add rf24, rf46, rf22 ; thrsw ; ldtmu.rf55# 42 absdiff | 94 add | 83 row5
-    max rf32, rf37, rf56 ; mov tmuau, rf32                          # 42 absdiff | 83 row5 | uniform 0xfffffffd (u8)
-    asr rf50, rf32, 1 ; smul24 rf32, rf50, rf50                     # 42 shr | 85 le
-    sub.pushc -, rf21, rf31 ; sub rf37, rf35, rf29                  # 49 select | 85 le
-    add rf57, rf54, rf3 ; smul24 rf30, rf30, rf30 ; thrsw ; ldtmu.rf56# 83 row7 | 42 le | 83 row6
-    mov tmuau, rf33 ; sub rf33, rf35, rf38                          # 83 row6 | 42 le | uniform 0xfffffffd (u8)
-    add rf24, rf24, rf26 ; smul24 rf37, rf37, rf37                  # 94 add | 85 le
-    sub.norc -, rf21, rf27 ; sub rf58, rf53, rf55                   # 49 select | 85 le
-    min.ifna rf11, rf39, rf8 ; add rf39, rf57, rf3 ; thrsw          # 49 select | 83 row8
-    add rf33, rf41, rf11 ; smul24 rf11, rf33, rf33 ; ldtmu.rf41     # 49 add | 42 le | 83 row7
-    max rf33, rf33, rf7 ; mov tmuau, rf36                           # 49 f | 83 row7 | uniform 0xfffffffd (u8)
-    min rf46, rf33, rf8 ; add rf33, rf46, rf46 ; thrsw ; ldtmu.rf36 # 49 f | 42 mul | 83 row8
-    mov tmuau, rf40 ; add rf59, rf46, 4                             # 83 row8 | 50 add | uniform 0xfffffffd (u8)
-    min rf59, rf59, rf8 ; add rf24, rf24, rf29                      # 50 min | 94 add
-    asr rf59, rf59, 3 ; mov rf60, rf20                              # 50 f1 | 97 select
-    sub.pushc -, 1, rf31 ; add rf61, rf22, rf34                     # 97 select | 99 add
-    sub rf62, rf41, rf56 ; smul24 rf58, rf58, rf58 ; thrsw ; ldtmu.rf63# 85 le | 83 row11
-    add tmuau, rf40, rf3 ; add rf40, rf59, 1                        # 83 row11 | 87 rshr | uniform 0xfffffffd (u8)
-    asr rf40, rf40, 1 ; add rf33, rf33, rf50                        # 87 rshr | 42 add
-    and rf16, rf16, rf6 ; sub.norc -, 1, rf42                       # 25 blimit | 97 select
-    sub.andnc -, 1, rf51 ; sub rf51, rf61, rf18                     # 97 select | 99 sub
-    sub rf61, rf53, rf41 ; smul24 rf62, rf62, rf62 ; thrsw ; ldtmu.rf42# 42 absdiff | 85 le | 83 row2
-    max rf50, rf61, rf7 ; mov tmuau, rf43                           # 49 clip | 83 row2 | uniform 0xfffffffd (u8)
-    mov.ifnb rf40, 0 ; add rf17, rf17, rf3                          # 87 g | 97 store dst
-    sub.andnc -, 1, rf27 ; sub rf51, rf51, rf20                     # 97 select | 99 sub
-    sub.andnc -, 1, rf32 ; add rf32, rf22, rf40                     # 97 select | 89 add
-    max rf32, rf32, 0 ; add rf51, rf24, rf51                        # 89 narrow1 | 99 add
-    min rf32, rf32, rf6 ; sub rf59, rf29, rf59 ; thrsw              # 89 narrow1 | 90 sub
-    max rf40, rf59, 0 ; sub rf59, rf34, rf40                        # 90 narrow3 | 90 sub
-    min rf46, rf40, rf6 ; add rf40, rf46, 3                         # 90 narrow3 | 50 add
-    min rf37, rf40, rf8 ; sub.andnc -, 1, rf37                      # 50 min | 97 select
-    asr.ifa rf60, rf24, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 82 stage
-    asr rf31, rf37, 3 ; sub.norc -, rf44, rf31                      # 50 f2 | 82 stage
-    asr.ifb rf32, rf51, 3 ; add rf37, rf26, rf38                    # 97 select | 99 add
-    max rf23, rf59, 0 ; sub.andnc -, rf44, rf23                     # 90 narrow4 | 82 stage
-    min rf23, rf23, rf6 ; sub.andnc -, rf44, rf47                   # 90 narrow4 | 82 stage
-    sub.andnc -, rf44, rf27 ; sub rf27, rf56, rf55                  # 82 stage | 42 absdiff
-    sub.andnc -, rf44, rf30 ; add rf30, rf26, rf31                  # 82 stage | 89 add
-    max rf11, rf30, 0 ; sub.andnc -, rf44, rf11                     # 89 narrow2 | 82 stage
-    min rf11, rf11, rf6 ; sub rf37, rf37, rf18 ; thrsw ; ldtmu.rf30 # 89 narrow2 | 99 sub | 83 row3
-    mov tmuau, rf45 ; smul24 rf45, rf27, 3                          # 83 row3 | 49 mul | uniform 0xfffffffd (u8)
-    sub rf37, rf37, rf22 ; add rf31, rf29, rf35 ; ldtmu.rf47        # 99 sub | 99 add | 83 row4
-    mov tmuau, rf49 ; sub.andnc -, rf16, rf33                       # 83 row4 | 82 stage | uniform 0xfffffffd (u8)
-    add rf37, rf17, rf3 ; add rf51, rf51, rf37 ; thrsw ; ldtmu.rf33 # 97 store dst | 99 add | 83 row5
-    asr.ifb rf11, rf51, 3 ; mov tmuau, rf28                         # 97 select | 83 row5 | uniform 0xfffffffd (u8)
-    sub rf18, rf31, rf18 ; add rf31, rf34, rf35                     # 99 sub | 99 add
-    sub rf26, rf18, rf26 ; add rf18, rf37, rf3 ; thrsw ; ldtmu.rf28 # 99 sub | 97 store dst | 83 row6
-    mov tmuau, rf54 ; add rf26, rf51, rf26                          # 83 row6 | 99 add | uniform 0xfffffffd (u8)
-    asr.ifb rf46, rf26, 3 ; sub rf20, rf31, rf20                    # 97 select | 99 sub
-    sub rf31, rf52, rf55 ; sub rf51, rf52, rf53 ; thrsw ; ldtmu.rf54# 85 le | 42 le | 83 row7
-    mov tmuau, rf57 ; sub rf20, rf20, rf29                          # 83 row7 | 99 sub | uniform 0xfffffffd (u8)
-    add rf35, rf38, rf35 ; smul24 rf29, rf48, 3                     # 99 add | 94 mul
-    sub rf57, rf48, rf55 ; smul24 rf31, rf31, rf31 ; thrsw ; ldtmu.rf49# 85 le | 83 row8
-    mov tmuau, rf39 ; add rf59, rf18, rf3                           # 83 row8 | 97 store dst | uniform 0xfffffffd (u8)
-    sub rf24, rf48, rf52 ; smul24 rf51, rf51, rf51                  # 42 le
-    add rf20, rf26, rf20 ; sub rf22, rf35, rf22 ; thrsw ; ldtmu.rf26# 99 add | 99 sub | 83 row11
-    asr.ifb rf23, rf20, 3 ; add tmuau, rf39, rf3                    # 97 select | 83 row11 | uniform 0xfffffffd (u8)
-    tmuwt - ; add rf29, rf29, 4                                     # the last trip's stores | 94 add
-    mov tmud, rf60 ; add rf60, rf52, rf52 ; ldtmu.rf39              # 82 stage | 94 mul | 83 row2
-    mov.ifa tmuau, rf17 ; smul24 rf17, rf57, rf57 ; thrsw           # 82 stage | 85 le | uniform 0xfffffffd (u8)
-    sub rf22, rf22, rf34 ; smul24 rf24, rf24, rf24                  # 99 sub | 42 le
-    add rf29, rf29, rf60 ; sub rf60, rf36, rf56                     # 94 add | 85 le
-    mov tmud, rf32 ; add rf32, rf59, rf3 ; ldtmu.rf34               # 82 stage | 97 store dst | 83 row3
-    mov.ifa tmuau, rf37 ; sub rf37, rf36, rf41 ; thrsw              # 82 stage | 42 le | uniform 0xfffffffd (u8)
-    sub rf57, rf55, rf56 ; sub rf35, rf41, rf53                     # 42 absdiff
-    max rf22, rf57, rf27 ; add rf20, rf20, rf22                     # 42 absdiff | 99 wide
-    max rf11, rf61, rf35 ; mov tmud, rf11 ; ldtmu.rf35              # 42 absdiff | 82 stage | 83 row4
-    asr.ifb rf38, rf20, 3 ; sub.pushc -, rf21, rf58                 # 97 select | 49 select
-    asr rf11, rf11, 1 ; sub.norc -, rf21, rf62                      # 42 shr | 49 select
-    min.ifna rf12, rf50, rf8 ; mov.ifb tmuau, rf18 ; thrsw          # 49 select | 82 stage | uniform 0xfffffffd (u8)
-    add rf29, rf45, rf12 ; add rf12, rf29, rf53                     # 49 add | 94 add
-    max rf60, rf29, rf7 ; smul24 rf29, rf60, rf60                   # 49 f | 85 le
-    min rf46, rf60, rf8 ; mov tmud, rf46 ; ldtmu.rf60               # 49 f | 82 stage | 83 row5
-    add rf59, rf46, 4 ; mov.ifb tmuau, rf59                         # 50 add | 82 stage | uniform 0xfffffffd (u8)
-    min rf45, rf59, rf8 ; sub rf59, rf63, rf56 ; thrsw              # 50 min | 85 le
-    asr rf45, rf45, 3 ; sub rf18, rf47, rf33                        # 50 f1 | 85 le
-    add rf50, rf45, 1 ; smul24 rf37, rf37, rf37                     # 87 rshr | 42 le
-    asr rf23, rf50, 1 ; mov tmud, rf23                              # 87 rshr | 82 stage
-    sub rf50, rf63, rf36 ; add rf12, rf12, rf55 ; ldtmu.rf20        # 42 le | 94 add | 83 row6
-    mov.ifna rf23, 0 ; smul24 rf59, rf59, rf59                      # 87 g | 85 le
-    add rf46, rf53, rf41 ; add rf61, rf46, 3                        # 99 add | 50 add
-    min rf18, rf61, rf8 ; smul24 rf61, rf18, rf18                   # 50 min | 85 le
-    asr rf18, rf18, 3 ; sub rf27, rf54, rf28                        # 50 f2 | 85 le
-    mov.ifb tmuau, rf32 ; smul24 rf50, rf50, rf50 ; thrsw           # 82 stage | 42 le | uniform 0xfffffffd (u8)
-    add rf22, rf22, rf22 ; add rf12, rf12, rf56                     # 42 mul | 94 add
-    mov rf40, rf52 ; add rf57, rf53, rf23                           # 97 select | 89 add
-    max rf46, rf57, 0 ; sub rf57, rf46, rf48                        # 89 narrow1 | 99 sub
-    min rf27, rf46, rf6 ; smul24 rf46, rf27, rf27 ; thrsw           # 89 narrow1 | 85 le
-    add rf11, rf22, rf11 ; sub rf22, rf47, rf54                     # 42 add | 42 absdiff
-    sub rf57, rf57, rf52 ; add rf19, rf19, rf3                      # 99 sub | 97 store dst
-    max rf38, rf22, rf7 ; mov tmud, rf38                            # 49 clip | 82 stage
-    tmuwt - ; add rf57, rf12, rf57                                  # 99 add
-    add.ifb tmuau, rf32, rf3 ; sub.pushc -, 1, rf58                 # 82 stage | 97 select | uniform 0xfffffffd (u8)
-    sub.norc -, 1, rf31 ; add rf31, rf55, rf36                      # 97 select | 99 add
-    sub.andnc -, 1, rf17 ; sub rf17, rf28, rf33                     # 97 select | 42 absdiff
-    sub.andnc -, 1, rf62 ; add rf18, rf55, rf18                     # 97 select | 89 add
-    max rf18, rf18, 0 ; sub rf31, rf31, rf48                        # 89 narrow2 | 99 sub
-    min rf18, rf18, rf6 ; sub.andnc -, 1, rf29                      # 89 narrow2 | 97 select
-    sub.andnc -, 1, rf59 ; sub rf31, rf31, rf53                     # 97 select | 99 sub
-    asr.ifa rf40, rf12, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 82 stage
-    asr.ifb rf27, rf57, 3 ; add rf12, rf56, rf63                    # 97 select | 99 add
-    sub.norc -, rf44, rf58 ; smul24 rf58, rf17, 3                   # 82 stage | 49 mul
-    sub.andnc -, rf44, rf51 ; add rf51, rf19, rf3                   # 82 stage | 97 store dst
-    sub.andnc -, rf44, rf24 ; add rf24, rf57, rf31                  # 82 stage | 99 add
-    asr.ifb rf18, rf24, 3 ; sub rf45, rf56, rf45                    # 97 select | 90 sub
-    max rf45, rf45, 0 ; sub.andnc -, rf44, rf62                     # 90 narrow3 | 82 stage
-    min rf37, rf45, rf6 ; sub.andnc -, rf44, rf37                   # 90 narrow3 | 82 stage
-    sub.andnc -, rf44, rf50 ; sub rf12, rf12, rf48                  # 82 stage | 99 sub
-    sub.andnc -, rf16, rf11 ; mov tmud, rf40                        # 82 stage
-    mov.ifa tmuau, rf19 ; sub rf12, rf12, rf55 ; thrsw              # 82 stage | 99 sub | uniform 0xfffffffd (u8)
-    add rf55, rf41, rf63 ; add rf19, rf51, rf3 ; ldtmu.rf11         # 99 add | 97 store dst | 83 row7
-    add rf12, rf24, rf12 ; sub rf23, rf41, rf23 ; ldtmu.rf24        # 99 add | 90 sub | 83 row8
-    asr.ifb rf37, rf12, 3 ; mov tmud, rf27                          # 97 select | 82 stage
-    max rf23, rf23, 0 ; mov.ifa tmuau, rf51                         # 90 narrow4 | 82 stage | uniform 0xfffffffd (u8)
-    min rf23, rf23, rf6 ; sub rf52, rf55, rf52 ; ldtmu.rf55         # 90 narrow4 | 99 sub | 83 row11
-    sub rf18, rf30, rf33 ; mov tmud, rf18                           # 85 le | 82 stage
-    sub rf56, rf30, rf47 ; sub rf52, rf52, rf56                     # 42 le | 99 sub
-    add rf63, rf36, rf63 ; smul24 rf51, rf42, 3                     # 99 add | 94 mul
-    sub rf27, rf42, rf33 ; smul24 rf18, rf18, rf18                  # 85 le
-    mov.ifa tmuau, rf19 ; add rf19, rf19, rf3                       # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
-    sub rf40, rf42, rf30 ; smul24 rf56, rf56, rf56                  # 42 le
-    add rf12, rf12, rf52 ; sub rf52, rf63, rf53                     # 99 add | 99 sub
-    asr.ifb rf23, rf12, 3 ; add rf53, rf30, rf30                    # 97 select | 94 mul
-    add rf27, rf51, 4 ; smul24 rf51, rf27, rf27                     # 94 add | 85 le
-    mov tmud, rf37 ; smul24 rf37, rf40, rf40                        # 82 stage | 42 le
-    sub rf27, rf52, rf41 ; add rf41, rf27, rf53                     # 99 sub | 94 add
-    sub rf52, rf49, rf28 ; mov.ifa tmuau, rf19                      # 85 le | 82 stage | uniform 0xfffffffd (u8)
-    add rf19, rf19, rf3 ; sub rf53, rf49, rf54                      # 97 store dst | 42 le
-    sub rf40, rf33, rf28 ; sub rf63, rf54, rf47                     # 42 absdiff
-    max rf17, rf40, rf17 ; add rf12, rf12, rf27                     # 42 absdiff | 99 wide
-    max rf41, rf22, rf63 ; add rf22, rf41, rf47                     # 42 absdiff | 94 add
-    asr.ifb rf36, rf12, 3 ; sub.pushc -, rf21, rf61                 # 97 select | 49 select
-    asr rf41, rf41, 1 ; sub.norc -, rf21, rf46                      # 42 shr | 49 select
-    min.ifna rf13, rf38, rf8 ; smul24 rf38, rf52, rf52              # 49 select | 85 le
-    add rf58, rf58, rf13 ; sub rf13, rf26, rf28                     # 49 add | 85 le
-    max rf58, rf58, rf7 ; sub rf52, rf35, rf60                      # 49 f | 85 le
-    min rf23, rf58, rf8 ; mov tmud, rf23                            # 49 f | 82 stage
-    add rf58, rf23, 4 ; smul24 rf53, rf53, rf53                     # 50 add | 42 le
-    min rf12, rf58, rf8 ; sub rf58, rf26, rf49                      # 50 min | 42 le
-    asr rf22, rf12, 3 ; add rf12, rf22, rf33                        # 50 f1 | 94 add
-    add rf63, rf22, 1 ; smul24 rf13, rf13, rf13                     # 87 rshr | 85 le
-    asr rf63, rf63, 1 ; add rf27, rf47, rf54                        # 87 rshr | 99 add
-    mov.ifna rf63, 0 ; smul24 rf52, rf52, rf52                      # 87 g | 85 le
-    add rf23, rf23, 3 ; sub rf40, rf11, rf20                        # 50 add | 85 le
-    min rf23, rf23, rf8 ; mov.ifb tmuau, rf19                       # 50 min | 82 stage | uniform 0xfffffffd (u8)
-    asr rf58, rf23, 3 ; smul24 rf23, rf58, rf58                     # 50 f2 | 42 le
-    add rf17, rf17, rf17 ; add rf12, rf12, rf28                     # 42 mul | 94 add
-    mov rf50, rf30 ; add rf48, rf47, rf63                           # 97 select | 89 add
-    max rf27, rf48, 0 ; sub rf48, rf27, rf42                        # 89 narrow1 | 99 sub
-    min rf27, rf27, rf6 ; smul24 rf40, rf40, rf40                   # 89 narrow1 | 85 le
-    sub rf36, rf35, rf11 ; mov tmud, rf36                           # 42 absdiff | 82 stage
-    max rf41, rf36, rf7 ; add rf17, rf17, rf41                      # 49 clip | 42 add
-    sub rf48, rf48, rf30 ; add rf45, rf33, rf49                     # 99 sub | 99 add
-    sub rf19, rf20, rf60 ; add.ifb tmuau, rf19, rf3                 # 42 absdiff | 82 stage | uniform 0xfffffffd (u8)
-    sub.pushc -, 1, rf61 ; add rf25, rf25, rf3                      # 97 select | 97 store dst
-    sub.norc -, 1, rf18 ; add rf18, rf12, rf48                      # 97 select | 99 add
-    sub.andnc -, 1, rf51 ; add rf51, rf33, rf58                     # 97 select | 89 add
-    max rf45, rf51, 0 ; sub rf51, rf45, rf42                        # 89 narrow2 | 99 sub
-    min rf45, rf45, rf6 ; sub.andnc -, 1, rf46                      # 89 narrow2 | 97 select
-    sub.andnc -, 1, rf38 ; sub rf38, rf51, rf47                     # 97 select | 99 sub
-    sub.andnc -, 1, rf13 ; add rf13, rf28, rf26                     # 97 select | 99 add
-    asr.ifa rf50, rf12, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 82 stage
-    asr.ifb rf27, rf18, 3 ; add rf12, rf25, rf3                     # 97 select | 97 store dst
-    sub.norc -, rf44, rf61 ; smul24 rf61, rf19, 3                   # 82 stage | 49 mul
-    sub.andnc -, rf44, rf56 ; add rf18, rf18, rf38                  # 82 stage | 99 add
-    asr.ifb rf45, rf18, 3 ; sub rf22, rf28, rf22                    # 97 select | 90 sub
-    max rf22, rf22, 0 ; sub.andnc -, rf44, rf37                     # 90 narrow3 | 82 stage
-    min rf22, rf22, rf6 ; sub.andnc -, rf44, rf46                   # 90 narrow3 | 82 stage
-    sub.andnc -, rf44, rf53 ; sub rf13, rf13, rf42                  # 82 stage | 99 sub
-    sub.andnc -, rf44, rf23 ; sub rf13, rf13, rf33                  # 82 stage | 99 sub
-    sub.andnc -, rf16, rf17 ; mov tmud, rf50                        # 82 stage
-    mov.ifa tmuau, rf25 ; add rf25, rf54, rf26                      # 82 stage | 99 add | uniform 0xfffffffd (u8)
-    mov tmud, rf27 ; add rf27, rf12, rf3                            # 82 stage | 97 store dst
-    tmuwt - ; add rf13, rf18, rf13                                  # 99 add
-    asr.ifb rf22, rf13, 3 ; mov.ifa tmuau, rf12                     # 97 select | 82 stage | uniform 0xfffffffd (u8)
-    sub rf25, rf54, rf63 ; sub rf30, rf25, rf30                     # 90 sub | 99 sub
-    max rf25, rf25, 0 ; sub rf63, rf34, rf60                        # 90 narrow4 | 85 le
-    min rf25, rf25, rf6 ; mov tmud, rf45                            # 90 narrow4 | 82 stage
-    sub rf30, rf34, rf35 ; sub rf28, rf30, rf28                     # 42 le | 99 sub
-    add rf26, rf49, rf26 ; smul24 rf45, rf39, 3                     # 99 add | 94 mul
-    sub rf12, rf39, rf60 ; smul24 rf63, rf63, rf63                  # 85 le
-    mov.ifa tmuau, rf27 ; add rf27, rf27, rf3                       # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
-    sub rf18, rf39, rf34 ; smul24 rf30, rf30, rf30                  # 42 le
-    add rf13, rf13, rf28 ; sub rf26, rf26, rf47                     # 99 add | 99 sub
-    asr.ifb rf25, rf13, 3 ; add rf28, rf34, rf34                    # 97 select | 94 mul
-    add rf12, rf45, 4 ; smul24 rf45, rf12, rf12                     # 94 add | 85 le
-    mov tmud, rf22 ; smul24 rf18, rf18, rf18                        # 82 stage | 42 le
-    sub rf12, rf26, rf54 ; add rf26, rf12, rf28                     # 99 sub | 94 add
-    sub rf28, rf24, rf20 ; mov.ifa tmuau, rf27                      # 85 le | 82 stage | uniform 0xfffffffd (u8)
-    add rf27, rf27, rf3 ; sub rf54, rf24, rf11                      # 97 store dst | 42 le
-    sub rf22, rf60, rf20 ; sub rf47, rf11, rf35                     # 42 absdiff
-    max rf13, rf22, rf19 ; add rf12, rf13, rf12                     # 42 absdiff | 99 wide
-    max rf36, rf36, rf47 ; add rf26, rf26, rf35                     # 42 absdiff | 94 add
-    asr.ifb rf49, rf12, 3 ; sub.pushc -, rf21, rf52                 # 97 select | 49 select
-    asr rf21, rf36, 1 ; sub.norc -, rf21, rf40                      # 42 shr | 49 select
-    min.ifna rf14, rf41, rf8 ; smul24 rf28, rf28, rf28              # 49 select | 85 le
-    add rf61, rf61, rf14 ; sub rf14, rf55, rf20                     # 49 add | 85 le
-    max rf25, rf61, rf7 ; mov tmud, rf25                            # 49 f | 82 stage
-    min rf54, rf25, rf8 ; smul24 rf25, rf54, rf54                   # 49 f | 42 le
-    add rf41, rf54, 4 ; sub rf61, rf55, rf24                        # 50 add | 42 le
-    min rf41, rf41, rf8 ; add rf26, rf26, rf60                      # 50 min | 94 add
-    asr rf41, rf41, 3 ; smul24 rf14, rf14, rf14                     # 50 f1 | 85 le
-    add rf36, rf41, 1 ; add rf12, rf35, rf11                        # 87 rshr | 99 add
-    asr rf36, rf36, 1 ; mov.ifb tmuau, rf27                         # 87 rshr | 82 stage | uniform 0xfffffffd (u8)
-    mov.ifna rf36, 0 ; smul24 rf61, rf61, rf61                      # 87 g | 42 le
-    add rf54, rf54, 3 ; add rf13, rf13, rf13                        # 50 add | 42 mul
-    min rf54, rf54, rf8 ; add rf26, rf26, rf20                      # 50 min | 94 add
-    asr rf54, rf54, 3 ; mov rf47, rf34                              # 50 f2 | 97 select
-    add rf12, rf35, rf36 ; sub rf19, rf12, rf39                     # 89 add | 99 sub
-    max rf12, rf12, 0 ; mov tmud, rf49                              # 89 narrow1 | 82 stage
-    min rf13, rf12, rf6 ; add rf12, rf13, rf21                      # 89 narrow1 | 42 add
-    sub rf19, rf19, rf34 ; add rf21, rf60, rf24                     # 99 sub | 99 add
-    add.ifb tmuau, rf27, rf3 ; sub.pushc -, 1, rf52                 # 82 stage | 97 select | uniform 0xfffffffd (u8)
-    sub.norc -, 1, rf63 ; add rf43, rf43, rf3                       # 97 select | 97 store dst
-    sub.andnc -, 1, rf45 ; add rf19, rf26, rf19                     # 97 select | 99 add
-    sub.andnc -, 1, rf40 ; add rf54, rf60, rf54                     # 97 select | 89 add
-    max rf21, rf54, 0 ; sub rf54, rf21, rf39                        # 89 narrow2 | 99 sub
-    min rf21, rf21, rf6 ; sub.andnc -, 1, rf28                      # 89 narrow2 | 97 select
-    sub.andnc -, 1, rf14 ; sub rf14, rf54, rf35                     # 97 select | 99 sub
-    asr.ifa rf47, rf26, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 82 stage
-    asr.ifb rf13, rf19, 3 ; add rf26, rf20, rf55                    # 97 select | 99 add
-    sub.norc -, rf44, rf52 ; add rf52, rf43, rf3                    # 82 stage | 97 store dst
-    sub.andnc -, rf44, rf30 ; add rf14, rf19, rf14                  # 82 stage | 99 add
-    asr.ifb rf21, rf14, 3 ; sub rf41, rf20, rf41                    # 97 select | 90 sub
-    max rf18, rf41, 0 ; sub.andnc -, rf44, rf18                     # 90 narrow3 | 82 stage
-    min rf18, rf18, rf6 ; sub.andnc -, rf44, rf40                   # 90 narrow3 | 82 stage
-    sub.andnc -, rf44, rf25 ; sub rf25, rf26, rf39                  # 82 stage | 99 sub
-    sub.andnc -, rf44, rf61 ; sub rf25, rf25, rf60                  # 82 stage | 99 sub
-    sub.andnc -, rf16, rf12 ; mov tmud, rf47                        # 82 stage
-    mov.ifa tmuau, rf43 ; add rf43, rf11, rf55                      # 82 stage | 99 add | uniform 0xfffffffd (u8)
-    mov tmud, rf13 ; add rf13, rf52, rf3                            # 82 stage | 97 store dst
-    mov.ifa tmuau, rf52 ; add rf14, rf14, rf25                      # 82 stage | 99 add | uniform 0xfffffffd (u8)
-    asr.ifb rf18, rf14, 3 ; sub rf36, rf11, rf36                    # 97 select | 90 sub
-    max rf34, rf36, 0 ; sub rf36, rf43, rf34                        # 90 narrow4 | 99 sub
-    min rf21, rf34, rf6 ; mov tmud, rf21                            # 90 narrow4 | 82 stage
-    sub rf20, rf36, rf20 ; add rf36, rf24, rf55                     # 99 sub | 99 add
-    mov.ifa tmuau, rf13 ; add rf13, rf13, rf3                       # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
-    add rf14, rf14, rf20 ; sub rf20, rf36, rf35                     # 99 add | 99 sub
-    asr.ifb rf21, rf14, 3 ; mov tmud, rf18                          # 97 select | 82 stage
-    tmuwt - ; sub rf11, rf20, rf11                                  # 99 sub
-    mov.ifa tmuau, rf13 ; add rf13, rf13, rf3                       # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
-    add rf11, rf14, rf11 ; mov tmud, rf21                           # 99 wide | 82 stage
-    asr.ifb rf24, rf11, 3 ; mov.ifa tmuau, rf13                     # 97 select | 82 stage | uniform 0xfffffffd (u8)
-    mov tmud, rf24 ; sub.pushc -, rf0, rf15                         # 82 stage | whether there is a batch more
-    add.ifb tmuau, rf13, rf3 ; mov rf2, rf15                        # 82 stage | next trip | uniform 0xfffffffd (u8)
+    mov tmuau, rf30 ; add rf30, rf34, 4                             # 83 row3 | 94 add | uniform 0xfffffffd (u8)
+    add rf34, rf49, rf5 ; smul24 rf50, rf50, rf50                   # 83 row5 | 42 le
+    add rf30, rf30, rf47 ; sub rf47, rf37, rf27 ; thrsw ; ldtmu.rf53# 94 add | 85 le | 83 row4
+    mov tmuau, rf24 ; add rf24, rf34, rf5                           # 83 row4 | 83 row6 | uniform 0xfffffffd (u8)
+    sub rf54, rf37, rf33 ; sub rf55, rf21, rf27                     # 42 le | 42 absdiff
+    max rf31, rf55, rf31 ; sub rf55, rf33, rf23 ; thrsw ; ldtmu.rf56# 42 absdiff | 83 row5
+    max rf32, rf36, rf55 ; mov tmuau, rf32                          # 42 absdiff | 83 row5 | uniform 0xfffffffd (u8)
+    asr rf32, rf32, 1 ; add rf30, rf30, rf23                        # 42 shr | 94 add
+    sub.pushc -, rf25, rf29 ; smul24 rf47, rf47, rf47               # 49 select | 85 le
+    sub rf36, rf44, rf27 ; add rf57, rf24, rf5 ; thrsw ; ldtmu.rf55 # 85 le | 83 row7 | 83 row6
+    mov tmuau, rf35 ; smul24 rf35, rf54, rf54                       # 83 row6 | 42 le | uniform 0xfffffffd (u8)
+    sub rf54, rf44, rf37 ; add rf30, rf30, rf21                     # 42 le | 94 add
+    sub.norc -, rf25, rf26 ; smul24 rf36, rf36, rf36                # 49 select | 85 le
+    min.ifna rf16, rf38, rf13 ; sub rf38, rf53, rf56 ; thrsw        # 49 select | 85 le
+    add rf16, rf40, rf16 ; add rf58, rf57, rf5 ; ldtmu.rf40         # 49 add | 83 row8 | 83 row7
+    max rf16, rf16, rf12 ; mov tmuau, rf39                          # 49 f | 83 row7 | uniform 0xfffffffd (u8)
+    min rf54, rf16, rf13 ; smul24 rf16, rf54, rf54 ; thrsw ; ldtmu.rf39# 49 f | 42 le | 83 row8
+    mov tmuau, rf41 ; add rf59, rf54, 4                             # 83 row8 | 50 add | uniform 0xfffffffd (u8)
+    min rf59, rf59, rf13 ; add rf31, rf31, rf31                     # 50 min | 42 mul
+    asr rf59, rf59, 3 ; add rf30, rf30, rf27                        # 50 f1 | 94 add
+    sub.pushc -, 1, rf29 ; mov rf60, rf20                           # 97 select
+    add rf38, rf23, rf33 ; smul24 rf61, rf38, rf38 ; thrsw ; ldtmu.rf62# 99 add | 85 le | 83 row11
+    add tmuau, rf41, rf5 ; add rf41, rf59, 1                        # 83 row11 | 87 rshr | uniform 0xfffffffd (u8)
+    asr rf41, rf41, 1 ; sub rf63, rf40, rf55                        # 87 rshr | 85 le
+    sub.norc -, 1, rf43 ; add rf31, rf31, rf32                      # 97 select | 42 add
+    and rf4, rf4, rf11 ; sub.andnc -, 1, rf51                       # 25 blimit | 97 select
+    sub rf38, rf38, rf8 ; smul24 rf63, rf63, rf63 ; thrsw ; ldtmu.rf51# 99 sub | 85 le | 83 row2
+    mov tmuau, rf42 ; mov.ifnb rf41, 0                              # 83 row2 | 87 g | uniform 0xfffffffd (u8)
+    add rf32, rf54, 3 ; add rf54, rf23, rf41                        # 50 add | 89 add
+    min rf32, rf32, rf13 ; sub.andnc -, 1, rf26                     # 50 min | 97 select
+    max rf54, rf54, 0 ; sub rf43, rf53, rf40                        # 89 narrow1 | 42 absdiff
+    asr rf32, rf32, 3 ; add rf7, rf7, rf5                           # 50 f2 | 97 store dst
+    min rf47, rf54, rf11 ; sub.andnc -, 1, rf47                     # 89 narrow1 | 97 select
+    max rf54, rf43, rf12 ; sub rf38, rf38, rf20 ; thrsw             # 49 clip | 99 sub
+    add rf32, rf30, rf38 ; add rf38, rf21, rf32                     # 99 add | 89 add
+    max rf38, rf38, 0 ; sub rf59, rf27, rf59                        # 89 narrow2 | 90 sub
+    min rf36, rf38, rf11 ; sub.andnc -, 1, rf36                     # 89 narrow2 | 97 select
+    asr.ifa rf60, rf30, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 82 stage
+    asr.ifb rf47, rf32, 3 ; add rf30, rf21, rf37                    # 97 select | 99 add
+    max rf29, rf59, 0 ; sub.norc -, rf9, rf29                       # 90 narrow3 | 82 stage
+    min rf29, rf29, rf11 ; sub.andnc -, rf9, rf46                   # 90 narrow3 | 82 stage
+    sub.andnc -, rf9, rf50 ; sub rf50, rf55, rf56                   # 82 stage | 42 absdiff
+    sub.andnc -, rf9, rf26 ; sub rf26, rf30, rf8                    # 82 stage | 99 sub
+    sub.andnc -, rf9, rf35 ; smul24 rf35, rf50, 3                   # 82 stage | 49 mul
+    sub.andnc -, rf9, rf16 ; sub rf16, rf26, rf23                   # 82 stage | 99 sub
+    add rf30, rf27, rf44 ; add rf26, rf7, rf5 ; thrsw ; ldtmu.rf46  # 99 add | 97 store dst | 83 row3
+    mov tmuau, rf45 ; add rf16, rf32, rf16 ; ldtmu.rf32             # 83 row3 | 99 add | 83 row4 | uniform 0xfffffffd (u8)
+    asr.ifb rf36, rf16, 3 ; mov tmuau, rf49                         # 97 select | 83 row4 | uniform 0xfffffffd (u8)
+    sub.andnc -, rf4, rf31 ; sub rf8, rf30, rf8                     # 82 stage | 99 sub
+    sub rf8, rf8, rf21 ; add rf21, rf33, rf44 ; thrsw ; ldtmu.rf30  # 99 sub | 99 add | 83 row5
+    mov tmuau, rf34 ; add rf34, rf26, rf5                           # 83 row5 | 97 store dst | uniform 0xfffffffd (u8)
+    add rf8, rf16, rf8 ; sub rf16, rf33, rf41                       # 99 add | 90 sub
+    asr.ifb rf29, rf8, 3 ; sub rf20, rf21, rf20                     # 97 select | 99 sub
+    max rf16, rf16, 0 ; sub rf21, rf52, rf56                        # 90 narrow4 | 85 le
+    min rf16, rf16, rf11 ; sub rf41, rf52, rf53 ; thrsw ; ldtmu.rf31# 90 narrow4 | 42 le | 83 row6
+    mov tmuau, rf24 ; sub rf20, rf20, rf27                          # 83 row6 | 99 sub | uniform 0xfffffffd (u8)
+    add rf44, rf37, rf44 ; smul24 rf24, rf48, 3                     # 99 add | 94 mul
+    sub rf27, rf48, rf56 ; smul24 rf21, rf21, rf21 ; thrsw ; ldtmu.rf49# 85 le | 83 row7
+    mov tmuau, rf57 ; add rf57, rf34, rf5                           # 83 row7 | 97 store dst | uniform 0xfffffffd (u8)
+    sub rf45, rf48, rf52 ; smul24 rf41, rf41, rf41                  # 42 le
+    add rf8, rf8, rf20 ; sub rf20, rf44, rf23 ; thrsw ; ldtmu.rf23  # 99 add | 99 sub | 83 row8
+    asr.ifb rf16, rf8, 3 ; mov tmuau, rf58                          # 97 select | 83 row8 | uniform 0xfffffffd (u8)
+    add rf24, rf24, 4 ; add rf44, rf52, rf52                        # 94 add | 94 mul
+    sub rf20, rf20, rf33 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf33# 99 sub | 85 le | 83 row11
+    add tmuau, rf58, rf5 ; smul24 rf45, rf45, rf45                  # 83 row11 | 42 le | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf24, rf24, rf44                                  # the last trip's stores | 94 add
+    mov tmud, rf60 ; sub rf60, rf39, rf55 ; ldtmu.rf44              # 82 stage | 85 le | 83 row2
+    mov.ifa tmuau, rf7 ; add rf7, rf57, rf5 ; thrsw                 # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
+    sub rf58, rf39, rf40 ; sub rf59, rf56, rf55                     # 42 le | 42 absdiff
+    max rf50, rf59, rf50 ; sub rf59, rf40, rf53                     # 42 absdiff
+    max rf43, rf43, rf59 ; mov tmud, rf47 ; ldtmu.rf47              # 42 absdiff | 82 stage | 83 row3
+    asr rf26, rf43, 1 ; mov.ifa tmuau, rf26                         # 42 shr | 82 stage | uniform 0xfffffffd (u8)
+    mov tmud, rf36 ; add rf8, rf8, rf20                             # 82 stage | 99 wide
+    asr.ifb rf37, rf8, 3 ; sub.pushc -, rf25, rf61                  # 97 select | 49 select
+    tmuwt - ; sub.norc -, rf25, rf63                                # 49 select
+    min.ifna rf17, rf54, rf13 ; mov.ifb tmuau, rf34 ; thrsw         # 49 select | 82 stage | uniform 0xfffffffd (u8)
+    add rf24, rf35, rf17 ; add rf17, rf24, rf53                     # 49 add | 94 add
+    max rf60, rf24, rf12 ; smul24 rf24, rf60, rf60                  # 49 f | 85 le
+    min rf29, rf60, rf13 ; mov tmud, rf29 ; ldtmu.rf60              # 49 f | 82 stage | 83 row4
+    add rf57, rf29, 4 ; mov.ifb tmuau, rf57                         # 50 add | 82 stage | uniform 0xfffffffd (u8)
+    min rf35, rf57, rf13 ; sub rf57, rf62, rf55 ; thrsw             # 50 min | 85 le
+    asr rf35, rf35, 3 ; sub rf34, rf32, rf30                        # 50 f1 | 85 le
+    add rf54, rf35, 1 ; smul24 rf58, rf58, rf58                     # 87 rshr | 42 le
+    asr rf16, rf54, 1 ; mov tmud, rf16                              # 87 rshr | 82 stage
+    sub rf54, rf62, rf39 ; add rf17, rf17, rf56 ; ldtmu.rf8         # 42 le | 94 add | 83 row5
+    mov.ifna rf16, 0 ; smul24 rf57, rf57, rf57                      # 87 g | 85 le
+    add rf29, rf53, rf40 ; add rf20, rf29, 3                        # 99 add | 50 add
+    min rf20, rf20, rf13 ; smul24 rf34, rf34, rf34                  # 50 min | 85 le
+    asr rf20, rf20, 3 ; sub rf36, rf49, rf31                        # 50 f2 | 85 le
+    mov.ifb tmuau, rf7 ; smul24 rf54, rf54, rf54 ; thrsw            # 82 stage | 42 le | uniform 0xfffffffd (u8)
+    add rf50, rf50, rf50 ; add rf17, rf17, rf55                     # 42 mul | 94 add
+    mov rf59, rf52 ; add rf43, rf53, rf16                           # 97 select | 89 add
+    max rf29, rf43, 0 ; sub rf43, rf29, rf48                        # 89 narrow1 | 99 sub
+    min rf29, rf29, rf11 ; smul24 rf36, rf36, rf36 ; thrsw ; ldtmu.rf38# 89 narrow1 | 85 le | 83 row6
+    add rf26, rf50, rf26 ; sub rf50, rf32, rf49                     # 42 add | 42 absdiff
+    sub rf43, rf43, rf52 ; add rf22, rf22, rf5                      # 99 sub | 97 store dst
+    max rf37, rf50, rf12 ; mov tmud, rf37                           # 49 clip | 82 stage
+    add.ifb tmuau, rf7, rf5 ; sub.pushc -, 1, rf61                  # 82 stage | 97 select | uniform 0xfffffffd (u8)
+    sub.norc -, 1, rf21 ; add rf21, rf56, rf39                      # 97 select | 99 add
+    sub.andnc -, 1, rf27 ; sub rf27, rf31, rf30                     # 97 select | 42 absdiff
+    sub.andnc -, 1, rf63 ; add rf43, rf17, rf43                     # 97 select | 99 add
+    sub.andnc -, 1, rf24 ; add rf20, rf56, rf20                     # 97 select | 89 add
+    max rf20, rf20, 0 ; sub rf21, rf21, rf48                        # 89 narrow2 | 99 sub
+    min rf20, rf20, rf11 ; sub.andnc -, 1, rf57                     # 89 narrow2 | 97 select
+    asr.ifa rf59, rf17, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 82 stage
+    asr.ifb rf29, rf43, 3 ; sub rf21, rf21, rf53                    # 97 select | 99 sub
+    sub.norc -, rf9, rf61 ; smul24 rf61, rf27, 3                    # 82 stage | 49 mul
+    sub.andnc -, rf9, rf41 ; add rf41, rf55, rf62                   # 82 stage | 99 add
+    sub.andnc -, rf9, rf45 ; add rf45, rf22, rf5                    # 82 stage | 97 store dst
+    sub.andnc -, rf9, rf63 ; add rf21, rf43, rf21                   # 82 stage | 99 add
+    asr.ifb rf20, rf21, 3 ; sub rf35, rf55, rf35                    # 97 select | 90 sub
+    max rf35, rf35, 0 ; sub.andnc -, rf9, rf58                      # 90 narrow3 | 82 stage
+    min rf35, rf35, rf11 ; sub.andnc -, rf9, rf54                   # 90 narrow3 | 82 stage
+    sub.andnc -, rf4, rf26 ; mov tmud, rf59                         # 82 stage
+    mov.ifa tmuau, rf22 ; sub rf22, rf41, rf48 ; thrsw              # 82 stage | 99 sub | uniform 0xfffffffd (u8)
+    sub rf22, rf22, rf56 ; add rf56, rf40, rf62 ; ldtmu.rf41        # 99 sub | 99 add | 83 row7
+    add rf21, rf45, rf5 ; add rf22, rf21, rf22                      # 97 store dst | 99 add
+    asr.ifb rf35, rf22, 3 ; mov tmud, rf29                          # 97 select | 82 stage
+    mov.ifa tmuau, rf45 ; sub rf16, rf40, rf16 ; thrsw              # 82 stage | 90 sub | uniform 0xfffffffd (u8)
+    max rf16, rf16, 0 ; sub rf52, rf56, rf52                        # 90 narrow4 | 99 sub
+    min rf16, rf16, rf11 ; sub rf56, rf46, rf30 ; ldtmu.rf45        # 90 narrow4 | 85 le | 83 row8
+    mov tmud, rf20 ; sub rf20, rf46, rf32 ; ldtmu.rf29              # 82 stage | 42 le | 83 row11
+    sub rf52, rf52, rf55 ; add rf55, rf39, rf62                     # 99 sub | 99 add
+    sub rf48, rf51, rf30 ; smul24 rf62, rf51, 3                     # 85 le | 94 mul
+    mov.ifa tmuau, rf21 ; smul24 rf56, rf56, rf56                   # 82 stage | 85 le | uniform 0xfffffffd (u8)
+    add rf20, rf21, rf5 ; smul24 rf21, rf20, rf20                   # 97 store dst | 42 le
+    sub rf52, rf51, rf46 ; add rf22, rf22, rf52                     # 42 le | 99 add
+    asr.ifb rf16, rf22, 3 ; sub rf53, rf55, rf53                    # 97 select | 99 sub
+    add rf62, rf62, 4 ; add rf55, rf46, rf46                        # 94 add | 94 mul
+    mov tmud, rf35 ; smul24 rf35, rf48, rf48                        # 82 stage | 85 le
+    sub rf40, rf53, rf40 ; smul24 rf52, rf52, rf52                  # 99 sub | 42 le
+    add rf55, rf62, rf55 ; sub rf62, rf23, rf31                     # 94 add | 85 le
+    mov.ifa tmuau, rf20 ; add rf20, rf20, rf5                       # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
+    sub rf53, rf23, rf49 ; sub rf48, rf30, rf31                     # 42 le | 42 absdiff
+    max rf27, rf48, rf27 ; sub rf48, rf49, rf32                     # 42 absdiff
+    max rf40, rf50, rf48 ; add rf22, rf22, rf40                     # 42 absdiff | 99 wide
+    asr.ifb rf39, rf22, 3 ; sub.pushc -, rf25, rf34                 # 97 select | 49 select
+    asr rf40, rf40, 1 ; sub.norc -, rf25, rf36                      # 42 shr | 49 select
+    min.ifna rf18, rf37, rf13 ; add rf37, rf55, rf32                # 49 select | 94 add
+    add rf61, rf61, rf18 ; smul24 rf18, rf62, rf62                  # 49 add | 85 le
+    max rf62, rf61, rf12 ; sub rf61, rf33, rf31                     # 49 f | 85 le
+    min rf62, rf62, rf13 ; sub rf55, rf60, rf8                      # 49 f | 85 le
+    add rf16, rf62, 4 ; mov tmud, rf16                              # 50 add | 82 stage
+    min rf53, rf16, rf13 ; smul24 rf16, rf53, rf53                  # 50 min | 42 le
+    asr rf22, rf53, 3 ; sub rf53, rf33, rf23                        # 50 f1 | 42 le
+    add rf48, rf22, 1 ; add rf37, rf37, rf30                        # 87 rshr | 94 add
+    asr rf61, rf48, 1 ; smul24 rf48, rf61, rf61                     # 87 rshr | 85 le
+    mov.ifna rf61, 0 ; add rf50, rf32, rf49                         # 87 g | 99 add
+    add rf55, rf62, 3 ; smul24 rf62, rf55, rf55                     # 50 add | 85 le
+    min rf55, rf55, rf13 ; sub rf26, rf41, rf38                     # 50 min | 85 le
+    asr rf55, rf55, 3 ; smul24 rf53, rf53, rf53                     # 50 f2 | 42 le
+    tmuwt - ; add rf27, rf27, rf27                                  # 42 mul
+    mov.ifb tmuau, rf20 ; add rf37, rf37, rf31                      # 82 stage | 94 add | uniform 0xfffffffd (u8)
+    mov rf54, rf46 ; add rf59, rf32, rf61                           # 97 select | 89 add
+    max rf50, rf59, 0 ; sub rf59, rf50, rf51                        # 89 narrow1 | 99 sub
+    min rf26, rf50, rf11 ; smul24 rf50, rf26, rf26                  # 89 narrow1 | 85 le
+    sub rf39, rf60, rf41 ; mov tmud, rf39                           # 42 absdiff | 82 stage
+    max rf40, rf39, rf12 ; add rf27, rf27, rf40                     # 49 clip | 42 add
+    sub rf59, rf59, rf46 ; add rf58, rf30, rf23                     # 99 sub | 99 add
+    sub rf20, rf38, rf8 ; add.ifb tmuau, rf20, rf5                  # 42 absdiff | 82 stage | uniform 0xfffffffd (u8)
+    sub.pushc -, 1, rf34 ; add rf28, rf28, rf5                      # 97 select | 97 store dst
+    sub.norc -, 1, rf56 ; add rf56, rf37, rf59                      # 97 select | 99 add
+    sub.andnc -, 1, rf35 ; add rf35, rf30, rf55                     # 97 select | 89 add
+    max rf35, rf35, 0 ; sub rf58, rf58, rf51                        # 89 narrow2 | 99 sub
+    min rf35, rf35, rf11 ; sub.andnc -, 1, rf36                     # 89 narrow2 | 97 select
+    sub.andnc -, 1, rf18 ; sub rf18, rf58, rf32                     # 97 select | 99 sub
+    sub.andnc -, 1, rf48 ; add rf48, rf31, rf33                     # 97 select | 99 add
+    asr.ifa rf54, rf37, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 82 stage
+    asr.ifb rf26, rf56, 3 ; add rf37, rf28, rf5                     # 97 select | 97 store dst
+    sub.norc -, rf9, rf34 ; smul24 rf34, rf20, 3                    # 82 stage | 49 mul
+    sub.andnc -, rf9, rf21 ; add rf18, rf56, rf18                   # 82 stage | 99 add
+    asr.ifb rf35, rf18, 3 ; sub rf22, rf31, rf22                    # 97 select | 90 sub
+    max rf22, rf22, 0 ; sub.andnc -, rf9, rf52                      # 90 narrow3 | 82 stage
+    min rf22, rf22, rf11 ; sub.andnc -, rf9, rf36                   # 90 narrow3 | 82 stage
+    sub.andnc -, rf9, rf16 ; sub rf16, rf48, rf51                   # 82 stage | 99 sub
+    sub.andnc -, rf9, rf53 ; sub rf16, rf16, rf30                   # 82 stage | 99 sub
+    sub.andnc -, rf4, rf27 ; mov tmud, rf54                         # 82 stage
+    mov.ifa tmuau, rf28 ; add rf28, rf49, rf33                      # 82 stage | 99 add | uniform 0xfffffffd (u8)
+    mov tmud, rf26 ; add rf26, rf37, rf5                            # 82 stage | 97 store dst
+    mov.ifa tmuau, rf37 ; add rf16, rf18, rf16                      # 82 stage | 99 add | uniform 0xfffffffd (u8)
+    asr.ifb rf22, rf16, 3 ; sub rf61, rf49, rf61                    # 97 select | 90 sub
+    max rf28, rf61, 0 ; sub rf46, rf28, rf46                        # 90 narrow4 | 99 sub
+    min rf28, rf28, rf11 ; sub rf61, rf47, rf8                      # 90 narrow4 | 85 le
+    mov tmud, rf35 ; sub rf35, rf47, rf60                           # 82 stage | 42 le
+    sub rf31, rf46, rf31 ; add rf33, rf23, rf33                     # 99 sub | 99 add
+    sub rf18, rf44, rf8 ; smul24 rf46, rf44, 3                      # 85 le | 94 mul
+    mov.ifa tmuau, rf26 ; smul24 rf61, rf61, rf61                   # 82 stage | 85 le | uniform 0xfffffffd (u8)
+    add rf26, rf26, rf5 ; smul24 rf35, rf35, rf35                   # 97 store dst | 42 le
+    sub rf31, rf44, rf47 ; add rf16, rf16, rf31                     # 42 le | 99 add
+    asr.ifb rf28, rf16, 3 ; sub rf32, rf33, rf32                    # 97 select | 99 sub
+    add rf46, rf46, 4 ; add rf33, rf47, rf47                        # 94 add | 94 mul
+    mov tmud, rf22 ; smul24 rf18, rf18, rf18                        # 82 stage | 85 le
+    sub rf31, rf32, rf49 ; smul24 rf32, rf31, rf31                  # 99 sub | 42 le
+    add rf33, rf46, rf33 ; sub rf46, rf45, rf38                     # 94 add | 85 le
+    mov.ifa tmuau, rf26 ; add rf26, rf26, rf5                       # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
+    sub rf49, rf45, rf41 ; sub rf22, rf8, rf38                      # 42 le | 42 absdiff
+    max rf20, rf22, rf20 ; sub rf22, rf41, rf60                     # 42 absdiff
+    max rf22, rf39, rf22 ; add rf16, rf16, rf31                     # 42 absdiff | 99 wide
+    asr.ifb rf23, rf16, 3 ; sub.pushc -, rf25, rf62                 # 97 select | 49 select
+    asr rf22, rf22, 1 ; sub.norc -, rf25, rf50                      # 42 shr | 49 select
+    min.ifna rf19, rf40, rf13 ; add rf33, rf33, rf60                # 49 select | 94 add
+    add rf34, rf34, rf19 ; smul24 rf19, rf46, rf46                  # 49 add | 85 le
+    max rf46, rf34, rf12 ; sub rf34, rf29, rf38                     # 49 f | 85 le
+    min rf28, rf46, rf13 ; mov tmud, rf28                           # 49 f | 82 stage
+    add rf46, rf28, 4 ; smul24 rf49, rf49, rf49                     # 50 add | 42 le
+    min rf40, rf46, rf13 ; sub rf46, rf29, rf45                     # 50 min | 42 le
+    asr rf40, rf40, 3 ; add rf33, rf33, rf8                         # 50 f1 | 94 add
+    add rf25, rf40, 1 ; smul24 rf34, rf34, rf34                     # 87 rshr | 85 le
+    asr rf25, rf25, 1 ; add rf16, rf60, rf41                        # 87 rshr | 99 add
+    mov.ifna rf25, 0 ; mov.ifb tmuau, rf26                          # 87 g | 82 stage | uniform 0xfffffffd (u8)
+    add rf46, rf28, 3 ; smul24 rf28, rf46, rf46                     # 50 add | 42 le
+    min rf46, rf46, rf13 ; add rf20, rf20, rf20                     # 50 min | 42 mul
+    asr rf46, rf46, 3 ; add rf33, rf33, rf38                        # 50 f2 | 94 add
+    mov rf39, rf47 ; add rf31, rf60, rf25                           # 97 select | 89 add
+    max rf16, rf31, 0 ; sub rf31, rf16, rf44                        # 89 narrow1 | 99 sub
+    min rf16, rf16, rf11 ; mov tmud, rf23                           # 89 narrow1 | 82 stage
+    add rf20, rf20, rf22 ; sub rf22, rf31, rf47                     # 42 add | 99 sub
+    add rf26, rf8, rf45 ; add.ifb tmuau, rf26, rf5                  # 99 add | 82 stage | uniform 0xfffffffd (u8)
+    sub.pushc -, 1, rf62 ; add rf42, rf42, rf5                      # 97 select | 97 store dst
+    sub.norc -, 1, rf61 ; add rf22, rf33, rf22                      # 97 select | 99 add
+    sub.andnc -, 1, rf18 ; add rf18, rf8, rf46                      # 97 select | 89 add
+    max rf18, rf18, 0 ; sub rf26, rf26, rf44                        # 89 narrow2 | 99 sub
+    min rf18, rf18, rf11 ; sub.andnc -, 1, rf50                     # 89 narrow2 | 97 select
+    sub.andnc -, 1, rf19 ; sub rf19, rf26, rf60                     # 97 select | 99 sub
+    sub.andnc -, 1, rf34 ; add rf34, rf38, rf29                     # 97 select | 99 add
+    asr.ifa rf39, rf33, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 82 stage
+    asr.ifb rf16, rf22, 3 ; add rf33, rf42, rf5                     # 97 select | 97 store dst
+    sub.norc -, rf9, rf62 ; add rf19, rf22, rf19                    # 82 stage | 99 add
+    asr.ifb rf18, rf19, 3 ; sub rf40, rf38, rf40                    # 97 select | 90 sub
+    max rf35, rf40, 0 ; sub.andnc -, rf9, rf35                      # 90 narrow3 | 82 stage
+    min rf32, rf35, rf11 ; sub.andnc -, rf9, rf32                   # 90 narrow3 | 82 stage
+    sub.andnc -, rf9, rf50 ; sub rf34, rf34, rf44                   # 82 stage | 99 sub
+    sub.andnc -, rf9, rf49 ; sub rf8, rf34, rf8                     # 82 stage | 99 sub
+    sub.andnc -, rf9, rf28 ; add rf9, rf41, rf29                    # 82 stage | 99 add
+    sub.andnc -, rf4, rf20 ; mov tmud, rf39                         # 82 stage
+    tmuwt - ; add rf4, rf33, rf5                                    # 97 store dst
+    mov.ifa tmuau, rf42 ; add rf8, rf19, rf8                        # 82 stage | 99 add | uniform 0xfffffffd (u8)
+    asr.ifb rf32, rf8, 3 ; mov tmud, rf16                           # 97 select | 82 stage
+    mov.ifa tmuau, rf33 ; sub rf25, rf41, rf25                      # 82 stage | 90 sub | uniform 0xfffffffd (u8)
+    max rf9, rf25, 0 ; sub rf25, rf9, rf47                          # 90 narrow4 | 99 sub
+    min rf47, rf9, rf11 ; mov tmud, rf18                            # 90 narrow4 | 82 stage
+    sub rf25, rf25, rf38 ; add rf29, rf45, rf29                     # 99 sub | 99 add
+    mov.ifa tmuau, rf4 ; add rf38, rf4, rf5                         # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
+    mov rf2, rf3 ; add rf25, rf8, rf25                              # next trip | 99 add
+    umin tmuau, rf2, rf0 ; sub rf29, rf29, rf60 ; thrsw             # the item's record | 99 sub | uniform 0xfffffffa (vec2)
+    asr.ifb rf47, rf25, 3 ; sub rf29, rf29, rf41                    # 97 select | 99 sub
+    mov rf16, rf15 ; mov rf17, rf15                                 # 49 select
+    mov tmud, rf32 ; mov rf18, rf15 ; ldtmu.rf32                    # 82 stage | 49 select | the item's record
+    add rf7, rf6, rf32 ; mov.ifa tmuau, rf38                        # 83 row2 | 82 stage | uniform 0xfffffffd (u8)
+    mov tmuau, rf7 ; add rf32, rf7, rf5 ; thrsw ; ldtmu.rf4         # 83 row2 | 83 row3 | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf32 ; add rf32, rf32, rf5                           # 83 row3 | 83 row4 | uniform 0xfffffffd (u8)
+    mov tmuau, rf32 ; add rf32, rf32, rf5                           # 83 row4 | 83 row5 | uniform 0xfffffffd (u8)
+    mov tmuau, rf32 ; add rf32, rf32, rf5 ; thrsw ; ldtmu.rf8       # 83 row5 | 83 row6 | 83 row2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf32 ; add rf32, rf32, rf5                           # 83 row6 | 83 row7 | uniform 0xfffffffd (u8)
+    mov rf19, rf15 ; add rf38, rf38, rf5                            # 49 select | 97 store dst
+    tmuwt - ; add rf9, rf32, rf5                                    # 83 row8
+    mov tmuau, rf32 ; add rf25, rf25, rf29                          # 83 row7 | 99 wide | uniform 0xfffffffd (u8)
+    asr.ifb rf45, rf25, 3 ; mov tmud, rf47                          # 97 select | 82 stage
+    mov.ifa tmuau, rf38 ; sub.pushc -, rf0, rf3                     # 82 stage | whether there is a batch more | uniform 0xfffffffd (u8)
+    add rf3, rf2, rf1 ; mov tmud, rf45                              # the item's record | 82 stage
+    nop ; add.ifb tmuau, rf38, rf5                                  # 82 stage | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop
     nop
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw
     nop

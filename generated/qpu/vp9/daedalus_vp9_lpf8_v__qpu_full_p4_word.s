@@ -5,10 +5,10 @@
 #
 # vp9_lpf8_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter processes that it invokes for TX_8X8
-# input hash daaad01d6d16a949
+# input hash d55715ee60c84c26
 #
-# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
+# A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
 # 292 instructions a trip, 36.5 an item; 289 at least for all it does.
 # 57 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 9 load 10 words, 6 store 6.
@@ -28,6 +28,7 @@
 .uniform 0xffffff80
 .uniform 0x0000007f
 .uniform 0x00010000
+.uniform 0x01000000
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffff8  # back to the loop's first word
 
@@ -51,298 +52,299 @@
     nop ; ldunifrf.rf8                                              # 49 clip | uniform 0x0000007f
     nop ; ldunifrf.rf9                                              # 27 thresh | uniform 0x00010000
     nop ; mov rf10, 0                                               # 49 select
+    nop ; ldunifrf.rf11                                             # 83 row2 | uniform 0x01000000
 loop:
-    umin tmuau, rf2, rf0 ; mov rf11, rf10 ; thrsw                   # the item's record | 49 select | uniform 0xfffffffa (vec2)
-    mov rf12, rf10 ; mov rf13, rf10                                 # 49 select
-    mov rf15, rf10 ; add rf14, rf2, rf1                             # 49 select | the item's record
-    nop ; ldtmu.rf16                                                # the item's record
-    nop ; add rf17, rf4, rf16 ; ldtmu.rf16                          # 83 row2 | the item's record
-    mov tmua, rf17 ; add rf18, rf17, rf3 ; thrsw                    # 83 row2 | 83 row3
-    mov tmua, rf18 ; add rf18, rf18, rf3                            # 83 row3 | 83 row4
-    tmuwt - ; add rf19, rf18, rf3                                   # 83 row5
-    mov tmua, rf18 ; add rf20, rf19, rf3 ; thrsw ; ldtmu.rf18       # 83 row4 | 83 row6 | 83 row2
-    mov tmua, rf19 ; add rf19, rf20, rf3                            # 83 row5 | 83 row7
-    mov tmua, rf20 ; add rf20, rf19, rf3                            # 83 row6 | 83 row8
-    and rf19, rf18, rf5 ; mov tmua, rf19 ; thrsw ; ldtmu.rf21       # 83 row2 | 83 row7 | 83 row3
-    and rf22, rf21, rf5 ; mov tmua, rf20                            # 83 row3 | 83 row8
-    add tmua, rf20, rf3 ; v8dot rf20, rf16, rf6                     # 83 row11 | 26 limit
-    sub rf24, rf19, rf22 ; smul24 rf23, rf20, rf20 ; thrsw ; ldtmu.rf20# 42 le | 83 row4
-    and rf26, rf20, rf5 ; smul24 rf25, rf19, 3                      # 83 row4 | 94 mul
-    sub rf24, rf22, rf26 ; smul24 rf27, rf24, rf24                  # 42 le
-    add rf24, rf22, rf22 ; smul24 rf29, rf24, rf24 ; thrsw ; ldtmu.rf28# 94 mul | 42 le | 83 row5
-    and rf30, rf28, rf5 ; add rf25, rf25, 4                         # 83 row5 | 94 add
-    sub rf31, rf26, rf30 ; sub rf32, rf22, rf30                     # 85 le
-    sub rf34, rf19, rf30 ; smul24 rf33, rf31, rf31 ; thrsw ; ldtmu.rf31# 85 le | 83 row6
-    and rf32, rf31, rf5 ; smul24 rf35, rf32, rf32                   # 83 row6 | 85 le
-    sub rf36, rf30, rf32 ; smul24 rf34, rf34, rf34                  # 42 absdiff | 85 le
-    sub rf37, rf32, rf30 ; add rf24, rf25, rf24 ; thrsw ; ldtmu.rf25# 42 absdiff | 94 add | 83 row7
-    max rf38, rf36, rf37 ; v8dot rf36, rf25, 1                      # 42 absdiff | 83 row7
-    sub rf39, rf36, rf32 ; sub rf40, rf26, rf36                     # 85 le | 42 absdiff
-    max rf42, rf40, rf7 ; smul24 rf39, rf39, rf39 ; thrsw ; ldtmu.rf41# 49 clip | 85 le | 83 row8
-    and rf43, rf41, rf5 ; sub rf44, rf36, rf26                      # 83 row8 | 42 absdiff
-    max rf44, rf40, rf44 ; sub rf40, rf43, rf32                     # 42 absdiff | 85 le
-    sub.pushc -, 1, rf33 ; smul24 rf40, rf40, rf40                  # 97 select | 85 le
-    asr rf45, rf44, 1 ; sub rf44, rf43, rf36                        # 42 shr | 42 le
-    add rf24, rf24, rf26 ; smul24 rf46, rf44, rf44 ; ldtmu.rf44     # 94 add | 42 le | 83 row11
-    and rf35, rf44, rf5 ; sub.norc -, 1, rf35                       # 83 row11 | 97 select
-    sub.andnc -, 1, rf34 ; sub rf34, rf35, rf32                     # 97 select | 85 le
-    sub.andnc -, 1, rf39 ; smul24 rf34, rf34, rf34                  # 97 select | 85 le
-    sub.andnc -, 1, rf40 ; sub rf40, rf35, rf43                     # 97 select | 42 le
-    sub.andnc -, 1, rf34 ; smul24 rf34, rf40, rf40                  # 97 select | 42 le
-    vfla rf40 ; sub.pushc -, rf23, rf33                             # 97 select
-    sub.norc -, rf23, rf29 ; add rf29, rf38, rf38                   # 97 select | 42 mul
-    sub.andnc -, rf23, rf27 ; add rf24, rf24, rf30                  # 97 select | 94 add
-    sub.andnc -, rf23, rf39 ; add rf29, rf29, rf45                  # 97 select | 42 add
-    and rf46, rf16, rf5 ; sub.andnc -, rf23, rf46                   # 25 blimit | 97 select
-    sub.andnc -, rf23, rf34 ; v8dot rf16, rf16, rf9                 # 97 select | 27 thresh
-    add rf24, rf24, rf32 ; mov rf34, rf22                           # 94 add | 97 select
-    asr.ifb rf34, rf24, 3 ; smul24 rf16, rf16, rf16                 # 97 select | 43 gt
-    sub.andnc -, rf46, rf29 ; smul24 rf29, rf37, 3                  # 97 select | 49 mul
-    vfla rf33 ; sub.pushc -, rf16, rf33                             # 97 select | 49 select
-    sub.norc -, rf16, rf39 ; add rf39, rf26, rf36                   # 49 select | 99 add
-    min.ifna rf11, rf42, rf8 ; sub rf39, rf39, rf19                 # 49 select | 99 sub
-    add rf11, rf29, rf11 ; add rf29, rf30, rf43                     # 49 add | 99 add
-    max rf11, rf11, rf7 ; sub rf39, rf39, rf22                      # 49 f | 99 sub
-    min rf11, rf11, rf8 ; sub rf29, rf29, rf19                      # 49 f | 99 sub
-    add rf42, rf11, 4 ; add rf37, rf32, rf35                        # 50 add | 99 add
-    min rf11, rf42, rf8 ; add rf42, rf11, 3                         # 50 min | 50 add
-    asr rf11, rf11, 3 ; add rf24, rf24, rf39                        # 50 f1 | 99 add
-    min rf39, rf42, rf8 ; add rf42, rf11, 1                         # 50 min | 87 rshr
-    asr rf29, rf42, 1 ; sub rf42, rf29, rf26                        # 87 rshr | 99 sub
-    asr rf19, rf39, 3 ; sub rf37, rf37, rf19                        # 50 f2 | 99 sub
-    add rf39, rf36, rf35 ; mov.ifna rf29, 0                         # 99 add | 87 g
-    add rf37, rf24, rf42 ; sub rf42, rf37, rf30                     # 99 add | 99 sub
-    sub rf35, rf39, rf22 ; add rf39, rf43, rf35                     # 99 sub | 99 add
-    mov rf45, rf22 ; add rf22, rf26, rf29                           # 97 select | 89 add
-    max rf19, rf22, 0 ; add rf22, rf30, rf19                        # 89 narrow1 | 89 add
-    max rf11, rf22, 0 ; sub rf22, rf32, rf11                        # 89 narrow2 | 90 sub
-    max rf22, rf22, 0 ; add rf42, rf37, rf42                        # 90 narrow3 | 99 add
-    min rf19, rf19, rf5 ; sub rf29, rf36, rf29                      # 89 narrow1 | 90 sub
-    max rf29, rf29, 0 ; sub rf35, rf35, rf32                        # 90 narrow4 | 99 sub
-    min rf11, rf11, rf5 ; sub rf39, rf39, rf26                      # 89 narrow2 | 99 sub
-    min rf22, rf22, rf5 ; v8dot rf27, rf20, rf6                     # 90 narrow3 | 83 row4
-    min rf29, rf29, rf5 ; v8dot rf38, rf28, rf6                     # 90 narrow4 | 83 row5
-    mov.ifb rf45, rf34 ; add rf34, rf42, rf35                       # 97 select | 99 add
-    sub rf39, rf39, rf36 ; mov.pushz -, rf40                        # 99 sub | 97 select
-    asr.ifna rf19, rf24, 3 ; v8dot rf24, rf21, rf6                  # 97 select | 83 row3
-    asr.ifna rf11, rf37, 3 ; sub rf37, rf27, rf38                   # 97 select | 85 le
-    asr.ifna rf22, rf42, 3 ; add rf39, rf34, rf39                   # 97 select | 99 wide
-    asr.ifna rf29, rf34, 3 ; mov rf34, rf43                         # 97 select
-    asr.ifna rf34, rf39, 3 ; mov.pushz -, rf33                      # 97 select
-    sub rf39, rf24, rf38 ; v8dot rf33, rf18, rf6                    # 85 le | 83 row2
-    sub rf42, rf33, rf38 ; smul24 rf37, rf37, rf37                  # 85 le
-    sub.pushc -, 1, rf37 ; v8dot rf40, rf31, rf6                    # 97 select | 83 row6
-    mov rf39, rf26 ; smul24 rf26, rf39, rf39                        # 97 select | 85 le
-    sub.norc -, 1, rf26 ; v8dot rf26, rf25, rf6                     # 97 select | 83 row7
-    sub rf35, rf26, rf40 ; smul24 rf42, rf42, rf42                  # 85 le
+    umin tmuau, rf2, rf0 ; mov rf12, rf10 ; thrsw                   # the item's record | 49 select | uniform 0xfffffffa (vec2)
+    mov rf13, rf10 ; mov rf14, rf10                                 # 49 select
+    mov rf16, rf10 ; add rf15, rf2, rf1                             # 49 select | the item's record
+    nop ; ldtmu.rf17                                                # the item's record
+    nop ; add rf18, rf4, rf17 ; ldtmu.rf17                          # 83 row2 | the item's record
+    mov tmua, rf18 ; add rf19, rf18, rf3 ; thrsw                    # 83 row2 | 83 row3
+    mov tmua, rf19 ; add rf19, rf19, rf3                            # 83 row3 | 83 row4
+    tmuwt - ; add rf20, rf19, rf3                                   # 83 row5
+    mov tmua, rf19 ; add rf21, rf20, rf3 ; thrsw ; ldtmu.rf19       # 83 row4 | 83 row6 | 83 row2
+    mov tmua, rf20 ; add rf20, rf21, rf3                            # 83 row5 | 83 row7
+    mov tmua, rf21 ; add rf21, rf20, rf3                            # 83 row6 | 83 row8
+    and rf20, rf19, rf5 ; mov tmua, rf20 ; thrsw ; ldtmu.rf22       # 83 row2 | 83 row7 | 83 row3
+    and rf23, rf22, rf5 ; mov tmua, rf21                            # 83 row3 | 83 row8
+    add tmua, rf21, rf3 ; v8dot rf21, rf17, rf6                     # 83 row11 | 26 limit
+    sub rf25, rf20, rf23 ; smul24 rf24, rf21, rf21 ; thrsw ; ldtmu.rf21# 42 le | 83 row4
+    and rf27, rf21, rf5 ; smul24 rf26, rf20, 3                      # 83 row4 | 94 mul
+    sub rf25, rf23, rf27 ; smul24 rf28, rf25, rf25                  # 42 le
+    add rf25, rf23, rf23 ; smul24 rf30, rf25, rf25 ; thrsw ; ldtmu.rf29# 94 mul | 42 le | 83 row5
+    and rf31, rf29, rf5 ; add rf26, rf26, 4                         # 83 row5 | 94 add
+    sub rf32, rf27, rf31 ; sub rf33, rf23, rf31                     # 85 le
+    sub rf35, rf20, rf31 ; smul24 rf34, rf32, rf32 ; thrsw ; ldtmu.rf32# 85 le | 83 row6
+    and rf33, rf32, rf5 ; smul24 rf36, rf33, rf33                   # 83 row6 | 85 le
+    sub rf37, rf31, rf33 ; smul24 rf35, rf35, rf35                  # 42 absdiff | 85 le
+    sub rf38, rf33, rf31 ; add rf25, rf26, rf25 ; thrsw ; ldtmu.rf26# 42 absdiff | 94 add | 83 row7
+    and rf39, rf26, rf5 ; add rf25, rf25, rf27                      # 83 row7 | 94 add
+    max rf40, rf37, rf38 ; sub rf37, rf39, rf33                     # 42 absdiff | 85 le
+    sub rf42, rf27, rf39 ; smul24 rf37, rf37, rf37 ; thrsw ; ldtmu.rf41# 42 absdiff | 85 le | 83 row8
+    and rf43, rf41, rf5 ; sub rf44, rf39, rf27                      # 83 row8 | 42 absdiff
+    max rf45, rf42, rf44 ; sub rf44, rf43, rf33                     # 42 absdiff | 85 le
+    sub.pushc -, 1, rf34 ; smul24 rf44, rf44, rf44                  # 97 select | 85 le
+    sub rf46, rf43, rf39 ; add rf47, rf40, rf40 ; ldtmu.rf40        # 42 le | 42 mul | 83 row11
+    and rf36, rf40, rf5 ; sub.norc -, 1, rf36                       # 83 row11 | 97 select
+    sub.andnc -, 1, rf35 ; sub rf35, rf36, rf33                     # 97 select | 85 le
+    sub.andnc -, 1, rf37 ; smul24 rf35, rf35, rf35                  # 97 select | 85 le
+    sub.andnc -, 1, rf44 ; smul24 rf44, rf46, rf46                  # 97 select | 42 le
+    sub.andnc -, 1, rf35 ; sub rf35, rf36, rf43                     # 97 select | 42 le
+    asr rf45, rf45, 1 ; sub.pushc -, rf24, rf34                     # 42 shr | 97 select
+    vflb rf30 ; sub.norc -, rf24, rf30                              # 97 select
+    sub.andnc -, rf24, rf28 ; smul24 rf28, rf35, rf35               # 97 select | 42 le
+    max rf42, rf42, rf7 ; sub.andnc -, rf24, rf37                   # 49 clip | 97 select
+    sub.andnc -, rf24, rf44 ; add rf25, rf25, rf31                  # 97 select | 94 add
+    and rf47, rf17, rf5 ; add rf45, rf47, rf45                      # 25 blimit | 42 add
+    sub.andnc -, rf24, rf28 ; v8dot rf17, rf17, rf9                 # 97 select | 27 thresh
+    add rf25, rf25, rf33 ; mov rf28, rf23                           # 94 add | 97 select
+    asr.ifb rf28, rf25, 3 ; smul24 rf17, rf17, rf17                 # 97 select | 43 gt
+    sub.andnc -, rf47, rf45 ; smul24 rf38, rf38, 3                  # 97 select | 49 mul
+    sub.pushc -, rf17, rf34 ; add rf34, rf27, rf39                  # 49 select | 99 add
+    sub.norc -, rf17, rf37 ; sub rf34, rf34, rf20                   # 49 select | 99 sub
+    min.ifna rf12, rf42, rf8 ; add rf42, rf31, rf43                 # 49 select | 99 add
+    vflb rf12 ; add rf38, rf38, rf12                                # 97 select | 49 add
+    max rf34, rf38, rf7 ; sub rf38, rf34, rf23                      # 49 f | 99 sub
+    min rf34, rf34, rf8 ; sub rf42, rf42, rf20                      # 49 f | 99 sub
+    add rf37, rf34, 4 ; add rf45, rf33, rf36                        # 50 add | 99 add
+    min rf34, rf37, rf8 ; add rf37, rf34, 3                         # 50 min | 50 add
+    asr rf25, rf34, 3 ; add rf34, rf25, rf38                        # 50 f1 | 99 add
+    min rf38, rf37, rf8 ; add rf37, rf25, 1                         # 50 min | 87 rshr
+    asr rf37, rf37, 1 ; sub rf42, rf42, rf27                        # 87 rshr | 99 sub
+    asr rf20, rf38, 3 ; sub rf38, rf45, rf20                        # 50 f2 | 99 sub
+    add rf45, rf39, rf36 ; mov.ifna rf37, 0                         # 99 add | 87 g
+    add rf38, rf34, rf42 ; sub rf42, rf38, rf31                     # 99 add | 99 sub
+    sub rf36, rf45, rf23 ; add rf45, rf43, rf36                     # 99 sub | 99 add
+    mov rf44, rf23 ; add rf23, rf27, rf37                           # 97 select | 89 add
+    max rf20, rf23, 0 ; add rf23, rf31, rf20                        # 89 narrow1 | 89 add
+    max rf23, rf23, 0 ; sub rf25, rf33, rf25                        # 89 narrow2 | 90 sub
+    max rf25, rf25, 0 ; add rf42, rf38, rf42                        # 90 narrow3 | 99 add
+    min rf20, rf20, rf5 ; sub rf37, rf39, rf37                      # 89 narrow1 | 90 sub
+    max rf36, rf37, 0 ; sub rf37, rf36, rf33                        # 90 narrow4 | 99 sub
+    min rf23, rf23, rf5 ; sub rf45, rf45, rf27                      # 89 narrow2 | 99 sub
+    min rf25, rf25, rf5 ; v8dot rf35, rf21, rf6                     # 90 narrow3 | 83 row4
+    min rf36, rf36, rf5 ; v8dot rf46, rf29, rf6                     # 90 narrow4 | 83 row5
+    mov.ifb rf44, rf28 ; add rf28, rf42, rf37                       # 97 select | 99 add
+    sub rf30, rf45, rf39 ; mov.pushz -, rf30                        # 99 sub | 97 select
+    asr.ifna rf20, rf34, 3 ; v8dot rf34, rf22, rf6                  # 97 select | 83 row3
+    asr.ifna rf23, rf38, 3 ; sub rf38, rf35, rf46                   # 97 select | 85 le
+    asr.ifna rf25, rf42, 3 ; add rf30, rf28, rf30                   # 97 select | 99 wide
+    asr.ifna rf36, rf28, 3 ; mov rf28, rf43                         # 97 select
+    asr.ifna rf28, rf30, 3 ; mov.pushz -, rf12                      # 97 select
+    sub rf30, rf34, rf46 ; v8dot rf12, rf19, rf6                    # 85 le | 83 row2
+    sub rf42, rf12, rf46 ; smul24 rf38, rf38, rf38                  # 85 le
+    sub.pushc -, 1, rf38 ; v8dot rf45, rf32, rf6                    # 97 select | 83 row6
+    mov rf30, rf27 ; smul24 rf27, rf30, rf30                        # 97 select | 85 le
+    sub.norc -, 1, rf27 ; v8dot rf27, rf26, rf6                     # 97 select | 83 row7
+    sub rf37, rf27, rf45 ; smul24 rf42, rf42, rf42                  # 85 le
     sub.andnc -, 1, rf42 ; v8dot rf42, rf41, rf6                    # 97 select | 83 row8
-    sub rf47, rf42, rf40 ; smul24 rf35, rf35, rf35                  # 85 le
-    sub.andnc -, 1, rf35 ; v8dot rf48, rf44, rf6                    # 97 select | 83 row11
-    sub rf49, rf48, rf40 ; smul24 rf47, rf47, rf47                  # 85 le
-    sub.andnc -, 1, rf47 ; smul24 rf47, rf49, rf49                  # 97 select | 85 le
-    mov rf30, rf30 ; mov rf32, rf32                                 # 97 select
-    mov rf36, rf36 ; sub.andnc -, 1, rf47                           # 97 select
-    vfla rf47 ; sub rf49, rf24, rf27                                # 97 select | 42 le
-    mov.ifnb rf39, rf19 ; mov.ifnb rf30, rf11                       # 97 select
-    mov.ifnb rf32, rf22 ; mov.ifnb rf36, rf29                       # 97 select
-    mov.ifnb rf43, rf34 ; smul24 rf34, rf49, rf49                   # 97 select | 42 le
-    sub rf49, rf33, rf24 ; sub.pushc -, rf23, rf37                  # 42 le | 97 select
-    sub.norc -, rf23, rf34 ; smul24 rf34, rf33, 3                   # 97 select | 94 mul
-    add rf34, rf34, 4 ; smul24 rf49, rf49, rf49                     # 94 add | 42 le
-    add rf22, rf24, rf24 ; sub rf29, rf42, rf26                     # 94 mul | 42 le
-    sub rf11, rf38, rf40 ; sub rf19, rf40, rf38                     # 42 absdiff
-    max rf11, rf11, rf19 ; sub rf50, rf27, rf26                     # 42 absdiff
-    max rf52, rf50, rf7 ; sub rf51, rf26, rf27                      # 49 clip | 42 absdiff
-    max rf49, rf50, rf51 ; sub.andnc -, rf23, rf49                  # 42 absdiff | 97 select
-    asr rf34, rf49, 1 ; add rf22, rf34, rf22                        # 42 shr | 94 add
-    sub rf49, rf48, rf42 ; smul24 rf29, rf29, rf29                  # 42 le
-    sub.andnc -, rf23, rf35 ; add rf22, rf22, rf27                  # 97 select | 94 add
-    add rf49, rf11, rf11 ; smul24 rf11, rf49, rf49                  # 42 mul | 42 le
-    sub.andnc -, rf23, rf29 ; add rf22, rf22, rf38                  # 97 select | 94 add
-    add rf11, rf49, rf34 ; sub.andnc -, rf23, rf11                  # 42 add | 97 select
-    add rf22, rf22, rf40 ; mov rf34, rf24                           # 94 add | 97 select
-    asr.ifb rf34, rf22, 3 ; add rf49, rf27, rf26                    # 97 select | 99 add
-    sub.andnc -, rf46, rf11 ; smul24 rf11, rf19, 3                  # 97 select | 49 mul
-    vfla rf37 ; sub.pushc -, rf16, rf37                             # 97 select | 49 select
-    sub.norc -, rf16, rf35 ; sub rf35, rf49, rf33                   # 49 select | 99 sub
-    min.ifna rf12, rf52, rf8 ; add rf52, rf38, rf42                 # 49 select | 99 add
-    add rf11, rf11, rf12 ; sub rf12, rf35, rf24                     # 49 add | 99 sub
-    max rf11, rf11, rf7 ; sub rf52, rf52, rf33                      # 49 f | 99 sub
-    min rf11, rf11, rf8 ; add rf35, rf40, rf48                      # 49 f | 99 add
-    add rf12, rf11, 4 ; add rf22, rf22, rf12                        # 50 add | 99 add
-    min rf11, rf12, rf8 ; add rf12, rf11, 3                         # 50 min | 50 add
-    asr rf11, rf11, 3 ; sub rf52, rf52, rf27                        # 50 f1 | 99 sub
-    min rf49, rf12, rf8 ; add rf12, rf11, 1                         # 50 min | 87 rshr
-    asr rf12, rf12, 1 ; sub rf33, rf35, rf33                        # 87 rshr | 99 sub
-    asr rf49, rf49, 3 ; add rf35, rf26, rf48                        # 50 f2 | 99 add
-    mov.ifna rf12, 0 ; add rf52, rf22, rf52                         # 87 g | 99 add
-    sub rf33, rf33, rf38 ; sub rf35, rf35, rf24                     # 99 sub
-    add rf24, rf42, rf48 ; mov rf48, rf24                           # 99 add | 97 select
-    add rf49, rf27, rf12 ; add rf19, rf38, rf49                     # 89 add
-    max rf11, rf49, 0 ; sub rf49, rf40, rf11                        # 89 narrow1 | 90 sub
-    max rf19, rf19, 0 ; add rf33, rf52, rf33                        # 89 narrow2 | 99 add
-    max rf12, rf49, 0 ; sub rf49, rf26, rf12                        # 90 narrow3 | 90 sub
-    max rf35, rf49, 0 ; sub rf49, rf35, rf40                        # 90 narrow4 | 99 sub
-    min rf11, rf11, rf5 ; sub rf24, rf24, rf27                      # 89 narrow1 | 99 sub
-    min rf19, rf19, rf5 ; v8dot rf29, rf20, rf9                     # 89 narrow2 | 83 row4
-    min rf12, rf12, rf5 ; v8dot rf50, rf28, rf9                     # 90 narrow3 | 83 row5
-    min rf34, rf35, rf5 ; mov.ifb rf48, rf34                        # 90 narrow4 | 97 select
-    add rf24, rf33, rf49 ; sub rf49, rf24, rf26                     # 99 add | 99 sub
-    mov.pushz -, rf47 ; v8dot rf47, rf21, rf9                       # 97 select | 83 row3
-    asr.ifna rf11, rf22, 3 ; sub rf22, rf29, rf50                   # 97 select | 85 le
-    asr.ifna rf19, rf52, 3 ; add rf49, rf24, rf49                   # 97 select | 99 wide
-    asr.ifna rf12, rf33, 3 ; mov rf33, rf42                         # 97 select
-    asr.ifna rf34, rf24, 3 ; mov.pushz -, rf37                      # 97 select
-    asr.ifnb rf33, rf49, 3 ; v8dot rf49, rf18, rf9                  # 97 select | 83 row2
-    sub rf24, rf47, rf50 ; smul24 rf22, rf22, rf22                  # 85 le
-    sub rf52, rf49, rf50 ; v8dot rf37, rf31, rf9                    # 85 le | 83 row6
-    sub.pushc -, 1, rf22 ; smul24 rf24, rf24, rf24                  # 97 select | 85 le
-    sub.norc -, 1, rf24 ; v8dot rf24, rf25, rf9                     # 97 select | 83 row7
-    sub rf35, rf24, rf37 ; smul24 rf52, rf52, rf52                  # 85 le
-    sub.andnc -, 1, rf52 ; v8dot rf52, rf41, rf9                    # 97 select | 83 row8
-    sub rf51, rf52, rf37 ; smul24 rf35, rf35, rf35                  # 85 le
-    sub.andnc -, 1, rf35 ; v8dot rf53, rf44, rf9                    # 97 select | 83 row11
-    sub rf54, rf53, rf37 ; smul24 rf51, rf51, rf51                  # 85 le
-    sub.andnc -, 1, rf51 ; smul24 rf51, rf54, rf54                  # 97 select | 85 le
-    mov rf27, rf27 ; mov rf38, rf38                                 # 97 select
-    mov rf26, rf40 ; mov rf40, rf26                                 # 97 select
-    sub.andnc -, 1, rf51 ; sub rf51, rf47, rf29                     # 97 select | 42 le
-    vfla rf11 ; mov.ifnb rf27, rf11                                 # 97 select
-    mov.ifnb rf38, rf19 ; mov.ifnb rf26, rf12                       # 97 select
-    mov.ifnb rf40, rf34 ; mov.ifnb rf42, rf33                       # 97 select
-    sub rf33, rf49, rf47 ; smul24 rf51, rf51, rf51                  # 42 le
-    sub.pushc -, rf23, rf22 ; smul24 rf34, rf49, 3                  # 97 select | 94 mul
-    sub.norc -, rf23, rf51 ; smul24 rf33, rf33, rf33                # 97 select | 42 le
-    add rf34, rf34, 4 ; add rf51, rf47, rf47                        # 94 add | 94 mul
-    sub rf12, rf52, rf24 ; sub rf19, rf50, rf37                     # 42 le | 42 absdiff
-    sub rf54, rf37, rf50 ; sub rf55, rf29, rf24                     # 42 absdiff
-    max rf19, rf19, rf54 ; sub rf56, rf24, rf29                     # 42 absdiff
-    max rf33, rf55, rf56 ; sub.andnc -, rf23, rf33                  # 42 absdiff | 97 select
-    asr rf34, rf33, 1 ; add rf33, rf34, rf51                        # 42 shr | 94 add
-    max rf55, rf55, rf7 ; smul24 rf12, rf12, rf12                   # 49 clip | 42 le
-    sub rf51, rf53, rf52 ; sub.andnc -, rf23, rf35                  # 42 le | 97 select
-    add rf33, rf33, rf29 ; smul24 rf51, rf51, rf51                  # 94 add | 42 le
-    add rf12, rf19, rf19 ; sub.andnc -, rf23, rf12                  # 42 mul | 97 select
-    add rf12, rf33, rf50 ; add rf33, rf12, rf34                     # 94 add | 42 add
-    sub.andnc -, rf23, rf51 ; add rf12, rf12, rf37                  # 97 select | 94 add
-    mov rf33, rf47 ; sub.andnc -, rf46, rf33                        # 97 select
-    asr.ifb rf33, rf12, 3 ; sub.pushc -, rf16, rf22                 # 97 select | 49 select
-    sub.norc -, rf16, rf35 ; smul24 rf35, rf54, 3                   # 49 select | 49 mul
-    min.ifna rf13, rf55, rf8 ; add rf55, rf29, rf24                 # 49 select | 99 add
-    shr rf20, rf20, -8 ; add rf13, rf35, rf13                       # 83 row4 | 49 add
-    max rf13, rf13, rf7 ; sub rf55, rf55, rf49                      # 49 f | 99 sub
-    min rf13, rf13, rf8 ; add rf35, rf50, rf52                      # 49 f | 99 add
-    shr rf55, rf28, -8 ; sub rf28, rf55, rf47                       # 83 row5 | 99 sub
-    vflb rf54 ; add rf22, rf13, 4                                   # 97 select | 50 add
-    min rf13, rf22, rf8 ; add rf22, rf13, 3                         # 50 min | 50 add
-    asr rf13, rf13, 3 ; sub rf35, rf35, rf49                        # 50 f1 | 99 sub
-    min rf51, rf22, rf8 ; add rf22, rf13, 1                         # 50 min | 87 rshr
-    asr rf22, rf22, 1 ; add rf34, rf37, rf53                        # 87 rshr | 99 add
-    asr rf28, rf51, 3 ; add rf12, rf12, rf28                        # 50 f2 | 99 add
-    shr rf35, rf21, -8 ; sub rf21, rf35, rf29                       # 83 row3 | 99 sub
-    shr rf34, rf18, -8 ; sub rf18, rf34, rf49                       # 83 row2 | 99 sub
-    shr rf49, rf31, -8 ; add rf31, rf24, rf53                       # 83 row6 | 99 add
-    shr rf25, rf25, -8 ; add rf21, rf12, rf21                       # 83 row7 | 99 add
-    shr rf41, rf41, -8 ; sub rf18, rf18, rf50                       # 83 row8 | 99 sub
-    shr rf44, rf44, -8 ; sub rf31, rf31, rf47                       # 83 row11 | 99 sub
-    mov.ifna rf22, 0 ; add rf53, rf52, rf53                         # 87 g | 99 add
-    mov rf51, rf47 ; add rf47, rf29, rf22                           # 97 select | 89 add
-    max rf28, rf47, 0 ; add rf47, rf50, rf28                        # 89 narrow1 | 89 add
-    max rf13, rf47, 0 ; sub rf47, rf37, rf13                        # 89 narrow2 | 90 sub
-    max rf18, rf47, 0 ; add rf47, rf21, rf18                        # 90 narrow3 | 99 add
-    min rf22, rf28, rf5 ; sub rf28, rf24, rf22                      # 89 narrow1 | 90 sub
-    max rf28, rf28, 0 ; sub rf31, rf31, rf37                        # 90 narrow4 | 99 sub
-    min rf13, rf13, rf5 ; sub rf53, rf53, rf29                      # 89 narrow2 | 99 sub
-    min rf18, rf18, rf5 ; mov.ifb rf51, rf33                        # 90 narrow3 | 97 select
-    min rf28, rf28, rf5 ; add rf31, rf47, rf31                      # 90 narrow4 | 99 add
-    sub rf11, rf53, rf24 ; mov.pushz -, rf11                        # 99 sub | 97 select
-    asr.ifna rf22, rf12, 3 ; sub rf12, rf20, rf55                   # 97 select | 85 le
-    asr.ifna rf13, rf21, 3 ; add rf11, rf31, rf11                   # 97 select | 99 wide
-    asr.ifna rf18, rf47, 3 ; mov rf47, rf52                         # 97 select
-    asr.ifna rf28, rf31, 3 ; mov.pushz -, rf54                      # 97 select
-    asr.ifnb rf47, rf11, 3 ; smul24 rf11, rf12, rf12                # 97 select | 85 le
-    sub rf12, rf35, rf55 ; sub rf31, rf34, rf55                     # 85 le
-    sub.pushc -, 1, rf11 ; smul24 rf12, rf12, rf12                  # 97 select | 85 le
-    sub rf54, rf25, rf49 ; smul24 rf31, rf31, rf31                  # 85 le
-    sub.norc -, 1, rf12 ; smul24 rf12, rf54, rf54                   # 97 select | 85 le
-    sub rf31, rf41, rf49 ; sub.andnc -, 1, rf31                     # 85 le | 97 select
-    sub rf54, rf44, rf49 ; smul24 rf31, rf31, rf31                  # 85 le
-    sub.andnc -, 1, rf12 ; smul24 rf54, rf54, rf54                  # 97 select | 85 le
-    sub.andnc -, 1, rf31 ; mov rf29, rf29                           # 97 select
-    mov rf37, rf50 ; mov rf50, rf37                                 # 97 select
-    mov rf24, rf24 ; sub.andnc -, 1, rf54                           # 97 select
-    vfla rf54 ; sub rf31, rf35, rf20                                # 97 select | 42 le
-    mov.ifnb rf29, rf22 ; mov.ifnb rf37, rf13                       # 97 select
-    mov.ifnb rf50, rf18 ; mov.ifnb rf24, rf28                       # 97 select
-    mov.ifnb rf52, rf47 ; smul24 rf31, rf31, rf31                   # 97 select | 42 le
-    sub rf47, rf34, rf35 ; sub.pushc -, rf23, rf11                  # 42 le | 97 select
-    sub.norc -, rf23, rf31 ; smul24 rf31, rf34, 3                   # 97 select | 94 mul
-    add rf31, rf31, 4 ; smul24 rf47, rf47, rf47                     # 94 add | 42 le
-    add rf18, rf35, rf35 ; sub rf28, rf41, rf25                     # 94 mul | 42 le
-    sub rf13, rf55, rf49 ; sub rf22, rf49, rf55                     # 42 absdiff
-    max rf13, rf13, rf22 ; sub rf21, rf20, rf25                     # 42 absdiff
-    max rf33, rf21, rf7 ; sub rf53, rf25, rf20                      # 49 clip | 42 absdiff
-    max rf21, rf21, rf53 ; sub.andnc -, rf23, rf47                  # 42 absdiff | 97 select
-    asr rf21, rf21, 1 ; add rf18, rf31, rf18                        # 42 shr | 94 add
-    sub rf31, rf44, rf41 ; smul24 rf28, rf28, rf28                  # 42 le
-    sub.andnc -, rf23, rf12 ; add rf18, rf18, rf20                  # 97 select | 94 add
-    add rf31, rf13, rf13 ; smul24 rf13, rf31, rf31                  # 42 mul | 42 le
-    sub.andnc -, rf23, rf28 ; add rf18, rf18, rf55                  # 97 select | 94 add
-    add rf13, rf31, rf21 ; sub.andnc -, rf23, rf13                  # 42 add | 97 select
-    add rf18, rf18, rf49 ; mov rf21, rf35                           # 94 add | 97 select
-    asr.ifb rf21, rf18, 3 ; add rf23, rf20, rf25                    # 97 select | 99 add
-    sub.andnc -, rf46, rf13 ; smul24 rf13, rf22, 3                  # 97 select | 49 mul
-    vfla rf11 ; sub.pushc -, rf16, rf11                             # 97 select | 49 select
-    vpack rf12, rf45, rf48 ; sub.norc -, rf16, rf12                 # 97 store dst | 49 select
-    min.ifna rf15, rf33, rf8 ; sub rf23, rf23, rf34                 # 49 select | 99 sub
-    vpack rf13, rf39, rf27 ; add rf15, rf13, rf15                   # 97 store dst | 49 add
-    max rf15, rf15, rf7 ; add rf27, rf55, rf41                      # 49 f | 99 add
-    min rf15, rf15, rf8 ; sub rf23, rf23, rf35                      # 49 f | 99 sub
-    add rf27, rf15, 4 ; sub rf39, rf27, rf34                        # 50 add | 99 sub
-    min rf15, rf27, rf8 ; add rf27, rf15, 3                         # 50 min | 50 add
-    asr rf15, rf15, 3 ; add rf33, rf49, rf44                        # 50 f1 | 99 add
-    min rf16, rf27, rf8 ; add rf27, rf15, 1                         # 50 min | 87 rshr
-    asr rf18, rf27, 1 ; add rf23, rf18, rf23                        # 87 rshr | 99 add
-    asr rf16, rf16, 3 ; sub rf39, rf39, rf20                        # 50 f2 | 99 sub
-    vpack rf30, rf30, rf38 ; sub rf33, rf33, rf34                   # 97 store dst | 99 sub
-    add rf34, rf25, rf44 ; mov.ifna rf18, 0                         # 99 add | 87 g
-    add rf33, rf23, rf39 ; sub rf39, rf33, rf55                     # 99 add | 99 sub
-    sub rf34, rf34, rf35 ; add rf44, rf41, rf44                     # 99 sub | 99 add
-    vpack rf26, rf32, rf26 ; mov rf32, rf35                         # 97 store dst | 97 select
-    add rf16, rf20, rf18 ; add rf35, rf55, rf16                     # 89 add
-    max rf15, rf16, 0 ; sub rf16, rf49, rf15                        # 89 narrow1 | 90 sub
-    max rf35, rf35, 0 ; add rf39, rf33, rf39                        # 89 narrow2 | 99 add
-    max rf16, rf16, 0 ; sub rf18, rf25, rf18                        # 90 narrow3 | 90 sub
-    max rf18, rf18, 0 ; sub rf34, rf34, rf49                        # 90 narrow4 | 99 sub
-    min rf15, rf15, rf5 ; sub rf44, rf44, rf20                      # 89 narrow1 | 99 sub
-    min rf21, rf35, rf5 ; mov.ifb rf32, rf21                        # 89 narrow2 | 97 select
-    min rf16, rf16, rf5 ; add rf34, rf39, rf34                      # 90 narrow3 | 99 add
-    min rf18, rf18, rf5 ; sub rf44, rf44, rf25                      # 90 narrow4 | 99 sub
-    vpack rf32, rf51, rf32 ; mov.pushz -, rf54                      # 97 store dst | 97 select
-    asr.ifna rf15, rf23, 3 ; add rf23, rf34, rf44                   # 97 select | 99 wide
-    asr.ifna rf21, rf33, 3 ; mov rf33, rf41                         # 97 select
-    asr.ifna rf16, rf39, 3 ; mov.pushz -, rf11                      # 97 select
-    asr.ifnb rf18, rf34, 3 ; add rf17, rf17, rf3                    # 97 select | 97 store dst
-    asr.ifnb rf33, rf23, 3 ; sub.pushc -, rf0, rf2                  # 97 select | 82 stage
-    tmuwt - ; mov rf20, rf20                                        # the last trip's stores | 97 select
-    v8pack tmud, rf12, rf32 ; mov.ifnb rf20, rf15                   # 82 stage | 97 select
-    vpack rf20, rf29, rf20 ; mov rf29, rf55                         # 97 store dst | 97 select
-    vpack rf36, rf36, rf40 ; mov.ifna tmua, rf17                    # 97 store dst | 82 stage
-    vpack rf17, rf43, rf42 ; add rf42, rf17, rf3                    # 97 store dst
-    v8pack tmud, rf13, rf20 ; mov.ifnb rf29, rf21                   # 82 stage | 97 select
-    vpack rf29, rf37, rf29 ; mov rf37, rf49                         # 97 store dst | 97 select
-    mov.ifna tmua, rf42 ; add rf42, rf42, rf3                       # 82 stage | 97 store dst
-    v8pack tmud, rf30, rf29 ; mov.ifnb rf37, rf16                   # 82 stage | 97 select
-    vpack rf25, rf50, rf37 ; mov rf37, rf25                         # 97 store dst | 97 select
-    mov.ifna tmua, rf42 ; add rf42, rf42, rf3                       # 82 stage | 97 store dst
-    v8pack tmud, rf26, rf25 ; mov.ifnb rf37, rf18                   # 82 stage | 97 select
-    vpack rf24, rf24, rf37 ; mov.ifna tmua, rf42                    # 97 store dst | 82 stage
-    v8pack tmud, rf36, rf24 ; add rf24, rf42, rf3                   # 82 stage | 97 store dst
-    mov.ifnb rf41, rf33 ; mov.ifna tmua, rf24                       # 97 select | 82 stage
-    vpack rf41, rf52, rf41 ; sub.pushc -, rf0, rf14                 # 97 store dst | whether there is a batch more
+    sub rf48, rf42, rf45 ; smul24 rf37, rf37, rf37                  # 85 le
+    sub.andnc -, 1, rf37 ; v8dot rf49, rf40, rf6                    # 97 select | 83 row11
+    sub rf50, rf49, rf45 ; smul24 rf48, rf48, rf48                  # 85 le
+    sub.andnc -, 1, rf48 ; smul24 rf48, rf50, rf50                  # 97 select | 85 le
+    mov rf31, rf31 ; mov rf33, rf33                                 # 97 select
+    mov rf39, rf39 ; sub.andnc -, 1, rf48                           # 97 select
+    sub rf20, rf34, rf35 ; mov.ifnb rf30, rf20                      # 42 le | 97 select
+    mov.ifnb rf31, rf23 ; mov.ifnb rf33, rf25                       # 97 select
+    mov.ifnb rf39, rf36 ; mov.ifnb rf43, rf28                       # 97 select
+    sub rf28, rf12, rf34 ; smul24 rf20, rf20, rf20                  # 42 le
+    sub.pushc -, rf24, rf38 ; smul24 rf36, rf12, 3                  # 97 select | 94 mul
+    sub.norc -, rf24, rf20 ; smul24 rf20, rf28, rf28                # 97 select | 42 le
+    add rf36, rf36, 4 ; add rf28, rf34, rf34                        # 94 add | 94 mul
+    sub rf23, rf42, rf27 ; sub rf25, rf46, rf45                     # 42 le | 42 absdiff
+    sub rf48, rf45, rf46 ; sub rf50, rf35, rf27                     # 42 absdiff
+    max rf25, rf25, rf48 ; sub rf51, rf27, rf35                     # 42 absdiff
+    max rf20, rf50, rf51 ; sub.andnc -, rf24, rf20                  # 42 absdiff | 97 select
+    asr rf28, rf20, 1 ; add rf20, rf36, rf28                        # 42 shr | 94 add
+    vflb rf23 ; smul24 rf36, rf23, rf23                             # 97 select | 42 le
+    sub rf51, rf49, rf42 ; sub.andnc -, rf24, rf37                  # 42 le | 97 select
+    add rf20, rf20, rf35 ; smul24 rf51, rf51, rf51                  # 94 add | 42 le
+    add rf25, rf25, rf25 ; sub.andnc -, rf24, rf36                  # 42 mul | 97 select
+    max rf50, rf50, rf7 ; add rf20, rf20, rf46                      # 49 clip | 94 add
+    add rf25, rf25, rf28 ; sub.andnc -, rf24, rf51                  # 42 add | 97 select
+    add rf20, rf20, rf45 ; mov rf28, rf34                           # 94 add | 97 select
+    asr.ifb rf28, rf20, 3 ; add rf51, rf35, rf27                    # 97 select | 99 add
+    sub.andnc -, rf47, rf25 ; smul24 rf25, rf48, 3                  # 97 select | 49 mul
+    sub.pushc -, rf17, rf38 ; sub rf38, rf51, rf12                  # 49 select | 99 sub
+    sub.norc -, rf17, rf37 ; add rf37, rf46, rf42                   # 49 select | 99 add
+    min.ifna rf13, rf50, rf8 ; sub rf38, rf38, rf34                 # 49 select | 99 sub
+    vflb rf13 ; add rf25, rf25, rf13                                # 97 select | 49 add
+    max rf25, rf25, rf7 ; sub rf37, rf37, rf12                      # 49 f | 99 sub
+    min rf25, rf25, rf8 ; add rf50, rf45, rf49                      # 49 f | 99 add
+    add rf20, rf25, 4 ; add rf38, rf20, rf38                        # 50 add | 99 add
+    min rf20, rf20, rf8 ; add rf25, rf25, 3                         # 50 min | 50 add
+    asr rf20, rf20, 3 ; sub rf37, rf37, rf35                        # 50 f1 | 99 sub
+    min rf51, rf25, rf8 ; add rf25, rf20, 1                         # 50 min | 87 rshr
+    asr rf12, rf25, 1 ; sub rf25, rf50, rf12                        # 87 rshr | 99 sub
+    asr rf51, rf51, 3 ; add rf50, rf27, rf49                        # 50 f2 | 99 add
+    mov.ifna rf12, 0 ; add rf37, rf38, rf37                         # 87 g | 99 add
+    sub rf25, rf25, rf46 ; sub rf50, rf50, rf34                     # 99 sub
+    add rf34, rf42, rf49 ; mov rf49, rf34                           # 99 add | 97 select
+    add rf51, rf35, rf12 ; add rf48, rf46, rf51                     # 89 add
+    max rf20, rf51, 0 ; sub rf51, rf45, rf20                        # 89 narrow1 | 90 sub
+    max rf25, rf48, 0 ; add rf48, rf37, rf25                        # 89 narrow2 | 99 add
+    max rf12, rf51, 0 ; sub rf51, rf27, rf12                        # 90 narrow3 | 90 sub
+    max rf50, rf51, 0 ; sub rf51, rf50, rf45                        # 90 narrow4 | 99 sub
+    min rf20, rf20, rf5 ; sub rf34, rf34, rf35                      # 89 narrow1 | 99 sub
+    min rf25, rf25, rf5 ; v8dot rf36, rf21, rf9                     # 89 narrow2 | 83 row4
+    min rf12, rf12, rf5 ; v8dot rf52, rf29, rf9                     # 90 narrow3 | 83 row5
+    min rf28, rf50, rf5 ; mov.ifb rf49, rf28                        # 90 narrow4 | 97 select
+    add rf34, rf48, rf51 ; sub rf51, rf34, rf27                     # 99 add | 99 sub
+    mov.pushz -, rf23 ; v8dot rf23, rf22, rf9                       # 97 select | 83 row3
+    asr.ifna rf20, rf38, 3 ; sub rf38, rf36, rf52                   # 97 select | 85 le
+    asr.ifna rf25, rf37, 3 ; add rf37, rf34, rf51                   # 97 select | 99 wide
+    asr.ifna rf12, rf48, 3 ; mov rf48, rf42                         # 97 select
+    asr.ifna rf28, rf34, 3 ; mov.pushz -, rf13                      # 97 select
+    asr.ifnb rf48, rf37, 3 ; v8dot rf37, rf19, rf9                  # 97 select | 83 row2
+    sub rf13, rf23, rf52 ; smul24 rf38, rf38, rf38                  # 85 le
+    sub rf51, rf37, rf52 ; v8dot rf34, rf32, rf9                    # 85 le | 83 row6
+    sub.pushc -, 1, rf38 ; smul24 rf13, rf13, rf13                  # 97 select | 85 le
+    sub.norc -, 1, rf13 ; v8dot rf13, rf26, rf9                     # 97 select | 83 row7
+    sub rf50, rf13, rf34 ; smul24 rf51, rf51, rf51                  # 85 le
+    sub.andnc -, 1, rf51 ; v8dot rf51, rf41, rf9                    # 97 select | 83 row8
+    sub rf53, rf51, rf34 ; smul24 rf50, rf50, rf50                  # 85 le
+    sub.andnc -, 1, rf50 ; v8dot rf54, rf40, rf9                    # 97 select | 83 row11
+    sub rf55, rf54, rf34 ; smul24 rf53, rf53, rf53                  # 85 le
+    sub.andnc -, 1, rf53 ; smul24 rf53, rf55, rf55                  # 97 select | 85 le
+    mov rf35, rf35 ; mov rf46, rf46                                 # 97 select
+    mov rf27, rf45 ; mov rf45, rf27                                 # 97 select
+    sub.andnc -, 1, rf53 ; sub rf53, rf23, rf36                     # 97 select | 42 le
+    mov.ifnb rf35, rf20 ; mov.ifnb rf46, rf25                       # 97 select
+    mov.ifnb rf27, rf12 ; mov.ifnb rf45, rf28                       # 97 select
+    mov.ifnb rf42, rf48 ; smul24 rf48, rf53, rf53                   # 97 select | 42 le
+    sub rf53, rf37, rf23 ; sub.pushc -, rf24, rf38                  # 42 le | 97 select
+    sub.norc -, rf24, rf48 ; smul24 rf48, rf37, 3                   # 97 select | 94 mul
+    add rf48, rf48, 4 ; smul24 rf53, rf53, rf53                     # 94 add | 42 le
+    add rf12, rf23, rf23 ; sub rf28, rf51, rf13                     # 94 mul | 42 le
+    sub rf20, rf52, rf34 ; sub rf25, rf34, rf52                     # 42 absdiff
+    max rf20, rf20, rf25 ; sub rf55, rf36, rf13                     # 42 absdiff
+    sub rf53, rf13, rf36 ; sub.andnc -, rf24, rf53                  # 42 absdiff | 97 select
+    max rf48, rf55, rf53 ; add rf12, rf48, rf12                     # 42 absdiff | 94 add
+    asr rf48, rf48, 1 ; smul24 rf28, rf28, rf28                     # 42 shr | 42 le
+    vflb rf53 ; sub rf56, rf54, rf51                                # 97 select | 42 le
+    sub.andnc -, rf24, rf50 ; add rf12, rf12, rf36                  # 97 select | 94 add
+    add rf56, rf20, rf20 ; smul24 rf20, rf56, rf56                  # 42 mul | 42 le
+    max rf28, rf55, rf7 ; sub.andnc -, rf24, rf28                   # 49 clip | 97 select
+    add rf12, rf12, rf52 ; add rf48, rf56, rf48                     # 94 add | 42 add
+    sub.andnc -, rf24, rf20 ; add rf12, rf12, rf34                  # 97 select | 94 add
+    mov rf48, rf23 ; sub.andnc -, rf47, rf48                        # 97 select
+    asr.ifb rf48, rf12, 3 ; sub.pushc -, rf17, rf38                 # 97 select | 49 select
+    sub.norc -, rf17, rf50 ; smul24 rf25, rf25, 3                   # 49 select | 49 mul
+    min.ifna rf14, rf28, rf8 ; add rf28, rf36, rf13                 # 49 select | 99 add
+    add rf14, rf25, rf14 ; sub rf25, rf28, rf37                     # 49 add | 99 sub
+    max rf14, rf14, rf7 ; add rf28, rf52, rf51                      # 49 f | 99 add
+    min rf14, rf14, rf8 ; sub rf25, rf25, rf23                      # 49 f | 99 sub
+    vflb rf50 ; add rf38, rf14, 4                                   # 97 select | 50 add
+    min rf14, rf38, rf8 ; add rf38, rf14, 3                         # 50 min | 50 add
+    asr rf14, rf14, 3 ; sub rf28, rf28, rf37                        # 50 f1 | 99 sub
+    min rf20, rf38, rf8 ; add rf38, rf14, 1                         # 50 min | 87 rshr
+    asr rf38, rf38, 1 ; add rf56, rf34, rf54                        # 87 rshr | 99 add
+    asr rf20, rf20, 3 ; add rf12, rf12, rf25                        # 50 f2 | 99 add
+    sub rf28, rf28, rf36 ; sub rf37, rf56, rf37                     # 99 sub
+    add rf56, rf13, rf54 ; mov.ifna rf38, 0                         # 99 add | 87 g
+    add rf28, rf12, rf28 ; sub rf37, rf37, rf52                     # 99 add | 99 sub
+    sub rf54, rf56, rf23 ; add rf56, rf51, rf54                     # 99 sub | 99 add
+    mov rf25, rf23 ; add rf23, rf36, rf38                           # 97 select | 89 add
+    max rf20, rf23, 0 ; add rf23, rf52, rf20                        # 89 narrow1 | 89 add
+    max rf14, rf23, 0 ; sub rf23, rf34, rf14                        # 89 narrow2 | 90 sub
+    max rf23, rf23, 0 ; add rf37, rf28, rf37                        # 90 narrow3 | 99 add
+    min rf20, rf20, rf5 ; sub rf38, rf13, rf38                      # 89 narrow1 | 90 sub
+    max rf38, rf38, 0 ; sub rf54, rf54, rf34                        # 90 narrow4 | 99 sub
+    min rf14, rf14, rf5 ; sub rf56, rf56, rf36                      # 89 narrow2 | 99 sub
+    min rf21, rf23, rf5 ; v8dot rf23, rf21, rf11                    # 90 narrow3 | 83 row4
+    min rf29, rf38, rf5 ; v8dot rf38, rf29, rf11                    # 90 narrow4 | 83 row5
+    mov.ifb rf25, rf48 ; add rf48, rf37, rf54                       # 97 select | 99 add
+    sub rf53, rf56, rf13 ; mov.pushz -, rf53                        # 99 sub | 97 select
+    asr.ifna rf20, rf12, 3 ; v8dot rf12, rf22, rf11                 # 97 select | 83 row3
+    asr.ifna rf14, rf28, 3 ; sub rf28, rf23, rf38                   # 97 select | 85 le
+    asr.ifna rf21, rf37, 3 ; add rf37, rf48, rf53                   # 97 select | 99 wide
+    asr.ifna rf29, rf48, 3 ; mov rf48, rf51                         # 97 select
+    asr.ifna rf48, rf37, 3 ; mov.pushz -, rf50                      # 97 select
+    shr rf19, rf19, -8 ; smul24 rf28, rf28, rf28                    # 83 row2 | 85 le
+    shr rf32, rf32, -8 ; sub rf37, rf12, rf38                       # 83 row6 | 85 le
+    sub rf50, rf19, rf38 ; smul24 rf37, rf37, rf37                  # 85 le
+    shr rf50, rf26, -8 ; smul24 rf26, rf50, rf50                    # 83 row7 | 85 le
+    sub.pushc -, 1, rf28 ; sub rf53, rf50, rf32                     # 97 select | 85 le
+    shr rf53, rf41, -8 ; smul24 rf41, rf53, rf53                    # 83 row8 | 85 le
+    sub.norc -, 1, rf37 ; sub rf37, rf53, rf32                      # 97 select | 85 le
+    shr rf40, rf40, -8 ; smul24 rf37, rf37, rf37                    # 83 row11 | 85 le
+    sub.andnc -, 1, rf26 ; sub rf26, rf40, rf32                     # 97 select | 85 le
+    sub.andnc -, 1, rf41 ; smul24 rf26, rf26, rf26                  # 97 select | 85 le
+    sub.andnc -, 1, rf37 ; mov rf36, rf36                           # 97 select
+    mov rf34, rf52 ; mov rf52, rf34                                 # 97 select
+    mov rf13, rf13 ; sub.andnc -, 1, rf26                           # 97 select
+    sub rf20, rf12, rf23 ; mov.ifnb rf36, rf20                      # 42 le | 97 select
+    mov.ifnb rf34, rf14 ; mov.ifnb rf52, rf21                       # 97 select
+    mov.ifnb rf13, rf29 ; mov.ifnb rf51, rf48                       # 97 select
+    sub rf29, rf19, rf12 ; smul24 rf20, rf20, rf20                  # 42 le
+    sub.pushc -, rf24, rf28 ; smul24 rf48, rf19, 3                  # 97 select | 94 mul
+    sub.norc -, rf24, rf20 ; smul24 rf20, rf29, rf29                # 97 select | 42 le
+    add rf48, rf48, 4 ; add rf29, rf12, rf12                        # 94 add | 94 mul
+    sub rf14, rf53, rf50 ; sub rf21, rf38, rf32                     # 42 le | 42 absdiff
+    sub rf26, rf32, rf38 ; sub rf37, rf23, rf50                     # 42 absdiff
+    max rf21, rf21, rf26 ; sub rf22, rf50, rf23                     # 42 absdiff
+    max rf20, rf37, rf22 ; sub.andnc -, rf24, rf20                  # 42 absdiff | 97 select
+    asr rf29, rf20, 1 ; add rf20, rf48, rf29                        # 42 shr | 94 add
+    vflb rf14 ; smul24 rf48, rf14, rf14                             # 97 select | 42 le
+    sub rf22, rf40, rf53 ; sub.andnc -, rf24, rf41                  # 42 le | 97 select
+    add rf20, rf20, rf23 ; smul24 rf22, rf22, rf22                  # 94 add | 42 le
+    add rf21, rf21, rf21 ; sub.andnc -, rf24, rf48                  # 42 mul | 97 select
+    max rf37, rf37, rf7 ; add rf20, rf20, rf38                      # 49 clip | 94 add
+    add rf21, rf21, rf29 ; sub.andnc -, rf24, rf22                  # 42 add | 97 select
+    add rf20, rf20, rf32 ; mov rf22, rf12                           # 94 add | 97 select
+    asr.ifb rf22, rf20, 3 ; add rf24, rf23, rf50                    # 97 select | 99 add
+    sub.andnc -, rf47, rf21 ; smul24 rf21, rf26, 3                  # 97 select | 49 mul
+    sub.pushc -, rf17, rf28 ; sub rf24, rf24, rf19                  # 49 select | 99 sub
+    sub.norc -, rf17, rf41 ; add rf17, rf38, rf53                   # 49 select | 99 add
+    min.ifna rf16, rf37, rf8 ; sub rf24, rf24, rf12                 # 49 select | 99 sub
+    vflb rf16 ; add rf21, rf21, rf16                                # 97 select | 49 add
+    max rf17, rf21, rf7 ; sub rf21, rf17, rf19                      # 49 f | 99 sub
+    min rf17, rf17, rf8 ; add rf37, rf32, rf40                      # 49 f | 99 add
+    add rf20, rf17, 4 ; add rf24, rf20, rf24                        # 50 add | 99 add
+    min rf17, rf20, rf8 ; add rf20, rf17, 3                         # 50 min | 50 add
+    asr rf17, rf17, 3 ; sub rf21, rf21, rf23                        # 50 f1 | 99 sub
+    min rf41, rf20, rf8 ; add rf20, rf17, 1                         # 50 min | 87 rshr
+    asr rf19, rf20, 1 ; sub rf20, rf37, rf19                        # 87 rshr | 99 sub
+    asr rf41, rf41, 3 ; add rf37, rf50, rf40                        # 50 f2 | 99 add
+    vpack rf44, rf44, rf49 ; mov.ifna rf19, 0                       # 97 store dst | 87 g
+    add rf20, rf24, rf21 ; sub rf21, rf20, rf38                     # 99 add | 99 sub
+    sub rf37, rf37, rf12 ; add rf40, rf53, rf40                     # 99 sub | 99 add
+    mov rf49, rf12 ; add rf12, rf23, rf19                           # 97 select | 89 add
+    max rf12, rf12, 0 ; add rf41, rf38, rf41                        # 89 narrow1 | 89 add
+    max rf17, rf41, 0 ; sub rf41, rf32, rf17                        # 89 narrow2 | 90 sub
+    max rf21, rf41, 0 ; add rf41, rf20, rf21                        # 90 narrow3 | 99 add
+    min rf12, rf12, rf5 ; sub rf19, rf50, rf19                      # 89 narrow1 | 90 sub
+    max rf19, rf19, 0 ; sub rf37, rf37, rf32                        # 90 narrow4 | 99 sub
+    min rf17, rf17, rf5 ; sub rf40, rf40, rf23                      # 89 narrow2 | 99 sub
+    min rf21, rf21, rf5 ; mov.ifb rf49, rf22                        # 90 narrow3 | 97 select
+    min rf19, rf19, rf5 ; add rf37, rf41, rf37                      # 90 narrow4 | 99 add
+    vpack rf25, rf25, rf49 ; sub rf40, rf40, rf50                   # 97 store dst | 99 sub
+    vpack rf14, rf30, rf35 ; mov.pushz -, rf14                      # 97 store dst | 97 select
+    asr.ifna rf12, rf24, 3 ; add rf24, rf37, rf40                   # 97 select | 99 wide
+    asr.ifna rf17, rf20, 3 ; mov rf20, rf53                         # 97 select
+    asr.ifna rf21, rf41, 3 ; mov.pushz -, rf16                      # 97 select
+    asr.ifnb rf19, rf37, 3 ; add rf18, rf18, rf3                    # 97 select | 97 store dst
+    asr.ifnb rf20, rf24, 3 ; sub.pushc -, rf0, rf2                  # 97 select | 82 stage
+    tmuwt - ; mov rf23, rf23                                        # the last trip's stores | 97 select
+    v8pack tmud, rf44, rf25 ; mov.ifnb rf23, rf12                   # 82 stage | 97 select
+    vpack rf23, rf36, rf23 ; mov rf36, rf38                         # 97 store dst | 97 select
+    vpack rf31, rf31, rf46 ; mov.ifna tmua, rf18                    # 97 store dst | 82 stage
+    vpack rf18, rf33, rf27 ; add rf27, rf18, rf3                    # 97 store dst
+    v8pack tmud, rf14, rf23 ; mov.ifnb rf36, rf17                   # 82 stage | 97 select
+    vpack rf32, rf34, rf36 ; mov rf34, rf32                         # 97 store dst | 97 select
+    vpack rf39, rf39, rf45 ; mov.ifna tmua, rf27                    # 97 store dst | 82 stage
+    v8pack tmud, rf31, rf32 ; add rf27, rf27, rf3                   # 82 stage | 97 store dst
+    vpack rf21, rf43, rf42 ; mov.ifnb rf34, rf21                    # 97 store dst | 97 select
+    vpack rf34, rf52, rf34 ; mov rf50, rf50                         # 97 store dst | 97 select
+    mov.ifna tmua, rf27 ; add rf27, rf27, rf3                       # 82 stage | 97 store dst
+    v8pack tmud, rf18, rf34 ; mov.ifnb rf50, rf19                   # 82 stage | 97 select
+    vpack rf13, rf13, rf50 ; mov.ifna tmua, rf27                    # 97 store dst | 82 stage
+    v8pack tmud, rf39, rf13 ; add rf13, rf27, rf3                   # 82 stage | 97 store dst
+    mov.ifnb rf53, rf20 ; mov.ifna tmua, rf13                       # 97 select | 82 stage
+    vpack rf51, rf51, rf53 ; sub.pushc -, rf0, rf15                 # 97 store dst | whether there is a batch more
     bu.anyna loop, r:unif                                           # next batch
-    v8pack tmud, rf17, rf41 ; mov rf2, rf14                         # 82 stage | next trip
-    nop ; add.ifnb tmua, rf24, rf3                                  # 82 stage
+    v8pack tmud, rf21, rf51 ; mov rf2, rf15                         # 82 stage | next trip
+    nop ; add.ifnb tmua, rf13, rf3                                  # 82 stage
     nop
     thrsw
     thrsw

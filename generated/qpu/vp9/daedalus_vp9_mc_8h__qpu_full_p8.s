@@ -5,12 +5,12 @@
 #
 # vp9_mc_8h, machine code of V3D 7.1, class full
 # computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
-# input hash c3996d6cf4019929
+# input hash b20b8ed67be0706a
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 117 instructions a trip, 58.5 an item; 101 at least for all it does.
-# 46 of the 64 registers that 2 threads a QPU leave each.
+# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
+# 107 instructions a trip, 53.5 an item; 101 at least for all it does.
+# 59 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 18 load 26 words, 8 store 8.
 # Record: dst_off, src_off, filter and mx and rows, filter and mx and rows.
 #
@@ -20,31 +20,28 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
-.uniform 0xfffffffb  # vec3
 .uniform 0x00010000
+.uniform 0xfffffffb  # vec3
+.uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0x000000ff
 .uniform 0x00000000  # address of src
-.uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0x00000100
 .uniform 0x00000000  # address of the table taps
-.uniform 0x00000040
-.uniform 0x00000000  # address of dst
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
+.uniform 0x00000000  # how many threads
+.uniform 0x00000000  # address of dst
+.uniform 0x00000040
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -52,6 +49,21 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffb  # vec3
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -59,147 +71,174 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xffffff94  # back to the loop's first word
 
-    eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
-    shr rf2, rf3, 3
-    shl rf0, rf0, 1
-    setnnmode_uu ; add rf0, rf0, rf2 ; ldunifrf.rf2                 # 20 rows | uniform value:records
-    shl rf0, rf0, 4
-    and rf0, rf3, 7 ; add rf3, rf2, rf0
-    nop ; sub rf1, rf1, 1
+    eidx rf0 ; mov rf3, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
+    shr rf2, rf0, 3
+    shl rf3, rf3, 1
+    add rf1, rf3, rf2 ; sub rf2, rf1, 1
+    setnnmode_uu ; ldunifrf.rf4                                     # 20 rows | uniform value:records
     shl rf1, rf1, 4
-    nop ; add rf1, rf2, rf1 ; ldunifrf.rf2                          # uniform value:threads
+    shl rf1, rf2, 4 ; add rf3, rf4, rf1
+    nop ; add rf1, rf4, rf1 ; ldunifrf.rf5                          # 20 rows | uniform 0x00010000
     umin tmuau, rf3, rf1 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
-    shl rf2, rf2, 5
-    nop ; add rf4, rf3, rf2 ; ldunifrf.rf8                          # the item's record | 20 rows | uniform 0x00010000
-    nop ; ldtmu.rf5                                                 # the item's record
-    nop ; ldtmu.rf6                                                 # the item's record
-    nop ; ldtmu.rf7                                                 # the item's record
-    nop ; v8dot rf9, rf7, rf8 ; ldunifrf.rf12                       # 20 rows | 18 filter | uniform 0x000000ff
-    and rf13, rf7, rf12 ; ldunifrf.rf10                             # 18 filter | 25 pixels0 | uniform value:src
-    nop ; ldunifrf.rf11                                             # 25 pixels0 | uniform value:src_stride
-    nop ; ldunifrf.rf14                                             # 19 mx | uniform 0x00000100
-    nop ; ldunifrf.rf15                                             # 26 table | uniform table:taps
-    nop ; ldunifrf.rf16                                             # 26 rshr | uniform 0x00000040
-    nop ; ldunifrf.rf17                                             # 27 store dst | uniform value:dst
-    nop ; ldunifrf.rf18                                             # 27 store dst | uniform value:dst_stride
-loop:
-    sub rf7, rf9, 1 ; v8dot rf19, rf7, rf14                         # 24 stage | 19 mx
-    umin rf7, rf0, rf7 ; sub.pushc -, rf1, rf3                      # 24 stage | 27 store dst
-    shl rf20, rf13, 4 ; smul24 rf13, rf7, rf11                      # 26 mul | 25 pixels0
-    add rf13, rf10, rf13 ; add rf19, rf20, rf19                     # 25 pixels0 | 26 add
-    add rf7, rf13, -3 ; smul24 rf13, rf7, rf18                      # 25 pixels0 | 27 store dst
-    shl rf7, rf19, 5 ; add rf6, rf7, rf6                            # 26 table | 25 pixels0
-    tmuwt - ; add rf7, rf15, rf7                                    # 26 table
-    mov tmuau, rf6 ; add rf13, rf17, rf13                           # 25 pixels0 | 27 store dst | uniform 0xfffffffd (u8)
-    mov tmuau, rf7 ; add rf19, rf13, rf5 ; thrsw                    # 26 table | 27 store dst | uniform 0xfffffffc (vec4)
-    sub tmuau, rf6, -1 ; mov rf3, rf4                               # 25 pixels1 | next trip | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf6, -2                                        # 25 pixels2 | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf5                                         # 25 pixels0
+    and rf0, rf0, 7
+    nop ; ldunifrf.rf8                                              # 25 pixels0 | uniform value:src_stride
+    nop ; ldtmu.rf29                                                # the item's record
+    nop ; ldtmu.rf4                                                 # the item's record
+    nop ; ldtmu.rf2                                                 # the item's record
+    nop ; v8dot rf6, rf2, rf5 ; ldunifrf.rf10                       # 20 rows | 18 filter | uniform 0x000000ff
+    and rf9, rf2, rf10 ; sub rf7, rf6, 1                            # 18 filter | 24 stage
+    umin rf24, rf0, rf7 ; ldunifrf.rf7                              # 24 stage | 25 pixels0 | uniform value:src
+    nop ; smul24 rf12, rf24, rf8 ; ldunifrf.rf11                    # 25 pixels0 | 19 mx | uniform 0x00000100
+    add rf2, rf7, rf12 ; v8dot rf13, rf2, rf11 ; ldunifrf.rf12      # 25 pixels0 | 19 mx | 26 table | uniform table:taps
+    shl rf9, rf9, 4                                                 # 26 mul
+    add rf2, rf2, -3 ; add rf9, rf9, rf13                           # 25 pixels0 | 26 add
+    shl rf2, rf9, 5 ; add rf9, rf2, rf4                             # 26 table | 25 pixels0
+    mov tmuau, rf9 ; add rf2, rf12, rf2                             # 25 pixels0 | 26 table | uniform 0xfffffffd (u8)
+    nop ; mov tmuau, rf2 ; thrsw                                    # 26 table | uniform 0xfffffffc (vec4)
+    nop ; sub tmuau, rf9, -1                                        # 25 pixels1 | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf9, -2                                        # 25 pixels2 | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf4                                         # 25 pixels0
     nop ; ldtmu.rf13                                                # 26 table
-    nop ; smul24 rf20, rf5, rf13 ; ldtmu.rf5                        # 26 mul | 26 table
-    nop ; thrsw ; ldtmu.rf21                                        # 26 table
-    nop ; sub tmuau, rf6, -3                                        # 25 pixels3 | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf22                                                # 26 table
-    nop ; thrsw ; ldtmu.rf23                                        # 25 pixels1
-    sub tmuau, rf6, -4 ; smul24 rf24, rf23, rf5                     # 25 pixels4 | 26 mul | uniform 0xfffffffd (u8)
-    sub tmuau, rf7, -16 ; smul24 rf7, rf23, rf13                    # 26 table | 26 mul | uniform 0xfffffffc (vec4)
-    nop ; add rf20, rf20, rf24 ; thrsw ; ldtmu.rf24                 # 26 add | 25 pixels2
-    nop ; smul24 rf23, rf24, rf21 ; ldtmu.rf25                      # 26 mul | 25 pixels3
-    sub tmuau, rf6, -5 ; smul24 rf26, rf25, rf22                    # 25 pixels5 | 26 mul | uniform 0xfffffffd (u8)
-    add rf20, rf20, rf23 ; smul24 rf27, rf24, rf5 ; thrsw ; ldtmu.rf23# 26 add | 26 mul | 25 pixels4
-    add rf20, rf20, rf26 ; smul24 rf28, rf25, rf21 ; ldtmu.rf26     # 26 add | 26 mul | 26 table
-    add rf29, rf7, rf27 ; smul24 rf27, rf23, rf26 ; ldtmu.rf7       # 26 add | 26 mul | 26 table
-    sub tmuau, rf6, -6 ; smul24 rf30, rf23, rf22                    # 25 pixels6 | 26 mul | uniform 0xfffffffd (u8)
-    add rf24, rf20, rf27 ; smul24 rf27, rf24, rf13 ; thrsw ; ldtmu.rf20# 26 add | 26 mul | 26 table
-    add rf29, rf29, rf28 ; smul24 rf31, rf25, rf5 ; ldtmu.rf28      # 26 add | 26 mul | 26 table
-    sub tmuau, rf6, -7 ; smul24 rf32, rf23, rf21                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    add rf29, rf29, rf30 ; smul24 rf30, rf25, rf13 ; thrsw ; ldtmu.rf25# 26 add | 26 mul | 25 pixels5
-    add rf33, rf27, rf31 ; smul24 rf27, rf25, rf7 ; ldtmu.rf31      # 26 add | 26 mul | 25 pixels6
-    add rf24, rf24, rf27 ; smul24 rf27, rf31, rf20                  # 26 add | 26 mul
-    add rf24, rf24, rf27 ; smul24 rf34, rf25, rf26 ; ldtmu.rf27     # 26 add | 26 mul | 25 pixels7
-    sub tmuau, rf6, -8 ; smul24 rf35, rf27, rf28                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    add rf24, rf24, rf35 ; smul24 rf35, rf31, rf7 ; thrsw           # 26 add | 26 mul
-    add rf29, rf29, rf34 ; smul24 rf34, rf25, rf22                  # 26 add | 26 mul
-    add rf32, rf33, rf32 ; smul24 rf33, rf23, rf5                   # 26 add | 26 mul
-    sub tmuau, rf6, -9 ; smul24 rf36, rf27, rf20                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    add rf24, rf24, rf16 ; smul24 rf38, rf31, rf26 ; thrsw ; ldtmu.rf37# 26 rshr | 26 mul | 25 pixels7
-    add rf29, rf29, rf35 ; smul24 rf35, rf25, rf21                  # 26 add | 26 mul
-    add rf34, rf32, rf34 ; smul24 rf32, rf37, rf28                  # 26 add | 26 mul
-    add rf39, rf30, rf33 ; smul24 rf30, rf27, rf7 ; ldtmu.rf33      # 26 add | 26 mul | 25 pixels7
-    asr rf24, rf24, 7 ; smul24 rf40, rf31, rf22                     # 26 rshr | 26 mul
-    add rf23, rf29, rf36 ; smul24 rf29, rf23, rf13                  # 26 add | 26 mul
-    add rf34, rf34, rf38 ; smul24 rf38, rf25, rf5                   # 26 add | 26 mul
-    add rf39, rf39, rf35 ; smul24 rf35, rf37, rf20                  # 26 add | 26 mul
-    sub tmuau, rf6, -10 ; smul24 rf36, rf27, rf26                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    max rf24, rf24, 0 ; smul24 rf41, rf31, rf21                     # 26 out | 26 mul
-    add rf23, rf23, rf32 ; smul24 rf32, rf33, rf28 ; thrsw          # 26 add | 26 mul
-    add rf30, rf34, rf30 ; smul24 rf34, rf37, rf7                   # 26 add | 26 mul
-    add rf39, rf39, rf40 ; smul24 rf40, rf27, rf22                  # 26 add | 26 mul
-    add rf29, rf29, rf38 ; smul24 rf38, rf25, rf13 ; ldtmu.rf25     # 26 add | 26 mul | 25 pixels7
-    sub.nornc -, rf0, rf9 ; smul24 rf9, rf31, rf5                   # 27 store dst | 26 mul
-    tmuwt - ; smul24 rf42, rf33, rf20                               # the last trip's stores | 26 mul
-    add rf23, rf23, rf16 ; smul24 rf43, rf37, rf26                  # 26 rshr | 26 mul
-    add rf30, rf30, rf35 ; smul24 rf35, rf27, rf21                  # 26 add | 26 mul
-    add rf36, rf39, rf36 ; smul24 rf39, rf25, rf28                  # 26 add | 26 mul
-    add rf29, rf29, rf41 ; smul24 rf41, rf33, rf7                   # 26 add | 26 mul
-    sub tmuau, rf6, -11 ; smul24 rf44, rf37, rf22                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    min tmud, rf24, rf12 ; smul24 rf24, rf31, rf13                  # 27 store dst | 26 mul
-    asr rf23, rf23, 7 ; smul24 rf31, rf27, rf5                      # 26 rshr | 26 mul
-    add rf30, rf30, rf32 ; smul24 rf32, rf25, rf20                  # 26 add | 26 mul
-    add rf34, rf36, rf34 ; smul24 rf36, rf33, rf26                  # 26 add | 26 mul
-    add rf29, rf29, rf40 ; smul24 rf40, rf37, rf21                  # 26 add | 26 mul
-    add rf9, rf38, rf9 ; smul24 rf38, rf25, rf7                     # 26 add | 26 mul
-    mov.ifa tmuau, rf19 ; smul24 rf45, rf33, rf22 ; thrsw           # 27 store dst | 26 mul | uniform 0xfffffffd (u8)
-    max rf13, rf23, 0 ; smul24 rf23, rf27, rf13                     # 26 out | 26 mul
-    add rf5, rf30, rf16 ; smul24 rf30, rf37, rf5                    # 26 rshr | 26 mul
-    add rf34, rf34, rf42 ; smul24 rf37, rf25, rf26 ; ldtmu.rf42     # 26 add | 26 mul | 25 pixels7
-    add rf29, rf29, rf43 ; smul24 rf43, rf42, rf28                  # 26 add | 26 mul
-    add rf9, rf9, rf35 ; smul24 rf35, rf42, rf20                    # 26 add | 26 mul
-    sub tmuau, rf6, -12 ; smul24 rf21, rf33, rf21                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    min tmud, rf13, rf12 ; smul24 rf13, rf42, rf7                   # 27 store dst | 26 mul
-    asr rf5, rf5, 7 ; smul24 rf22, rf25, rf22                       # 26 rshr | 26 mul
-    add rf26, rf34, rf39 ; smul24 rf34, rf42, rf26                  # 26 add | 26 mul
-    add rf9, rf29, rf41 ; add rf29, rf9, rf44                       # 26 add
-    add rf24, rf24, rf31 ; sub.ifa tmuau, rf19, -1                  # 26 add | 27 store dst | uniform 0xfffffffd (u8)
-    add rf9, rf26, rf16 ; add rf26, rf9, rf32 ; thrsw               # 26 rshr | 26 add
-    max rf5, rf5, 0 ; add rf29, rf29, rf36                          # 26 out | 26 add
-    add rf24, rf24, rf40 ; sub tmuau, rf6, -13                      # 26 add | 25 pixels7 | uniform 0xfffffffd (u8)
-    min tmud, rf5, rf12 ; add rf5, rf26, rf43 ; ldtmu.rf26          # 27 store dst | 26 add | 25 pixels7
-    asr rf9, rf9, 7 ; smul24 rf43, rf26, rf28                       # 26 rshr | 26 mul
-    add rf29, rf29, rf38 ; smul24 rf38, rf26, rf20                  # 26 add | 26 mul
-    add rf7, rf24, rf45 ; smul24 rf24, rf26, rf7                    # 26 add | 26 mul
-    add rf23, rf23, rf30 ; sub.ifa tmuau, rf19, -2                  # 26 add | 27 store dst | uniform 0xfffffffd (u8)
-    add rf5, rf5, rf16 ; add rf29, rf29, rf35 ; thrsw               # 26 rshr | 26 add
-    max rf7, rf9, 0 ; add rf9, rf7, rf37                            # 26 out | 26 add
-    add rf6, rf23, rf21 ; sub tmuau, rf6, -14                       # 26 add | 25 pixels7 | uniform 0xfffffffd (u8)
-    umin tmuau, rf3, rf1 ; add rf29, rf29, rf43 ; thrsw ; ldtmu.rf43# the item's record | 26 add | 25 pixels7 | uniform 0xfffffffb (vec3)
-    asr rf5, rf5, 7 ; smul24 rf21, rf43, rf28                       # 26 rshr | 26 mul
-    add rf9, rf9, rf13 ; smul24 rf13, rf43, rf20                    # 26 add | 26 mul
-    add rf6, rf6, rf22 ; add rf22, rf29, rf16 ; thrsw ; ldtmu.rf29  # 26 add | 26 rshr | 25 pixels7
-    max rf28, rf5, 0 ; smul24 rf29, rf29, rf28                      # 26 out | 26 mul
-    add rf6, rf9, rf38 ; add rf9, rf6, rf34                         # 26 add
-    min tmud, rf7, rf12 ; add rf6, rf6, rf21 ; ldtmu.rf5            # 27 store dst | 26 add | the item's record
-    add rf9, rf9, rf24 ; add rf24, rf6, rf16 ; ldtmu.rf6            # 26 add | 26 rshr | the item's record
-    sub.ifa tmuau, rf19, -3 ; add rf9, rf9, rf13                    # 27 store dst | 26 add | uniform 0xfffffffd (u8)
-    min tmud, rf28, rf12 ; add rf28, rf9, rf29 ; ldtmu.rf7          # 27 store dst | 26 add | the item's record
-    and rf13, rf7, rf12 ; v8dot rf9, rf7, rf8                       # 18 filter | 20 rows
-    asr rf22, rf22, 7 ; add rf28, rf28, rf16                        # 26 rshr
-    sub.ifa tmuau, rf19, -4 ; sub.pushc -, rf1, rf4                 # 27 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
-    max rf22, rf22, 0 ; add rf4, rf3, rf2                           # 26 out | the item's record
-    min tmud, rf22, rf12                                            # 27 store dst
-    asr rf24, rf24, 7                                               # 26 rshr
-    nop ; sub.ifb tmuau, rf19, -5                                   # 27 store dst | uniform 0xfffffffd (u8)
-    max rf24, rf24, 0                                               # 26 out
-    min tmud, rf24, rf12                                            # 27 store dst
-    asr rf28, rf28, 7                                               # 26 rshr
-    nop ; sub.ifb tmuau, rf19, -6                                   # 27 store dst | uniform 0xfffffffd (u8)
-    max rf28, rf28, 0                                               # 26 out
-    min tmud, rf28, rf12                                            # 27 store dst
-    nop ; sub.ifb tmuau, rf19, -7                                   # 27 store dst | uniform 0xfffffffd (u8)
+    nop ; smul24 rf4, rf4, rf13 ; ldtmu.rf14                        # 26 mul | 26 table
+    nop ; thrsw ; ldtmu.rf15                                        # 26 table
+    nop ; sub tmuau, rf9, -3                                        # 25 pixels3 | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf16                                                # 26 table
+    nop ; thrsw ; ldtmu.rf17                                        # 25 pixels1
+    sub tmuau, rf9, -4 ; smul24 rf18, rf17, rf14                    # 25 pixels4 | 26 mul | uniform 0xfffffffd (u8)
+    sub tmuau, rf2, -16 ; smul24 rf2, rf17, rf13                    # 26 table | 26 mul | uniform 0xfffffffc (vec4)
+    nop ; add rf4, rf4, rf18 ; thrsw ; ldtmu.rf20                   # 26 add | 25 pixels2
+    nop ; smul24 rf18, rf20, rf15 ; ldtmu.rf22                      # 26 mul | 25 pixels3
+    sub tmuau, rf9, -5 ; smul24 rf19, rf22, rf16                    # 25 pixels5 | 26 mul | uniform 0xfffffffd (u8)
+    add rf4, rf4, rf18 ; smul24 rf21, rf20, rf14 ; thrsw ; ldtmu.rf17# 26 add | 26 mul | 25 pixels4
+    add rf4, rf4, rf19 ; smul24 rf23, rf22, rf15 ; ldtmu.rf18       # 26 add | 26 mul | 26 table
+    add rf21, rf2, rf21 ; smul24 rf2, rf17, rf18 ; ldtmu.rf19       # 26 add | 26 mul | 26 table
+    sub tmuau, rf9, -6 ; smul24 rf25, rf17, rf16                    # 25 pixels6 | 26 mul | uniform 0xfffffffd (u8)
+    add rf2, rf4, rf2 ; smul24 rf4, rf20, rf13 ; thrsw ; ldtmu.rf20 # 26 add | 26 mul | 26 table
+    add rf23, rf21, rf23 ; smul24 rf26, rf22, rf14 ; ldtmu.rf21     # 26 add | 26 mul | 26 table
+    sub tmuau, rf9, -7 ; smul24 rf33, rf17, rf15                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    add rf25, rf23, rf25 ; smul24 rf36, rf22, rf13 ; thrsw ; ldtmu.rf22# 26 add | 26 mul | 25 pixels5
+    add rf39, rf4, rf26 ; smul24 rf4, rf22, rf19 ; ldtmu.rf23       # 26 add | 26 mul | 25 pixels6
+    add rf2, rf2, rf4 ; smul24 rf4, rf23, rf20 ; ldunifrf.rf28      # 26 add | 26 mul | 27 store dst | uniform value:dst_stride
+    add rf2, rf2, rf4 ; smul24 rf4, rf24, rf28 ; ldtmu.rf24         # 26 add | 27 store dst | 25 pixels7
+    sub tmuau, rf9, -8 ; smul24 rf26, rf24, rf21                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    add rf26, rf2, rf26 ; smul24 rf27, rf22, rf18 ; thrsw ; ldunifrf.rf2# 26 add | 26 mul | uniform value:threads
+    add rf30, rf25, rf27 ; smul24 rf40, rf23, rf19 ; ldunifrf.rf27  # 26 add | 26 mul | 27 store dst | uniform value:dst
+    shl rf2, rf2, 5 ; smul24 rf31, rf24, rf20                       # 26 mul
+    add rf41, rf27, rf4 ; smul24 rf34, rf22, rf16 ; ldunifrf.rf25   # 27 store dst | 26 mul | 26 rshr | uniform 0x00000040
+    sub tmuau, rf9, -9 ; smul24 rf35, rf23, rf18                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    add rf4, rf3, rf2 ; smul24 rf37, rf17, rf14 ; thrsw ; ldtmu.rf32# the item's record | 26 mul | 25 pixels7
+    add rf26, rf26, rf25 ; smul24 rf38, rf22, rf15                  # 26 rshr | 26 mul
+    add rf29, rf41, rf29 ; add rf30, rf30, rf40                     # 27 store dst | 26 add
+    nop ; add rf33, rf39, rf33                                      # 26 add
+loop:
+    tmuwt - ; smul24 rf39, rf32, rf21 ; ldtmu.rf40                  # 26 mul | 25 pixels7
+    sub tmuau, rf9, -10 ; smul24 rf41, rf24, rf19                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    add rf33, rf33, rf34 ; smul24 rf34, rf23, rf16 ; thrsw          # 26 add | 26 mul
+    sub tmuau, rf9, -11 ; smul24 rf17, rf17, rf13                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    sub tmuau, rf9, -12 ; smul24 rf42, rf22, rf14                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    add rf37, rf36, rf37 ; smul24 rf36, rf32, rf20 ; thrsw ; ldtmu.rf43# 26 add | 26 mul | 25 pixels7
+    sub tmuau, rf9, -13 ; smul24 rf44, rf24, rf18                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    sub tmuau, rf9, -14 ; smul24 rf9, rf23, rf15                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    add rf30, rf30, rf31 ; smul24 rf31, rf40, rf21 ; thrsw ; ldtmu.rf45# 26 add | 26 mul | 25 pixels7
+    asr rf26, rf26, 7 ; smul24 rf46, rf32, rf19                     # 26 rshr | 26 mul
+    add rf33, rf33, rf35 ; smul24 rf35, rf24, rf16                  # 26 add | 26 mul
+    add rf22, rf37, rf38 ; smul24 rf37, rf22, rf13 ; thrsw ; ldtmu.rf38# 26 add | 26 mul | 25 pixels7
+    max rf26, rf26, 0 ; smul24 rf47, rf23, rf14                     # 26 out | 26 mul
+    add rf30, rf30, rf39 ; smul24 rf39, rf40, rf20                  # 26 add | 26 mul
+    add rf33, rf33, rf41 ; smul24 rf41, rf32, rf18 ; thrsw ; ldtmu.rf48# 26 add | 26 mul | 25 pixels7
+    add rf22, rf22, rf34 ; smul24 rf34, rf24, rf15                  # 26 add | 26 mul
+    add rf42, rf17, rf42 ; smul24 rf17, rf43, rf21                  # 26 add | 26 mul
+    sub.pushc -, rf1, rf3 ; mov rf3, rf4                            # 27 store dst | next trip
+    umin tmuau, rf3, rf1 ; smul24 rf49, rf40, rf19 ; thrsw ; ldtmu.rf50# the item's record | 26 mul | 25 pixels7 | uniform 0xfffffffb (vec3)
+    add rf30, rf30, rf25 ; smul24 rf51, rf32, rf16                  # 26 rshr | 26 mul
+    add rf23, rf33, rf36 ; smul24 rf33, rf23, rf13                  # 26 add | 26 mul
+    add rf22, rf22, rf44 ; smul24 rf36, rf24, rf14 ; ldtmu.rf44     # 26 add | 26 mul | the item's record
+    add rf42, rf42, rf9 ; smul24 rf52, rf43, rf20 ; ldtmu.rf9       # 26 add | 26 mul | the item's record
+    add rf31, rf23, rf31 ; smul24 rf53, rf40, rf18 ; ldtmu.rf23     # 26 add | 26 mul | the item's record
+    and rf54, rf23, rf10 ; v8dot rf55, rf23, rf11                   # 18 filter | 19 mx
+    shl rf6, rf54, 4 ; sub.nornc -, rf0, rf6                        # 26 mul | 27 store dst
+    add rf23, rf6, rf55 ; v8dot rf6, rf23, rf5                      # 26 add | 20 rows
+    sub rf55, rf6, 1 ; smul24 rf54, rf32, rf15                      # 24 stage | 26 mul
+    umin rf55, rf0, rf55 ; smul24 rf56, rf45, rf21                  # 24 stage | 26 mul
+    shl rf57, rf23, 5 ; smul24 rf23, rf55, rf8                      # 26 table | 25 pixels0
+    add rf23, rf7, rf23 ; add rf57, rf12, rf57                      # 25 pixels0 | 26 table
+    add rf23, rf23, -3 ; smul24 rf55, rf55, rf28                    # 25 pixels0 | 27 store dst
+    tmuwt - ; add rf9, rf23, rf9                                    # the last trip's stores | 25 pixels0
+    mov tmuau, rf9 ; smul24 rf23, rf43, rf19                        # 25 pixels0 | 26 mul | uniform 0xfffffffd (u8)
+    mov tmuau, rf57 ; smul24 rf58, rf40, rf16 ; thrsw               # 26 table | 26 mul | uniform 0xfffffffc (vec4)
+    sub tmuau, rf9, -1 ; smul24 rf24, rf24, rf13                    # 25 pixels1 | 26 mul | uniform 0xfffffffd (u8)
+    sub tmuau, rf9, -2 ; smul24 rf32, rf32, rf14                    # 25 pixels2 | 26 mul | uniform 0xfffffffd (u8)
+    add rf46, rf27, rf55 ; add rf55, rf22, rf46 ; thrsw ; ldtmu.rf22# 27 store dst | 26 add | 25 pixels0
+    sub tmuau, rf9, -3 ; add rf35, rf42, rf35                       # 25 pixels3 | 26 add | uniform 0xfffffffd (u8)
+    add rf37, rf37, rf47 ; smul24 rf47, rf45, rf20 ; ldtmu.rf13     # 26 add | 26 mul | 26 table
+    add rf31, rf31, rf25 ; smul24 rf22, rf22, rf13 ; thrsw ; ldtmu.rf14# 26 rshr | 26 mul | 26 table
+    sub tmuau, rf9, -4 ; smul24 rf42, rf43, rf18                    # 25 pixels4 | 26 mul | uniform 0xfffffffd (u8)
+    asr rf30, rf30, 7 ; smul24 rf40, rf40, rf15                     # 26 rshr | 26 mul
+    add rf35, rf55, rf39 ; add rf39, rf35, rf41 ; thrsw ; ldtmu.rf15# 26 add | 26 table
+    max rf30, rf30, 0 ; add rf34, rf37, rf34                        # 26 out | 26 add
+    asr rf31, rf31, 7 ; smul24 rf41, rf38, rf21                     # 26 rshr | 26 mul
+    min tmud, rf26, rf10 ; smul24 rf26, rf45, rf19                  # 27 store dst | 26 mul
+    mov.ifa tmuau, rf29 ; smul24 rf43, rf43, rf16                   # 27 store dst | 26 mul | uniform 0xfffffffd (u8)
+    min tmud, rf30, rf10 ; add rf30, rf35, rf17 ; ldtmu.rf16        # 27 store dst | 26 add | 26 table
+    add rf39, rf39, rf49 ; add rf49, rf34, rf51 ; ldtmu.rf34        # 26 add | 25 pixels1
+    add rf51, rf33, rf36 ; smul24 rf33, rf34, rf14 ; ldtmu.rf36     # 26 add | 26 mul | 25 pixels2
+    add rf22, rf22, rf33 ; smul24 rf33, rf36, rf15 ; ldtmu.rf17     # 26 add | 26 mul | 25 pixels3
+    add rf22, rf22, rf33 ; smul24 rf33, rf17, rf16                  # 26 add | 26 mul
+    add rf22, rf22, rf33 ; smul24 rf33, rf34, rf13                  # 26 add | 26 mul
+    sub.ifa tmuau, rf29, -1 ; smul24 rf34, rf36, rf14               # 27 store dst | 26 mul | uniform 0xfffffffd (u8)
+    sub tmuau, rf57, -16 ; smul24 rf57, rf17, rf15                  # 26 table | 26 mul | uniform 0xfffffffc (vec4)
+    add rf33, rf33, rf34 ; smul24 rf34, rf36, rf13 ; thrsw          # 26 add | 26 mul
+    sub tmuau, rf9, -5 ; smul24 rf35, rf17, rf14                    # 25 pixels5 | 26 mul | uniform 0xfffffffd (u8)
+    sub tmuau, rf9, -6 ; smul24 rf36, rf17, rf13                    # 25 pixels6 | 26 mul | uniform 0xfffffffd (u8)
+    add rf33, rf33, rf57 ; add rf34, rf34, rf35 ; thrsw ; ldtmu.rf17# 26 add | 25 pixels4
+    sub tmuau, rf9, -7 ; smul24 rf35, rf17, rf16                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    sub tmuau, rf9, -8 ; smul24 rf57, rf17, rf15                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    add rf35, rf33, rf35 ; smul24 rf37, rf17, rf14 ; thrsw          # 26 add | 26 mul
+    add rf33, rf34, rf57 ; smul24 rf57, rf38, rf20                  # 26 add | 26 mul
+    add rf30, rf30, rf25 ; smul24 rf45, rf45, rf18 ; ldtmu.rf18     # 26 rshr | 26 mul | 26 table
+    add rf52, rf39, rf52 ; smul24 rf39, rf17, rf18 ; thrsw          # 26 add | 26 mul
+    add rf39, rf22, rf39 ; sub tmuau, rf9, -9                       # 26 add | 25 pixels7 | uniform 0xfffffffd (u8)
+    max rf31, rf31, 0 ; add rf49, rf49, rf53                        # 26 out | 26 add
+    add rf51, rf51, rf54 ; smul24 rf54, rf48, rf21 ; thrsw          # 26 add | 26 mul
+    add rf38, rf52, rf56 ; smul24 rf52, rf38, rf19 ; ldtmu.rf19     # 26 add | 26 mul | 26 table
+    asr rf23, rf30, 7 ; add rf30, rf49, rf23                        # 26 rshr | 26 add
+    add rf24, rf51, rf58 ; add rf32, rf24, rf32 ; thrsw             # 26 add
+    add rf38, rf38, rf25 ; smul24 rf48, rf48, rf20 ; ldtmu.rf20     # 26 rshr | 26 mul | 26 table
+    max rf23, rf23, 0 ; add rf30, rf30, rf47                        # 26 out | 26 add
+    min tmud, rf31, rf10 ; add rf24, rf24, rf42                     # 27 store dst | 26 add
+    tmuwt - ; add rf32, rf32, rf40                                  # 26 add
+    sub.ifa tmuau, rf29, -2 ; smul24 rf50, rf50, rf21               # 27 store dst | 26 mul | uniform 0xfffffffd (u8)
+    min tmud, rf23, rf10 ; add rf23, rf30, rf41 ; ldtmu.rf21        # 27 store dst | 26 add | 26 table
+    add rf43, rf24, rf26 ; add rf41, rf32, rf43 ; ldtmu.rf22        # 26 add | 25 pixels5
+    add rf40, rf23, rf25 ; smul24 rf24, rf22, rf19 ; ldtmu.rf23     # 26 rshr | 26 mul | 25 pixels6
+    add rf39, rf39, rf24 ; smul24 rf26, rf23, rf20 ; ldtmu.rf24     # 26 add | 26 mul | 25 pixels7
+    add rf26, rf39, rf26 ; smul24 rf39, rf24, rf21 ; ldtmu.rf32     # 26 add | 26 mul | 25 pixels7
+    add rf26, rf26, rf39 ; smul24 rf39, rf22, rf18                  # 26 add | 26 mul
+    add rf35, rf35, rf39 ; smul24 rf39, rf23, rf19                  # 26 add | 26 mul
+    add rf26, rf26, rf25 ; smul24 rf31, rf24, rf20                  # 26 rshr | 26 mul
+    add rf30, rf35, rf39 ; smul24 rf34, rf22, rf16                  # 26 add | 26 mul
+    asr rf39, rf38, 7 ; smul24 rf35, rf23, rf18                     # 26 rshr | 26 mul
+    sub.ifa tmuau, rf29, -3 ; smul24 rf38, rf22, rf15               # 27 store dst | 26 mul | uniform 0xfffffffd (u8)
+    max rf39, rf39, 0 ; add rf43, rf43, rf57                        # 26 out | 26 add
+    min tmud, rf39, rf10 ; add rf39, rf41, rf45                     # 27 store dst | 26 add
+    asr rf40, rf40, 7 ; add rf43, rf43, rf54                        # 26 rshr | 26 add
+    add rf39, rf39, rf52 ; sub.ifa tmuau, rf29, -4                  # 26 add | 27 store dst | uniform 0xfffffffd (u8)
+    max rf40, rf40, 0 ; add rf43, rf43, rf25                        # 26 out | 26 rshr
+    min tmud, rf40, rf10 ; add rf39, rf39, rf48                     # 27 store dst | 26 add
+    asr rf39, rf43, 7 ; add rf43, rf39, rf50                        # 26 rshr | 26 add
+    sub.ifa tmuau, rf29, -5 ; add rf43, rf43, rf25                  # 27 store dst | 26 rshr | uniform 0xfffffffd (u8)
+    max rf4, rf39, 0 ; sub.pushc -, rf1, rf4                        # 26 out | whether there is a batch more
+    min tmud, rf4, rf10 ; add rf4, rf3, rf2                         # 27 store dst | the item's record
+    asr rf43, rf43, 7                                               # 26 rshr
+    nop ; sub.ifb tmuau, rf29, -6                                   # 27 store dst | uniform 0xfffffffd (u8)
+    max rf43, rf43, 0                                               # 26 out
+    min tmud, rf43, rf10                                            # 27 store dst
+    sub.ifb tmuau, rf29, -7 ; add rf29, rf46, rf44                  # 27 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop
     nop
+    ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw
     nop

@@ -5,12 +5,12 @@
 #
 # vp9_mc_8h, machine code of V3D 7.1, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
 # computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
-# input hash be40f3be50c21734
+# input hash 1a3c1f5dc203951a
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 111 instructions a trip, 55.5 an item; 98 at least for all it does.
-# 42 of the 64 registers that 2 threads a QPU leave each.
+# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
+# 101 instructions a trip, 50.5 an item; 98 at least for all it does.
+# 61 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 7 load 15 words, 1 store 2.
 # Record: dst_off, src_off, filter and mx and rows, filter and mx and rows.
 #
@@ -20,159 +20,190 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
 .uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0x00000000  # address of src
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000000  # address of dst
-.uniform 0x00000100
 .uniform 0x000000ff
+.uniform 0x00000100
 .uniform 0x00000000  # address of the table taps
 .uniform 0x00010000
+.uniform 0xfffffffc  # vec4
+.uniform 0x01000000
+.uniform 0xfffffffc  # vec4
+.uniform 0x00000000  # how many threads
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000000  # address of dst
 .uniform 0x00000040
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffffc  # vec4
 .uniform 0xfffffffb  # vec3
+.uniform 0x00000000  # address of the table taps
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffc  # vec4
 .uniform 0xfffffffa  # vec2
-.uniform 0xffffffec  # back to the loop's first word
+.uniform 0xffffffe8  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
-    and rf4, rf3, 7 ; add rf0, rf0, rf2
+    add rf0, rf0, rf2 ; sub rf1, rf1, 1
+    setnnmode_uu ; ldunifrf.rf4                                     # 25 pixels0 | uniform value:records
     shl rf0, rf0, 4
-    setnnmode_uu ; sub rf1, rf1, 1                                  # 25 pixels0
-    shl rf1, rf1, 4
-    nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # uniform value:threads
-    umin tmuau, rf2, rf0 ; mov rf12, rf2 ; thrsw                    # the item's record | for later in the trip | uniform 0xfffffffb (vec3)
-    shl rf1, rf1, 5
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | 25 pixels0 | uniform value:src_stride
-    mov rf2, rf3 ; smul24 rf6, rf4, rf5 ; ldunifrf.rf5              # next trip | 25 pixels0 | uniform value:src
-    nop ; add rf5, rf5, rf6 ; ldunifrf.rf6                          # 25 pixels0 | 27 store dst | uniform value:dst_stride
-    nop ; smul24 rf6, rf4, rf6 ; ldunifrf.rf4                       # 27 store dst | uniform value:dst
-    nop ; add rf11, rf4, rf6 ; ldtmu.rf4                            # 27 store dst | the item's record
-    nop ; add rf5, rf5, -4                                          # 25 pixels0
-    nop ; ldunifrf.rf6                                              # 25 pixels0 | uniform 0x00000100
-    nop ; ldunifrf.rf7                                              # 18 filter | uniform 0x000000ff
-    nop ; ldunifrf.rf8                                              # 26 table | uniform table:taps
-    nop ; ldunifrf.rf9                                              # 25 pixels1 | uniform 0x00010000
-    nop ; ldunifrf.rf10                                             # 26 rshr | uniform 0x00000040
+    shl rf0, rf1, 4 ; add rf2, rf4, rf0
+    and rf10, rf3, 7 ; add rf0, rf4, rf0
+    umin tmuau, rf2, rf0 ; mov rf35, rf2 ; thrsw                    # the item's record | for later in the trip | uniform 0xfffffffb (vec3)
+    nop ; ldunifrf.rf3                                              # 25 pixels0 | uniform value:src_stride
+    nop ; smul24 rf4, rf10, rf3 ; ldunifrf.rf3                      # 25 pixels0 | uniform value:src
+    nop ; add rf4, rf3, rf4 ; ldtmu.rf3                             # 25 pixels0 | the item's record
+    nop ; mov rf36, rf3 ; ldtmu.rf3                                 # for later in the trip | the item's record
+    nop ; ldtmu.rf1                                                 # the item's record
+    nop ; ldunifrf.rf6                                              # 18 filter | uniform 0x000000ff
+    and rf7, rf1, rf6 ; ldunifrf.rf5                                # 18 filter | 25 pixels0 | uniform 0x00000100
+    add rf4, rf4, -4 ; v8dot rf1, rf1, rf5                          # 25 pixels0 | 19 mx
+    shl rf7, rf7, 4 ; add rf3, rf4, rf3                             # 26 mul | 25 pixels0
+    add rf1, rf7, rf1 ; mov tmua, rf3 ; thrsw ; ldunifrf.rf7        # 26 add | 25 pixels0 | 26 table | uniform table:taps
+    shl rf1, rf1, 5                                                 # 26 table
+    nop ; add rf1, rf7, rf1 ; ldunifrf.rf8                          # 26 table | 25 pixels1 | uniform 0x00010000
+    nop ; mov tmuau, rf1 ; thrsw ; ldtmu.rf7                        # 26 table | 25 pixels0 | uniform 0xfffffffc (vec4)
+    sub tmua, rf3, -4 ; v8dot rf11, rf7, rf5                        # 25 pixels3 | 25 pixels0
+    nop ; v8dot rf12, rf7, rf8 ; ldunifrf.rf9                       # 25 pixels1 | 25 pixels2 | uniform 0x01000000
+    nop ; v8dot rf17, rf7, rf9 ; thrsw ; ldtmu.rf20                 # 25 pixels2 | 26 table
+    nop ; smul24 rf11, rf11, rf20 ; ldtmu.rf22                      # 26 mul | 26 table
+    nop ; smul24 rf7, rf12, rf22 ; ldtmu.rf27                       # 26 mul | 26 table
+    sub tmuau, rf1, -16 ; smul24 rf1, rf12, rf20                    # 26 table | 26 mul | uniform 0xfffffffc (vec4)
+    add rf19, rf11, rf7 ; smul24 rf11, rf17, rf22 ; thrsw ; ldtmu.rf7# 26 add | 26 mul | 26 table
+    add rf24, rf1, rf11 ; smul24 rf14, rf17, rf20 ; ldtmu.rf1       # 26 add | 26 mul | 25 pixels3
+    sub tmua, rf3, -8 ; v8dot rf11, rf1, rf5                        # 25 pixels7 | 25 pixels4
+    and rf26, rf1, rf6 ; v8dot rf16, rf1, rf8 ; thrsw ; ldtmu.rf12  # 25 pixels3 | 25 pixels5 | 26 table
+    nop ; smul24 rf15, rf26, rf22 ; ldtmu.rf13                      # 26 mul | 26 table
+    add rf25, rf14, rf15 ; smul24 rf18, rf26, rf20 ; ldtmu.rf14     # 26 add | 26 mul | 26 table
+    nop ; smul24 rf21, rf11, rf22 ; ldtmu.rf15                      # 26 mul | 26 table
+    add rf30, rf18, rf21 ; smul24 rf28, rf17, rf27 ; ldtmu.rf29     # 26 add | 26 mul | 25 pixels7
+    sub tmua, rf3, -12 ; v8dot rf21, rf29, rf5                      # 25 pixels7
+    and rf18, rf29, rf6 ; smul24 rf31, rf26, rf27 ; thrsw ; ldunifrf.rf3# 25 pixels7 | 26 mul | uniform value:threads
+    shr rf17, rf1, -8 ; smul24 rf32, rf11, rf27                     # 25 pixels6 | 26 mul
+    shl rf1, rf3, 5 ; v8dot rf23, rf29, rf8                         # 25 pixels7
+    add rf3, rf2, rf1 ; smul24 rf33, rf16, rf27 ; ldunifrf.rf34     # the item's record | 26 mul | 27 store dst | uniform value:dst_stride
+    add rf37, rf19, rf28 ; smul24 rf38, rf11, rf20 ; ldunifrf.rf39  # 26 add | 26 mul | 27 store dst | uniform value:dst
+    add rf24, rf24, rf31 ; smul24 rf31, rf16, rf22 ; ldtmu.rf28     # 26 add | 26 mul | 25 pixels7
+    add rf32, rf25, rf32 ; smul24 rf25, rf16, rf20 ; ldunifrf.rf19  # 26 add | 26 mul | 26 rshr | uniform 0x00000040
+    add rf30, rf30, rf33 ; smul24 rf33, rf17, rf22                  # 26 add | 26 mul
+    add rf31, rf38, rf31 ; smul24 rf38, rf17, rf20                  # 26 add | 26 mul
+    add rf33, rf25, rf33 ; smul24 rf25, rf18, rf22                  # 26 add | 26 mul
+    add rf38, rf38, rf25 ; smul24 rf20, rf18, rf20                  # 26 add | 26 mul
+    shr rf25, rf29, -8 ; smul24 rf22, rf21, rf22                    # 25 pixels7 | 26 mul
+    add rf40, rf20, rf22 ; smul24 rf10, rf10, rf34                  # 26 add | 27 store dst
+    add rf34, rf39, rf10 ; smul24 rf10, rf26, rf7                   # 27 store dst | 26 mul
+    add rf10, rf37, rf10 ; smul24 rf37, rf11, rf7                   # 26 add | 26 mul
+    add rf20, rf24, rf37 ; smul24 rf24, rf16, rf7                   # 26 add | 26 mul
+    add rf22, rf32, rf24 ; smul24 rf24, rf17, rf7                   # 26 add | 26 mul
+    add rf24, rf30, rf24 ; smul24 rf30, rf17, rf27                  # 26 add | 26 mul
+    add rf26, rf31, rf30 ; smul24 rf30, rf18, rf27                  # 26 add | 26 mul
+    and rf29, rf28, rf6 ; smul24 rf31, rf21, rf27                   # 25 pixels7 | 26 mul
+    add rf30, rf33, rf30 ; smul24 rf33, rf23, rf27                  # 26 add | 26 mul
+    add rf31, rf38, rf31 ; smul24 rf27, rf18, rf7                   # 26 add | 26 mul
+    shr rf33, rf28, -8 ; add rf32, rf40, rf33                       # 25 pixels7 | 26 add
+    nop ; mov rf2, rf3                                              # next trip
 loop:
-    nop ; mov rf13, rf4 ; ldtmu.rf4                                 # for later in the trip | the item's record
-    nop ; add rf14, rf5, rf4 ; ldtmu.rf4                            # 25 pixels0 | the item's record
-    mov tmua, rf14 ; v8dot rf15, rf4, rf6 ; thrsw                   # 25 pixels0 | 19 mx
-    and rf4, rf4, rf7                                               # 18 filter
-    shl rf4, rf4, 4                                                 # 26 mul
-    nop ; add rf15, rf4, rf15 ; ldtmu.rf4                           # 26 add | 25 pixels0
-    shl rf16, rf15, 5 ; v8dot rf15, rf4, rf6                        # 26 table | 25 pixels0
-    add rf16, rf8, rf16 ; v8dot rf17, rf4, rf9                      # 26 table | 25 pixels1
-    nop ; mov tmuau, rf16 ; thrsw                                   # 26 table | uniform 0xfffffffc (vec4)
-    shr rf4, rf4, -8                                                # 25 pixels2
-    nop ; sub tmua, rf14, -4                                        # 25 pixels3
-    nop ; thrsw ; ldtmu.rf18                                        # 26 table
-    nop ; smul24 rf19, rf15, rf18 ; ldtmu.rf15                      # 26 mul | 26 table
-    nop ; smul24 rf21, rf17, rf15 ; ldtmu.rf20                      # 26 mul | 26 table
-    add rf21, rf19, rf21 ; smul24 rf22, rf4, rf20 ; ldtmu.rf19      # 26 add | 26 mul | 26 table
-    add rf17, rf21, rf22 ; smul24 rf22, rf17, rf18 ; ldtmu.rf21     # 26 add | 26 mul | 25 pixels3
-    and rf23, rf21, rf7 ; v8dot rf24, rf21, rf6                     # 25 pixels3 | 25 pixels4
-    sub tmuau, rf16, -16 ; smul24 rf16, rf23, rf19                  # 26 table | 26 mul | uniform 0xfffffffc (vec4)
-    add rf16, rf17, rf16 ; v8dot rf17, rf21, rf9 ; thrsw            # 26 add | 25 pixels5
-    shr rf21, rf21, -8 ; smul24 rf25, rf4, rf15                     # 25 pixels6 | 26 mul
-    sub tmua, rf14, -8 ; smul24 rf26, rf23, rf20                    # 25 pixels7 | 26 mul
-    add rf25, rf22, rf25 ; smul24 rf27, rf24, rf19 ; thrsw ; ldtmu.rf22# 26 add | 26 mul | 26 table
-    add rf28, rf25, rf26 ; smul24 rf26, rf24, rf22 ; ldtmu.rf25     # 26 add | 26 mul | 26 table
-    add rf26, rf16, rf26 ; smul24 rf29, rf17, rf25 ; ldtmu.rf16     # 26 add | 26 mul | 26 table
-    add rf29, rf26, rf29 ; smul24 rf30, rf21, rf16 ; ldtmu.rf26     # 26 add | 26 mul | 26 table
-    add rf29, rf29, rf30 ; smul24 rf31, rf17, rf22 ; ldtmu.rf30     # 26 add | 26 mul | 25 pixels7
-    and rf32, rf30, rf7 ; smul24 rf33, rf21, rf25                   # 25 pixels7 | 26 mul
-    add rf28, rf28, rf27 ; smul24 rf27, rf32, rf26                  # 26 add | 26 mul
-    add rf27, rf29, rf27 ; smul24 rf29, rf32, rf16                  # 26 add | 26 mul
-    add rf27, rf27, rf10 ; v8dot rf34, rf30, rf6                    # 26 rshr | 25 pixels7
-    asr rf27, rf27, 7 ; smul24 rf35, rf34, rf26                     # 26 rshr | 26 mul
-    max rf4, rf27, 0 ; smul24 rf27, rf4, rf18                       # 26 out | 26 mul
-    min rf4, rf4, rf7 ; smul24 rf36, rf23, rf15                     # 26 out | 26 mul
-    add rf28, rf28, rf31 ; smul24 rf31, rf24, rf20                  # 26 add | 26 mul
-    add rf28, rf28, rf33 ; smul24 rf33, rf17, rf19                  # 26 add | 26 mul
-    add rf28, rf28, rf29 ; smul24 rf29, rf21, rf22                  # 26 add | 26 mul
-    add rf28, rf28, rf35 ; smul24 rf35, rf32, rf25                  # 26 add | 26 mul
-    add rf28, rf28, rf10 ; smul24 rf37, rf34, rf16                  # 26 rshr | 26 mul
-    asr rf28, rf28, 7 ; v8dot rf38, rf30, rf9                       # 26 rshr | 25 pixels7
-    max rf28, rf28, 0 ; smul24 rf39, rf38, rf26                     # 26 out | 26 mul
-    min rf23, rf28, rf7 ; smul24 rf28, rf23, rf18                   # 26 out | 26 mul
-    vpack rf23, rf4, rf23 ; smul24 rf4, rf24, rf15                  # 27 store dst | 26 mul
-    add rf27, rf27, rf36 ; smul24 rf36, rf17, rf20                  # 26 add | 26 mul
-    add rf27, rf27, rf31 ; smul24 rf31, rf21, rf19                  # 26 add | 26 mul
-    add rf27, rf27, rf33 ; smul24 rf33, rf32, rf22                  # 26 add | 26 mul
-    add rf27, rf27, rf29 ; smul24 rf29, rf34, rf25                  # 26 add | 26 mul
-    add rf27, rf27, rf35 ; smul24 rf35, rf38, rf16                  # 26 add | 26 mul
-    add rf24, rf27, rf37 ; smul24 rf27, rf24, rf18                  # 26 add | 26 mul
-    add rf4, rf24, rf39 ; add rf24, rf28, rf4                       # 26 add
-    add rf4, rf4, rf10 ; smul24 rf28, rf17, rf15                    # 26 rshr | 26 mul
-    asr rf4, rf4, 7 ; add rf24, rf24, rf36                          # 26 rshr | 26 add
-    max rf4, rf4, 0 ; smul24 rf36, rf21, rf20                       # 26 out | 26 mul
-    min rf4, rf4, rf7 ; add rf24, rf24, rf31                        # 26 out | 26 add
-    add rf24, rf24, rf33 ; smul24 rf33, rf32, rf19                  # 26 add | 26 mul
-    add rf24, rf24, rf29 ; smul24 rf29, rf34, rf22                  # 26 add | 26 mul
-    add rf24, rf24, rf35 ; smul24 rf35, rf38, rf25                  # 26 add | 26 mul
-    shr rf27, rf30, -8 ; add rf28, rf27, rf28                       # 25 pixels7 | 26 add
-    add rf36, rf28, rf36 ; smul24 rf28, rf27, rf26                  # 26 add | 26 mul
-    add rf24, rf24, rf28 ; smul24 rf28, rf27, rf16                  # 26 add | 26 mul
-    add rf17, rf24, rf10 ; smul24 rf24, rf17, rf18                  # 26 rshr | 26 mul
-    asr rf17, rf17, 7 ; add rf33, rf36, rf33                        # 26 rshr | 26 add
-    max rf17, rf17, 0 ; smul24 rf36, rf21, rf15                     # 26 out | 26 mul
-    min rf17, rf17, rf7 ; add rf29, rf33, rf29                      # 26 out | 26 add
-    vpack rf17, rf4, rf17 ; smul24 rf4, rf32, rf20                  # 27 store dst | 26 mul
-    add rf29, rf29, rf35 ; smul24 rf35, rf34, rf19                  # 26 add | 26 mul
-    add rf28, rf29, rf28 ; smul24 rf29, rf38, rf22                  # 26 add | 26 mul
-    sub tmua, rf14, -12 ; smul24 rf14, rf27, rf25                   # 25 pixels7 | 26 mul
-    umin tmuau, rf2, rf0 ; smul24 rf21, rf21, rf18 ; thrsw          # the item's record | 26 mul | uniform 0xfffffffb (vec3)
-    add rf24, rf24, rf36 ; smul24 rf36, rf32, rf15                  # 26 add | 26 mul
-    add rf4, rf24, rf4 ; smul24 rf24, rf34, rf20                    # 26 add | 26 mul
-    add rf4, rf4, rf35 ; smul24 rf33, rf38, rf19 ; thrsw ; ldtmu.rf35# 26 add | 26 mul | 25 pixels7
-    and rf30, rf35, rf7 ; v8dot rf31, rf35, rf6                     # 25 pixels7
-    add rf29, rf4, rf29 ; smul24 rf4, rf30, rf26                    # 26 add | 26 mul
-    add rf28, rf28, rf4 ; smul24 rf39, rf30, rf16 ; ldtmu.rf4       # 26 add | 26 mul | the item's record
-    add rf28, rf28, rf10 ; smul24 rf37, rf31, rf26                  # 26 rshr | 26 mul
-    asr rf28, rf28, 7 ; smul24 rf40, rf27, rf22                     # 26 rshr | 26 mul
-    max rf14, rf28, 0 ; add rf28, rf29, rf14                        # 26 out | 26 add
-    min rf14, rf14, rf7 ; smul24 rf29, rf30, rf25                   # 26 out | 26 mul
-    add rf28, rf28, rf39 ; smul24 rf39, rf31, rf16                  # 26 add | 26 mul
-    add rf28, rf28, rf37 ; v8dot rf37, rf35, rf9                    # 26 add | 25 pixels7
-    add rf28, rf28, rf10 ; smul24 rf41, rf37, rf26                  # 26 rshr | 26 mul
-    asr rf18, rf28, 7 ; smul24 rf28, rf32, rf18                     # 26 rshr | 26 mul
-    max rf15, rf18, 0 ; smul24 rf18, rf34, rf15                     # 26 out | 26 mul
-    min rf15, rf15, rf7 ; add rf21, rf21, rf36                      # 26 out | 26 add
-    vpack rf14, rf14, rf15 ; smul24 rf15, rf38, rf20                # 27 store dst | 26 mul
-    add rf19, rf21, rf24 ; smul24 rf21, rf27, rf19                  # 26 add | 26 mul
-    add rf19, rf19, rf33 ; smul24 rf22, rf30, rf22                  # 26 add | 26 mul
-    add rf19, rf19, rf40 ; smul24 rf25, rf31, rf25                  # 26 add | 26 mul
-    add rf16, rf19, rf29 ; smul24 rf19, rf37, rf16                  # 26 add | 26 mul
-    add rf16, rf16, rf39 ; add rf18, rf28, rf18                     # 26 add
-    add rf15, rf16, rf41 ; add rf16, rf18, rf15                     # 26 add
-    add rf15, rf15, rf10 ; add rf16, rf16, rf21                     # 26 rshr | 26 add
-    asr rf15, rf15, 7 ; add rf16, rf16, rf22                        # 26 rshr | 26 add
-    max rf15, rf15, 0 ; add rf16, rf16, rf25                        # 26 out | 26 add
-    min rf15, rf15, rf7 ; add rf16, rf16, rf19                      # 26 out | 26 add
-    shr rf12, rf35, -8 ; sub.pushc -, rf0, rf12                     # 25 pixels7 | 27 store dst
-    mov rf12, rf2 ; smul24 rf26, rf12, rf26                         # for later in the trip | 26 mul
-    add rf3, rf16, rf26 ; sub.pushc -, rf0, rf3                     # 26 add | whether there is a batch more
-    add rf2, rf3, rf10 ; add rf3, rf2, rf1                          # 26 rshr | the item's record
-    asr rf16, rf2, 7 ; mov rf2, rf3                                 # 26 rshr | next trip
-    max rf16, rf16, 0                                               # 26 out
-    min rf16, rf16, rf7                                             # 26 out
-    vpack rf15, rf15, rf16                                          # 27 store dst
-    tmuwt -                                                         # the last trip's stores
-    v8pack tmud, rf23, rf17                                         # 27 store dst
-    v8pack tmud, rf14, rf15                                         # 27 store dst
-    nop ; add.ifnb tmuau, rf11, rf13                                # 27 store dst | uniform 0xfffffffa (vec2)
+    umin tmuau, rf2, rf0 ; smul24 rf37, rf21, rf7 ; thrsw           # the item's record | 26 mul | uniform 0xfffffffb (vec3)
+    add rf26, rf26, rf27 ; smul24 rf27, rf23, rf7 ; ldunifrf.rf38   # 26 add | 26 mul | 26 table | uniform table:taps
+    add rf7, rf30, rf37 ; smul24 rf30, rf25, rf7                    # 26 add | 26 mul
+    add rf27, rf31, rf27 ; smul24 rf11, rf11, rf12 ; ldtmu.rf37     # 26 add | 26 mul | the item's record
+    add rf31, rf32, rf30 ; smul24 rf32, rf16, rf12 ; ldtmu.rf30     # 26 add | 26 mul | the item's record
+    add rf39, rf4, rf30 ; smul24 rf40, rf17, rf12 ; ldtmu.rf30      # 25 pixels0 | 26 mul | the item's record
+    and rf30, rf30, rf6 ; v8dot rf41, rf30, rf5                     # 18 filter | 19 mx
+    shl rf30, rf30, 4 ; smul24 rf42, rf18, rf12                     # 26 mul
+    mov tmua, rf39 ; smul24 rf43, rf21, rf12 ; thrsw                # 25 pixels0 | 26 mul
+    add rf30, rf30, rf41 ; smul24 rf41, rf23, rf12                  # 26 add | 26 mul
+    shl rf30, rf30, 5 ; v8dot rf44, rf28, rf5                       # 26 table | 25 pixels7
+    add rf38, rf38, rf30 ; smul24 rf45, rf25, rf12 ; ldtmu.rf30     # 26 table | 26 mul | 25 pixels0
+    mov tmuau, rf38 ; smul24 rf12, rf29, rf12 ; thrsw               # 26 table | 26 mul | uniform 0xfffffffc (vec4)
+    add rf10, rf10, rf11 ; smul24 rf11, rf16, rf13                  # 26 add | 26 mul
+    add rf20, rf20, rf32 ; smul24 rf32, rf17, rf13                  # 26 add | 26 mul
+    add rf40, rf22, rf40 ; smul24 rf16, rf18, rf13 ; ldtmu.rf22     # 26 add | 26 mul | 26 table
+    add rf42, rf24, rf42 ; smul24 rf46, rf21, rf13 ; ldtmu.rf24     # 26 add | 26 mul | 26 table
+    add rf43, rf26, rf43 ; smul24 rf47, rf23, rf13 ; ldtmu.rf26     # 26 add | 26 mul | 26 table
+    add rf41, rf7, rf41 ; smul24 rf48, rf25, rf13 ; ldtmu.rf7       # 26 add | 26 mul | 26 table
+    add rf27, rf27, rf45 ; smul24 rf45, rf29, rf13                  # 26 add | 26 mul
+    add rf28, rf31, rf12 ; v8dot rf12, rf28, rf8                    # 26 add | 25 pixels7
+    add rf10, rf10, rf11 ; smul24 rf11, rf44, rf13                  # 26 add | 26 mul
+    add rf20, rf20, rf32 ; smul24 rf17, rf17, rf14                  # 26 add | 26 mul
+    add rf40, rf40, rf16 ; smul24 rf16, rf18, rf14                  # 26 add | 26 mul
+    add rf46, rf42, rf46 ; smul24 rf42, rf21, rf14                  # 26 add | 26 mul
+    sub tmua, rf39, -4 ; smul24 rf32, rf23, rf14                    # 25 pixels3 | 26 mul
+    add rf43, rf43, rf47 ; smul24 rf47, rf25, rf14 ; thrsw          # 26 add | 26 mul
+    add rf41, rf41, rf48 ; smul24 rf48, rf29, rf14                  # 26 add | 26 mul
+    add rf27, rf27, rf45 ; smul24 rf45, rf44, rf14                  # 26 add | 26 mul
+    add rf11, rf28, rf11 ; smul24 rf14, rf12, rf14 ; ldtmu.rf28     # 26 add | 26 mul | 25 pixels3
+    add rf10, rf10, rf17 ; smul24 rf17, rf18, rf15                  # 26 add | 26 mul
+    add rf16, rf20, rf16 ; smul24 rf20, rf21, rf15                  # 26 add | 26 mul
+    add rf23, rf40, rf42 ; smul24 rf40, rf23, rf15                  # 26 add | 26 mul
+    add rf25, rf46, rf32 ; smul24 rf32, rf25, rf15                  # 26 add | 26 mul
+    add rf29, rf43, rf47 ; smul24 rf43, rf29, rf15                  # 26 add | 26 mul
+    add rf41, rf41, rf48 ; smul24 rf44, rf44, rf15                  # 26 add | 26 mul
+    add rf27, rf27, rf45 ; smul24 rf45, rf12, rf15                  # 26 add | 26 mul
+    add rf33, rf11, rf14 ; smul24 rf48, rf33, rf15                  # 26 add | 26 mul
+    sub tmuau, rf38, -16 ; v8dot rf38, rf30, rf5                    # 26 table | 25 pixels0 | uniform 0xfffffffc (vec4)
+    add rf17, rf10, rf17 ; v8dot rf10, rf30, rf8 ; thrsw            # 26 add | 25 pixels1
+    add rf20, rf16, rf20 ; v8dot rf11, rf28, rf5                    # 26 add | 25 pixels4
+    add rf38, rf23, rf40 ; smul24 rf23, rf38, rf22                  # 26 add | 26 mul
+    add rf32, rf25, rf32 ; smul24 rf25, rf10, rf24 ; ldtmu.rf12     # 26 add | 26 mul | 26 table
+    add rf29, rf29, rf43 ; smul24 rf10, rf10, rf22 ; ldtmu.rf13     # 26 add | 26 mul | 26 table
+    add rf41, rf41, rf44 ; v8dot rf16, rf28, rf8 ; ldtmu.rf14       # 26 add | 25 pixels5 | 26 table
+    add rf27, rf27, rf45 ; smul24 rf45, rf11, rf24 ; ldtmu.rf15     # 26 add | 26 mul | 26 table
+    add rf48, rf33, rf48 ; smul24 rf33, rf11, rf26                  # 26 add | 26 mul
+    add rf17, rf17, rf19 ; smul24 rf44, rf16, rf26                  # 26 rshr | 26 mul
+    add rf20, rf20, rf19 ; smul24 rf43, rf11, rf22                  # 26 rshr | 26 mul
+    add rf38, rf38, rf19 ; smul24 rf40, rf16, rf24                  # 26 rshr | 26 mul
+    add rf32, rf32, rf19 ; smul24 rf47, rf16, rf22                  # 26 rshr | 26 mul
+    add rf46, rf29, rf19 ; smul24 rf29, rf11, rf7                   # 26 rshr | 26 mul
+    add rf42, rf41, rf19 ; smul24 rf41, rf16, rf7                   # 26 rshr | 26 mul
+    add rf27, rf27, rf19 ; add rf48, rf48, rf19                     # 26 rshr
+    sub tmua, rf39, -8 ; v8dot rf30, rf30, rf9                      # 25 pixels7 | 25 pixels2
+    and rf21, rf28, rf6 ; smul24 rf18, rf30, rf24 ; thrsw           # 25 pixels3 | 26 mul
+    asr rf31, rf17, 7 ; smul24 rf49, rf30, rf22                     # 26 rshr | 26 mul
+    asr rf20, rf20, 7 ; smul24 rf50, rf21, rf24                     # 26 rshr | 26 mul
+    asr rf38, rf38, 7 ; smul24 rf51, rf21, rf22                     # 26 rshr | 26 mul
+    asr rf32, rf32, 7 ; smul24 rf30, rf30, rf26                     # 26 rshr | 26 mul
+    asr rf52, rf46, 7 ; smul24 rf46, rf21, rf26                     # 26 rshr | 26 mul
+    asr rf53, rf42, 7 ; smul24 rf42, rf21, rf7                      # 26 rshr | 26 mul
+    asr rf27, rf27, 7 ; v8dot rf17, rf28, rf9                       # 26 rshr | 25 pixels6
+    asr rf28, rf48, 7 ; smul24 rf48, rf17, rf24                     # 26 rshr | 26 mul
+    max rf31, rf31, 0 ; smul24 rf54, rf17, rf22                     # 26 out | 26 mul
+    max rf20, rf20, 0 ; smul24 rf55, rf17, rf7                      # 26 out | 26 mul
+    max rf38, rf38, 0 ; smul24 rf56, rf17, rf26                     # 26 out | 26 mul
+    max rf32, rf32, 0 ; add rf25, rf23, rf25                        # 26 out | 26 add
+    min rf31, rf31, rf6 ; sub tmua, rf39, -12                       # 26 out | 25 pixels7
+    min rf20, rf20, rf6 ; add rf10, rf10, rf18 ; thrsw ; ldtmu.rf39 # 26 out | 26 add | 25 pixels7
+    max rf52, rf52, 0 ; v8dot rf21, rf39, rf5                       # 26 out | 25 pixels7
+    max rf53, rf53, 0 ; v8dot rf23, rf39, rf8                       # 26 out | 25 pixels7
+    max rf27, rf27, 0 ; smul24 rf57, rf21, rf24                     # 26 out | 26 mul
+    max rf59, rf28, 0 ; smul24 rf58, rf21, rf26                     # 26 out | 26 mul
+    min rf38, rf38, rf6 ; smul24 rf60, rf23, rf26 ; ldtmu.rf28      # 26 out | 26 mul | 25 pixels7
+    min rf32, rf32, rf6 ; v8dot rf18, rf39, 1                       # 26 out | 25 pixels7
+    min rf24, rf52, rf6 ; smul24 rf52, rf18, rf24                   # 26 out | 26 mul
+    min rf22, rf53, rf6 ; smul24 rf53, rf18, rf22                   # 26 out | 26 mul
+    min rf62, rf27, rf6 ; smul24 rf61, rf18, rf26                   # 26 out | 26 mul
+    add rf49, rf49, rf50 ; smul24 rf27, rf18, rf7                   # 26 add | 26 mul
+    min rf51, rf59, rf6 ; add rf45, rf51, rf45                      # 26 out | 26 add
+    vpack rf59, rf31, rf20 ; add rf20, rf25, rf30                   # 27 store dst | 26 add
+    vpack rf38, rf38, rf32 ; add rf32, rf10, rf46                   # 27 store dst | 26 add
+    add rf33, rf49, rf33 ; add rf44, rf45, rf44                     # 26 add
+    add rf40, rf43, rf40 ; add rf43, rf47, rf48                     # 26 add
+    add rf52, rf54, rf52 ; add rf53, rf53, rf57                     # 26 add
+    vpack rf42, rf24, rf22 ; add rf10, rf20, rf42                   # 27 store dst | 26 add
+    add rf20, rf32, rf29 ; add rf22, rf33, rf41                     # 26 add
+    add rf24, rf44, rf55 ; add rf26, rf40, rf56                     # 26 add
+    shr rf25, rf39, -8 ; add rf30, rf43, rf61                       # 25 pixels7 | 26 add
+    and rf29, rf28, rf6 ; add rf31, rf52, rf58                      # 25 pixels7 | 26 add
+    shr rf33, rf28, -8 ; add rf32, rf53, rf60                       # 25 pixels7 | 26 add
+    vpack rf51, rf62, rf51 ; sub.pushc -, rf0, rf35                 # 27 store dst
+    tmuwt - ; mov rf35, rf2                                         # the last trip's stores | for later in the trip
+    v8pack tmud, rf59, rf38 ; sub.pushc -, rf0, rf3                 # 27 store dst | whether there is a batch more
+    v8pack tmud, rf42, rf51 ; add rf3, rf2, rf1                     # 27 store dst | the item's record
+    mov rf2, rf3 ; add.ifnb tmuau, rf34, rf36                       # next trip | 27 store dst | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next batch
+    nop ; mov rf36, rf37                                            # for later in the trip
     nop
     nop
-    nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw
     nop

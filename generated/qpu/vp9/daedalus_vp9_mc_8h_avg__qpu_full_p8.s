@@ -5,12 +5,12 @@
 #
 # vp9_mc_8h_avg, machine code of V3D 7.1, class full
 # computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
-# input hash 4672f09f07a37129
+# input hash c0102f58acdfa09b
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 138 instructions a trip, 69 an item; 121 at least for all it does.
-# 64 of the 64 registers that 2 threads a QPU leave each.
+# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
+# 129 instructions a trip, 64.5 an item; 121 at least for all it does.
+# 58 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 26 load 34 words, 8 store 8.
 # Record: dst_off, src_off, filter and mx and rows, filter and mx and rows.
 #
@@ -20,37 +20,33 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
-.uniform 0xfffffffb  # vec3
 .uniform 0x00010000
-.uniform 0x00000000  # address of src
+.uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0x000000ff
+.uniform 0x00000000  # address of src
 .uniform 0x00000100
 .uniform 0x00000000  # address of the table taps
-.uniform 0x00000040
-.uniform 0x00000000  # address of dst
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffd  # u8
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffc  # vec4
+.uniform 0x00000000  # address of dst
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
+.uniform 0x00000000  # how many threads
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
+.uniform 0x00000040
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
@@ -61,171 +57,226 @@
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffb  # vec3
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xffffff74  # back to the loop's first word
 
-    eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
-    shr rf2, rf3, 3
-    shl rf0, rf0, 1
-    and rf0, rf3, 7 ; add rf2, rf0, rf2
-    shl rf2, rf2, 4
-    setnnmode_uu ; sub rf1, rf1, 1                                  # 20 rows
+    eidx rf0 ; mov rf3, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
+    shr rf2, rf0, 3
+    shl rf3, rf3, 1
+    add rf1, rf3, rf2 ; sub rf2, rf1, 1
+    setnnmode_uu ; ldunifrf.rf4                                     # 20 rows | uniform value:records
     shl rf1, rf1, 4
-    nop ; ldunifrf.rf3                                              # uniform value:records
-    add rf3, rf3, rf2 ; add rf1, rf3, rf1 ; ldunifrf.rf2            # uniform value:threads
-    shl rf2, rf2, 5
-    umin tmuau, rf3, rf1 ; add rf4, rf3, rf2 ; thrsw                # the item's record | uniform 0xfffffffb (vec3)
-    nop ; ldunifrf.rf5                                              # 20 rows | uniform 0x00010000
-    nop ; ldunifrf.rf6                                              # 25 pixels0 | uniform value:src
-    nop ; ldunifrf.rf7                                              # 25 pixels0 | uniform value:src_stride
-    nop ; ldunifrf.rf8                                              # 18 filter | uniform 0x000000ff
-    nop ; ldunifrf.rf9                                              # 19 mx | uniform 0x00000100
-    nop ; ldunifrf.rf10                                             # 26 table | uniform table:taps
-    nop ; ldunifrf.rf11                                             # 26 rshr | uniform 0x00000040
-    nop ; ldunifrf.rf12                                             # 27 load dst | uniform value:dst
-    nop ; ldunifrf.rf13                                             # 27 load dst | uniform value:dst_stride
+    shl rf1, rf2, 4 ; add rf3, rf4, rf1
+    nop ; add rf1, rf4, rf1 ; ldunifrf.rf5                          # 20 rows | uniform 0x00010000
+    umin tmuau, rf3, rf1 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
+    and rf0, rf0, 7
+    nop ; ldunifrf.rf8                                              # 25 pixels0 | uniform value:src_stride
+    nop ; ldtmu.rf4                                                 # the item's record
+    nop ; ldtmu.rf2                                                 # the item's record
+    nop ; ldtmu.rf9                                                 # the item's record
+    nop ; v8dot rf6, rf9, rf5 ; ldunifrf.rf10                       # 20 rows | 18 filter | uniform 0x000000ff
+    and rf13, rf9, rf10 ; sub rf7, rf6, 1                           # 18 filter | 24 stage
+    umin rf17, rf0, rf7 ; ldunifrf.rf7                              # 24 stage | 25 pixels0 | uniform value:src
+    nop ; smul24 rf12, rf17, rf8 ; ldunifrf.rf11                    # 25 pixels0 | 19 mx | uniform 0x00000100
+    add rf9, rf7, rf12 ; v8dot rf14, rf9, rf11 ; ldunifrf.rf12      # 25 pixels0 | 19 mx | 26 table | uniform table:taps
+    shl rf13, rf13, 4                                               # 26 mul
+    add rf9, rf9, -3 ; add rf13, rf13, rf14                         # 25 pixels0 | 26 add
+    shl rf2, rf13, 5 ; add rf9, rf9, rf2                            # 26 table | 25 pixels0
+    mov tmuau, rf9 ; add rf2, rf12, rf2                             # 25 pixels0 | 26 table | uniform 0xfffffffd (u8)
+    nop ; mov tmuau, rf2 ; thrsw                                    # 26 table | uniform 0xfffffffc (vec4)
+    nop ; sub tmuau, rf9, -1                                        # 25 pixels1 | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf9, -2                                        # 25 pixels2 | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf14                                        # 25 pixels0
+    nop ; ldtmu.rf13                                                # 26 table
+    nop ; smul24 rf18, rf14, rf13 ; ldtmu.rf14                      # 26 mul | 26 table
+    nop ; thrsw ; ldtmu.rf15                                        # 26 table
+    nop ; sub tmuau, rf9, -3                                        # 25 pixels3 | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf9, -4                                        # 25 pixels4 | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf16                                        # 26 table
+    nop ; sub tmuau, rf2, -16                                       # 26 table | uniform 0xfffffffc (vec4)
+    nop ; ldtmu.rf2                                                 # 25 pixels1
+    nop ; smul24 rf19, rf2, rf14 ; thrsw ; ldtmu.rf20               # 26 mul | 25 pixels2
+    sub tmuau, rf9, -5 ; smul24 rf21, rf20, rf15                    # 25 pixels5 | 26 mul | uniform 0xfffffffd (u8)
+    add rf2, rf18, rf19 ; smul24 rf22, rf2, rf13 ; ldunifrf.rf29    # 26 add | 26 mul | 27 load dst | uniform value:dst_stride
+    add rf2, rf2, rf21 ; smul24 rf17, rf17, rf29 ; thrsw ; ldtmu.rf21# 26 add | 27 load dst | 25 pixels3
+    nop ; smul24 rf18, rf21, rf16 ; ldunifrf.rf28                   # 26 mul | 27 load dst | uniform value:dst
+    add rf17, rf28, rf17 ; smul24 rf24, rf20, rf14 ; ldtmu.rf23     # 27 load dst | 26 mul | 25 pixels4
+    sub tmuau, rf9, -6 ; smul24 rf27, rf21, rf15                    # 25 pixels6 | 26 mul | uniform 0xfffffffd (u8)
+    add rf30, rf17, rf4 ; smul24 rf33, rf23, rf16 ; thrsw ; ldtmu.rf17# 27 load dst | 26 mul | 26 table
+    add rf2, rf2, rf18 ; smul24 rf4, rf23, rf17 ; ldtmu.rf18        # 26 add | 26 mul | 26 table
+    sub tmuau, rf9, -7 ; smul24 rf38, rf20, rf13                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    mov tmuau, rf30 ; smul24 rf39, rf21, rf14 ; thrsw ; ldtmu.rf19  # 27 load dst | 26 mul | 26 table | uniform 0xfffffffd (u8)
+    add rf2, rf2, rf4 ; smul24 rf40, rf23, rf15 ; ldtmu.rf20        # 26 add | 26 mul | 26 table
+    sub tmuau, rf9, -8 ; smul24 rf43, rf21, rf13                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    sub rf37, rf30, -1 ; smul24 rf44, rf23, rf14                    # 27 load dst | 26 mul
+    mov tmuau, rf37 ; smul24 rf46, rf23, rf13 ; thrsw ; ldtmu.rf21  # 27 load dst | 26 mul | 25 pixels5 | uniform 0xfffffffd (u8)
+    add rf4, rf22, rf24 ; smul24 rf22, rf21, rf18 ; ldtmu.rf23      # 26 add | 26 mul | 25 pixels6
+    sub tmuau, rf9, -9 ; smul24 rf24, rf23, rf19                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    sub rf42, rf30, -2 ; smul24 rf34, rf21, rf17                    # 27 load dst | 26 mul
+    add rf22, rf2, rf22 ; smul24 rf35, rf23, rf18 ; thrsw ; ldunifrf.rf2# 26 add | 26 mul | uniform value:threads
+    mov tmuau, rf42 ; smul24 rf41, rf21, rf16 ; ldtmu.rf25          # 27 load dst | 26 mul | 25 pixels7 | uniform 0xfffffffd (u8)
+    shl rf2, rf2, 5 ; smul24 rf26, rf25, rf20                       # 26 mul
+    add rf4, rf3, rf2 ; add rf32, rf4, rf27 ; thrsw ; ldtmu.rf31    # the item's record | 26 add | 27 load dst
+    nop ; sub tmuau, rf9, -10                                       # 25 pixels7 | uniform 0xfffffffd (u8)
+    nop ; sub rf45, rf30, -3                                        # 27 load dst
+    nop ; ldunifrf.rf27                                             # 26 rshr | uniform 0x00000040
+    nop ; mov tmuau, rf45 ; ldtmu.rf36                              # 27 load dst | 25 pixels7 | uniform 0xfffffffd (u8)
 loop:
-    nop ; ldtmu.rf14                                                # the item's record
-    nop ; ldtmu.rf15                                                # the item's record
-    nop ; ldtmu.rf16                                                # the item's record
-    and rf18, rf16, rf8 ; v8dot rf17, rf16, rf5                     # 18 filter | 20 rows
-    sub rf16, rf17, 1 ; v8dot rf19, rf16, rf9                       # 24 stage | 19 mx
-    umin rf16, rf0, rf16 ; sub.pushc -, rf1, rf3                    # 24 stage
-    shl rf20, rf18, 4 ; smul24 rf18, rf16, rf7                      # 26 mul | 25 pixels0
-    add rf18, rf6, rf18 ; add rf19, rf20, rf19                      # 25 pixels0 | 26 add
-    add rf16, rf18, -3 ; smul24 rf18, rf16, rf13                    # 25 pixels0 | 27 load dst
-    shl rf16, rf19, 5 ; add rf15, rf16, rf15                        # 26 table | 25 pixels0
-    tmuwt - ; add rf16, rf10, rf16                                  # 26 table
-    mov tmuau, rf15 ; add rf18, rf12, rf18                          # 25 pixels0 | 27 load dst | uniform 0xfffffffd (u8)
-    mov tmuau, rf16 ; add rf14, rf18, rf14 ; thrsw                  # 26 table | 27 load dst | uniform 0xfffffffc (vec4)
-    sub tmuau, rf15, -1 ; mov rf3, rf4                              # 25 pixels1 | next trip | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf15, -2                                       # 25 pixels2 | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf18                                        # 25 pixels0
-    nop ; sub tmuau, rf15, -3                                       # 25 pixels3 | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf15, -4                                       # 25 pixels4 | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf19                                        # 26 table
-    nop ; smul24 rf20, rf18, rf19 ; ldtmu.rf18                      # 26 mul | 26 table
-    nop ; ldtmu.rf21                                                # 26 table
-    nop ; thrsw ; ldtmu.rf22                                        # 26 table
-    nop ; sub tmuau, rf16, -16                                      # 26 table | uniform 0xfffffffc (vec4)
-    nop ; sub rf16, rf14, -1                                        # 27 load dst
-    nop ; thrsw ; ldtmu.rf23                                        # 25 pixels1
-    sub tmuau, rf15, -5 ; smul24 rf24, rf23, rf18                   # 25 pixels5 | 26 mul | uniform 0xfffffffd (u8)
-    add rf20, rf20, rf24 ; smul24 rf24, rf23, rf19 ; ldtmu.rf23     # 26 add | 26 mul | 25 pixels2
-    nop ; smul24 rf25, rf23, rf21 ; thrsw ; ldtmu.rf26              # 26 mul | 25 pixels3
-    sub tmuau, rf15, -6 ; smul24 rf27, rf26, rf22                   # 25 pixels6 | 26 mul | uniform 0xfffffffd (u8)
-    sub tmuau, rf15, -7 ; smul24 rf28, rf23, rf18                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    add rf20, rf20, rf25 ; smul24 rf29, rf26, rf21 ; thrsw ; ldtmu.rf25# 26 add | 26 mul | 25 pixels4
-    mov tmuau, rf14 ; smul24 rf31, rf25, rf22 ; ldtmu.rf30          # 27 load dst | 26 mul | 26 table | uniform 0xfffffffd (u8)
-    sub tmuau, rf15, -8 ; smul24 rf32, rf25, rf30                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    add rf20, rf20, rf27 ; smul24 rf27, rf23, rf19 ; thrsw ; ldtmu.rf23# 26 add | 26 mul | 26 table
-    mov tmuau, rf16 ; smul24 rf34, rf26, rf18 ; ldtmu.rf33          # 27 load dst | 26 mul | 26 table | uniform 0xfffffffd (u8)
-    sub tmuau, rf15, -9 ; smul24 rf35, rf25, rf21                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    add rf26, rf20, rf32 ; smul24 rf32, rf26, rf19 ; thrsw ; ldtmu.rf20# 26 add | 26 mul | 26 table
-    sub rf36, rf14, -2 ; smul24 rf37, rf25, rf18                    # 27 load dst | 26 mul
-    mov tmuau, rf36 ; smul24 rf38, rf25, rf19 ; ldtmu.rf25          # 27 load dst | 26 mul | 25 pixels5 | uniform 0xfffffffd (u8)
-    add rf39, rf24, rf28 ; smul24 rf24, rf25, rf23 ; thrsw ; ldtmu.rf28# 26 add | 26 mul | 25 pixels6
-    sub tmuau, rf15, -10 ; smul24 rf40, rf28, rf33                  # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    sub rf42, rf14, -3 ; smul24 rf41, rf25, rf30                    # 27 load dst | 26 mul
-    mov tmuau, rf42 ; smul24 rf44, rf28, rf23 ; thrsw ; ldtmu.rf43  # 27 load dst | 26 mul | 25 pixels7 | uniform 0xfffffffd (u8)
-    add rf24, rf26, rf24 ; smul24 rf26, rf43, rf20 ; ldtmu.rf45     # 26 add | 26 mul | 27 load dst
-    add rf29, rf39, rf29 ; smul24 rf46, rf25, rf22 ; ldtmu.rf39     # 26 add | 26 mul | 25 pixels7
-    add rf24, rf24, rf40 ; smul24 rf40, rf43, rf33 ; thrsw ; ldtmu.rf47# 26 add | 26 mul | 27 load dst
-    sub tmuau, rf15, -11 ; smul24 rf48, rf28, rf30                  # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    add rf29, rf29, rf31 ; smul24 rf31, rf25, rf21                  # 26 add | 26 mul
-    add rf34, rf27, rf34 ; smul24 rf27, rf39, rf20 ; thrsw ; ldtmu.rf49# 26 add | 26 mul | 25 pixels7
-    sub rf51, rf14, -4 ; smul24 rf50, rf43, rf23                    # 27 load dst | 26 mul
-    add rf24, rf24, rf26 ; smul24 rf26, rf28, rf22                  # 26 add | 26 mul
-    add rf29, rf29, rf41 ; smul24 rf52, rf25, rf18 ; thrsw ; ldtmu.rf41# 26 add | 26 mul | 27 load dst
-    add rf34, rf34, rf35 ; smul24 rf35, rf39, rf33                  # 26 add | 26 mul
-    mov tmuau, rf51 ; smul24 rf53, rf43, rf30                       # 27 load dst | 26 mul | uniform 0xfffffffd (u8)
-    add rf24, rf24, rf11 ; smul24 rf55, rf28, rf21 ; thrsw ; ldtmu.rf54# 26 rshr | 26 mul | 25 pixels7
-    add rf29, rf29, rf44 ; smul24 rf44, rf49, rf20                  # 26 add | 26 mul
-    add rf34, rf34, rf46 ; smul24 rf46, rf39, rf23                  # 26 add | 26 mul
-    add rf32, rf32, rf37 ; smul24 rf56, rf43, rf22 ; thrsw ; ldtmu.rf37# 26 add | 26 mul | 27 load dst
-    sub tmuau, rf15, -12 ; smul24 rf25, rf25, rf19                  # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    sub rf58, rf14, -5 ; smul24 rf57, rf28, rf18                    # 27 load dst | 26 mul
-    add rf29, rf29, rf40 ; smul24 rf40, rf49, rf33 ; thrsw ; ldtmu.rf59# 26 add | 26 mul | 25 pixels7
-    asr rf24, rf24, 7 ; smul24 rf60, rf39, rf30                     # 26 rshr | 26 mul
-    add rf34, rf34, rf48 ; smul24 rf48, rf43, rf21                  # 26 add | 26 mul
-    add rf31, rf32, rf31 ; smul24 rf32, rf54, rf20 ; thrsw ; ldtmu.rf61# 26 add | 26 mul | 27 load dst
-    mov tmuau, rf58 ; smul24 rf62, rf49, rf23                       # 27 load dst | 26 mul | uniform 0xfffffffd (u8)
-    max rf24, rf24, 0 ; smul24 rf63, rf39, rf22                     # 26 out | 26 mul
-    add rf27, rf29, rf27 ; smul24 rf29, rf28, rf19 ; thrsw ; ldtmu.rf28# 26 add | 26 mul | 25 pixels7
-    add rf19, rf34, rf50 ; smul24 rf34, rf43, rf19                  # 26 add | 26 mul
-    add rf26, rf31, rf26 ; smul24 rf31, rf43, rf18                  # 26 add | 26 mul
-    add rf38, rf38, rf52 ; smul24 rf52, rf54, rf33 ; ldtmu.rf43     # 26 add | 26 mul | 27 load dst
-    sub tmuau, rf15, -13 ; smul24 rf50, rf49, rf30                  # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    min rf18, rf24, rf8 ; smul24 rf24, rf39, rf18 ; thrsw           # 26 out | 26 mul
-    add rf27, rf27, rf11 ; smul24 rf39, rf39, rf21                  # 26 rshr | 26 mul
-    add rf19, rf19, rf35 ; smul24 rf21, rf49, rf21                  # 26 add | 26 mul
-    add rf26, rf26, rf53 ; smul24 rf53, rf59, rf20 ; ldtmu.rf35     # 26 add | 26 mul | 25 pixels7
-    add rf38, rf38, rf55 ; smul24 rf49, rf49, rf22                  # 26 add | 26 mul
-    add rf18, rf45, rf18 ; smul24 rf45, rf54, rf23                  # 27 add | 26 mul
-    asr rf27, rf27, 7 ; smul24 rf55, rf59, rf33                     # 26 rshr | 26 mul
-    add rf19, rf19, rf44 ; smul24 rf22, rf54, rf22                  # 26 add | 26 mul
-    sub rf44, rf14, -6 ; smul24 rf54, rf54, rf30                    # 27 load dst | 26 mul
-    mov tmuau, rf44 ; smul24 rf30, rf59, rf30 ; thrsw               # 27 load dst | 26 mul | uniform 0xfffffffd (u8)
-    add rf26, rf26, rf46 ; smul24 rf46, rf59, rf23                  # 26 add | 26 mul
-    add rf38, rf38, rf56 ; smul24 rf56, rf28, rf20                  # 26 add | 26 mul
-    add rf25, rf25, rf57 ; smul24 rf57, rf28, rf33 ; ldtmu.rf59     # 26 add | 26 mul | 27 load dst
-    sub tmuau, rf15, -14 ; smul24 rf15, rf28, rf23                  # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    sub rf28, rf14, -7 ; smul24 rf23, rf35, rf20                    # 27 load dst | 26 mul
-    add rf18, rf18, 1 ; smul24 rf33, rf35, rf33                     # 27 rshr | 26 mul
-    max rf19, rf27, 0 ; add rf27, rf19, rf11                        # 26 out | 26 rshr
-    add rf26, rf26, rf40 ; add rf38, rf38, rf60 ; thrsw             # 26 add
-    add rf25, rf25, rf48 ; mov tmuau, rf28                          # 26 add | 27 load dst | uniform 0xfffffffd (u8)
-    min rf19, rf19, rf8 ; add rf26, rf26, rf32                      # 26 out | 26 add
-    asr rf17, rf27, 7 ; sub.nornc -, rf0, rf17                      # 26 rshr | 24 stage
-    add rf25, rf38, rf62 ; add rf38, rf25, rf63 ; thrsw ; ldtmu.rf62# 26 add | 25 pixels7
-    add rf20, rf29, rf31 ; smul24 rf29, rf62, rf20                  # 26 add | 26 mul
-    tmuwt - ; add rf19, rf47, rf19                                  # the last trip's stores | 27 add
-    max rf17, rf17, 0 ; add rf26, rf26, rf11                        # 26 out | 26 rshr
-    add rf25, rf25, rf52 ; add rf38, rf38, rf50 ; ldtmu.rf50        # 26 add | 27 load dst
-    asr tmud, rf18, 1 ; add rf18, rf20, rf39                        # 24 stage | 26 add
-    min rf19, rf17, rf8 ; add rf17, rf19, 1                         # 26 out | 27 rshr
-    asr rf25, rf26, 7 ; add rf26, rf25, rf53                        # 26 rshr | 26 add
-    add rf18, rf38, rf45 ; add rf38, rf18, rf49                     # 26 add
-    add rf14, rf34, rf24 ; mov.ifa tmuau, rf14                      # 26 add | 24 stage | uniform 0xfffffffd (u8)
-    max rf25, rf25, 0 ; add rf19, rf41, rf19                        # 26 out | 27 add
-    add rf18, rf26, rf11 ; add rf26, rf18, rf55                     # 26 rshr | 26 add
-    add rf14, rf38, rf54 ; add rf21, rf14, rf21                     # 26 add
-    asr tmud, rf17, 1 ; add rf17, rf26, rf56                        # 24 stage | 26 add
-    min rf25, rf25, rf8 ; add rf19, rf19, 1                         # 26 out | 27 rshr
-    asr rf14, rf18, 7 ; add rf18, rf14, rf46                        # 26 rshr | 26 add
-    add rf16, rf21, rf22 ; mov.ifa tmuau, rf16                      # 26 add | 24 stage | uniform 0xfffffffd (u8)
-    max rf25, rf14, 0 ; add rf14, rf37, rf25                        # 26 out | 27 add
-    add rf17, rf17, rf11 ; add rf18, rf18, rf57                     # 26 rshr | 26 add
-    asr tmud, rf19, 1 ; add rf16, rf16, rf30                        # 24 stage | 26 add
-    min rf25, rf25, rf8 ; add rf14, rf14, 1                         # 26 out | 27 rshr
-    asr rf17, rf17, 7 ; add rf18, rf18, rf23                        # 26 rshr | 26 add
-    add rf15, rf16, rf15 ; mov.ifa tmuau, rf36                      # 26 add | 24 stage | uniform 0xfffffffd (u8)
-    max rf25, rf17, 0 ; add rf17, rf61, rf25                        # 26 out | 27 add
-    add rf15, rf18, rf11 ; add rf18, rf15, rf33                     # 26 rshr | 26 add
-    asr tmud, rf14, 1 ; add rf14, rf18, rf29                        # 24 stage | 26 add
-    min rf25, rf25, rf8 ; add rf17, rf17, 1                         # 26 out | 27 rshr
-    asr rf15, rf15, 7 ; mov.ifa tmuau, rf42                         # 26 rshr | 24 stage | uniform 0xfffffffd (u8)
-    umin tmuau, rf3, rf1 ; add rf25, rf43, rf25 ; thrsw             # the item's record | 27 add | uniform 0xfffffffb (vec3)
-    max rf14, rf15, 0 ; add rf15, rf14, rf11                        # 26 out | 26 rshr
-    min rf25, rf14, rf8 ; add rf14, rf25, 1                         # 26 out | 27 rshr
-    asr tmud, rf17, 1 ; add rf17, rf59, rf25                        # 24 stage | 27 add
-    asr rf15, rf15, 7 ; mov.ifa tmuau, rf51                         # 26 rshr | 24 stage | uniform 0xfffffffd (u8)
-    max rf15, rf15, 0 ; sub.pushc -, rf1, rf4                       # 26 out | whether there is a batch more
-    asr tmud, rf14, 1 ; add rf4, rf3, rf2                           # 24 stage | the item's record
-    min rf17, rf15, rf8 ; add rf15, rf17, 1                         # 26 out | 27 rshr
-    mov.ifb tmuau, rf58 ; add rf17, rf50, rf17                      # 24 stage | 27 add | uniform 0xfffffffd (u8)
-    asr tmud, rf15, 1                                               # 24 stage
-    add rf17, rf17, 1 ; mov.ifb tmuau, rf44                         # 27 rshr | 24 stage | uniform 0xfffffffd (u8)
-    asr tmud, rf17, 1                                               # 24 stage
+    add rf22, rf22, rf24 ; smul24 rf24, rf25, rf19 ; thrsw ; ldtmu.rf47# 26 add | 26 mul | 27 load dst
+    tmuwt - ; sub rf48, rf30, -4                                    # 27 load dst
+    sub tmuau, rf9, -11 ; smul24 rf49, rf23, rf17                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    mov tmuau, rf48 ; smul24 rf51, rf21, rf15 ; thrsw ; ldtmu.rf50  # 27 load dst | 26 mul | 25 pixels7 | uniform 0xfffffffd (u8)
+    sub tmuau, rf9, -12 ; smul24 rf52, rf36, rf20                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    sub rf54, rf30, -5 ; smul24 rf53, rf25, rf18                    # 27 load dst | 26 mul
+    mov tmuau, rf54 ; smul24 rf56, rf23, rf16 ; thrsw ; ldtmu.rf55  # 27 load dst | 26 mul | uniform 0xfffffffd (u8)
+    sub tmuau, rf9, -13 ; smul24 rf57, rf21, rf14                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    add rf21, rf32, rf33 ; smul24 rf32, rf21, rf13                  # 26 add | 26 mul
+    add rf38, rf38, rf39 ; smul24 rf39, rf36, rf19 ; thrsw ; ldtmu.rf33# 26 add | 26 mul | 25 pixels7
+    add rf22, rf22, rf26 ; smul24 rf26, rf25, rf17                  # 26 add | 26 mul
+    add rf21, rf21, rf34 ; smul24 rf34, rf23, rf15                  # 26 add | 26 mul
+    add rf38, rf38, rf40 ; smul24 rf40, rf50, rf20 ; thrsw          # 26 add | 26 mul
+    add rf21, rf22, rf27 ; add rf22, rf21, rf35 ; ldtmu.rf35        # 26 rshr | 26 add | 27 load dst
+    add rf38, rf38, rf41 ; smul24 rf41, rf36, rf18                  # 26 add | 26 mul
+    add rf43, rf43, rf44 ; smul24 rf44, rf25, rf16 ; thrsw          # 26 add | 26 mul
+    asr rf21, rf21, 7 ; add rf22, rf22, rf24                        # 26 rshr | 26 add
+    add rf38, rf38, rf49 ; smul24 rf24, rf23, rf14 ; ldtmu.rf49     # 26 add | 26 mul | 25 pixels7
+    add rf23, rf43, rf51 ; smul24 rf43, rf23, rf13 ; thrsw ; ldtmu.rf51# 26 add | 26 mul | 27 load dst
+    max rf13, rf21, 0 ; smul24 rf21, rf25, rf13                     # 26 out | 26 mul
+    add rf22, rf22, rf52 ; sub rf52, rf30, -6                       # 26 add | 27 load dst
+    mov tmuau, rf52 ; add rf38, rf38, rf53 ; thrsw ; ldtmu.rf53     # 27 load dst | 26 add | 25 pixels7 | uniform 0xfffffffd (u8)
+    sub tmuau, rf9, -14 ; smul24 rf9, rf50, rf19                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    add rf23, rf23, rf56 ; smul24 rf56, rf36, rf17                  # 26 add | 26 mul
+    add rf46, rf46, rf57 ; smul24 rf57, rf25, rf15 ; thrsw          # 26 add | 26 mul
+    min rf13, rf13, rf10 ; smul24 rf25, rf25, rf14                  # 26 out | 26 mul
+    add rf14, rf22, rf27 ; smul24 rf22, rf36, rf14                  # 26 rshr | 26 mul
+    add rf38, rf38, rf39 ; smul24 rf39, rf33, rf20 ; thrsw          # 26 add | 26 mul
+    add rf23, rf23, rf26 ; smul24 rf26, rf50, rf18                  # 26 add | 26 mul
+    add rf34, rf46, rf34 ; smul24 rf46, rf36, rf16                  # 26 add | 26 mul
+    add rf13, rf31, rf13 ; smul24 rf36, rf36, rf15 ; thrsw ; ldtmu.rf31# 27 add | 26 mul | 27 load dst
+    asr rf14, rf14, 7 ; smul24 rf15, rf50, rf15                     # 26 rshr | 26 mul
+    add rf38, rf38, rf40 ; smul24 rf40, rf33, rf19                  # 26 add | 26 mul
+    sub.pushc -, rf1, rf3 ; mov rf3, rf4                            # 24 stage | next trip
+    sub.nornc -, rf0, rf6 ; smul24 rf58, rf50, rf17                 # 24 stage | 26 mul
+    add rf23, rf23, rf41 ; smul24 rf41, rf50, rf16 ; ldtmu.rf50     # 26 add | 26 mul | 25 pixels7
+    add rf16, rf34, rf44 ; smul24 rf34, rf33, rf16 ; ldtmu.rf59     # 26 add | 26 mul | 27 load dst
+    add rf32, rf32, rf24 ; smul24 rf24, rf49, rf20                  # 26 add | 26 mul
+    add rf38, rf13, 1 ; add rf13, rf38, rf27                        # 27 rshr | 26 rshr
+    max rf9, rf14, 0 ; add rf14, rf23, rf9                          # 26 out | 26 add
+    add rf16, rf16, rf56 ; smul24 rf56, rf33, rf18 ; ldtmu.rf23     # 26 add | 26 mul | 25 pixels7
+    add rf32, rf32, rf57 ; smul24 rf33, rf33, rf17                  # 26 add | 26 mul
+    sub rf57, rf30, -7 ; smul24 rf17, rf49, rf17                    # 27 load dst | 26 mul
+    mov tmuau, rf57 ; smul24 rf23, rf23, rf20 ; thrsw               # 27 load dst | 26 mul | uniform 0xfffffffd (u8)
+    umin tmuau, rf3, rf1 ; add rf14, rf14, rf39                     # the item's record | 26 add | uniform 0xfffffffb (vec3)
+    min rf9, rf9, rf10 ; smul24 rf39, rf49, rf19                    # 26 out | 26 mul
+    add rf16, rf16, rf26 ; smul24 rf26, rf49, rf18 ; thrsw ; ldtmu.rf49# 26 add | 26 mul | 27 load dst
+    asr rf13, rf13, 7 ; smul24 rf18, rf53, rf18                     # 26 rshr | 26 mul
+    add rf32, rf32, rf46 ; smul24 rf46, rf53, rf20                  # 26 add | 26 mul
+    add rf43, rf43, rf25 ; smul24 rf53, rf53, rf19 ; ldtmu.rf25     # 26 add | 26 mul | the item's record
+    tmuwt - ; smul24 rf20, rf50, rf20                               # the last trip's stores | 26 mul
+    add rf19, rf47, rf9 ; smul24 rf47, rf50, rf19 ; ldtmu.rf9       # 27 add | 26 mul | the item's record
+    add rf16, rf14, rf27 ; add rf40, rf16, rf40 ; ldtmu.rf14        # 26 rshr | 26 add | the item's record
+    max rf13, rf13, 0 ; v8dot rf6, rf14, rf5                        # 26 out | 20 rows
+    add rf58, rf32, rf58 ; v8dot rf32, rf14, rf11                   # 26 add | 19 mx
+    and rf14, rf14, rf10 ; add rf36, rf43, rf36                     # 18 filter | 26 add
+    min rf43, rf13, rf10 ; sub rf13, rf6, 1                         # 26 out | 24 stage
+    umin rf13, rf0, rf13 ; add rf19, rf19, 1                        # 24 stage | 27 rshr
+    shl rf14, rf14, 4 ; add rf24, rf40, rf24                        # 26 mul | 26 add
+    add rf32, rf14, rf32 ; smul24 rf14, rf13, rf8                   # 26 add | 25 pixels0
+    shl rf32, rf32, 5 ; add rf14, rf7, rf14                         # 26 table | 25 pixels0
+    add rf14, rf14, -3 ; add rf32, rf12, rf32                       # 25 pixels0 | 26 table
+    add rf9, rf14, rf9 ; smul24 rf40, rf13, rf29                    # 25 pixels0 | 27 load dst
+    asr rf50, rf16, 7 ; mov tmuau, rf9                              # 26 rshr | 25 pixels0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf32 ; add rf56, rf58, rf56 ; thrsw                  # 26 table | 26 add | uniform 0xfffffffc (vec4)
+    sub tmuau, rf9, -1 ; add rf36, rf36, rf41                       # 25 pixels1 | 26 add | uniform 0xfffffffd (u8)
+    sub tmuau, rf9, -2 ; add rf21, rf21, rf22                       # 25 pixels2 | 26 add | uniform 0xfffffffd (u8)
+    add rf43, rf55, rf43 ; add rf55, rf24, rf27 ; thrsw ; ldtmu.rf24# 27 add | 26 rshr | 25 pixels0
+    sub tmuau, rf9, -3 ; add rf39, rf56, rf39                       # 25 pixels3 | 26 add | uniform 0xfffffffd (u8)
+    sub tmuau, rf9, -4 ; add rf33, rf36, rf33                       # 25 pixels4 | 26 add | uniform 0xfffffffd (u8)
+    add rf15, rf21, rf15 ; add rf21, rf39, rf46 ; thrsw ; ldtmu.rf13# 26 add | 26 table
+    add rf26, rf33, rf26 ; smul24 rf24, rf24, rf13 ; ldtmu.rf14     # 26 add | 26 mul | 26 table
+    add rf40, rf15, rf34 ; add rf34, rf28, rf40 ; ldtmu.rf15        # 26 add | 27 load dst | 26 table
+    add rf21, rf21, rf27 ; add rf26, rf26, rf53 ; thrsw ; ldtmu.rf16# 26 rshr | 26 add | 26 table
+    sub tmuau, rf32, -16 ; add rf17, rf40, rf17                     # 26 table | 26 add | uniform 0xfffffffc (vec4)
+    add rf18, rf26, rf20 ; add rf20, rf17, rf18 ; ldtmu.rf17        # 26 add | 25 pixels1
+    add rf53, rf18, rf27 ; smul24 rf18, rf17, rf14 ; thrsw ; ldtmu.rf26# 26 rshr | 26 mul | 25 pixels2
+    sub tmuau, rf9, -5 ; smul24 rf32, rf26, rf15                    # 25 pixels5 | 26 mul | uniform 0xfffffffd (u8)
+    sub tmuau, rf9, -6 ; smul24 rf36, rf17, rf13                    # 25 pixels6 | 26 mul | uniform 0xfffffffd (u8)
+    asr tmud, rf38, 1 ; smul24 rf56, rf26, rf14                     # 24 stage | 26 mul
+    mov.ifa tmuau, rf30 ; smul24 rf38, rf26, rf13 ; thrsw           # 24 stage | 26 mul | uniform 0xfffffffd (u8)
+    max rf25, rf50, 0 ; add rf30, rf34, rf25                        # 26 out | 27 load dst
+    min rf25, rf25, rf10 ; add rf24, rf24, rf18 ; ldtmu.rf18        # 26 out | 26 add | 25 pixels3
+    add rf34, rf35, rf25 ; smul24 rf25, rf18, rf16 ; thrsw ; ldtmu.rf35# 27 add | 26 mul | 25 pixels4
+    add rf26, rf43, 1 ; smul24 rf50, rf18, rf15                     # 27 rshr | 26 mul
+    asr rf55, rf55, 7 ; smul24 rf33, rf35, rf16                     # 26 rshr | 26 mul
+    asr tmud, rf19, 1 ; smul24 rf39, rf18, rf14                     # 24 stage | 26 mul
+    mov.ifa tmuau, rf37 ; smul24 rf40, rf35, rf15                   # 24 stage | 26 mul | uniform 0xfffffffd (u8)
+    sub tmuau, rf9, -7 ; smul24 rf43, rf18, rf13                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
+    mov tmuau, rf30 ; smul24 rf44, rf35, rf14 ; thrsw ; ldtmu.rf17  # 27 load dst | 26 mul | 26 table | uniform 0xfffffffd (u8)
+    max rf18, rf55, 0 ; smul24 rf55, rf35, rf17                     # 26 out | 26 mul
+    min rf35, rf18, rf10 ; smul24 rf46, rf35, rf13 ; ldtmu.rf18     # 26 out | 26 mul | 26 table
+    asr tmud, rf26, 1 ; add rf26, rf51, rf35                        # 24 stage | 27 add
+    add rf24, rf20, rf47 ; add rf20, rf24, rf32 ; ldtmu.rf19        # 26 add | 26 table
+    add rf42, rf34, 1 ; mov.ifa tmuau, rf42                         # 27 rshr | 24 stage | uniform 0xfffffffd (u8)
+    add rf23, rf20, rf25 ; add rf24, rf24, rf23 ; thrsw ; ldtmu.rf20# 26 add | 26 table
+    asr rf23, rf21, 7 ; add rf55, rf23, rf55                        # 26 rshr | 26 add
+    sub tmuau, rf9, -8 ; add rf36, rf36, rf56                       # 25 pixels7 | 26 add | uniform 0xfffffffd (u8)
+    sub rf37, rf30, -1 ; add rf32, rf36, rf50                       # 27 load dst | 26 add
+    mov tmuau, rf37 ; add rf50, rf24, rf27 ; thrsw ; ldtmu.rf21     # 27 load dst | 26 rshr | 25 pixels5 | uniform 0xfffffffd (u8)
+    max rf23, rf23, 0 ; smul24 rf36, rf21, rf18                     # 26 out | 26 mul
+    min rf56, rf23, rf10 ; smul24 rf34, rf21, rf17 ; ldtmu.rf23     # 26 out | 26 mul | 25 pixels6
+    asr tmud, rf42, 1 ; smul24 rf24, rf23, rf19                     # 24 stage | 26 mul
+    sub rf42, rf30, -2 ; smul24 rf35, rf23, rf18                    # 27 load dst | 26 mul
+    add rf22, rf55, rf36 ; smul24 rf41, rf21, rf16 ; ldtmu.rf25     # 26 add | 26 mul | 25 pixels7
+    add rf55, rf26, 1 ; smul24 rf26, rf25, rf20                     # 27 rshr | 26 mul
+    asr rf53, rf53, 7 ; mov.ifa tmuau, rf45                         # 26 rshr | 24 stage | uniform 0xfffffffd (u8)
+    sub tmuau, rf9, -9 ; add rf56, rf31, rf56                       # 25 pixels7 | 27 add | uniform 0xfffffffd (u8)
+    tmuwt - ; mov tmuau, rf42 ; thrsw ; ldtmu.rf31                  # 27 load dst | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf9, -10                                       # 25 pixels7 | uniform 0xfffffffd (u8)
+    nop ; sub rf45, rf30, -3                                        # 27 load dst
+    nop ; mov tmuau, rf45 ; ldtmu.rf36                              # 27 load dst | 25 pixels7 | uniform 0xfffffffd (u8)
+    max rf53, rf53, 0 ; sub.pushc -, rf1, rf4                       # 26 out | whether there is a batch more
+    asr tmud, rf55, 1 ; add rf4, rf3, rf2                           # 24 stage | the item's record
+    min rf56, rf53, rf10 ; add rf53, rf56, 1                        # 26 out | 27 rshr
+    asr rf48, rf50, 7 ; mov.ifb tmuau, rf48                         # 26 rshr | 24 stage | uniform 0xfffffffd (u8)
+    max rf56, rf48, 0 ; add rf48, rf59, rf56                        # 26 out | 27 add
+    asr tmud, rf53, 1                                               # 24 stage
+    min rf56, rf56, rf10 ; add rf48, rf48, 1                        # 26 out | 27 rshr
+    mov.ifb tmuau, rf54 ; add rf49, rf49, rf56                      # 24 stage | 27 add | uniform 0xfffffffd (u8)
+    asr tmud, rf48, 1                                               # 24 stage
+    add rf49, rf49, 1 ; mov.ifb tmuau, rf52                         # 27 rshr | 24 stage | uniform 0xfffffffd (u8)
+    asr tmud, rf49, 1                                               # 24 stage
     tmuwt -
-    nop ; mov.ifb tmuau, rf28                                       # 24 stage | uniform 0xfffffffd (u8)
+    nop ; mov.ifb tmuau, rf57                                       # 24 stage | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop
     nop
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not

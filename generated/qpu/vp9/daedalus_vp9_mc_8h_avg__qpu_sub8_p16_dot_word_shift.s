@@ -5,13 +5,13 @@
 #
 # vp9_mc_8h_avg, machine code of V3D 7.1, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
 # computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
-# input hash 4653a4c9c73dd234
+# input hash 6e38ab5978f4b72c
 #
-# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 158 instructions a trip, 39.5 an item; 148 at least for all it does.
-# 47 of the 64 registers that 2 threads a QPU leave each.
-# Lookups a trip: 10 load 29 words, 2 store 4.
+# A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
+# 161 instructions a trip, 40.2 an item; 154 at least for all it does.
+# 43 of the 64 registers that 2 threads a QPU leave each.
+# Lookups a trip: 8 load 19 words, 2 store 4.
 # Record: dst_off, src_off, filter and mx and rows, filter and mx and rows.
 #
 # Comments tell line and value of the spec, with more than one stage as s1, s2, ... before them, of
@@ -19,217 +19,226 @@
 #
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
-.uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
+.uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0xfffffffb  # vec3
 .uniform 0x00000000  # address of src
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000000  # address of dst
-.uniform 0x80808080
 .uniform 0x000000ff
+.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000100
+.uniform 0xfffffffc  # vec4
+.uniform 0x00000000  # address of dst
+.uniform 0x00000000  # how many threads
+.uniform 0x80808080
 .uniform 0x00000000  # address of the table taps_bytes
-.uniform 0x00000030
 .uniform 0x00004040
 .uniform 0x00000010
-.uniform 0x00000020
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffffc  # vec4
 .uniform 0xfffffffa  # vec2
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffc  # vec4
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffb  # vec3
 .uniform 0xfffffffa  # vec2
-.uniform 0xffffffd4  # back to the loop's first word
+.uniform 0xfffffffc  # vec4
+.uniform 0xffffffdc  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 2
     shl rf0, rf0, 2
     and rf0, rf3, 3 ; add rf2, rf0, rf2
-    shl rf5, rf0, 1                                                 # 26 rshr
     shl rf2, rf2, 4
+    shl rf3, rf0, 1                                                 # 26 rshr
     setnnmode_ss ; sub rf1, rf1, 1
     shl rf1, rf1, 4
-    nop ; ldunifrf.rf4                                              # 26 rshr | uniform value:src_stride
-    nop ; smul24 rf6, rf5, rf4 ; ldunifrf.rf0                       # 26 rshr | uniform value:records
-    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # uniform value:threads
-    shl rf1, rf1, 6
-    umin tmuau, rf2, rf0 ; add rf3, rf2, rf1 ; thrsw                # the item's record | uniform 0xfffffffb (vec3)
-    nop ; ldunifrf.rf7                                              # 26 rshr | uniform value:src
-    nop ; add rf6, rf7, rf6 ; ldunifrf.rf12                         # 26 rshr | 27 load dst | uniform value:dst_stride
-    nop ; smul24 rf7, rf5, rf12 ; ldunifrf.rf5                      # 27 load dst | uniform value:dst
-    add rf5, rf6, -3 ; add rf13, rf5, rf7                           # 26 rshr | 27 load dst
-    nop ; ldunifrf.rf6                                              # 26 rshr | uniform 0x80808080
-    nop ; ldunifrf.rf7                                              # 18 filter | uniform 0x000000ff
-    nop ; ldunifrf.rf8                                              # 19 mx | uniform 0x00000100
-    nop ; ldunifrf.rf9                                              # 26 rshr | uniform table:taps_bytes
-    nop ; ldunifrf.rf10                                             # 26 rshr | uniform 0x00000030
-    nop ; ldunifrf.rf11                                             # 26 rshr | uniform 0x00004040
-    nop ; ldunifrf.rf14                                             # 27 load dst | uniform 0x00000010
-    nop ; ldunifrf.rf15                                             # 26 rshr | uniform 0x00000020
+    nop ; ldunifrf.rf0                                              # uniform value:records
+    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf4            # 26 rshr | uniform value:src_stride
+    umin tmuau, rf2, rf0 ; smul24 rf1, rf3, rf4 ; thrsw             # the item's record | 26 rshr | uniform 0xfffffffb (vec3)
+    nop ; ldunifrf.rf5                                              # 26 rshr | uniform value:src
+    nop ; add rf1, rf5, rf1 ; ldunifrf.rf8                          # 26 rshr | 18 filter | uniform 0x000000ff
+    nop ; ldtmu.rf7                                                 # the item's record
+    nop ; ldtmu.rf6                                                 # the item's record
+    nop ; ldtmu.rf10                                                # the item's record
+    and rf5, rf10, rf8 ; ldunifrf.rf13                              # 18 filter | 27 load dst | uniform value:dst_stride
+    shl rf3, rf5, 4 ; smul24 rf12, rf3, rf13                        # 26 mul | 27 load dst
+    nop ; add rf5, rf1, -3                                          # 26 rshr
+    nop ; add rf16, rf5, rf6 ; ldunifrf.rf9                         # 26 rshr | 19 mx | uniform 0x00000100
+    and tmuau, rf16, -4 ; v8dot rf10, rf10, rf9                     # 26 rshr | 19 mx | uniform 0xfffffffc (vec4)
+    shl rf6, rf16, 3 ; add rf3, rf3, rf10                           # 26 rshr | 26 add
+    shl rf11, rf3, 3 ; add rf17, rf16, rf4                          # 26 rshr
+    nop ; ldunifrf.rf3                                              # 27 load dst | uniform value:dst
+    nop ; add rf14, rf3, rf12 ; ldunifrf.rf3                        # 27 load dst | uniform value:threads
+    shl rf1, rf3, 6 ; add rf15, rf14, rf7                           # 27 load dst
+    sub rf16, rf16, -14 ; add rf3, rf2, rf1                         # 26 rshr | the item's record
+    and tmua, rf16, -4 ; add rf18, rf15, rf13                       # 26 rshr | 27 load dst
+    nop ; ldunifrf.rf7                                              # 26 rshr | uniform 0x80808080
+    nop ; ldunifrf.rf10                                             # 26 rshr | uniform table:taps_bytes
+    nop ; ldunifrf.rf12                                             # 26 rshr | uniform 0x00004040
+    nop ; ldunifrf.rf16                                             # 27 load dst | uniform 0x00000010
 loop:
-    nop ; ldtmu.rf16                                                # the item's record
-    nop ; add rf17, rf13, rf16 ; ldtmu.rf16                         # 27 load dst | the item's record
-    add rf18, rf5, rf16 ; add rf19, rf17, rf12 ; ldtmu.rf16         # 26 rshr | 27 load dst | the item's record
-    shl rf20, rf18, 3 ; v8dot rf21, rf16, rf8                       # 26 rshr | 19 mx
-    and tmuau, rf18, -4 ; add rf22, rf18, rf4                       # 26 rshr | uniform 0xfffffffc (vec4)
-    not rf18, rf20 ; sub rf23, rf18, -14                            # 26 rshr
-    and tmua, rf23, -4 ; sub.pushc -, rf0, rf2                      # 26 rshr | 24 stage
-    and rf16, rf16, rf7 ; mov rf2, rf3 ; thrsw                      # 18 filter | next trip
-    shl rf16, rf16, 4                                               # 26 mul
-    shl rf21, rf22, 3 ; add rf16, rf16, rf21                        # 26 rshr | 26 add
-    not rf24, rf21 ; umul24 rf23, rf16, rf10 ; ldtmu.rf16           # 26 rshr
-    shr rf23, rf16, rf20 ; add rf25, rf9, rf23 ; ldtmu.rf16         # 26 rshr
-    shr rf27, rf16, rf20 ; add rf26, rf16, rf16 ; ldtmu.rf16        # 26 rshr
-    shl rf28, rf26, rf18 ; add rf29, rf16, rf16 ; ldtmu.rf26        # 26 rshr
-    shl rf29, rf29, rf18 ; add rf28, rf23, rf28 ; ldtmu.rf23        # 26 rshr
-    shr rf27, rf16, rf20 ; add rf16, rf27, rf29                     # 26 rshr
-    shr rf26, rf26, rf20 ; add rf20, rf26, rf26                     # 26 rshr
-    shl rf20, rf20, rf18 ; add rf23, rf23, rf23                     # 26 rshr
-    shl rf20, rf23, rf18 ; add rf18, rf27, rf20                     # 26 rshr
-    xor rf26, rf28, rf6 ; add rf20, rf26, rf20                      # 26 rshr
-    xor rf16, rf16, rf6 ; mov tmuau, rf25 ; thrsw                   # 26 rshr | uniform 0xfffffffc (vec4)
-    xor rf18, rf18, rf6 ; mov tmuau, rf17                           # 26 rshr | 27 load dst | uniform 0xfffffffa (vec2)
-    xor rf20, rf20, rf6 ; sub rf28, rf22, -14                       # 26 rshr
-    nop ; thrsw ; ldtmu.rf23                                        # 26 rshr
-    nop ; v8dot rf29, rf26, rf23 ; ldtmu.rf27                       # 26 rshr
-    add rf30, rf29, rf11 ; v8dot rf31, rf16, rf27 ; ldtmu.rf29      # 26 rshr
-    add rf31, rf31, rf30 ; v8dot rf32, rf26, rf29 ; ldtmu.rf30      # 26 rshr
-    asr rf31, rf31, 7 ; add rf32, rf32, rf11                        # 26 rshr
-    max rf31, rf31, 0 ; v8dot rf33, rf16, rf30                      # 26 out | 26 rshr
-    min rf31, rf31, rf7 ; add rf33, rf33, rf32 ; ldtmu.rf32         # 26 out | 26 rshr | 27 load dst
-    and rf34, rf32, rf7 ; sub tmuau, rf25, -16                      # 27 load dst | 26 rshr | uniform 0xfffffffc (vec4)
-    shr rf34, rf32, 8 ; add rf31, rf34, rf31                        # 27 load dst | 27 add
-    and rf34, rf34, rf7 ; add rf31, rf31, 1                         # 27 load dst | 27 rshr
-    asr rf31, rf31, 1 ; v8dot rf35, rf16, rf23                      # 27 rshr | 26 rshr
-    shr rf36, rf32, rf14 ; add rf37, rf35, rf11 ; thrsw ; ldtmu.rf35# 27 load dst | 26 rshr
-    and rf25, rf36, rf7 ; add tmuau, rf25, rf15                     # 27 load dst | 26 rshr | uniform 0xfffffffc (vec4)
-    shr rf32, rf32, -8 ; v8dot rf36, rf18, rf27                     # 27 load dst | 26 rshr
-    and rf38, rf35, rf7 ; add rf37, rf36, rf37 ; thrsw ; ldtmu.rf36 # 27 load dst | 26 rshr
-    asr rf39, rf37, 7 ; v8dot rf37, rf18, rf36                      # 26 rshr
-    max rf37, rf39, 0 ; add rf33, rf37, rf33                        # 26 out | 26 rshr
-    asr rf33, rf33, 7 ; v8dot rf39, rf16, rf29                      # 26 rshr
-    max rf33, rf33, 0 ; add rf39, rf39, rf11                        # 26 out | 26 rshr
-    min rf40, rf33, rf7 ; v8dot rf41, rf18, rf30 ; ldtmu.rf33       # 26 out | 26 rshr
-    min rf40, rf37, rf7 ; add rf37, rf34, rf40 ; ldtmu.rf34         # 26 out | 27 add | 26 rshr
-    add rf37, rf37, 1 ; v8dot rf42, rf26, rf33                      # 27 rshr | 26 rshr
-    asr rf37, rf37, 1 ; add rf42, rf42, rf11                        # 27 rshr | 26 rshr
-    vpack rf37, rf31, rf37 ; v8dot rf43, rf16, rf34 ; ldtmu.rf31    # 27 store dst | 26 rshr
-    add rf42, rf43, rf42 ; v8dot rf43, rf18, rf31 ; ldtmu.rf44      # 26 rshr
-    shr rf43, rf35, 8 ; add rf42, rf43, rf42                        # 27 load dst | 26 rshr
-    asr rf26, rf42, 7 ; v8dot rf42, rf26, rf44                      # 26 rshr
-    max rf26, rf26, 0 ; add rf42, rf42, rf11                        # 26 out | 26 rshr
-    min rf26, rf26, rf7 ; add rf40, rf38, rf40 ; ldtmu.rf38         # 26 out | 27 add | 26 rshr
-    and rf43, rf43, rf7 ; add rf25, rf25, rf26 ; ldtmu.rf26         # 27 load dst | 27 add | 26 rshr
-    shr rf45, rf35, rf14 ; add rf25, rf25, 1                        # 27 load dst | 27 rshr
-    asr rf25, rf25, 1 ; v8dot rf46, rf16, rf38                      # 27 rshr | 26 rshr
-    and rf45, rf45, rf7 ; add rf42, rf46, rf42 ; ldtmu.-            # 27 load dst | 26 rshr
-    shr rf46, rf35, -8 ; v8dot rf35, rf18, rf26                     # 27 load dst | 26 rshr
-    and tmuau, rf22, -4 ; add rf22, rf35, rf42                      # 26 rshr | uniform 0xfffffffc (vec4)
-    asr rf22, rf22, 7 ; add rf39, rf41, rf39                        # 26 rshr
-    max rf22, rf22, 0 ; v8dot rf41, rf20, rf36                      # 26 out | 26 rshr
-    min rf22, rf22, rf7 ; add rf40, rf40, 1                         # 26 out | 27 rshr
-    asr rf32, rf40, 1 ; add rf22, rf32, rf22                        # 27 rshr | 27 add
-    add rf22, rf22, 1 ; add rf39, rf41, rf39                        # 27 rshr | 26 rshr
-    asr rf22, rf22, 1 ; v8dot rf41, rf16, rf33                      # 27 rshr | 26 rshr
-    vpack rf22, rf25, rf22 ; add rf25, rf41, rf11                   # 27 store dst | 26 rshr
-    asr rf39, rf39, 7 ; v8dot rf41, rf18, rf34                      # 26 rshr
-    max rf25, rf39, 0 ; add rf39, rf41, rf25                        # 26 out | 26 rshr
-    min rf25, rf25, rf7 ; v8dot rf41, rf20, rf31                    # 26 out | 26 rshr
-    and tmua, rf28, -4 ; add rf25, rf43, rf25                       # 26 rshr | 27 add
-    add rf25, rf25, 1 ; add rf39, rf41, rf39                        # 27 rshr | 26 rshr
-    asr rf16, rf25, 1 ; v8dot rf25, rf16, rf44                      # 27 rshr | 26 rshr
-    vpack rf16, rf32, rf16 ; add rf25, rf25, rf11 ; thrsw           # 27 store dst | 26 rshr
-    asr rf18, rf39, 7 ; v8dot rf39, rf18, rf38                      # 26 rshr
-    max rf18, rf18, 0 ; add rf25, rf39, rf25                        # 26 out | 26 rshr
-    min rf18, rf18, rf7 ; v8dot rf20, rf20, rf26 ; ldtmu.rf39       # 26 out | 26 rshr
-    shr rf45, rf39, rf21 ; add rf18, rf45, rf18 ; ldtmu.rf39        # 26 rshr | 27 add
-    shr rf32, rf39, rf21 ; add rf18, rf18, 1                        # 26 rshr | 27 rshr
-    asr rf18, rf18, 1 ; add rf20, rf20, rf25                        # 27 rshr | 26 rshr
-    asr rf20, rf20, 7 ; add rf39, rf39, rf39                        # 26 rshr
-    max rf20, rf20, 0 ; mov tmuau, rf19                             # 26 out | 27 load dst | uniform 0xfffffffa (vec2)
-    min rf20, rf20, rf7 ; thrsw ; ldtmu.rf25                        # 26 out | 26 rshr
-    shl rf46, rf39, rf24 ; add rf20, rf46, rf20 ; ldtmu.rf39        # 26 rshr | 27 add
-    shr rf41, rf25, rf21 ; add rf20, rf20, 1                        # 26 rshr | 27 rshr
-    asr rf20, rf20, 1 ; add rf45, rf45, rf46                        # 27 rshr | 26 rshr
-    vpack rf18, rf18, rf20 ; add rf25, rf25, rf25 ; ldtmu.rf20      # 27 store dst | 26 rshr
-    shl rf25, rf25, rf24 ; add rf46, rf39, rf39 ; ldtmu.rf28        # 26 rshr | 27 load dst
-    shl rf32, rf46, rf24 ; add rf25, rf32, rf25 ; ldtmu.rf46        # 26 rshr | 27 load dst
-    shr rf32, rf39, rf21 ; add rf21, rf41, rf32                     # 26 rshr
-    xor rf45, rf45, rf6 ; add rf20, rf20, rf20                      # 26 rshr
-    shl rf20, rf20, rf24 ; v8dot rf24, rf45, rf23                   # 26 rshr
-    xor rf25, rf25, rf6 ; add rf20, rf32, rf20                      # 26 rshr
-    and rf32, rf28, rf7 ; add rf24, rf24, rf11                      # 27 load dst | 26 rshr
-    xor rf39, rf21, rf6 ; v8dot rf21, rf25, rf27                    # 26 rshr
-    shr rf24, rf28, 8 ; add rf21, rf21, rf24                        # 27 load dst | 26 rshr
-    asr rf21, rf21, 7 ; v8dot rf41, rf45, rf29                      # 26 rshr
-    max rf21, rf21, 0 ; add rf41, rf41, rf11                        # 26 out | 26 rshr
-    min rf21, rf21, rf7 ; v8dot rf43, rf25, rf30                    # 26 out | 26 rshr
-    and rf24, rf24, rf7 ; add rf21, rf32, rf21                      # 27 load dst | 27 add
-    shr rf32, rf28, rf14 ; add rf21, rf21, 1                        # 27 load dst | 27 rshr
-    asr rf21, rf21, 1 ; add rf41, rf43, rf41                        # 27 rshr | 26 rshr
-    and rf43, rf32, rf7 ; v8dot rf32, rf39, rf36                    # 27 load dst | 26 rshr
-    shr rf32, rf28, -8 ; add rf28, rf32, rf41                       # 27 load dst | 26 rshr
-    asr rf28, rf28, 7 ; v8dot rf41, rf45, rf33                      # 26 rshr
-    max rf28, rf28, 0 ; add rf41, rf41, rf11                        # 26 out | 26 rshr
-    min rf28, rf28, rf7 ; v8dot rf40, rf25, rf34                    # 26 out | 26 rshr
-    and rf28, rf46, rf7 ; add rf24, rf24, rf28                      # 27 load dst | 27 add
-    xor rf24, rf20, rf6 ; add rf20, rf24, 1                         # 26 rshr | 27 rshr
-    asr rf20, rf20, 1 ; add rf40, rf40, rf41                        # 27 rshr | 26 rshr
-    vpack rf20, rf21, rf20 ; v8dot rf21, rf39, rf31                 # 27 store dst | 26 rshr
-    shr rf40, rf46, 8 ; add rf21, rf21, rf40                        # 27 load dst | 26 rshr
-    asr rf21, rf21, 7 ; v8dot rf45, rf45, rf44                      # 26 rshr
-    max rf21, rf21, 0 ; add rf45, rf45, rf11                        # 26 out | 26 rshr
-    min rf21, rf21, rf7 ; v8dot rf41, rf25, rf38                    # 26 out | 26 rshr
-    and rf40, rf40, rf7 ; add rf21, rf43, rf21                      # 27 load dst | 27 add
-    shr rf43, rf46, rf14 ; add rf21, rf21, 1                        # 27 load dst | 27 rshr
-    asr rf21, rf21, 1 ; add rf41, rf41, rf45                        # 27 rshr | 26 rshr
-    and rf45, rf43, rf7 ; v8dot rf43, rf39, rf26                    # 27 load dst | 26 rshr
-    add rf23, rf43, rf41 ; v8dot rf41, rf25, rf23                   # 26 rshr
-    asr rf23, rf23, 7 ; add rf41, rf41, rf11                        # 26 rshr
-    max rf23, rf23, 0 ; v8dot rf27, rf39, rf27                      # 26 out | 26 rshr
-    min rf23, rf23, rf7 ; add rf27, rf27, rf41                      # 26 out | 26 rshr
-    asr rf27, rf27, 7 ; add rf23, rf32, rf23                        # 26 rshr | 27 add
-    max rf27, rf27, 0 ; v8dot rf29, rf25, rf29                      # 26 out | 26 rshr
-    min rf27, rf27, rf7 ; add rf23, rf23, 1                         # 26 out | 27 rshr
-    asr rf23, rf23, 1 ; add rf27, rf28, rf27                        # 27 rshr | 27 add
-    vpack rf21, rf21, rf23 ; add rf23, rf27, 1                      # 27 store dst | 27 rshr
-    asr rf23, rf23, 1 ; add rf29, rf29, rf11                        # 27 rshr | 26 rshr
-    shr rf46, rf46, -8 ; v8dot rf30, rf39, rf30                     # 27 load dst | 26 rshr
-    tmuwt - ; add rf29, rf30, rf29                                  # the last trip's stores | 26 rshr
-    v8pack tmud, rf37, rf22 ; v8dot rf22, rf24, rf36                # 24 stage | 26 rshr
-    v8pack tmud, rf16, rf18 ; add rf16, rf22, rf29                  # 24 stage | 26 rshr
-    asr rf16, rf16, 7 ; v8dot rf33, rf25, rf33                      # 26 rshr
-    max rf16, rf16, 0 ; add rf33, rf33, rf11                        # 26 out | 26 rshr
-    min rf16, rf16, rf7 ; v8dot rf34, rf39, rf34                    # 26 out | 26 rshr
-    add rf16, rf40, rf16 ; add rf33, rf34, rf33                     # 27 add | 26 rshr
-    add rf16, rf16, 1 ; v8dot rf31, rf24, rf31                      # 27 rshr | 26 rshr
-    asr rf16, rf16, 1 ; add rf31, rf31, rf33                        # 27 rshr | 26 rshr
-    vpack rf16, rf23, rf16 ; v8dot rf23, rf25, rf44                 # 27 store dst | 26 rshr
-    asr rf23, rf31, 7 ; add rf31, rf23, rf11                        # 26 rshr
-    max rf23, rf23, 0 ; v8dot rf38, rf39, rf38                      # 26 out | 26 rshr
-    min rf23, rf23, rf7 ; add rf31, rf38, rf31                      # 26 out | 26 rshr
-    add rf23, rf45, rf23 ; v8dot rf24, rf24, rf26                   # 27 add | 26 rshr
-    add rf23, rf23, 1 ; add rf24, rf24, rf31                        # 27 rshr | 26 rshr
-    asr rf17, rf23, 1 ; mov.ifna tmuau, rf17                        # 27 rshr | 24 stage | uniform 0xfffffffa (vec2)
-    asr rf3, rf24, 7 ; sub.pushc -, rf0, rf3                        # 26 rshr | whether there is a batch more
-    max rf24, rf3, 0 ; add rf3, rf2, rf1                            # 26 out | the item's record
-    min rf24, rf24, rf7                                             # 26 out
-    umin tmuau, rf2, rf0 ; add rf24, rf46, rf24 ; thrsw             # the item's record | 27 add | uniform 0xfffffffb (vec3)
-    nop ; add rf24, rf24, 1                                         # 27 rshr
-    asr rf24, rf24, 1                                               # 27 rshr
-    vpack rf17, rf17, rf24                                          # 27 store dst
-    v8pack tmud, rf20, rf21                                         # 24 stage
-    v8pack tmud, rf16, rf17                                         # 24 stage
-    nop ; mov.ifnb tmuau, rf19                                      # 24 stage | uniform 0xfffffffa (vec2)
+    not rf11, rf6 ; add tmuau, rf10, rf11 ; thrsw                   # 26 rshr | uniform 0xfffffffa (vec2)
+    shl rf19, rf17, 3                                               # 26 rshr
+    not rf21, rf19 ; sub rf20, rf17, -14                            # 26 rshr
+    nop ; thrsw ; ldtmu.rf22                                        # 26 rshr
+    shr rf23, rf22, rf6 ; mov tmuau, rf15 ; ldtmu.rf22              # 26 rshr | 27 load dst | uniform 0xfffffffa (vec2)
+    shr rf25, rf22, rf6 ; add rf24, rf22, rf22 ; ldtmu.rf22         # 26 rshr
+    shl rf26, rf24, rf11 ; add rf27, rf22, rf22 ; thrsw ; ldtmu.rf24# 26 rshr
+    shl rf27, rf27, rf11 ; add rf26, rf23, rf26 ; ldtmu.rf23        # 26 rshr
+    shr rf25, rf22, rf6 ; add rf22, rf25, rf27 ; ldtmu.rf27         # 26 rshr
+    shr rf24, rf24, rf6 ; add rf6, rf24, rf24 ; ldtmu.rf28          # 26 rshr
+    shl rf6, rf6, rf11 ; add rf23, rf23, rf23 ; ldtmu.rf29          # 26 rshr | 27 load dst
+    shl rf11, rf23, rf11 ; add rf6, rf25, rf6 ; ldtmu.rf23          # 26 rshr | 27 load dst
+    xor rf24, rf26, rf7 ; add rf11, rf24, rf11                      # 26 rshr
+    xor rf22, rf22, rf7 ; v8dot rf26, rf24, rf27                    # 26 rshr
+    and rf25, rf29, rf8 ; add rf26, rf26, rf12                      # 27 load dst | 26 rshr
+    xor rf30, rf6, rf7 ; v8dot rf6, rf22, rf28                      # 26 rshr
+    shl rf26, rf27, 8 ; add rf6, rf6, rf26                          # 26 rshr
+    asr rf6, rf6, 7 ; v8dot rf31, rf24, rf26                        # 26 rshr
+    max rf6, rf6, 0 ; add rf31, rf31, rf12                          # 26 out | 26 rshr
+    min rf6, rf6, rf8 ; v8dot rf32, rf22, rf27                      # 26 out | 26 rshr
+    shr rf25, rf27, -8 ; add rf6, rf25, rf6                         # 26 rshr | 27 add
+    shl rf32, rf28, 8 ; add rf33, rf32, rf12                        # 26 rshr
+    shr rf32, rf28, -8 ; add rf25, rf25, rf32                       # 26 rshr
+    shr rf35, rf29, 8 ; v8dot rf34, rf22, rf25                      # 27 load dst | 26 rshr
+    and rf35, rf35, rf8 ; add rf6, rf6, 1                           # 27 load dst | 27 rshr
+    asr rf6, rf6, 1 ; add rf31, rf34, rf31                          # 27 rshr | 26 rshr
+    shl rf36, rf27, -16 ; v8dot rf34, rf30, rf32                    # 26 rshr
+    shr rf34, rf27, -16 ; add rf31, rf34, rf31                      # 26 rshr
+    asr rf31, rf31, 7 ; v8dot rf37, rf24, rf36                      # 26 rshr
+    max rf31, rf31, 0 ; add rf37, rf37, rf12                        # 26 out | 26 rshr
+    min rf31, rf31, rf8 ; v8dot rf38, rf30, rf28                    # 26 out | 26 rshr
+    shl rf35, rf28, -16 ; add rf31, rf35, rf31                      # 26 rshr | 27 add
+    shr rf35, rf28, -16 ; add rf34, rf34, rf35                      # 26 rshr
+    shr rf39, rf29, rf16 ; add rf31, rf31, 1                        # 27 load dst | 27 rshr
+    asr rf31, rf31, 1 ; v8dot rf40, rf22, rf34                      # 27 rshr | 26 rshr
+    vpack rf6, rf6, rf31 ; add rf31, rf40, rf37                     # 27 store dst | 26 rshr
+    and rf37, rf39, rf8 ; v8dot rf39, rf30, rf35                    # 27 load dst | 26 rshr
+    shl rf39, rf27, -8 ; add rf31, rf39, rf31                       # 26 rshr
+    asr rf24, rf31, 7 ; v8dot rf31, rf24, rf39                      # 26 rshr
+    max rf24, rf24, 0 ; add rf31, rf31, rf12                        # 26 out | 26 rshr
+    min rf24, rf24, rf8 ; add rf33, rf38, rf33                      # 26 out | 26 rshr
+    shr rf37, rf27, 8 ; add rf24, rf37, rf24                        # 26 rshr | 27 add
+    shl rf38, rf28, -8 ; v8dot rf40, rf22, rf26                     # 26 rshr
+    shr rf38, rf28, 8 ; add rf37, rf37, rf38                        # 26 rshr
+    shr rf41, rf29, -8 ; v8dot rf29, rf22, rf37                     # 27 load dst | 26 rshr
+    asr rf31, rf33, 7 ; add rf29, rf29, rf31                        # 26 rshr
+    max rf33, rf31, 0 ; v8dot rf31, rf30, rf38                      # 26 out | 26 rshr
+    min rf33, rf33, rf8 ; add rf24, rf24, 1                         # 26 out | 27 rshr
+    asr rf24, rf24, 1 ; add rf29, rf31, rf29                        # 27 rshr | 26 rshr
+    asr rf29, rf29, 7 ; add rf40, rf40, rf12                        # 26 rshr
+    max rf29, rf29, 0 ; v8dot rf31, rf30, rf25                      # 26 out | 26 rshr
+    min rf29, rf29, rf8 ; add rf31, rf31, rf40                      # 26 out | 26 rshr
+    and rf41, rf23, rf8 ; add rf29, rf41, rf29                      # 27 load dst | 27 add
+    xor rf29, rf11, rf7 ; add rf11, rf29, 1                         # 26 rshr | 27 rshr
+    asr rf11, rf11, 1 ; add rf33, rf41, rf33                        # 27 rshr | 27 add
+    vpack rf11, rf24, rf11 ; add rf24, rf33, 1                      # 27 store dst | 27 rshr
+    asr rf24, rf24, 1 ; v8dot rf33, rf29, rf32                      # 27 rshr | 26 rshr
+    shr rf33, rf23, 8 ; add rf31, rf33, rf31                        # 27 load dst | 26 rshr
+    asr rf31, rf31, 7 ; v8dot rf41, rf22, rf36                      # 26 rshr
+    max rf31, rf31, 0 ; add rf41, rf41, rf12                        # 26 out | 26 rshr
+    min rf31, rf31, rf8 ; v8dot rf40, rf30, rf34                    # 26 out | 26 rshr
+    and rf33, rf33, rf8 ; add rf40, rf40, rf41                      # 27 load dst | 26 rshr
+    shr rf33, rf23, rf16 ; add rf31, rf33, rf31                     # 27 load dst | 27 add
+    and rf33, rf33, rf8 ; add rf31, rf31, 1                         # 27 load dst | 27 rshr
+    asr rf31, rf31, 1 ; v8dot rf41, rf29, rf35                      # 27 rshr | 26 rshr
+    vpack rf24, rf24, rf31 ; add rf31, rf41, rf40                   # 27 store dst | 26 rshr
+    asr rf22, rf31, 7 ; v8dot rf31, rf22, rf39                      # 26 rshr
+    max rf22, rf22, 0 ; add rf31, rf31, rf12                        # 26 out | 26 rshr
+    min rf22, rf22, rf8 ; v8dot rf30, rf30, rf37                    # 26 out | 26 rshr
+    shr rf23, rf23, -8 ; add rf22, rf33, rf22                       # 27 load dst | 27 add
+    and tmuau, rf17, -4 ; add rf17, rf30, rf31                      # 26 rshr | uniform 0xfffffffc (vec4)
+    and tmua, rf20, -4 ; v8dot rf20, rf29, rf38                     # 26 rshr
+    add rf17, rf22, 1 ; add rf20, rf20, rf17                        # 27 rshr | 26 rshr
+    asr rf17, rf17, 1 ; mov tmuau, rf18                             # 27 rshr | 27 load dst | uniform 0xfffffffa (vec2)
+    asr rf20, rf20, 7 ; sub.pushc -, rf0, rf2                       # 26 rshr | 24 stage
+    max rf20, rf20, 0 ; sub.pushc -, rf0, rf3                       # 26 out | whether there is a batch more
+    min rf3, rf20, rf8 ; mov rf2, rf3 ; thrsw                       # 26 out | next trip
+    add rf23, rf23, rf3 ; add rf3, rf2, rf1                         # 27 add | the item's record
+    nop ; add rf23, rf23, 1                                         # 27 rshr
+    asr rf23, rf23, 1                                               # 27 rshr
+    vpack rf17, rf17, rf23 ; thrsw ; ldtmu.rf23                     # 27 store dst | 26 rshr
+    shr rf20, rf23, rf19 ; ldtmu.rf23                               # 26 rshr
+    shr rf29, rf23, rf19 ; add rf22, rf23, rf23 ; ldtmu.rf23        # 26 rshr
+    shl rf30, rf22, rf21 ; add rf31, rf23, rf23 ; ldtmu.rf22        # 26 rshr
+    shl rf31, rf31, rf21 ; add rf30, rf20, rf30 ; ldtmu.rf20        # 26 rshr
+    shr rf29, rf23, rf19 ; add rf23, rf29, rf31 ; ldtmu.rf31        # 26 rshr | 27 load dst
+    shr rf22, rf22, rf19 ; add rf19, rf22, rf22 ; ldtmu.rf33        # 26 rshr | 27 load dst
+    shl rf19, rf19, rf21 ; add rf20, rf20, rf20                     # 26 rshr
+    shl rf20, rf20, rf21 ; add rf19, rf29, rf19                     # 26 rshr
+    xor rf22, rf30, rf7 ; add rf20, rf22, rf20                      # 26 rshr
+    xor rf23, rf23, rf7 ; v8dot rf30, rf22, rf27                    # 26 rshr
+    and rf21, rf31, rf8 ; add rf30, rf30, rf12                      # 27 load dst | 26 rshr
+    xor rf29, rf19, rf7 ; v8dot rf19, rf23, rf28                    # 26 rshr
+    shr rf30, rf31, 8 ; add rf19, rf19, rf30                        # 27 load dst | 26 rshr
+    asr rf19, rf19, 7 ; v8dot rf40, rf22, rf26                      # 26 rshr
+    max rf19, rf19, 0 ; add rf40, rf40, rf12                        # 26 out | 26 rshr
+    min rf19, rf19, rf8 ; v8dot rf41, rf23, rf25                    # 26 out | 26 rshr
+    and rf21, rf30, rf8 ; add rf19, rf21, rf19                      # 27 load dst | 27 add
+    shr rf30, rf31, rf16 ; add rf19, rf19, 1                        # 27 load dst | 27 rshr
+    asr rf19, rf19, 1 ; add rf40, rf41, rf40                        # 27 rshr | 26 rshr
+    and rf41, rf30, rf8 ; v8dot rf30, rf29, rf32                    # 27 load dst | 26 rshr
+    shr rf31, rf31, -8 ; add rf30, rf30, rf40                       # 27 load dst | 26 rshr
+    asr rf30, rf30, 7 ; v8dot rf40, rf22, rf36                      # 26 rshr
+    max rf30, rf30, 0 ; add rf40, rf40, rf12                        # 26 out | 26 rshr
+    min rf30, rf30, rf8 ; v8dot rf42, rf23, rf34                    # 26 out | 26 rshr
+    and rf30, rf33, rf8 ; add rf21, rf21, rf30                      # 27 load dst | 27 add
+    xor rf21, rf20, rf7 ; add rf20, rf21, 1                         # 26 rshr | 27 rshr
+    asr rf20, rf20, 1 ; add rf40, rf42, rf40                        # 27 rshr | 26 rshr
+    vpack rf19, rf19, rf20 ; v8dot rf20, rf29, rf35                 # 27 store dst | 26 rshr
+    shr rf40, rf33, 8 ; add rf20, rf20, rf40                        # 27 load dst | 26 rshr
+    asr rf20, rf20, 7 ; v8dot rf22, rf22, rf39                      # 26 rshr
+    max rf20, rf20, 0 ; add rf22, rf22, rf12                        # 26 out | 26 rshr
+    min rf20, rf20, rf8 ; v8dot rf42, rf23, rf37                    # 26 out | 26 rshr
+    and rf40, rf40, rf8 ; add rf20, rf41, rf20                      # 27 load dst | 27 add
+    shr rf41, rf33, rf16 ; add rf20, rf20, 1                        # 27 load dst | 27 rshr
+    asr rf20, rf20, 1 ; add rf22, rf42, rf22                        # 27 rshr | 26 rshr
+    and rf42, rf41, rf8 ; v8dot rf41, rf29, rf38                    # 27 load dst | 26 rshr
+    add rf22, rf41, rf22 ; v8dot rf27, rf23, rf27                   # 26 rshr
+    asr rf22, rf22, 7 ; add rf27, rf27, rf12                        # 26 rshr
+    max rf22, rf22, 0 ; v8dot rf28, rf29, rf28                      # 26 out | 26 rshr
+    min rf22, rf22, rf8 ; add rf27, rf28, rf27                      # 26 out | 26 rshr
+    asr rf27, rf27, 7 ; add rf22, rf31, rf22                        # 26 rshr | 27 add
+    max rf26, rf27, 0 ; v8dot rf27, rf23, rf26                      # 26 out | 26 rshr
+    min rf26, rf26, rf8 ; add rf22, rf22, 1                         # 26 out | 27 rshr
+    asr rf22, rf22, 1 ; add rf26, rf30, rf26                        # 27 rshr | 27 add
+    vpack rf20, rf20, rf22 ; add rf22, rf26, 1                      # 27 store dst | 27 rshr
+    asr rf22, rf22, 1 ; add rf27, rf27, rf12                        # 27 rshr | 26 rshr
+    shr rf33, rf33, -8 ; v8dot rf25, rf29, rf25                     # 27 load dst | 26 rshr
+    tmuwt - ; add rf25, rf25, rf27                                  # the last trip's stores | 26 rshr
+    v8pack tmud, rf6, rf11 ; v8dot rf6, rf21, rf32                  # 24 stage | 26 rshr
+    v8pack tmud, rf24, rf17 ; add rf6, rf6, rf25                    # 24 stage | 26 rshr
+    asr rf6, rf6, 7 ; v8dot rf36, rf23, rf36                        # 26 rshr
+    max rf6, rf6, 0 ; add rf36, rf36, rf12                          # 26 out | 26 rshr
+    min rf6, rf6, rf8 ; v8dot rf34, rf29, rf34                      # 26 out | 26 rshr
+    add rf6, rf40, rf6 ; add rf34, rf34, rf36                       # 27 add | 26 rshr
+    add rf6, rf6, 1 ; v8dot rf35, rf21, rf35                        # 27 rshr | 26 rshr
+    asr rf6, rf6, 1 ; add rf34, rf35, rf34                          # 27 rshr | 26 rshr
+    vpack rf6, rf22, rf6 ; v8dot rf22, rf23, rf39                   # 27 store dst | 26 rshr
+    asr rf22, rf34, 7 ; add rf34, rf22, rf12                        # 26 rshr
+    max rf22, rf22, 0 ; v8dot rf29, rf29, rf37                      # 26 out | 26 rshr
+    min rf22, rf22, rf8 ; add rf29, rf29, rf34                      # 26 out | 26 rshr
+    add rf21, rf42, rf22 ; v8dot rf22, rf21, rf38                   # 27 add | 26 rshr
+    add rf21, rf21, 1 ; add rf22, rf22, rf29                        # 27 rshr | 26 rshr
+    asr rf15, rf21, 1 ; mov.ifnb tmuau, rf15                        # 27 rshr | 24 stage | uniform 0xfffffffa (vec2)
+    asr rf22, rf22, 7                                               # 26 rshr
+    max rf22, rf22, 0                                               # 26 out
+    min rf22, rf22, rf8                                             # 26 out
+    umin tmuau, rf2, rf0 ; add rf22, rf33, rf22 ; thrsw             # the item's record | 27 add | uniform 0xfffffffb (vec3)
+    nop ; add rf22, rf22, 1                                         # 27 rshr
+    asr rf22, rf22, 1                                               # 27 rshr
+    vpack rf22, rf15, rf22 ; ldtmu.rf15                             # 27 store dst | the item's record
+    v8pack tmud, rf19, rf20 ; add rf15, rf14, rf15 ; ldtmu.rf19     # 24 stage | 27 load dst | the item's record
+    v8pack tmud, rf6, rf22 ; add rf22, rf5, rf19 ; ldtmu.rf19       # 24 stage | 26 rshr | the item's record
+    shl rf6, rf22, 3 ; mov.ifnb tmuau, rf18                         # 26 rshr | 24 stage | uniform 0xfffffffa (vec2)
+    and tmuau, rf22, -4 ; v8dot rf20, rf19, rf9                     # 26 rshr | 19 mx | uniform 0xfffffffc (vec4)
+    and rf18, rf19, rf8 ; sub rf19, rf22, -14                       # 18 filter | 26 rshr
+    and tmua, rf19, -4 ; add rf17, rf22, rf4                        # 26 rshr
     bu.anyna loop, r:unif                                           # next batch
-    nop
-    nop
-    nop
+    shl rf19, rf18, 4 ; add rf18, rf15, rf13                        # 26 mul | 27 load dst
+    nop ; add rf19, rf19, rf20                                      # 26 add
+    shl rf11, rf19, 3                                               # 26 rshr
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not

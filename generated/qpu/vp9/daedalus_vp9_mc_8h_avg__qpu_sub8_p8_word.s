@@ -5,12 +5,12 @@
 #
 # vp9_mc_8h_avg, machine code of V3D 7.1, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
 # computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
-# input hash ea40c9482caca0aa
+# input hash abbc0a9d057c4e66
 #
-# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop is a batch;
-# what it loads of the next one is among it.
-# 129 instructions a trip, 64.5 an item; 115 at least for all it does.
-# 43 of the 64 registers that 2 threads a QPU leave each.
+# A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
+# is a batch; what it loads of the next one is among it.
+# 118 instructions a trip, 59 an item; 115 at least for all it does.
+# 61 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 8 load 17 words, 1 store 2.
 # Record: dst_off, src_off, filter and mx and rows, filter and mx and rows.
 #
@@ -19,179 +19,214 @@
 #
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
-.uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
 .uniform 0xfffffffb  # vec3
+.uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0x00000000  # address of src
-.uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000000  # address of dst
-.uniform 0x00000100
 .uniform 0x000000ff
+.uniform 0x00000100
 .uniform 0x00000000  # address of the table taps
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0xfffffffc  # vec4
+.uniform 0x00000000  # address of dst
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffa  # vec2
 .uniform 0x00010000
+.uniform 0x01000000
+.uniform 0x00000000  # how many threads
 .uniform 0x00000040
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffffc  # vec4
-.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffb  # vec3
+.uniform 0x00000000  # address of the table taps
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffc  # vec4
 .uniform 0xfffffffa  # vec2
-.uniform 0xffffffe8  # back to the loop's first word
+.uniform 0xfffffffa  # vec2
+.uniform 0xffffffe4  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
-    and rf4, rf3, 7 ; add rf0, rf0, rf2
+    add rf0, rf0, rf2 ; sub rf1, rf1, 1
+    setnnmode_uu ; ldunifrf.rf4                                     # 25 pixels0 | uniform value:records
     shl rf0, rf0, 4
-    setnnmode_uu ; sub rf1, rf1, 1                                  # 25 pixels0
-    shl rf1, rf1, 4
-    nop ; ldunifrf.rf2                                              # 25 pixels0 | uniform value:src_stride
-    nop ; smul24 rf5, rf4, rf2 ; ldunifrf.rf2                       # 25 pixels0 | uniform value:records
-    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # uniform value:threads
-    shl rf1, rf1, 5
-    umin tmuau, rf2, rf0 ; add rf3, rf2, rf1 ; thrsw                # the item's record | uniform 0xfffffffb (vec3)
-    nop ; ldunifrf.rf6                                              # 25 pixels0 | uniform value:src
-    nop ; add rf5, rf6, rf5 ; ldunifrf.rf6                          # 25 pixels0 | 27 load dst | uniform value:dst_stride
-    nop ; smul24 rf6, rf4, rf6 ; ldunifrf.rf4                       # 27 load dst | uniform value:dst
-    add rf4, rf5, -4 ; add rf10, rf4, rf6                           # 25 pixels0 | 27 load dst
-    nop ; ldunifrf.rf5                                              # 25 pixels0 | uniform 0x00000100
+    shl rf0, rf1, 4 ; add rf2, rf4, rf0
+    and rf3, rf3, 7 ; add rf0, rf4, rf0
+    umin tmuau, rf2, rf0 ; mov rf37, rf2 ; thrsw                    # the item's record | for later in the trip | uniform 0xfffffffb (vec3)
+    nop ; ldunifrf.rf4                                              # 25 pixels0 | uniform value:src_stride
+    nop ; smul24 rf1, rf3, rf4 ; ldunifrf.rf4                       # 25 pixels0 | uniform value:src
+    nop ; add rf4, rf4, rf1 ; ldtmu.rf1                             # 25 pixels0 | the item's record
+    nop ; ldtmu.rf7                                                 # the item's record
+    nop ; ldtmu.rf8                                                 # the item's record
     nop ; ldunifrf.rf6                                              # 18 filter | uniform 0x000000ff
-    nop ; ldunifrf.rf7                                              # 26 table | uniform table:taps
-    nop ; ldunifrf.rf8                                              # 25 pixels1 | uniform 0x00010000
-    nop ; ldunifrf.rf9                                              # 26 rshr | uniform 0x00000040
+    and rf9, rf8, rf6 ; ldunifrf.rf5                                # 18 filter | 25 pixels0 | uniform 0x00000100
+    add rf4, rf4, -4 ; v8dot rf8, rf8, rf5                          # 25 pixels0 | 19 mx
+    shl rf7, rf9, 4 ; add rf10, rf4, rf7                            # 26 mul | 25 pixels0
+    add rf7, rf7, rf8 ; mov tmua, rf10 ; thrsw ; ldunifrf.rf8       # 26 add | 25 pixels0 | 26 table | uniform table:taps
+    shl rf7, rf7, 5                                                 # 26 table
+    nop ; add rf7, rf8, rf7 ; ldunifrf.rf8                          # 26 table | 27 load dst | uniform value:dst_stride
+    mov tmuau, rf7 ; smul24 rf8, rf3, rf8 ; thrsw ; ldtmu.rf3       # 26 table | 27 load dst | 25 pixels0 | uniform 0xfffffffc (vec4)
+    sub tmua, rf10, -4 ; v8dot rf9, rf3, rf5                        # 25 pixels3 | 25 pixels0
+    nop ; ldunifrf.rf11                                             # 27 load dst | uniform value:dst
+    nop ; add rf20, rf11, rf8 ; thrsw ; ldtmu.rf23                  # 27 load dst | 26 table
+    add rf9, rf20, rf1 ; smul24 rf1, rf9, rf23 ; ldtmu.rf25         # 27 load dst | 26 mul | 26 table
+    nop ; mov rf38, rf9 ; ldtmu.rf30                                # for later in the trip | 26 table
+    nop ; sub tmuau, rf7, -16                                       # 26 table | uniform 0xfffffffc (vec4)
+    nop ; thrsw ; ldtmu.rf7                                         # 26 table
+    nop ; ldtmu.rf17                                                # 25 pixels3
+    sub tmua, rf10, -8 ; v8dot rf11, rf17, rf5                      # 25 pixels7 | 25 pixels4
+    mov tmuau, rf9 ; smul24 rf9, rf11, rf25 ; thrsw ; ldtmu.rf12    # 27 load dst | 26 mul | 26 table | uniform 0xfffffffa (vec2)
+    and rf27, rf17, rf6 ; smul24 rf28, rf11, rf30 ; ldtmu.rf13      # 25 pixels3 | 26 mul | 26 table
+    nop ; smul24 rf19, rf27, rf25 ; ldtmu.rf14                      # 26 mul | 26 table
+    nop ; smul24 rf15, rf27, rf23 ; thrsw ; ldunifrf.rf8            # 26 mul | 25 pixels1 | uniform 0x00010000
+    add rf29, rf15, rf9 ; v8dot rf18, rf3, rf8 ; ldunifrf.rf9       # 26 add | 25 pixels1 | 25 pixels2 | uniform 0x01000000
+    nop ; smul24 rf21, rf18, rf25 ; ldtmu.rf15                      # 26 mul | 26 table
+    shr rf3, rf3, -8 ; v8dot rf16, rf17, rf8                        # 25 pixels2 | 25 pixels5
+    add rf32, rf1, rf21 ; smul24 rf1, rf18, rf23 ; ldtmu.rf33       # 26 add | 26 mul | 25 pixels7
+    sub tmua, rf10, -12 ; smul24 rf10, rf3, rf25                    # 25 pixels7 | 26 mul
+    and rf18, rf33, rf6 ; v8dot rf24, rf33, rf5 ; thrsw ; ldunifrf.rf22# 25 pixels7 | uniform value:threads
+    shr rf17, rf17, -8 ; smul24 rf26, rf3, rf23                     # 25 pixels6 | 26 mul
+    add rf34, rf1, rf10 ; smul24 rf10, rf3, rf30 ; ldtmu.rf21       # 26 add | 26 mul | 27 load dst
+    shl rf1, rf22, 5 ; smul24 rf35, rf27, rf30                      # 26 mul
+    add rf36, rf26, rf19 ; v8dot rf26, rf33, rf8 ; ldtmu.rf22       # 26 add | 25 pixels7 | 27 load dst
+    add rf3, rf2, rf1 ; smul24 rf39, rf16, rf30 ; ldtmu.rf31        # the item's record | 26 mul | 25 pixels7
+    add rf10, rf32, rf10 ; smul24 rf32, rf11, rf23 ; ldunifrf.rf19  # 26 add | 26 mul | 26 rshr | uniform 0x00000040
+    add rf34, rf34, rf35 ; smul24 rf35, rf16, rf25                  # 26 add | 26 mul
+    add rf36, rf36, rf28 ; smul24 rf28, rf16, rf23                  # 26 add | 26 mul
+    add rf29, rf29, rf39 ; smul24 rf39, rf17, rf25                  # 26 add | 26 mul
+    add rf32, rf32, rf35 ; smul24 rf35, rf17, rf23                  # 26 add | 26 mul
+    add rf39, rf28, rf39 ; smul24 rf28, rf18, rf25                  # 26 add | 26 mul
+    add rf35, rf35, rf28 ; smul24 rf23, rf18, rf23                  # 26 add | 26 mul
+    shr rf28, rf33, -8 ; smul24 rf25, rf24, rf25                    # 25 pixels7 | 26 mul
+    add rf40, rf23, rf25 ; smul24 rf23, rf27, rf7                   # 26 add | 26 mul
+    add rf10, rf10, rf23 ; smul24 rf23, rf11, rf7                   # 26 add | 26 mul
+    add rf23, rf34, rf23 ; smul24 rf34, rf16, rf7                   # 26 add | 26 mul
+    add rf25, rf36, rf34 ; smul24 rf34, rf17, rf7                   # 26 add | 26 mul
+    add rf27, rf29, rf34 ; smul24 rf29, rf17, rf30                  # 26 add | 26 mul
+    add rf29, rf32, rf29 ; smul24 rf34, rf18, rf30                  # 26 add | 26 mul
+    and rf32, rf31, rf6 ; smul24 rf36, rf24, rf30                   # 25 pixels7 | 26 mul
+    add rf33, rf39, rf34 ; smul24 rf39, rf26, rf30                  # 26 add | 26 mul
+    add rf34, rf35, rf36 ; smul24 rf30, rf18, rf7                   # 26 add | 26 mul
+    shr rf36, rf31, -8 ; add rf35, rf40, rf39                       # 25 pixels7 | 26 add
+    nop ; mov rf2, rf3                                              # next trip
 loop:
-    nop ; ldtmu.rf11                                                # the item's record
-    nop ; add rf12, rf10, rf11 ; ldtmu.rf11                         # 27 load dst | the item's record
-    nop ; add rf13, rf4, rf11 ; ldtmu.rf11                          # 25 pixels0 | the item's record
-    mov tmua, rf13 ; v8dot rf14, rf11, rf5 ; thrsw                  # 25 pixels0 | 19 mx
-    and rf11, rf11, rf6                                             # 18 filter
-    shl rf11, rf11, 4                                               # 26 mul
-    nop ; add rf14, rf11, rf14 ; ldtmu.rf11                         # 26 add | 25 pixels0
-    shl rf15, rf14, 5 ; v8dot rf14, rf11, rf5                       # 26 table | 25 pixels0
-    add rf15, rf7, rf15 ; v8dot rf16, rf11, rf8                     # 26 table | 25 pixels1
-    nop ; mov tmuau, rf15 ; thrsw                                   # 26 table | uniform 0xfffffffc (vec4)
-    shr rf11, rf11, -8                                              # 25 pixels2
-    nop ; sub tmua, rf13, -4                                        # 25 pixels3
-    nop ; thrsw ; ldtmu.rf17                                        # 26 table
-    nop ; smul24 rf18, rf14, rf17 ; ldtmu.rf14                      # 26 mul | 26 table
-    nop ; smul24 rf20, rf16, rf14 ; ldtmu.rf19                      # 26 mul | 26 table
-    add rf20, rf18, rf20 ; smul24 rf21, rf11, rf19 ; ldtmu.rf18     # 26 add | 26 mul | 26 table
-    add rf16, rf20, rf21 ; smul24 rf21, rf16, rf17 ; ldtmu.rf20     # 26 add | 26 mul | 25 pixels3
-    and rf22, rf20, rf6 ; v8dot rf23, rf20, rf5                     # 25 pixels3 | 25 pixels4
-    sub tmuau, rf15, -16 ; smul24 rf15, rf22, rf18                  # 26 table | 26 mul | uniform 0xfffffffc (vec4)
-    add rf15, rf16, rf15 ; v8dot rf16, rf20, rf8 ; thrsw            # 26 add | 25 pixels5
-    shr rf20, rf20, -8 ; smul24 rf24, rf11, rf14                    # 25 pixels6 | 26 mul
-    sub tmua, rf13, -8 ; smul24 rf25, rf22, rf19                    # 25 pixels7 | 26 mul
-    mov tmuau, rf12 ; smul24 rf27, rf23, rf18 ; thrsw ; ldtmu.rf26  # 27 load dst | 26 mul | 26 table | uniform 0xfffffffa (vec2)
-    add rf28, rf21, rf24 ; smul24 rf24, rf23, rf26 ; ldtmu.rf21     # 26 add | 26 mul | 26 table
-    add rf24, rf15, rf24 ; smul24 rf29, rf16, rf21 ; ldtmu.rf15     # 26 add | 26 mul | 26 table
-    add rf29, rf24, rf29 ; smul24 rf30, rf20, rf15 ; thrsw ; ldtmu.rf24# 26 add | 26 mul | 26 table
-    add rf29, rf29, rf30 ; smul24 rf31, rf16, rf26 ; ldtmu.rf30     # 26 add | 26 mul | 25 pixels7
-    and rf32, rf30, rf6 ; smul24 rf33, rf20, rf21                   # 25 pixels7 | 26 mul
-    add rf34, rf28, rf25 ; smul24 rf25, rf32, rf24 ; ldtmu.rf28     # 26 add | 26 mul | 27 load dst
-    add rf25, rf29, rf25 ; smul24 rf35, rf32, rf15 ; ldtmu.rf29     # 26 add | 26 mul | 27 load dst
-    add rf25, rf25, rf9 ; v8dot rf36, rf30, rf5                     # 26 rshr | 25 pixels7
-    asr rf25, rf25, 7 ; smul24 rf37, rf36, rf24                     # 26 rshr | 26 mul
-    max rf25, rf25, 0 ; v8dot rf38, rf28, rf5                       # 26 out | 27 load dst
-    min rf25, rf25, rf6 ; v8dot rf39, rf28, 1                       # 26 out | 27 load dst
-    add rf11, rf39, rf25 ; smul24 rf25, rf11, rf17                  # 27 add | 26 mul
-    add rf11, rf11, 1 ; add rf27, rf34, rf27                        # 27 rshr | 26 add
-    asr rf11, rf11, 1 ; smul24 rf34, rf22, rf14                     # 27 rshr | 26 mul
-    add rf27, rf27, rf31 ; smul24 rf31, rf23, rf19                  # 26 add | 26 mul
-    add rf27, rf27, rf33 ; smul24 rf33, rf16, rf18                  # 26 add | 26 mul
-    add rf27, rf27, rf35 ; smul24 rf35, rf20, rf26                  # 26 add | 26 mul
-    add rf27, rf27, rf37 ; smul24 rf37, rf32, rf21                  # 26 add | 26 mul
-    add rf27, rf27, rf9 ; smul24 rf39, rf36, rf15                   # 26 rshr | 26 mul
-    asr rf27, rf27, 7 ; v8dot rf40, rf30, rf8                       # 26 rshr | 25 pixels7
-    max rf27, rf27, 0 ; smul24 rf41, rf40, rf24                     # 26 out | 26 mul
-    min rf27, rf27, rf6 ; v8dot rf42, rf28, rf8                     # 26 out | 27 load dst
-    add rf25, rf38, rf27 ; add rf27, rf25, rf34                     # 27 add | 26 add
-    add rf25, rf25, 1 ; add rf27, rf27, rf31                        # 27 rshr | 26 add
-    asr rf22, rf25, 1 ; smul24 rf25, rf22, rf17                     # 27 rshr | 26 mul
-    vpack rf11, rf11, rf22 ; smul24 rf22, rf23, rf14                # 27 store dst | 26 mul
-    add rf27, rf27, rf33 ; smul24 rf33, rf16, rf19                  # 26 add | 26 mul
-    add rf27, rf27, rf35 ; smul24 rf35, rf20, rf18                  # 26 add | 26 mul
-    add rf27, rf27, rf37 ; smul24 rf37, rf32, rf26                  # 26 add | 26 mul
-    add rf27, rf27, rf39 ; smul24 rf39, rf36, rf21                  # 26 add | 26 mul
-    add rf27, rf27, rf41 ; smul24 rf41, rf40, rf15                  # 26 add | 26 mul
-    add rf22, rf27, rf9 ; add rf25, rf25, rf22                      # 26 rshr | 26 add
-    asr rf22, rf22, 7 ; add rf25, rf25, rf33                        # 26 rshr | 26 add
-    max rf22, rf22, 0 ; smul24 rf23, rf23, rf17                     # 26 out | 26 mul
-    min rf22, rf22, rf6 ; add rf25, rf25, rf35                      # 26 out | 26 add
-    add rf22, rf42, rf22 ; smul24 rf42, rf16, rf14                  # 27 add | 26 mul
-    add rf22, rf22, 1 ; add rf25, rf25, rf37                        # 27 rshr | 26 add
-    asr rf22, rf22, 1 ; smul24 rf37, rf20, rf19                     # 27 rshr | 26 mul
-    add rf25, rf25, rf39 ; smul24 rf39, rf32, rf18                  # 26 add | 26 mul
-    add rf25, rf25, rf41 ; smul24 rf41, rf36, rf26                  # 26 add | 26 mul
-    shr rf30, rf30, -8 ; smul24 rf35, rf40, rf21                    # 25 pixels7 | 26 mul
-    shr rf33, rf28, -8 ; smul24 rf28, rf30, rf24                    # 27 load dst | 26 mul
-    add rf25, rf25, rf28 ; smul24 rf28, rf30, rf15                  # 26 add | 26 mul
-    add rf23, rf25, rf9 ; add rf25, rf23, rf42                      # 26 rshr | 26 add
-    asr rf23, rf23, 7 ; add rf25, rf25, rf37                        # 26 rshr | 26 add
-    max rf23, rf23, 0 ; add rf25, rf25, rf39                        # 26 out | 26 add
-    min rf23, rf23, rf6 ; add rf25, rf25, rf41                      # 26 out | 26 add
-    add rf16, rf33, rf23 ; smul24 rf23, rf16, rf17                  # 27 add | 26 mul
-    add rf16, rf16, 1 ; smul24 rf33, rf20, rf14                     # 27 rshr | 26 mul
-    asr rf16, rf16, 1 ; add rf25, rf25, rf35                        # 27 rshr | 26 add
-    vpack rf16, rf22, rf16 ; smul24 rf22, rf32, rf19                # 27 store dst | 26 mul
-    add rf13, rf25, rf28 ; sub tmua, rf13, -12                      # 26 add | 25 pixels7
-    and rf25, rf29, rf6 ; smul24 rf28, rf36, rf18 ; thrsw           # 27 load dst | 26 mul
-    add rf23, rf23, rf33 ; smul24 rf33, rf40, rf26                  # 26 add | 26 mul
-    add rf22, rf23, rf22 ; smul24 rf23, rf30, rf21                  # 26 add | 26 mul
-    add rf28, rf22, rf28 ; v8dot rf35, rf29, rf5 ; ldtmu.rf22       # 26 add | 27 load dst | 25 pixels7
-    and rf41, rf22, rf6 ; v8dot rf39, rf22, rf5                     # 25 pixels7
-    add rf33, rf28, rf33 ; smul24 rf28, rf41, rf24                  # 26 add | 26 mul
-    add rf13, rf13, rf28 ; smul24 rf28, rf41, rf15                  # 26 add | 26 mul
-    add rf13, rf13, rf9 ; smul24 rf37, rf39, rf24                   # 26 rshr | 26 mul
-    asr rf13, rf13, 7 ; smul24 rf20, rf20, rf17                     # 26 rshr | 26 mul
-    max rf13, rf13, 0 ; smul24 rf42, rf32, rf14                     # 26 out | 26 mul
-    min rf13, rf13, rf6 ; smul24 rf27, rf36, rf19                   # 26 out | 26 mul
-    add rf13, rf25, rf13 ; add rf23, rf33, rf23                     # 27 add | 26 add
-    add rf13, rf13, 1 ; smul24 rf25, rf40, rf18                     # 27 rshr | 26 mul
-    asr rf13, rf13, 1 ; add rf23, rf23, rf28                        # 27 rshr | 26 add
-    add rf23, rf23, rf37 ; smul24 rf37, rf30, rf26                  # 26 add | 26 mul
-    add rf23, rf23, rf9 ; smul24 rf28, rf41, rf21                   # 26 rshr | 26 mul
-    asr rf23, rf23, 7 ; smul24 rf33, rf39, rf15                     # 26 rshr | 26 mul
-    max rf23, rf23, 0 ; v8dot rf31, rf22, rf8                       # 26 out | 25 pixels7
-    min rf23, rf23, rf6 ; smul24 rf34, rf31, rf24                   # 26 out | 26 mul
-    add rf23, rf35, rf23 ; v8dot rf35, rf29, rf8                    # 27 add | 27 load dst
-    add rf20, rf23, 1 ; add rf23, rf20, rf42                        # 27 rshr | 26 add
-    asr rf20, rf20, 1 ; add rf23, rf23, rf27                        # 27 rshr | 26 add
-    vpack rf13, rf13, rf20 ; smul24 rf17, rf32, rf17                # 27 store dst | 26 mul
-    add rf14, rf23, rf25 ; smul24 rf23, rf36, rf14                  # 26 add | 26 mul
-    add rf14, rf14, rf37 ; smul24 rf19, rf40, rf19                  # 26 add | 26 mul
-    add rf14, rf14, rf28 ; smul24 rf18, rf30, rf18                  # 26 add | 26 mul
-    add rf14, rf14, rf33 ; smul24 rf26, rf41, rf26                  # 26 add | 26 mul
-    add rf14, rf14, rf34 ; smul24 rf21, rf39, rf21                  # 26 add | 26 mul
-    add rf14, rf14, rf9 ; smul24 rf15, rf31, rf15                   # 26 rshr | 26 mul
-    asr rf14, rf14, 7 ; add rf17, rf17, rf23                        # 26 rshr | 26 add
-    max rf14, rf14, 0 ; add rf17, rf17, rf19                        # 26 out | 26 add
-    min rf14, rf14, rf6 ; add rf17, rf17, rf18                      # 26 out | 26 add
-    add rf14, rf35, rf14 ; add rf17, rf17, rf26                     # 27 add | 26 add
-    add rf14, rf14, 1 ; add rf17, rf17, rf21                        # 27 rshr | 26 add
-    asr rf14, rf14, 1 ; add rf15, rf17, rf15                        # 27 rshr | 26 add
-    shr rf22, rf22, -8 ; sub.pushc -, rf0, rf2                      # 25 pixels7 | 24 stage
-    shr rf24, rf29, -8 ; smul24 rf22, rf22, rf24                    # 27 load dst | 26 mul
-    add rf15, rf15, rf22 ; sub.pushc -, rf0, rf3                    # 26 add | whether there is a batch more
-    add rf3, rf15, rf9 ; mov rf2, rf3                               # 26 rshr | next trip
-    asr rf15, rf3, 7 ; add rf3, rf2, rf1                            # 26 rshr | the item's record
-    max rf15, rf15, 0                                               # 26 out
-    min rf15, rf15, rf6                                             # 26 out
-    umin tmuau, rf2, rf0 ; add rf15, rf24, rf15 ; thrsw             # the item's record | 27 add | uniform 0xfffffffb (vec3)
-    nop ; add rf15, rf15, 1                                         # 27 rshr
-    asr rf15, rf15, 1                                               # 27 rshr
-    vpack rf14, rf14, rf15                                          # 27 store dst
-    tmuwt -                                                         # the last trip's stores
-    v8pack tmud, rf11, rf16                                         # 24 stage
-    v8pack tmud, rf13, rf14                                         # 24 stage
-    nop ; mov.ifnb tmuau, rf12                                      # 24 stage | uniform 0xfffffffa (vec2)
+    umin tmuau, rf2, rf0 ; smul24 rf39, rf24, rf7 ; thrsw           # the item's record | 26 mul | uniform 0xfffffffb (vec3)
+    add rf29, rf29, rf30 ; smul24 rf30, rf26, rf7 ; ldunifrf.rf40   # 26 add | 26 mul | 26 table | uniform table:taps
+    add rf7, rf33, rf39 ; smul24 rf33, rf28, rf7                    # 26 add | 26 mul
+    add rf34, rf34, rf30 ; smul24 rf11, rf11, rf12 ; ldtmu.rf30     # 26 add | 26 mul | the item's record
+    add rf39, rf35, rf33 ; smul24 rf35, rf16, rf12 ; ldtmu.rf33     # 26 add | 26 mul | the item's record
+    add rf41, rf4, rf33 ; smul24 rf42, rf17, rf12 ; ldtmu.rf33      # 25 pixels0 | 26 mul | the item's record
+    and rf43, rf33, rf6 ; smul24 rf44, rf18, rf12                   # 18 filter | 26 mul
+    shl rf43, rf43, 4 ; smul24 rf45, rf24, rf12                     # 26 mul
+    add rf10, rf10, rf11 ; smul24 rf11, rf26, rf12                  # 26 add | 26 mul
+    add rf23, rf23, rf35 ; v8dot rf35, rf31, rf5                    # 26 add | 25 pixels7
+    add rf25, rf25, rf42 ; smul24 rf42, rf28, rf12                  # 26 add | 26 mul
+    add rf12, rf27, rf44 ; smul24 rf27, rf32, rf12                  # 26 add | 26 mul
+    mov tmua, rf41 ; v8dot rf33, rf33, rf5 ; thrsw                  # 25 pixels0 | 19 mx
+    add rf16, rf43, rf33 ; smul24 rf33, rf16, rf13                  # 26 add | 26 mul
+    add rf45, rf29, rf45 ; smul24 rf29, rf17, rf13                  # 26 add | 26 mul
+    add rf11, rf7, rf11 ; smul24 rf7, rf18, rf13 ; ldtmu.rf43       # 26 add | 26 mul | 25 pixels0
+    add rf42, rf34, rf42 ; smul24 rf34, rf24, rf13                  # 26 add | 26 mul
+    add rf39, rf39, rf27 ; smul24 rf27, rf26, rf13                  # 26 add | 26 mul
+    shl rf16, rf16, 5 ; smul24 rf44, rf28, rf13                     # 26 table | 26 mul
+    add rf10, rf10, rf33 ; smul24 rf33, rf32, rf13                  # 26 add | 26 mul
+    add rf23, rf23, rf29 ; v8dot rf29, rf31, rf8                    # 26 add | 25 pixels7
+    add rf7, rf25, rf7 ; smul24 rf13, rf35, rf13                    # 26 add | 26 mul
+    add rf17, rf12, rf34 ; smul24 rf12, rf17, rf14                  # 26 add | 26 mul
+    add rf40, rf40, rf16 ; smul24 rf16, rf18, rf14                  # 26 table | 26 mul
+    add rf45, rf45, rf27 ; smul24 rf27, rf24, rf14                  # 26 add | 26 mul
+    add rf44, rf11, rf44 ; smul24 rf11, rf26, rf14                  # 26 add | 26 mul
+    add rf42, rf42, rf33 ; smul24 rf33, rf28, rf14                  # 26 add | 26 mul
+    add rf39, rf39, rf13 ; smul24 rf13, rf32, rf14                  # 26 add | 26 mul
+    mov tmuau, rf40 ; smul24 rf34, rf35, rf14 ; thrsw               # 26 table | 26 mul | uniform 0xfffffffc (vec4)
+    add rf10, rf10, rf12 ; smul24 rf12, rf29, rf14                  # 26 add | 26 mul
+    add rf18, rf23, rf16 ; smul24 rf16, rf18, rf15                  # 26 add | 26 mul
+    add rf23, rf7, rf27 ; smul24 rf24, rf24, rf15 ; ldtmu.rf27      # 26 add | 26 mul | 26 table
+    add rf17, rf17, rf11 ; smul24 rf11, rf26, rf15 ; ldtmu.rf25     # 26 add | 26 mul | 26 table
+    add rf45, rf45, rf33 ; smul24 rf33, rf28, rf15 ; ldtmu.rf28     # 26 add | 26 mul | 26 table
+    add rf32, rf44, rf13 ; smul24 rf13, rf32, rf15 ; ldtmu.rf7      # 26 add | 26 mul | 26 table
+    add rf35, rf42, rf34 ; smul24 rf34, rf35, rf15                  # 26 add | 26 mul
+    add rf29, rf39, rf12 ; smul24 rf12, rf29, rf15                  # 26 add | 26 mul
+    add rf10, rf10, rf16 ; smul24 rf15, rf36, rf15                  # 26 add | 26 mul
+    add rf18, rf18, rf24 ; v8dot rf24, rf21, rf5                    # 26 add | 27 load dst
+    add rf23, rf23, rf11 ; v8dot rf36, rf21, rf8                    # 26 add | 27 load dst
+    add rf17, rf17, rf33 ; v8dot rf33, rf22, rf5                    # 26 add | 27 load dst
+    sub tmua, rf41, -4 ; v8dot rf39, rf22, rf8                      # 25 pixels3 | 27 load dst
+    add rf45, rf45, rf13 ; v8dot rf13, rf43, rf5 ; thrsw            # 26 add | 25 pixels0
+    add rf34, rf32, rf34 ; v8dot rf32, rf43, rf8                    # 26 add | 25 pixels1
+    add rf12, rf35, rf12 ; smul24 rf13, rf13, rf27                  # 26 add | 26 mul
+    add rf35, rf29, rf15 ; smul24 rf15, rf32, rf25 ; ldtmu.rf29     # 26 add | 26 mul | 25 pixels3
+    add rf10, rf10, rf19 ; v8dot rf11, rf29, rf5                    # 26 rshr | 25 pixels4
+    add rf32, rf18, rf19 ; smul24 rf18, rf32, rf27                  # 26 rshr | 26 mul
+    add rf23, rf23, rf19 ; v8dot rf16, rf29, rf8                    # 26 rshr | 25 pixels5
+    add rf17, rf17, rf19 ; smul24 rf42, rf11, rf25                  # 26 rshr | 26 mul
+    add rf44, rf45, rf19 ; smul24 rf45, rf11, rf28                  # 26 rshr | 26 mul
+    add rf26, rf34, rf19 ; smul24 rf34, rf16, rf28                  # 26 rshr | 26 mul
+    add rf12, rf12, rf19 ; smul24 rf31, rf11, rf27                  # 26 rshr | 26 mul
+    add rf14, rf35, rf19 ; smul24 rf35, rf16, rf25                  # 26 rshr | 26 mul
+    sub tmuau, rf40, -16 ; smul24 rf40, rf16, rf27                  # 26 table | 26 mul | uniform 0xfffffffc (vec4)
+    and rf46, rf21, rf6 ; smul24 rf47, rf11, rf7 ; thrsw            # 27 load dst | 26 mul
+    asr rf10, rf10, 7 ; smul24 rf48, rf16, rf7                      # 26 rshr | 26 mul
+    asr rf21, rf32, 7 ; v8dot rf32, rf21, rf9                       # 26 rshr | 27 load dst
+    asr rf23, rf23, 7 ; add rf49, rf20, rf30                        # 26 rshr | 27 load dst
+    asr rf30, rf17, 7 ; v8dot rf50, rf22, rf9                       # 26 rshr | 27 load dst
+    asr rf44, rf44, 7 ; v8dot rf43, rf43, rf9                       # 26 rshr | 25 pixels2
+    asr rf51, rf26, 7 ; smul24 rf26, rf43, rf25                     # 26 rshr | 26 mul
+    asr rf53, rf12, 7 ; smul24 rf52, rf43, rf27                     # 26 rshr | 26 mul
+    asr rf43, rf14, 7 ; smul24 rf14, rf43, rf28                     # 26 rshr | 26 mul
+    max rf10, rf10, 0 ; v8dot rf17, rf29, rf9                       # 26 out | 25 pixels6
+    max rf21, rf21, 0 ; smul24 rf54, rf17, rf25                     # 26 out | 26 mul
+    max rf23, rf23, 0 ; smul24 rf55, rf17, rf27                     # 26 out | 26 mul
+    max rf30, rf30, 0 ; smul24 rf56, rf17, rf7                      # 26 out | 26 mul
+    sub tmua, rf41, -8 ; smul24 rf57, rf17, rf28                    # 25 pixels7 | 26 mul
+    min rf10, rf10, rf6 ; mov tmuau, rf49 ; thrsw ; ldtmu.rf12      # 26 out | 27 load dst | 26 table | uniform 0xfffffffa (vec2)
+    max rf44, rf44, 0 ; add rf10, rf46, rf10                        # 26 out | 27 add
+    max rf51, rf51, 0 ; add rf13, rf13, rf15                        # 26 out | 26 add
+    max rf18, rf53, 0 ; add rf53, rf18, rf26                        # 26 out | 26 add
+    max rf26, rf43, 0 ; add rf43, rf13, rf14                        # 26 out | 26 add
+    min rf21, rf21, rf6 ; v8dot rf22, rf22, 1                       # 26 out | 27 load dst
+    min rf21, rf23, rf6 ; add rf23, rf24, rf21 ; thrsw ; ldtmu.rf13 # 26 out | 27 add | 26 table
+    min rf21, rf30, rf6 ; add rf30, rf36, rf21 ; ldtmu.rf14         # 26 out | 27 add | 26 table
+    min rf21, rf44, rf6 ; add rf32, rf32, rf21 ; ldtmu.rf15         # 26 out | 27 add | 26 table
+    min rf36, rf51, rf6 ; add rf44, rf22, rf21 ; ldtmu.rf51         # 26 out | 27 add | 25 pixels7
+    min rf18, rf18, rf6 ; v8dot rf24, rf51, rf5 ; ldtmu.rf21        # 26 out | 25 pixels7 | 27 load dst
+    min rf46, rf26, rf6 ; v8dot rf26, rf51, rf8 ; ldtmu.rf22        # 26 out | 25 pixels7 | 27 load dst
+    add rf33, rf33, rf36 ; smul24 rf36, rf24, rf25                  # 27 add | 26 mul
+    add rf58, rf39, rf18 ; smul24 rf39, rf24, rf28                  # 27 add | 26 mul
+    add rf50, rf50, rf46 ; smul24 rf46, rf26, rf28                  # 27 add | 26 mul
+    and rf10, rf29, rf6 ; add rf29, rf10, 1                         # 25 pixels3 | 27 rshr
+    add rf23, rf23, 1 ; smul24 rf18, rf10, rf25                     # 27 rshr | 26 mul
+    add rf59, rf30, 1 ; smul24 rf60, rf10, rf27                     # 27 rshr | 26 mul
+    add rf61, rf32, 1 ; smul24 rf32, rf10, rf28                     # 27 rshr | 26 mul
+    sub tmua, rf41, -12 ; smul24 rf10, rf10, rf7                    # 25 pixels7 | 26 mul
+    and rf18, rf51, rf6 ; add rf52, rf52, rf18 ; thrsw              # 25 pixels7 | 26 add
+    add rf25, rf44, 1 ; smul24 rf44, rf18, rf25                     # 27 rshr | 26 mul
+    add rf27, rf33, 1 ; smul24 rf33, rf18, rf27                     # 27 rshr | 26 mul
+    add rf58, rf58, 1 ; smul24 rf28, rf18, rf28                     # 27 rshr | 26 mul
+    add rf50, rf50, 1 ; smul24 rf30, rf18, rf7                      # 27 rshr | 26 mul
+    asr rf29, rf29, 1 ; add rf42, rf60, rf42                        # 27 rshr | 26 add
+    asr rf32, rf23, 1 ; add rf23, rf53, rf32                        # 27 rshr | 26 add
+    asr rf52, rf59, 1 ; add rf45, rf52, rf45                        # 27 rshr | 26 add
+    asr rf42, rf61, 1 ; add rf34, rf42, rf34                        # 27 rshr | 26 add
+    asr rf25, rf25, 1 ; add rf35, rf31, rf35                        # 27 rshr | 26 add
+    asr rf27, rf27, 1 ; add rf40, rf40, rf54                        # 27 rshr | 26 add
+    asr rf55, rf58, 1 ; add rf44, rf55, rf44                        # 27 rshr | 26 add
+    asr rf50, rf50, 1 ; add rf36, rf33, rf36                        # 27 rshr | 26 add
+    vpack rf43, rf29, rf32 ; add rf10, rf43, rf10 ; ldtmu.rf31      # 27 store dst | 26 add | 25 pixels7
+    vpack rf42, rf52, rf42 ; add rf23, rf23, rf47                   # 27 store dst | 26 add
+    vpack rf45, rf25, rf27 ; add rf25, rf45, rf48                   # 27 store dst | 26 add
+    add rf27, rf34, rf56 ; add rf29, rf35, rf57                     # 26 add
+    shr rf28, rf51, -8 ; add rf33, rf40, rf28                       # 25 pixels7 | 26 add
+    add rf34, rf44, rf39 ; add rf35, rf36, rf46                     # 26 add
+    and rf32, rf31, rf6 ; v8dot rf36, rf31, rf9                     # 25 pixels7
+    vpack rf50, rf55, rf50 ; sub.pushc -, rf0, rf37                 # 27 store dst | 24 stage
+    tmuwt - ; mov rf37, rf2                                         # the last trip's stores | for later in the trip
+    v8pack tmud, rf43, rf42 ; sub.pushc -, rf0, rf3                 # 24 stage | whether there is a batch more
+    v8pack tmud, rf45, rf50 ; add rf3, rf2, rf1                     # 24 stage | the item's record
+    mov rf2, rf3 ; mov.ifnb tmuau, rf38                             # next trip | 24 stage | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next batch
+    nop ; mov rf38, rf49                                            # for later in the trip
     nop
     nop
-    nop
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw
     nop

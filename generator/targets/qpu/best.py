@@ -2,12 +2,18 @@
 """Selected programs to code: several ways to divide registers between uniforms and values, of
 which the one with the shortest loop is taken."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
 from daedalus.generator.targets.qpu.choice import Choice
-from daedalus.generator.targets.qpu.compile import BUDGET, Code, compile_chosen, compile_program
+from daedalus.generator.targets.qpu.compile import (
+    BUDGET,
+    Code,
+    compile_chosen,
+    compile_program,
+    compile_several,
+)
 from daedalus.generator.targets.qpu.loop import NoSchedule
 from daedalus.generator.targets.qpu.machine import registers
 from daedalus.generator.targets.qpu.reload import reload
@@ -25,7 +31,7 @@ def compile_best(programs: Sequence[Program], threads: int = 2) -> Code:
     best: Code | None = None
     failed: NoSchedule | None = None
     for (number, program), way in product(enumerate(programs), WAYS):
-        one = _reloaded(program, way, threads)
+        one = reloaded(program, way, threads)
         text = str(one)
         if text in tried:
             continue
@@ -44,13 +50,28 @@ def compile_best(programs: Sequence[Program], threads: int = 2) -> Code:
     return best
 
 
-def compile_quick(programs: Sequence[Program], threads: int = 2) -> Code:
+def candidates(programs: Sequence[Program], threads: int, most: int) -> Iterator[Code]:
+    """Schedules of programs that compute the same, of each and of each way at most so many."""
+    tried: set[str] = set()
+    for (number, program), way in product(enumerate(programs), WAYS):
+        one = reloaded(program, way, threads)
+        if str(one) in tried:
+            continue
+        tried.add(str(one))
+        for code in compile_several(one, threads, most):
+            assert code.choice is not None
+            yield replace(code, choice=replace(code.choice, program=number, reload=way))
+
+
+def compile_quick(
+    programs: Sequence[Program], threads: int = 2, budgets: Sequence[int] = (QUICK, BUDGET)
+) -> Code:
     """Schedules the first that can be, by few attempts if these do. Raises NoSchedule."""
     failed: NoSchedule | None = None
     forms = tuple(product(enumerate(programs), WAYS))
-    for budget, ((number, program), way) in product((QUICK, BUDGET), forms):
+    for budget, ((number, program), way) in product(budgets, forms):
         try:
-            code = compile_program(_reloaded(program, way, threads), threads, budget)
+            code = compile_program(reloaded(program, way, threads), threads, budget)
         except NoSchedule as e:
             failed = failed or e
             continue
@@ -65,11 +86,12 @@ def compile_again(programs: Sequence[Program], choice: Choice, threads: int = 2)
     if choice.program >= len(programs):
         raise NoSchedule(f"{programs[0].name}: there is no program {choice.program}")
     return compile_chosen(
-        _reloaded(programs[choice.program], choice.reload, threads), threads, choice
+        reloaded(programs[choice.program], choice.reload, threads), threads, choice
     )
 
 
-def _reloaded(program: Program, way: tuple[int, int] | None, threads: int) -> Program:
+def reloaded(program: Program, way: tuple[int, int] | None, threads: int) -> Program:
+    """The program with registers divided in one of the WAYS."""
     if way is None:
         return program
     spare, near = way

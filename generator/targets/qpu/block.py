@@ -2,16 +2,24 @@
 """A block to schedule: its nodes, and what holds where it begins and ends."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 from daedalus.generator.targets.qpu import machine
 from daedalus.generator.targets.qpu.depend import is_pop, starts_load
+from daedalus.generator.targets.qpu.flags import FlagTable
 from daedalus.generator.targets.qpu.nodes import Node
+from daedalus.generator.targets.qpu.pressure import LifeTable, Pressure
+
+Life = tuple[int, int]  # a web, and which of its lives
 
 
 @dataclass
 class Block:
-    """Nodes that follow those they wait for. Values go by number, registers by web."""
+    """Nodes that follow those they wait for. Values go by number, registers by web.
+
+    What many schedules of it need is found once: nodes and their edges do not change any more.
+    """
 
     nodes: list[Node]
     threads: int
@@ -21,7 +29,6 @@ class Block:
     repeat: Node | None = None  # the push that the branch goes by: the block is a loop's body
     queue: tuple[tuple[int, int], ...] = ()  # lookups whose results wait, and how many words
     writes: int = 0  # stores on their way at the beginning, at most
-    spans: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.makers = {n.value: n for n in self.nodes if n.value is not None}
@@ -34,28 +41,59 @@ class Block:
         """Registers that there are."""
         return machine.registers(self.threads)
 
-    def life_of_read(self, node: Node, value: int) -> tuple[int, int]:
+    def life_of_read(self, node: Node, value: int) -> Life:
         """Which life of which web a node reads: 1 is the one after a renewal."""
         web = self.web[value]
         maker = self.makers.get(value)
         renewed = web in self.renewed and maker is not None and maker.stage == 0 and node.stage == 0
         return web, int(renewed)
 
-    def life_of_result(self, node: Node) -> tuple[int, int] | None:
+    def life_of_result(self, node: Node) -> Life | None:
         """Which life of which web a node defines."""
         if node.value is None:
             return None
         web = self.web[node.value]
         return web, int(web in self.renewed and node.stage == 0)
 
-    def lives_in(self) -> Iterable[tuple[int, int]]:
+    def lives_in(self) -> Iterable[Life]:
         """Those at the beginning."""
         return ((w, 0) for w in self.live_in)
 
-    def lives_out(self) -> Iterable[tuple[int, int]]:
+    def lives_out(self) -> Iterable[Life]:
         """Those at the end."""
         return ((w, int(w in self.renewed)) for w in self.live_out)
 
+    @cached_property
+    def lives(self) -> LifeTable:
+        """The lives of its webs."""
+        reads = [[self.life_of_read(n, v) for v in n.reads] for n in self.nodes]
+        results = [self.life_of_result(n) for n in self.nodes]
+        return LifeTable(reads, results, self.lives_in(), self.lives_out())
+
+    @cached_property
+    def flags(self) -> FlagTable:
+        """What it does with flags."""
+        return FlagTable(self.nodes)
+
+    @cached_property
+    def followers(self) -> list[list[tuple[int, int]]]:
+        """The orders of those that wait for each node, and slots."""
+        out: list[list[tuple[int, int]]] = [[] for _ in self.nodes]
+        for node in self.nodes:
+            for pred, slots in node.preds.items():
+                out[pred.order].append((node.order, slots))
+        return out
+
+    @cached_property
+    def heights(self) -> list[int]:
+        """Of each node the longest way to the end, in slots."""
+        height = [0] * len(self.nodes)
+        for node in reversed(self.nodes):
+            below = (height[k] + max(slots, 0) for k, slots in self.followers[node.order])
+            height[node.order] = max(below, default=0) + (node.stage == 1)
+        return height
+
+    @cached_property
     def places(self) -> list[int]:
         """Where nodes stand in the order in which the block is written, its two stages side by
         side, but none before what it waits for."""
@@ -84,6 +122,7 @@ class Block:
                 room[load] = pops[words - 1]
         return room
 
+    @cached_property
     def scarce(self) -> set[Node]:
         """Operations that only the ALU has which has more to do."""
         only: dict[bool, set[Node]] = {True: set(), False: set()}
@@ -113,21 +152,9 @@ class Block:
 
     def written_need(self) -> int:
         """Registers that the block takes, one node after the other as it is written."""
-        left: dict[tuple[int, int], int] = {}
+        pressure = Pressure(self.lives)
+        most = pressure.used
         for node in self.nodes:
-            for life in {self.life_of_read(node, v) for v in node.reads}:
-                left[life] = left.get(life, 0) + 1
-        for life in self.lives_out():
-            left[life] = left.get(life, 0) + 1
-        live = {life for life in self.lives_in() if life in left}
-        most = len(live)
-        for node in self.nodes:
-            for life in {self.life_of_read(node, v) for v in node.reads}:
-                left[life] -= 1
-                if not left[life]:
-                    live.discard(life)
-            result = self.life_of_result(node)
-            if result is not None and left.get(result, 0):
-                live.add(result)
-            most = max(most, len(live))
+            pressure.place(node.order)
+            most = max(most, pressure.used)
         return most

@@ -47,7 +47,7 @@ class Code:
 
 def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) -> Code:
     """Schedules a verified program for QPUs that run so many threads. Raises NoSchedule."""
-    _check(program, threads)
+    check_stores(program, threads)
     program = without_dead(program)
     uses = uses_of(program)
     if program.loop is None:
@@ -88,6 +88,32 @@ def compile_program(program: Program, threads: int = 2, budget: int = BUDGET) ->
     return best[1]
 
 
+def compile_several(program: Program, threads: int, most: int) -> Iterator[Code]:
+    """Schedules of a verified program with a loop, different ones, by the attempts that promise
+    most; at most so many."""
+    check_stores(program, threads)
+    program = without_dead(program)
+    uses = uses_of(program)
+    bodies = make_bodies(program, uses, threads)
+    bound = bodies[0].block(threads).bound()
+    tried = [
+        (found, number)
+        for number, body in enumerate(bodies)
+        for found in _attempts(program, body, threads, BUDGET)
+    ]
+    tried.sort(key=lambda x: x[0].cost())
+    for found, number in tried[:most]:
+        loop = finish(found)
+        if loop is None:
+            continue
+        body = bodies[number]
+        try:
+            before = Entry(program, uses, threads, body).before(loop, found.ahead)
+        except NoSchedule:
+            continue
+        yield Code(program, threads, before, loop, bound, _choice(found, number, body))
+
+
 def _choice(found: Attempt, number: int, body: Body) -> Choice:
     ahead = tuple(n for n, node in enumerate(body.nodes) if node in found.ahead)
     return Choice(found.heuristic, number, ahead)
@@ -96,7 +122,7 @@ def _choice(found: Attempt, number: int, body: Body) -> Choice:
 def compile_chosen(program: Program, threads: int, choice: Choice) -> Code:
     """Schedules a program with a loop by one attempt. Raises NoSchedule where it leads nowhere,
     which it does not for what it was found with."""
-    _check(program, threads)
+    check_stores(program, threads)
     program = without_dead(program)
     uses = uses_of(program)
     bodies = make_bodies(program, uses, threads)
@@ -154,7 +180,8 @@ def _attempts(program: Program, body: Body, threads: int, budget: int) -> list[A
     return sorted(out, key=Attempt.cost)
 
 
-def _check(program: Program, threads: int) -> None:
+def check_stores(program: Program, threads: int) -> None:
+    """Raises NoSchedule for stores that no schedule can help."""
     blocks = [*program.entry, *(program.loop.body if program.loop is not None else ())]
     for i in blocks:
         if isinstance(i, Store) and len(i.data) + 1 > machine.queue_words(threads):

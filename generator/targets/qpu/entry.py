@@ -57,11 +57,13 @@ class Entry:
         live_in = frozenset({PAYLOAD} if any(PAYLOAD in n.reads for n in nodes) else ())
         if live_in:
             fixed[PAYLOAD] = PAYLOAD_REGISTER
+        block = Block(nodes, self._threads, web, live_in, out)
+        written = False
         for heuristic in PLAIN:
-            if heuristic.static_flags:
+            if heuristic.static_flags and not written:
                 in_written_order(nodes, None)
-                nodes = in_order(nodes)
-            block = Block(nodes, self._threads, web, live_in, out)
+                block = Block(in_order(nodes), self._threads, web, live_in, out)
+                written = True
             schedule = Scheduler(block, heuristic).run()
             if schedule is None:
                 continue

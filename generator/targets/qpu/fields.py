@@ -18,6 +18,8 @@ def field_of(word: Value, t: DType, bit: int, e: Emitter, most: int = 255) -> Va
         return word
     if t.bits == 16:
         return e.op("mov", word.unpacked(("i" if t.signed else "u") + ("h" if bit else "l")))
+    if bit == 24 and not t.signed and e.dot_mode("uu"):
+        return e.either(("shr", word, amount(24)), ("v8dot", word, 1 << 24))
     if bit == 24:
         return e.op("asr" if t.signed else "shr", word, amount(24))
     if t.signed:

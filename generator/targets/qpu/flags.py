@@ -14,53 +14,77 @@ from daedalus.generator.targets.qpu.nodes import Node
 Cell = int  # the order of the node that pushes it
 
 
+class FlagTable:
+    """What a block does with flags, whichever the order.
+
+    cell     of each flag
+    readers  of each cell, how many
+    updates  of each cell, how many
+    needs    of each cell, pushes that its readers wait for, as bits by their order
+    before   of each cell, needs that are no consequence of it
+    pushes   all of them, as bits
+    """
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self.cell: dict[int, Cell] = {}
+        self.readers: dict[Cell, int] = {}
+        self.updates: dict[Cell, int] = {}
+        self.needs: dict[Cell, int] = {}
+        self.before: dict[Cell, int] = {}
+        self.pushes = 0
+        critical = [0] * len(nodes)  # ancestors that push
+        for node in nodes:
+            own = 0
+            for pred in node.preds:
+                own |= critical[pred.order]
+                if is_push(pred):
+                    own |= 1 << pred.order
+            critical[node.order] = own
+            if is_push(node):
+                self.pushes |= 1 << node.order
+            if node.flag is not None:
+                cell = node.order if node.updates is None else self.cell[node.updates]
+                self.cell[node.flag] = cell
+                self.readers.setdefault(cell, 0)
+                self.updates.setdefault(cell, 0)
+                self.needs.setdefault(cell, 0)
+        below = dict.fromkeys(self.needs, 0)  # consequences of each cell
+        for node in nodes:
+            for flag in node.flags_read:
+                cell = self.cell[flag]
+                self.readers[cell] += 1
+                self.needs[cell] |= critical[node.order]
+            if node.updates is not None:
+                self.updates[self.cell[node.updates]] += 1
+            left = critical[node.order]
+            while left:
+                cell = left.bit_length() - 1
+                below[cell] |= 1 << node.order
+                left ^= 1 << cell
+        for cell in self.needs:
+            self.needs[cell] &= ~(1 << cell)
+            self.before[cell] = self.needs[cell] & ~below[cell]
+
+
+def is_push(node: Node) -> bool:
+    """Whether it begins a cell."""
+    return node.flag is not None and node.updates is None
+
+
 class Flags:
     """The state of A and B."""
 
-    def __init__(self, nodes: Sequence[Node], repeat: Node | None, static: bool) -> None:
+    def __init__(self, table: FlagTable, repeat: Node | None, static: bool) -> None:
         self.a: Cell | None = None
         self.b: Cell | None = None
         self._static = static
-        self._cell: dict[int, Cell] = {}  # of each flag
-        self._readers: dict[Cell, int] = {}  # that are left
-        self._updates: dict[Cell, int] = {}  # that are left
-        self._needs: dict[Cell, int] = {}  # pushes that readers wait for
-        self._open = 0  # those not scheduled yet, as bits by their order
-        self._before: dict[Cell, int] = {}  # needs that are no consequence of the cell
-        self._find(nodes)
+        self._table = table
+        self._cell = table.cell
+        self._readers = dict(table.readers)  # that are left
+        self._updates = dict(table.updates)  # that are left
+        self._open = table.pushes  # those not scheduled yet
         if repeat is not None:
             self._readers[repeat.order] += 1  # the branch
-
-    def _find(self, nodes: Sequence[Node]) -> None:
-        critical = [0] * len(nodes)  # ancestors that push
-        for node in nodes:
-            for pred in node.preds:
-                critical[node.order] |= critical[pred.order]
-                if self._is_critical(pred):
-                    critical[node.order] |= 1 << pred.order
-            if self._is_critical(node):
-                self._open |= 1 << node.order
-            if node.flag is not None:
-                cell = node.order if node.updates is None else self._cell[node.updates]
-                self._cell[node.flag] = cell
-                self._readers.setdefault(cell, 0)
-                self._updates.setdefault(cell, 0)
-                self._needs.setdefault(cell, 0)
-        for node in nodes:
-            for flag in node.flags_read:
-                cell = self._cell[flag]
-                self._readers[cell] += 1
-                self._needs[cell] |= critical[node.order]
-            if node.updates is not None:
-                self._updates[self._cell[node.updates]] += 1
-        for cell in self._needs:
-            self._needs[cell] &= ~(1 << cell)
-            below = sum(1 << n.order for n in nodes if critical[n.order] >> cell & 1)
-            self._before[cell] = self._needs[cell] & ~below
-
-    @staticmethod
-    def _is_critical(node: Node) -> bool:
-        return node.flag is not None and node.updates is None
 
     def may(self, node: Node) -> bool:
         """Whether a node whose operands are there may be scheduled now."""
@@ -75,10 +99,10 @@ class Flags:
             return False
         if self._static:
             return True
-        if self._before[node.order] & self._open:
+        if self._table.before[node.order] & self._open:
             return False
         stays = self.a is not None and self._readers[self.a] > 0
-        left = self._needs[self.a] if stays and self.a is not None else 0
+        left = self._table.needs[self.a] if stays and self.a is not None else 0
         return not left & self._open & ~(1 << node.order)
 
     def place(self, flag: int) -> str:
@@ -93,12 +117,12 @@ class Flags:
             self._readers[self._cell[flag]] -= 1
         if node.updates is not None:
             self._updates[self._cell[node.updates]] -= 1
-        if self._is_critical(node):
+        if is_push(node):
             self._open &= ~(1 << node.order)
 
     def push(self, node: Node) -> None:
         """At the end of its instruction a push takes effect."""
-        if node.flag is not None and node.updates is None:
+        if is_push(node):
             self.a, self.b = node.order, self.a
 
     def is_repeat(self, repeat: Node) -> bool:
@@ -109,7 +133,7 @@ class Flags:
 def in_written_order(nodes: Sequence[Node], repeat: Node | None) -> None:
     """Adds edges that keep pushes in the order in which they are written, the trip's before those
     of the next one; the flag that repeats the loop comes last."""
-    pushes = [n for n in nodes if n.flag is not None and n.updates is None and n is not repeat]
+    pushes = [n for n in nodes if is_push(n) and n is not repeat]
     pushes.sort(key=lambda n: (-n.stage, n.order))
     if repeat is not None:
         pushes.append(repeat)

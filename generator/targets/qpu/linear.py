@@ -12,6 +12,7 @@ from daedalus.generator.targets.qpu.block import Block
 from daedalus.generator.targets.qpu.depend import in_order
 from daedalus.generator.targets.qpu.flags import in_written_order
 from daedalus.generator.targets.qpu.nodes import Node
+from daedalus.generator.targets.qpu.pressure import Pressure
 from daedalus.generator.targets.qpu.stages import copies
 
 WINDOWS = (16, 32, 64, 128, 256)
@@ -44,41 +45,28 @@ def _order(block: Block, copied: list[Node], window: int) -> tuple[list[int], in
     for node in copied:
         for pred in node.preds:
             followers[pred.order].append(node.order)
-    reads = [list({block.life_of_read(n, v) for v in n.reads}) for n in nodes]
-    results = [block.life_of_result(n) for n in nodes]
-    left: dict[tuple[int, int], int] = {}
-    for life in [life for lives in (*reads, list(block.lives_out())) for life in lives]:
-        left[life] = left.get(life, 0) + 1
-    live = {life for life in block.lives_in() if life in left}
-    most, oldest = len(live), 0
+    pressure = Pressure(block.lives)
+    most, oldest = pressure.used, 0
     ready = [k for k, n in enumerate(missing) if not n]
     done = [False] * len(nodes)
     out: list[int] = []
     while ready:
         while done[oldest]:
             oldest += 1
-        best, least = ready[0], len(live)
+        best, least = ready[0], pressure.used
         for k in ready:
             if k > oldest + window:
                 break
-            result = results[k]
-            begins = result is not None and result not in live and left.get(result, 0) > 0
-            grows = begins - sum(left[life] == 1 for life in reads[k])
+            grows = pressure.growth(k)
             if grows < least:
                 best, least = k, grows
-            if least < 0:
-                break
+                if least < 0:
+                    break
         ready.remove(best)
         done[best] = True
         out.append(best)
-        for life in reads[best]:
-            left[life] -= 1
-            if not left[life]:
-                live.discard(life)
-        made = results[best]
-        if made is not None and left.get(made, 0):
-            live.add(made)
-        most = max(most, len(live))
+        pressure.place(best)
+        most = max(most, pressure.used)
         for follower in followers[best]:
             missing[follower] -= 1
             if not missing[follower]:

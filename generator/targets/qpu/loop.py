@@ -3,7 +3,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from daedalus.generator.targets.qpu import machine
 from daedalus.generator.targets.qpu.allocate import Compiled, allocate
@@ -49,6 +49,8 @@ class Body:
     repeat: Node
     stores: int
     invariants: set[int]
+    # Blocks to schedule, by stage 0 and whether flags keep their order; None: there is none.
+    _cut: dict[tuple[frozenset[Node], bool], Block | None] = field(default_factory=dict)
 
     def block(
         self,
@@ -74,6 +76,34 @@ class Body:
             min(machine.MAX_LOOKUPS, self.stores),
         )
 
+    def cut(self, ahead: frozenset[Node], threads: int, *, static_flags: bool) -> Block | None:
+        """The body with those nodes as stage 0; None if they cannot be that."""
+        key = ahead, static_flags
+        if key not in self._cut:
+            self._cut[key] = self._made_cut(ahead, threads, static_flags=static_flags)
+        return self._cut[key]
+
+    def _made_cut(
+        self, ahead: frozenset[Node], threads: int, *, static_flags: bool
+    ) -> Block | None:
+        copy = combine(self.nodes, ahead, self.webs, self.webs.next)
+        trip = [copy[n] for n in self.nodes if n not in ahead]
+        nodes = [*trip, *(copy[n] for n in self.nodes if n in ahead)]
+        repeat = copy[self.repeat]
+        for node in nodes:
+            # The branch goes by A: nothing pushes after it.
+            if node.stage == 0 and node.flag is not None:
+                repeat.after(node, 1)
+        if static_flags:
+            in_written_order(nodes, repeat)
+        try:
+            nodes = in_order(nodes)
+        except Circular:
+            return None
+        block = self.block(threads, nodes, crossing(nodes), waiting(nodes))
+        block.repeat = repeat
+        return block
+
 
 def make_bodies(program: Program, uses: Counter[Value], threads: int) -> list[Body]:
     """The body; and a small one once more with copies that let its loads go ahead."""
@@ -96,9 +126,11 @@ def _body(
     webs = Webs(lowered, carried, set(), fresh)
     nodes = webs.nodes
     connect(nodes, loop.body)
-    repeat = next(n for n in nodes if n.flag == _first_flag(nodes, loop.repeat.number))
+    first = _first_flag(nodes, loop.repeat.number)
+    repeat = next(n for n in nodes if n.flag == first)
+    chain = _chain(nodes, repeat)
     for node in nodes:
-        if node.flag is not None and node.flag not in _chain(nodes, repeat):
+        if node.flag is not None and node.flag not in chain:
             repeat.after(node, 1)
     stores = sum(is_address(n) and n.store for n in nodes)
     if stores:
@@ -186,24 +218,11 @@ def attempt(
     body: Body, ahead: frozenset[Node], threads: int, heuristic: Heuristic
 ) -> Attempt | None:
     """One schedule of the loop's body; None if the heuristic finds none."""
-    copy = combine(body.nodes, ahead, body.webs, body.webs.next)
-    trip = [copy[n] for n in body.nodes if n not in ahead]
-    nodes = [*trip, *(copy[n] for n in body.nodes if n in ahead)]
-    repeat = copy[body.repeat]
-    for node in nodes:
-        # The branch goes by A: nothing pushes after it.
-        if node.stage == 0 and node.flag is not None:
-            repeat.after(node, 1)
-    if heuristic.static_flags:
-        in_written_order(nodes, repeat)
-    try:
-        nodes = in_order(nodes)
-    except Circular:
+    block = body.cut(ahead, threads, static_flags=heuristic.static_flags)
+    schedule = None if block is None else Scheduler(block, heuristic).run()
+    if block is None or schedule is None:
         return None
-    block = body.block(threads, nodes, crossing(nodes), waiting(nodes))
-    block.repeat = repeat
-    schedule = Scheduler(block, heuristic).run()
-    return None if schedule is None else Attempt(ahead, heuristic, block, schedule)
+    return Attempt(ahead, heuristic, block, schedule)
 
 
 def finish(found: Attempt) -> Compiled | None:

@@ -199,6 +199,7 @@ def _forms(forms: Sequence[Form], plain: bool) -> tuple[NodeForm, ...]:
             operations[f.op].add,
             operations[f.op].mul,
             any(isinstance(s, Immediate) for s in f.sources),
+            operations[f.op].sfu,
         )
         for f in dict.fromkeys(out)
     )

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a stage reads and writes of buffers: elements, or words of which they are fields."""
 
+from dataclasses import dataclass, field, replace
+
 from daedalus.dsl.ir import Buffer, DType, Index, Kernel, Node, Op, Stage, Store, u8
+from daedalus.dsl.ranges import Interval, Ranges
+from daedalus.generator.targets.glsl.pointers import byte_place
 from daedalus.generator.targets.glsl.windows import Writes, elements, load_unit, places, writes
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.conditions import Condition, both
@@ -16,6 +20,17 @@ from daedalus.generator.targets.qpu.virtual import Value
 _TYPES = {1: "u8", 2: "u16", 4: "u32", 8: "vec2", 12: "vec3", 16: "vec4"}
 
 
+@dataclass
+class _Moved:
+    """A run of bytes at a place known at run time: where its first is, the bytes of the words that
+    hold it, its length, and it, once it is read."""
+
+    low: int
+    size: int
+    length: int
+    words: list[Value] = field(default_factory=list)
+
+
 class StageMemory:
     """The buffers of a stage.
 
@@ -24,11 +39,12 @@ class StageMemory:
     live     that the item exists
     loading  what must hold for a load to be made, if anything
     storing  what must hold for a store to be made
+    ranges   what values reach, whatever the items hold
     """
 
     def __init__(
         self, kernel: Kernel, stage: Stage, items: Items, lanes: dict[str, Value], e: Emitter, *,
-        words: bool, shifted: bool, live: Condition,
+        words: bool, shifted: bool, live: Condition, ranges: Ranges,
     ) -> None:  # fmt: skip
         self._kernel, self._stage, self._items, self._e = kernel, stage, items, e
         self.loading, self.storing = list[Condition](), [live]
@@ -40,6 +56,9 @@ class StageMemory:
         self._queue: list[tuple[Store | None, Value, str, list[Value], str, list[Condition]]] = []
         self._places = places(kernel, stage)
         self._units: dict[Walk, int] = {}
+        self._moved: dict[tuple[object, ...], _Moved] = {}
+        if words:
+            self._find_moved(ranges)
         self.align: dict[str, int] = {}
         for walk, rows in self._places.items():
             b = kernel.buffer(walk.buffer)
@@ -89,11 +108,65 @@ class StageMemory:
 
     # ------------------------------------------------------------------ loads
 
+    @staticmethod
+    def _moved_key(b: Buffer, n: Node) -> tuple[object, ...]:
+        """What loads at places known at run time share that are neighbours in a row."""
+        row, col = byte_place(b, n.index)
+        return b.name, row, col.terms, n.args
+
+    def _find_moved(self, ranges: Ranges) -> None:
+        """Runs of bytes at places known at run time that vectors of whole words can be read of:
+        wherever they begin, each of these words holds a byte of the buffer's rectangle."""
+        loads = [
+            (n, b)
+            for n in self._stage.nodes()
+            if n.op is Op.LOAD and n.args
+            for b in (self._kernel.buffer(n.attr[0]),)
+            if b.kind == "plane" and b.access == "in" and b.dtype == u8
+        ]
+        found: dict[tuple[object, ...], set[int]] = {}
+        for n, b in loads:
+            found.setdefault(self._moved_key(b, n), set()).add(byte_place(b, n.index)[1].const)
+        for n, b in loads:
+            key = self._moved_key(b, n)
+            if key in self._moved or len(found[key]) < 2:
+                continue
+            low, length = min(found[key]), max(found[key]) + 1 - min(found[key])
+            count = (length + 2) // 4 + 1
+            begin = Interval(low, low)
+            for name, c in byte_place(b, n.index)[1].terms:
+                if name.startswith("#"):
+                    r = ranges.of(n.args[int(name[1:])])
+                else:
+                    r = Interval(0, self._stage.extents[name] - 1)
+                begin = Interval(
+                    begin.lo + min(c * r.lo, c * r.hi), begin.hi + max(c * r.lo, c * r.hi)
+                )
+            last = begin.hi // 4 * 4 + 4 * (count - 1)
+            if count <= 4 and begin.lo >= b.shape[1][0] and last < b.shape[1][1]:
+                self._moved[key] = _Moved(low, 4 * count, length)
+
+    def _moved_byte(self, b: Buffer, n: Node, window: "_Moved", values: Values) -> Argument:
+        """An element of such a run."""
+        e = self._e
+        at = byte_place(b, n.index)[1].const - window.low
+        if not window.words:
+            index = (n.index[0], replace(n.index[1], const=window.low))
+            begin = self._pointers.moved(b, index, n.args, [values.argument(a) for a in n.args])
+            raw = self._load(e.op("and", begin, -4), b, window.size, b.name, values)
+            self.align[b.name] = 4
+            window.words = self._joined(list(raw), begin, window.length)
+        assert b.dtype is not None
+        return field_of(window.words[at // 4], b.dtype, 8 * (at % 4), e)
+
     def read(self, n: Node, values: Values) -> Argument:
         """A LOAD from a buffer."""
         b = self._kernel.buffer(n.attr[0])
         assert b.dtype is not None
         if n.args:
+            window = self._moved.get(self._moved_key(b, n))
+            if window is not None:
+                return self._moved_byte(b, n, window, values)
             place = self._pointers.moved(b, n.index, n.args, [values.argument(a) for a in n.args])
             (word,) = self._load(place, b, b.dtype.bytes, b.name, values)
             return field_of(word, b.dtype, 0, self._e) if b.dtype.signed else word
@@ -136,8 +209,6 @@ class StageMemory:
         length = max(self._places[walk][row]) + 1 - low
         begin = self._pointers.at(b, walk, row, low)
         first = e.op("and", begin, -4)
-        by = e.op("shl", begin, 3)
-        rest = e.op("not", by)  # 31 less by, of which shifts take 5 bits
         sure = (length - 1) // 4 + 1  # words that are touched wherever it begins
         raw: list[Value] = []
         while len(raw) < sure:
@@ -146,6 +217,13 @@ class StageMemory:
         if (length + 2) // 4 + 1 > sure:
             last = e.op("and", e.plus(begin, length - 1), -4)
             raw += self._load(last, b, 4, b.name, values)
+        return self._joined(raw, begin, length)
+
+    def _joined(self, raw: list[Value], begin: Value, length: int) -> list[Value]:
+        """So many bytes from an address on, of the words that hold them."""
+        e = self._e
+        by = e.op("shl", begin, 3)
+        rest = e.op("not", by)  # 31 less by, of which shifts take 5 bits
         found: list[Value] = []
         for n in range(-(-length // 4)):
             word = e.op("shr", raw[n], by)

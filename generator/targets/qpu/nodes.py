@@ -18,6 +18,7 @@ class NodeForm:
     add: bool  # may stand on the add ALU
     mul: bool
     immediate: bool  # takes the place of the signals
+    sfu: bool = False  # its result comes one slot later, by a unit of its own
 
     values: tuple[int, ...] = field(init=False, compare=False)  # numbers of those that it reads
 
@@ -50,20 +51,47 @@ class Node:
     note: str = ""
     stage: int = 1  # 0: belongs to the trip after the one of stage 1
     preds: dict["Node", int] = field(default_factory=dict, repr=False)  # -> slots after them
+    # What follows from the others: values that it reads, whichever form it takes; flags; what of
+    # the condition field it takes.
+    reads: tuple[int, ...] = field(init=False, repr=False)
+    flags_read: tuple[int, ...] = field(init=False, repr=False)
+    condition: str = field(init=False, repr=False)  # "none", "cond", "push" or "update"
 
-    @property
-    def reads(self) -> tuple[int, ...]:
-        """Values that it reads, whichever form it takes."""
-        if len(self.forms) == 1 and self.old is None:
-            return tuple(dict.fromkeys(self.forms[0].values))
-        seen = [v for form in self.forms for v in form.values]
-        return tuple(dict.fromkeys(seen + ([self.old] if self.old is not None else [])))
-
-    @property
-    def flags_read(self) -> tuple[int, ...]:
-        """Flags that it reads."""
+    def __post_init__(self) -> None:
+        self._find_reads()
         found = [f.number for f in (self.when, self.mask) if f is not None]
-        return tuple(found + ([self.updates] if self.updates is not None else []))
+        self.flags_read = tuple(found + ([self.updates] if self.updates is not None else []))
+        if self.when is not None:
+            self.condition = "cond"
+        elif not self.change:
+            self.condition = "none"
+        else:
+            self.condition = "push" if self.change.startswith("push") else "update"
+
+    def _find_reads(self) -> None:
+        seen = [v for form in self.forms for v in form.values]
+        self.reads = tuple(dict.fromkeys(seen + ([self.old] if self.old is not None else [])))
+
+    def goes_on_with(self, old: int) -> None:
+        """It goes on with the register of another value than it did."""
+        self.old = old
+        self._find_reads()
+
+    def computes(self, forms: tuple[NodeForm, ...]) -> None:
+        """It has other forms than it had."""
+        self.forms = forms
+        self._find_reads()
+
+    def copy(self, *, stage: int | None = None, lookup: int | None = None) -> "Node":
+        """The same, as yet waiting for nothing."""
+        made = object.__new__(Node)
+        made.__dict__.update(self.__dict__)
+        made.preds = {}
+        if stage is not None:
+            made.stage = stage
+        if lookup is not None:
+            made.lookup = lookup
+        return made
 
     def after(self, other: "Node", slots: int) -> None:
         """This comes at least so many slots after the other one."""

@@ -65,16 +65,19 @@ class _Moving:
             if (isinstance(i, LoadUniform) or (isinstance(i, Compute) and not i.change))
             and i.result is not None
         }
+        # What each instruction of it reads that can be made in the loop, and where that is read.
+        self._reads = [self._made_of(i) for i in self._body]
         self._places = self._uses()
         self.busy = _most_alive(self._body, set(self._made))
 
+    def _made_of(self, i: Instruction) -> list[Value]:
+        return [v for v in i.reads() if v in self._made]
+
     def _uses(self) -> dict[Value, list[int]]:
-        """Where the loop uses values of the entry that can be made in it."""
         found: dict[Value, list[int]] = {}
-        for n, i in enumerate(self._body):
-            for v in i.reads():
-                if v in self._made:
-                    found.setdefault(v, []).append(n)
+        for n, values in enumerate(self._reads):
+            for v in values:
+                found.setdefault(v, []).append(n)
         return found
 
     def kept(self, *kinds: type[Instruction]) -> list[Value]:
@@ -100,12 +103,18 @@ class _Moving:
                 name = Value(self._number, value.name)
                 made = self._made[value]
                 assert isinstance(made, Compute | LoadUniform)
-                self._body.insert(at + shift, replace(made, result=name))
+                self._insert(at + shift, replace(made, result=name))
                 shift += 1
             last = at
-            self._body[at + shift] = _renamed(self._body[at + shift], {value: name})
+            here = at + shift
+            self._body[here] = _renamed(self._body[here], {value: name})
+            self._reads[here] = [v for v in self._reads[here] if v != value]
         self._places = self._uses()
         return True
+
+    def _insert(self, at: int, i: Instruction) -> None:
+        self._body.insert(at, i)
+        self._reads.insert(at, self._made_of(i))
 
     def program(self) -> Program:
         """What has become of it."""

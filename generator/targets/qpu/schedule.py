@@ -6,7 +6,7 @@ thread switches and their slots, registers in use. What it makes keeps the rules
 construction; the validator says whether that is so.
 """
 
-from bisect import insort
+from bisect import bisect_left, insort
 from collections import deque
 from dataclasses import dataclass, field
 
@@ -15,10 +15,12 @@ from daedalus.generator.targets.qpu.block import Block
 from daedalus.generator.targets.qpu.depend import is_address
 from daedalus.generator.targets.qpu.flags import Flags
 from daedalus.generator.targets.qpu.nodes import TMUD, Node, NodeForm
+from daedalus.generator.targets.qpu.pressure import Pressure
 from daedalus.generator.targets.qpu.slot import Slot
 
 # Instructions without a node after which it will not go on: more than any latency.
 _LEAST_WINDOW = 4
+_ON_ALU = frozenset({"alu", "tmuwt"})  # kinds of nodes
 _IDLE = machine.THRSW_SLOTS + machine.BRANCH_SLOTS + 2
 
 
@@ -92,19 +94,16 @@ class Scheduler:
         self._heuristic = heuristic
         self._end = end
         nodes = block.nodes
-        self._followers: list[list[tuple[Node, int]]] = [[] for _ in nodes]
-        for node in nodes:
-            for pred, slots in node.preds.items():
-                self._followers[pred.order].append((node, slots))
         self._rank = self._ranks()
-        self._place_of = block.places()
-        self._oldest = sorted(range(len(nodes)), key=lambda k: -self._place_of[k])
+        self._by_rank = sorted(range(len(nodes)), key=self._rank.__getitem__)
+        self._oldest = sorted(range(len(nodes)), key=lambda k: -block.places[k])
         self._done = [False] * len(nodes)
         self._missing = [len(n.preds) for n in nodes]
         self._earliest = [0] * len(nodes)
-        self._later: list[tuple[int, int, int]] = []  # (cycle, rank, order): operands come then
-        self._ready: list[tuple[int, int]] = []  # (rank, order), sorted
-        self._flags = Flags(nodes, block.repeat, heuristic.static_flags)
+        self._later: dict[int, list[int]] = {}  # cycle in which operands come -> ranks
+        self._ready: list[int] = []  # ranks, sorted
+        self._ready_signals: list[int] = []  # of them those that take no ALU
+        self._flags = Flags(block.flags, block.repeat, heuristic.static_flags)
         self._cycle = 0
         self._switch = -machine.THRSW_SLOTS - 1  # cycle of the last thrsw
         self._store = -1  # lookup whose data have begun to be written
@@ -112,49 +111,32 @@ class Scheduler:
         self._words = sum(w for _, w in block.queue)
         self._writes = block.writes
         self._branched = False
-        self._made = Schedule([])
-        self._live_init()
+        self._pressure = Pressure(block.lives)
+        self._registers = block.registers
+        self._made = Schedule([], most_live=self._pressure.used)
 
     def _ranks(self) -> list[int]:
-        nodes = self._block.nodes
+        nodes, heuristic = self._block.nodes, self._heuristic
         height = [len(nodes) - k for k in range(len(nodes))]
-        if self._heuristic.by == "height":
-            for node in reversed(nodes):
-                below = [height[f.order] + max(s, 0) for f, s in self._followers[node.order]]
-                height[node.order] = max(below, default=0) + (node.stage == 1)
-        scarce = self._block.scarce()
+        if heuristic.by == "height":
+            height = self._block.heights
+        scarce = self._block.scarce
         urgent = [
-            h + self._heuristic.scarce * (n in scarce) + self._heuristic.lead * (n.stage == 0)
+            h + heuristic.scarce * (n in scarce) + heuristic.lead * (n.stage == 0)
             for h, n in zip(height, nodes, strict=True)
         ]
-        order = sorted(nodes, key=lambda n: (-urgent[n.order], n.order))
+        order = sorted(range(len(nodes)), key=lambda k: (-urgent[k], k))
         rank = [0] * len(nodes)
-        for k, node in enumerate(order):
-            rank[node.order] = k
+        for at, k in enumerate(order):
+            rank[k] = at
         return rank
-
-    def _live_init(self) -> None:
-        block = self._block
-        self._left: dict[tuple[int, int], int] = {}  # reads that are left of each life
-        self._reads_of: list[list[tuple[int, int]]] = []
-        self._result_of: list[tuple[int, int] | None] = []
-        for node in block.nodes:
-            lives = list(dict.fromkeys(block.life_of_read(node, v) for v in node.reads))
-            self._reads_of.append(lives)
-            self._result_of.append(block.life_of_result(node))
-            for life in lives:
-                self._left[life] = self._left.get(life, 0) + 1
-        for life in block.lives_out():
-            self._left[life] = self._left.get(life, 0) + 1
-        self._live = {life for life in block.lives_in() if self._left.get(life, 0)}
-        self._made.most_live = len(self._live)
 
     def run(self) -> Schedule | None:
         """The schedule, or None if this heuristic finds none."""
         nodes = self._block.nodes
         for node in nodes:
             if not self._missing[node.order]:
-                self._later.append((0, self._rank[node.order], node.order))
+                self._wait(node.order, 0)
         left = len(nodes)
         idle = 0
         while left or self._must_go_on():
@@ -179,9 +161,8 @@ class Scheduler:
     def _instruction(self) -> int:
         slot = Slot()
         self._made.slots.append(slot)
-        for entry in [e for e in self._later if e[0] <= self._cycle]:
-            self._later.remove(entry)
-            insort(self._ready, entry[1:])
+        for rank in self._later.pop(self._cycle, ()):
+            self._begin(rank)
         placed: list[Node] = []
         if self._end is not None and self._cycle == self._end - 1 - machine.BRANCH_SLOTS:
             self._branch(slot)
@@ -194,7 +175,7 @@ class Scheduler:
             self._flags.push(node)
         if slot.wait:
             self._writes = 0
-        self._made.most_live = max(self._made.most_live, len(self._live))
+        self._made.most_live = max(self._made.most_live, self._pressure.used)
         self._cycle += 1
         return len(placed)
 
@@ -210,40 +191,42 @@ class Scheduler:
 
     def _choose(self, slot: Slot) -> Node | None:
         """Places the most urgent node that fits; None if none does."""
-        limit = self._block.registers
+        limit = self._registers
         soft = limit - self._heuristic.spare
-        spilling: tuple[int, int, Node, NodeForm | None] | None = None
-        nodes = self._block.nodes
-        farthest = self._farthest()
+        spilling: tuple[int, Node, NodeForm | None] | None = None
+        nodes, by_rank, places = self._block.nodes, self._by_rank, self._block.places
+        pressure, farthest = self._pressure, self._farthest()
         full = len(slot.placed) + slot.wait == 2
-        silent = any(p.form.immediate for p in slot.placed)
-        for at, (_, order) in enumerate(self._ready):
-            if self._place_of[order] > farthest:
+        if full and slot.silent:
+            return None
+        for rank in self._ready_signals if full else self._ready:
+            order = by_rank[rank]
+            if places[order] > farthest:
                 continue
             node = nodes[order]
             form: NodeForm | None = None
-            if node.kind in ("alu", "tmuwt"):
-                if full or (form := slot.fit(node)) is None:
+            if node.kind in _ON_ALU:
+                if (form := slot.fit(node)) is None:
                     continue
-            elif silent or not slot.fit_signal(node):
+            elif not slot.fit_signal(node):
                 continue
-            grows = self._growth(node)
-            if grows > 0 and len(self._live) + grows > limit:
+            grows = pressure.growth(order)
+            if grows > 0 and pressure.used + grows > limit:
                 continue
             if not self._may(node, slot):
                 continue
-            if grows > 0 and len(self._live) + grows > soft:
+            if grows > 0 and pressure.used + grows > soft:
                 if spilling is None or grows < spilling[0]:
-                    spilling = grows, at, node, form
+                    spilling = grows, node, form
                 continue
-            self._place(at, node, slot, form)
+            self._place(node, slot, form)
             return node
         if spilling is None or slot.placed or slot.signals:
             return None
-        _, at, node, form = spilling
+        _, node, form = spilling
         if form is not None and (form := slot.fit(node)) is None:
             return None  # a tmuwt has come in between
-        self._place(at, node, slot, form)
+        self._place(node, slot, form)
         return node
 
     def _farthest(self) -> int:
@@ -252,20 +235,9 @@ class Scheduler:
             return len(self._done)
         while self._oldest and self._done[self._oldest[-1]]:
             self._oldest.pop()
-        free = self._block.registers - len(self._live)
+        free = self._registers - self._pressure.used
         reach = max(_LEAST_WINDOW, self._heuristic.window * free)
-        return self._place_of[self._oldest[-1]] + reach if self._oldest else 0
-
-    def _growth(self, node: Node) -> int:
-        """By how many registers more are in use after it."""
-        grows = 0
-        result = self._result_of[node.order]
-        if result is not None and result not in self._live and self._left.get(result, 0):
-            grows = 1
-        for life in self._reads_of[node.order]:
-            if self._left[life] == 1:
-                grows -= 1
-        return grows
+        return self._block.places[self._oldest[-1]] + reach if self._oldest else 0
 
     def _may(self, node: Node, slot: Slot) -> bool:
         """Whether the thread's state allows it now."""
@@ -315,33 +287,40 @@ class Scheduler:
 
     # Consequences.
 
-    def _place(self, at: int, node: Node, slot: Slot, form: NodeForm | None) -> None:
-        del self._ready[at]
-        self._done[node.order] = True
+    def _place(self, node: Node, slot: Slot, form: NodeForm | None) -> None:
+        order = node.order
+        self._end_wait(self._ready, order)
+        self._done[order] = True
         if form is not None:
             slot.put(node, form)
         else:
-            slot.signals.append(node)
+            self._end_wait(self._ready_signals, order)
+            slot.put_signal(node)
         for flag in node.flags_read:
             self._made.places[node, flag] = self._flags.place(flag)
         self._flags.read(node)
         self._queues(node)
-        for life in self._reads_of[node.order]:
-            self._left[life] -= 1
-            if not self._left[life]:
-                self._live.discard(life)
-        result = self._result_of[node.order]
-        if result is not None and self._left.get(result, 0):
-            self._live.add(result)
-        for follower, slots in self._followers[node.order]:
-            k = follower.order
+        self._pressure.place(order)
+        for k, slots in self._block.followers[order]:
             self._earliest[k] = max(self._earliest[k], self._cycle + slots)
             self._missing[k] -= 1
             if not self._missing[k]:
-                if self._earliest[k] <= self._cycle:
-                    insort(self._ready, (self._rank[k], k))
-                else:
-                    self._later.append((self._earliest[k], self._rank[k], k))
+                self._wait(k, self._earliest[k])
+
+    def _wait(self, order: int, cycle: int) -> None:
+        """A node for which nothing is missing but time."""
+        if cycle <= self._cycle and self._made.slots:
+            self._begin(self._rank[order])
+        else:
+            self._later.setdefault(cycle, []).append(self._rank[order])
+
+    def _begin(self, rank: int) -> None:
+        insort(self._ready, rank)
+        if self._block.nodes[self._by_rank[rank]].kind not in _ON_ALU:
+            insort(self._ready_signals, rank)
+
+    def _end_wait(self, ready: list[int], order: int) -> None:
+        del ready[bisect_left(ready, self._rank[order])]
 
     def _queues(self, node: Node) -> None:
         if node.kind == "thrsw":

@@ -129,7 +129,7 @@ class _Selector:
 
     def selected(self) -> Selected:
         e = self.e
-        if self.how.dots:
+        if self.how.dots and any(n.op is Op.DOT for s in self.kernel.stages for n in s.nodes()):
             e.dot_mode("ss")
         with e.b.loop(ahead=True) as loop:
             with e.note("the item's record"):
@@ -167,6 +167,7 @@ class _Selector:
             words=self.how.words,
             shifted=self.how.shifted,
             live=self.items.live,
+            ranges=self.hostile,
         )
 
         def read(n: Node, values: Values) -> Argument:

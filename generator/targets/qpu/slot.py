@@ -11,6 +11,7 @@ _ADDRESSED = {"ldtmu", "ldunif"}  # node kinds whose signal names a destination
 SIGNALS = {"ldtmu": "ldtmu", "ldunif": "ldunifrf", "thrsw": "thrsw"}  # by node kind
 NOP = NodeForm("nop", (), True, True, False)
 TMUWT = NodeForm("tmuwt", (), True, False, False)
+TMUWT_ONLY = (TMUWT,)
 
 
 @dataclass
@@ -31,6 +32,10 @@ class Slot:
     branch: bool = False
     add: Placed | None = None
     mul: Placed | None = None
+    silent: bool = False  # an immediate takes the place of signals
+    _uniform: bool = False  # it consumes a word of the stream
+    _peripheral: bool = False  # it writes a TMU register, or asks the SFU
+    _addressed: bool = False  # a signal names a destination, in place of conditions
 
     def nodes(self) -> list[Node]:
         """All that it does."""
@@ -38,46 +43,54 @@ class Slot:
 
     def fit(self, node: Node) -> NodeForm | None:
         """The form in which an operation can join, or None."""
-        operations = len(self.placed) + self.wait
-        if self.branch or operations == 2:
+        if self.branch or len(self.placed) + self.wait == 2:
             return None
-        forms = (TMUWT,) if node.kind == "tmuwt" else node.forms
-        for form in forms:
-            if self._takes(form) and self._arrange([*self.placed, Placed(node, form)]) is not None:
-                if self._peripheral() and self._is_peripheral(node, form):
-                    continue
-                if node.uniform is not None and self._uniforms():
-                    continue
+        if node.uniform is not None and self._uniform:
+            return None
+        for form in TMUWT_ONLY if node.kind == "tmuwt" else node.forms:
+            if form.immediate and (self.signals or self.silent):
+                continue
+            if self._peripheral and (node.write or form.sfu):
+                continue
+            if self._joins(node, form):
                 return form
         return None
 
     def put(self, node: Node, form: NodeForm) -> None:
         """Adds an operation that fit() has found to fit."""
         self.placed.append(Placed(node, form))
+        self.silent = self.silent or form.immediate
+        self._peripheral = self._peripheral or bool(node.write) or form.sfu
+        self._uniform = self._uniform or node.uniform is not None
+
+    def put_signal(self, node: Node) -> None:
+        """Adds a signal that fit_signal() has found to fit."""
+        self.signals.append(node)
+        self._addressed = self._addressed or node.kind in _ADDRESSED
+        self._uniform = self._uniform or node.uniform is not None
 
     def fit_wait(self) -> bool:
         """Whether a tmuwt can join."""
         if self.branch or self.wait or len(self.placed) == 2:
             return False
         self.wait = True
-        fits = self._arrange(self.placed) is not None
+        fits = self._arrange() is not None
         self.wait = False
         return fits
 
     def fit_signal(self, node: Node) -> bool:
         """Whether a signal can join."""
-        if self.branch or any(p.form.immediate for p in self.placed):
+        if self.branch or self.silent or (node.uniform is not None and self._uniform):
             return False
-        names = {SIGNALS[n.kind] for n in (*self.signals, node)}
-        if len(names) <= len(self.signals) or frozenset(names) not in machine.description().signals:
-            return False
-        if node.uniform is not None and self._uniforms():
-            return False
-        return node.kind not in _ADDRESSED or all(_class(p.node) == "none" for p in self.placed)
+        if self.signals:
+            names = frozenset(SIGNALS[n.kind] for n in (*self.signals, node))
+            if len(names) <= len(self.signals) or names not in machine.description().signals:
+                return False
+        return node.kind not in _ADDRESSED or all(p.node.condition == "none" for p in self.placed)
 
     def settle(self) -> None:
         """Decides which operation stands on which ALU."""
-        arranged = self._arrange(self.placed)
+        arranged = self._arrange()
         assert arranged is not None
         self.add, self.mul = arranged
 
@@ -85,46 +98,31 @@ class Slot:
         """The words of the uniform stream that it consumes, of which there is at most one."""
         return [n.uniform for n in self.nodes() if n.uniform is not None]
 
-    def _takes(self, form: NodeForm) -> bool:
-        if not form.immediate:
+    def _joins(self, node: Node, form: NodeForm) -> bool:
+        """Whether there is an ALU for it beside what is there."""
+        if self.placed:
+            there, other = self.placed[0].form, self.placed[0].node.condition
+            on_add = form.add and there.mul and self._may_be(node.condition, other)
+            return on_add or (form.mul and there.add and self._may_be(other, node.condition))
+        on_add = form.add and not self.wait and self._may_be(node.condition, "none")
+        return on_add or (form.mul and self._may_be("none", node.condition))
+
+    def _may_be(self, add: str, mul: str) -> bool:
+        """Whether the condition field can say this."""
+        if add == mul == "none":
             return True
-        return not self.signals and not any(p.form.immediate for p in self.placed)
+        return not self._addressed and (add, mul) in machine.description().conditions
 
-    def _uniforms(self) -> bool:
-        return any(n.uniform is not None for n in self.nodes())
-
-    def _peripheral(self) -> bool:
-        return any(self._is_peripheral(p.node, p.form) for p in self.placed)
-
-    @staticmethod
-    def _is_peripheral(node: Node, form: NodeForm) -> bool:
-        return bool(node.write) or machine.description().operations[form.op].sfu
-
-    def _arrange(self, placed: list[Placed]) -> tuple[Placed | None, Placed | None] | None:
+    def _arrange(self) -> tuple[Placed | None, Placed | None] | None:
         """Who stands on the add ALU and who on the mul ALU; None if they cannot."""
-        free = not any(n.kind in _ADDRESSED for n in self.signals)
-        one, two = (*placed, None, None)[:2]
+        one, two = (*self.placed, None, None)[:2]
         orders = ((two, one), (one, two)) if two is None else ((one, two), (two, one))
         for add, mul in orders:
             if (add is not None and (self.wait or not add.form.add)) or (
                 mul is not None and not mul.form.mul
             ):
                 continue
-            classes = _class(add.node if add else None), _class(mul.node if mul else None)
-            if classes != ("none", "none") and (
-                not free or classes not in machine.description().conditions
-            ):
-                continue
-            return add, mul
+            conditions = (p.node.condition if p is not None else "none" for p in (add, mul))
+            if self._may_be(*conditions):
+                return add, mul
         return None
-
-
-def _class(node: Node | None) -> str:
-    """What of the condition field a node takes."""
-    if node is None:
-        return "none"
-    if node.when is not None:
-        return "cond"
-    if not node.change:
-        return "none"
-    return "push" if node.change.startswith("push") else "update"

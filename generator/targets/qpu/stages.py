@@ -7,7 +7,6 @@ looked up stays in the TMU's queue until stage 1 pops it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from daedalus.generator.targets.qpu import machine
 from daedalus.generator.targets.qpu.depend import is_pop, starts_load
@@ -70,7 +69,7 @@ def combine(
     nodes: Sequence[Node], ahead: frozenset[Node], webs: Webs, carried: Mapping[int, int]
 ) -> dict[Node, Node]:
     """A copy of each node, with the edges of a trip together with the next one's stage 0."""
-    copy = {n: replace(n, stage=0 if n in ahead else 1, preds={}) for n in nodes}
+    copy = {n: n.copy(stage=0 if n in ahead else 1) for n in nodes}
     for node, made in copy.items():
         for pred, slots in node.preds.items():
             if copy[pred].stage == made.stage:
@@ -85,9 +84,7 @@ def combine(
 def copies(nodes: Sequence[Node], some: frozenset[Node], offset: int) -> list[Node]:
     """Copies of some nodes for the entry, whose own lookups number `offset`."""
     copy = {
-        n: replace(n, preds={}, lookup=n.lookup + offset if n.lookup >= 0 else -1)
-        for n in nodes
-        if n in some
+        n: n.copy(lookup=n.lookup + offset if n.lookup >= 0 else -1) for n in nodes if n in some
     }
     for node, made in copy.items():
         for pred, slots in node.preds.items():

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Constant tables: lookups in memory that hold an entry a word, rows filled up to whole lookups."""
 
+from itertools import pairwise
+
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.conditions import Condition, both
-from daedalus.generator.targets.qpu.emitter import Emitter
+from daedalus.generator.targets.qpu.emitter import Emitter, amount
 from daedalus.generator.targets.qpu.values import Values
 from daedalus.generator.targets.qpu.virtual import Value
 
 SPACE = "tables"
-_VECTORS = {1: "u32", 2: "vec2", 4: "vec4"}
+_VECTORS = {1: "u32", 2: "vec2", 3: "vec3", 4: "vec4"}
 
 
 class Tables:
@@ -56,25 +58,35 @@ class Tables:
         return self._found[key][column % vector]
 
     def weights(self, n: Node, phase: int, values: Values) -> list[Argument]:
-        """The row of a DOT, of entries of 8 bits, as words, moved up by so many bytes. The table
-        holds a row four times, once for each number of bytes: moving costs more than looking up."""
-        e, table = self._e, self._kernel.table(n.attr[0])
-        places, step = [0], 0
-        for k in range(4):
-            places.append(places[-1] + -(-(len(table.rows[0]) + k) // 4))
-        step = -(-places[4] // 4) * 4
-        words = [w for r in table.rows for w in _moved(r, step)]
-        row = self._limited(n.args[0], len(table.rows), values)
-        base = e.table(f"{table.name}_bytes", words)
-        start = e.op("add", base, e.times(e.value(row), 4 * step))
-        found: list[Argument] = []
-        for at in range(places[phase], places[phase + 1]):
-            key = (f"{table.name}_bytes", row, at // 4)
-            if key not in self._found:
-                place = e.plus(start, at // 4 * 16)
-                self._found[key] = self._load(place, "vec4", values)
-            found.append(self._found[key][at % 4])
+        """The row of a DOT, of entries of 8 bits, as words, moved up by so many bytes. Moved by
+        operations: a lookup of four words takes the TMU as long as four instructions of each QPU,
+        and it is the TMU that such kernels wait for."""
+        words = self._bytes(n, values)
+        if phase == 0:
+            return list(words)
+        e, up, down = self._e, amount(8 * phase), amount(32 - 8 * phase)
+        found: list[Argument] = [e.op("shl", words[0], up)]
+        for low, high in pairwise(words):
+            found.append(e.op("add", e.op("shr", low, down), e.op("shl", high, up)))
+        if (len(self._kernel.table(n.attr[0]).rows[0]) - 1) % 4 + phase > 3:
+            found.append(e.op("shr", words[-1], down))
         return found
+
+    def _bytes(self, n: Node, values: Values) -> tuple[Value, ...]:
+        """The row of a DOT as it is."""
+        e, table = self._e, self._kernel.table(n.attr[0])
+        count = -(-len(table.rows[0]) // 4)
+        words = [w for r in table.rows for w in _words(r)]
+        row = self._limited(n.args[0], len(table.rows), values)
+        key = (f"{table.name}_bytes", row, 0)
+        if key not in self._found:
+            start = e.op("add", e.table(key[0], words), e.times(e.value(row), 4 * count))
+            found: list[Value] = []
+            for at in range(0, count, 4):
+                vector = _VECTORS[min(4, count - at)]
+                found += self._load(e.plus(start, 4 * at), vector, values)
+            self._found[key] = tuple(found)
+        return self._found[key]
 
     def _limited(self, x: Node, count: int, values: Values) -> Argument:
         """An index kept inside, for every item."""
@@ -88,14 +100,9 @@ class Tables:
         return value
 
 
-def _moved(row: tuple[int, ...], step: int) -> list[int]:
-    """A row as bytes in words, moved up by 0 to 3 bytes, and words up to the next row."""
-    words: list[int] = []
-    for phase in range(4):
-        data = [0] * phase + [x & 255 for x in row]
-        data += [0] * (-len(data) % 4)
-        words += [
-            sum(x << (8 * k) for k, x in enumerate(data[at : at + 4]))
-            for at in range(0, len(data), 4)
-        ]
-    return words + [0] * (step - len(words))
+def _words(row: tuple[int, ...]) -> list[int]:
+    """A row as bytes in words."""
+    data = [x & 255 for x in row] + [0] * (-len(row) % 4)
+    return [
+        sum(x << (8 * k) for k, x in enumerate(data[at : at + 4])) for at in range(0, len(data), 4)
+    ]

@@ -15,6 +15,7 @@ from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.glsl.record import INDEX
 from daedalus.generator.targets.qpu.best import compile_best
+from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.interpret import Memory, interpret
 from daedalus.generator.targets.qpu.select import Selected, select_for
 from daedalus.generator.targets.qpu.text import Assembly, assembly
@@ -146,7 +147,8 @@ def trial(
         was = old[: len(b.bytes)].view(layout.numpy_type(b.buffer))
         allowed = layout.may_write(kernel, b)
         others = np.setdiff1d(np.arange(placed.items.count), chosen)
-        allowed[b.where[others].ravel()] = False
+        if b.buffer.name != withheld:
+            allowed[b.where[others].ravel()] = False
         stray = (got != was) & ~allowed
         out.strayed += int(stray.sum()) + int((image != old)[len(b.bytes) :].sum())
         if stray.any() and not out.first:
@@ -168,10 +170,11 @@ def trial(
 
 
 def trials(
-    kernel: Kernel, schedule: Schedule, count: int, seed: int = 1, run: Run = interpreted
-) -> list[tuple[str, Outcome]]:
+    kernel: Kernel, schedule: Schedule, count: int, seed: int = 1, run: Run = interpreted, *,
+    s: Selected | None = None, threads: int = 2,
+) -> list[tuple[str, Outcome]]:  # fmt: skip
     """Trials with items of every kind."""
-    s = selected(kernel, schedule)
+    s = s or selected(kernel, schedule)
     out = []
     for kind, share in (("conformant", 1.0), ("boundary", 0.2), ("hostile", 0.2)):
         items = _accepted(
@@ -179,14 +182,16 @@ def trials(
         )
         one = trial(
             kernel, schedule, items, seed, upwards=kind == "boundary", lying=kind == "hostile",
-            run=run, s=s,
+            run=run, s=s, threads=threads,
         )  # fmt: skip
         out.append((kind, one))
         if kind == "conformant":
             for name, spared in interp.untouched(kernel, items).items():
                 some = items.take(np.flatnonzero(spared)[:_WITHOUT])
                 if some.count:
-                    one = trial(kernel, schedule, some, seed, withheld=name, run=run, s=s)
+                    one = trial(
+                        kernel, schedule, some, seed, withheld=name, run=run, s=s, threads=threads
+                    )
                     out.append((f"{name} withheld", one))
     return out
 
@@ -198,10 +203,16 @@ def _accepted(kernel: Kernel, items: Items) -> Items:
 
 
 class Scheduled:
-    """Runs programs as scheduled code, on the simulator, strictly."""
+    """Runs programs as scheduled code, on the simulator, strictly.
 
-    def __init__(self, threads: int = 2) -> None:
-        self._threads = threads
+    threads  of a QPU
+    compiler  of programs that compute the same, for so many threads
+    """
+
+    def __init__(
+        self, threads: int = 2, compiler: Callable[[Sequence[Program], int], Code] = compile_best
+    ) -> None:
+        self._threads, self._compiler = threads, compiler
         self.code: dict[str, Assembly] = {}
 
     def __call__(
@@ -210,7 +221,7 @@ class Scheduled:
     ) -> None:  # fmt: skip
         name = programs[0].name
         if name not in self.code:
-            made = assembly(compile_best(programs, self._threads))
+            made = assembly(self._compiler(programs, self._threads))
             words(made)
             self.code[name] = made
         there = Memory({at: data for at, data in memory.buffers.items() if len(data)})

@@ -70,7 +70,7 @@ class Webs:
                     copy = self._new()
                     form = move(node.old)
                     out.append(Node("alu", 0, (form,), copy, note=node.note))
-                    node.old = copy
+                    node.goes_on_with(copy)
                 self._union(node.old, node.value)
             out.append(node)
         self.nodes = out
@@ -141,7 +141,7 @@ def copies_for_late(
                 out.append(made[value])
                 fresh += 1
         names = {v: made[v].value for v in olds}
-        node.forms = tuple(_renamed(f, names) for f in node.forms)
+        node.computes(tuple(_renamed(f, names) for f in node.forms))
         out.append(node)
     return (out, fresh) if made else None
 

@@ -67,8 +67,12 @@ def execute(
     threads: int = 1,
     *,
     timed: bool = False,
+    trace: Path | None = None,
 ) -> Run:
-    """Runs it strictly on the simulator, in workgroups of one thread; writes memory."""
+    """Runs it strictly on the simulator, in workgroups of one thread; writes memory.
+
+    trace  a file that gets counts and modelled times, with their intervals, as JSON
+    """
     text = _with_uniforms(assembly, dict(uniforms))
     with tempfile.TemporaryDirectory(prefix="daedalus-") as folder:
         arguments = ["exec", "--strict", "-n", str(assembly.threads), "-g", str(threads)]
@@ -78,7 +82,9 @@ def execute(
             files[base] = Path(folder) / f"{base:08x}"
             files[base].write_bytes(data.tobytes())
             arguments += ["-b", f"{base},{len(data)},{files[base]}", "-o", f"{base},{files[base]}"]
-        done = _command(arguments + (["--timed"] if timed else []), text, assembly.name)
+        arguments += ["--timed"] if timed else []
+        arguments += ["--intervals", "--trace", str(trace)] if trace else []
+        done = _command(arguments, text, assembly.name)
         for base, file in files.items():
             memory.buffers[base][:] = np.frombuffer(file.read_bytes(), np.uint8)
     found = re.search(r"(\d+) clocks, (\d+) ns", done.stderr)

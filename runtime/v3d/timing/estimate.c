@@ -13,7 +13,7 @@
  * of idct8 at workgroups of 64 (a dispatcher that takes long, and no limit); and a slow clock.
  * daedalus-v3d-timing checks that they still reproduce the figures.
  */
-static const daedalus_v3d_alternative alternatives[] = {
+static const daedalus_v3d_alternative alternatives[DAEDALUS_V3D_ALTERNATIVES] = {
     {"fast",
      "clock_mhz = 975\ntmu_merges_words = 1\ntmu_cache_bytes = 32768\nl2t_clocks = 20\n"
      "l2t_bytes = 1048576\nmemory_mb_per_s = 17000\njob_ns = 28000\n"},
@@ -39,7 +39,7 @@ static const daedalus_v3d_alternative alternatives[] = {
 };
 
 const daedalus_v3d_alternative *daedalus_v3d_alternatives(size_t *n) {
-  *n = sizeof alternatives / sizeof alternatives[0];
+  *n = DAEDALUS_V3D_ALTERNATIVES;
   return alternatives;
 }
 
@@ -67,6 +67,16 @@ uint64_t daedalus_v3d_dispatch_ns(const daedalus_v3d_times *times,
 static void widen(daedalus_v3d_range *range, uint64_t value) {
   range->low = value < range->low ? value : range->low;
   range->high = value > range->high ? value : range->high;
+}
+
+static daedalus_v3d_taken taken(const daedalus_v3d_times *times,
+                                const daedalus_v3d_profile *profile) {
+  return (daedalus_v3d_taken){.issue = times->most_active,
+                              .tmu = times->most_tmu_busy,
+                              .memory = times->memory_busy,
+                              .clocks = times->clocks,
+                              .ns = times->ns,
+                              .dispatch_ns = daedalus_v3d_dispatch_ns(times, profile)};
 }
 
 /* Runs the job by *profile and puts memory back. */
@@ -109,10 +119,11 @@ daedalus_v3d_outcome daedalus_v3d_machine_estimate(daedalus_v3d_machine *machine
     daedalus_v3d_report other;
     daedalus_v3d_apply_alternative(&all[i], &profile);
     outcome = run_once(machine, &timed, &profile, &other);
-    widen(&timing->issue, other.times.most_active);
-    widen(&timing->clocks, other.times.clocks);
-    widen(&timing->ns, other.times.ns);
-    widen(&timing->dispatch_ns, daedalus_v3d_dispatch_ns(&other.times, &profile));
+    const daedalus_v3d_taken by = timing->by[i] = taken(&other.times, &profile);
+    widen(&timing->issue, by.issue);
+    widen(&timing->clocks, by.clocks);
+    widen(&timing->ns, by.ns);
+    widen(&timing->dispatch_ns, by.dispatch_ns);
     if (outcome != DAEDALUS_V3D_DONE)
       *report = other;
   }

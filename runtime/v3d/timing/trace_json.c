@@ -79,6 +79,21 @@ void daedalus_v3d_times_print_json(const daedalus_v3d_report *report, FILE *file
     fprintf(file, "%s\"%s\": %" PRIu64, i ? ", " : "", counts[i].name, counts[i].value);
 }
 
+static void print_alternatives(const daedalus_v3d_timing *timing, FILE *file) {
+  size_t n;
+  const daedalus_v3d_alternative *all = daedalus_v3d_alternatives(&n);
+  fprintf(file, ", \"alternatives\": {");
+  for (size_t i = 0; i < n; i++) {
+    const daedalus_v3d_taken *by = &timing->by[i];
+    fprintf(file,
+            "%s\"%s\": {\"issue\": %" PRIu64 ", \"tmu\": %" PRIu64 ", \"memory\": %" PRIu64
+            ", \"clocks\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"dispatch_ns\": %" PRIu64 "}",
+            i ? ", " : "", all[i].name, by->issue, by->tmu, by->memory, by->clocks, by->ns,
+            by->dispatch_ns);
+  }
+  fprintf(file, "}");
+}
+
 void daedalus_v3d_timing_print_json(const daedalus_v3d_timing *timing, FILE *file) {
   v3d_named_range ranges[V3D_NAMED_RANGES];
   if (!timing->clocks.mid) {
@@ -91,6 +106,7 @@ void daedalus_v3d_timing_print_json(const daedalus_v3d_timing *timing, FILE *fil
     fprintf(file, "%s\"%s\": {\"low\": %" PRIu64 ", \"mid\": %" PRIu64 ", \"high\": %" PRIu64 "}",
             i ? ", " : "{", ranges[i].name, range->low, range->mid, range->high);
   }
+  print_alternatives(timing, file);
   fprintf(file, "}");
 }
 

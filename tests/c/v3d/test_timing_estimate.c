@@ -42,6 +42,15 @@ static void ranges(void) {
   check_range(timing.ns);
   check_range(timing.dispatch_ns);
   CHECK(timing.ns.low < timing.ns.mid && timing.ns.mid < timing.ns.high);
+  daedalus_v3d_range found = {timing.ns.mid, timing.ns.mid, timing.ns.mid};
+  for (size_t i = 0; i < DAEDALUS_V3D_ALTERNATIVES; i++) {
+    const daedalus_v3d_taken *by = &timing.by[i];
+    CHECK(by->issue > 0 && by->issue <= by->clocks && by->ns < by->dispatch_ns);
+    CHECK(by->tmu <= by->clocks && by->memory <= by->clocks);
+    found.low = by->ns < found.low ? by->ns : found.low;
+    found.high = by->ns > found.high ? by->ns : found.high;
+  }
+  CHECK(found.low == timing.ns.low && found.high == timing.ns.high);
   /* A batch for each of four QPUs: what is issued is known. */
   CHECK_INT(timing.issue.low, timing.issue.high);
   CHECK_INT(timing.issue.mid * 4, DAEDALUS_V3D_SLOT_CLOCKS * report.counts.instructions);

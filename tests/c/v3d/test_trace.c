@@ -92,10 +92,12 @@ static void traces(void) {
   CHECK(strstr(text, "\"word\": \"0x") != NULL);
   CHECK(strstr(text, "interval") == NULL);
   const daedalus_v3d_timing timing = {
-      .issue = {1, 2, 3}, .clocks = {4, 5, 6}, .dispatch_ns = {7, 8, 9}};
+      .issue = {1, 2, 3}, .clocks = {4, 5, 6}, .dispatch_ns = {7, 8, 9}, .by = {{.ns = 77}}};
   print_to(text, sizeof text, daedalus_v3d_trace_print_json, s, &timing);
   CHECK(strstr(text, ", \"interval\": {\"issue\": {\"low\": 1, \"mid\": 2, \"high\": 3}, ") !=
         NULL);
+  CHECK(strstr(text, "\"alternatives\": {\"fast\": {\"issue\": 0, ") != NULL);
+  CHECK(strstr(text, ", \"ns\": 77, ") != NULL);
   print_to(text, sizeof text, daedalus_v3d_trace_print, s, &timing);
   CHECK(strstr(text, "\ndispatch_ns        7 8 9\n") != NULL);
   const daedalus_v3d_timing none = {0};

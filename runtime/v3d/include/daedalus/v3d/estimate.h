@@ -22,6 +22,18 @@ typedef struct daedalus_v3d_range {
   uint64_t low, mid, high;
 } daedalus_v3d_range;
 
+/** How many alternatives there are. */
+#define DAEDALUS_V3D_ALTERNATIVES 7
+
+/** What a job takes by one profile, in clocks of its clock_mhz where nothing else is said. */
+typedef struct daedalus_v3d_taken {
+  uint64_t issue;       /**< of the QPU that issues most: daedalus_v3d_times.most_active */
+  uint64_t tmu, memory; /**< by these alone: .most_tmu_busy, .memory_busy */
+  uint64_t clocks;      /**< of the job */
+  uint64_t ns;          /**< of the job */
+  uint64_t dispatch_ns; /**< as below */
+} daedalus_v3d_taken;
+
 /** What a job takes. Clocks are those of the GPU, each at its own clock_mhz. */
 typedef struct daedalus_v3d_timing {
   daedalus_v3d_range issue;       /**< clocks in which the QPU that issues most does so. */
@@ -29,6 +41,11 @@ typedef struct daedalus_v3d_timing {
   daedalus_v3d_range ns;          /**< the same in nanoseconds. */
   daedalus_v3d_range dispatch_ns; /**< with what the kernel and the queue add: one dispatch. */
   daedalus_v3d_times times;       /**< all of mid. */
+  /**
+   * By each of the alternatives, in their order. Who compares two jobs compares them alternative by
+   * alternative: both run on one board, and their ratio lies within less than their ranges say.
+   */
+  daedalus_v3d_taken by[DAEDALUS_V3D_ALTERNATIVES];
 } daedalus_v3d_timing;
 
 /** An alternative to the default settings. */
@@ -37,7 +54,7 @@ typedef struct daedalus_v3d_alternative {
   const char *settings; /**< lines of a profile. */
 } daedalus_v3d_alternative;
 
-/** The alternatives, *n of them; static. */
+/** The alternatives, *n (DAEDALUS_V3D_ALTERNATIVES) of them; static. */
 const daedalus_v3d_alternative *daedalus_v3d_alternatives(size_t *n);
 
 /**

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus bench --qpu`: QPU code beside GLSL, by the timing model."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
+from daedalus.generator.cli.progress import progress, say
+from daedalus.generator.cli.tables import table_lines
+from daedalus.generator.modelled import choose as fastest
+from daedalus.generator.modelled import compare
+from daedalus.generator.modelled.compare import Interval, Report, Result, ratio
+from daedalus.generator.modelled.taken import RESOURCES, Taken, Times
+from daedalus.generator.registry import load
+from daedalus.generator.vulkan import bench
+
+PAGE = "docs/qpu-performance.md"
+
+
+def measure(kernel: str, items: int, distinct: int, as_json: bool, output: Path | None) -> None:
+    """Models the kernels of tools/bench/qpu.toml whose ids contain `kernel`; prints and ends.
+
+    Exit code 1 where a bar is missed.
+    """
+    wanted = [w for w in compare.wishes() if kernel in w.kernel]
+    if not wanted:
+        raise UserError(f"no kernel of tools/bench/qpu.toml has {kernel} in its id")
+    folder = build_dir() / "bench" / "modelled"
+    with progress(len(wanted), quiet=as_json):
+        data = folder / "items"
+        say("drawing items")
+        bench.write_data(data, load(), distinct)
+        report = compare.compare(wanted, data, items, folder, say)
+    text = json.dumps(as_data(report), indent=1)
+    if output is not None:
+        output.write_text(text + "\n")
+    print(text if as_json else "\n".join(lines(report)))
+    if report.missed():
+        sys.exit(EXIT_FAILED)
+
+
+def choose(kernel: str, items: int, distinct: int) -> None:
+    """Records the schedules that take least by the model, for `gen` to use; prints their clocks."""
+    wanted = [w for w in compare.wishes() if kernel in w.kernel]
+    folder = build_dir() / "bench" / "modelled"
+    with progress():
+        data = folder / "items"
+        say("drawing items")
+        bench.write_data(data, load(), distinct)
+        found = fastest.choose(wanted, data, items, folder, say)
+    rows = [(name, clocks, round(clocks / items, 2)) for name, clocks in found.items()]
+    print("\n".join(table_lines(("variant", "clocks", "an item"), rows)))
+    print("recorded in generated/qpu/choices.json; ./daedalus gen makes the code")
+
+
+def lines(report: Report) -> list[str]:
+    """The tables."""
+    out = [f"{report.items} items; clocks and ns by the timing model, see {PAGE}", ""]
+    out += table_lines(
+        ("kernel", "", "variant", "workgroup", "instructions", "bar", "loads", "stores", "bytes",
+         "issue", "clocks", "bound", "by", "at it", "ns", "least", "most"),
+        [
+            _row(r, name, t)
+            for r in report.results
+            for name, t in (("QPU", r.qpu), ("GLSL", r.glsl))
+        ],
+    )  # fmt: skip
+    out += ["an item, but for the workgroup; issue, clocks and bound: clocks of the GPU", ""]
+    out += table_lines(
+        ("kernel", "issue", "interval", "clocks", "interval", "met", "R of QPU", "", "R of GLSL",
+         "", "published"),
+        [_ratios(r) for r in report.results],
+    )  # fmt: skip
+    if report.issue is not None:
+        out += ["", f"geometric mean of issue clocks: {_interval(report.issue)} of GLSL's"]
+    return [*out, *(f"missed: {m}" for m in report.missed())]
+
+
+def _row(r: Result, route: str, t: Taken) -> tuple[object, ...]:
+    n, base = t.items, t.base
+    ns = [x.ns / n for x in t.by.values()]
+    bar = "" if route == "GLSL" or r.wish.bar is None else f"{r.wish.bar:g}"
+    return (
+        r.wish.kernel, route, t.variant.split("__")[1], t.workgroup,
+        *(round(x, 2) for x in (t.instructions / n,)), bar,
+        *(round(x / n, 2) for x in (t.loads, t.stores)), round(t.memory_bytes / n),
+        *(round(x / n, 1) for x in (base.issue, base.clocks, base.bound)),
+        RESOURCES[base.resource], "yes" if base.at_bound else "no",
+        *(round(x, 1) for x in (base.ns / n, min(ns), max(ns))),
+    )  # fmt: skip
+
+
+def _ratios(r: Result) -> tuple[str, ...]:
+    found = [ratio(r.wish, t) for t in (r.qpu, r.glsl)]
+    cells = [x for f in found for x in ((_interval(f.value), f.band) if f else ("no base", ""))]
+    return (
+        r.wish.kernel, f"{r.issue.mid:.2f}", f"{r.issue.low:.2f}..{r.issue.high:.2f}",
+        f"{r.total.mid:.2f}", f"{r.total.low:.2f}..{r.total.high:.2f}",
+        "yes" if r.total_met else "no", *cells,
+        "" if r.wish.published is None else f"{r.wish.published:g}",
+    )  # fmt: skip
+
+
+def _interval(i: Interval) -> str:
+    return f"{i.mid:.2f} ({i.low:.2f}..{i.high:.2f})"
+
+
+def as_data(report: Report) -> dict[str, Any]:
+    """For JSON."""
+    return {
+        "items": report.items,
+        "generator": json.loads((repo_root() / "generated" / "manifest.json").read_text())[
+            "generator"
+        ],
+        "issue_geometric_mean": None if report.issue is None else vars(report.issue),
+        "missed": report.missed(),
+        "kernels": [
+            {
+                "kernel": r.wish.kernel,
+                "class": r.wish.class_name,
+                "unique_bytes": r.unique_bytes,
+                "issue": vars(r.issue),
+                "total": vars(r.total),
+                "total_met": r.total_met,
+                "qpu": _taken(r, r.qpu),
+                "glsl": _taken(r, r.glsl),
+                "R_published": r.wish.published,
+            }
+            for r in report.results
+        ],
+    }
+
+
+def _taken(r: Result, t: Taken) -> dict[str, Any]:
+    found = ratio(r.wish, t)
+    figures = {k: v for k, v in vars(t).items() if k != "by"}
+    return {
+        **figures,
+        "bound_by": t.base.resource,
+        "at_bound": t.base.at_bound,
+        "by": {name: _times(times) for name, times in t.by.items()},
+        "R": None if found is None else {**vars(found.value), "band": found.band},
+    }
+
+
+def _times(t: Times) -> dict[str, int]:
+    return dict(vars(t))

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus v3d mappings`: every schedule of the kernels for the QPU, on the simulator."""
+
+import json
+
+import click
+
+from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
+from daedalus.generator.cli.kernels import chosen
+from daedalus.generator.cli.progress import progress, say
+from daedalus.generator.cli.tables import print_table
+from daedalus.generator.qpu_mappings import Row, for_gpu, parts, run
+
+SHOWN = 10
+
+
+@click.command("mappings")
+@click.argument("kernels", nargs=-1)
+@click.option("--items", default=1000, show_default=True, type=click.IntRange(16, 1_000_000),
+              help="Conformant items a mapping; a fifth as many of the other kinds.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON.")
+def command(kernels: tuple[str, ...], items: int, as_json: bool) -> None:
+    """Runs every mapping of the KERNELS (default: those with GPU variants), strictly.
+
+    A mapping is a class, points an element, assumptions and any of dot, word, shift and pack, for
+    two and for four threads a QPU. Each program is scheduled by a short search (`gen` takes a long
+    one for what it emits), validated and compared with the reference interpreter. Where a mapping
+    is refused the reason is shown. Exits with 1 if anything differs.
+    """
+    entries = for_gpu(chosen(kernels))
+    if not entries:
+        raise UserError("none of these kernels has a GPU variant", "see `daedalus list`")
+    wanted = [p for e in entries for p in parts(e.kernel, items)]
+    rows: list[Row] = []
+    with progress(len(wanted), quiet=as_json) as shown:
+        say("parts of the space")
+        for found in run(wanted):
+            rows += found
+            shown.advance(1)
+    if as_json:
+        click.echo(json.dumps([r.data() for r in rows], indent=1))
+    else:
+        _print(rows)
+    bad = [r for r in rows if not r.good]
+    for r in bad[:SHOWN]:
+        console.print(
+            f"{r.kernel}__{r.schedule}, {r.threads} threads: {r.mismatches} of {r.conformant} items"
+            f" differ, {r.strayed} elements strayed: {r.first}", markup=False, soft_wrap=True,
+        )  # fmt: skip
+    if bad:
+        raise UserError(f"{len(bad)} of {len(rows)} mappings are wrong", exit_code=EXIT_FAILED)
+
+
+def _print(rows: list[Row]) -> None:
+    print_table(
+        ("mapping", "names", "threads", "an item", "registers", "items", "differ", "refused"),
+        [
+            (
+                f"{r.kernel}__{r.schedule}", 1 + len(r.same), r.threads, f"{r.an_item:.1f}",
+                r.registers, r.conformant, r.mismatches + r.strayed, r.refused,
+            )
+            for r in rows
+        ],
+    )  # fmt: skip
+    ran, wrong = [r for r in rows if not r.refused], sum(not r.good for r in rows)
+    print(
+        f"{len(ran)} of {len(rows)} ran: {sum(r.conformant for r in ran)} conformant items,"
+        f" {sum(r.others for r in ran)} others for memory safety only; {wrong} are wrong"
+    )
+    for threads in sorted({r.threads for r in rows}):
+        why = [r for r in rows if r.threads == threads and r.refused]
+        where = f"at {threads} threads" if threads else "by the selection"
+        print(f"{len(why)} were refused {where}, of {sum(r.threads == threads for r in rows)}")

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Recorded schedules: made again by one attempt, and not taken where they are of something else."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from daedalus.generator import qpu_choices
+from daedalus.generator.qpu_choices import digest, recorded, schedule, searched
+from daedalus.generator.registry import find, load
+from daedalus.generator.schedule import parse_variant
+from daedalus.generator.targets.qpu.choice import Choice, choice_of
+from daedalus.generator.targets.qpu.schedule import HEURISTICS
+from daedalus.generator.targets.qpu.text import assembly
+from daedalus.generator.targets.qpu.virtual import Program
+from daedalus.generator.variants import selected_programs
+
+NAME = "daedalus_h264_idct4__qpu_full"
+
+
+def programs_of(name: str) -> tuple[Program, ...]:
+    kernel_id, wanted = parse_variant(name)
+    entry = find(load(), kernel_id)
+    assert entry is not None
+    return selected_programs(entry.kernel, wanted)
+
+
+@pytest.fixture(scope="module")
+def programs() -> tuple[Program, ...]:
+    return programs_of(NAME)
+
+
+@pytest.fixture
+def records(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """The checked-in records in a file of the test's own."""
+    file = tmp_path / "generated" / qpu_choices.NAME
+    file.parent.mkdir(parents=True)
+    file.write_text(qpu_choices.path().read_text())
+    monkeypatch.setattr(qpu_choices, "path", lambda: file)
+    qpu_choices._records.cache_clear()
+    yield file
+    qpu_choices._records.cache_clear()
+
+
+def _change(file: Path, **members: object) -> None:
+    data = json.loads(file.read_text())
+    data["variants"][NAME] |= members
+    file.write_text(json.dumps(data))
+    qpu_choices._records.cache_clear()
+
+
+@pytest.mark.parametrize("ahead", [(), (0,), (0, 1, 2, 5, 7, 8)])
+def test_a_choice_is_read_back(ahead: tuple[int, ...]) -> None:
+    for reload in (None, (2, 24)):
+        choice = Choice(HEURISTICS[3], 1, ahead, 1, reload)
+        assert choice_of(json.loads(json.dumps(choice.data()))) == choice
+
+
+def test_a_search_finds_what_is_on_record(records: Path, programs: tuple[Program, ...]) -> None:
+    """And one attempt makes the same program."""
+    found = searched(programs)
+    assert found == json.loads(records.read_text())["variants"][NAME], qpu_choices.REPAIR
+    made = schedule(NAME, programs)
+    assert made.recorded and assembly(made.code).trip == found["trip"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"programs": "0" * 16},
+        {"trip": 1},
+        {"program": 9},
+        {"body": 9},
+        {"ahead": "0-99999"},
+        {"ahead": "some"},
+        {"heuristic": {"by": "height", "unknown": 1}},
+    ],
+    ids=lambda c: next(iter(c)),
+)
+def test_a_stale_record_is_not_taken(
+    records: Path, programs: tuple[Program, ...], change: dict[str, object]
+) -> None:
+    assert recorded(NAME, programs) is not None
+    _change(records, **change)
+    assert recorded(NAME, programs) is None
+
+
+def test_without_a_record_there_is_a_schedule_all_the_same(
+    records: Path, programs: tuple[Program, ...]
+) -> None:
+    """Always the same one."""
+    _change(records, programs="")
+    made = [schedule(NAME, programs) for _ in range(2)]
+    assert not any(m.recorded for m in made)
+    assert assembly(made[0].code) == assembly(made[1].code)
+
+
+def test_other_programs_have_another_digest(programs: tuple[Program, ...]) -> None:
+    assert digest(programs) != digest(programs_of("daedalus_h264_idct4__qpu_full_p4"))

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Variants in machine code as they are checked in: their text is what their words are, they keep to
+the bars, and there is one for every kernel whatever its memory."""
+
+import json
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from daedalus.generator import qpu_choices
+from daedalus.generator.registry import load
+from daedalus.generator.schedule import QPU, variant_name
+from daedalus.generator.v3d import tools
+
+GENERATED = Path(__file__).parents[2] / "generated"
+# Instructions an item in the steady state, loop control included, that the best variant may take;
+# of motion compensation at subpel positions 1 to 15, of CDEF inside the frame.
+BARS = {
+    "vp9_idct8": ("full", 59), "vp9_lpf4_v": ("full", 23), "vp9_mc_8h": ("sub8", 34),
+    "vp9_lpf8_v": ("full", 37), "av1_cdef8": ("inside", 450), "h264_idct4": ("full", 8),
+    "h264_idct8": ("full", 45), "h264_deblock_luma_v": ("full", 46),
+    "h264_qpel_mc20": ("full", 30),
+}  # fmt: skip
+KERNELS = (
+    *BARS, "vp9_lpf4_h", "vp9_lpf8_h", "vp9_mc_8h_avg", "sand128_nv12", "sand128_p010",
+)  # fmt: skip
+NAMES = [variant_name(e.kernel.id, s) for e in load() for s, _ in e.schedules if s.target == QPU]
+
+
+@cache
+def _variants() -> dict[str, dict[str, Any]]:
+    """By name, what the manifest says of it and of its kernel."""
+    manifest = json.loads((GENERATED / "manifest.json").read_text())
+    return {
+        v["name"]: v | {"kernel": k["id"], "classes": [c["name"] for c in k["classes"]]}
+        for k in manifest["kernels"]
+        for v in k["variants"]
+        if v["target"] == QPU
+    }
+
+
+def _of(kernel: str) -> list[dict[str, Any]]:
+    return [v for v in _variants().values() if v["kernel"] == kernel]
+
+
+@pytest.mark.parametrize("kernel", BARS)
+def test_the_best_variant_keeps_to_the_bar(kernel: str) -> None:
+    class_name, bar = BARS[kernel]
+    prod = [v for v in _of(kernel) if v["prod"] and v["class"] == class_name]
+    first = min(prod, key=lambda v: v["rank"])
+    assert first["figures"]["an_item"] <= bar
+    assert first["figures"]["trip"] >= first["figures"]["bound"]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_there_is_a_variant_for_any_item_and_any_memory(kernel: str) -> None:
+    full = [v for v in _of(kernel) if v["prod"] and v["class"] == "full"]
+    assert any({"word", "shift"}.isdisjoint(v["name"].split("_")) for v in full)
+    assert len(full) >= 2  # the one that runs anywhere is not the best
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_behind_an_uncertain_form_stands_a_variant_without(kernel: str) -> None:
+    for v in _of(kernel):
+        code = (GENERATED / v["source"]).read_text()
+        if v["prod"] and ".forms = 0," not in code:
+            behind = [w for w in _of(kernel) if w["prod"] and w["rank"] > v["rank"]]
+            certain = [w for w in behind if ".forms = 0," in (GENERATED / w["source"]).read_text()]
+            assert any(w["class"] in (v["class"], "full") for w in certain), v["name"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_text_is_what_the_words_are(name: str) -> None:
+    """What a person reads, assembled anew, is what the library holds; and it keeps the rules."""
+    v = _variants()[name]
+    text, source = (GENERATED / v[part] for part in ("file", "source"))
+    program = str(tools.program())
+    done = subprocess.run([program, "asm", str(text)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    array = re.search(r" words\[\] = \{(.*?)\};", source.read_text(), re.DOTALL)
+    assert array is not None
+    words = re.findall(r"UINT64_C\(0x([0-9a-f]{16})\)", array[1])
+    assert [w.removeprefix("0x") for w in done.stdout.split()] == words
+    assert len(words) == v["figures"]["instructions"]
+    threads = str(v["figures"]["threads"])
+    argv = [program, "check", "--threads", threads, str(text)]
+    checked = subprocess.run(argv, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_comments_lead_to_the_spec(name: str) -> None:
+    """Most instructions of the loop tell a line of the spec."""
+    text = (GENERATED / _variants()[name]["file"]).read_text()
+    loop = [line for line in text.split("loop:\n")[1].splitlines() if line.strip()]
+    told = [line for line in loop if re.search(r"# (s\d+ )?(\w+\.py:)?\d+ \w", line)]
+    assert len(told) >= 0.6 * len(loop)
+    assert max(map(len, text.splitlines()[:20])) <= 100
+
+
+def test_every_variant_has_its_schedule_on_record() -> None:
+    """What a search found, for the programs that are selected now."""
+    recorded = json.loads((GENERATED / qpu_choices.NAME).read_text())["variants"]
+    assert sorted(recorded) == sorted(NAMES), qpu_choices.REPAIR
+    assert {n: r["trip"] for n, r in recorded.items()} == {
+        n: v["figures"]["trip"] for n, v in _variants().items()
+    }

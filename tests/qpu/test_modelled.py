@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The comparison of `bench --qpu`: its figures by hand, and a run of both routes on few items."""
+
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from daedalus.generator import qpu_choices
+from daedalus.generator.cli import bench_qpu
+from daedalus.generator.cli.common import UserError
+from daedalus.generator.modelled import compare, glsl, qpu
+from daedalus.generator.modelled.compare import Interval, Report, Result, Wish, ratio
+from daedalus.generator.modelled.taken import DEFAULT, Taken, Times
+from daedalus.generator.registry import find, load
+from daedalus.generator.targets.qpu.text import assembly
+from daedalus.generator.v3d import driver
+from daedalus.generator.vulkan import bench
+
+ITEMS = 128
+WISH = Wish("some", "full", ("full",), bar=40, neon=(240.0, 216.0), spread=0.1)
+
+
+def times(clocks: int, *, issue: int = 10, tmu: int = 20, memory: int = 30) -> Times:
+    return Times(clocks, issue, tmu, memory, clocks, clocks)
+
+
+def taken(default: Times, other: Times, instructions: int = 400) -> Taken:
+    return Taken("some", 10, 16, instructions, 0, 0, 0, {DEFAULT: default, "other": other})
+
+
+def test_ratios_go_profile_by_profile() -> None:
+    """Both routes run on one board: 0.5 and 0.8, never the least of one by the most of another."""
+    mine = taken(times(50), times(80))
+    other = taken(times(100), times(100, issue=40))
+    result = Result(WISH, 0, mine, other)
+    assert result.total == Interval(0.5, 0.5, 0.8)
+    assert result.issue == Interval(0.25, 1.0, 1.0)
+    assert result.total_met
+    assert Report(10, [result, result]).issue == Interval(0.25, 1.0, 1.0)
+
+
+def test_total_is_met_below_its_bar_or_where_both_are_at_one_bound() -> None:
+    slow, near = times(100, tmu=60), times(95, tmu=92)
+    at_tmu, at_memory = times(100, tmu=96), times(100, tmu=0, memory=99)
+
+    def met(mine: Times, other: Times) -> bool:
+        return Result(WISH, 0, taken(mine, mine), taken(other, other)).total_met
+
+    assert not met(near, slow)
+    assert met(near, at_tmu)
+    assert not met(near, at_memory)
+    assert met(times(90), times(100)) and not met(times(91), times(100))
+
+
+def test_missed_bars_are_named() -> None:
+    other = times(100, issue=20)
+    good = Result(WISH, 0, taken(times(50), times(50)), taken(other, other))
+    assert Report(10, [good]).missed() == []
+    long = replace(good, qpu=replace(good.qpu, instructions=410))
+    assert "41.0 instructions an item" in Report(10, [long]).missed()[0]
+    slow = replace(good, glsl=taken(times(51, issue=20), times(51)))
+    assert "0.98 of the GLSL route's clocks" in Report(10, [slow]).missed()[0]
+    issuing = replace(good, glsl=taken(times(100), times(100)))
+    assert "issue" in Report(10, [issuing]).missed()[0]
+    assert Report(10, [replace(long, wish=replace(WISH, bar=None))]).missed() == []
+
+
+def test_r_is_undecided_where_its_interval_reaches_over_a_threshold() -> None:
+    """100 ns of NEON an item, 90 to 100 at four a clock, and 10 % either way."""
+    found = ratio(WISH, taken(times(400), times(400)))
+    assert found is not None
+    assert found.value == Interval(pytest.approx(90 / 40 / 1.1), 2.5, pytest.approx(2.75))
+    assert found.band == "GREEN"
+    found = ratio(WISH, taken(times(1000), times(400)))
+    assert found is not None and found.value.mid == 1.0
+    assert found.band == "undecided"
+    found = ratio(WISH, taken(times(5000), times(5000)))
+    assert found is not None and found.band == "ORANGE"
+    assert ratio(replace(WISH, neon=None), taken(times(1), times(1))) is None
+
+
+def test_the_table_names_kernels_and_classes_that_there_are() -> None:
+    wishes = compare.wishes()
+    assert len([w for w in wishes if w.bar is not None]) == 9
+    for w in wishes:
+        entry = find(load(), w.kernel)
+        assert entry is not None and w.class_name in entry.kernel.class_names
+        names = {s.name for s, _ in entry.schedules}
+        assert {f"qpu_{m}" for m in w.mappings} <= names
+
+
+@pytest.fixture(scope="module")
+def items(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    entry = find(load(), "h264_idct4")
+    assert entry is not None
+    path = tmp_path_factory.mktemp("modelled") / "items"
+    bench.write_data(path, [entry], 32)
+    return path
+
+
+def test_qpu_code_is_modelled_on_the_items_of_bench(tmp_path: Path, items: Path) -> None:
+    laid_out = qpu.layout("h264_idct4", "full", items, ITEMS, tmp_path)
+    name = "h264_idct4__qpu_full_p4_word"
+    s = compare.program("h264_idct4", name)
+    code = assembly(qpu_choices.schedule(f"daedalus_{name}", s.programs).code)
+    found = qpu.model(name, s, code, laid_out)
+    # A trip has 16 blocks: eight threads have one; the record, two lookups of coefficients, four
+    # of pixels and four stores, and the lookups for a batch that there is not, which vary.
+    assert len(found.by) == 8
+    assert found.stores == 4 * ITEMS / 16
+    assert found.loads >= 7 * ITEMS / 16
+    assert found.base.clocks == qpu.clocks(name, s, code, laid_out)
+    assert all(t.bound <= t.clocks and t.ns < t.dispatch_ns for t in found.by.values())
+    wrong = [b if b.expected is None else replace(b, expected=b.expected ^ np.uint8(1))
+             for b in laid_out.buffers]  # fmt: skip
+    with pytest.raises(UserError, match="byte 0 of dst"):
+        qpu.clocks(name, s, code, replace(laid_out, buffers=tuple(wrong)))
+
+
+def test_both_routes_are_compared(tmp_path: Path, items: Path) -> None:
+    if driver.built() is None:
+        warnings.warn("v3dv is not built for this machine: setup --native", stacklevel=2)
+        pytest.skip("v3dv is not built for this machine: ./daedalus setup --native")
+    found = glsl.best("h264_idct4", "full", items, ITEMS, tmp_path)
+    assert found.variant == "h264_idct4__glsl_full_p4_word"
+    assert found.stores >= 4 * ITEMS / 16
+    assert len(found.by) == 8
+    report = Report(ITEMS, [Result(compare.wishes()[5], 0, found, found)])
+    assert any("R of GLSL" in line for line in bench_qpu.lines(report))
+    (data,) = bench_qpu.as_data(report)["kernels"]
+    assert data["glsl"]["by"][DEFAULT]["clocks"] == found.base.clocks
+    assert data["total"] == {"low": 1.0, "mid": 1.0, "high": 1.0}

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`check --target qpu`: variants are right on the simulator, and what is wrong is noticed."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from daedalus.dsl.ir import Kernel
+from daedalus.generator import crosscheck, native, qpu_check, witness_file
+from daedalus.generator.cli.common import build_dir, repo_root
+from daedalus.generator.crosscheck import Batch, Outcome
+from daedalus.generator.emit import entry_variants
+from daedalus.generator.registry import find, load
+from daedalus.generator.v3d import tools
+from daedalus.generator.variants import Variant
+from daedalus.generator.vulkan import check as vulkan
+
+ITEMS, SEED = 300, 3
+
+
+@cache
+def _prepared(name: str) -> tuple[Kernel, Variant, tuple[Batch, ...]]:
+    """A variant of h264_idct4, and the items that it is run on."""
+    entry = find(load(), "h264_idct4")
+    assert entry is not None
+    kernel = entry.kernel
+    (variant,) = [v for v in entry_variants(entry, ("qpu",)) if v.schedule.name == name]
+    align = qpu_check.alignment(variant)
+    batches = vulkan.prepare(kernel, [align], ITEMS, SEED)[align]
+    more = qpu_check.further(kernel, batches, align, witness_file.read(kernel), SEED)
+    return kernel, variant, (*batches, *more)
+
+
+def _checked(name: str, program: Path) -> Outcome:
+    kernel, variant, batches = _prepared(name)
+    (outcome,) = qpu_check.check_kernel(kernel, [variant], program, batches, SEED)
+    return outcome
+
+
+def _tampered(tmp_path: Path, variant: Variant, old: str, new: str) -> Path:
+    """The check program with a change to the variant, which takes the library's place."""
+    text = (repo_root() / "generated" / variant.source).read_text()
+    assert text.count(old) >= 1, f"{variant.source} has no {old!r}"
+    source = tmp_path / Path(variant.source).name
+    source.write_text(text.replace(old, new, 1))
+    library = build_dir() / "host" / "libdaedalus_variants.a"
+    return native.compile_program(
+        "host",
+        tmp_path / "check",
+        [*crosscheck.sources(), source],
+        includes=[
+            *native.library_includes(), repo_root() / "runtime" / "v3d" / "include",
+            repo_root() / "generated" / "src" / variant.kernel.family,
+        ],
+        libraries=[library, tools.simulator()],
+        flags=["-DCHECK_SIMULATOR=1"],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["qpu_full", "qpu_full_p4"])
+def test_every_kind_of_items_is_right(name: str) -> None:
+    kinds = {b.kind for b in _prepared(name)[2]}
+    assert {*crosscheck.KINDS, crosscheck.WITNESS} <= kinds
+    outcome = _checked(name, crosscheck.program("host", simulates=True))
+    assert outcome.good and outcome.conformant > ITEMS
+    assert outcome.items > outcome.conformant  # hostile ones, for where they touch memory
+
+
+# What is changed, in which variant, and how that is noticed: a wrong value, or the simulator's or
+# the program's message.
+TAMPERED = {
+    "a constant": ("qpu_full_p4", "QPU_CONSTANT, 0, 255 }", "QPU_CONSTANT, 0, 127 }", "expected"),
+    "items left out": ("qpu_full_p4", "QPU_ITEMS, 0, 0 }", "QPU_CONSTANT, 0, 3 }", "expected"),
+    "a stride": ("qpu_full_p4", "QPU_STRIDE, 0, 0 }", "QPU_CONSTANT, 0, 9999999 }", "no buffer"),
+    "records of nobody": ("qpu_full_p4", "QPU_RECORDS, 0, 0 }", "QPU_BASE, 1, 0 }", "no buffer"),
+    "scratch memory": ("qpu_full", ".scratch_bytes = 256", ".scratch_bytes = 192", "no buffer"),
+    "an instruction": ("qpu_full_p4", "UINT64_C(0x", "UINT64_C(0x0", "not an instruction"),
+}
+
+
+@pytest.mark.parametrize("case", TAMPERED)
+def test_an_error_is_noticed(case: str, tmp_path: Path) -> None:
+    crosscheck.program("host", simulates=True)  # builds the library
+    name, old, new, said = TAMPERED[case]
+    outcome = _checked(name, _tampered(tmp_path, _prepared(name)[1], old, new))
+    assert not outcome.good
+    assert said in "\n".join(outcome.failures), outcome.failures[:2]
