@@ -191,6 +191,15 @@ static bool within_limits(daedalus_drm *drm, const daedalus_drm_program *program
       return false;
     }
   }
+  const uint64_t record = program->code->n_record * sizeof(uint32_t);
+  const uint64_t behind = (uint64_t)program->threads_most * program->code->items * record;
+  if (dispatch->records.block != NULL && daedalus_drm_block_of(dispatch->records.block)->address +
+                                                 dispatch->records.offset +
+                                                 dispatch->records.range + behind >
+                                             UINT32_MAX) {
+    drm->base.too_large = "the records lie too near to the end of the GPU's addresses";
+    return false;
+  }
   if (dispatch->index_most >= index_most || dispatch->n_items >= index_most) {
     drm->base.too_large = "more than 16777216 items are more than QPU code can count";
     return false;
