@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import click
 
+from daedalus.generator import drm, drm_faults
 from daedalus.generator.cli.check_runs import DEFAULT_QPUS, QPUS, Wish, run_checks
 from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, console
 from daedalus.generator.cli.kernels import chosen
@@ -35,6 +36,8 @@ RECORDED_ITEMS = 10000  # what a recorded variant has passed at least
 )
 @click.option("--frame", is_flag=True,
               help="One batch a GPU variant with all items of a 1920x1088 frame.")  # fmt: skip
+@click.option("--fault", default="", type=click.Choice(["", *drm_faults.FAULTS]), metavar="KIND",
+              help=f"Fails drm-simulated's frames: {', '.join(drm_faults.FAULTS)}.")  # fmt: skip
 @click.option("--layers", is_flag=True,
               help="Of glsl, under Khronos' validation layers, on lavapipe.")  # fmt: skip
 @click.option("--sanitize", is_flag=True, help="Native builds with address and UB sanitizers.")
@@ -42,7 +45,7 @@ RECORDED_ITEMS = 10000  # what a recorded variant has passed at least
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 def command(
     kernels: tuple[str, ...], target: str, items: int, seed: int, device: str, frame: bool,
-    layers: bool, sanitize: bool, record: bool, as_json: bool,
+    fault: str, layers: bool, sanitize: bool, record: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Compares every variant of the KERNELS (default: all) with the reference interpreter.
 
@@ -59,7 +62,12 @@ def command(
             f"leave out KERNELS and --sanitize; --items at least {RECORDED_ITEMS}",
         )
     gpus, qpus = _devices(device)
-    wish = Wish(targets, items, seed, sanitize, gpus, qpus, frame, layers)
+    if fault and (not frame or drm.SIMULATED not in qpus):
+        raise UserError(
+            "--fault is for frames on the simulated device",
+            f"give --target qpu --device {drm.SIMULATED} --frame",
+        )
+    wish = Wish(targets, items, seed, sanitize, gpus, qpus, frame, layers, fault)
     outcomes, skips = run_checks(entries, wish, quiet=as_json)
     if record:
         record_verified(outcomes)

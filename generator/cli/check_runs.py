@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
-from daedalus.generator import drm, qpu_check, witness_file
+from daedalus.generator import drm, drm_faults, qpu_check, witness_file
 from daedalus.generator.cli.common import UserError, build_dir, console, repo_root
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.witness import known_or_searched
@@ -60,6 +60,7 @@ class Wish:
     qpus   names of devices for the target qpu
     frame  GPU variants on a frame's items instead of on those of all kinds
     layers  Vulkan devices under the validation layers, where these run
+    fault   with `frame`, on drm-simulated: what befalls each frame (drm_faults.py)
     """
 
     targets: tuple[str, ...]
@@ -70,6 +71,7 @@ class Wish:
     qpus: tuple[str, ...] = DEFAULT_QPUS
     frame: bool = False
     layers: bool = False
+    fault: str = ""
 
 
 def run_checks(
@@ -209,12 +211,14 @@ def _frames(
     )
     for device in gpus:
         say(f"{e.kernel.id}: {device.target} on {device.name}")
-        outcomes += vulkan.check_kernel(
-            e.kernel, variants[device.target], device, loading(device.arch), batches, wish.seed
-        )
+        mine, exe = variants[device.target], loading(device.arch)
+        if not wish.fault:
+            outcomes += vulkan.check_kernel(e.kernel, mine, device, exe, batches, wish.seed)
+        elif device.name == drm.SIMULATED:
+            outcomes += drm_faults.check_frames(e.kernel, mine, exe, batches, wish.seed, wish.fault)
     for o in outcomes:
         o.wanted = 1
-        o.device += " frame"
+        o.device += " frame" + (f", {wish.fault}" if wish.fault else "")
     return outcomes
 
 

@@ -1,5 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # copy, for 2 threads a QPU
+.uniform 0          # items
+.uniform 0          # threads
+.uniform 0          # src
+.uniform 0xfffffffc # vec4
+.uniform 0          # dst
+.uniform 0xfffffffc # vec4
+.uniform 0xfffffffc # vec4
+.uniform 0xfffffff4 # back to the loop's first word
     eidx rf0 ; mov rf3, rf3.ul ; ldunifrf.rf2                       # what all batches need, uniform value:items
     shl rf3, rf3, 4
     add rf5, rf3, rf0 ; sub rf4, rf2, 1

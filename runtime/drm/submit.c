@@ -29,6 +29,7 @@ typedef struct drm_job {
   size_t stream_at;               /* words */
   uint32_t handles[HANDLES_MOST]; /* without the stream's */
   uint32_t n_handles;
+  bool copies; /* or marks */
 } drm_job;
 
 struct daedalus_drm_submission {
@@ -38,9 +39,12 @@ struct daedalus_drm_submission {
   daedalus_gpu_block *stream;   /* NULL until it is submitted */
   daedalus_gpu_block *scratch;  /* NULL where none is needed yet */
   daedalus_gpu_block *outgrown; /* scratch of earlier jobs */
-  uint32_t sync;                /* syncobj */
+  uint32_t sync;                /* syncobj, of the last job */
+  uint32_t copies_sync;         /* of the last one that copies; 0 where none ever did */
+  uint32_t awaited;             /* the one of these that the last job signals */
   bool submitted;               /* part of it at least, and not known to be done */
-  bool reset;                   /* the kernel ended it */
+  bool reset, copies_reset;     /* the kernel ended it; copies among it */
+  bool copied;                  /* some job of it copies */
   uint64_t submitted_ns;
 };
 
@@ -66,6 +70,9 @@ static void destroy_submission(daedalus_drm *drm, daedalus_drm_submission *submi
   if (submission->sync != 0) {
     drm->fn.drmSyncobjDestroy(drm->node.fd, submission->sync);
   }
+  if (submission->copies_sync != 0) {
+    drm->fn.drmSyncobjDestroy(drm->node.fd, submission->copies_sync);
+  }
   give_block(drm, &submission->stream);
   give_block(drm, &submission->scratch);
   daedalus_rt_vec_free(allocator, &submission->jobs);
@@ -79,6 +86,14 @@ void daedalus_rt_drm_submissions_close(daedalus_drm *drm) {
     drm->kept = submission_of(submission->base.next);
     destroy_submission(drm, submission);
   }
+}
+
+static int make_sync(daedalus_drm *drm, uint32_t *sync) {
+  if (drm->fn.drmSyncobjCreate(drm->node.fd, 0, sync) == 0) {
+    return 0;
+  }
+  *sync = 0;
+  return daedalus_rt_drm_failed(drm, "DRM_IOCTL_SYNCOBJ_CREATE", errno);
 }
 
 int daedalus_rt_drm_begin(daedalus_gpu_backend *backend, bool timed,
@@ -96,9 +111,8 @@ int daedalus_rt_drm_begin(daedalus_gpu_backend *backend, bool timed,
       return -ENOMEM;
     }
     *submission = (daedalus_drm_submission){0};
-    if (drm->fn.drmSyncobjCreate(drm->node.fd, 0, &submission->sync) != 0) {
-      const int error = daedalus_rt_drm_failed(drm, "DRM_IOCTL_SYNCOBJ_CREATE", errno);
-      submission->sync = 0;
+    const int error = make_sync(drm, &submission->sync);
+    if (error != 0) {
       destroy_submission(drm, submission);
       return error;
     }
@@ -117,7 +131,7 @@ void daedalus_rt_drm_give(daedalus_gpu_backend *backend, daedalus_gpu_submission
     submission->outgrown = block->next;
     daedalus_rt_gpu_pool_give(backend->pool, block);
   }
-  submission->submitted = submission->reset = false;
+  submission->submitted = submission->reset = submission->copies_reset = false;
   base->next = (daedalus_gpu_submission *)drm->kept;
   drm->kept = submission;
 }
@@ -177,6 +191,15 @@ static bool within_limits(daedalus_drm *drm, const daedalus_drm_program *program
       return false;
     }
   }
+  const uint64_t record = program->code->n_record * sizeof(uint32_t);
+  const uint64_t behind = (uint64_t)program->threads_most * program->code->items * record;
+  if (dispatch->records.block != NULL && daedalus_drm_block_of(dispatch->records.block)->address +
+                                                 dispatch->records.offset +
+                                                 dispatch->records.range + behind >
+                                             UINT32_MAX) {
+    drm->base.too_large = "the records lie too near to the end of the GPU's addresses";
+    return false;
+  }
   if (dispatch->index_most >= index_most || dispatch->n_items >= index_most) {
     drm->base.too_large = "more than 16777216 items are more than QPU code can count";
     return false;
@@ -198,6 +221,9 @@ int daedalus_rt_drm_dispatch(daedalus_gpu_backend *backend, daedalus_gpu_submiss
   const uint32_t threads = batches < program->threads_most ? batches : program->threads_most;
   const size_t room = code->n_uniforms + STREAM_ALIGN;
   int error = need_scratch(drm, submission, (uint64_t)code->scratch_bytes * threads);
+  if (error == 0 && dispatch->program == drm->copier && submission->copies_sync == 0) {
+    error = make_sync(drm, &submission->copies_sync);
+  }
   if (error == 0) {
     error = daedalus_rt_vec_reserve(allocator, &submission->jobs, 1, sizeof(drm_job));
   }
@@ -208,7 +234,7 @@ int daedalus_rt_drm_dispatch(daedalus_gpu_backend *backend, daedalus_gpu_submiss
     return error;
   }
   drm_job *job = (drm_job *)submission->jobs.data + submission->jobs.size++;
-  *job = (drm_job){.stream_at = submission->words.size};
+  *job = (drm_job){.stream_at = submission->words.size, .copies = dispatch->program == drm->copier};
   configure(drm, program, threads, job);
   add_handle(job, program->block);
   daedalus_drm_arguments arguments = {.dispatch = dispatch, .threads = threads};
@@ -258,7 +284,7 @@ static int submit_job(daedalus_drm *drm, daedalus_drm_submission *submission, co
   struct abi_submit_csd submit = {
       .bo_handles = (uintptr_t)handles,
       .n_bo_handles = job->n_handles + 1,
-      .out_sync = submission->sync,
+      .out_sync = job->copies ? submission->copies_sync : submission->sync,
   };
   memcpy(submit.cfg, job->cfg, sizeof(submit.cfg));
   submit.cfg[6] = stream->address + (uint32_t)(job->stream_at * sizeof(uint32_t));
@@ -267,7 +293,10 @@ static int submit_job(daedalus_drm *drm, daedalus_drm_submission *submission, co
                             ABI_REQUEST(0, ABI_V3D_SUBMIT_CSD, struct abi_submit_csd), &submit);
   if (error == 0) {
     submission->submitted = true;
-    drm->newest_sync = submission->sync;
+    submission->copied = submission->copied || job->copies;
+    drm->base.begun = drm->base.begun || !job->copies;
+    drm->newest_sync = submit.out_sync;
+    submission->awaited = submit.out_sync;
   }
   return error;
 }
@@ -276,17 +305,16 @@ int daedalus_rt_drm_submit(daedalus_gpu_backend *backend, daedalus_gpu_submissio
   daedalus_drm *drm = daedalus_drm_of(backend);
   daedalus_drm_submission *submission = submission_of(base);
   const drm_job *jobs = submission->jobs.data;
-  backend->begun = false;
+  backend->begun = submission->copied = false;
   if (submission->jobs.size == 0) {
     return 0;
   }
   int error = fill_stream(drm, submission);
   submission->submitted_ns = now_ns();
-  /* Each takes the fence of the one before out of the syncobj: the last one's is that of all. */
+  /* Each takes the fence of the one before out of its syncobj: the last one's is that of all. */
   for (size_t i = 0; error == 0 && i < submission->jobs.size; i++) {
     error = submit_job(drm, submission, &jobs[i]);
   }
-  backend->begun = submission->submitted;
   return error;
 }
 
@@ -306,7 +334,7 @@ static uint64_t end_of(const daedalus_drm *drm, uint32_t sync) {
 }
 
 /** Whether a submission, which is done, took so long that the kernel must have reset the GPU. */
-static bool was_reset(daedalus_drm *drm, const daedalus_drm_submission *submission) {
+static bool was_reset(daedalus_drm *drm, daedalus_drm_submission *submission) {
   const uint64_t began =
       submission->submitted_ns > drm->ended_ns ? submission->submitted_ns : drm->ended_ns;
   uint64_t ended = now_ns();
@@ -314,16 +342,22 @@ static bool was_reset(daedalus_drm *drm, const daedalus_drm_submission *submissi
   if (drm->reset_ns == 0 || ended - began < told_apart) {
     return false;
   }
-  const uint64_t told = end_of(drm, submission->sync);
+  const uint64_t told = end_of(drm, submission->awaited);
   ended = told != 0 && told < ended ? told : ended;
   drm->ended_ns = ended > began ? ended : began;
-  return drm->ended_ns - began >= drm->reset_ns;
+  if (drm->ended_ns - began < drm->reset_ns) {
+    return false;
+  }
+  const uint64_t copied = submission->copied ? end_of(drm, submission->copies_sync) : began;
+  submission->copies_reset = copied == 0 || (copied > began && copied - began >= drm->reset_ns);
+  return true;
 }
 
-static int failed_by_reset(daedalus_drm *drm) {
+static int failed_by_reset(daedalus_drm *drm, const daedalus_drm_submission *submission) {
   drm->base.failed_call = "a compute job";
   drm->base.failed_why = "it took as long as only one does that the kernel ends by a reset";
   drm->base.was_reset = true;
+  drm->base.copies_reset = submission->copies_reset;
   return -EIO;
 }
 
@@ -340,11 +374,11 @@ int daedalus_rt_drm_wait(daedalus_gpu_backend *backend, daedalus_gpu_submission 
   daedalus_drm *drm = daedalus_drm_of(backend);
   daedalus_drm_submission *submission = submission_of(base);
   if (!submission->submitted) {
-    return submission->reset ? failed_by_reset(drm) : 0;
+    return submission->reset ? failed_by_reset(drm, submission) : 0;
   }
   const uint64_t most = INT64_MAX, now = timeout_ns == 0 ? 0 : now_ns();
   const int64_t until = timeout_ns > most - now ? INT64_MAX : (int64_t)(now + timeout_ns);
-  const int result = drm->fn.drmSyncobjWait(drm->node.fd, &submission->sync, 1, until, 0, NULL);
+  const int result = drm->fn.drmSyncobjWait(drm->node.fd, &submission->awaited, 1, until, 0, NULL);
   if (result == -ETIME) {
     return -ETIME;
   }
@@ -357,7 +391,7 @@ int daedalus_rt_drm_wait(daedalus_gpu_backend *backend, daedalus_gpu_submission 
   }
   submission->submitted = false;
   submission->reset = was_reset(drm, submission);
-  return submission->reset ? failed_by_reset(drm) : 0;
+  return submission->reset ? failed_by_reset(drm, submission) : 0;
 }
 
 void daedalus_rt_drm_idle(daedalus_gpu_backend *backend) {

@@ -173,10 +173,11 @@ struct daedalus_gpu_backend {
   bool staged;               /* a daedalus_memory is DAEDALUS_GPU_LOCAL with a copy */
   bool exports_dmabuf;
   const char *too_large; /* what -E2BIG was about: "more memory than ..." */
-  bool begun;            /* the last `submit` failed, with a part of it in flight */
+  bool begun;            /* the last `submit` failed, with a dispatch of it in flight */
   bool lost;             /* it failed for good */
   bool hung; /* lost by time: what was submitted may still run, so that nothing may be destroyed */
-  bool was_reset; /* the last failed `wait` was about a job that the kernel ended; others run */
+  bool was_reset;    /* the last failed `wait` was about a job that the kernel ended; others run */
+  bool copies_reset; /* and among what it ended were copies or marks */
   /* The last failure, for the one message about it; static texts. */
   const char *failed_call, *failed_why;
 };

@@ -50,6 +50,9 @@ static int look_at(daedalus_gpu_job *job, uint64_t timeout_ns) {
   while (job->n_done < job->submissions.size) {
     const int error = backend->route->wait(backend, submissions[job->n_done], timeout_ns);
     if (error != 0) {
+      if (error != -ETIME && backend->was_reset && backend->copies_reset) {
+        job->shadows.size = 0; /* what it is worth nobody knows, and what was to be kept is gone */
+      }
       return error;
     }
     job->n_done++;

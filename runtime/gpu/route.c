@@ -114,6 +114,12 @@ int daedalus_rt_gpu_accept(daedalus_ctx *ctx, const daedalus_work *work,
     daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s cannot run here: the GPU was lost", variant->name);
     return -ENODEV;
   }
+  if (!gpu->backend->route->has(variant)) {
+    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR,
+                    "%s cannot run on %s: it is not for the route %s; DAEDALUS_QPU_ROUTE chooses",
+                    variant->name, gpu->backend->info.name, gpu->backend->route->name);
+    return -ENODEV;
+  }
   const daedalus_gpu_program *program = usable(gpu, kernel, variant, workgroup);
   if (program == NULL || program->trust != DAEDALUS_GPU_TRUSTED) {
     daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s cannot run on %s: %s", variant->name,

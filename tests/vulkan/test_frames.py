@@ -5,7 +5,6 @@ What the runtime promises for each failure stands in docs/vulkan-runtime.md.
 """
 
 import functools
-import json
 import os
 import subprocess
 import warnings
@@ -13,33 +12,22 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import frame_runs
 import pytest
+from frame_runs import BATCHES, BLOCKS, EIO, RIGHT, SIDE
 
-from daedalus.generator import crosscheck, native
-from daedalus.generator.cli.common import build_dir
-from daedalus.generator.v3d import driver, tools, vkrun
+from daedalus.generator import crosscheck
+from daedalus.generator.v3d import driver, vkrun
 from daedalus.generator.vulkan import devices, validation
 
-FOLDER = Path(__file__).parent / "frames"
-SIDE, BATCHES = 64, 3
-BLOCKS = SIDE * SIDE // 64
-EIO = -5
+Ran = partial(
+    frame_runs.Ran, environment={"DAEDALUS_QPU_ROUTE": "vulkan", "DAEDALUS_VULKAN_DEVICE": "v3d"}
+)
 
 
 @pytest.fixture(scope="module")
 def frames() -> Path:
-    folder = native.build_library(
-        "host", targets=("daedalus",), options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON",)
-    )
-    return native.compile_program(
-        "host",
-        build_dir() / "v3dv" / "frames-host" / "frames",
-        [FOLDER / "frames.c"],
-        includes=native.library_includes(),
-        libraries=[folder / "libdaedalus.a"],
-        flags=["-ldl"],
-        static=False,
-    )
+    return frame_runs.program()
 
 
 @pytest.fixture(scope="module")
@@ -48,67 +36,6 @@ def program(frames: Path) -> Path:
         warnings.warn("v3dv is not built for this machine: setup --native", stacklevel=2)
         pytest.skip("v3dv is not built for this machine: ./daedalus setup --native")
     return frames
-
-
-class Ran:
-    """What a run left: a tuple a batch (error, fence, undefined items), and what was said."""
-
-    def __init__(
-        self,
-        program: Path,
-        tmp_path: Path,
-        kind: str,
-        *more: str,
-        faults: tuple[str, ...] = (),
-        side: int = SIDE,
-        batches: int = BATCHES,
-        timeout_ms: int = 10_000,
-        memory: int | None = None,
-    ) -> None:
-        jobs = tmp_path / "jobs"
-        jobs.unlink(missing_ok=True)
-        # A fault that never struck is a status of 1, but a job that failed is one, too.
-        words, environment = tools.on_device(
-            [str(program), kind, str(side), str(batches), *more],
-            jobs=jobs,
-            faults=faults,
-            memory=memory,
-        )
-        done = subprocess.run(
-            words,
-            env={
-                **os.environ,
-                **environment,
-                "DAEDALUS_VULKAN_DEVICE": "v3d",
-                "DAEDALUS_QPU_TIMEOUT_MS": str(timeout_ms),
-                "XDG_CACHE_HOME": str(tmp_path / "cache"),
-            },
-            capture_output=True, text=True, timeout=60,
-        )  # fmt: skip
-        self.said = done.stderr
-        assert done.returncode == 0, done.stdout + done.stderr
-        *lines, last = done.stdout.splitlines()
-        self.batches = []
-        for i, line in enumerate(sorted(lines)):
-            error, fence, undefined = line.removeprefix(f"batch {i}: ").split()
-            self.batches.append((int(error), fence, int(undefined)))
-        assert len(self.batches) == batches
-        self.right = last.startswith("frame right")
-        self.lost = last.endswith("device lost")
-        self.computed = [
-            job["submission"]
-            for job in map(json.loads, jobs.read_text().splitlines())
-            if job["queue"] == "compute"
-        ]
-        struck = [line for line in done.stderr.splitlines() if "struck 0 times" in line]
-        assert struck == []
-
-    @property
-    def errors(self) -> list[tuple[int, int]]:
-        return [(error, undefined) for error, _, undefined in self.batches]
-
-
-RIGHT = [(0, 0)] * BATCHES
 
 
 Second = Callable[..., int]

@@ -1,5 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # sum, for 2 threads a QPU
+.uniform 0          # items
+.uniform 0          # records
+.uniform 0xfffffffc # vec4
+.uniform 0          # src
+.uniform 0          # table
+.uniform 0          # dst
+.uniform 0          # threads
+.uniform 0xfffffffc # vec4
+.uniform 0          # dst_stride
+.uniform 0          # src_stride
+.uniform 0xfffffffc # vec4
+.uniform 0xfffffffc # vec4
+.uniform 0xfffffffc # vec4
+.uniform 0xfffffffc # vec4
+.uniform 0xfffffffc # vec4
+.uniform 0xfffffffc # vec4
+.uniform 0xfffffffc # vec4
+.uniform 0xffffffe0 # back to the loop's first word
     eidx rf0 ; mov rf3, rf3.ul ; ldunifrf.rf6                       # what all batches need, uniform value:items
     shl rf3, rf3, 4
     add rf9, rf3, rf0 ; sub rf8, rf6, 1

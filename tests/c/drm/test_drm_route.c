@@ -264,6 +264,20 @@ static void test_an_export(void) {
   close_fixture(&f);
 }
 
+/* A variant of the other route is refused by name. */
+static void test_a_shader(void) {
+  fixture f;
+  open_fixture(&f);
+  static const daedalus_gpu_code code = {.n_words = 0};
+  const daedalus_variant shader = {.name = "daedalus_sum__glsl_full", .gpu = &code};
+  const daedalus_buffer buffers[] = {{f.dst, ROW}, {f.src, ROW}};
+  daedalus_batch *batch = NULL;
+  CHECK_INT(daedalus_batch_begin(f.ctx, &batch), 0);
+  CHECK_INT(daedalus_append_variant(batch, f.kernel, &shader, 0, buffers, 1, f.meta), -ENODEV);
+  CHECK(strstr(f.log.message, "it is not for the route drm") != NULL);
+  close_fixture(&f);
+}
+
 /* A steady caller: nothing is allocated, nothing created. */
 static void test_warm_batches(void) {
   fixture f;
@@ -329,6 +343,7 @@ int main(void) {
   RUN(test_order_in_place);
   RUN(test_imports);
   RUN(test_an_export);
+  RUN(test_a_shader);
   RUN(test_warm_batches);
   RUN(test_beyond_the_codes_limits);
   return CHECK_RESULT();
