@@ -35,7 +35,6 @@ from daedalus.generator.targets.qpu.trial import Outcome, Scheduled, selected, t
 
 WORKERS = 2
 CHUNK = 10  # programs that a worker does at once
-FORMS = 2  # schedules that a program is run by, if it has so many
 _SHRUNK = 3  # failing programs made smaller
 _TRIES = 40  # attempts at it
 
@@ -72,28 +71,29 @@ class Failure:
 class Tally:
     """What was run, and what came of it.
 
-    programs  that were drawn; `ran` of them have a QPU form and were compared
-    forms     ways in which programs were run; `refused` ones by the reason
+    programs  that were drawn; `ran` of them have a QPU form, and were run in the first one found
+    at_four   of those that ran, at four threads a QPU
+    without   programs without a form, by the reason of the last refusal
+    refused   forms, by the reason
+    vacuous   programs of which no item was conformant; `excluded` ones have none at all
     """
 
     programs: int = 0
     ran: int = 0
     operations: int = 0
-    forms: int = 0
     at_four: int = 0
-    trips: int = 0
     conformant: int = 0
     others: int = 0
     excluded: int = 0
     vacuous: int = 0
     refused: Counter[str] = field(default_factory=Counter)
-    without: Counter[str] = field(default_factory=Counter)  # programs, by the last refusal
+    without: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
 
     def add(self, o: "Tally") -> None:
         """Takes in another tally."""
-        for name in ("programs", "ran", "operations", "forms", "at_four", "trips", "conformant",
-                     "others", "excluded", "vacuous"):  # fmt: skip
+        for name in ("programs", "ran", "operations", "at_four", "conformant", "others",
+                     "excluded", "vacuous"):  # fmt: skip
             setattr(self, name, getattr(self, name) + getattr(o, name))
         self.refused += o.refused
         self.without += o.without
@@ -148,7 +148,7 @@ def forms(kernel: Kernel, rng: random.Random) -> Iterator[Form]:
 
 
 def run_program(program: Program, ways: Iterator[Form], items: int) -> Tally:
-    """Runs a program in the first ways that it can be run in."""
+    """Runs a program in the first way that it can be run in."""
     tally = Tally(1, operations=operations(program.kernel))
     last = ""
     for form in ways:
@@ -162,7 +162,7 @@ def run_program(program: Program, ways: Iterator[Form], items: int) -> Tally:
         except Exception:
             tally.failures.append(Failure(program.number, "back end", _traced(form), form))
             break
-        tally.forms += 1
+        tally.ran += 1
         tally.at_four += threads == 4
         try:
             outcomes = compare(program.kernel, form, s, code, items)
@@ -175,10 +175,8 @@ def run_program(program: Program, ways: Iterator[Form], items: int) -> Tally:
             tally.failures.append(Failure(program.number, "run", _traced(form), form))
             break
         _count(tally, program.number, form, outcomes)
-        if tally.failures or tally.forms == FORMS:
-            break
-    tally.ran += tally.forms > 0
-    if not tally.forms and not tally.failures:
+        return tally
+    if not tally.failures:
         tally.without[last] += 1
     return tally
 

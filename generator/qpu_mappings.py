@@ -75,26 +75,26 @@ class Row:
 
 @dataclass(frozen=True)
 class Part:
-    """The mappings of a kernel that have class, points and assumptions in common."""
+    """The mappings of a kernel that have class and assumptions in common."""
 
     kernel: str
     class_name: str
-    points: int
     assume: tuple[str, ...] = ()
     items: int = 1000
 
     def schedules(self) -> Iterator[Schedule]:
         """All of them."""
-        for choice in product((False, True), repeat=len(QPU_FLAGS)):
+        choices = product((False, True), repeat=len(QPU_FLAGS))
+        for points, choice in product(POINTS, choices):
             yield Schedule(
-                QPU, self.class_name, points=self.points, assume=self.assume,
+                QPU, self.class_name, points=points, assume=self.assume,
                 **dict(zip(QPU_FLAGS, choice, strict=True)),
             )  # fmt: skip
 
 
 @dataclass
 class _Program:
-    """A program and the schedules that lead to it; the first has the fewest words."""
+    """A program and the schedules that lead to it, the first has the fewest words."""
 
     made: Selected
     schedules: list[Schedule] = field(default_factory=list)
@@ -109,9 +109,7 @@ def parts(kernel: Kernel, items: int) -> list[Part]:
     """The space of a kernel's mappings."""
     names = sorted(a.name for a in kernel.assumptions if not a.default)
     given = [c for n in range(len(names) + 1) for c in combinations(names, n)]
-    return [
-        Part(kernel.id, c, p, a, items) for c, p, a in product(kernel.class_names, POINTS, given)
-    ]
+    return [Part(kernel.id, c, a, items) for c, a in product(kernel.class_names, given)]
 
 
 def run(wanted: Sequence[Part]) -> Iterator[list[Row]]:

@@ -24,7 +24,8 @@ def run(programs: int, seed: int, first: int, items: int, *, as_json: bool) -> N
         for tally in fuzz_qpu.campaign(seed, first, programs, items):
             total.add(tally)
             if total.failures:
-                say(f"programs, {len(total.failures)} failures")
+                last = total.failures[-1].number
+                say(f"programs, {len(total.failures)} failures, the last is {last}")
             shown.advance(tally.programs)
         where = ""
         if total.failures:
@@ -53,8 +54,8 @@ def run(programs: int, seed: int, first: int, items: int, *, as_json: bool) -> N
 def _figures(t: fuzz_qpu.Tally, seed: int, first: int, items: int) -> dict[str, object]:
     return {
         "seed": seed, "first": first, "items": items, "programs": t.programs, "ran": t.ran,
-        "operations": t.operations, "forms": t.forms, "at_four_threads": t.at_four,
-        "conformant": t.conformant, "other_items": t.others, "forms_without_conformant": t.vacuous,
+        "operations": t.operations, "at_four_threads": t.at_four,
+        "conformant": t.conformant, "other_items": t.others, "without_conformant": t.vacuous,
         "programs_excluded": t.excluded,
         "programs_without_form": dict(sorted(t.without.items())),
         "forms_refused": dict(sorted(t.refused.items())),
@@ -65,11 +66,11 @@ def _figures(t: fuzz_qpu.Tally, seed: int, first: int, items: int) -> dict[str, 
 def _lines(t: fuzz_qpu.Tally, seconds: float) -> list[str]:
     return [
         f"{t.ran} of {t.programs} programs, of {t.operations / max(t.programs, 1):.1f} operations,"
-        f" have a QPU form and were run in {seconds:.0f} s: {t.forms} forms, {t.at_four} of them at"
-        f" 4 threads; {t.conformant} conformant items, {t.others} others for memory safety only",
+        f" have a QPU form and were run in {seconds:.0f} s, {t.at_four} of them at 4 threads a QPU:"
+        f" {t.conformant} conformant items, {t.others} others for memory safety only",
         f"{sum(t.without.values())} programs have none" + _by_reason(t.without),
         f"{sum(t.refused.values())} forms were refused" + _by_reason(t.refused),
-        f"{t.excluded} programs exclude all items, {t.vacuous} forms had no conformant one",
+        f"{t.excluded} programs exclude all items, {t.vacuous} had no conformant one",
         f"{len(t.failures)} failures",
     ]
 

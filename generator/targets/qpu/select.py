@@ -129,7 +129,7 @@ class _Selector:
 
     def selected(self) -> Selected:
         e = self.e
-        if self.how.dots:
+        if self.how.dots and any(n.op is Op.DOT for s in self.kernel.stages for n in s.nodes()):
             e.dot_mode("ss")
         with e.b.loop(ahead=True) as loop:
             with e.note("the item's record"):
