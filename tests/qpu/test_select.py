@@ -29,6 +29,7 @@ MAPPINGS = (
     "vp9_mc_8h__qpu_sub8_p16_dot_word_shift",
     "vp9_mc_8h_avg__qpu_full_p8",
     "vp9_mc_8h_avg__qpu_sub8_p16_dot_word_shift",
+    "av1_cdef8__qpu_inside_p8_word",
     "av1_cdef8__qpu_inside_p4_word",
     "av1_cdef8__qpu_full_p4",  # a tile in memory, parts of it conditional
     "h264_idct4__qpu_full_p4_word",
@@ -52,7 +53,7 @@ BEST = {
     "vp9_lpf4_v__qpu_full_p4_word": 23 * 8,
     "vp9_mc_8h__qpu_sub8_p16_dot_word_shift": 34 * 4,
     "vp9_lpf8_v__qpu_full_p4_word": 37 * 8,
-    "av1_cdef8__qpu_inside_p4_word": 450,
+    "av1_cdef8__qpu_inside_p8_word": 450 * 2,
     "h264_idct4__qpu_full_p4_word": 8 * 16,
     "h264_idct8__qpu_full_p8_word_pack": 45 * 16,
     "h264_deblock_luma_v__qpu_full_p4_word": 46 * 4,

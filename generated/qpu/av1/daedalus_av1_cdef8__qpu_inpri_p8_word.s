@@ -93,7 +93,7 @@ loop:
     not rf39, rf36 ; add rf42, rf19, rf39 ; thrsw                   # 118 load src
     mov rf6, rf28 ; smul24 rf28, rf38, -1                           # next trip | 118 mul
     max rf28, rf8, 0 ; add rf8, rf41, rf28                          # 97 pri_shift | 118 load src
-    add rf43, rf19, rf8 ; v8dot rf41, rf6, rf14 ; thrsw ; ldtmu.rf38# 118 load src | 63 dir
+    add rf43, rf19, rf8 ; v8dot rf41, rf6, rf14 ; thrsw ; ldtmu.rf38 # 118 load src | 63 dir
     and tmuau, rf43, -4 ; v8dot rf8, rf6, rf7                       # 118 load src | 62 damping | uniform 0xfffffffb (vec3)
     shl rf25, rf43, 3 ; mov rf5, rf25                               # 118 load src | next trip
     shr rf43, rf38, rf36 ; thrsw ; ldtmu.rf38                       # 118 load src
@@ -110,7 +110,7 @@ loop:
     add rf55, rf19, rf56 ; add rf19, rf35, rf55 ; ldtmu.rf35        # 118 load src
     and tmuau, rf55, -4 ; sub.pushc -, rf12, rf10                   # 118 load src | 111 select | uniform 0xfffffffb (vec3)
     shl rf55, rf55, 3 ; sub.pushc rf48, rf48, rf51                  # 118 load src | 104 select
-    max rf48, rf48, rf52 ; v8dot rf12, rf19, rf21 ; thrsw ; ldtmu.rf52# 120 size | 118 load src
+    max rf48, rf48, rf52 ; v8dot rf12, rf19, rf21 ; thrsw ; ldtmu.rf52 # 120 size | 118 load src
     asr rf56, rf48, rf28 ; v8dot rf57, rf19, 1                      # 102 shrv | 118 load src
     shr rf35, rf35, rf45 ; mov.ifnb rf24, 4                         # 118 load src | 111 select
     mov.ifnb rf26, 2 ; sub rf56, rf10, rf56                         # 111 select | 102 sub

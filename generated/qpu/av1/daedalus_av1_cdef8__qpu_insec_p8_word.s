@@ -110,18 +110,18 @@ loop:
     shl rf45, rf44, rf38 ; thrsw ; ldtmu.rf44                       # 118 load src
     and tmuau, rf40, -4 ; add rf39, rf39, rf45                      # 118 load src | uniform 0xfffffffb (vec3)
     not rf45, rf43 ; v8dot rf46, rf39, rf9 ; ldtmu.rf40             # 118 load src | 107 px
-    and rf47, rf39, rf21 ; v8dot rf49, rf40, rf9 ; thrsw ; ldtmu.rf48# 118 load src | 107 px
+    and rf47, rf39, rf21 ; v8dot rf49, rf40, rf9 ; thrsw ; ldtmu.rf48 # 118 load src | 107 px
     and rf35, rf40, rf21 ; smul24 rf50, rf35, -1                    # 107 px | 118 mul
     sub rf50, rf35, rf47 ; smul24 rf52, rf50, rf18 ; ldtmu.rf51     # 120 size | 118 load src
     shr rf28, rf51, rf43 ; smul24 rf51, rf28, -1                    # 118 load src | 118 mul
     add rf52, rf52, rf51 ; sub rf53, rf49, rf46 ; ldtmu.rf51        # 118 load src | 120 size
     add rf55, rf20, rf52 ; add rf54, rf51, rf51 ; ldtmu.rf52        # 118 load src
     and tmuau, rf55, -4 ; sub.pushc rf47, rf47, rf35                # 118 load src | 104 select | uniform 0xfffffffb (vec3)
-    shl rf25, rf54, rf45 ; add tmua, rf14, rf25 ; thrsw ; ldtmu.rf54# 118 load src | 114 beside
+    shl rf25, rf54, rf45 ; add tmua, rf14, rf25 ; thrsw ; ldtmu.rf54 # 118 load src | 114 beside
     max rf25, rf47, rf50 ; add rf28, rf28, rf25 ; ldtmu.rf47        # 120 size | 118 load src
     asr rf50, rf25, rf31 ; add rf57, rf47, rf47 ; ldtmu.rf56        # 102 shrv | 118 load src
     shl rf55, rf55, 3 ; sub rf50, rf10, rf50                        # 118 load src | 102 sub
-    shr rf54, rf54, rf41 ; v8dot rf59, rf28, rf9 ; thrsw ; ldtmu.rf58# 118 load src
+    shr rf54, rf54, rf41 ; v8dot rf59, rf28, rf9 ; thrsw ; ldtmu.rf58 # 118 load src
     shl rf57, rf57, rf42 ; sub rf61, rf49, rf59 ; ldtmu.rf60        # 118 load src | 120 size
     max rf50, rf50, 0 ; add rf62, rf60, rf60                        # 102 limit | 118 load src
     shr rf58, rf58, rf55 ; add rf54, rf54, rf57 ; ldtmu.rf57        # 118 load src
@@ -148,11 +148,11 @@ loop:
     add rf60, rf20, rf60 ; sub.ifa rf41, 0, rf41                    # 118 load src | 104 select
     and tmuau, rf60, -4 ; add rf58, rf20, rf58                      # 118 load src | uniform 0xfffffffb (vec3)
     shl rf60, rf60, 3 ; add rf41, rf41, rf41                        # 118 load src | 121 parts5
-    add rf43, rf36, rf41 ; add rf36, rf43, rf45 ; thrsw ; ldtmu.rf41# 126 add | 118 load src
+    add rf43, rf36, rf41 ; add rf36, rf43, rf45 ; thrsw ; ldtmu.rf41 # 126 add | 118 load src
     and tmuau, rf58, -4 ; sub rf45, rf35, rf38                      # 118 load src | 120 size | uniform 0xfffffffb (vec3)
     shr rf41, rf41, rf52 ; smul24 rf44, rf44, -1                    # 118 load src | 118 mul
     shl rf58, rf58, 3 ; sub.pushc rf38, rf38, rf35                  # 118 load src | 104 parts6
-    max rf38, rf38, rf45 ; smul24 rf45, rf44, rf18 ; thrsw ; ldtmu.rf44# 120 size | 118 p | 118 load src
+    max rf38, rf38, rf45 ; smul24 rf45, rf44, rf18 ; thrsw ; ldtmu.rf44 # 120 size | 118 p | 118 load src
     add rf50, rf56, rf56 ; smul24 rf56, rf50, -1                    # 118 load src | 118 mul
     asr rf45, rf38, rf31 ; add rf56, rf45, rf56                     # 102 shrv | 118 p
     sub rf20, rf10, rf45 ; add rf56, rf20, rf56 ; ldtmu.rf45        # 102 sub | 118 p | 118 load src

@@ -119,7 +119,7 @@ loop:
     not rf36, rf34 ; smul24 rf37, rf35, rf14 ; thrsw ; ldtmu.rf35   # 118 load src
     shr rf38, rf35, rf30 ; ldtmu.rf35                               # 118 load src
     shr rf39, rf35, rf30 ; add rf35, rf35, rf35 ; ldtmu.rf30        # 118 load src
-    shl rf30, rf35, rf32 ; add rf35, rf30, rf30 ; thrsw ; ldtmu.rf40# 118 load src | 107 px
+    shl rf30, rf35, rf32 ; add rf35, rf30, rf30 ; thrsw ; ldtmu.rf40 # 118 load src | 107 px
     shl rf32, rf35, rf32 ; add rf30, rf38, rf30 ; ldtmu.rf35        # 118 load src | 107 px
     and tmuau, rf33, -4 ; add rf32, rf39, rf32                      # 118 load src | uniform 0xfffffffb (vec3)
     and rf33, rf30, rf7 ; v8dot rf39, rf40, 1                       # 118 load src | 107 px
@@ -146,7 +146,7 @@ loop:
     min rf25, rf34, rf25 ; thrsw                                    # 103 amount
     shl rf41, rf41, 3                                               # 118 load src
     shl rf44, rf44, rf36 ; sub.ifa rf25, 0, rf25                    # 118 load src | 104 select
-    shl rf36, rf45, rf36 ; smul24 rf25, rf25, rf21 ; thrsw ; ldtmu.rf45# 118 load src | 121 parts1
+    shl rf36, rf45, rf36 ; smul24 rf25, rf25, rf21 ; thrsw ; ldtmu.rf45 # 118 load src | 121 parts1
     shr rf45, rf45, rf41 ; add rf33, rf33, rf44 ; ldtmu.rf44        # 118 load src
     shr rf34, rf44, rf41 ; add rf36, rf47, rf36 ; ldtmu.rf47        # 118 load src
     and rf41, rf33, rf7 ; sub rf37, -1, rf41                        # 118 load src

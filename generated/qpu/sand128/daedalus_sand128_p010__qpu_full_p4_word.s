@@ -238,7 +238,7 @@ loop:
     shl rf12, rf13, 2 ; umul24 rf13, rf13, rf15                     # s1 42 mul | s1 43 store dst
     sub tmuau, rf11, -8 ; add rf11, rf14, rf13                      # s1 43 word | s1 43 store dst | uniform 0xfffffffa (vec2)
     sub.andc -, rf26, rf39 ; mov tmuau, rf31                        # s2 47 store dst_uv | s2 47 word | uniform 0xfffffffa (vec2)
-    add rf48, rf11, rf16 ; add rf49, rf33, rf13 ; thrsw ; ldtmu.rf11# s1 43 store dst | s2 47 store dst_uv | s1 43 word
+    add rf48, rf11, rf16 ; add rf49, rf33, rf13 ; thrsw ; ldtmu.rf11 # s1 43 store dst | s2 47 store dst_uv | s1 43 word
     shr rf13, rf11, 10                                              # s1 38 shr
     shr rf23, rf11, -12                                             # s1 38 shr
     and rf11, rf11, rf10 ; sub.andc -, rf42, rf40                   # s1 38 wrap | s2 47 store dst_uv
