@@ -135,6 +135,7 @@ static void test_numbers_of_items(void) {
   CHECK_INT(f.log.n, 1);
   CHECK(strstr(f.log.message, "daedalus_sum__qpu_full_wrong on V3D 7.1.") == f.log.message);
   CHECK(strstr(f.log.message, "is not used: its self-test failed: ") != NULL);
+  CHECK(strstr(f.log.message, "; it has instruction forms of which no public source") != NULL);
   close_fixture(&f);
 }
 
