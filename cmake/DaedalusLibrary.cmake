@@ -73,7 +73,7 @@ endfunction()
 # The route through DRM, for which nothing is needed but Linux: libdrm is loaded when it is used.
 function(daedalus_drm_sources sources)
   if(DAEDALUS_DRM)
-    set(names backend block copy libdrm node program submit)
+    set(names backend block copy libdrm node program submit timestamp wait)
   else()
     set(names absent)
   endif()

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "drm/submit.h"
+#include "drm/timestamp.h"
 #include "gpu/pool.h"
 #include "gpu/wanted.h"
 
@@ -54,6 +55,7 @@ static int open_device(daedalus_gpu_backend *backend, const char *asked, char *w
       .in_place = 1,
       .exports_fence = 1,
       .imports_dmabuf = 1,
+      .timestamps = daedalus_rt_drm_has_timestamps(drm),
       .route = daedalus_gpu_drm.name,
   };
   backend->range_most = UINT32_MAX;
@@ -67,6 +69,9 @@ static void destroy(daedalus_gpu_backend *backend) {
   daedalus_drm *drm = daedalus_drm_of(backend);
   const daedalus_allocator *allocator = &backend->ctx->allocator;
   daedalus_rt_drm_submissions_close(drm);
+  if (drm->query_sync != 0) {
+    drm->fn.drmSyncobjDestroy(drm->node.fd, drm->query_sync);
+  }
   if (drm->copier != NULL) {
     daedalus_rt_drm_program_destroy(backend, drm->copier);
   }
@@ -95,15 +100,6 @@ static int hand_over(daedalus_gpu_backend *backend, daedalus_gpu_submission *sub
   return 0;
 }
 
-static int elapsed(daedalus_gpu_backend *backend, const daedalus_gpu_submission *first,
-                   const daedalus_gpu_submission *last, uint64_t *ns) {
-  (void)backend;
-  (void)first;
-  (void)last;
-  (void)ns;
-  return -ENOTSUP;
-}
-
 const daedalus_gpu_route daedalus_gpu_drm = {
     .name = "drm",
     .has = daedalus_rt_drm_has,
@@ -127,6 +123,6 @@ const daedalus_gpu_route daedalus_gpu_drm = {
     .submit = daedalus_rt_drm_submit,
     .wait = daedalus_rt_drm_wait,
     .give = daedalus_rt_drm_give,
-    .elapsed = elapsed,
+    .elapsed = daedalus_rt_drm_elapsed,
     .export_fence = daedalus_rt_drm_export_fence,
 };

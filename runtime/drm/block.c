@@ -4,6 +4,7 @@
  * lives, and maps them write-combined: writing is fast, reading slow.
  */
 #define _DEFAULT_SOURCE 1
+#define _FILE_OFFSET_BITS 64 /* where the kernel has buffers mapped lies above 4 GiB */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

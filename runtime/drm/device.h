@@ -30,6 +30,7 @@ typedef struct daedalus_drm {
   bool copier_tested;
   daedalus_gpu_block *marker; /* holds what blocks are marked with; NULL as above */
   uint32_t newest_sync;       /* the syncobj of what was submitted last; 0: nothing was */
+  uint32_t query_sync;        /* that timestamps want besides; 0 until one is asked for */
   uint64_t reset_ns;          /* a submission that takes so long was reset; 0: none ever is */
   uint64_t ended_ns;          /* a submission's end, or less: the one behind it begins no earlier */
 } daedalus_drm;

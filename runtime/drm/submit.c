@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#define _POSIX_C_SOURCE 200809L
 #include "drm/submit.h"
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "drm/timestamp.h"
 #include "gpu/pool.h"
 #include "v3d/device/abi.h"
 
@@ -19,9 +17,7 @@ enum {
   BATCHES_AS_THEY_ARE = 6 /* from this revision of 7.1 on, cfg[4] is the number, not one less */
 };
 
-static const uint64_t idle_most = UINT64_C(2000000000); /* ns, that nothing is waited for longer */
-static const uint64_t told_apart = UINT64_C(20000000);  /* ns, above which fences tell the time */
-static const int32_t stride_most = 1 << 23;             /* table.h, daedalus_qpu_code */
+static const int32_t stride_most = 1 << 23; /* table.h, daedalus_qpu_code */
 static const uint32_t index_most = UINT32_C(1) << 24;
 
 typedef struct drm_job {
@@ -32,32 +28,6 @@ typedef struct drm_job {
   bool copies; /* or marks */
 } drm_job;
 
-struct daedalus_drm_submission {
-  daedalus_gpu_submission base;
-  daedalus_vec jobs;            /* drm_job */
-  daedalus_vec words;           /* uint32_t, the streams of all */
-  daedalus_gpu_block *stream;   /* NULL until it is submitted */
-  daedalus_gpu_block *scratch;  /* NULL where none is needed yet */
-  daedalus_gpu_block *outgrown; /* scratch of earlier jobs */
-  uint32_t sync;                /* syncobj, of the last job */
-  uint32_t copies_sync;         /* of the last one that copies; 0 where none ever did */
-  uint32_t awaited;             /* the one of these that the last job signals */
-  bool submitted;               /* part of it at least, and not known to be done */
-  bool reset, copies_reset;     /* the kernel ended it; copies among it */
-  bool copied;                  /* some job of it copies */
-  uint64_t submitted_ns;
-};
-
-static daedalus_drm_submission *submission_of(daedalus_gpu_submission *base) {
-  return (daedalus_drm_submission *)base;
-}
-
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 static void give_block(daedalus_drm *drm, daedalus_gpu_block **block) {
   if (*block != NULL) {
     daedalus_rt_gpu_pool_give(drm->base.pool, *block);
@@ -67,11 +37,12 @@ static void give_block(daedalus_drm *drm, daedalus_gpu_block **block) {
 
 static void destroy_submission(daedalus_drm *drm, daedalus_drm_submission *submission) {
   const daedalus_allocator *allocator = &drm->base.ctx->allocator;
-  if (submission->sync != 0) {
-    drm->fn.drmSyncobjDestroy(drm->node.fd, submission->sync);
-  }
-  if (submission->copies_sync != 0) {
-    drm->fn.drmSyncobjDestroy(drm->node.fd, submission->copies_sync);
+  const uint32_t syncs[] = {submission->sync, submission->copies_sync, submission->time_syncs[0],
+                            submission->time_syncs[1]};
+  for (size_t i = 0; i < sizeof(syncs) / sizeof(syncs[0]); i++) {
+    if (syncs[i] != 0) {
+      drm->fn.drmSyncobjDestroy(drm->node.fd, syncs[i]);
+    }
   }
   give_block(drm, &submission->stream);
   give_block(drm, &submission->scratch);
@@ -83,7 +54,7 @@ static void destroy_submission(daedalus_drm *drm, daedalus_drm_submission *submi
 void daedalus_rt_drm_submissions_close(daedalus_drm *drm) {
   while (drm->kept != NULL) {
     daedalus_drm_submission *submission = drm->kept;
-    drm->kept = submission_of(submission->base.next);
+    drm->kept = daedalus_drm_submission_of(submission->base.next);
     destroy_submission(drm, submission);
   }
 }
@@ -98,12 +69,11 @@ static int make_sync(daedalus_drm *drm, uint32_t *sync) {
 
 int daedalus_rt_drm_begin(daedalus_gpu_backend *backend, bool timed,
                           daedalus_gpu_submission **begun) {
-  (void)timed; /* there are no timestamps, which the device's info says */
   daedalus_drm *drm = daedalus_drm_of(backend);
   daedalus_drm_submission *submission = drm->kept;
   *begun = NULL;
   if (submission != NULL) {
-    drm->kept = submission_of(submission->base.next);
+    drm->kept = daedalus_drm_submission_of(submission->base.next);
   } else {
     const daedalus_allocator *allocator = &backend->ctx->allocator;
     submission = allocator->resize(allocator->user, NULL, sizeof(*submission));
@@ -119,13 +89,22 @@ int daedalus_rt_drm_begin(daedalus_gpu_backend *backend, bool timed,
   }
   submission->base.next = NULL;
   submission->jobs.size = submission->words.size = 0;
+  submission->timed = timed;
+  int error = 0;
+  for (size_t i = 0; timed && error == 0 && i < 2; i++) {
+    error = submission->time_syncs[i] != 0 ? 0 : make_sync(drm, &submission->time_syncs[i]);
+  }
+  if (error != 0) {
+    daedalus_rt_drm_give(backend, &submission->base);
+    return error;
+  }
   *begun = &submission->base;
   return 0;
 }
 
 void daedalus_rt_drm_give(daedalus_gpu_backend *backend, daedalus_gpu_submission *base) {
   daedalus_drm *drm = daedalus_drm_of(backend);
-  daedalus_drm_submission *submission = submission_of(base);
+  daedalus_drm_submission *submission = daedalus_drm_submission_of(base);
   while (submission->outgrown != NULL) {
     daedalus_gpu_block *block = submission->outgrown;
     submission->outgrown = block->next;
@@ -210,7 +189,7 @@ static bool within_limits(daedalus_drm *drm, const daedalus_drm_program *program
 int daedalus_rt_drm_dispatch(daedalus_gpu_backend *backend, daedalus_gpu_submission *base,
                              const daedalus_gpu_dispatch *dispatch) {
   daedalus_drm *drm = daedalus_drm_of(backend);
-  daedalus_drm_submission *submission = submission_of(base);
+  daedalus_drm_submission *submission = daedalus_drm_submission_of(base);
   const daedalus_drm_program *program = (const daedalus_drm_program *)dispatch->program;
   const daedalus_qpu_code *code = program->code;
   const daedalus_allocator *allocator = &backend->ctx->allocator;
@@ -260,7 +239,8 @@ int daedalus_rt_drm_dispatch(daedalus_gpu_backend *backend, daedalus_gpu_submiss
 
 /** Brings the streams to where the GPU reads them. */
 static int fill_stream(daedalus_drm *drm, daedalus_drm_submission *submission) {
-  const uint64_t size = (submission->words.size + READ_AHEAD) * sizeof(uint32_t);
+  submission->times_at = (uint32_t)((submission->words.size + READ_AHEAD) * sizeof(uint32_t));
+  const uint64_t size = submission->times_at + 2 * sizeof(uint64_t);
   if (submission->stream != NULL && submission->stream->size < size) {
     give_block(drm, &submission->stream);
   }
@@ -276,6 +256,22 @@ static int fill_stream(daedalus_drm *drm, daedalus_drm_submission *submission) {
   return 0;
 }
 
+/** Notes the time: 0 before all jobs, 1 behind them.  @return 0, also where nobody asks for it */
+static int stamp(daedalus_drm *drm, daedalus_drm_submission *submission, int which) {
+  if (!submission->timed) {
+    return 0;
+  }
+  const uint32_t sync = submission->time_syncs[which];
+  const int error = daedalus_rt_drm_timestamp(
+      drm, submission->stream, submission->times_at + (uint32_t)(which * sizeof(uint64_t)),
+      drm->newest_sync, sync);
+  if (error == 0) {
+    submission->submitted = true;
+    submission->awaited = drm->newest_sync = sync;
+  }
+  return error;
+}
+
 static int submit_job(daedalus_drm *drm, daedalus_drm_submission *submission, const drm_job *job) {
   const daedalus_drm_block *stream = daedalus_drm_block_of(submission->stream);
   uint32_t handles[HANDLES_MOST + 1];
@@ -284,6 +280,7 @@ static int submit_job(daedalus_drm *drm, daedalus_drm_submission *submission, co
   struct abi_submit_csd submit = {
       .bo_handles = (uintptr_t)handles,
       .n_bo_handles = job->n_handles + 1,
+      .in_sync = submission->timed ? submission->time_syncs[0] : 0,
       .out_sync = job->copies ? submission->copies_sync : submission->sync,
   };
   memcpy(submit.cfg, job->cfg, sizeof(submit.cfg));
@@ -303,113 +300,23 @@ static int submit_job(daedalus_drm *drm, daedalus_drm_submission *submission, co
 
 int daedalus_rt_drm_submit(daedalus_gpu_backend *backend, daedalus_gpu_submission *base) {
   daedalus_drm *drm = daedalus_drm_of(backend);
-  daedalus_drm_submission *submission = submission_of(base);
+  daedalus_drm_submission *submission = daedalus_drm_submission_of(base);
   const drm_job *jobs = submission->jobs.data;
   backend->begun = submission->copied = false;
   if (submission->jobs.size == 0) {
     return 0;
   }
   int error = fill_stream(drm, submission);
-  submission->submitted_ns = now_ns();
+  submission->submitted_ns = daedalus_rt_drm_now();
+  if (error == 0) {
+    error = stamp(drm, submission, 0);
+  }
   /* Each takes the fence of the one before out of its syncobj: the last one's is that of all. */
   for (size_t i = 0; error == 0 && i < submission->jobs.size; i++) {
     error = submit_job(drm, submission, &jobs[i]);
   }
+  if (error == 0) {
+    error = stamp(drm, submission, 1);
+  }
   return error;
-}
-
-/** When a syncobj's fence signaled, which it has; 0 where nobody tells. */
-static uint64_t end_of(const daedalus_drm *drm, uint32_t sync) {
-  int fd = -1;
-  if (drm->fn.drmSyncobjExportSyncFile(drm->node.fd, sync, &fd) != 0) {
-    return 0;
-  }
-  struct abi_sync_fence_info fence = {.status = 0};
-  struct abi_sync_file_info info = {.n_fences = 1, .fences = (uintptr_t)&fence};
-  const unsigned long request =
-      ABI_REQUEST_OF(ABI_TYPE_SYNC_FILE, 1, ABI_SYNC_INFO, struct abi_sync_file_info);
-  const bool told = drm->fn.drmIoctl(fd, request, &info) == 0 && info.n_fences == 1;
-  close(fd);
-  return told ? fence.timestamp_ns : 0;
-}
-
-/** Whether a submission, which is done, took so long that the kernel must have reset the GPU. */
-static bool was_reset(daedalus_drm *drm, daedalus_drm_submission *submission) {
-  const uint64_t began =
-      submission->submitted_ns > drm->ended_ns ? submission->submitted_ns : drm->ended_ns;
-  uint64_t ended = now_ns();
-  drm->ended_ns = began;
-  if (drm->reset_ns == 0 || ended - began < told_apart) {
-    return false;
-  }
-  const uint64_t told = end_of(drm, submission->awaited);
-  ended = told != 0 && told < ended ? told : ended;
-  drm->ended_ns = ended > began ? ended : began;
-  if (drm->ended_ns - began < drm->reset_ns) {
-    return false;
-  }
-  const uint64_t copied = submission->copied ? end_of(drm, submission->copies_sync) : began;
-  submission->copies_reset = copied == 0 || (copied > began && copied - began >= drm->reset_ns);
-  return true;
-}
-
-static int failed_by_reset(daedalus_drm *drm, const daedalus_drm_submission *submission) {
-  drm->base.failed_call = "a compute job";
-  drm->base.failed_why = "it took as long as only one does that the kernel ends by a reset";
-  drm->base.was_reset = true;
-  drm->base.copies_reset = submission->copies_reset;
-  return -EIO;
-}
-
-/** Asks for anything: a wait that is under way when the device goes away ends as if all were well.
- */
-static int still_there(daedalus_drm *drm) {
-  struct abi_get_param get = {.param = 0};
-  return daedalus_rt_drm_ioctl(drm, "DRM_IOCTL_V3D_GET_PARAM",
-                               ABI_REQUEST(1, ABI_V3D_GET_PARAM, struct abi_get_param), &get);
-}
-
-int daedalus_rt_drm_wait(daedalus_gpu_backend *backend, daedalus_gpu_submission *base,
-                         uint64_t timeout_ns) {
-  daedalus_drm *drm = daedalus_drm_of(backend);
-  daedalus_drm_submission *submission = submission_of(base);
-  if (!submission->submitted) {
-    return submission->reset ? failed_by_reset(drm, submission) : 0;
-  }
-  const uint64_t most = INT64_MAX, now = timeout_ns == 0 ? 0 : now_ns();
-  const int64_t until = timeout_ns > most - now ? INT64_MAX : (int64_t)(now + timeout_ns);
-  const int result = drm->fn.drmSyncobjWait(drm->node.fd, &submission->awaited, 1, until, 0, NULL);
-  if (result == -ETIME) {
-    return -ETIME;
-  }
-  if (result != 0) {
-    return daedalus_rt_drm_failed(drm, "DRM_IOCTL_SYNCOBJ_WAIT", -result);
-  }
-  const int error = timeout_ns == 0 ? 0 : still_there(drm);
-  if (error != 0) {
-    return error;
-  }
-  submission->submitted = false;
-  submission->reset = was_reset(drm, submission);
-  return submission->reset ? failed_by_reset(drm, submission) : 0;
-}
-
-void daedalus_rt_drm_idle(daedalus_gpu_backend *backend) {
-  daedalus_drm *drm = daedalus_drm_of(backend);
-  if (drm->newest_sync != 0) {
-    drm->fn.drmSyncobjWait(drm->node.fd, &drm->newest_sync, 1, (int64_t)(now_ns() + idle_most), 0,
-                           NULL);
-  }
-}
-
-int daedalus_rt_drm_export_fence(daedalus_gpu_backend *backend, int *fd) {
-  daedalus_drm *drm = daedalus_drm_of(backend);
-  if (drm->newest_sync == 0) {
-    return -ENOTSUP;
-  }
-  if (drm->fn.drmSyncobjExportSyncFile(drm->node.fd, drm->newest_sync, fd) != 0) {
-    *fd = -1;
-    return daedalus_rt_drm_failed(drm, "DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD", errno);
-  }
-  return 0;
 }

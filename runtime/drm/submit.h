@@ -13,7 +13,34 @@
 #ifndef DAEDALUS_DRM_SUBMIT_H
 #define DAEDALUS_DRM_SUBMIT_H
 
+#include "core/alloc.h"
 #include "drm/program.h"
+
+struct daedalus_drm_submission {
+  daedalus_gpu_submission base;
+  daedalus_vec jobs;            /* of submit.c */
+  daedalus_vec words;           /* uint32_t, the streams of all */
+  daedalus_gpu_block *stream;   /* NULL until it is submitted */
+  daedalus_gpu_block *scratch;  /* NULL where none is needed yet */
+  daedalus_gpu_block *outgrown; /* scratch of earlier jobs */
+  uint32_t sync;                /* syncobj, of the last job */
+  uint32_t copies_sync;         /* of the last one that copies; 0 where none ever did */
+  uint32_t time_syncs[2];       /* of the timestamps before and behind all; 0 as above */
+  bool timed;
+  uint32_t times_at;        /* of the two in the stream, bytes */
+  uint32_t awaited;         /* the one of these that the last job signals */
+  bool submitted;           /* part of it at least, and not known to be done */
+  bool reset, copies_reset; /* the kernel ended it; copies among it */
+  bool copied;              /* some job of it copies */
+  uint64_t submitted_ns;
+};
+
+static inline daedalus_drm_submission *daedalus_drm_submission_of(daedalus_gpu_submission *base) {
+  return (daedalus_drm_submission *)base;
+}
+
+/** CLOCK_MONOTONIC, nanoseconds, which the kernel's fences have, too. */
+uint64_t daedalus_rt_drm_now(void);
 
 int daedalus_rt_drm_begin(daedalus_gpu_backend *backend, bool timed,
                           daedalus_gpu_submission **submission);
@@ -23,6 +50,8 @@ int daedalus_rt_drm_submit(daedalus_gpu_backend *backend, daedalus_gpu_submissio
 int daedalus_rt_drm_wait(daedalus_gpu_backend *backend, daedalus_gpu_submission *submission,
                          uint64_t timeout_ns);
 void daedalus_rt_drm_give(daedalus_gpu_backend *backend, daedalus_gpu_submission *submission);
+int daedalus_rt_drm_elapsed(daedalus_gpu_backend *backend, const daedalus_gpu_submission *first,
+                            const daedalus_gpu_submission *last, uint64_t *ns);
 int daedalus_rt_drm_export_fence(daedalus_gpu_backend *backend, int *fd);
 void daedalus_rt_drm_idle(daedalus_gpu_backend *backend);
 

@@ -51,7 +51,7 @@ typedef struct daedalus_gpu_program {
   size_t items_step; /* items of a workgroup, or of all threads: what a self-test has twice */
   size_t items_most; /* of a dispatch; at least DAEDALUS_GPU_ITEMS_UNIT */
   daedalus_gpu_trust trust;
-  char why[192];
+  char why[256];
   struct daedalus_gpu_program *next;
 } daedalus_gpu_program;
 

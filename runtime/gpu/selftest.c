@@ -100,8 +100,11 @@ static void judge(daedalus_gpu *gpu, daedalus_gpu_program *program,
   }
   program->trust = DAEDALUS_GPU_REFUSED;
   snprintf(program->why, sizeof(program->why),
-           "its self-test failed: %zu of %zu items (the first is %zu) differ from %s", n_wrong,
-           expected->n_items, first, reference->name);
+           "its self-test failed: %zu of %zu items (the first is %zu) differ from %s%s", n_wrong,
+           expected->n_items, first, reference->name,
+           program->variant->qpu != NULL && program->variant->qpu->forms != 0
+               ? "; it has instruction forms of which no public source settles the result"
+               : "");
   daedalus_rt_log(gpu->ctx, DAEDALUS_LOG_ERROR, "%s on %s is not used: %s", program->variant->name,
                   gpu->backend->info.name, program->why);
 }
