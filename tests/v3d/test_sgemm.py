@@ -37,7 +37,9 @@ def test_the_full_size_is_right_and_as_fast_as_the_page_says() -> None:
     mid, low, high = map(float, rate)
     assert low <= mid <= high
     page = (repo_root() / "docs" / "v3d-sgemm.md").read_text()
-    assert f"| both dispatches, with the kernel's part | {mid:.1f} | {low:.1f} to {high:.1f} |" in page
+    assert (
+        f"| both dispatches, with the kernel's part | {mid:.1f} | {low:.1f} to {high:.1f} |" in page
+    )
 
 
 def test_a_node_gives_the_same() -> None:
@@ -78,7 +80,9 @@ def test_mistakes_are_told(old: str, new: str, status: int, says: str, tmp_path:
     assert ran.returncode == status and says in ran.stdout + ran.stderr, ran
 
 
-@pytest.mark.parametrize("sizes", [("23", "32", "16"), ("24", "33", "16"), ("24", "32", "8"), ("24",)])
+@pytest.mark.parametrize(
+    "sizes", [("23", "32", "16"), ("24", "33", "16"), ("24", "32", "8"), ("24",)]
+)
 def test_sizes_that_it_does_not_take_are_refused(sizes: tuple[str, ...]) -> None:
     ran = run(*sizes)
     assert (ran.returncode, ran.stdout) == (2, "") and "usage: sgemm" in ran.stderr
