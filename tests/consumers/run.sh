@@ -72,6 +72,14 @@ v3d_alone() {
     $EMULATOR "$work/consumer_v3d"
 }
 
+# The example of the toolkit, with what v3d_alone has installed.
+v3d_example() {
+  PKG_CONFIG_LIBDIR=$pkg_config_dir cmake -S "$here/../../examples/v3d" -B "$work/sgemm" \
+    -G "$GENERATOR" -D CMAKE_TOOLCHAIN_FILE="$TOOLCHAIN_FILE" -D CMAKE_C_COMPILER="$CC" &&
+    grep -q "$work/v3d-prefix" "$work/sgemm/CMakeCache.txt" &&
+    cmake --build "$work/sgemm" --target run_sgemm
+}
+
 attempt install install_library
 attempt cmake_subdirectory cmake_project "$here/cmake_subdirectory" \
   -D DAEDALUS_GENERATED_DIR="$GENERATED_DIR" -D DAEDALUS_SANITIZE="$SANITIZE" \
@@ -83,4 +91,5 @@ for folder in "$here/cmake_installed" "$here/../../examples"; do
 done
 attempt pkg_config pkg_config_project
 attempt v3d_alone v3d_alone
+attempt v3d_example v3d_example
 exit $failed
