@@ -12,6 +12,7 @@ import hashlib
 import os
 import platform
 import shutil
+import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -72,6 +73,17 @@ def version_of(program: str) -> str:
     return run([program, "--version"]).splitlines()[0]
 
 
+@functools.cache
+def clang_sanitizes() -> bool:
+    """Whether there is the clang, and what its sanitizers link."""
+    words = [CLANG, "-fsanitize=address,undefined", "-x", "c", "-", "-o", os.devnull]
+    try:
+        done = subprocess.run(words, input=b"int main(void) { return 0; }", capture_output=True)
+    except FileNotFoundError:
+        return False
+    return done.returncode == 0
+
+
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Keeps another process out of a build folder."""
@@ -95,7 +107,8 @@ def build_library(
 
     `source` is the folder of the checkout whose CMakeLists.txt is meant.
 
-    With `clang`, which is for "aarch64", that compiler takes gcc's place, in a folder of its own.
+    With `clang`, which is for "aarch64" and "simde", that compiler takes gcc's place, in a folder
+    of its own.
     `options` are further arguments for cmake, such as "-DDAEDALUS_ALLOW_UNVERIFIED=ON"; those that
     another build must not find set take a `folder` of build/ of their own.
     """
@@ -116,6 +129,7 @@ def build_library(
                 f"install Debian's package {CLANG}, or do without clang",
                 EXIT_MISSING,
             )
+    if clang and arch != "simde":
         # Its further warnings are about how portable C is laid out, and change no code.
         settings += [f"-DDAEDALUS_MCPU={CLANG_CPU}", "-DDAEDALUS_WERROR=OFF"]
     if is_cross(arch):
@@ -125,7 +139,7 @@ def build_library(
         settings += [] if clang else [f"-DDAEDALUS_MCPU={CPU}"]
     elif clang:
         settings.append(f"-DCMAKE_C_COMPILER={CLANG}")
-    elif arch == "host" and is_arm():
+    if arch == "host" and is_arm() and not clang:
         settings.append("-DDAEDALUS_MCPU=native")
     elif arch == "portable":
         settings.append("-DDAEDALUS_HAVE_NATIVE_NEON=OFF")
@@ -159,13 +173,15 @@ def compile_program(
     libraries: Iterable[Path] = (),
     flags: Iterable[str] = (),
     static: bool = True,
+    clang: bool = False,
 ) -> Path:
     """Compiles a small C program, unless it is there and nothing it is made of changed.
 
-    Static by default, so that qemu needs no libraries.
+    Static by default, so that qemu needs no libraries; `clang` is for programs of this machine.
     """
     sources, libraries = list(sources), list(libraries)
-    words: list[str | Path] = [compiler(arch), *WARNINGS, *(f"-I{i}" for i in includes)]
+    cc = tool(CLANG) if clang else compiler(arch)
+    words: list[str | Path] = [cc, *WARNINGS, *(f"-I{i}" for i in includes)]
     for include in system_includes:
         words += ["-isystem", include]
     words += [
