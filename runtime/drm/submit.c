@@ -307,7 +307,7 @@ int daedalus_rt_drm_submit(daedalus_gpu_backend *backend, daedalus_gpu_submissio
     return 0;
   }
   int error = fill_stream(drm, submission);
-  submission->submitted_ns = daedalus_rt_drm_now();
+  submission->submitted_ns = daedalus_rt_gpu_now();
   if (error == 0) {
     error = stamp(drm, submission, 0);
   }

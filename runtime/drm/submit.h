@@ -39,9 +39,6 @@ static inline daedalus_drm_submission *daedalus_drm_submission_of(daedalus_gpu_s
   return (daedalus_drm_submission *)base;
 }
 
-/** CLOCK_MONOTONIC, nanoseconds, which the kernel's fences have, too. */
-uint64_t daedalus_rt_drm_now(void);
-
 int daedalus_rt_drm_begin(daedalus_gpu_backend *backend, bool timed,
                           daedalus_gpu_submission **submission);
 int daedalus_rt_drm_dispatch(daedalus_gpu_backend *backend, daedalus_gpu_submission *submission,

@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "drm/submit.h"
@@ -11,12 +10,6 @@
 
 static const uint64_t idle_most = UINT64_C(2000000000); /* ns, that nothing is waited for longer */
 static const uint64_t told_apart = UINT64_C(20000000);  /* ns, above which fences tell the time */
-
-uint64_t daedalus_rt_drm_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 int daedalus_rt_drm_elapsed(daedalus_gpu_backend *backend, const daedalus_gpu_submission *first,
                             const daedalus_gpu_submission *last, uint64_t *ns) {
@@ -52,7 +45,7 @@ static uint64_t end_of(const daedalus_drm *drm, uint32_t sync) {
 static bool was_reset(daedalus_drm *drm, daedalus_drm_submission *submission) {
   const uint64_t began =
       submission->submitted_ns > drm->ended_ns ? submission->submitted_ns : drm->ended_ns;
-  uint64_t ended = daedalus_rt_drm_now();
+  uint64_t ended = daedalus_rt_gpu_now();
   drm->ended_ns = began;
   if (drm->reset_ns == 0 || ended - began < told_apart) {
     return false;
@@ -91,7 +84,7 @@ int daedalus_rt_drm_wait(daedalus_gpu_backend *backend, daedalus_gpu_submission 
   if (!submission->submitted) {
     return submission->reset ? failed_by_reset(drm, submission) : 0;
   }
-  const uint64_t most = INT64_MAX, now = timeout_ns == 0 ? 0 : daedalus_rt_drm_now();
+  const uint64_t most = INT64_MAX, now = timeout_ns == 0 ? 0 : daedalus_rt_gpu_now();
   const int64_t until = timeout_ns > most - now ? INT64_MAX : (int64_t)(now + timeout_ns);
   const int result = drm->fn.drmSyncobjWait(drm->node.fd, &submission->awaited, 1, until, 0, NULL);
   if (result == -ETIME) {
@@ -113,7 +106,7 @@ void daedalus_rt_drm_idle(daedalus_gpu_backend *backend) {
   daedalus_drm *drm = daedalus_drm_of(backend);
   if (drm->newest_sync != 0) {
     drm->fn.drmSyncobjWait(drm->node.fd, &drm->newest_sync, 1,
-                           (int64_t)(daedalus_rt_drm_now() + idle_most), 0, NULL);
+                           (int64_t)(daedalus_rt_gpu_now() + idle_most), 0, NULL);
   }
 }
 

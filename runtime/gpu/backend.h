@@ -200,6 +200,9 @@ static inline daedalus_gpu_arguments daedalus_gpu_arguments_of(const daedalus_va
                                                 qpu->n_constants, qpu->align};
 }
 
+/** CLOCK_MONOTONIC, in nanoseconds; the kernel's fences have the same time. */
+uint64_t daedalus_rt_gpu_now(void);
+
 /** The routes that this build has. */
 extern const daedalus_gpu_route daedalus_gpu_vulkan, daedalus_gpu_drm;
 

@@ -70,7 +70,9 @@ static int look_at(daedalus_gpu_job *job, uint64_t timeout_ns) {
 static int look(daedalus_gpu_job *job, uint64_t timeout_ns) {
   int error = 0;
   for (daedalus_gpu_job *each = job->gpu->in_flight; error == 0; each = each->next) {
+    const size_t before = each->n_done;
     error = look_at(each, timeout_ns);
+    timeout_ns = each->n_done != before ? 0 : timeout_ns; /* some of it has gone by */
     if (each == job) {
       break;
     }

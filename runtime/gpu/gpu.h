@@ -58,9 +58,6 @@ daedalus_gpu_program *daedalus_rt_gpu_program_find(daedalus_gpu *gpu,
                                                    const daedalus_variant *variant,
                                                    uint32_t workgroup);
 
-/** CLOCK_MONOTONIC, in nanoseconds. */
-uint64_t daedalus_rt_gpu_now(void);
-
 /** The one message about a failure, and about what follows from it. */
 void daedalus_rt_gpu_report(daedalus_gpu *gpu, int error);
 

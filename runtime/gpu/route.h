@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The GPU as a place to run variants: all that the rest of the runtime knows
- * of it.  A build without Vulkan's headers has the same functions (absent.c),
- * which find no GPU.
+ * of it.  Where no route of this build leads to one, there is none to append for.
  */
 #ifndef DAEDALUS_GPU_ROUTE_H
 #define DAEDALUS_GPU_ROUTE_H

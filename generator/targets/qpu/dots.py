@@ -82,6 +82,7 @@ class Dots:
         after a word the first byte lies."""
         self.used = True
         b, e = self._kernel.buffer(walk.buffer), self._e
+        assert e.dot_mode("ss")
         pixels: list[Value] = []
         at = start = self._memory.word(b, walk, row, byte, values)[1]
         while at < byte + count:
