@@ -5,11 +5,11 @@
 #
 # h264_qpel_mc20, machine code of V3D 7.1, class full
 # computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
-# input hash d9b75515c1d883ee
+# input hash 178287e78a14d34b
 #
 # A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
-# 104 instructions a trip, 26 an item; 93 at least for all it does.
+# 96 instructions a trip, 24 an item; 93 at least for all it does.
 # 36 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 3 load 10 words, 2 store 4.
 # Record: dst_off, src_off.
@@ -22,12 +22,15 @@
 .uniform 0x00000000  # address of the first record
 .uniform 0x00000000  # bytes from a row of src to the next
 .uniform 0xfffffffa  # vec2
-.uniform 0x00000000  # how many threads
 .uniform 0x00000000  # address of src
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000000  # address of dst
-.uniform 0x000000ff
+.uniform 0x00000000  # how many threads
+.uniform 0xfffffffc  # vec4
+.uniform 0xfffffffc  # vec4
 .uniform 0x80808080
+.uniform 0x00000000  # address of dst
+.uniform 0x01000000
+.uniform 0x000000ff
 .uniform 0x1414fb01
 .uniform 0x000001fb
 .uniform 0x00001010
@@ -36,12 +39,11 @@
 .uniform 0xfb010000
 .uniform 0x01fb1414
 .uniform 0xfb1414fb
-.uniform 0x01000000
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffc  # vec4
+.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffc  # vec4
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
 .uniform 0xffffffe8  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
@@ -49,136 +51,140 @@
     shl rf0, rf0, 2
     and rf0, rf3, 3 ; add rf2, rf0, rf2
     shl rf2, rf2, 3
-    shl rf4, rf0, 1                                                 # 16 g
+    shl rf3, rf0, 1                                                 # 16 g
     setnnmode_ss ; sub rf1, rf1, 1
     shl rf1, rf1, 3
     nop ; ldunifrf.rf0                                              # uniform value:records
-    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf5            # 16 g | uniform value:src_stride
-    umin tmuau, rf2, rf0 ; smul24 rf6, rf4, rf5 ; thrsw             # the item's record | 16 g | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf1                                              # uniform value:threads
-    shl rf1, rf1, 5
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf7                          # the item's record | 16 g | uniform value:src
-    nop ; add rf6, rf7, rf6 ; ldunifrf.rf18                         # 16 g | 18 store dst | uniform value:dst_stride
-    nop ; smul24 rf7, rf4, rf18 ; ldunifrf.rf4                      # 18 store dst | uniform value:dst
-    nop ; add rf19, rf4, rf7 ; ldtmu.rf4                            # 18 store dst | the item's record
-    nop ; add rf6, rf6, -2                                          # 16 g
-    nop ; ldunifrf.rf7                                              # 16 g | uniform 0x000000ff
-    nop ; ldunifrf.rf8                                              # 17 sub | uniform 0x80808080
-    nop ; ldunifrf.rf9                                              # 17 b1 | uniform 0x1414fb01
-    nop ; ldunifrf.rf10                                             # 17 b1 | uniform 0x000001fb
-    nop ; ldunifrf.rf11                                             # 18 rshr | uniform 0x00001010
-    nop ; ldunifrf.rf12                                             # 17 b1 | uniform 0x14fb0100
-    nop ; ldunifrf.rf13                                             # 17 b1 | uniform 0x0001fb14
-    nop ; ldunifrf.rf14                                             # 17 b1 | uniform 0xfb010000
-    nop ; ldunifrf.rf15                                             # 17 b1 | uniform 0x01fb1414
-    nop ; ldunifrf.rf16                                             # 17 sub | uniform 0xfb1414fb
-    nop ; ldunifrf.rf17                                             # 17 b1 | uniform 0x01000000
+    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf4            # 16 g | uniform value:src_stride
+    umin tmuau, rf2, rf0 ; smul24 rf1, rf3, rf4 ; thrsw             # the item's record | 16 g | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf5                                              # 16 g | uniform value:src
+    nop ; add rf1, rf5, rf1 ; ldunifrf.rf23                         # 16 g | 18 store dst | uniform value:dst_stride
+    nop ; smul24 rf7, rf3, rf23 ; ldtmu.rf6                         # 18 store dst | the item's record
+    nop ; ldtmu.rf3                                                 # the item's record
+    nop ; add rf5, rf1, -2                                          # 16 g
+    nop ; add rf1, rf5, rf3 ; ldunifrf.rf3                          # 16 g | uniform value:threads
+    and tmuau, rf1, -4 ; add rf8, rf1, rf4                          # 16 g | uniform 0xfffffffc (vec4)
+    and tmuau, rf8, -4                                              # 16 g | uniform 0xfffffffc (vec4)
+    shl rf12, rf1, 3                                                # 16 g
+    shl rf1, rf3, 5
+    shl rf30, rf8, 3 ; add rf3, rf2, rf1                            # 16 g | the item's record
+    not rf9, rf12 ; thrsw ; ldunifrf.rf8                            # 16 g | 17 sub | uniform 0x80808080
+    not rf31, rf30 ; ldunifrf.rf10                                  # 16 g | 18 store dst | uniform value:dst
+    nop ; add rf24, rf10, rf7 ; ldunifrf.rf20                       # 18 store dst | 17 b1 | uniform 0x01000000
+    nop ; add rf25, rf24, rf6 ; thrsw ; ldtmu.rf6                   # 18 store dst | 16 g
+    shr rf7, rf6, rf12 ; ldtmu.rf6                                  # 16 g
+    shr rf11, rf6, rf12 ; add rf10, rf6, rf6 ; ldtmu.rf6            # 16 g
+    shl rf10, rf10, rf9 ; add rf14, rf6, rf6 ; ldtmu.rf13           # 16 g
+    shl rf14, rf14, rf9 ; add rf15, rf13, rf13 ; ldtmu.rf26         # 16 g
+    shr rf7, rf6, rf12 ; add rf6, rf7, rf10 ; ldtmu.rf27            # 16 g
+    shl rf9, rf15, rf9 ; add rf11, rf11, rf14 ; ldtmu.rf28          # 16 g
+    xor rf9, rf6, rf8 ; add rf14, rf7, rf9 ; ldunifrf.rf7           # 17 sub | 16 g | uniform 0x000000ff
+    xor rf10, rf11, rf8 ; v8dot rf21, rf9, rf20 ; ldunifrf.rf11     # 17 sub | 17 b1 | uniform 0x1414fb01
+    shr rf6, rf13, rf12 ; v8dot rf22, rf10, rf20 ; ldunifrf.rf12    # 16 g | 17 b1 | uniform 0x000001fb
+    xor rf19, rf14, rf8 ; add rf32, rf27, rf27 ; ldunifrf.rf13      # 17 b1 | 16 g | 18 rshr | uniform 0x00001010
+    nop ; ldunifrf.rf14                                             # 17 b1 | uniform 0x14fb0100
+    nop ; ldunifrf.rf15                                             # 17 b1 | uniform 0x0001fb14
+    nop ; ldunifrf.rf16                                             # 17 b1 | uniform 0xfb010000
+    nop ; ldunifrf.rf17                                             # 17 b1 | uniform 0x01fb1414
+    nop ; ldunifrf.rf18                                             # 17 sub | uniform 0xfb1414fb
+    nop ; ldtmu.rf29                                                # 16 g
 loop:
-    nop ; add rf20, rf19, rf4 ; ldtmu.rf4                           # 18 store dst | the item's record
-    add rf4, rf6, rf4 ; sub.pushc -, rf0, rf2                       # 16 g | 18 store dst
-    and tmuau, rf4, -4 ; add rf21, rf4, rf5                         # 16 g | uniform 0xfffffffc (vec4)
-    shl rf4, rf4, 3 ; sub.pushc -, rf0, rf3                         # 16 g | whether there is a batch more
-    not rf22, rf4 ; mov rf2, rf3 ; thrsw                            # 16 g | next trip
-    and tmuau, rf21, -4 ; add rf3, rf2, rf1                         # 16 g | the item's record | uniform 0xfffffffc (vec4)
-    shl rf21, rf21, 3                                               # 16 g
-    not rf24, rf21 ; thrsw ; ldtmu.rf23                             # 16 g
-    shr rf25, rf23, rf4 ; ldtmu.rf23                                # 16 g
-    shr rf27, rf23, rf4 ; add rf26, rf23, rf23 ; ldtmu.rf23         # 16 g
-    shl rf28, rf26, rf22 ; add rf29, rf23, rf23 ; ldtmu.rf26        # 16 g
-    shl rf28, rf29, rf22 ; add rf25, rf25, rf28 ; ldtmu.rf29        # 16 g
-    shr rf27, rf23, rf4 ; add rf23, rf27, rf28 ; ldtmu.rf28         # 16 g
-    shr rf26, rf26, rf4 ; add rf4, rf26, rf26 ; ldtmu.rf30          # 16 g
-    shl rf4, rf4, rf22 ; add rf31, rf28, rf28 ; ldtmu.rf22          # 16 g
-    xor rf25, rf25, rf8 ; add rf4, rf27, rf4                        # 17 sub | 16 g
-    xor rf23, rf23, rf8 ; v8dot rf27, rf25, rf9                     # 17 sub | 17 b1
-    xor rf32, rf4, rf8 ; v8dot rf4, rf23, rf10                      # 17 b1
-    xor rf27, rf26, rf8 ; add rf26, rf27, rf11                      # 17 b1 | 18 rshr
-    add rf4, rf4, rf26 ; v8dot rf26, rf25, rf12                     # 18 rshr | 17 b1
-    asr rf4, rf4, 5 ; v8dot rf33, rf23, rf13                        # 18 rshr | 17 b1
-    max rf4, rf4, 0 ; add rf26, rf26, rf11                          # 18 clip | 18 rshr
-    min rf4, rf4, rf7 ; add rf26, rf33, rf26                        # 18 clip | 18 rshr
-    asr rf26, rf26, 5 ; v8dot rf33, rf25, rf14                      # 18 rshr | 17 b1
-    max rf26, rf26, 0 ; v8dot rf34, rf23, rf15                      # 18 clip | 17 b1
-    min rf26, rf26, rf7 ; add rf33, rf33, rf11                      # 18 clip | 18 rshr
-    vpack rf4, rf4, rf26 ; add rf26, rf34, rf33                     # 18 store dst | 18 rshr
-    asr rf26, rf26, 5 ; v8dot rf33, rf23, rf16                      # 18 rshr | 17 sub
-    max rf25, rf26, 0 ; v8dot rf26, rf25, rf17                      # 18 clip | 17 b1
-    min rf25, rf25, rf7 ; v8dot rf34, rf32, 1                       # 18 clip | 17 b1
-    shr rf29, rf29, rf21 ; add rf26, rf26, rf11                     # 16 g | 18 rshr
-    shl rf31, rf31, rf24 ; add rf26, rf33, rf26                     # 16 g | 18 rshr
-    add rf26, rf34, rf26 ; v8dot rf34, rf23, rf9                    # 18 rshr | 17 b1
-    asr rf26, rf26, 5 ; v8dot rf33, rf32, rf10                      # 18 rshr | 17 b1
-    max rf26, rf26, 0 ; add rf34, rf34, rf11                        # 18 clip | 18 rshr
-    min rf26, rf26, rf7 ; add rf33, rf33, rf34                      # 18 clip | 18 rshr
-    vpack rf25, rf25, rf26 ; v8dot rf26, rf23, rf12                 # 18 store dst | 17 b1
-    asr rf33, rf33, 5 ; v8dot rf34, rf32, rf13                      # 18 rshr | 17 b1
-    max rf26, rf33, 0 ; add rf33, rf26, rf11                        # 18 clip | 18 rshr
-    min rf26, rf26, rf7 ; add rf33, rf34, rf33                      # 18 clip | 18 rshr
-    asr rf33, rf33, 5 ; v8dot rf34, rf23, rf14                      # 18 rshr | 17 b1
-    max rf33, rf33, 0 ; v8dot rf35, rf32, rf15                      # 18 clip | 17 b1
-    min rf33, rf33, rf7 ; add rf34, rf34, rf11                      # 18 clip | 18 rshr
-    vpack rf26, rf26, rf33 ; add rf33, rf35, rf34                   # 18 store dst | 18 rshr
-    asr rf32, rf33, 5 ; v8dot rf33, rf32, rf16                      # 18 rshr | 17 sub
-    max rf23, rf32, 0 ; v8dot rf32, rf23, rf17                      # 18 clip | 17 b1
-    min rf23, rf23, rf7 ; v8dot rf27, rf27, 1                       # 18 clip | 17 b1
-    shr rf32, rf28, rf21 ; add rf28, rf32, rf11                     # 16 g | 18 rshr
-    shr rf33, rf30, rf21 ; add rf28, rf33, rf28                     # 16 g | 18 rshr
-    shr rf27, rf22, rf21 ; add rf21, rf27, rf28                     # 16 g | 18 rshr
-    asr rf21, rf21, 5 ; add rf29, rf29, rf31                        # 18 rshr | 16 g
-    max rf21, rf21, 0 ; add rf30, rf30, rf30                        # 18 clip | 16 g
-    min rf21, rf21, rf7 ; add rf22, rf22, rf22                      # 18 clip | 16 g
-    vpack rf21, rf23, rf21                                          # 18 store dst
-    tmuwt -                                                         # the last trip's stores
-    v8pack tmud, rf4, rf25                                          # 18 store dst
-    v8pack tmud, rf26, rf21                                         # 18 store dst
-    shl rf30, rf30, rf24 ; mov.ifnb tmuau, rf20                     # 16 g | 18 store dst | uniform 0xfffffffa (vec2)
-    shl rf24, rf22, rf24 ; add rf22, rf32, rf30                     # 16 g
-    xor rf29, rf29, rf8 ; add rf24, rf33, rf24                      # 17 sub | 16 g
-    xor rf22, rf22, rf8 ; v8dot rf33, rf29, rf9                     # 17 sub | 17 b1
-    xor rf30, rf24, rf8 ; v8dot rf24, rf22, rf10                    # 17 b1
-    xor rf33, rf27, rf8 ; add rf27, rf33, rf11                      # 17 b1 | 18 rshr
-    add rf24, rf24, rf27 ; v8dot rf27, rf29, rf12                   # 18 rshr | 17 b1
-    asr rf24, rf24, 5 ; v8dot rf32, rf22, rf13                      # 18 rshr | 17 b1
-    max rf24, rf24, 0 ; add rf27, rf27, rf11                        # 18 clip | 18 rshr
-    min rf24, rf24, rf7 ; add rf27, rf32, rf27                      # 18 clip | 18 rshr
-    asr rf27, rf27, 5 ; v8dot rf32, rf29, rf14                      # 18 rshr | 17 b1
-    max rf27, rf27, 0 ; v8dot rf21, rf22, rf15                      # 18 clip | 17 b1
-    min rf27, rf27, rf7 ; add rf32, rf32, rf11                      # 18 clip | 18 rshr
-    vpack rf21, rf24, rf27 ; add rf24, rf21, rf32                   # 18 store dst | 18 rshr
-    asr rf24, rf24, 5 ; v8dot rf27, rf22, rf16                      # 18 rshr | 17 sub
-    max rf24, rf24, 0 ; v8dot rf29, rf29, rf17                      # 18 clip | 17 b1
-    min rf24, rf24, rf7 ; v8dot rf32, rf30, 1                       # 18 clip | 17 b1
-    umin tmuau, rf2, rf0 ; add rf29, rf29, rf11 ; thrsw             # the item's record | 18 rshr | uniform 0xfffffffa (vec2)
-    add rf27, rf27, rf29 ; v8dot rf29, rf22, rf9                    # 18 rshr | 17 b1
-    add rf27, rf32, rf27 ; v8dot rf32, rf30, rf10                   # 18 rshr | 17 b1
-    asr rf27, rf27, 5 ; add rf29, rf29, rf11                        # 18 rshr
-    max rf27, rf27, 0 ; add rf29, rf32, rf29                        # 18 clip | 18 rshr
-    min rf27, rf27, rf7 ; v8dot rf32, rf22, rf12 ; ldtmu.rf4        # 18 clip | 17 b1 | the item's record
-    vpack rf24, rf24, rf27 ; v8dot rf27, rf30, rf13                 # 18 store dst | 17 b1
-    asr rf29, rf29, 5 ; add rf32, rf32, rf11                        # 18 rshr
-    max rf27, rf29, 0 ; add rf29, rf27, rf32                        # 18 clip | 18 rshr
-    min rf27, rf27, rf7 ; v8dot rf32, rf22, rf14                    # 18 clip | 17 b1
-    asr rf29, rf29, 5 ; v8dot rf26, rf30, rf15                      # 18 rshr | 17 b1
-    max rf29, rf29, 0 ; add rf32, rf32, rf11                        # 18 clip | 18 rshr
-    min rf26, rf29, rf7 ; add rf29, rf26, rf32                      # 18 clip | 18 rshr
-    vpack rf26, rf27, rf26 ; v8dot rf27, rf30, rf16                 # 18 store dst | 17 sub
-    asr rf22, rf29, 5 ; v8dot rf29, rf22, rf17                      # 18 rshr | 17 b1
-    max rf22, rf22, 0 ; add rf29, rf29, rf11                        # 18 clip | 18 rshr
-    min rf22, rf22, rf7 ; v8dot rf33, rf33, 1                       # 18 clip | 17 b1
-    nop ; add rf27, rf27, rf29                                      # 18 rshr
-    nop ; add rf27, rf33, rf27                                      # 18 rshr
-    asr rf27, rf27, 5                                               # 18 rshr
-    max rf27, rf27, 0                                               # 18 clip
-    min rf27, rf27, rf7                                             # 18 clip
-    vpack rf22, rf22, rf27                                          # 18 store dst
-    v8pack tmud, rf21, rf24                                         # 18 store dst
-    v8pack tmud, rf26, rf22                                         # 18 store dst
-    nop ; add.ifnb tmuau, rf20, rf18                                # 18 store dst | uniform 0xfffffffa (vec2)
+    xor rf33, rf6, rf8 ; v8dot rf6, rf9, rf11                       # 17 b1
+    add rf34, rf6, rf13 ; v8dot rf6, rf10, rf12                     # 18 rshr | 17 b1
+    add rf6, rf6, rf34 ; v8dot rf34, rf9, rf14                      # 18 rshr | 17 b1
+    asr rf6, rf6, 5 ; v8dot rf35, rf10, rf15                        # 18 rshr | 17 b1
+    max rf6, rf6, 0 ; add rf34, rf34, rf13                          # 18 clip | 18 rshr
+    min rf6, rf6, rf7 ; add rf34, rf35, rf34                        # 18 clip | 18 rshr
+    asr rf9, rf34, 5 ; v8dot rf34, rf9, rf16                        # 18 rshr | 17 b1
+    max rf9, rf9, 0 ; v8dot rf35, rf10, rf17                        # 18 clip | 17 b1
+    min rf9, rf9, rf7 ; add rf34, rf34, rf13                        # 18 clip | 18 rshr
+    vpack rf6, rf6, rf9 ; add rf9, rf35, rf34                       # 18 store dst | 18 rshr
+    asr rf9, rf9, 5 ; v8dot rf34, rf10, rf18                        # 18 rshr | 17 sub
+    max rf9, rf9, 0 ; add rf21, rf21, rf13                          # 18 clip | 18 rshr
+    min rf9, rf9, rf7 ; v8dot rf35, rf19, 1                         # 18 clip | 17 b1
+    shr rf26, rf26, rf30 ; add rf21, rf34, rf21                     # 16 g | 18 rshr
+    shl rf32, rf32, rf31 ; add rf21, rf35, rf21                     # 16 g | 18 rshr
+    asr rf21, rf21, 5 ; v8dot rf35, rf10, rf11                      # 18 rshr | 17 b1
+    max rf21, rf21, 0 ; v8dot rf34, rf19, rf12                      # 18 clip | 17 b1
+    min rf21, rf21, rf7 ; add rf35, rf35, rf13                      # 18 clip | 18 rshr
+    vpack rf9, rf9, rf21 ; add rf21, rf34, rf35                     # 18 store dst | 18 rshr
+    asr rf21, rf21, 5 ; v8dot rf34, rf10, rf14                      # 18 rshr | 17 b1
+    max rf21, rf21, 0 ; v8dot rf35, rf19, rf15                      # 18 clip | 17 b1
+    min rf21, rf21, rf7 ; add rf34, rf34, rf13                      # 18 clip | 18 rshr
+    shr rf34, rf27, rf30 ; add rf27, rf35, rf34                     # 16 g | 18 rshr
+    asr rf10, rf27, 5 ; v8dot rf27, rf10, rf16                      # 18 rshr | 17 b1
+    max rf10, rf10, 0 ; v8dot rf35, rf19, rf17                      # 18 clip | 17 b1
+    min rf10, rf10, rf7 ; add rf27, rf27, rf13                      # 18 clip | 18 rshr
+    vpack rf10, rf21, rf10 ; add rf21, rf35, rf27                   # 18 store dst | 18 rshr
+    asr rf19, rf21, 5 ; v8dot rf21, rf19, rf18                      # 18 rshr | 17 sub
+    max rf19, rf19, 0 ; add rf22, rf22, rf13                        # 18 clip | 18 rshr
+    min rf19, rf19, rf7 ; v8dot rf33, rf33, 1                       # 18 clip | 17 b1
+    shr rf22, rf28, rf30 ; add rf21, rf21, rf22                     # 16 g | 18 rshr
+    shr rf30, rf29, rf30 ; add rf21, rf33, rf21                     # 16 g | 18 rshr
+    asr rf21, rf21, 5 ; sub.pushc -, rf0, rf2                       # 18 rshr | 18 store dst
+    max rf21, rf21, 0 ; add rf26, rf26, rf32                        # 18 clip | 16 g
+    min rf21, rf21, rf7 ; add rf28, rf28, rf28                      # 18 clip | 16 g
+    vpack rf19, rf19, rf21 ; add rf21, rf29, rf29                   # 18 store dst | 16 g
+    tmuwt - ; sub.pushc -, rf0, rf3                                 # the last trip's stores | whether there is a batch more
+    v8pack tmud, rf6, rf9 ; mov rf2, rf3                            # 18 store dst | next trip
+    v8pack tmud, rf10, rf19 ; add rf3, rf2, rf1                     # 18 store dst | the item's record
+    shl rf28, rf28, rf31 ; mov.ifnb tmuau, rf25                     # 16 g | 18 store dst | uniform 0xfffffffa (vec2)
+    shl rf28, rf21, rf31 ; add rf21, rf34, rf28                     # 16 g
+    xor rf26, rf26, rf8 ; add rf22, rf22, rf28                      # 17 sub | 16 g
+    xor rf21, rf21, rf8 ; v8dot rf28, rf26, rf11                    # 17 sub | 17 b1
+    xor rf31, rf22, rf8 ; v8dot rf22, rf21, rf12                    # 17 b1
+    xor rf30, rf30, rf8 ; add rf28, rf28, rf13                      # 17 b1 | 18 rshr
+    add rf22, rf22, rf28 ; v8dot rf28, rf26, rf14                   # 18 rshr | 17 b1
+    asr rf22, rf22, 5 ; v8dot rf34, rf21, rf15                      # 18 rshr | 17 b1
+    max rf22, rf22, 0 ; add rf28, rf28, rf13                        # 18 clip | 18 rshr
+    min rf22, rf22, rf7 ; add rf28, rf34, rf28                      # 18 clip | 18 rshr
+    asr rf28, rf28, 5 ; v8dot rf34, rf26, rf16                      # 18 rshr | 17 b1
+    max rf28, rf28, 0 ; v8dot rf10, rf21, rf17                      # 18 clip | 17 b1
+    min rf28, rf28, rf7 ; add rf34, rf34, rf13                      # 18 clip | 18 rshr
+    vpack rf10, rf22, rf28 ; add rf22, rf10, rf34                   # 18 store dst | 18 rshr
+    asr rf22, rf22, 5 ; v8dot rf28, rf21, rf18                      # 18 rshr | 17 sub
+    max rf22, rf22, 0 ; v8dot rf26, rf26, rf20                      # 18 clip | 17 b1
+    min rf22, rf22, rf7 ; v8dot rf34, rf31, 1                       # 18 clip | 17 b1
+    umin tmuau, rf2, rf0 ; add rf26, rf26, rf13 ; thrsw             # the item's record | 18 rshr | uniform 0xfffffffa (vec2)
+    add rf26, rf28, rf26 ; v8dot rf28, rf21, rf11                   # 18 rshr | 17 b1
+    add rf26, rf34, rf26 ; v8dot rf34, rf31, rf12                   # 18 rshr | 17 b1
+    asr rf26, rf26, 5 ; add rf28, rf28, rf13                        # 18 rshr
+    max rf26, rf26, 0 ; add rf28, rf34, rf28                        # 18 clip | 18 rshr
+    min rf34, rf26, rf7 ; v8dot rf19, rf21, rf14 ; ldtmu.rf26       # 18 clip | 17 b1 | the item's record
+    vpack rf34, rf22, rf34 ; v8dot rf6, rf31, rf15 ; ldtmu.rf22     # 18 store dst | 17 b1 | the item's record
+    asr rf19, rf28, 5 ; add rf28, rf19, rf13                        # 18 rshr
+    max rf6, rf19, 0 ; add rf19, rf6, rf28                          # 18 clip | 18 rshr
+    min rf6, rf6, rf7 ; v8dot rf28, rf21, rf16                      # 18 clip | 17 b1
+    asr rf19, rf19, 5 ; v8dot rf9, rf31, rf17                       # 18 rshr | 17 b1
+    max rf19, rf19, 0 ; add rf28, rf28, rf13                        # 18 clip | 18 rshr
+    min rf9, rf19, rf7 ; add rf19, rf9, rf28                        # 18 clip | 18 rshr
+    vpack rf6, rf6, rf9 ; v8dot rf9, rf31, rf18                     # 18 store dst | 17 sub
+    asr rf19, rf19, 5 ; v8dot rf21, rf21, rf20                      # 18 rshr | 17 b1
+    max rf19, rf19, 0 ; add rf21, rf21, rf13                        # 18 clip | 18 rshr
+    min rf19, rf19, rf7 ; v8dot rf30, rf30, 1                       # 18 clip | 17 b1
+    add rf21, rf9, rf21 ; add rf9, rf5, rf22                        # 18 rshr | 16 g
+    and tmuau, rf9, -4 ; add rf21, rf30, rf21                       # 16 g | 18 rshr | uniform 0xfffffffc (vec4)
+    asr rf30, rf21, 5 ; add rf21, rf9, rf4                          # 18 rshr | 16 g
+    max rf30, rf30, 0                                               # 18 clip
+    min rf30, rf30, rf7 ; thrsw                                     # 18 clip
+    vpack rf19, rf19, rf30                                          # 18 store dst
+    shl rf9, rf9, 3                                                 # 16 g
+    v8pack tmud, rf10, rf34 ; sub rf10, -1, rf9                     # 18 store dst | 16 g
+    v8pack tmud, rf6, rf19 ; ldtmu.rf6                              # 18 store dst | 16 g
+    shr rf6, rf6, rf9 ; add.ifnb tmuau, rf25, rf23                  # 16 g | 18 store dst | uniform 0xfffffffa (vec2)
+    and tmuau, rf21, -4 ; add rf25, rf24, rf26                      # 16 g | 18 store dst | uniform 0xfffffffc (vec4)
+    shl rf30, rf21, 3                                               # 16 g
+    not rf31, rf30 ; thrsw ; ldtmu.rf21                             # 16 g
+    shr rf19, rf21, rf9 ; add rf26, rf21, rf21 ; ldtmu.rf21         # 16 g
+    shl rf26, rf26, rf10 ; add rf22, rf21, rf21 ; ldtmu.rf34        # 16 g
+    shl rf6, rf22, rf10 ; add rf22, rf6, rf26 ; ldtmu.rf26          # 16 g
+    shr rf21, rf21, rf9 ; add rf19, rf19, rf6 ; ldtmu.rf27          # 16 g
+    shr rf6, rf34, rf9 ; add rf9, rf34, rf34 ; ldtmu.rf28           # 16 g
+    shl rf9, rf9, rf10 ; add rf32, rf27, rf27 ; ldtmu.rf29          # 16 g
     bu.anyna loop, r:unif                                           # next batch
-    nop
-    nop
-    nop
-    ldtmu.-                                                         # looked up for a batch that there is not
+    xor rf9, rf22, rf8 ; add rf22, rf21, rf9                        # 17 sub | 16 g
+    xor rf10, rf19, rf8 ; v8dot rf21, rf9, rf20                     # 17 sub | 17 b1
+    xor rf19, rf22, rf8 ; v8dot rf22, rf10, rf20                    # 17 b1
     thrsw
     thrsw
     nop
