@@ -11,7 +11,8 @@ instructions. Then a few attempts are made instead, always the same, and `gen --
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -28,6 +29,7 @@ NAME = "qpu/choices.json"  # below generated/
 REPAIR = "./daedalus gen --search-qpu"
 THREADS = 2  # a QPU
 _VERSION = 1
+_folder: Path | None = None  # that has the file; None: the checkout's
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,21 @@ def _trip(code: Code) -> int:
 
 
 def path() -> Path:
-    """The file of the checkout. Raises UserError where there is none."""
-    return repo_root() / "generated" / NAME
+    """The file. Raises UserError where there is no checkout, nor another folder."""
+    return (_folder or repo_root() / "generated") / NAME
+
+
+@contextmanager
+def kept_in(folder: Path | None) -> Iterator[None]:
+    """Has the file in another folder than the checkout's generated/, meanwhile."""
+    global _folder
+    before, _folder = _folder, folder
+    _records.cache_clear()
+    try:
+        yield
+    finally:
+        _folder = before
+        _records.cache_clear()
 
 
 def known() -> list[str]:

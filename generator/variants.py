@@ -253,7 +253,13 @@ def _make_machine_code(
         uniforms=qpu_text.uniform_lines(code),
         lines=code.lines,
     )
+    folded = [x for line in text.splitlines() for x in _fold_head(line)]
+    text = "\n".join(folded) + "\n"
     return Variant(kernel, schedule, prod, rank, text, digest, code=code, recorded=found.recorded)
+
+
+def _fold_head(line: str) -> list[str]:
+    return _fold_comment(line, "#   ") if line.startswith("# ") else [line]
 
 
 def _selected(kernel: Kernel, schedule: Schedule) -> Selected:

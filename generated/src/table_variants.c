@@ -66,38 +66,38 @@ static const daedalus_class_desc av1_cdef8_classes[] = {
 static const daedalus_variant av1_cdef8_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_av1_cdef8__qpu_inpri_p4_word",
+    .name = "daedalus_av1_cdef8__qpu_inpri_p8_word",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_av1_cdef8__qpu_inpri_p4_word,
+    .qpu = &daedalus_av1_cdef8__qpu_inpri_p8_word,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_av1_cdef8__qpu_insec_p4_word",
+    .name = "daedalus_av1_cdef8__qpu_insec_p8_word",
     .target = "qpu",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 1301,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_av1_cdef8__qpu_insec_p4_word,
+    .qpu = &daedalus_av1_cdef8__qpu_insec_p8_word,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_av1_cdef8__qpu_inside_p4_word",
+    .name = "daedalus_av1_cdef8__qpu_inside_p8_word",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1302,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_av1_cdef8__qpu_inside_p4_word,
+    .qpu = &daedalus_av1_cdef8__qpu_inside_p8_word,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -362,6 +362,18 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .rank = 1505,
     .reason = "not a prod variant: chosen for lack of another",
     .qpu = &daedalus_av1_cdef8__qpu_inside_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_inside_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1506,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_av1_cdef8__qpu_inside_p4_word,
   },
 #endif
 };
@@ -2874,7 +2886,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "c126af307ff8acb2",
+  .generator = "7f89279066b49d3b",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

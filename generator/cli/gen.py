@@ -44,20 +44,20 @@ def command(
     Variants for the QPU are scheduled as generated/qpu/choices.json says; where that is of another
     program, by few attempts, and --check fails. --search-qpu finds the best, which takes minutes.
     """
-    if search or anew:
-        if check or dump or specs or not search:
-            raise UserError(
-                "--search-qpu records schedules of the built-in specs",
-                "leave out --check, --dump-after and --specs; --anew goes with it",
-            )
-        _search(anew)
+    if (search and (check or dump)) or (anew and not search):
+        raise UserError(
+            "--search-qpu records schedules", "leave out --check and --dump-after; --anew needs it"
+        )
     if dump is not None:
         dump_after(dump, specs)
         return
     if specs is not None and folder is None:
         raise UserError("--specs needs --out", "generated/ holds what the built-in specs give")
     target = folder or repo_root() / "generated"
-    generated = generate_or_explain(specs)
+    with qpu_choices.kept_in(None if specs is None else target):
+        if search:
+            _search(specs, anew)
+        generated = generate_or_explain(specs)
     if check:
         wrong = differences(generated, target)
         if wrong:
@@ -95,12 +95,12 @@ def command(
         )  # fmt: skip
 
 
-def _search(anew: bool) -> None:
+def _search(specs: Path | None, anew: bool) -> None:
     """Records the best schedules of QPU variants: of those that have no record, or of all."""
     try:
         programs = {
             variant_name(e.kernel.id, s): selected_programs(e.kernel, s)
-            for e in load()
+            for e in load(specs)
             for s, _ in e.schedules
             if s.target == QPU
         }

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from spec_support import in_stage, spec_text, write_spec
 
+from daedalus.generator import qpu_choices
 from daedalus.generator.cli import gen
 from daedalus.generator.cli.common import EXIT_FAILED, EXIT_USAGE, UserError
 from daedalus.generator.emit import RECORDS
@@ -152,6 +153,7 @@ def test_unchanged_files_are_left_alone(invoke: Callable[..., Result], tmp_path:
 def test_records_of_other_verbs_are_kept(invoke: Callable[..., Result], tmp_path: Path) -> None:
     invoke()
     for name in RECORDS:
+        (tmp_path / "out" / name).parent.mkdir(exist_ok=True)
         (tmp_path / "out" / name).write_text("{}\n")
     assert invoke("--check").exit_code == 0
     invoke()
@@ -172,3 +174,31 @@ def test_a_specs_error_is_the_users(specs: Path, tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     result = CliRunner().invoke(gen.command, ["--specs", str(tmp_path / "none")])
     assert result.exit_code == 2 and "does not exist" in result.output
+
+
+@pytest.fixture
+def with_qpu(specs: Path) -> None:
+    """The kernel has a variant for the QPU."""
+    (specs / "family" / "schedules.toml").write_text('[test_it]\nprod = ["qpu_full_p4"]\n')
+    load.cache_clear()
+
+
+def test_a_qpu_variant_without_a_record_is_told(
+    with_qpu: None, invoke: Callable[..., Result], tmp_path: Path
+) -> None:
+    """It is generated all the same; --check wants the best schedule, which a search records."""
+    name = "daedalus_test_it__qpu_full_p4"
+    result = invoke()
+    assert result.exit_code == 0 and f"remark: {name}: scheduled by few attempts" in result.output
+    assert {f"qpu/test/{name}.s", f"src/test/{name}.qpu.c"} <= files(tmp_path / "out")
+    error = failure(invoke("--check"))
+    assert name in error.message and "gen --search-qpu" in error.hint
+    assert error.exit_code == EXIT_FAILED
+    assert invoke("--search-qpu").exit_code == 0
+    assert qpu_choices.NAME in files(tmp_path / "out")
+    assert invoke("--check").exit_code == 0
+
+
+def test_search_goes_with_writing(invoke: Callable[..., Result]) -> None:
+    assert failure(invoke("--search-qpu", "--check")).exit_code == EXIT_USAGE
+    assert failure(invoke("--anew")).exit_code == EXIT_USAGE

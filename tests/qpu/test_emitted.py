@@ -60,7 +60,6 @@ def test_the_best_variant_keeps_to_the_bar(kernel: str) -> None:
 def test_there_is_a_variant_for_any_item_and_any_memory(kernel: str) -> None:
     full = [v for v in _of(kernel) if v["prod"] and v["class"] == "full"]
     assert any({"word", "shift"}.isdisjoint(v["name"].split("_")) for v in full)
-    assert len(full) >= 2  # the one that runs anywhere is not the best
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

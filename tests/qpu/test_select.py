@@ -30,6 +30,7 @@ MAPPINGS = (
     "vp9_mc_8h__qpu_sub8_p16_dot_word_shift",
     "vp9_mc_8h_avg__qpu_full_p8",
     "vp9_mc_8h_avg__qpu_sub8_p16_dot_word_shift",
+    "av1_cdef8__qpu_inside_p8_word",
     "av1_cdef8__qpu_inside_p4_word",
     "av1_cdef8__qpu_full_p4",  # a tile in memory, parts of it conditional
     "h264_idct4__qpu_full_p4_word",
@@ -52,7 +53,7 @@ ON_SIMULATOR = (
     "vp9_idct8__qpu_full_p8_word_pack",
     "vp9_lpf4_v__qpu_full_p4_word",
     "vp9_mc_8h__qpu_sub8_p16_dot_word_shift",
-    "av1_cdef8__qpu_inside_p4_word",
+    "av1_cdef8__qpu_inside_p8_word",
     "h264_qpel_mc20__qpu_full_p8_dot_shift",
     "vp9_idct8__qpu_full",
     "vp9_lpf4_h__qpu_full_p4_word",

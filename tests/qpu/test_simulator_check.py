@@ -71,11 +71,26 @@ def test_every_kind_of_items_is_right(name: str) -> None:
 # the program's message.
 TAMPERED = {
     "a constant": ("qpu_full_p4", "QPU_CONSTANT, 0, 255 }", "QPU_CONSTANT, 0, 127 }", "expected"),
-    "items left out": ("qpu_full_p4", "QPU_ITEMS, 0, 0 }", "QPU_CONSTANT, 0, 3 }", "expected"),
-    "a stride": ("qpu_full_p4", "QPU_STRIDE, 0, 0 }", "QPU_CONSTANT, 0, 9999999 }", "no buffer"),
-    "records of nobody": ("qpu_full_p4", "QPU_RECORDS, 0, 0 }", "QPU_BASE, 1, 0 }", "no buffer"),
-    "scratch memory": ("qpu_full", ".scratch_bytes = 256", ".scratch_bytes = 192", "no buffer"),
-    "an instruction": ("qpu_full_p4", "UINT64_C(0x", "UINT64_C(0x0", "not an instruction"),
+    "items left out": ("qpu_full_p4", "QPU_ITEMS, 0, 0 }", "QPU_CONSTANT, 0, 1 }", "expected"),
+    "a stride": (
+        "qpu_full_p4",
+        "QPU_STRIDE, 0, 0 }",
+        "QPU_CONSTANT, 0, 9999999 }",
+        "nearest buffer",
+    ),
+    "records of nobody": (
+        "qpu_full_p4",
+        "QPU_RECORDS, 0, 0 }",
+        "QPU_BASE, 1, 0 }",
+        "multiple of 4",
+    ),
+    "scratch memory": (
+        "qpu_full",
+        ".scratch_bytes = 256",
+        ".scratch_bytes = 192",
+        "nearest buffer",
+    ),
+    "an instruction": ("qpu_full_p4", "UINT64_C(0x", "~UINT64_C(0x", ".word"),
 }
 
 

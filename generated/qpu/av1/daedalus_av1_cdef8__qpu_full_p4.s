@@ -251,7 +251,7 @@ loop:
     mov tmud, rf14 ; add rf33, rf4, rf33 ; ldunifrf.rf42            # s5 84 stage | s6 82 store tile | uniform 0x00000058
     mov.ifb tmua, rf44 ; sub.pushc -, rf35, rf34                    # s5 84 stage | s6 81 stage
     sub.andc -, rf38, rf36 ; sub.ifb tmuau, rf39, -1                # s6 81 stage | s6 82 load src | uniform 0xfffffffd (u8)
-    add rf33, rf33, rf13 ; umul24 rf39, rf1, rf3 ; thrsw ; ldunifrf.rf34# s2 82 store tile | s6 82 store tile | uniform 0x0000005c
+    add rf33, rf33, rf13 ; umul24 rf39, rf1, rf3 ; thrsw ; ldunifrf.rf34 # s2 82 store tile | s6 82 store tile | uniform 0x0000005c
     add rf33, rf33, rf40 ; add rf39, rf4, rf39 ; ldunifrf.rf40      # s6 82 store tile | s1 82 load src | uniform value:src
     add rf39, rf39, rf13 ; umul24 rf35, rf1, rf3 ; ldunifrf.rf44    # s2 82 store tile | s8 82 store tile | uniform 0x00000060
     add rf39, rf39, rf42 ; add rf42, rf4, rf35 ; ldtmu.rf35         # s6 82 store tile | s6 82 load src
@@ -333,7 +333,7 @@ loop:
     and rf39, rf39, 1 ; mov tmud, rf14                              # s4 81 stage | s11 84 stage
     mov.ifb tmua, rf40 ; sub.pushc -, 0, rf32                       # s11 84 stage | s12 81 stage
     sub.andc -, rf37, rf31 ; sub.ifb tmuau, rf29, -1                # s12 81 stage | s12 82 load src | uniform 0xfffffffd (u8)
-    add rf42, rf42, rf13 ; umul24 rf29, rf1, rf3 ; thrsw ; ldunifrf.rf31# s2 82 store tile | s12 82 store tile | uniform 0x000001e4
+    add rf42, rf42, rf13 ; umul24 rf29, rf1, rf3 ; thrsw ; ldunifrf.rf31 # s2 82 store tile | s12 82 store tile | uniform 0x000001e4
     shl rf33, rf6, 3 ; add rf42, rf42, rf33                         # s12 82 load src | s12 82 store tile
     add rf29, rf4, rf29 ; umul24 rf37, rf1, rf3 ; ldunifrf.rf40     # s12 82 store tile | uniform 0x00000210
     add rf37, rf29, rf13 ; add rf44, rf4, rf37 ; ldtmu.rf29         # s2 82 store tile | s12 82 load src
@@ -430,10 +430,10 @@ loop:
     nop ; add rf29, rf44, rf29 ; thrsw ; ldunifrf.rf44              # s18 118 load tile | s18 118 table | uniform table:dx
     add tmua, rf29, rf26 ; smul24 rf43, rf43, -1                    # s18 118 load tile | s18 118 mul
     nop ; smul24 rf32, rf36, 4                                      # s18 118 load tile
-    add rf38, rf38, rf32 ; smul24 rf43, rf43, rf7 ; thrsw ; ldtmu.rf32# s18 118 load tile
+    add rf38, rf38, rf32 ; smul24 rf43, rf43, rf7 ; thrsw ; ldtmu.rf32 # s18 118 load tile
     add rf43, rf8, rf43 ; smul24 rf36, rf36, -1                     # s18 118 load tile | s18 118 mul
     add tmua, rf38, rf26 ; smul24 rf36, rf36, 4                     # s18 118 load tile
-    and rf43, rf32, rf12 ; add rf24, rf43, rf36 ; thrsw ; ldtmu.rf36# s18 123 wrap | s18 118 load tile | s18 107 px
+    and rf43, rf32, rf12 ; add rf24, rf43, rf36 ; thrsw ; ldtmu.rf36 # s18 123 wrap | s18 118 load tile | s18 107 px
     add tmua, rf24, rf26 ; sub rf45, rf36, rf32 ; ldtmu.rf46        # s18 118 load tile | s18 120 size
     min rf47, rf36, rf32 ; sub rf48, rf36, rf46                     # s18 122 min | s18 120 size
     max rf43, rf36, rf43 ; thrsw ; ldtmu.rf49                       # s18 123 max | s18 118 load tile
@@ -474,10 +474,10 @@ loop:
     add rf49, rf8, rf49 ; smul24 rf34, rf34, rf40                   # s18 118 load tile | s18 121 parts3
     add rf42, rf32, rf42 ; smul24 rf32, rf47, -1                    # s18 126 add | s18 118 mul
     add rf42, rf42, rf41 ; smul24 rf41, rf44, 4                     # s18 126 add | s18 118 load tile
-    add rf41, rf49, rf41 ; smul24 rf49, rf32, rf7 ; thrsw ; ldtmu.rf32# s18 118 load tile
+    add rf41, rf49, rf41 ; smul24 rf49, rf32, rf7 ; thrsw ; ldtmu.rf32 # s18 118 load tile
     add rf49, rf8, rf49 ; smul24 rf44, rf44, -1                     # s18 118 load tile | s18 118 mul
     add tmua, rf41, rf26 ; smul24 rf44, rf44, 4                     # s18 118 load tile
-    add rf47, rf49, rf44 ; sub rf44, rf36, rf32 ; thrsw ; ldtmu.rf49# s18 118 load tile | s18 120 size
+    add rf47, rf49, rf44 ; sub rf44, rf36, rf32 ; thrsw ; ldtmu.rf49 # s18 118 load tile | s18 120 size
     add tmua, rf47, rf26 ; sub rf48, rf36, rf49                     # s18 118 load tile | s18 120 size
     min rf28, rf28, rf32 ; add rf34, rf42, rf34                     # s18 122 min | s18 126 add
     and rf42, rf32, rf12 ; thrsw ; ldtmu.rf50                       # s18 123 wrap | s18 118 load tile
@@ -498,7 +498,7 @@ loop:
     max rf42, rf42, rf51 ; sub rf51, rf35, rf53                     # s18 123 max | s18 102 sub
     max rf51, rf51, 0 ; sub rf53, rf36, rf44                        # s18 102 limit | s18 120 size
     max rf49, rf49, rf53 ; add rf48, rf48, rf48 ; ldunifrf.rf53     # s18 120 size | s18 121 parts5 | s18 114 beside | uniform table:next
-    asr rf52, rf49, rf39 ; add tmua, rf53, rf52 ; thrsw ; ldunifrf.rf53# s18 102 shrv | s18 114 beside | s18 118 table | uniform table:dy
+    asr rf52, rf49, rf39 ; add tmua, rf53, rf52 ; thrsw ; ldunifrf.rf53 # s18 102 shrv | s18 114 beside | s18 118 table | uniform table:dy
     min rf43, rf43, rf51 ; sub rf51, rf35, rf52 ; ldunifrf.rf52     # s18 103 amount | s18 102 sub | s18 118 table | uniform table:dx
     max rf32, rf51, 0 ; add rf34, rf34, rf32                        # s18 102 limit | s18 126 add
     min rf32, rf49, rf32 ; add rf48, rf34, rf48 ; ldtmu.rf34        # s18 103 amount | s18 126 add | s18 114 beside
@@ -522,7 +522,7 @@ loop:
     sub rf53, rf36, rf48 ; smul24 rf49, rf32, 4                     # s18 120 size | s18 118 load tile
     add rf32, rf50, rf49 ; smul24 rf49, rf32, -1                    # s18 118 load tile | s18 118 mul
     sub.pushc rf52, rf48, rf36 ; add rf50, rf8, rf52                # s18 104 select | s18 118 p
-    max rf52, rf52, rf53 ; add tmua, rf32, rf26 ; thrsw ; ldtmu.rf53# s18 120 size | s18 118 load tile
+    max rf52, rf52, rf53 ; add tmua, rf32, rf26 ; thrsw ; ldtmu.rf53 # s18 120 size | s18 118 load tile
     asr rf51, rf52, rf39 ; sub rf54, rf36, rf53                     # s18 102 shrv | s18 120 size
     min rf51, rf28, rf48 ; sub rf28, rf35, rf51                     # s18 122 min | s18 102 sub
     max rf28, rf28, 0 ; sub.pushc rf55, rf53, rf36                  # s18 102 limit | s18 104 select
@@ -559,7 +559,7 @@ loop:
     sub.andc -, 0, rf35 ; add rf36, rf36, rf42                      # s18 130 select | s18 130 add
     min.ifa rf28, rf51, rf55 ; sub.pushc -, rf2, rf5                # s18 130 select | s18 131 store dst
     shr rf51, rf0, 1 ; add tmua, rf46, rf9                          # s1 81 stage | s18 118 load tile
-    max rf28, rf36, rf28 ; add tmua, rf41, rf9 ; thrsw ; ldunifrf.rf36# s18 130 max | s18 118 load tile | s18 131 store dst | uniform value:dst
+    max rf28, rf36, rf28 ; add tmua, rf41, rf9 ; thrsw ; ldunifrf.rf36 # s18 130 max | s18 118 load tile | s18 131 store dst | uniform value:dst
     max.ifb rf52, rf26, rf49 ; add rf26, rf36, rf43                 # s18 130 select | s18 131 store dst
     min rf28, rf28, rf52 ; ldunifrf.rf52                            # s18 130 limited | s18 131 store dst | uniform value:dst_stride
     vflb rf51 ; smul24 rf36, rf51, rf52 ; thrsw ; ldtmu.rf52        # s18 130 select | s18 131 store dst | s18 118 load tile
@@ -611,7 +611,7 @@ loop:
     asr rf42, rf49, rf39 ; add rf43, rf43, rf42                     # s18 102 shrv | s18 126 add
     and rf42, rf53, rf12 ; sub rf53, rf35, rf42                     # s18 123 wrap | s18 102 sub
     max rf53, rf53, 0                                               # s18 102 limit
-    min rf49, rf49, rf53 ; add tmua, rf29, rf10 ; thrsw ; ldtmu.rf53# s18 103 amount | s18 118 load tile
+    min rf49, rf49, rf53 ; add tmua, rf29, rf10 ; thrsw ; ldtmu.rf53 # s18 103 amount | s18 118 load tile
     max rf28, rf28, rf42 ; sub.ifa rf49, 0, rf49                    # s18 123 max | s18 104 parts6
     min rf36, rf36, rf55 ; sub rf42, rf26, rf53 ; ldtmu.rf54        # s18 122 min | s18 120 size | s18 118 load tile
     and rf55, rf55, rf12 ; sub.pushc rf48, rf53, rf26               # s18 123 wrap | s18 104 parts7
@@ -662,7 +662,7 @@ loop:
     min tmud, rf26, rf12 ; sub rf26, rf52, rf43                     # s18 131 store dst | s18 120 size
     max rf28, rf28, rf49 ; sub.ifnb tmuau, rf27, -1                 # s18 120 size | s18 131 store dst | uniform 0xfffffffd (u8)
     asr rf49, rf28, rf37 ; sub.pushc rf55, rf43, rf52               # s18 102 shrv | s18 104 select
-    sub rf49, rf31, rf49 ; add tmua, rf41, rf10 ; thrsw ; ldtmu.rf36# s18 102 sub | s18 118 load tile
+    sub rf49, rf31, rf49 ; add tmua, rf41, rf10 ; thrsw ; ldtmu.rf36 # s18 102 sub | s18 118 load tile
     max rf26, rf55, rf26 ; sub rf55, rf52, rf36                     # s18 120 size
     asr rf42, rf26, rf37 ; add tmua, rf47, rf10                     # s18 102 shrv | s18 118 load tile
     max rf42, rf49, 0 ; sub rf49, rf31, rf42                        # s18 102 limit | s18 102 sub
@@ -670,7 +670,7 @@ loop:
     max rf49, rf49, 0                                               # s18 102 limit
     min rf26, rf26, rf49 ; sub.ifb rf28, 0, rf28                    # s18 103 amount | s18 104 select
     sub.pushc rf49, rf36, rf52 ; sub.ifa rf26, 0, rf26              # s18 104 select
-    max rf49, rf49, rf55 ; add tmua, rf44, rf10 ; thrsw ; ldtmu.rf55# s18 120 size | s18 118 load tile
+    max rf49, rf49, rf55 ; add tmua, rf44, rf10 ; thrsw ; ldtmu.rf55 # s18 120 size | s18 118 load tile
     asr rf42, rf49, rf37 ; sub rf53, rf52, rf55                     # s18 102 shrv | s18 120 size
     min rf42, rf52, rf48 ; sub rf54, rf31, rf42                     # s18 122 min | s18 102 sub
     max rf54, rf54, 0 ; smul24 rf28, rf28, rf30                     # s18 102 limit | s18 121 parts0
@@ -756,12 +756,12 @@ loop:
     asr rf29, rf24, rf37 ; sub.pushc rf43, rf28, rf53               # s18 102 shrv | s18 104 select
     max rf29, rf43, rf26 ; sub rf26, rf31, rf29                     # s18 120 size | s18 102 sub
     max rf26, rf26, 0 ; add tmua, rf46, rf11                        # s18 102 limit | s18 118 load tile
-    asr rf41, rf29, rf37 ; add tmua, rf41, rf11 ; thrsw ; ldtmu.rf46# s18 102 shrv | s18 118 load tile
+    asr rf41, rf29, rf37 ; add tmua, rf41, rf11 ; thrsw ; ldtmu.rf46 # s18 102 shrv | s18 118 load tile
     min rf24, rf24, rf26 ; sub rf26, rf31, rf41                     # s18 103 amount | s18 102 sub
     max rf26, rf26, 0 ; sub rf41, rf53, rf46                        # s18 102 limit | s18 120 size
     min rf26, rf29, rf26 ; sub.ifb rf24, 0, rf24                    # s18 103 amount | s18 104 select
     sub.pushc rf29, rf46, rf53 ; sub.ifa rf26, 0, rf26              # s18 104 select
-    max rf29, rf29, rf41 ; add tmua, rf47, rf11 ; thrsw ; ldtmu.rf41# s18 120 size | s18 118 load tile
+    max rf29, rf29, rf41 ; add tmua, rf47, rf11 ; thrsw ; ldtmu.rf41 # s18 120 size | s18 118 load tile
     asr rf47, rf29, rf37 ; sub rf43, rf53, rf41 ; ldtmu.rf52        # s18 102 shrv | s18 120 size | s18 118 load tile
     sub rf34, rf31, rf47 ; add tmua, rf34, rf11                     # s18 102 sub | s18 118 load tile
     max rf34, rf34, 0 ; sub.pushc rf47, rf41, rf53                  # s18 102 limit | s18 104 select
@@ -784,7 +784,7 @@ loop:
     and rf24, rf42, rf12 ; add rf26, rf24, rf26 ; thrsw             # s18 123 wrap | s18 126 add
     max rf24, rf53, rf24 ; sub rf42, rf53, rf43                     # s18 123 max | s18 120 size
     min rf26, rf47, rf28 ; add rf29, rf26, rf29                     # s18 122 min | s18 126 add
-    max rf40, rf50, rf42 ; smul24 rf31, rf31, rf40 ; thrsw ; ldtmu.rf42# s18 120 size | s18 121 parts3 | s18 118 load tile
+    max rf40, rf50, rf42 ; smul24 rf31, rf31, rf40 ; thrsw ; ldtmu.rf42 # s18 120 size | s18 121 parts3 | s18 118 load tile
     asr rf29, rf40, rf39 ; add rf31, rf29, rf31                     # s18 102 shrv | s18 126 add
     and rf28, rf28, rf12 ; sub rf29, rf35, rf29                     # s18 123 wrap | s18 102 sub
     max rf30, rf29, 0 ; add rf29, rf30, rf30                        # s18 102 limit | s18 121 parts4

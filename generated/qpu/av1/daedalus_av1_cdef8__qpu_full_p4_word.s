@@ -141,7 +141,7 @@ loop:
     add rf27, rf27, rf13 ; smul24 rf26, rf26, rf6 ; ldunifrf.rf28   # s2 82 store tile | s1 82 load src | uniform value:src
     add rf29, rf28, rf25 ; umul24 rf30, rf1, rf3 ; ldtmu.rf25       # s1 82 load src | the item's record
     add rf29, rf29, rf26 ; add rf30, rf4, rf30 ; ldtmu.rf26         # s1 82 load src | the item's record
-    add tmua, rf29, rf26 ; add rf29, rf30, rf13 ; thrsw ; ldunifrf.rf30# s1 82 load src | s2 82 store tile | uniform 0x00000100
+    add tmua, rf29, rf26 ; add rf29, rf30, rf13 ; thrsw ; ldunifrf.rf30 # s1 82 load src | s2 82 store tile | uniform 0x00000100
     add rf29, rf29, rf8 ; umul24 rf31, rf1, rf3 ; ldunifrf.rf32     # s2 82 store tile | s1 82 load src | uniform 0x00010000
     add rf31, rf4, rf31 ; umul24 rf33, rf1, rf3 ; ldunifrf.rf34     # s1 82 load src | uniform 0x01000000
     add rf31, rf31, rf13 ; add rf33, rf4, rf33 ; ldunifrf.rf35      # s2 82 store tile | s1 82 store tile | uniform 0x00000068
@@ -187,7 +187,7 @@ loop:
     mov tmud, rf14 ; add rf32, rf33, rf32 ; ldunifrf.rf33           # s3 84 stage | s4 82 store tile | s1 82 load src | uniform 0x01000000
     mov.ifb tmua, rf31 ; sub.pushc -, rf44, rf28                    # s3 84 stage | s4 81 stage
     sub.andc -, rf0, 4 ; add.ifb tmua, rf37, rf26                   # s4 81 stage | s4 82 load src
-    add rf30, rf4, rf30 ; umul24 rf24, rf24, rf8 ; thrsw ; ldunifrf.rf37# s4 82 store tile | uniform 0x00000014
+    add rf30, rf4, rf30 ; umul24 rf24, rf24, rf8 ; thrsw ; ldunifrf.rf37 # s4 82 store tile | uniform 0x00000014
     shr rf29, rf0, 1 ; add rf24, rf24, rf29                         # s1 81 stage | s4 82 store tile
     and rf29, rf29, 1 ; add rf24, rf38, rf24                        # s4 81 stage | s4 82 store tile
     sub.pushc -, rf44, rf28 ; sub rf32, rf32, -8                    # s5 84 stage | s4 82 store tile
@@ -217,7 +217,7 @@ loop:
     mov.ifb tmua, rf30 ; sub.pushc -, rf44, rf28                    # s5 84 stage | s6 81 stage
     sub.andc -, rf27, rf45 ; mov.ifb tmua, rf24                     # s6 81 stage | s6 82 load src
     sub.andc -, rf0, 1 ; add.ifb tmua, rf24, rf6                    # s6 81 stage | s6 82 load src
-    add rf31, rf38, rf33 ; add rf33, rf31, rf13 ; thrsw ; ldunifrf.rf38# s6 82 store tile | s2 82 store tile | uniform 0x00000058
+    add rf31, rf38, rf33 ; add rf33, rf31, rf13 ; thrsw ; ldunifrf.rf38 # s6 82 store tile | s2 82 store tile | uniform 0x00000058
     and rf38, rf0, 3 ; add rf43, rf43, rf38                         # s8 81 stage | s6 82 store tile
     shl rf38, rf38, 1 ; umul24 rf24, rf1, rf3                       # s8 82 load src
     and rf32, rf0, 3 ; mov.pushz -, rf32                            # s8 81 stage | s7 84 stage
@@ -345,7 +345,7 @@ loop:
     mov.ifb tmua, rf16 ; sub.pushc -, 0, rf42                       # s15 84 stage | s16 81 stage
     sub.andc -, rf27, rf45 ; mov.ifb tmua, rf26                     # s16 81 stage | s16 82 load src
     sub.andc -, rf0, 1 ; add.ifb tmua, rf26, rf6                    # s16 81 stage | s16 82 load src
-    add tmua, rf44, rf39 ; add rf30, rf30, rf30 ; thrsw ; ldunifrf.rf39# s18 97 table | s18 99 mul | s1 82 load src | uniform 0x01000000
+    add tmua, rf44, rf39 ; add rf30, rf30, rf30 ; thrsw ; ldunifrf.rf39 # s18 97 table | s18 99 mul | s1 82 load src | uniform 0x01000000
     shr rf34, rf36, -8 ; add tmua, rf44, rf34                       # s18 63 dir | s18 98 table
     shl rf36, rf34, 3 ; mov rf39, rf22                              # s18 118 table | s18 130 select
     mov.pushz -, rf29 ; add rf29, rf34, 2                           # s17 84 stage | s18 114 add
@@ -404,11 +404,11 @@ loop:
     max rf32, rf32, 0                                               # s18 102 limit
     min rf32, rf54, rf32 ; smul24 rf51, rf51, 4                     # s18 103 amount | s18 118 load tile
     sub.ifa rf32, 0, rf32 ; add rf50, rf50, rf51                    # s18 104 select | s18 118 load tile
-    add tmua, rf50, rf46 ; smul24 rf32, rf32, rf37 ; thrsw ; ldtmu.rf51# s18 118 load tile | s18 121 parts1
+    add tmua, rf50, rf46 ; smul24 rf32, rf32, rf37 ; thrsw ; ldtmu.rf51 # s18 118 load tile | s18 121 parts1
     min rf54, rf53, rf51 ; sub rf53, rf48, rf51                     # s18 122 min | s18 120 size
     and rf26, rf51, rf7 ; add tmua, rf30, rf26                      # s18 123 wrap | s18 114 beside
     max rf35, rf35, rf26 ; sub.pushc rf26, rf51, rf48               # s18 123 max | s18 104 select
-    max rf26, rf26, rf53 ; add rf47, rf47, rf32 ; thrsw ; ldtmu.rf32# s18 120 size | s18 126 add | s18 118 load tile
+    max rf26, rf26, rf53 ; add rf47, rf47, rf32 ; thrsw ; ldtmu.rf32 # s18 120 size | s18 126 add | s18 118 load tile
     asr rf53, rf26, rf45 ; sub rf51, rf48, rf32                     # s18 102 shrv | s18 120 size
     min rf54, rf54, rf32 ; sub rf53, rf24, rf53                     # s18 122 min | s18 102 sub
     max rf53, rf53, 0 ; sub.pushc rf30, rf32, rf48                  # s18 102 limit | s18 104 select
@@ -428,10 +428,10 @@ loop:
     nop ; smul24 rf53, rf43, rf8 ; ldtmu.rf43                       # s18 118 load tile | s18 118 table
     add rf35, rf9, rf53 ; smul24 rf53, rf43, 4                      # s18 118 load tile
     add rf29, rf29, rf53 ; smul24 rf43, rf43, -1                    # s18 118 load tile | s18 118 mul
-    add tmua, rf29, rf46 ; smul24 rf47, rf30, rf8 ; thrsw ; ldtmu.rf53# s18 118 load tile | s18 118 table
+    add tmua, rf29, rf46 ; smul24 rf47, rf30, rf8 ; thrsw ; ldtmu.rf53 # s18 118 load tile | s18 118 table
     add rf47, rf9, rf47 ; smul24 rf43, rf43, 4                      # s18 118 load tile
     add rf30, rf35, rf43 ; smul24 rf35, rf30, -1                    # s18 118 load tile | s18 118 mul
-    add tmua, rf30, rf46 ; smul24 rf43, rf35, rf8 ; thrsw ; ldtmu.rf35# s18 118 load tile
+    add tmua, rf30, rf46 ; smul24 rf43, rf35, rf8 ; thrsw ; ldtmu.rf35 # s18 118 load tile
     min rf51, rf54, rf35 ; sub rf54, rf48, rf35                     # s18 122 min | s18 120 size
     and rf43, rf35, rf7 ; add rf52, rf9, rf43                       # s18 123 wrap | s18 118 load tile
     max rf35, rf26, rf43 ; sub.pushc rf26, rf35, rf48               # s18 123 max | s18 104 select
@@ -474,10 +474,10 @@ loop:
     nop ; smul24 rf40, rf52, rf8 ; ldtmu.rf52                       # s18 118 load tile | s18 118 table
     add rf42, rf9, rf40 ; smul24 rf40, rf52, 4                      # s18 118 load tile
     add rf36, rf36, rf40 ; smul24 rf40, rf52, -1                    # s18 118 load tile | s18 118 mul
-    add tmua, rf36, rf46 ; smul24 rf53, rf35, rf8 ; thrsw ; ldtmu.rf52# s18 118 load tile | s18 118 table
+    add tmua, rf36, rf46 ; smul24 rf53, rf35, rf8 ; thrsw ; ldtmu.rf52 # s18 118 load tile | s18 118 table
     add rf53, rf9, rf53 ; smul24 rf40, rf40, 4                      # s18 118 load tile
     add rf35, rf42, rf40 ; smul24 rf40, rf35, -1                    # s18 118 load tile | s18 118 mul
-    add tmua, rf35, rf46 ; smul24 rf42, rf40, rf8 ; thrsw ; ldtmu.rf40# s18 118 load tile | s18 118 p
+    add tmua, rf35, rf46 ; smul24 rf42, rf40, rf8 ; thrsw ; ldtmu.rf40 # s18 118 load tile | s18 118 p
     min rf55, rf51, rf40 ; sub rf51, rf48, rf40                     # s18 122 min | s18 120 size
     and rf42, rf40, rf7 ; add rf47, rf9, rf42                       # s18 123 wrap | s18 118 p
     max rf40, rf26, rf42 ; sub.pushc rf26, rf40, rf48               # s18 123 max | s18 104 select
@@ -499,13 +499,13 @@ loop:
     min rf46, rf55, rf34 ; add tmua, rf42, rf46 ; thrsw             # s18 122 min | s18 118 p
     and rf55, rf34, rf7 ; add tmua, rf27, rf10                      # s18 123 wrap | s18 118 load tile
     max rf26, rf26, rf55 ; add tmua, rf9, rf10                      # s18 123 max | s18 107 px
-    add tmua, rf33, rf10 ; sub rf55, rf48, rf34 ; thrsw ; ldtmu.rf52# s18 118 load tile | s18 120 size | s18 118 p
+    add tmua, rf33, rf10 ; sub rf55, rf48, rf34 ; thrsw ; ldtmu.rf52 # s18 118 load tile | s18 120 size | s18 118 p
     and rf54, rf52, rf7 ; add tmua, rf49, rf10                      # s18 123 wrap | s18 118 load tile
     add tmua, rf50, rf10 ; sub rf40, rf48, rf52                     # s18 118 load tile | s18 120 size
     nop ; add tmua, rf29, rf10 ; thrsw ; ldtmu.rf51                 # s18 118 load tile
     and rf57, rf51, rf7 ; add tmua, rf30, rf10 ; ldtmu.rf56         # s18 123 wrap | s18 118 load tile | s18 107 px
     min rf58, rf56, rf51 ; add tmua, rf43, rf10                     # s18 122 min | s18 118 load tile
-    max rf57, rf56, rf57 ; add tmua, rf32, rf10 ; thrsw ; ldtmu.rf59# s18 123 max | s18 118 load tile
+    max rf57, rf56, rf57 ; add tmua, rf32, rf10 ; thrsw ; ldtmu.rf59 # s18 123 max | s18 118 load tile
     add tmua, rf36, rf10 ; sub rf60, rf56, rf51                     # s18 118 load tile | s18 120 size
     nop
     nop ; thrsw
@@ -541,7 +541,7 @@ loop:
     min rf26, rf26, rf7 ; thrsw ; ldtmu.rf59                        # s18 131 clip | s18 118 load tile
     max rf28, rf28, rf60 ; add tmua, rf42, rf10 ; ldtmu.rf60        # s18 120 size | s18 118 p | s18 118 load tile
     asr rf51, rf28, rf45 ; sub rf41, rf56, rf59 ; ldtmu.rf48        # s18 102 shrv | s18 120 size | s18 118 load tile
-    max rf51, rf39, rf55 ; sub rf39, rf24, rf51 ; thrsw ; ldtmu.rf55# s18 120 size | s18 102 sub | s18 118 load tile
+    max rf51, rf39, rf55 ; sub rf39, rf24, rf51 ; thrsw ; ldtmu.rf55 # s18 120 size | s18 102 sub | s18 118 load tile
     max rf39, rf39, 0 ; sub rf54, rf56, rf60                        # s18 102 limit | s18 120 size
     min rf28, rf28, rf39 ; add tmua, rf27, rf11                     # s18 103 amount | s18 118 load tile
     asr rf39, rf51, rf45 ; sub.ifb rf28, 0, rf28                    # s18 102 shrv | s18 104 select
@@ -622,7 +622,7 @@ loop:
     max.ifna rf52, rf28, rf34 ; sub rf28, rf54, rf48                # s18 130 select | s18 127 sub
     asr rf28, rf28, 4 ; sub.pushc rf41, rf41, rf51                  # s18 127 rounded | s18 104 select
     max rf41, rf41, rf61 ; add rf28, rf56, rf28 ; ldtmu.rf56        # s18 120 size | s18 130 add | s18 118 load tile
-    max rf28, rf28, rf55 ; add tmua, rf35, rf11 ; thrsw ; ldtmu.rf55# s18 130 max | s18 118 load tile
+    max rf28, rf28, rf55 ; add tmua, rf35, rf11 ; thrsw ; ldtmu.rf55 # s18 130 max | s18 118 load tile
     min rf28, rf28, rf52 ; sub rf52, rf51, rf58 ; ldtmu.rf61        # s18 130 limited | s18 120 size | s18 118 load tile
     min rf28, rf28, rf7 ; add tmua, rf53, rf11 ; ldtmu.rf34         # s18 131 clip | s18 118 load tile
     vpack rf26, rf26, rf28 ; sub.pushc rf28, rf58, rf51             # s18 131 store dst | s18 104 select
@@ -686,7 +686,7 @@ loop:
     asr rf32, rf29, rf44 ; add tmua, rf32, rf12 ; thrsw             # s18 102 shrv | s18 118 load tile
     min rf61, rf61, rf28 ; sub rf32, rf31, rf32                     # s18 122 min | s18 102 sub
     max rf32, rf32, 0 ; mov rf50, rf13                              # s18 102 limit | s18 127 select
-    min rf29, rf29, rf32 ; add tmua, rf36, rf12 ; thrsw ; ldtmu.rf32# s18 103 amount | s18 118 load tile
+    min rf29, rf29, rf32 ; add tmua, rf36, rf12 ; thrsw ; ldtmu.rf32 # s18 103 amount | s18 118 load tile
     max rf30, rf30, rf55 ; sub.ifb rf29, 0, rf29                    # s18 120 size | s18 104 select
     and rf29, rf28, rf7 ; add rf28, rf29, rf29                      # s18 123 wrap | s18 121 parts8
     max rf27, rf27, rf29 ; add rf28, rf40, rf28 ; ldtmu.rf29        # s18 123 max | s18 126 add | s18 118 load tile
@@ -715,7 +715,7 @@ loop:
     asr rf27, rf27, 4 ; sub.pushc rf56, rf56, rf41                  # s18 127 rounded | s18 104 select
     max rf51, rf56, rf55 ; add rf27, rf51, rf27 ; ldtmu.rf55        # s18 120 size | s18 130 add | s18 118 load tile
     max rf27, rf27, rf36 ; sub.pushc rf36, rf48, rf41               # s18 130 max | s18 104 select
-    min rf27, rf27, rf40 ; add tmua, rf42, rf12 ; thrsw ; ldtmu.rf40# s18 130 limited | s18 118 p | s18 118 load tile
+    min rf27, rf27, rf40 ; add tmua, rf42, rf12 ; thrsw ; ldtmu.rf40 # s18 130 limited | s18 118 p | s18 118 load tile
     min rf27, rf27, rf7 ; sub rf42, rf41, rf39 ; ldtmu.rf56         # s18 131 clip | s18 120 size | s18 118 load tile
     asr rf28, rf51, rf45 ; sub rf33, rf41, rf34                     # s18 102 shrv | s18 120 size
     max rf36, rf36, rf46 ; sub rf28, rf24, rf28 ; ldtmu.rf46        # s18 120 size | s18 102 sub | s18 118 p

@@ -151,13 +151,13 @@ loop:
     mov tmuau, rf16 ; add rf36, rf39, rf36 ; thrsw                  # 107 px | 118 load src | uniform 0xfffffffd (u8)
     add rf36, rf16, rf36 ; add rf37, rf37, rf34 ; ldunifrf.rf39     # 118 load src | 114 beside | uniform table:next
     mov tmuau, rf36 ; smul24 rf33, rf33, -1                         # 118 load src | 118 mul | uniform 0xfffffffd (u8)
-    add rf37, rf16, rf37 ; smul24 rf40, rf33, rf14 ; thrsw ; ldtmu.rf33# 118 load src
+    add rf37, rf16, rf37 ; smul24 rf40, rf33, rf14 ; thrsw ; ldtmu.rf33 # 118 load src
     mov tmuau, rf37 ; smul24 rf34, rf34, -1                         # 118 load src | 118 mul | uniform 0xfffffffd (u8)
     and rf40, rf33, rf7 ; add rf41, rf40, rf34 ; ldtmu.rf34         # 123 wrap | 118 load src | 107 px
-    add rf43, rf16, rf41 ; sub rf41, rf34, rf33 ; thrsw ; ldtmu.rf42# 118 load src | 120 size
+    add rf43, rf16, rf41 ; sub rf41, rf34, rf33 ; thrsw ; ldtmu.rf42 # 118 load src | 120 size
     max rf6, rf6, 0 ; mov tmuau, rf43                               # 98 sec_shift | 118 load src | uniform 0xfffffffd (u8)
     add tmua, rf26, rf20 ; mov.ifna rf21, 4                         # 114 beside | 111 select
-    min rf20, rf34, rf33 ; sub rf26, rf34, rf42 ; thrsw ; ldtmu.rf44# 122 min | 120 size | 118 load src
+    min rf20, rf34, rf33 ; sub rf26, rf34, rf42 ; thrsw ; ldtmu.rf44 # 122 min | 120 size | 118 load src
     mov.ifna rf22, 2 ; sub rf45, rf34, rf44                         # 111 select | 120 size
     max rf5, rf34, rf40 ; add rf40, rf5, 6                          # 123 max | 114 add
     shl rf40, rf40, 2 ; sub.pushc rf33, rf33, rf34                  # 114 beside | 104 select
@@ -182,15 +182,15 @@ loop:
     mov tmuau, rf33 ; add rf56, rf16, rf55 ; thrsw ; ldtmu.rf55     # 118 load src | uniform 0xfffffffd (u8)
     mov tmuau, rf56 ; smul24 rf51, rf51, -1                         # 118 load src | 118 mul | uniform 0xfffffffd (u8)
     sub.ifa rf26, 0, rf26 ; smul24 rf54, rf54, rf14                 # 104 select | 118 load src
-    min rf47, rf47, rf44 ; add rf54, rf54, rf51 ; thrsw ; ldtmu.rf51# 122 min | 118 load src
+    min rf47, rf47, rf44 ; add rf54, rf54, rf51 ; thrsw ; ldtmu.rf51 # 122 min | 118 load src
     and rf54, rf44, rf7 ; add rf57, rf16, rf54                      # 123 wrap | 118 load src
     max rf5, rf5, rf54 ; mov tmuau, rf57                            # 123 max | 118 load src | uniform 0xfffffffd (u8)
     sub.pushc rf39, rf44, rf34 ; add tmua, rf39, rf40               # 104 select | 114 beside
-    max rf39, rf39, rf45 ; sub rf45, rf34, rf55 ; thrsw ; ldtmu.rf40# 120 size | 118 load src
+    max rf39, rf39, rf45 ; sub rf45, rf34, rf55 ; thrsw ; ldtmu.rf40 # 120 size | 118 load src
     asr rf44, rf39, rf4 ; sub rf54, rf34, rf51                      # 102 shrv | 120 size
     min rf47, rf47, rf41 ; sub rf44, rf8, rf44                      # 122 min | 102 sub
     max rf44, rf44, 0 ; sub.pushc rf58, rf41, rf34                  # 102 limit | 104 select
-    max rf48, rf58, rf48 ; sub rf58, rf34, rf40 ; thrsw ; ldtmu.rf59# 120 size | 118 load src
+    max rf48, rf58, rf48 ; sub rf58, rf34, rf40 ; thrsw ; ldtmu.rf59 # 120 size | 118 load src
     asr rf60, rf48, rf4 ; sub rf61, rf34, rf59                      # 102 shrv | 120 size
     min rf39, rf39, rf44 ; sub rf44, rf8, rf60                      # 103 amount | 102 sub
     max rf44, rf44, 0 ; smul24 rf26, rf26, rf21                     # 102 limit | 121 parts1
@@ -289,7 +289,7 @@ loop:
     max rf40, rf40, rf44 ; sub rf39, rf8, rf39 ; thrsw              # 120 size | 102 sub
     asr rf44, rf40, rf4 ; sub tmuau, rf33, -1                       # 102 shrv | 118 load src | uniform 0xfffffffd (u8)
     max rf39, rf39, 0 ; sub rf44, rf8, rf44                         # 102 limit | 102 sub
-    min rf26, rf26, rf39 ; smul24 rf23, rf23, rf21 ; thrsw ; ldtmu.rf39# 103 amount | 121 parts1 | 118 load src
+    min rf26, rf26, rf39 ; smul24 rf23, rf23, rf21 ; thrsw ; ldtmu.rf39 # 103 amount | 121 parts1 | 118 load src
     max rf44, rf44, 0 ; sub rf41, rf9, rf39                         # 102 limit | 120 size
     min rf40, rf40, rf44 ; sub.ifb rf26, 0, rf26                    # 103 amount | 104 select
     min rf58, rf9, rf58 ; sub.pushc rf44, rf39, rf9                 # 122 min | 104 select
@@ -302,7 +302,7 @@ loop:
     max rf45, rf45, 0 ; sub rf54, rf10, rf54                        # 102 limit | 102 sub
     min rf41, rf41, rf45 ; sub tmuau, rf57, -1                      # 103 amount | 118 load src | uniform 0xfffffffd (u8)
     max rf5, rf54, 0 ; add rf23, rf5, rf23                          # 102 limit | 126 add
-    min rf40, rf48, rf5 ; smul24 rf5, rf40, rf22 ; thrsw ; ldtmu.rf48# 103 amount | 121 parts3 | 118 load src
+    min rf40, rf48, rf5 ; smul24 rf5, rf40, rf22 ; thrsw ; ldtmu.rf48 # 103 amount | 121 parts3 | 118 load src
     and rf60, rf60, rf7 ; sub.ifb rf41, 0, rf41                     # 123 wrap | 104 select
     max rf47, rf47, rf60 ; sub rf60, rf9, rf48                      # 123 max | 120 size
     min rf58, rf58, rf34 ; sub.pushc rf54, rf48, rf9                # 122 min | 104 parts6
@@ -328,7 +328,7 @@ loop:
     max rf47, rf47, 0 ; sub rf61, rf10, rf61                        # 102 limit | 102 sub
     min rf40, rf40, rf47 ; sub tmuau, rf59, -1                      # 103 amount | 118 p | uniform 0xfffffffd (u8)
     max rf41, rf61, 0 ; add rf54, rf54, rf41                        # 102 limit | 126 add
-    min rf34, rf55, rf41 ; add rf54, rf54, rf34 ; thrsw ; ldtmu.rf41# 103 amount | 126 add | 118 load src
+    min rf34, rf55, rf41 ; add rf54, rf54, rf34 ; thrsw ; ldtmu.rf41 # 103 amount | 126 add | 118 load src
     max rf24, rf24, rf39 ; sub.ifb rf40, 0, rf40                    # 123 max | 104 select
     min rf58, rf58, rf44 ; sub rf39, rf9, rf41                      # 122 min | 120 size
     and rf44, rf44, rf7 ; sub.pushc rf55, rf41, rf9                 # 123 wrap | 104 parts10
@@ -373,12 +373,12 @@ loop:
     max rf58, rf58, 0 ; sub rf27, rf45, rf29                        # 102 limit | 120 size
     min rf39, rf39, rf58 ; sub.ifb rf28, 0, rf28                    # 103 amount | 104 select
     sub.pushc rf58, rf29, rf45 ; sub.ifa rf39, 0, rf39              # 104 select
-    max rf28, rf58, rf27 ; smul24 rf27, rf28, rf21 ; thrsw ; ldtmu.rf58# 120 size | 121 parts0 | 118 load src
+    max rf28, rf58, rf27 ; smul24 rf27, rf28, rf21 ; thrsw ; ldtmu.rf58 # 120 size | 121 parts0 | 118 load src
     asr rf60, rf28, rf4 ; sub rf23, rf45, rf58                      # 102 shrv | 120 size
     and rf41, rf41, rf7 ; sub rf60, rf8, rf60                       # 123 wrap | 102 sub
     max rf60, rf60, 0 ; sub.pushc rf24, rf58, rf45                  # 102 limit | 104 select
     max rf23, rf24, rf23 ; sub tmuau, rf33, -2                      # 120 size | 118 load src | uniform 0xfffffffd (u8)
-    asr rf24, rf23, rf4 ; smul24 rf39, rf39, rf21 ; thrsw ; ldtmu.rf26# 102 shrv | 121 parts1 | 118 load src
+    asr rf24, rf23, rf4 ; smul24 rf39, rf39, rf21 ; thrsw ; ldtmu.rf26 # 102 shrv | 121 parts1 | 118 load src
     min rf24, rf28, rf60 ; sub rf28, rf8, rf24                      # 103 amount | 102 sub
     max rf28, rf28, 0 ; sub rf60, rf45, rf26                        # 102 limit | 120 size
     min rf23, rf23, rf28 ; sub.ifb rf24, 0, rf24                    # 103 amount | 104 select
@@ -392,7 +392,7 @@ loop:
     max rf34, rf34, 0 ; sub rf48, rf10, rf48                        # 102 limit | 102 sub
     min rf28, rf28, rf34 ; sub tmuau, rf57, -2                      # 103 amount | 118 load src | uniform 0xfffffffd (u8)
     max rf27, rf48, 0 ; add rf39, rf27, rf39                        # 102 limit | 126 add
-    min rf27, rf40, rf27 ; smul24 rf23, rf23, rf22 ; thrsw ; ldtmu.rf40# 103 amount | 121 parts3 | 118 load src
+    min rf27, rf40, rf27 ; smul24 rf23, rf23, rf22 ; thrsw ; ldtmu.rf40 # 103 amount | 121 parts3 | 118 load src
     max rf9, rf41, rf9 ; sub.ifb rf28, 0, rf28                      # 123 max | 104 select
     min rf5, rf5, rf29 ; sub rf41, rf45, rf40                       # 122 min | 120 size
     and rf29, rf29, rf7 ; sub.pushc rf48, rf40, rf45                # 123 wrap | 104 parts6
@@ -405,7 +405,7 @@ loop:
     max rf34, rf48, 0 ; sub rf48, rf10, rf34                        # 102 limit | 102 sub
     min rf24, rf24, rf34 ; sub tmuau, rf51, -2                      # 103 amount | 118 load src | uniform 0xfffffffd (u8)
     max rf48, rf48, 0 ; add rf28, rf28, rf28                        # 102 limit | 121 parts4
-    min rf23, rf29, rf48 ; add rf41, rf41, rf23 ; thrsw ; ldtmu.rf29# 103 amount | 126 add | 118 load src
+    min rf23, rf29, rf48 ; add rf41, rf41, rf23 ; thrsw ; ldtmu.rf29 # 103 amount | 126 add | 118 load src
     and rf58, rf58, rf7 ; sub.ifb rf24, 0, rf24                     # 123 wrap | 104 parts6
     max rf9, rf9, rf58 ; sub rf58, rf45, rf29                       # 123 max | 120 size
     min rf5, rf5, rf26 ; sub.pushc rf48, rf29, rf45                 # 122 min | 104 select
@@ -418,7 +418,7 @@ loop:
     max rf34, rf34, 0 ; sub rf55, rf10, rf55                        # 102 limit | 102 sub
     min rf34, rf48, rf34 ; sub tmuau, rf59, -2                      # 103 amount | 118 p | uniform 0xfffffffd (u8)
     max rf28, rf55, 0 ; add rf41, rf41, rf28                        # 102 limit | 126 add
-    min rf26, rf26, rf28 ; add rf28, rf41, rf27 ; thrsw ; ldtmu.rf27# 103 amount | 126 add | 118 load src
+    min rf26, rf26, rf28 ; add rf28, rf41, rf27 ; thrsw ; ldtmu.rf27 # 103 amount | 126 add | 118 load src
     min rf5, rf5, rf60 ; sub.ifb rf34, 0, rf34                      # 122 min | 104 select
     and rf60, rf60, rf7 ; sub rf41, rf45, rf27                      # 123 wrap | 120 size
     max rf9, rf9, rf60 ; sub.pushc rf60, rf27, rf45                 # 123 max | 104 parts10
@@ -469,7 +469,7 @@ loop:
     max rf42, rf45, rf42 ; sub rf36, rf8, rf36 ; thrsw              # 120 size | 102 sub
     asr rf4, rf42, rf4 ; sub tmuau, rf33, -3                        # 102 shrv | 118 load src | uniform 0xfffffffd (u8)
     max rf4, rf36, 0 ; sub rf8, rf8, rf4                            # 102 limit | 102 sub
-    min rf21, rf37, rf4 ; smul24 rf4, rf28, rf21 ; thrsw ; ldtmu.rf28# 103 amount | 121 parts1 | 118 load src
+    min rf21, rf37, rf4 ; smul24 rf4, rf28, rf21 ; thrsw ; ldtmu.rf28 # 103 amount | 121 parts1 | 118 load src
     max rf8, rf8, 0 ; sub rf37, rf9, rf28                           # 102 limit | 120 size
     min rf8, rf42, rf8 ; sub.ifb rf21, 0, rf21                      # 103 amount | 104 select
     min rf32, rf9, rf32 ; sub.pushc rf42, rf28, rf9                 # 122 min | 104 select

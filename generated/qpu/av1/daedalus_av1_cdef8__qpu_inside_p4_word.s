@@ -116,7 +116,7 @@ loop:
     not rf35, rf31 ; thrsw ; ldtmu.rf34                             # 118 load src
     shr rf34, rf34, rf30 ; ldtmu.rf30                               # 118 load src
     add rf29, rf30, rf30 ; smul24 rf30, rf29, -1                    # 118 load src | 118 mul
-    shl rf29, rf29, rf32 ; smul24 rf32, rf30, rf12 ; thrsw ; ldtmu.rf30# 118 load src | 107 px
+    shl rf29, rf29, rf32 ; smul24 rf32, rf30, rf12 ; thrsw ; ldtmu.rf30 # 118 load src | 107 px
     and rf34, rf30, rf5 ; add rf29, rf34, rf29                      # 107 px | 118 load src
     and rf21, rf29, rf5 ; smul24 rf36, rf21, -1                     # 118 load src | 118 mul
     min rf38, rf34, rf21 ; sub.pushc rf37, rf21, rf34               # 122 min | 104 select
@@ -173,7 +173,7 @@ loop:
     not rf43, rf38 ; thrsw ; ldtmu.rf40                             # 118 load src
     shr rf40, rf40, rf32 ; ldtmu.rf32                               # 118 load src
     add rf32, rf32, rf32 ; smul24 rf37, rf37, -1                    # 118 load src | 118 mul
-    shl rf32, rf32, rf39 ; smul24 rf39, rf37, rf12 ; thrsw ; ldtmu.rf37# 118 load src
+    shl rf32, rf32, rf39 ; smul24 rf39, rf37, rf12 ; thrsw ; ldtmu.rf37 # 118 load src
     shr rf38, rf37, rf38 ; add rf32, rf40, rf32 ; ldtmu.rf37        # 118 load src
     and rf37, rf32, rf5 ; add rf40, rf37, rf37                      # 118 load src
     min rf44, rf35, rf37 ; sub.pushc rf35, rf37, rf34               # 122 min | 104 select
@@ -192,7 +192,7 @@ loop:
     asr rf35, rf28, rf23 ; sub rf38, -1, rf42                       # 102 shrv | 118 load src
     shl rf45, rf45, 3 ; sub rf35, rf26, rf35                        # 118 load src | 102 sub
     max rf35, rf35, 0 ; add rf39, rf39, rf39                        # 102 limit | 118 load src
-    min rf21, rf28, rf35 ; add rf28, rf25, rf21 ; thrsw ; ldtmu.rf25# 103 amount | 126 add | 118 load src
+    min rf21, rf28, rf35 ; add rf28, rf25, rf21 ; thrsw ; ldtmu.rf25 # 103 amount | 126 add | 118 load src
     shr rf42, rf46, rf42 ; sub.ifa rf21, 0, rf21                    # 118 load src | 104 select
     shl rf38, rf39, rf38 ; add rf21, rf21, rf21 ; ldtmu.rf39        # 118 load src | 121 parts5
     shr rf38, rf25, rf45 ; add rf25, rf42, rf38 ; ldtmu.rf42        # 118 load src | 114 beside
@@ -226,7 +226,7 @@ loop:
     shr rf44, rf43, rf44 ; mov rf50, rf16 ; thrsw ; ldtmu.rf43      # 118 load src | 130 select
     and tmuau, rf45, -4 ; add rf43, rf43, rf43                      # 118 load src | uniform 0xfffffffa (vec2)
     shl rf38, rf43, rf38 ; sub rf43, -1, rf37                       # 118 load src
-    add rf38, rf44, rf38 ; v8dot rf45, rf29, rf7 ; thrsw ; ldtmu.rf44# 118 load src
+    add rf38, rf44, rf38 ; v8dot rf45, rf29, rf7 ; thrsw ; ldtmu.rf44 # 118 load src
     shr rf44, rf44, rf37 ; v8dot rf37, rf38, 1                      # 118 load src
     min rf51, rf35, rf37 ; sub rf35, rf34, rf37 ; ldtmu.rf52        # 122 min | 120 size | 118 load src
     and rf53, rf37, rf5 ; sub.pushc rf37, rf37, rf34                # 123 wrap | 104 select

@@ -80,7 +80,7 @@ loop:
     and rf4, rf4, rf19 ; mov tmuau, rf16 ; ldtmu.rf27               # 28 alpha | the item's record | 36 q0 | uniform 0xfffffffb (vec3)
     sub rf28, rf25, rf27 ; sub rf29, rf27, rf11                     # 40 aq | 42 sub
     shl rf29, rf29, 2 ; sub.pushc -, rf23, rf13                     # 42 mul | 41 select
-    sub rf31, rf11, rf27 ; smul24 rf28, rf28, rf28 ; thrsw ; ldtmu.rf30# 38 gt | 40 aq | 36 p1
+    sub rf31, rf11, rf27 ; smul24 rf28, rf28, rf28 ; thrsw ; ldtmu.rf30 # 38 gt | 40 aq | 36 p1
     add rf33, rf11, rf27 ; smul24 rf32, rf31, rf31 ; ldtmu.rf31     # 43 add | 38 gt | 36 q1
     sub rf34, rf30, rf31 ; mov.ifa rf21, 1                          # 42 sub | 41 select
     sub.pushc -, rf28, rf13 ; add rf29, rf29, rf34                  # 41 select | 42 add

@@ -83,7 +83,7 @@ loop:
     mov tmuau, rf17 ; add rf18, rf16, rf7 ; thrsw                   # 36 p0 | 36 p1 | uniform 0xfffffffd (u8)
     sub tmuau, rf13, -6 ; v8dot rf13, rf4, rf15                     # 37 tc0 | 29 beta | uniform 0xfffffffd (u8)
     add tmuau, rf17, rf11 ; sub rf17, rf16, -1                      # 36 q2 | 36 p2 | uniform 0xfffffffd (u8)
-    add tmuau, rf16, rf11 ; smul24 rf15, rf13, rf13 ; thrsw ; ldtmu.rf13# 36 q0 | 40 ap | the item's record | uniform 0xfffffffd (u8)
+    add tmuau, rf16, rf11 ; smul24 rf15, rf13, rf13 ; thrsw ; ldtmu.rf13 # 36 q0 | 40 ap | the item's record | uniform 0xfffffffd (u8)
     mov tmuau, rf18 ; add rf20, rf17, rf9 ; ldtmu.rf19              # 36 p1 | 36 p0 | the item's record | uniform 0xfffffffd (u8)
     add tmuau, rf18, rf11 ; mov rf18, rf10 ; ldtmu.rf5              # 36 q1 | 41 select | the item's record | uniform 0xfffffffd (u8)
     mov tmuau, rf17 ; mov rf22, rf10 ; thrsw ; ldtmu.rf21           # 36 p2 | 41 select | uniform 0xfffffffd (u8)
@@ -91,22 +91,22 @@ loop:
     sub rf20, rf21, rf23 ; add tmuau, rf20, rf11 ; ldtmu.rf25       # 40 ap | 36 q2 | 37 tc0 | uniform 0xfffffffd (u8)
     shl rf25, rf25, -8 ; smul24 rf20, rf20, rf20                    # 37 tc0 | 40 ap
     asr rf25, rf25, -8 ; sub.pushc -, rf20, rf15                    # 37 tc0 | 41 select
-    add tmuau, rf17, rf11 ; add rf27, rf17, rf7 ; thrsw ; ldtmu.rf26# 36 q0 | 36 p1 | 36 q2 | uniform 0xfffffffd (u8)
+    add tmuau, rf17, rf11 ; add rf27, rf17, rf7 ; thrsw ; ldtmu.rf26 # 36 q0 | 36 p1 | 36 q2 | uniform 0xfffffffd (u8)
     mov tmuau, rf27 ; smul24 rf28, rf24, rf24 ; ldtmu.rf24          # 36 p1 | 38 gt | 36 q0 | uniform 0xfffffffd (u8)
     sub rf29, rf26, rf24 ; sub rf30, rf24, rf23                     # 40 aq | 42 sub
     shl rf30, rf30, 2 ; smul24 rf29, rf29, rf29                     # 42 mul | 40 aq
-    sub rf32, rf23, rf24 ; add rf33, rf23, rf24 ; thrsw ; ldtmu.rf31# 38 gt | 43 add | 36 p1
+    sub rf32, rf23, rf24 ; add rf33, rf23, rf24 ; thrsw ; ldtmu.rf31 # 38 gt | 43 add | 36 p1
     sub rf35, rf31, rf23 ; smul24 rf34, rf32, rf32 ; ldtmu.rf32     # 38 gt | 36 q1
     sub rf36, rf31, rf32 ; mov.ifa rf18, 1                          # 42 sub | 41 select
     sub.pushc -, rf29, rf15 ; add rf30, rf30, rf36                  # 41 select | 42 add
     add rf18, rf25, rf18 ; mov.ifa rf22, 1                          # 41 add | 41 select
     add rf22, rf30, 4 ; add rf18, rf18, rf22                        # 42 x | 41 tc
     asr rf22, rf22, 3 ; sub.pushc -, rf0, rf2                       # 42 x | 35 stage
-    min rf22, rf22, rf18 ; smul24 rf35, rf35, rf35 ; thrsw ; ldtmu.rf30# 33 min | 38 gt | 36 p2
+    min rf22, rf22, rf18 ; smul24 rf35, rf35, rf35 ; thrsw ; ldtmu.rf30 # 33 min | 38 gt | 36 p2
     sub rf18, 0, rf18 ; sub rf36, rf32, rf24                        # 33 sub | 38 gt
     max rf18, rf22, rf18 ; add rf22, rf33, 1                        # 33 delta | 43 middle
     asr rf22, rf22, 1 ; add tmuau, rf27, rf11                       # 43 middle | 36 q1 | uniform 0xfffffffd (u8)
-    add rf23, rf23, rf18 ; smul24 rf36, rf36, rf36 ; thrsw ; ldtmu.rf27# 45 add | 38 gt | 36 p0
+    add rf23, rf23, rf18 ; smul24 rf36, rf36, rf36 ; thrsw ; ldtmu.rf27 # 45 add | 38 gt | 36 p0
     max rf21, rf23, 0 ; add rf23, rf21, rf22                        # 45 clip | 48 add
     add rf33, rf31, rf31 ; sub rf37, rf30, rf27 ; ldtmu.rf38        # 48 mul | 40 ap | 36 q2
     sub.nornc -, rf34, rf28 ; sub rf23, rf23, rf33                  # 35 stage | 48 sub

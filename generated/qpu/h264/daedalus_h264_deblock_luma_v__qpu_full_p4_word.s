@@ -74,7 +74,7 @@ loop:
     mov rf39, rf32 ; smul24 rf38, rf36, rf36 ; thrsw ; ldtmu.rf36   # 45 select | 40 ap | 36 q0
     and rf40, rf36, rf6 ; v8dot rf41, rf36, rf8                     # 36 q0
     sub rf42, rf34, rf40 ; sub rf43, rf26, rf40                     # 40 aq | 38 gt
-    sub rf44, rf40, rf26 ; smul24 rf42, rf42, rf42 ; thrsw ; ldtmu.rf45# 42 sub | 40 aq | 36 p1
+    sub rf44, rf40, rf26 ; smul24 rf42, rf42, rf42 ; thrsw ; ldtmu.rf45 # 42 sub | 40 aq | 36 p1
     shl rf43, rf44, 2 ; smul24 rf44, rf43, rf43                     # 42 mul | 38 gt
     and rf46, rf45, rf6 ; add rf47, rf26, rf40                      # 36 p1 | 43 add
     sub.pushc -, rf15, rf25 ; sub rf48, rf46, rf26                  # 41 select | 38 gt

@@ -7,12 +7,12 @@
 # computes H.264 8.5.12.2 (residual 4x4 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash ea11aed8cd072144
+# input hash 899f8ac0607ee1e4
 #
 # A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
 # what it loads of the next one is among it.
-# 108 instructions a trip, 6.8 an item; 107 at least for all it does.
-# 49 of the 64 registers that 2 threads a QPU leave each.
+# 114 instructions a trip, 7.1 an item; 107 at least for all it does.
+# 56 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 7 load 14 words, 4 store 4.
 # Record: dst_off, index.
 #
@@ -35,8 +35,8 @@
 .uniform 0x00010000
 .uniform 0x01000000
 .uniform 0x00000000  # address of coeffs
-.uniform 0x00000000  # address of dst
 .uniform 0x00000020
+.uniform 0x00000000  # address of dst
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffc  # vec4
 .uniform 0xfffffffc  # vec4
@@ -49,148 +49,145 @@
     shl rf1, rf1, 3
     setnnmode_uu ; ldunifrf.rf3                                     # 40 load dst | uniform value:records
     add rf2, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf1            # 37 w0 | uniform value:coeffs
-    umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
+    umin tmuau, rf2, rf0 ; mov rf19, rf2 ; thrsw                    # the item's record | for later in the trip | uniform 0xfffffffa (vec2)
     nop ; ldunifrf.rf3                                              # 40 load dst | uniform value:dst
-    nop ; ldunifrf.rf24                                             # 40 load dst | uniform value:dst_stride
+    nop ; ldunifrf.rf12                                             # 40 load dst | uniform value:dst_stride
     nop ; ldtmu.rf4                                                 # the item's record
-    nop ; add rf21, rf3, rf4 ; ldtmu.rf3                            # 40 load dst | the item's record
-    shl rf3, rf3, 5 ; add rf25, rf21, rf24                          # 37 w0 | 40 load dst
-    add rf3, rf1, rf3 ; add rf27, rf25, rf24 ; ldunifrf.rf1         # 37 w0 | 40 load dst | uniform value:threads
+    nop ; add rf5, rf3, rf4 ; ldtmu.rf3                             # 40 load dst | the item's record
+    shl rf3, rf3, 5 ; add rf6, rf5, rf12                            # 37 w0 | 40 load dst
+    add rf3, rf1, rf3 ; add rf13, rf6, rf12 ; ldunifrf.rf1          # 37 w0 | 40 load dst | uniform value:threads
     shl rf1, rf1, 7 ; mov tmuau, rf3                                # 37 w0 | uniform 0xfffffffc (vec4)
     sub tmuau, rf3, -16 ; add rf3, rf2, rf1                         # 37 w0 | the item's record | uniform 0xfffffffc (vec4)
-    nop ; add rf29, rf27, rf24 ; thrsw ; ldunifrf.rf4               # 40 load dst | 37 add | uniform 0x00000020
-    nop ; ldunifrf.rf23                                             # 40 load dst | uniform 0x000000ff
-    nop ; ldunifrf.rf35                                             # 40 load dst | uniform 0x00000100
-    nop ; ldtmu.rf5                                                 # 37 w0
-    mov tmua, rf21 ; mov rf7, rf5.il ; thrsw ; ldtmu.rf6            # 40 load dst | 37 w0
-    mov tmua, rf25 ; add rf4, rf7, rf4 ; ldtmu.rf7                  # 40 load dst | 37 add | 37 w0
-    mov tmua, rf27 ; mov rf11, rf7.il ; ldtmu.rf8                   # 40 load dst | 37 w1 | 37 w0
-    asr rf30, rf11, 1 ; mov rf19, rf8.ih                            # 32 shr | 37 w1
-    asr rf28, rf19, 1 ; mov rf9, rf5.ih                             # 32 shr | 37 w0
-    mov rf13, rf7.ih ; mov rf14, rf6.il ; thrsw ; ldtmu.rf7         # 37 w1 | 37 w0
-    asr rf31, rf13, 1 ; mov rf5, rf7.il                             # 32 shr | 37 w2
-    mov rf10, rf7.ih ; mov rf16, rf8.il ; ldtmu.rf7                 # 37 w2 | 37 w1 | 37 w0
-    asr rf32, rf16, 1 ; mov rf15, rf7.il                            # 32 shr | 37 w2
-    mov rf33, rf6.ih ; mov rf34, rf7.ih ; thrsw ; ldtmu.rf6         # 37 w0 | 37 w2
-    mov rf7, rf6.il ; mov rf12, rf6.ih ; ldtmu.rf6                  # 37 w3 | 37 w0
-    asr rf8, rf7, 1 ; mov rf17, rf6.il                              # 32 shr | 37 w3
-    asr rf18, rf12, 1 ; mov rf37, rf6.ih                            # 32 shr | 37 w3
-    asr rf20, rf17, 1 ; add rf6, rf4, rf5                           # 32 shr | 31 e
-    asr rf36, rf37, 1 ; add rf8, rf11, rf8                          # 32 shr | 32 h
-    add rf11, rf9, rf10 ; add rf13, rf13, rf18 ; ldtmu.rf22         # 31 e | 32 h | 40 load dst
-    add rf16, rf14, rf15 ; add rf18, rf16, rf20 ; ldtmu.rf26        # 31 e | 32 h | 40 load dst
-    add rf19, rf33, rf34 ; add rf20, rf19, rf36 ; ldunifrf.rf36     # 31 e | 32 h | 40 load dst | uniform 0x00010000
-    sub rf33, rf33, rf34 ; sub rf34, rf28, rf37 ; ldunifrf.rf37     # 31 f | 32 g | 40 load dst | uniform 0x01000000
-    nop ; ldtmu.rf28                                                # 40 load dst
+    add rf14, rf13, rf12 ; mov rf20, rf5 ; thrsw ; ldunifrf.rf18    # 40 load dst | for later in the trip | 37 add | uniform 0x00000020
+    mov rf21, rf6 ; mov rf22, rf13 ; ldunifrf.rf11                  # for later in the trip | 40 load dst | uniform 0x000000ff
+    mov rf23, rf14 ; mov rf2, rf3 ; ldunifrf.rf15                   # for later in the trip | next trip | 40 load dst | uniform 0x00000100
+    nop ; ldtmu.rf4                                                 # 37 w0
+    mov tmua, rf5 ; mov rf7, rf4.il ; thrsw ; ldtmu.rf5             # 40 load dst | 37 w0
+    mov rf10, rf5.ih ; mov tmua, rf6 ; ldtmu.rf6                    # 37 w0 | 40 load dst
+    mov rf8, rf6.il ; mov rf9, rf6.ih ; ldunifrf.rf16               # 37 w1 | 40 load dst | uniform 0x00010000
+    nop ; ldtmu.rf6                                                 # 37 w0
+    nop ; ldunifrf.rf17                                             # 40 load dst | uniform 0x01000000
 loop:
-    add rf4, rf19, rf20 ; sub rf5, rf4, rf5 ; ldunifrf.rf38         # 33 add | 31 f | 37 w0 | uniform value:coeffs
-    asr rf7, rf4, 1 ; sub rf30, rf30, rf7                           # 32 shr | 32 g
-    sub rf9, rf9, rf10 ; sub rf10, rf31, rf12 ; ldunifrf.rf12       # 31 f | 32 g | 40 load dst | uniform value:dst
-    sub rf14, rf14, rf15 ; sub rf15, rf32, rf17 ; ldunifrf.rf17     # 31 f | 32 g | 37 add | uniform 0x00000020
-    add rf31, rf33, rf34 ; add rf32, rf6, rf8                       # 33 add
-    asr rf40, rf31, 1 ; add rf39, rf11, rf13                        # 32 shr | 33 add
-    asr rf42, rf39, 1 ; add rf41, rf16, rf18                        # 32 shr | 33 add
-    add rf43, rf5, rf30 ; add rf44, rf9, rf10                       # 33 add
-    add rf46, rf14, rf15 ; add rf45, rf32, rf41                     # 33 add | 31 e
-    add rf7, rf39, rf7 ; add rf39, rf43, rf46                       # 32 h | 31 e
-    add rf47, rf44, rf40 ; add rf40, rf45, rf7                      # 32 h | 33 add
-    asr rf40, rf40, 6 ; add rf48, rf39, rf47                        # 40 shr | 33 add
-    asr rf48, rf48, 6 ; mov tmua, rf29                              # 40 shr | 40 load dst
-    and rf32, rf22, rf23 ; sub rf41, rf32, rf41 ; thrsw             # 40 load dst | 31 f
-    sub rf4, rf42, rf4 ; v8dot rf42, rf22, rf35                     # 32 g | 40 load dst
-    add rf32, rf32, rf40 ; add rf40, rf42, rf48                     # 40 add
-    asr rf44, rf44, 1 ; sub rf43, rf43, rf46                        # 32 shr | 31 f
-    max rf31, rf32, 0 ; sub rf32, rf44, rf31                        # 40 clip | 32 g
-    max rf44, rf40, 0 ; add rf40, rf41, rf4                         # 40 clip | 33 add
-    asr rf40, rf40, 6 ; add rf46, rf43, rf32                        # 40 shr | 33 add
-    min rf31, rf31, rf23 ; v8dot rf42, rf26, 1                      # 40 clip | 40 load dst
-    asr rf46, rf46, 6 ; v8dot rf48, rf26, rf35                      # 40 shr | 40 load dst
-    min rf44, rf44, rf23 ; sub rf4, rf41, rf4 ; ldtmu.rf41          # 40 clip | 33 sub | 40 load dst
-    asr rf40, rf4, 6 ; add rf4, rf42, rf40                          # 40 shr | 40 add
-    vpack rf31, rf31, rf44 ; sub rf32, rf43, rf32                   # 40 store dst | 33 sub
-    asr rf46, rf32, 6 ; add rf32, rf48, rf46                        # 40 shr | 40 add
-    max rf4, rf4, 0 ; v8dot rf48, rf28, rf35                        # 40 clip | 40 load dst
-    max rf32, rf32, 0 ; sub rf7, rf45, rf7                          # 40 clip | 33 r
-    min rf4, rf4, rf23 ; v8dot rf45, rf28, 1                        # 40 clip | 40 load dst
-    min rf40, rf32, rf23 ; add rf32, rf45, rf40                     # 40 clip | 40 add
-    max rf5, rf32, 0 ; sub rf30, rf5, rf30                          # 40 clip | 33 sub
-    asr rf7, rf7, 6 ; sub rf9, rf9, rf10                            # 40 shr | 33 sub
-    vpack rf4, rf4, rf40 ; sub rf33, rf33, rf34                     # 40 store dst | 33 sub
-    asr rf15, rf33, 1 ; sub rf14, rf14, rf15                        # 32 shr | 33 sub
-    min rf5, rf5, rf23 ; add rf34, rf30, rf14                       # 40 clip | 31 e
-    asr rf15, rf9, 1 ; add rf9, rf9, rf15                           # 32 shr | 32 h
-    add rf40, rf34, rf9 ; v8dot rf10, rf22, rf36                    # 33 add | 40 load dst
-    asr rf46, rf40, 6 ; add rf40, rf48, rf46                        # 40 shr | 40 add
-    max rf10, rf40, 0 ; add rf40, rf10, rf46                        # 40 clip | 40 add
-    max rf14, rf40, 0 ; sub rf30, rf30, rf14                        # 40 clip | 31 f
-    min rf14, rf14, rf23 ; sub rf15, rf15, rf33                     # 40 clip | 32 g
-    min rf10, rf10, rf23 ; add rf33, rf30, rf15                     # 40 clip | 33 add
-    asr rf39, rf33, 6 ; sub rf33, rf39, rf47                        # 40 shr | 33 r
-    asr rf33, rf33, 6 ; v8dot rf47, rf26, rf36                      # 40 shr | 40 load dst
-    vpack rf5, rf5, rf10 ; add rf10, rf47, rf39                     # 40 store dst | 40 add
-    max rf10, rf10, 0 ; sub rf15, rf30, rf15                        # 40 clip | 33 sub
-    asr rf15, rf15, 6 ; v8dot rf30, rf28, rf36                      # 40 shr | 40 load dst
-    min rf39, rf10, rf23 ; v8dot rf10, rf41, 1                      # 40 clip | 40 load dst
-    add rf7, rf10, rf7 ; v8dot rf10, rf41, rf35                     # 40 add | 40 load dst
-    max rf7, rf7, 0 ; add rf10, rf10, rf33                          # 40 clip | 40 add
-    max rf10, rf10, 0 ; add rf15, rf30, rf15                        # 40 clip | 40 add
-    max rf9, rf15, 0 ; sub rf15, rf34, rf9                          # 40 clip | 33 r
-    asr rf15, rf15, 6 ; v8dot rf34, rf41, rf36                      # 40 shr | 40 load dst
-    min rf9, rf9, rf23                                              # 40 clip
-    min rf7, rf7, rf23 ; sub rf19, rf19, rf20                       # 40 clip | 33 sub
-    asr rf8, rf19, 1 ; sub rf6, rf6, rf8                            # 32 shr | 33 sub
-    sub rf11, rf11, rf13 ; sub rf13, rf16, rf18                     # 33 sub
-    asr rf18, rf11, 1 ; add rf16, rf6, rf13                         # 32 shr | 31 e
-    min rf8, rf10, rf23 ; add rf10, rf11, rf8                       # 40 clip | 32 h
-    vpack rf7, rf7, rf8 ; add rf8, rf16, rf10                       # 40 store dst | 33 add
-    asr rf8, rf8, 6 ; v8dot rf22, rf22, rf37                        # 40 shr | 40 load dst
-    sub.pushc -, rf0, rf2 ; sub rf6, rf6, rf13                      # 40 store dst | 31 f
-    sub rf18, rf18, rf19 ; add rf8, rf22, rf8                       # 32 g | 40 add
-    max rf8, rf8, 0 ; mov rf2, rf3                                  # 40 clip | next trip
-    umin tmuau, rf2, rf0 ; add rf19, rf6, rf18 ; thrsw              # the item's record | 33 add | uniform 0xfffffffa (vec2)
-    asr rf19, rf19, 6 ; v8dot rf26, rf26, rf37                      # 40 shr | 40 load dst
-    min rf6, rf8, rf23 ; sub rf8, rf6, rf18                         # 40 clip | 33 sub
-    vpack rf14, rf14, rf6 ; add rf19, rf26, rf19 ; ldtmu.rf6        # 40 store dst | 40 add | the item's record
-    asr rf8, rf8, 6 ; v8dot rf28, rf28, rf37                        # 40 shr | 40 load dst
-    max rf8, rf19, 0 ; add rf19, rf28, rf8                          # 40 clip | 40 add
-    tmuwt - ; sub rf16, rf16, rf10 ; ldtmu.rf10                     # the last trip's stores | 33 r | the item's record
-    shl rf10, rf10, 5 ; v8dot rf41, rf41, rf37                      # 37 w0 | 40 load dst
-    min rf10, rf8, rf23 ; add rf8, rf38, rf10                       # 40 clip | 37 w0
-    v8pack tmud, rf31, rf14 ; add rf14, rf34, rf15                  # 40 store dst | 40 add
-    max rf19, rf19, 0 ; mov.ifna tmua, rf21                         # 40 clip | 40 store dst
-    asr rf16, rf16, 6 ; mov tmuau, rf8                              # 40 shr | 37 w0 | uniform 0xfffffffc (vec4)
-    vpack rf8, rf39, rf10 ; sub tmuau, rf8, -16                     # 40 store dst | 37 w0 | uniform 0xfffffffc (vec4)
-    min rf16, rf19, rf23 ; add rf19, rf41, rf16 ; thrsw             # 40 clip | 40 add
-    max rf6, rf14, 0 ; add rf21, rf12, rf6                          # 40 clip | 40 load dst
-    vpack rf9, rf9, rf16                                            # 40 store dst
-    v8pack tmud, rf4, rf8 ; ldtmu.rf8                               # 40 store dst | 37 w0
-    max rf19, rf19, 0 ; mov.ifna tmua, rf25                         # 40 clip | 40 store dst
-    min rf4, rf6, rf23 ; mov tmua, rf21 ; thrsw ; ldtmu.rf6         # 40 clip | 40 load dst | 37 w0
-    min rf16, rf19, rf23 ; add rf25, rf21, rf24 ; ldtmu.rf19        # 40 clip | 40 load dst | 37 w0
-    vpack rf12, rf4, rf16 ; mov tmua, rf25 ; ldtmu.rf16             # 40 store dst | 40 load dst | 37 w0
-    v8pack tmud, rf5, rf9 ; mov rf5, rf8.il ; ldtmu.rf14            # 40 store dst | 37 w0
-    mov.ifna tmua, rf27 ; add rf27, rf25, rf24 ; thrsw              # 40 store dst | 40 load dst
-    mov tmua, rf27 ; mov rf39, rf16.ih ; ldtmu.rf41                 # 40 load dst | 37 w1 | 37 w0
-    asr rf34, rf39, 1 ; add rf4, rf5, rf17                          # 32 shr | 37 add
-    v8pack tmud, rf7, rf12 ; mov rf5, rf14.il ; ldtmu.rf7           # 40 store dst | 37 w2 | 37 w0
-    mov rf7, rf7.il ; mov rf12, rf7.ih ; ldtmu.rf9                  # 37 w3 | 37 w0
-    asr rf38, rf7, 1 ; mov rf17, rf9.il                             # 32 shr | 37 w3
-    asr rf18, rf12, 1 ; mov rf33, rf9.ih                            # 32 shr | 37 w3
-    asr rf29, rf17, 1 ; mov.ifna tmua, rf29                         # 32 shr | 40 store dst
-    asr rf20, rf33, 1 ; sub.pushc -, rf0, rf3                       # 32 shr | whether there is a batch more
-    mov rf8, rf19.il ; mov rf9, rf8.ih ; thrsw ; ldtmu.rf22         # 37 w1 | 37 w0 | 40 load dst
-    asr rf30, rf8, 1 ; mov rf10, rf14.ih                            # 32 shr | 37 w2
-    mov rf19, rf19.ih ; mov rf14, rf6.il ; ldtmu.rf26               # 37 w1 | 37 w0 | 40 load dst
-    asr rf31, rf19, 1 ; mov rf15, rf41.il                           # 32 shr | 37 w2
-    mov rf47, rf16.il ; mov rf40, rf6.ih ; ldtmu.rf28               # 37 w1 | 37 w0 | 40 load dst
-    asr rf32, rf47, 1 ; mov rf41, rf41.ih                           # 32 shr | 37 w2
-    add rf3, rf2, rf1 ; add rf6, rf4, rf5                           # the item's record | 31 e
-    add rf8, rf8, rf38 ; add rf11, rf9, rf10                        # 32 h | 31 e
-    add rf13, rf19, rf18 ; add rf16, rf14, rf15                     # 32 h | 31 e
+    add rf4, rf7, rf18 ; mov rf7, rf4.ih ; thrsw ; ldunifrf.rf24    # 37 add | 37 w0 | uniform value:coeffs
+    mov rf5, rf5.il ; mov rf25, rf6.il ; ldunifrf.rf18              # 37 w0 | 37 w1 | 37 add | uniform 0x00000020
+    mov rf13, rf6.ih ; mov tmua, rf13 ; ldtmu.rf6                   # 37 w1 | 40 load dst | 37 w0
+    mov rf26, rf6.il ; mov rf27, rf6.ih ; thrsw ; ldtmu.rf6         # 37 w2 | 37 w0
+    add rf29, rf4, rf26 ; add rf30, rf7, rf27 ; ldtmu.rf28          # 31 e | 37 w0
+    mov rf31, rf28.il ; mov rf32, rf28.ih ; ldtmu.rf28              # 37 w3 | 37 w0
+    asr rf33, rf31, 1 ; mov rf34, rf6.il                            # 32 shr | 37 w2
+    asr rf35, rf32, 1 ; add rf33, rf8, rf33                         # 32 shr | 32 h
+    add rf35, rf29, rf33 ; add rf36, rf9, rf35 ; ldunifrf.rf37      # 33 add | 32 h | 40 load dst | uniform value:dst
+    add rf38, rf30, rf36 ; add rf39, rf5, rf34 ; ldtmu.rf40         # 33 add | 31 e | 40 load dst
+    mov rf6, rf28.il ; mov rf41, rf6.ih ; ldtmu.rf42                # 37 w3 | 37 w2 | 40 load dst
+    asr rf43, rf6, 1 ; add rf44, rf10, rf41                         # 32 shr | 31 e
+    add rf28, rf25, rf43 ; mov rf43, rf28.ih ; ldtmu.rf45           # 32 h | 37 w3 | 40 load dst
+    asr rf47, rf43, 1 ; add rf46, rf39, rf28                        # 32 shr | 33 add
+    add rf47, rf13, rf47 ; add rf48, rf35, rf46                     # 32 h | 31 e
+    and rf50, rf40, rf11 ; add rf49, rf44, rf47                     # 40 load dst | 33 add
+    asr rf35, rf49, 1 ; sub rf46, rf35, rf46                        # 32 shr | 31 f
+    asr rf38, rf38, 1 ; add rf35, rf38, rf35                        # 32 shr | 32 h
+    add rf38, rf48, rf35 ; sub rf49, rf38, rf49                     # 33 add | 32 g
+    asr rf38, rf38, 6 ; add rf51, rf46, rf49                        # 40 shr | 33 add
+    asr rf50, rf51, 6 ; add rf38, rf50, rf38                        # 40 shr | 40 add
+    max rf38, rf38, 0 ; sub rf46, rf46, rf49                        # 40 clip | 33 sub
+    min rf38, rf38, rf11 ; v8dot rf49, rf42, 1                      # 40 clip | 40 load dst
+    asr rf49, rf46, 6 ; add rf46, rf49, rf50                        # 40 shr | 40 add
+    max rf35, rf46, 0 ; sub rf46, rf48, rf35                        # 40 clip | 33 r
+    min rf35, rf35, rf11 ; v8dot rf48, rf45, 1                      # 40 clip | 40 load dst
+    asr rf48, rf46, 6 ; add rf46, rf48, rf49                        # 40 shr | 40 add
+    max rf14, rf46, 0 ; mov tmua, rf14                              # 40 clip | 40 load dst
+    min rf26, rf14, rf11 ; sub rf4, rf4, rf26 ; thrsw               # 40 clip | 31 f
+    umin tmuau, rf2, rf0 ; sub rf27, rf7, rf27                      # the item's record | 31 f | uniform 0xfffffffa (vec2)
+    asr rf5, rf8, 1 ; sub rf34, rf5, rf34                           # 32 shr | 31 f
+    sub rf5, rf5, rf31 ; sub rf41, rf10, rf41 ; thrsw ; ldtmu.rf31  # 32 g | 31 f | 40 load dst
+    and rf10, rf31, rf11 ; add rf8, rf4, rf5                        # 40 load dst | 33 add
+    asr rf10, rf9, 1 ; add rf9, rf10, rf48                          # 32 shr | 40 add
+    sub rf32, rf10, rf32 ; v8dot rf48, rf40, rf15 ; ldtmu.rf10      # 32 g | 40 load dst | the item's record
+    add rf37, rf37, rf10 ; add rf14, rf27, rf32 ; ldtmu.rf10        # 40 load dst | 33 add | the item's record
+    shl rf10, rf10, 5 ; add rf46, rf37, rf12                        # 37 w0 | 40 load dst
+    max rf10, rf9, 0 ; add rf9, rf24, rf10                          # 40 clip | 37 w0
+    min rf24, rf10, rf11 ; mov tmuau, rf9                           # 40 clip | 37 w0 | uniform 0xfffffffc (vec4)
+    sub tmuau, rf9, -16 ; v8dot rf9, rf42, rf15                     # 37 w0 | 40 load dst | uniform 0xfffffffc (vec4)
+    sub rf49, rf4, rf5 ; v8dot rf10, rf45, rf15 ; thrsw             # 33 sub | 40 load dst
+    asr rf25, rf25, 1 ; v8dot rf50, rf31, rf15                      # 32 shr | 40 load dst
+    asr rf6, rf13, 1 ; sub rf25, rf25, rf6                          # 32 shr | 32 g
+    add rf13, rf46, rf12 ; add rf51, rf34, rf25 ; ldtmu.rf4         # 40 load dst | 33 add | 37 w0
+    mov rf7, rf4.il ; mov tmua, rf37 ; thrsw ; ldtmu.rf5            # 37 w0 | 40 load dst
+    sub rf52, rf6, rf43 ; mov tmua, rf46 ; ldtmu.rf43               # 32 g | 40 load dst | 37 w0
+    add rf53, rf41, rf52 ; add rf54, rf8, rf51 ; ldtmu.rf6          # 33 add | 31 e | 37 w0
+    asr rf8, rf53, 1 ; sub rf51, rf8, rf51                          # 32 shr | 31 f
+    asr rf14, rf14, 1 ; add rf8, rf14, rf8                          # 32 shr | 32 h
+    add rf14, rf54, rf8 ; sub rf53, rf14, rf53                      # 33 add | 32 g
+    asr rf14, rf14, 6 ; add rf55, rf51, rf53                        # 40 shr | 33 add
+    asr rf48, rf55, 6 ; add rf14, rf48, rf14                        # 40 shr | 40 add
+    max rf9, rf14, 0 ; add rf48, rf9, rf48                          # 40 clip | 40 add
+    min rf9, rf9, rf11 ; sub rf51, rf51, rf53                       # 40 clip | 33 sub
+    vpack rf38, rf38, rf9 ; add rf14, rf13, rf12                    # 40 store dst | 40 load dst
+    max rf8, rf48, 0 ; sub rf48, rf54, rf8                          # 40 clip | 33 r
+    min rf54, rf8, rf11 ; mov rf8, rf43.il                          # 40 clip | 37 w1
+    vpack rf35, rf35, rf54 ; mov rf9, rf43.ih                       # 40 store dst | 37 w1
+    asr rf27, rf51, 6 ; sub rf32, rf27, rf32                        # 40 shr | 33 sub
+    add rf27, rf10, rf27 ; mov rf10, rf5.ih                         # 40 add | 37 w0
+    max rf25, rf27, 0 ; sub rf27, rf34, rf25                        # 40 clip | 33 sub
+    min rf25, rf25, rf11 ; sub rf41, rf41, rf52                     # 40 clip | 33 sub
+    vpack rf25, rf26, rf25 ; add rf26, rf49, rf27                   # 40 store dst | 31 e
+    asr rf48, rf48, 6 ; v8dot rf52, rf40, rf16                      # 40 shr | 40 load dst
+    asr rf50, rf41, 1 ; add rf48, rf50, rf48                        # 32 shr | 40 add
+    max rf48, rf48, 0 ; add rf50, rf32, rf50                        # 40 clip | 32 h
+    min rf48, rf48, rf11 ; add rf34, rf26, rf50                     # 40 clip | 33 add
+    vpack rf24, rf24, rf48 ; sub rf27, rf49, rf27                   # 40 store dst | 31 f
+    asr rf34, rf34, 6 ; v8dot rf48, rf42, rf16                      # 40 shr | 40 load dst
+    asr rf34, rf32, 1 ; add rf32, rf52, rf34                        # 32 shr | 40 add
+    max rf32, rf32, 0 ; sub rf34, rf34, rf41                        # 40 clip | 32 g
+    min rf32, rf32, rf11 ; add rf41, rf27, rf34                     # 40 clip | 33 add
+    asr rf27, rf41, 6 ; sub rf34, rf27, rf34                        # 40 shr | 33 sub
+    asr rf34, rf34, 6 ; add rf27, rf48, rf27                        # 40 shr | 40 add
+    max rf27, rf27, 0 ; v8dot rf48, rf45, rf16                      # 40 clip | 40 load dst
+    min rf27, rf27, rf11 ; add rf34, rf48, rf34                     # 40 clip | 40 add
+    max rf26, rf34, 0 ; sub rf34, rf26, rf50                        # 40 clip | 33 r
+    min rf26, rf26, rf11 ; v8dot rf50, rf31, rf16                   # 40 clip | 40 load dst
+    asr rf29, rf34, 6 ; sub rf33, rf29, rf33                        # 40 shr | 33 sub
+    add rf29, rf50, rf29 ; sub rf30, rf30, rf36                     # 40 add | 33 sub
+    max rf28, rf29, 0 ; sub rf29, rf39, rf28                        # 40 clip | 33 sub
+    min rf28, rf28, rf11 ; sub rf44, rf44, rf47                     # 40 clip | 33 sub
+    asr rf39, rf44, 1 ; add rf47, rf33, rf29                        # 32 shr | 31 e
+    shr rf40, rf40, -8 ; add rf39, rf30, rf39                       # 40 load dst | 32 h
+    add rf19, rf47, rf39 ; sub.pushc -, rf0, rf19                   # 33 add | 40 store dst
+    asr rf36, rf19, 6 ; mov rf19, rf2                               # 40 shr | for later in the trip
+    add rf29, rf40, rf36 ; sub rf33, rf33, rf29                     # 40 add | 31 f
+    max rf29, rf29, 0 ; v8dot rf42, rf42, rf17                      # 40 clip | 40 load dst
+    min rf29, rf29, rf11 ; v8dot rf45, rf45, rf17                   # 40 clip | 40 load dst
+    vpack rf29, rf32, rf29 ; sub rf32, rf47, rf39                   # 40 store dst | 33 r
+    tmuwt - ; v8dot rf31, rf31, rf17                                # the last trip's stores | 40 load dst
+    v8pack tmud, rf38, rf29 ; sub.pushc -, rf0, rf3                 # 40 store dst | whether there is a batch more
+    mov.ifnb tmua, rf20 ; mov rf20, rf37                            # 40 store dst | for later in the trip
+    asr rf2, rf30, 1 ; add rf3, rf2, rf1                            # 32 shr | the item's record
+    asr rf32, rf32, 6 ; sub rf2, rf2, rf44                          # 40 shr | 32 g
+    add rf2, rf33, rf2 ; sub rf33, rf33, rf2                        # 33 add | 33 sub
+    asr rf2, rf2, 6 ; add rf31, rf31, rf32                          # 40 shr | 40 add
+    asr rf33, rf33, 6 ; add rf2, rf42, rf2                          # 40 shr | 40 add
+    max rf2, rf2, 0 ; add rf33, rf45, rf33                          # 40 clip | 40 add
+    min rf45, rf2, rf11 ; mov rf2, rf3                              # 40 clip | next trip
+    vpack rf27, rf27, rf45                                          # 40 store dst
+    v8pack tmud, rf35, rf27                                         # 40 store dst
+    mov.ifnb tmua, rf21 ; mov rf21, rf46                            # 40 store dst | for later in the trip
+    max rf33, rf33, 0                                               # 40 clip
+    min rf33, rf33, rf11                                            # 40 clip
+    vpack rf26, rf26, rf33                                          # 40 store dst
+    v8pack tmud, rf25, rf26                                         # 40 store dst
+    mov.ifnb tmua, rf22 ; mov rf22, rf13                            # 40 store dst | for later in the trip
+    max rf31, rf31, 0                                               # 40 clip
+    min rf31, rf31, rf11                                            # 40 clip
     bu.anyna loop, r:unif                                           # next batch
-    add rf18, rf47, rf29 ; add rf19, rf40, rf41                     # 32 h | 31 e
-    add rf20, rf39, rf20 ; add rf29, rf27, rf24                     # 32 h | 40 load dst
-    sub rf33, rf40, rf41 ; sub rf34, rf34, rf33                     # 31 f | 32 g
+    vpack rf28, rf28, rf31                                          # 40 store dst
+    v8pack tmud, rf24, rf28                                         # 40 store dst
+    mov.ifnb tmua, rf23 ; mov rf23, rf14                            # 40 store dst | for later in the trip
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
+    ldtmu.-                                                         # looked up for a batch that there is not
     thrsw
     thrsw
     nop

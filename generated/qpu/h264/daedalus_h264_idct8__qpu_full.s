@@ -117,10 +117,10 @@
     add rf46, rf45, rf4 ; sub rf26, rf17, rf18 ; thrsw ; ldtmu.rf17 # s2 84 load dst | s1 65 a2 | s1 81 w2
     nop ; mov rf17, rf17.il ; ldunifrf.rf18                         # s1 81 w2 | s1 81 w1 | uniform 0xffffffa0
     asr rf13, rf17, 1 ; add tmuau, rf13, rf18                       # s1 66 shr | s1 81 w1 | uniform 0xfffffffe (u16)
-    add rf59, rf17, rf15 ; sub rf28, rf13, rf20 ; thrsw ; ldtmu.rf13# s1 66 a6 | s1 66 a4 | s1 81 w5
+    add rf59, rf17, rf15 ; sub rf28, rf13, rf20 ; thrsw ; ldtmu.rf13 # s1 66 a6 | s1 66 a4 | s1 81 w5
     mov rf13, rf13.il ; add rf20, rf30, rf59 ; ldunifrf.rf48        # s1 81 w5 | s1 71 b0 | s2 84 load dst | uniform value:dst_stride
     asr rf25, rf13, 1 ; add rf49, rf46, rf48                        # s1 69 shr | s2 84 load dst
-    add rf50, rf46, rf48 ; add rf51, rf49, rf48 ; thrsw ; ldtmu.rf15# s2 84 store dst | s2 84 load dst | s1 81 w3
+    add rf50, rf46, rf48 ; add rf51, rf49, rf48 ; thrsw ; ldtmu.rf15 # s2 84 store dst | s2 84 load dst | s1 81 w3
     mov rf15, rf15.il ; add rf52, rf50, rf48 ; ldunifrf.rf17        # s1 81 w3 | s2 84 store dst | uniform 0x00000200
     asr rf24, rf15, 1 ; umul24 rf17, rf16, rf17                     # s1 68 shr
     sub rf23, rf13, rf15 ; add rf27, rf15, rf13 ; ldtmu.rf16        # s1 67 sub | s1 70 add | s1 81 w7
@@ -183,7 +183,7 @@ loop:
     nop ; thrsw ; ldtmu.rf30                                        # s2 83 w2
     asr rf51, rf30, 1 ; add rf30, rf30, rf51                        # s2 66 shr | s2 66 a6
     add rf49, rf6, rf30 ; sub rf51, rf51, rf49                      # s2 71 b0 | s2 66 a4
-    add rf51, rf21, rf51 ; sub rf16, rf21, rf51 ; thrsw ; ldtmu.rf21# s2 72 b2 | s2 72 b4 | s2 83 w5
+    add rf51, rf21, rf51 ; sub rf16, rf21, rf51 ; thrsw ; ldtmu.rf21 # s2 72 b2 | s2 72 b4 | s2 83 w5
     sub rf30, rf6, rf30 ; mov tmuau, rf53 ; ldtmu.rf6               # s2 71 b6 | s2 84 load dst | s2 83 w3 | uniform 0xfffffffd (u8)
     sub rf53, rf21, rf6 ; add rf25, rf6, rf21                       # s2 67 sub | s2 70 add
     nop ; mov tmuau, rf55 ; thrsw ; ldtmu.rf55                      # s2 84 load dst | s2 83 w7 | uniform 0xfffffffd (u8)
@@ -193,20 +193,20 @@ loop:
     nop ; mov tmuau, rf59 ; thrsw ; ldtmu.rf24                      # s2 84 load dst | s2 83 w1 | uniform 0xfffffffd (u8)
     asr rf19, rf24, 1 ; add rf25, rf25, rf24                        # s2 70 shr | s2 70 add
     asr rf25, rf21, 1 ; add rf19, rf25, rf19                        # s2 69 shr | s2 70 a7
-    sub rf57, rf19, rf57 ; add rf61, rf24, rf55 ; thrsw ; ldtmu.rf23# s2 73 b7 | s2 68 add | s2 84 load dst
+    sub rf57, rf19, rf57 ; add rf61, rf24, rf55 ; thrsw ; ldtmu.rf23 # s2 73 b7 | s2 68 add | s2 84 load dst
     add rf6, rf49, rf57 ; sub rf61, rf61, rf6                       # s2 76 add | s2 68 sub
     asr rf6, rf6, 6 ; sub rf53, rf61, rf53                          # s2 84 shr | s2 68 a3
     asr rf23, rf53, 2 ; add rf6, rf23, rf6                          # s2 74 shr | s2 84 add
     max rf6, rf6, 0 ; sub rf24, rf55, rf24                          # s2 84 clip | s2 69 sub
-    add rf21, rf24, rf21 ; sub rf49, rf49, rf57 ; thrsw ; ldtmu.rf24# s2 69 add | s2 76 r | s2 84 load dst
+    add rf21, rf24, rf21 ; sub rf49, rf49, rf57 ; thrsw ; ldtmu.rf24 # s2 69 add | s2 76 r | s2 84 load dst
     asr rf21, rf19, 2 ; add rf19, rf21, rf25                        # s2 73 shr | s2 69 a5
     asr rf23, rf19, 2 ; sub rf19, rf23, rf19                        # s2 74 shr | s2 74 b5
-    add rf23, rf51, rf19 ; add rf53, rf53, rf23 ; thrsw ; ldtmu.rf25# s2 76 add | s2 74 b3 | s2 84 load dst
+    add rf23, rf51, rf19 ; add rf53, rf53, rf23 ; thrsw ; ldtmu.rf25 # s2 76 add | s2 74 b3 | s2 84 load dst
     asr rf23, rf23, 6 ; add rf57, rf16, rf53                        # s2 84 shr | s2 76 add
     asr rf24, rf57, 6 ; add rf23, rf24, rf23                        # s2 84 shr | s2 84 add
     max rf23, rf23, 0 ; add rf24, rf25, rf24                        # s2 84 clip | s2 84 add
     max rf21, rf24, 0 ; add rf24, rf31, rf21                        # s2 84 clip | s2 73 b1
-    add rf24, rf30, rf24 ; sub rf31, rf30, rf24 ; thrsw ; ldtmu.rf30# s2 76 add | s2 76 sub | s2 84 load dst
+    add rf24, rf30, rf24 ; sub rf31, rf30, rf24 ; thrsw ; ldtmu.rf30 # s2 76 add | s2 76 sub | s2 84 load dst
     asr rf16, rf24, 6 ; sub rf24, rf16, rf53                        # s2 84 shr | s2 76 sub
     asr rf30, rf31, 6 ; add rf16, rf30, rf16                        # s2 84 shr | s2 84 add
     max rf16, rf16, 0 ; sub rf19, rf51, rf19                        # s2 84 clip | s2 76 sub

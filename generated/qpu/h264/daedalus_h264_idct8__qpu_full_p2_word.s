@@ -137,10 +137,10 @@ loop:
     eidx rf43 ; mov rf39, rf31.il ; thrsw ; ldtmu.rf40              # s1 81 w0 | s1 81 w6
     shl rf44, rf36, 6 ; mov rf36, rf40.il                           # s1 81 store rows | s1 81 w6
     asr rf46, rf36, 1 ; mov rf45, rf33.il                           # s1 66 shr | s1 81 w4
-    add rf39, rf39, rf45 ; sub rf47, rf39, rf45 ; thrsw ; ldtmu.rf45# s1 65 a0 | s1 65 a2 | s1 81 w2
+    add rf39, rf39, rf45 ; sub rf47, rf39, rf45 ; thrsw ; ldtmu.rf45 # s1 65 a0 | s1 65 a2 | s1 81 w2
     mov rf40, rf45.il ; mov rf48, rf40.ih                           # s1 81 w2 | s1 81 w6
     asr rf46, rf40, 1 ; add rf40, rf40, rf46                        # s1 66 shr | s1 66 a6
-    add rf46, rf39, rf40 ; sub rf49, rf46, rf36 ; thrsw ; ldtmu.rf36# s1 71 b0 | s1 66 a4 | s1 81 w5
+    add rf46, rf39, rf40 ; sub rf49, rf46, rf36 ; thrsw ; ldtmu.rf36 # s1 71 b0 | s1 66 a4 | s1 81 w5
     mov rf50, rf36.il ; add rf51, rf47, rf49                        # s1 81 w5 | s1 72 b2
     asr rf39, rf50, 1 ; sub rf40, rf39, rf40                        # s1 69 shr | s1 71 b6
     mov rf52, rf36.ih ; mov rf36, rf31.ih ; thrsw ; ldtmu.rf31      # s1 81 w5 | s1 81 w0 | s1 81 w3
@@ -273,52 +273,52 @@ loop:
     nop ; thrsw ; ldtmu.rf34                                        # s2 83 w2
     asr rf48, rf34, 1 ; mov tmuau, rf48                             # s2 66 shr | s2 84 load dst | uniform 0xfffffffe (u16)
     add rf31, rf34, rf32 ; sub rf32, rf48, rf31                     # s2 66 a6 | s2 66 a4
-    add rf48, rf50, rf31 ; add rf39, rf33, rf32 ; thrsw ; ldtmu.rf34# s2 71 b0 | s2 72 b2 | s2 83 w5
+    add rf48, rf50, rf31 ; add rf39, rf33, rf32 ; thrsw ; ldtmu.rf34 # s2 71 b0 | s2 72 b2 | s2 83 w5
     mov tmuau, rf36 ; sub rf33, rf33, rf32 ; ldtmu.rf32             # s2 84 load dst | s2 72 b4 | s2 83 w3 | uniform 0xfffffffe (u16)
     asr rf38, rf32, 1 ; mov tmuau, rf38                             # s2 68 shr | s2 84 load dst | uniform 0xfffffffe (u16)
-    sub rf36, rf34, rf32 ; add rf58, rf32, rf34 ; thrsw ; ldtmu.rf47# s2 67 sub | s2 70 add | s2 83 w7
+    sub rf36, rf34, rf32 ; add rf58, rf32, rf34 ; thrsw ; ldtmu.rf47 # s2 67 sub | s2 70 add | s2 83 w7
     asr rf54, rf47, 1 ; mov tmuau, rf29                             # s2 67 shr | s2 84 load dst | uniform 0xfffffffe (u16)
     asr rf51, rf34, 1 ; sub rf36, rf36, rf47                        # s2 69 shr | s2 67 sub
-    sub rf31, rf36, rf54 ; sub rf50, rf50, rf31 ; thrsw ; ldtmu.rf36# s2 67 a1 | s2 71 b6 | s2 83 w1
+    sub rf31, rf36, rf54 ; sub rf50, rf50, rf31 ; thrsw ; ldtmu.rf36 # s2 67 a1 | s2 71 b6 | s2 83 w1
     asr rf29, rf36, 1 ; add tmuau, rf29, rf19                       # s2 70 shr | s2 84 load dst | uniform 0xfffffffe (u16)
     asr rf54, rf31, 2 ; add rf58, rf58, rf36                        # s2 73 shr | s2 70 add
-    add rf60, rf36, rf47 ; add rf29, rf58, rf29 ; thrsw ; ldtmu.rf58# s2 68 add | s2 70 a7 | s2 84 load dst
+    add rf60, rf36, rf47 ; add rf29, rf58, rf29 ; thrsw ; ldtmu.rf58 # s2 68 add | s2 70 a7 | s2 84 load dst
     asr rf46, rf29, 2 ; mov tmua, rf20                              # s2 73 shr | s2 83 w0
     sub rf36, rf47, rf36 ; sub rf32, rf60, rf32                     # s2 69 sub | s2 68 sub
-    sub rf29, rf29, rf54 ; sub rf32, rf32, rf38 ; thrsw ; ldtmu.rf38# s2 73 b7 | s2 68 a3 | s2 84 load dst
+    sub rf29, rf29, rf54 ; sub rf32, rf32, rf38 ; thrsw ; ldtmu.rf38 # s2 73 b7 | s2 68 a3 | s2 84 load dst
     asr rf54, rf32, 2 ; mov tmua, rf21                              # s2 74 shr | s2 83 w4
     add rf36, rf36, rf34 ; add rf34, rf48, rf29                     # s2 69 add | s2 76 add
-    add rf36, rf36, rf51 ; v8dot rf47, rf58, rf28 ; thrsw ; ldtmu.rf51# s2 69 a5 | s2 84 load dst
+    add rf36, rf36, rf51 ; v8dot rf47, rf58, rf28 ; thrsw ; ldtmu.rf51 # s2 69 a5 | s2 84 load dst
     asr rf34, rf34, 6 ; mov tmua, rf22                              # s2 84 shr | s2 83 w6
     asr rf54, rf36, 2 ; sub rf36, rf54, rf36                        # s2 74 shr | s2 74 b5
-    and rf58, rf58, rf18 ; add rf60, rf39, rf36 ; thrsw ; ldtmu.rf37# s2 84 load dst | s2 76 add
+    and rf58, rf58, rf18 ; add rf60, rf39, rf36 ; thrsw ; ldtmu.rf37 # s2 84 load dst | s2 76 add
     asr rf60, rf60, 6 ; mov tmua, rf23                              # s2 84 shr | s2 83 w2
     add rf34, rf58, rf34 ; v8dot rf58, rf38, rf28                   # s2 84 add | s2 84 load dst
-    and rf32, rf38, rf18 ; add rf38, rf32, rf54 ; thrsw ; ldtmu.rf54# s2 84 load dst | s2 74 b3
+    and rf32, rf38, rf18 ; add rf38, rf32, rf54 ; thrsw ; ldtmu.rf54 # s2 84 load dst | s2 74 b3
     max rf34, rf34, 0 ; mov tmua, rf24                              # s2 84 clip | s2 83 w5
     min rf32, rf34, rf18 ; add rf34, rf32, rf60                     # s2 84 clip | s2 84 add
-    add rf31, rf33, rf38 ; add rf46, rf31, rf46 ; thrsw ; ldtmu.rf60# s2 76 add | s2 73 b1 | s2 84 load dst
+    add rf31, rf33, rf38 ; add rf46, rf31, rf46 ; thrsw ; ldtmu.rf60 # s2 76 add | s2 73 b1 | s2 84 load dst
     max rf34, rf34, 0 ; mov tmua, rf25                              # s2 84 clip | s2 83 w3
     asr rf31, rf31, 6 ; v8dot rf43, rf51, rf28                      # s2 84 shr | s2 84 load dst
-    min rf34, rf34, rf18 ; add rf35, rf50, rf46 ; thrsw ; ldtmu.rf49# s2 84 clip | s2 76 add | s2 84 load dst
+    min rf34, rf34, rf18 ; add rf35, rf50, rf46 ; thrsw ; ldtmu.rf49 # s2 84 clip | s2 76 add | s2 84 load dst
     asr rf35, rf35, 6 ; mov tmua, rf26                              # s2 84 shr | s2 83 w7
     and rf51, rf51, rf18 ; v8dot rf40, rf37, 1                      # s2 84 load dst
-    add rf31, rf51, rf31 ; sub rf46, rf50, rf46 ; thrsw ; ldtmu.rf50# s2 84 add | s2 76 sub | s2 84 load dst
+    add rf31, rf51, rf31 ; sub rf46, rf50, rf46 ; thrsw ; ldtmu.rf50 # s2 84 add | s2 76 sub | s2 84 load dst
     max rf31, rf31, 0 ; mov tmua, rf27                              # s2 84 clip | s2 83 w1
     min rf31, rf31, rf18 ; add rf35, rf40, rf35                     # s2 84 clip | s2 84 add
-    and rf33, rf54, rf18 ; sub rf38, rf33, rf38 ; thrsw ; ldtmu.rf40# s2 84 load dst | s2 76 sub | s2 83 w0
+    and rf33, rf54, rf18 ; sub rf38, rf33, rf38 ; thrsw ; ldtmu.rf40 # s2 84 load dst | s2 76 sub | s2 83 w0
     asr rf40, rf46, 6 ; add rf46, rf40, rf5                         # s2 84 shr | s2 83 add
     max rf33, rf35, 0 ; add rf35, rf33, rf40                        # s2 84 clip | s2 84 add
-    min rf33, rf33, rf18 ; sub rf36, rf39, rf36 ; thrsw ; ldtmu.rf39# s2 84 clip | s2 76 sub | s2 83 w4
+    min rf33, rf33, rf18 ; sub rf36, rf39, rf36 ; thrsw ; ldtmu.rf39 # s2 84 clip | s2 76 sub | s2 83 w4
     add rf39, rf46, rf39 ; sub rf46, rf46, rf39                     # s2 65 a0 | s2 65 a2
     asr rf37, rf38, 6 ; v8dot rf38, rf37, rf28                      # s2 84 shr | s2 84 load dst
-    and rf29, rf60, rf18 ; sub rf48, rf48, rf29 ; thrsw ; ldtmu.rf40# s2 84 load dst | s2 76 r | s2 83 w6
+    and rf29, rf60, rf18 ; sub rf48, rf48, rf29 ; thrsw ; ldtmu.rf40 # s2 84 load dst | s2 76 r | s2 83 w6
     asr rf37, rf40, 1 ; add rf29, rf29, rf37                        # s2 66 shr | s2 84 add
     max rf35, rf35, 0                                               # s2 84 clip
     min rf35, rf35, rf18 ; thrsw ; ldtmu.rf51                       # s2 84 clip | s2 83 w2
     asr rf36, rf36, 6 ; add rf37, rf51, rf37                        # s2 84 shr | s2 66 a6
     asr rf51, rf51, 1 ; v8dot rf54, rf54, rf28                      # s2 66 shr | s2 84 load dst
-    sub rf51, rf51, rf40 ; v8dot rf60, rf60, rf28 ; thrsw ; ldtmu.rf40# s2 66 a4 | s2 84 load dst | s2 83 w5
+    sub rf51, rf51, rf40 ; v8dot rf60, rf60, rf28 ; thrsw ; ldtmu.rf40 # s2 66 a4 | s2 84 load dst | s2 83 w5
     and rf53, rf49, rf18 ; ldtmu.rf57                               # s2 84 load dst | s2 83 w3
     max rf29, rf29, 0 ; add rf36, rf53, rf36                        # s2 84 clip | s2 84 add
     min rf29, rf29, rf18 ; sub rf53, rf40, rf57 ; thrsw             # s2 84 clip | s2 67 sub

@@ -365,7 +365,7 @@ loop:
     mov tmua, rf12 ; add rf47, rf12, rf33 ; thrsw ; ldtmu.rf12      # s2 84 load dst
     mov tmua, rf47 ; add rf47, rf47, rf33                           # s2 84 load dst
     and rf41, rf12, rf40 ; mov tmua, rf47                           # s2 84 load dst
-    add tmua, rf47, rf33 ; add rf33, rf41, rf51 ; thrsw ; ldtmu.rf41# s2 84 load dst | s2 84 add
+    add tmua, rf47, rf33 ; add rf33, rf41, rf51 ; thrsw ; ldtmu.rf41 # s2 84 load dst | s2 84 add
     max rf33, rf33, 0 ; add rf47, rf32, rf48                        # s2 84 clip | s2 76 add
     min rf32, rf33, rf40 ; sub rf33, rf32, rf48                     # s2 84 clip | s2 76 sub
     asr rf19, rf47, 6 ; mov rf47, rf19.ih                           # s2 84 shr | s2 83 w4
@@ -378,7 +378,7 @@ loop:
     and rf35, rf8, rf40 ; mov rf62, rf35.ih ; thrsw ; ldtmu.rf61    # s2 84 load dst | s2 83 w1
     asr rf37, rf55, 6 ; add rf39, rf37, rf39                        # s2 84 shr | s2 83 add
     asr rf37, rf54, 6 ; add rf35, rf35, rf37                        # s2 84 shr | s2 84 add
-    and rf54, rf19, rf40 ; add rf60, rf39, rf47 ; thrsw ; ldtmu.rf55# s2 84 load dst | s2 65 a0
+    and rf54, rf19, rf40 ; add rf60, rf39, rf47 ; thrsw ; ldtmu.rf55 # s2 84 load dst | s2 65 a0
     max rf35, rf35, 0 ; add rf37, rf54, rf37                        # s2 84 clip | s2 84 add
     min rf35, rf35, rf40 ; v8dot rf54, rf61, 1                      # s2 84 clip | s2 84 load dst
     max rf4, rf37, 0 ; add rf37, rf54, rf4                          # s2 84 clip | s2 84 add
@@ -590,7 +590,7 @@ loop:
     and rf31, rf5, rf41 ; add rf27, rf31, rf51 ; thrsw ; ldtmu.rf51 # s2 84 load dst | s2 83 add
     asr rf7, rf7, 6 ; add rf48, rf27, rf17                          # s2 84 shr | s2 65 a0
     asr rf10, rf10, 6 ; add rf7, rf31, rf7                          # s2 84 shr | s2 84 add
-    and rf17, rf39, rf41 ; sub rf31, rf27, rf17 ; thrsw ; ldtmu.rf27# s2 84 load dst | s2 65 a2
+    and rf17, rf39, rf41 ; sub rf31, rf27, rf17 ; thrsw ; ldtmu.rf27 # s2 84 load dst | s2 65 a2
     max rf7, rf7, 0 ; add rf10, rf17, rf10                          # s2 84 clip | s2 84 add
     min rf7, rf7, rf41 ; v8dot rf17, rf51, 1                        # s2 84 clip | s2 84 load dst
     max rf9, rf10, 0 ; add rf10, rf17, rf9                          # s2 84 clip | s2 84 add

@@ -5,13 +5,13 @@
 #
 # sand128_nv12, machine code of V3D 7.1, class full
 # computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
-# input hash 1bf94e215386c6ed
+# input hash 8032078630e63fc6
 #
 # A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
 # the next one is among it.
-# 133 instructions a trip, 133 an item; 113 at least for all it does.
-# 43 of the 64 registers that 2 threads a QPU leave each.
-# Lookups a trip: 6 load 13 words, 32 store 32.
+# 183 instructions a trip, 183 an item; 151 at least for all it does.
+# 53 of the 64 registers that 2 threads a QPU leave each.
+# Lookups a trip: 6 load 13 words, 32 store 36.
 # Record: dst_off, dst_uv_off, src_off, src_uv_off, width, width, width, width.
 #
 # Comments tell line and value of the spec, with more than one stage as s1, s2, ... before them, of
@@ -23,55 +23,51 @@
 .uniform 0x000000ff
 .uniform 0x00000000  # how many threads
 .uniform 0xfffffffc  # vec4
-.uniform 0x00000000  # address of src
-.uniform 0xfffffffc  # vec4
 .uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0x00000000  # address of dst
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000000  # address of src_uv
-.uniform 0xfffffffa  # vec2
-.uniform 0x00000000  # address of dst_uv
+.uniform 0x00000000  # address of src
 .uniform 0x00000100
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
 .uniform 0x00010000
 .uniform 0x01000000
+.uniform 0x00000000  # address of dst
+.uniform 0x00000000  # address of src_uv
+.uniform 0x00000000  # address of dst_uv
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffc  # vec4
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0xffffff68  # back to the loop's first word
 
@@ -80,180 +76,213 @@
     eidx rf0 ; sub rf1, rf0, 1
     shl rf1, rf1, 5
     nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf3 ; add rf1, rf2, rf1 ; ldunifrf.rf10           # s1 20 width | uniform 0x000000ff
-    umin rf4, rf2, rf1 ; mov rf3, rf2 ; ldunifrf.rf2                # the item's record | first trip | uniform value:threads
-    and rf9, rf0, 7 ; mov tmuau, rf4                                # s1 21 stage | the item's record | uniform 0xfffffffc (vec4)
-    sub tmua, rf4, -16 ; mov rf30, rf3                              # the item's record | for later in the trip
-    nop ; thrsw ; ldunifrf.rf11                                     # s1 22 load src | uniform value:src
-    shl rf2, rf2, 5
-    shr rf13, rf0, 3 ; add rf5, rf3, rf2                            # s1 21 stage | the item's record
-    umin rf14, rf5, rf1 ; mov rf33, rf5 ; ldtmu.rf4                 # the item's record | for later in the trip
-    mov tmuau, rf14 ; mov rf3, rf5 ; ldtmu.rf5                      # the item's record | next trip | uniform 0xfffffffc (vec4)
+    add rf3, rf2, rf3 ; add rf1, rf2, rf1 ; ldunifrf.rf10           # s1 20 width | uniform 0x000000ff
+    umin rf5, rf3, rf1 ; ldunifrf.rf2                               # the item's record | uniform value:threads
+    shl rf2, rf2, 5 ; mov tmuau, rf5                                # the item's record | uniform 0xfffffffc (vec4)
+    shr rf6, rf0, 3 ; add rf4, rf3, rf2                             # s1 21 stage | the item's record
+    nop ; sub tmua, rf5, -16                                        # the item's record
+    nop ; thrsw ; ldunifrf.rf5                                      # s1 22 load src | uniform value:src_stride
+    and rf9, rf0, 7 ; smul24 rf15, rf6, rf5                         # s1 21 stage | s1 22 load src
+    nop ; ldunifrf.rf5                                              # s1 22 store dst | uniform value:dst_stride
+    nop ; smul24 rf20, rf6, rf5 ; ldtmu.rf5                         # s1 22 store dst | the item's record
     nop ; ldtmu.rf6                                                 # the item's record
     nop ; ldtmu.rf7                                                 # the item's record
     nop ; ldtmu.rf8                                                 # the item's record
-    and rf15, rf8, rf10 ; ldunifrf.rf12                             # s1 20 width | s1 22 load src | uniform value:src_stride
-    add rf16, rf15, 15 ; smul24 rf12, rf13, rf12                    # s1 20 add | s1 22 load src
-    asr rf15, rf16, 4 ; mov rf32, rf15                              # s1 20 shr | for later in the trip
-    sub rf15, rf15, 1 ; mov rf31, rf15                              # s1 21 stage | for later in the trip
-    umin rf14, rf9, rf15 ; sub tmua, rf14, -16                      # s1 21 stage | the item's record
-    shl rf14, rf14, 4                                               # s1 22 load src
-    add rf16, rf11, rf14 ; mov rf29, rf14 ; ldunifrf.rf15           # s1 22 load src | for later in the trip | s1 22 store dst | uniform value:dst
-    add rf16, rf16, rf12 ; add rf17, rf15, rf29 ; ldunifrf.rf18     # s1 22 load src | s1 22 store dst | uniform value:dst_stride
-    add rf13, rf16, rf6 ; smul24 rf16, rf13, rf18 ; ldunifrf.rf25   # s1 22 load src | s1 22 store dst | s2 24 load src_uv | uniform value:src_uv
-    mov tmuau, rf13 ; add rf14, rf25, rf14 ; thrsw                  # s1 22 load src | s2 24 load src_uv | uniform 0xfffffffa (vec2)
-    add rf14, rf17, rf16 ; add rf26, rf14, rf7 ; ldunifrf.rf27      # s1 22 store dst | s2 24 load src_uv | s2 24 store dst_uv | uniform value:dst_uv
-    add rf14, rf27, rf29 ; add rf17, rf14, rf4 ; ldunifrf.rf18      # s2 24 store dst_uv | s1 22 store dst | s1 22 load src | uniform 0x00000100
-    nop ; add rf28, rf14, rf5 ; ldtmu.rf14                          # s2 24 store dst_uv | the item's record
-    nop ; mov rf4, rf14 ; ldtmu.rf14                                # next trip | the item's record
-    nop ; mov rf5, rf14 ; ldtmu.rf14                                # next trip | the item's record
-    nop ; mov rf6, rf14 ; ldtmu.rf14                                # next trip | the item's record
-    nop ; mov rf7, rf14 ; ldtmu.rf14                                # next trip | the item's record
-    sub tmuau, rf13, -8 ; mov rf8, rf14                             # s1 22 load src | next trip | uniform 0xfffffffa (vec2)
-    nop ; mov tmuau, rf26 ; thrsw ; ldtmu.rf13                      # s2 24 load src_uv | s1 22 load src | uniform 0xfffffffa (vec2)
-    nop ; ldtmu.rf14                                                # s1 22 load src
-    nop ; ldunifrf.rf20                                             # s1 22 load src | uniform 0x00010000
-    nop ; thrsw ; ldtmu.rf23                                        # s1 22 load src
-    nop ; ldunifrf.rf22                                             # s1 22 load src | uniform 0x01000000
-    nop ; add rf19, rf29, 1                                         # s1 21 add
-    nop ; add rf21, rf29, 2                                         # s1 21 add
-    nop ; ldtmu.rf24                                                # s1 22 load src
+    nop ; ldtmu.rf11                                                # the item's record
+    and rf11, rf11, rf10 ; ldunifrf.rf14                            # s1 20 width | s1 22 load src | uniform value:src
+    nop ; add rf12, rf11, 15                                        # s1 20 add
+    asr rf12, rf12, 4                                               # s1 20 shr
+    nop ; sub rf13, rf12, 1                                         # s1 21 stage
+    nop ; ldunifrf.rf16                                             # s1 22 load src | uniform 0x00000100
+    nop ; ldunifrf.rf17                                             # s1 22 load src | uniform 0x00010000
+    nop ; ldunifrf.rf18                                             # s1 22 load src | uniform 0x01000000
+    nop ; ldunifrf.rf19                                             # s1 22 store dst | uniform value:dst
+    nop ; ldunifrf.rf21                                             # s2 24 load src_uv | uniform value:src_uv
+    nop ; ldunifrf.rf22                                             # s2 24 store dst_uv | uniform value:dst_uv
 loop:
-    sub.pushc -, rf1, rf30 ; add rf34, rf29, 3                      # s1 22 store dst | s1 21 add
-    sub.nornc -, rf9, rf31 ; add rf35, rf29, 4                      # s1 22 store dst | s1 21 add
-    tmuwt - ; sub.andc -, rf29, rf32                                # the last trip's stores | s1 22 store dst
-    and tmud, rf13, rf10 ; sub.pushc -, rf1, rf30                   # s1 22 store dst | s2 24 store dst_uv
-    sub.nornc -, rf0, 8 ; mov.ifb tmuau, rf17                       # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.andc -, rf9, rf31 ; add rf36, rf29, 5                       # s2 24 store dst_uv | s1 21 add
-    and rf38, rf8, rf10 ; add rf37, rf3, rf2 ; ldtmu.rf8            # s1 20 width | the item's record | s2 24 load src_uv
-    and tmud, rf8, rf10 ; sub.andc -, rf29, rf32                    # s2 24 store dst_uv
-    sub.pushc -, rf1, rf30 ; mov.ifa tmuau, rf28                    # s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    umin rf39, rf37, rf1 ; sub.nornc -, rf0, 8                      # the item's record | s2 24 store dst_uv
-    sub.andc -, rf9, rf31 ; add rf40, rf29, 6                       # s2 24 store dst_uv | s1 21 add
-    sub.andc -, rf19, rf32 ; v8dot tmud, rf8, rf18                  # s2 24 store dst_uv
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -1                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.nornc -, rf9, rf31 ; add rf41, rf29, 7                      # s1 22 store dst | s1 21 add
-    sub.andc -, rf19, rf32 ; v8dot tmud, rf13, rf18                 # s1 22 store dst
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -1                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    umin rf13, rf9, rf13 ; sub.pushc -, rf1, rf3                    # s1 21 stage | s1 22 store dst
+    shl rf13, rf13, 4 ; sub.nornc -, rf9, rf12                      # s1 22 load src | s1 22 store dst
+    add rf23, rf14, rf13 ; add rf24, rf21, rf13                     # s1 22 load src | s2 24 load src_uv
+    add rf8, rf23, rf15 ; add rf23, rf24, rf8                       # s1 22 load src | s2 24 load src_uv
+    add rf7, rf8, rf7 ; add rf8, rf19, rf13                         # s1 22 load src | s1 22 store dst
+    tmuwt - ; add rf24, rf13, 7                                     # s1 21 add
+    mov tmuau, rf7 ; add rf8, rf8, rf20 ; thrsw                     # s1 22 load src | s1 22 store dst | uniform 0xfffffffa (vec2)
+    sub tmuau, rf7, -8 ; add rf5, rf8, rf5                          # s1 22 load src | s1 22 store dst | uniform 0xfffffffa (vec2)
+    mov tmuau, rf23 ; add rf7, rf22, rf13                           # s2 24 load src_uv | s2 24 store dst_uv | uniform 0xfffffffa (vec2)
+    nop ; add rf25, rf7, rf6 ; thrsw ; ldtmu.rf6                    # s2 24 store dst_uv | s1 22 load src
+    and rf8, rf6, rf10 ; v8dot rf26, rf6, rf16 ; ldtmu.rf7          # s1 22 load src
+    vpack rf27, rf8, rf26 ; v8dot rf28, rf6, rf17                   # s1 22 store dst | s1 22 load src
+    and rf29, rf7, rf10 ; v8dot rf6, rf6, rf18 ; thrsw ; ldtmu.rf30 # s1 22 load src
+    vpack rf31, rf28, rf6 ; v8dot rf32, rf7, rf16 ; ldtmu.rf33      # s1 22 store dst | s1 22 load src
+    vpack rf34, rf29, rf32 ; v8dot rf35, rf7, rf17                  # s1 22 store dst | s1 22 load src
+    and rf36, rf30, rf10 ; v8dot rf7, rf7, rf18 ; ldtmu.rf37        # s1 22 load src | s2 24 load src_uv
+    vpack rf7, rf35, rf7 ; v8dot rf39, rf37, rf16 ; ldtmu.rf38      # s1 22 store dst | s2 24 load src_uv
+    and rf40, rf37, rf10 ; v8dot rf41, rf37, rf17                   # s2 24 load src_uv
+    vpack rf37, rf40, rf39 ; v8dot rf42, rf37, rf18                 # s2 24 store dst_uv | s2 24 load src_uv
+    vpack rf43, rf41, rf42 ; sub.andc -, rf24, rf11                 # s2 24 store dst_uv | s1 22 store dst
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # the last trip's stores | s2 24 store dst_uv
+    v8pack tmud, rf27, rf31 ; sub.nornc -, rf0, 8                   # s1 22 store dst | s2 24 store dst_uv
+    v8pack tmud, rf34, rf7 ; v8dot rf7, rf38, 1                     # s1 22 store dst | s2 24 load src_uv
+    shr rf27, rf38, -8 ; v8dot rf34, rf38, rf16                     # s2 24 load src_uv
+    vpack rf38, rf7, rf34 ; v8dot rf31, rf38, rf17                  # s2 24 store dst_uv | s2 24 load src_uv
+    vpack rf27, rf31, rf27 ; sub.andc -, rf9, rf12                  # s2 24 store dst_uv
+    sub.andc -, rf24, rf11 ; mov.ifb tmuau, rf5                     # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffa (vec2)
+    v8pack tmud, rf37, rf43 ; sub.pushc -, rf1, rf3                 # s2 24 store dst_uv
+    v8pack tmud, rf38, rf27 ; sub.nornc -, rf0, 8                   # s2 24 store dst_uv
+    sub.andc -, rf9, rf12 ; mov.ifb tmuau, rf25                     # s2 24 store dst_uv | uniform 0xfffffffa (vec2)
+    sub.andc -, rf13, rf11 ; add rf27, rf13, 1                      # s2 24 store dst_uv | s1 21 add
+    sub.andnc -, rf24, rf11 ; mov tmud, rf40                        # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; mov.ifa tmuau, rf25                     # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.nornc -, rf9, rf12 ; add rf40, rf13, 2                      # s1 22 store dst | s1 21 add
+    sub.andc -, rf13, rf11 ; add rf38, rf13, 3                      # s1 22 store dst | s1 21 add
+    sub.andnc -, rf24, rf11 ; mov tmud, rf8                         # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; mov.ifa tmuau, rf5                      # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.nornc -, rf0, 8 ; v8dot rf8, rf30, rf16                     # s2 24 store dst_uv | s1 22 load src
+    vpack rf37, rf36, rf8 ; sub.andc -, rf9, rf12                   # s1 22 store dst | s2 24 store dst_uv
+    sub.andc -, rf27, rf11 ; add rf43, rf13, 4                      # s2 24 store dst_uv | s1 21 add
+    sub.andnc -, rf24, rf11 ; mov tmud, rf39                        # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf25, -1                 # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.nornc -, rf9, rf12 ; add rf39, rf13, 5                      # s1 22 store dst | s1 21 add
+    sub.andc -, rf27, rf11 ; sub tmuau, rf23, -8                    # s1 22 store dst | s2 24 load src_uv | uniform 0xfffffffa (vec2)
+    sub.andnc -, rf24, rf11 ; mov tmud, rf26                        # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf5, -1                  # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.nornc -, rf0, 8 ; v8dot rf26, rf30, rf17                    # s2 24 store dst_uv | s1 22 load src
+    sub.andc -, rf9, rf12 ; add rf23, rf13, 6                       # s2 24 store dst_uv | s1 21 add
+    shr rf30, rf30, -8 ; sub.andc -, rf40, rf11                     # s1 22 load src | s2 24 store dst_uv
+    vpack rf27, rf26, rf30 ; sub.andnc -, rf24, rf11                # s1 22 store dst | s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; mov tmud, rf41                          # s1 22 store dst | s2 24 store dst_uv
+    sub.nornc -, rf9, rf12 ; sub.ifb tmuau, rf25, -2                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    and rf40, rf33, rf10 ; sub.andc -, rf40, rf11                   # s1 22 load src | s1 22 store dst
+    sub.andnc -, rf24, rf11 ; mov tmud, rf28                        # s1 22 store dst
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # s2 24 store dst_uv
+    sub.nornc -, rf0, 8 ; v8dot rf28, rf33, rf16                    # s2 24 store dst_uv | s1 22 load src
+    vpack rf41, rf40, rf28 ; sub.andc -, rf9, rf12                  # s1 22 store dst | s2 24 store dst_uv
+    sub.andc -, rf38, rf11 ; sub.ifb tmuau, rf5, -2                 # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.andnc -, rf24, rf11 ; mov tmud, rf42                        # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf25, -3                 # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.nornc -, rf9, rf12 ; v8dot rf42, rf33, rf17                 # s1 22 store dst | s1 22 load src
+    shr rf33, rf33, -8 ; sub.andc -, rf38, rf11                     # s1 22 load src | s1 22 store dst
+    vpack rf33, rf42, rf33 ; sub.andnc -, rf24, rf11                # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; mov tmud, rf6                           # s2 24 store dst_uv | s1 22 store dst
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    sub.andc -, rf9, rf31 ; sub tmuau, rf26, -8                     # s2 24 store dst_uv | s2 24 load src_uv | uniform 0xfffffffa (vec2)
-    sub.andc -, rf21, rf32 ; v8dot tmud, rf8, rf20                  # s2 24 store dst_uv
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -2                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.nornc -, rf9, rf31 ; add rf26, rf29, 8                      # s1 22 store dst | s1 21 add
-    sub.andc -, rf21, rf32 ; v8dot tmud, rf13, rf20                 # s1 22 store dst
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -2                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    tmuwt - ; sub.nornc -, rf0, 8                                   # s2 24 store dst_uv
-    sub.andc -, rf9, rf31 ; add rf21, rf29, 9                       # s2 24 store dst_uv | s1 21 add
-    shr tmud, rf8, -8 ; sub.andc -, rf34, rf32                      # s2 24 store dst_uv
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -3                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.nornc -, rf9, rf31 ; add rf8, rf29, 10                      # s1 22 store dst | s1 21 add
-    shr tmud, rf13, -8 ; sub.andc -, rf34, rf32                     # s1 22 store dst
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -3                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.nornc -, rf0, 8 ; mov tmuau, rf39                           # s2 24 store dst_uv | the item's record | uniform 0xfffffffc (vec4)
-    sub.andc -, rf9, rf31 ; add rf13, rf29, 11                      # s2 24 store dst_uv | s1 21 add
-    nop ; thrsw ; ldtmu.rf34                                        # s2 24 load src_uv
-    nop ; add rf19, rf38, 15                                        # s1 20 add
-    asr rf42, rf19, 4                                               # s1 20 shr
-    and tmud, rf34, rf10 ; sub.andc -, rf35, rf32                   # s2 24 store dst_uv
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -4                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.nornc -, rf9, rf31 ; add rf43, rf29, 12                     # s1 22 store dst | s1 21 add
-    and tmud, rf14, rf10 ; sub.andc -, rf35, rf32                   # s1 22 store dst
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -4                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf9, rf12 ; sub.ifb tmuau, rf5, -3                  # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf43, rf11 ; add rf6, rf13, 15                      # s2 24 store dst_uv | s1 21 add
+    sub.andnc -, rf24, rf11 ; mov tmud, rf7                         # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf25, -4                 # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.nornc -, rf9, rf12 ; sub rf7, rf5, -8                       # s1 22 store dst
+    sub.andc -, rf43, rf11 ; sub rf43, rf25, -8                     # s1 22 store dst | s2 24 store dst_uv
+    sub.andnc -, rf24, rf11 ; mov tmud, rf29                        # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf5, -4                  # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    sub.andc -, rf9, rf31 ; sub rf35, rf42, 1                       # s2 24 store dst_uv | s1 21 stage
-    sub.andc -, rf36, rf32 ; v8dot tmud, rf34, rf18                 # s2 24 store dst_uv
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -5                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    umin rf35, rf9, rf35 ; sub.nornc -, rf9, rf31                   # s1 21 stage | s1 22 store dst
-    sub.andc -, rf36, rf32 ; v8dot tmud, rf14, rf18                 # s1 22 store dst
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -5                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf9, rf12 ; add rf29, rf13, 8                       # s2 24 store dst_uv | s1 21 add
+    sub.andc -, rf39, rf11 ; add rf38, rf13, 9                      # s2 24 store dst_uv | s1 21 add
+    nop ; thrsw
+    nop ; add rf44, rf13, 10                                        # s1 21 add
+    nop ; add rf45, rf13, 11                                        # s1 21 add
+    sub.andnc -, rf24, rf11 ; mov tmud, rf34                        # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf25, -5                 # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.nornc -, rf9, rf12 ; add rf34, rf13, 12                     # s1 22 store dst | s1 21 add
+    sub.andc -, rf39, rf11 ; add rf39, rf13, 13                     # s1 22 store dst | s1 21 add
+    sub.andnc -, rf24, rf11 ; mov tmud, rf32                        # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf5, -5                  # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    shl rf35, rf35, 4 ; sub.andc -, rf9, rf31                       # s1 22 load src | s2 24 store dst_uv
-    sub.andc -, rf40, rf32 ; v8dot tmud, rf34, rf20                 # s2 24 store dst_uv
-    tmuwt - ; sub.pushc -, rf1, rf30                                # s1 22 store dst
-    sub.nornc -, rf9, rf31 ; sub.ifb tmuau, rf28, -6                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.andc -, rf40, rf32 ; v8dot tmud, rf14, rf20                 # s1 22 store dst
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -6                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.nornc -, rf0, 8 ; add rf40, rf11, rf35                      # s2 24 store dst_uv | s1 22 load src
-    sub.andc -, rf9, rf31 ; add rf36, rf29, 13                      # s2 24 store dst_uv | s1 21 add
-    shr tmud, rf34, -8 ; sub.andc -, rf41, rf32                     # s2 24 store dst_uv
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -7                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.nornc -, rf9, rf31 ; add rf40, rf40, rf12                   # s1 22 store dst | s1 22 load src
-    shr tmud, rf14, -8 ; sub.andc -, rf41, rf32                     # s1 22 store dst
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -7                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.nornc -, rf0, 8 ; add rf6, rf40, rf6                        # s2 24 store dst_uv | s1 22 load src
-    sub.andc -, rf9, rf31 ; sub tmua, rf39, -16                     # s2 24 store dst_uv | the item's record
-    nop ; add rf39, rf25, rf35 ; ldtmu.rf40                         # s2 24 load src_uv
-    and tmud, rf40, rf10 ; sub.andc -, rf26, rf32                   # s2 24 store dst_uv
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -8                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    tmuwt - ; sub.nornc -, rf9, rf31                                # s1 22 store dst
-    and tmud, rf23, rf10 ; sub.andc -, rf26, rf32                   # s1 22 store dst
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -8                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.nornc -, rf0, 8 ; mov tmuau, rf6                            # s2 24 store dst_uv | s1 22 load src | uniform 0xfffffffa (vec2)
-    sub.andc -, rf9, rf31 ; add rf14, rf29, 14                      # s2 24 store dst_uv | s1 21 add
-    sub.andc -, rf21, rf32 ; v8dot tmud, rf40, rf18                 # s2 24 store dst_uv
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -9                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.nornc -, rf9, rf31 ; add rf41, rf29, 15                     # s1 22 store dst | s1 21 add
-    sub.andc -, rf21, rf32 ; v8dot tmud, rf23, rf18                 # s1 22 store dst
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -9                # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.nornc -, rf0, 8 ; mov rf29, rf35                            # s2 24 store dst_uv | for later in the trip
-    sub.andc -, rf9, rf31 ; add rf35, rf15, rf29                    # s2 24 store dst_uv | s1 22 store dst
-    sub.andc -, rf8, rf32 ; v8dot tmud, rf40, rf20                  # s2 24 store dst_uv
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -10               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    tmuwt - ; sub.nornc -, rf9, rf31                                # s1 22 store dst
-    sub.andc -, rf8, rf32 ; v8dot tmud, rf23, rf20                  # s1 22 store dst
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -10               # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    sub.nornc -, rf0, 8 ; add rf35, rf35, rf16                      # s2 24 store dst_uv | s1 22 store dst
-    sub.andc -, rf9, rf31 ; add rf34, rf27, rf29                    # s2 24 store dst_uv
-    shr tmud, rf40, -8 ; sub.andc -, rf13, rf32                     # s2 24 store dst_uv
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -11               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.nornc -, rf9, rf31 ; add rf26, rf39, rf7                    # s1 22 store dst | s2 24 load src_uv
-    shr tmud, rf23, -8 ; sub.andc -, rf13, rf32                     # s1 22 store dst
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -11               # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    sub.andc -, rf9, rf12 ; add rf13, rf13, 14                      # s2 24 store dst_uv | s1 21 add
+    nop ; sub.andc -, rf23, rf11                                    # s2 24 store dst_uv
+    nop ; ldtmu.rf32                                                # s2 24 load src_uv
+    sub.andnc -, rf24, rf11 ; mov tmud, rf31                        # s2 24 store dst_uv
+    and rf31, rf32, rf10 ; sub.pushc -, rf1, rf3                    # s2 24 load src_uv | s1 22 store dst
+    sub.nornc -, rf9, rf12 ; v8dot rf46, rf32, rf16                 # s1 22 store dst | s2 24 load src_uv
+    vpack rf23, rf31, rf46 ; sub.andc -, rf23, rf11                 # s2 24 store dst_uv | s1 22 store dst
+    sub.andnc -, rf24, rf11 ; v8dot rf24, rf32, rf17                # s1 22 store dst | s2 24 load src_uv
+    nop ; v8dot rf47, rf32, rf18 ; ldtmu.rf32                       # s2 24 load src_uv
+    vpack rf48, rf24, rf47 ; v8dot rf49, rf32, 1                    # s2 24 store dst_uv | s2 24 load src_uv
+    shr rf51, rf32, -8 ; v8dot rf50, rf32, rf16                     # s2 24 load src_uv
+    vpack rf32, rf49, rf50 ; v8dot rf52, rf32, rf17                 # s2 24 store dst_uv | s2 24 load src_uv
+    vpack rf51, rf52, rf51 ; sub.ifb tmuau, rf25, -6                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    sub.pushc -, rf1, rf3 ; mov tmud, rf35                          # s2 24 store dst_uv | s1 22 store dst
     nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    sub.andc -, rf9, rf31 ; add rf19, rf29, 1                       # s2 24 store dst_uv | s1 21 add
-    nop ; thrsw ; ldtmu.rf23                                        # s2 24 load src_uv
-    nop ; add rf21, rf29, 2                                         # s1 21 add
+    tmuwt - ; sub.andc -, rf9, rf12                                 # s2 24 store dst_uv
+    sub.andc -, rf6, rf11 ; sub.ifb tmuau, rf5, -6                  # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    v8pack tmud, rf23, rf48 ; sub.pushc -, rf1, rf3                 # s2 24 store dst_uv | s1 22 store dst
+    v8pack tmud, rf32, rf51 ; sub.nornc -, rf9, rf12                # s2 24 store dst_uv | s1 22 store dst
+    sub.andc -, rf6, rf11 ; mov.ifb tmuau, rf43                     # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffa (vec2)
+    v8pack tmud, rf37, rf27 ; sub.pushc -, rf1, rf3                 # s1 22 store dst | s2 24 store dst_uv
+    v8pack tmud, rf41, rf33 ; sub.nornc -, rf0, 8                   # s1 22 store dst | s2 24 store dst_uv
+    sub.andc -, rf9, rf12 ; mov.ifb tmuau, rf7                      # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffa (vec2)
+    nop ; sub.andc -, rf29, rf11                                    # s2 24 store dst_uv
+    sub.andnc -, rf6, rf11 ; mov tmud, rf31                         # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; mov.ifa tmuau, rf43                     # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf9, rf12                                    # s1 22 store dst
+    nop ; sub.andc -, rf29, rf11                                    # s1 22 store dst
+    sub.andnc -, rf6, rf11 ; mov tmud, rf36                         # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; mov.ifa tmuau, rf7                      # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf9, rf12                                     # s2 24 store dst_uv
+    nop ; sub.andc -, rf38, rf11                                    # s2 24 store dst_uv
+    sub.andnc -, rf6, rf11 ; mov tmud, rf46                         # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf25, -9                 # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf9, rf12                                    # s1 22 store dst
+    nop ; sub.andc -, rf38, rf11                                    # s1 22 store dst
+    sub.andnc -, rf6, rf11 ; mov tmud, rf8                          # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf5, -9                  # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf9, rf12                                     # s2 24 store dst_uv
+    nop ; sub.andc -, rf44, rf11                                    # s2 24 store dst_uv
+    sub.andnc -, rf6, rf11 ; mov tmud, rf24                         # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf25, -10                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf9, rf12                                    # s1 22 store dst
+    nop ; sub.andc -, rf44, rf11                                    # s1 22 store dst
+    sub.andnc -, rf6, rf11 ; mov tmud, rf26                         # s1 22 store dst
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # s2 24 store dst_uv
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    sub.andc -, rf9, rf12 ; sub.ifb tmuau, rf5, -10                 # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.andc -, rf45, rf11                                    # s2 24 store dst_uv
+    sub.andnc -, rf6, rf11 ; mov tmud, rf47                         # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf25, -11                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf9, rf12                                    # s1 22 store dst
+    nop ; sub.andc -, rf45, rf11                                    # s1 22 store dst
+    sub.andnc -, rf6, rf11 ; mov tmud, rf30                         # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf5, -11                 # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf9, rf12                                     # s2 24 store dst_uv
+    nop ; sub.andc -, rf34, rf11                                    # s2 24 store dst_uv
+    sub.andnc -, rf6, rf11 ; mov tmud, rf49                         # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf25, -12                # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf9, rf12                                    # s1 22 store dst
+    nop ; sub.andc -, rf34, rf11                                    # s1 22 store dst
+    sub.andnc -, rf6, rf11 ; mov tmud, rf40                         # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf5, -12                 # s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf9, rf12                                    # s1 22 store dst
+    nop ; sub.andc -, rf39, rf11                                    # s1 22 store dst
+    sub.andnc -, rf6, rf11 ; mov tmud, rf28                         # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf5, -13                 # s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf9, rf12                                    # s1 22 store dst
+    nop ; sub.andc -, rf13, rf11                                    # s1 22 store dst
+    sub.andnc -, rf6, rf11 ; mov tmud, rf42                         # s1 22 store dst
+    sub.pushc -, rf1, rf3 ; sub.ifa tmuau, rf5, -14                 # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
+    nop ; sub.andc -, rf9, rf12                                     # s2 24 store dst_uv
+    nop ; sub.andc -, rf39, rf11                                    # s2 24 store dst_uv
+    sub.andnc -, rf6, rf11 ; mov tmud, rf50                         # s2 24 store dst_uv
+    sub.pushc -, rf1, rf3 ; mov rf3, rf4                            # s2 24 store dst_uv | next trip
+    umin rf50, rf3, rf1 ; sub.nornc -, rf0, 8                       # the item's record | s2 24 store dst_uv
+    sub.andc -, rf9, rf12 ; sub.ifb tmuau, rf25, -13                # s2 24 store dst_uv | uniform 0xfffffffd (u8)
+    tmuwt - ; sub.andc -, rf13, rf11                                # s2 24 store dst_uv
+    mov tmuau, rf50 ; sub.andnc -, rf6, rf11                        # the item's record | s2 24 store dst_uv | uniform 0xfffffffc (vec4)
+    sub tmua, rf50, -16 ; sub.pushc -, rf1, rf4                     # the item's record | whether there is a batch more
+    nop ; add rf4, rf3, rf2 ; thrsw                                 # the item's record
     nop
-    and tmud, rf23, rf10 ; sub.andc -, rf43, rf32                   # s2 24 store dst_uv
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -12               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf9, rf31                                    # s1 22 store dst
-    and tmud, rf24, rf10 ; sub.andc -, rf43, rf32                   # s1 22 store dst
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -12               # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    tmuwt - ; sub.andc -, rf9, rf31                                 # s2 24 store dst_uv
-    sub.andc -, rf36, rf32 ; v8dot tmud, rf23, rf18                 # s2 24 store dst_uv
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -13               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf9, rf31                                    # s1 22 store dst
-    sub.andc -, rf36, rf32 ; v8dot tmud, rf24, rf18                 # s1 22 store dst
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -13               # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    nop ; sub.nornc -, rf0, 8                                       # s2 24 store dst_uv
-    nop ; sub.andc -, rf9, rf31                                     # s2 24 store dst_uv
-    nop ; ldtmu.rf36                                                # the item's record
-    sub.andc -, rf14, rf32 ; v8dot tmud, rf23, rf20                 # s2 24 store dst_uv
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -14               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.nornc -, rf9, rf31 ; sub tmuau, rf6, -8                     # s1 22 store dst | s1 22 load src | uniform 0xfffffffa (vec2)
-    sub.andc -, rf14, rf32 ; v8dot tmud, rf24, rf20                 # s1 22 store dst
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf17, -14               # s2 24 store dst_uv | s1 22 store dst | uniform 0xfffffffd (u8)
-    tmuwt - ; sub.nornc -, rf0, 8                                   # s2 24 store dst_uv
-    nop ; thrsw ; ldtmu.rf43                                        # the item's record
-    nop ; ldtmu.rf14                                                # the item's record
-    mov tmuau, rf26 ; mov rf6, rf14 ; ldtmu.rf14                    # s2 24 load src_uv | next trip | the item's record | uniform 0xfffffffa (vec2)
-    sub.andc -, rf9, rf31 ; mov rf7, rf14                           # s2 24 store dst_uv | next trip
-    nop ; thrsw ; ldtmu.rf14                                        # the item's record
-    nop ; mov rf8, rf14 ; ldtmu.rf13                                # next trip | s1 22 load src
-    nop ; ldtmu.rf14                                                # s1 22 load src
-    shr tmud, rf23, -8 ; sub.andc -, rf41, rf32                     # s2 24 store dst_uv
-    sub.pushc -, rf1, rf30 ; sub.ifa tmuau, rf28, -15               # s1 22 store dst | s2 24 store dst_uv | uniform 0xfffffffd (u8)
-    sub.nornc -, rf9, rf31 ; mov rf30, rf3                          # s1 22 store dst | for later in the trip
-    shr tmud, rf24, -8 ; sub.andc -, rf41, rf32                     # s1 22 store dst
-    sub.ifa tmuau, rf17, -15 ; sub.pushc -, rf1, rf33               # s1 22 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
-    add rf17, rf35, rf4 ; mov rf31, rf42 ; ldtmu.rf23               # s1 22 store dst | for later in the trip | s1 22 load src
+    nop
+    nop ; mov tmud, rf52 ; ldtmu.rf5                                # s2 24 store dst_uv | the item's record
+    nop ; ldtmu.rf6                                                 # the item's record
+    nop ; ldtmu.rf7                                                 # the item's record
+    nop ; ldtmu.rf8                                                 # the item's record
+    nop ; ldtmu.rf52                                                # the item's record
+    and rf11, rf52, rf10 ; sub.ifb tmuau, rf25, -14                 # s1 20 width | s2 24 store dst_uv | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
-    mov rf32, rf38 ; add rf28, rf34, rf5 ; ldtmu.rf24               # for later in the trip | s2 24 store dst_uv | s1 22 load src
-    mov rf33, rf37 ; mov rf3, rf37                                  # for later in the trip | next trip
-    mov rf4, rf36 ; mov rf5, rf43                                   # next trip
-    ldtmu.-                                                         # looked up for a batch that there is not
-    ldtmu.-                                                         # looked up for a batch that there is not
+    nop ; add rf25, rf11, 15                                        # s1 20 add
+    asr rf12, rf25, 4                                               # s1 20 shr
+    nop ; sub rf13, rf12, 1                                         # s1 21 stage
     thrsw
     thrsw
     nop

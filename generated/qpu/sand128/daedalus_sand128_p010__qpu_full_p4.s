@@ -95,7 +95,7 @@
     mov tmua, rf16 ; add rf23, rf19, rf21 ; thrsw ; ldunifrf.rf22   # s1 43 word | s1 43 store dst | uniform value:dst_stride
     nop ; smul24 rf22, rf10, rf22 ; ldunifrf.rf27                   # s1 43 store dst | s2 47 word | uniform value:src_uv
     sub tmua, rf16, -4 ; add rf17, rf27, rf17                       # s1 43 word | s2 47 word
-    add rf23, rf23, rf22 ; add rf28, rf17, rf8 ; thrsw ; ldunifrf.rf17# s1 43 store dst | s2 47 word | s1 38 wrap | uniform 0x000003ff
+    add rf23, rf23, rf22 ; add rf28, rf17, rf8 ; thrsw ; ldunifrf.rf17 # s1 43 store dst | s2 47 word | s1 38 wrap | uniform 0x000003ff
     nop ; ldunifrf.rf24                                             # s1 43 store dst | uniform 0x00000012
     nop ; ldunifrf.rf25                                             # s1 43 store dst | uniform 0x00000014
     nop ; ldunifrf.rf26                                             # s1 43 store dst | uniform 0x00000016

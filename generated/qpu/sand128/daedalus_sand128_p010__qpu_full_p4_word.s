@@ -5,13 +5,13 @@
 #
 # sand128_p010, machine code of V3D 7.1, class full
 # computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
-# input hash fe375cb0f25da3a4
+# input hash 67365713df92a429
 #
 # A thread does batches of 16 elements: one item. A trip of the loop is a batch; what it loads of
 # the next one is among it.
-# 142 instructions a trip, 142 an item; 123 at least for all it does.
+# 180 instructions a trip, 180 an item; 152 at least for all it does.
 # 47 of the 64 registers that 2 threads a QPU leave each.
-# Lookups a trip: 6 load 13 words, 24 store 24.
+# Lookups a trip: 6 load 13 words, 24 store 30.
 # Record: dst_off, dst_uv_off, src_off, src_uv_off, width, width, width, width.
 #
 # Comments tell line and value of the spec, with more than one stage as s1, s2, ... before them, of
@@ -25,47 +25,43 @@
 .uniform 0xfffffffc  # vec4
 .uniform 0x00000000  # address of src
 .uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0x00000000  # address of src_uv
-.uniform 0x00000018
 .uniform 0x00000000  # how many threads
-.uniform 0x00000000  # address of dst
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
+.uniform 0x00000018
 .uniform 0x00000000  # bytes from a row of dst to the next
-.uniform 0x00000000  # address of dst_uv
+.uniform 0x00000000  # address of src_uv
 .uniform 0x000003ff
+.uniform 0x00000000  # address of dst
 .uniform 0x00000012
 .uniform 0x00000014
-.uniform 0x00000016
+.uniform 0x00000000  # address of dst_uv
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffa  # vec2
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffc  # vec4
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
 .uniform 0xffffff88  # back to the loop's first word
 
@@ -74,201 +70,217 @@
     eidx rf0 ; sub rf1, rf0, 1
     shl rf1, rf1, 5
     nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf3, rf2, rf3 ; add rf1, rf2, rf1 ; ldunifrf.rf6            # s1 34 width | uniform 0x000000ff
-    umin rf2, rf3, rf1 ; mov rf37, rf3 ; ldunifrf.rf7               # the item's record | for later in the trip | s1 35 mul | uniform 0x000000ab
-    and rf5, rf0, 7 ; mov tmuau, rf2                                # s1 40 stage | the item's record | uniform 0xfffffffc (vec4)
+    add rf3, rf2, rf3 ; add rf1, rf2, rf1 ; ldunifrf.rf9            # s1 34 width | uniform 0x000000ff
+    umin rf2, rf3, rf1 ; ldunifrf.rf11                              # the item's record | s1 35 mul | uniform 0x000000ab
+    and rf8, rf0, 7 ; mov tmuau, rf2                                # s1 40 stage | the item's record | uniform 0xfffffffc (vec4)
     nop ; sub tmua, rf2, -16                                        # the item's record
-    nop ; thrsw ; ldunifrf.rf8                                      # s1 43 word | uniform value:src
-    shr rf10, rf0, 3                                                # s1 40 stage
+    nop ; thrsw ; ldunifrf.rf14                                     # s1 43 word | uniform value:src
+    shr rf16, rf0, 3                                                # s1 40 stage
     nop ; ldunifrf.rf2                                              # s1 43 word | uniform value:src_stride
-    nop ; smul24 rf9, rf10, rf2 ; ldtmu.rf2                         # s1 43 word | the item's record
-    nop ; mov rf11, rf2 ; ldtmu.rf2                                 # for later in the trip | the item's record
-    nop ; mov rf13, rf2 ; ldtmu.rf4                                 # for later in the trip | the item's record
-    nop ; ldtmu.rf16                                                # the item's record
+    nop ; smul24 rf15, rf16, rf2 ; ldtmu.rf5                        # s1 43 word | the item's record
+    nop ; ldtmu.rf6                                                 # the item's record
+    nop ; ldtmu.rf17                                                # the item's record
+    nop ; ldtmu.rf7                                                 # the item's record
     nop ; ldtmu.rf2                                                 # the item's record
-    and rf2, rf2, rf6 ; ldunifrf.rf30                               # s1 34 width | s2 47 word | uniform value:src_uv
-    add rf2, rf2, 2 ; mov rf39, rf2                                 # s1 35 add | for later in the trip
-    nop ; smul24 rf2, rf2, rf7 ; ldunifrf.rf15                      # s1 35 mul | s1 43 store dst | uniform 0x00000018
-    asr rf2, rf2, 9                                                 # s1 35 words
-    add rf2, rf2, 3 ; mov rf40, rf2                                 # s1 35 add | for later in the trip
-    asr rf2, rf2, 2                                                 # s1 35 shr
-    sub rf2, rf2, 1 ; mov rf38, rf2                                 # s1 40 stage | for later in the trip
-    umin rf12, rf5, rf2 ; ldunifrf.rf2                              # s1 40 stage | uniform value:threads
-    shl rf14, rf12, 4 ; mov rf17, rf12                              # s1 43 word | for later in the trip
-    shl rf2, rf2, 5 ; add rf12, rf8, rf14                           # s1 43 word
-    shl rf12, rf17, 2 ; add rf18, rf12, rf9                         # s1 42 mul | s1 43 word
-    add rf4, rf18, rf4 ; add rf18, rf30, rf14 ; ldunifrf.rf14       # s1 43 word | s2 47 word | s1 43 store dst | uniform value:dst
-    mov tmuau, rf4 ; add rf31, rf18, rf16 ; thrsw                   # s1 43 word | s2 47 word | uniform 0xfffffffa (vec2)
-    sub tmuau, rf4, -8 ; umul24 rf17, rf17, rf15                    # s1 43 word | s1 43 store dst | uniform 0xfffffffa (vec2)
-    mov tmuau, rf31 ; add rf18, rf14, rf17                          # s2 47 word | s1 43 store dst | uniform 0xfffffffa (vec2)
-    nop ; add rf4, rf3, rf2 ; thrsw ; ldtmu.rf19                    # the item's record | s1 43 word
-    shr rf20, rf19, 10 ; mov rf3, rf4                               # s1 38 shr | next trip
-    shr rf21, rf19, -12                                             # s1 38 shr
-    nop ; thrsw ; ldtmu.rf22                                        # s1 43 word
-    shr rf23, rf22, 10                                              # s1 38 shr
-    shr rf26, rf22, -12                                             # s1 38 shr
-    nop ; ldtmu.rf24                                                # s1 43 word
-    nop ; ldunifrf.rf16                                             # s1 43 store dst | uniform value:dst_stride
-    nop ; smul24 rf16, rf10, rf16 ; ldtmu.rf25                      # s1 43 store dst | s1 43 word
-    nop ; add rf18, rf18, rf16 ; ldunifrf.rf33                      # s1 43 store dst | s2 47 store dst_uv | uniform value:dst_uv
-    add rf11, rf33, rf17 ; add rf17, rf18, rf11 ; ldtmu.rf32        # s2 47 store dst_uv | s1 43 store dst | s2 47 word
-    shr rf35, rf32, 10 ; add rf34, rf11, rf13                       # s2 38 shr | s2 47 store dst_uv
-    shr rf36, rf32, -12                                             # s2 38 shr
-    nop ; ldunifrf.rf10                                             # s1 38 wrap | uniform 0x000003ff
-    and rf11, rf19, rf10 ; smul24 rf13, rf12, 3                     # s1 38 wrap | s1 42 mul
-    and rf18, rf20, rf10 ; ldunifrf.rf27                            # s1 38 wrap | s1 43 store dst | uniform 0x00000012
-    and rf20, rf21, rf10 ; ldunifrf.rf28                            # s1 38 wrap | s1 43 store dst | uniform 0x00000014
-    and rf21, rf22, rf10 ; ldunifrf.rf29                            # s1 38 wrap | s1 43 store dst | uniform 0x00000016
-    and rf22, rf23, rf10 ; add rf19, rf13, 1                        # s1 38 wrap | s1 42 add
-    and rf23, rf26, rf10                                            # s1 38 wrap
-    and rf26, rf24, rf10                                            # s1 38 wrap
-    and rf32, rf32, rf10                                            # s2 38 wrap
-    and rf35, rf35, rf10                                            # s2 38 wrap
-    and rf36, rf36, rf10                                            # s2 38 wrap
+    and rf10, rf2, rf9 ; ldunifrf.rf2                               # s1 34 width | uniform value:threads
+    shl rf2, rf2, 5
+    add rf12, rf10, 2 ; add rf4, rf3, rf2                           # s1 35 add | the item's record
+    nop ; smul24 rf12, rf12, rf11 ; ldunifrf.rf21                   # s1 35 mul | s1 43 store dst | uniform 0x00000018
+    asr rf12, rf12, 9                                               # s1 35 words
+    nop ; add rf13, rf12, 3                                         # s1 35 add
+    asr rf13, rf13, 2                                               # s1 35 shr
+    nop ; sub rf18, rf13, 1                                         # s1 40 stage
+    umin rf19, rf8, rf18 ; ldunifrf.rf18                            # s1 40 stage | s1 43 store dst | uniform value:dst_stride
+    shl rf16, rf19, 4 ; smul24 rf23, rf16, rf18                     # s1 43 word | s1 43 store dst
+    shl rf18, rf19, 2 ; add rf20, rf14, rf16                        # s1 42 mul | s1 43 word
+    add rf19, rf20, rf15 ; umul24 rf22, rf19, rf21 ; ldunifrf.rf26  # s1 43 word | s1 43 store dst | s2 47 word | uniform value:src_uv
+    add rf16, rf19, rf17 ; add rf27, rf26, rf16 ; ldunifrf.rf17     # s1 43 word | s2 47 word | s1 38 wrap | uniform 0x000003ff
+    nop ; ldunifrf.rf20                                             # s1 43 store dst | uniform value:dst
+    nop ; ldunifrf.rf24                                             # s1 43 store dst | uniform 0x00000012
+    nop ; ldunifrf.rf25                                             # s1 43 store dst | uniform 0x00000014
+    nop ; ldunifrf.rf28                                             # s2 47 store dst_uv | uniform value:dst_uv
+    nop ; add rf19, rf18, 1                                         # s1 42 add
 loop:
-    umin rf41, rf3, rf1 ; sub.pushc -, rf1, rf37                    # the item's record | s1 43 store dst
-    sub.nornc -, rf5, rf38 ; add rf42, rf13, 2                      # s1 43 store dst | s1 42 add
-    shr rf43, rf24, 10 ; sub.andc -, rf13, rf39                     # s1 38 shr | s1 43 store dst
-    tmuwt - ; sub.andc -, rf12, rf40                                # the last trip's stores | s1 43 store dst
-    shl tmud, rf11, 6 ; sub.pushc -, rf1, rf37                      # s1 43 store dst | s2 47 store dst_uv
-    sub.nornc -, rf0, 8 ; mov.ifb tmuau, rf17                       # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    sub.andc -, rf5, rf38 ; add rf11, rf12, 1                       # s2 47 store dst_uv | s1 42 add
-    and rf13, rf43, rf10 ; sub.andc -, rf13, rf39                   # s1 38 wrap | s2 47 store dst_uv
-    shl tmud, rf32, 6 ; sub.andc -, rf12, rf40                      # s2 47 store dst_uv
-    sub.pushc -, rf1, rf37 ; mov.ifa tmuau, rf34                    # s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    and rf32, rf25, rf10 ; sub.nornc -, rf0, 8                      # s1 38 wrap | s2 47 store dst_uv
-    sub.andc -, rf5, rf38 ; smul24 rf43, rf11, 3                    # s2 47 store dst_uv | s1 42 mul
-    shr rf24, rf24, -12 ; sub.andc -, rf19, rf39                    # s1 38 shr | s2 47 store dst_uv
-    shl tmud, rf35, 6 ; sub.andc -, rf12, rf40                      # s2 47 store dst_uv
-    sub.pushc -, rf1, rf37 ; sub.ifa tmuau, rf34, -2                # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    and rf24, rf24, rf10 ; sub.nornc -, rf5, rf38                   # s1 38 wrap | s1 43 store dst
-    sub.andc -, rf19, rf39 ; sub tmuau, rf31, -8                    # s1 43 store dst | s2 47 word | uniform 0xfffffffa (vec2)
-    shl tmud, rf18, 6 ; sub.andc -, rf12, rf40                      # s1 43 store dst
-    sub.pushc -, rf1, rf37 ; sub.ifa tmuau, rf17, -2                # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    sub.nornc -, rf0, 8 ; mov tmuau, rf41                           # s2 47 store dst_uv | the item's record | uniform 0xfffffffc (vec4)
-    sub.andc -, rf5, rf38 ; add rf18, rf43, 1                       # s2 47 store dst_uv | s1 42 add
-    sub.andc -, rf42, rf39 ; add rf19, rf43, 2                      # s2 47 store dst_uv | s1 42 add
-    shl tmud, rf36, 6 ; sub.andc -, rf12, rf40                      # s2 47 store dst_uv
-    sub.pushc -, rf1, rf37 ; sub.ifa tmuau, rf34, -4                # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    shr rf36, rf25, 10 ; sub.nornc -, rf5, rf38                     # s1 38 shr | s1 43 store dst
-    tmuwt - ; sub.andc -, rf42, rf39                                # s1 43 store dst
-    shl tmud, rf20, 6 ; sub.andc -, rf12, rf40                      # s1 43 store dst
-    sub.pushc -, rf1, rf37 ; sub.ifa tmuau, rf17, -4                # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    and rf36, rf36, rf10 ; sub.nornc -, rf0, 8                      # s1 38 wrap | s2 47 store dst_uv
-    sub.andc -, rf5, rf38 ; sub tmua, rf41, -16                     # s2 47 store dst_uv | the item's record
-    nop ; thrsw ; ldtmu.rf41                                        # s2 47 word
-    and rf42, rf41, rf10 ; add rf20, rf12, 2                        # s2 38 wrap | s1 42 add
-    shr rf31, rf41, 10                                              # s2 38 shr
-    and rf31, rf31, rf10 ; sub.andc -, rf43, rf39                   # s2 38 wrap | s2 47 store dst_uv
-    shr rf41, rf41, -12 ; sub.andc -, rf11, rf40                    # s2 38 shr | s2 47 store dst_uv
-    shl tmud, rf42, 6 ; sub.pushc -, rf1, rf37                      # s2 47 store dst_uv | s1 43 store dst
-    and rf41, rf41, rf10 ; sub.nornc -, rf5, rf38                   # s2 38 wrap | s1 43 store dst
-    sub.andc -, rf43, rf39 ; sub.ifb tmuau, rf34, -6                # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    shl tmud, rf21, 6 ; sub.andc -, rf11, rf40                      # s1 43 store dst
-    sub.pushc -, rf1, rf37 ; sub.ifa tmuau, rf17, -6                # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    sub.andc -, rf5, rf38 ; smul24 rf21, rf20, 3                    # s2 47 store dst_uv | s1 42 mul
-    shr rf25, rf25, -12 ; sub.andc -, rf18, rf39                    # s1 38 shr | s2 47 store dst_uv
-    shl tmud, rf31, 6 ; sub.andc -, rf11, rf40                      # s2 47 store dst_uv
-    sub.pushc -, rf1, rf37 ; sub.ifa tmuau, rf34, -8                # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    and rf25, rf25, rf10 ; sub.nornc -, rf5, rf38                   # s1 38 wrap | s1 43 store dst
-    sub.andc -, rf18, rf39 ; add rf18, rf21, 1                      # s1 43 store dst | s1 42 add
-    shl tmud, rf22, 6 ; sub.andc -, rf11, rf40                      # s1 43 store dst
-    sub.pushc -, rf1, rf37 ; sub.ifa tmuau, rf17, -8                # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    sub.andc -, rf5, rf38 ; add rf22, rf21, 2                       # s2 47 store dst_uv | s1 42 add
-    nop ; thrsw ; ldtmu.rf31                                        # s2 47 word
-    and rf42, rf31, rf10 ; ldtmu.rf43                               # s2 38 wrap | s2 47 word
-    shr rf35, rf31, 10                                              # s2 38 shr
-    and rf35, rf35, rf10 ; sub.andc -, rf19, rf39                   # s2 38 wrap | s2 47 store dst_uv
-    shr rf31, rf31, -12 ; sub.andc -, rf11, rf40                    # s2 38 shr | s2 47 store dst_uv
-    shl tmud, rf41, 6 ; sub.pushc -, rf1, rf37                      # s2 47 store dst_uv | s1 43 store dst
-    and rf31, rf31, rf10 ; sub.nornc -, rf5, rf38                   # s2 38 wrap | s1 43 store dst
-    and rf19, rf43, rf10 ; sub.andc -, rf19, rf39                   # s2 38 wrap | s1 43 store dst
-    shr rf11, rf43, 10 ; sub.andc -, rf11, rf40                     # s2 38 shr | s1 43 store dst
-    and rf41, rf11, rf10 ; ldtmu.rf11                               # s2 38 wrap | the item's record
-    nop ; mov rf44, rf11 ; ldtmu.rf11                               # for later in the trip | the item's record
-    shr rf11, rf43, -12 ; mov rf43, rf11                            # s2 38 shr | for later in the trip
-    and rf45, rf11, rf10 ; ldtmu.rf11                               # s2 38 wrap | the item's record
-    sub.ifb tmuau, rf34, -10 ; sub.pushc -, rf1, rf37               # s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    shl tmud, rf23, 6                                               # s1 43 store dst
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    tmuwt - ; sub.andc -, rf5, rf38                                 # s2 47 store dst_uv
-    sub.andc -, rf21, rf39 ; sub.ifb tmuau, rf17, -10               # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    nop ; ldtmu.rf23                                                # the item's record
-    shl tmud, rf42, 6 ; sub.andc -, rf20, rf40                      # s2 47 store dst_uv
-    sub.pushc -, rf1, rf37 ; sub.ifa tmuau, rf34, -12               # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    sub.nornc -, rf5, rf38 ; add rf42, rf12, 3                      # s1 43 store dst | s1 42 add
-    sub.andc -, rf21, rf39 ; smul24 rf21, rf42, 3                   # s1 43 store dst | s1 42 mul
-    shl tmud, rf26, 6 ; sub.andc -, rf20, rf40                      # s1 43 store dst
-    sub.pushc -, rf1, rf37 ; sub.ifa tmuau, rf17, -12               # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    sub.andc -, rf5, rf38 ; add rf26, rf21, 1                       # s2 47 store dst_uv | s1 42 add
-    nop ; ldtmu.rf12                                                # the item's record
-    and rf46, rf12, rf6 ; sub.andc -, rf18, rf39                    # s1 34 width | s2 47 store dst_uv
-    add rf12, rf46, 2 ; sub.andc -, rf20, rf40                      # s1 35 add | s2 47 store dst_uv
-    shl tmud, rf35, 6 ; sub.pushc -, rf1, rf37                      # s2 47 store dst_uv | s1 43 store dst
-    sub.nornc -, rf5, rf38 ; smul24 rf12, rf12, rf7                 # s1 43 store dst | s1 35 mul
-    asr rf35, rf12, 9 ; sub.andc -, rf18, rf39                      # s1 35 words | s1 43 store dst
-    sub.andc -, rf20, rf40 ; add rf12, rf35, 3                      # s1 43 store dst | s1 35 add
-    asr rf47, rf12, 2                                               # s1 35 shr
-    sub.ifb tmuau, rf34, -14 ; sub.pushc -, rf1, rf37               # s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    shl tmud, rf13, 6                                               # s1 43 store dst
-    nop ; sub.nornc -, rf0, 8                                       # s2 47 store dst_uv
-    sub.andc -, rf5, rf38 ; sub.ifb tmuau, rf17, -14                # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    sub.andc -, rf22, rf39 ; sub rf13, rf47, 1                      # s2 47 store dst_uv | s1 40 stage
-    umin rf13, rf5, rf13 ; sub.andc -, rf20, rf40                   # s1 40 stage | s2 47 store dst_uv
-    shl tmud, rf31, 6 ; sub.pushc -, rf1, rf37                      # s2 47 store dst_uv | s1 43 store dst
-    shl rf31, rf13, 4 ; sub.nornc -, rf5, rf38                      # s1 43 word | s1 43 store dst
-    sub.andc -, rf22, rf39 ; add rf22, rf8, rf31                    # s1 43 store dst | s1 43 word
-    sub.andc -, rf20, rf40 ; sub.ifb tmuau, rf34, -16               # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    shl tmud, rf24, 6 ; sub.pushc -, rf1, rf37                      # s1 43 store dst | s2 47 store dst_uv
-    sub.nornc -, rf0, 8 ; add rf22, rf22, rf9                       # s2 47 store dst_uv | s1 43 word
-    sub.andc -, rf5, rf38 ; sub.ifb tmuau, rf17, -16                # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    sub.andc -, rf21, rf39 ; add rf11, rf22, rf11                   # s2 47 store dst_uv | s1 43 word
-    shl tmud, rf19, 6 ; sub.andc -, rf42, rf40                      # s2 47 store dst_uv
-    sub.pushc -, rf1, rf37 ; add.ifa tmuau, rf34, rf27              # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    tmuwt - ; sub.nornc -, rf5, rf38                                # s1 43 store dst
-    sub.andc -, rf21, rf39 ; mov tmuau, rf11                        # s1 43 store dst | s1 43 word | uniform 0xfffffffa (vec2)
-    shl tmud, rf32, 6 ; sub.andc -, rf42, rf40                      # s1 43 store dst
-    sub.pushc -, rf1, rf37 ; add.ifa tmuau, rf17, rf27              # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    sub.nornc -, rf0, 8 ; add rf31, rf30, rf31                      # s2 47 store dst_uv | s2 47 word
-    sub.andc -, rf5, rf38 ; add rf32, rf21, 2                       # s2 47 store dst_uv | s1 42 add
-    add rf31, rf31, rf23 ; mov rf13, rf13 ; thrsw                   # s2 47 word | for later in the trip
-    shl rf12, rf13, 2 ; umul24 rf13, rf13, rf15                     # s1 42 mul | s1 43 store dst
-    sub tmuau, rf11, -8 ; add rf11, rf14, rf13                      # s1 43 word | s1 43 store dst | uniform 0xfffffffa (vec2)
-    sub.andc -, rf26, rf39 ; mov tmuau, rf31                        # s2 47 store dst_uv | s2 47 word | uniform 0xfffffffa (vec2)
-    add rf48, rf11, rf16 ; add rf49, rf33, rf13 ; thrsw ; ldtmu.rf11# s1 43 store dst | s2 47 store dst_uv | s1 43 word
-    shr rf13, rf11, 10                                              # s1 38 shr
-    shr rf23, rf11, -12                                             # s1 38 shr
-    and rf11, rf11, rf10 ; sub.andc -, rf42, rf40                   # s1 38 wrap | s2 47 store dst_uv
-    shl tmud, rf41, 6 ; sub.pushc -, rf1, rf37                      # s2 47 store dst_uv | s1 43 store dst
-    and rf18, rf13, rf10 ; sub.nornc -, rf5, rf38                   # s1 38 wrap | s1 43 store dst
-    and rf20, rf23, rf10 ; sub.andc -, rf26, rf39                   # s1 38 wrap | s1 43 store dst
-    sub.andc -, rf42, rf40 ; add.ifb tmuau, rf34, rf28              # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    shl tmud, rf36, 6 ; sub.pushc -, rf1, rf37                      # s1 43 store dst | s2 47 store dst_uv
-    sub.nornc -, rf0, 8 ; add.ifb tmuau, rf17, rf28                 # s2 47 store dst_uv | s1 43 store dst | uniform 0xfffffffe (u16)
-    sub.andc -, rf5, rf38 ; smul24 rf13, rf12, 3                    # s2 47 store dst_uv | s1 42 mul
-    sub.andc -, rf32, rf39 ; add rf19, rf13, 1                      # s2 47 store dst_uv | s1 42 add
-    nop ; thrsw ; ldtmu.rf36                                        # s1 43 word
-    shr rf23, rf36, 10                                              # s1 38 shr
-    shr rf26, rf36, -12                                             # s1 38 shr
-    and rf21, rf36, rf10 ; ldtmu.rf24                               # s1 38 wrap | s1 43 word
-    and rf22, rf23, rf10 ; sub.andc -, rf42, rf40                   # s1 38 wrap | s2 47 store dst_uv
-    shl tmud, rf45, 6 ; sub.pushc -, rf1, rf37                      # s2 47 store dst_uv | s1 43 store dst
-    and rf23, rf26, rf10 ; sub.nornc -, rf5, rf38                   # s1 38 wrap | s1 43 store dst
-    and rf26, rf24, rf10 ; sub.andc -, rf32, rf39                   # s1 38 wrap | s1 43 store dst
-    sub.andc -, rf42, rf40 ; add.ifb tmuau, rf34, rf29              # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
-    shl tmud, rf25, 6 ; sub.pushc -, rf1, rf4                       # s1 43 store dst | whether there is a batch more
-    add rf4, rf3, rf2 ; mov rf37, rf3 ; ldtmu.rf25                  # the item's record | for later in the trip | s1 43 word
-    mov rf38, rf47 ; mov rf39, rf46 ; ldtmu.rf46                    # for later in the trip | s2 47 word
-    shr rf47, rf46, 10 ; add.ifb tmuau, rf17, rf29                  # s2 38 shr | s1 43 store dst | uniform 0xfffffffe (u16)
-    shr rf44, rf46, -12 ; add rf17, rf48, rf44                      # s2 38 shr | s1 43 store dst
+    tmuwt - ; smul24 rf29, rf19, 3                                  # s1 42 mul
+    mov tmuau, rf16 ; add rf30, rf20, rf22 ; thrsw                  # s1 43 word | s1 43 store dst | uniform 0xfffffffa (vec2)
+    add rf30, rf30, rf23 ; smul24 rf31, rf18, 3                     # s1 43 store dst | s1 42 mul
+    add rf5, rf30, rf5 ; add rf30, rf31, 1                          # s1 43 store dst | s1 42 add
+    add rf22, rf27, rf7 ; add rf27, rf28, rf22 ; ldtmu.rf7          # s2 47 word | s2 47 store dst_uv | s1 43 word
+    and rf27, rf7, rf17 ; add rf32, rf27, rf6 ; ldtmu.rf6           # s1 38 wrap | s2 47 store dst_uv | s1 43 word
+    shl rf27, rf27, 6 ; sub.pushc -, rf1, rf3                       # s1 38 mul | s1 43 store dst
+    shr rf33, rf7, 10 ; sub.nornc -, rf8, rf13                      # s1 38 shr | s1 43 store dst
+    and rf33, rf33, rf17 ; sub.andc -, rf29, rf10                   # s1 38 wrap | s1 43 store dst
+    shl rf33, rf33, 6 ; sub.andc -, rf19, rf12                      # s1 38 mul | s1 43 store dst
+    shr rf7, rf7, -12 ; sub.pushc -, rf29, rf10                     # s1 38 shr | s1 43 store dst
+    and rf7, rf7, rf17 ; sub.andc -, rf19, rf12                     # s1 38 wrap | s1 43 store dst
+    shl rf7, rf7, 6                                                 # s1 38 mul
+    and rf34, rf6, rf17 ; add rf35, rf31, 2                         # s1 38 wrap | s1 42 add
+    shl rf34, rf34, 6                                               # s1 38 mul
+    tmuwt - ; sub tmuau, rf16, -8                                   # the last trip's stores | s1 43 word | uniform 0xfffffffa (vec2)
+    vpack tmud, rf27, rf33 ; add rf16, rf18, 2                      # s1 43 store dst | s1 42 add
+    vpack tmud, rf7, rf34 ; smul24 rf34, rf16, 3                    # s1 43 store dst | s1 42 mul
+    vfla rf36 ; mov.ifb tmuau, rf5 ; thrsw                          # s1 43 store dst | uniform 0xfffffffa (vec2)
+    shr rf37, rf6, 10 ; mov tmuau, rf22                             # s1 38 shr | s2 47 word | uniform 0xfffffffa (vec2)
+    and rf37, rf37, rf17 ; add rf38, rf34, 1                        # s1 38 wrap | s1 42 add
+    shl rf37, rf37, 6 ; sub.norc -, rf1, rf3                        # s1 38 mul | s1 43 store dst
+    shr rf6, rf6, -12 ; sub.andc -, rf8, rf13                       # s1 38 shr | s1 43 store dst
+    and rf6, rf6, rf17 ; sub.andc -, rf31, rf10                     # s1 38 wrap | s1 43 store dst
+    sub.andc -, rf18, rf12 ; mov tmud, rf27                         # s1 43 store dst
+    mov.ifa tmuau, rf5 ; mov.pushz -, rf36                          # s1 43 store dst | uniform 0xfffffffe (u16)
+    shl rf6, rf6, 6 ; sub.andnc -, rf1, rf3                         # s1 38 mul | s1 43 store dst
+    sub.andc -, rf8, rf13 ; sub rf27, rf5, -8                       # s1 43 store dst
+    sub.andc -, rf30, rf10 ; add rf39, rf29, 1                      # s1 43 store dst | s1 42 add
+    sub.andc -, rf18, rf12 ; mov tmud, rf33                         # s1 43 store dst
+    sub.ifa tmuau, rf5, -2 ; mov.pushz -, rf36                      # s1 43 store dst | uniform 0xfffffffe (u16)
+    sub.andnc -, rf1, rf3 ; add rf33, rf29, 2                       # s1 43 store dst | s1 42 add
+    sub.andc -, rf8, rf13 ; add rf40, rf18, 3                       # s1 43 store dst | s1 42 add
+    sub.andc -, rf35, rf10 ; smul24 rf41, rf40, 3                   # s1 43 store dst | s1 42 mul
+    sub.andc -, rf18, rf12 ; mov tmud, rf7                          # s1 43 store dst
+    sub.ifa tmuau, rf5, -4 ; sub.pushc -, rf1, rf3                  # s1 43 store dst | uniform 0xfffffffe (u16)
+    nop ; thrsw ; ldtmu.rf7                                         # s1 43 word
+    and rf43, rf7, rf17 ; ldtmu.rf42                                # s1 38 wrap | s1 43 word
+    shl rf43, rf43, 6                                               # s1 38 mul
+    shr rf44, rf7, 10 ; sub.nornc -, rf8, rf13                      # s1 38 shr | s1 43 store dst
+    and rf44, rf44, rf17 ; sub.andc -, rf38, rf10                   # s1 38 wrap | s1 43 store dst
+    shl rf44, rf44, 6 ; sub.andc -, rf16, rf12                      # s1 38 mul | s1 43 store dst
+    vpack tmud, rf37, rf6 ; sub.pushc -, rf38, rf10                 # s1 43 store dst
+    vpack tmud, rf43, rf44 ; sub.andc -, rf16, rf12                 # s1 43 store dst
+    vfla rf44 ; mov.ifb tmuau, rf27                                 # s1 43 store dst | uniform 0xfffffffa (vec2)
+    shr rf7, rf7, -12 ; sub.norc -, rf1, rf3                        # s1 38 shr | s1 43 store dst
+    and rf7, rf7, rf17 ; sub.andc -, rf8, rf13                      # s1 38 wrap | s1 43 store dst
+    shl rf7, rf7, 6 ; sub.andc -, rf39, rf10                        # s1 38 mul | s1 43 store dst
+    sub.andc -, rf19, rf12 ; mov tmud, rf37                         # s1 43 store dst
+    mov.ifa tmuau, rf27 ; mov.pushz -, rf44                         # s1 43 store dst | uniform 0xfffffffe (u16)
+    and rf27, rf42, rf17 ; sub.andnc -, rf1, rf3                    # s1 38 wrap | s1 43 store dst
+    shl rf27, rf27, 6 ; sub.andc -, rf8, rf13                       # s1 38 mul | s1 43 store dst
+    shr rf37, rf42, 10 ; sub.andc -, rf33, rf10                     # s1 38 shr | s1 43 store dst
+    sub.andc -, rf19, rf12 ; mov tmud, rf6                          # s1 43 store dst
+    sub.ifa tmuau, rf5, -10 ; mov.pushz -, rf44                     # s1 43 store dst | uniform 0xfffffffe (u16)
+    and rf37, rf37, rf17 ; sub.andnc -, rf1, rf3                    # s1 38 wrap | s1 43 store dst
+    shl rf37, rf37, 6 ; sub.andc -, rf8, rf13                       # s1 38 mul | s1 43 store dst
+    shr rf42, rf42, -12 ; sub.andc -, rf34, rf10                    # s1 38 shr | s1 43 store dst
+    sub.andc -, rf16, rf12 ; mov tmud, rf43                         # s1 43 store dst
+    tmuwt - ; add rf43, rf41, 2                                     # s1 42 add
+    and rf42, rf42, rf17 ; sub.ifa tmuau, rf5, -12                  # s1 38 wrap | s1 43 store dst | uniform 0xfffffffe (u16)
+    shl rf42, rf42, 6 ; sub.pushc -, rf1, rf3                       # s1 38 mul | s1 43 store dst
+    sub rf6, rf5, -16 ; sub.nornc -, rf8, rf13                      # s1 43 store dst
+    sub.andc -, rf43, rf10 ; add rf45, rf34, 2                      # s1 43 store dst | s1 42 add
+    vpack tmud, rf7, rf27 ; sub.andc -, rf40, rf12                  # s1 43 store dst
+    vpack tmud, rf37, rf42 ; sub.pushc -, rf43, rf10                # s1 43 store dst
+    sub.andc -, rf40, rf12 ; mov.ifb tmuau, rf6                     # s1 43 store dst | uniform 0xfffffffa (vec2)
+    vfla rf42 ; sub.norc -, rf1, rf3                                # s1 43 store dst
+    sub.andc -, rf8, rf13 ; add rf46, rf41, 1                       # s1 43 store dst | s1 42 add
+    sub.andc -, rf45, rf10 ; sub tmuau, rf22, -8                    # s1 43 store dst | s2 47 word | uniform 0xfffffffa (vec2)
+    sub.andc -, rf16, rf12 ; mov tmud, rf7                          # s1 43 store dst
+    mov.ifa tmuau, rf6 ; mov.pushz -, rf42                          # s1 43 store dst | uniform 0xfffffffe (u16)
+    sub.andnc -, rf1, rf3 ; sub rf6, rf32, -8                       # s1 43 store dst | s2 47 store dst_uv
+    sub.andc -, rf8, rf13 ; sub rf7, rf32, -16                      # s1 43 store dst | s2 47 store dst_uv
+    nop ; sub.andc -, rf41, rf10                                    # s1 43 store dst
+    sub.andc -, rf40, rf12 ; mov tmud, rf27                         # s1 43 store dst
+    add.ifa tmuau, rf5, rf24 ; mov.pushz -, rf42                    # s1 43 store dst | uniform 0xfffffffe (u16)
+    nop ; sub.andnc -, rf1, rf3                                     # s1 43 store dst
+    nop ; sub.andc -, rf8, rf13                                     # s1 43 store dst
+    nop ; sub.andc -, rf46, rf10                                    # s1 43 store dst
+    sub.andc -, rf40, rf12 ; mov tmud, rf37                         # s1 43 store dst
+    add.ifa tmuau, rf5, rf25 ; sub.pushc -, rf1, rf3                # s1 43 store dst | s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    nop ; thrsw ; ldtmu.rf5                                         # s2 47 word
+    and rf27, rf5, rf17 ; ldtmu.rf37                                # s2 38 wrap | s2 47 word
+    shl rf27, rf27, 6                                               # s2 38 mul
+    shr rf22, rf5, 10                                               # s2 38 shr
+    and rf22, rf22, rf17 ; sub.nornc -, rf0, 8                      # s2 38 wrap | s2 47 store dst_uv
+    shl rf22, rf22, 6 ; sub.andc -, rf8, rf13                       # s2 38 mul | s2 47 store dst_uv
+    shr rf5, rf5, -12 ; sub.andc -, rf29, rf10                      # s2 38 shr | s2 47 store dst_uv
+    and rf5, rf5, rf17 ; sub.andc -, rf19, rf12                     # s2 38 wrap | s2 47 store dst_uv
+    shl rf5, rf5, 6 ; mov.pushz -, rf36                             # s2 38 mul | s2 47 store dst_uv
+    and rf29, rf37, rf17 ; sub.andnc -, rf1, rf3                    # s2 38 wrap | s2 47 store dst_uv
+    shl rf29, rf29, 6                                               # s2 38 mul
+    vpack tmud, rf27, rf22 ; sub.andc -, rf0, 8                     # s2 47 store dst_uv
+    vpack tmud, rf5, rf29 ; sub.andc -, rf8, rf13                   # s2 47 store dst_uv
+    sub.andc -, rf31, rf10 ; mov.ifb tmuau, rf32                    # s2 47 store dst_uv | uniform 0xfffffffa (vec2)
+    sub.andc -, rf18, rf12 ; mov tmud, rf27                         # s2 47 store dst_uv
+    mov.ifa tmuau, rf32 ; mov.pushz -, rf36                         # s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    shr rf27, rf37, 10 ; sub.andnc -, rf1, rf3                      # s2 38 shr | s2 47 store dst_uv
+    and rf27, rf27, rf17 ; sub.andc -, rf0, 8                       # s2 38 wrap | s2 47 store dst_uv
+    shl rf27, rf27, 6 ; sub.andc -, rf8, rf13                       # s2 38 mul | s2 47 store dst_uv
+    shr rf30, rf37, -12 ; sub.andc -, rf30, rf10                    # s2 38 shr | s2 47 store dst_uv
+    sub.andc -, rf18, rf12 ; mov tmud, rf22                         # s2 47 store dst_uv
+    tmuwt - ; mov.pushz -, rf36                                     # s2 47 store dst_uv
+    sub.andnc -, rf1, rf3 ; sub.ifb tmuau, rf32, -2                 # s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    and rf30, rf30, rf17 ; sub.andc -, rf0, 8                       # s2 38 wrap | s2 47 store dst_uv
+    shl rf30, rf30, 6 ; sub.andc -, rf8, rf13                       # s2 38 mul | s2 47 store dst_uv
+    nop ; sub.andc -, rf35, rf10                                    # s2 47 store dst_uv
+    sub.andc -, rf18, rf12 ; mov tmud, rf5                          # s2 47 store dst_uv
+    sub.ifa tmuau, rf32, -4 ; sub.pushc -, rf1, rf3                 # s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    nop ; ldtmu.rf5                                                 # s2 47 word
+    and rf18, rf5, rf17 ; sub.nornc -, rf0, 8                       # s2 38 wrap | s2 47 store dst_uv
+    shl rf18, rf18, 6 ; sub.andc -, rf8, rf13                       # s2 38 mul | s2 47 store dst_uv
+    shr rf38, rf5, 10 ; sub.andc -, rf38, rf10                      # s2 38 shr | s2 47 store dst_uv
+    and rf38, rf38, rf17 ; sub.andc -, rf16, rf12                   # s2 38 wrap | s2 47 store dst_uv
+    shl rf38, rf38, 6 ; mov.pushz -, rf44                           # s2 38 mul | s2 47 store dst_uv
+    vpack tmud, rf27, rf30 ; sub.andnc -, rf1, rf3                  # s2 47 store dst_uv
+    vpack tmud, rf18, rf38 ; sub.andc -, rf0, 8                     # s2 47 store dst_uv
+    sub.andc -, rf8, rf13 ; mov.ifb tmuau, rf6                      # s2 47 store dst_uv | uniform 0xfffffffa (vec2)
+    shr rf5, rf5, -12 ; sub.andc -, rf39, rf10                      # s2 38 shr | s2 47 store dst_uv
+    sub.andc -, rf19, rf12 ; mov tmud, rf27                         # s2 47 store dst_uv
+    mov.ifa tmuau, rf6 ; mov.pushz -, rf44                          # s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    and rf5, rf5, rf17 ; sub.andnc -, rf1, rf3                      # s2 38 wrap | s2 47 store dst_uv
+    nop ; sub.andc -, rf0, 8                                        # s2 47 store dst_uv
+    shl rf5, rf5, 6 ; sub.andc -, rf8, rf13                         # s2 38 mul | s2 47 store dst_uv
+    nop ; sub.andc -, rf33, rf10                                    # s2 47 store dst_uv
+    sub.andc -, rf19, rf12 ; mov tmud, rf30                         # s2 47 store dst_uv
+    sub.ifa tmuau, rf32, -10 ; mov.pushz -, rf44                    # s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    nop ; sub.andnc -, rf1, rf3                                     # s2 47 store dst_uv
+    nop ; sub.andc -, rf0, 8                                        # s2 47 store dst_uv
+    nop ; sub.andc -, rf8, rf13                                     # s2 47 store dst_uv
+    nop ; sub.andc -, rf34, rf10                                    # s2 47 store dst_uv
+    sub.andc -, rf16, rf12 ; mov tmud, rf18                         # s2 47 store dst_uv
+    sub.ifa tmuau, rf32, -12 ; sub.pushc -, rf1, rf3                # s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    nop ; ldtmu.rf18                                                # s2 47 word
+    and rf34, rf18, rf17 ; sub.nornc -, rf0, 8                      # s2 38 wrap | s2 47 store dst_uv
+    shl rf34, rf34, 6 ; sub.andc -, rf8, rf13                       # s2 38 mul | s2 47 store dst_uv
+    shr rf43, rf18, 10 ; sub.andc -, rf43, rf10                     # s2 38 shr | s2 47 store dst_uv
+    and rf43, rf43, rf17 ; sub.andc -, rf40, rf12                   # s2 38 wrap | s2 47 store dst_uv
+    shl rf43, rf43, 6 ; mov.pushz -, rf42                           # s2 38 mul | s2 47 store dst_uv
+    shr rf18, rf18, -12 ; sub.andnc -, rf1, rf3                     # s2 38 shr | s2 47 store dst_uv
+    and rf18, rf18, rf17 ; sub.andc -, rf0, 8                       # s2 38 wrap | s2 47 store dst_uv
+    shl rf18, rf18, 6 ; sub.andc -, rf8, rf13                       # s2 38 mul | s2 47 store dst_uv
+    vpack tmud, rf5, rf34 ; sub.andc -, rf45, rf10                  # s2 47 store dst_uv
+    vpack tmud, rf43, rf18 ; sub.andc -, rf16, rf12                 # s2 47 store dst_uv
+    mov.ifb tmuau, rf7 ; mov.pushz -, rf42                          # s2 47 store dst_uv | uniform 0xfffffffa (vec2)
+    mov tmud, rf5 ; sub.andnc -, rf1, rf3                           # s2 47 store dst_uv
+    sub.andc -, rf0, 8 ; mov.ifb tmuau, rf7                         # s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    nop ; sub.andc -, rf8, rf13                                     # s2 47 store dst_uv
+    nop ; sub.andc -, rf41, rf10                                    # s2 47 store dst_uv
+    sub.andc -, rf40, rf12 ; mov tmud, rf34                         # s2 47 store dst_uv
+    tmuwt - ; mov.pushz -, rf42                                     # s2 47 store dst_uv
+    sub.andnc -, rf1, rf3 ; add.ifb tmuau, rf32, rf24               # s2 47 store dst_uv | uniform 0xfffffffe (u16)
+    sub.andc -, rf0, 8 ; mov rf3, rf4                               # s2 47 store dst_uv | next trip
+    umin rf13, rf3, rf1 ; sub.andc -, rf8, rf13                     # the item's record | s2 47 store dst_uv
+    sub.andc -, rf46, rf10 ; mov tmuau, rf13                        # s2 47 store dst_uv | the item's record | uniform 0xfffffffc (vec4)
+    sub.andc -, rf40, rf12 ; mov tmud, rf43                         # s2 47 store dst_uv
+    add.ifa tmuau, rf32, rf25 ; sub.pushc -, rf1, rf4               # s2 47 store dst_uv | whether there is a batch more | uniform 0xfffffffe (u16)
+    add rf4, rf3, rf2 ; sub tmua, rf13, -16                         # the item's record
+    nop ; thrsw
+    nop
+    nop
+    nop ; ldtmu.rf5                                                 # the item's record
+    nop ; ldtmu.rf6                                                 # the item's record
+    nop ; ldtmu.rf32                                                # the item's record
+    nop ; ldtmu.rf7                                                 # the item's record
+    nop ; ldtmu.rf13                                                # the item's record
+    and rf10, rf13, rf9                                             # s1 34 width
+    nop ; add rf13, rf10, 2                                         # s1 35 add
+    nop ; smul24 rf13, rf13, rf11                                   # s1 35 mul
+    asr rf12, rf13, 9                                               # s1 35 words
+    nop ; add rf13, rf12, 3                                         # s1 35 add
+    asr rf13, rf13, 2                                               # s1 35 shr
+    nop ; sub rf40, rf13, 1                                         # s1 40 stage
+    umin rf40, rf8, rf40                                            # s1 40 stage
+    shl rf43, rf40, 4 ; umul24 rf22, rf40, rf21                     # s1 43 word | s1 43 store dst
     bu.anyna loop, r:unif                                           # next batch
-    and rf32, rf46, rf10 ; mov rf40, rf35                           # s2 38 wrap | for later in the trip
-    and rf35, rf47, rf10 ; add rf34, rf49, rf43                     # s2 38 wrap | s2 47 store dst_uv
-    and rf36, rf44, rf10 ; mov rf3, rf4                             # s2 38 wrap | next trip
-    ldtmu.-                                                         # looked up for a batch that there is not
+    shl rf18, rf40, 2 ; add rf40, rf14, rf43                        # s1 42 mul | s1 43 word
+    add rf40, rf40, rf15 ; add rf19, rf18, 1                        # s1 43 word | s1 42 add
+    add rf16, rf40, rf32 ; add rf27, rf26, rf43                     # s1 43 word | s2 47 word
     thrsw
     thrsw
     nop

@@ -5,7 +5,8 @@
 #
 # vp9_idct8, machine code of V3D 7.1, class dc (1 <= eob <= 1)
 # computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
-# assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed integer of 8 + BitDepth bits
+# assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed integer
+#   of 8 + BitDepth bits
 # input hash b24cc5ec10de53ae
 #
 # A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
@@ -71,28 +72,28 @@ loop:
     and rf24, rf20, rf13 ; smul24 rf18, rf18, rf8                   # 81 load dst | 23 mul
     add rf18, rf18, rf9 ; mov tmua, rf21                            # 23 s0 | 81 load dst
     asr rf18, rf18, 14 ; add tmua, rf21, rf14                       # 23 s0 | 81 load dst
-    add rf25, rf23, rf14 ; smul24 rf18, rf18, rf8 ; thrsw ; ldtmu.rf21# 81 store dst | 23 mul | 81 load dst
+    add rf25, rf23, rf14 ; smul24 rf18, rf18, rf8 ; thrsw ; ldtmu.rf21 # 81 store dst | 23 mul | 81 load dst
     and rf26, rf21, rf13 ; add rf18, rf18, rf9                      # 81 load dst | 23 s0
     asr rf18, rf18, 14 ; v8dot rf27, rf20, rf15                     # 23 s0 | 81 load dst
-    add rf18, rf18, rf10 ; v8dot rf29, rf21, rf15 ; thrsw ; ldtmu.rf28# 81 rshr | 81 load dst
+    add rf18, rf18, rf10 ; v8dot rf29, rf21, rf15 ; thrsw ; ldtmu.rf28 # 81 rshr | 81 load dst
     asr rf18, rf18, 5 ; v8dot rf30, rf28, rf15                      # 81 rshr | 81 load dst
     add rf24, rf24, rf18 ; add rf26, rf26, rf18                     # 81 add
     max rf24, rf24, 0 ; add rf27, rf27, rf18                        # 81 clip | 81 add
     min rf24, rf24, rf13 ; v8dot rf31, rf28, 1                      # 81 clip | 81 load dst
     max rf26, rf26, 0 ; add rf31, rf31, rf18                        # 81 clip | 81 add
-    min rf26, rf26, rf13 ; add rf32, rf29, rf18 ; thrsw ; ldtmu.rf29# 81 clip | 81 add | 81 load dst
+    min rf26, rf26, rf13 ; add rf32, rf29, rf18 ; thrsw ; ldtmu.rf29 # 81 clip | 81 add | 81 load dst
     max rf30, rf31, 0 ; add rf31, rf30, rf18                        # 81 clip | 81 add
     min rf30, rf30, rf13 ; v8dot rf33, rf29, 1                      # 81 clip | 81 load dst
     max rf33, rf27, 0 ; add rf27, rf33, rf18                        # 81 clip | 81 add
     max rf27, rf27, 0 ; v8dot rf34, rf29, rf15                      # 81 clip | 81 load dst
-    min rf27, rf27, rf13 ; add rf35, rf34, rf18 ; thrsw ; ldtmu.rf34# 81 clip | 81 add | 81 load dst
+    min rf27, rf27, rf13 ; add rf35, rf34, rf18 ; thrsw ; ldtmu.rf34 # 81 clip | 81 add | 81 load dst
     min rf36, rf33, rf13 ; v8dot rf33, rf34, 1                      # 81 clip | 81 load dst
     vpack rf33, rf24, rf36 ; add rf24, rf33, rf18                   # 81 store dst | 81 add
     max rf24, rf24, 0 ; v8dot rf36, rf34, rf15                      # 81 clip | 81 load dst
-    min rf24, rf24, rf13 ; add rf37, rf36, rf18 ; thrsw ; ldtmu.rf36# 81 clip | 81 add | 81 load dst
+    min rf24, rf24, rf13 ; add rf37, rf36, rf18 ; thrsw ; ldtmu.rf36 # 81 clip | 81 add | 81 load dst
     max rf32, rf32, 0 ; v8dot rf38, rf36, rf15                      # 81 clip | 81 load dst
     min rf39, rf32, rf13 ; v8dot rf32, rf36, 1                      # 81 clip | 81 load dst
-    vpack rf39, rf26, rf39 ; add rf26, rf32, rf18 ; thrsw ; ldtmu.rf32# 81 store dst | 81 add | 81 load dst
+    vpack rf39, rf26, rf39 ; add rf26, rf32, rf18 ; thrsw ; ldtmu.rf32 # 81 store dst | 81 add | 81 load dst
     max rf26, rf26, 0 ; add rf38, rf38, rf18                        # 81 clip | 81 add
     min rf26, rf26, rf13 ; v8dot rf40, rf32, 1                      # 81 clip | 81 load dst
     max rf40, rf31, 0 ; add rf31, rf40, rf18                        # 81 clip | 81 add
@@ -200,7 +201,7 @@ loop:
     mov tmua, rf26 ; v8dot rf22, rf22, rf17 ; thrsw                 # 81 load dst
     max rf26, rf48, 0 ; add tmua, rf26, rf14                        # 81 clip | 81 load dst
     min rf22, rf26, rf13 ; add rf26, rf22, rf18                     # 81 clip | 81 add
-    add rf48, rf35, rf14 ; v8dot rf46, rf27, rf17 ; thrsw ; ldtmu.rf27# 81 store dst | 81 load dst
+    add rf48, rf35, rf14 ; v8dot rf46, rf27, rf17 ; thrsw ; ldtmu.rf27 # 81 store dst | 81 load dst
     and rf29, rf27, rf13 ; v8dot rf37, rf27, rf15                   # 81 load dst
     max rf38, rf38, 0 ; add rf29, rf29, rf18                        # 81 clip | 81 add
     max rf29, rf29, 0 ; add rf37, rf37, rf18                        # 81 clip | 81 add

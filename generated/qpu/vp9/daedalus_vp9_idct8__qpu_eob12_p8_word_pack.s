@@ -5,7 +5,8 @@
 #
 # vp9_idct8, machine code of V3D 7.1, class eob12 (2 <= eob <= 12)
 # computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
-# assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed integer of 8 + BitDepth bits
+# assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed integer
+#   of 8 + BitDepth bits
 # input hash 4c91ad7586c57969
 #
 # A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
@@ -214,7 +215,7 @@ loop:
     min rf22, rf22, rf12 ; sub rf51, rf45, rf51 ; thrsw             # s2 81 clip | s2 27 e2
     asr rf19, rf52, 14 ; mov tmua, rf19                             # s2 19 s5 | s2 81 load dst
     sub rf45, rf49, rf19 ; sub rf46, rf45, rf46                     # s2 27 o5 | s2 27 e3
-    add rf45, rf53, rf45 ; sub rf52, rf53, rf45 ; thrsw ; ldtmu.rf53# s2 23 add | s2 24 sub | s2 81 load dst
+    add rf45, rf53, rf45 ; sub rf52, rf53, rf45 ; thrsw ; ldtmu.rf53 # s2 23 add | s2 24 sub | s2 81 load dst
     and rf47, rf53, rf12 ; smul24 rf45, rf45, rf3                   # s2 81 load dst | s2 23 mul
     add rf45, rf45, rf4 ; smul24 rf52, rf52, rf3                    # s2 23 m6 | s2 24 mul
     asr rf45, rf45, 14 ; add rf52, rf52, rf4                        # s2 23 m6 | s2 24 m5
@@ -227,20 +228,20 @@ loop:
     and rf46, rf49, rf12 ; sub rf47, rf46, rf47 ; thrsw             # s2 81 load dst | s2 27 residuals4
     asr rf47, rf47, 5 ; add rf46, rf46, rf52                        # s2 81 shr | s2 81 add
     max rf20, rf46, 0 ; mov tmua, rf20                              # s2 81 clip | s2 81 load dst
-    min rf20, rf20, rf12 ; sub rf54, rf51, rf54 ; thrsw ; ldtmu.rf51# s2 81 clip | s2 27 residuals5 | s2 81 load dst
+    min rf20, rf20, rf12 ; sub rf54, rf51, rf54 ; thrsw ; ldtmu.rf51 # s2 81 clip | s2 27 residuals5 | s2 81 load dst
     asr rf24, rf54, 5 ; mov tmua, rf24                              # s2 81 shr | s2 81 load dst
     and rf43, rf51, rf12 ; sub rf45, rf43, rf45                     # s2 81 load dst | s2 27 residuals6
     asr rf43, rf45, 5 ; add rf18, rf43, rf18                        # s2 81 shr | s2 81 add
     max rf18, rf18, 0 ; mov tmua, rf27                              # s2 81 clip | s2 81 load dst
-    min rf18, rf18, rf12 ; sub rf50, rf50, rf48 ; thrsw ; ldtmu.rf48# s2 81 clip | s2 27 residuals7 | s2 81 load dst
+    min rf18, rf18, rf12 ; sub rf50, rf50, rf48 ; thrsw ; ldtmu.rf48 # s2 81 clip | s2 27 residuals7 | s2 81 load dst
     and rf27, rf48, rf12 ; add tmua, rf27, rf13                     # s2 81 load dst
     asr rf47, rf50, 5 ; add rf27, rf27, rf47                        # s2 81 shr | s2 81 add
     max rf27, rf27, 0 ; mov rf40, rf40.ih                           # s2 81 clip | s2 79 x0
-    min rf27, rf27, rf12 ; smul24 rf50, rf40, rf3 ; thrsw ; ldtmu.rf40# s2 81 clip | s2 23 mul | s2 81 load dst
+    min rf27, rf27, rf12 ; smul24 rf50, rf40, rf3 ; thrsw ; ldtmu.rf40 # s2 81 clip | s2 23 mul | s2 81 load dst
     and rf50, rf40, rf12 ; add rf45, rf50, rf11                     # s2 81 load dst | s2 23 add
     asr rf45, rf45, 14 ; add rf24, rf50, rf24                       # s2 23 s0 | s2 81 add
     max rf24, rf24, 0 ; mov rf44, rf44.ih                           # s2 81 clip | s2 79 x2
-    min rf24, rf24, rf12 ; smul24 rf54, rf44, rf5 ; thrsw ; ldtmu.rf50# s2 81 clip | s2 19 mul | s2 81 load dst
+    min rf24, rf24, rf12 ; smul24 rf54, rf44, rf5 ; thrsw ; ldtmu.rf50 # s2 81 clip | s2 19 mul | s2 81 load dst
     and rf54, rf50, rf12 ; add rf46, rf54, rf4                      # s2 81 load dst | s2 19 s3
     asr rf46, rf46, 14 ; add rf43, rf54, rf43                       # s2 19 s3 | s2 81 add
     max rf37, rf43, 0 ; mov rf43, rf37.ih                           # s2 81 clip | s2 79 x1
@@ -418,7 +419,7 @@ loop:
     min rf22, rf43, rf12 ; sub rf43, rf18, rf22 ; thrsw             # s2 81 clip | s2 27 e2
     asr rf44, rf44, 14 ; add rf54, rf54, rf13                       # s2 19 s5 | s2 81 load dst
     sub rf47, rf41, rf44 ; mov tmua, rf54                           # s2 27 o5 | s2 81 load dst
-    add rf34, rf34, rf47 ; sub rf59, rf34, rf47 ; thrsw ; ldtmu.rf47# s2 23 add | s2 24 sub | s2 81 load dst
+    add rf34, rf34, rf47 ; sub rf59, rf34, rf47 ; thrsw ; ldtmu.rf47 # s2 23 add | s2 24 sub | s2 81 load dst
     and rf27, rf47, rf12 ; smul24 rf34, rf34, rf3                   # s2 81 load dst | s2 23 mul
     add rf34, rf34, rf4 ; smul24 rf59, rf59, rf3                    # s2 23 m6 | s2 24 mul
     asr rf34, rf34, 14 ; add rf59, rf59, rf4                        # s2 23 m6 | s2 24 m5
@@ -433,7 +434,7 @@ loop:
     min rf27, rf27, rf12 ; mov tmua, rf54 ; thrsw                   # s2 81 clip | s2 81 load dst
     sub rf20, rf20, rf44 ; add rf44, rf54, rf13                     # s2 27 residuals4 | s2 81 load dst
     asr rf20, rf20, 5 ; mov tmua, rf44                              # s2 81 shr | s2 81 load dst
-    sub rf44, rf43, rf50 ; add rf50, rf44, rf13 ; thrsw ; ldtmu.rf43# s2 27 residuals5 | s2 81 load dst
+    sub rf44, rf43, rf50 ; add rf50, rf44, rf13 ; thrsw ; ldtmu.rf43 # s2 27 residuals5 | s2 81 load dst
     asr rf44, rf44, 5 ; mov tmua, rf50                              # s2 81 shr | s2 81 load dst
     and rf24, rf43, rf12 ; sub rf34, rf24, rf34                     # s2 81 load dst | s2 27 residuals6
     asr rf34, rf34, 5 ; add rf24, rf24, rf42                        # s2 81 shr | s2 81 add
@@ -446,7 +447,7 @@ loop:
     and rf50, rf32, rf12 ; smul24 rf45, rf50, rf3                   # s2 81 load dst | s2 23 mul
     add rf44, rf50, rf44 ; add rf45, rf45, rf11                     # s2 81 add | s2 23 add
     max rf26, rf44, 0 ; mov rf44, rf26.ih                           # s2 81 clip | s2 79 x2
-    min rf26, rf26, rf12 ; smul24 rf54, rf44, rf5 ; thrsw ; ldtmu.rf50# s2 81 clip | s2 19 mul | s2 81 load dst
+    min rf26, rf26, rf12 ; smul24 rf54, rf44, rf5 ; thrsw ; ldtmu.rf50 # s2 81 clip | s2 19 mul | s2 81 load dst
     asr rf45, rf45, 14 ; add rf54, rf54, rf4                        # s2 23 s0 | s2 19 s3
     and rf28, rf50, rf12 ; mov rf59, rf28.ih                        # s2 81 load dst | s2 79 x1
     asr rf34, rf54, 14 ; add rf28, rf28, rf34                       # s2 19 s3 | s2 81 add

@@ -5,7 +5,8 @@
 #
 # vp9_idct8, machine code of V3D 7.1, class full
 # computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
-# assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed integer of 8 + BitDepth bits
+# assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed integer
+#   of 8 + BitDepth bits
 # input hash d216d8cb7765aa74
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
@@ -121,7 +122,7 @@
     mov tmuau, rf21 ; smul24 rf24, rf23, rf14 ; thrsw ; ldtmu.rf15  # s1 77 x7 | s1 19 mul | s1 77 x6 | uniform 0xfffffffe (u16)
     mov rf21, rf15.il ; add rf31, rf21, rf13 ; ldunifrf.rf15        # s1 77 x6 | s1 77 x5 | s1 19 mul | uniform 0x0000187e
     nop ; smul24 rf26, rf21, rf15 ; ldunifrf.rf25                   # s1 19 mul | uniform value:scratch
-    add rf24, rf25, rf10 ; add rf25, rf24, rf26 ; thrsw ; ldunifrf.rf10# s1 19 add | s1 23 mul | uniform 0x00002d41
+    add rf24, rf25, rf10 ; add rf25, rf24, rf26 ; thrsw ; ldunifrf.rf10 # s1 19 add | s1 23 mul | uniform 0x00002d41
     add rf22, rf24, rf12 ; smul24 rf12, rf22, rf10 ; ldunifrf.rf24  # s1 23 mul | s2 81 load dst | uniform value:dst
     add rf47, rf24, rf11 ; smul24 rf19, rf19, rf10 ; ldunifrf.rf11  # s2 81 load dst | s1 24 mul | s1 23 s0 | uniform 0x00002000
     add rf12, rf12, rf11 ; add rf25, rf25, rf11 ; ldtmu.rf24        # s1 23 s0 | s1 19 s3 | s1 77 x1
@@ -129,7 +130,7 @@
     asr rf16, rf25, 14 ; add rf27, rf22, rf16                       # s1 19 s3 | s1 77 store rows
     add rf38, rf22, rf18 ; add rf18, rf19, rf11 ; ldunifrf.rf50     # s2 79 x0 | s1 24 s1 | s2 81 load dst | uniform value:dst_stride
     asr rf28, rf18, 14 ; mov tmuau, rf31                            # s1 24 s1 | s1 77 x5 | uniform 0xfffffffe (u16)
-    mov rf23, rf24.il ; smul24 rf19, rf23, rf15 ; thrsw ; ldtmu.rf24# s1 77 x1 | s1 19 mul | s1 77 x7
+    mov rf23, rf24.il ; smul24 rf19, rf23, rf15 ; thrsw ; ldtmu.rf24 # s1 77 x1 | s1 19 mul | s1 77 x7
     mov rf21, rf24.il ; smul24 rf24, rf21, rf14 ; ldunifrf.rf18     # s1 77 x7 | s1 19 mul | uniform 0x00003ec5
     add rf51, rf48, rf50 ; add rf41, rf38, rf9 ; ldunifrf.rf22      # s2 81 load dst | s2 79 x2 | s1 19 mul | uniform 0x00000c7c
     add rf46, rf38, rf20 ; sub rf29, rf19, rf24 ; ldunifrf.rf19     # s2 79 x3 | s1 19 sub | s1 77 store rows | uniform 0x00000014
@@ -149,7 +150,7 @@
     nop ; ldunifrf.rf40                                             # s2 23 add | uniform 0x00042000
     nop ; ldunifrf.rf49                                             # s2 81 clip | uniform 0x000000ff
 loop:
-    add rf19, rf19, rf23 ; smul24 rf23, rf21, rf18 ; thrsw ; ldtmu.rf21# s1 19 add | s1 19 mul | s1 77 x5
+    add rf19, rf19, rf23 ; smul24 rf23, rf21, rf18 ; thrsw ; ldtmu.rf21 # s1 19 add | s1 19 mul | s1 77 x5
     mov rf21, rf21.il ; sub rf23, rf30, rf23                        # s1 77 x5 | s1 19 sub
     add rf19, rf19, rf11 ; smul24 rf30, rf21, rf24                  # s1 19 s7 | s1 19 mul
     add rf23, rf23, rf11 ; smul24 rf53, rf21, rf25 ; ldtmu.rf21     # s1 19 s4 | s1 19 mul | s1 77 x3
@@ -192,23 +193,23 @@ loop:
     mov tmua, rf46 ; smul24 rf59, rf59, rf10 ; thrsw ; ldtmu.rf60   # s2 79 x3 | s2 23 mul | s2 79 x2
     mov tmuau, rf48 ; smul24 rf48, rf60, rf14                       # s2 81 load dst | s2 19 mul | uniform 0xfffffffd (u8)
     mov tmuau, rf51 ; add rf51, rf59, rf40                          # s2 81 load dst | s2 23 add | uniform 0xfffffffd (u8)
-    sub rf58, rf56, rf58 ; smul24 rf60, rf60, rf15 ; thrsw ; ldtmu.rf56# s2 24 sub | s2 19 mul | s2 79 x6
+    sub rf58, rf56, rf58 ; smul24 rf60, rf60, rf15 ; thrsw ; ldtmu.rf56 # s2 24 sub | s2 19 mul | s2 79 x6
     asr rf51, rf51, 14 ; smul24 rf59, rf56, rf15                    # s2 23 s0 | s2 19 mul
     add rf48, rf48, rf59 ; smul24 rf56, rf56, rf14                  # s2 19 add | s2 19 mul
     add rf48, rf48, rf11 ; mov tmuau, rf52 ; thrsw ; ldtmu.rf52     # s2 19 s3 | s2 81 load dst | s2 79 x1 | uniform 0xfffffffd (u8)
     asr rf48, rf48, 14 ; smul24 rf59, rf52, rf18                    # s2 19 s3 | s2 19 mul
     sub rf52, rf60, rf56 ; smul24 rf56, rf52, rf22                  # s2 19 sub | s2 19 mul
-    add rf60, rf52, rf11 ; smul24 rf58, rf58, rf10 ; thrsw ; ldtmu.rf52# s2 19 s2 | s2 24 mul | s2 79 x7
+    add rf60, rf52, rf11 ; smul24 rf58, rf58, rf10 ; thrsw ; ldtmu.rf52 # s2 19 s2 | s2 24 mul | s2 79 x7
     asr rf61, rf60, 14 ; smul24 rf60, rf52, rf22                    # s2 19 s2 | s2 19 mul
     add rf52, rf59, rf60 ; smul24 rf59, rf52, rf18                  # s2 19 add | s2 19 mul
-    sub rf59, rf56, rf59 ; add rf52, rf52, rf11 ; thrsw ; ldtmu.rf56# s2 19 sub | s2 19 s7 | s2 79 x5
+    sub rf59, rf56, rf59 ; add rf52, rf52, rf11 ; thrsw ; ldtmu.rf56 # s2 19 sub | s2 19 s7 | s2 79 x5
     asr rf52, rf52, 14 ; smul24 rf60, rf56, rf24                    # s2 19 s7 | s2 19 mul
     add rf56, rf59, rf11 ; smul24 rf59, rf56, rf25                  # s2 19 s4 | s2 19 mul
     asr rf58, rf56, 14 ; add rf56, rf58, rf40                       # s2 19 s4 | s2 24 add
     add rf62, rf51, rf48 ; mov tmuau, rf54 ; thrsw ; ldtmu.rf54     # s2 27 e0 | s2 81 load dst | s2 79 x3 | uniform 0xfffffffd (u8)
     asr rf63, rf56, 14 ; smul24 rf56, rf54, rf25                    # s2 24 s1 | s2 19 mul
     add rf54, rf60, rf56 ; smul24 rf56, rf54, rf24                  # s2 19 add | s2 19 mul
-    sub rf59, rf59, rf56 ; add rf54, rf54, rf11 ; thrsw ; ldtmu.rf56# s2 19 sub | s2 19 s6 | s2 81 load dst
+    sub rf59, rf59, rf56 ; add rf54, rf54, rf11 ; thrsw ; ldtmu.rf56 # s2 19 sub | s2 19 s6 | s2 81 load dst
     asr rf54, rf54, 14 ; add rf59, rf59, rf11                       # s2 19 s6 | s2 19 s5
     asr rf59, rf59, 14 ; sub rf60, rf52, rf54                       # s2 19 s5 | s2 27 o6
     add rf54, rf52, rf54 ; sub rf52, rf58, rf59 ; thrsw             # s2 27 o7 | s2 27 o5
@@ -248,16 +249,16 @@ loop:
     mov rf57, rf57.il ; add rf52, rf51, rf50 ; thrsw ; ldtmu.rf29   # s1 77 x0 | s2 81 load dst | s1 77 x4
     max rf53, rf12, 0 ; mov rf12, rf29.il                           # s2 81 clip | s1 77 x4
     add rf12, rf57, rf12 ; sub rf57, rf57, rf12                     # s1 23 add | s1 24 sub
-    sub rf62, rf62, rf54 ; smul24 rf12, rf12, rf10 ; thrsw ; ldtmu.rf54# s2 27 residuals7 | s1 23 mul | s1 77 x2
+    sub rf62, rf62, rf54 ; smul24 rf12, rf12, rf10 ; thrsw ; ldtmu.rf54 # s2 27 residuals7 | s1 23 mul | s1 77 x2
     mov rf54, rf54.il ; add rf12, rf12, rf11                        # s1 77 x2 | s1 23 s0
     asr rf12, rf12, 14 ; smul24 rf29, rf54, rf14                    # s1 23 s0 | s1 19 mul
-    add rf57, rf28, rf16 ; smul24 rf28, rf57, rf10 ; thrsw ; ldtmu.rf16# s2 81 add | s1 24 mul | s1 77 x6
+    add rf57, rf28, rf16 ; smul24 rf28, rf57, rf10 ; thrsw ; ldtmu.rf16 # s2 81 add | s1 24 mul | s1 77 x6
     mov rf16, rf16.il ; add rf28, rf28, rf11                        # s1 77 x6 | s1 24 s1
     asr rf28, rf28, 14 ; smul24 rf23, rf16, rf15                    # s1 24 s1 | s1 19 mul
-    add rf23, rf29, rf23 ; smul24 rf54, rf54, rf15 ; thrsw ; ldtmu.rf29# s1 19 add | s1 19 mul | s1 77 x1
+    add rf23, rf29, rf23 ; smul24 rf54, rf54, rf15 ; thrsw ; ldtmu.rf29 # s1 19 add | s1 19 mul | s1 77 x1
     add rf23, rf23, rf11 ; mov rf26, rf29.il                        # s1 19 s3 | s1 77 x1
     asr rf16, rf23, 14 ; smul24 rf23, rf16, rf14                    # s1 19 s3 | s1 19 mul
-    sub rf29, rf54, rf23 ; smul24 rf19, rf26, rf18 ; thrsw ; ldtmu.rf23# s1 19 sub | s1 19 mul | s1 77 x7
+    sub rf29, rf54, rf23 ; smul24 rf19, rf26, rf18 ; thrsw ; ldtmu.rf23 # s1 19 sub | s1 19 mul | s1 77 x7
     mov rf21, rf23.il ; smul24 rf30, rf26, rf22                     # s1 77 x7 | s1 19 mul
     add rf26, rf12, rf16 ; smul24 rf23, rf21, rf22                  # s1 27 e0 | s1 19 mul
     min tmud, rf58, rf49 ; add rf58, rf55, rf50                     # s2 78 stage | s2 81 store dst

@@ -5,7 +5,8 @@
 #
 # vp9_idct8, machine code of V3D 7.1, class full
 # computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
-# assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed integer of 8 + BitDepth bits
+# assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed integer
+#   of 8 + BitDepth bits
 # input hash dcb2146ff47addb7
 #
 # A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
@@ -180,10 +181,10 @@ loop:
     mov rf48, rf43.ih ; smul24 rf43, rf42, rf5 ; thrsw ; ldtmu.rf42 # s1 77 x4 | s1 24 mul | s1 77 x6
     mov rf43, rf42.il ; add rf49, rf43, rf6 ; ldunifrf.rf50         # s1 77 x6 | s1 24 s1 | s1 19 mul | uniform 0x0000187e
     asr rf49, rf49, 14 ; smul24 rf47, rf43, rf47                    # s1 24 s1 | s1 19 mul
-    add rf44, rf44, rf47 ; smul24 rf47, rf46, rf50 ; thrsw ; ldtmu.rf46# s1 19 add | s1 19 mul | s1 77 x1
+    add rf44, rf44, rf47 ; smul24 rf47, rf46, rf50 ; thrsw ; ldtmu.rf46 # s1 19 add | s1 19 mul | s1 77 x1
     mov rf50, rf46.il ; add rf44, rf44, rf6 ; ldunifrf.rf51         # s1 77 x1 | s1 19 s3 | s1 19 mul | uniform 0x00003b21
     asr rf33, rf44, 14 ; smul24 rf44, rf50, rf33                    # s1 19 s3 | s1 19 mul
-    mov rf52, rf46.ih ; smul24 rf50, rf50, rf40 ; thrsw ; ldtmu.rf46# s1 77 x1 | s1 19 mul | s1 77 x7
+    mov rf52, rf46.ih ; smul24 rf50, rf50, rf40 ; thrsw ; ldtmu.rf46 # s1 77 x1 | s1 19 mul | s1 77 x7
     mov rf38, rf46.il ; mov rf53, rf38.ih ; ldunifrf.rf54           # s1 77 x7 | s1 77 x2 | uniform value:threads
     shl rf54, rf54, 5 ; smul24 rf40, rf38, rf40                     # s1 19 mul
     add rf44, rf44, rf40 ; add rf40, rf4, rf54 ; thrsw ; ldtmu.rf54 # s1 19 add | the item's record | s1 77 x5
@@ -341,49 +342,49 @@ loop:
     mov tmuau, rf36 ; add rf36, rf39, rf6 ; thrsw ; ldtmu.rf39      # s2 81 load dst | s2 19 s3 | s2 79 x1 | uniform 0xfffffffe (u16)
     asr rf36, rf36, 14 ; mov tmuau, rf56                            # s2 19 s3 | s2 81 load dst | uniform 0xfffffffe (u16)
     mov tmuau, rf37 ; smul24 rf37, rf39, rf43                       # s2 81 load dst | s2 19 mul | uniform 0xfffffffe (u16)
-    add rf39, rf34, rf36 ; smul24 rf43, rf39, rf32 ; thrsw ; ldtmu.rf32# s2 27 e0 | s2 19 mul | s2 79 x7
+    add rf39, rf34, rf36 ; smul24 rf43, rf39, rf32 ; thrsw ; ldtmu.rf32 # s2 27 e0 | s2 19 mul | s2 79 x7
     mov tmuau, rf31 ; smul24 rf31, rf32, rf38                       # s2 81 load dst | s2 19 mul | uniform 0xfffffffe (u16)
     add rf31, rf37, rf31 ; smul24 rf32, rf32, rf33                  # s2 19 add | s2 19 mul
     sub rf43, rf43, rf32 ; add rf31, rf31, rf6 ; thrsw ; ldtmu.rf32 # s2 19 sub | s2 19 s7 | s2 79 x5
     asr rf31, rf31, 14 ; mov tmuau, rf47                            # s2 19 s7 | s2 81 load dst | uniform 0xfffffffe (u16)
     add rf44, rf43, rf6 ; smul24 rf43, rf32, rf44                   # s2 19 s4 | s2 19 mul
-    sub rf36, rf34, rf36 ; smul24 rf34, rf32, rf7 ; thrsw ; ldtmu.rf32# s2 27 e3 | s2 19 mul | s2 79 x3
+    sub rf36, rf34, rf36 ; smul24 rf34, rf32, rf7 ; thrsw ; ldtmu.rf32 # s2 27 e3 | s2 19 mul | s2 79 x3
     asr rf44, rf44, 14 ; add tmuau, rf47, rf19                      # s2 19 s4 | s2 81 load dst | uniform 0xfffffffe (u16)
     nop ; smul24 rf47, rf32, rf7                                    # s2 19 mul
-    add rf32, rf43, rf47 ; smul24 rf43, rf32, rf35 ; thrsw ; ldtmu.rf35# s2 19 add | s2 19 mul | s2 81 load dst
+    add rf32, rf43, rf47 ; smul24 rf43, rf32, rf35 ; thrsw ; ldtmu.rf35 # s2 19 add | s2 19 mul | s2 81 load dst
     mov tmua, rf20 ; sub rf34, rf34, rf43                           # s2 79 x0 | s2 19 sub
     add rf32, rf32, rf6 ; add rf34, rf34, rf6                       # s2 19 s6 | s2 19 s5
-    and rf50, rf35, rf18 ; smul24 rf51, rf50, rf51 ; thrsw ; ldtmu.rf43# s2 81 load dst | s2 19 mul
+    and rf50, rf35, rf18 ; smul24 rf51, rf50, rf51 ; thrsw ; ldtmu.rf43 # s2 81 load dst | s2 19 mul
     asr rf32, rf32, 14 ; mov tmua, rf21                             # s2 19 s6 | s2 79 x4
     asr rf34, rf34, 14 ; sub rf47, rf31, rf32                       # s2 19 s5 | s2 27 o6
-    sub rf33, rf44, rf34 ; smul24 rf41, rf41, rf5 ; thrsw ; ldtmu.rf37# s2 27 o5 | s2 24 mul | s2 81 load dst
+    sub rf33, rf44, rf34 ; smul24 rf41, rf41, rf5 ; thrsw ; ldtmu.rf37 # s2 27 o5 | s2 24 mul | s2 81 load dst
     mov tmua, rf22 ; sub rf51, rf53, rf51                           # s2 79 x2 | s2 19 sub
     add rf32, rf47, rf33 ; add rf31, rf31, rf32                     # s2 23 add | s2 27 o7
     add rf41, rf41, rf45 ; add rf45, rf51, rf6 ; thrsw ; ldtmu.rf51 # s2 24 add | s2 19 s2 | s2 81 load dst
     asr rf41, rf41, 14 ; mov tmua, rf23                             # s2 24 s1 | s2 79 x6
     asr rf32, rf45, 14 ; smul24 rf45, rf32, rf5                     # s2 19 s2 | s2 23 mul
-    add rf33, rf39, rf31 ; sub rf47, rf47, rf33 ; thrsw ; ldtmu.rf53# s2 27 residuals0 | s2 24 sub | s2 81 load dst
+    add rf33, rf39, rf31 ; sub rf47, rf47, rf33 ; thrsw ; ldtmu.rf53 # s2 27 residuals0 | s2 24 sub | s2 81 load dst
     asr rf33, rf33, 5 ; mov tmua, rf24                              # s2 81 shr | s2 79 x1
     add rf35, rf45, rf6 ; v8dot rf45, rf35, rf28                    # s2 23 m6 | s2 81 load dst
-    add rf47, rf41, rf32 ; smul24 rf38, rf47, rf5 ; thrsw ; ldtmu.rf56# s2 27 e1 | s2 24 mul | s2 81 load dst
+    add rf47, rf41, rf32 ; smul24 rf38, rf47, rf5 ; thrsw ; ldtmu.rf56 # s2 27 e1 | s2 24 mul | s2 81 load dst
     asr rf35, rf35, 14 ; mov tmua, rf25                             # s2 23 m6 | s2 79 x7
     add rf33, rf50, rf33 ; add rf38, rf38, rf6                      # s2 81 add | s2 24 m5
-    add rf32, rf47, rf35 ; sub rf41, rf41, rf32 ; thrsw ; ldtmu.rf50# s2 27 residuals1 | s2 27 e2 | s2 81 load dst
+    add rf32, rf47, rf35 ; sub rf41, rf41, rf32 ; thrsw ; ldtmu.rf50 # s2 27 residuals1 | s2 27 e2 | s2 81 load dst
     max rf33, rf33, 0 ; add rf34, rf44, rf34                        # s2 81 clip | s2 27 o4
     asr rf38, rf38, 14 ; mov tmua, rf26                             # s2 24 m5 | s2 79 x5
-    min rf33, rf33, rf18 ; add rf44, rf41, rf38 ; thrsw ; ldtmu.rf42# s2 81 clip | s2 27 residuals2 | s2 81 load dst
+    min rf33, rf33, rf18 ; add rf44, rf41, rf38 ; thrsw ; ldtmu.rf42 # s2 81 clip | s2 27 residuals2 | s2 81 load dst
     asr rf32, rf32, 5 ; mov tmua, rf27                              # s2 81 shr | s2 79 x3
     and rf48, rf43, rf18 ; add rf57, rf36, rf34 ; ldunifrf.rf49     # s2 81 load dst | s2 27 residuals3 | s1 19 mul | uniform 0x00003b21
     and rf48, rf37, rf18 ; add rf32, rf48, rf32 ; thrsw             # s2 81 load dst | s2 81 add
     max rf32, rf32, 0 ; sub rf34, rf36, rf34                        # s2 81 clip | s2 27 residuals4
     asr rf38, rf44, 5 ; sub rf41, rf41, rf38                        # s2 81 shr | s2 27 residuals5
-    min rf32, rf32, rf18 ; add rf38, rf48, rf38 ; thrsw ; ldtmu.rf48# s2 81 clip | s2 81 add | s2 79 x0
+    min rf32, rf32, rf18 ; add rf38, rf48, rf38 ; thrsw ; ldtmu.rf48 # s2 81 clip | s2 81 add | s2 79 x0
     and rf35, rf51, rf18 ; sub rf47, rf47, rf35 ; ldtmu.rf44        # s2 81 load dst | s2 27 residuals6 | s2 79 x4
     max rf31, rf38, 0 ; sub rf38, rf39, rf31                        # s2 81 clip | s2 27 residuals7
     min rf31, rf31, rf18 ; add rf39, rf48, rf44 ; thrsw             # s2 81 clip | s2 23 add
     asr rf57, rf57, 5                                               # s2 81 shr
     asr rf35, rf34, 5 ; add rf34, rf35, rf57                        # s2 81 shr | s2 81 add
-    and rf39, rf53, rf18 ; smul24 rf57, rf39, rf5 ; thrsw ; ldunifrf.rf36# s2 81 load dst | s2 23 mul | s2 23 add | uniform 0x00042000
+    and rf39, rf53, rf18 ; smul24 rf57, rf39, rf5 ; thrsw ; ldunifrf.rf36 # s2 81 load dst | s2 23 mul | s2 23 add | uniform 0x00042000
     max rf34, rf34, 0 ; add rf35, rf39, rf35                        # s2 81 clip | s2 81 add
     min rf34, rf34, rf18 ; v8dot rf39, rf56, 1                      # s2 81 clip | s2 81 load dst
     and rf54, rf50, rf18 ; thrsw                                    # s2 81 load dst
@@ -391,7 +392,7 @@ loop:
     max rf35, rf35, 0                                               # s2 81 clip
     min rf35, rf35, rf18                                            # s2 81 clip
     asr rf44, rf47, 5 ; sub rf47, rf48, rf44                        # s2 81 shr | s2 24 sub
-    add rf36, rf39, rf41 ; add rf39, rf57, rf36 ; thrsw ; ldtmu.rf41# s2 81 add | s2 23 add | s2 79 x2
+    add rf36, rf39, rf41 ; add rf39, rf57, rf36 ; thrsw ; ldtmu.rf41 # s2 81 add | s2 23 add | s2 79 x2
     asr rf39, rf39, 14 ; smul24 rf49, rf41, rf49                    # s2 23 s0 | s2 19 mul
     add rf44, rf54, rf44 ; smul24 rf54, rf47, rf5 ; ldtmu.rf47      # s2 81 add | s2 24 mul | s2 79 x6
     and rf57, rf42, rf18 ; ldtmu.rf48                               # s2 81 load dst | s2 79 x1

@@ -5,7 +5,8 @@
 #
 # vp9_idct8, machine code of V3D 7.1, class full
 # computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
-# assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed integer of 8 + BitDepth bits
+# assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed integer
+#   of 8 + BitDepth bits
 # input hash 21d97c154c4e5903
 #
 # A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
@@ -389,7 +390,7 @@ loop:
     vpack rf31, rf23, rf31 ; add rf23, rf53, rf41                   # s1 77 store rows | s1 27 y2
     vpack rf23, rf23, rf62 ; sub rf41, rf53, rf41 ; ldunifrf.rf53   # s1 77 store rows | s1 27 y5 | s1 19 mul | uniform 0x00003ec5
     sub rf36, rf32, rf36 ; add rf62, rf19, rf47 ; ldtmu.rf32        # s1 27 y4 | s1 23 add | s1 77 x0
-    vpack rf36, rf36, rf41 ; smul24 rf40, rf62, rf40 ; ldunifrf.rf41# s1 77 store rows | s1 23 mul | s1 19 mul | uniform 0x00000c7c
+    vpack rf36, rf36, rf41 ; smul24 rf40, rf62, rf40 ; ldunifrf.rf41 # s1 77 store rows | s1 23 mul | s1 19 mul | uniform 0x00000c7c
     sub rf40, rf19, rf47 ; add rf19, rf40, rf1 ; ldunifrf.rf47      # s1 24 sub | s1 23 s0 | s1 19 mul | uniform 0x0000238e
     asr rf19, rf19, 14 ; smul24 rf62, rf37, rf58                    # s1 23 s0 | s1 19 mul
     mov rf30, rf16.il ; smul24 rf58, rf55, rf58                     # s1 77 x4 | s1 19 mul
@@ -533,7 +534,7 @@ loop:
     vpack rf34, rf9, rf34 ; add rf9, rf52, rf33                     # s1 77 store rows | s1 27 y2
     vpack rf9, rf9, rf43 ; sub rf33, rf52, rf33 ; ldunifrf.rf43     # s1 77 store rows | s1 27 y5 | s1 19 mul | uniform 0x0000238e
     sub rf14, rf21, rf14 ; add rf21, rf27, rf57 ; ldunifrf.rf52     # s1 27 y4 | s1 23 add | s1 19 mul | uniform 0x00003537
-    vpack rf14, rf14, rf33 ; smul24 rf21, rf21, rf54 ; ldunifrf.rf33# s1 77 store rows | s1 23 mul | s2 81 load dst | uniform value:dst
+    vpack rf14, rf14, rf33 ; smul24 rf21, rf21, rf54 ; ldunifrf.rf33 # s1 77 store rows | s1 23 mul | s2 81 load dst | uniform value:dst
     sub rf27, rf27, rf57 ; add rf21, rf21, rf1 ; ldunifrf.rf57      # s1 24 sub | s1 23 s0 | s1 23 mul | uniform 0x00002d41
     asr rf21, rf21, 14 ; smul24 rf54, rf47, rf51                    # s1 23 s0 | s1 19 mul
     mov rf11, rf3.il ; smul24 rf51, rf32, rf51                      # s2 79 x0 | s1 19 mul
@@ -612,7 +613,7 @@ loop:
     add rf51, rf43, rf58 ; add rf43, rf41, rf57 ; thrsw             # s2 81 load dst | s2 27 residuals2
     mov tmua, rf51 ; add rf51, rf51, rf58                           # s2 81 load dst
     asr rf43, rf43, 5 ; mov tmua, rf51                              # s2 81 shr | s2 81 load dst
-    add rf51, rf51, rf58 ; sub rf57, rf41, rf57 ; thrsw ; ldtmu.rf41# s2 81 load dst | s2 27 residuals5
+    add rf51, rf51, rf58 ; sub rf57, rf41, rf57 ; thrsw ; ldtmu.rf41 # s2 81 load dst | s2 27 residuals5
     asr rf57, rf57, 5 ; mov tmua, rf51                              # s2 81 shr | s2 81 load dst
     and rf51, rf41, rf2 ; add rf38, rf51, rf58                      # s2 81 load dst
     mov tmua, rf38 ; add rf27, rf38, rf58 ; thrsw ; ldtmu.rf38      # s2 81 load dst
@@ -624,7 +625,7 @@ loop:
     and rf10, rf38, rf2 ; sub rf51, rf52, rf10 ; thrsw ; ldtmu.rf52 # s2 81 load dst | s2 24 sub
     and rf43, rf58, rf2 ; add rf10, rf10, rf43                      # s2 81 load dst | s2 81 add
     max rf10, rf10, 0 ; add rf26, rf43, rf26                        # s2 81 clip | s2 81 add
-    min rf10, rf10, rf2 ; smul24 rf55, rf44, rf55 ; thrsw ; ldtmu.rf44# s2 81 clip | s2 23 mul | s2 81 load dst
+    min rf10, rf10, rf2 ; smul24 rf55, rf44, rf55 ; thrsw ; ldtmu.rf44 # s2 81 clip | s2 23 mul | s2 81 load dst
     max rf26, rf26, 0 ; add rf47, rf55, rf47                        # s2 81 clip | s2 23 add
     min rf26, rf26, rf2 ; v8dot rf55, rf52, 1                       # s2 81 clip | s2 81 load dst
     and rf55, rf44, rf2 ; add rf27, rf55, rf27 ; thrsw ; ldtmu.rf43 # s2 81 load dst | s2 81 add
@@ -874,7 +875,7 @@ loop:
     and rf44, rf43, rf2 ; sub rf58, rf44, rf45 ; thrsw ; ldtmu.rf45 # s2 81 load dst | s2 24 sub
     and rf44, rf32, rf2 ; add rf39, rf44, rf39                      # s2 81 load dst | s2 81 add
     max rf6, rf39, 0 ; add rf39, rf44, rf6                          # s2 81 clip | s2 81 add
-    min rf6, rf6, rf2 ; smul24 rf23, rf11, rf23 ; thrsw ; ldtmu.rf11# s2 81 clip | s2 23 mul | s2 81 load dst
+    min rf6, rf6, rf2 ; smul24 rf23, rf11, rf23 ; thrsw ; ldtmu.rf11 # s2 81 clip | s2 23 mul | s2 81 load dst
     max rf7, rf39, 0 ; add rf23, rf23, rf7                          # s2 81 clip | s2 23 add
     min rf7, rf7, rf2 ; v8dot rf39, rf45, 1                         # s2 81 clip | s2 81 load dst
     and rf39, rf11, rf2 ; add rf10, rf39, rf10 ; thrsw ; ldtmu.rf44 # s2 81 load dst | s2 81 add

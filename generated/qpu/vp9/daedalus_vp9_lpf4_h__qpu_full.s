@@ -4,7 +4,8 @@
 # Do not edit: change the spec and generate again.
 #
 # vp9_lpf4_h, machine code of V3D 7.1, class full
-# computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes that it invokes for TX_4X4
+# computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
+#   that it invokes for TX_4X4
 # input hash ba0d388877afa8c7
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
@@ -89,10 +90,10 @@
     max rf19, rf3, rf12 ; add rf3, rf2, rf1 ; thrsw ; ldtmu.rf25    # 49 f | the item's record | 62 p2
     min rf19, rf19, rf13 ; sub tmuau, rf20, -6                      # 49 f | 62 q2 | uniform 0xfffffffd (u8)
     add rf24, rf19, 3 ; sub rf26, rf25, rf9                         # 50 add | 42 le
-    min rf26, rf24, rf13 ; smul24 rf24, rf26, rf26 ; thrsw ; ldtmu.rf28# 50 min | 42 le | 62 p3
+    min rf26, rf24, rf13 ; smul24 rf24, rf26, rf26 ; thrsw ; ldtmu.rf28 # 50 min | 42 le | 62 p3
     asr rf25, rf26, 3 ; sub rf26, rf28, rf25                        # 50 f2 | 42 le
     sub tmuau, rf20, -7 ; add rf20, rf21, rf25                      # 62 q3 | 67 add | uniform 0xfffffffd (u8)
-    add rf29, rf22, rf23 ; smul24 rf25, rf26, rf26 ; thrsw ; ldunifrf.rf22# 42 add | 42 le | 26 limit | uniform 0x00000100
+    add rf29, rf22, rf23 ; smul24 rf25, rf26, rf26 ; thrsw ; ldunifrf.rf22 # 42 add | 42 le | 26 limit | uniform 0x00000100
     nop ; v8dot rf23, rf27, rf22 ; ldtmu.rf26                       # 26 limit | 62 q2
     sub rf28, rf26, rf11 ; smul24 rf23, rf23, rf23 ; ldunifrf.rf21  # 42 le | 67 clip | uniform 0x000000ff
     and rf30, rf27, rf21 ; smul24 rf27, rf28, rf28 ; ldtmu.rf28     # 25 blimit | 42 le | 62 q3
@@ -126,13 +127,13 @@ loop:
     nop ; mov tmuau, rf7 ; thrsw ; ldtmu.rf11                       # 62 p0 | the item's record | uniform 0xfffffffd (u8)
     mov tmuau, rf8 ; sub rf10, rf29, -5                             # 62 p1 | 62 q1 | uniform 0xfffffffd (u8)
     mov tmuau, rf10 ; v8dot rf9, rf11, rf15                         # 62 q1 | 27 thresh | uniform 0xfffffffd (u8)
-    and rf30, rf11, rf21 ; smul24 rf16, rf9, rf9 ; thrsw ; ldtmu.rf6# 25 blimit | 43 gt | 62 q0
+    and rf30, rf11, rf21 ; smul24 rf16, rf9, rf9 ; thrsw ; ldtmu.rf6 # 25 blimit | 43 gt | 62 q0
     nop ; v8dot rf23, rf11, rf22 ; ldtmu.rf27                       # 26 limit | 62 p0
     sub tmuau, rf29, -1 ; sub rf26, rf6, rf27                       # 62 p2 | 49 sub | uniform 0xfffffffd (u8)
     mov tmuau, rf29 ; sub rf11, rf27, rf6 ; thrsw ; ldtmu.rf9       # 62 p3 | 42 absdiff | 62 p1 | uniform 0xfffffffd (u8)
     max rf25, rf11, rf26 ; sub rf17, rf9, rf27 ; ldtmu.rf11         # 42 absdiff | 43 gt | 62 q1
     sub rf17, rf11, rf6 ; smul24 rf14, rf17, rf17                   # 43 gt
-    sub rf24, rf9, rf11 ; smul24 rf17, rf17, rf17 ; thrsw ; ldtmu.rf20# 49 sub | 43 gt | 62 p2
+    sub rf24, rf9, rf11 ; smul24 rf17, rf17, rf17 ; thrsw ; ldtmu.rf20 # 49 sub | 43 gt | 62 p2
     max rf28, rf24, rf12 ; smul24 rf26, rf26, 3                     # 49 clip | 49 mul
     sub tmuau, rf29, -6 ; sub rf31, rf11, rf9                       # 62 q2 | 42 absdiff | uniform 0xfffffffd (u8)
     max rf24, rf24, rf31 ; sub.pushc -, rf16, rf14                  # 42 absdiff | 49 select
@@ -140,7 +141,7 @@ loop:
     min.ifna rf19, rf28, rf13 ; sub rf28, rf20, rf9 ; thrsw         # 49 select | 42 le
     add rf19, rf26, rf19 ; add rf32, rf25, rf25 ; ldtmu.rf25        # 49 add | 42 mul | 62 p3
     max rf19, rf19, rf12 ; sub tmuau, rf29, -7                      # 49 f | 62 q3 | uniform 0xfffffffd (u8)
-    min rf19, rf19, rf13 ; sub rf25, rf25, rf20 ; thrsw ; ldtmu.rf26# 49 f | 42 le | 62 q2
+    min rf19, rf19, rf13 ; sub rf25, rf25, rf20 ; thrsw ; ldtmu.rf26 # 49 f | 42 le | 62 q2
     add rf20, rf19, 3 ; sub rf33, rf26, rf11                        # 50 add | 42 le
     min rf20, rf20, rf13 ; smul24 rf23, rf23, rf23                  # 50 min | 42 le
     asr rf3, rf20, 3 ; sub.pushc -, rf0, rf3                        # 50 f2 | whether there is a batch more

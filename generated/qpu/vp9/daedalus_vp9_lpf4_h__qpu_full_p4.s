@@ -4,7 +4,8 @@
 # Do not edit: change the spec and generate again.
 #
 # vp9_lpf4_h, machine code of V3D 7.1, class full
-# computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes that it invokes for TX_4X4
+# computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
+#   that it invokes for TX_4X4
 # input hash 7d6997a9d6405e1b
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
@@ -123,10 +124,10 @@ loop:
     add rf26, rf23, rf6 ; add rf33, rf26, rf6 ; thrsw ; ldtmu.rf23  # 62 p0 | 62 p1 | 62 p3
     mov tmuau, rf30 ; add rf28, rf28, rf6                           # 62 p3 | 62 q1 | uniform 0xfffffffd (u8)
     sub rf34, rf8, rf20 ; v8dot rf35, rf5, rf12                     # 43 gt | 27 thresh
-    add rf36, rf29, rf6 ; smul24 rf29, rf34, rf34 ; thrsw ; ldtmu.rf34# 62 p2 | 43 gt | 62 q2
+    add rf36, rf29, rf6 ; smul24 rf29, rf34, rf34 ; thrsw ; ldtmu.rf34 # 62 p2 | 43 gt | 62 q2
     mov tmuau, rf31 ; smul24 rf35, rf35, rf35                       # 62 q2 | 43 gt | uniform 0xfffffffd (u8)
     sub rf30, rf21, rf27 ; add rf37, rf30, rf6                      # 43 gt | 62 p3
-    sub rf30, rf8, rf21 ; smul24 rf38, rf30, rf30 ; thrsw ; ldtmu.rf39# 49 sub | 43 gt | 62 q3
+    sub rf30, rf8, rf21 ; smul24 rf38, rf30, rf30 ; thrsw ; ldtmu.rf39 # 49 sub | 43 gt | 62 q3
     max rf40, rf30, rf10 ; mov tmuau, rf32                          # 49 clip | 62 q3 | uniform 0xfffffffd (u8)
     add rf41, rf31, rf6 ; sub rf31, rf27, rf20                      # 62 q2 | 49 sub
     mov rf43, rf13 ; add rf42, rf32, rf6 ; thrsw ; ldtmu.rf32       # 49 select | 62 q3 | 62 q0
@@ -136,7 +137,7 @@ loop:
     mov tmuau, rf33 ; smul24 rf46, rf46, rf46 ; ldtmu.rf49          # 62 p1 | 42 le | 62 q1 | uniform 0xfffffffd (u8)
     mov tmuau, rf28 ; sub rf23, rf23, rf24                          # 62 q1 | 42 le | uniform 0xfffffffd (u8)
     sub.pushc -, rf35, rf29 ; smul24 rf23, rf23, rf23               # 49 select | 42 le
-    sub rf50, rf20, rf27 ; sub rf24, rf34, rf21 ; thrsw ; ldtmu.rf51# 42 absdiff | 42 le | 62 p2
+    sub rf50, rf20, rf27 ; sub rf24, rf34, rf21 ; thrsw ; ldtmu.rf51 # 42 absdiff | 42 le | 62 p2
     max rf31, rf50, rf31 ; mov tmuau, rf36                          # 42 absdiff | 62 p2 | uniform 0xfffffffd (u8)
     sub rf50, rf21, rf8 ; sub rf52, rf48, rf47                      # 42 absdiff | 43 gt
     max rf30, rf30, rf50 ; sub.norc -, rf35, rf38                   # 42 absdiff | 49 select
@@ -149,13 +150,13 @@ loop:
     asr rf40, rf40, 3 ; sub.pushc -, rf0, rf2                       # 50 f2 | 61 stage
     sub.norc -, rf45, rf29 ; sub rf50, rf49, rf32                   # 61 stage | 43 gt
     sub.andnc -, rf45, rf46 ; add rf31, rf31, rf31                  # 61 stage | 42 mul
-    add rf20, rf20, rf40 ; smul24 rf34, rf34, rf34 ; thrsw ; ldtmu.rf40# 67 add | 42 le | 62 q3
+    add rf20, rf20, rf40 ; smul24 rf34, rf34, rf34 ; thrsw ; ldtmu.rf40 # 67 add | 42 le | 62 q3
     max rf20, rf20, 0 ; mov tmuau, rf42                             # 67 clip | 62 q3 | uniform 0xfffffffd (u8)
     add rf30, rf30, 4 ; sub rf53, rf48, rf49                        # 50 add | 49 sub
     min rf30, rf30, rf11 ; sub.andnc -, rf45, rf23                  # 50 min | 61 stage
     max rf54, rf53, rf10 ; sub.andnc -, rf45, rf38                  # 49 clip | 61 stage
     asr rf30, rf30, 3 ; sub.andnc -, rf45, rf24                     # 50 f1 | 61 stage
-    add rf31, rf31, rf43 ; smul24 rf43, rf50, rf50 ; thrsw ; ldtmu.rf50# 42 add | 43 gt | 62 q0
+    add rf31, rf31, rf43 ; smul24 rf43, rf50, rf50 ; thrsw ; ldtmu.rf50 # 42 add | 43 gt | 62 q0
     and rf19, rf5, rf14 ; add tmuau, rf19, rf6 ; ldtmu.rf55         # 25 blimit | 62 q0 | 62 p0 | uniform 0xfffffffd (u8)
     add tmuau, rf26, rf6 ; sub rf26, rf32, rf47                     # 62 p0 | 49 sub | uniform 0xfffffffd (u8)
     sub.andnc -, rf45, rf34 ; mov rf56, rf13                        # 61 stage | 49 select
@@ -169,17 +170,17 @@ loop:
     sub.andnc -, rf45, rf23 ; smul24 rf23, rf39, rf39               # 61 stage | 42 le
     sub.andnc -, rf45, rf38 ; sub rf39, rf47, rf32                  # 61 stage | 42 absdiff
     max rf24, rf39, rf26 ; sub.andnc -, rf45, rf24                  # 42 absdiff | 61 stage
-    sub rf26, rf44, rf49 ; sub rf39, rf49, rf48 ; thrsw ; ldtmu.rf46# 42 le | 42 absdiff | 62 p1
+    sub rf26, rf44, rf49 ; sub rf39, rf49, rf48 ; thrsw ; ldtmu.rf46 # 42 le | 42 absdiff | 62 p1
     max rf33, rf53, rf39 ; add tmuau, rf33, rf6 ; ldtmu.rf39        # 42 absdiff | 62 p1 | 62 q1 | uniform 0xfffffffd (u8)
     asr rf28, rf33, 1 ; add tmuau, rf28, rf6                        # 42 shr | 62 q1 | uniform 0xfffffffd (u8)
     sub.andnc -, rf45, rf34 ; sub rf34, rf46, rf55                  # 61 stage | 43 gt
     sub.andnc -, rf19, rf31 ; sub rf21, rf21, rf30                  # 61 stage | 71 sub
     max rf21, rf21, 0 ; sub.andnc -, rf35, rf29                     # 71 clip | 61 stage
-    sub rf29, rf39, rf50 ; smul24 rf34, rf34, rf34 ; thrsw ; ldtmu.rf30# 43 gt | 62 p2
+    sub rf29, rf39, rf50 ; smul24 rf34, rf34, rf34 ; thrsw ; ldtmu.rf30 # 43 gt | 62 p2
     add tmuau, rf36, rf6 ; smul24 rf26, rf26, rf26 ; ldtmu.rf36     # 62 p2 | 42 le | 62 p3 | uniform 0xfffffffd (u8)
     add tmuau, rf37, rf6 ; sub rf37, rf40, rf44                     # 62 p3 | 42 le | uniform 0xfffffffd (u8)
     sub.andnc -, rf35, rf38 ; sub rf38, rf46, rf39                  # 61 stage | 49 sub
-    max rf29, rf38, rf10 ; smul24 rf40, rf29, rf29 ; thrsw ; ldtmu.rf44# 49 clip | 43 gt | 62 q2
+    max rf29, rf38, rf10 ; smul24 rf40, rf29, rf29 ; thrsw ; ldtmu.rf44 # 49 clip | 43 gt | 62 q2
     add tmuau, rf41, rf6 ; add rf24, rf24, rf24                     # 62 q2 | 42 mul | uniform 0xfffffffd (u8)
     sub rf41, rf50, rf55 ; smul24 rf37, rf37, rf37                  # 49 sub | 42 le
     mov rf31, rf13 ; add rf24, rf24, rf28 ; thrsw ; ldtmu.rf28      # 49 select | 42 add | 62 q3

@@ -4,7 +4,8 @@
 # Do not edit: change the spec and generate again.
 #
 # vp9_lpf4_h, machine code of V3D 7.1, class full
-# computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes that it invokes for TX_4X4
+# computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
+#   that it invokes for TX_4X4
 # input hash d1115a6651d07f9a
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
@@ -165,7 +166,7 @@ loop:
     min rf18, rf31, rf17 ; sub.norc -, rf23, rf18                   # 50 min | 70 select
     asr rf27, rf27, 3 ; sub.andnc -, rf23, rf42                     # 50 f2 | 70 select
     asr rf18, rf18, 3 ; sub.andnc -, rf23, rf40                     # 50 f1 | 70 select
-    add rf27, rf45, rf27 ; sub rf42, rf43, rf18 ; thrsw ; ldtmu.rf31# 67 add | 68 sub | 62 q0
+    add rf27, rf45, rf27 ; sub rf42, rf43, rf18 ; thrsw ; ldtmu.rf31 # 67 add | 68 sub | 62 q0
     max rf27, rf27, 0 ; v8dot rf35, rf31, rf14                      # 67 clip | 62 q1
     max rf42, rf42, 0 ; v8dot rf47, rf31, rf12                      # 68 clip | 62 q2
     min.ifb rf45, rf27, rf8 ; add rf18, rf18, 1                     # 67 select | 65 g

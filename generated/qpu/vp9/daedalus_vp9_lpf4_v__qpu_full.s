@@ -4,7 +4,8 @@
 # Do not edit: change the spec and generate again.
 #
 # vp9_lpf4_v, machine code of V3D 7.1, class full
-# computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes that it invokes for TX_4X4
+# computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
+#   that it invokes for TX_4X4
 # input hash 50a2308e994c69cf
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
@@ -82,7 +83,7 @@ loop:
     max rf27, rf16, rf24 ; mov tmuau, rf11 ; thrsw ; ldtmu.rf26     # 42 absdiff | 62 q2 | 62 p1 | uniform 0xfffffffd (u8)
     sub rf25, rf26, rf7 ; v8dot rf28, rf4, rf25 ; ldtmu.rf4         # 43 gt | 26 limit | 62 q1
     sub rf29, rf4, rf21 ; smul24 rf25, rf25, rf25 ; ldunifrf.rf16   # 43 gt | 27 thresh | uniform 0x00010000
-    sub rf29, rf26, rf4 ; smul24 rf30, rf29, rf29 ; thrsw ; ldtmu.rf31# 49 sub | 43 gt | 62 p2
+    sub rf29, rf26, rf4 ; smul24 rf30, rf29, rf29 ; thrsw ; ldtmu.rf31 # 49 sub | 43 gt | 62 p2
     max rf32, rf29, rf17 ; smul24 rf24, rf24, 3                     # 49 clip | 49 mul
     sub rf33, rf31, rf26 ; smul24 rf28, rf28, rf28                  # 42 le
     sub.pushc -, rf20, rf25 ; add tmuau, rf11, rf5                  # 49 select | 62 q3 | uniform 0xfffffffd (u8)
@@ -92,7 +93,7 @@ loop:
     max rf19, rf19, rf17 ; sub rf24, rf24, rf31 ; ldunifrf.rf17     # 49 f | 42 le | 49 clip | uniform 0xffffff80
     min rf19, rf19, rf12 ; sub.pushc -, rf0, rf18                   # 49 f | 61 stage
     asr rf29, rf29, 1 ; sub.norc -, rf28, rf25                      # 42 shr | 61 stage
-    umin tmuau, rf2, rf0 ; smul24 rf24, rf24, rf24 ; thrsw ; ldtmu.rf31# the item's record | 42 le | 62 q2 | uniform 0xfffffffa (vec2)
+    umin tmuau, rf2, rf0 ; smul24 rf24, rf24, rf24 ; thrsw ; ldtmu.rf31 # the item's record | 42 le | 62 q2 | uniform 0xfffffffa (vec2)
     add rf32, rf19, 3 ; sub rf11, rf31, rf4                         # 50 add | 42 le
     min rf11, rf32, rf12 ; smul24 rf32, rf11, rf11                  # 50 min | 42 le
     asr rf11, rf11, 3 ; sub.andnc -, rf28, rf33                     # 50 f2 | 61 stage

@@ -4,7 +4,8 @@
 # Do not edit: change the spec and generate again.
 #
 # vp9_lpf4_v, machine code of V3D 7.1, class full
-# computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes that it invokes for TX_4X4
+# computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
+#   that it invokes for TX_4X4
 # input hash 71a1a33f361de400
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
@@ -114,7 +115,7 @@ loop:
     add tmuau, rf8, rf10 ; add rf23, rf21, rf19 ; thrsw             # 62 p0 | 62 q2 | uniform 0xfffffffd (u8)
     mov tmuau, rf12 ; sub rf24, rf8, -2                             # 62 p1 | 62 q0 | uniform 0xfffffffd (u8)
     add tmuau, rf12, rf10 ; add rf12, rf24, rf11                    # 62 q1 | 62 p1 | uniform 0xfffffffd (u8)
-    add tmuau, rf8, rf6 ; v8dot rf26, rf5, rf15 ; thrsw ; ldtmu.rf25# 62 p2 | 27 thresh | the item's record | uniform 0xfffffffd (u8)
+    add tmuau, rf8, rf6 ; v8dot rf26, rf5, rf15 ; thrsw ; ldtmu.rf25 # 62 p2 | 27 thresh | the item's record | uniform 0xfffffffd (u8)
     mov tmuau, rf8 ; smul24 rf27, rf26, rf26 ; ldtmu.rf26           # 62 p3 | 43 gt | the item's record | uniform 0xfffffffd (u8)
     mov tmuau, rf20 ; add rf29, rf24, rf19 ; ldtmu.rf28             # 62 q2 | 62 q0 | uniform 0xfffffffd (u8)
     add tmuau, rf20, rf6 ; mov rf30, rf16 ; thrsw ; ldtmu.rf20      # 62 q3 | 49 select | 62 p0 | uniform 0xfffffffd (u8)
@@ -123,23 +124,23 @@ loop:
     mov tmuau, rf22 ; smul24 rf34, rf34, rf34 ; thrsw ; ldtmu.rf35  # 62 p1 | 43 gt | 62 p2 | uniform 0xfffffffd (u8)
     add tmuau, rf22, rf10 ; sub rf22, rf33, rf28                    # 62 q1 | 43 gt | uniform 0xfffffffd (u8)
     add tmuau, rf21, rf6 ; sub rf36, rf32, rf33                     # 62 p2 | 49 sub | uniform 0xfffffffd (u8)
-    max rf22, rf36, rf13 ; smul24 rf37, rf22, rf22 ; thrsw ; ldtmu.rf38# 49 clip | 43 gt | 62 p3
+    max rf22, rf36, rf13 ; smul24 rf37, rf22, rf22 ; thrsw ; ldtmu.rf38 # 49 clip | 43 gt | 62 p3
     mov tmuau, rf21 ; smul24 rf39, rf31, 3                          # 62 p3 | 49 mul | uniform 0xfffffffd (u8)
     sub rf41, rf8, -3 ; v8dot rf40, rf5, rf18                       # 62 q0 | 26 limit
-    sub rf42, rf35, rf32 ; smul24 rf40, rf40, rf40 ; thrsw ; ldtmu.rf43# 42 le | 62 q2
+    sub rf42, rf35, rf32 ; smul24 rf40, rf40, rf40 ; thrsw ; ldtmu.rf43 # 42 le | 62 q2
     mov tmuau, rf23 ; add rf44, rf41, rf11                          # 62 q2 | 62 p1 | uniform 0xfffffffd (u8)
     sub rf38, rf38, rf35 ; smul24 rf35, rf42, rf42                  # 42 le
-    sub rf45, rf20, rf28 ; smul24 rf38, rf38, rf38 ; thrsw ; ldtmu.rf42# 42 absdiff | 42 le | 62 q3
+    sub rf45, rf20, rf28 ; smul24 rf38, rf38, rf38 ; thrsw ; ldtmu.rf42 # 42 absdiff | 42 le | 62 q3
     max rf23, rf45, rf31 ; add tmuau, rf23, rf6                     # 42 absdiff | 62 q3 | uniform 0xfffffffd (u8)
     sub rf31, rf43, rf33 ; sub rf45, rf33, rf32                     # 42 le | 42 absdiff
-    max rf36, rf36, rf45 ; smul24 rf31, rf31, rf31 ; thrsw ; ldtmu.rf45# 42 absdiff | 42 le | 62 q0
+    max rf36, rf36, rf45 ; smul24 rf31, rf31, rf31 ; thrsw ; ldtmu.rf45 # 42 absdiff | 42 le | 62 q0
     asr rf36, rf36, 1 ; add tmuau, rf24, rf9                        # 42 shr | 62 q0 | uniform 0xfffffffd (u8)
     sub rf42, rf42, rf43 ; add rf46, rf41, rf19 ; ldtmu.rf43        # 42 le | 62 q2 | 62 p0
-    add tmuau, rf24, rf10 ; add rf23, rf23, rf23 ; thrsw ; ldtmu.rf47# 62 p0 | 42 mul | 62 p1 | uniform 0xfffffffd (u8)
+    add tmuau, rf24, rf10 ; add rf23, rf23, rf23 ; thrsw ; ldtmu.rf47 # 62 p0 | 42 mul | 62 p1 | uniform 0xfffffffd (u8)
     mov tmuau, rf12 ; sub rf49, rf47, rf43 ; ldtmu.rf48             # 62 p1 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
     add tmuau, rf12, rf10 ; smul24 rf12, rf49, rf49                 # 62 q1 | 43 gt | uniform 0xfffffffd (u8)
     sub.pushc -, rf27, rf34 ; sub rf49, rf48, rf45                  # 49 select | 43 gt
-    sub rf50, rf47, rf48 ; smul24 rf42, rf42, rf42 ; thrsw ; ldtmu.rf51# 49 sub | 42 le | 62 p2
+    sub rf50, rf47, rf48 ; smul24 rf42, rf42, rf42 ; thrsw ; ldtmu.rf51 # 49 sub | 42 le | 62 p2
     max rf52, rf50, rf13 ; add tmuau, rf24, rf6                     # 49 clip | 62 p2 | uniform 0xfffffffd (u8)
     add rf23, rf23, rf36 ; smul24 rf36, rf49, rf49                  # 42 add | 43 gt
     and rf49, rf5, rf17 ; sub.norc -, rf27, rf37                    # 25 blimit | 49 select
@@ -153,7 +154,7 @@ loop:
     asr rf30, rf30, 3 ; sub.norc -, rf40, rf34                      # 50 f2 | 61 stage
     min rf57, rf57, rf14 ; sub.andnc -, rf40, rf35                  # 50 min | 61 stage
     asr rf57, rf57, 3 ; sub.andnc -, rf40, rf38                     # 50 f1 | 61 stage
-    add rf20, rf20, rf30 ; sub rf28, rf28, rf57 ; thrsw ; ldtmu.rf30# 67 add | 68 sub | 62 q3
+    add rf20, rf20, rf30 ; sub rf28, rf28, rf57 ; thrsw ; ldtmu.rf30 # 67 add | 68 sub | 62 q3
     max rf20, rf20, 0 ; add tmuau, rf29, rf6                        # 67 clip | 62 q3 | uniform 0xfffffffd (u8)
     max rf28, rf28, 0 ; smul24 rf55, rf55, rf55                     # 68 clip | 42 le
     sub.andnc -, rf40, rf37 ; smul24 rf29, rf22, 3                  # 61 stage | 49 mul
@@ -162,7 +163,7 @@ loop:
     asr rf39, rf57, 1 ; smul24 rf57, rf39, rf39                     # 65 g | 42 le
     sub.andnc -, rf40, rf31 ; add rf32, rf32, rf39                  # 61 stage | 70 add
     max rf32, rf32, 0 ; sub.andnc -, rf40, rf42                     # 70 clip | 61 stage
-    sub rf59, rf43, rf45 ; sub rf58, rf56, rf48 ; thrsw ; ldtmu.rf60# 42 absdiff | 42 le | 62 p0
+    sub rf59, rf43, rf45 ; sub rf58, rf56, rf48 ; thrsw ; ldtmu.rf60 # 42 absdiff | 42 le | 62 p0
     max rf22, rf59, rf22 ; add tmuau, rf41, rf10 ; ldtmu.rf59       # 42 absdiff | 62 p0 | 62 p1 | uniform 0xfffffffd (u8)
     mov tmuau, rf44 ; sub rf62, rf59, rf60 ; ldtmu.rf61             # 62 p1 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
     add tmuau, rf44, rf10 ; sub.andnc -, rf49, rf23                 # 62 q1 | 61 stage | uniform 0xfffffffd (u8)
@@ -172,20 +173,20 @@ loop:
     sub.andnc -, rf40, rf38 ; sub rf33, rf33, rf39                  # 61 stage | 71 sub
     max rf33, rf33, 0 ; sub.andnc -, rf40, rf37                     # 71 clip | 61 stage
     sub.andnc -, rf40, rf31 ; smul24 rf31, rf62, rf62               # 61 stage | 43 gt
-    sub rf62, rf61, rf51 ; smul24 rf58, rf58, rf58 ; thrsw ; ldtmu.rf38# 43 gt | 42 le | 62 p2
+    sub rf62, rf61, rf51 ; smul24 rf58, rf58, rf58 ; thrsw ; ldtmu.rf38 # 43 gt | 42 le | 62 p2
     add tmuau, rf41, rf6 ; sub rf30, rf30, rf56                     # 62 p2 | 42 le | uniform 0xfffffffd (u8)
     sub rf62, rf59, rf61 ; smul24 rf56, rf62, rf62                  # 49 sub | 43 gt
     max rf42, rf62, rf13 ; sub.andnc -, rf40, rf42                  # 49 clip | 61 stage
     sub.andnc -, rf49, rf23 ; add rf22, rf22, rf22                  # 61 stage | 42 mul
-    sub rf23, rf51, rf60 ; smul24 rf30, rf30, rf30 ; thrsw ; ldtmu.rf39# 49 sub | 42 le | 62 p3
+    sub rf23, rf51, rf60 ; smul24 rf30, rf30, rf30 ; thrsw ; ldtmu.rf39 # 49 sub | 42 le | 62 p3
     mov tmuau, rf41 ; mov rf44, rf16                                # 62 p3 | 49 select | uniform 0xfffffffd (u8)
     add rf22, rf22, rf35 ; smul24 rf35, rf23, 3                     # 42 add | 49 mul
     sub.andnc -, rf27, rf34 ; add rf34, rf21, rf10                  # 61 stage | 67 store dst
     sub.andnc -, rf27, rf37 ; sub rf37, rf38, rf59                  # 61 stage | 42 le
-    sub rf38, rf39, rf38 ; smul24 rf37, rf37, rf37 ; thrsw ; ldtmu.rf39# 42 le | 62 q2
+    sub rf38, rf39, rf38 ; smul24 rf37, rf37, rf37 ; thrsw ; ldtmu.rf39 # 42 le | 62 q2
     mov tmuau, rf46 ; smul24 rf38, rf38, rf38                       # 62 q2 | 42 le | uniform 0xfffffffd (u8)
     add rf21, rf21, rf11 ; sub rf50, rf60, rf51                     # 70 store dst | 42 absdiff
-    max rf63, rf50, rf23 ; sub rf23, rf39, rf61 ; thrsw ; ldtmu.rf50# 42 absdiff | 42 le | 62 q3
+    max rf63, rf50, rf23 ; sub rf23, rf39, rf61 ; thrsw ; ldtmu.rf50 # 42 absdiff | 42 le | 62 q3
     add tmuau, rf46, rf6 ; sub rf46, rf61, rf59                     # 62 q3 | 42 absdiff | uniform 0xfffffffd (u8)
     tmuwt - ; smul24 rf23, rf23, rf23                               # the last trip's stores | 42 le
     min tmud, rf20, rf17 ; sub rf20, rf50, rf39 ; ldtmu.rf39        # 61 stage | 42 le | 62 q0
@@ -198,11 +199,11 @@ loop:
     min.ifna rf53, rf52, rf14 ; mov.ifb tmuau, rf8 ; thrsw          # 49 select | 61 stage | uniform 0xfffffffd (u8)
     add rf29, rf29, rf53 ; sub rf52, rf46, rf62 ; ldtmu.rf53        # 49 add | 43 gt | 62 q1
     max rf29, rf29, rf13 ; smul24 rf52, rf52, rf52                  # 49 f | 43 gt
-    min rf29, rf29, rf14 ; sub rf32, rf53, rf39 ; thrsw ; ldtmu.rf54# 49 f | 43 gt | 62 p2
+    min rf29, rf29, rf14 ; sub rf32, rf53, rf39 ; thrsw ; ldtmu.rf54 # 49 f | 43 gt | 62 p2
     add rf32, rf29, 3 ; smul24 rf63, rf32, rf32                     # 50 add | 43 gt
     min rf29, rf32, rf14 ; add rf32, rf29, 4                        # 50 min | 50 add
     asr rf25, rf29, 3 ; mov rf4, rf25                               # 50 f2 | next trip
-    min rf32, rf32, rf14 ; add rf25, rf43, rf25 ; thrsw ; ldtmu.rf43# 50 min | 67 add | 62 p3
+    min rf32, rf32, rf14 ; add rf25, rf43, rf25 ; thrsw ; ldtmu.rf43 # 50 min | 67 add | 62 p3
     max rf25, rf25, 0 ; sub rf29, rf46, rf53                        # 67 clip | 49 sub
     asr rf32, rf32, 3 ; sub rf43, rf43, rf54                        # 50 f1 | 42 le
     min tmud, rf33, rf17 ; sub rf33, rf45, rf32 ; ldtmu.rf45        # 61 stage | 68 sub | 62 q2

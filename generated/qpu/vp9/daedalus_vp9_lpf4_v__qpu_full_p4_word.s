@@ -4,7 +4,8 @@
 # Do not edit: change the spec and generate again.
 #
 # vp9_lpf4_v, machine code of V3D 7.1, class full
-# computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes that it invokes for TX_4X4
+# computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
+#   that it invokes for TX_4X4
 # input hash 4cf4bc099add15e1
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
@@ -71,10 +72,10 @@ loop:
     and rf28, rf4, rf9 ; sub rf27, rf26, rf23 ; thrsw ; ldtmu.rf4   # 25 blimit | 42 absdiff | 62 p1
     and rf30, rf4, rf9 ; smul24 rf29, rf22, 3                       # 62 p1 | 49 mul
     max rf27, rf27, rf22 ; sub rf22, rf30, rf26                     # 42 absdiff | 43 gt
-    add rf31, rf27, rf27 ; smul24 rf27, rf22, rf22 ; thrsw ; ldtmu.rf22# 42 mul | 43 gt | 62 q1
+    add rf31, rf27, rf27 ; smul24 rf27, rf22, rf22 ; thrsw ; ldtmu.rf22 # 42 mul | 43 gt | 62 q1
     and rf32, rf22, rf9 ; v8dot rf33, rf24, rf18                    # 62 q1 | 62 p0
     sub rf35, rf32, rf23 ; sub rf34, rf30, rf32                     # 43 gt | 49 sub
-    max rf35, rf34, rf13 ; smul24 rf36, rf35, rf35 ; thrsw ; ldtmu.rf37# 49 clip | 43 gt | 62 p2
+    max rf35, rf34, rf13 ; smul24 rf36, rf35, rf35 ; thrsw ; ldtmu.rf37 # 49 clip | 43 gt | 62 p2
     and rf38, rf37, rf9 ; sub rf39, rf32, rf30                      # 62 p2 | 42 absdiff
     max rf39, rf34, rf39 ; sub rf34, rf38, rf30                     # 42 absdiff | 42 le
     mov rf41, rf17 ; smul24 rf34, rf34, rf34 ; thrsw ; ldtmu.rf40   # 49 select | 42 le | 62 p3
@@ -82,7 +83,7 @@ loop:
     asr rf39, rf39, 1 ; sub rf38, rf42, rf38                        # 42 shr | 42 le
     sub.pushc -, rf16, rf27 ; smul24 rf38, rf38, rf38               # 49 select | 42 le
     sub.norc -, rf16, rf36 ; add rf31, rf31, rf39                   # 49 select | 42 add
-    sub rf44, rf43, rf33 ; v8dot rf42, rf12, rf18 ; thrsw ; ldtmu.rf39# 43 gt | 62 q0 | 62 q2
+    sub rf44, rf43, rf33 ; v8dot rf42, rf12, rf18 ; thrsw ; ldtmu.rf39 # 43 gt | 62 q0 | 62 q2
     and rf45, rf39, rf9 ; v8dot rf46, rf22, rf18                    # 62 q2 | 62 q1
     min.ifna rf21, rf35, rf14 ; sub rf35, rf45, rf32                # 49 select | 42 le
     sub.pushc -, rf25, rf27 ; smul24 rf35, rf35, rf35               # 67 select | 42 le

@@ -4,7 +4,8 @@
 # Do not edit: change the spec and generate again.
 #
 # vp9_lpf8_h, machine code of V3D 7.1, class full
-# computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter processes that it invokes for TX_8X8
+# computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+#   processes that it invokes for TX_8X8
 # input hash 38377c60a72d051c
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
@@ -87,10 +88,10 @@
     sub rf14, rf7, rf10 ; add rf3, rf2, rf1 ; thrsw ; ldtmu.rf12    # 42 le | the item's record | 83 row5
     sub rf15, rf10, rf12 ; smul24 rf25, rf14, rf14 ; ldunifrf.rf14  # 85 le | 42 le | 26 limit | uniform 0x00000100
     sub rf16, rf7, rf12 ; v8dot rf20, rf29, rf14 ; ldunifrf.rf14    # 85 le | 26 limit | 27 thresh | uniform 0x00010000
-    sub rf17, rf5, rf12 ; v8dot rf31, rf29, rf14 ; thrsw ; ldtmu.rf14# 85 le | 27 thresh | 83 row6
+    sub rf17, rf5, rf12 ; v8dot rf31, rf29, rf14 ; thrsw ; ldtmu.rf14 # 85 le | 27 thresh | 83 row6
     add rf8, rf8, 4 ; smul24 rf15, rf15, rf15                       # 94 add | 85 le
     sub rf33, rf12, rf14 ; smul24 rf16, rf16, rf16 ; ldunifrf.rf30  # 42 absdiff | 85 le | 25 blimit | uniform 0x000000ff
-    sub rf34, rf14, rf12 ; smul24 rf17, rf17, rf17 ; thrsw ; ldtmu.rf19# 42 absdiff | 85 le | 83 row7
+    sub rf34, rf14, rf12 ; smul24 rf17, rf17, rf17 ; thrsw ; ldtmu.rf19 # 42 absdiff | 85 le | 83 row7
     mov rf36, 0 ; smul24 rf24, rf20, rf20                           # 49 select | 42 le
     sub rf20, rf19, rf14 ; smul24 rf32, rf34, 3                     # 85 le | 49 mul
     sub rf28, rf10, rf19 ; smul24 rf20, rf20, rf20 ; ldtmu.rf22     # 42 absdiff | 85 le | 83 row8
@@ -162,7 +163,7 @@ loop:
     mov.ifa tmuau, rf21 ; sub rf19, rf12, rf14 ; thrsw              # 82 stage | 42 absdiff | uniform 0xfffffffd (u8)
     sub rf21, rf24, -6 ; sub rf40, rf14, rf12                       # 83 row8 | 42 absdiff
     max rf27, rf19, rf40 ; mov tmuau, rf21                          # 42 absdiff | 83 row8 | uniform 0xfffffffd (u8)
-    add rf8, rf8, rf32 ; smul24 rf15, rf15, rf15 ; thrsw ; ldtmu.rf19# 94 add | 85 le | 83 row7
+    add rf8, rf8, rf32 ; smul24 rf15, rf15, rf15 ; thrsw ; ldtmu.rf19 # 94 add | 85 le | 83 row7
     sub rf32, rf19, rf14 ; sub rf28, rf10, rf19                     # 85 le | 42 absdiff
     max rf33, rf28, rf37 ; smul24 rf16, rf16, rf16                  # 49 clip | 85 le
     sub.pushc -, rf0, rf3 ; add rf3, rf2, rf1                       # whether there is a batch more | the item's record

@@ -4,7 +4,8 @@
 # Do not edit: change the spec and generate again.
 #
 # vp9_lpf8_h, machine code of V3D 7.1, class full
-# computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter processes that it invokes for TX_8X8
+# computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+#   processes that it invokes for TX_8X8
 # input hash c8464fc8ee4b4503
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
@@ -151,28 +152,28 @@ loop:
     mov tmuau, rf8 ; add rf21, rf13, rf6 ; thrsw ; ldtmu.rf20       # 83 row2 | 83 row7 | 83 row3 | uniform 0xfffffffd (u8)
     mov tmuau, rf12 ; add rf23, rf14, rf6 ; ldtmu.rf22              # 83 row3 | 83 row8 | 83 row4 | uniform 0xfffffffd (u8)
     mov tmuau, rf16 ; add rf4, rf4, rf6                             # 83 row4 | 83 row11 | uniform 0xfffffffd (u8)
-    sub rf6, rf20, rf22 ; sub rf24, rf18, rf20 ; thrsw ; ldunifrf.rf25# 42 le | 83 row2 | uniform value:dst_stride
+    sub rf6, rf20, rf22 ; sub rf24, rf18, rf20 ; thrsw ; ldunifrf.rf25 # 42 le | 83 row2 | uniform value:dst_stride
     add rf12, rf8, rf25 ; add rf26, rf12, rf25 ; ldtmu.rf8          # 83 row2 | 83 row3 | 83 row5
     mov tmuau, rf17 ; sub rf27, rf22, rf8                           # 83 row5 | 85 le | uniform 0xfffffffd (u8)
-    add rf28, rf16, rf25 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf16# 83 row4 | 85 le | 83 row6
+    add rf28, rf16, rf25 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf16 # 83 row4 | 85 le | 83 row6
     mov tmuau, rf19 ; add rf17, rf17, rf25                          # 83 row6 | 83 row5 | uniform 0xfffffffd (u8)
     add rf29, rf19, rf25 ; sub rf19, rf16, rf8 ; ldunifrf.rf30      # 83 row6 | 42 absdiff | 27 thresh | uniform 0x00010000
-    add rf32, rf21, rf25 ; v8dot rf31, rf3, rf30 ; thrsw ; ldtmu.rf30# 83 row7 | 27 thresh
+    add rf32, rf21, rf25 ; v8dot rf31, rf3, rf30 ; thrsw ; ldtmu.rf30 # 83 row7 | 27 thresh
     mov tmuau, rf21 ; sub rf21, rf30, rf16                          # 83 row7 | 85 le | uniform 0xfffffffd (u8)
     sub rf31, rf22, rf30 ; smul24 rf33, rf31, rf31 ; ldunifrf.rf34  # 42 absdiff | 43 gt | 49 clip | uniform 0xffffff80
-    max rf35, rf31, rf34 ; smul24 rf21, rf21, rf21 ; thrsw ; ldunifrf.rf36# 49 clip | 85 le | uniform 0x0000007f
+    max rf35, rf31, rf34 ; smul24 rf21, rf21, rf21 ; thrsw ; ldunifrf.rf36 # 49 clip | 85 le | uniform 0x0000007f
     mov rf38, 0 ; add rf37, rf23, rf25                              # 49 select | 83 row8
     add rf40, rf4, rf25 ; sub rf39, rf20, rf8 ; ldunifrf.rf41       # 83 row11 | 85 le | uniform value:items
-    sub rf42, rf18, rf8 ; smul24 rf39, rf39, rf39 ; thrsw ; ldtmu.rf43# 85 le | 83 row8
+    sub rf42, rf18, rf8 ; smul24 rf39, rf39, rf39 ; thrsw ; ldtmu.rf43 # 85 le | 83 row8
     mov tmuau, rf23 ; smul24 rf23, rf19, 3                          # 83 row8 | 49 mul | uniform 0xfffffffd (u8)
     sub rf41, rf41, 1 ; smul24 rf6, rf6, rf6                        # 42 le
-    add rf42, rf20, rf20 ; smul24 rf44, rf42, rf42 ; thrsw ; ldunifrf.rf45# 94 mul | 85 le | 26 limit | uniform 0x00000100
+    add rf42, rf20, rf20 ; smul24 rf44, rf42, rf42 ; thrsw ; ldunifrf.rf45 # 94 mul | 85 le | 26 limit | uniform 0x00000100
     shl rf45, rf41, 3 ; v8dot rf41, rf3, rf45                       # 26 limit
     sub rf41, rf43, rf16 ; smul24 rf46, rf41, rf41 ; ldunifrf.rf47  # 85 le | 42 le | uniform value:records
-    add rf47, rf47, rf45 ; smul24 rf45, rf24, rf24 ; thrsw ; ldtmu.rf24# 42 le | 83 row11
+    add rf47, rf47, rf45 ; smul24 rf45, rf24, rf24 ; thrsw ; ldtmu.rf24 # 42 le | 83 row11
     mov tmuau, rf4 ; sub rf4, rf43, rf30 ; ldtmu.rf48               # 83 row11 | 42 le | 83 row2 | uniform 0xfffffffd (u8)
     mov tmuau, rf12 ; smul24 rf49, rf18, 3                          # 83 row2 | 94 mul | uniform 0xfffffffd (u8)
-    sub rf50, rf8, rf16 ; sub rf51, rf30, rf22 ; thrsw ; ldunifrf.rf52# 42 absdiff | 83 row2 | uniform value:dst_stride
+    sub rf50, rf8, rf16 ; sub rf51, rf30, rf22 ; thrsw ; ldunifrf.rf52 # 42 absdiff | 83 row2 | uniform value:dst_stride
     max rf41, rf50, rf19 ; smul24 rf19, rf41, rf41 ; ldtmu.rf50     # 42 absdiff | 85 le | 83 row3
     max rf31, rf31, rf51 ; mov tmuau, rf26 ; ldtmu.rf51             # 42 absdiff | 83 row3 | 83 row4 | uniform 0xfffffffd (u8)
     mov tmuau, rf28 ; sub rf53, rf24, rf16 ; thrsw ; ldtmu.rf54     # 83 row4 | 85 le | 83 row5 | uniform 0xfffffffd (u8)
@@ -192,7 +193,7 @@ loop:
     asr rf23, rf23, 3 ; smul24 rf56, rf56, rf56                     # 50 f1 | 85 le
     min rf36, rf58, rf36 ; sub.pushc -, 1, rf27                     # 50 min | 97 select
     asr rf36, rf36, 3 ; sub rf58, rf38, rf55                        # 50 f2 | 85 le
-    and rf35, rf3, rf57 ; add rf31, rf35, rf31 ; thrsw ; ldunifrf.rf60# 25 blimit | 42 add | 49 clip | uniform 0x0000007f
+    and rf35, rf3, rf57 ; add rf31, rf35, rf31 ; thrsw ; ldunifrf.rf60 # 25 blimit | 42 add | 49 clip | uniform 0x0000007f
     add rf59, rf23, 1 ; sub rf61, rf59, rf18                        # 87 rshr | 99 sub
     asr rf58, rf59, 1 ; smul24 rf59, rf58, rf58                     # 87 rshr | 85 le
     sub.norc -, 1, rf39 ; sub rf39, rf51, rf38                      # 97 select | 42 absdiff
@@ -219,23 +220,23 @@ loop:
     sub.andnc -, rf46, rf49 ; add rf49, rf30, rf24                  # 82 stage | 99 add
     sub.andnc -, rf46, rf42 ; add rf4, rf23, rf4                    # 82 stage | 99 add
     asr.ifb rf58, rf4, 3 ; sub rf20, rf49, rf20                     # 97 select | 99 sub
-    sub rf49, rf50, rf54 ; sub rf42, rf50, rf51 ; thrsw ; ldtmu.rf23# 85 le | 42 le | 83 row11
+    sub rf49, rf50, rf54 ; sub rf42, rf50, rf51 ; thrsw ; ldtmu.rf23 # 85 le | 42 le | 83 row11
     mov tmuau, rf40 ; sub rf16, rf20, rf16 ; ldtmu.rf20             # 83 row11 | 99 sub | 83 row2 | uniform 0xfffffffd (u8)
     add tmuau, rf12, rf52 ; add rf12, rf43, rf24 ; ldtmu.rf24       # 83 row2 | 99 add | 83 row3 | uniform 0xfffffffd (u8)
     add tmuau, rf26, rf52 ; sub.andnc -, rf35, rf31                 # 83 row3 | 82 stage | uniform 0xfffffffd (u8)
-    sub rf26, rf48, rf54 ; smul24 rf49, rf49, rf49 ; thrsw ; ldtmu.rf31# 85 le | 83 row4
+    sub rf26, rf48, rf54 ; smul24 rf49, rf49, rf49 ; thrsw ; ldtmu.rf31 # 85 le | 83 row4
     add tmuau, rf28, rf52 ; smul24 rf28, rf48, 3                    # 83 row4 | 94 mul | uniform 0xfffffffd (u8)
     sub rf8, rf48, rf50 ; smul24 rf42, rf42, rf42 ; ldtmu.rf21      # 42 le | 83 row5
     add tmuau, rf17, rf52 ; add rf4, rf4, rf16 ; thrsw ; ldtmu.rf16 # 83 row5 | 99 add | 83 row6 | uniform 0xfffffffd (u8)
     asr.ifb rf11, rf4, 3 ; add tmuau, rf29, rf52                    # 97 select | 83 row6 | uniform 0xfffffffd (u8)
     sub rf12, rf12, rf22 ; add rf22, rf28, 4                        # 99 sub | 94 add
-    add rf26, rf50, rf50 ; smul24 rf28, rf26, rf26 ; thrsw ; ldtmu.rf29# 94 mul | 85 le | 83 row7
+    add rf26, rf50, rf50 ; smul24 rf28, rf26, rf26 ; thrsw ; ldtmu.rf29 # 94 mul | 85 le | 83 row7
     add tmuau, rf32, rf52 ; smul24 rf8, rf8, rf8                    # 83 row7 | 42 le | uniform 0xfffffffd (u8)
     sub rf12, rf12, rf30 ; add rf22, rf22, rf26 ; ldunifrf.rf26     # 99 sub | 94 add | 49 clip | uniform 0xffffff80
-    sub rf30, rf63, rf55 ; sub rf32, rf63, rf38 ; thrsw ; ldunifrf.rf17# 85 le | 42 le | 83 row2 | uniform value:dst_stride
+    sub rf30, rf63, rf55 ; sub rf32, rf63, rf38 ; thrsw ; ldunifrf.rf17 # 85 le | 42 le | 83 row2 | uniform value:dst_stride
     sub rf18, rf54, rf55 ; sub rf45, rf38, rf51 ; ldunifrf.rf53     # 42 absdiff | 25 blimit | uniform 0x000000ff
     max rf12, rf18, rf36 ; add rf4, rf4, rf12 ; ldunifrf.rf18       # 42 absdiff | 99 wide | 49 clip | uniform 0x0000007f
-    max rf39, rf39, rf45 ; add rf22, rf22, rf51 ; thrsw ; ldtmu.rf45# 42 absdiff | 94 add | 83 row8
+    max rf39, rf39, rf45 ; add rf22, rf22, rf51 ; thrsw ; ldtmu.rf45 # 42 absdiff | 94 add | 83 row8
     asr.ifb rf43, rf4, 3 ; add tmuau, rf37, rf52                    # 97 select | 83 row8 | uniform 0xfffffffd (u8)
     asr rf39, rf39, 1 ; smul24 rf30, rf30, rf30                     # 42 shr | 85 le
     sub.pushc -, rf33, rf56 ; sub rf4, rf23, rf55                   # 49 select | 85 le
@@ -287,7 +288,7 @@ loop:
     sub rf6, rf38, rf19 ; add rf4, rf6, rf4 ; ldunifrf.rf19         # 90 sub | 99 add | 83 row2 | uniform value:dst_stride
     max rf6, rf6, 0 ; mov tmud, rf12                                # 90 narrow4 | 82 stage
     asr.ifb rf8, rf4, 3 ; mov.ifa tmuau, rf5                        # 97 select | 82 stage | uniform 0xfffffffd (u8)
-    min rf50, rf6, rf53 ; sub rf6, rf54, rf50 ; thrsw ; ldunifrf.rf53# 90 narrow4 | 99 sub | 25 blimit | uniform 0x000000ff
+    min rf50, rf6, rf53 ; sub rf6, rf54, rf50 ; thrsw ; ldunifrf.rf53 # 90 narrow4 | 99 sub | 25 blimit | uniform 0x000000ff
     sub rf54, rf24, rf21 ; sub rf12, rf24, rf31 ; ldunifrf.rf61     # 85 le | 42 le | 49 clip | uniform 0x0000007f
     sub rf6, rf6, rf55 ; add rf23, rf63, rf23 ; ldtmu.rf55          # 99 sub | 99 add | 83 row8
     mov tmud, rf43 ; smul24 rf43, rf20, 3                           # 82 stage | 94 mul

@@ -4,7 +4,8 @@
 # Do not edit: change the spec and generate again.
 #
 # vp9_lpf8_h, machine code of V3D 7.1, class full
-# computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter processes that it invokes for TX_8X8
+# computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+#   processes that it invokes for TX_8X8
 # input hash 4df3f6839c9e7b5a
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
@@ -63,7 +64,7 @@ loop:
     mov tmua, rf18 ; v8dot rf19, rf17, rf6 ; thrsw                  # 83 row2 | 26 limit
     sub rf19, rf18, -4 ; smul24 rf20, rf19, rf19                    # 83 row6 | 42 le
     and rf21, rf17, rf5 ; mov tmua, rf19                            # 25 blimit | 83 row6
-    add rf23, rf18, rf3 ; v8dot rf22, rf17, rf7 ; thrsw ; ldtmu.rf17# 83 row2 | 27 thresh
+    add rf23, rf18, rf3 ; v8dot rf22, rf17, rf7 ; thrsw ; ldtmu.rf17 # 83 row2 | 27 thresh
     shr rf25, rf17, -8 ; v8dot rf24, rf17, rf7                      # 83 row5 | 83 row4
     sub rf27, rf24, rf25 ; v8dot rf26, rf17, rf6                    # 85 le | 83 row3
     and rf17, rf17, rf5 ; smul24 rf28, rf27, rf27 ; ldtmu.rf27      # 83 row2 | 85 le | 83 row6

@@ -4,7 +4,8 @@
 # Do not edit: change the spec and generate again.
 #
 # vp9_lpf8_v, machine code of V3D 7.1, class full
-# computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter processes that it invokes for TX_8X8
+# computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+#   processes that it invokes for TX_8X8
 # input hash a6d5be776e6e6472
 #
 # A thread does batches of 16 elements: 2 items, 8 neighbouring elements an item. A trip of the loop
@@ -78,20 +79,20 @@
     mov tmuau, rf9 ; add rf3, rf2, rf1 ; thrsw ; ldtmu.rf10         # 83 row8 | the item's record | 83 row3 | uniform 0xfffffffd (u8)
     nop ; sub rf15, rf8, rf10 ; ldunifrf.rf12                       # 42 le | 26 limit | uniform 0x00000100
     nop ; v8dot rf13, rf4, rf12 ; ldunifrf.rf19                     # 26 limit | 27 thresh | uniform 0x00010000
-    add tmuau, rf9, rf5 ; v8dot rf16, rf4, rf19 ; thrsw ; ldtmu.rf11# 83 row11 | 27 thresh | 83 row4 | uniform 0xfffffffd (u8)
+    add tmuau, rf9, rf5 ; v8dot rf16, rf4, rf19 ; thrsw ; ldtmu.rf11 # 83 row11 | 27 thresh | 83 row4 | uniform 0xfffffffd (u8)
     mov rf21, 0 ; smul24 rf13, rf13, rf13                           # 49 select | 42 le
     sub rf14, rf10, rf11 ; smul24 rf9, rf8, 3                       # 42 le | 94 mul
     mov rf22, rf21 ; smul24 rf20, rf16, rf16 ; ldunifrf.rf16        # 49 select | 43 gt | 25 blimit | uniform 0x000000ff
     nop ; ldunifrf.rf17                                             # 49 clip | uniform 0xffffff80
     nop ; ldunifrf.rf18                                             # 49 clip | uniform 0x0000007f
 loop:
-    add rf14, rf10, rf10 ; smul24 rf24, rf14, rf14 ; thrsw ; ldtmu.rf23# 94 mul | 42 le | 83 row5
+    add rf14, rf10, rf10 ; smul24 rf24, rf14, rf14 ; thrsw ; ldtmu.rf23 # 94 mul | 42 le | 83 row5
     sub rf25, rf11, rf23 ; sub rf26, rf10, rf23                     # 85 le
     sub rf27, rf8, rf23 ; smul24 rf25, rf25, rf25                   # 85 le
     mov rf29, rf10 ; smul24 rf28, rf26, rf26 ; thrsw ; ldtmu.rf26   # 97 select | 85 le | 83 row6
     sub rf30, rf26, rf23 ; add rf9, rf9, 4                          # 42 absdiff | 94 add
     add rf9, rf9, rf14 ; smul24 rf14, rf30, 3                       # 94 add | 49 mul
-    sub rf32, rf23, rf26 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf31# 42 absdiff | 85 le | 83 row7
+    sub rf32, rf23, rf26 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf31 # 42 absdiff | 85 le | 83 row7
     max rf32, rf32, rf30 ; sub rf30, rf31, rf26                     # 42 absdiff | 85 le
     sub rf33, rf11, rf31 ; smul24 rf30, rf30, rf30                  # 42 absdiff | 85 le
     max rf34, rf33, rf17 ; sub.pushc -, rf20, rf25                  # 49 clip | 49 select

@@ -4,7 +4,8 @@
 # Do not edit: change the spec and generate again.
 #
 # vp9_lpf8_v, machine code of V3D 7.1, class full
-# computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter processes that it invokes for TX_8X8
+# computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+#   processes that it invokes for TX_8X8
 # input hash 73beb81500cd9f8c
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
@@ -128,13 +129,13 @@ loop:
     mov tmuau, rf22 ; add rf24, rf9, rf5 ; thrsw ; ldtmu.rf23       # 83 row2 | 83 row4 | uniform 0xfffffffd (u8)
     mov tmuau, rf9 ; add rf9, rf24, rf5                             # 83 row3 | 83 row5 | uniform 0xfffffffd (u8)
     mov tmuau, rf24 ; add rf24, rf9, rf5                            # 83 row4 | 83 row6 | uniform 0xfffffffd (u8)
-    add rf26, rf24, rf5 ; smul24 rf25, rf21, rf21 ; thrsw ; ldtmu.rf21# 83 row7 | 43 gt | 83 row5
+    add rf26, rf24, rf5 ; smul24 rf25, rf21, rf21 ; thrsw ; ldtmu.rf21 # 83 row7 | 43 gt | 83 row5
     mov tmuau, rf9 ; add rf9, rf26, rf5                             # 83 row5 | 83 row8 | uniform 0xfffffffd (u8)
     sub rf28, rf7, -2 ; sub rf27, rf23, rf21                        # 83 row2 | 85 le
-    add rf30, rf28, rf5 ; smul24 rf29, rf27, rf27 ; thrsw ; ldtmu.rf27# 83 row3 | 85 le | 83 row6
+    add rf30, rf28, rf5 ; smul24 rf29, rf27, rf27 ; thrsw ; ldtmu.rf27 # 83 row3 | 85 le | 83 row6
     mov tmuau, rf24 ; add rf24, rf30, rf5                           # 83 row6 | 83 row4 | uniform 0xfffffffd (u8)
     add rf32, rf24, rf5 ; sub rf31, rf27, rf21                      # 83 row5 | 42 absdiff
-    add rf35, rf32, rf5 ; v8dot rf34, rf4, rf10 ; thrsw ; ldtmu.rf33# 83 row6 | 26 limit | 83 row7
+    add rf35, rf32, rf5 ; v8dot rf34, rf4, rf10 ; thrsw ; ldtmu.rf33 # 83 row6 | 26 limit | 83 row7
     mov tmuau, rf26 ; sub rf26, rf33, rf27                          # 83 row7 | 85 le | uniform 0xfffffffd (u8)
     sub rf36, rf23, rf33 ; smul24 rf26, rf26, rf26                  # 42 absdiff | 85 le
     max rf38, rf36, rf12 ; add rf39, rf35, rf5 ; thrsw ; ldtmu.rf37 # 49 clip | 83 row7 | 83 row8
@@ -143,16 +144,16 @@ loop:
     sub rf43, rf20, rf21 ; add rf45, rf42, rf5 ; thrsw ; ldtmu.rf44 # 85 le | 83 row3 | 83 row11
     add tmuau, rf9, rf5 ; smul24 rf9, rf34, rf34                    # 83 row11 | 42 le | uniform 0xfffffffd (u8)
     sub rf46, rf20, rf23 ; smul24 rf34, rf8, 3                      # 42 le | 94 mul
-    sub rf47, rf8, rf21 ; smul24 rf43, rf43, rf43 ; thrsw ; ldtmu.rf48# 85 le | 83 row2
+    sub rf47, rf8, rf21 ; smul24 rf43, rf43, rf43 ; thrsw ; ldtmu.rf48 # 85 le | 83 row2
     mov tmuau, rf28 ; add rf49, rf45, rf5                           # 83 row2 | 83 row4 | uniform 0xfffffffd (u8)
     sub rf50, rf8, rf20 ; smul24 rf46, rf46, rf46                   # 42 le
-    add rf47, rf20, rf20 ; smul24 rf51, rf47, rf47 ; thrsw ; ldtmu.rf52# 94 mul | 85 le | 83 row3
+    add rf47, rf20, rf20 ; smul24 rf51, rf47, rf47 ; thrsw ; ldtmu.rf52 # 94 mul | 85 le | 83 row3
     mov tmuau, rf30 ; add rf30, rf34, 4                             # 83 row3 | 94 add | uniform 0xfffffffd (u8)
     add rf34, rf49, rf5 ; smul24 rf50, rf50, rf50                   # 83 row5 | 42 le
-    add rf30, rf30, rf47 ; sub rf47, rf37, rf27 ; thrsw ; ldtmu.rf53# 94 add | 85 le | 83 row4
+    add rf30, rf30, rf47 ; sub rf47, rf37, rf27 ; thrsw ; ldtmu.rf53 # 94 add | 85 le | 83 row4
     mov tmuau, rf24 ; add rf24, rf34, rf5                           # 83 row4 | 83 row6 | uniform 0xfffffffd (u8)
     sub rf54, rf37, rf33 ; sub rf55, rf21, rf27                     # 42 le | 42 absdiff
-    max rf31, rf55, rf31 ; sub rf55, rf33, rf23 ; thrsw ; ldtmu.rf56# 42 absdiff | 83 row5
+    max rf31, rf55, rf31 ; sub rf55, rf33, rf23 ; thrsw ; ldtmu.rf56 # 42 absdiff | 83 row5
     max rf32, rf36, rf55 ; mov tmuau, rf32                          # 42 absdiff | 83 row5 | uniform 0xfffffffd (u8)
     asr rf32, rf32, 1 ; add rf30, rf30, rf23                        # 42 shr | 94 add
     sub.pushc -, rf25, rf29 ; smul24 rf47, rf47, rf47               # 49 select | 85 le
@@ -163,17 +164,17 @@ loop:
     min.ifna rf16, rf38, rf13 ; sub rf38, rf53, rf56 ; thrsw        # 49 select | 85 le
     add rf16, rf40, rf16 ; add rf58, rf57, rf5 ; ldtmu.rf40         # 49 add | 83 row8 | 83 row7
     max rf16, rf16, rf12 ; mov tmuau, rf39                          # 49 f | 83 row7 | uniform 0xfffffffd (u8)
-    min rf54, rf16, rf13 ; smul24 rf16, rf54, rf54 ; thrsw ; ldtmu.rf39# 49 f | 42 le | 83 row8
+    min rf54, rf16, rf13 ; smul24 rf16, rf54, rf54 ; thrsw ; ldtmu.rf39 # 49 f | 42 le | 83 row8
     mov tmuau, rf41 ; add rf59, rf54, 4                             # 83 row8 | 50 add | uniform 0xfffffffd (u8)
     min rf59, rf59, rf13 ; add rf31, rf31, rf31                     # 50 min | 42 mul
     asr rf59, rf59, 3 ; add rf30, rf30, rf27                        # 50 f1 | 94 add
     sub.pushc -, 1, rf29 ; mov rf60, rf20                           # 97 select
-    add rf38, rf23, rf33 ; smul24 rf61, rf38, rf38 ; thrsw ; ldtmu.rf62# 99 add | 85 le | 83 row11
+    add rf38, rf23, rf33 ; smul24 rf61, rf38, rf38 ; thrsw ; ldtmu.rf62 # 99 add | 85 le | 83 row11
     add tmuau, rf41, rf5 ; add rf41, rf59, 1                        # 83 row11 | 87 rshr | uniform 0xfffffffd (u8)
     asr rf41, rf41, 1 ; sub rf63, rf40, rf55                        # 87 rshr | 85 le
     sub.norc -, 1, rf43 ; add rf31, rf31, rf32                      # 97 select | 42 add
     and rf4, rf4, rf11 ; sub.andnc -, 1, rf51                       # 25 blimit | 97 select
-    sub rf38, rf38, rf8 ; smul24 rf63, rf63, rf63 ; thrsw ; ldtmu.rf51# 99 sub | 85 le | 83 row2
+    sub rf38, rf38, rf8 ; smul24 rf63, rf63, rf63 ; thrsw ; ldtmu.rf51 # 99 sub | 85 le | 83 row2
     mov tmuau, rf42 ; mov.ifnb rf41, 0                              # 83 row2 | 87 g | uniform 0xfffffffd (u8)
     add rf32, rf54, 3 ; add rf54, rf23, rf41                        # 50 add | 89 add
     min rf32, rf32, rf13 ; sub.andnc -, 1, rf26                     # 50 min | 97 select
@@ -201,16 +202,16 @@ loop:
     add rf8, rf16, rf8 ; sub rf16, rf33, rf41                       # 99 add | 90 sub
     asr.ifb rf29, rf8, 3 ; sub rf20, rf21, rf20                     # 97 select | 99 sub
     max rf16, rf16, 0 ; sub rf21, rf52, rf56                        # 90 narrow4 | 85 le
-    min rf16, rf16, rf11 ; sub rf41, rf52, rf53 ; thrsw ; ldtmu.rf31# 90 narrow4 | 42 le | 83 row6
+    min rf16, rf16, rf11 ; sub rf41, rf52, rf53 ; thrsw ; ldtmu.rf31 # 90 narrow4 | 42 le | 83 row6
     mov tmuau, rf24 ; sub rf20, rf20, rf27                          # 83 row6 | 99 sub | uniform 0xfffffffd (u8)
     add rf44, rf37, rf44 ; smul24 rf24, rf48, 3                     # 99 add | 94 mul
-    sub rf27, rf48, rf56 ; smul24 rf21, rf21, rf21 ; thrsw ; ldtmu.rf49# 85 le | 83 row7
+    sub rf27, rf48, rf56 ; smul24 rf21, rf21, rf21 ; thrsw ; ldtmu.rf49 # 85 le | 83 row7
     mov tmuau, rf57 ; add rf57, rf34, rf5                           # 83 row7 | 97 store dst | uniform 0xfffffffd (u8)
     sub rf45, rf48, rf52 ; smul24 rf41, rf41, rf41                  # 42 le
     add rf8, rf8, rf20 ; sub rf20, rf44, rf23 ; thrsw ; ldtmu.rf23  # 99 add | 99 sub | 83 row8
     asr.ifb rf16, rf8, 3 ; mov tmuau, rf58                          # 97 select | 83 row8 | uniform 0xfffffffd (u8)
     add rf24, rf24, 4 ; add rf44, rf52, rf52                        # 94 add | 94 mul
-    sub rf20, rf20, rf33 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf33# 99 sub | 85 le | 83 row11
+    sub rf20, rf20, rf33 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf33 # 99 sub | 85 le | 83 row11
     add tmuau, rf58, rf5 ; smul24 rf45, rf45, rf45                  # 83 row11 | 42 le | uniform 0xfffffffd (u8)
     tmuwt - ; add rf24, rf24, rf44                                  # the last trip's stores | 94 add
     mov tmud, rf60 ; sub rf60, rf39, rf55 ; ldtmu.rf44              # 82 stage | 85 le | 83 row2
@@ -240,7 +241,7 @@ loop:
     add rf50, rf50, rf50 ; add rf17, rf17, rf55                     # 42 mul | 94 add
     mov rf59, rf52 ; add rf43, rf53, rf16                           # 97 select | 89 add
     max rf29, rf43, 0 ; sub rf43, rf29, rf48                        # 89 narrow1 | 99 sub
-    min rf29, rf29, rf11 ; smul24 rf36, rf36, rf36 ; thrsw ; ldtmu.rf38# 89 narrow1 | 85 le | 83 row6
+    min rf29, rf29, rf11 ; smul24 rf36, rf36, rf36 ; thrsw ; ldtmu.rf38 # 89 narrow1 | 85 le | 83 row6
     add rf26, rf50, rf26 ; sub rf50, rf32, rf49                     # 42 add | 42 absdiff
     sub rf43, rf43, rf52 ; add rf22, rf22, rf5                      # 99 sub | 97 store dst
     max rf37, rf50, rf12 ; mov tmud, rf37                           # 49 clip | 82 stage

@@ -4,7 +4,8 @@
 # Do not edit: change the spec and generate again.
 #
 # vp9_lpf8_v, machine code of V3D 7.1, class full
-# computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter processes that it invokes for TX_8X8
+# computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+#   processes that it invokes for TX_8X8
 # input hash d55715ee60c84c26
 #
 # A thread does batches of 16 elements: 8 items, 2 neighbouring elements an item. A trip of the loop
@@ -68,19 +69,19 @@ loop:
     and rf20, rf19, rf5 ; mov tmua, rf20 ; thrsw ; ldtmu.rf22       # 83 row2 | 83 row7 | 83 row3
     and rf23, rf22, rf5 ; mov tmua, rf21                            # 83 row3 | 83 row8
     add tmua, rf21, rf3 ; v8dot rf21, rf17, rf6                     # 83 row11 | 26 limit
-    sub rf25, rf20, rf23 ; smul24 rf24, rf21, rf21 ; thrsw ; ldtmu.rf21# 42 le | 83 row4
+    sub rf25, rf20, rf23 ; smul24 rf24, rf21, rf21 ; thrsw ; ldtmu.rf21 # 42 le | 83 row4
     and rf27, rf21, rf5 ; smul24 rf26, rf20, 3                      # 83 row4 | 94 mul
     sub rf25, rf23, rf27 ; smul24 rf28, rf25, rf25                  # 42 le
-    add rf25, rf23, rf23 ; smul24 rf30, rf25, rf25 ; thrsw ; ldtmu.rf29# 94 mul | 42 le | 83 row5
+    add rf25, rf23, rf23 ; smul24 rf30, rf25, rf25 ; thrsw ; ldtmu.rf29 # 94 mul | 42 le | 83 row5
     and rf31, rf29, rf5 ; add rf26, rf26, 4                         # 83 row5 | 94 add
     sub rf32, rf27, rf31 ; sub rf33, rf23, rf31                     # 85 le
-    sub rf35, rf20, rf31 ; smul24 rf34, rf32, rf32 ; thrsw ; ldtmu.rf32# 85 le | 83 row6
+    sub rf35, rf20, rf31 ; smul24 rf34, rf32, rf32 ; thrsw ; ldtmu.rf32 # 85 le | 83 row6
     and rf33, rf32, rf5 ; smul24 rf36, rf33, rf33                   # 83 row6 | 85 le
     sub rf37, rf31, rf33 ; smul24 rf35, rf35, rf35                  # 42 absdiff | 85 le
-    sub rf38, rf33, rf31 ; add rf25, rf26, rf25 ; thrsw ; ldtmu.rf26# 42 absdiff | 94 add | 83 row7
+    sub rf38, rf33, rf31 ; add rf25, rf26, rf25 ; thrsw ; ldtmu.rf26 # 42 absdiff | 94 add | 83 row7
     and rf39, rf26, rf5 ; add rf25, rf25, rf27                      # 83 row7 | 94 add
     max rf40, rf37, rf38 ; sub rf37, rf39, rf33                     # 42 absdiff | 85 le
-    sub rf42, rf27, rf39 ; smul24 rf37, rf37, rf37 ; thrsw ; ldtmu.rf41# 42 absdiff | 85 le | 83 row8
+    sub rf42, rf27, rf39 ; smul24 rf37, rf37, rf37 ; thrsw ; ldtmu.rf41 # 42 absdiff | 85 le | 83 row8
     and rf43, rf41, rf5 ; sub rf44, rf39, rf27                      # 83 row8 | 42 absdiff
     max rf45, rf42, rf44 ; sub rf44, rf43, rf33                     # 42 absdiff | 85 le
     sub.pushc -, 1, rf34 ; smul24 rf44, rf44, rf44                  # 97 select | 85 le

@@ -109,24 +109,24 @@
     nop ; add rf4, rf4, rf18 ; thrsw ; ldtmu.rf20                   # 26 add | 25 pixels2
     nop ; smul24 rf18, rf20, rf15 ; ldtmu.rf22                      # 26 mul | 25 pixels3
     sub tmuau, rf9, -5 ; smul24 rf19, rf22, rf16                    # 25 pixels5 | 26 mul | uniform 0xfffffffd (u8)
-    add rf4, rf4, rf18 ; smul24 rf21, rf20, rf14 ; thrsw ; ldtmu.rf17# 26 add | 26 mul | 25 pixels4
+    add rf4, rf4, rf18 ; smul24 rf21, rf20, rf14 ; thrsw ; ldtmu.rf17 # 26 add | 26 mul | 25 pixels4
     add rf4, rf4, rf19 ; smul24 rf23, rf22, rf15 ; ldtmu.rf18       # 26 add | 26 mul | 26 table
     add rf21, rf2, rf21 ; smul24 rf2, rf17, rf18 ; ldtmu.rf19       # 26 add | 26 mul | 26 table
     sub tmuau, rf9, -6 ; smul24 rf25, rf17, rf16                    # 25 pixels6 | 26 mul | uniform 0xfffffffd (u8)
     add rf2, rf4, rf2 ; smul24 rf4, rf20, rf13 ; thrsw ; ldtmu.rf20 # 26 add | 26 mul | 26 table
     add rf23, rf21, rf23 ; smul24 rf26, rf22, rf14 ; ldtmu.rf21     # 26 add | 26 mul | 26 table
     sub tmuau, rf9, -7 ; smul24 rf33, rf17, rf15                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    add rf25, rf23, rf25 ; smul24 rf36, rf22, rf13 ; thrsw ; ldtmu.rf22# 26 add | 26 mul | 25 pixels5
+    add rf25, rf23, rf25 ; smul24 rf36, rf22, rf13 ; thrsw ; ldtmu.rf22 # 26 add | 26 mul | 25 pixels5
     add rf39, rf4, rf26 ; smul24 rf4, rf22, rf19 ; ldtmu.rf23       # 26 add | 26 mul | 25 pixels6
     add rf2, rf2, rf4 ; smul24 rf4, rf23, rf20 ; ldunifrf.rf28      # 26 add | 26 mul | 27 store dst | uniform value:dst_stride
     add rf2, rf2, rf4 ; smul24 rf4, rf24, rf28 ; ldtmu.rf24         # 26 add | 27 store dst | 25 pixels7
     sub tmuau, rf9, -8 ; smul24 rf26, rf24, rf21                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    add rf26, rf2, rf26 ; smul24 rf27, rf22, rf18 ; thrsw ; ldunifrf.rf2# 26 add | 26 mul | uniform value:threads
+    add rf26, rf2, rf26 ; smul24 rf27, rf22, rf18 ; thrsw ; ldunifrf.rf2 # 26 add | 26 mul | uniform value:threads
     add rf30, rf25, rf27 ; smul24 rf40, rf23, rf19 ; ldunifrf.rf27  # 26 add | 26 mul | 27 store dst | uniform value:dst
     shl rf2, rf2, 5 ; smul24 rf31, rf24, rf20                       # 26 mul
     add rf41, rf27, rf4 ; smul24 rf34, rf22, rf16 ; ldunifrf.rf25   # 27 store dst | 26 mul | 26 rshr | uniform 0x00000040
     sub tmuau, rf9, -9 ; smul24 rf35, rf23, rf18                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    add rf4, rf3, rf2 ; smul24 rf37, rf17, rf14 ; thrsw ; ldtmu.rf32# the item's record | 26 mul | 25 pixels7
+    add rf4, rf3, rf2 ; smul24 rf37, rf17, rf14 ; thrsw ; ldtmu.rf32 # the item's record | 26 mul | 25 pixels7
     add rf26, rf26, rf25 ; smul24 rf38, rf22, rf15                  # 26 rshr | 26 mul
     add rf29, rf41, rf29 ; add rf30, rf30, rf40                     # 27 store dst | 26 add
     nop ; add rf33, rf39, rf33                                      # 26 add
@@ -136,20 +136,20 @@ loop:
     add rf33, rf33, rf34 ; smul24 rf34, rf23, rf16 ; thrsw          # 26 add | 26 mul
     sub tmuau, rf9, -11 ; smul24 rf17, rf17, rf13                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
     sub tmuau, rf9, -12 ; smul24 rf42, rf22, rf14                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    add rf37, rf36, rf37 ; smul24 rf36, rf32, rf20 ; thrsw ; ldtmu.rf43# 26 add | 26 mul | 25 pixels7
+    add rf37, rf36, rf37 ; smul24 rf36, rf32, rf20 ; thrsw ; ldtmu.rf43 # 26 add | 26 mul | 25 pixels7
     sub tmuau, rf9, -13 ; smul24 rf44, rf24, rf18                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
     sub tmuau, rf9, -14 ; smul24 rf9, rf23, rf15                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
-    add rf30, rf30, rf31 ; smul24 rf31, rf40, rf21 ; thrsw ; ldtmu.rf45# 26 add | 26 mul | 25 pixels7
+    add rf30, rf30, rf31 ; smul24 rf31, rf40, rf21 ; thrsw ; ldtmu.rf45 # 26 add | 26 mul | 25 pixels7
     asr rf26, rf26, 7 ; smul24 rf46, rf32, rf19                     # 26 rshr | 26 mul
     add rf33, rf33, rf35 ; smul24 rf35, rf24, rf16                  # 26 add | 26 mul
-    add rf22, rf37, rf38 ; smul24 rf37, rf22, rf13 ; thrsw ; ldtmu.rf38# 26 add | 26 mul | 25 pixels7
+    add rf22, rf37, rf38 ; smul24 rf37, rf22, rf13 ; thrsw ; ldtmu.rf38 # 26 add | 26 mul | 25 pixels7
     max rf26, rf26, 0 ; smul24 rf47, rf23, rf14                     # 26 out | 26 mul
     add rf30, rf30, rf39 ; smul24 rf39, rf40, rf20                  # 26 add | 26 mul
-    add rf33, rf33, rf41 ; smul24 rf41, rf32, rf18 ; thrsw ; ldtmu.rf48# 26 add | 26 mul | 25 pixels7
+    add rf33, rf33, rf41 ; smul24 rf41, rf32, rf18 ; thrsw ; ldtmu.rf48 # 26 add | 26 mul | 25 pixels7
     add rf22, rf22, rf34 ; smul24 rf34, rf24, rf15                  # 26 add | 26 mul
     add rf42, rf17, rf42 ; smul24 rf17, rf43, rf21                  # 26 add | 26 mul
     sub.pushc -, rf1, rf3 ; mov rf3, rf4                            # 27 store dst | next trip
-    umin tmuau, rf3, rf1 ; smul24 rf49, rf40, rf19 ; thrsw ; ldtmu.rf50# the item's record | 26 mul | 25 pixels7 | uniform 0xfffffffb (vec3)
+    umin tmuau, rf3, rf1 ; smul24 rf49, rf40, rf19 ; thrsw ; ldtmu.rf50 # the item's record | 26 mul | 25 pixels7 | uniform 0xfffffffb (vec3)
     add rf30, rf30, rf25 ; smul24 rf51, rf32, rf16                  # 26 rshr | 26 mul
     add rf23, rf33, rf36 ; smul24 rf33, rf23, rf13                  # 26 add | 26 mul
     add rf22, rf22, rf44 ; smul24 rf36, rf24, rf14 ; ldtmu.rf44     # 26 add | 26 mul | the item's record
@@ -168,13 +168,13 @@ loop:
     mov tmuau, rf57 ; smul24 rf58, rf40, rf16 ; thrsw               # 26 table | 26 mul | uniform 0xfffffffc (vec4)
     sub tmuau, rf9, -1 ; smul24 rf24, rf24, rf13                    # 25 pixels1 | 26 mul | uniform 0xfffffffd (u8)
     sub tmuau, rf9, -2 ; smul24 rf32, rf32, rf14                    # 25 pixels2 | 26 mul | uniform 0xfffffffd (u8)
-    add rf46, rf27, rf55 ; add rf55, rf22, rf46 ; thrsw ; ldtmu.rf22# 27 store dst | 26 add | 25 pixels0
+    add rf46, rf27, rf55 ; add rf55, rf22, rf46 ; thrsw ; ldtmu.rf22 # 27 store dst | 26 add | 25 pixels0
     sub tmuau, rf9, -3 ; add rf35, rf42, rf35                       # 25 pixels3 | 26 add | uniform 0xfffffffd (u8)
     add rf37, rf37, rf47 ; smul24 rf47, rf45, rf20 ; ldtmu.rf13     # 26 add | 26 mul | 26 table
-    add rf31, rf31, rf25 ; smul24 rf22, rf22, rf13 ; thrsw ; ldtmu.rf14# 26 rshr | 26 mul | 26 table
+    add rf31, rf31, rf25 ; smul24 rf22, rf22, rf13 ; thrsw ; ldtmu.rf14 # 26 rshr | 26 mul | 26 table
     sub tmuau, rf9, -4 ; smul24 rf42, rf43, rf18                    # 25 pixels4 | 26 mul | uniform 0xfffffffd (u8)
     asr rf30, rf30, 7 ; smul24 rf40, rf40, rf15                     # 26 rshr | 26 mul
-    add rf35, rf55, rf39 ; add rf39, rf35, rf41 ; thrsw ; ldtmu.rf15# 26 add | 26 table
+    add rf35, rf55, rf39 ; add rf39, rf35, rf41 ; thrsw ; ldtmu.rf15 # 26 add | 26 table
     max rf30, rf30, 0 ; add rf34, rf37, rf34                        # 26 out | 26 add
     asr rf31, rf31, 7 ; smul24 rf41, rf38, rf21                     # 26 rshr | 26 mul
     min tmud, rf26, rf10 ; smul24 rf26, rf45, rf19                  # 27 store dst | 26 mul
@@ -190,7 +190,7 @@ loop:
     add rf33, rf33, rf34 ; smul24 rf34, rf36, rf13 ; thrsw          # 26 add | 26 mul
     sub tmuau, rf9, -5 ; smul24 rf35, rf17, rf14                    # 25 pixels5 | 26 mul | uniform 0xfffffffd (u8)
     sub tmuau, rf9, -6 ; smul24 rf36, rf17, rf13                    # 25 pixels6 | 26 mul | uniform 0xfffffffd (u8)
-    add rf33, rf33, rf57 ; add rf34, rf34, rf35 ; thrsw ; ldtmu.rf17# 26 add | 25 pixels4
+    add rf33, rf33, rf57 ; add rf34, rf34, rf35 ; thrsw ; ldtmu.rf17 # 26 add | 25 pixels4
     sub tmuau, rf9, -7 ; smul24 rf35, rf17, rf16                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
     sub tmuau, rf9, -8 ; smul24 rf57, rf17, rf15                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
     add rf35, rf33, rf35 ; smul24 rf37, rf17, rf14 ; thrsw          # 26 add | 26 mul

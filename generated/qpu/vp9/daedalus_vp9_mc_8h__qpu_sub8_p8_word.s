@@ -69,7 +69,7 @@
     nop ; smul24 rf11, rf11, rf20 ; ldtmu.rf22                      # 26 mul | 26 table
     nop ; smul24 rf7, rf12, rf22 ; ldtmu.rf27                       # 26 mul | 26 table
     sub tmuau, rf1, -16 ; smul24 rf1, rf12, rf20                    # 26 table | 26 mul | uniform 0xfffffffc (vec4)
-    add rf19, rf11, rf7 ; smul24 rf11, rf17, rf22 ; thrsw ; ldtmu.rf7# 26 add | 26 mul | 26 table
+    add rf19, rf11, rf7 ; smul24 rf11, rf17, rf22 ; thrsw ; ldtmu.rf7 # 26 add | 26 mul | 26 table
     add rf24, rf1, rf11 ; smul24 rf14, rf17, rf20 ; ldtmu.rf1       # 26 add | 26 mul | 25 pixels3
     sub tmua, rf3, -8 ; v8dot rf11, rf1, rf5                        # 25 pixels7 | 25 pixels4
     and rf26, rf1, rf6 ; v8dot rf16, rf1, rf8 ; thrsw ; ldtmu.rf12  # 25 pixels3 | 25 pixels5 | 26 table
@@ -78,7 +78,7 @@
     nop ; smul24 rf21, rf11, rf22 ; ldtmu.rf15                      # 26 mul | 26 table
     add rf30, rf18, rf21 ; smul24 rf28, rf17, rf27 ; ldtmu.rf29     # 26 add | 26 mul | 25 pixels7
     sub tmua, rf3, -12 ; v8dot rf21, rf29, rf5                      # 25 pixels7
-    and rf18, rf29, rf6 ; smul24 rf31, rf26, rf27 ; thrsw ; ldunifrf.rf3# 25 pixels7 | 26 mul | uniform value:threads
+    and rf18, rf29, rf6 ; smul24 rf31, rf26, rf27 ; thrsw ; ldunifrf.rf3 # 25 pixels7 | 26 mul | uniform value:threads
     shr rf17, rf1, -8 ; smul24 rf32, rf11, rf27                     # 25 pixels6 | 26 mul
     shl rf1, rf3, 5 ; v8dot rf23, rf29, rf8                         # 25 pixels7
     add rf3, rf2, rf1 ; smul24 rf33, rf16, rf27 ; ldunifrf.rf34     # the item's record | 26 mul | 27 store dst | uniform value:dst_stride

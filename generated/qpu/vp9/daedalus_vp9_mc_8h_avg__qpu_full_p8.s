@@ -122,11 +122,11 @@
     nop ; smul24 rf19, rf2, rf14 ; thrsw ; ldtmu.rf20               # 26 mul | 25 pixels2
     sub tmuau, rf9, -5 ; smul24 rf21, rf20, rf15                    # 25 pixels5 | 26 mul | uniform 0xfffffffd (u8)
     add rf2, rf18, rf19 ; smul24 rf22, rf2, rf13 ; ldunifrf.rf29    # 26 add | 26 mul | 27 load dst | uniform value:dst_stride
-    add rf2, rf2, rf21 ; smul24 rf17, rf17, rf29 ; thrsw ; ldtmu.rf21# 26 add | 27 load dst | 25 pixels3
+    add rf2, rf2, rf21 ; smul24 rf17, rf17, rf29 ; thrsw ; ldtmu.rf21 # 26 add | 27 load dst | 25 pixels3
     nop ; smul24 rf18, rf21, rf16 ; ldunifrf.rf28                   # 26 mul | 27 load dst | uniform value:dst
     add rf17, rf28, rf17 ; smul24 rf24, rf20, rf14 ; ldtmu.rf23     # 27 load dst | 26 mul | 25 pixels4
     sub tmuau, rf9, -6 ; smul24 rf27, rf21, rf15                    # 25 pixels6 | 26 mul | uniform 0xfffffffd (u8)
-    add rf30, rf17, rf4 ; smul24 rf33, rf23, rf16 ; thrsw ; ldtmu.rf17# 27 load dst | 26 mul | 26 table
+    add rf30, rf17, rf4 ; smul24 rf33, rf23, rf16 ; thrsw ; ldtmu.rf17 # 27 load dst | 26 mul | 26 table
     add rf2, rf2, rf18 ; smul24 rf4, rf23, rf17 ; ldtmu.rf18        # 26 add | 26 mul | 26 table
     sub tmuau, rf9, -7 ; smul24 rf38, rf20, rf13                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
     mov tmuau, rf30 ; smul24 rf39, rf21, rf14 ; thrsw ; ldtmu.rf19  # 27 load dst | 26 mul | 26 table | uniform 0xfffffffd (u8)
@@ -137,7 +137,7 @@
     add rf4, rf22, rf24 ; smul24 rf22, rf21, rf18 ; ldtmu.rf23      # 26 add | 26 mul | 25 pixels6
     sub tmuau, rf9, -9 ; smul24 rf24, rf23, rf19                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
     sub rf42, rf30, -2 ; smul24 rf34, rf21, rf17                    # 27 load dst | 26 mul
-    add rf22, rf2, rf22 ; smul24 rf35, rf23, rf18 ; thrsw ; ldunifrf.rf2# 26 add | 26 mul | uniform value:threads
+    add rf22, rf2, rf22 ; smul24 rf35, rf23, rf18 ; thrsw ; ldunifrf.rf2 # 26 add | 26 mul | uniform value:threads
     mov tmuau, rf42 ; smul24 rf41, rf21, rf16 ; ldtmu.rf25          # 27 load dst | 26 mul | 25 pixels7 | uniform 0xfffffffd (u8)
     shl rf2, rf2, 5 ; smul24 rf26, rf25, rf20                       # 26 mul
     add rf4, rf3, rf2 ; add rf32, rf4, rf27 ; thrsw ; ldtmu.rf31    # the item's record | 26 add | 27 load dst
@@ -146,7 +146,7 @@
     nop ; ldunifrf.rf27                                             # 26 rshr | uniform 0x00000040
     nop ; mov tmuau, rf45 ; ldtmu.rf36                              # 27 load dst | 25 pixels7 | uniform 0xfffffffd (u8)
 loop:
-    add rf22, rf22, rf24 ; smul24 rf24, rf25, rf19 ; thrsw ; ldtmu.rf47# 26 add | 26 mul | 27 load dst
+    add rf22, rf22, rf24 ; smul24 rf24, rf25, rf19 ; thrsw ; ldtmu.rf47 # 26 add | 26 mul | 27 load dst
     tmuwt - ; sub rf48, rf30, -4                                    # 27 load dst
     sub tmuau, rf9, -11 ; smul24 rf49, rf23, rf17                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
     mov tmuau, rf48 ; smul24 rf51, rf21, rf15 ; thrsw ; ldtmu.rf50  # 27 load dst | 26 mul | 25 pixels7 | uniform 0xfffffffd (u8)
@@ -155,7 +155,7 @@ loop:
     mov tmuau, rf54 ; smul24 rf56, rf23, rf16 ; thrsw ; ldtmu.rf55  # 27 load dst | 26 mul | uniform 0xfffffffd (u8)
     sub tmuau, rf9, -13 ; smul24 rf57, rf21, rf14                   # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
     add rf21, rf32, rf33 ; smul24 rf32, rf21, rf13                  # 26 add | 26 mul
-    add rf38, rf38, rf39 ; smul24 rf39, rf36, rf19 ; thrsw ; ldtmu.rf33# 26 add | 26 mul | 25 pixels7
+    add rf38, rf38, rf39 ; smul24 rf39, rf36, rf19 ; thrsw ; ldtmu.rf33 # 26 add | 26 mul | 25 pixels7
     add rf22, rf22, rf26 ; smul24 rf26, rf25, rf17                  # 26 add | 26 mul
     add rf21, rf21, rf34 ; smul24 rf34, rf23, rf15                  # 26 add | 26 mul
     add rf38, rf38, rf40 ; smul24 rf40, rf50, rf20 ; thrsw          # 26 add | 26 mul
@@ -164,7 +164,7 @@ loop:
     add rf43, rf43, rf44 ; smul24 rf44, rf25, rf16 ; thrsw          # 26 add | 26 mul
     asr rf21, rf21, 7 ; add rf22, rf22, rf24                        # 26 rshr | 26 add
     add rf38, rf38, rf49 ; smul24 rf24, rf23, rf14 ; ldtmu.rf49     # 26 add | 26 mul | 25 pixels7
-    add rf23, rf43, rf51 ; smul24 rf43, rf23, rf13 ; thrsw ; ldtmu.rf51# 26 add | 26 mul | 27 load dst
+    add rf23, rf43, rf51 ; smul24 rf43, rf23, rf13 ; thrsw ; ldtmu.rf51 # 26 add | 26 mul | 27 load dst
     max rf13, rf21, 0 ; smul24 rf21, rf25, rf13                     # 26 out | 26 mul
     add rf22, rf22, rf52 ; sub rf52, rf30, -6                       # 26 add | 27 load dst
     mov tmuau, rf52 ; add rf38, rf38, rf53 ; thrsw ; ldtmu.rf53     # 27 load dst | 26 add | 25 pixels7 | uniform 0xfffffffd (u8)
@@ -176,7 +176,7 @@ loop:
     add rf38, rf38, rf39 ; smul24 rf39, rf33, rf20 ; thrsw          # 26 add | 26 mul
     add rf23, rf23, rf26 ; smul24 rf26, rf50, rf18                  # 26 add | 26 mul
     add rf34, rf46, rf34 ; smul24 rf46, rf36, rf16                  # 26 add | 26 mul
-    add rf13, rf31, rf13 ; smul24 rf36, rf36, rf15 ; thrsw ; ldtmu.rf31# 27 add | 26 mul | 27 load dst
+    add rf13, rf31, rf13 ; smul24 rf36, rf36, rf15 ; thrsw ; ldtmu.rf31 # 27 add | 26 mul | 27 load dst
     asr rf14, rf14, 7 ; smul24 rf15, rf50, rf15                     # 26 rshr | 26 mul
     add rf38, rf38, rf40 ; smul24 rf40, rf33, rf19                  # 26 add | 26 mul
     sub.pushc -, rf1, rf3 ; mov rf3, rf4                            # 24 stage | next trip
@@ -192,7 +192,7 @@ loop:
     mov tmuau, rf57 ; smul24 rf23, rf23, rf20 ; thrsw               # 27 load dst | 26 mul | uniform 0xfffffffd (u8)
     umin tmuau, rf3, rf1 ; add rf14, rf14, rf39                     # the item's record | 26 add | uniform 0xfffffffb (vec3)
     min rf9, rf9, rf10 ; smul24 rf39, rf49, rf19                    # 26 out | 26 mul
-    add rf16, rf16, rf26 ; smul24 rf26, rf49, rf18 ; thrsw ; ldtmu.rf49# 26 add | 26 mul | 27 load dst
+    add rf16, rf16, rf26 ; smul24 rf26, rf49, rf18 ; thrsw ; ldtmu.rf49 # 26 add | 26 mul | 27 load dst
     asr rf13, rf13, 7 ; smul24 rf18, rf53, rf18                     # 26 rshr | 26 mul
     add rf32, rf32, rf46 ; smul24 rf46, rf53, rf20                  # 26 add | 26 mul
     add rf43, rf43, rf25 ; smul24 rf53, rf53, rf19 ; ldtmu.rf25     # 26 add | 26 mul | the item's record
@@ -213,23 +213,23 @@ loop:
     mov tmuau, rf32 ; add rf56, rf58, rf56 ; thrsw                  # 26 table | 26 add | uniform 0xfffffffc (vec4)
     sub tmuau, rf9, -1 ; add rf36, rf36, rf41                       # 25 pixels1 | 26 add | uniform 0xfffffffd (u8)
     sub tmuau, rf9, -2 ; add rf21, rf21, rf22                       # 25 pixels2 | 26 add | uniform 0xfffffffd (u8)
-    add rf43, rf55, rf43 ; add rf55, rf24, rf27 ; thrsw ; ldtmu.rf24# 27 add | 26 rshr | 25 pixels0
+    add rf43, rf55, rf43 ; add rf55, rf24, rf27 ; thrsw ; ldtmu.rf24 # 27 add | 26 rshr | 25 pixels0
     sub tmuau, rf9, -3 ; add rf39, rf56, rf39                       # 25 pixels3 | 26 add | uniform 0xfffffffd (u8)
     sub tmuau, rf9, -4 ; add rf33, rf36, rf33                       # 25 pixels4 | 26 add | uniform 0xfffffffd (u8)
-    add rf15, rf21, rf15 ; add rf21, rf39, rf46 ; thrsw ; ldtmu.rf13# 26 add | 26 table
+    add rf15, rf21, rf15 ; add rf21, rf39, rf46 ; thrsw ; ldtmu.rf13 # 26 add | 26 table
     add rf26, rf33, rf26 ; smul24 rf24, rf24, rf13 ; ldtmu.rf14     # 26 add | 26 mul | 26 table
     add rf40, rf15, rf34 ; add rf34, rf28, rf40 ; ldtmu.rf15        # 26 add | 27 load dst | 26 table
-    add rf21, rf21, rf27 ; add rf26, rf26, rf53 ; thrsw ; ldtmu.rf16# 26 rshr | 26 add | 26 table
+    add rf21, rf21, rf27 ; add rf26, rf26, rf53 ; thrsw ; ldtmu.rf16 # 26 rshr | 26 add | 26 table
     sub tmuau, rf32, -16 ; add rf17, rf40, rf17                     # 26 table | 26 add | uniform 0xfffffffc (vec4)
     add rf18, rf26, rf20 ; add rf20, rf17, rf18 ; ldtmu.rf17        # 26 add | 25 pixels1
-    add rf53, rf18, rf27 ; smul24 rf18, rf17, rf14 ; thrsw ; ldtmu.rf26# 26 rshr | 26 mul | 25 pixels2
+    add rf53, rf18, rf27 ; smul24 rf18, rf17, rf14 ; thrsw ; ldtmu.rf26 # 26 rshr | 26 mul | 25 pixels2
     sub tmuau, rf9, -5 ; smul24 rf32, rf26, rf15                    # 25 pixels5 | 26 mul | uniform 0xfffffffd (u8)
     sub tmuau, rf9, -6 ; smul24 rf36, rf17, rf13                    # 25 pixels6 | 26 mul | uniform 0xfffffffd (u8)
     asr tmud, rf38, 1 ; smul24 rf56, rf26, rf14                     # 24 stage | 26 mul
     mov.ifa tmuau, rf30 ; smul24 rf38, rf26, rf13 ; thrsw           # 24 stage | 26 mul | uniform 0xfffffffd (u8)
     max rf25, rf50, 0 ; add rf30, rf34, rf25                        # 26 out | 27 load dst
     min rf25, rf25, rf10 ; add rf24, rf24, rf18 ; ldtmu.rf18        # 26 out | 26 add | 25 pixels3
-    add rf34, rf35, rf25 ; smul24 rf25, rf18, rf16 ; thrsw ; ldtmu.rf35# 27 add | 26 mul | 25 pixels4
+    add rf34, rf35, rf25 ; smul24 rf25, rf18, rf16 ; thrsw ; ldtmu.rf35 # 27 add | 26 mul | 25 pixels4
     add rf26, rf43, 1 ; smul24 rf50, rf18, rf15                     # 27 rshr | 26 mul
     asr rf55, rf55, 7 ; smul24 rf33, rf35, rf16                     # 26 rshr | 26 mul
     asr tmud, rf19, 1 ; smul24 rf39, rf18, rf14                     # 24 stage | 26 mul
@@ -241,7 +241,7 @@ loop:
     asr tmud, rf26, 1 ; add rf26, rf51, rf35                        # 24 stage | 27 add
     add rf24, rf20, rf47 ; add rf20, rf24, rf32 ; ldtmu.rf19        # 26 add | 26 table
     add rf42, rf34, 1 ; mov.ifa tmuau, rf42                         # 27 rshr | 24 stage | uniform 0xfffffffd (u8)
-    add rf23, rf20, rf25 ; add rf24, rf24, rf23 ; thrsw ; ldtmu.rf20# 26 add | 26 table
+    add rf23, rf20, rf25 ; add rf24, rf24, rf23 ; thrsw ; ldtmu.rf20 # 26 add | 26 table
     asr rf23, rf21, 7 ; add rf55, rf23, rf55                        # 26 rshr | 26 add
     sub tmuau, rf9, -8 ; add rf36, rf36, rf56                       # 25 pixels7 | 26 add | uniform 0xfffffffd (u8)
     sub rf37, rf30, -1 ; add rf32, rf36, rf50                       # 27 load dst | 26 add

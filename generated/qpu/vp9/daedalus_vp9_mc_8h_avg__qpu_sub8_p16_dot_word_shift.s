@@ -82,7 +82,7 @@ loop:
     nop ; thrsw ; ldtmu.rf22                                        # 26 rshr
     shr rf23, rf22, rf6 ; mov tmuau, rf15 ; ldtmu.rf22              # 26 rshr | 27 load dst | uniform 0xfffffffa (vec2)
     shr rf25, rf22, rf6 ; add rf24, rf22, rf22 ; ldtmu.rf22         # 26 rshr
-    shl rf26, rf24, rf11 ; add rf27, rf22, rf22 ; thrsw ; ldtmu.rf24# 26 rshr
+    shl rf26, rf24, rf11 ; add rf27, rf22, rf22 ; thrsw ; ldtmu.rf24 # 26 rshr
     shl rf27, rf27, rf11 ; add rf26, rf23, rf26 ; ldtmu.rf23        # 26 rshr
     shr rf25, rf22, rf6 ; add rf22, rf25, rf27 ; ldtmu.rf27         # 26 rshr
     shr rf24, rf24, rf6 ; add rf6, rf24, rf24 ; ldtmu.rf28          # 26 rshr

@@ -83,7 +83,7 @@
     shr rf3, rf3, -8 ; v8dot rf16, rf17, rf8                        # 25 pixels2 | 25 pixels5
     add rf32, rf1, rf21 ; smul24 rf1, rf18, rf23 ; ldtmu.rf33       # 26 add | 26 mul | 25 pixels7
     sub tmua, rf10, -12 ; smul24 rf10, rf3, rf25                    # 25 pixels7 | 26 mul
-    and rf18, rf33, rf6 ; v8dot rf24, rf33, rf5 ; thrsw ; ldunifrf.rf22# 25 pixels7 | uniform value:threads
+    and rf18, rf33, rf6 ; v8dot rf24, rf33, rf5 ; thrsw ; ldunifrf.rf22 # 25 pixels7 | uniform value:threads
     shr rf17, rf17, -8 ; smul24 rf26, rf3, rf23                     # 25 pixels6 | 26 mul
     add rf34, rf1, rf10 ; smul24 rf10, rf3, rf30 ; ldtmu.rf21       # 26 add | 26 mul | 27 load dst
     shl rf1, rf22, 5 ; smul24 rf35, rf27, rf30                      # 26 mul

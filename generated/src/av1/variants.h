@@ -5,11 +5,11 @@
 
 #include <daedalus/table.h>
 
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inpri_p4_word;
+extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inpri_p8_word;
 
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_insec_p4_word;
+extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_insec_p8_word;
 
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4_word;
+extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p8_word;
 
 extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_full_p4_word;
 
@@ -81,6 +81,8 @@ void daedalus_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const u
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
 
 extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4;
+
+extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4_word;
 
 daedalus_cpu_fn daedalus_av1_cdef_dir__c_full;
 void daedalus_item_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t src_stride, int32_t *found);

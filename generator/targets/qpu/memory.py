@@ -12,6 +12,7 @@ from daedalus.generator.targets.qpu.conditions import Condition, both
 from daedalus.generator.targets.qpu.emitter import Emitter
 from daedalus.generator.targets.qpu.fields import field_of, word_of
 from daedalus.generator.targets.qpu.item import Items
+from daedalus.generator.targets.qpu.limits import strongest
 from daedalus.generator.targets.qpu.places import Pointers, Walk, walk_of
 from daedalus.generator.targets.qpu.values import Values
 from daedalus.generator.targets.qpu.virtual import Value
@@ -56,6 +57,7 @@ class StageMemory:
         self._queue: list[tuple[Store | None, Value, str, list[Value], str, list[Condition]]] = []
         self._places = places(kernel, stage)
         self._units: dict[Walk, int] = {}
+        self._ranges = ranges
         self._moved: dict[tuple[object, ...], _Moved] = {}
         if words:
             self._find_moved(ranges)
@@ -75,7 +77,7 @@ class StageMemory:
         for w in writes(kernel, stage):
             assert w.buffer.dtype is not None
             unit = min(w.unit(stage), self._most(w.buffer)) if words else w.buffer.dtype.bytes
-            if unit > w.buffer.dtype.bytes and not self._alike(w, unit):
+            if unit > w.buffer.dtype.bytes and not self._nested(w, unit):
                 unit = w.buffer.dtype.bytes
             self._writes[w.walk] = (w, unit)
             for row in w.stores:
@@ -97,14 +99,16 @@ class StageMemory:
             return b.dtype.bytes
         return 4 if self._single and b.access == "inout" else 16
 
-    @staticmethod
-    def _alike(w: Writes, unit: int) -> bool:
-        """Whether the elements of every unit are stored under one condition."""
+    def _nested(self, w: Writes, unit: int) -> bool:
+        """Whether of every unit one element is stored only where all others are."""
         return all(
-            len({own[b].mask for b in elements(w.buffer, unit, at) if b in own}) == 1
+            self._strongest([own[b] for b in elements(w.buffer, unit, at) if b in own]) is not None
             for row, own in w.stores.items()
             for at in w.units(row, unit)
         )
+
+    def _strongest(self, stores: list[Store]) -> tuple[Node | None] | None:
+        return strongest([s.mask for s in stores], self._ranges)
 
     # ------------------------------------------------------------------ loads
 
@@ -311,26 +315,67 @@ class StageMemory:
                 parts.append(values.argument(own[byte].value))
             else:
                 parts.append(self._old(w, row, byte, values))
-        mask = next(s.mask for byte, s in own.items() if at <= byte < at + unit)
-        when = [*self.storing, *([] if mask is None else [values.condition(mask)])]
+        stored = [own[x] for x in elements(b, unit, at) if x in own]
+        found = self._strongest(stored)
+        assert found is not None
+        (mask,) = found
         if unit <= size or unit < 4:
             data = [self._small(parts, b.dtype)]
         else:
             each = 4 // size
             data = [
-                word_of(parts[k : k + each], b.dtype, self._e) for k in range(0, len(parts), each)
+                self._copied(stored[k : k + each], values)
+                or word_of(parts[k : k + each], b.dtype, self._e)
+                for k in range(0, len(parts), each)
             ]
         read = self._places.get(w.walk, {}).get(row, set())
         if self._apart(b) and any(at <= x < at + unit for x in read):
             self._unit(b, w.walk, row, at, unit, values)  # what was there, before it is gone
-        place = self._pointers.at(b, w.walk, row, at, write=True)
-        self.align[b.name] = max(self.align.get(b.name, 1), min(unit, 4))
         space = self._space(b, row, at, unit)
+        when = self._when(mask, values)
+        self._put(b, self._pointers.at(b, w.walk, row, at, write=True), unit, data, space, when,
+                  values)  # fmt: skip
+        for byte, part in zip(elements(b, unit, at), parts, strict=True):
+            if byte in own and own[byte].mask is not mask and mask is not None:
+                # Where not all are stored, each by itself.
+                alone = [*self._when(own[byte].mask, values), ~values.condition(mask)]
+                place = self._pointers.at(b, w.walk, row, byte, write=True)
+                self._put(b, place, size, [self._e.value(part)], space, alone, values)
+
+    def _when(self, mask: Node | None, values: Values) -> list[Condition]:
+        return [*self.storing, *([] if mask is None else [values.condition(mask)])]
+
+    def _put(
+        self, b: Buffer, place: Value, unit: int, data: list[Value], space: str,
+        when: list[Condition], values: Values,
+    ) -> None:  # fmt: skip
+        """Stores now, or with those that wait for the stage's loads."""
+        self.align[b.name] = max(self.align.get(b.name, 1), min(unit, 4))
         if self._apart(b) or not self.reads(b):
             flag = values.flags.flag(both(*when)) if when else None
             self._e.b.store(place, data, _TYPES[unit], space=space, when=flag)
         else:
             self._queue.append((None, place, _TYPES[unit], data, space, when))
+
+    def _copied(self, stores: list[Store], values: Values) -> Value | None:
+        """The word that is read where these, a word, store just its elements."""
+        first = stores[0].value
+        if first.op is not Op.LOAD or first.args or len({s.value.attr for s in stores}) > 1:
+            return None
+        b = self._kernel.buffer(first.attr[0])
+        if b.kind == "temp" or b.dtype is None or self._anywhere(b):
+            return None
+        walk, row, byte = walk_of(b, first.index)
+        size = b.dtype.bytes
+        places = [(walk, row, byte + k * size) for k in range(4 // size)]
+        if byte % 4 or self._units[walk] < 4 or len(stores) != len(places):
+            return None
+        if any(
+            s.value.op is not Op.LOAD or s.value.args or walk_of(b, s.value.index) != p
+            for s, p in zip(stores, places, strict=True)
+        ):
+            return None
+        return self.word(b, walk, row, byte, values)[0]
 
     def _small(self, parts: list[Argument], t: DType) -> Value:
         """What a store of one element, or of two bytes, stores."""

@@ -110,7 +110,7 @@ def _name(uniform: Uniform) -> str:
 
 
 def _line(text: str, comment: str) -> str:
-    return f"    {text:<{_COLUMN}}# {comment}".rstrip() if comment else f"    {text}"
+    return f"    {text:<{_COLUMN - 1}} # {comment}".rstrip() if comment else f"    {text}"
 
 
 def _instruction(slot: Slot, block: Compiled) -> str:

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Which condition implies others: found of random ones, and held against all values."""
+
+import itertools
+import random
+
+from daedalus.dsl.ir import Kernel, Node, Op
+from daedalus.dsl.lang import KernelBuilder, kernel, u8
+from daedalus.dsl.ranges import Ranges
+from daedalus.generator.targets.qpu.limits import strongest
+
+
+def _kernel(seed: int) -> Kernel:
+    """A kernel whose stores have random conditions on two parameters and a lane."""
+    rng = random.Random(seed)
+
+    @kernel(clause="none: a test")
+    def test_limited(k: KernelBuilder) -> None:
+        """Stores under conditions."""
+        dst = k.plane("dst", u8, rows=(0, 1), cols=(0, 16), access="out")
+        a, b = k.param("a", u8, 0, 20), k.param("b", u8, 0, 20)
+        with k.stage(x=4) as x:
+            place = k.lane(x)
+            for n in range(4):
+                mask = rng.choice([a, b]) > 4 * place + rng.randint(0, 5)
+                if rng.random() < 0.4:
+                    mask = mask & (rng.choice([a, b]) > 4 * place + rng.randint(0, 5))
+                with k.when(mask):
+                    dst[0, 4 * x + n] = n
+
+    return test_limited.kernels()[0]
+
+
+def _holds(n: Node, values: dict[str, int]) -> int:
+    args = [_holds(a, values) for a in n.args]
+    match n.op:
+        case Op.CONST:
+            return n.value
+        case Op.PARAM | Op.LANE:
+            return values[n.attr[0]]
+        case Op.ADD:
+            return args[0] + args[1]
+        case Op.MUL:
+            return args[0] * args[1]
+        case Op.GT:
+            return int(args[0] > args[1])
+        case Op.AND:
+            return int(args[0] and args[1])
+    raise AssertionError(n.op)
+
+
+def test_the_strongest_condition_implies_the_others() -> None:
+    """What is found holds only where all do; and where one comparison is enough, it is found."""
+    found = 0
+    for seed in range(40):
+        made = _kernel(seed)
+        ranges = Ranges(made, hostile=True, declared_params=True)
+        masks = [s.mask for s in made.stages[0].stores]
+        best = strongest(masks, ranges)
+        values = [
+            dict(zip("abx", v, strict=True))
+            for v in itertools.product(range(0, 21, 1), range(0, 21, 3), range(4))
+        ]
+        truth = [[bool(_holds(m, v)) for m in masks if m is not None] for v in values]
+        if best is not None:
+            found += 1
+            assert best[0] is not None
+            assert all(all(t) for v, t in zip(values, truth, strict=True) if _holds(best[0], v))
+    assert 5 <= found < 40
+
+
+def test_no_condition_is_the_weakest() -> None:
+    made = _kernel(1)
+    ranges = Ranges(made, hostile=True, declared_params=True)
+    first = made.stages[0].stores[0].mask
+    assert strongest([None, None], ranges) == (None,)
+    assert strongest([None, first], ranges) == (first,)
