@@ -57,7 +57,7 @@ def recorded(name: str, programs: Sequence[Program]) -> Code | None:
         code = compile_again(programs, choice_of(record), THREADS)
     except (NoSchedule, KeyError, TypeError, ValueError):
         return None
-    return code if _trip(code) == record.get("trip") else None
+    return code if trip(code) == record.get("trip") else None
 
 
 def searched(programs: Sequence[Program]) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def searched(programs: Sequence[Program]) -> dict[str, Any]:
 def as_record(programs: Sequence[Program], code: Code) -> dict[str, Any]:
     """The record of a schedule of these programs."""
     assert code.choice is not None
-    return {"programs": digest(programs), "trip": _trip(code), **code.choice.data()}
+    return {"programs": digest(programs), "trip": trip(code), **code.choice.data()}
 
 
 def digest(programs: Sequence[Program]) -> str:
@@ -77,7 +77,8 @@ def digest(programs: Sequence[Program]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _trip(code: Code) -> int:
+def trip(code: Code) -> int:
+    """Instructions of a trip."""
     assert code.loop is not None
     return len(code.loop.schedule.slots)
 

@@ -2598,7 +2598,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "7f89279066b49d3b",
+  .generator = "1518ffa3940fdfb5",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

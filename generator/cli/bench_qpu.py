@@ -3,6 +3,8 @@
 
 import json
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from daedalus.generator.modelled.taken import RESOURCES, Taken, Times
 from daedalus.generator.registry import load
 from daedalus.generator.vulkan import bench
 
+DRIVER = "Mesa v3dv 25.0.7, built for this machine"
 PAGE = "docs/qpu-performance.md"
 
 
@@ -36,6 +39,7 @@ def measure(kernel: str, items: int, distinct: int, as_json: bool, output: Path 
     text = json.dumps(as_data(report), indent=1)
     if output is not None:
         output.write_text(text + "\n")
+        output.with_suffix(".md").write_text("\n".join(page(report)) + "\n")
     print(text if as_json else "\n".join(lines(report)))
     if report.missed():
         sys.exit(EXIT_FAILED)
@@ -53,6 +57,58 @@ def choose(kernel: str, items: int, distinct: int) -> None:
     rows = [(name, clocks, round(clocks / items, 2)) for name, clocks in found.items()]
     print("\n".join(table_lines(("variant", "clocks", "an item"), rows)))
     print("recorded in generated/qpu/choices.json; ./daedalus gen makes the code")
+
+
+def page(report: Report) -> list[str]:
+    """The tables as Markdown."""
+    about = as_data(report)
+    first = [
+        (
+            f"{r.wish.kernel}, {name}", f"`{t.variant.split('__')[1].partition('_')[2]}`",
+            f"{t.instructions / t.items:.1f}", f"{t.loads / t.items:.2f}, {t.stores / t.items:.2f}",
+            f"{t.memory_bytes / t.items:.0f}", f"{t.base.issue / t.items:.1f}",
+            f"{t.base.clocks / t.items:.1f}",
+            f"{t.base.bound / t.items:.1f} {RESOURCES[t.base.resource]}",
+            _spread([x.ns / t.items for x in t.by.values()], t.base.ns / t.items),
+        )
+        for r in report.results
+        for name, t in (("QPU code", r.qpu), (f"GLSL, {r.glsl.workgroup}", r.glsl))
+    ]  # fmt: skip
+    second = [(a, b, c, d, e, f, _r(g, h), _r(i, j), k)
+              for a, b, c, d, e, f, g, h, i, j, k in map(_ratios, report.results)]  # fmt: skip
+    out = [
+        "# QPU code beside GLSL, by the timing model",
+        "",
+        f"Modelled on {about['date']}, not measured: [qpu-performance.md](../qpu-performance.md)"
+        f" says how.",
+        f"{report.items} items a kernel; {DRIVER}; generated code `{about['generator']}`; default"
+        " settings of",
+        "[v3d-timing.md](../v3d-timing.md), intervals by its alternatives. All of an item.",
+        "",
+        *_markdown(("kernel, route, workgroup", "variant", "instructions", "loads, stores",
+                    "bytes", "issue", "clocks", "bound", "ns"), first),
+        "",
+        "QPU code by GLSL, and R; NEON's base is in cache.",
+        "",
+        *_markdown(("kernel", "issue", "interval", "clocks", "interval", "bar met", "R, QPU code",
+                    "R, GLSL", "R published"), second),
+        "",
+    ]  # fmt: skip
+    if report.issue is not None:
+        out += [f"Geometric mean of issue clocks: {_interval(report.issue)}; bar 0.7.", ""]
+    return [*out, *(f"- missed: {m}" for m in report.missed())]
+
+
+def _markdown(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
+    return ["| " + " | ".join(r) + " |" for r in (headings, ("---",) * len(headings), *rows)]
+
+
+def _r(value: str, band: str) -> str:
+    return f"{value} {band}".strip()
+
+
+def _spread(values: list[float], mid: float) -> str:
+    return f"{mid:.1f} ({min(values):.1f}..{max(values):.1f})"
 
 
 def lines(report: Report) -> list[str]:
@@ -110,6 +166,8 @@ def _interval(i: Interval) -> str:
 def as_data(report: Report) -> dict[str, Any]:
     """For JSON."""
     return {
+        "date": time.strftime("%Y-%m-%d"),
+        "driver": DRIVER,
         "items": report.items,
         "generator": json.loads((repo_root() / "generated" / "manifest.json").read_text())[
             "generator"

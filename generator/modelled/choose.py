@@ -5,18 +5,31 @@
 that length differ by up to a tenth in time, by when they start their lookups.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 from daedalus.generator import qpu_choices
 from daedalus.generator.modelled import qpu
 from daedalus.generator.modelled.compare import Wish, program
-from daedalus.generator.targets.qpu.best import candidates
+from daedalus.generator.targets.qpu.best import candidates, compile_again
+from daedalus.generator.targets.qpu.choice import Choice
 from daedalus.generator.targets.qpu.compile import Code
+from daedalus.generator.targets.qpu.loop import NoSchedule
+from daedalus.generator.targets.qpu.schedule import Heuristic
+from daedalus.generator.targets.qpu.select import Selected
 from daedalus.generator.targets.qpu.text import assembly
 
 TRIED = 100  # schedules of each form of a program
 LONGER = 1.08  # instructions a trip, of the shortest, that a schedule may take for being faster
+FINER = 3  # of the fastest, that are made again by all HEURISTICS
+HEURISTICS = tuple(
+    Heuristic(by, 0, scarce, lead, window)
+    for by, scarce, lead, window in product(
+        ("written", "height"), (0, 20, 50), (0, 8, 16), (0, 2, 4, 8, 16)
+    )
+)
 
 
 def choose(
@@ -28,26 +41,41 @@ def choose(
     for wish in wanted:
         laid_out = qpu.layout(wish.kernel, wish.class_name, data, items, folder)
         for mapping in wish.mappings:
-            variant = f"{wish.kernel}__qpu_{mapping}"
-            s = program(wish.kernel, variant)
-            found = list(candidates(s.programs, qpu_choices.THREADS, TRIED))
-            most = min(map(_trip, found)) * LONGER
-            if wish.bar is not None:
-                most = max(min(most, wish.bar * s.items), min(map(_trip, found)))
-            by_text = {assembly(c).text: c for c in found if _trip(c) <= most}
-            say(f"{variant}: {len(by_text)} schedules")
-            timed = [
-                (qpu.clocks(variant, s, assembly(c), laid_out), _trip(c), n, c)
-                for n, c in enumerate(by_text.values())
-            ]
-            clocks, _, _, best = min(timed, key=lambda x: x[:3])
-            name = f"daedalus_{variant}"
-            record = {name: qpu_choices.as_record(s.programs, best)}
+            name = f"daedalus_{wish.kernel}__qpu_{mapping}"
+            say(f"{name}: searching")
+            s = program(wish.kernel, name.removeprefix("daedalus_"))
+            clocks, code = _fastest(name, s, laid_out, wish.bar)
+            record = {name: qpu_choices.as_record(s.programs, code)}
             qpu_choices.record(record, [*qpu_choices.known(), name])
             out[name] = clocks
     return out
 
 
-def _trip(code: Code) -> int:
-    assert code.loop is not None
-    return len(code.loop.schedule.slots)
+def _fastest(name: str, s: Selected, items: qpu.Layout, bar: float | None) -> tuple[int, Code]:
+    """The schedule that takes the fewest clocks, among those that keep to the bar."""
+    found = list(candidates(s.programs, qpu_choices.THREADS, TRIED))
+    shortest = min(map(qpu_choices.trip, found))
+    most = max(min(shortest * LONGER, bar * s.items if bar else shortest * LONGER), shortest)
+    timed: dict[str, tuple[int, int, Code]] = {}
+
+    def time(codes: Iterable[Code]) -> list[tuple[int, int, Code]]:
+        for code in codes:
+            made = assembly(code)
+            if qpu_choices.trip(code) <= most and made.text not in timed:
+                clocks = qpu.clocks(name, s, made, items)
+                timed[made.text] = clocks, qpu_choices.trip(code), code
+        return sorted(timed.values(), key=lambda x: x[:2])
+
+    best = [code.choice for _, _, code in time(found)[:FINER]]
+    clocks, _, code = time(_again(s, [c for c in best if c is not None]))[0]
+    return clocks, code
+
+
+def _again(s: Selected, choices: Iterable[Choice]) -> Iterator[Code]:
+    """Schedules of the same cuts by other heuristics."""
+    for choice, heuristic in product(choices, HEURISTICS):
+        try:
+            other = replace(choice, heuristic=heuristic)
+            yield compile_again(s.programs, other, qpu_choices.THREADS)
+        except NoSchedule:
+            continue

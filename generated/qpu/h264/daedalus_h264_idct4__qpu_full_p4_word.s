@@ -7,12 +7,12 @@
 # computes H.264 8.5.12.2 (residual 4x4 transform), 8.5.14 (picture construction)
 # assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 1
 # assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
-# input hash 899f8ac0607ee1e4
+# input hash 0fecb0531d999d88
 #
 # A thread does batches of 16 elements: 16 items, an element an item. A trip of the loop is a batch;
 # what it loads of the next one is among it.
-# 114 instructions a trip, 7.1 an item; 107 at least for all it does.
-# 56 of the 64 registers that 2 threads a QPU leave each.
+# 113 instructions a trip, 7.1 an item; 107 at least for all it does.
+# 54 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 7 load 14 words, 4 store 4.
 # Record: dst_off, index.
 #
@@ -78,109 +78,108 @@ loop:
     asr rf35, rf32, 1 ; add rf33, rf8, rf33                         # 32 shr | 32 h
     add rf35, rf29, rf33 ; add rf36, rf9, rf35 ; ldunifrf.rf37      # 33 add | 32 h | 40 load dst | uniform value:dst
     add rf38, rf30, rf36 ; add rf39, rf5, rf34 ; ldtmu.rf40         # 33 add | 31 e | 40 load dst
-    mov rf6, rf28.il ; mov rf41, rf6.ih ; ldtmu.rf42                # 37 w3 | 37 w2 | 40 load dst
-    asr rf43, rf6, 1 ; add rf44, rf10, rf41                         # 32 shr | 31 e
-    add rf28, rf25, rf43 ; mov rf43, rf28.ih ; ldtmu.rf45           # 32 h | 37 w3 | 40 load dst
-    asr rf47, rf43, 1 ; add rf46, rf39, rf28                        # 32 shr | 33 add
-    add rf47, rf13, rf47 ; add rf48, rf35, rf46                     # 32 h | 31 e
-    and rf50, rf40, rf11 ; add rf49, rf44, rf47                     # 40 load dst | 33 add
-    asr rf35, rf49, 1 ; sub rf46, rf35, rf46                        # 32 shr | 31 f
-    asr rf38, rf38, 1 ; add rf35, rf38, rf35                        # 32 shr | 32 h
-    add rf38, rf48, rf35 ; sub rf49, rf38, rf49                     # 33 add | 32 g
-    asr rf38, rf38, 6 ; add rf51, rf46, rf49                        # 40 shr | 33 add
-    asr rf50, rf51, 6 ; add rf38, rf50, rf38                        # 40 shr | 40 add
-    max rf38, rf38, 0 ; sub rf46, rf46, rf49                        # 40 clip | 33 sub
-    min rf38, rf38, rf11 ; v8dot rf49, rf42, 1                      # 40 clip | 40 load dst
-    asr rf49, rf46, 6 ; add rf46, rf49, rf50                        # 40 shr | 40 add
-    max rf35, rf46, 0 ; sub rf46, rf48, rf35                        # 40 clip | 33 r
-    min rf35, rf35, rf11 ; v8dot rf48, rf45, 1                      # 40 clip | 40 load dst
-    asr rf48, rf46, 6 ; add rf46, rf48, rf49                        # 40 shr | 40 add
-    max rf14, rf46, 0 ; mov tmua, rf14                              # 40 clip | 40 load dst
-    min rf26, rf14, rf11 ; sub rf4, rf4, rf26 ; thrsw               # 40 clip | 31 f
-    umin tmuau, rf2, rf0 ; sub rf27, rf7, rf27                      # the item's record | 31 f | uniform 0xfffffffa (vec2)
-    asr rf5, rf8, 1 ; sub rf34, rf5, rf34                           # 32 shr | 31 f
-    sub rf5, rf5, rf31 ; sub rf41, rf10, rf41 ; thrsw ; ldtmu.rf31  # 32 g | 31 f | 40 load dst
-    and rf10, rf31, rf11 ; add rf8, rf4, rf5                        # 40 load dst | 33 add
-    asr rf10, rf9, 1 ; add rf9, rf10, rf48                          # 32 shr | 40 add
-    sub rf32, rf10, rf32 ; v8dot rf48, rf40, rf15 ; ldtmu.rf10      # 32 g | 40 load dst | the item's record
-    add rf37, rf37, rf10 ; add rf14, rf27, rf32 ; ldtmu.rf10        # 40 load dst | 33 add | the item's record
-    shl rf10, rf10, 5 ; add rf46, rf37, rf12                        # 37 w0 | 40 load dst
-    max rf10, rf9, 0 ; add rf9, rf24, rf10                          # 40 clip | 37 w0
-    min rf24, rf10, rf11 ; mov tmuau, rf9                           # 40 clip | 37 w0 | uniform 0xfffffffc (vec4)
-    sub tmuau, rf9, -16 ; v8dot rf9, rf42, rf15                     # 37 w0 | 40 load dst | uniform 0xfffffffc (vec4)
-    sub rf49, rf4, rf5 ; v8dot rf10, rf45, rf15 ; thrsw             # 33 sub | 40 load dst
-    asr rf25, rf25, 1 ; v8dot rf50, rf31, rf15                      # 32 shr | 40 load dst
-    asr rf6, rf13, 1 ; sub rf25, rf25, rf6                          # 32 shr | 32 g
-    add rf13, rf46, rf12 ; add rf51, rf34, rf25 ; ldtmu.rf4         # 40 load dst | 33 add | 37 w0
-    mov rf7, rf4.il ; mov tmua, rf37 ; thrsw ; ldtmu.rf5            # 37 w0 | 40 load dst
-    sub rf52, rf6, rf43 ; mov tmua, rf46 ; ldtmu.rf43               # 32 g | 40 load dst | 37 w0
-    add rf53, rf41, rf52 ; add rf54, rf8, rf51 ; ldtmu.rf6          # 33 add | 31 e | 37 w0
-    asr rf8, rf53, 1 ; sub rf51, rf8, rf51                          # 32 shr | 31 f
-    asr rf14, rf14, 1 ; add rf8, rf14, rf8                          # 32 shr | 32 h
-    add rf14, rf54, rf8 ; sub rf53, rf14, rf53                      # 33 add | 32 g
-    asr rf14, rf14, 6 ; add rf55, rf51, rf53                        # 40 shr | 33 add
-    asr rf48, rf55, 6 ; add rf14, rf48, rf14                        # 40 shr | 40 add
-    max rf9, rf14, 0 ; add rf48, rf9, rf48                          # 40 clip | 40 add
-    min rf9, rf9, rf11 ; sub rf51, rf51, rf53                       # 40 clip | 33 sub
-    vpack rf38, rf38, rf9 ; add rf14, rf13, rf12                    # 40 store dst | 40 load dst
-    max rf8, rf48, 0 ; sub rf48, rf54, rf8                          # 40 clip | 33 r
-    min rf54, rf8, rf11 ; mov rf8, rf43.il                          # 40 clip | 37 w1
-    vpack rf35, rf35, rf54 ; mov rf9, rf43.ih                       # 40 store dst | 37 w1
-    asr rf27, rf51, 6 ; sub rf32, rf27, rf32                        # 40 shr | 33 sub
-    add rf27, rf10, rf27 ; mov rf10, rf5.ih                         # 40 add | 37 w0
-    max rf25, rf27, 0 ; sub rf27, rf34, rf25                        # 40 clip | 33 sub
-    min rf25, rf25, rf11 ; sub rf41, rf41, rf52                     # 40 clip | 33 sub
-    vpack rf25, rf26, rf25 ; add rf26, rf49, rf27                   # 40 store dst | 31 e
-    asr rf48, rf48, 6 ; v8dot rf52, rf40, rf16                      # 40 shr | 40 load dst
-    asr rf50, rf41, 1 ; add rf48, rf50, rf48                        # 32 shr | 40 add
-    max rf48, rf48, 0 ; add rf50, rf32, rf50                        # 40 clip | 32 h
-    min rf48, rf48, rf11 ; add rf34, rf26, rf50                     # 40 clip | 33 add
-    vpack rf24, rf24, rf48 ; sub rf27, rf49, rf27                   # 40 store dst | 31 f
-    asr rf34, rf34, 6 ; v8dot rf48, rf42, rf16                      # 40 shr | 40 load dst
-    asr rf34, rf32, 1 ; add rf32, rf52, rf34                        # 32 shr | 40 add
-    max rf32, rf32, 0 ; sub rf34, rf34, rf41                        # 40 clip | 32 g
-    min rf32, rf32, rf11 ; add rf41, rf27, rf34                     # 40 clip | 33 add
-    asr rf27, rf41, 6 ; sub rf34, rf27, rf34                        # 40 shr | 33 sub
-    asr rf34, rf34, 6 ; add rf27, rf48, rf27                        # 40 shr | 40 add
-    max rf27, rf27, 0 ; v8dot rf48, rf45, rf16                      # 40 clip | 40 load dst
-    min rf27, rf27, rf11 ; add rf34, rf48, rf34                     # 40 clip | 40 add
-    max rf26, rf34, 0 ; sub rf34, rf26, rf50                        # 40 clip | 33 r
-    min rf26, rf26, rf11 ; v8dot rf50, rf31, rf16                   # 40 clip | 40 load dst
-    asr rf29, rf34, 6 ; sub rf33, rf29, rf33                        # 40 shr | 33 sub
-    add rf29, rf50, rf29 ; sub rf30, rf30, rf36                     # 40 add | 33 sub
-    max rf28, rf29, 0 ; sub rf29, rf39, rf28                        # 40 clip | 33 sub
-    min rf28, rf28, rf11 ; sub rf44, rf44, rf47                     # 40 clip | 33 sub
-    asr rf39, rf44, 1 ; add rf47, rf33, rf29                        # 32 shr | 31 e
-    shr rf40, rf40, -8 ; add rf39, rf30, rf39                       # 40 load dst | 32 h
-    add rf19, rf47, rf39 ; sub.pushc -, rf0, rf19                   # 33 add | 40 store dst
-    asr rf36, rf19, 6 ; mov rf19, rf2                               # 40 shr | for later in the trip
-    add rf29, rf40, rf36 ; sub rf33, rf33, rf29                     # 40 add | 31 f
-    max rf29, rf29, 0 ; v8dot rf42, rf42, rf17                      # 40 clip | 40 load dst
-    min rf29, rf29, rf11 ; v8dot rf45, rf45, rf17                   # 40 clip | 40 load dst
-    vpack rf29, rf32, rf29 ; sub rf32, rf47, rf39                   # 40 store dst | 33 r
-    tmuwt - ; v8dot rf31, rf31, rf17                                # the last trip's stores | 40 load dst
-    v8pack tmud, rf38, rf29 ; sub.pushc -, rf0, rf3                 # 40 store dst | whether there is a batch more
-    mov.ifnb tmua, rf20 ; mov rf20, rf37                            # 40 store dst | for later in the trip
-    asr rf2, rf30, 1 ; add rf3, rf2, rf1                            # 32 shr | the item's record
-    asr rf32, rf32, 6 ; sub rf2, rf2, rf44                          # 40 shr | 32 g
-    add rf2, rf33, rf2 ; sub rf33, rf33, rf2                        # 33 add | 33 sub
-    asr rf2, rf2, 6 ; add rf31, rf31, rf32                          # 40 shr | 40 add
-    asr rf33, rf33, 6 ; add rf2, rf42, rf2                          # 40 shr | 40 add
-    max rf2, rf2, 0 ; add rf33, rf45, rf33                          # 40 clip | 40 add
-    min rf45, rf2, rf11 ; mov rf2, rf3                              # 40 clip | next trip
-    vpack rf27, rf27, rf45                                          # 40 store dst
-    v8pack tmud, rf35, rf27                                         # 40 store dst
-    mov.ifnb tmua, rf21 ; mov rf21, rf46                            # 40 store dst | for later in the trip
-    max rf33, rf33, 0                                               # 40 clip
-    min rf33, rf33, rf11                                            # 40 clip
-    vpack rf26, rf26, rf33                                          # 40 store dst
-    v8pack tmud, rf25, rf26                                         # 40 store dst
-    mov.ifnb tmua, rf22 ; mov rf22, rf13                            # 40 store dst | for later in the trip
-    max rf31, rf31, 0                                               # 40 clip
-    min rf31, rf31, rf11                                            # 40 clip
+    asr rf42, rf38, 1 ; mov rf41, rf28.il                           # 32 shr | 37 w3
+    asr rf6, rf41, 1 ; mov rf43, rf6.ih                             # 32 shr | 37 w2
+    add rf44, rf25, rf6 ; add rf45, rf10, rf43 ; ldtmu.rf46         # 32 h | 31 e | 40 load dst
+    add rf28, rf39, rf44 ; mov rf6, rf28.ih ; ldtmu.rf47            # 33 add | 37 w3 | 40 load dst
+    asr rf48, rf6, 1 ; add rf49, rf35, rf28                         # 32 shr | 31 e
+    and rf50, rf40, rf11 ; add rf48, rf13, rf48                     # 40 load dst | 32 h
+    add rf28, rf45, rf48 ; sub rf35, rf35, rf28                     # 33 add | 31 f
+    asr rf28, rf28, 1 ; sub rf42, rf42, rf28                        # 32 shr | 32 g
+    add rf28, rf38, rf28 ; add rf38, rf35, rf42                     # 32 h | 33 add
+    asr rf51, rf38, 6 ; add rf38, rf49, rf28                        # 40 shr | 33 add
+    asr rf35, rf38, 6 ; sub rf38, rf35, rf42                        # 40 shr | 33 sub
+    asr rf38, rf38, 6 ; add rf35, rf50, rf35                        # 40 shr | 40 add
+    max rf28, rf35, 0 ; sub rf35, rf49, rf28                        # 40 clip | 33 r
+    min rf28, rf28, rf11 ; v8dot rf49, rf46, 1                      # 40 clip | 40 load dst
+    asr rf49, rf35, 6 ; add rf35, rf49, rf51                        # 40 shr | 40 add
+    max rf14, rf35, 0 ; mov tmua, rf14                              # 40 clip | 40 load dst
+    umin tmuau, rf2, rf0 ; v8dot rf35, rf47, 1                      # the item's record | 40 load dst | uniform 0xfffffffa (vec2)
+    min rf14, rf14, rf11 ; add rf35, rf35, rf38 ; thrsw             # 40 clip | 40 add
+    max rf4, rf35, 0 ; sub rf26, rf4, rf26                          # 40 clip | 31 f
+    min rf27, rf4, rf11 ; sub rf35, rf7, rf27                       # 40 clip | 31 f
+    sub rf10, rf5, rf34 ; sub rf43, rf10, rf43 ; thrsw ; ldtmu.rf34 # 31 f | 40 load dst
+    asr rf8, rf8, 1 ; v8dot rf38, rf40, rf15                        # 32 shr | 40 load dst
+    asr rf8, rf9, 1 ; sub rf9, rf8, rf31                            # 32 shr | 32 g
+    and rf5, rf34, rf11 ; add rf51, rf26, rf9 ; ldtmu.rf31          # 40 load dst | 33 add | the item's record
+    add rf8, rf5, rf49 ; sub rf32, rf8, rf32 ; ldtmu.rf5            # 40 add | 32 g | the item's record
+    shl rf5, rf5, 5 ; add rf49, rf35, rf32                          # 37 w0 | 33 add
+    max rf8, rf8, 0 ; add rf5, rf24, rf5                            # 40 clip | 37 w0
+    min rf24, rf8, rf11 ; mov tmuau, rf5                            # 40 clip | 37 w0 | uniform 0xfffffffc (vec4)
+    nop ; sub tmuau, rf5, -16                                       # 37 w0 | uniform 0xfffffffc (vec4)
+    add rf31, rf37, rf31 ; v8dot rf37, rf46, rf15 ; thrsw           # 40 load dst
+    asr rf25, rf25, 1                                               # 32 shr
+    asr rf13, rf13, 1 ; sub rf25, rf25, rf41                        # 32 shr | 32 g
+    add rf6, rf10, rf25 ; sub rf41, rf13, rf6 ; ldtmu.rf4           # 33 add | 32 g | 37 w0
+    mov rf7, rf4.il ; mov tmua, rf31 ; thrsw ; ldtmu.rf5            # 37 w0 | 40 load dst
+    add rf13, rf43, rf41 ; add rf8, rf51, rf6 ; ldtmu.rf50          # 33 add | 31 e | 37 w0
+    sub rf51, rf51, rf6 ; v8dot rf42, rf47, rf15 ; ldtmu.rf6        # 31 f | 40 load dst | 37 w0
+    asr rf52, rf13, 1                                               # 32 shr
+    asr rf52, rf49, 1 ; add rf49, rf49, rf52                        # 32 shr | 32 h
+    add rf13, rf8, rf49 ; sub rf52, rf52, rf13                      # 33 add | 32 g
+    asr rf13, rf13, 6 ; add rf53, rf51, rf52                        # 40 shr | 33 add
+    asr rf38, rf53, 6 ; add rf13, rf38, rf13                        # 40 shr | 40 add
+    max rf13, rf13, 0 ; add rf37, rf37, rf38                        # 40 clip | 40 add
+    min rf13, rf13, rf11 ; sub rf51, rf51, rf52                     # 40 clip | 33 sub
+    vpack rf52, rf28, rf13 ; add rf28, rf31, rf12                   # 40 store dst | 40 load dst
+    max rf37, rf37, 0 ; mov tmua, rf28                              # 40 clip | 40 load dst
+    min rf8, rf37, rf11 ; sub rf37, rf8, rf49                       # 40 clip | 33 r
+    vpack rf49, rf14, rf8 ; add rf13, rf28, rf12                    # 40 store dst | 40 load dst
+    asr rf51, rf51, 6 ; v8dot rf8, rf34, rf15                       # 40 shr | 40 load dst
+    asr rf42, rf37, 6 ; add rf37, rf42, rf51                        # 40 shr | 40 add
+    max rf8, rf37, 0 ; add rf37, rf8, rf42                          # 40 clip | 40 add
+    min rf8, rf8, rf11 ; add rf14, rf13, rf12                       # 40 clip | 40 load dst
+    vpack rf27, rf27, rf8 ; mov rf8, rf50.il                        # 40 store dst | 37 w1
+    max rf9, rf37, 0 ; sub rf26, rf26, rf9                          # 40 clip | 33 sub
+    min rf9, rf9, rf11 ; sub rf32, rf35, rf32                       # 40 clip | 33 sub
+    vpack rf24, rf24, rf9 ; mov rf9, rf50.ih                        # 40 store dst | 37 w1
+    asr rf50, rf32, 1 ; sub rf25, rf10, rf25                        # 32 shr | 33 sub
+    sub rf41, rf43, rf41 ; mov rf10, rf5.ih                         # 33 sub | 37 w0
+    asr rf35, rf41, 1 ; add rf43, rf26, rf25                        # 32 shr | 31 e
+    add rf32, rf32, rf35 ; v8dot rf35, rf40, rf16                   # 32 h | 40 load dst
+    add rf25, rf43, rf32 ; sub rf26, rf26, rf25                     # 33 add | 31 f
+    asr rf25, rf25, 6 ; sub rf41, rf50, rf41                        # 40 shr | 32 g
+    add rf25, rf35, rf25 ; add rf35, rf26, rf41                     # 40 add | 33 add
+    max rf25, rf25, 0 ; v8dot rf50, rf46, rf16                      # 40 clip | 40 load dst
+    min rf25, rf25, rf11 ; sub rf26, rf26, rf41                     # 40 clip | 33 sub
+    asr rf35, rf35, 6 ; v8dot rf41, rf47, rf16                      # 40 shr | 40 load dst
+    asr rf35, rf26, 6 ; add rf26, rf50, rf35                        # 40 shr | 40 add
+    max rf26, rf26, 0 ; add rf35, rf41, rf35                        # 40 clip | 40 add
+    min rf26, rf26, rf11 ; sub rf32, rf43, rf32                     # 40 clip | 33 r
+    max rf35, rf35, 0 ; v8dot rf43, rf34, rf16                      # 40 clip | 40 load dst
+    min rf29, rf35, rf11 ; sub rf33, rf29, rf33                     # 40 clip | 33 sub
+    asr rf30, rf32, 6 ; sub rf32, rf30, rf36                        # 40 shr | 33 sub
+    asr rf43, rf32, 1 ; add rf30, rf43, rf30                        # 32 shr | 40 add
+    max rf30, rf30, 0 ; sub rf39, rf39, rf44                        # 40 clip | 33 sub
+    min rf30, rf30, rf11 ; sub rf45, rf45, rf48                     # 40 clip | 33 sub
+    asr rf44, rf45, 1 ; add rf48, rf33, rf39                        # 32 shr | 31 e
+    shr rf40, rf40, -8 ; add rf32, rf32, rf44                       # 40 load dst | 32 h
+    add rf19, rf48, rf32 ; sub.pushc -, rf0, rf19                   # 33 add | 40 store dst
+    asr rf44, rf19, 6 ; mov rf19, rf2                               # 40 shr | for later in the trip
+    add rf33, rf40, rf44 ; sub rf39, rf33, rf39                     # 40 add | 31 f
+    max rf33, rf33, 0 ; sub rf43, rf43, rf45                        # 40 clip | 32 g
+    min rf33, rf33, rf11 ; add rf45, rf39, rf43                     # 40 clip | 33 add
+    vpack rf25, rf25, rf33 ; v8dot rf33, rf46, rf17                 # 40 store dst | 40 load dst
+    tmuwt - ; sub rf39, rf39, rf43                                  # the last trip's stores | 33 sub
+    v8pack tmud, rf52, rf25 ; v8dot rf25, rf47, rf17                # 40 store dst | 40 load dst
+    asr rf45, rf45, 6 ; mov.ifna tmua, rf20                         # 40 shr | 40 store dst
+    asr rf31, rf39, 6 ; mov rf20, rf31                              # 40 shr | for later in the trip
+    add rf25, rf33, rf45 ; add rf31, rf25, rf31                     # 40 add
+    max rf25, rf25, 0 ; sub rf32, rf48, rf32                        # 40 clip | 33 r
+    min rf25, rf25, rf11 ; v8dot rf34, rf34, rf17                   # 40 clip | 40 load dst
+    vpack rf3, rf26, rf25 ; sub.pushc -, rf0, rf3                   # 40 store dst | whether there is a batch more
+    v8pack tmud, rf49, rf3 ; add rf3, rf2, rf1                      # 40 store dst | the item's record
+    max rf21, rf31, 0 ; mov.ifnb tmua, rf21                         # 40 clip | 40 store dst
+    min rf28, rf21, rf11 ; mov rf21, rf28                           # 40 clip | for later in the trip
+    vpack rf28, rf29, rf28 ; mov rf2, rf3                           # 40 store dst | next trip
+    v8pack tmud, rf27, rf28                                         # 40 store dst
+    asr rf22, rf32, 6 ; mov.ifnb tmua, rf22                         # 40 shr | 40 store dst
+    mov rf22, rf13 ; add rf34, rf34, rf22                           # for later in the trip | 40 add
+    max rf34, rf34, 0                                               # 40 clip
+    min rf34, rf34, rf11                                            # 40 clip
     bu.anyna loop, r:unif                                           # next batch
-    vpack rf28, rf28, rf31                                          # 40 store dst
-    v8pack tmud, rf24, rf28                                         # 40 store dst
+    vpack rf30, rf30, rf34                                          # 40 store dst
+    v8pack tmud, rf24, rf30                                         # 40 store dst
     mov.ifnb tmua, rf23 ; mov rf23, rf14                            # 40 store dst | for later in the trip
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
