@@ -8,6 +8,7 @@ import pytest
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.registry import find, load
 from daedalus.generator.schedule import Schedule, parse_variant
+from daedalus.generator.targets.qpu.best import compile_quick
 from daedalus.generator.targets.qpu.trial import Run, Scheduled, interpreted, selected, trials
 
 MAPPINGS = (
@@ -46,28 +47,20 @@ MAPPINGS = (
     "sand128_nv12__qpu_full_p16",
     "sand128_p010__qpu_full_p4_word",
 )
-# Best mapping of each decoder kernel -> instructions of a trip that it may take, loop control
-# included: as many an item as issue 7 asks for.
-BEST = {
-    "vp9_idct8__qpu_full_p8_word_pack": 59 * 16,
-    "vp9_lpf4_v__qpu_full_p4_word": 23 * 8,
-    "vp9_mc_8h__qpu_sub8_p16_dot_word_shift": 34 * 4,
-    "vp9_lpf8_v__qpu_full_p4_word": 37 * 8,
-    "av1_cdef8__qpu_inside_p8_word": 450 * 2,
-    "h264_idct4__qpu_full_p4_word": 8 * 16,
-    "h264_idct8__qpu_full_p8_word_pack": 45 * 16,
-    "h264_deblock_luma_v__qpu_full_p4_word": 46 * 4,
-    "h264_qpel_mc20__qpu_full_p16_dot_word_shift": 30 * 4,
-}
-ON_SIMULATOR = {
-    **BEST,
-    "av1_cdef8__qpu_full_p4": 0,
-    "vp9_idct8__qpu_full": 0,
-    "vp9_lpf4_h__qpu_full_p4_word": 0,
-    "vp9_mc_8h__qpu_full_p8": 0,
-    "sand128_nv12__qpu_full_p16_word": 0,
-    "sand128_p010__qpu_full_p4_word": 0,
-}
+# Scheduled as well, by a short search: the bars of what is emitted are test_emitted.py's, every
+# other mapping is `./daedalus v3d mappings`'.
+ON_SIMULATOR = (
+    "vp9_idct8__qpu_full_p8_word_pack",
+    "vp9_lpf4_v__qpu_full_p4_word",
+    "vp9_mc_8h__qpu_sub8_p16_dot_word_shift",
+    "av1_cdef8__qpu_inside_p8_word",
+    "h264_qpel_mc20__qpu_full_p8_dot_shift",
+    "vp9_idct8__qpu_full",
+    "vp9_lpf4_h__qpu_full_p4_word",
+    "vp9_mc_8h__qpu_full_p8",
+    "sand128_nv12__qpu_full_p16_word",
+    "sand128_p010__qpu_full_p4_word",
+)
 
 
 def _parsed(variant: str) -> tuple[Kernel, Schedule]:
@@ -94,12 +87,11 @@ def test_programs_do_what_the_reference_does(variant: str) -> None:
 
 @pytest.mark.parametrize("variant", ON_SIMULATOR)
 def test_scheduled_programs_do_so_on_the_simulator(variant: str) -> None:
-    """Strictly, and in no more instructions than may be."""
-    run = Scheduled()
+    """Strictly."""
+    run = Scheduled(2, compile_quick)
     _compare(variant, 60, run)
     (code,) = run.code.values()
-    if variant in BEST:
-        assert code.trip <= BEST[variant]
+    assert code.bound <= code.trip <= 2 * code.bound
 
 
 def test_a_batch_is_as_many_items_as_there_is_room_for() -> None:

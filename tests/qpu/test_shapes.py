@@ -149,6 +149,6 @@ _SHAPES: list[Callable[[Builder], None]] = [
 def test_a_shape(shape: Callable[[Builder], None], threads: int) -> None:
     b = Builder(shape.__name__)
     shape(b)
-    verdict = compare(_case(b), threads)
+    verdict = compare(_case(b), threads, budget=1000)
     assert verdict.assembly is not None, verdict.reason
     assert verdict.differing == 0

@@ -5,7 +5,7 @@
 #
 # h264_qpel_mc20, machine code of V3D 7.1, class full
 # computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
-# input hash 1077f3cb1faa6d3e
+# input hash 178287e78a14d34b
 #
 # A thread does batches of 16 elements: 4 items, 4 neighbouring elements an item. A trip of the loop
 # is a batch; what it loads of the next one is among it.
@@ -52,7 +52,7 @@
     and rf0, rf3, 3 ; add rf2, rf0, rf2
     shl rf2, rf2, 3
     shl rf3, rf0, 1                                                 # 16 g
-    setnnmode_uu ; sub rf1, rf1, 1                                  # 16 g
+    setnnmode_ss ; sub rf1, rf1, 1
     shl rf1, rf1, 3
     nop ; ldunifrf.rf0                                              # uniform value:records
     add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf4            # 16 g | uniform value:src_stride
@@ -65,126 +65,126 @@
     nop ; add rf1, rf5, rf3 ; ldunifrf.rf3                          # 16 g | uniform value:threads
     and tmuau, rf1, -4 ; add rf8, rf1, rf4                          # 16 g | uniform 0xfffffffc (vec4)
     and tmuau, rf8, -4                                              # 16 g | uniform 0xfffffffc (vec4)
-    shl rf13, rf1, 3                                                # 16 g
+    shl rf12, rf1, 3                                                # 16 g
     shl rf1, rf3, 5
     shl rf30, rf8, 3 ; add rf3, rf2, rf1                            # 16 g | the item's record
-    not rf8, rf13 ; thrsw ; ldunifrf.rf9                            # 16 g | 17 sub | uniform 0x80808080
+    not rf9, rf12 ; thrsw ; ldunifrf.rf8                            # 16 g | 17 sub | uniform 0x80808080
     not rf31, rf30 ; ldunifrf.rf10                                  # 16 g | 18 store dst | uniform value:dst
-    nop ; add rf24, rf10, rf7 ; ldunifrf.rf7                        # 18 store dst | 16 h | uniform 0x01000000
+    nop ; add rf24, rf10, rf7 ; ldunifrf.rf20                       # 18 store dst | 17 b1 | uniform 0x01000000
     nop ; add rf25, rf24, rf6 ; thrsw ; ldtmu.rf6                   # 18 store dst | 16 g
-    shr rf10, rf6, rf13 ; ldtmu.rf6                                 # 16 g
-    shr rf12, rf6, rf13 ; add rf11, rf6, rf6 ; ldtmu.rf6            # 16 g
-    shl rf11, rf11, rf8 ; add rf15, rf6, rf6 ; ldtmu.rf14           # 16 g
-    shl rf15, rf15, rf8 ; add rf16, rf14, rf14 ; ldtmu.rf26         # 16 g
-    shr rf10, rf6, rf13 ; add rf6, rf10, rf11 ; ldtmu.rf27          # 16 g
-    shl rf8, rf16, rf8 ; add rf12, rf12, rf15 ; ldtmu.rf28          # 16 g
-    xor rf10, rf6, rf9 ; add rf15, rf10, rf8 ; ldunifrf.rf8         # 17 sub | 16 g | 16 i | uniform 0x000000ff
-    xor rf11, rf12, rf9 ; v8dot rf21, rf10, rf7 ; ldunifrf.rf12     # 17 sub | 17 b1 | uniform 0x1414fb01
-    shr rf6, rf14, rf13 ; v8dot rf22, rf11, rf7 ; ldunifrf.rf13     # 16 g | 17 b1 | uniform 0x000001fb
-    xor rf20, rf15, rf9 ; add rf32, rf27, rf27 ; ldunifrf.rf14      # 17 b1 | 16 g | 18 rshr | uniform 0x00001010
-    nop ; ldunifrf.rf15                                             # 17 b1 | uniform 0x14fb0100
-    nop ; ldunifrf.rf16                                             # 17 b1 | uniform 0x0001fb14
-    nop ; ldunifrf.rf17                                             # 17 b1 | uniform 0xfb010000
-    nop ; ldunifrf.rf18                                             # 17 b1 | uniform 0x01fb1414
-    nop ; ldunifrf.rf19                                             # 17 sub | uniform 0xfb1414fb
+    shr rf7, rf6, rf12 ; ldtmu.rf6                                  # 16 g
+    shr rf11, rf6, rf12 ; add rf10, rf6, rf6 ; ldtmu.rf6            # 16 g
+    shl rf10, rf10, rf9 ; add rf14, rf6, rf6 ; ldtmu.rf13           # 16 g
+    shl rf14, rf14, rf9 ; add rf15, rf13, rf13 ; ldtmu.rf26         # 16 g
+    shr rf7, rf6, rf12 ; add rf6, rf7, rf10 ; ldtmu.rf27            # 16 g
+    shl rf9, rf15, rf9 ; add rf11, rf11, rf14 ; ldtmu.rf28          # 16 g
+    xor rf9, rf6, rf8 ; add rf14, rf7, rf9 ; ldunifrf.rf7           # 17 sub | 16 g | uniform 0x000000ff
+    xor rf10, rf11, rf8 ; v8dot rf21, rf9, rf20 ; ldunifrf.rf11     # 17 sub | 17 b1 | uniform 0x1414fb01
+    shr rf6, rf13, rf12 ; v8dot rf22, rf10, rf20 ; ldunifrf.rf12    # 16 g | 17 b1 | uniform 0x000001fb
+    xor rf19, rf14, rf8 ; add rf32, rf27, rf27 ; ldunifrf.rf13      # 17 b1 | 16 g | 18 rshr | uniform 0x00001010
+    nop ; ldunifrf.rf14                                             # 17 b1 | uniform 0x14fb0100
+    nop ; ldunifrf.rf15                                             # 17 b1 | uniform 0x0001fb14
+    nop ; ldunifrf.rf16                                             # 17 b1 | uniform 0xfb010000
+    nop ; ldunifrf.rf17                                             # 17 b1 | uniform 0x01fb1414
+    nop ; ldunifrf.rf18                                             # 17 sub | uniform 0xfb1414fb
     nop ; ldtmu.rf29                                                # 16 g
 loop:
-    xor rf33, rf6, rf9 ; v8dot rf6, rf10, rf12                      # 17 b1
-    add rf34, rf6, rf14 ; v8dot rf6, rf11, rf13                     # 18 rshr | 17 b1
-    add rf6, rf6, rf34 ; v8dot rf34, rf10, rf15                     # 18 rshr | 17 b1
-    asr rf6, rf6, 5 ; v8dot rf35, rf11, rf16                        # 18 rshr | 17 b1
-    max rf6, rf6, 0 ; add rf34, rf34, rf14                          # 18 clip | 18 rshr
-    min rf6, rf6, rf8 ; add rf34, rf35, rf34                        # 18 clip | 18 rshr
-    asr rf10, rf34, 5 ; v8dot rf34, rf10, rf17                      # 18 rshr | 17 b1
-    max rf10, rf10, 0 ; v8dot rf35, rf11, rf18                      # 18 clip | 17 b1
-    min rf10, rf10, rf8 ; add rf34, rf34, rf14                      # 18 clip | 18 rshr
-    vpack rf6, rf6, rf10 ; add rf10, rf35, rf34                     # 18 store dst | 18 rshr
-    asr rf10, rf10, 5 ; v8dot rf34, rf11, rf19                      # 18 rshr | 17 sub
-    max rf10, rf10, 0 ; add rf21, rf21, rf14                        # 18 clip | 18 rshr
-    min rf10, rf10, rf8 ; v8dot rf35, rf20, 1                       # 18 clip | 17 b1
+    xor rf33, rf6, rf8 ; v8dot rf6, rf9, rf11                       # 17 b1
+    add rf34, rf6, rf13 ; v8dot rf6, rf10, rf12                     # 18 rshr | 17 b1
+    add rf6, rf6, rf34 ; v8dot rf34, rf9, rf14                      # 18 rshr | 17 b1
+    asr rf6, rf6, 5 ; v8dot rf35, rf10, rf15                        # 18 rshr | 17 b1
+    max rf6, rf6, 0 ; add rf34, rf34, rf13                          # 18 clip | 18 rshr
+    min rf6, rf6, rf7 ; add rf34, rf35, rf34                        # 18 clip | 18 rshr
+    asr rf9, rf34, 5 ; v8dot rf34, rf9, rf16                        # 18 rshr | 17 b1
+    max rf9, rf9, 0 ; v8dot rf35, rf10, rf17                        # 18 clip | 17 b1
+    min rf9, rf9, rf7 ; add rf34, rf34, rf13                        # 18 clip | 18 rshr
+    vpack rf6, rf6, rf9 ; add rf9, rf35, rf34                       # 18 store dst | 18 rshr
+    asr rf9, rf9, 5 ; v8dot rf34, rf10, rf18                        # 18 rshr | 17 sub
+    max rf9, rf9, 0 ; add rf21, rf21, rf13                          # 18 clip | 18 rshr
+    min rf9, rf9, rf7 ; v8dot rf35, rf19, 1                         # 18 clip | 17 b1
     shr rf26, rf26, rf30 ; add rf21, rf34, rf21                     # 16 g | 18 rshr
     shl rf32, rf32, rf31 ; add rf21, rf35, rf21                     # 16 g | 18 rshr
-    asr rf21, rf21, 5 ; v8dot rf35, rf11, rf12                      # 18 rshr | 17 b1
-    max rf21, rf21, 0 ; v8dot rf34, rf20, rf13                      # 18 clip | 17 b1
-    min rf21, rf21, rf8 ; add rf35, rf35, rf14                      # 18 clip | 18 rshr
-    vpack rf10, rf10, rf21 ; add rf21, rf34, rf35                   # 18 store dst | 18 rshr
-    asr rf21, rf21, 5 ; v8dot rf34, rf11, rf15                      # 18 rshr | 17 b1
-    max rf21, rf21, 0 ; v8dot rf35, rf20, rf16                      # 18 clip | 17 b1
-    min rf21, rf21, rf8 ; add rf34, rf34, rf14                      # 18 clip | 18 rshr
+    asr rf21, rf21, 5 ; v8dot rf35, rf10, rf11                      # 18 rshr | 17 b1
+    max rf21, rf21, 0 ; v8dot rf34, rf19, rf12                      # 18 clip | 17 b1
+    min rf21, rf21, rf7 ; add rf35, rf35, rf13                      # 18 clip | 18 rshr
+    vpack rf9, rf9, rf21 ; add rf21, rf34, rf35                     # 18 store dst | 18 rshr
+    asr rf21, rf21, 5 ; v8dot rf34, rf10, rf14                      # 18 rshr | 17 b1
+    max rf21, rf21, 0 ; v8dot rf35, rf19, rf15                      # 18 clip | 17 b1
+    min rf21, rf21, rf7 ; add rf34, rf34, rf13                      # 18 clip | 18 rshr
     shr rf34, rf27, rf30 ; add rf27, rf35, rf34                     # 16 g | 18 rshr
-    asr rf11, rf27, 5 ; v8dot rf27, rf11, rf17                      # 18 rshr | 17 b1
-    max rf11, rf11, 0 ; v8dot rf35, rf20, rf18                      # 18 clip | 17 b1
-    min rf11, rf11, rf8 ; add rf27, rf27, rf14                      # 18 clip | 18 rshr
-    vpack rf11, rf21, rf11 ; add rf21, rf35, rf27                   # 18 store dst | 18 rshr
-    asr rf20, rf21, 5 ; v8dot rf21, rf20, rf19                      # 18 rshr | 17 sub
-    max rf20, rf20, 0 ; add rf22, rf22, rf14                        # 18 clip | 18 rshr
-    min rf20, rf20, rf8 ; v8dot rf33, rf33, 1                       # 18 clip | 17 b1
+    asr rf10, rf27, 5 ; v8dot rf27, rf10, rf16                      # 18 rshr | 17 b1
+    max rf10, rf10, 0 ; v8dot rf35, rf19, rf17                      # 18 clip | 17 b1
+    min rf10, rf10, rf7 ; add rf27, rf27, rf13                      # 18 clip | 18 rshr
+    vpack rf10, rf21, rf10 ; add rf21, rf35, rf27                   # 18 store dst | 18 rshr
+    asr rf19, rf21, 5 ; v8dot rf21, rf19, rf18                      # 18 rshr | 17 sub
+    max rf19, rf19, 0 ; add rf22, rf22, rf13                        # 18 clip | 18 rshr
+    min rf19, rf19, rf7 ; v8dot rf33, rf33, 1                       # 18 clip | 17 b1
     shr rf22, rf28, rf30 ; add rf21, rf21, rf22                     # 16 g | 18 rshr
     shr rf30, rf29, rf30 ; add rf21, rf33, rf21                     # 16 g | 18 rshr
     asr rf21, rf21, 5 ; sub.pushc -, rf0, rf2                       # 18 rshr | 18 store dst
     max rf21, rf21, 0 ; add rf26, rf26, rf32                        # 18 clip | 16 g
-    min rf21, rf21, rf8 ; add rf28, rf28, rf28                      # 18 clip | 16 g
-    vpack rf20, rf20, rf21 ; add rf21, rf29, rf29                   # 18 store dst | 16 g
+    min rf21, rf21, rf7 ; add rf28, rf28, rf28                      # 18 clip | 16 g
+    vpack rf19, rf19, rf21 ; add rf21, rf29, rf29                   # 18 store dst | 16 g
     tmuwt - ; sub.pushc -, rf0, rf3                                 # the last trip's stores | whether there is a batch more
-    v8pack tmud, rf6, rf10 ; mov rf2, rf3                           # 18 store dst | next trip
-    v8pack tmud, rf11, rf20 ; add rf3, rf2, rf1                     # 18 store dst | the item's record
+    v8pack tmud, rf6, rf9 ; mov rf2, rf3                            # 18 store dst | next trip
+    v8pack tmud, rf10, rf19 ; add rf3, rf2, rf1                     # 18 store dst | the item's record
     shl rf28, rf28, rf31 ; mov.ifnb tmuau, rf25                     # 16 g | 18 store dst | uniform 0xfffffffa (vec2)
     shl rf28, rf21, rf31 ; add rf21, rf34, rf28                     # 16 g
-    xor rf26, rf26, rf9 ; add rf22, rf22, rf28                      # 17 sub | 16 g
-    xor rf21, rf21, rf9 ; v8dot rf28, rf26, rf12                    # 17 sub | 17 b1
-    xor rf31, rf22, rf9 ; v8dot rf22, rf21, rf13                    # 17 b1
-    xor rf30, rf30, rf9 ; add rf28, rf28, rf14                      # 17 b1 | 18 rshr
-    add rf22, rf22, rf28 ; v8dot rf28, rf26, rf15                   # 18 rshr | 17 b1
-    asr rf22, rf22, 5 ; v8dot rf34, rf21, rf16                      # 18 rshr | 17 b1
-    max rf22, rf22, 0 ; add rf28, rf28, rf14                        # 18 clip | 18 rshr
-    min rf22, rf22, rf8 ; add rf28, rf34, rf28                      # 18 clip | 18 rshr
-    asr rf28, rf28, 5 ; v8dot rf34, rf26, rf17                      # 18 rshr | 17 b1
-    max rf28, rf28, 0 ; v8dot rf11, rf21, rf18                      # 18 clip | 17 b1
-    min rf28, rf28, rf8 ; add rf34, rf34, rf14                      # 18 clip | 18 rshr
-    vpack rf11, rf22, rf28 ; add rf22, rf11, rf34                   # 18 store dst | 18 rshr
-    asr rf22, rf22, 5 ; v8dot rf28, rf21, rf19                      # 18 rshr | 17 sub
-    max rf22, rf22, 0 ; v8dot rf26, rf26, rf7                       # 18 clip | 17 b1
-    min rf22, rf22, rf8 ; v8dot rf34, rf31, 1                       # 18 clip | 17 b1
-    umin tmuau, rf2, rf0 ; add rf26, rf26, rf14 ; thrsw             # the item's record | 18 rshr | uniform 0xfffffffa (vec2)
-    add rf26, rf28, rf26 ; v8dot rf28, rf21, rf12                   # 18 rshr | 17 b1
-    add rf26, rf34, rf26 ; v8dot rf34, rf31, rf13                   # 18 rshr | 17 b1
-    asr rf26, rf26, 5 ; add rf28, rf28, rf14                        # 18 rshr
+    xor rf26, rf26, rf8 ; add rf22, rf22, rf28                      # 17 sub | 16 g
+    xor rf21, rf21, rf8 ; v8dot rf28, rf26, rf11                    # 17 sub | 17 b1
+    xor rf31, rf22, rf8 ; v8dot rf22, rf21, rf12                    # 17 b1
+    xor rf30, rf30, rf8 ; add rf28, rf28, rf13                      # 17 b1 | 18 rshr
+    add rf22, rf22, rf28 ; v8dot rf28, rf26, rf14                   # 18 rshr | 17 b1
+    asr rf22, rf22, 5 ; v8dot rf34, rf21, rf15                      # 18 rshr | 17 b1
+    max rf22, rf22, 0 ; add rf28, rf28, rf13                        # 18 clip | 18 rshr
+    min rf22, rf22, rf7 ; add rf28, rf34, rf28                      # 18 clip | 18 rshr
+    asr rf28, rf28, 5 ; v8dot rf34, rf26, rf16                      # 18 rshr | 17 b1
+    max rf28, rf28, 0 ; v8dot rf10, rf21, rf17                      # 18 clip | 17 b1
+    min rf28, rf28, rf7 ; add rf34, rf34, rf13                      # 18 clip | 18 rshr
+    vpack rf10, rf22, rf28 ; add rf22, rf10, rf34                   # 18 store dst | 18 rshr
+    asr rf22, rf22, 5 ; v8dot rf28, rf21, rf18                      # 18 rshr | 17 sub
+    max rf22, rf22, 0 ; v8dot rf26, rf26, rf20                      # 18 clip | 17 b1
+    min rf22, rf22, rf7 ; v8dot rf34, rf31, 1                       # 18 clip | 17 b1
+    umin tmuau, rf2, rf0 ; add rf26, rf26, rf13 ; thrsw             # the item's record | 18 rshr | uniform 0xfffffffa (vec2)
+    add rf26, rf28, rf26 ; v8dot rf28, rf21, rf11                   # 18 rshr | 17 b1
+    add rf26, rf34, rf26 ; v8dot rf34, rf31, rf12                   # 18 rshr | 17 b1
+    asr rf26, rf26, 5 ; add rf28, rf28, rf13                        # 18 rshr
     max rf26, rf26, 0 ; add rf28, rf34, rf28                        # 18 clip | 18 rshr
-    min rf34, rf26, rf8 ; v8dot rf20, rf21, rf15 ; ldtmu.rf26       # 18 clip | 17 b1 | the item's record
-    vpack rf34, rf22, rf34 ; v8dot rf6, rf31, rf16 ; ldtmu.rf22     # 18 store dst | 17 b1 | the item's record
-    asr rf20, rf28, 5 ; add rf28, rf20, rf14                        # 18 rshr
-    max rf6, rf20, 0 ; add rf20, rf6, rf28                          # 18 clip | 18 rshr
-    min rf6, rf6, rf8 ; v8dot rf28, rf21, rf17                      # 18 clip | 17 b1
-    asr rf20, rf20, 5 ; v8dot rf10, rf31, rf18                      # 18 rshr | 17 b1
-    max rf20, rf20, 0 ; add rf28, rf28, rf14                        # 18 clip | 18 rshr
-    min rf10, rf20, rf8 ; add rf20, rf10, rf28                      # 18 clip | 18 rshr
-    vpack rf6, rf6, rf10 ; v8dot rf10, rf31, rf19                   # 18 store dst | 17 sub
-    asr rf20, rf20, 5 ; v8dot rf21, rf21, rf7                       # 18 rshr | 17 b1
-    max rf20, rf20, 0 ; add rf21, rf21, rf14                        # 18 clip | 18 rshr
-    min rf20, rf20, rf8 ; v8dot rf30, rf30, 1                       # 18 clip | 17 b1
-    add rf21, rf10, rf21 ; add rf10, rf5, rf22                      # 18 rshr | 16 g
-    and tmuau, rf10, -4 ; add rf21, rf30, rf21                      # 16 g | 18 rshr | uniform 0xfffffffc (vec4)
-    asr rf30, rf21, 5 ; add rf21, rf10, rf4                         # 18 rshr | 16 g
+    min rf34, rf26, rf7 ; v8dot rf19, rf21, rf14 ; ldtmu.rf26       # 18 clip | 17 b1 | the item's record
+    vpack rf34, rf22, rf34 ; v8dot rf6, rf31, rf15 ; ldtmu.rf22     # 18 store dst | 17 b1 | the item's record
+    asr rf19, rf28, 5 ; add rf28, rf19, rf13                        # 18 rshr
+    max rf6, rf19, 0 ; add rf19, rf6, rf28                          # 18 clip | 18 rshr
+    min rf6, rf6, rf7 ; v8dot rf28, rf21, rf16                      # 18 clip | 17 b1
+    asr rf19, rf19, 5 ; v8dot rf9, rf31, rf17                       # 18 rshr | 17 b1
+    max rf19, rf19, 0 ; add rf28, rf28, rf13                        # 18 clip | 18 rshr
+    min rf9, rf19, rf7 ; add rf19, rf9, rf28                        # 18 clip | 18 rshr
+    vpack rf6, rf6, rf9 ; v8dot rf9, rf31, rf18                     # 18 store dst | 17 sub
+    asr rf19, rf19, 5 ; v8dot rf21, rf21, rf20                      # 18 rshr | 17 b1
+    max rf19, rf19, 0 ; add rf21, rf21, rf13                        # 18 clip | 18 rshr
+    min rf19, rf19, rf7 ; v8dot rf30, rf30, 1                       # 18 clip | 17 b1
+    add rf21, rf9, rf21 ; add rf9, rf5, rf22                        # 18 rshr | 16 g
+    and tmuau, rf9, -4 ; add rf21, rf30, rf21                       # 16 g | 18 rshr | uniform 0xfffffffc (vec4)
+    asr rf30, rf21, 5 ; add rf21, rf9, rf4                          # 18 rshr | 16 g
     max rf30, rf30, 0                                               # 18 clip
-    min rf30, rf30, rf8 ; thrsw                                     # 18 clip
-    vpack rf20, rf20, rf30                                          # 18 store dst
-    shl rf10, rf10, 3                                               # 16 g
-    v8pack tmud, rf11, rf34 ; sub rf11, -1, rf10                    # 18 store dst | 16 g
-    v8pack tmud, rf6, rf20 ; ldtmu.rf6                              # 18 store dst | 16 g
-    shr rf6, rf6, rf10 ; add.ifnb tmuau, rf25, rf23                 # 16 g | 18 store dst | uniform 0xfffffffa (vec2)
+    min rf30, rf30, rf7 ; thrsw                                     # 18 clip
+    vpack rf19, rf19, rf30                                          # 18 store dst
+    shl rf9, rf9, 3                                                 # 16 g
+    v8pack tmud, rf10, rf34 ; sub rf10, -1, rf9                     # 18 store dst | 16 g
+    v8pack tmud, rf6, rf19 ; ldtmu.rf6                              # 18 store dst | 16 g
+    shr rf6, rf6, rf9 ; add.ifnb tmuau, rf25, rf23                  # 16 g | 18 store dst | uniform 0xfffffffa (vec2)
     and tmuau, rf21, -4 ; add rf25, rf24, rf26                      # 16 g | 18 store dst | uniform 0xfffffffc (vec4)
     shl rf30, rf21, 3                                               # 16 g
     not rf31, rf30 ; thrsw ; ldtmu.rf21                             # 16 g
-    shr rf20, rf21, rf10 ; add rf26, rf21, rf21 ; ldtmu.rf21        # 16 g
-    shl rf26, rf26, rf11 ; add rf22, rf21, rf21 ; ldtmu.rf34        # 16 g
-    shl rf6, rf22, rf11 ; add rf22, rf6, rf26 ; ldtmu.rf26          # 16 g
-    shr rf21, rf21, rf10 ; add rf20, rf20, rf6 ; ldtmu.rf27         # 16 g
-    shr rf6, rf34, rf10 ; add rf10, rf34, rf34 ; ldtmu.rf28         # 16 g
-    shl rf10, rf10, rf11 ; add rf32, rf27, rf27 ; ldtmu.rf29        # 16 g
+    shr rf19, rf21, rf9 ; add rf26, rf21, rf21 ; ldtmu.rf21         # 16 g
+    shl rf26, rf26, rf10 ; add rf22, rf21, rf21 ; ldtmu.rf34        # 16 g
+    shl rf6, rf22, rf10 ; add rf22, rf6, rf26 ; ldtmu.rf26          # 16 g
+    shr rf21, rf21, rf9 ; add rf19, rf19, rf6 ; ldtmu.rf27          # 16 g
+    shr rf6, rf34, rf9 ; add rf9, rf34, rf34 ; ldtmu.rf28           # 16 g
+    shl rf9, rf9, rf10 ; add rf32, rf27, rf27 ; ldtmu.rf29          # 16 g
     bu.anyna loop, r:unif                                           # next batch
-    xor rf10, rf22, rf9 ; add rf22, rf21, rf10                      # 17 sub | 16 g
-    xor rf11, rf20, rf9 ; v8dot rf21, rf10, rf7                     # 17 sub | 17 b1
-    xor rf20, rf22, rf9 ; v8dot rf22, rf11, rf7                     # 17 b1
+    xor rf9, rf22, rf8 ; add rf22, rf21, rf9                        # 17 sub | 16 g
+    xor rf10, rf19, rf8 ; v8dot rf21, rf9, rf20                     # 17 sub | 17 b1
+    xor rf19, rf22, rf8 ; v8dot rf22, rf10, rf20                    # 17 b1
     thrsw
     thrsw
     nop

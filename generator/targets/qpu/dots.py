@@ -25,13 +25,14 @@ _HALF = 0x80808080
 
 
 class Dots:
-    """The dot products of a stage."""
+    """The dot products of a stage; `used` if there are any."""
 
     def __init__(
         self, kernel: Kernel, ranges: Ranges, memory: StageMemory, tables: Tables, e: Emitter
     ) -> None:
         self._kernel, self._ranges, self._e = kernel, ranges, e
         self._memory, self._tables = memory, tables
+        self.used = False
 
     def sum(self, n: Node, more: int, values: Values) -> Value | None:
         """A value and a number, where the value is such a sum; else None."""
@@ -79,7 +80,9 @@ class Dots:
     ) -> Value:  # fmt: skip
         """A number and the sum of so many bytes; `taps` gives the weights' words by how many bytes
         after a word the first byte lies."""
+        self.used = True
         b, e = self._kernel.buffer(walk.buffer), self._e
+        assert e.dot_mode("ss")
         pixels: list[Value] = []
         at = start = self._memory.word(b, walk, row, byte, values)[1]
         while at < byte + count:

@@ -110,6 +110,9 @@ class Scheduler:
         self._reads = deque(block.queue)  # (lookup, words left)
         self._words = sum(w for _, w in block.queue)
         self._writes = block.writes
+        self._begun = (
+            0  # stores that this instruction looks up: a tmuwt in it does not wait for them
+        )
         self._branched = False
         self._pressure = Pressure(block.lives)
         self._registers = block.registers
@@ -174,7 +177,8 @@ class Scheduler:
         for node in placed:
             self._flags.push(node)
         if slot.wait:
-            self._writes = 0
+            self._writes = self._begun
+        self._begun = 0
         self._made.most_live = max(self._made.most_live, self._pressure.used)
         self._cycle += 1
         return len(placed)
@@ -326,7 +330,7 @@ class Scheduler:
         if node.kind == "thrsw":
             self._switch = self._cycle
         elif node.kind == "tmuwt":
-            self._writes = 0
+            self._writes = self._begun
         elif node.kind == "ldtmu":
             lookup, words = self._reads.popleft()
             if words > 1:
@@ -341,6 +345,7 @@ class Scheduler:
                 self._words += node.words
             else:
                 self._writes += 1
+                self._begun += 1
 
 
 def _pushes(node: Node) -> bool:

@@ -59,7 +59,11 @@ def select(
     """
     _refuse_unknown(kernel)
     how = _How(words, packed, shifted, dots)
-    made = [_Selector(kernel, name or kernel.id, how, early=x).selected() for x in (False, True)]
+    selectors = [_Selector(kernel, name or kernel.id, how, early=x) for x in (False, True)]
+    made = [s.selected() for s in selectors]
+    if dots and not any(s.dotted for s in selectors):
+        # Nothing to ask for another mode of v8dot for.
+        return select(kernel, name=name, words=words, packed=packed, shifted=shifted)
     return replace(made[0], programs=tuple(p for s in made for p in s.programs))
 
 
@@ -123,13 +127,14 @@ class _Selector:
         )
         self.align: dict[str, int] = {}
         self.stored: set[str] = set()  # buffers, since all stores were waited for
+        self.dotted = False  # whether a dot product was made
         places = [a for s in kernel.stages for n in s.nodes() if n.op is Op.LOAD for a in n.args]
         places += [limit for s in kernel.stages for _, limit in s.limits]
         self.deciding = set(walk(places))
 
     def selected(self) -> Selected:
         e = self.e
-        if self.how.dots and any(n.op is Op.DOT for s in self.kernel.stages for n in s.nodes()):
+        if self.how.dots:
             e.dot_mode("ss")
         with e.b.loop(ahead=True) as loop:
             with e.note("the item's record"):
@@ -209,6 +214,7 @@ class _Selector:
             with e.note(e.where(s.loc, f"store {s.buffer}")):
                 self._store(s, temps, memory, values)
         memory.end(values)
+        self.dotted = self.dotted or (dots is not None and dots.used)
         self.stored |= {s.buffer for s in stage.stores} - {t.name for t in self.kernel.temps}
         self.temps.end()
         for name, unit in memory.align.items():

@@ -9,7 +9,7 @@ import numpy as np
 
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.interp import Array, Items
-from daedalus.dsl.ir import Kernel
+from daedalus.dsl.ir import FULL, Kernel
 from daedalus.generator import layout
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.schedule import Schedule
@@ -116,6 +116,7 @@ def trial(
 ) -> Outcome:  # fmt: skip
     """Runs a schedule's program on items and compares with the reference interpreter.
 
+    threads   that the batches are divided among; no more than there are, as the runtime has it
     lying     also items that are not of the schedule's class
     withheld  a buffer that has no memory
     """
@@ -130,6 +131,7 @@ def trial(
     chosen = rng.permutation(np.flatnonzero(mine))
     if not len(chosen):
         return Outcome()
+    threads = min(threads, -(-len(chosen) // s.items))
     here = loaded(s, placed, chosen, threads)
     before = here.memory.copy()
     trips = run(s.programs, here.memory, here.uniforms, threads)
@@ -178,8 +180,9 @@ def trials(
     out = []
     for kind, share in (("conformant", 1.0), ("boundary", 0.2), ("hostile", 0.2)):
         items = _accepted(
-            kernel, vectors.make_items(kernel, max(16, int(count * share)), seed, kind)
-        )
+            kernel, vectors.make_items(kernel, max(16, int(count * share)), seed, kind),
+            schedule.class_name if kind == "hostile" else FULL,
+        )  # fmt: skip
         one = trial(
             kernel, schedule, items, seed, upwards=kind == "boundary", lying=kind == "hostile",
             run=run, s=s, threads=threads,
@@ -196,9 +199,17 @@ def trials(
     return out
 
 
-def _accepted(kernel: Kernel, items: Items) -> Items:
-    """The items with parameters that the runtime does not refuse."""
-    params = {p.name: np.clip(items.params[p.name], p.lo, p.hi) for p in kernel.params}
+def _accepted(kernel: Kernel, items: Items, class_name: str) -> Items:
+    """The items with parameters that the runtime passes on: within their ranges, and within the
+    class's, by which it divides batches. Items may lie about their data."""
+    bounds = {p.name: [(p.lo, p.hi)] for p in kernel.params}
+    for c in kernel.classes:
+        for name, lo, hi in c.when if c.name == class_name else ():
+            bounds[name].append((lo, hi))
+    params = dict(items.params)
+    for name, limits in bounds.items():
+        for lo, hi in limits:
+            params[name] = np.clip(params[name], lo, hi)
     return Items(items.buffers, params)
 
 
