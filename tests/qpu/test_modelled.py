@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from daedalus.generator import qpu_choices
+from daedalus.generator.cli import bench as bench_verb
 from daedalus.generator.cli import bench_qpu
 from daedalus.generator.cli.common import UserError
 from daedalus.generator.modelled import compare, glsl, qpu
@@ -133,3 +135,10 @@ def test_both_routes_are_compared(tmp_path: Path, items: Path) -> None:
     (data,) = bench_qpu.as_data(report)["kernels"]
     assert data["glsl"]["by"][DEFAULT]["clocks"] == found.base.clocks
     assert data["total"] == {"low": 1.0, "mid": 1.0, "high": 1.0}
+
+
+def test_options_that_need_another_are_refused() -> None:
+    done = CliRunner().invoke(bench_verb.command, ["--choose"])
+    assert isinstance(done.exception, UserError) and "--qpu" in done.exception.hint
+    done = CliRunner().invoke(bench_verb.command, ["nothing", "--qpu"])
+    assert isinstance(done.exception, UserError) and "nothing" in str(done.exception)
