@@ -11,7 +11,7 @@ from typing import Any
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.tables import table_lines
-from daedalus.generator.modelled import choose as fastest
+from daedalus.generator.modelled import choose as chooser
 from daedalus.generator.modelled import compare
 from daedalus.generator.modelled.compare import Interval, Report, Result, ratio
 from daedalus.generator.modelled.taken import RESOURCES, Taken, Times
@@ -53,7 +53,7 @@ def choose(kernel: str, items: int, distinct: int) -> None:
         data = folder / "items"
         say("drawing items")
         bench.write_data(data, load(), distinct)
-        found = fastest.choose(wanted, data, items, folder, say)
+        found = chooser.choose(wanted, data, items, folder, say)
     rows = [(name, clocks, round(clocks / items, 2)) for name, clocks in found.items()]
     print("\n".join(table_lines(("variant", "clocks", "an item"), rows)))
     print("recorded in generated/qpu/choices.json; ./daedalus gen makes the code")
