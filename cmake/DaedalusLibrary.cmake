@@ -48,7 +48,7 @@ function(daedalus_configure_neon)
 endfunction()
 
 # The route through Vulkan, of which the headers alone are needed: its library is loaded when it is
-# used.  Without them there is no route, and whoever asks for the GPU is told so.
+# used.  Without them there is no such route, and whoever asks for it is told so.
 function(daedalus_vulkan_sources sources)
   set(folder ${PROJECT_SOURCE_DIR}/runtime/vulkan)
   if(DAEDALUS_VULKAN)
@@ -57,17 +57,27 @@ function(daedalus_vulkan_sources sources)
               NO_CMAKE_FIND_ROOT_PATH)
   endif()
   if(DAEDALUS_VULKAN AND DAEDALUS_VULKAN_INCLUDE)
-    set(names cache commands device emit enumerate extent flight gpu job loader memory objects
-      pipeline pool rescue route sample selftest submit)
+    set(names backend cache commands device enumerate loader memory pipeline submit)
   else()
     if(DAEDALUS_VULKAN)
       message(WARNING "There are no Vulkan headers (Debian: libvulkan-dev): the library is built "
-        "without the GPU")
+        "without this route to the GPU")
     endif()
     set(names absent)
   endif()
-  list(APPEND names wanted)
   list(TRANSFORM names PREPEND ${folder}/)
+  list(TRANSFORM names APPEND .c)
+  set(${sources} ${names} PARENT_SCOPE)
+endfunction()
+
+# The route through DRM, for which nothing is needed but Linux: libdrm is loaded when it is used.
+function(daedalus_drm_sources sources)
+  if(DAEDALUS_DRM)
+    set(names backend block copy libdrm node program submit timestamp wait)
+  else()
+    set(names absent)
+  endif()
+  list(TRANSFORM names PREPEND ${PROJECT_SOURCE_DIR}/runtime/drm/)
   list(TRANSFORM names APPEND .c)
   set(${sources} ${names} PARENT_SCOPE)
 endfunction()
@@ -76,6 +86,7 @@ endfunction()
 function(daedalus_add_runtime)
   set(runtime ${PROJECT_SOURCE_DIR}/runtime)
   daedalus_vulkan_sources(vulkan)
+  daedalus_drm_sources(drm)
   add_library(daedalus_runtime OBJECT
     ${runtime}/core/alloc.c
     ${runtime}/core/append.c
@@ -90,7 +101,21 @@ function(daedalus_add_runtime)
     ${runtime}/cpu/choose.c
     ${runtime}/cpu/features.c
     ${runtime}/cpu/run.c
-    ${vulkan})
+    ${runtime}/gpu/dmabuf.c
+    ${runtime}/gpu/emit.c
+    ${runtime}/gpu/extent.c
+    ${runtime}/gpu/flight.c
+    ${runtime}/gpu/gpu.c
+    ${runtime}/gpu/job.c
+    ${runtime}/gpu/objects.c
+    ${runtime}/gpu/pool.c
+    ${runtime}/gpu/rescue.c
+    ${runtime}/gpu/route.c
+    ${runtime}/gpu/sample.c
+    ${runtime}/gpu/selftest.c
+    ${runtime}/gpu/wanted.c
+    ${vulkan}
+    ${drm})
   target_include_directories(daedalus_runtime PRIVATE ${runtime} ${runtime}/include)
   if(DAEDALUS_VULKAN AND DAEDALUS_VULKAN_INCLUDE)
     # By links, so that nothing else is seen that lies beside them, such as another C library's.

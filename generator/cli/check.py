@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import click
 
-from daedalus.generator import qpu_check
-from daedalus.generator.cli.check_runs import Wish, run_checks
+from daedalus.generator import drm, drm_faults
+from daedalus.generator.cli.check_runs import DEFAULT_QPUS, QPUS, Wish, run_checks
 from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, console
 from daedalus.generator.cli.kernels import chosen
 from daedalus.generator.cli.tables import print_table
 from daedalus.generator.cli.verified import record_verified
 from daedalus.generator.crosscheck import Outcome, replay_command
-from daedalus.generator.schedule import TARGETS
+from daedalus.generator.schedule import GPU_TARGETS, TARGETS
 from daedalus.generator.vulkan.devices import DEFAULT as DEFAULT_DEVICES
-from daedalus.generator.vulkan.devices import Skip
+from daedalus.generator.vulkan.devices import Skip, spelled_out
 
 SHOWN_FAILURES = 10
 RECORDED_ITEMS = 10000  # what a recorded variant has passed at least
@@ -30,12 +30,14 @@ RECORDED_ITEMS = 10000  # what a recorded variant has passed at least
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
 @click.option(
     "--device",
-    default=",".join((*DEFAULT_DEVICES, *qpu_check.DEVICES)),
+    default=",".join((*DEFAULT_DEVICES, *DEFAULT_QPUS)),
     show_default=True,
-    help="Vulkan devices for glsl, and for qpu simulator, separated by commas; all.",
+    help=f"Vulkan devices for glsl, {', '.join(QPUS)} for qpu, separated by commas; all.",
 )
 @click.option("--frame", is_flag=True,
-              help="Of glsl, one batch a variant with all items of a 1920x1088 frame.")  # fmt: skip
+              help="One batch a GPU variant with all items of a 1920x1088 frame.")  # fmt: skip
+@click.option("--fault", default="", type=click.Choice(["", *drm_faults.FAULTS]), metavar="KIND",
+              help=f"Fails drm-simulated's frames: {', '.join(drm_faults.FAULTS)}.")  # fmt: skip
 @click.option("--layers", is_flag=True,
               help="Of glsl, under Khronos' validation layers, on lavapipe.")  # fmt: skip
 @click.option("--sanitize", is_flag=True, help="Native builds with address and UB sanitizers.")
@@ -43,7 +45,7 @@ RECORDED_ITEMS = 10000  # what a recorded variant has passed at least
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 def command(
     kernels: tuple[str, ...], target: str, items: int, seed: int, device: str, frame: bool,
-    layers: bool, sanitize: bool, record: bool, as_json: bool,
+    fault: str, layers: bool, sanitize: bool, record: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Compares every variant of the KERNELS (default: all) with the reference interpreter.
 
@@ -51,8 +53,8 @@ def command(
     device that is not here is skipped, said and counted; where nothing is left, exits with 3.
     """
     targets = _targets(target)
-    if frame and targets != ("glsl",):
-        raise UserError("--frame is for GPU variants", "give --target glsl")
+    if frame and not set(targets) <= set(GPU_TARGETS):
+        raise UserError("--frame is for GPU variants", "give --target glsl or qpu")
     entries = chosen(kernels)
     if record and (kernels or sanitize or items < RECORDED_ITEMS):
         raise UserError(
@@ -60,7 +62,12 @@ def command(
             f"leave out KERNELS and --sanitize; --items at least {RECORDED_ITEMS}",
         )
     gpus, qpus = _devices(device)
-    wish = Wish(targets, items, seed, sanitize, gpus, qpus, frame, layers)
+    if fault and (not frame or drm.SIMULATED not in qpus):
+        raise UserError(
+            "--fault is for frames on the simulated device",
+            f"give --target qpu --device {drm.SIMULATED} --frame",
+        )
+    wish = Wish(targets, items, seed, sanitize, gpus, qpus, frame, layers, fault)
     outcomes, skips = run_checks(entries, wish, quiet=as_json)
     if record:
         record_verified(outcomes)
@@ -101,8 +108,13 @@ def report(
 def _devices(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The Vulkan devices, and those for machine code, that are named."""
     names = [d for d in text.split(",") if d]
-    qpus = [d for d in qpu_check.DEVICES if d in names or "all" in names]
-    return tuple(d for d in names if d not in qpu_check.DEVICES), tuple(qpus)
+    qpus = [d for d in QPUS if d in names or "all" in names]
+    gpus = tuple(d for d in names if d not in QPUS)
+    try:
+        spelled_out(gpus)
+    except UserError as e:
+        raise UserError(e.message, f"{e.hint}; of qpu {', '.join(QPUS)}") from None
+    return gpus, tuple(qpus)
 
 
 def _targets(text: str) -> tuple[str, ...]:

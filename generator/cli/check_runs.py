@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
-from daedalus.generator import qpu_check, witness_file
+from daedalus.generator import drm, drm_faults, qpu_check, witness_file
 from daedalus.generator.cli.common import UserError, build_dir, console, repo_root
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.witness import known_or_searched
@@ -48,6 +48,10 @@ def require_generated(entries: list[Entry], folder: Path, targets: Sequence[str]
             )
 
 
+DEFAULT_QPUS = qpu_check.DEVICES  # the simulator alone: what runs where nothing is set up
+QPUS = (*DEFAULT_QPUS, *drm.DEVICES)
+
+
 @dataclass(frozen=True)
 class Wish:
     """What is to be compared, and how.
@@ -56,6 +60,7 @@ class Wish:
     qpus   names of devices for the target qpu
     frame  GPU variants on a frame's items instead of on those of all kinds
     layers  Vulkan devices under the validation layers, where these run
+    fault   with `frame`, on drm-simulated: what befalls each frame (drm_faults.py)
     """
 
     targets: tuple[str, ...]
@@ -63,9 +68,10 @@ class Wish:
     seed: int
     sanitize: bool = False
     gpus: tuple[str, ...] = DEFAULT
-    qpus: tuple[str, ...] = qpu_check.DEVICES
+    qpus: tuple[str, ...] = DEFAULT_QPUS
     frame: bool = False
     layers: bool = False
+    fault: str = ""
 
 
 def run_checks(
@@ -81,23 +87,41 @@ def run_checks(
     skips: list[Skip] = []
     with progress(len(entries), quiet=quiet) as shown:
         programs: dict[str, Path] = {d.arch: program(d.arch, sanitize=wish.sanitize) for d in found}
-        gpus: list[GpuDevice] = []
+        gpus: list[Device] = []
         loading = cache(partial(program, loads=True))
         simulator: Path | None = None
         if QPU in wish.targets and qpu_check.SIMULATOR.name in wish.qpus:
             simulator = program("host", sanitize=wish.sanitize, simulates=True)
-        if "glsl" in wish.targets and wish.sanitize:
-            skips = [Skip(name, "drivers are not run in sanitized programs") for name in wish.gpus]
-        elif "glsl" in wish.targets:
-            gpus, skips = find(wish.gpus, loading)
-            if wish.layers:
-                gpus, skips = _under_layers(gpus, skips)
+        if "glsl" in wish.targets:
+            gpus, skips = _vulkan_devices(wish, loading)
+        if QPU in wish.targets:
+            more, left = _drm_devices(wish, loading)
+            gpus, skips = gpus + more, skips + left
         for e in entries:
             if found:
                 outcomes += _on_processors(e, found, programs, wish)
             outcomes += _on_gpus(e, gpus, simulator, loading, wish)
             shown.advance(1)
     return outcomes, skips
+
+
+_SANITIZED = "drivers are not run in sanitized programs"
+
+
+def _vulkan_devices(wish: Wish, loading: Callable[[str], Path]) -> tuple[list[Device], list[Skip]]:
+    if wish.sanitize:
+        return [], [Skip(name, _SANITIZED) for name in wish.gpus]
+    gpus, skips = find(wish.gpus, loading)
+    if wish.layers:
+        gpus, skips = _under_layers(gpus, skips)
+    return [Device(g.name, "glsl", g.arch, g) for g in gpus], skips
+
+
+def _drm_devices(wish: Wish, loading: Callable[[str], Path]) -> tuple[list[Device], list[Skip]]:
+    names = [name for name in wish.qpus if name in drm.DEVICES]
+    found = [Skip(n, _SANITIZED) if wish.sanitize else drm.device(n, loading) for n in names]
+    gpus = [Device(g.name, QPU, g.arch, g) for g in found if isinstance(g, GpuDevice)]
+    return gpus, [g for g in found if isinstance(g, Skip)]
 
 
 def _under_layers(gpus: list[GpuDevice], skips: list[Skip]) -> tuple[list[GpuDevice], list[Skip]]:
@@ -133,23 +157,25 @@ def _on_processors(
 
 
 def _on_gpus(
-    e: Entry, gpus: list[GpuDevice], simulator: Path | None, loading: Callable[[str], Path],
+    e: Entry, gpus: list[Device], simulator: Path | None, loading: Callable[[str], Path],
     wish: Wish,
 ) -> list[Outcome]:  # fmt: skip
-    """GPU variants: of GLSL on Vulkan devices, in machine code on the simulator, if it is built."""
-    glsl = entry_variants(e, ("glsl",)) if gpus else []
-    qpu = entry_variants(e, (QPU,)) if simulator is not None else []
-    if not glsl and not qpu:
+    """GPU variants: on the devices of their target; in machine code on the simulator, if built."""
+    wanted = {d.target for d in gpus} | ({QPU} if simulator is not None else set())
+    variants = {target: entry_variants(e, (target,)) for target in GPU_TARGETS if target in wanted}
+    if not any(variants.values()):
         return []
-    say(f"{e.kernel.id}: drawing items for {' and '.join(GPU_TARGETS)}")
+    say(f"{e.kernel.id}: drawing items for {' and '.join(variants)}")
     if wish.frame:
-        return _frames(e, glsl, gpus, loading, wish)
-    aligns = [(1,) * len(e.kernel.buffers), *map(vulkan.alignment, glsl)]
-    aligns = (aligns if glsl else []) + [qpu_check.alignment(v) for v in qpu]
+        return _frames(e, variants, gpus, loading, wish)
+    aligns = [(1,) * len(e.kernel.buffers)] if gpus else []
+    aligns += [vulkan.alignment(v) for mine in variants.values() for v in mine]
     made = vulkan.prepare(e.kernel, aligns, wish.items, wish.seed)
-    outcomes = [o for gpu in gpus if glsl for o in _on_gpu(e, glsl, gpu, loading, wish, made)]
+    outcomes: list[Outcome] = []
+    for device in gpus:
+        outcomes += _on_gpu(e, variants[device.target], device, loading, wish, made)
     if simulator is not None:
-        outcomes += _on_simulator(e, qpu, simulator, wish, made)
+        outcomes += _on_simulator(e, variants[QPU], simulator, wish, made)
     for o in outcomes:
         o.wanted = wish.items
     return outcomes
@@ -159,12 +185,13 @@ Made = dict[vulkan.Align, list[Batch]]
 
 
 def _on_gpu(
-    e: Entry, variants: list[Variant], gpu: GpuDevice, loading: Callable[[str], Path], wish: Wish,
+    e: Entry, variants: list[Variant], device: Device, loading: Callable[[str], Path], wish: Wish,
     made: Made,
 ) -> list[Outcome]:  # fmt: skip
-    say(f"{e.kernel.id}: glsl on {gpu.name}")
-    exe = loading(gpu.arch)
-    device = Device(gpu.name, "glsl", gpu.arch, gpu)
+    if not variants:
+        return []
+    say(f"{e.kernel.id}: {device.target} on {device.name}")
+    exe = loading(device.arch)
     batches = {a: made[a] for a in [(1,) * len(e.kernel.buffers), *map(vulkan.alignment, variants)]}
     outcomes = vulkan.check_kernel(
         e.kernel, variants, device, exe, lambda align, _: made[align], wish.seed
@@ -175,22 +202,23 @@ def _on_gpu(
 
 
 def _frames(
-    e: Entry, variants: list[Variant], gpus: list[GpuDevice], loading: Callable[[str], Path],
-    wish: Wish,
+    e: Entry, variants: dict[str, list[Variant]], gpus: list[Device],
+    loading: Callable[[str], Path], wish: Wish,
 ) -> list[Outcome]:  # fmt: skip
     outcomes: list[Outcome] = []
     batches: Callable[[vulkan.Align, str], Sequence[Batch]] = cache(
         lambda align, class_name: [vulkan.prepare_frame(e.kernel, align, class_name, wish.seed)]
     )
-    for gpu in gpus:
-        say(f"{e.kernel.id}: glsl on {gpu.name}")
-        device = Device(gpu.name, "glsl", gpu.arch, gpu)
-        outcomes += vulkan.check_kernel(
-            e.kernel, variants, device, loading(gpu.arch), batches, wish.seed
-        )
+    for device in gpus:
+        say(f"{e.kernel.id}: {device.target} on {device.name}")
+        mine, exe = variants[device.target], loading(device.arch)
+        if not wish.fault:
+            outcomes += vulkan.check_kernel(e.kernel, mine, device, exe, batches, wish.seed)
+        elif device.name == drm.SIMULATED:
+            outcomes += drm_faults.check_frames(e.kernel, mine, exe, batches, wish.seed, wish.fault)
     for o in outcomes:
         o.wanted = 1
-        o.device += " frame"
+        o.device += " frame" + (f", {wish.fault}" if wish.fault else "")
     return outcomes
 
 

@@ -77,6 +77,7 @@ def on_device(
     trace: Path | None = None,
     jobs: Path | None = None,
     memory: int | None = None,
+    page_kib: int | None = None,
     faults: Sequence[str] = (),
     check_jobs: bool = False,
     timed: bool = False,
@@ -87,6 +88,7 @@ def on_device(
 
     jobs        a file to which it appends a line of JSON for each job
     memory      what the device has, in MiB
+    page_kib    size of its pages, which the program is told, too
     faults      that the device has, as docs/v3d-faults.md describes them
     check_jobs  exit status 1 when a job failed, or a fault never struck, and the program says 0
     timed       jobs are timed by the timing model, and timestamps show modelled time
@@ -119,6 +121,8 @@ def on_device(
         words += ["--jobs", str(jobs)]
     if memory is not None:
         words += ["--memory", str(memory)]
+    if page_kib is not None:
+        words += ["--page-size", str(page_kib)]
     for fault in faults:
         words += ["--fault", fault]
     if check_jobs:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Compares GPU variants with the reference interpreter, on a Vulkan device, through the runtime.
+"""Compares GPU variants with the reference interpreter, on a device, through the runtime.
 
 The items are those of crosscheck.py, with two differences: their parameters lie in the declared
 ranges, since the runtime refuses others before any variant sees them; and planes are aligned as a
@@ -36,6 +36,8 @@ _WIDTH, _HEIGHT = 1920, 1088  # of a frame's luma plane
 _DISTINCT = 4096  # items drawn for a frame; each stands in it several times
 _MOST = 131072  # items of a frame; one of 4x4 blocks has 130,560
 
+_THREADS = (1, 7, 24)  # that do a job in machine code, besides all that there are
+
 Align = tuple[int, ...]  # of every buffer, in bytes
 
 
@@ -43,7 +45,7 @@ Align = tuple[int, ...]  # of every buffer, in bytes
 class Way:
     """How a variant is run: see tools/check/gpu.h."""
 
-    workgroup: int  # 0: the variant's own
+    workgroup: int  # invocations, of machine code threads; 0: the variant's own
     memory: str
 
     def name(self, variant: str) -> str:
@@ -54,7 +56,9 @@ COPY, PLACE, WHOLE = "copy", "place", "whole"
 
 
 def workgroups(variant: Variant) -> list[int]:
-    """The sizes of workgroups that every device can run the variant with."""
+    """Sizes of workgroups that every device can run the variant with; of machine code, threads."""
+    if variant.code is not None:
+        return list(_THREADS)
     shader = variant.shader
     assert shader is not None
     most = limits.INVOCATIONS
@@ -153,7 +157,7 @@ def check_kernel(
     seed: int,
 ) -> list[Outcome]:
     """Runs GPU variants on a device, each on the batches of its alignment and class."""
-    outcomes = {v.name: Outcome(kernel.id, "glsl", v.name, device.name) for v in variants}
+    outcomes = {v.name: Outcome(kernel.id, device.target, v.name, device.name) for v in variants}
     groups: dict[tuple[Align, str], list[Variant]] = {}
     for v in variants:
         groups.setdefault((alignment(v), v.schedule.class_name), []).append(v)
@@ -177,7 +181,7 @@ def check_dispatch(
     seed: int,
 ) -> Outcome:
     """All items for the GPU as the runtime chooses variants: by class and by alignment."""
-    outcome = Outcome(kernel.id, "glsl", DISPATCH, device.name)
+    outcome = Outcome(kernel.id, device.target, DISPATCH, device.name)
     for n, batch in enumerate(batches):
         if batch.kind != "hostile":
             everything = np.arange(batch.placed.items.count)
@@ -189,8 +193,9 @@ def check_dispatch(
 
 def alignment(variant: Variant) -> Align:
     """What every buffer has to be aligned to for a variant, in bytes."""
-    assert variant.shader is not None
-    return variant.shader.align
+    arguments = variant.code or variant.shader
+    assert arguments is not None
+    return arguments.align
 
 
 def _chosen(kernel: Kernel, v: Variant, batch: Batch, rng: np.random.Generator) -> Array:

@@ -12,7 +12,7 @@
 #include "core/batch.h"
 #include "core/check.h"
 #include "core/meta.h"
-#include "vulkan/route.h"
+#include "gpu/route.h"
 
 /** Whether the substrate is there.  @return 0, -ENODEV or -EINVAL, logged */
 static int check_substrate(daedalus_ctx *ctx, const daedalus_kernel_desc *kernel,
@@ -238,11 +238,11 @@ int daedalus_rt_append_all(daedalus_batch *batch, const daedalus_work *work,
 /** Whether a variant that was asked for can do the work. */
 static int accept(daedalus_ctx *ctx, const daedalus_work *work, const daedalus_variant *variant,
                   uint32_t workgroup, daedalus_pick *pick) {
-  if (variant->gpu != NULL) {
+  if (variant->cpu == NULL) {
     const int error = check_substrate(ctx, work->kernel, DAEDALUS_SUBSTRATE_QPU);
     return error == 0 ? daedalus_rt_gpu_accept(ctx, work, variant, workgroup, pick) : error;
   }
-  if (variant->cpu == NULL || (variant->needs & ~daedalus_cpu_features) != 0) {
+  if ((variant->needs & ~daedalus_cpu_features) != 0) {
     daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s: this CPU cannot run %s", work->kernel->id,
                     variant->name);
     return -ENODEV;

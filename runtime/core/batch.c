@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "cpu/cpu.h"
-#include "vulkan/route.h"
+#include "gpu/route.h"
 
 int daedalus_batch_begin(daedalus_ctx *ctx, daedalus_batch **batch) {
   if (batch == NULL) {
@@ -51,7 +51,7 @@ int daedalus_batch_submit(daedalus_batch *batch) {
   const daedalus_group *groups = batch->groups.data;
   const size_t n = batch->groups.size;
   for (size_t i = 0; i < n && batch->error == 0;) {
-    if (groups[i].variant->gpu == NULL) {
+    if (groups[i].variant->cpu != NULL) {
       batch->error = daedalus_rt_gpu_before_cpu(batch, &groups[i]);
       if (batch->error != 0) {
         give_up(batch, i);
@@ -63,7 +63,7 @@ int daedalus_batch_submit(daedalus_batch *batch) {
       continue;
     }
     const size_t first = i;
-    while (i < n && groups[i].variant->gpu != NULL) {
+    while (i < n && groups[i].variant->cpu == NULL) {
       i++;
     }
     batch->error = daedalus_rt_gpu_submit(batch, first, i);
@@ -161,7 +161,7 @@ int daedalus_batch_choice(const daedalus_batch *batch, size_t index, daedalus_ch
       .class_name = group->kernel->classes[group->variant->class_index].name,
       .variant = group->variant->name,
       .reason = group->reason,
-      .substrate = group->variant->gpu != NULL ? DAEDALUS_SUBSTRATE_QPU : DAEDALUS_SUBSTRATE_CPU,
+      .substrate = group->variant->cpu == NULL ? DAEDALUS_SUBSTRATE_QPU : DAEDALUS_SUBSTRATE_CPU,
       .n_items = group->n_items,
   };
   return 0;

@@ -13,7 +13,7 @@
 
 #include "core/context.h"
 
-typedef struct daedalus_gpu_job daedalus_gpu_job; /* vulkan/job.h */
+typedef struct daedalus_gpu_job daedalus_gpu_job; /* gpu/job.h */
 
 /** The items of one class in one append: the unit that is executed, and one daedalus_choice. */
 typedef struct daedalus_group {

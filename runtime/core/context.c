@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "vulkan/route.h"
+#include "gpu/route.h"
 
 /* The struct of release 0.1 ended before this member. */
 static const size_t size_of_0_1 = offsetof(daedalus_config, device);
@@ -27,6 +27,7 @@ static int copy_text(const daedalus_ctx *ctx, const char *text, char **copy) {
 static void release_texts(const daedalus_ctx *ctx) {
   ctx->allocator.release(ctx->allocator.user, ctx->device);
   ctx->allocator.release(ctx->allocator.user, ctx->cache_dir);
+  ctx->allocator.release(ctx->allocator.user, ctx->route);
 }
 
 /*
@@ -60,8 +61,11 @@ static int configure(daedalus_ctx *ctx, const daedalus_config *config) {
   }
   ctx->get_instance_proc_addr = config->get_instance_proc_addr;
   ctx->timeout_ms = config->timeout_ms;
-  const int error = copy_text(ctx, config->device, &ctx->device);
-  return error == 0 ? copy_text(ctx, config->cache_dir, &ctx->cache_dir) : error;
+  int error = copy_text(ctx, config->device, &ctx->device);
+  if (error == 0) {
+    error = copy_text(ctx, config->cache_dir, &ctx->cache_dir);
+  }
+  return error == 0 ? copy_text(ctx, config->route, &ctx->route) : error;
 }
 
 static int check_table(const daedalus_ctx *ctx, const daedalus_kernel_table *table) {

@@ -8,7 +8,7 @@
 
 #include "core/alloc.h"
 
-typedef struct daedalus_gpu daedalus_gpu; /* vulkan/gpu.h */
+typedef struct daedalus_gpu daedalus_gpu; /* gpu/gpu.h */
 
 struct daedalus_ctx {
   daedalus_allocator allocator;
@@ -17,8 +17,9 @@ struct daedalus_ctx {
   void *log_user;
   daedalus_batch *batches; /* all that are begun and not destroyed */
   const daedalus_kernel_table *table;
-  char *device; /* of the configuration, like the next three; NULL where it has none */
+  char *device; /* of the configuration, like the next four; NULL where it has none */
   char *cache_dir;
+  char *route;
   daedalus_get_instance_proc_addr_fn get_instance_proc_addr;
   uint32_t timeout_ms;
   daedalus_gpu *gpu;        /* the route's; NULL until it is needed */

@@ -22,7 +22,7 @@ const char *daedalus_strerror(int error) {
     case -ENODEV:
       return "no device that can run this";
     case -ENOTSUP:
-      return "not supported for this batch";
+      return "not supported by this batch, memory or device";
     case -EOVERFLOW:
       return "too many items in one append";
     default:

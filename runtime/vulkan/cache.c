@@ -172,7 +172,7 @@ static bool write_file(char *path, const header *head, const unsigned char *data
 
 void daedalus_rt_vk_cache_save(daedalus_vk_cache *cache) {
   daedalus_vk_device *device = cache->device;
-  if (!cache->grown || cache->path[0] == '\0' || device->lost) {
+  if (!cache->grown || cache->path[0] == '\0' || device->backend->lost) {
     return;
   }
   cache->grown = false;

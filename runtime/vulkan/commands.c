@@ -49,7 +49,7 @@ void daedalus_rt_vk_commands_close(daedalus_vk_commands *commands) {
   const daedalus_vk_functions *fn = &device->vk->fn;
   while (commands->kept != NULL) {
     daedalus_vk_submission *submission = commands->kept;
-    commands->kept = submission->next;
+    commands->kept = (daedalus_vk_submission *)submission->base.next;
     destroy_submission(commands, submission);
   }
   const bool can = daedalus_vk_destroyable(device);
@@ -107,8 +107,8 @@ int daedalus_rt_vk_submission_take(daedalus_vk_commands *commands,
     return create_submission(commands, submission);
   }
   *submission = commands->kept;
-  commands->kept = (*submission)->next;
-  (*submission)->next = NULL;
+  commands->kept = (daedalus_vk_submission *)(*submission)->base.next;
+  (*submission)->base.next = NULL;
   (*submission)->ops.size = 0;
   (*submission)->n_sets = 0;
   return 0;
@@ -117,7 +117,7 @@ int daedalus_rt_vk_submission_take(daedalus_vk_commands *commands,
 void daedalus_rt_vk_submission_give(daedalus_vk_commands *commands,
                                     daedalus_vk_submission *submission) {
   submission->submitted = false;
-  submission->next = commands->kept;
+  submission->base.next = (daedalus_gpu_submission *)commands->kept;
   commands->kept = submission;
 }
 

@@ -16,6 +16,8 @@ typedef enum daedalus_vk_op_kind {
   DAEDALUS_VK_OP_BARRIER, /* everything before it is seen by everything behind */
   DAEDALUS_VK_OP_COPY,
   DAEDALUS_VK_OP_FILL,
+  DAEDALUS_VK_OP_ACQUIRE, /* a dma-buf, from whoever else uses it */
+  DAEDALUS_VK_OP_RELEASE, /* and to them */
   DAEDALUS_VK_OP_TIME_BEGIN,
   DAEDALUS_VK_OP_TIME_END
 } daedalus_vk_op_kind;
@@ -45,6 +47,10 @@ typedef struct daedalus_vk_op {
       VkDeviceSize offset, size;
       uint32_t value;
     } fill;
+    struct {
+      VkBuffer buffer;
+      uint64_t id;
+    } owned;
   } of;
 } daedalus_vk_op;
 
@@ -61,6 +67,7 @@ typedef struct daedalus_vk_set {
 } daedalus_vk_set;
 
 typedef struct daedalus_vk_submission {
+  daedalus_gpu_submission base;
   VkCommandBuffer buffer;
   VkFence fence;
   VkQueryPool queries;   /* made when first asked for */
@@ -70,7 +77,6 @@ typedef struct daedalus_vk_submission {
   size_t n_sets;
   bool changed;   /* a set was updated, which spoils what was recorded with it */
   bool submitted; /* and not known to be done */
-  struct daedalus_vk_submission *next;
 } daedalus_vk_submission;
 
 typedef struct daedalus_vk_commands {

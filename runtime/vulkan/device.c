@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-int daedalus_rt_vk_open(daedalus_vk_device *device, daedalus_vk *vk,
+int daedalus_rt_vk_open(daedalus_vk_device *device, daedalus_gpu_backend *backend, daedalus_vk *vk,
                         const daedalus_vk_physical *physical, char *why, size_t why_size) {
-  *device = (daedalus_vk_device){.vk = vk, .physical = physical};
+  *device = (daedalus_vk_device){.vk = vk, .physical = physical, .backend = backend};
   const float priority = 1.0F;
   const VkDeviceQueueCreateInfo queue = {
       .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
@@ -14,11 +14,14 @@ int daedalus_rt_vk_open(daedalus_vk_device *device, daedalus_vk *vk,
       .queueCount = 1,
       .pQueuePriorities = &priority,
   };
-  const char *extensions[4];
+  const char *extensions[5];
   uint32_t n_extensions = 0;
   if (physical->dmabuf) {
     extensions[n_extensions++] = VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME;
     extensions[n_extensions++] = VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME;
+  }
+  if (physical->dmabuf && physical->others == VK_QUEUE_FAMILY_FOREIGN_EXT) {
+    extensions[n_extensions++] = VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME;
   }
   if (physical->fence_fd) {
     extensions[n_extensions++] = VK_KHR_EXTERNAL_FENCE_FD_EXTENSION_NAME;
@@ -67,8 +70,9 @@ void daedalus_rt_vk_close(daedalus_vk_device *device) {
 }
 
 int daedalus_rt_vk_failed(daedalus_vk_device *device, const char *call, VkResult result) {
-  device->failed_call = call;
   device->failed_result = result;
+  device->backend->failed_call = call;
+  device->backend->failed_why = daedalus_rt_vk_result(result);
   switch (result) {
     case VK_ERROR_OUT_OF_HOST_MEMORY:
     case VK_ERROR_OUT_OF_DEVICE_MEMORY:
@@ -79,7 +83,7 @@ int daedalus_rt_vk_failed(daedalus_vk_device *device, const char *call, VkResult
     case VK_ERROR_MEMORY_MAP_FAILED:
       return -ENOMEM;
     case VK_ERROR_DEVICE_LOST:
-      device->lost = true;
+      device->backend->lost = true;
       return -EIO;
     default:
       return -EIO;

@@ -3,6 +3,7 @@
 #ifndef DAEDALUS_VULKAN_DEVICE_H
 #define DAEDALUS_VULKAN_DEVICE_H
 
+#include "gpu/backend.h"
 #include "vulkan/loader.h"
 
 /** What every buffer of the runtime is made for. */
@@ -26,7 +27,8 @@ typedef struct daedalus_vk_physical {
   uint32_t timestamp_bits;
   bool dmabuf; /* VK_EXT_external_memory_dma_buf and VK_KHR_external_memory_fd */
   bool dmabuf_import, dmabuf_export; /* of buffers as the runtime makes them */
-  bool fence_fd;                     /* VK_KHR_external_fence_fd, and exports sync files */
+  uint32_t others; /* the queue family that stands for whoever else uses a dma-buf */
+  bool fence_fd;   /* VK_KHR_external_fence_fd, and exports sync files */
   bool has_8bit_extension;
 } daedalus_vk_physical;
 
@@ -53,21 +55,18 @@ typedef struct daedalus_vk_device {
   const daedalus_vk_physical *physical;
   VkDevice handle;
   VkQueue queue;
-  bool lost; /* it failed for good */
-  bool hung; /* lost by time: what was submitted may still run, so that nothing may be destroyed */
-  /* The last failure, for the one message about it. */
-  const char *failed_call;
-  VkResult failed_result;
+  daedalus_gpu_backend *backend; /* where failures are noted */
+  VkResult failed_result;        /* the last one */
 } daedalus_vk_device;
 
 /** @return 0 or -ENODEV, `why` set */
-int daedalus_rt_vk_open(daedalus_vk_device *device, daedalus_vk *vk,
+int daedalus_rt_vk_open(daedalus_vk_device *device, daedalus_gpu_backend *backend, daedalus_vk *vk,
                         const daedalus_vk_physical *physical, char *why, size_t why_size);
 void daedalus_rt_vk_close(daedalus_vk_device *device);
 
 /** Whether what was made on it may be destroyed. */
 static inline bool daedalus_vk_destroyable(const daedalus_vk_device *device) {
-  return !device->hung;
+  return !device->backend->hung;
 }
 
 /**

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What devices there are, and which of them is taken. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/wanted.h"
 #include "vulkan/device.h"
 
 static daedalus_device_kind kind_of(const daedalus_vk_physical *physical) {
@@ -31,7 +31,7 @@ static bool listed(const VkExtensionProperties *list, uint32_t n, const char *na
 }
 
 typedef struct extensions {
-  bool driver_properties, storage8, memory_fd, dma_buf, fence_fd;
+  bool driver_properties, storage8, memory_fd, dma_buf, foreign, fence_fd;
 } extensions;
 
 static int read_extensions(daedalus_vk *vk, VkPhysicalDevice handle, extensions *found) {
@@ -51,6 +51,7 @@ static int read_extensions(daedalus_vk *vk, VkPhysicalDevice handle, extensions 
         .storage8 = listed(list, n, VK_KHR_8BIT_STORAGE_EXTENSION_NAME),
         .memory_fd = listed(list, n, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME),
         .dma_buf = listed(list, n, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME),
+        .foreign = listed(list, n, VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME),
         .fence_fd = listed(list, n, VK_KHR_EXTERNAL_FENCE_FD_EXTENSION_NAME),
     };
   }
@@ -81,6 +82,7 @@ static void read_properties(daedalus_vk *vk, daedalus_vk_physical *out, const ex
       .name = out->name,
       .driver = out->driver,
       .driver_version = out->driver_version,
+      .route = daedalus_gpu_vulkan.name,
       .vendor_id = p->vendorID,
       .device_id = p->deviceID,
       .api_version = p->apiVersion,
@@ -169,6 +171,8 @@ static int look_at(daedalus_vk *vk, daedalus_vk_physical *out) {
   read_properties(vk, out, &found);
   out->has_8bit_extension = found.storage8;
   out->dmabuf = found.memory_fd && found.dma_buf;
+  /* Without the extension, what Vulkan itself has: others that use the same driver. */
+  out->others = found.foreign ? VK_QUEUE_FAMILY_FOREIGN_EXT : VK_QUEUE_FAMILY_EXTERNAL;
   read_dmabuf(vk, out);
   read_features(vk, out);
   read_fences(vk, out, &found);
@@ -208,21 +212,6 @@ int daedalus_rt_vk_enumerate(daedalus_vk *vk, daedalus_vk_devices *devices, char
   return error;
 }
 
-static bool contains(const char *text, const char *part) {
-  const size_t n = strlen(part);
-  for (; *text != '\0'; text++) {
-    size_t i = 0;
-    while (i < n && text[i] != '\0' &&
-           tolower((unsigned char)text[i]) == tolower((unsigned char)part[i])) {
-      i++;
-    }
-    if (i == n) {
-      return true;
-    }
-  }
-  return false;
-}
-
 static bool answers_to(const daedalus_vk_devices *devices, size_t index, const char *asked) {
   const daedalus_vk_physical *physical = &devices->list[index];
   if (asked[0] == '#') {
@@ -230,8 +219,10 @@ static bool answers_to(const daedalus_vk_devices *devices, size_t index, const c
     const unsigned long number = strtoul(asked + 1, &end, 10);
     return end != asked + 1 && *end == '\0' && number == index;
   }
-  return contains(physical->name, asked) || contains(physical->driver, asked) ||
-         (physical->driver_id == VK_DRIVER_ID_MESA_LLVMPIPE && contains("lavapipe", asked));
+  return daedalus_rt_name_holds(physical->name, asked) ||
+         daedalus_rt_name_holds(physical->driver, asked) ||
+         (physical->driver_id == VK_DRIVER_ID_MESA_LLVMPIPE &&
+          daedalus_rt_name_holds("lavapipe", asked));
 }
 
 int daedalus_rt_vk_choose(const daedalus_vk_devices *devices, const char *asked, char *why,
@@ -253,8 +244,13 @@ int daedalus_rt_vk_choose(const daedalus_vk_devices *devices, const char *asked,
     }
   }
   if (best < 0 && asked != NULL) {
-    snprintf(why, why_size, "none of the %zu Vulkan devices that can be used answers to \"%s\"",
-             devices->n, asked);
+    int at =
+        snprintf(why, why_size, "no Vulkan device that can be used answers to \"%s\"; there %s",
+                 asked, devices->n == 1 ? "is" : "are");
+    for (size_t i = 0; i < devices->n && at >= 0 && (size_t)at < why_size; i++) {
+      at += snprintf(why + at, why_size - (size_t)at, "%s #%zu %s", i == 0 ? "" : ",", i,
+                     devices->list[i].name);
+    }
   } else if (best < 0) {
     snprintf(why, why_size, "%s",
              any_cpu ? "the only Vulkan device is a program on the CPU; "

@@ -11,7 +11,7 @@ static PFN_vkGetInstanceProcAddr from_library(char *why, size_t why_size) {
   void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) {
     const char *error = dlerror();
-    snprintf(why, why_size, "Vulkan's loader is not there (%s)",
+    snprintf(why, why_size, "Vulkan's loader is not there (%s; Debian has it in libvulkan1)",
              error == NULL ? "libvulkan.so.1" : error);
     return NULL;
   }

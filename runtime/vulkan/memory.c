@@ -90,7 +90,7 @@ static int allocate(daedalus_vk_memory *memory, const VkMemoryPropertyFlags *ord
     }
     block->memory = VK_NULL_HANDLE;
     error = daedalus_rt_vk_failed(device, "vkAllocateMemory", result);
-    if (device->lost) {
+    if (device->backend->lost) {
       return error;
     }
   }
@@ -108,18 +108,32 @@ static int allocate(daedalus_vk_memory *memory, const VkMemoryPropertyFlags *ord
     if (result != VK_SUCCESS) {
       return daedalus_rt_vk_failed(device, "vkMapMemory", result);
     }
-    block->map = map;
+    block->base.map = map;
   }
   return 0;
 }
 
-int daedalus_rt_vk_block_create(daedalus_vk_memory *memory, daedalus_vk_place place, uint64_t size,
-                                bool exported, daedalus_vk_block *block) {
-  *block = (daedalus_vk_block){.size = size, .id = ++memory->last_id};
+static daedalus_vk_block *new_block(daedalus_vk_memory *memory, uint64_t size) {
+  const daedalus_allocator *allocator = &memory->device->vk->ctx->allocator;
+  daedalus_vk_block *block = allocator->resize(allocator->user, NULL, sizeof(*block));
+  if (block != NULL) {
+    *block = (daedalus_vk_block){.base = {.size = size, .id = ++memory->last_id}};
+  }
+  return block;
+}
+
+int daedalus_rt_vk_block_create(daedalus_vk_memory *memory, daedalus_gpu_place place, uint64_t size,
+                                bool exported, daedalus_gpu_block **created) {
+  daedalus_vk_block *block = new_block(memory, size);
+  *created = NULL;
+  if (block == NULL) {
+    return -ENOMEM;
+  }
   const VkExternalMemoryHandleTypeFlags external =
       exported ? VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT : 0;
   int error = create_buffer(memory, size, external, block);
   if (error != 0) {
+    daedalus_rt_vk_block_destroy(memory, &block->base);
     return error;
   }
   daedalus_vk_device *device = memory->device;
@@ -134,19 +148,40 @@ int daedalus_rt_vk_block_create(daedalus_vk_memory *memory, daedalus_vk_place pl
   VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                .pNext = exported ? &export_info : NULL,
                                .allocationSize = needs.size};
-  error = place == DAEDALUS_VK_SHARED
+  error = place == DAEDALUS_GPU_SHARED
               ? allocate(memory, shared_order, sizeof(shared_order) / sizeof(shared_order[0]),
                          needs.memoryTypeBits, &info, block)
               : allocate(memory, local_order, 1, needs.memoryTypeBits, &info, block);
   if (error != 0) {
-    daedalus_rt_vk_block_destroy(memory, block);
+    daedalus_rt_vk_block_destroy(memory, &block->base);
+    return error;
   }
-  return error;
+  *created = &block->base;
+  return 0;
 }
 
-int daedalus_rt_vk_block_import(daedalus_vk_memory *memory, int fd, uint64_t size,
-                                daedalus_vk_block *block) {
-  *block = (daedalus_vk_block){.size = size, .id = ++memory->last_id};
+int daedalus_rt_vk_block_export(daedalus_vk_memory *memory, const daedalus_gpu_block *block,
+                                int *fd) {
+  daedalus_vk_device *device = memory->device;
+  if (device->vk->fn.GetMemoryFdKHR == NULL) {
+    return -ENOTSUP;
+  }
+  const VkMemoryGetFdInfoKHR info = {
+      .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
+      .memory = daedalus_vk_block_of(block)->memory,
+      .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT,
+  };
+  const VkResult result = device->vk->fn.GetMemoryFdKHR(device->handle, &info, fd);
+  if (result != VK_SUCCESS) {
+    *fd = -1;
+    return daedalus_rt_vk_failed(device, "vkGetMemoryFdKHR", result);
+  }
+  return 0;
+}
+
+/** `fd` is taken over, whatever comes of it. */
+static int import_into(daedalus_vk_memory *memory, int fd, uint64_t size,
+                       daedalus_vk_block *block) {
   daedalus_vk_device *device = memory->device;
   const daedalus_vk_functions *fn = &device->vk->fn;
   const VkExternalMemoryHandleTypeFlagBits type = VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT;
@@ -186,12 +221,38 @@ int daedalus_rt_vk_block_import(daedalus_vk_memory *memory, int fd, uint64_t siz
     if (block->memory == VK_NULL_HANDLE) {
       close(fd); /* else it has become the memory's */
     }
-    daedalus_rt_vk_block_destroy(memory, block);
   }
   return error;
 }
 
-void daedalus_rt_vk_block_destroy(daedalus_vk_memory *memory, daedalus_vk_block *block) {
+int daedalus_rt_vk_block_import(daedalus_vk_memory *memory, int fd, uint64_t size,
+                                daedalus_gpu_block **imported) {
+  *imported = NULL;
+  if (memory->device->vk->fn.GetMemoryFdPropertiesKHR == NULL) {
+    return -ENOTSUP;
+  }
+  const int given = dup(fd);
+  daedalus_vk_block *block = given < 0 ? NULL : new_block(memory, size);
+  if (block == NULL) {
+    if (given >= 0) {
+      close(given);
+    }
+    return -ENOMEM;
+  }
+  const int error = import_into(memory, given, size, block);
+  if (error != 0) {
+    daedalus_rt_vk_block_destroy(memory, &block->base);
+    return error;
+  }
+  *imported = &block->base;
+  return 0;
+}
+
+void daedalus_rt_vk_block_destroy(daedalus_vk_memory *memory, daedalus_gpu_block *base) {
+  if (base == NULL) {
+    return;
+  }
+  daedalus_vk_block *block = (daedalus_vk_block *)base;
   daedalus_vk_device *device = memory->device;
   const bool can = daedalus_vk_destroyable(device);
   if (can && block->buffer != VK_NULL_HANDLE) {
@@ -200,5 +261,6 @@ void daedalus_rt_vk_block_destroy(daedalus_vk_memory *memory, daedalus_vk_block 
   if (can && block->memory != VK_NULL_HANDLE) {
     device->vk->fn.FreeMemory(device->handle, block->memory, NULL); /* unmaps it, too */
   }
-  *block = (daedalus_vk_block){0};
+  const daedalus_allocator *allocator = &device->vk->ctx->allocator;
+  allocator->release(allocator->user, block);
 }

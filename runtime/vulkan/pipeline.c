@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "vulkan/pipeline.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/pool.h"
+
 int daedalus_rt_vk_pipelines_init(daedalus_vk_pipelines *pipelines, daedalus_vk_device *device,
-                                  daedalus_vk_pool *pool) {
+                                  daedalus_gpu_pool *pool) {
   *pipelines = (daedalus_vk_pipelines){.device = device, .pool = pool};
   return daedalus_rt_vk_cache_open(&pipelines->cache, device);
 }
@@ -14,21 +17,9 @@ int daedalus_rt_vk_pipelines_init(daedalus_vk_pipelines *pipelines, daedalus_vk_
 void daedalus_rt_vk_pipelines_close(daedalus_vk_pipelines *pipelines) {
   daedalus_vk_device *device = pipelines->device;
   const daedalus_vk_functions *fn = &device->vk->fn;
-  const daedalus_allocator *allocator = &device->vk->ctx->allocator;
   const bool can = daedalus_vk_destroyable(device);
   daedalus_rt_vk_cache_save(&pipelines->cache);
-  while (pipelines->list != NULL) {
-    daedalus_vk_pipeline *pipeline = pipelines->list;
-    pipelines->list = pipeline->next;
-    if (can && pipeline->handle != VK_NULL_HANDLE) {
-      fn->DestroyPipeline(device->handle, pipeline->handle, NULL);
-    }
-    if (pipeline->constants != NULL) {
-      daedalus_rt_vk_pool_give(pipelines->pool, pipeline->constants);
-    }
-    allocator->release(allocator->user, pipeline);
-  }
-  for (size_t i = 0; can && i <= DAEDALUS_VK_BUFFERS_MOST; i++) {
+  for (size_t i = 0; can && i <= DAEDALUS_GPU_BUFFERS_MOST; i++) {
     for (size_t k = 0; k < 2; k++) {
       if (pipelines->layouts[i][k] != VK_NULL_HANDLE) {
         fn->DestroyPipelineLayout(device->handle, pipelines->layouts[i][k], NULL);
@@ -56,17 +47,17 @@ static uint32_t fitting(const daedalus_vk_physical *physical, const daedalus_gpu
   return size >= code->workgroup_min ? size : 0;
 }
 
-#define REFUSE(pipeline, ...)                                        \
-  do {                                                               \
-    snprintf((pipeline)->why, sizeof((pipeline)->why), __VA_ARGS__); \
-    (pipeline)->trust = DAEDALUS_VK_REFUSED;                         \
-    return;                                                          \
+#define REFUSE(pipeline, ...)                                                  \
+  do {                                                                         \
+    snprintf((pipeline)->base.why, sizeof((pipeline)->base.why), __VA_ARGS__); \
+    (pipeline)->base.trust = DAEDALUS_GPU_REFUSED;                             \
+    return;                                                                    \
   } while (0)
 
 /** Refuses the variant by the name of what the device lacks. */
-static void check_limits(const daedalus_vk_physical *physical, daedalus_vk_pipeline *pipeline) {
-  const daedalus_gpu_code *code = pipeline->variant->gpu;
-  const size_t n_buffers = pipeline->kernel->n_buffers;
+static void check_limits(const daedalus_vk_physical *physical, daedalus_vk_pipeline *pipeline,
+                         const daedalus_gpu_code *code, uint32_t asked) {
+  const size_t n_buffers = pipeline->n_buffers;
   const VkPhysicalDeviceLimits *limits = &physical->limits;
   const uint32_t missing = code->features & ~physical->info.features;
   if ((missing & DAEDALUS_GPU_STORAGE8) != 0) {
@@ -78,7 +69,7 @@ static void check_limits(const daedalus_vk_physical *physical, daedalus_vk_pipel
   if (missing != 0) {
     REFUSE(pipeline, "it needs features that this library does not know (0x%" PRIx32 ")", missing);
   }
-  if (n_buffers > DAEDALUS_VK_BUFFERS_MOST ||
+  if (n_buffers > DAEDALUS_GPU_BUFFERS_MOST ||
       (2 + 2 * n_buffers) * sizeof(uint32_t) > limits->maxPushConstantsSize) {
     REFUSE(pipeline, "maxPushConstantsSize is %" PRIu32 ", it needs %zu",
            limits->maxPushConstantsSize, (2 + 2 * n_buffers) * sizeof(uint32_t));
@@ -88,7 +79,6 @@ static void check_limits(const daedalus_vk_physical *physical, daedalus_vk_pipel
     REFUSE(pipeline, "maxPerStageDescriptorStorageBuffers is %" PRIu32 ", it needs %zu",
            limits->maxPerStageDescriptorStorageBuffers, n_bindings);
   }
-  const uint32_t asked = pipeline->asked;
   if (asked != 0 && (asked % code->invocations != 0 || asked < code->workgroup_min)) {
     REFUSE(pipeline, "its workgroups are multiples of %d invocations from %d on, not %" PRIu32,
            code->invocations, code->workgroup_min, asked);
@@ -109,25 +99,39 @@ static void check_limits(const daedalus_vk_physical *physical, daedalus_vk_pipel
          physical->info.max_shared_bytes, least / code->invocations * code->shared_bytes);
 }
 
-daedalus_vk_pipeline *daedalus_rt_vk_pipeline_find(daedalus_vk_pipelines *pipelines,
-                                                   const daedalus_kernel_desc *kernel,
-                                                   const daedalus_variant *variant,
-                                                   uint32_t workgroup) {
-  for (daedalus_vk_pipeline *p = pipelines->list; p != NULL; p = p->next) {
-    if (p->variant == variant && p->asked == workgroup) {
-      return p;
-    }
-  }
+int daedalus_rt_vk_pipeline_create(daedalus_vk_pipelines *pipelines,
+                                   const daedalus_kernel_desc *kernel,
+                                   const daedalus_variant *variant, uint32_t workgroup,
+                                   daedalus_gpu_program **program) {
   const daedalus_allocator *allocator = &pipelines->device->vk->ctx->allocator;
+  const daedalus_vk_physical *physical = pipelines->device->physical;
+  const daedalus_gpu_code *code = variant->gpu;
   daedalus_vk_pipeline *pipeline = allocator->resize(allocator->user, NULL, sizeof(*pipeline));
+  *program = NULL;
   if (pipeline == NULL) {
-    return NULL;
+    return -ENOMEM;
   }
-  *pipeline = (daedalus_vk_pipeline){
-      .kernel = kernel, .variant = variant, .asked = workgroup, .next = pipelines->list};
-  pipelines->list = pipeline;
-  check_limits(pipelines->device->physical, pipeline);
-  return pipeline;
+  *pipeline = (daedalus_vk_pipeline){.n_buffers = kernel->n_buffers};
+  check_limits(physical, pipeline, code, workgroup);
+  const uint32_t limit = physical->limits.maxComputeWorkGroupCount[0];
+  pipeline->base.items_step = (size_t)pipeline->workgroup / code->invocations * code->items;
+  pipeline->base.items_most = (limit < UINT16_MAX ? limit : UINT16_MAX) * pipeline->base.items_step;
+  *program = &pipeline->base;
+  return 0;
+}
+
+void daedalus_rt_vk_pipeline_destroy(daedalus_vk_pipelines *pipelines,
+                                     daedalus_gpu_program *program) {
+  daedalus_vk_pipeline *pipeline = (daedalus_vk_pipeline *)program;
+  daedalus_vk_device *device = pipelines->device;
+  if (daedalus_vk_destroyable(device) && pipeline->handle != VK_NULL_HANDLE) {
+    device->vk->fn.DestroyPipeline(device->handle, pipeline->handle, NULL);
+  }
+  if (pipeline->constants != NULL) {
+    daedalus_rt_gpu_pool_give(pipelines->pool, pipeline->constants);
+  }
+  const daedalus_allocator *allocator = &device->vk->ctx->allocator;
+  allocator->release(allocator->user, pipeline);
 }
 
 int daedalus_rt_vk_set_layout(daedalus_vk_pipelines *pipelines, size_t n_bindings,
@@ -161,8 +165,8 @@ int daedalus_rt_vk_set_layout(daedalus_vk_pipelines *pipelines, size_t n_binding
 }
 
 static int make_layout(daedalus_vk_pipelines *pipelines, daedalus_vk_pipeline *pipeline) {
-  const size_t n_buffers = pipeline->kernel->n_buffers;
-  const bool constants = pipeline->variant->gpu->n_constants != 0;
+  const size_t n_buffers = pipeline->n_buffers;
+  const bool constants = pipeline->base.variant->gpu->n_constants != 0;
   VkPipelineLayout *layout = &pipelines->layouts[n_buffers][constants];
   daedalus_vk_device *device = pipelines->device;
   if (*layout == VK_NULL_HANDLE) {
@@ -195,12 +199,12 @@ static int make_layout(daedalus_vk_pipelines *pipelines, daedalus_vk_pipeline *p
 
 /** The block with the variant's constants. */
 static int make_constants(daedalus_vk_pipelines *pipelines, daedalus_vk_pipeline *pipeline) {
-  const daedalus_gpu_code *code = pipeline->variant->gpu;
+  const daedalus_gpu_code *code = pipeline->base.variant->gpu;
   const size_t size = code->n_constants * sizeof(uint32_t);
   if (size == 0 || pipeline->constants != NULL) {
     return 0;
   }
-  const int error = daedalus_rt_vk_pool_take(pipelines->pool, size, &pipeline->constants);
+  const int error = daedalus_rt_gpu_pool_take(pipelines->pool, size, &pipeline->constants);
   if (error != 0) {
     pipeline->constants = NULL;
     return error;
@@ -209,13 +213,14 @@ static int make_constants(daedalus_vk_pipelines *pipelines, daedalus_vk_pipeline
   return 0;
 }
 
-int daedalus_rt_vk_pipeline_make(daedalus_vk_pipelines *pipelines, daedalus_vk_pipeline *pipeline) {
+int daedalus_rt_vk_pipeline_make(daedalus_vk_pipelines *pipelines, daedalus_gpu_program *program) {
+  daedalus_vk_pipeline *pipeline = (daedalus_vk_pipeline *)program;
   if (pipeline->handle != VK_NULL_HANDLE) {
     return 0;
   }
   daedalus_vk_device *device = pipelines->device;
   const daedalus_vk_functions *fn = &device->vk->fn;
-  const daedalus_gpu_code *code = pipeline->variant->gpu;
+  const daedalus_gpu_code *code = pipeline->base.variant->gpu;
   int error = make_constants(pipelines, pipeline);
   if (error == 0) {
     error = make_layout(pipelines, pipeline);

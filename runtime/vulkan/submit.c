@@ -29,6 +29,28 @@ static void host_barrier(const daedalus_vk_functions *fn, VkCommandBuffer buffer
                          VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &all, 0, NULL, 0, NULL);
 }
 
+/** Hands a dma-buf over, between the queue and whoever else uses it. */
+static void hand_over(const daedalus_vk_device *device, VkCommandBuffer buffer, VkBuffer dmabuf,
+                      bool acquire) {
+  const VkPipelineStageFlags stages =
+      VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+  const uint32_t own = device->physical->queue_family, others = device->physical->others;
+  const VkBufferMemoryBarrier one = {
+      .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
+      .srcAccessMask = acquire ? 0 : VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+      .dstAccessMask = acquire ? VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
+                                     VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT
+                               : 0,
+      .srcQueueFamilyIndex = acquire ? others : own,
+      .dstQueueFamilyIndex = acquire ? own : others,
+      .buffer = dmabuf,
+      .size = VK_WHOLE_SIZE,
+  };
+  device->vk->fn.CmdPipelineBarrier(buffer, stages,
+                                    acquire ? stages : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, 0, 0,
+                                    NULL, 1, &one, 0, NULL);
+}
+
 static void record_dispatch(const daedalus_vk_functions *fn, VkCommandBuffer buffer,
                             const daedalus_vk_dispatch *dispatch,
                             const daedalus_vk_dispatch *before) {
@@ -44,7 +66,8 @@ static void record_dispatch(const daedalus_vk_functions *fn, VkCommandBuffer buf
   fn->CmdDispatch(buffer, dispatch->groups, 1, 1);
 }
 
-static void record_ops(const daedalus_vk_functions *fn, const daedalus_vk_submission *submission) {
+static void record_ops(const daedalus_vk_device *device, const daedalus_vk_submission *submission) {
+  const daedalus_vk_functions *fn = &device->vk->fn;
   const daedalus_vk_op *ops = submission->ops.data;
   const VkCommandBuffer buffer = submission->buffer;
   const daedalus_vk_dispatch *before = NULL;
@@ -64,6 +87,10 @@ static void record_ops(const daedalus_vk_functions *fn, const daedalus_vk_submis
       case DAEDALUS_VK_OP_FILL:
         fn->CmdFillBuffer(buffer, op->of.fill.buffer, op->of.fill.offset, op->of.fill.size,
                           op->of.fill.value);
+        break;
+      case DAEDALUS_VK_OP_ACQUIRE:
+      case DAEDALUS_VK_OP_RELEASE:
+        hand_over(device, buffer, op->of.owned.buffer, op->kind == DAEDALUS_VK_OP_ACQUIRE);
         break;
       case DAEDALUS_VK_OP_TIME_BEGIN:
         fn->CmdResetQueryPool(buffer, submission->queries, 0, 2);
@@ -116,7 +143,7 @@ static int record(daedalus_vk_commands *commands, daedalus_vk_submission *submis
   if (result != VK_SUCCESS) {
     return daedalus_rt_vk_failed(device, "vkBeginCommandBuffer", result);
   }
-  record_ops(fn, submission);
+  record_ops(device, submission);
   result = fn->EndCommandBuffer(submission->buffer);
   if (result != VK_SUCCESS) {
     return daedalus_rt_vk_failed(device, "vkEndCommandBuffer", result);

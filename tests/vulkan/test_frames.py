@@ -1,107 +1,41 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The runtime on Mesa's driver and the simulated device: frames in dma-bufs, and a GPU that fails.
+"""The runtime on Mesa's drivers: frames in dma-bufs, and, on the simulated device, failures.
 
 What the runtime promises for each failure stands in docs/vulkan-runtime.md.
 """
 
 import functools
-import json
 import os
 import subprocess
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+import frame_runs
 import pytest
+from frame_runs import BATCHES, BLOCKS, EIO, RIGHT, SIDE
 
-from daedalus.generator import native
-from daedalus.generator.cli.common import build_dir
-from daedalus.generator.v3d import driver, tools
+from daedalus.generator import crosscheck
+from daedalus.generator.v3d import driver, vkrun
+from daedalus.generator.vulkan import devices, validation
 
-FOLDER = Path(__file__).parent / "frames"
-SIDE, BATCHES = 64, 3
-BLOCKS = SIDE * SIDE // 64
-EIO = -5
+Ran = partial(
+    frame_runs.Ran, environment={"DAEDALUS_QPU_ROUTE": "vulkan", "DAEDALUS_VULKAN_DEVICE": "v3d"}
+)
 
 
 @pytest.fixture(scope="module")
-def program() -> Path:
+def frames() -> Path:
+    return frame_runs.program()
+
+
+@pytest.fixture(scope="module")
+def program(frames: Path) -> Path:
     if driver.built() is None:
         warnings.warn("v3dv is not built for this machine: setup --native", stacklevel=2)
         pytest.skip("v3dv is not built for this machine: ./daedalus setup --native")
-    folder = native.build_library(
-        "host", targets=("daedalus",), options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON",)
-    )
-    return native.compile_program(
-        "host",
-        build_dir() / "v3dv" / "frames-host" / "frames",
-        [FOLDER / "frames.c"],
-        includes=native.library_includes(),
-        libraries=[folder / "libdaedalus.a"],
-        flags=["-ldl"],
-        static=False,
-    )
-
-
-class Ran:
-    """What a run left: a tuple a batch (error, fence, undefined items), and what was said."""
-
-    def __init__(
-        self,
-        program: Path,
-        tmp_path: Path,
-        kind: str,
-        *more: str,
-        faults: tuple[str, ...] = (),
-        side: int = SIDE,
-        batches: int = BATCHES,
-        timeout_ms: int = 10_000,
-        memory: int | None = None,
-    ) -> None:
-        jobs = tmp_path / "jobs"
-        jobs.unlink(missing_ok=True)
-        # A fault that never struck is a status of 1, but a job that failed is one, too.
-        words, environment = tools.on_device(
-            [str(program), kind, str(side), str(batches), *more],
-            jobs=jobs,
-            faults=faults,
-            memory=memory,
-        )
-        done = subprocess.run(
-            words,
-            env={
-                **os.environ,
-                **environment,
-                "DAEDALUS_VULKAN_DEVICE": "v3d",
-                "DAEDALUS_VULKAN_TIMEOUT_MS": str(timeout_ms),
-                "XDG_CACHE_HOME": str(tmp_path / "cache"),
-            },
-            capture_output=True, text=True, timeout=60,
-        )  # fmt: skip
-        self.said = done.stderr
-        assert done.returncode == 0, done.stdout + done.stderr
-        *lines, last = done.stdout.splitlines()
-        self.batches = []
-        for i, line in enumerate(sorted(lines)):
-            error, fence, undefined = line.removeprefix(f"batch {i}: ").split()
-            self.batches.append((int(error), fence, int(undefined)))
-        assert len(self.batches) == batches
-        self.right = last.startswith("frame right")
-        self.lost = last.endswith("device lost")
-        self.computed = [
-            job["submission"]
-            for job in map(json.loads, jobs.read_text().splitlines())
-            if job["queue"] == "compute"
-        ]
-        struck = [line for line in done.stderr.splitlines() if "struck 0 times" in line]
-        assert struck == []
-
-    @property
-    def errors(self) -> list[tuple[int, int]]:
-        return [(error, undefined) for error, _, undefined in self.batches]
-
-
-RIGHT = [(0, 0)] * BATCHES
+    return frames
 
 
 Second = Callable[..., int]
@@ -109,13 +43,13 @@ Second = Callable[..., int]
 
 @pytest.fixture(scope="module")
 def second(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Second:
-    """The number of the second batch's compute job among all submissions of such a run."""
+    """The number of the second batch's first compute job among all submissions of such a run."""
 
     @functools.cache
     def number(kind: str, *more: str) -> int:
         ran = Ran(program, tmp_path_factory.mktemp(kind), kind, *more)
         assert ran.errors == RIGHT and ran.right and not ran.lost, ran.said
-        return int(ran.computed[-2])
+        return int(ran.computed[-4 if kind == "twice" else -2])
 
     return number
 
@@ -152,12 +86,40 @@ def test_what_is_undefined_is_named(
     assert ran.lost and ran.errors == [(0, 0), (EIO, BLOCKS), (0, 0)], ran.said
 
 
+def test_what_is_undefined_through_another_import(
+    program: Path, second: Second, tmp_path: Path
+) -> None:
+    ran = Ran(program, tmp_path, "twice", faults=(f"lost@{second('twice')}",))
+    assert ran.lost and ran.errors == [(0, 0), (EIO, 2 * BLOCKS), (0, 0)], ran.said
+
+
+def test_batches_through_two_imports(program: Path, tmp_path: Path) -> None:
+    """Two batches in flight, each through both imports."""
+    ran = Ran(program, tmp_path, "twice", "together", batches=2)
+    assert ran.errors == [(0, 0)] * 2 and ran.right and not ran.lost, ran.said
+
+
 def test_a_reset_within_the_time_is_not_noticed(
     program: Path, second: Second, tmp_path: Path
 ) -> None:
     """No call reports it: what the self-test cannot see either."""
     ran = Ran(program, tmp_path, "caller", faults=(f"hang@{second('caller')}:ms=50",))
     assert ran.errors == RIGHT and not ran.lost and not ran.right
+
+
+@pytest.mark.parametrize("kind", ["imported", "twice", "shadowed"])
+def test_the_validation_layers_say_nothing(frames: Path, tmp_path: Path, kind: str) -> None:
+    """On lavapipe, which a dma-buf may be any file of memory for."""
+    vkrun.lavapipe()  # fetches it
+    (found,), _ = devices.find(["lavapipe-8"], partial(crosscheck.program, loads=True))
+    device = validation.validated(found, tmp_path / "log")
+    done = subprocess.run(
+        [*device.prefix, str(frames), kind, str(SIDE), str(BATCHES)],
+        env={**os.environ, **device.environment, "XDG_CACHE_HOME": str(tmp_path / "cache")},
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.stdout.endswith("frame right, device there\n"), done.stdout + done.stderr
+    assert validation.complaints(tmp_path / "log") == []
 
 
 def test_without_memory_for_the_copy(program: Path, tmp_path: Path) -> None:

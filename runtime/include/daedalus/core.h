@@ -114,9 +114,14 @@ typedef struct daedalus_config {
   const char *cache_dir;
   /**
    * Milliseconds without progress after which the GPU counts as lost; 0: the
-   * environment's DAEDALUS_VULKAN_TIMEOUT_MS, else DAEDALUS_TIMEOUT_MS.
+   * environment's DAEDALUS_QPU_TIMEOUT_MS, else DAEDALUS_TIMEOUT_MS.
    */
   uint32_t timeout_ms;
+  /**
+   * How the QPU is reached: "vulkan" or "drm", see daedalus/gpu.h; goes before the environment's
+   * DAEDALUS_QPU_ROUTE.  NULL leaves it to that and to the order of preference.
+   */
+  const char *route;
 } daedalus_config;
 
 /** What daedalus_config.timeout_ms is by default. */

@@ -8,6 +8,11 @@
  * DAEDALUS_SUBSTRATE_QPU, or one of the functions below that takes a context.
  * Which device was taken is logged then, once, at level INFO.
  *
+ * **By which route.**  Through Vulkan, with shaders that its driver compiles, or straight through
+ * DRM, with code for the QPUs of V3D 7.1.  Vulkan is tried first, and DRM where that finds no
+ * device; daedalus_config.route or the environment's DAEDALUS_QPU_ROUTE ("vulkan", "drm") say which
+ * to try first.  A context has one route; all below is the same for both.
+ *
  * **Which device.**  V3D (the GPU of a Raspberry Pi) first, then other GPUs.
  * A device that is a program on the CPU is taken only when it is asked for.
  * Asking: daedalus_config.device, or the environment's DAEDALUS_VULKAN_DEVICE.
@@ -64,6 +69,7 @@ typedef struct daedalus_device_info {
   uint8_t imports_dmabuf;    /**< daedalus_memory_import_dmabuf() works */
   uint8_t timestamps;        /**< DAEDALUS_BATCH_TIMESTAMPS works */
   uint8_t lost;              /**< it failed for good; the CPU does what is meant for it */
+  const char *route;         /**< "vulkan" or "drm" */
 } daedalus_device_info;
 
 /**
@@ -100,6 +106,8 @@ DAEDALUS_API int daedalus_memory_create(daedalus_ctx *ctx, size_t size, daedalus
  *                 memory is destroyed; NULL has it mapped here (and where it cannot be mapped,
  *                 daedalus_memory_data() is an address that stands for it: for appends for the
  *                 QPU alone, as the CPU must not touch it)
+ *                 The same dma-buf may be imported more than once, and what lies in it then counts
+ *                 as one and the same memory (as of Linux 5.3)
  * @return 0, -EINVAL, -ENODEV, -ENOMEM, or -ENOTSUP where the device cannot import it, logged
  */
 DAEDALUS_API int daedalus_memory_import_dmabuf(daedalus_ctx *ctx, int fd, size_t size,
@@ -109,7 +117,9 @@ DAEDALUS_API int daedalus_memory_import_dmabuf(daedalus_ctx *ctx, int fd, size_t
  * A dma-buf of memory that daedalus_memory_create() made, for other devices.
  * @param[out] fd  owned by the caller, to be closed by it; -1 on failure.  Whether it can be mapped
  *                 for writing is up to the driver: V3D's lets it be read only
- * @return 0, -EINVAL, or -ENOTSUP where the device cannot export it
+ * The first time it waits for batches in flight that use the memory, and for the GPU to let go of
+ * it.
+ * @return 0, -EINVAL, -ENOMEM, or -ENOTSUP where the device cannot export it
  */
 DAEDALUS_API int daedalus_memory_export_dmabuf(daedalus_memory *memory, int *fd);
 

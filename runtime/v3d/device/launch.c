@@ -112,6 +112,10 @@ static int run_program(const struct dev_options *options) {
 static void start_program(const struct dev_options *options, const char *path,
                           const sigset_t *mask) {
   int error = setenv("DAEDALUS_V3D_SOCKET", path, 1) != 0 ? ENOMEM : 0;
+  char page[24];
+  snprintf(page, sizeof page, "%llu", (unsigned long long)options->page);
+  if (error == 0 && options->page != 0)
+    error = setenv("DAEDALUS_V3D_PAGE_SIZE", page, 1) != 0 ? ENOMEM : 0;
   if (error == 0) {
     sigprocmask(SIG_SETMASK, mask, NULL);
     error = run_program(options);
@@ -163,6 +167,8 @@ static int serve(struct dev_options *options, const daedalus_v3d_executor *execu
   }
   server.self = &launch;
   server.on_event = on_signal;
+  if (result == 0 && options->page > server.device.memory.page)
+    server.device.memory.page = options->page;
   server.device.log = options->log;
   server.device.jobs = options->jobs;
   server.device.quiet = options->quiet;

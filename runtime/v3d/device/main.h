@@ -16,6 +16,7 @@ struct dev_options {
   char **program;      /* --run: NULL-terminated */
   const char *trace;   /* --trace: folder for traces of jobs; NULL: none */
   uint64_t memory;     /* bytes */
+  uint64_t page;       /* --page-size: bytes; 0: the system's */
   FILE *log;
   FILE *jobs;
   struct dev_faults faults; /* moved to the device */

@@ -23,6 +23,7 @@ static const char usage[] =
     "  --qemu PATH     run the program by this qemu-aarch64; --preload is then one for arm64\n"
     "  --sysroot DIR   where its libraries lie (qemu's -L)\n"
     "  --memory MIB    memory of the device (default 4096)\n"
+    "  --page-size KIB  pages of the device, and what sysconf() tells the program (4, 16 or 64)\n"
     "  --profile FILE  what is assumed of the board (default: that of a Raspberry Pi 5)\n"
     "  --timelines     offer timeline syncobjs, which the hardware's driver has not\n"
     "  --strict        jobs that break a rule of the instruction set fail\n"
@@ -83,6 +84,17 @@ static int read_memory(const char *text, uint64_t *bytes) {
   return 0;
 }
 
+static int read_page(const char *text, uint64_t *bytes) {
+  static const char *const sizes[] = {"4", "16", "64"};
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    if (strcmp(text, sizes[i]) == 0) {
+      *bytes = UINT64_C(4096) << 2 * i;
+      return 0;
+    }
+  }
+  return bad("--page-size takes 4, 16 or 64", text);
+}
+
 /* The library beside this program. False: where that is cannot be told. */
 static bool find_preload(char path[PATH_MAX]) {
   static const char name[] = "libdaedalus-v3d-preload.so";
@@ -121,6 +133,7 @@ enum option_number {
   QEMU,
   SYSROOT,
   MEMORY,
+  PAGE_SIZE,
   PROFILE,
   STRICT,
   TIMELINES,
@@ -143,6 +156,7 @@ static const struct option longs[] = {
     {"qemu", required_argument, NULL, QEMU},
     {"sysroot", required_argument, NULL, SYSROOT},
     {"memory", required_argument, NULL, MEMORY},
+    {"page-size", required_argument, NULL, PAGE_SIZE},
     {"profile", required_argument, NULL, PROFILE},
     {"strict", no_argument, NULL, STRICT},
     {"timelines", no_argument, NULL, TIMELINES},
@@ -207,6 +221,8 @@ static int set_value(int number, const char *value, struct dev_options *options)
       return 0;
     case MEMORY:
       return read_memory(value, &options->memory);
+    case PAGE_SIZE:
+      return read_page(value, &options->page);
     case PROFILE:
       return read_profile(value, &options->profile);
     case TRACE:

@@ -10,7 +10,8 @@
  *
  * What a Vulkan application must not do is counted and printed as a misuse: a handle that is not
  * alive or of another type, binding or mapping out of range, recording into a command buffer in
- * flight, a binding that was never written, destroying what work in flight uses.
+ * flight, a binding that was never written, destroying what work in flight uses, using a dma-buf's
+ * memory while others have it.
  *
  * One driver a process, for one thread at a time.
  */
@@ -37,6 +38,7 @@ typedef struct stub_device_desc {
   uint32_t offset_align; /* of a storage buffer's offset */
   bool no_storage8, no_storage16;
   bool no_external; /* neither dma-buf memory nor exported fences */
+  bool no_foreign;  /* no VK_EXT_queue_family_foreign */
   bool no_compute;  /* its one queue only copies */
   /* Property flags of its memory types; the first unused entry is 0. */
   VkMemoryPropertyFlags memory[VK_MAX_MEMORY_TYPES];
@@ -102,9 +104,10 @@ uint64_t stub_memory_bytes(void);
 /* Misuses so far. */
 unsigned long stub_misuses(void);
 
-/* Submissions; dispatches, barriers and bytes copied that they held. */
+/* Submissions; dispatches, barriers and bytes copied that they held, and dma-bufs handed over. */
 typedef struct stub_work {
   unsigned long submits, dispatches, barriers;
+  unsigned long acquires, releases;
   uint64_t copied_bytes;
   uint64_t largest_submit_groups; /* workgroups of the largest submission */
 } stub_work;

@@ -152,6 +152,21 @@ void stub_CmdDispatch(VkCommandBuffer handle, uint32_t x, uint32_t y, uint32_t z
   add(commands, command);
 }
 
+/* A barrier of a buffer: here only between the queue's family, 0, and that of others. */
+static void hand_over(stub_commands *commands, const VkBufferMemoryBarrier *barrier) {
+  const uint32_t others =
+      stub_opened()->no_foreign ? VK_QUEUE_FAMILY_EXTERNAL : VK_QUEUE_FAMILY_FOREIGN_EXT;
+  const uint32_t from = barrier->srcQueueFamilyIndex, to = barrier->dstQueueFamilyIndex;
+  if (!(from == others && to == 0) && !(from == 0 && to == others)) {
+    stub_misuse("a buffer goes from queue family %u to %u", from, to);
+  }
+  if (barrier->offset != 0 || barrier->size != VK_WHOLE_SIZE) {
+    stub_misuse("a part of a buffer is handed over");
+  }
+  add(commands, (stub_command){.operation = to == 0 ? STUB_ACQUIRE : STUB_RELEASE,
+                               .to = stub_get(POINTER(barrier->buffer), STUB_BUFFER)});
+}
+
 void stub_CmdPipelineBarrier(VkCommandBuffer handle, VkPipelineStageFlags from,
                              VkPipelineStageFlags to, VkDependencyFlags flags, uint32_t n_memory,
                              const VkMemoryBarrier *memory, uint32_t n_buffers,
@@ -159,13 +174,17 @@ void stub_CmdPipelineBarrier(VkCommandBuffer handle, VkPipelineStageFlags from,
                              const VkImageMemoryBarrier *images) {
   (void)flags;
   (void)memory;
-  (void)buffers;
   (void)images;
   (void)stub_enter(STUB_CmdPipelineBarrier);
   if (from == 0 || to == 0 || n_memory + n_buffers == 0 || n_images != 0) {
     stub_misuse("a barrier between nothing");
   }
-  add(recording(handle), (stub_command){.operation = STUB_BARRIER});
+  if (n_memory != 0) {
+    add(recording(handle), (stub_command){.operation = STUB_BARRIER});
+  }
+  for (uint32_t i = 0; i < n_buffers; i++) {
+    hand_over(recording(handle), &buffers[i]);
+  }
 }
 
 void stub_CmdCopyBuffer(VkCommandBuffer handle, VkBuffer from, VkBuffer to, uint32_t n,

@@ -24,7 +24,8 @@ static const char *const device_extensions[] = {"VK_KHR_8bit_storage",
                                                 "VK_KHR_external_memory_fd",
                                                 "VK_EXT_external_memory_dma_buf",
                                                 "VK_KHR_external_fence",
-                                                "VK_KHR_external_fence_fd"};
+                                                "VK_KHR_external_fence_fd",
+                                                "VK_EXT_queue_family_foreign"};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 void stub_forget_device(void) {
@@ -33,6 +34,11 @@ void stub_forget_device(void) {
 
 const stub_device_desc *stub_opened(void) {
   return opened;
+}
+
+/* How many of the above a device has: what it may lack comes last. */
+static size_t n_extensions(const stub_device_desc *desc) {
+  return COUNT(device_extensions) - (desc->no_external ? 6 : desc->no_foreign ? 1 : 0);
 }
 
 const stub_device_desc *stub_device_of(const void *handle) {
@@ -261,7 +267,7 @@ VkResult stub_EnumerateDeviceExtensionProperties(VkPhysicalDevice handle, const 
                                                  uint32_t *count, VkExtensionProperties *out) {
   (void)layer;
   ENTER(EnumerateDeviceExtensionProperties);
-  const size_t n = COUNT(device_extensions) - (stub_device_of(handle)->no_external ? 5 : 0);
+  const size_t n = n_extensions(stub_device_of(handle));
   return give_names(device_extensions, n, count, out);
 }
 
@@ -272,7 +278,7 @@ VkResult stub_CreateDevice(VkPhysicalDevice handle, const VkDeviceCreateInfo *in
   (void)a;
   ENTER(CreateDevice);
   physical *from = stub_get(handle, STUB_PHYSICAL);
-  const size_t n = COUNT(device_extensions) - (from->desc->no_external ? 5 : 0);
+  const size_t n = n_extensions(from->desc);
   for (uint32_t i = 0; i < info->enabledExtensionCount; i++) {
     bool known = false;
     for (size_t k = 0; k < n; k++) {

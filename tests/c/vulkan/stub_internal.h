@@ -120,6 +120,7 @@ typedef struct stub_memory {
   uint32_t type;
   bool mapped;
   bool imported; /* a mapped file, whether taken over or to be exported */
+  bool foreign;  /* others have it: not to be used before it is acquired */
   int fd;        /* to export; -1: not */
 } stub_memory;
 
@@ -177,6 +178,8 @@ typedef enum stub_operation {
   STUB_COPY,
   STUB_FILL,
   STUB_BARRIER,
+  STUB_ACQUIRE, /* memory of `to` */
+  STUB_RELEASE,
   STUB_RESET,
   STUB_TIME
 } stub_operation;

@@ -86,6 +86,7 @@ VkResult stub_AllocateMemory(VkDevice device, const VkMemoryAllocateInfo *info,
   memory->device = memory->host = bytes;
   memory->type = info->memoryTypeIndex;
   memory->imported = import != NULL || exports;
+  memory->foreign = import != NULL;
   memory->fd = fd;
   if ((flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0 &&
       (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) == 0) {

@@ -52,6 +52,9 @@ static unsigned char *bytes_of(const stub_buffer *buffer, uint64_t offset) {
     stub_misuse("a buffer without memory is used");
     abort();
   }
+  if (buffer->memory->foreign) {
+    stub_misuse("a dma-buf's memory is used that was not acquired");
+  }
   return buffer->memory->device + buffer->offset + offset;
 }
 
@@ -110,6 +113,15 @@ static void execute(const stub_command *command) {
       }
       break;
     case STUB_BARRIER:
+      break;
+    case STUB_ACQUIRE:
+      command->to->memory->foreign = false;
+      break;
+    case STUB_RELEASE:
+      if (command->to->memory->foreign) {
+        stub_misuse("a dma-buf's memory is released that was not acquired");
+      }
+      command->to->memory->foreign = true;
       break;
     case STUB_RESET:
     case STUB_TIME:
@@ -171,6 +183,8 @@ static void count_work(const submission *s) {
     for (size_t k = 0; k < s->commands[i]->n; k++) {
       const stub_command *command = &s->commands[i]->list[k];
       stub_done.barriers += command->operation == STUB_BARRIER;
+      stub_done.acquires += command->operation == STUB_ACQUIRE;
+      stub_done.releases += command->operation == STUB_RELEASE;
       if (command->operation == STUB_DISPATCH) {
         stub_done.dispatches++;
         groups += (uint64_t)command->groups[0] * command->groups[1] * command->groups[2];

@@ -35,6 +35,9 @@ static const char *chosen(const char *wish) {
     snprintf(name, sizeof(name), "%s", info.name);
   } else { /* which is said, unless it was the wish */
     CHECK((f.log.n >= 1) == (wish == NULL || strcmp(wish, "none") != 0));
+    if (wish != NULL && strcmp(wish, "none") != 0) {
+      CHECK(strstr(f.log.message, wish) != NULL && strstr(f.log.message, "#0 ") != NULL);
+    }
   }
   CHECK_INT(fixture_close(&f), 0);
   return name;
@@ -90,6 +93,32 @@ static void test_wishes(void) {
   CHECK_STR(chosen("#1"), names[1]);
   CHECK_STR(chosen("#2"), names[2]);
   CHECK_STR(chosen("#3"), "");
+}
+
+/* A route that leads nowhere here, and one that there is not, are told; the other one is taken. */
+static void test_routes(void) {
+  fixture f;
+  daedalus_device_info info = {.size = sizeof(info)};
+  stub_reset();
+  fixture_open(&f, &(daedalus_config){.cache_dir = "", .route = "drm"});
+  CHECK_INT(daedalus_ctx_device(f.ctx, &info), 0);
+  if (strcmp(info.route, "drm") == 0) {
+    printf("this machine has a V3D: what is said without one is not tested\n");
+  } else {
+    CHECK_STR(info.route, "vulkan");
+    CHECK_INT(f.log.n, 1);
+    CHECK(strstr(f.log.message, "the QPU's route drm leads nowhere: ") == f.log.message);
+    CHECK(strstr(f.log.message, "; vulkan is used instead") != NULL);
+  }
+  CHECK_INT(fixture_close(&f), 0);
+  setenv("DAEDALUS_QPU_ROUTE", "opengl", 1);
+  fixture_open(&f, NULL);
+  CHECK_INT(daedalus_ctx_device(f.ctx, &info), 0);
+  CHECK_STR(info.route, "vulkan");
+  CHECK_STR(f.log.message,
+            "there is no route \"opengl\" to the QPU: \"vulkan\" and \"drm\" are known");
+  CHECK_INT(fixture_close(&f), 0);
+  unsetenv("DAEDALUS_QPU_ROUTE");
 }
 
 /* A device without a compute queue is none; one without features runs what needs none of them. */
@@ -302,6 +331,7 @@ static void test_pipeline_cache(void) {
 int main(void) {
   RUN(test_order_of_preference);
   RUN(test_wishes);
+  RUN(test_routes);
   RUN(test_what_a_device_lacks);
   RUN(test_self_test);
   RUN(test_no_variant_passes);

@@ -6,8 +6,10 @@
  *   frames KIND SIDE BATCHES [together | fences]
  *
  * KIND      whose the frame is: "caller" (copied), "created" (of the device, exported and looked at
- *           through that), "imported" (from /dev/dma_heap/system), "shadowed" (the same, with
- *           DAEDALUS_BATCH_SHADOW), "corners" (the caller's, of which only two blocks are used)
+ *           through that), "imported" (from /dev/dma_heap/system, and where there is none a
+ *           memfd, which lavapipe takes for a dma-buf), "shadowed" (the same, with
+ *           DAEDALUS_BATCH_SHADOW), "twice" (imported two times: each batch works through the one,
+ *           then through the other), "corners" (the caller's, of which only two blocks are used)
  * SIDE      of the frame, a multiple of 8
  * together  all are submitted before the last one is waited for, then the others; the frame is
  *           looked at a second later
@@ -19,6 +21,7 @@
  */
 #define _GNU_SOURCE
 #include <daedalus.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-heap.h>
 #include <poll.h>
@@ -39,7 +42,7 @@ typedef struct frame {
   uint8_t *on_cpu;       /* what it is to be */
   int16_t *coeffs;
   daedalus_vp9_idct8_meta *meta;
-  daedalus_memory *memory;
+  daedalus_memory *memory, *twin; /* the same again; NULL: not imported twice */
 } frame;
 
 static void *must(void *made) {
@@ -60,7 +63,12 @@ static void check(int error, const char *what) {
 static int heap_frame(size_t size) {
   const int heap = open("/dev/dma_heap/system", O_RDWR | O_CLOEXEC);
   struct dma_heap_allocation_data data = {.len = size, .fd_flags = O_RDWR | O_CLOEXEC};
-  if (heap < 0 || ioctl(heap, DMA_HEAP_IOCTL_ALLOC, &data) != 0) {
+  if (heap < 0) {
+    const int memory = memfd_create("frame", MFD_CLOEXEC);
+    check(memory < 0 || ftruncate(memory, (off_t)size) != 0 ? -errno : 0, "a frame");
+    return memory;
+  }
+  if (ioctl(heap, DMA_HEAP_IOCTL_ALLOC, &data) != 0) {
     perror("frames: /dev/dma_heap/system");
     exit(2);
   }
@@ -71,9 +79,13 @@ static int heap_frame(size_t size) {
 static void make_frame(frame *f, daedalus_ctx *ctx, const char *kind) {
   const size_t size = f->side * f->side;
   int fd = -1;
-  if (strcmp(kind, "imported") == 0 || strcmp(kind, "shadowed") == 0) {
+  const bool twice = strcmp(kind, "twice") == 0;
+  if (strcmp(kind, "imported") == 0 || strcmp(kind, "shadowed") == 0 || twice) {
     fd = heap_frame(size);
     check(daedalus_memory_import_dmabuf(ctx, fd, size, NULL, &f->memory), "importing");
+    if (twice) {
+      check(daedalus_memory_import_dmabuf(ctx, fd, size, NULL, &f->twin), "importing again");
+    }
   } else if (strcmp(kind, "created") == 0) {
     check(daedalus_memory_create(ctx, size, &f->memory), "creating memory");
     check(daedalus_memory_export_dmabuf(f->memory, &fd), "exporting");
@@ -117,12 +129,15 @@ static void submit(daedalus_ctx *ctx, const frame *f, const char *kind, daedalus
   if (strcmp(kind, "shadowed") == 0) {
     check(daedalus_batch_set_flags(*batch, DAEDALUS_BATCH_SHADOW), "flags");
   }
-  check(daedalus_append_vp9_idct8(*batch, DAEDALUS_SUBSTRATE_QPU, f->pixels, f->side, f->coeffs,
-                                  f->n_blocks, f->meta),
-        "appending");
-  check(daedalus_dispatch_vp9_idct8(ctx, DAEDALUS_SUBSTRATE_CPU, f->on_cpu, f->side, f->coeffs,
+  uint8_t *const places[] = {f->pixels, f->twin != NULL ? daedalus_memory_data(f->twin) : NULL};
+  for (int i = 0; i < 2 && places[i] != NULL; i++) {
+    check(daedalus_append_vp9_idct8(*batch, DAEDALUS_SUBSTRATE_QPU, places[i], f->side, f->coeffs,
                                     f->n_blocks, f->meta),
-        "the CPU");
+          "appending");
+    check(daedalus_dispatch_vp9_idct8(ctx, DAEDALUS_SUBSTRATE_CPU, f->on_cpu, f->side, f->coeffs,
+                                      f->n_blocks, f->meta),
+          "the CPU");
+  }
   (void)daedalus_batch_submit(*batch); /* wait gives its error again */
 }
 

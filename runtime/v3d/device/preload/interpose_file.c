@@ -33,6 +33,11 @@ static void *map(void *hint, size_t bytes, int protection, int flags, int fd, of
       }
       offset += (off_t)object.number;
     }
+    const bool own = object.object == WIRE_BUFFER || object.object == WIRE_NODE;
+    if (own && preload_page() > 0 && at % (uint64_t)preload_page() != 0) {
+      errno = EINVAL;
+      return MAP_FAILED;
+    }
   }
   return real_mmap(hint, bytes, protection, flags, fd, offset);
 }

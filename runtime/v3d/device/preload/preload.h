@@ -80,6 +80,11 @@ void preload_usercopy_after_fork(bool in_child);
 /* The descriptors in use have been closed by the program, and may be something else by now. */
 void preload_usercopy_forget(void);
 
+/* -- interpose_page.c -- */
+
+/* Bytes of a page as programs are to see it, where that is not the system's; else -1. */
+long preload_page(void);
+
 /* -- gather.c -- */
 
 /* Appends what the argument (zero-extended) of ioctl code points at. */

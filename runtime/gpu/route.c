@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gpu/route.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "core/meta.h"
+#include "cpu/cpu.h"
+#include "gpu/job.h"
+#include "gpu/selftest.h"
+
+static const char after_loss[] = "the GPU was lost, and the CPU does what is meant for it";
+
+static const char out_of_memory[] =
+    "the GPU's variant could not be tested for want of memory, and the CPU does its work";
+
+/** The bits that are set in any address, stride or offset of a buffer. */
+static uintptr_t places_of(const daedalus_work *work, size_t buffer) {
+  const daedalus_buffer_desc *desc = &work->kernel->buffers[buffer];
+  uintptr_t bits = (uintptr_t)work->buffers[buffer].data;
+  if (desc->is_plane) {
+    bits |= (uintptr_t)work->buffers[buffer].stride;
+    for (size_t i = 0; i < work->n_items; i++) {
+      bits |= daedalus_meta_offset(desc, daedalus_meta_of(work->kernel, work->meta, i));
+    }
+  }
+  return bits;
+}
+
+/** @return the first buffer that is not aligned for the variant, or n_buffers */
+static size_t misaligned(const daedalus_work *work, const daedalus_variant *variant,
+                         const uintptr_t *places) {
+  size_t b = 0;
+  while (b < work->kernel->n_buffers &&
+         (places[b] & ((uintptr_t)daedalus_gpu_arguments_of(variant).align[b] - 1)) == 0) {
+    b++;
+  }
+  return b;
+}
+
+/** Whether a variant can be used on the device at hand; tests it if it never was. */
+static daedalus_gpu_program *usable(daedalus_gpu *gpu, const daedalus_kernel_desc *kernel,
+                                    const daedalus_variant *variant, uint32_t workgroup) {
+  daedalus_gpu_program *program = daedalus_rt_gpu_program_find(gpu, kernel, variant, workgroup);
+  if (program != NULL && program->trust == DAEDALUS_GPU_UNTESTED) {
+    daedalus_rt_gpu_selftest(gpu, program);
+  }
+  return program;
+}
+
+/**
+ * The best that is aligned and usable; none: NULL.
+ * @param[out] untested  set when one might have been, but its self-test could not be run
+ */
+static const daedalus_variant *choose_gpu(daedalus_gpu *gpu, const daedalus_work *work,
+                                          uint16_t class_index, const uintptr_t *places,
+                                          bool *untested) {
+  const daedalus_kernel_desc *kernel = work->kernel;
+  const daedalus_variant *before = NULL; /* ranks within a class are never equal */
+  while (!gpu->backend->lost) {
+    const daedalus_variant *best = NULL;
+    for (size_t i = 0; i < kernel->n_variants; i++) {
+      const daedalus_variant *v = &kernel->variants[i];
+      if (v->class_index == class_index && gpu->backend->route->has(v) &&
+          (before == NULL || v->rank > before->rank) && (best == NULL || v->rank < best->rank)) {
+        best = v;
+      }
+    }
+    if (best == NULL) {
+      return NULL;
+    }
+    before = best;
+    if (misaligned(work, best, places) == kernel->n_buffers) {
+      const daedalus_gpu_program *program = usable(gpu, kernel, best, 0);
+      if (program != NULL && program->trust == DAEDALUS_GPU_TRUSTED) {
+        return best;
+      }
+      *untested = *untested || program == NULL || program->trust == DAEDALUS_GPU_UNTESTED;
+    }
+  }
+  return NULL;
+}
+
+void daedalus_rt_gpu_choose(daedalus_ctx *ctx, const daedalus_work *work, daedalus_pick *picks) {
+  daedalus_gpu *gpu = ctx->gpu;
+  const daedalus_kernel_desc *kernel = work->kernel;
+  uintptr_t places[DAEDALUS_GPU_BUFFERS_MOST];
+  const bool countable = kernel->n_buffers <= DAEDALUS_GPU_BUFFERS_MOST;
+  for (size_t b = 0; countable && b < kernel->n_buffers; b++) {
+    places[b] = places_of(work, b);
+  }
+  for (uint16_t c = 0; c < kernel->n_classes; c++) {
+    bool untested = false;
+    const daedalus_variant *variant =
+        countable ? choose_gpu(gpu, work, c, places, &untested) : NULL;
+    picks[c] =
+        (daedalus_pick){.variant = variant, .reason = variant == NULL ? NULL : variant->reason};
+    if (variant == NULL && untested) {
+      picks[c] =
+          (daedalus_pick){.variant = daedalus_rt_cpu_choose(kernel, c), .reason = out_of_memory};
+    }
+  }
+  for (uint16_t c = 0; gpu->backend->lost && c < kernel->n_classes; c++) {
+    picks[c] = (daedalus_pick){.variant = daedalus_rt_cpu_choose(kernel, c), .reason = after_loss};
+  }
+}
+
+int daedalus_rt_gpu_accept(daedalus_ctx *ctx, const daedalus_work *work,
+                           const daedalus_variant *variant, uint32_t workgroup,
+                           daedalus_pick *pick) {
+  daedalus_gpu *gpu = ctx->gpu;
+  const daedalus_kernel_desc *kernel = work->kernel;
+  if (gpu->backend->lost) {
+    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s cannot run here: the GPU was lost", variant->name);
+    return -ENODEV;
+  }
+  if (!gpu->backend->route->has(variant)) {
+    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR,
+                    "%s cannot run on %s: it is not for the route %s; DAEDALUS_QPU_ROUTE chooses",
+                    variant->name, gpu->backend->info.name, gpu->backend->route->name);
+    return -ENODEV;
+  }
+  const daedalus_gpu_program *program = usable(gpu, kernel, variant, workgroup);
+  if (program == NULL || program->trust != DAEDALUS_GPU_TRUSTED) {
+    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s cannot run on %s: %s", variant->name,
+                    gpu->backend->info.name,
+                    program == NULL || program->trust == DAEDALUS_GPU_UNTESTED
+                        ? "its self-test could not be run"
+                        : program->why);
+    return -ENODEV;
+  }
+  uintptr_t places[DAEDALUS_GPU_BUFFERS_MOST];
+  for (size_t b = 0; b < kernel->n_buffers; b++) {
+    places[b] = places_of(work, b);
+  }
+  const size_t b = misaligned(work, variant, places);
+  if (b != kernel->n_buffers) {
+    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR,
+                    "%s cannot run here: it needs address, stride and offsets of %s to be "
+                    "multiples of %d",
+                    variant->name, kernel->buffers[b].name,
+                    daedalus_gpu_arguments_of(variant).align[b]);
+    return -ENODEV;
+  }
+  *pick = (daedalus_pick){.variant = variant, .reason = "it was asked for", .workgroup = workgroup};
+  return 0;
+}
+
+static daedalus_gpu_job *job_of(daedalus_batch *batch) {
+  daedalus_ctx *ctx = batch->ctx;
+  if (batch->job == NULL) {
+    batch->job = ctx->allocator.resize(ctx->allocator.user, NULL, sizeof(*batch->job));
+    if (batch->job != NULL) {
+      *batch->job = (daedalus_gpu_job){.gpu = ctx->gpu, .batch = batch};
+    }
+  }
+  return batch->job;
+}
+
+static void enter_flight(daedalus_gpu_job *job) {
+  daedalus_gpu *gpu = job->gpu;
+  if (gpu->in_flight == NULL) {
+    gpu->in_flight = job;
+  } else {
+    gpu->in_flight_last->next = job;
+    job->previous = gpu->in_flight_last;
+  }
+  gpu->in_flight_last = job;
+  job->active = true;
+}
+
+/** Everything up to the submission.  A job that conflicts with this one is done then. */
+static int start(daedalus_gpu_job *job) {
+  daedalus_gpu *gpu = job->gpu;
+  int error = daedalus_rt_gpu_job_collect(job);
+  if (error != 0) {
+    job->uses.size = 0; /* not all of them: as good as none */
+    return error;
+  }
+  daedalus_rt_gpu_finish_conflicting(gpu, job->uses.data, job->uses.size);
+  if (gpu->backend->lost) {
+    return -ECANCELED; /* which has been said */
+  }
+  enter_flight(job);
+  error = daedalus_rt_gpu_job_fill(job);
+  if (error == 0) {
+    error = daedalus_rt_gpu_job_shadow(job);
+  }
+  return error == 0 ? daedalus_rt_gpu_job_emit(job) : error;
+}
+
+/** What is in flight of a job that failed half-way runs to its end. */
+static void let_run_out(daedalus_gpu_job *job) {
+  daedalus_gpu *gpu = job->gpu;
+  daedalus_gpu_submission **submissions = job->submissions.data;
+  for (size_t i = 0; i < job->submissions.size && !gpu->backend->lost; i++) {
+    const int error =
+        gpu->backend->route->wait(gpu->backend, submissions[i], gpu->backend->timeout_ns);
+    if (error != 0) {
+      gpu->backend->lost = true;
+      gpu->backend->hung = error == -ETIME;
+    }
+  }
+}
+
+/** The CPU does it, after all that was submitted before. */
+static int give_up(daedalus_gpu_job *job, int error) {
+  daedalus_gpu *gpu = job->gpu;
+  const bool was_lost = gpu->backend->lost, in_flight = job->active;
+  if (error != -ECANCELED) {
+    daedalus_rt_gpu_report(gpu, error);
+  }
+  daedalus_gpu_job *other = gpu->in_flight;
+  while (other != NULL && !gpu->backend->lost) {
+    if (other != job) {
+      daedalus_rt_gpu_job_wait(other, -1);
+      other = gpu->in_flight; /* all may have ended with it, this one, too */
+    } else {
+      other = other->next;
+    }
+  }
+  if (!gpu->backend->lost) {
+    let_run_out(job);
+    if (gpu->backend->lost && !was_lost) {
+      daedalus_rt_gpu_report(gpu, -EIO);
+    }
+  }
+  if (gpu->backend->lost) {
+    daedalus_rt_gpu_finish_lost(gpu);
+  }
+  if (in_flight && !job->active) { /* it was done with the others, just now or in waiting for one */
+    return job->batch->gpu_error;
+  }
+  daedalus_rt_gpu_job_undo(job);
+  const int outcome = daedalus_rt_gpu_job_rescue(job);
+  if (gpu->backend->lost) { /* on the way */
+    daedalus_rt_gpu_finish_lost(gpu);
+  }
+  return outcome;
+}
+
+/** Without a job there is no memory for anything: the groups one by one. */
+static int run_all_on_cpu(daedalus_batch *batch, size_t first, size_t end) {
+  daedalus_rt_gpu_finish_conflicting(batch->ctx->gpu, NULL, 0);
+  daedalus_gpu_job job = {.gpu = batch->ctx->gpu, .batch = batch, .first = first, .end = end};
+  return daedalus_rt_gpu_job_rescue(&job);
+}
+
+int daedalus_rt_gpu_submit(daedalus_batch *batch, size_t first, size_t end) {
+  daedalus_gpu *gpu = batch->ctx->gpu;
+  daedalus_gpu_job *job = job_of(batch);
+  batch->gpu_error = 0;
+  if (job == NULL) {
+    return run_all_on_cpu(batch, first, end);
+  }
+  job->first = first;
+  job->end = end;
+  if (batch->job_of_batch++ == 0) {
+    job->gpu_time_ns = 0;
+    job->measured = false;
+  }
+  job->timed =
+      (batch->flags & DAEDALUS_BATCH_TIMESTAMPS) != 0 && gpu->backend->info.timestamps != 0;
+  gpu->backend->failed_call = NULL;
+  if (gpu->backend->lost) { /* since the append; that has been said */
+    const int error = daedalus_rt_gpu_job_collect(job);
+    if (error != 0) {
+      job->uses.size = 0;
+    }
+    return daedalus_rt_gpu_job_rescue(job);
+  }
+  const int error = start(job);
+  return error == 0 ? 0 : give_up(job, error);
+}
+
+int daedalus_rt_gpu_wait(daedalus_batch *batch, int64_t timeout_ns) {
+  daedalus_gpu_job *job = batch->job;
+  if (job == NULL || !job->active) {
+    return batch->gpu_error;
+  }
+  const int error = daedalus_rt_gpu_job_wait(job, timeout_ns);
+  return error != 0 ? error : batch->gpu_error;
+}
+
+/** What a group of the CPU touches.  @return how many uses */
+static size_t uses_of(const daedalus_batch *batch, const daedalus_group *group,
+                      daedalus_gpu_use uses[DAEDALUS_GPU_BUFFERS_MOST]) {
+  const size_t n = group->kernel->n_buffers;
+  for (size_t b = 0; b < n && b < DAEDALUS_GPU_BUFFERS_MOST; b++) {
+    const daedalus_gpu_part part = daedalus_rt_gpu_part(batch, group, b);
+    uses[b] = daedalus_rt_gpu_use(batch->ctx->gpu, &part);
+    uses[b].by_cpu = true;
+  }
+  return n < DAEDALUS_GPU_BUFFERS_MOST ? n : DAEDALUS_GPU_BUFFERS_MOST;
+}
+
+static bool has_to_care(const daedalus_batch *batch) {
+  const daedalus_gpu *gpu = batch->ctx->gpu;
+  return gpu != NULL && gpu->backend != NULL && (gpu->in_flight != NULL || gpu->memories != NULL);
+}
+
+int daedalus_rt_gpu_before_cpu(daedalus_batch *batch, const daedalus_group *group) {
+  if (!has_to_care(batch)) {
+    return 0;
+  }
+  daedalus_gpu *gpu = batch->ctx->gpu;
+  daedalus_gpu_use uses[DAEDALUS_GPU_BUFFERS_MOST];
+  const size_t n = uses_of(batch, group, uses);
+  const bool all = n < group->kernel->n_buffers;
+  daedalus_rt_gpu_finish_conflicting(gpu, all ? NULL : uses, n);
+  for (size_t b = 0; b < n; b++) {
+    daedalus_memory *memory = uses[b].memory;
+    if (memory == NULL) {
+      continue;
+    }
+    if (!memory->readable) {
+      daedalus_rt_log(gpu->ctx, DAEDALUS_LOG_ERROR,
+                      "%s: %s lies in a dma-buf that the CPU cannot map: only the QPU can use it",
+                      group->kernel->id, group->kernel->buffers[b].name);
+      return -EIO;
+    }
+    const daedalus_gpu_extent missing = memory->staged
+                                            ? daedalus_gpu_common(memory->newer, uses[b].all)
+                                            : (daedalus_gpu_extent){0, 0};
+    if (missing.begin != missing.end && daedalus_rt_gpu_memory_copy(memory, missing, false) != 0) {
+      daedalus_rt_gpu_finish_lost(gpu);
+      return -EIO;
+    }
+    daedalus_rt_gpu_memory_cpu(memory, true);
+  }
+  return 0;
+}
+
+void daedalus_rt_gpu_after_cpu(daedalus_batch *batch, const daedalus_group *group) {
+  if (!has_to_care(batch)) {
+    return;
+  }
+  daedalus_gpu_use uses[DAEDALUS_GPU_BUFFERS_MOST];
+  const size_t n = uses_of(batch, group, uses);
+  for (size_t b = 0; b < n; b++) {
+    if (uses[b].memory != NULL) {
+      daedalus_rt_gpu_memory_cpu(uses[b].memory, false);
+      if (uses[b].memory->staged && !batch->ctx->gpu->backend->lost) {
+        if (daedalus_rt_gpu_memory_copy(uses[b].memory, uses[b].writes, true) != 0) {
+          daedalus_rt_gpu_finish_lost(batch->ctx->gpu);
+        }
+      }
+    }
+  }
+}
+
+int daedalus_rt_gpu_time(const daedalus_batch *batch, uint64_t *ns) {
+  const daedalus_gpu_job *job = batch->job;
+  if (job == NULL || batch->job_of_batch == 0 || !job->measured) {
+    return -ENOTSUP;
+  }
+  *ns = job->gpu_time_ns;
+  return 0;
+}
+
+int daedalus_rt_gpu_export_fence(daedalus_batch *batch, int *fd) {
+  daedalus_gpu_job *job = batch->job;
+  if (job == NULL || !job->active) {
+    return -ENOTSUP;
+  }
+  daedalus_gpu *gpu = job->gpu;
+  const int error = gpu->backend->route->export_fence(gpu->backend, fd);
+  if (gpu->backend->lost) { /* by that call, as this job is in flight */
+    daedalus_rt_gpu_report(gpu, error);
+    daedalus_rt_gpu_finish_lost(gpu);
+  }
+  return error == 0 ? 0 : -ENOTSUP;
+}
+
+void daedalus_rt_gpu_forget(daedalus_batch *batch) {
+  daedalus_gpu_job *job = batch->job;
+  if (job == NULL) {
+    return;
+  }
+  const daedalus_allocator *allocator = &batch->ctx->allocator;
+  daedalus_vec *const vecs[] = {&job->uses, &job->extents, &job->regions, &job->shadows,
+                                &job->submissions};
+  for (size_t i = 0; i < sizeof(vecs) / sizeof(vecs[0]); i++) {
+    daedalus_rt_vec_free(allocator, vecs[i]);
+  }
+  allocator->release(allocator->user, job);
+  batch->job = NULL;
+}

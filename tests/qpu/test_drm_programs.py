@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Programs that stand in C as words and beside it as text: the same, and legal."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from daedalus.generator.cli.common import repo_root
+from daedalus.generator.v3d import tools
+
+PROGRAMS = {
+    "runtime/drm/copy.s": "runtime/drm/copy.c",
+    "tests/c/drm/sum.s": "tests/c/drm/sum.c",
+}
+
+
+def toolkit(arguments: list[str], text: str) -> str:
+    done = subprocess.run(
+        [tools.program(), *arguments], input=text, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_the_words_are_the_text(text: str) -> None:
+    source = Path(repo_root(), text).read_text()
+    words = [int(w, 16) for w in toolkit(["asm"], source).split()]
+    code = Path(repo_root(), PROGRAMS[text]).read_text()
+    assert words == [int(w, 16) for w in re.findall(r"UINT64_C\((0x[0-9a-f]{16})\)", code)]
+    toolkit(["check", "--threads", "2"], source)
