@@ -63,6 +63,8 @@ def command(
 
     With --qpu nothing is measured: docs/qpu-performance.md. Exit code 1 where a bar is missed.
     """
+    if (choose or output) and not qpu:
+        raise UserError("--choose and --output are for the timing model", "add --qpu")
     if qpu and choose:
         bench_qpu.choose(kernel, items, distinct)
         return
