@@ -121,7 +121,9 @@ int daedalus_rt_drm_block_import(daedalus_gpu_backend *backend, int fd, uint64_t
   }
   int error = 0;
   if (drm->fn.drmPrimeFDToHandle(drm->node.fd, fd, &block->handle) != 0) {
+    const bool lost = backend->lost;
     error = daedalus_rt_drm_failed(drm, "DRM_IOCTL_PRIME_FD_TO_HANDLE", errno);
+    backend->lost = lost; /* ENODEV and EIO are the exporter's here */
     block->handle = 0;
   }
   struct abi_get_bo_offset get = {.handle = block->handle};
