@@ -161,9 +161,7 @@ def test_without_memory_for_the_copy(program: Path, tmp_path: Path) -> None:
     assert run.said.count("DRM_IOCTL_V3D_CREATE_BO failed: Cannot allocate memory; the CPU") == 3
 
 
-def test_a_reset_of_a_copy_behind_another(
-    program: Path, second: Second, tmp_path: Path
-) -> None:
+def test_a_reset_of_a_copy_behind_another(program: Path, second: Second, tmp_path: Path) -> None:
     """That one is not brought back from either, although its wait was not the first to fail."""
     computes = second("created", "together")
     copies = computes + 1
