@@ -103,6 +103,17 @@ def frame(kernel: str, variant: str) -> list[str]:
     return [line.strip() for line in body[:end]]
 
 
+def test_what_a_program_of_the_qpu_takes() -> None:
+    name = "qpu_full_p4_word"
+    data = as_json("h264_idct4", "--variant", name)
+    f = data["figures"]
+    assert f["trip"] >= f["bound"] and f["an_item"] == round(f["trip"] / 16, 1)
+    result = CliRunner().invoke(explain_verb.command, ["h264_idct4", "--variant", name])
+    assert "batches of 16 elements: 16 items, an element an item" in result.stdout
+    assert f"{f['trip']} instructions a trip, {f['an_item']:g} an item" in result.stdout
+    assert as_json("h264_idct4")["figures"] is None
+
+
 def test_how_lanes_are_spread_over_vectors_and_loops() -> None:
     assert frame("vp9_lpf4_v", "neon_full") == []
     assert frame("vp9_mc_8h", "neon_full") == [

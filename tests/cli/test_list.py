@@ -11,7 +11,7 @@ from spec_support import in_stage, load_text, spec_text
 
 from daedalus.dsl.ranges import Interval
 from daedalus.generator.cli import list as list_verb
-from daedalus.generator.cli.common import UserError
+from daedalus.generator.cli.common import UserError, repo_root
 from daedalus.generator.inventory import bits_needed, inventory
 from daedalus.generator.registry import load
 from daedalus.generator.schedule import variant_name
@@ -95,6 +95,19 @@ def test_a_kernel_in_full_by_its_alias() -> None:
     text = CliRunner().invoke(list_verb.command, ["vp9_lpf4", "vp9_lpf4_h"]).stdout
     assert text.count("vp9_lpf4_h: ") == 1  # named twice, shown once
     assert "daedalus_vp9_lpf4_h__neon_full_x2" in text and "i=8" in text
+
+
+def test_programs_of_the_qpu_are_counted() -> None:
+    """A line a variant, by what the manifest says."""
+    result = CliRunner().invoke(list_verb.command, ["h264_idct4"])
+    manifest = json.loads((repo_root() / "generated" / "manifest.json").read_text())
+    (k,) = [k for k in manifest["kernels"] if k["id"] == "h264_idct4"]
+    figures = {v["name"]: v["figures"] for v in k["variants"] if v["target"] == "qpu"}
+    assert len(figures) >= 2
+    for name, f in figures.items():
+        lookups = f["loads"] + f["stores"]
+        cells = [name, f["an_item"], f["trip"], f["bound"], f["registers"], lookups]
+        assert any(line.split()[:6] == [*map(str, cells)] for line in result.stdout.splitlines())
 
 
 def test_an_unknown_kernel_is_refused_with_what_is_near() -> None:
