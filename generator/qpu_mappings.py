@@ -141,7 +141,7 @@ def run_part(part: Part) -> list[Row]:
         Row(part.kernel, names[0], tuple(names[1:]), refused=why) for why, names in refused.items()
     ]
     for p in programs.values():
-        p.schedules.sort(key=lambda s: (s.name.count("_"), s.name))
+        p.schedules.sort(key=lambda s: (s.name.count("_"), s.points, s.name))
         rows += [_run(entry.kernel, p, threads, part.items) for threads in THREADS]
     return rows
 
