@@ -161,6 +161,7 @@ def test_json_has_the_promised_fields():
         (["vp9_idct9"], "no kernel vp9_idct9"),
         (["--target", "mmx"], "unknown target 'mmx'"),
         (["vp9_lpf4", "--record"], "--record needs a whole, plain run"),
+        (["vp9_lpf4", "--target", "qpu", "--device", "simulador"], "no device simulador"),
     ],
 )
 def test_bad_arguments(words, message):

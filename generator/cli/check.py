@@ -15,7 +15,7 @@ from daedalus.generator.cli.verified import record_verified
 from daedalus.generator.crosscheck import Outcome, replay_command
 from daedalus.generator.schedule import GPU_TARGETS, TARGETS
 from daedalus.generator.vulkan.devices import DEFAULT as DEFAULT_DEVICES
-from daedalus.generator.vulkan.devices import Skip
+from daedalus.generator.vulkan.devices import Skip, spelled_out
 
 SHOWN_FAILURES = 10
 RECORDED_ITEMS = 10000  # what a recorded variant has passed at least
@@ -109,7 +109,12 @@ def _devices(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The Vulkan devices, and those for machine code, that are named."""
     names = [d for d in text.split(",") if d]
     qpus = [d for d in QPUS if d in names or "all" in names]
-    return tuple(d for d in names if d not in QPUS), tuple(qpus)
+    gpus = tuple(d for d in names if d not in QPUS)
+    try:
+        spelled_out(gpus)
+    except UserError as e:
+        raise UserError(e.message, f"{e.hint}; of qpu {', '.join(QPUS)}") from None
+    return gpus, tuple(qpus)
 
 
 def _targets(text: str) -> tuple[str, ...]:

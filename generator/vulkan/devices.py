@@ -76,14 +76,15 @@ def find(names: Iterable[str], program: Program) -> tuple[list[GpuDevice], list[
     """
     devices: list[GpuDevice] = []
     skips: list[Skip] = []
-    for name in _spelled_out(names):
+    for name in spelled_out(names):
         found = _own(program) if name == "gpu" else _one(name, program)
         for one in found:
             (devices if isinstance(one, GpuDevice) else skips).append(one)  # type: ignore[arg-type]
     return devices, skips
 
 
-def _spelled_out(names: Iterable[str]) -> list[str]:
+def spelled_out(names: Iterable[str]) -> list[str]:
+    """The names without groups. Raises UserError for one that is no device's."""
     known = [*LAVAPIPE, *V3DV, "gpu"]
     out: list[str] = []
     for name in names:
