@@ -75,6 +75,8 @@ def command(
 
     With --qpu nothing is measured: docs/qpu-performance.md. Exit code 1 where a bar is missed.
     """
+    if (choose or output) and not qpu:
+        raise UserError("--choose and --output are for the timing model", "add --qpu")
     if modelled:
         model(kernel, as_json=as_json, every=every)
         return

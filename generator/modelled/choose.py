@@ -44,14 +44,14 @@ def choose(
             name = f"daedalus_{wish.kernel}__qpu_{mapping}"
             say(f"{name}: searching")
             s = program(wish.kernel, name.removeprefix("daedalus_"))
-            clocks, code = _fastest(name, s, laid_out, wish.bar)
+            clocks, code = fastest(name, s, laid_out, wish.bar)
             record = {name: qpu_choices.as_record(s.programs, code)}
             qpu_choices.record(record, [*qpu_choices.known(), name])
             out[name] = clocks
     return out
 
 
-def _fastest(name: str, s: Selected, items: qpu.Layout, bar: float | None) -> tuple[int, Code]:
+def fastest(name: str, s: Selected, items: qpu.Layout, bar: float | None) -> tuple[int, Code]:
     """The schedule that takes the fewest clocks, among those that keep to the bar."""
     found = list(candidates(s.programs, qpu_choices.THREADS, TRIED))
     shortest = min(map(qpu_choices.trip, found))

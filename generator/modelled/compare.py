@@ -21,6 +21,7 @@ from daedalus.generator.targets.qpu.trial import selected
 
 ISSUE_AT_MOST = 0.7  # geometric mean over the kernels with a bar
 TOTAL_AT_MOST = 0.9
+MESA_AT_MOST = 0.58  # geometric mean of instructions, by Mesa's
 NEON_GHZ = 2.4  # a Raspberry Pi 5 as it is sold
 BANDS = ((1.0, "GREEN"), (0.5, "YELLOW"), (0.1, "ORANGE"), (0.0, "RED"))
 
@@ -99,6 +100,13 @@ class Report:
             {p: mean(r.qpu.by[p].issue / r.glsl.by[p].issue for r in some) for p in some[0].qpu.by}
         )
 
+    @property
+    def mesa(self) -> float | None:
+        """Geometric mean of instructions, by what is published of Mesa's."""
+        some = [r for r in self.results if r.wish.mesa is not None]
+        shares = [r.qpu.instructions / r.qpu.items / (r.wish.mesa or 1) for r in some]
+        return mean(shares) if shares else None
+
     def missed(self) -> list[str]:
         """The bars that are missed."""
         out = []
@@ -111,16 +119,11 @@ class Report:
                     f"{r.wish.kernel}: {r.total.mid:.2f} of the GLSL route's clocks,"
                     f" {TOTAL_AT_MOST:g}, and not both at the bound"
                 )
-        mesa = [(r.qpu.instructions / r.qpu.items) / r.wish.mesa for r in self.results
-                if r.wish.mesa]  # fmt: skip
-        if mesa and mean(mesa) > MESA_AT_MOST:
-            out.append(f"geometric mean of instructions: {mean(mesa):.3f} of Mesa's")
+        if self.mesa is not None and self.mesa > MESA_AT_MOST:
+            out.append(f"geometric mean of instructions: {self.mesa:.3f} of Mesa's, {MESA_AT_MOST}")
         if self.issue is not None and self.issue.mid > ISSUE_AT_MOST:
             out.append(f"geometric mean of issue clocks: {self.issue.mid:.3f}, {ISSUE_AT_MOST:g}")
         return out
-
-
-MESA_AT_MOST = 0.58
 
 
 def wishes(path: Path | None = None) -> list[Wish]:

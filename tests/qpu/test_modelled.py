@@ -7,15 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from daedalus.generator import qpu_choices
+from daedalus.generator.cli import bench as bench_verb
 from daedalus.generator.cli import bench_qpu
 from daedalus.generator.cli.common import UserError
-from daedalus.generator.modelled import compare, glsl, qpu
+from daedalus.generator.modelled import choose, compare, glsl, qpu
 from daedalus.generator.modelled.compare import Interval, Report, Result, Wish, ratio
 from daedalus.generator.modelled.taken import DEFAULT, Taken, Times
 from daedalus.generator.registry import find, load
-from daedalus.generator.targets.qpu.text import assembly
+from daedalus.generator.targets.qpu.best import compile_again
+from daedalus.generator.targets.qpu.text import Assembly, assembly
 from daedalus.generator.v3d import driver
 from daedalus.generator.vulkan import bench
 
@@ -133,3 +136,40 @@ def test_both_routes_are_compared(tmp_path: Path, items: Path) -> None:
     (data,) = bench_qpu.as_data(report)["kernels"]
     assert data["glsl"]["by"][DEFAULT]["clocks"] == found.base.clocks
     assert data["total"] == {"low": 1.0, "mid": 1.0, "high": 1.0}
+
+
+def test_options_that_need_another_are_refused() -> None:
+    done = CliRunner().invoke(bench_verb.command, ["--choose"])
+    assert isinstance(done.exception, UserError) and "--qpu" in done.exception.hint
+    done = CliRunner().invoke(bench_verb.command, ["nothing", "--qpu"])
+    assert isinstance(done.exception, UserError) and "nothing" in str(done.exception)
+
+
+def test_the_fastest_schedule_within_the_bar_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a recorded schedule and of the same cut by two other heuristics, by made-up clocks."""
+    name = "h264_idct4__qpu_full_p4_word"
+    s = compare.program("h264_idct4", name)
+    known = qpu_choices.schedule(f"daedalus_{name}", s.programs).code
+    monkeypatch.setattr(choose, "candidates", lambda *_: iter([known]))
+    others = choose.HEURISTICS[:2]
+    monkeypatch.setattr(choose, "HEURISTICS", others)
+    assert known.choice is not None
+    made = [
+        compile_again(s.programs, replace(known.choice, heuristic=h), qpu_choices.THREADS)
+        for h in others
+    ]
+    trips = {assembly(c).text: qpu_choices.trip(c) for c in (known, *made)}
+    assert len(trips) > 1
+    longest = max(trips.values())
+    laid_out = qpu.Layout("h264_idct4", "full", ITEMS, 0, np.zeros((0, 0)), ())
+
+    def clocks(_name: str, _s: object, code: Assembly, _items: object) -> int:
+        return 1000 - trips[code.text]
+
+    monkeypatch.setattr(qpu, "clocks", clocks)
+    monkeypatch.setattr(choose, "LONGER", 2.0)
+    found, code = choose.fastest(name, s, laid_out, None)
+    assert (found, qpu_choices.trip(code)) == (1000 - longest, longest)
+    bar = (longest - 1) / s.items
+    found, code = choose.fastest(name, s, laid_out, bar)
+    assert qpu_choices.trip(code) == max(t for t in trips.values() if t < longest)
