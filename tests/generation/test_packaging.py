@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from spec_support import in_stage, spec_text, write_spec
 
 from daedalus.generator.emit import RECORDS
 
@@ -104,8 +105,16 @@ def test_gen_from_the_wheel_gives_the_checked_in_files(installed: Path, tmp_path
     where = run(installed / "bin/python", "-c", "import daedalus; print(daedalus.__file__)",
                 cwd=tmp_path)  # fmt: skip
     assert Path(where.strip()).is_relative_to(installed)
-    run(installed / "bin/daedalus", "gen", "--out", "out", cwd=tmp_path)
+    # In the checkout: QPU variants take its toolkit, and the schedules on record.
+    run(installed / "bin/daedalus", "gen", "--out", tmp_path / "out", cwd=ROOT)
     assert tree(tmp_path / "out") == tree(ROOT / "generated")
+
+
+def test_gen_from_the_wheel_alone(installed: Path, tmp_path: Path) -> None:
+    """Anywhere, kernels without QPU variants."""
+    write_spec(tmp_path / "specs", spec_text(in_stage("pass")))
+    run(installed / "bin/daedalus", "gen", "--specs", "specs", "--out", "out", cwd=tmp_path)
+    assert (tmp_path / "out" / "src" / "test" / "daedalus_test_it__neon_full.c").is_file()
 
 
 def test_a_verb_that_needs_the_checkout_says_so(installed: Path, tmp_path: Path) -> None:
