@@ -2,17 +2,17 @@
 """The cross-check: dispatch through the runtime is right, and whatever is wrong is noticed."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tampered import Tampered
 
 from daedalus.dsl import interp
 from daedalus.dsl.ir import Kernel
-from daedalus.generator import crosscheck, native
+from daedalus.generator import crosscheck
 from daedalus.generator.cli import check as check_verb
-from daedalus.generator.cli.common import UserError, repo_root, run
+from daedalus.generator.cli.common import UserError
 from daedalus.generator.registry import find, load
 
 ITEMS = 4000
@@ -39,31 +39,21 @@ def test_dispatch_bins_classes_and_matches(entry):
         assert interp.in_class(entry.kernel, name, batches[0].placed.items).sum() >= FEW
 
 
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Tampered:
+    return Tampered(tmp_path_factory.mktemp("tampered"))
+
+
 @pytest.fixture
-def tampered(tmp_path: Path):
+def tampered(tree: Tampered):
     """Builds the check program from generated code with one change."""
 
     def build(file: str, old: str, new: str) -> Path:
-        generated = tmp_path / "generated"
-        shutil.copytree(repo_root() / "generated", generated)
-        path = generated / "src" / "vp9" / file
-        text = path.read_text()
-        assert text.count(old) >= 1, f"{file} has no {old!r}"
-        path.write_text(text.replace(old, new, 1))
-        folder = tmp_path / "build"
-        run(
-            ["cmake", "-S", repo_root(), "-B", folder, "-G", "Ninja", "-DDAEDALUS_TESTS=OFF",
-             "-DDAEDALUS_ALLOW_UNVERIFIED=ON", "-DDAEDALUS_WERROR=OFF",
-             f"-DDAEDALUS_GENERATED_DIR={generated}"]
-        )  # fmt: skip
-        run(["cmake", "--build", folder, "--target", "daedalus_variants"])
-        return native.compile_program(
-            "host",
-            tmp_path / "check",
-            crosscheck.sources(),
-            includes=[repo_root() / "runtime" / "include", generated / "include"],
-            libraries=[folder / "libdaedalus_variants.a"],
-        )
+        def change(text: str) -> str:
+            assert text.count(old) >= 1, f"{file} has no {old!r}"
+            return text.replace(old, new, 1)
+
+        return tree.program(f"src/vp9/{file}", change)
 
     return build
 

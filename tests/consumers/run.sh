@@ -34,9 +34,10 @@ attempt() {
   fi
 }
 
+# Under the lock that generator/native.py takes, as that may build in the same folder now.
 install_library() {
-  cmake --build "$build" --target daedalus &&
-    cmake --install "$build" --prefix "$work/installed" &&
+  flock "$build/build.lock" cmake --build "$build" --target daedalus &&
+    flock "$build/build.lock" cmake --install "$build" --prefix "$work/installed" &&
     # Moved, so that a path that was written down at install time shows.
     mv "$work/installed" "$work/prefix"
 }

@@ -2,16 +2,16 @@
 """GPU variants on real drivers: right ones pass, wrong ones are noticed; times and streams."""
 
 import re
-import shutil
 import warnings
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tampered import Tampered
 
-from daedalus.generator import clips, crosscheck, native, stream_qpu
-from daedalus.generator.cli.common import UserError, repo_root, run
+from daedalus.generator import clips, crosscheck, stream_qpu
+from daedalus.generator.cli.common import UserError
 from daedalus.generator.crosscheck import Device, Outcome
 from daedalus.generator.emit import entry_variants
 from daedalus.generator.registry import Entry, find, load
@@ -118,33 +118,17 @@ def test_a_frame_is_one_batch_of_its_class(lavapipe: devices.GpuDevice) -> None:
 @pytest.fixture
 def tampered(tmp_path: Path) -> Path:
     """The check program from generated code in which one constant of a shader is another."""
-    generated = tmp_path / "generated"
-    shutil.copytree(repo_root() / "generated", generated)
     (variant, *_) = entry_variants(entry("h264_idct4"), ("glsl",))
-    path = generated / variant.source
-    text = path.read_text()
-    # The residual's rounding shift: OpConstant, its type, its number, 6.
-    text, changed = re.subn(
-        r"(0x0004002b,\s+0x\w+,\s+0x\w+,\s+)0x00000006", r"\g<1>0x00000005", text
-    )
-    assert changed == 1, f"{path.name}: {changed} constants are 6"
-    path.write_text(text)
-    folder = tmp_path / "build"
-    options = ["-DDAEDALUS_TESTS=OFF", "-DDAEDALUS_V3D=OFF", "-DDAEDALUS_ALLOW_UNVERIFIED=ON"]
-    run(
-        ["cmake", "-S", repo_root(), "-B", folder, "-G", "Ninja", *options,
-         f"-DDAEDALUS_GENERATED_DIR={generated}"]
-    )  # fmt: skip
-    run(["cmake", "--build", folder, "--target", "daedalus_variants"])
-    return native.compile_program(
-        "host",
-        tmp_path / "check",
-        crosscheck.sources(),
-        includes=[repo_root() / "runtime" / "include", generated / "include"],
-        libraries=[folder / "libdaedalus_variants.a"],
-        flags=["-ldl"],
-        static=False,
-    )
+
+    def change(text: str) -> str:
+        # The residual's rounding shift: OpConstant, its type, its number, 6.
+        text, changed = re.subn(
+            r"(0x0004002b,\s+0x\w+,\s+0x\w+,\s+)0x00000006", r"\g<1>0x00000005", text
+        )
+        assert changed == 1, f"{variant.source}: {changed} constants are 6"
+        return text
+
+    return Tampered(tmp_path / "tree").program(variant.source, change, loads=True)
 
 
 def test_a_wrong_shader_is_noticed(tampered: Path, lavapipe: devices.GpuDevice) -> None:

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The check program from generated code with one change; all but the change is built once."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from daedalus.generator import crosscheck, native
+from daedalus.generator.cli.common import repo_root, run
+
+
+class Tampered:
+    """A copy of generated/ and a build of it, in a folder of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._generated = folder / "generated"
+        self._changed: tuple[Path, str] | None = None
+        shutil.copytree(repo_root() / "generated", self._generated)
+        run(
+            ["cmake", "-S", repo_root(), "-B", folder / "build", "-G", "Ninja",
+             "-DDAEDALUS_TESTS=OFF", "-DDAEDALUS_V3D=OFF", "-DDAEDALUS_ALLOW_UNVERIFIED=ON",
+             "-DDAEDALUS_WERROR=OFF", f"-DDAEDALUS_GENERATED_DIR={self._generated}"]
+        )  # fmt: skip
+
+    def program(self, file: str, change: Callable[[str], str], *, loads: bool = False) -> Path:
+        """The program with one file below generated/ changed, and all others as they were.
+
+        It is there until the next call. One that `loads` can open a Vulkan driver.
+        """
+        if self._changed is not None:
+            path, text = self._changed
+            path.write_text(text)
+        path = self._generated / file
+        text = path.read_text()
+        self._changed = path, text
+        path.write_text(change(text))
+        build = self._folder / "build"
+        run(["cmake", "--build", build, "-j", native.JOBS, "--target", "daedalus_variants"])
+        return native.compile_program(
+            "host",
+            self._folder / "check",
+            crosscheck.sources(),
+            includes=[repo_root() / "runtime" / "include", self._generated / "include"],
+            libraries=[build / "libdaedalus_variants.a"],
+            flags=["-ldl"] if loads else [],
+            static=not loads,
+        )
