@@ -154,16 +154,19 @@ def _collect(running: list[_Running]) -> list[Ended]:
 
 
 def _stop(running: list[_Running]) -> None:
-    """Interrupts, and kills what is left after a while, children of those that went included."""
+    """Interrupts, and kills what is left after a while, or when this is interrupted itself;
+    children of those that went included."""
     stopped = list(running)
     for r in stopped:
         r.send(signal.SIGINT)
     patience = time.monotonic() + _GRACE
-    while running and time.monotonic() < patience:
-        _collect(running)
-        time.sleep(_PACE)
-    for r in stopped:
-        r.send(signal.SIGKILL)
+    try:
+        while running and time.monotonic() < patience:
+            _collect(running)
+            time.sleep(_PACE)
+    finally:
+        for r in stopped:
+            r.send(signal.SIGKILL)
     while running:
         _collect(running)
         time.sleep(_PACE)

@@ -27,9 +27,7 @@ def measure(kernel: str, items: int, distinct: int, as_json: bool, output: Path 
 
     Exit code 1 where a bar is missed.
     """
-    wanted = [w for w in compare.wishes() if kernel in w.kernel]
-    if not wanted:
-        raise UserError(f"no kernel of tools/bench/qpu.toml has {kernel} in its id")
+    wanted = _wanted(kernel)
     folder = build_dir() / "bench" / "modelled"
     with progress(len(wanted), quiet=as_json):
         data = folder / "items"
@@ -47,7 +45,7 @@ def measure(kernel: str, items: int, distinct: int, as_json: bool, output: Path 
 
 def choose(kernel: str, items: int, distinct: int) -> None:
     """Records the schedules that take least by the model, for `gen` to use; prints their clocks."""
-    wanted = [w for w in compare.wishes() if kernel in w.kernel]
+    wanted = _wanted(kernel)
     folder = build_dir() / "bench" / "modelled"
     with progress():
         data = folder / "items"
@@ -57,6 +55,17 @@ def choose(kernel: str, items: int, distinct: int) -> None:
     rows = [(name, clocks, round(clocks / items, 2)) for name, clocks in found.items()]
     print("\n".join(table_lines(("variant", "clocks", "an item"), rows)))
     print("recorded in generated/qpu/choices.json; ./daedalus gen makes the code")
+
+
+def _wanted(kernel: str) -> list[compare.Wish]:
+    known = compare.wishes()
+    found = [w for w in known if kernel in w.kernel]
+    if not found:
+        raise UserError(
+            f"no kernel of tools/bench/qpu.toml has {kernel} in its id",
+            f"they are {', '.join(w.kernel for w in known)}",
+        )
+    return found
 
 
 def page(report: Report) -> list[str]:

@@ -63,9 +63,11 @@ def command(
         if wrong:
             for line in wrong:
                 out.print(line, markup=False)
+            # Without the search, what `gen` writes would be right and longer than it need be.
+            repair = qpu_choices.REPAIR if generated.unrecorded else REPAIR
             raise UserError(
                 f"{target.name}/ is not what the specs give ({len(wrong)} files)",
-                f"run {REPAIR}{f' --out {folder}' if folder else ''} and look at the difference",
+                f"run {repair}{f' --out {folder}' if folder else ''} and look at the difference",
                 EXIT_FAILED,
             )
         if generated.unrecorded:

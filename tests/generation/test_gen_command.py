@@ -199,6 +199,19 @@ def test_a_qpu_variant_without_a_record_is_told(
     assert invoke("--check").exit_code == 0
 
 
+def test_a_stale_record_is_mended_by_a_search(
+    with_qpu: None, invoke: Callable[..., Result], tmp_path: Path
+) -> None:
+    """Not by generating again, which would leave longer code."""
+    invoke("--search-qpu")
+    records = tmp_path / "out" / qpu_choices.NAME
+    records.write_text(records.read_text().replace('"programs": "', '"programs": "stale'))
+    (tmp_path / "out" / "qpu/test/daedalus_test_it__qpu_full_p4.s").unlink()
+    assert "gen --search-qpu" in failure(invoke("--check")).hint
+    assert invoke("--search-qpu").exit_code == 0
+    assert invoke("--check").exit_code == 0
+
+
 def test_search_goes_with_writing(invoke: Callable[..., Result]) -> None:
     assert failure(invoke("--search-qpu", "--check")).exit_code == EXIT_USAGE
     assert failure(invoke("--anew")).exit_code == EXIT_USAGE

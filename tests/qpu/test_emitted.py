@@ -36,7 +36,8 @@ def _variants() -> dict[str, dict[str, Any]]:
     """By name, what the manifest says of it and of its kernel."""
     manifest = json.loads((GENERATED / "manifest.json").read_text())
     return {
-        v["name"]: v | {"kernel": k["id"], "classes": [c["name"] for c in k["classes"]]}
+        v["name"]: v
+        | {"kernel": k["id"], "spec": k["spec"], "classes": [c["name"] for c in k["classes"]]}
         for k in manifest["kernels"]
         for v in k["variants"]
         if v["target"] == QPU
@@ -108,3 +109,14 @@ def test_every_variant_has_its_schedule_on_record() -> None:
     assert {n: r["trip"] for n, r in recorded.items()} == {
         n: v["figures"]["trip"] for n, v in _variants().items()
     }
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if "_lpf" in n or "idct" in n])
+def test_every_line_that_stores_is_told(name: str) -> None:
+    """Also of stores that wait for the stage's loads: lines of the spec that store, in comments."""
+    v = _variants()[name]
+    spec = (GENERATED.parent / v["spec"]).read_text().splitlines()
+    text = (GENERATED / v["file"]).read_text()
+    told = {int(n) for n in re.findall(r"(?<![:\w])(\d+) store dst", text)}
+    assert told and all(re.search(r"\] = ", spec[n - 1]) for n in told)
+    assert not re.search(r"tmud, [^#]*# (s\d+ )?\d+ stage$", text, re.MULTILINE)

@@ -71,6 +71,22 @@ def test_missed_bars_are_named() -> None:
     assert Report(10, [replace(long, wish=replace(WISH, bar=None))]).missed() == []
 
 
+def test_bars_of_means_are_those_of_all_kernels() -> None:
+    """One kernel alone may lie above them."""
+    result = Result(replace(WISH, mesa=60.0), 0, taken(times(50), times(50)),
+                    taken(times(100), times(100)))  # fmt: skip
+    assert len(Report(10, [result]).missed()) == 2
+    assert Report(10, [result], whole=False).missed() == []
+
+
+@pytest.mark.parametrize("options", [[], ["--choose"]])
+def test_a_kernel_that_is_not_there_is_refused(options: list[str]) -> None:
+    done = CliRunner().invoke(bench_verb.command, ["nothing", "--qpu", *options])
+    assert isinstance(done.exception, UserError)
+    assert "nothing in its id" in str(done.exception)
+    assert done.exception.hint and "vp9_idct8" in done.exception.hint
+
+
 def test_r_is_undecided_where_its_interval_reaches_over_a_threshold() -> None:
     """100 ns of NEON an item, 90 to 100 at four a clock, and 10 % either way."""
     found = ratio(WISH, taken(times(400), times(400)))

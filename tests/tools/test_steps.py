@@ -91,10 +91,12 @@ def test_processor_time_of_children_counts(tmp_path: Path) -> None:
     assert 0.5 <= ended["a"].processor < 3
 
 
-def test_interrupted_steps_are_gone(tmp_path: Path) -> None:
-    """One that dies of the interrupt and one that does not, each with a child."""
-    polite = "sleep 600 & echo $! >> pids; wait"
-    deaf = "trap '' INT; " + polite
+@pytest.mark.parametrize("again", [False, True])
+def test_interrupted_steps_are_gone(tmp_path: Path, again: bool) -> None:
+    """One that dies of the interrupt and one that does not, each with a child; also where another
+    interrupt comes before the second is killed."""
+    deaf = "trap '' INT; sleep 600 & echo $! >> pids; wait"
+    polite = "echo $$ > first; sleep 600 & echo $! >> pids; wait"
     program = (
         "import sys\nfrom pathlib import Path\n"
         "from daedalus.generator.steps import Step, run_steps\n"
@@ -107,10 +109,17 @@ def test_interrupted_steps_are_gone(tmp_path: Path) -> None:
     while not pids.is_file() or len(pids.read_text().split()) < 2:
         assert time.monotonic() < patience and runner.poll() is None
         time.sleep(0.05)
+    children = [int(pid) for pid in pids.read_text().split()]
     runner.send_signal(signal.SIGINT)
+    if again:
+        while _runs(int((tmp_path / "first").read_text())):  # the interrupt has not got there
+            assert time.monotonic() < patience and runner.poll() is None
+            time.sleep(0.05)
+        runner.send_signal(signal.SIGINT)
     assert runner.wait(60) != 0
-    for pid in map(int, pids.read_text().split()):
-        assert not _runs(pid)
+    while any(map(_runs, children)):  # killed, and not gone at once
+        assert time.monotonic() < patience
+        time.sleep(0.05)
 
 
 def _runs(pid: int) -> bool:

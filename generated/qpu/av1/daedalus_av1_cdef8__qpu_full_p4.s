@@ -144,8 +144,8 @@
     mov rf13, 0 ; add rf10, rf6, rf10                               # s2 82 store tile | s4 82 store tile
     add rf6, rf6, rf13 ; add rf8, rf6, rf5 ; ldunifrf.rf5           # s2 82 store tile | s1 82 store tile | uniform value:records
     add rf5, rf5, rf9 ; add rf2, rf5, rf2 ; ldunifrf.rf12           # s2 64 edges | uniform 0x000000ff
-    nop ; mov rf23, rf12 ; ldunifrf.rf9                             # s18 130 select | s3 84 stage | uniform 0x00004000
-    nop ; mov rf14, rf9 ; ldunifrf.rf9                              # s3 84 stage | s14 82 store tile | uniform 0x000001ec
+    nop ; mov rf23, rf12 ; ldunifrf.rf9                             # s18 130 select | s3 85 store tile | uniform 0x00004000
+    nop ; mov rf14, rf9 ; ldunifrf.rf9                              # s3 85 store tile | s14 82 store tile | uniform 0x000001ec
     nop ; add rf15, rf10, rf9 ; ldunifrf.rf9                        # s14 82 store tile | uniform 0x000001f0
     nop ; add rf16, rf10, rf9 ; ldunifrf.rf9                        # s14 82 store tile | uniform 0x000001f4
     nop ; add rf17, rf10, rf9 ; ldunifrf.rf9                        # s14 82 store tile | s16 82 store tile | uniform 0x00000208
@@ -178,242 +178,242 @@ loop:
     add rf25, rf25, rf33 ; sub rf29, rf29, -4                       # s2 82 load src | s2 82 store tile
     nop ; add rf33, rf4, rf38 ; ldtmu.rf38                          # s1 82 load src
     tmuwt - ; add rf25, rf25, -2                                    # the last trip's stores | s2 82 load src
-    mov tmud, rf38 ; add rf38, rf25, rf24 ; ldtmu.rf25              # s1 81 stage | s2 82 load src | s1 82 load src
-    add tmua, rf8, rf39 ; add rf41, rf38, rf6 ; ldtmu.rf39          # s1 81 stage | s2 82 load src | s1 82 load src
-    mov.ifa tmuau, rf38 ; sub.pushc -, rf35, rf34                   # s2 82 load src | s2 81 stage | uniform 0xfffffffd (u8)
-    mov tmud, rf25 ; add rf33, rf33, rf13 ; ldtmu.rf25              # s1 81 stage | s2 82 store tile | s1 82 load src
-    add tmua, rf8, rf9 ; sub.andc -, rf37, rf31                     # s1 81 stage | s2 81 stage
+    mov tmud, rf38 ; add rf38, rf25, rf24 ; ldtmu.rf25              # s1 82 store tile | s2 82 load src | s1 82 load src
+    add tmua, rf8, rf39 ; add rf41, rf38, rf6 ; ldtmu.rf39          # s1 82 store tile | s2 82 load src | s1 82 load src
+    mov.ifa tmuau, rf38 ; sub.pushc -, rf35, rf34                   # s2 82 load src | s2 82 store tile | uniform 0xfffffffd (u8)
+    mov tmud, rf25 ; add rf33, rf33, rf13 ; ldtmu.rf25              # s1 82 store tile | s2 82 store tile | s1 82 load src
+    add tmua, rf8, rf9 ; sub.andc -, rf37, rf31                     # s1 82 store tile | s2 82 store tile
     nop ; sub.ifb tmuau, rf38, -1                                   # s2 82 load src | uniform 0xfffffffd (u8)
-    sub.andc -, rf0, 1 ; mov.ifb tmuau, rf41                        # s2 81 stage | s2 82 load src | uniform 0xfffffffd (u8)
-    nop ; mov tmud, rf39 ; ldunifrf.rf39                            # s1 81 stage | s2 82 store tile | uniform 0x00000034
-    add tmua, rf8, rf10 ; add rf33, rf33, rf39 ; ldunifrf.rf39      # s1 81 stage | s2 82 store tile | uniform value:threads
-    sub.ifb tmuau, rf41, -1 ; mov.pushz -, rf30                     # s2 82 load src | s3 84 stage | uniform 0xfffffffd (u8)
-    and rf25, rf0, 1 ; mov tmud, rf25                               # s1 81 stage
-    shr rf30, rf0, 1 ; add tmua, rf8, rf11                          # s1 81 stage
+    sub.andc -, rf0, 1 ; mov.ifb tmuau, rf41                        # s2 82 store tile | s2 82 load src | uniform 0xfffffffd (u8)
+    nop ; mov tmud, rf39 ; ldunifrf.rf39                            # s1 82 store tile | s2 82 store tile | uniform 0x00000034
+    add tmua, rf8, rf10 ; add rf33, rf33, rf39 ; ldunifrf.rf39      # s1 82 store tile | s2 82 store tile | uniform value:threads
+    sub.ifb tmuau, rf41, -1 ; mov.pushz -, rf30                     # s2 82 load src | s3 85 store tile | uniform 0xfffffffd (u8)
+    and rf25, rf0, 1 ; mov tmud, rf25                               # s1 81 stage | s1 82 store tile
+    shr rf30, rf0, 1 ; add tmua, rf8, rf11                          # s1 81 stage | s1 82 store tile
     nop ; thrsw
     shl rf39, rf39, 4
     shl rf39, rf25, 2 ; add rf25, rf5, rf39                         # s1 82 load src | the item's record
     and rf30, rf30, 1 ; umul24 rf41, rf1, rf3                       # s4 81 stage
     add rf38, rf4, rf41 ; smul24 rf41, rf30, rf6 ; ldtmu.rf30       # s4 82 load src | s2 82 load src
-    mov tmud, rf30 ; umul24 rf42, rf1, rf3 ; ldtmu.rf30             # s2 81 stage | s2 82 load src
-    shr rf43, rf0, 1 ; mov.ifb tmua, rf26                           # s1 81 stage | s2 81 stage
-    and rf30, rf43, 1 ; mov tmud, rf30                              # s4 81 stage | s2 81 stage
-    and rf43, rf0, 1 ; mov.ifb tmua, rf29                           # s1 81 stage | s2 81 stage
+    mov tmud, rf30 ; umul24 rf42, rf1, rf3 ; ldtmu.rf30             # s2 82 store tile | s2 82 load src
+    shr rf43, rf0, 1 ; mov.ifb tmua, rf26                           # s1 81 stage | s2 82 store tile
+    and rf30, rf43, 1 ; mov tmud, rf30                              # s4 81 stage | s2 82 store tile
+    and rf43, rf0, 1 ; mov.ifb tmua, rf29                           # s1 81 stage | s2 82 store tile
     add rf44, rf4, rf42 ; umul24 rf42, rf30, rf7 ; ldtmu.rf30       # s4 82 store tile | s2 82 load src
-    shl rf30, rf43, 4 ; mov tmud, rf30                              # s1 82 store tile | s2 81 stage
-    shr rf43, rf0, 1 ; mov.ifb tmua, rf40                           # s1 81 stage | s2 81 stage
+    shl rf30, rf43, 4 ; mov tmud, rf30                              # s1 82 store tile | s2 82 store tile
+    shr rf43, rf0, 1 ; mov.ifb tmua, rf40                           # s1 81 stage | s2 82 store tile
     and rf42, rf43, 1 ; add rf30, rf42, rf30                        # s4 81 stage | s4 82 store tile
     and rf38, rf0, 1 ; add rf30, rf38, rf30                         # s1 81 stage | s4 82 store tile
     nop ; umul24 rf43, rf42, rf7 ; ldtmu.rf42                       # s4 82 store tile | s2 82 load src
-    nop ; mov tmud, rf42 ; ldunifrf.rf42                            # s2 81 stage | s1 82 load src | uniform value:src
+    nop ; mov tmud, rf42 ; ldunifrf.rf42                            # s2 82 store tile | s1 82 load src | uniform value:src
     shl rf39, rf38, 4 ; add rf38, rf42, rf39                        # s1 82 store tile | s1 82 load src
-    sub.andc -, rf0, 1 ; mov.ifb tmua, rf33                         # s3 84 stage | s2 81 stage
+    sub.andc -, rf0, 1 ; mov.ifb tmua, rf33                         # s3 85 store tile | s2 82 store tile
     shr rf41, rf0, 1 ; add rf38, rf38, rf41                         # s1 81 stage | s4 82 load src
-    and rf41, rf41, 1 ; mov tmud, rf14                              # s4 81 stage | s3 84 stage
+    and rf41, rf41, 1 ; mov tmud, rf14                              # s4 81 stage | s3 85 store tile
     and rf42, rf0, 1 ; sub.pushc -, rf35, rf34                      # s1 81 stage | s4 82 load src
     tmuwt - ; smul24 rf45, rf6, -2                                  # s2 82 load src
     shl rf42, rf42, 4 ; add rf38, rf38, rf45                        # s1 82 store tile | s4 82 load src
-    shr rf26, rf0, 1 ; mov.ifb tmua, rf26                           # s1 81 stage | s3 84 stage
+    shr rf26, rf0, 1 ; mov.ifb tmua, rf26                           # s1 81 stage | s3 85 store tile
     and rf38, rf26, 1 ; add rf26, rf38, rf24                        # s4 81 stage | s4 82 load src
-    and rf45, rf0, 1 ; mov tmud, rf14                               # s1 81 stage | s3 84 stage
-    shl rf29, rf45, 4 ; mov.ifb tmua, rf29                          # s1 82 store tile | s3 84 stage
+    and rf45, rf0, 1 ; mov tmud, rf14                               # s1 81 stage | s3 85 store tile
+    shl rf29, rf45, 4 ; mov.ifb tmua, rf29                          # s1 82 store tile | s3 85 store tile
     mov.ifa tmuau, rf26 ; sub rf30, rf30, -8                        # s4 82 load src | s4 82 store tile | uniform 0xfffffffd (u8)
     sub.ifa tmuau, rf26, -1 ; add rf39, rf43, rf39                  # s4 82 load src | s4 82 store tile | uniform 0xfffffffd (u8)
-    mov tmud, rf14 ; add rf39, rf44, rf39 ; ldunifrf.rf44           # s3 84 stage | s4 82 store tile | uniform 0x00000014
-    mov.ifb tmua, rf40 ; umul24 rf40, rf1, rf3                      # s3 84 stage
+    mov tmud, rf14 ; add rf39, rf44, rf39 ; ldunifrf.rf44           # s3 85 store tile | s4 82 store tile | uniform 0x00000014
+    mov.ifb tmua, rf40 ; umul24 rf40, rf1, rf3                      # s3 85 store tile
     sub.ifa tmuau, rf26, -2 ; umul24 rf41, rf41, rf7                # s4 82 load src | s4 82 store tile | uniform 0xfffffffd (u8)
     sub.ifa tmuau, rf26, -3 ; add rf26, rf4, rf40                   # s4 82 load src | uniform 0xfffffffd (u8)
-    mov tmud, rf14 ; sub rf39, rf39, -12                            # s3 84 stage | s4 82 store tile
-    mov.ifb tmua, rf33 ; add rf33, rf41, rf42 ; thrsw               # s3 84 stage | s4 82 store tile
+    mov tmud, rf14 ; sub rf39, rf39, -12                            # s3 85 store tile | s4 82 store tile
+    mov.ifb tmua, rf33 ; add rf33, rf41, rf42 ; thrsw               # s3 85 store tile | s4 82 store tile
     add rf26, rf26, rf33 ; umul24 rf33, rf1, rf3 ; ldunifrf.rf41    # s4 82 store tile | s1 82 load src | uniform value:src
     sub rf26, rf26, -16 ; umul24 rf38, rf38, rf7                    # s4 82 store tile
-    sub.pushc -, rf35, rf34 ; add rf33, rf4, rf33                   # s4 81 stage
+    sub.pushc -, rf35, rf34 ; add rf33, rf4, rf33                   # s4 82 store tile
     add rf42, rf38, rf29 ; add rf38, rf34, rf34 ; ldtmu.rf29        # s4 82 store tile | s6 75 mul | s4 82 load src
-    sub.andc -, rf0, 4 ; mov tmud, rf29                             # s4 81 stage
-    mov.ifa tmua, rf30 ; add rf33, rf33, rf42                       # s4 81 stage | s4 82 store tile
+    sub.andc -, rf0, 4 ; mov tmud, rf29                             # s4 82 store tile
+    mov.ifa tmua, rf30 ; add rf33, rf33, rf42                       # s4 82 store tile
     add rf44, rf33, rf44 ; umul24 rf42, rf1, rf3 ; ldtmu.rf33       # s4 82 store tile | s4 82 load src
-    mov tmud, rf33 ; add rf42, rf4, rf42 ; ldtmu.rf33               # s4 81 stage | s4 82 load src
-    mov.ifa tmua, rf39 ; sub.pushc -, rf35, rf34                    # s4 81 stage | s5 84 stage
-    mov tmud, rf33 ; add rf42, rf42, rf13 ; ldtmu.rf33              # s4 81 stage | s2 82 store tile | s4 82 load src
-    sub.nornc -, rf0, 4 ; mov.ifb tmua, rf26                        # s5 84 stage | s4 81 stage
-    mov tmud, rf33 ; smul24 rf33, rf6, -2                           # s4 81 stage | s2 82 load src
-    mov.ifb tmua, rf44 ; add rf33, rf41, rf33                       # s4 81 stage | s2 82 load src
-    mov tmud, rf14 ; sub.pushc -, rf35, rf34                        # s5 84 stage | s6 82 load src
+    mov tmud, rf33 ; add rf42, rf4, rf42 ; ldtmu.rf33               # s4 82 store tile | s4 82 load src
+    mov.ifa tmua, rf39 ; sub.pushc -, rf35, rf34                    # s4 82 store tile | s5 85 store tile
+    mov tmud, rf33 ; add rf42, rf42, rf13 ; ldtmu.rf33              # s4 82 store tile | s2 82 store tile | s4 82 load src
+    sub.nornc -, rf0, 4 ; mov.ifb tmua, rf26                        # s5 85 store tile | s4 82 store tile
+    mov tmud, rf33 ; smul24 rf33, rf6, -2                           # s4 82 store tile | s2 82 load src
+    mov.ifb tmua, rf44 ; add rf33, rf41, rf33                       # s4 82 store tile | s2 82 load src
+    mov tmud, rf14 ; sub.pushc -, rf35, rf34                        # s5 85 store tile | s6 82 load src
     tmuwt - ; sub rf33, rf33, -8                                    # s6 82 load src
-    sub.andc -, rf38, rf36 ; mov.ifb tmua, rf30                     # s6 82 load src | s5 84 stage
-    mov tmud, rf14 ; add rf33, rf33, rf24 ; ldunifrf.rf30           # s5 84 stage | s6 82 load src | s6 82 store tile | uniform 0x00000028
-    mov.ifb tmua, rf39 ; add rf39, rf33, rf6                        # s5 84 stage | s6 82 load src
+    sub.andc -, rf38, rf36 ; mov.ifb tmua, rf30                     # s6 82 load src | s5 85 store tile
+    mov tmud, rf14 ; add rf33, rf33, rf24 ; ldunifrf.rf30           # s5 85 store tile | s6 82 load src | s6 82 store tile | uniform 0x00000028
+    mov.ifb tmua, rf39 ; add rf39, rf33, rf6                        # s5 85 store tile | s6 82 load src
     and rf41, rf0, 3 ; mov.ifa tmuau, rf33                          # s8 81 stage | s6 82 load src | uniform 0xfffffffd (u8)
-    vfla rf29 ; mov tmud, rf14 ; ldunifrf.rf40                      # s6 82 load src | s5 84 stage | s6 82 store tile | uniform 0x0000002c
-    shl rf26, rf41, 1 ; mov.ifb tmua, rf26                          # s8 82 load src | s5 84 stage
+    vfla rf29 ; mov tmud, rf14 ; ldunifrf.rf40                      # s6 82 load src | s5 85 store tile | s6 82 store tile | uniform 0x0000002c
+    shl rf26, rf41, 1 ; mov.ifb tmua, rf26                          # s8 82 load src | s5 85 store tile
     sub.ifa tmuau, rf33, -1 ; umul24 rf33, rf1, rf3                 # s6 82 load src | uniform 0xfffffffd (u8)
     mov.ifa tmuau, rf39 ; add rf30, rf42, rf30                      # s6 82 load src | s6 82 store tile | uniform 0xfffffffd (u8)
-    mov tmud, rf14 ; add rf33, rf4, rf33 ; ldunifrf.rf42            # s5 84 stage | s6 82 store tile | uniform 0x00000058
-    mov.ifb tmua, rf44 ; sub.pushc -, rf35, rf34                    # s5 84 stage | s6 81 stage
-    sub.andc -, rf38, rf36 ; sub.ifb tmuau, rf39, -1                # s6 81 stage | s6 82 load src | uniform 0xfffffffd (u8)
+    mov tmud, rf14 ; add rf33, rf4, rf33 ; ldunifrf.rf42            # s5 85 store tile | s6 82 store tile | uniform 0x00000058
+    mov.ifb tmua, rf44 ; sub.pushc -, rf35, rf34                    # s5 85 store tile | s6 82 store tile
+    sub.andc -, rf38, rf36 ; sub.ifb tmuau, rf39, -1                # s6 82 store tile | s6 82 load src | uniform 0xfffffffd (u8)
     add rf33, rf33, rf13 ; umul24 rf39, rf1, rf3 ; thrsw ; ldunifrf.rf34 # s2 82 store tile | s6 82 store tile | uniform 0x0000005c
     add rf33, rf33, rf40 ; add rf39, rf4, rf39 ; ldunifrf.rf40      # s6 82 store tile | s1 82 load src | uniform value:src
     add rf39, rf39, rf13 ; umul24 rf35, rf1, rf3 ; ldunifrf.rf44    # s2 82 store tile | s8 82 store tile | uniform 0x00000060
     add rf39, rf39, rf42 ; add rf42, rf4, rf35 ; ldtmu.rf35         # s6 82 store tile | s6 82 load src
-    sub.andc -, rf0, 1 ; mov tmud, rf35                             # s6 81 stage
-    and rf35, rf0, 3 ; mov.ifa tmua, rf30                           # s8 81 stage | s6 81 stage
+    sub.andc -, rf0, 1 ; mov tmud, rf35                             # s6 82 store tile
+    and rf35, rf0, 3 ; mov.ifa tmua, rf30                           # s8 81 stage | s6 82 store tile
     add rf41, rf42, rf13 ; smul24 rf42, rf26, rf6 ; ldtmu.rf26      # s2 82 store tile | s8 82 load src | s6 82 load src
-    mov tmud, rf26 ; add rf34, rf41, rf34 ; ldtmu.rf26              # s6 81 stage | s6 82 store tile | s6 82 load src
-    and rf41, rf0, 3 ; mov.ifa tmua, rf33                           # s8 81 stage | s6 81 stage
-    mov tmud, rf26 ; add rf40, rf40, rf42 ; ldtmu.rf26              # s6 81 stage | s8 82 load src | s6 82 load src
-    mov.ifa tmua, rf39 ; mov.pushz -, rf29                          # s6 81 stage | s7 84 stage
-    mov tmud, rf26 ; sub.andc -, rf0, 1                             # s6 81 stage | s7 84 stage
-    and rf26, rf0, 3 ; mov.ifb tmua, rf34                           # s8 81 stage | s6 81 stage
-    mov tmud, rf14 ; add rf40, rf40, -2                             # s7 84 stage | s8 82 load src
+    mov tmud, rf26 ; add rf34, rf41, rf34 ; ldtmu.rf26              # s6 82 store tile | s6 82 load src
+    and rf41, rf0, 3 ; mov.ifa tmua, rf33                           # s8 81 stage | s6 82 store tile
+    mov tmud, rf26 ; add rf40, rf40, rf42 ; ldtmu.rf26              # s6 82 store tile | s8 82 load src | s6 82 load src
+    mov.ifa tmua, rf39 ; mov.pushz -, rf29                          # s6 82 store tile | s7 85 store tile
+    mov tmud, rf26 ; sub.andc -, rf0, 1                             # s6 82 store tile | s7 85 store tile
+    and rf26, rf0, 3 ; mov.ifb tmua, rf34                           # s8 81 stage | s6 82 store tile
+    mov tmud, rf14 ; add rf40, rf40, -2                             # s7 85 store tile | s8 82 load src
     tmuwt - ; sub.pushc -, rf37, rf31                               # s8 82 load src
-    mov.ifb tmua, rf30 ; add rf30, rf40, rf24                       # s7 84 stage | s8 82 load src
-    and rf40, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s7 84 stage
-    mov.ifb tmua, rf33 ; add rf33, rf30, rf6                        # s7 84 stage | s8 82 load src
+    mov.ifb tmua, rf30 ; add rf30, rf40, rf24                       # s7 85 store tile | s8 82 load src
+    and rf40, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s7 85 store tile
+    mov.ifb tmua, rf33 ; add rf33, rf30, rf6                        # s7 85 store tile | s8 82 load src
     and rf29, rf0, 3 ; mov.ifa tmuau, rf30                          # s8 81 stage | s8 82 load src | uniform 0xfffffffd (u8)
     sub.ifa tmuau, rf30, -1 ; umul24 rf30, rf1, rf3                 # s8 82 load src | uniform 0xfffffffd (u8)
-    shl rf29, rf29, 1 ; mov tmud, rf14                              # s8 82 load src | s7 84 stage
-    mov.ifb tmua, rf39 ; add rf30, rf4, rf30                        # s7 84 stage
+    shl rf29, rf29, 1 ; mov tmud, rf14                              # s8 82 load src | s7 85 store tile
+    mov.ifb tmua, rf39 ; add rf30, rf4, rf30                        # s7 85 store tile
     mov.ifa tmuau, rf33 ; umul24 rf35, rf35, rf44                   # s8 82 load src | s8 82 store tile | uniform 0xfffffffd (u8)
     sub.ifa tmuau, rf33, -1 ; add rf30, rf30, rf35                  # s8 82 load src | s8 82 store tile | uniform 0xfffffffd (u8)
-    mov tmud, rf14 ; umul24 rf33, rf1, rf3 ; ldunifrf.rf35          # s7 84 stage | s8 82 store tile | uniform 0x00000064
-    mov.ifb tmua, rf34 ; add rf30, rf30, rf44 ; thrsw               # s7 84 stage | s8 82 store tile
+    mov tmud, rf14 ; umul24 rf33, rf1, rf3 ; ldunifrf.rf35          # s7 85 store tile | s8 82 store tile | uniform 0x00000064
+    mov.ifb tmua, rf34 ; add rf30, rf30, rf44 ; thrsw               # s7 85 store tile | s8 82 store tile
     add rf33, rf4, rf33 ; umul24 rf41, rf41, rf44 ; ldunifrf.rf34   # s8 82 store tile | uniform 0x00000090
     add rf33, rf33, rf41 ; umul24 rf41, rf1, rf3 ; ldunifrf.rf39    # s8 82 store tile | uniform 0x00000094
-    sub.pushc -, rf37, rf31 ; add rf33, rf33, rf35                  # s8 81 stage | s8 82 store tile
+    sub.pushc -, rf37, rf31 ; add rf33, rf33, rf35                  # s8 82 store tile
     add rf41, rf4, rf41 ; umul24 rf35, rf26, rf44 ; ldtmu.rf26      # s8 82 store tile | s8 82 load src
-    sub.andc -, rf0, 4 ; mov tmud, rf26                             # s8 81 stage
-    mov.ifa tmua, rf30 ; add rf35, rf41, rf35                       # s8 81 stage | s8 82 store tile
+    sub.andc -, rf0, 4 ; mov tmud, rf26                             # s8 82 store tile
+    mov.ifa tmua, rf30 ; add rf35, rf41, rf35                       # s8 82 store tile
     add rf35, rf35, rf34 ; umul24 rf41, rf1, rf3 ; ldtmu.rf34       # s8 82 store tile | s8 82 load src
-    mov tmud, rf34 ; add rf41, rf4, rf41 ; ldtmu.rf34               # s8 81 stage | s8 82 load src
-    mov.ifa tmua, rf33 ; umul24 rf40, rf40, rf44                    # s8 81 stage | s8 82 store tile
-    and rf34, rf0, 3 ; mov tmud, rf34                               # s8 81 stage
-    add rf40, rf41, rf40 ; mov.ifa tmua, rf35                       # s8 82 store tile | s8 81 stage
+    mov tmud, rf34 ; add rf41, rf4, rf41 ; ldtmu.rf34               # s8 82 store tile | s8 82 load src
+    mov.ifa tmua, rf33 ; umul24 rf40, rf40, rf44                    # s8 82 store tile
+    and rf34, rf0, 3 ; mov tmud, rf34                               # s8 81 stage | s8 82 store tile
+    add rf40, rf41, rf40 ; mov.ifa tmua, rf35                       # s8 82 store tile
     add rf40, rf40, rf39 ; smul24 rf39, rf29, rf6 ; ldtmu.rf29      # s8 82 store tile | s8 82 load src
-    and rf29, rf0, 3 ; mov tmud, rf29                               # s8 81 stage
-    sub.pushc -, rf37, rf31 ; mov.ifa tmua, rf40                    # s9 84 stage | s8 81 stage
+    and rf29, rf0, 3 ; mov tmud, rf29                               # s8 81 stage | s8 82 store tile
+    sub.pushc -, rf37, rf31 ; mov.ifa tmua, rf40                    # s9 85 store tile | s8 82 store tile
     nop ; umul24 rf41, rf1, rf3 ; ldunifrf.rf26                     # s1 82 load src | uniform value:src
-    sub.nornc -, rf0, 4 ; add rf26, rf26, rf39                      # s9 84 stage | s8 82 load src
-    and rf39, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s9 84 stage
+    sub.nornc -, rf0, 4 ; add rf26, rf26, rf39                      # s9 85 store tile | s8 82 load src
+    and rf39, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s9 85 store tile
     tmuwt - ; sub rf26, rf26, -8                                    # s10 82 load src
-    mov.ifa tmua, rf30 ; sub.pushc -, rf38, rf36                    # s9 84 stage | s10 82 load src
+    mov.ifa tmua, rf30 ; sub.pushc -, rf38, rf36                    # s9 85 store tile | s10 82 load src
     and rf30, rf0, 3 ; add rf26, rf26, rf24                         # s8 81 stage | s10 82 load src
-    mov tmud, rf14 ; add rf42, rf26, rf6 ; ldunifrf.rf43            # s9 84 stage | s10 82 load src | s10 82 store tile | uniform 0x00000088
-    mov.ifb tmua, rf33 ; add rf33, rf4, rf41                        # s9 84 stage
+    mov tmud, rf14 ; add rf42, rf26, rf6 ; ldunifrf.rf43            # s9 85 store tile | s10 82 load src | s10 82 store tile | uniform 0x00000088
+    mov.ifb tmua, rf33 ; add rf33, rf4, rf41                        # s9 85 store tile
     mov.ifa tmuau, rf26 ; umul24 rf34, rf34, rf44                   # s10 82 load src | s8 82 store tile | uniform 0xfffffffd (u8)
     sub.ifa tmuau, rf26, -1 ; add rf26, rf33, rf34                  # s10 82 load src | s8 82 store tile | uniform 0xfffffffd (u8)
-    shl rf33, rf6, 3 ; mov tmud, rf14                               # s12 82 load src | s9 84 stage
-    mov.ifb tmua, rf35 ; umul24 rf35, rf1, rf3                      # s9 84 stage
+    shl rf33, rf6, 3 ; mov tmud, rf14                               # s12 82 load src | s9 85 store tile
+    mov.ifb tmua, rf35 ; umul24 rf35, rf1, rf3                      # s9 85 store tile
     mov.ifa tmuau, rf42 ; add rf26, rf26, rf43                      # s10 82 load src | s10 82 store tile | uniform 0xfffffffd (u8)
     sub.ifa tmuau, rf42, -1 ; add rf35, rf4, rf35                   # s10 82 load src | uniform 0xfffffffd (u8)
-    mov tmud, rf14 ; umul24 rf29, rf29, rf44 ; ldunifrf.rf42        # s9 84 stage | s8 82 store tile | s10 82 store tile | uniform 0x0000008c
-    mov.ifb tmua, rf40 ; add rf29, rf35, rf29 ; thrsw               # s9 84 stage | s8 82 store tile
+    mov tmud, rf14 ; umul24 rf29, rf29, rf44 ; ldunifrf.rf42        # s9 85 store tile | s8 82 store tile | s10 82 store tile | uniform 0x0000008c
+    mov.ifb tmua, rf40 ; add rf29, rf35, rf29 ; thrsw               # s9 85 store tile | s8 82 store tile
     add rf29, rf29, rf42 ; umul24 rf42, rf1, rf3 ; ldunifrf.rf35    # s10 82 store tile | uniform 0x000000b8
     add rf39, rf4, rf42 ; umul24 rf42, rf39, rf44 ; ldunifrf.rf40   # s8 82 store tile | s10 82 store tile | uniform 0x000000bc
-    sub.pushc -, rf38, rf36 ; add rf39, rf39, rf42                  # s10 81 stage | s8 82 store tile
+    sub.pushc -, rf38, rf36 ; add rf39, rf39, rf42                  # s10 82 store tile | s8 82 store tile
     add rf39, rf39, rf35 ; umul24 rf42, rf1, rf3 ; ldtmu.rf35       # s10 82 store tile | s10 82 load src
-    sub.andc -, rf0, 4 ; mov tmud, rf35                             # s10 81 stage
-    mov.ifa tmua, rf26 ; add rf42, rf4, rf42                        # s10 81 stage
+    sub.andc -, rf0, 4 ; mov tmud, rf35                             # s10 82 store tile
+    mov.ifa tmua, rf26 ; add rf42, rf4, rf42                        # s10 82 store tile
     nop ; umul24 rf44, rf30, rf44 ; ldtmu.rf30                      # s8 82 store tile | s10 82 load src
-    mov tmud, rf30 ; add rf42, rf42, rf44 ; ldtmu.rf30              # s10 81 stage | s8 82 store tile | s10 82 load src
-    mov.ifa tmua, rf29 ; add rf40, rf42, rf40                       # s10 81 stage | s10 82 store tile
-    mov tmud, rf30 ; umul24 rf42, rf1, rf3 ; ldtmu.rf30             # s10 81 stage | s10 82 load src
-    mov.ifa tmua, rf39 ; sub.pushc -, rf38, rf36                    # s10 81 stage | s11 84 stage
-    mov tmud, rf30 ; sub.nornc -, rf0, 4                            # s10 81 stage | s11 84 stage
-    mov.ifb tmua, rf40 ; sub.pushc -, 0, rf32                       # s10 81 stage | s12 82 load src
-    mov tmud, rf14 ; add rf42, rf4, rf42 ; ldunifrf.rf30            # s11 84 stage | s1 82 load src | uniform value:src
+    mov tmud, rf30 ; add rf42, rf42, rf44 ; ldtmu.rf30              # s10 82 store tile | s8 82 store tile | s10 82 load src
+    mov.ifa tmua, rf29 ; add rf40, rf42, rf40                       # s10 82 store tile
+    mov tmud, rf30 ; umul24 rf42, rf1, rf3 ; ldtmu.rf30             # s10 82 store tile | s10 82 load src
+    mov.ifa tmua, rf39 ; sub.pushc -, rf38, rf36                    # s10 82 store tile | s11 85 store tile
+    mov tmud, rf30 ; sub.nornc -, rf0, 4                            # s10 82 store tile | s11 85 store tile
+    mov.ifb tmua, rf40 ; sub.pushc -, 0, rf32                       # s10 82 store tile | s12 82 load src
+    mov tmud, rf14 ; add rf42, rf4, rf42 ; ldunifrf.rf30            # s11 85 store tile | s1 82 load src | uniform value:src
     tmuwt - ; add rf30, rf30, rf33 ; ldunifrf.rf33                  # s12 82 load src | s12 82 store tile | uniform 0x000001e0
-    mov.ifb tmua, rf26 ; add rf26, rf30, -2                         # s11 84 stage | s12 82 load src
-    mov tmud, rf14 ; sub.andc -, rf37, rf31                         # s11 84 stage | s12 82 load src
-    add rf26, rf26, rf24 ; mov.ifb tmua, rf29                       # s12 82 load src | s11 84 stage
+    mov.ifb tmua, rf26 ; add rf26, rf30, -2                         # s11 85 store tile | s12 82 load src
+    mov tmud, rf14 ; sub.andc -, rf37, rf31                         # s11 85 store tile | s12 82 load src
+    add rf26, rf26, rf24 ; mov.ifb tmua, rf29                       # s12 82 load src | s11 85 store tile
     mov.ifa tmuau, rf26 ; add rf29, rf26, rf6                       # s12 82 load src | uniform 0xfffffffd (u8)
-    and rf30, rf0, 1 ; mov tmud, rf14                               # s1 81 stage | s11 84 stage
-    shr rf39, rf0, 1 ; mov.ifb tmua, rf39                           # s1 81 stage | s11 84 stage
+    and rf30, rf0, 1 ; mov tmud, rf14                               # s1 81 stage | s11 85 store tile
+    shr rf39, rf0, 1 ; mov.ifb tmua, rf39                           # s1 81 stage | s11 85 store tile
     vfla rf26 ; sub.ifa tmuau, rf26, -1                             # s12 82 load src | uniform 0xfffffffd (u8)
     shl rf30, rf30, 2 ; mov.ifa tmuau, rf29                         # s1 82 load src | s12 82 load src | uniform 0xfffffffd (u8)
-    and rf39, rf39, 1 ; mov tmud, rf14                              # s4 81 stage | s11 84 stage
-    mov.ifb tmua, rf40 ; sub.pushc -, 0, rf32                       # s11 84 stage | s12 81 stage
-    sub.andc -, rf37, rf31 ; sub.ifb tmuau, rf29, -1                # s12 81 stage | s12 82 load src | uniform 0xfffffffd (u8)
+    and rf39, rf39, 1 ; mov tmud, rf14                              # s4 81 stage | s11 85 store tile
+    mov.ifb tmua, rf40 ; sub.pushc -, 0, rf32                       # s11 85 store tile | s12 82 store tile
+    sub.andc -, rf37, rf31 ; sub.ifb tmuau, rf29, -1                # s12 82 store tile | s12 82 load src | uniform 0xfffffffd (u8)
     add rf42, rf42, rf13 ; umul24 rf29, rf1, rf3 ; thrsw ; ldunifrf.rf31 # s2 82 store tile | s12 82 store tile | uniform 0x000001e4
     shl rf33, rf6, 3 ; add rf42, rf42, rf33                         # s12 82 load src | s12 82 store tile
     add rf29, rf4, rf29 ; umul24 rf37, rf1, rf3 ; ldunifrf.rf40     # s12 82 store tile | uniform 0x00000210
     add rf37, rf29, rf13 ; add rf44, rf4, rf37 ; ldtmu.rf29         # s2 82 store tile | s12 82 load src
-    sub.andc -, rf0, 1 ; mov tmud, rf29                             # s12 81 stage
-    mov.ifa tmua, rf42 ; add rf31, rf37, rf31                       # s12 81 stage | s12 82 store tile
+    sub.andc -, rf0, 1 ; mov tmud, rf29                             # s12 82 store tile
+    mov.ifa tmua, rf42 ; add rf31, rf37, rf31                       # s12 82 store tile
     add rf37, rf44, rf13 ; umul24 rf29, rf1, rf3 ; ldtmu.rf44       # s2 82 store tile | s12 82 load src
-    shr rf44, rf0, 1 ; mov tmud, rf44                               # s1 81 stage | s12 81 stage
-    and rf44, rf44, 1 ; mov.ifa tmua, rf31                          # s4 81 stage | s12 81 stage
+    shr rf44, rf0, 1 ; mov tmud, rf44                               # s1 81 stage | s12 82 store tile
+    and rf44, rf44, 1 ; mov.ifa tmua, rf31                          # s4 81 stage | s12 82 store tile
     and rf40, rf0, 1 ; add rf37, rf37, rf40                         # s1 81 stage | s12 82 store tile
     add rf35, rf4, rf29 ; smul24 rf39, rf39, rf6 ; ldtmu.rf29       # s4 82 load src | s12 82 load src
-    shl rf29, rf40, 4 ; mov tmud, rf29                              # s1 82 store tile | s12 81 stage
+    shl rf29, rf40, 4 ; mov tmud, rf29                              # s1 82 store tile | s12 82 store tile
     add rf35, rf35, rf13 ; umul24 rf40, rf1, rf3 ; ldunifrf.rf43    # s2 82 store tile | s12 82 store tile | uniform 0x00000214
-    mov.ifa tmua, rf37 ; add rf35, rf35, rf43                       # s12 81 stage | s12 82 store tile
+    mov.ifa tmua, rf37 ; add rf35, rf35, rf43                       # s12 82 store tile
     add rf44, rf4, rf40 ; umul24 rf43, rf44, rf7 ; ldtmu.rf40       # s4 82 store tile | s12 82 load src
-    mov tmud, rf40 ; add rf29, rf43, rf29 ; ldunifrf.rf40           # s12 81 stage | s4 82 store tile | s1 82 load src | uniform value:src
-    mov.pushz -, rf26 ; add rf26, rf40, rf30                        # s13 84 stage | s1 82 load src
-    sub.andc -, rf0, 1 ; mov.ifb tmua, rf35                         # s13 84 stage | s12 81 stage
-    add rf26, rf26, rf39 ; mov tmud, rf14 ; ldunifrf.rf39           # s4 82 load src | s13 84 stage | s14 82 store tile | uniform 0x000001e8
+    mov tmud, rf40 ; add rf29, rf43, rf29 ; ldunifrf.rf40           # s12 82 store tile | s4 82 store tile | s1 82 load src | uniform value:src
+    mov.pushz -, rf26 ; add rf26, rf40, rf30                        # s13 85 store tile | s1 82 load src
+    sub.andc -, rf0, 1 ; mov.ifb tmua, rf35                         # s13 85 store tile | s12 82 store tile
+    add rf26, rf26, rf39 ; mov tmud, rf14 ; ldunifrf.rf39           # s4 82 load src | s13 85 store tile | s14 82 store tile | uniform 0x000001e8
     tmuwt - ; add rf26, rf26, rf33 ; ldunifrf.rf33                  # s14 82 load src | s1 82 load src | uniform value:src
-    mov.ifa tmua, rf42 ; sub.pushc -, 0, rf32                       # s13 84 stage | s14 82 load src
-    add rf26, rf26, rf24 ; mov tmud, rf14 ; ldunifrf.rf42           # s14 82 load src | s13 84 stage | s18 62 damping | uniform 0x00010000
-    shl rf31, rf6, 3 ; mov.ifb tmua, rf31                           # s12 82 load src | s13 84 stage
+    mov.ifa tmua, rf42 ; sub.pushc -, 0, rf32                       # s13 85 store tile | s14 82 load src
+    add rf26, rf26, rf24 ; mov tmud, rf14 ; ldunifrf.rf42           # s14 82 load src | s13 85 store tile | s18 62 damping | uniform 0x00010000
+    shl rf31, rf6, 3 ; mov.ifb tmua, rf31                           # s12 82 load src | s13 85 store tile
     mov.ifa tmuau, rf26 ; add rf29, rf44, rf29                      # s14 82 load src | s4 82 store tile | uniform 0xfffffffd (u8)
     sub.ifa tmuau, rf26, -1 ; add rf29, rf29, rf39                  # s14 82 load src | s14 82 store tile | uniform 0xfffffffd (u8)
-    mov tmud, rf14 ; add rf31, rf33, rf31 ; ldunifrf.rf33           # s13 84 stage | s12 82 load src | s18 97 table | uniform table:log2
-    mov.ifb tmua, rf37 ; sub rf31, rf31, -8                         # s13 84 stage | s16 82 load src
+    mov tmud, rf14 ; add rf31, rf33, rf31 ; ldunifrf.rf33           # s13 85 store tile | s12 82 load src | s18 97 table | uniform table:log2
+    mov.ifb tmua, rf37 ; sub rf31, rf31, -8                         # s13 85 store tile | s16 82 load src
     sub.ifa tmuau, rf26, -2 ; add rf24, rf31, rf24                  # s14 82 load src | s16 82 load src | uniform 0xfffffffd (u8)
     sub.ifa tmuau, rf26, -3 ; add rf26, rf24, rf6                   # s14 82 load src | s16 82 load src | uniform 0xfffffffd (u8)
-    and rf31, rf28, rf12 ; mov tmud, rf14 ; ldunifrf.rf37           # s18 60 pri | s13 84 stage | s18 61 sec | uniform 0x00000100
-    mov.ifb tmua, rf35 ; v8dot rf35, rf28, rf37 ; thrsw             # s13 84 stage | s18 61 sec
+    and rf31, rf28, rf12 ; mov tmud, rf14 ; ldunifrf.rf37           # s18 60 pri | s13 85 store tile | s18 61 sec | uniform 0x00000100
+    mov.ifb tmua, rf35 ; v8dot rf35, rf28, rf37 ; thrsw             # s13 85 store tile | s18 61 sec
     shl rf37, rf31, 2 ; v8dot rf42, rf28, rf42                      # s18 97 table | s18 62 damping
     shl rf39, rf35, 2                                               # s18 98 table
-    nop ; sub.pushc -, 0, rf32                                      # s14 81 stage
+    nop ; sub.pushc -, 0, rf32                                      # s14 82 store tile
     nop ; ldtmu.rf44                                                # s14 82 load src
-    sub.andc -, rf0, 4 ; mov tmud, rf44                             # s14 81 stage
-    mov.ifa tmua, rf29 ; sub.pushc -, 0, rf32                       # s14 81 stage | s15 84 stage
+    sub.andc -, rf0, 4 ; mov tmud, rf44                             # s14 82 store tile
+    mov.ifa tmua, rf29 ; sub.pushc -, 0, rf32                       # s14 82 store tile | s15 85 store tile
     nop ; mov rf30, rf22 ; ldtmu.rf44                               # s18 111 select | s14 82 load src
-    nop ; mov tmud, rf44 ; ldtmu.rf44                               # s14 81 stage | s14 82 load src
-    sub.nornc -, rf0, 4 ; mov.ifb tmua, rf15                        # s15 84 stage | s14 81 stage
-    mov tmud, rf44 ; mov rf40, rf22 ; ldtmu.rf44                    # s14 81 stage | s18 111 select | s14 82 load src
-    asr rf43, rf31, 1 ; mov.ifb tmua, rf16                          # s18 99 shr | s14 81 stage
-    mov tmud, rf44 ; add rf43, rf43, rf43 ; ldunifrf.rf44           # s14 81 stage | s18 99 mul | s18 63 dir | uniform 0x01000000
-    mov.ifb tmua, rf17 ; sub.pushc -, 0, rf32                       # s14 81 stage | s16 82 load src
-    mov tmud, rf14 ; sub.andc -, rf38, rf36                         # s15 84 stage | s16 82 load src
+    nop ; mov tmud, rf44 ; ldtmu.rf44                               # s14 82 store tile | s14 82 load src
+    sub.nornc -, rf0, 4 ; mov.ifb tmua, rf15                        # s15 85 store tile | s14 82 store tile
+    mov tmud, rf44 ; mov rf40, rf22 ; ldtmu.rf44                    # s14 82 store tile | s18 111 select | s14 82 load src
+    asr rf43, rf31, 1 ; mov.ifb tmua, rf16                          # s18 99 shr | s14 82 store tile
+    mov tmud, rf44 ; add rf43, rf43, rf43 ; ldunifrf.rf44           # s14 82 store tile | s18 99 mul | s18 63 dir | uniform 0x01000000
+    mov.ifb tmua, rf17 ; sub.pushc -, 0, rf32                       # s14 82 store tile | s16 82 load src
+    mov tmud, rf14 ; sub.andc -, rf38, rf36                         # s15 85 store tile | s16 82 load src
     tmuwt - ; v8dot rf28, rf28, rf44 ; ldunifrf.rf44                # s18 63 dir | s18 118 table | uniform table:dy
-    vfla rf29 ; mov.ifb tmua, rf29                                  # s16 82 load src | s15 84 stage
-    shl rf34, rf28, 3 ; mov tmud, rf14                              # s18 118 table | s15 84 stage
-    nop ; mov.ifb tmua, rf15                                        # s15 84 stage
+    vfla rf29 ; mov.ifb tmua, rf29                                  # s16 82 load src | s15 85 store tile
+    shl rf34, rf28, 3 ; mov tmud, rf14                              # s18 118 table | s15 85 store tile
+    nop ; mov.ifb tmua, rf15                                        # s15 85 store tile
     nop ; mov.ifa tmuau, rf24                                       # s16 82 load src | uniform 0xfffffffd (u8)
-    nop ; mov tmud, rf14 ; ldunifrf.rf41                            # s15 84 stage | s18 118 table | uniform table:dx
-    nop ; mov.ifb tmua, rf16                                        # s15 84 stage
+    nop ; mov tmud, rf14 ; ldunifrf.rf41                            # s15 85 store tile | s18 118 table | uniform table:dx
+    nop ; mov.ifb tmua, rf16                                        # s15 85 store tile
     nop ; sub.ifa tmuau, rf24, -1                                   # s16 82 load src | uniform 0xfffffffd (u8)
     nop ; mov.ifa tmuau, rf26                                       # s16 82 load src | uniform 0xfffffffd (u8)
-    nop ; mov tmud, rf14                                            # s15 84 stage
-    mov.ifb tmua, rf17 ; sub.pushc -, 0, rf32                       # s15 84 stage | s16 81 stage
-    sub.andc -, rf38, rf36 ; sub.ifb tmuau, rf26, -1                # s16 81 stage | s16 82 load src | uniform 0xfffffffd (u8)
+    nop ; mov tmud, rf14                                            # s15 85 store tile
+    mov.ifb tmua, rf17 ; sub.pushc -, 0, rf32                       # s15 85 store tile | s16 82 store tile
+    sub.andc -, rf38, rf36 ; sub.ifb tmuau, rf26, -1                # s16 82 store tile | s16 82 load src | uniform 0xfffffffd (u8)
     tmuwt - ; thrsw ; ldunifrf.rf26                                 # s1 82 store tile | uniform 0x00000068
     nop ; add tmua, rf33, rf37                                      # s18 97 table
     nop ; add tmua, rf33, rf39                                      # s18 98 table
     nop ; thrsw ; ldtmu.rf33                                        # s16 82 load src
     nop ; ldtmu.rf39                                                # s16 82 load src
     nop ; ldtmu.rf37                                                # s16 82 load src
-    sub.andc -, rf0, 1 ; mov tmud, rf33                             # s16 81 stage
-    mov.ifa tmua, rf18 ; mov.pushz -, rf29                          # s16 81 stage | s17 84 stage
-    nop ; mov tmud, rf39 ; ldtmu.rf39                               # s16 81 stage | s16 82 load src
-    sub.andc -, rf0, 1 ; mov.ifb tmua, rf19                         # s17 84 stage | s16 81 stage
-    nop ; mov tmud, rf37 ; ldtmu.rf37                               # s16 81 stage | s18 97 table
-    mov.ifb tmua, rf20 ; sub rf37, rf42, rf37 ; thrsw               # s16 81 stage | s18 97 sub
+    sub.andc -, rf0, 1 ; mov tmud, rf33                             # s16 82 store tile
+    mov.ifa tmua, rf18 ; mov.pushz -, rf29                          # s16 82 store tile | s17 85 store tile
+    nop ; mov tmud, rf39 ; ldtmu.rf39                               # s16 82 store tile | s16 82 load src
+    sub.andc -, rf0, 1 ; mov.ifb tmua, rf19                         # s17 85 store tile | s16 82 store tile
+    nop ; mov tmud, rf37 ; ldtmu.rf37                               # s16 82 store tile | s18 97 table
+    mov.ifb tmua, rf20 ; sub rf37, rf42, rf37 ; thrsw               # s16 82 store tile | s18 97 sub
     max rf37, rf37, 0                                               # s18 97 pri_shift
     nop
-    nop ; mov tmud, rf39 ; ldtmu.rf39                               # s16 81 stage | s18 98 table
-    mov.ifb tmua, rf21 ; sub.pushc -, rf43, rf31                    # s16 81 stage | s18 111 select
-    mov tmud, rf14 ; mov.ifna rf30, 4                               # s17 84 stage | s18 111 select
-    mov.ifb tmua, rf18 ; mov.ifna rf40, 2                           # s17 84 stage | s18 111 select
-    mov tmud, rf14 ; sub rf39, rf42, rf39                           # s17 84 stage | s18 98 sub
-    max rf39, rf39, 0 ; mov.ifb tmua, rf19                          # s18 98 sec_shift | s17 84 stage
-    nop ; mov tmud, rf14                                            # s17 84 stage
-    nop ; mov.ifb tmua, rf20                                        # s17 84 stage
-    nop ; mov tmud, rf14                                            # s17 84 stage
-    nop ; mov.ifb tmua, rf21                                        # s17 84 stage
+    nop ; mov tmud, rf39 ; ldtmu.rf39                               # s16 82 store tile | s18 98 table
+    mov.ifb tmua, rf21 ; sub.pushc -, rf43, rf31                    # s16 82 store tile | s18 111 select
+    mov tmud, rf14 ; mov.ifna rf30, 4                               # s17 85 store tile | s18 111 select
+    mov.ifb tmua, rf18 ; mov.ifna rf40, 2                           # s17 85 store tile | s18 111 select
+    mov tmud, rf14 ; sub rf39, rf42, rf39                           # s17 85 store tile | s18 98 sub
+    max rf39, rf39, 0 ; mov.ifb tmua, rf19                          # s18 98 sec_shift | s17 85 store tile
+    nop ; mov tmud, rf14                                            # s17 85 store tile
+    nop ; mov.ifb tmua, rf20                                        # s17 85 store tile
+    nop ; mov tmud, rf14                                            # s17 85 store tile
+    nop ; mov.ifb tmua, rf21                                        # s17 85 store tile
     tmuwt - ; add rf42, rf28, 2                                     # s18 118 load tile | s18 114 add
     shl rf42, rf42, 2 ; add tmuau, rf44, rf34                       # s18 114 beside | s18 118 table | uniform 0xfffffffa (vec2)
     nop ; add tmuau, rf41, rf34 ; thrsw                             # s18 118 table | uniform 0xfffffffa (vec2)

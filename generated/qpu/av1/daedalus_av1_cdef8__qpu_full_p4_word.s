@@ -119,8 +119,8 @@
     mov rf13, 0 ; add rf10, rf6, rf10                               # s2 82 store tile | s4 82 store tile
     add rf6, rf6, rf13 ; add rf9, rf6, rf5 ; ldunifrf.rf5           # s2 82 store tile | s1 82 store tile | uniform value:records
     add rf5, rf5, rf7 ; add rf2, rf5, rf2 ; ldunifrf.rf7            # s1 82 load src | uniform 0x000000ff
-    nop ; mov rf22, rf7 ; ldunifrf.rf11                             # s18 130 select | s3 84 stage | uniform 0x00004000
-    nop ; mov rf14, rf11 ; ldunifrf.rf11                            # s3 84 stage | s14 82 store tile | uniform 0x000001f0
+    nop ; mov rf22, rf7 ; ldunifrf.rf11                             # s18 130 select | s3 85 store tile | uniform 0x00004000
+    nop ; mov rf14, rf11 ; ldunifrf.rf11                            # s3 85 store tile | s14 82 store tile | uniform 0x000001f0
     nop ; add rf15, rf10, rf11 ; ldunifrf.rf11                      # s14 82 store tile | uniform 0x000001f4
     nop ; add rf16, rf10, rf11 ; ldunifrf.rf10                      # s14 82 store tile | s16 82 store tile | uniform 0x00000208
     nop ; add rf17, rf6, rf10 ; ldunifrf.rf10                       # s16 82 store tile | uniform 0x0000020c
@@ -152,226 +152,226 @@ loop:
     asr rf28, rf39, 2 ; add rf41, rf28, rf41                        # s2 75 shr | s2 82 load src
     asr rf42, rf39, 3 ; umul24 rf43, rf1, rf3                       # s2 76 shr
     asr rf45, rf39, 1 ; add rf44, rf42, rf42                        # s2 75 shr | s2 76 mul
-    and tmud, rf37, rf7 ; sub.pushc -, rf44, rf28                   # s1 81 stage | s2 82 load src
-    add tmua, rf9, rf35 ; add rf35, rf45, rf45 ; ldunifrf.rf46      # s1 81 stage | s2 75 mul | s2 82 store tile | uniform 0x00000034
-    sub.andc -, rf35, rf39 ; v8dot tmud, rf37, rf30                 # s2 82 load src | s1 81 stage
-    vfla rf30 ; add tmua, rf9, rf10 ; ldunifrf.rf47                 # s2 82 load src | s1 81 stage | s1 82 load src | uniform value:src
-    sub.pushc -, rf44, rf28 ; v8dot tmud, rf37, rf32                # s2 81 stage | s1 81 stage
-    add tmua, rf9, rf11 ; sub.andc -, rf35, rf39                    # s1 81 stage | s2 81 stage
-    shr tmud, rf37, -8 ; add rf31, rf31, rf46                       # s1 81 stage | s2 82 store tile
-    add tmua, rf9, rf12 ; sub.andc -, rf0, 1                        # s1 81 stage | s2 81 stage
+    and tmud, rf37, rf7 ; sub.pushc -, rf44, rf28                   # s1 82 store tile | s2 82 load src
+    add tmua, rf9, rf35 ; add rf35, rf45, rf45 ; ldunifrf.rf46      # s1 82 store tile | s2 75 mul | s2 82 store tile | uniform 0x00000034
+    sub.andc -, rf35, rf39 ; v8dot tmud, rf37, rf30                 # s2 82 load src | s1 82 store tile
+    vfla rf30 ; add tmua, rf9, rf10 ; ldunifrf.rf47                 # s2 82 load src | s1 82 store tile | s1 82 load src | uniform value:src
+    sub.pushc -, rf44, rf28 ; v8dot tmud, rf37, rf32                # s2 82 store tile | s1 82 store tile
+    add tmua, rf9, rf11 ; sub.andc -, rf35, rf39                    # s1 82 store tile | s2 82 store tile
+    shr tmud, rf37, -8 ; add rf31, rf31, rf46                       # s1 82 store tile | s2 82 store tile
+    add tmua, rf9, rf12 ; sub.andc -, rf0, 1                        # s1 82 store tile | s2 82 store tile
     add rf41, rf41, -4 ; add rf43, rf4, rf43                        # s2 82 load src
     add rf27, rf41, rf26 ; sub rf41, rf27, -4                       # s2 82 load src | s2 82 store tile
     and rf37, rf0, 1 ; mov.ifb tmua, rf27                           # s1 81 stage | s2 82 load src
     add.ifb tmua, rf27, rf6 ; add rf27, rf28, rf28 ; thrsw          # s2 82 load src | s6 75 mul
     shl rf37, rf37, 2 ; umul24 rf46, rf1, rf3                       # s1 82 load src
     shr rf47, rf0, 1 ; add rf37, rf47, rf37                         # s1 81 stage | s1 82 load src
-    and rf30, rf47, 1 ; mov.pushz -, rf30                           # s4 81 stage | s3 84 stage
-    sub.andc -, rf0, 1 ; smul24 rf30, rf30, rf6                     # s3 84 stage | s4 82 load src
+    and rf30, rf47, 1 ; mov.pushz -, rf30                           # s4 81 stage | s3 85 store tile
+    sub.andc -, rf0, 1 ; smul24 rf30, rf30, rf6                     # s3 85 store tile | s4 82 load src
     add rf37, rf37, rf30 ; add rf46, rf4, rf46 ; ldtmu.rf30         # s4 82 load src | s2 82 load src
-    add rf47, rf46, rf13 ; v8dot tmud, rf30, rf32 ; ldtmu.rf46      # s2 82 store tile | s2 81 stage | s2 82 load src
-    shr rf48, rf0, 1 ; mov.ifb tmua, rf24                           # s1 81 stage | s2 81 stage
-    shr tmud, rf30, -8 ; umul24 rf30, rf1, rf3                      # s2 81 stage
-    and rf48, rf48, 1 ; mov.ifb tmua, rf41                          # s4 81 stage | s2 81 stage
-    and rf32, rf0, 1 ; v8dot tmud, rf46, rf32                       # s1 81 stage | s2 81 stage
-    shl rf32, rf32, 4 ; mov.ifb tmua, rf29                          # s1 82 store tile | s2 81 stage
-    shr tmud, rf46, -8 ; umul24 rf34, rf48, rf8                     # s2 81 stage | s4 82 store tile
-    mov.ifb tmua, rf31 ; sub.pushc -, rf44, rf28                    # s2 81 stage | s4 82 load src
-    mov tmud, rf14 ; smul24 rf46, rf6, -2                           # s3 84 stage | s2 82 load src
+    add rf47, rf46, rf13 ; v8dot tmud, rf30, rf32 ; ldtmu.rf46      # s2 82 store tile | s2 82 load src
+    shr rf48, rf0, 1 ; mov.ifb tmua, rf24                           # s1 81 stage | s2 82 store tile
+    shr tmud, rf30, -8 ; umul24 rf30, rf1, rf3                      # s2 82 store tile
+    and rf48, rf48, 1 ; mov.ifb tmua, rf41                          # s4 81 stage | s2 82 store tile
+    and rf32, rf0, 1 ; v8dot tmud, rf46, rf32                       # s1 81 stage | s2 82 store tile
+    shl rf32, rf32, 4 ; mov.ifb tmua, rf29                          # s1 82 store tile | s2 82 store tile
+    shr tmud, rf46, -8 ; umul24 rf34, rf48, rf8                     # s2 82 store tile | s4 82 store tile
+    mov.ifb tmua, rf31 ; sub.pushc -, rf44, rf28                    # s2 82 store tile | s4 82 load src
+    mov tmud, rf14 ; smul24 rf46, rf6, -2                           # s3 85 store tile | s2 82 load src
     tmuwt - ; add rf37, rf37, rf46 ; ldunifrf.rf46                  # s4 82 load src | s1 82 load src | uniform 0x00000100
-    shr rf24, rf0, 1 ; mov.ifb tmua, rf24                           # s1 81 stage | s3 84 stage
-    and rf24, rf24, 1 ; mov tmud, rf14                              # s4 81 stage | s3 84 stage
-    and rf41, rf0, 1 ; mov.ifb tmua, rf41                           # s1 81 stage | s3 84 stage
-    mov tmud, rf14 ; add rf32, rf34, rf32 ; ldunifrf.rf34           # s3 84 stage | s4 82 store tile | s1 82 load src | uniform 0x00010000
-    shl rf29, rf41, 4 ; mov.ifb tmua, rf29                          # s1 82 store tile | s3 84 stage
-    mov tmud, rf14 ; add rf32, rf33, rf32 ; ldunifrf.rf33           # s3 84 stage | s4 82 store tile | s1 82 load src | uniform 0x01000000
-    mov.ifb tmua, rf31 ; sub.pushc -, rf44, rf28                    # s3 84 stage | s4 81 stage
-    sub.andc -, rf0, 4 ; add.ifb tmua, rf37, rf26                   # s4 81 stage | s4 82 load src
+    shr rf24, rf0, 1 ; mov.ifb tmua, rf24                           # s1 81 stage | s3 85 store tile
+    and rf24, rf24, 1 ; mov tmud, rf14                              # s4 81 stage | s3 85 store tile
+    and rf41, rf0, 1 ; mov.ifb tmua, rf41                           # s1 81 stage | s3 85 store tile
+    mov tmud, rf14 ; add rf32, rf34, rf32 ; ldunifrf.rf34           # s3 85 store tile | s4 82 store tile | s1 82 load src | uniform 0x00010000
+    shl rf29, rf41, 4 ; mov.ifb tmua, rf29                          # s1 82 store tile | s3 85 store tile
+    mov tmud, rf14 ; add rf32, rf33, rf32 ; ldunifrf.rf33           # s3 85 store tile | s4 82 store tile | s1 82 load src | uniform 0x01000000
+    mov.ifb tmua, rf31 ; sub.pushc -, rf44, rf28                    # s3 85 store tile | s4 82 store tile
+    sub.andc -, rf0, 4 ; add.ifb tmua, rf37, rf26                   # s4 82 store tile | s4 82 load src
     add rf30, rf4, rf30 ; umul24 rf24, rf24, rf8 ; thrsw ; ldunifrf.rf37 # s4 82 store tile | uniform 0x00000014
     shr rf29, rf0, 1 ; add rf24, rf24, rf29                         # s1 81 stage | s4 82 store tile
     and rf29, rf29, 1 ; add rf24, rf38, rf24                        # s4 81 stage | s4 82 store tile
-    sub.pushc -, rf44, rf28 ; sub rf32, rf32, -8                    # s5 84 stage | s4 82 store tile
-    sub.nornc -, rf0, 4 ; umul24 rf29, rf29, rf8                    # s5 84 stage | s4 82 store tile
+    sub.pushc -, rf44, rf28 ; sub rf32, rf32, -8                    # s5 85 store tile | s4 82 store tile
+    sub.nornc -, rf0, 4 ; umul24 rf29, rf29, rf8                    # s5 85 store tile | s4 82 store tile
     add rf38, rf30, rf13 ; umul24 rf31, rf1, rf3 ; ldtmu.rf30       # s2 82 store tile | s4 82 load src
     and rf31, rf0, 1 ; add rf41, rf4, rf31                          # s1 81 stage
-    and tmud, rf30, rf7 ; sub rf24, rf24, -12                       # s4 81 stage | s4 82 store tile
-    shl rf31, rf31, 4 ; mov.ifb tmua, rf32                          # s1 82 store tile | s4 81 stage
-    shr rf46, rf0, 1 ; v8dot tmud, rf30, rf46                       # s1 81 stage | s4 81 stage
-    and rf46, rf46, 1 ; mov.ifb tmua, rf24                          # s4 81 stage
+    and tmud, rf30, rf7 ; sub rf24, rf24, -12                       # s4 82 store tile
+    shl rf31, rf31, 4 ; mov.ifb tmua, rf32                          # s1 82 store tile | s4 82 store tile
+    shr rf46, rf0, 1 ; v8dot tmud, rf30, rf46                       # s1 81 stage | s4 82 store tile
+    and rf46, rf46, 1 ; mov.ifb tmua, rf24                          # s4 81 stage | s4 82 store tile
     and rf31, rf0, 1 ; add rf29, rf29, rf31                         # s1 81 stage | s4 82 store tile
     shl rf31, rf31, 4 ; add rf29, rf40, rf29                        # s1 82 store tile | s4 82 store tile
-    sub rf29, rf29, -16 ; v8dot tmud, rf30, rf34                    # s4 82 store tile | s4 81 stage
-    mov.ifb tmua, rf29 ; umul24 rf46, rf46, rf8                     # s4 81 stage | s4 82 store tile
+    sub rf29, rf29, -16 ; v8dot tmud, rf30, rf34                    # s4 82 store tile
+    mov.ifb tmua, rf29 ; umul24 rf46, rf46, rf8                     # s4 82 store tile
     add rf46, rf46, rf31 ; smul24 rf31, rf6, -2                     # s4 82 store tile | s2 82 load src
     add rf41, rf43, rf46 ; add rf43, rf41, rf13 ; ldunifrf.rf46     # s4 82 store tile | s2 82 store tile | s1 82 load src | uniform value:src
-    shr tmud, rf30, -8 ; add rf30, rf41, rf37                       # s4 81 stage | s4 82 store tile
-    mov.ifb tmua, rf30 ; sub.pushc -, rf44, rf28                    # s4 81 stage | s6 82 load src
-    mov tmud, rf14 ; sub.andc -, rf27, rf45                         # s5 84 stage | s6 82 load src
+    shr tmud, rf30, -8 ; add rf30, rf41, rf37                       # s4 82 store tile
+    mov.ifb tmua, rf30 ; sub.pushc -, rf44, rf28                    # s4 82 store tile | s6 82 load src
+    mov tmud, rf14 ; sub.andc -, rf27, rf45                         # s5 85 store tile | s6 82 load src
     tmuwt - ; add rf31, rf46, rf31 ; ldunifrf.rf46                  # s2 82 load src | s1 82 load src | uniform 0x00000100
-    vfla rf32 ; mov.ifb tmua, rf32                                  # s6 82 load src | s5 84 stage
-    mov tmud, rf14 ; sub rf31, rf31, -8                             # s5 84 stage | s6 82 load src
-    mov.ifb tmua, rf24 ; add rf24, rf31, rf26                       # s5 84 stage | s6 82 load src
-    mov tmud, rf14 ; umul24 rf31, rf1, rf3 ; ldunifrf.rf33          # s5 84 stage | s6 82 store tile | uniform 0x00000028
-    mov.ifb tmua, rf29 ; add rf29, rf47, rf33                       # s5 84 stage | s6 82 store tile
-    mov tmud, rf14 ; add rf31, rf4, rf31 ; ldunifrf.rf33            # s5 84 stage | s6 82 store tile | uniform 0x0000002c
-    mov.ifb tmua, rf30 ; sub.pushc -, rf44, rf28                    # s5 84 stage | s6 81 stage
-    sub.andc -, rf27, rf45 ; mov.ifb tmua, rf24                     # s6 81 stage | s6 82 load src
-    sub.andc -, rf0, 1 ; add.ifb tmua, rf24, rf6                    # s6 81 stage | s6 82 load src
+    vfla rf32 ; mov.ifb tmua, rf32                                  # s6 82 load src | s5 85 store tile
+    mov tmud, rf14 ; sub rf31, rf31, -8                             # s5 85 store tile | s6 82 load src
+    mov.ifb tmua, rf24 ; add rf24, rf31, rf26                       # s5 85 store tile | s6 82 load src
+    mov tmud, rf14 ; umul24 rf31, rf1, rf3 ; ldunifrf.rf33          # s5 85 store tile | s6 82 store tile | uniform 0x00000028
+    mov.ifb tmua, rf29 ; add rf29, rf47, rf33                       # s5 85 store tile | s6 82 store tile
+    mov tmud, rf14 ; add rf31, rf4, rf31 ; ldunifrf.rf33            # s5 85 store tile | s6 82 store tile | uniform 0x0000002c
+    mov.ifb tmua, rf30 ; sub.pushc -, rf44, rf28                    # s5 85 store tile | s6 82 store tile
+    sub.andc -, rf27, rf45 ; mov.ifb tmua, rf24                     # s6 82 store tile | s6 82 load src
+    sub.andc -, rf0, 1 ; add.ifb tmua, rf24, rf6                    # s6 82 store tile | s6 82 load src
     add rf31, rf38, rf33 ; add rf33, rf31, rf13 ; thrsw ; ldunifrf.rf38 # s6 82 store tile | s2 82 store tile | uniform 0x00000058
     and rf38, rf0, 3 ; add rf43, rf43, rf38                         # s8 81 stage | s6 82 store tile
     shl rf38, rf38, 1 ; umul24 rf24, rf1, rf3                       # s8 82 load src
-    and rf32, rf0, 3 ; mov.pushz -, rf32                            # s8 81 stage | s7 84 stage
-    sub.andc -, rf0, 1 ; smul24 rf38, rf38, rf6                     # s7 84 stage | s8 82 load src
+    and rf32, rf0, 3 ; mov.pushz -, rf32                            # s8 81 stage | s7 85 store tile
+    sub.andc -, rf0, 1 ; smul24 rf38, rf38, rf6                     # s7 85 store tile | s8 82 load src
     add rf28, rf4, rf24 ; umul24 rf30, rf1, rf3 ; ldtmu.rf24        # s6 82 load src
-    and tmud, rf24, rf7 ; add rf44, rf4, rf30 ; ldtmu.rf30          # s6 81 stage | s6 82 load src
-    and rf47, rf0, 3 ; mov.ifb tmua, rf29                           # s8 81 stage | s6 81 stage
-    and rf24, rf36, rf7 ; v8dot tmud, rf24, rf46 ; ldunifrf.rf37    # s18 60 pri | s6 81 stage | s6 82 store tile | uniform 0x0000005c
-    mov.ifb tmua, rf31 ; add rf33, rf33, rf37                       # s6 81 stage | s6 82 store tile
-    and tmud, rf30, rf7 ; umul24 rf37, rf1, rf3 ; ldunifrf.rf41     # s6 81 stage | s1 82 load src | uniform value:src
-    mov.ifb tmua, rf43 ; add rf38, rf41, rf38                       # s6 81 stage | s8 82 load src
-    add rf30, rf38, -4 ; v8dot tmud, rf30, rf46                     # s8 82 load src | s6 81 stage
-    mov.ifb tmua, rf33 ; sub.pushc -, rf35, rf39                    # s6 81 stage | s8 82 load src
-    mov tmud, rf14 ; add rf30, rf30, rf26 ; ldunifrf.rf38           # s7 84 stage | s8 82 load src | s1 82 load src | uniform 0x00010000
+    and tmud, rf24, rf7 ; add rf44, rf4, rf30 ; ldtmu.rf30          # s6 82 store tile | s6 82 load src
+    and rf47, rf0, 3 ; mov.ifb tmua, rf29                           # s8 81 stage | s6 82 store tile
+    and rf24, rf36, rf7 ; v8dot tmud, rf24, rf46 ; ldunifrf.rf37    # s18 60 pri | s6 82 store tile | uniform 0x0000005c
+    mov.ifb tmua, rf31 ; add rf33, rf33, rf37                       # s6 82 store tile
+    and tmud, rf30, rf7 ; umul24 rf37, rf1, rf3 ; ldunifrf.rf41     # s6 82 store tile | s1 82 load src | uniform value:src
+    mov.ifb tmua, rf43 ; add rf38, rf41, rf38                       # s6 82 store tile | s8 82 load src
+    add rf30, rf38, -4 ; v8dot tmud, rf30, rf46                     # s8 82 load src | s6 82 store tile
+    mov.ifb tmua, rf33 ; sub.pushc -, rf35, rf39                    # s6 82 store tile | s8 82 load src
+    mov tmud, rf14 ; add rf30, rf30, rf26 ; ldunifrf.rf38           # s7 85 store tile | s8 82 load src | s1 82 load src | uniform 0x00010000
     tmuwt - ; add rf37, rf4, rf37 ; ldunifrf.rf46                   # s1 82 load src | uniform 0x01000000
-    and rf29, rf0, 3 ; mov.ifb tmua, rf29                           # s8 81 stage | s7 84 stage
-    mov tmud, rf14 ; umul24 rf41, rf1, rf3 ; ldunifrf.rf34          # s7 84 stage | s8 82 store tile | uniform 0x00000060
-    mov.ifb tmua, rf31 ; umul24 rf31, rf32, rf34                    # s7 84 stage | s8 82 store tile
-    mov tmud, rf14 ; add rf28, rf28, rf31 ; ldunifrf.rf31           # s7 84 stage | s8 82 store tile | uniform 0x00000064
-    mov.ifb tmua, rf43 ; add rf28, rf28, rf34                       # s7 84 stage | s8 82 store tile
-    and rf43, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s7 84 stage
-    mov.ifb tmua, rf33 ; sub.pushc -, rf35, rf39                    # s7 84 stage | s8 81 stage
-    sub.andc -, rf0, 4 ; mov.ifb tmua, rf30                         # s8 81 stage | s8 82 load src
+    and rf29, rf0, 3 ; mov.ifb tmua, rf29                           # s8 81 stage | s7 85 store tile
+    mov tmud, rf14 ; umul24 rf41, rf1, rf3 ; ldunifrf.rf34          # s7 85 store tile | s8 82 store tile | uniform 0x00000060
+    mov.ifb tmua, rf31 ; umul24 rf31, rf32, rf34                    # s7 85 store tile | s8 82 store tile
+    mov tmud, rf14 ; add rf28, rf28, rf31 ; ldunifrf.rf31           # s7 85 store tile | s8 82 store tile | uniform 0x00000064
+    mov.ifb tmua, rf43 ; add rf28, rf28, rf34                       # s7 85 store tile | s8 82 store tile
+    and rf43, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s7 85 store tile
+    mov.ifb tmua, rf33 ; sub.pushc -, rf35, rf39                    # s7 85 store tile | s8 82 store tile
+    sub.andc -, rf0, 4 ; mov.ifb tmua, rf30                         # s8 82 store tile | s8 82 load src
     add.ifb tmua, rf30, rf6 ; umul24 rf30, rf47, rf34 ; thrsw       # s8 82 load src | s8 82 store tile
     add rf29, rf44, rf30 ; umul24 rf30, rf29, rf34 ; ldunifrf.rf44  # s8 82 store tile | uniform 0x00000090
     add rf29, rf29, rf31 ; add rf30, rf37, rf30 ; ldunifrf.rf31     # s8 82 store tile | uniform 0x00000094
-    sub.pushc -, rf35, rf39 ; add rf30, rf30, rf44                  # s9 84 stage | s8 82 store tile
-    sub.nornc -, rf0, 4 ; add rf41, rf4, rf41                       # s9 84 stage
+    sub.pushc -, rf35, rf39 ; add rf30, rf30, rf44                  # s9 85 store tile | s8 82 store tile
+    sub.nornc -, rf0, 4 ; add rf41, rf4, rf41                       # s9 85 store tile
     mov rf37, rf21 ; umul24 rf44, rf43, rf34 ; ldtmu.rf43           # s18 111 select | s8 82 store tile | s8 82 load src
-    add rf44, rf41, rf44 ; v8dot tmud, rf43, rf38 ; ldtmu.rf41      # s8 82 store tile | s8 81 stage | s8 82 load src
-    and rf47, rf0, 3 ; mov.ifb tmua, rf28                           # s8 81 stage
-    shr tmud, rf43, -8 ; add rf31, rf44, rf31                       # s8 81 stage | s8 82 store tile
-    shl rf47, rf47, 1 ; mov.ifb tmua, rf29                          # s8 82 load src | s8 81 stage
-    and rf38, rf0, 3 ; v8dot tmud, rf41, rf38                       # s8 81 stage
-    mov.ifb tmua, rf30 ; smul24 rf47, rf47, rf6                     # s8 81 stage | s8 82 load src
-    shr tmud, rf41, -8 ; umul24 rf41, rf1, rf3                      # s8 81 stage
-    mov.ifb tmua, rf31 ; sub.pushc -, rf27, rf45                    # s8 81 stage | s10 82 load src
-    mov tmud, rf14 ; add rf41, rf4, rf41 ; ldunifrf.rf46            # s9 84 stage | s1 82 load src | uniform value:src
+    add rf44, rf41, rf44 ; v8dot tmud, rf43, rf38 ; ldtmu.rf41      # s8 82 store tile | s8 82 load src
+    and rf47, rf0, 3 ; mov.ifb tmua, rf28                           # s8 81 stage | s8 82 store tile
+    shr tmud, rf43, -8 ; add rf31, rf44, rf31                       # s8 82 store tile
+    shl rf47, rf47, 1 ; mov.ifb tmua, rf29                          # s8 82 load src | s8 82 store tile
+    and rf38, rf0, 3 ; v8dot tmud, rf41, rf38                       # s8 81 stage | s8 82 store tile
+    mov.ifb tmua, rf30 ; smul24 rf47, rf47, rf6                     # s8 82 store tile | s8 82 load src
+    shr tmud, rf41, -8 ; umul24 rf41, rf1, rf3                      # s8 82 store tile
+    mov.ifb tmua, rf31 ; sub.pushc -, rf27, rf45                    # s8 82 store tile | s10 82 load src
+    mov tmud, rf14 ; add rf41, rf4, rf41 ; ldunifrf.rf46            # s9 85 store tile | s1 82 load src | uniform value:src
     tmuwt - ; add rf46, rf46, rf47 ; ldunifrf.rf47                  # s8 82 load src | s1 82 load src | uniform 0x00000100
-    mov.ifb tmua, rf28 ; sub rf28, rf46, -8                         # s9 84 stage | s10 82 load src
-    and rf46, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s9 84 stage
-    mov.ifb tmua, rf29 ; add rf28, rf28, rf26                       # s9 84 stage | s10 82 load src
-    and rf29, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s9 84 stage
-    mov.ifb tmua, rf30 ; umul24 rf30, rf38, rf34                    # s9 84 stage | s8 82 store tile
-    mov tmud, rf14 ; add rf30, rf41, rf30 ; ldunifrf.rf41           # s9 84 stage | s8 82 store tile | s10 82 store tile | uniform 0x00000088
-    mov.ifb tmua, rf31 ; sub.pushc -, rf27, rf45                    # s9 84 stage | s10 81 stage
-    sub.andc -, rf0, 4 ; mov.ifb tmua, rf28                         # s10 81 stage | s10 82 load src
+    mov.ifb tmua, rf28 ; sub rf28, rf46, -8                         # s9 85 store tile | s10 82 load src
+    and rf46, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s9 85 store tile
+    mov.ifb tmua, rf29 ; add rf28, rf28, rf26                       # s9 85 store tile | s10 82 load src
+    and rf29, rf0, 3 ; mov tmud, rf14                               # s8 81 stage | s9 85 store tile
+    mov.ifb tmua, rf30 ; umul24 rf30, rf38, rf34                    # s9 85 store tile | s8 82 store tile
+    mov tmud, rf14 ; add rf30, rf41, rf30 ; ldunifrf.rf41           # s9 85 store tile | s8 82 store tile | s10 82 store tile | uniform 0x00000088
+    mov.ifb tmua, rf31 ; sub.pushc -, rf27, rf45                    # s9 85 store tile | s10 82 store tile
+    sub.andc -, rf0, 4 ; mov.ifb tmua, rf28                         # s10 82 store tile | s10 82 load src
     add.ifb tmua, rf28, rf6 ; add rf28, rf30, rf41 ; thrsw          # s10 82 load src | s10 82 store tile
     and rf41, rf0, 3 ; umul24 rf30, rf1, rf3                        # s8 81 stage
     add rf30, rf4, rf30 ; umul24 rf46, rf46, rf34 ; ldunifrf.rf31   # s8 82 store tile | s10 82 store tile | uniform 0x0000008c
-    sub.pushc -, rf27, rf45 ; add rf30, rf30, rf46                  # s11 84 stage | s8 82 store tile
-    sub.nornc -, rf0, 4 ; add rf30, rf30, rf31                      # s11 84 stage | s10 82 store tile
+    sub.pushc -, rf27, rf45 ; add rf30, rf30, rf46                  # s11 85 store tile | s8 82 store tile
+    sub.nornc -, rf0, 4 ; add rf30, rf30, rf31                      # s11 85 store tile | s10 82 store tile
     mov rf38, rf21 ; umul24 rf46, rf1, rf3 ; ldtmu.rf31             # s18 111 select | s10 82 load src
-    and tmud, rf31, rf7 ; add rf46, rf4, rf46 ; ldunifrf.rf43       # s10 81 stage | s10 82 store tile | uniform 0x000000b8
-    mov.ifb tmua, rf28 ; umul24 rf29, rf29, rf34                    # s10 81 stage | s8 82 store tile
-    add rf31, rf46, rf29 ; v8dot tmud, rf31, rf47 ; ldtmu.rf29      # s8 82 store tile | s10 81 stage | s10 82 load src
-    mov.ifb tmua, rf30 ; add rf31, rf31, rf43                       # s10 81 stage | s10 82 store tile
-    and tmud, rf29, rf7 ; umul24 rf43, rf1, rf3 ; ldunifrf.rf46     # s10 81 stage | s10 82 store tile | uniform 0x000000bc
-    mov.ifb tmua, rf31 ; add rf43, rf4, rf43                        # s10 81 stage
+    and tmud, rf31, rf7 ; add rf46, rf4, rf46 ; ldunifrf.rf43       # s10 82 store tile | uniform 0x000000b8
+    mov.ifb tmua, rf28 ; umul24 rf29, rf29, rf34                    # s10 82 store tile | s8 82 store tile
+    add rf31, rf46, rf29 ; v8dot tmud, rf31, rf47 ; ldtmu.rf29      # s8 82 store tile | s10 82 store tile | s10 82 load src
+    mov.ifb tmua, rf30 ; add rf31, rf31, rf43                       # s10 82 store tile
+    and tmud, rf29, rf7 ; umul24 rf43, rf1, rf3 ; ldunifrf.rf46     # s10 82 store tile | uniform 0x000000bc
+    mov.ifb tmua, rf31 ; add rf43, rf4, rf43                        # s10 82 store tile
     shl rf34, rf6, 3 ; umul24 rf41, rf41, rf34                      # s12 82 load src | s8 82 store tile
     add rf41, rf43, rf41 ; umul24 rf43, rf1, rf3 ; ldunifrf.rf44    # s8 82 store tile | s1 82 load src | uniform value:src
-    add rf29, rf41, rf46 ; v8dot tmud, rf29, rf47 ; ldunifrf.rf41   # s10 82 store tile | s10 81 stage | s1 82 load src | uniform 0x00010000
-    mov.ifb tmua, rf29 ; sub.pushc -, 0, rf42                       # s10 81 stage | s12 82 load src
-    mov tmud, rf14 ; sub.andc -, rf35, rf39                         # s11 84 stage | s12 82 load src
+    add rf29, rf41, rf46 ; v8dot tmud, rf29, rf47 ; ldunifrf.rf41   # s10 82 store tile | s1 82 load src | uniform 0x00010000
+    mov.ifb tmua, rf29 ; sub.pushc -, 0, rf42                       # s10 82 store tile | s12 82 load src
+    mov tmud, rf14 ; sub.andc -, rf35, rf39                         # s11 85 store tile | s12 82 load src
     tmuwt - ; add rf34, rf44, rf34 ; ldunifrf.rf44                  # s12 82 load src | s1 82 load src | uniform 0x01000000
-    vfla rf28 ; mov.ifb tmua, rf28                                  # s12 82 load src | s11 84 stage
-    mov tmud, rf14 ; add rf34, rf34, -4                             # s11 84 stage | s12 82 load src
-    mov.ifb tmua, rf30 ; add rf30, rf34, rf26                       # s11 84 stage | s12 82 load src
-    mov tmud, rf14 ; add rf43, rf4, rf43 ; ldunifrf.rf34            # s11 84 stage | s12 82 store tile | uniform 0x000001e0
-    mov.ifb tmua, rf31 ; add rf31, rf43, rf13                       # s11 84 stage | s2 82 store tile
-    mov tmud, rf14 ; add rf31, rf31, rf34 ; ldunifrf.rf34           # s11 84 stage | s12 82 store tile | uniform 0x000001e4
-    mov.ifb tmua, rf29 ; sub.pushc -, 0, rf42                       # s11 84 stage | s12 81 stage
-    sub.andc -, rf35, rf39 ; mov.ifb tmua, rf30                     # s12 81 stage | s12 82 load src
-    sub.andc -, rf0, 1 ; add.ifb tmua, rf30, rf6                    # s12 81 stage | s12 82 load src
+    vfla rf28 ; mov.ifb tmua, rf28                                  # s12 82 load src | s11 85 store tile
+    mov tmud, rf14 ; add rf34, rf34, -4                             # s11 85 store tile | s12 82 load src
+    mov.ifb tmua, rf30 ; add rf30, rf34, rf26                       # s11 85 store tile | s12 82 load src
+    mov tmud, rf14 ; add rf43, rf4, rf43 ; ldunifrf.rf34            # s11 85 store tile | s12 82 store tile | uniform 0x000001e0
+    mov.ifb tmua, rf31 ; add rf31, rf43, rf13                       # s11 85 store tile | s2 82 store tile
+    mov tmud, rf14 ; add rf31, rf31, rf34 ; ldunifrf.rf34           # s11 85 store tile | s12 82 store tile | uniform 0x000001e4
+    mov.ifb tmua, rf29 ; sub.pushc -, 0, rf42                       # s11 85 store tile | s12 82 store tile
+    sub.andc -, rf35, rf39 ; mov.ifb tmua, rf30                     # s12 82 store tile | s12 82 load src
+    sub.andc -, rf0, 1 ; add.ifb tmua, rf30, rf6                    # s12 82 store tile | s12 82 load src
     nop ; umul24 rf30, rf1, rf3 ; thrsw ; ldunifrf.rf35             # s12 82 store tile | uniform 0x00000210
     add rf30, rf4, rf30 ; umul24 rf39, rf1, rf3 ; ldunifrf.rf29     # s12 82 store tile | uniform 0x00000214
     add rf30, rf30, rf13 ; add rf39, rf4, rf39 ; ldunifrf.rf43      # s2 82 store tile | s1 82 load src | uniform value:src
-    mov.pushz -, rf28 ; add rf28, rf30, rf34                        # s13 84 stage | s12 82 store tile
-    sub.andc -, rf0, 1 ; add rf39, rf39, rf13                       # s13 84 stage | s2 82 store tile
+    mov.pushz -, rf28 ; add rf28, rf30, rf34                        # s13 85 store tile | s12 82 store tile
+    sub.andc -, rf0, 1 ; add rf39, rf39, rf13                       # s13 85 store tile | s2 82 store tile
     add rf39, rf39, rf35 ; umul24 rf30, rf1, rf3 ; ldtmu.rf35       # s12 82 store tile | s12 82 load src
-    add rf34, rf4, rf30 ; v8dot tmud, rf35, rf41 ; ldtmu.rf30       # s12 81 stage | s12 82 load src
-    and rf46, rf0, 1 ; mov.ifb tmua, rf31                           # s1 81 stage | s12 81 stage
-    shr tmud, rf35, -8 ; add rf34, rf34, rf13                       # s12 81 stage | s2 82 store tile
-    shl rf46, rf46, 2 ; mov.ifb tmua, rf28                          # s1 82 load src | s12 81 stage
-    shr rf41, rf0, 1 ; v8dot tmud, rf30, rf41                       # s1 81 stage | s12 81 stage
-    and rf41, rf41, 1 ; mov.ifb tmua, rf39                          # s4 81 stage | s12 81 stage
-    shr tmud, rf30, -8 ; add rf29, rf34, rf29                       # s12 81 stage | s12 82 store tile
-    shl rf30, rf6, 3 ; mov.ifb tmua, rf29                           # s12 82 load src | s12 81 stage
-    mov tmud, rf14 ; sub.pushc -, 0, rf42                           # s13 84 stage | s14 82 load src
+    add rf34, rf4, rf30 ; v8dot tmud, rf35, rf41 ; ldtmu.rf30       # s12 82 store tile | s12 82 load src
+    and rf46, rf0, 1 ; mov.ifb tmua, rf31                           # s1 81 stage | s12 82 store tile
+    shr tmud, rf35, -8 ; add rf34, rf34, rf13                       # s12 82 store tile | s2 82 store tile
+    shl rf46, rf46, 2 ; mov.ifb tmua, rf28                          # s1 82 load src | s12 82 store tile
+    shr rf41, rf0, 1 ; v8dot tmud, rf30, rf41                       # s1 81 stage | s12 82 store tile
+    and rf41, rf41, 1 ; mov.ifb tmua, rf39                          # s4 81 stage | s12 82 store tile
+    shr tmud, rf30, -8 ; add rf29, rf34, rf29                       # s12 82 store tile
+    shl rf30, rf6, 3 ; mov.ifb tmua, rf29                           # s12 82 load src | s12 82 store tile
+    mov tmud, rf14 ; sub.pushc -, 0, rf42                           # s13 85 store tile | s14 82 load src
     tmuwt - ; add rf43, rf43, rf46 ; ldunifrf.rf46                  # s1 82 load src | uniform 0x00000100
-    shr rf31, rf0, 1 ; mov.ifb tmua, rf31                           # s1 81 stage | s13 84 stage
-    and rf31, rf31, 1 ; mov tmud, rf14                              # s4 81 stage | s13 84 stage
-    and rf28, rf0, 1 ; mov.ifb tmua, rf28                           # s1 81 stage | s13 84 stage
-    shl rf28, rf28, 4 ; mov tmud, rf14                              # s1 82 store tile | s13 84 stage
-    mov.ifb tmua, rf39 ; smul24 rf39, rf41, rf6                     # s13 84 stage | s4 82 load src
-    mov tmud, rf14 ; add rf39, rf43, rf39 ; ldunifrf.rf43           # s13 84 stage | s4 82 load src | s1 82 load src | uniform 0x00010000
-    mov.ifb tmua, rf29 ; sub.pushc -, 0, rf42                       # s13 84 stage | s14 81 stage
-    sub.andc -, rf0, 4 ; add rf30, rf39, rf30                       # s14 81 stage | s14 82 load src
+    shr rf31, rf0, 1 ; mov.ifb tmua, rf31                           # s1 81 stage | s13 85 store tile
+    and rf31, rf31, 1 ; mov tmud, rf14                              # s4 81 stage | s13 85 store tile
+    and rf28, rf0, 1 ; mov.ifb tmua, rf28                           # s1 81 stage | s13 85 store tile
+    shl rf28, rf28, 4 ; mov tmud, rf14                              # s1 82 store tile | s13 85 store tile
+    mov.ifb tmua, rf39 ; smul24 rf39, rf41, rf6                     # s13 85 store tile | s4 82 load src
+    mov tmud, rf14 ; add rf39, rf43, rf39 ; ldunifrf.rf43           # s13 85 store tile | s4 82 load src | s1 82 load src | uniform 0x00010000
+    mov.ifb tmua, rf29 ; sub.pushc -, 0, rf42                       # s13 85 store tile | s14 82 store tile
+    sub.andc -, rf0, 4 ; add rf30, rf39, rf30                       # s14 82 store tile | s14 82 load src
     add.ifb tmua, rf30, rf26 ; umul24 rf30, rf1, rf3 ; thrsw        # s14 82 load src
     shr rf39, rf0, 1 ; add rf30, rf4, rf30                          # s1 81 stage
     and rf39, rf39, 1 ; umul24 rf31, rf31, rf8                      # s4 81 stage | s4 82 store tile
-    sub.pushc -, 0, rf42 ; add rf28, rf31, rf28                     # s15 84 stage | s4 82 store tile
-    sub.nornc -, rf0, 4 ; add rf28, rf30, rf28                      # s15 84 stage | s4 82 store tile
+    sub.pushc -, 0, rf42 ; add rf28, rf31, rf28                     # s15 85 store tile | s4 82 store tile
+    sub.nornc -, rf0, 4 ; add rf28, rf30, rf28                      # s15 85 store tile | s4 82 store tile
     nop ; umul24 rf30, rf1, rf3 ; ldunifrf.rf31                     # s1 82 load src | uniform 0x01000000
     and rf29, rf0, 1 ; add rf30, rf4, rf30                          # s1 81 stage
     shl rf39, rf29, 4 ; umul24 rf29, rf39, rf8                      # s1 82 store tile | s4 82 store tile
     nop ; add rf29, rf29, rf39 ; ldunifrf.rf39                      # s4 82 store tile | s14 82 store tile | uniform 0x000001e8
     add rf29, rf28, rf39 ; add rf30, rf30, rf29 ; ldtmu.rf28        # s14 82 store tile | s4 82 store tile | s14 82 load src
-    and tmud, rf28, rf7 ; ldunifrf.rf39                             # s14 81 stage | s14 82 store tile | uniform 0x000001ec
-    mov.ifb tmua, rf29 ; add rf30, rf30, rf39                       # s14 81 stage | s14 82 store tile
-    shl rf46, rf6, 3 ; v8dot tmud, rf28, rf46                       # s12 82 load src | s14 81 stage
-    shl rf39, rf24, 2 ; mov.ifb tmua, rf30                          # s18 97 table | s14 81 stage
-    mov rf41, rf13 ; v8dot tmud, rf28, rf43 ; ldunifrf.rf43         # s18 127 select | s14 81 stage | s1 82 load src | uniform value:src
-    mov.ifb tmua, rf15 ; add rf43, rf43, rf46                       # s14 81 stage | s12 82 load src
-    shr tmud, rf28, -8 ; mov rf28, rf13                             # s14 81 stage | s18 130 select
-    mov.ifb tmua, rf16 ; sub.pushc -, 0, rf42                       # s14 81 stage | s16 82 load src
-    mov tmud, rf14 ; sub.andc -, rf27, rf45                         # s15 84 stage | s16 82 load src
+    and tmud, rf28, rf7 ; ldunifrf.rf39                             # s14 82 store tile | uniform 0x000001ec
+    mov.ifb tmua, rf29 ; add rf30, rf30, rf39                       # s14 82 store tile
+    shl rf46, rf6, 3 ; v8dot tmud, rf28, rf46                       # s12 82 load src | s14 82 store tile
+    shl rf39, rf24, 2 ; mov.ifb tmua, rf30                          # s18 97 table | s14 82 store tile
+    mov rf41, rf13 ; v8dot tmud, rf28, rf43 ; ldunifrf.rf43         # s18 127 select | s14 82 store tile | s1 82 load src | uniform value:src
+    mov.ifb tmua, rf15 ; add rf43, rf43, rf46                       # s14 82 store tile | s12 82 load src
+    shr tmud, rf28, -8 ; mov rf28, rf13                             # s14 82 store tile | s18 130 select
+    mov.ifb tmua, rf16 ; sub.pushc -, 0, rf42                       # s14 82 store tile | s16 82 load src
+    mov tmud, rf14 ; sub.andc -, rf27, rf45                         # s15 85 store tile | s16 82 load src
     tmuwt - ; sub rf43, rf43, -8                                    # s16 82 load src
-    vfla rf29 ; mov.ifb tmua, rf29                                  # s16 82 load src | s15 84 stage
-    mov tmud, rf14 ; add rf26, rf43, rf26 ; ldunifrf.rf43           # s15 84 stage | s16 82 load src | s1 82 load src | uniform 0x00000100
-    asr rf30, rf24, 1 ; mov.ifb tmua, rf30                          # s18 99 shr | s15 84 stage
-    mov tmud, rf14 ; v8dot rf31, rf36, rf43 ; ldunifrf.rf46         # s15 84 stage | s18 61 sec | s1 82 load src | uniform 0x00010000
-    shl rf34, rf31, 2 ; mov.ifb tmua, rf15                          # s18 98 table | s15 84 stage
-    mov tmud, rf14 ; v8dot rf46, rf36, rf46 ; ldunifrf.rf44         # s15 84 stage | s18 62 damping | s18 97 table | uniform table:log2
-    mov.ifb tmua, rf16 ; sub.pushc -, 0, rf42                       # s15 84 stage | s16 81 stage
-    sub.andc -, rf27, rf45 ; mov.ifb tmua, rf26                     # s16 81 stage | s16 82 load src
-    sub.andc -, rf0, 1 ; add.ifb tmua, rf26, rf6                    # s16 81 stage | s16 82 load src
+    vfla rf29 ; mov.ifb tmua, rf29                                  # s16 82 load src | s15 85 store tile
+    mov tmud, rf14 ; add rf26, rf43, rf26 ; ldunifrf.rf43           # s15 85 store tile | s16 82 load src | s1 82 load src | uniform 0x00000100
+    asr rf30, rf24, 1 ; mov.ifb tmua, rf30                          # s18 99 shr | s15 85 store tile
+    mov tmud, rf14 ; v8dot rf31, rf36, rf43 ; ldunifrf.rf46         # s15 85 store tile | s18 61 sec | s1 82 load src | uniform 0x00010000
+    shl rf34, rf31, 2 ; mov.ifb tmua, rf15                          # s18 98 table | s15 85 store tile
+    mov tmud, rf14 ; v8dot rf46, rf36, rf46 ; ldunifrf.rf44         # s15 85 store tile | s18 62 damping | s18 97 table | uniform table:log2
+    mov.ifb tmua, rf16 ; sub.pushc -, 0, rf42                       # s15 85 store tile | s16 82 store tile
+    sub.andc -, rf27, rf45 ; mov.ifb tmua, rf26                     # s16 82 store tile | s16 82 load src
+    sub.andc -, rf0, 1 ; add.ifb tmua, rf26, rf6                    # s16 82 store tile | s16 82 load src
     add tmua, rf44, rf39 ; add rf30, rf30, rf30 ; thrsw ; ldunifrf.rf39 # s18 97 table | s18 99 mul | s1 82 load src | uniform 0x01000000
     shr rf34, rf36, -8 ; add tmua, rf44, rf34                       # s18 63 dir | s18 98 table
     shl rf36, rf34, 3 ; mov rf39, rf22                              # s18 118 table | s18 130 select
-    mov.pushz -, rf29 ; add rf29, rf34, 2                           # s17 84 stage | s18 114 add
-    nop ; sub.andc -, rf0, 1                                        # s17 84 stage
+    mov.pushz -, rf29 ; add rf29, rf34, 2                           # s17 85 store tile | s18 114 add
+    nop ; sub.andc -, rf0, 1                                        # s17 85 store tile
     nop ; thrsw ; ldtmu.rf44                                        # s16 82 load src
     nop ; ldtmu.rf26                                                # s16 82 load src
     nop ; ldunifrf.rf27                                             # s18 118 table | uniform table:dy
-    and tmud, rf44, rf7 ; ldtmu.rf45                                # s16 81 stage | s18 97 table
-    mov.ifb tmua, rf17 ; sub rf45, rf46, rf45 ; thrsw               # s16 81 stage | s18 97 sub
+    and tmud, rf44, rf7 ; ldtmu.rf45                                # s16 82 store tile | s18 97 table
+    mov.ifb tmua, rf17 ; sub rf45, rf46, rf45 ; thrsw               # s16 82 store tile | s18 97 sub
     max rf45, rf45, 0                                               # s18 97 pri_shift
     nop ; ldunifrf.rf42                                             # s18 118 table | uniform table:dx
-    nop ; v8dot tmud, rf44, rf43 ; ldtmu.rf44                       # s16 81 stage | s18 98 table
-    mov.ifb tmua, rf18 ; sub rf44, rf46, rf44                       # s16 81 stage | s18 98 sub
-    and tmud, rf26, rf7 ; ldunifrf.rf46                             # s16 81 stage | s1 82 store tile | uniform 0x00000068
-    max rf44, rf44, 0 ; mov.ifb tmua, rf19                          # s18 98 sec_shift | s16 81 stage
-    shl rf26, rf29, 2 ; v8dot tmud, rf26, rf43                      # s18 114 beside | s16 81 stage
-    mov.ifb tmua, rf20 ; sub.pushc -, rf30, rf24                    # s16 81 stage | s18 111 select
-    mov tmud, rf14 ; mov.ifna rf37, 4                               # s17 84 stage | s18 111 select
+    nop ; v8dot tmud, rf44, rf43 ; ldtmu.rf44                       # s16 82 store tile | s18 98 table
+    mov.ifb tmua, rf18 ; sub rf44, rf46, rf44                       # s16 82 store tile | s18 98 sub
+    and tmud, rf26, rf7 ; ldunifrf.rf46                             # s16 82 store tile | s1 82 store tile | uniform 0x00000068
+    max rf44, rf44, 0 ; mov.ifb tmua, rf19                          # s18 98 sec_shift | s16 82 store tile
+    shl rf26, rf29, 2 ; v8dot tmud, rf26, rf43                      # s18 114 beside | s16 82 store tile
+    mov.ifb tmua, rf20 ; sub.pushc -, rf30, rf24                    # s16 82 store tile | s18 111 select
+    mov tmud, rf14 ; mov.ifna rf37, 4                               # s17 85 store tile | s18 111 select
     tmuwt - ; mov.ifna rf38, 2                                      # s18 111 select
-    mov.ifb tmua, rf17 ; add rf34, rf34, 6                          # s17 84 stage | s18 114 add
-    shl rf34, rf34, 2 ; mov tmud, rf14                              # s18 114 beside | s17 84 stage
-    nop ; mov.ifb tmua, rf18                                        # s17 84 stage
-    nop ; mov tmud, rf14 ; ldunifrf.rf30                            # s17 84 stage | s18 114 beside | uniform table:next
-    nop ; mov.ifb tmua, rf19                                        # s17 84 stage
-    nop ; mov tmud, rf14 ; ldunifrf.rf29                            # s17 84 stage | s18 118 table | uniform table:dy
-    nop ; mov.ifb tmua, rf20                                        # s17 84 stage
+    mov.ifb tmua, rf17 ; add rf34, rf34, 6                          # s17 85 store tile | s18 114 add
+    shl rf34, rf34, 2 ; mov tmud, rf14                              # s18 114 beside | s17 85 store tile
+    nop ; mov.ifb tmua, rf18                                        # s17 85 store tile
+    nop ; mov tmud, rf14 ; ldunifrf.rf30                            # s17 85 store tile | s18 114 beside | uniform table:next
+    nop ; mov.ifb tmua, rf19                                        # s17 85 store tile
+    nop ; mov tmud, rf14 ; ldunifrf.rf29                            # s17 85 store tile | s18 118 table | uniform table:dy
+    nop ; mov.ifb tmua, rf20                                        # s17 85 store tile
     tmuwt - ; ldunifrf.rf43                                         # s18 118 load tile | s18 118 table | uniform table:dx
     nop ; add tmuau, rf27, rf36                                     # s18 118 table | uniform 0xfffffffa (vec2)
     nop ; add tmuau, rf42, rf36 ; thrsw                             # s18 118 table | uniform 0xfffffffa (vec2)

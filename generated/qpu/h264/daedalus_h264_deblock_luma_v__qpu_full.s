@@ -88,41 +88,41 @@ loop:
     add rf22, rf29, 4 ; add rf21, rf21, rf22                        # 42 x | 41 tc
     asr rf4, rf22, 3 ; smul24 rf22, rf4, rf4                        # 42 x | 38 gt
     min rf4, rf4, rf21 ; sub rf34, rf30, rf11 ; ldtmu.rf29          # 33 min | 38 gt | the item's record
-    sub.pushc -, rf0, rf20 ; sub rf21, 0, rf21                      # 35 stage | 33 sub
+    sub.pushc -, rf0, rf20 ; sub rf21, 0, rf21                      # 45 store dst | 33 sub
     max rf21, rf4, rf21 ; add rf4, rf33, 1                          # 33 delta | 43 middle
     asr rf33, rf4, 1 ; smul24 rf34, rf34, rf34                      # 43 middle | 38 gt
-    sub rf4, rf31, rf27 ; sub.nornc -, rf32, rf22                   # 38 gt | 35 stage
-    sub.andc -, rf34, rf13 ; smul24 rf35, rf4, rf4                  # 35 stage | 38 gt
+    sub rf4, rf31, rf27 ; sub.nornc -, rf32, rf22                   # 38 gt | 45 store dst
+    sub.andc -, rf34, rf13 ; smul24 rf35, rf4, rf4                  # 45 store dst | 38 gt
     add rf8, rf11, rf21 ; add rf11, rf8, rf33 ; ldtmu.rf4           # 45 add | 48 add | the item's record
     max rf8, rf8, 0 ; add rf36, rf30, rf30                          # 45 clip | 48 mul
-    sub.andc -, rf35, rf13 ; sub rf11, rf11, rf36                   # 35 stage | 48 sub
+    sub.andc -, rf35, rf13 ; sub rf11, rf11, rf36                   # 45 store dst | 48 sub
     asr rf11, rf11, 1 ; add rf25, rf25, rf33                        # 48 x | 50 add
-    min rf11, rf11, rf24 ; sub.andnn -, rf24, 0                     # 33 min | 35 stage
-    tmuwt - ; sub.pushc -, rf0, rf20                                # the last trip's stores | 35 stage
-    min tmud, rf8, rf19 ; add rf8, rf31, rf31 ; ldtmu.-             # 35 stage | 50 mul | the item's record
-    sub.nornc -, rf32, rf22 ; sub rf21, rf27, rf21                  # 35 stage | 46 sub
+    min rf11, rf11, rf24 ; sub.andnn -, rf24, 0                     # 33 min | 45 store dst
+    tmuwt - ; sub.pushc -, rf0, rf20                                # the last trip's stores | 48 store dst
+    min tmud, rf8, rf19 ; add rf8, rf31, rf31 ; ldtmu.-             # 45 store dst | 50 mul | the item's record
+    sub.nornc -, rf32, rf22 ; sub rf21, rf27, rf21                  # 48 store dst | 46 sub
     max rf8, rf21, 0 ; sub rf21, rf25, rf8                          # 46 clip | 50 sub
-    asr rf21, rf21, 1 ; sub.andc -, rf34, rf13                      # 50 x | 35 stage
+    asr rf21, rf21, 1 ; sub.andc -, rf34, rf13                      # 50 x | 48 store dst
     min rf25, rf21, rf24 ; sub rf21, 0, rf24                        # 33 min | 33 sub
-    max rf10, rf11, rf21 ; mov.ifb tmuau, rf10                      # 33 max | 35 stage | uniform 0xfffffffd (u8)
-    min tmud, rf8, rf19 ; sub.andc -, rf35, rf13                    # 35 stage
+    max rf10, rf11, rf21 ; mov.ifb tmuau, rf10                      # 33 max | 45 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf8, rf19 ; sub.andc -, rf35, rf13                    # 46 store dst | 48 store dst
     max rf21, rf25, rf21 ; add rf10, rf30, rf10                     # 33 max | 48 add
-    max rf10, rf10, 0 ; mov.ifb tmuau, rf26                         # 48 clip | 35 stage | uniform 0xfffffffd (u8)
-    sub.andnn -, rf24, 0 ; mov rf17, rf17                           # 35 stage | for later in the trip
-    min tmud, rf10, rf19 ; sub.andc -, rf23, rf13                   # 35 stage
-    sub.pushc -, rf0, rf20 ; add rf20, rf31, rf21                   # 35 stage | 50 add
-    max rf20, rf20, 0 ; sub.nornc -, rf32, rf22                     # 50 clip | 35 stage
-    sub.andc -, rf34, rf13 ; add rf29, rf7, rf29                    # 35 stage | 36 p2
-    sub.andc -, rf35, rf13 ; add rf10, rf29, rf9                    # 35 stage | 36 p0
-    sub.andnn -, rf24, 0 ; mov.ifb tmuau, rf17                      # 35 stage | uniform 0xfffffffd (u8)
+    max rf10, rf10, 0 ; mov.ifb tmuau, rf26                         # 48 clip | 46 store dst | uniform 0xfffffffd (u8)
+    sub.andnn -, rf24, 0 ; mov rf17, rf17                           # 48 store dst | for later in the trip
+    min tmud, rf10, rf19 ; sub.andc -, rf23, rf13                   # 48 store dst
+    sub.pushc -, rf0, rf20 ; add rf20, rf31, rf21                   # 50 store dst | 50 add
+    max rf20, rf20, 0 ; sub.nornc -, rf32, rf22                     # 50 clip | 50 store dst
+    sub.andc -, rf34, rf13 ; add rf29, rf7, rf29                    # 50 store dst | 36 p2
+    sub.andc -, rf35, rf13 ; add rf10, rf29, rf9                    # 50 store dst | 36 p0
+    sub.andnn -, rf24, 0 ; mov.ifb tmuau, rf17                      # 50 store dst | 48 store dst | uniform 0xfffffffd (u8)
     mov tmuau, rf29 ; add rf16, rf16, rf5                           # 36 p2 | 37 tc0 | uniform 0xfffffffd (u8)
     mov tmuau, rf10 ; mov rf18, rf18 ; thrsw                        # 36 p0 | for later in the trip | uniform 0xfffffffd (u8)
     sub tmuau, rf16, -6 ; add rf16, rf10, rf6                       # 37 tc0 | 36 q0 | uniform 0xfffffffd (u8)
     add tmuau, rf10, rf15 ; v8dot rf24, rf4, rf12                   # 36 q2 | 29 beta | uniform 0xfffffffd (u8)
-    min tmud, rf20, rf19 ; sub.andc -, rf28, rf13                   # 35 stage
+    min tmud, rf20, rf19 ; sub.andc -, rf28, rf13                   # 50 store dst
     sub.pushc -, rf0, rf3 ; add rf17, rf29, rf6                     # whether there is a batch more | 36 p1
     add rf3, rf2, rf1 ; mov rf21, rf14 ; ldtmu.rf8                  # the item's record | 41 select | 36 p2
-    mov.ifb tmuau, rf18 ; mov rf22, rf14 ; thrsw                    # 35 stage | 41 select | uniform 0xfffffffd (u8)
+    mov.ifb tmuau, rf18 ; mov rf22, rf14 ; thrsw                    # 50 store dst | 41 select | uniform 0xfffffffd (u8)
     mov tmuau, rf16 ; mov rf20, rf2 ; ldtmu.rf11                    # 36 q0 | for later in the trip | 36 p0 | uniform 0xfffffffd (u8)
     mov tmuau, rf17 ; smul24 rf13, rf24, rf24                       # 36 p1 | 40 ap | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch

@@ -101,7 +101,7 @@ loop:
     sub.pushc -, rf29, rf15 ; add rf30, rf30, rf36                  # 41 select | 42 add
     add rf18, rf25, rf18 ; mov.ifa rf22, 1                          # 41 add | 41 select
     add rf22, rf30, 4 ; add rf18, rf18, rf22                        # 42 x | 41 tc
-    asr rf22, rf22, 3 ; sub.pushc -, rf0, rf2                       # 42 x | 35 stage
+    asr rf22, rf22, 3 ; sub.pushc -, rf0, rf2                       # 42 x | 45 store dst
     min rf22, rf22, rf18 ; smul24 rf35, rf35, rf35 ; thrsw ; ldtmu.rf30 # 33 min | 38 gt | 36 p2
     sub rf18, 0, rf18 ; sub rf36, rf32, rf24                        # 33 sub | 38 gt
     max rf18, rf22, rf18 ; add rf22, rf33, 1                        # 33 delta | 43 middle
@@ -109,67 +109,67 @@ loop:
     add rf23, rf23, rf18 ; smul24 rf36, rf36, rf36 ; thrsw ; ldtmu.rf27 # 45 add | 38 gt | 36 p0
     max rf21, rf23, 0 ; add rf23, rf21, rf22                        # 45 clip | 48 add
     add rf33, rf31, rf31 ; sub rf37, rf30, rf27 ; ldtmu.rf38        # 48 mul | 40 ap | 36 q2
-    sub.nornc -, rf34, rf28 ; sub rf23, rf23, rf33                  # 35 stage | 48 sub
-    asr rf23, rf23, 1 ; sub.andc -, rf35, rf15                      # 48 x | 35 stage
+    sub.nornc -, rf34, rf28 ; sub rf23, rf23, rf33                  # 45 store dst | 48 sub
+    asr rf23, rf23, 1 ; sub.andc -, rf35, rf15                      # 48 x | 45 store dst
     min rf33, rf23, rf25 ; add rf23, rf16, rf9 ; ldtmu.rf39         # 33 min | 45 store dst | 36 q0
-    sub.andc -, rf36, rf15 ; add rf22, rf26, rf22                   # 35 stage | 50 add
+    sub.andc -, rf36, rf15 ; add rf22, rf26, rf22                   # 45 store dst | 50 add
     add rf37, rf32, rf32 ; smul24 rf26, rf37, rf37 ; ldtmu.rf40     # 50 mul | 40 ap | 36 p1
-    tmuwt - ; sub.andnn -, rf25, 0                                  # the last trip's stores | 35 stage
-    min tmud, rf21, rf12 ; sub.pushc -, rf0, rf2                    # 35 stage
+    tmuwt - ; sub.andnn -, rf25, 0                                  # the last trip's stores | 45 store dst
+    min tmud, rf21, rf12 ; sub.pushc -, rf0, rf2                    # 45 store dst | 48 store dst
     sub rf21, rf38, rf39 ; sub rf41, rf39, rf27 ; ldtmu.rf42        # 40 aq | 42 sub | 36 q1
-    shl rf41, rf41, 2 ; sub.nornc -, rf34, rf28                     # 42 mul | 35 stage
+    shl rf41, rf41, 2 ; sub.nornc -, rf34, rf28                     # 42 mul | 48 store dst
     sub rf18, rf24, rf18 ; sub rf24, 0, rf25                        # 46 sub | 33 sub
     max rf18, rf18, 0 ; sub rf22, rf22, rf37                        # 46 clip | 50 sub
     max rf33, rf33, rf24 ; mov rf37, rf10                           # 33 max | 41 select
     asr rf21, rf22, 1 ; smul24 rf22, rf21, rf21                     # 50 x | 40 aq
     min rf21, rf21, rf25 ; sub rf43, rf40, rf42                     # 33 min | 42 sub
-    max rf21, rf21, rf24 ; sub.andc -, rf35, rf15                   # 33 max | 35 stage
+    max rf21, rf21, rf24 ; sub.andc -, rf35, rf15                   # 33 max | 48 store dst
     mov rf43, rf10 ; add rf41, rf41, rf43                           # 41 select | 42 add
-    sub.andc -, rf36, rf15 ; mov.ifb tmuau, rf23                    # 35 stage | uniform 0xfffffffd (u8)
-    min tmud, rf18, rf12 ; add rf18, rf31, rf33                     # 35 stage | 48 add
+    sub.andc -, rf36, rf15 ; mov.ifb tmuau, rf23                    # 48 store dst | 45 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf18, rf12 ; add rf18, rf31, rf33                     # 46 store dst | 48 add
     max rf18, rf18, 0 ; add rf31, rf27, rf39                        # 48 clip | 43 add
     add rf41, rf41, 4 ; sub rf33, rf27, rf39                        # 42 x | 38 gt
-    asr rf23, rf41, 3 ; add.ifb tmuau, rf23, rf7                    # 42 x | 35 stage | uniform 0xfffffffd (u8)
-    sub.andnn -, rf25, 0 ; add rf16, rf16, rf7                      # 35 stage | 48 store dst
+    asr rf23, rf41, 3 ; add.ifb tmuau, rf23, rf7                    # 42 x | 46 store dst | uniform 0xfffffffd (u8)
+    sub.andnn -, rf25, 0 ; add rf16, rf16, rf7                      # 48 store dst
     add rf33, rf31, 1 ; smul24 rf31, rf33, rf33                     # 43 middle | 38 gt
     asr rf41, rf33, 1 ; sub rf33, rf40, rf27                        # 43 middle | 38 gt
-    min tmud, rf18, rf12 ; sub.andc -, rf20, rf15                   # 35 stage
+    min tmud, rf18, rf12 ; sub.andc -, rf20, rf15                   # 48 store dst
     sub.pushc -, rf26, rf15 ; add rf21, rf32, rf21                  # 41 select | 50 add
     max rf21, rf21, 0 ; smul24 rf33, rf33, rf33                     # 50 clip | 38 gt
     mov.ifa rf37, 1 ; sub rf32, rf42, rf39                          # 41 select | 38 gt
     add rf30, rf25, rf37 ; add rf37, rf30, rf41                     # 41 add | 48 add
-    add rf18, rf40, rf40 ; mov.ifb tmuau, rf16                      # 48 mul | 35 stage | uniform 0xfffffffd (u8)
-    sub.pushc -, rf0, rf2 ; smul24 rf32, rf32, rf32                 # 35 stage | 38 gt
-    sub.nornc -, rf34, rf28 ; sub rf18, rf37, rf18                  # 35 stage | 48 sub
-    asr rf18, rf18, 1 ; sub.andc -, rf35, rf15                      # 48 x | 35 stage
-    min rf18, rf18, rf25 ; sub.andc -, rf36, rf15                   # 33 min | 35 stage
-    max rf18, rf18, rf24 ; sub.andnn -, rf25, 0                     # 33 max | 35 stage
-    min tmud, rf21, rf12 ; sub.andc -, rf29, rf15                   # 35 stage
+    add rf18, rf40, rf40 ; mov.ifb tmuau, rf16                      # 48 mul | 48 store dst | uniform 0xfffffffd (u8)
+    sub.pushc -, rf0, rf2 ; smul24 rf32, rf32, rf32                 # 50 store dst | 38 gt
+    sub.nornc -, rf34, rf28 ; sub rf18, rf37, rf18                  # 50 store dst | 48 sub
+    asr rf18, rf18, 1 ; sub.andc -, rf35, rf15                      # 48 x | 50 store dst
+    min rf18, rf18, rf25 ; sub.andc -, rf36, rf15                   # 33 min | 50 store dst
+    max rf18, rf18, rf24 ; sub.andnn -, rf25, 0                     # 33 max | 50 store dst
+    min tmud, rf21, rf12 ; sub.andc -, rf29, rf15                   # 50 store dst
     sub.pushc -, rf22, rf15 ; add rf38, rf38, rf41                  # 41 select | 50 add
     mov.ifa rf43, 1 ; add rf41, rf42, rf42                          # 41 select | 50 mul
-    add rf16, rf30, rf43 ; add.ifb tmuau, rf16, rf11                # 41 tc | 35 stage | uniform 0xfffffffd (u8)
-    min rf23, rf23, rf16 ; sub.pushc -, rf0, rf2                    # 33 min | 35 stage
-    sub rf16, 0, rf16 ; sub.nornc -, rf31, rf28                     # 33 sub | 35 stage
-    max rf16, rf23, rf16 ; sub.andc -, rf33, rf15                   # 33 delta | 35 stage
-    add rf27, rf27, rf16 ; sub.andc -, rf32, rf15                   # 45 add | 35 stage
+    add rf16, rf30, rf43 ; add.ifb tmuau, rf16, rf11                # 41 tc | 50 store dst | uniform 0xfffffffd (u8)
+    min rf23, rf23, rf16 ; sub.pushc -, rf0, rf2                    # 33 min | 45 store dst
+    sub rf16, 0, rf16 ; sub.nornc -, rf31, rf28                     # 33 sub | 45 store dst
+    max rf16, rf23, rf16 ; sub.andc -, rf33, rf15                   # 33 delta | 45 store dst
+    add rf27, rf27, rf16 ; sub.andc -, rf32, rf15                   # 45 add | 45 store dst
     max rf27, rf27, 0 ; add rf23, rf17, rf9                         # 45 clip | 45 store dst
-    min tmud, rf27, rf12 ; sub.andnn -, rf25, 0                     # 35 stage
-    sub.pushc -, rf0, rf2 ; sub rf16, rf39, rf16                    # 35 stage | 46 sub
-    max rf16, rf16, 0 ; sub.nornc -, rf31, rf28                     # 46 clip | 35 stage
-    sub rf38, rf38, rf41 ; sub.andc -, rf33, rf15                   # 50 sub | 35 stage
-    asr rf38, rf38, 1 ; mov.ifb tmuau, rf23                         # 50 x | 35 stage | uniform 0xfffffffd (u8)
-    min rf38, rf38, rf25 ; sub.andc -, rf32, rf15                   # 33 min | 35 stage
-    min tmud, rf16, rf12 ; add rf16, rf40, rf18                     # 35 stage | 48 add
-    max rf16, rf16, 0 ; add.ifb tmuau, rf23, rf7                    # 48 clip | 35 stage | uniform 0xfffffffd (u8)
-    max rf24, rf38, rf24 ; sub.andnn -, rf25, 0                     # 33 max | 35 stage
-    add rf17, rf17, rf7 ; sub.andc -, rf26, rf15                    # 48 store dst | 35 stage
-    min tmud, rf16, rf12 ; sub.pushc -, rf0, rf2                    # 35 stage
-    sub.nornc -, rf31, rf28 ; add rf24, rf42, rf24                  # 35 stage | 50 add
-    max rf24, rf24, 0 ; sub.andc -, rf33, rf15                      # 50 clip | 35 stage
-    sub.andc -, rf32, rf15 ; mov.ifb tmuau, rf17                    # 35 stage | uniform 0xfffffffd (u8)
-    sub.andnn -, rf25, 0 ; mov rf2, rf14                            # 35 stage | next trip
-    min tmud, rf24, rf12 ; sub.andc -, rf22, rf15                   # 35 stage
-    add.ifa tmuau, rf17, rf11 ; sub.pushc -, rf0, rf14              # 35 stage | whether there is a batch more | uniform 0xfffffffd (u8)
+    min tmud, rf27, rf12 ; sub.andnn -, rf25, 0                     # 45 store dst
+    sub.pushc -, rf0, rf2 ; sub rf16, rf39, rf16                    # 48 store dst | 46 sub
+    max rf16, rf16, 0 ; sub.nornc -, rf31, rf28                     # 46 clip | 48 store dst
+    sub rf38, rf38, rf41 ; sub.andc -, rf33, rf15                   # 50 sub | 48 store dst
+    asr rf38, rf38, 1 ; mov.ifb tmuau, rf23                         # 50 x | 45 store dst | uniform 0xfffffffd (u8)
+    min rf38, rf38, rf25 ; sub.andc -, rf32, rf15                   # 33 min | 48 store dst
+    min tmud, rf16, rf12 ; add rf16, rf40, rf18                     # 46 store dst | 48 add
+    max rf16, rf16, 0 ; add.ifb tmuau, rf23, rf7                    # 48 clip | 46 store dst | uniform 0xfffffffd (u8)
+    max rf24, rf38, rf24 ; sub.andnn -, rf25, 0                     # 33 max | 48 store dst
+    add rf17, rf17, rf7 ; sub.andc -, rf26, rf15                    # 48 store dst
+    min tmud, rf16, rf12 ; sub.pushc -, rf0, rf2                    # 48 store dst | 50 store dst
+    sub.nornc -, rf31, rf28 ; add rf24, rf42, rf24                  # 50 store dst | 50 add
+    max rf24, rf24, 0 ; sub.andc -, rf33, rf15                      # 50 clip | 50 store dst
+    sub.andc -, rf32, rf15 ; mov.ifb tmuau, rf17                    # 50 store dst | 48 store dst | uniform 0xfffffffd (u8)
+    sub.andnn -, rf25, 0 ; mov rf2, rf14                            # 50 store dst | next trip
+    min tmud, rf24, rf12 ; sub.andc -, rf22, rf15                   # 50 store dst
+    add.ifa tmuau, rf17, rf11 ; sub.pushc -, rf0, rf14              # 50 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     mov rf3, rf13 ; mov rf4, rf19                                   # next trip
     nop

@@ -216,21 +216,21 @@ loop:
     vpack rf46, rf46, rf52 ; add rf52, rf48, rf48                   # 48 store dst | 50 mul
     vpack rf25, rf38, rf45 ; sub.andc -, rf10, rf25                 # 48 store dst | 50 select
     vpack rf49, rf51, rf49 ; sub rf14, rf14, rf52                   # 50 store dst | 50 sub
-    asr rf51, rf14, 1 ; sub.pushc -, rf1, rf3                       # 50 x | 35 stage
+    asr rf51, rf14, 1 ; sub.pushc -, rf1, rf3                       # 50 x | 45 store dst
     tmuwt - ; mov rf14, rf9                                         # the last trip's stores | 41 select
     min rf51, rf51, rf27 ; add rf27, rf3, rf2                       # 33 min | the item's record
-    v8pack tmud, rf16, rf24 ; mov rf3, rf27                         # 35 stage | next trip
-    umin rf20, rf3, rf1 ; mov.ifna tmua, rf20                       # the item's record | 35 stage
+    v8pack tmud, rf16, rf24 ; mov rf3, rf27                         # 45 store dst | next trip
+    umin rf20, rf3, rf1 ; mov.ifna tmua, rf20                       # the item's record | 45 store dst
     max rf35, rf51, rf35 ; mov tmuau, rf20 ; thrsw                  # 33 max | the item's record | uniform 0xfffffffb (vec3)
     add rf10, rf20, rf0 ; add rf20, rf48, rf35                      # 37 tc0 | 50 add
     max rf20, rf20, 0                                               # 50 clip
-    v8pack tmud, rf43, rf17                                         # 35 stage
-    min.ifb rf48, rf20, rf6 ; mov.ifna tmua, rf21                   # 50 select | 35 stage
-    v8pack tmud, rf46, rf25 ; sub.pushc -, rf1, rf27                # 35 stage | whether there is a batch more
+    v8pack tmud, rf43, rf17                                         # 46 store dst
+    min.ifb rf48, rf20, rf6 ; mov.ifna tmua, rf21                   # 50 select | 46 store dst
+    v8pack tmud, rf46, rf25 ; sub.pushc -, rf1, rf27                # 48 store dst | whether there is a batch more
     bu.anyna loop, r:unif                                           # next batch
-    vpack rf18, rf32, rf48 ; mov.ifnb tmua, rf18                    # 50 store dst | 35 stage
-    v8pack tmud, rf49, rf18                                         # 35 stage
-    nop ; mov.ifnb tmua, rf22                                       # 35 stage
+    vpack rf18, rf32, rf48 ; mov.ifnb tmua, rf18                    # 50 store dst | 48 store dst
+    v8pack tmud, rf49, rf18                                         # 50 store dst
+    nop ; mov.ifnb tmua, rf22                                       # 50 store dst
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not

@@ -97,16 +97,16 @@
     sub rf20, rf16, -16 ; mov rf4, rf20                             # s2 39 w1 | next trip
     nop ; ldunifrf.rf23                                             # s2 40 clip | uniform 0x000000ff
 loop:
-    shl rf5, rf5, 5 ; sub.pushc -, rf0, rf2                         # s1 37 w0 | s2 38 stage
+    shl rf5, rf5, 5 ; sub.pushc -, rf0, rf2                         # s1 37 w0 | s2 40 store dst
     tmuwt - ; add rf28, rf6, rf5                                    # the last trip's stores | s1 37 w0
-    add tmud, rf7, rf9 ; sub.pushc -, rf0, rf3                      # s1 36 stage | whether there is a batch more
-    mov tmua, rf10 ; mov rf2, rf3                                   # s1 36 stage | next trip
-    add tmud, rf11, rf12 ; add rf3, rf2, rf1                        # s1 36 stage | the item's record
-    nop ; mov tmua, rf13                                            # s1 36 stage
-    nop ; sub tmud, rf11, rf12                                      # s1 36 stage
-    nop ; mov tmua, rf14                                            # s1 36 stage
-    nop ; sub tmud, rf7, rf9                                        # s1 36 stage
-    nop ; mov tmua, rf15                                            # s1 36 stage
+    add tmud, rf7, rf9 ; sub.pushc -, rf0, rf3                      # s1 37 store rows | whether there is a batch more
+    mov tmua, rf10 ; mov rf2, rf3                                   # s1 37 store rows | next trip
+    add tmud, rf11, rf12 ; add rf3, rf2, rf1                        # s1 37 store rows | the item's record
+    nop ; mov tmua, rf13                                            # s1 37 store rows
+    nop ; sub tmud, rf11, rf12                                      # s1 37 store rows
+    nop ; mov tmua, rf14                                            # s1 37 store rows
+    nop ; sub tmud, rf7, rf9                                        # s1 37 store rows
+    nop ; mov tmua, rf15                                            # s1 37 store rows
     tmuwt -                                                         # s2 39 w0
     nop ; mov tmua, rf16 ; thrsw                                    # s2 39 w0
     nop ; mov tmua, rf18                                            # s2 39 w2
@@ -133,20 +133,20 @@ loop:
     nop ; thrsw ; ldtmu.rf29                                        # s2 40 load dst
     asr rf11, rf9, 6 ; add rf9, rf29, rf11                          # s2 40 shr | s2 40 add
     max rf9, rf9, 0                                                 # s2 40 clip
-    min tmud, rf5, rf23 ; ldtmu.rf5                                 # s2 38 stage | s2 40 load dst
-    add rf5, rf5, rf11 ; mov.ifnb tmuau, rf22 ; thrsw               # s2 40 add | s2 38 stage | uniform 0xfffffffd (u8)
+    min tmud, rf5, rf23 ; ldtmu.rf5                                 # s2 40 store dst | s2 40 load dst
+    add rf5, rf5, rf11 ; mov.ifnb tmuau, rf22 ; thrsw               # s2 40 add | s2 40 store dst | uniform 0xfffffffd (u8)
     max rf29, rf5, 0 ; add rf22, rf21, rf4                          # s2 40 clip | s2 40 load dst
     nop ; sub tmuau, rf28, -16                                      # s1 37 w2 | uniform 0xfffffffe (u16)
-    min tmud, rf7, rf23 ; ldtmu.rf7                                 # s2 38 stage | the item's record
-    mov.ifnb tmuau, rf25 ; add rf25, rf22, rf24 ; thrsw             # s2 38 stage | s2 40 load dst | uniform 0xfffffffd (u8)
+    min tmud, rf7, rf23 ; ldtmu.rf7                                 # s2 40 store dst | the item's record
+    mov.ifnb tmuau, rf25 ; add rf25, rf22, rf24 ; thrsw             # s2 40 store dst | s2 40 load dst | uniform 0xfffffffd (u8)
     add tmuau, rf28, rf8 ; mov rf4, rf7 ; ldtmu.rf7                 # s1 37 w3 | next trip | the item's record | uniform 0xfffffffe (u16)
     nop ; mov rf5, rf7 ; ldtmu.rf7                                  # next trip | s1 37 w0
-    min tmud, rf9, rf23 ; mov rf7, rf7.il ; ldtmu.rf9               # s2 38 stage | s1 37 w0 | s1 37 w2
-    mov.ifnb tmuau, rf26 ; add rf26, rf25, rf24 ; thrsw             # s2 38 stage | s2 40 load dst | uniform 0xfffffffd (u8)
+    min tmud, rf9, rf23 ; mov rf7, rf7.il ; ldtmu.rf9               # s2 40 store dst | s1 37 w0 | s1 37 w2
+    mov.ifnb tmuau, rf26 ; add rf26, rf25, rf24 ; thrsw             # s2 40 store dst | s2 40 load dst | uniform 0xfffffffd (u8)
     mov rf9, rf9.il ; sub tmuau, rf28, -8                           # s1 37 w2 | s1 37 w1 | uniform 0xfffffffe (u16)
     add rf7, rf7, rf9 ; sub rf11, rf7, rf9                          # s1 31 e | s1 31 f
-    min tmud, rf29, rf23 ; ldtmu.rf29                               # s2 38 stage | s1 37 w3
-    mov.ifnb tmuau, rf27 ; add rf27, rf26, rf24 ; thrsw             # s2 38 stage | s2 40 load dst | uniform 0xfffffffd (u8)
+    min tmud, rf29, rf23 ; ldtmu.rf29                               # s2 40 store dst | s1 37 w3
+    mov.ifnb tmuau, rf27 ; add rf27, rf26, rf24 ; thrsw             # s2 40 store dst | s2 40 load dst | uniform 0xfffffffd (u8)
     nop ; mov rf29, rf29.il                                         # s1 37 w3
     asr rf9, rf29, 1                                                # s1 32 shr
     nop ; ldtmu.rf28                                                # s1 37 w1

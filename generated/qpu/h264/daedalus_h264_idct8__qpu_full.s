@@ -151,22 +151,22 @@ loop:
     asr rf16, rf15, 2 ; add rf13, rf16, rf13                        # s1 74 shr | s1 69 add
     add rf13, rf13, rf25 ; add rf17, rf17, rf31                     # s1 69 a5 | s1 73 b1
     asr rf16, rf13, 2 ; sub rf13, rf16, rf13                        # s1 74 shr | s1 74 b5
-    add rf15, rf15, rf16 ; add tmud, rf20, rf21                     # s1 74 b3 | s1 80 stage
-    mov tmua, rf22 ; sub.pushc -, rf0, rf2                          # s1 80 stage | s2 82 stage
-    add tmud, rf26, rf13 ; sub.pushc -, rf0, rf3                    # s1 80 stage | whether there is a batch more
-    mov tmua, rf27 ; mov rf2, rf3                                   # s1 80 stage | next trip
-    add tmud, rf28, rf15 ; add rf3, rf2, rf1                        # s1 80 stage | the item's record
-    mov tmua, rf29 ; mov rf4, rf6                                   # s1 80 stage | next trip
-    add tmud, rf30, rf17 ; mov rf5, rf7                             # s1 80 stage | next trip
-    shl rf7, rf5, 7 ; mov tmua, rf32                                # s1 81 w0 | s1 80 stage
-    sub tmud, rf30, rf17 ; add rf7, rf8, rf7                        # s1 80 stage | s1 81 w0
-    mov tmua, rf33 ; add rf17, rf7, rf9                             # s1 80 stage | s1 81 w4
-    sub tmud, rf28, rf15 ; add rf15, rf17, rf10                     # s1 80 stage | s1 81 w6
-    mov tmua, rf34 ; add rf28, rf15, rf11                           # s1 80 stage | s1 81 w2
-    sub tmud, rf26, rf13 ; add rf13, rf28, rf12                     # s1 80 stage | s1 81 w5
-    mov tmua, rf35 ; add rf26, rf13, rf14                           # s1 80 stage | s1 81 w3
-    sub tmud, rf20, rf21 ; add rf20, rf26, rf9                      # s1 80 stage | s1 81 w7
-    nop ; mov tmua, rf36                                            # s1 80 stage
+    add rf15, rf15, rf16 ; add tmud, rf20, rf21                     # s1 74 b3 | s1 81 store rows
+    mov tmua, rf22 ; sub.pushc -, rf0, rf2                          # s1 81 store rows | s2 84 store dst
+    add tmud, rf26, rf13 ; sub.pushc -, rf0, rf3                    # s1 81 store rows | whether there is a batch more
+    mov tmua, rf27 ; mov rf2, rf3                                   # s1 81 store rows | next trip
+    add tmud, rf28, rf15 ; add rf3, rf2, rf1                        # s1 81 store rows | the item's record
+    mov tmua, rf29 ; mov rf4, rf6                                   # s1 81 store rows | next trip
+    add tmud, rf30, rf17 ; mov rf5, rf7                             # s1 81 store rows | next trip
+    shl rf7, rf5, 7 ; mov tmua, rf32                                # s1 81 w0 | s1 81 store rows
+    sub tmud, rf30, rf17 ; add rf7, rf8, rf7                        # s1 81 store rows | s1 81 w0
+    mov tmua, rf33 ; add rf17, rf7, rf9                             # s1 81 store rows | s1 81 w4
+    sub tmud, rf28, rf15 ; add rf15, rf17, rf10                     # s1 81 store rows | s1 81 w6
+    mov tmua, rf34 ; add rf28, rf15, rf11                           # s1 81 store rows | s1 81 w2
+    sub tmud, rf26, rf13 ; add rf13, rf28, rf12                     # s1 81 store rows | s1 81 w5
+    mov tmua, rf35 ; add rf26, rf13, rf14                           # s1 81 store rows | s1 81 w3
+    sub tmud, rf20, rf21 ; add rf20, rf26, rf9                      # s1 81 store rows | s1 81 w7
+    nop ; mov tmua, rf36                                            # s1 81 store rows
     tmuwt -                                                         # s2 83 w0
     nop ; mov tmua, rf37 ; thrsw                                    # s2 83 w0
     nop ; mov tmua, rf38                                            # s2 83 w4
@@ -217,37 +217,37 @@ loop:
     nop ; mov tmuau, rf17 ; thrsw ; ldtmu.rf17                      # s1 81 w4 | s2 84 load dst | uniform 0xfffffffe (u16)
     asr rf24, rf49, 6 ; add rf17, rf17, rf24                        # s2 84 shr | s2 84 add
     max rf15, rf17, 0 ; mov tmuau, rf15                             # s2 84 clip | s1 81 w6 | uniform 0xfffffffe (u16)
-    min tmud, rf6, rf47 ; ldtmu.rf6                                 # s2 82 stage | s2 84 load dst
-    add rf6, rf6, rf30 ; mov.ifnb tmuau, rf46 ; thrsw               # s2 84 add | s2 82 stage | uniform 0xfffffffd (u8)
+    min tmud, rf6, rf47 ; ldtmu.rf6                                 # s2 84 store dst | s2 84 load dst
+    add rf6, rf6, rf30 ; mov.ifnb tmuau, rf46 ; thrsw               # s2 84 add | s2 84 store dst | uniform 0xfffffffd (u8)
     max rf30, rf6, 0 ; add rf46, rf45, rf4                          # s2 84 clip | s2 84 load dst
     add rf49, rf46, rf48 ; mov tmuau, rf28                          # s2 84 load dst | s1 81 w2 | uniform 0xfffffffe (u16)
-    min tmud, rf23, rf47 ; add rf51, rf49, rf48 ; ldtmu.rf23        # s2 82 stage | s2 84 load dst
-    add rf23, rf23, rf24 ; mov.ifnb tmuau, rf50 ; thrsw             # s2 84 add | s2 82 stage | uniform 0xfffffffd (u8)
+    min tmud, rf23, rf47 ; add rf51, rf49, rf48 ; ldtmu.rf23        # s2 84 store dst | s2 84 load dst
+    add rf23, rf23, rf24 ; mov.ifnb tmuau, rf50 ; thrsw             # s2 84 add | s2 84 store dst | uniform 0xfffffffd (u8)
     max rf23, rf23, 0 ; add rf50, rf46, rf48                        # s2 84 clip | s2 84 store dst
     add rf53, rf51, rf48 ; mov tmuau, rf13                          # s2 84 load dst | s1 81 w5 | uniform 0xfffffffe (u16)
-    min tmud, rf21, rf47 ; add rf55, rf53, rf48 ; ldtmu.rf6         # s2 82 stage | s2 84 load dst | the item's record
+    min tmud, rf21, rf47 ; add rf55, rf53, rf48 ; ldtmu.rf6         # s2 84 store dst | s2 84 load dst | the item's record
     tmuwt - ; add rf57, rf55, rf48 ; ldtmu.rf7                      # s2 84 load dst | the item's record
-    mov.ifnb tmuau, rf52 ; add rf52, rf50, rf48 ; thrsw             # s2 82 stage | s2 84 store dst | uniform 0xfffffffd (u8)
+    mov.ifnb tmuau, rf52 ; add rf52, rf50, rf48 ; thrsw             # s2 84 store dst | uniform 0xfffffffd (u8)
     add rf59, rf57, rf48 ; mov tmuau, rf26 ; ldtmu.rf26             # s2 84 load dst | s1 81 w3 | s1 81 w0 | uniform 0xfffffffe (u16)
     mov rf26, rf26.il ; mov tmuau, rf20                             # s1 81 w0 | s1 81 w7 | uniform 0xfffffffe (u16)
-    min tmud, rf16, rf47 ; ldtmu.rf16                               # s2 82 stage | s1 81 w4
-    mov.ifnb tmuau, rf54 ; add rf54, rf52, rf48 ; thrsw             # s2 82 stage | s2 84 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf16, rf47 ; ldtmu.rf16                               # s2 84 store dst | s1 81 w4
+    mov.ifnb tmuau, rf54 ; add rf54, rf52, rf48 ; thrsw             # s2 84 store dst | uniform 0xfffffffd (u8)
     mov rf16, rf16.il ; add tmuau, rf20, rf18                       # s1 81 w4 | s1 81 w1 | uniform 0xfffffffe (u16)
     add rf16, rf26, rf16 ; sub rf26, rf26, rf16                     # s1 65 a0 | s1 65 a2
-    min tmud, rf19, rf47 ; ldtmu.rf19                               # s2 82 stage | s1 81 w6
-    mov.ifnb tmuau, rf56 ; add rf56, rf54, rf48 ; thrsw             # s2 82 stage | s2 84 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf19, rf47 ; ldtmu.rf19                               # s2 84 store dst | s1 81 w6
+    mov.ifnb tmuau, rf56 ; add rf56, rf54, rf48 ; thrsw             # s2 84 store dst | uniform 0xfffffffd (u8)
     nop ; mov rf19, rf19.il                                         # s1 81 w6
     asr rf20, rf19, 1                                               # s1 66 shr
-    min tmud, rf15, rf47 ; ldtmu.rf15                               # s2 82 stage | s1 81 w2
-    mov.ifnb tmuau, rf58 ; add rf58, rf56, rf48 ; thrsw             # s2 82 stage | s2 84 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf15, rf47 ; ldtmu.rf15                               # s2 84 store dst | s1 81 w2
+    mov.ifnb tmuau, rf58 ; add rf58, rf56, rf48 ; thrsw             # s2 84 store dst | uniform 0xfffffffd (u8)
     nop ; mov rf15, rf15.il                                         # s1 81 w2
     asr rf21, rf15, 1 ; add rf15, rf15, rf20                        # s1 66 shr | s1 66 a6
-    min tmud, rf30, rf47 ; add rf20, rf16, rf15 ; ldtmu.rf30        # s2 82 stage | s1 71 b0 | s1 81 w5
-    mov.ifnb tmuau, rf60 ; mov rf13, rf30.il ; thrsw                # s2 82 stage | s1 81 w5 | uniform 0xfffffffd (u8)
+    min tmud, rf30, rf47 ; add rf20, rf16, rf15 ; ldtmu.rf30        # s2 84 store dst | s1 71 b0 | s1 81 w5
+    mov.ifnb tmuau, rf60 ; mov rf13, rf30.il ; thrsw                # s2 84 store dst | s1 81 w5 | uniform 0xfffffffd (u8)
     asr rf25, rf13, 1 ; sub rf19, rf21, rf19                        # s1 69 shr | s1 66 a4
     add rf26, rf26, rf19 ; sub rf28, rf26, rf19                     # s1 72 b2 | s1 72 b4
-    min tmud, rf23, rf47 ; sub rf30, rf16, rf15 ; ldtmu.rf15        # s2 82 stage | s1 71 b6 | s1 81 w3
-    add.ifnb tmuau, rf60, rf48 ; add rf60, rf58, rf48 ; thrsw       # s2 82 stage | s2 84 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf23, rf47 ; sub rf30, rf16, rf15 ; ldtmu.rf15        # s2 84 store dst | s1 71 b6 | s1 81 w3
+    add.ifnb tmuau, rf60, rf48 ; add rf60, rf58, rf48 ; thrsw       # s2 84 store dst | uniform 0xfffffffd (u8)
     nop ; mov rf15, rf15.il                                         # s1 81 w3
     sub rf23, rf13, rf15 ; add rf21, rf15, rf13                     # s1 67 sub | s1 70 add
     nop ; thrsw ; ldtmu.rf16                                        # s1 81 w7

@@ -165,7 +165,7 @@ loop:
     asr rf47, rf59, 1 ; add rf31, rf31, rf47                        # s1 67 shr | s1 74 b3
     asr rf55, rf61, 1 ; add rf54, rf54, rf55                        # s1 70 shr | s1 73 b1
     tmuwt - ; add rf29, rf29, rf35                                  # the last trip's stores
-    asr rf35, rf53, 1 ; add tmud, rf46, rf33                        # s1 68 shr | s1 80 stage
+    asr rf35, rf53, 1 ; add tmud, rf46, rf33                        # s1 68 shr | s1 81 store rows
     asr rf57, rf56, 1 ; sub rf50, rf52, rf53                        # s1 66 shr | s1 67 sub
     sub rf50, rf50, rf59 ; add rf60, rf53, rf52                     # s1 67 sub | s1 70 add
     sub rf47, rf50, rf47 ; add rf50, rf60, rf61                     # s1 67 a1 | s1 70 add
@@ -175,88 +175,88 @@ loop:
     sub rf36, rf36, rf45 ; add rf45, rf61, rf59                     # s1 65 a2 | s1 68 add
     asr rf57, rf52, 1 ; sub rf48, rf57, rf48                        # s1 69 shr | s1 66 a4
     sub rf53, rf59, rf61 ; sub rf45, rf45, rf53                     # s1 69 sub | s1 68 sub
-    sub rf29, rf55, rf62 ; add tmua, rf29, rf44                     # s1 73 b7 | s1 80 stage
+    sub rf29, rf55, rf62 ; add tmua, rf29, rf44                     # s1 73 b7 | s1 81 store rows
     shr rf35, rf34, 2 ; sub rf34, rf45, rf35                        # s1 68 a3
     shl rf35, rf35, 8 ; add rf38, rf3, rf38
     and rf35, rf42, 3 ; add rf32, rf32, rf35
     shl rf52, rf35, 6 ; add rf35, rf53, rf52                        # s1 81 store rows | s1 69 add
     shr rf43, rf43, 2 ; add rf32, rf32, rf52                        # s1 81 store rows
-    eidx rf52 ; add tmud, rf51, rf39                                # s1 80 stage
+    eidx rf52 ; add tmud, rf51, rf39                                # s1 81 store rows
     shl rf43, rf43, 8 ; umul24 rf53, rf0, rf2
     and rf43, rf52, 3 ; add rf37, rf37, rf43
-    eidx rf32 ; sub tmua, rf32, -4                                  # s1 80 stage
+    eidx rf32 ; sub tmua, rf32, -4                                  # s1 81 store rows
     shl rf43, rf43, 6 ; add rf53, rf3, rf53                         # s1 81 store rows
     shr rf37, rf32, 2 ; add rf32, rf37, rf43                        # s1 81 store rows
-    eidx rf43 ; add tmud, rf49, rf31                                # s1 80 stage
+    eidx rf43 ; add tmud, rf49, rf31                                # s1 81 store rows
     shl rf37, rf37, 8 ; add rf35, rf35, rf57                        # s1 69 a5
     and rf38, rf43, 3 ; add rf37, rf38, rf37
-    eidx rf32 ; sub tmua, rf32, -8                                  # s1 80 stage
+    eidx rf32 ; sub tmua, rf32, -8                                  # s1 81 store rows
     shl rf38, rf38, 6 ; umul24 rf43, rf0, rf2                       # s1 81 store rows
     shr rf37, rf32, 2 ; add rf32, rf37, rf38                        # s1 81 store rows
-    eidx rf38 ; add tmud, rf40, rf54                                # s1 80 stage
+    eidx rf38 ; add tmud, rf40, rf54                                # s1 81 store rows
     shl rf37, rf37, 8 ; add rf43, rf3, rf43
     and rf38, rf38, 3 ; add rf37, rf53, rf37
-    eidx rf32 ; sub tmua, rf32, -12                                 # s1 80 stage
+    eidx rf32 ; sub tmua, rf32, -12                                 # s1 81 store rows
     shl rf53, rf38, 6 ; add rf38, rf36, rf48                        # s1 81 store rows | s1 72 b2
     asr rf36, rf34, 2 ; sub rf48, rf36, rf48                        # s1 74 shr | s1 72 b4
     shr rf37, rf32, 2 ; add rf32, rf37, rf53                        # s1 81 store rows
-    eidx rf40 ; sub tmud, rf40, rf54 ; ldunifrf.rf54                # s1 80 stage | s1 81 store rows | uniform 0x00000014
+    eidx rf40 ; sub tmud, rf40, rf54 ; ldunifrf.rf54                # s1 81 store rows | uniform 0x00000014
     shl rf37, rf37, 8 ; sub rf36, rf36, rf35                        # s1 74 b5
     and rf40, rf40, 3 ; add rf37, rf43, rf37
-    eidx rf32 ; sub tmua, rf32, -16                                 # s1 80 stage
+    eidx rf32 ; sub tmua, rf32, -16                                 # s1 81 store rows
     shl rf40, rf40, 6 ; umul24 rf43, rf0, rf2                       # s1 81 store rows
     asr rf35, rf35, 2 ; add rf37, rf37, rf40                        # s1 74 shr | s1 81 store rows
     shr rf43, rf32, 2 ; add rf32, rf3, rf43
-    shl rf31, rf43, 8 ; sub tmud, rf49, rf31                        # s1 80 stage
+    shl rf31, rf43, 8 ; sub tmud, rf49, rf31                        # s1 81 store rows
     eidx rf32 ; add rf31, rf32, rf31 ; ldunifrf.rf43                # s1 81 store rows | uniform 0x00000018
-    and rf32, rf32, 3 ; add tmua, rf37, rf54                        # s1 80 stage
+    and rf32, rf32, 3 ; add tmua, rf37, rf54                        # s1 81 store rows
     eidx rf54 ; umul24 rf37, rf0, rf2
     shl rf34, rf32, 6 ; add rf32, rf34, rf35                        # s1 81 store rows | s1 74 b3
     shr rf34, rf54, 2 ; add rf31, rf31, rf34                        # s1 81 store rows
     eidx rf54 ; add rf37, rf3, rf37
-    shl rf34, rf34, 8 ; sub tmud, rf51, rf39                        # s1 80 stage
+    shl rf34, rf34, 8 ; sub tmud, rf51, rf39                        # s1 81 store rows
     and rf37, rf54, 3 ; add rf34, rf37, rf34
     eidx rf39 ; umul24 rf54, rf0, rf2 ; ldunifrf.rf51               # s1 81 store rows | uniform 0x0000001c
-    shl rf31, rf37, 6 ; add tmua, rf31, rf43                        # s1 81 store rows | s1 80 stage
+    shl rf31, rf37, 6 ; add tmua, rf31, rf43                        # s1 81 store rows
     shr rf34, rf39, 2 ; add rf31, rf34, rf31                        # s1 81 store rows
     eidx rf39 ; add rf54, rf3, rf54
-    shl rf33, rf34, 8 ; sub tmud, rf46, rf33                        # s1 80 stage
+    shl rf33, rf34, 8 ; sub tmud, rf46, rf33                        # s1 81 store rows
     and rf39, rf39, 3 ; add rf33, rf54, rf33
     eidx rf34 ; umul24 rf54, rf0, rf2
-    shl rf31, rf39, 6 ; add tmua, rf31, rf51                        # s1 81 store rows | s1 80 stage
+    shl rf31, rf39, 6 ; add tmua, rf31, rf51                        # s1 81 store rows
     shr rf33, rf34, 2 ; add rf31, rf33, rf31                        # s1 81 store rows
     eidx rf34 ; add rf54, rf3, rf54 ; ldunifrf.rf39                 # s1 81 store rows | uniform 0x00000024
-    shl rf33, rf33, 8 ; add tmud, rf56, rf29                        # s1 80 stage
+    shl rf33, rf33, 8 ; add tmud, rf56, rf29                        # s1 81 store rows
     and rf34, rf34, 3 ; add rf33, rf54, rf33
     eidx rf51 ; umul24 rf54, rf0, rf2
     tmuwt - ; sub rf50, rf60, rf50                                  # s1 71 b6
-    shl rf31, rf34, 6 ; add tmua, rf31, rf5                         # s1 81 store rows | s1 80 stage
+    shl rf31, rf34, 6 ; add tmua, rf31, rf5                         # s1 81 store rows
     shr rf33, rf51, 2 ; add rf31, rf33, rf31                        # s1 81 store rows
     eidx rf51 ; add rf54, rf3, rf54 ; ldunifrf.rf34                 # s1 81 store rows | uniform 0x00000028
-    shl rf33, rf33, 8 ; add tmud, rf38, rf36                        # s1 80 stage
+    shl rf33, rf33, 8 ; add tmud, rf38, rf36                        # s1 81 store rows
     and rf51, rf51, 3 ; add rf33, rf54, rf33
     shl rf51, rf51, 6 ; umul24 rf54, rf0, rf2                       # s1 81 store rows
-    eidx rf31 ; add tmua, rf31, rf39                                # s1 80 stage
+    eidx rf31 ; add tmua, rf31, rf39                                # s1 81 store rows
     shr rf33, rf31, 2 ; add rf31, rf33, rf51                        # s1 81 store rows
-    eidx rf51 ; add tmud, rf48, rf32                                # s1 80 stage
+    eidx rf51 ; add tmud, rf48, rf32                                # s1 81 store rows
     shl rf47, rf33, 8 ; add rf33, rf47, rf58                        # s1 73 b1
     and rf54, rf51, 3 ; add rf51, rf3, rf54
     eidx rf51 ; add rf47, rf51, rf47 ; ldunifrf.rf58                # s1 81 store rows | uniform 0x0000002c
     shl rf54, rf54, 6 ; umul24 rf39, rf0, rf2                       # s1 81 store rows
-    shr rf31, rf51, 2 ; add tmua, rf31, rf34                        # s1 80 stage
+    shr rf31, rf51, 2 ; add tmua, rf31, rf34                        # s1 81 store rows
     eidx rf54 ; add rf47, rf47, rf54 ; ldunifrf.rf34                # s1 81 store rows | s1 81 w5 | uniform 0x00000030
     shl rf39, rf31, 8 ; add rf31, rf3, rf39
-    and rf54, rf54, 3 ; add tmud, rf50, rf33                        # s1 80 stage
+    and rf54, rf54, 3 ; add tmud, rf50, rf33                        # s1 81 store rows
     shl rf39, rf54, 6 ; add rf31, rf31, rf39                        # s1 81 store rows
-    add tmua, rf47, rf58 ; add rf31, rf31, rf39                     # s1 80 stage | s1 81 store rows
-    sub tmud, rf50, rf33 ; add rf30, rf17, rf30                     # s1 80 stage | s2 84 load dst
-    add tmua, rf31, rf34 ; add rf31, rf30, rf19                     # s1 80 stage | s2 84 load dst
-    sub tmud, rf48, rf32 ; add rf32, rf31, rf19                     # s1 80 stage | s2 84 load dst
-    mov tmua, rf6 ; add rf48, rf32, rf19                            # s1 80 stage | s2 84 load dst
-    sub tmud, rf38, rf36 ; add rf36, rf48, rf19                     # s1 80 stage | s2 84 load dst
-    mov tmua, rf7 ; add rf38, rf36, rf19                            # s1 80 stage | s2 84 load dst
-    sub tmud, rf56, rf29 ; add rf29, rf38, rf19                     # s1 80 stage | s2 84 load dst
-    mov tmua, rf8 ; sub.pushc -, rf1, rf4                           # s1 80 stage | s2 82 stage
+    add tmua, rf47, rf58 ; add rf31, rf31, rf39                     # s1 81 store rows
+    sub tmud, rf50, rf33 ; add rf30, rf17, rf30                     # s1 81 store rows | s2 84 load dst
+    add tmua, rf31, rf34 ; add rf31, rf30, rf19                     # s1 81 store rows | s2 84 load dst
+    sub tmud, rf48, rf32 ; add rf32, rf31, rf19                     # s1 81 store rows | s2 84 load dst
+    mov tmua, rf6 ; add rf48, rf32, rf19                            # s1 81 store rows | s2 84 load dst
+    sub tmud, rf38, rf36 ; add rf36, rf48, rf19                     # s1 81 store rows | s2 84 load dst
+    mov tmua, rf7 ; add rf38, rf36, rf19                            # s1 81 store rows | s2 84 load dst
+    sub tmud, rf56, rf29 ; add rf29, rf38, rf19                     # s1 81 store rows | s2 84 load dst
+    mov tmua, rf8 ; sub.pushc -, rf1, rf4                           # s1 81 store rows | s2 84 store dst
     tmuwt -                                                         # s2 83 w0
     mov tmua, rf9 ; add rf56, rf30, rf19 ; thrsw                    # s2 83 w0 | s2 84 store dst
     nop ; mov tmua, rf10                                            # s2 83 w4
@@ -346,37 +346,37 @@ loop:
     shl rf37, rf40, 8 ; add rf40, rf58, rf37                        # s2 84 store dst | s2 84 add
     max rf40, rf40, 0 ; add rf58, rf46, rf47                        # s2 84 clip | s2 76 add
     min rf40, rf40, rf18 ; add rf53, rf53, rf57                     # s2 84 clip | s2 73 b1
-    asr rf32, rf58, 6 ; add tmud, rf32, rf37                        # s2 84 shr | s2 82 stage
+    asr rf32, rf58, 6 ; add tmud, rf32, rf37                        # s2 84 shr | s2 84 store dst
     shl rf32, rf40, 8 ; add rf40, rf43, rf32                        # s2 84 store dst | s2 84 add
     max rf40, rf40, 0 ; add rf43, rf39, rf53                        # s2 84 clip | s2 76 add
-    asr rf30, rf43, 6 ; mov.ifna tmuau, rf30                        # s2 84 shr | s2 82 stage | uniform 0xfffffffe (u16)
-    min rf32, rf40, rf18 ; add tmud, rf34, rf32                     # s2 84 clip | s2 82 stage
+    asr rf30, rf43, 6 ; mov.ifna tmuau, rf30                        # s2 84 shr | s2 84 store dst | uniform 0xfffffffe (u16)
+    min rf32, rf40, rf18 ; add tmud, rf34, rf32                     # s2 84 clip | s2 84 store dst
     shl rf32, rf32, 8 ; sub rf39, rf39, rf53                        # s2 84 store dst | s2 76 sub
     asr rf38, rf39, 6 ; add rf30, rf38, rf30                        # s2 84 shr | s2 84 add
-    max rf30, rf30, 0 ; mov.ifna tmuau, rf56                        # s2 84 clip | s2 82 stage | uniform 0xfffffffe (u16)
+    max rf30, rf30, 0 ; mov.ifna tmuau, rf56                        # s2 84 clip | s2 84 store dst | uniform 0xfffffffe (u16)
     min rf56, rf30, rf18 ; add rf30, rf56, rf19                     # s2 84 clip | s2 84 store dst
     shl rf46, rf56, 8 ; sub rf47, rf46, rf47                        # s2 84 store dst | s2 76 sub
-    asr rf31, rf47, 6 ; add tmud, rf31, rf32                        # s2 84 shr | s2 82 stage
-    add rf38, rf54, rf38 ; mov.ifna tmuau, rf30                     # s2 84 add | s2 82 stage | uniform 0xfffffffe (u16)
+    asr rf31, rf47, 6 ; add tmud, rf31, rf32                        # s2 84 shr | s2 84 store dst
+    add rf38, rf54, rf38 ; mov.ifna tmuau, rf30                     # s2 84 add | s2 84 store dst | uniform 0xfffffffe (u16)
     max rf38, rf38, 0 ; add rf30, rf30, rf19                        # s2 84 clip | s2 84 store dst
     min rf38, rf38, rf18 ; sub rf45, rf55, rf45                     # s2 84 clip | s2 76 sub
     asr rf45, rf45, 6 ; add rf31, rf60, rf31                        # s2 84 shr | s2 84 add
-    max rf31, rf31, 0 ; add tmud, rf33, rf46                        # s2 84 clip | s2 82 stage
-    shl rf38, rf38, 8 ; mov.ifna tmuau, rf30                        # s2 84 store dst | s2 82 stage | uniform 0xfffffffe (u16)
+    max rf31, rf31, 0 ; add tmud, rf33, rf46                        # s2 84 clip | s2 84 store dst
+    shl rf38, rf38, 8 ; mov.ifna tmuau, rf30                        # s2 84 store dst | uniform 0xfffffffe (u16)
     min rf31, rf31, rf18 ; add rf30, rf30, rf19                     # s2 84 clip | s2 84 store dst
     shl rf31, rf31, 8 ; sub rf42, rf42, rf52                        # s2 84 store dst | s2 76 r
     asr rf45, rf42, 6 ; add rf42, rf49, rf45                        # s2 84 shr | s2 84 add
-    max rf35, rf42, 0 ; add tmud, rf35, rf38                        # s2 84 clip | s2 82 stage
+    max rf35, rf42, 0 ; add tmud, rf35, rf38                        # s2 84 clip | s2 84 store dst
     min rf35, rf35, rf18 ; v8dot rf50, rf50, rf28                   # s2 84 clip | s2 84 load dst
-    shl rf35, rf35, 8 ; mov.ifna tmuau, rf30                        # s2 84 store dst | s2 82 stage | uniform 0xfffffffe (u16)
+    shl rf35, rf35, 8 ; mov.ifna tmuau, rf30                        # s2 84 store dst | uniform 0xfffffffe (u16)
     add rf30, rf30, rf19 ; add rf45, rf50, rf45                     # s2 84 store dst | s2 84 add
-    max rf29, rf45, 0 ; add tmud, rf29, rf31                        # s2 84 clip | s2 82 stage
-    min rf29, rf29, rf18 ; mov.ifna tmuau, rf30                     # s2 84 clip | s2 82 stage | uniform 0xfffffffe (u16)
+    max rf29, rf45, 0 ; add tmud, rf29, rf31                        # s2 84 clip | s2 84 store dst
+    min rf29, rf29, rf18 ; mov.ifna tmuau, rf30                     # s2 84 clip | s2 84 store dst | uniform 0xfffffffe (u16)
     shl rf30, rf29, 8 ; add rf29, rf30, rf19                        # s2 84 store dst
-    add tmud, rf36, rf35 ; sub.pushc -, rf1, rf41                   # s2 82 stage | whether there is a batch more
-    mov.ifnb tmuau, rf29 ; mov rf4, rf41                            # s2 82 stage | next trip | uniform 0xfffffffe (u16)
-    nop ; add tmud, rf44, rf30                                      # s2 82 stage
-    nop ; add.ifnb tmuau, rf29, rf19                                # s2 82 stage | uniform 0xfffffffe (u16)
+    add tmud, rf36, rf35 ; sub.pushc -, rf1, rf41                   # s2 84 store dst | whether there is a batch more
+    mov.ifnb tmuau, rf29 ; mov rf4, rf41                            # s2 84 store dst | next trip | uniform 0xfffffffe (u16)
+    nop ; add tmud, rf44, rf30                                      # s2 84 store dst
+    nop ; add.ifnb tmuau, rf29, rf19                                # s2 84 store dst | uniform 0xfffffffe (u16)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

@@ -163,25 +163,25 @@ loop:
     sub rf21, rf54, rf23 ; add rf19, rf19, rf21                     # s1 27 o5 | s1 27 o7
     tmuwt - ; add rf30, rf53, rf21                                  # the last trip's stores | s1 23 add
     add rf29, rf29, rf11 ; smul24 rf30, rf30, rf10                  # s1 19 s2 | s1 23 mul
-    asr rf29, rf29, 14 ; add tmud, rf26, rf19                       # s1 19 s2 | s1 76 stage
+    asr rf29, rf29, 14 ; add tmud, rf26, rf19                       # s1 19 s2 | s1 77 store rows
     sub rf30, rf53, rf21 ; add rf21, rf30, rf11                     # s1 24 sub | s1 23 m6
-    asr rf21, rf21, 14 ; mov tmua, rf27                             # s1 23 m6 | s1 76 stage
+    asr rf21, rf21, 14 ; mov tmua, rf27                             # s1 23 m6 | s1 77 store rows
     add rf30, rf28, rf29 ; smul24 rf53, rf30, rf10                  # s1 27 e1 | s1 24 mul
-    add rf53, rf53, rf11 ; add tmud, rf30, rf21                     # s1 24 m5 | s1 76 stage
+    add rf53, rf53, rf11 ; add tmud, rf30, rf21                     # s1 24 m5 | s1 77 store rows
     asr rf29, rf53, 14 ; sub rf28, rf28, rf29                       # s1 24 m5 | s1 27 e2
-    mov tmua, rf31 ; sub rf12, rf12, rf16                           # s1 76 stage | s1 27 e3
-    add tmud, rf28, rf29 ; add rf23, rf54, rf23                     # s1 76 stage | s1 27 o4
-    mov tmua, rf32 ; add rf54, rf52, rf50                           # s1 76 stage | s2 81 load dst
-    add tmud, rf12, rf23 ; add rf16, rf54, rf50                     # s1 76 stage | s2 81 load dst
-    mov tmua, rf33 ; add rf53, rf16, rf50                           # s1 76 stage | s2 81 load dst
-    sub tmud, rf12, rf23 ; add rf12, rf53, rf50                     # s1 76 stage | s2 81 load dst
-    mov tmua, rf34 ; mov rf23, rf2                                  # s1 76 stage | for later in the trip
-    sub tmud, rf28, rf29 ; mov rf28, rf48                           # s1 76 stage | for later in the trip
-    mov tmua, rf35 ; sub.pushc -, rf0, rf23                         # s1 76 stage | s2 78 stage
-    sub tmud, rf30, rf21 ; add rf21, rf28, rf50                     # s1 76 stage | s2 81 store dst
-    mov tmua, rf36 ; add rf30, rf21, rf50                           # s1 76 stage | s2 81 store dst
-    sub tmud, rf26, rf19 ; mov rf5, rf7                             # s1 76 stage | next trip
-    shl rf7, rf5, 7 ; mov tmua, rf37                                # s1 77 x0 | s1 76 stage
+    mov tmua, rf31 ; sub rf12, rf12, rf16                           # s1 77 store rows | s1 27 e3
+    add tmud, rf28, rf29 ; add rf23, rf54, rf23                     # s1 77 store rows | s1 27 o4
+    mov tmua, rf32 ; add rf54, rf52, rf50                           # s1 77 store rows | s2 81 load dst
+    add tmud, rf12, rf23 ; add rf16, rf54, rf50                     # s1 77 store rows | s2 81 load dst
+    mov tmua, rf33 ; add rf53, rf16, rf50                           # s1 77 store rows | s2 81 load dst
+    sub tmud, rf12, rf23 ; add rf12, rf53, rf50                     # s1 77 store rows | s2 81 load dst
+    mov tmua, rf34 ; mov rf23, rf2                                  # s1 77 store rows | for later in the trip
+    sub tmud, rf28, rf29 ; mov rf28, rf48                           # s1 77 store rows | for later in the trip
+    mov tmua, rf35 ; sub.pushc -, rf0, rf23                         # s1 77 store rows | s2 81 store dst
+    sub tmud, rf30, rf21 ; add rf21, rf28, rf50                     # s1 77 store rows | s2 81 store dst
+    mov tmua, rf36 ; add rf30, rf21, rf50                           # s1 77 store rows | s2 81 store dst
+    sub tmud, rf26, rf19 ; mov rf5, rf7                             # s1 77 store rows | next trip
+    shl rf7, rf5, 7 ; mov tmua, rf37                                # s1 77 x0 | s1 77 store rows
     tmuwt - ; add rf7, rf8, rf7                                     # s2 79 x0 | s1 77 x0
     mov tmua, rf38 ; add rf19, rf7, rf9                             # s2 79 x0 | s1 77 x4
     mov tmua, rf39 ; add rf26, rf19, rf13 ; thrsw                   # s2 79 x4 | s1 77 x2
@@ -224,17 +224,17 @@ loop:
     sub rf63, rf63, rf61 ; add rf61, rf60, rf16 ; thrsw             # s2 27 e2 | s2 27 residuals1
     asr rf12, rf61, 5 ; add tmuau, rf12, rf50                       # s2 81 shr | s2 81 load dst | uniform 0xfffffffd (u8)
     add rf12, rf52, rf12 ; add rf52, rf63, rf56 ; ldtmu.rf61        # s2 81 add | s2 27 residuals2 | s2 81 load dst
-    min tmud, rf53, rf49 ; sub rf48, rf51, rf48 ; ldtmu.rf51        # s2 78 stage | s2 27 e3 | s2 81 load dst
+    min tmud, rf53, rf49 ; sub rf48, rf51, rf48 ; ldtmu.rf51        # s2 81 store dst | s2 27 e3 | s2 81 load dst
     max rf12, rf12, 0 ; add rf58, rf58, rf59                        # s2 81 clip | s2 27 o4
-    asr rf28, rf52, 5 ; mov.ifna tmuau, rf28                        # s2 81 shr | s2 78 stage | uniform 0xfffffffd (u8)
-    min tmud, rf12, rf49 ; add rf12, rf61, rf28 ; ldtmu.rf28        # s2 78 stage | s2 81 add | s2 81 load dst
+    asr rf28, rf52, 5 ; mov.ifna tmuau, rf28                        # s2 81 shr | s2 81 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf12, rf49 ; add rf12, rf61, rf28 ; ldtmu.rf28        # s2 81 store dst | s2 81 add | s2 81 load dst
     max rf12, rf12, 0 ; add rf61, rf48, rf58                        # s2 81 clip | s2 27 residuals3
-    asr rf21, rf61, 5 ; mov.ifna tmuau, rf21                        # s2 81 shr | s2 78 stage | uniform 0xfffffffd (u8)
+    asr rf21, rf61, 5 ; mov.ifna tmuau, rf21                        # s2 81 shr | s2 81 store dst | uniform 0xfffffffd (u8)
     mov rf2, rf3 ; sub rf48, rf48, rf58 ; thrsw                     # next trip | s2 27 residuals4
     asr rf48, rf48, 5 ; add rf21, rf51, rf21                        # s2 81 shr | s2 81 add
     max rf58, rf21, 0 ; mov rf61, rf3                               # s2 81 clip | for later in the trip
-    min tmud, rf12, rf49 ; add rf3, rf2, rf1 ; ldtmu.rf12           # s2 78 stage | the item's record | s2 81 load dst
-    mov.ifna tmuau, rf30 ; add rf59, rf30, rf50 ; thrsw             # s2 78 stage | s2 81 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf12, rf49 ; add rf3, rf2, rf1 ; ldtmu.rf12           # s2 81 store dst | the item's record | s2 81 load dst
+    mov.ifna tmuau, rf30 ; add rf59, rf30, rf50 ; thrsw             # s2 81 store dst | uniform 0xfffffffd (u8)
     umin tmuau, rf3, rf0 ; sub rf56, rf63, rf56                     # the item's record | s2 27 residuals5 | uniform 0xfffffffa (vec2)
     asr rf7, rf56, 5 ; mov tmuau, rf7                               # s2 81 shr | s1 77 x0 | uniform 0xfffffffe (u16)
     mov tmuau, rf19 ; add rf19, rf28, rf48 ; thrsw ; ldtmu.rf28     # s1 77 x4 | s2 81 add | s2 81 load dst | uniform 0xfffffffe (u16)
@@ -261,16 +261,16 @@ loop:
     sub rf29, rf54, rf23 ; smul24 rf19, rf26, rf18 ; thrsw ; ldtmu.rf23 # s1 19 sub | s1 19 mul | s1 77 x7
     mov rf21, rf23.il ; smul24 rf30, rf26, rf22                     # s1 77 x7 | s1 19 mul
     add rf26, rf12, rf16 ; smul24 rf23, rf21, rf22                  # s1 27 e0 | s1 19 mul
-    min tmud, rf58, rf49 ; add rf58, rf55, rf50                     # s2 78 stage | s2 81 store dst
-    asr rf59, rf62, 5 ; mov.ifna tmuau, rf59                        # s2 81 shr | s2 78 stage | uniform 0xfffffffd (u8)
-    min tmud, rf56, rf49 ; add rf56, rf60, rf59                     # s2 78 stage | s2 81 add
-    max rf57, rf57, 0 ; mov.ifna tmuau, rf63                        # s2 81 clip | s2 78 stage | uniform 0xfffffffd (u8)
-    min tmud, rf53, rf49 ; sub.pushc -, rf0, rf61                   # s2 78 stage | whether there is a batch more
-    max rf55, rf56, 0 ; mov.ifnb tmuau, rf55                        # s2 81 clip | s2 78 stage | uniform 0xfffffffd (u8)
-    min tmud, rf57, rf49                                            # s2 78 stage
-    nop ; mov.ifnb tmuau, rf58                                      # s2 78 stage | uniform 0xfffffffd (u8)
-    min tmud, rf55, rf49                                            # s2 78 stage
-    nop ; add.ifnb tmuau, rf58, rf50                                # s2 78 stage | uniform 0xfffffffd (u8)
+    min tmud, rf58, rf49 ; add rf58, rf55, rf50                     # s2 81 store dst
+    asr rf59, rf62, 5 ; mov.ifna tmuau, rf59                        # s2 81 shr | s2 81 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf56, rf49 ; add rf56, rf60, rf59                     # s2 81 store dst | s2 81 add
+    max rf57, rf57, 0 ; mov.ifna tmuau, rf63                        # s2 81 clip | s2 81 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf53, rf49 ; sub.pushc -, rf0, rf61                   # s2 81 store dst | whether there is a batch more
+    max rf55, rf56, 0 ; mov.ifnb tmuau, rf55                        # s2 81 clip | s2 81 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf57, rf49                                            # s2 81 store dst
+    nop ; mov.ifnb tmuau, rf58                                      # s2 81 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf55, rf49                                            # s2 81 store dst
+    nop ; add.ifnb tmuau, rf58, rf50                                # s2 81 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

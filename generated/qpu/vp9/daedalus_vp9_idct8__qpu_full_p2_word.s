@@ -227,23 +227,23 @@ loop:
     asr rf44, rf54, 14 ; add rf36, rf44, rf36                       # s1 19 s5 | s1 19 add
     shr rf35, rf34, 2 ; add rf34, rf35, rf6                         # s1 23 s0
     tmuwt - ; smul24 rf42, rf42, rf56                               # the last trip's stores | s1 19 mul
-    eidx rf56 ; add tmud, rf50, rf38                                # s1 76 stage
-    shl rf29, rf35, 8 ; add tmua, rf29, rf47                        # s1 76 stage
+    eidx rf56 ; add tmud, rf50, rf38                                # s1 77 store rows
+    shl rf29, rf35, 8 ; add tmua, rf29, rf47                        # s1 77 store rows
     and rf32, rf56, 3 ; add rf29, rf32, rf29
     eidx rf53 ; smul24 rf49, rf53, rf49                             # s1 19 mul
     shl rf32, rf32, 6 ; umul24 rf56, rf0, rf2                       # s1 77 store rows
     shr rf32, rf53, 2 ; add rf29, rf29, rf32                        # s1 77 store rows
-    eidx rf53 ; add tmud, rf43, rf57                                # s1 76 stage
+    eidx rf53 ; add tmud, rf43, rf57                                # s1 77 store rows
     shl rf36, rf32, 8 ; add rf32, rf36, rf6                         # s1 19 s3
     and rf37, rf53, 3 ; add rf36, rf37, rf36
-    eidx rf29 ; sub tmua, rf29, -4                                  # s1 76 stage
+    eidx rf29 ; sub tmua, rf29, -4                                  # s1 77 store rows
     shl rf37, rf37, 6 ; add rf56, rf3, rf56                         # s1 77 store rows
     shr rf36, rf29, 2 ; add rf29, rf36, rf37                        # s1 77 store rows
-    eidx rf37 ; add tmud, rf39, rf31                                # s1 76 stage
+    eidx rf37 ; add tmud, rf39, rf31                                # s1 77 store rows
     shl rf53, rf36, 8 ; sub rf36, rf46, rf51                        # s1 27 o6
     asr rf34, rf34, 14 ; sub rf35, rf48, rf44                       # s1 23 s0 | s1 27 o5
     asr rf32, rf32, 14 ; smul24 rf45, rf45, rf5                     # s1 19 s3 | s1 24 mul
-    sub rf29, rf49, rf42 ; sub tmua, rf29, -8                       # s1 19 sub | s1 76 stage
+    sub rf29, rf49, rf42 ; sub tmua, rf29, -8                       # s1 19 sub | s1 77 store rows
     and rf53, rf37, 3 ; add rf37, rf56, rf53
     eidx rf42 ; add rf56, rf36, rf35                                # s1 23 add
     add rf29, rf45, rf6 ; add rf45, rf29, rf6                       # s1 24 s1 | s1 19 s2
@@ -251,80 +251,80 @@ loop:
     asr rf45, rf45, 14 ; add rf49, rf3, rf49                        # s1 19 s2
     shl rf53, rf53, 6 ; umul24 rf47, rf0, rf2                       # s1 77 store rows
     shr rf42, rf42, 2 ; add rf37, rf37, rf53                        # s1 77 store rows
-    eidx rf53 ; add tmud, rf33, rf41                                # s1 76 stage
+    eidx rf53 ; add tmud, rf33, rf41                                # s1 77 store rows
     shl rf54, rf42, 8 ; add rf42, rf34, rf32                        # s1 27 e0
-    sub tmua, rf37, -12 ; add rf37, rf49, rf54                      # s1 76 stage
+    sub tmua, rf37, -12 ; add rf37, rf49, rf54                      # s1 77 store rows
     and rf47, rf53, 3 ; add rf53, rf3, rf47
     eidx rf51 ; add rf46, rf46, rf51                                # s1 27 o7
     shl rf56, rf47, 6 ; smul24 rf47, rf56, rf5                      # s1 77 store rows | s1 23 mul
     shr rf51, rf51, 2 ; add rf37, rf37, rf56                        # s1 77 store rows
-    eidx rf33 ; sub tmud, rf33, rf41 ; ldunifrf.rf41                # s1 76 stage | s1 77 store rows | uniform 0x00000014
+    eidx rf33 ; sub tmud, rf33, rf41 ; ldunifrf.rf41                # s1 77 store rows | uniform 0x00000014
     shl rf51, rf51, 8 ; umul24 rf56, rf0, rf2
     and rf51, rf33, 3 ; add rf33, rf53, rf51
     shl rf36, rf51, 6 ; sub rf35, rf36, rf35                        # s1 77 store rows | s1 24 sub
-    eidx rf37 ; sub tmua, rf37, -16                                 # s1 76 stage
+    eidx rf37 ; sub tmua, rf37, -16                                 # s1 77 store rows
     shr rf36, rf37, 2 ; add rf33, rf33, rf36                        # s1 77 store rows
     eidx rf37 ; add rf56, rf3, rf56
-    shl rf31, rf36, 8 ; sub tmud, rf39, rf31                        # s1 76 stage
+    shl rf31, rf36, 8 ; sub tmud, rf39, rf31                        # s1 77 store rows
     and rf37, rf37, 3 ; add rf31, rf56, rf31
     eidx rf36 ; umul24 rf56, rf0, rf2 ; ldunifrf.rf39               # s1 77 store rows | uniform 0x00000018
-    shl rf33, rf37, 6 ; add tmua, rf33, rf41                        # s1 77 store rows | s1 76 stage
+    shl rf33, rf37, 6 ; add tmua, rf33, rf41                        # s1 77 store rows
     shr rf33, rf36, 2 ; add rf31, rf31, rf33                        # s1 77 store rows
     eidx rf36 ; add rf56, rf3, rf56 ; ldunifrf.rf37                 # s1 77 store rows | uniform 0x0000001c
-    shl rf33, rf33, 8 ; sub tmud, rf43, rf57                        # s1 76 stage
+    shl rf33, rf33, 8 ; sub tmud, rf43, rf57                        # s1 77 store rows
     and rf36, rf36, 3 ; add rf33, rf56, rf33
     eidx rf43 ; umul24 rf56, rf0, rf2
-    shl rf31, rf36, 6 ; add tmua, rf31, rf39                        # s1 77 store rows | s1 76 stage
+    shl rf31, rf36, 6 ; add tmua, rf31, rf39                        # s1 77 store rows
     shr rf33, rf43, 2 ; add rf31, rf33, rf31                        # s1 77 store rows
     eidx rf43 ; add rf56, rf3, rf56 ; ldunifrf.rf36                 # s1 77 store rows | uniform 0x00000020
-    shl rf33, rf33, 8 ; sub tmud, rf50, rf38                        # s1 76 stage
+    shl rf33, rf33, 8 ; sub tmud, rf50, rf38                        # s1 77 store rows
     and rf43, rf43, 3 ; add rf33, rf56, rf33
     eidx rf38 ; umul24 rf56, rf0, rf2
-    shl rf31, rf43, 6 ; add tmua, rf31, rf37                        # s1 77 store rows | s1 76 stage
+    shl rf31, rf43, 6 ; add tmua, rf31, rf37                        # s1 77 store rows
     shr rf33, rf38, 2 ; add rf31, rf33, rf31                        # s1 77 store rows
     eidx rf38 ; add rf56, rf3, rf56 ; ldunifrf.rf37                 # s1 77 store rows | uniform 0x00000024
     shl rf47, rf33, 8 ; add rf33, rf47, rf6                         # s1 23 m6
-    and rf38, rf38, 3 ; add tmud, rf42, rf46                        # s1 76 stage
+    and rf38, rf38, 3 ; add tmud, rf42, rf46                        # s1 77 store rows
     shl rf47, rf38, 6 ; add rf38, rf56, rf47                        # s1 77 store rows
     eidx rf43 ; add rf56, rf29, rf45                                # s1 27 e1
     asr rf33, rf33, 14 ; smul24 rf35, rf35, rf5                     # s1 23 m6 | s1 24 mul
     tmuwt - ; add rf35, rf35, rf6                                   # s1 24 m5
-    asr rf31, rf35, 14 ; add tmua, rf31, rf36                       # s1 24 m5 | s1 76 stage
+    asr rf31, rf35, 14 ; add tmua, rf31, rf36                       # s1 24 m5 | s1 77 store rows
     shr rf35, rf43, 2 ; umul24 rf43, rf0, rf2
     shl rf38, rf35, 8 ; add rf35, rf38, rf47                        # s1 77 store rows
-    add rf43, rf3, rf43 ; add tmud, rf56, rf33                      # s1 76 stage
+    add rf43, rf3, rf43 ; add tmud, rf56, rf33                      # s1 77 store rows
     eidx rf45 ; sub rf29, rf29, rf45                                # s1 27 e2
-    and rf35, rf45, 3 ; add tmua, rf35, rf37                        # s1 76 stage
+    and rf35, rf45, 3 ; add tmua, rf35, rf37                        # s1 77 store rows
     eidx rf43 ; add rf38, rf43, rf38 ; ldunifrf.rf37                # s1 77 store rows | uniform 0x00000028
     shl rf34, rf35, 6 ; sub rf32, rf34, rf32                        # s1 77 store rows | s1 27 e3
     shr rf35, rf43, 2 ; umul24 rf43, rf0, rf2
     shl rf35, rf35, 8 ; add rf34, rf38, rf34                        # s1 77 store rows
     eidx rf38 ; add rf43, rf3, rf43
-    add tmud, rf29, rf31 ; add rf35, rf43, rf35 ; ldunifrf.rf43     # s1 76 stage | s1 77 store rows | uniform 0x0000002c
+    add tmud, rf29, rf31 ; add rf35, rf43, rf35 ; ldunifrf.rf43     # s1 77 store rows | uniform 0x0000002c
     and rf44, rf38, 3 ; add rf38, rf48, rf44                        # s1 27 o4
     eidx rf45 ; umul24 rf48, rf0, rf2 ; ldunifrf.rf47               # s1 77 store rows | uniform 0x00000030
-    shl rf34, rf44, 6 ; add tmua, rf34, rf37                        # s1 77 store rows | s1 76 stage
+    shl rf34, rf44, 6 ; add tmua, rf34, rf37                        # s1 77 store rows
     shr rf35, rf45, 2 ; add rf34, rf35, rf34                        # s1 77 store rows
     eidx rf45 ; add rf48, rf3, rf48 ; ldunifrf.rf37                 # s1 77 store rows | uniform 0x00000034
-    shl rf35, rf35, 8 ; add tmud, rf32, rf38                        # s1 76 stage
+    shl rf35, rf35, 8 ; add tmud, rf32, rf38                        # s1 77 store rows
     and rf45, rf45, 3 ; add rf35, rf48, rf35
     eidx rf44 ; umul24 rf48, rf0, rf2 ; ldunifrf.rf36               # s1 77 store rows | uniform 0x00000038
-    shl rf34, rf45, 6 ; add tmua, rf34, rf43                        # s1 77 store rows | s1 76 stage
+    shl rf34, rf45, 6 ; add tmua, rf34, rf43                        # s1 77 store rows
     shr rf35, rf44, 2 ; add rf34, rf35, rf34                        # s1 77 store rows
     eidx rf44 ; add rf48, rf3, rf48 ; ldunifrf.rf43                 # s1 19 mul | uniform 0x00003ec5
-    shl rf32, rf35, 8 ; sub tmud, rf32, rf38                        # s1 76 stage
+    shl rf32, rf35, 8 ; sub tmud, rf32, rf38                        # s1 77 store rows
     and rf44, rf44, 3 ; add rf32, rf48, rf32
     eidx rf35 ; umul24 rf48, rf0, rf2 ; ldunifrf.rf38               # s1 19 mul | uniform 0x00000c7c
-    shl rf34, rf44, 6 ; add tmua, rf34, rf47                        # s1 77 store rows | s1 76 stage
+    shl rf34, rf44, 6 ; add tmua, rf34, rf47                        # s1 77 store rows
     shr rf34, rf35, 2 ; add rf32, rf32, rf34                        # s1 77 store rows
     eidx rf35 ; add rf48, rf3, rf48 ; ldunifrf.rf44                 # s1 19 mul | uniform 0x0000238e
-    shl rf29, rf34, 8 ; sub tmud, rf29, rf31                        # s1 76 stage
+    shl rf29, rf34, 8 ; sub tmud, rf29, rf31                        # s1 77 store rows
     and rf35, rf35, 3 ; add rf29, rf48, rf29
-    shl rf32, rf35, 6 ; add tmua, rf32, rf37                        # s1 77 store rows | s1 76 stage
-    add rf29, rf29, rf32 ; sub tmud, rf56, rf33 ; ldunifrf.rf32     # s1 77 store rows | s1 76 stage | s1 19 mul | uniform 0x00000c7c
-    add tmua, rf29, rf36 ; add rf29, rf17, rf30 ; ldunifrf.rf30     # s1 76 stage | s2 81 load dst | s1 19 mul | uniform 0x00003ec5
-    sub tmud, rf42, rf46 ; add rf42, rf29, rf19 ; ldunifrf.rf46     # s1 76 stage | s2 81 load dst | s1 19 mul | uniform 0x00000c7c
-    mov tmua, rf8 ; add rf36, rf42, rf19 ; ldunifrf.rf33            # s1 76 stage | s2 81 load dst | s1 19 mul | uniform 0x00003ec5
+    shl rf32, rf35, 6 ; add tmua, rf32, rf37                        # s1 77 store rows
+    add rf29, rf29, rf32 ; sub tmud, rf56, rf33 ; ldunifrf.rf32     # s1 77 store rows | s1 19 mul | uniform 0x00000c7c
+    add tmua, rf29, rf36 ; add rf29, rf17, rf30 ; ldunifrf.rf30     # s1 77 store rows | s2 81 load dst | s1 19 mul | uniform 0x00003ec5
+    sub tmud, rf42, rf46 ; add rf42, rf29, rf19 ; ldunifrf.rf46     # s1 77 store rows | s2 81 load dst | s1 19 mul | uniform 0x00000c7c
+    mov tmua, rf8 ; add rf36, rf42, rf19 ; ldunifrf.rf33            # s1 77 store rows | s2 81 load dst | s1 19 mul | uniform 0x00003ec5
     tmuwt - ; add rf56, rf36, rf19 ; ldunifrf.rf35                  # s2 79 x0 | s2 81 load dst | s1 19 mul | uniform 0x0000238e
     mov tmua, rf9 ; add rf37, rf56, rf19 ; ldunifrf.rf48            # s2 79 x0 | s2 81 load dst | s1 19 mul | uniform 0x00003b21
     mov tmua, rf10 ; add rf31, rf37, rf19 ; thrsw ; ldunifrf.rf34   # s2 79 x4 | s2 81 load dst | s1 19 mul | uniform 0x0000187e
@@ -431,42 +431,42 @@ loop:
     asr rf47, rf45, 14 ; add rf45, rf44, rf55                       # s2 24 m5 | s2 27 residuals1
     min rf41, rf43, rf18 ; sub rf43, rf41, rf54                     # s2 81 clip | s2 27 e2
     shl rf41, rf41, 8 ; add rf46, rf46, rf48                        # s2 81 store dst | s2 27 o4
-    asr rf45, rf45, 5 ; sub.pushc -, rf1, rf4                       # s2 81 shr | s2 78 stage
+    asr rf45, rf45, 5 ; sub.pushc -, rf1, rf4                       # s2 81 shr | s2 81 store dst
     add rf45, rf57, rf45 ; add rf57, rf43, rf47                     # s2 81 add | s2 27 residuals2
-    max rf33, rf45, 0 ; add tmud, rf33, rf41                        # s2 81 clip | s2 78 stage
+    max rf33, rf45, 0 ; add tmud, rf33, rf41                        # s2 81 clip | s2 81 store dst
     asr rf51, rf57, 5 ; v8dot rf57, rf51, rf28                      # s2 81 shr | s2 81 load dst
     min rf33, rf33, rf18 ; add rf49, rf49, rf51                     # s2 81 clip | s2 81 add
     shl rf33, rf33, 8 ; add rf51, rf39, rf46                        # s2 81 store dst | s2 27 residuals3
-    max rf49, rf49, 0 ; mov.ifna tmuau, rf29                        # s2 81 clip | s2 78 stage | uniform 0xfffffffe (u16)
+    max rf49, rf49, 0 ; mov.ifna tmuau, rf29                        # s2 81 clip | s2 81 store dst | uniform 0xfffffffe (u16)
     min rf49, rf49, rf18 ; add rf29, rf29, rf19                     # s2 81 clip | s2 81 store dst
-    shl rf32, rf49, 8 ; add tmud, rf32, rf33                        # s2 81 store dst | s2 78 stage
+    shl rf32, rf49, 8 ; add tmud, rf32, rf33                        # s2 81 store dst
     asr rf39, rf51, 5 ; sub rf46, rf39, rf46                        # s2 81 shr | s2 27 residuals4
     asr rf46, rf46, 5 ; add rf39, rf57, rf39                        # s2 81 shr | s2 81 add
     max rf39, rf39, 0 ; v8dot rf53, rf53, rf28                      # s2 81 clip | s2 81 load dst
-    min rf39, rf39, rf18 ; mov.ifna tmuau, rf29                     # s2 81 clip | s2 78 stage | uniform 0xfffffffe (u16)
+    min rf39, rf39, rf18 ; mov.ifna tmuau, rf29                     # s2 81 clip | s2 81 store dst | uniform 0xfffffffe (u16)
     shl rf39, rf39, 8 ; add rf29, rf29, rf19                        # s2 81 store dst
-    sub rf31, rf43, rf47 ; add tmud, rf31, rf32                     # s2 27 residuals5 | s2 78 stage
+    sub rf31, rf43, rf47 ; add tmud, rf31, rf32                     # s2 27 residuals5 | s2 81 store dst
     asr rf46, rf31, 5 ; add rf31, rf53, rf46                        # s2 81 shr | s2 81 add
     max rf31, rf31, 0 ; v8dot rf56, rf56, rf28                      # s2 81 clip | s2 81 load dst
-    min rf31, rf31, rf18 ; mov.ifna tmuau, rf29                     # s2 81 clip | s2 78 stage | uniform 0xfffffffe (u16)
+    min rf31, rf31, rf18 ; mov.ifna tmuau, rf29                     # s2 81 clip | s2 81 store dst | uniform 0xfffffffe (u16)
     shl rf31, rf31, 8 ; add rf29, rf29, rf19                        # s2 81 store dst
     sub rf46, rf44, rf55 ; add rf44, rf56, rf46                     # s2 27 residuals6 | s2 81 add
-    asr rf34, rf46, 5 ; add tmud, rf34, rf39                        # s2 81 shr | s2 78 stage
+    asr rf34, rf46, 5 ; add tmud, rf34, rf39                        # s2 81 shr | s2 81 store dst
     max rf44, rf44, 0 ; v8dot rf50, rf50, rf28                      # s2 81 clip | s2 81 load dst
-    min rf44, rf44, rf18 ; mov.ifna tmuau, rf29                     # s2 81 clip | s2 78 stage | uniform 0xfffffffe (u16)
+    min rf44, rf44, rf18 ; mov.ifna tmuau, rf29                     # s2 81 clip | s2 81 store dst | uniform 0xfffffffe (u16)
     shl rf44, rf44, 8 ; add rf29, rf29, rf19                        # s2 81 store dst
     sub rf38, rf58, rf38 ; add rf34, rf50, rf34                     # s2 27 residuals7 | s2 81 add
-    asr rf31, rf38, 5 ; add tmud, rf35, rf31                        # s2 81 shr | s2 78 stage
+    asr rf31, rf38, 5 ; add tmud, rf35, rf31                        # s2 81 shr | s2 81 store dst
     max rf34, rf34, 0 ; v8dot rf42, rf42, rf28                      # s2 81 clip | s2 81 load dst
-    min rf34, rf34, rf18 ; mov.ifna tmuau, rf29                     # s2 81 clip | s2 78 stage | uniform 0xfffffffe (u16)
+    min rf34, rf34, rf18 ; mov.ifna tmuau, rf29                     # s2 81 clip | s2 81 store dst | uniform 0xfffffffe (u16)
     shl rf34, rf34, 8 ; add rf29, rf29, rf19                        # s2 81 store dst
-    add rf31, rf42, rf31 ; add tmud, rf36, rf44                     # s2 81 add | s2 78 stage
-    max rf31, rf31, 0 ; mov.ifna tmuau, rf29                        # s2 81 clip | s2 78 stage | uniform 0xfffffffe (u16)
+    add rf31, rf42, rf31 ; add tmud, rf36, rf44                     # s2 81 add | s2 81 store dst
+    max rf31, rf31, 0 ; mov.ifna tmuau, rf29                        # s2 81 clip | s2 81 store dst | uniform 0xfffffffe (u16)
     min rf31, rf31, rf18 ; add rf29, rf29, rf19                     # s2 81 clip | s2 81 store dst
-    shl rf31, rf31, 8 ; add tmud, rf37, rf34                        # s2 81 store dst | s2 78 stage
-    mov.ifna tmuau, rf29 ; sub.pushc -, rf1, rf40                   # s2 78 stage | whether there is a batch more | uniform 0xfffffffe (u16)
-    add tmud, rf30, rf31 ; mov rf4, rf40                            # s2 78 stage | next trip
-    nop ; add.ifnb tmuau, rf29, rf19                                # s2 78 stage | uniform 0xfffffffe (u16)
+    shl rf31, rf31, 8 ; add tmud, rf37, rf34                        # s2 81 store dst
+    mov.ifna tmuau, rf29 ; sub.pushc -, rf1, rf40                   # s2 81 store dst | whether there is a batch more | uniform 0xfffffffe (u16)
+    add tmud, rf30, rf31 ; mov rf4, rf40                            # s2 81 store dst | next trip
+    nop ; add.ifnb tmuau, rf29, rf19                                # s2 81 store dst | uniform 0xfffffffe (u16)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

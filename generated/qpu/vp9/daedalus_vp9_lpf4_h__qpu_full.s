@@ -98,31 +98,31 @@
     sub rf28, rf26, rf11 ; smul24 rf23, rf23, rf23 ; ldunifrf.rf21  # 42 le | 67 clip | uniform 0x000000ff
     and rf30, rf27, rf21 ; smul24 rf27, rf28, rf28 ; ldtmu.rf28     # 25 blimit | 42 le | 62 q3
 loop:
-    max rf20, rf20, 0 ; sub.pushc -, rf0, rf2                       # 67 clip | 61 stage
-    sub.norc -, rf23, rf14 ; sub rf26, rf28, rf26                   # 61 stage | 42 le
-    sub.andnc -, rf23, rf24 ; smul24 rf26, rf26, rf26               # 61 stage | 42 le
-    sub.andnc -, rf23, rf25 ; add rf19, rf19, 4                     # 61 stage | 50 add
-    min rf19, rf19, rf13 ; sub.andnc -, rf23, rf17                  # 50 min | 61 stage
-    asr rf19, rf19, 3 ; sub.andnc -, rf23, rf27                     # 50 f1 | 61 stage
-    sub.andnc -, rf23, rf26 ; sub rf6, rf6, rf19                    # 61 stage | 68 sub
-    max rf6, rf6, 0 ; sub.andnc -, rf30, rf29                       # 68 clip | 61 stage
-    tmuwt - ; sub.pushc -, rf0, rf2                                 # the last trip's stores | 61 stage
-    min tmud, rf20, rf21 ; sub.norc -, rf23, rf14                   # 61 stage
-    sub.andnc -, rf23, rf24 ; add rf19, rf19, 1                     # 61 stage | 65 g
-    asr rf19, rf19, 1 ; sub.andnc -, rf23, rf25                     # 65 g | 61 stage
-    sub.andnc -, rf23, rf17 ; mov.ifb tmuau, rf7                    # 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf6, rf21 ; sub.andnc -, rf23, rf27                   # 61 stage
-    sub.andnc -, rf23, rf26 ; add rf9, rf9, rf19                    # 61 stage | 70 add
-    max rf9, rf9, 0 ; sub.andnc -, rf30, rf29                       # 70 clip | 61 stage
-    mov rf2, rf3 ; sub.andnc -, rf16, rf14                          # next trip | 61 stage
-    sub.andnc -, rf16, rf17 ; mov.ifb tmuau, rf5                    # 61 stage | uniform 0xfffffffd (u8)
+    max rf20, rf20, 0 ; sub.pushc -, rf0, rf2                       # 67 clip | 67 store dst
+    sub.norc -, rf23, rf14 ; sub rf26, rf28, rf26                   # 67 store dst | 42 le
+    sub.andnc -, rf23, rf24 ; smul24 rf26, rf26, rf26               # 67 store dst | 42 le
+    sub.andnc -, rf23, rf25 ; add rf19, rf19, 4                     # 67 store dst | 50 add
+    min rf19, rf19, rf13 ; sub.andnc -, rf23, rf17                  # 50 min | 67 store dst
+    asr rf19, rf19, 3 ; sub.andnc -, rf23, rf27                     # 50 f1 | 67 store dst
+    sub.andnc -, rf23, rf26 ; sub rf6, rf6, rf19                    # 67 store dst | 68 sub
+    max rf6, rf6, 0 ; sub.andnc -, rf30, rf29                       # 68 clip | 67 store dst
+    tmuwt - ; sub.pushc -, rf0, rf2                                 # the last trip's stores | 70 store dst
+    min tmud, rf20, rf21 ; sub.norc -, rf23, rf14                   # 67 store dst | 70 store dst
+    sub.andnc -, rf23, rf24 ; add rf19, rf19, 1                     # 70 store dst | 65 g
+    asr rf19, rf19, 1 ; sub.andnc -, rf23, rf25                     # 65 g | 70 store dst
+    sub.andnc -, rf23, rf17 ; mov.ifb tmuau, rf7                    # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf6, rf21 ; sub.andnc -, rf23, rf27                   # 68 store dst | 70 store dst
+    sub.andnc -, rf23, rf26 ; add rf9, rf9, rf19                    # 70 store dst | 70 add
+    max rf9, rf9, 0 ; sub.andnc -, rf30, rf29                       # 70 clip | 70 store dst
+    mov rf2, rf3 ; sub.andnc -, rf16, rf14                          # next trip | 70 store dst
+    sub.andnc -, rf16, rf17 ; mov.ifb tmuau, rf5                    # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
     umin tmuau, rf2, rf0 ; sub rf11, rf11, rf19 ; thrsw             # the item's record | 71 sub | uniform 0xfffffffa (vec2)
     max rf11, rf11, 0 ; mov rf19, rf18                              # 71 clip | 49 select
     nop
-    min tmud, rf9, rf21 ; ldtmu.rf9                                 # 61 stage | the item's record
-    mov.ifa tmuau, rf8 ; add rf29, rf4, rf9                         # 61 stage | 62 q0 | uniform 0xfffffffd (u8)
-    min tmud, rf11, rf21 ; sub rf5, rf29, -4                        # 61 stage | 62 q0
-    sub rf7, rf29, -3 ; mov.ifa tmuau, rf10                         # 62 p0 | 61 stage | uniform 0xfffffffd (u8)
+    min tmud, rf9, rf21 ; ldtmu.rf9                                 # 70 store dst | the item's record
+    mov.ifa tmuau, rf8 ; add rf29, rf4, rf9                         # 70 store dst | 62 q0 | uniform 0xfffffffd (u8)
+    min tmud, rf11, rf21 ; sub rf5, rf29, -4                        # 71 store dst | 62 q0
+    sub rf7, rf29, -3 ; mov.ifa tmuau, rf10                         # 62 p0 | 71 store dst | uniform 0xfffffffd (u8)
     mov tmuau, rf5 ; sub rf8, rf29, -2                              # 62 q0 | 62 p1 | uniform 0xfffffffd (u8)
     nop ; mov tmuau, rf7 ; thrsw ; ldtmu.rf11                       # 62 p0 | the item's record | uniform 0xfffffffd (u8)
     mov tmuau, rf8 ; sub rf10, rf29, -5                             # 62 p1 | 62 q1 | uniform 0xfffffffd (u8)

@@ -147,53 +147,53 @@ loop:
     min rf30, rf30, rf11 ; mov tmuau, rf37 ; thrsw ; ldtmu.rf44     # 49 f | 62 p3 | 62 q2 | uniform 0xfffffffd (u8)
     mov tmuau, rf41 ; add rf40, rf30, 3                             # 62 q2 | 50 add | uniform 0xfffffffd (u8)
     min rf40, rf40, rf11 ; smul24 rf52, rf52, rf52                  # 50 min | 43 gt
-    asr rf40, rf40, 3 ; sub.pushc -, rf0, rf2                       # 50 f2 | 61 stage
-    sub.norc -, rf45, rf29 ; sub rf50, rf49, rf32                   # 61 stage | 43 gt
-    sub.andnc -, rf45, rf46 ; add rf31, rf31, rf31                  # 61 stage | 42 mul
+    asr rf40, rf40, 3 ; sub.pushc -, rf0, rf2                       # 50 f2 | 67 store dst
+    sub.norc -, rf45, rf29 ; sub rf50, rf49, rf32                   # 67 store dst | 43 gt
+    sub.andnc -, rf45, rf46 ; add rf31, rf31, rf31                  # 67 store dst | 42 mul
     add rf20, rf20, rf40 ; smul24 rf34, rf34, rf34 ; thrsw ; ldtmu.rf40 # 67 add | 42 le | 62 q3
     max rf20, rf20, 0 ; mov tmuau, rf42                             # 67 clip | 62 q3 | uniform 0xfffffffd (u8)
     add rf30, rf30, 4 ; sub rf53, rf48, rf49                        # 50 add | 49 sub
-    min rf30, rf30, rf11 ; sub.andnc -, rf45, rf23                  # 50 min | 61 stage
-    max rf54, rf53, rf10 ; sub.andnc -, rf45, rf38                  # 49 clip | 61 stage
-    asr rf30, rf30, 3 ; sub.andnc -, rf45, rf24                     # 50 f1 | 61 stage
+    min rf30, rf30, rf11 ; sub.andnc -, rf45, rf23                  # 50 min | 67 store dst
+    max rf54, rf53, rf10 ; sub.andnc -, rf45, rf38                  # 49 clip | 67 store dst
+    asr rf30, rf30, 3 ; sub.andnc -, rf45, rf24                     # 50 f1 | 67 store dst
     add rf31, rf31, rf43 ; smul24 rf43, rf50, rf50 ; thrsw ; ldtmu.rf50 # 42 add | 43 gt | 62 q0
     and rf19, rf5, rf14 ; add tmuau, rf19, rf6 ; ldtmu.rf55         # 25 blimit | 62 q0 | 62 p0 | uniform 0xfffffffd (u8)
     add tmuau, rf26, rf6 ; sub rf26, rf32, rf47                     # 62 p0 | 49 sub | uniform 0xfffffffd (u8)
-    sub.andnc -, rf45, rf34 ; mov rf56, rf13                        # 61 stage | 49 select
+    sub.andnc -, rf45, rf34 ; mov rf56, rf13                        # 67 store dst | 49 select
     sub rf27, rf27, rf30 ; sub rf57, rf51, rf48 ; thrsw             # 68 sub | 42 le
     max rf27, rf27, 0 ; smul24 rf57, rf57, rf57                     # 68 clip | 42 le
     add rf30, rf30, 1 ; sub rf39, rf39, rf51                        # 65 g | 42 le
-    asr rf30, rf30, 1 ; sub.andnc -, rf19, rf31                     # 65 g | 61 stage
-    sub.pushc -, rf0, rf2 ; smul24 rf51, rf26, 3                    # 61 stage | 49 mul
-    sub.norc -, rf45, rf29 ; add rf8, rf8, rf30                     # 61 stage | 70 add
-    max rf8, rf8, 0 ; sub.andnc -, rf45, rf46                       # 70 clip | 61 stage
-    sub.andnc -, rf45, rf23 ; smul24 rf23, rf39, rf39               # 61 stage | 42 le
-    sub.andnc -, rf45, rf38 ; sub rf39, rf47, rf32                  # 61 stage | 42 absdiff
-    max rf24, rf39, rf26 ; sub.andnc -, rf45, rf24                  # 42 absdiff | 61 stage
+    asr rf30, rf30, 1 ; sub.andnc -, rf19, rf31                     # 65 g | 67 store dst
+    sub.pushc -, rf0, rf2 ; smul24 rf51, rf26, 3                    # 70 store dst | 49 mul
+    sub.norc -, rf45, rf29 ; add rf8, rf8, rf30                     # 70 store dst | 70 add
+    max rf8, rf8, 0 ; sub.andnc -, rf45, rf46                       # 70 clip | 70 store dst
+    sub.andnc -, rf45, rf23 ; smul24 rf23, rf39, rf39               # 70 store dst | 42 le
+    sub.andnc -, rf45, rf38 ; sub rf39, rf47, rf32                  # 70 store dst | 42 absdiff
+    max rf24, rf39, rf26 ; sub.andnc -, rf45, rf24                  # 42 absdiff | 70 store dst
     sub rf26, rf44, rf49 ; sub rf39, rf49, rf48 ; thrsw ; ldtmu.rf46 # 42 le | 42 absdiff | 62 p1
     max rf33, rf53, rf39 ; add tmuau, rf33, rf6 ; ldtmu.rf39        # 42 absdiff | 62 p1 | 62 q1 | uniform 0xfffffffd (u8)
     asr rf28, rf33, 1 ; add tmuau, rf28, rf6                        # 42 shr | 62 q1 | uniform 0xfffffffd (u8)
-    sub.andnc -, rf45, rf34 ; sub rf34, rf46, rf55                  # 61 stage | 43 gt
-    sub.andnc -, rf19, rf31 ; sub rf21, rf21, rf30                  # 61 stage | 71 sub
-    max rf21, rf21, 0 ; sub.andnc -, rf35, rf29                     # 71 clip | 61 stage
+    sub.andnc -, rf45, rf34 ; sub rf34, rf46, rf55                  # 70 store dst | 43 gt
+    sub.andnc -, rf19, rf31 ; sub rf21, rf21, rf30                  # 70 store dst | 71 sub
+    max rf21, rf21, 0 ; sub.andnc -, rf35, rf29                     # 71 clip | 70 store dst
     sub rf29, rf39, rf50 ; smul24 rf34, rf34, rf34 ; thrsw ; ldtmu.rf30 # 43 gt | 62 p2
     add tmuau, rf36, rf6 ; smul24 rf26, rf26, rf26 ; ldtmu.rf36     # 62 p2 | 42 le | 62 p3 | uniform 0xfffffffd (u8)
     add tmuau, rf37, rf6 ; sub rf37, rf40, rf44                     # 62 p3 | 42 le | uniform 0xfffffffd (u8)
-    sub.andnc -, rf35, rf38 ; sub rf38, rf46, rf39                  # 61 stage | 49 sub
+    sub.andnc -, rf35, rf38 ; sub rf38, rf46, rf39                  # 70 store dst | 49 sub
     max rf29, rf38, rf10 ; smul24 rf40, rf29, rf29 ; thrsw ; ldtmu.rf44 # 49 clip | 43 gt | 62 q2
     add tmuau, rf41, rf6 ; add rf24, rf24, rf24                     # 62 q2 | 42 mul | uniform 0xfffffffd (u8)
     sub rf41, rf50, rf55 ; smul24 rf37, rf37, rf37                  # 49 sub | 42 le
     mov rf31, rf13 ; add rf24, rf24, rf28 ; thrsw ; ldtmu.rf28      # 49 select | 42 add | 62 q3
     add tmuau, rf42, rf6 ; smul24 rf42, rf41, 3                     # 62 q3 | 49 mul | uniform 0xfffffffd (u8)
     tmuwt - ; add rf33, rf16, rf6                                   # the last trip's stores | 67 store dst
-    min tmud, rf20, rf14 ; sub rf20, rf30, rf46 ; ldtmu.rf53        # 61 stage | 42 le | 62 q0
-    mov.ifb tmuau, rf16 ; add rf16, rf9, rf6 ; thrsw                # 61 stage | 68 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf20, rf14 ; sub rf20, rf30, rf46 ; ldtmu.rf53        # 67 store dst | 42 le | 62 q0
+    mov.ifb tmuau, rf16 ; add rf16, rf9, rf6 ; thrsw                # 67 store dst | 68 store dst | uniform 0xfffffffd (u8)
     sub rf30, rf36, rf30 ; smul24 rf20, rf20, rf20 ; ldtmu.rf36     # 42 le | 62 p0
     sub rf30, rf28, rf44 ; smul24 rf28, rf30, rf30                  # 42 le
-    min tmud, rf27, rf14 ; sub rf27, rf44, rf39 ; ldtmu.rf44        # 61 stage | 42 le | 62 p1
-    mov.ifb tmuau, rf9 ; sub.pushc -, rf35, rf52                    # 61 stage | 49 select | uniform 0xfffffffd (u8)
-    min tmud, rf8, rf14 ; sub.norc -, rf35, rf43                    # 61 stage | 49 select
-    min.ifna rf56, rf54, rf11 ; mov.ifb tmuau, rf17 ; thrsw         # 49 select | 61 stage | uniform 0xfffffffd (u8)
+    min tmud, rf27, rf14 ; sub rf27, rf44, rf39 ; ldtmu.rf44        # 68 store dst | 42 le | 62 p1
+    mov.ifb tmuau, rf9 ; sub.pushc -, rf35, rf52                    # 68 store dst | 49 select | uniform 0xfffffffd (u8)
+    min tmud, rf8, rf14 ; sub.norc -, rf35, rf43                    # 70 store dst | 49 select
+    min.ifna rf56, rf54, rf11 ; mov.ifb tmuau, rf17 ; thrsw         # 49 select | 70 store dst | uniform 0xfffffffd (u8)
     add rf51, rf51, rf56 ; sub rf54, rf44, rf36 ; ldtmu.rf56        # 49 add | 43 gt | 62 q1
     max rf17, rf51, rf10 ; add rf51, rf17, rf6                      # 49 f | 70 store dst
     min rf17, rf17, rf11 ; sub rf8, rf55, rf50 ; thrsw ; ldtmu.rf9  # 49 f | 42 absdiff | 62 p2
@@ -203,56 +203,56 @@ loop:
     min rf17, rf17, rf11 ; add rf8, rf47, rf8 ; thrsw ; ldtmu.rf47  # 50 min | 67 add | 62 p3
     max rf8, rf8, 0 ; smul24 rf27, rf27, rf27                       # 67 clip | 42 le
     asr rf17, rf17, 3 ; add rf41, rf41, rf41                        # 50 f1 | 42 mul
-    min tmud, rf21, rf14 ; sub rf21, rf32, rf17 ; ldtmu.rf32        # 61 stage | 68 sub | 62 q2
-    max rf21, rf21, 0 ; mov.ifb tmuau, rf18                         # 68 clip | 61 stage | uniform 0xfffffffd (u8)
-    sub.pushc -, rf0, rf2 ; add rf17, rf17, 1                       # 61 stage | 65 g
-    asr rf17, rf17, 1 ; sub.norc -, rf45, rf52                      # 65 g | 61 stage
-    sub.andnc -, rf45, rf57 ; add rf48, rf48, rf17                  # 61 stage | 70 add
-    max rf48, rf48, 0 ; sub.andnc -, rf45, rf23                     # 70 clip | 61 stage
-    sub.andnc -, rf45, rf43 ; sub rf17, rf49, rf17                  # 61 stage | 71 sub
-    max rf17, rf17, 0 ; sub.andnc -, rf45, rf26                     # 71 clip | 61 stage
-    sub.andnc -, rf45, rf37 ; sub rf49, rf39, rf46                  # 61 stage | 42 absdiff
-    max rf38, rf38, rf49 ; sub.andnc -, rf19, rf24                  # 42 absdiff | 61 stage
-    min tmud, rf8, rf14 ; sub.pushc -, rf0, rf2                     # 61 stage
-    asr rf38, rf38, 1 ; sub.norc -, rf45, rf52                      # 42 shr | 61 stage
-    sub.andnc -, rf45, rf57 ; mov.ifb tmuau, rf33                   # 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf21, rf14 ; sub.andnc -, rf45, rf23                  # 61 stage
-    sub.andnc -, rf45, rf43 ; mov.ifb tmuau, rf16                   # 61 stage | uniform 0xfffffffd (u8)
-    sub.andnc -, rf45, rf26 ; sub rf26, rf56, rf53                  # 61 stage | 43 gt
-    sub.andnc -, rf45, rf37 ; sub rf37, rf44, rf56                  # 61 stage | 49 sub
-    max rf24, rf37, rf10 ; sub.andnc -, rf19, rf24                  # 49 clip | 61 stage
-    sub.andnc -, rf35, rf52 ; smul24 rf26, rf26, rf26               # 61 stage | 43 gt
-    min tmud, rf48, rf14 ; sub.andnc -, rf35, rf43                  # 61 stage
-    sub.pushc -, rf35, rf34 ; mov.ifa tmuau, rf51                   # 49 select | 61 stage | uniform 0xfffffffd (u8)
+    min tmud, rf21, rf14 ; sub rf21, rf32, rf17 ; ldtmu.rf32        # 71 store dst | 68 sub | 62 q2
+    max rf21, rf21, 0 ; mov.ifb tmuau, rf18                         # 68 clip | 71 store dst | uniform 0xfffffffd (u8)
+    sub.pushc -, rf0, rf2 ; add rf17, rf17, 1                       # 67 store dst | 65 g
+    asr rf17, rf17, 1 ; sub.norc -, rf45, rf52                      # 65 g | 67 store dst
+    sub.andnc -, rf45, rf57 ; add rf48, rf48, rf17                  # 67 store dst | 70 add
+    max rf48, rf48, 0 ; sub.andnc -, rf45, rf23                     # 70 clip | 67 store dst
+    sub.andnc -, rf45, rf43 ; sub rf17, rf49, rf17                  # 67 store dst | 71 sub
+    max rf17, rf17, 0 ; sub.andnc -, rf45, rf26                     # 71 clip | 67 store dst
+    sub.andnc -, rf45, rf37 ; sub rf49, rf39, rf46                  # 67 store dst | 42 absdiff
+    max rf38, rf38, rf49 ; sub.andnc -, rf19, rf24                  # 42 absdiff | 67 store dst
+    min tmud, rf8, rf14 ; sub.pushc -, rf0, rf2                     # 67 store dst | 70 store dst
+    asr rf38, rf38, 1 ; sub.norc -, rf45, rf52                      # 42 shr | 70 store dst
+    sub.andnc -, rf45, rf57 ; mov.ifb tmuau, rf33                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf21, rf14 ; sub.andnc -, rf45, rf23                  # 68 store dst | 70 store dst
+    sub.andnc -, rf45, rf43 ; mov.ifb tmuau, rf16                   # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
+    sub.andnc -, rf45, rf26 ; sub rf26, rf56, rf53                  # 70 store dst | 43 gt
+    sub.andnc -, rf45, rf37 ; sub rf37, rf44, rf56                  # 70 store dst | 49 sub
+    max rf24, rf37, rf10 ; sub.andnc -, rf19, rf24                  # 49 clip | 70 store dst
+    sub.andnc -, rf35, rf52 ; smul24 rf26, rf26, rf26               # 70 store dst | 43 gt
+    min tmud, rf48, rf14 ; sub.andnc -, rf35, rf43                  # 70 store dst
+    sub.pushc -, rf35, rf34 ; mov.ifa tmuau, rf51                   # 49 select | 70 store dst | uniform 0xfffffffd (u8)
     sub.norc -, rf35, rf40 ; add rf18, rf18, rf6                    # 49 select | 71 store dst
     min.ifna rf31, rf29, rf11 ; smul24 rf29, rf30, rf30 ; thrsw     # 49 select | 42 le
     add rf31, rf42, rf31 ; sub rf42, rf53, rf36                     # 49 add | 49 sub
     max rf31, rf31, rf10 ; mov rf30, rf13                           # 49 f | 49 select
     min rf31, rf31, rf11 ; add rf38, rf41, rf38 ; ldtmu.rf41        # 49 f | 42 add | 62 q3
-    min tmud, rf17, rf14 ; add rf17, rf31, 3                        # 61 stage | 50 add
+    min tmud, rf17, rf14 ; add rf17, rf31, 3                        # 71 store dst | 50 add
     min rf17, rf17, rf11 ; add rf31, rf31, 4                        # 50 min | 50 add
-    asr rf17, rf17, 3 ; mov.ifb tmuau, rf18                         # 50 f2 | 61 stage | uniform 0xfffffffd (u8)
-    min rf31, rf31, rf11 ; sub.pushc -, rf0, rf2                    # 50 min | 61 stage
-    asr rf31, rf31, 3 ; sub.norc -, rf45, rf34                      # 50 f1 | 61 stage
-    sub.andnc -, rf45, rf20 ; add rf17, rf55, rf17                  # 61 stage | 67 add
-    max rf17, rf17, 0 ; sub.andnc -, rf45, rf28                     # 67 clip | 61 stage
-    sub.andnc -, rf45, rf40 ; smul24 rf55, rf42, 3                  # 61 stage | 49 mul
-    sub.andnc -, rf45, rf27 ; add rf33, rf33, rf6                   # 61 stage | 67 store dst
-    sub.andnc -, rf45, rf29 ; sub rf50, rf50, rf31                  # 61 stage | 68 sub
-    max rf50, rf50, 0 ; sub.andnc -, rf19, rf38                     # 68 clip | 61 stage
-    min tmud, rf17, rf14 ; sub.pushc -, rf0, rf2                    # 61 stage
-    sub.norc -, rf45, rf34 ; add rf31, rf31, 1                      # 61 stage | 65 g
-    asr rf20, rf31, 1 ; sub.andnc -, rf45, rf20                     # 65 g | 61 stage
-    sub.andnc -, rf45, rf28 ; sub rf28, rf9, rf44                   # 61 stage | 42 le
-    tmuwt - ; sub.andnc -, rf45, rf40                               # 61 stage
-    sub.andnc -, rf45, rf27 ; mov.ifb tmuau, rf33                   # 61 stage | uniform 0xfffffffd (u8)
-    sub.andnc -, rf45, rf29 ; add rf16, rf16, rf6                   # 61 stage | 68 store dst
-    min tmud, rf50, rf14 ; sub.andnc -, rf19, rf38                  # 61 stage
+    asr rf17, rf17, 3 ; mov.ifb tmuau, rf18                         # 50 f2 | 71 store dst | uniform 0xfffffffd (u8)
+    min rf31, rf31, rf11 ; sub.pushc -, rf0, rf2                    # 50 min | 67 store dst
+    asr rf31, rf31, 3 ; sub.norc -, rf45, rf34                      # 50 f1 | 67 store dst
+    sub.andnc -, rf45, rf20 ; add rf17, rf55, rf17                  # 67 store dst | 67 add
+    max rf17, rf17, 0 ; sub.andnc -, rf45, rf28                     # 67 clip | 67 store dst
+    sub.andnc -, rf45, rf40 ; smul24 rf55, rf42, 3                  # 67 store dst | 49 mul
+    sub.andnc -, rf45, rf27 ; add rf33, rf33, rf6                   # 67 store dst
+    sub.andnc -, rf45, rf29 ; sub rf50, rf50, rf31                  # 67 store dst | 68 sub
+    max rf50, rf50, 0 ; sub.andnc -, rf19, rf38                     # 68 clip | 67 store dst
+    min tmud, rf17, rf14 ; sub.pushc -, rf0, rf2                    # 67 store dst | 70 store dst
+    sub.norc -, rf45, rf34 ; add rf31, rf31, 1                      # 70 store dst | 65 g
+    asr rf20, rf31, 1 ; sub.andnc -, rf45, rf20                     # 65 g | 70 store dst
+    sub.andnc -, rf45, rf28 ; sub rf28, rf9, rf44                   # 70 store dst | 42 le
+    tmuwt - ; sub.andnc -, rf45, rf40                               # 70 store dst
+    sub.andnc -, rf45, rf27 ; mov.ifb tmuau, rf33                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    sub.andnc -, rf45, rf29 ; add rf16, rf16, rf6                   # 70 store dst | 68 store dst
+    min tmud, rf50, rf14 ; sub.andnc -, rf19, rf38                  # 68 store dst | 70 store dst
     sub rf28, rf47, rf9 ; smul24 rf9, rf28, rf28                    # 42 le
-    add rf34, rf46, rf20 ; sub.andnc -, rf35, rf34                  # 70 add | 61 stage
+    add rf34, rf46, rf20 ; sub.andnc -, rf35, rf34                  # 70 add | 70 store dst
     max rf28, rf34, 0 ; smul24 rf34, rf28, rf28                     # 70 clip | 42 le
-    mov.ifb tmuau, rf16 ; add rf51, rf51, rf6                       # 61 stage | 70 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf28, rf14 ; sub.andnc -, rf35, rf40                  # 61 stage
+    mov.ifb tmuau, rf16 ; add rf51, rf51, rf6                       # 68 store dst | 70 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf28, rf14 ; sub.andnc -, rf35, rf40                  # 70 store dst
     sub.pushc -, rf35, rf54 ; sub rf28, rf36, rf53                  # 49 select | 42 absdiff
     max rf28, rf28, rf42 ; sub.norc -, rf35, rf26                   # 42 absdiff | 49 select
     min.ifna rf30, rf24, rf11 ; sub rf24, rf32, rf56                # 49 select | 42 le
@@ -261,34 +261,34 @@ loop:
     min rf24, rf30, rf11 ; smul24 rf30, rf24, rf24                  # 49 f | 42 le
     max rf55, rf37, rf55 ; add rf37, rf24, 3                        # 42 absdiff | 50 add
     min rf32, rf37, rf11 ; sub rf37, rf41, rf32                     # 50 min | 42 le
-    max rf20, rf20, 0 ; mov.ifb tmuau, rf51                         # 71 clip | 61 stage | uniform 0xfffffffd (u8)
+    max rf20, rf20, 0 ; mov.ifb tmuau, rf51                         # 71 clip | 70 store dst | uniform 0xfffffffd (u8)
     asr rf32, rf32, 3 ; add rf18, rf18, rf6                         # 50 f2 | 71 store dst
     asr rf55, rf55, 1 ; add rf28, rf28, rf28                        # 42 shr | 42 mul
-    min tmud, rf20, rf14 ; add rf20, rf24, 4                        # 61 stage | 50 add
+    min tmud, rf20, rf14 ; add rf20, rf24, 4                        # 71 store dst | 50 add
     min rf37, rf20, rf11 ; smul24 rf20, rf37, rf37                  # 50 min | 42 le
     asr rf36, rf37, 3 ; add rf32, rf36, rf32                        # 50 f1 | 67 add
     max rf28, rf32, 0 ; add rf32, rf28, rf55                        # 67 clip | 42 add
-    mov.ifb tmuau, rf18 ; sub.pushc -, rf0, rf2                     # 61 stage | uniform 0xfffffffd (u8)
-    sub.norc -, rf45, rf54 ; sub rf53, rf53, rf36                   # 61 stage | 68 sub
-    max rf53, rf53, 0 ; sub.andnc -, rf45, rf9                      # 68 clip | 61 stage
-    sub.andnc -, rf45, rf34 ; add rf36, rf36, 1                     # 61 stage | 65 g
-    asr rf36, rf36, 1 ; sub.andnc -, rf45, rf26                     # 65 g | 61 stage
-    sub.andnc -, rf45, rf30 ; add rf44, rf44, rf36                  # 61 stage | 70 add
-    max rf44, rf44, 0 ; sub.andnc -, rf45, rf20                     # 70 clip | 61 stage
-    min tmud, rf28, rf14 ; sub.andnc -, rf19, rf32                  # 61 stage
-    sub.pushc -, rf0, rf2 ; add.ifa tmuau, rf33, rf6                # 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf53, rf14 ; sub.norc -, rf45, rf54                   # 61 stage
-    sub.andnc -, rf45, rf9 ; add.ifb tmuau, rf16, rf6               # 61 stage | uniform 0xfffffffd (u8)
-    sub.andnc -, rf45, rf34 ; sub rf34, rf56, rf36                  # 61 stage | 71 sub
-    max rf34, rf34, 0 ; sub.andnc -, rf45, rf26                     # 71 clip | 61 stage
-    sub.andnc -, rf45, rf30 ; mov rf4, rf22                         # 61 stage | next trip
-    add rf8, rf7, rf4 ; sub.andnc -, rf45, rf20                     # 62 q0 | 61 stage
-    sub rf9, rf8, -4 ; sub.andnc -, rf19, rf32                      # 62 q0 | 61 stage
-    sub.andnc -, rf35, rf54 ; mov rf2, rf3                          # 61 stage | next trip
-    min tmud, rf44, rf14 ; sub.andnc -, rf35, rf26                  # 61 stage
-    add.ifa tmuau, rf51, rf6 ; mov rf5, rf25                        # 61 stage | next trip | uniform 0xfffffffd (u8)
-    min tmud, rf34, rf14 ; sub.pushc -, rf0, rf3                    # 61 stage | whether there is a batch more
-    add rf3, rf2, rf1 ; add.ifb tmuau, rf18, rf6                    # the item's record | 61 stage | uniform 0xfffffffd (u8)
+    mov.ifb tmuau, rf18 ; sub.pushc -, rf0, rf2                     # 71 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    sub.norc -, rf45, rf54 ; sub rf53, rf53, rf36                   # 67 store dst | 68 sub
+    max rf53, rf53, 0 ; sub.andnc -, rf45, rf9                      # 68 clip | 67 store dst
+    sub.andnc -, rf45, rf34 ; add rf36, rf36, 1                     # 67 store dst | 65 g
+    asr rf36, rf36, 1 ; sub.andnc -, rf45, rf26                     # 65 g | 67 store dst
+    sub.andnc -, rf45, rf30 ; add rf44, rf44, rf36                  # 67 store dst | 70 add
+    max rf44, rf44, 0 ; sub.andnc -, rf45, rf20                     # 70 clip | 67 store dst
+    min tmud, rf28, rf14 ; sub.andnc -, rf19, rf32                  # 67 store dst
+    sub.pushc -, rf0, rf2 ; add.ifa tmuau, rf33, rf6                # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf53, rf14 ; sub.norc -, rf45, rf54                   # 68 store dst | 70 store dst
+    sub.andnc -, rf45, rf9 ; add.ifb tmuau, rf16, rf6               # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
+    sub.andnc -, rf45, rf34 ; sub rf34, rf56, rf36                  # 70 store dst | 71 sub
+    max rf34, rf34, 0 ; sub.andnc -, rf45, rf26                     # 71 clip | 70 store dst
+    sub.andnc -, rf45, rf30 ; mov rf4, rf22                         # 70 store dst | next trip
+    add rf8, rf7, rf4 ; sub.andnc -, rf45, rf20                     # 62 q0 | 70 store dst
+    sub rf9, rf8, -4 ; sub.andnc -, rf19, rf32                      # 62 q0 | 70 store dst
+    sub.andnc -, rf35, rf54 ; mov rf2, rf3                          # 70 store dst | next trip
+    min tmud, rf44, rf14 ; sub.andnc -, rf35, rf26                  # 70 store dst
+    add.ifa tmuau, rf51, rf6 ; mov rf5, rf25                        # 70 store dst | next trip | uniform 0xfffffffd (u8)
+    min tmud, rf34, rf14 ; sub.pushc -, rf0, rf3                    # 71 store dst | whether there is a batch more
+    add rf3, rf2, rf1 ; add.ifb tmuau, rf18, rf6                    # the item's record | 71 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

@@ -212,40 +212,40 @@ loop:
     min.ifb rf50, rf38, rf8 ; add rf38, rf6, rf4                    # 67 select | 70 store dst
     min.ifb rf42, rf18, rf8 ; add rf18, rf7, rf4                    # 68 select | 71 store dst
     vpack rf19, rf25, rf24 ; sub.andnc -, rf19, rf30                # 70 store dst | 70 select
-    vpack rf33, rf33, rf37 ; sub.pushc -, rf0, rf2                  # 71 store dst | 61 stage
+    vpack rf33, rf33, rf37 ; sub.pushc -, rf0, rf2                  # 71 store dst | 70 store dst
     tmuwt - ; mov rf2, rf3                                          # the last trip's stores | next trip
-    v8pack tmud, rf34, rf11 ; add rf11, rf28, 1                     # 61 stage | 65 g
-    vpack rf6, rf41, rf29 ; mov.ifna tmua, rf6                      # 71 store dst | 61 stage
-    v8pack tmud, rf9, rf26 ; add rf26, rf38, rf4                    # 61 stage | 70 store dst
-    vpack rf7, rf46, rf45 ; mov.ifna tmua, rf7                      # 70 store dst | 61 stage
-    v8pack tmud, rf19, rf13 ; add rf45, rf18, rf4                   # 61 stage | 71 store dst
-    vpack rf36, rf44, rf36 ; mov.ifna tmua, rf38                    # 70 store dst | 61 stage
+    v8pack tmud, rf34, rf11 ; add rf11, rf28, 1                     # 70 store dst | 65 g
+    vpack rf6, rf41, rf29 ; mov.ifna tmua, rf6                      # 71 store dst | 70 store dst
+    v8pack tmud, rf9, rf26 ; add rf26, rf38, rf4                    # 71 store dst | 70 store dst
+    vpack rf7, rf46, rf45 ; mov.ifna tmua, rf7                      # 70 store dst | 71 store dst
+    v8pack tmud, rf19, rf13 ; add rf45, rf18, rf4                   # 70 store dst | 71 store dst
+    vpack rf36, rf44, rf36 ; mov.ifna tmua, rf38                    # 70 store dst
     umin tmuau, rf2, rf0 ; mov rf38, rf21 ; thrsw                   # the item's record | 49 select | uniform 0xfffffffa (vec2)
     asr rf11, rf11, 1                                               # 65 g
     vpack rf22, rf43, rf22 ; add rf43, rf20, rf11                   # 71 store dst | 70 add
-    v8pack tmud, rf33, rf6 ; sub rf11, rf35, rf11 ; ldtmu.rf6       # 61 stage | 71 sub | the item's record
+    v8pack tmud, rf33, rf6 ; sub rf11, rf35, rf11 ; ldtmu.rf6       # 71 store dst | 71 sub | the item's record
     vpack rf51, rf48, rf51 ; add rf6, rf5, rf6 ; ldtmu.rf48         # 71 store dst | 62 q0 | the item's record
-    max rf18, rf43, 0 ; mov.ifna tmua, rf18                         # 70 clip | 61 stage
-    v8pack tmud, rf36, rf7 ; sub rf7, rf6, -4                       # 61 stage | 62 q0
-    min.ifb rf20, rf18, rf8 ; mov.ifna tmua, rf26                   # 70 select | 61 stage
-    v8pack tmud, rf22, rf51 ; v8dot rf22, rf48, rf12                # 61 stage | 27 thresh
-    max rf11, rf11, 0 ; mov.ifna tmua, rf45                         # 71 clip | 61 stage
+    max rf18, rf43, 0 ; mov.ifna tmua, rf18                         # 70 clip | 71 store dst
+    v8pack tmud, rf36, rf7 ; sub rf7, rf6, -4                       # 70 store dst | 62 q0
+    min.ifb rf20, rf18, rf8 ; mov.ifna tmua, rf26                   # 70 select | 70 store dst
+    v8pack tmud, rf22, rf51 ; v8dot rf22, rf48, rf12                # 71 store dst | 27 thresh
+    max rf11, rf11, 0 ; mov.ifna tmua, rf45                         # 71 clip | 71 store dst
     vpack rf20, rf20, rf50 ; mov tmua, rf7 ; thrsw                  # 70 store dst | 62 q0
     vpack rf40, rf40, rf49 ; mov tmua, rf6                          # 70 store dst | 62 p0
     min.ifb rf35, rf11, rf8 ; smul24 rf19, rf22, rf22               # 71 select | 43 gt
-    v8pack tmud, rf40, rf20 ; v8dot rf49, rf48, rf14 ; ldtmu.rf40   # 61 stage | 26 limit | 62 q0
+    v8pack tmud, rf40, rf20 ; v8dot rf49, rf48, rf14 ; ldtmu.rf40   # 70 store dst | 26 limit | 62 q0
     vpack rf42, rf42, rf35 ; v8dot rf9, rf40, 1                     # 71 store dst | 62 q0
     vpack rf31, rf47, rf31 ; v8dot rf15, rf40, rf14                 # 71 store dst | 62 q1
-    sub rf26, rf15, rf9 ; add.ifna tmua, rf26, rf4 ; thrsw          # 43 gt | 61 stage
+    sub rf26, rf15, rf9 ; add.ifna tmua, rf26, rf4 ; thrsw          # 43 gt | 70 store dst
     shr rf28, rf40, -8 ; smul24 rf20, rf26, rf26                    # 62 q3 | 43 gt
     add rf35, rf7, rf4 ; v8dot rf26, rf40, rf12                     # 62 q0 | 62 q2
-    v8pack tmud, rf42, rf31 ; sub rf42, rf26, rf15 ; ldtmu.rf31     # 61 stage | 42 le | 62 p0
+    v8pack tmud, rf42, rf31 ; sub rf42, rf26, rf15 ; ldtmu.rf31     # 71 store dst | 42 le | 62 p0
     shr rf11, rf31, -8 ; v8dot rf13, rf31, rf12                     # 62 p0 | 62 p1
     sub rf47, rf13, rf11 ; sub rf40, rf13, rf15                     # 43 gt | 49 sub
     max rf47, rf40, rf16 ; smul24 rf18, rf47, rf47                  # 49 clip | 43 gt
     sub.pushc -, rf19, rf18 ; sub rf50, rf9, rf11                   # 49 select | 49 sub
     sub.norc -, rf19, rf20 ; smul24 rf22, rf50, 3                   # 49 select | 49 mul
-    min.ifna rf38, rf47, rf17 ; add.ifnb tmua, rf45, rf4            # 49 select | 61 stage
+    min.ifna rf38, rf47, rf17 ; add.ifnb tmua, rf45, rf4            # 49 select | 71 store dst
     add rf22, rf22, rf38 ; v8dot rf38, rf31, rf14                   # 49 add | 62 p2
     max rf22, rf22, rf16 ; v8dot rf45, rf31, 1                      # 49 f | 62 p3
     min rf22, rf22, rf17 ; sub rf31, rf15, rf13                     # 49 f | 42 absdiff

@@ -91,35 +91,35 @@ loop:
     min.ifna rf19, rf32, rf12 ; sub rf32, rf4, rf26 ; thrsw         # 49 select | 42 absdiff
     max rf29, rf29, rf32 ; add rf19, rf24, rf19 ; ldtmu.rf24        # 42 absdiff | 49 add | 62 p3
     max rf19, rf19, rf17 ; sub rf24, rf24, rf31 ; ldunifrf.rf17     # 49 f | 42 le | 49 clip | uniform 0xffffff80
-    min rf19, rf19, rf12 ; sub.pushc -, rf0, rf18                   # 49 f | 61 stage
-    asr rf29, rf29, 1 ; sub.norc -, rf28, rf25                      # 42 shr | 61 stage
+    min rf19, rf19, rf12 ; sub.pushc -, rf0, rf18                   # 49 f | 67 store dst
+    asr rf29, rf29, 1 ; sub.norc -, rf28, rf25                      # 42 shr | 67 store dst
     umin tmuau, rf2, rf0 ; smul24 rf24, rf24, rf24 ; thrsw ; ldtmu.rf31 # the item's record | 42 le | 62 q2 | uniform 0xfffffffa (vec2)
     add rf32, rf19, 3 ; sub rf11, rf31, rf4                         # 50 add | 42 le
     min rf11, rf32, rf12 ; smul24 rf32, rf11, rf11                  # 50 min | 42 le
-    asr rf11, rf11, 3 ; sub.andnc -, rf28, rf33                     # 50 f2 | 61 stage
+    asr rf11, rf11, 3 ; sub.andnc -, rf28, rf33                     # 50 f2 | 67 store dst
     add rf27, rf27, rf27 ; add rf7, rf7, rf11 ; thrsw ; ldtmu.rf11  # 42 mul | 67 add | 62 q3
     max rf7, rf7, 0 ; sub rf11, rf11, rf31                          # 67 clip | 42 le
     add rf19, rf19, 4 ; smul24 rf11, rf11, rf11                     # 50 add | 42 le
-    min rf19, rf19, rf12 ; sub.andnc -, rf28, rf24                  # 50 min | 61 stage
-    asr rf19, rf19, 3 ; sub.andnc -, rf28, rf30                     # 50 f1 | 61 stage
-    sub.andnc -, rf28, rf32 ; add rf27, rf27, rf29                  # 61 stage | 42 add
-    sub.andnc -, rf28, rf11 ; add rf29, rf23, rf9                   # 61 stage | 67 store dst
-    tmuwt - ; sub.andnc -, rf22, rf27                               # the last trip's stores | 61 stage
-    min tmud, rf7, rf14 ; sub.pushc -, rf0, rf18                    # 61 stage
-    sub.norc -, rf28, rf25 ; sub rf21, rf21, rf19                   # 61 stage | 68 sub
-    max rf21, rf21, 0 ; sub.andnc -, rf28, rf33                     # 68 clip | 61 stage
-    sub.andnc -, rf28, rf24 ; add rf19, rf19, 1                     # 61 stage | 65 g
-    asr rf19, rf19, 1 ; sub.andnc -, rf28, rf30                     # 65 g | 61 stage
-    sub.andnc -, rf28, rf32 ; mov.ifb tmuau, rf29                   # 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf21, rf14 ; sub.andnc -, rf28, rf11                  # 61 stage
-    sub.andnc -, rf22, rf27 ; add rf22, rf26, rf19                  # 61 stage | 70 add
-    max rf22, rf22, 0 ; sub.andnc -, rf20, rf25                     # 70 clip | 61 stage
-    add.ifb tmuau, rf29, rf5 ; add rf23, rf23, rf10                 # 61 stage | 70 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf22, rf14 ; sub.andnc -, rf20, rf30                  # 61 stage
-    sub rf4, rf4, rf19 ; mov.ifa tmuau, rf23                        # 71 sub | 61 stage | uniform 0xfffffffd (u8)
+    min rf19, rf19, rf12 ; sub.andnc -, rf28, rf24                  # 50 min | 67 store dst
+    asr rf19, rf19, 3 ; sub.andnc -, rf28, rf30                     # 50 f1 | 67 store dst
+    sub.andnc -, rf28, rf32 ; add rf27, rf27, rf29                  # 67 store dst | 42 add
+    sub.andnc -, rf28, rf11 ; add rf29, rf23, rf9                   # 67 store dst
+    tmuwt - ; sub.andnc -, rf22, rf27                               # the last trip's stores | 67 store dst
+    min tmud, rf7, rf14 ; sub.pushc -, rf0, rf18                    # 67 store dst | 70 store dst
+    sub.norc -, rf28, rf25 ; sub rf21, rf21, rf19                   # 70 store dst | 68 sub
+    max rf21, rf21, 0 ; sub.andnc -, rf28, rf33                     # 68 clip | 70 store dst
+    sub.andnc -, rf28, rf24 ; add rf19, rf19, 1                     # 70 store dst | 65 g
+    asr rf19, rf19, 1 ; sub.andnc -, rf28, rf30                     # 65 g | 70 store dst
+    sub.andnc -, rf28, rf32 ; mov.ifb tmuau, rf29                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf21, rf14 ; sub.andnc -, rf28, rf11                  # 68 store dst | 70 store dst
+    sub.andnc -, rf22, rf27 ; add rf22, rf26, rf19                  # 70 store dst | 70 add
+    max rf22, rf22, 0 ; sub.andnc -, rf20, rf25                     # 70 clip | 70 store dst
+    add.ifb tmuau, rf29, rf5 ; add rf23, rf23, rf10                 # 68 store dst | 70 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf22, rf14 ; sub.andnc -, rf20, rf30                  # 70 store dst
+    sub rf4, rf4, rf19 ; mov.ifa tmuau, rf23                        # 71 sub | 70 store dst | uniform 0xfffffffd (u8)
     max rf3, rf4, 0 ; sub.pushc -, rf0, rf3                         # 71 clip | whether there is a batch more
-    min tmud, rf3, rf14 ; add rf3, rf2, rf1 ; ldtmu.rf4             # 61 stage | the item's record
-    add rf7, rf6, rf4 ; add.ifb tmuau, rf23, rf9                    # 62 q0 | 61 stage | uniform 0xfffffffd (u8)
+    min tmud, rf3, rf14 ; add rf3, rf2, rf1 ; ldtmu.rf4             # 71 store dst | the item's record
+    add rf7, rf6, rf4 ; add.ifb tmuau, rf23, rf9                    # 62 q0 | 71 store dst | uniform 0xfffffffd (u8)
     mov rf19, rf13 ; add tmuau, rf7, rf8 ; ldtmu.rf4                # 49 select | 62 q0 | the item's record | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     add rf11, rf7, rf10 ; mov rf18, rf2                             # 62 p1 | for later in the trip

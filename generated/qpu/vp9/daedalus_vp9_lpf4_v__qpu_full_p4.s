@@ -147,56 +147,56 @@ loop:
     min.ifna rf30, rf22, rf14 ; sub rf22, rf45, rf43 ; thrsw        # 49 select | 49 sub
     add rf30, rf39, rf30 ; mov rf53, rf16 ; ldtmu.rf39              # 49 add | 49 select | 62 p3
     max rf30, rf30, rf13 ; mov tmuau, rf24                          # 49 f | 62 p3 | uniform 0xfffffffd (u8)
-    min rf30, rf30, rf14 ; sub.pushc -, rf0, rf2                    # 49 f | 61 stage
+    min rf30, rf30, rf14 ; sub.pushc -, rf0, rf2                    # 49 f | 67 store dst
     add rf54, rf8, rf10 ; sub rf55, rf51, rf47 ; thrsw ; ldtmu.rf56 # 67 store dst | 42 le | 62 q2
     mov tmuau, rf29 ; add rf57, rf30, 3                             # 62 q2 | 50 add | uniform 0xfffffffd (u8)
     min rf30, rf57, rf14 ; add rf57, rf30, 4                        # 50 min | 50 add
-    asr rf30, rf30, 3 ; sub.norc -, rf40, rf34                      # 50 f2 | 61 stage
-    min rf57, rf57, rf14 ; sub.andnc -, rf40, rf35                  # 50 min | 61 stage
-    asr rf57, rf57, 3 ; sub.andnc -, rf40, rf38                     # 50 f1 | 61 stage
+    asr rf30, rf30, 3 ; sub.norc -, rf40, rf34                      # 50 f2 | 67 store dst
+    min rf57, rf57, rf14 ; sub.andnc -, rf40, rf35                  # 50 min | 67 store dst
+    asr rf57, rf57, 3 ; sub.andnc -, rf40, rf38                     # 50 f1 | 67 store dst
     add rf20, rf20, rf30 ; sub rf28, rf28, rf57 ; thrsw ; ldtmu.rf30 # 67 add | 68 sub | 62 q3
     max rf20, rf20, 0 ; add tmuau, rf29, rf6                        # 67 clip | 62 q3 | uniform 0xfffffffd (u8)
     max rf28, rf28, 0 ; smul24 rf55, rf55, rf55                     # 68 clip | 42 le
-    sub.andnc -, rf40, rf37 ; smul24 rf29, rf22, 3                  # 61 stage | 49 mul
+    sub.andnc -, rf40, rf37 ; smul24 rf29, rf22, 3                  # 67 store dst | 49 mul
     sub rf39, rf39, rf51 ; add rf8, rf8, rf11 ; thrsw ; ldtmu.rf51  # 42 le | 70 store dst | 62 q0
     add tmuau, rf41, rf9 ; add rf57, rf57, 1                        # 62 q0 | 65 g | uniform 0xfffffffd (u8)
     asr rf39, rf57, 1 ; smul24 rf57, rf39, rf39                     # 65 g | 42 le
-    sub.andnc -, rf40, rf31 ; add rf32, rf32, rf39                  # 61 stage | 70 add
-    max rf32, rf32, 0 ; sub.andnc -, rf40, rf42                     # 70 clip | 61 stage
+    sub.andnc -, rf40, rf31 ; add rf32, rf32, rf39                  # 67 store dst | 70 add
+    max rf32, rf32, 0 ; sub.andnc -, rf40, rf42                     # 70 clip | 67 store dst
     sub rf59, rf43, rf45 ; sub rf58, rf56, rf48 ; thrsw ; ldtmu.rf60 # 42 absdiff | 42 le | 62 p0
     max rf22, rf59, rf22 ; add tmuau, rf41, rf10 ; ldtmu.rf59       # 42 absdiff | 62 p0 | 62 p1 | uniform 0xfffffffd (u8)
     mov tmuau, rf44 ; sub rf62, rf59, rf60 ; ldtmu.rf61             # 62 p1 | 43 gt | 62 q1 | uniform 0xfffffffd (u8)
-    add tmuau, rf44, rf10 ; sub.andnc -, rf49, rf23                 # 62 q1 | 61 stage | uniform 0xfffffffd (u8)
-    sub.pushc -, rf0, rf2 ; sub rf44, rf48, rf47                    # 61 stage | 42 absdiff
-    max rf44, rf50, rf44 ; sub.norc -, rf40, rf34                   # 42 absdiff | 61 stage
-    asr rf35, rf44, 1 ; sub.andnc -, rf40, rf35                     # 42 shr | 61 stage
-    sub.andnc -, rf40, rf38 ; sub rf33, rf33, rf39                  # 61 stage | 71 sub
-    max rf33, rf33, 0 ; sub.andnc -, rf40, rf37                     # 71 clip | 61 stage
-    sub.andnc -, rf40, rf31 ; smul24 rf31, rf62, rf62               # 61 stage | 43 gt
+    add tmuau, rf44, rf10 ; sub.andnc -, rf49, rf23                 # 62 q1 | 67 store dst | uniform 0xfffffffd (u8)
+    sub.pushc -, rf0, rf2 ; sub rf44, rf48, rf47                    # 70 store dst | 42 absdiff
+    max rf44, rf50, rf44 ; sub.norc -, rf40, rf34                   # 42 absdiff | 70 store dst
+    asr rf35, rf44, 1 ; sub.andnc -, rf40, rf35                     # 42 shr | 70 store dst
+    sub.andnc -, rf40, rf38 ; sub rf33, rf33, rf39                  # 70 store dst | 71 sub
+    max rf33, rf33, 0 ; sub.andnc -, rf40, rf37                     # 71 clip | 70 store dst
+    sub.andnc -, rf40, rf31 ; smul24 rf31, rf62, rf62               # 70 store dst | 43 gt
     sub rf62, rf61, rf51 ; smul24 rf58, rf58, rf58 ; thrsw ; ldtmu.rf38 # 43 gt | 42 le | 62 p2
     add tmuau, rf41, rf6 ; sub rf30, rf30, rf56                     # 62 p2 | 42 le | uniform 0xfffffffd (u8)
     sub rf62, rf59, rf61 ; smul24 rf56, rf62, rf62                  # 49 sub | 43 gt
-    max rf42, rf62, rf13 ; sub.andnc -, rf40, rf42                  # 49 clip | 61 stage
-    sub.andnc -, rf49, rf23 ; add rf22, rf22, rf22                  # 61 stage | 42 mul
+    max rf42, rf62, rf13 ; sub.andnc -, rf40, rf42                  # 49 clip | 70 store dst
+    sub.andnc -, rf49, rf23 ; add rf22, rf22, rf22                  # 70 store dst | 42 mul
     sub rf23, rf51, rf60 ; smul24 rf30, rf30, rf30 ; thrsw ; ldtmu.rf39 # 49 sub | 42 le | 62 p3
     mov tmuau, rf41 ; mov rf44, rf16                                # 62 p3 | 49 select | uniform 0xfffffffd (u8)
     add rf22, rf22, rf35 ; smul24 rf35, rf23, 3                     # 42 add | 49 mul
-    sub.andnc -, rf27, rf34 ; add rf34, rf21, rf10                  # 61 stage | 67 store dst
-    sub.andnc -, rf27, rf37 ; sub rf37, rf38, rf59                  # 61 stage | 42 le
+    sub.andnc -, rf27, rf34 ; add rf34, rf21, rf10                  # 70 store dst | 67 store dst
+    sub.andnc -, rf27, rf37 ; sub rf37, rf38, rf59                  # 70 store dst | 42 le
     sub rf38, rf39, rf38 ; smul24 rf37, rf37, rf37 ; thrsw ; ldtmu.rf39 # 42 le | 62 q2
     mov tmuau, rf46 ; smul24 rf38, rf38, rf38                       # 62 q2 | 42 le | uniform 0xfffffffd (u8)
     add rf21, rf21, rf11 ; sub rf50, rf60, rf51                     # 70 store dst | 42 absdiff
     max rf63, rf50, rf23 ; sub rf23, rf39, rf61 ; thrsw ; ldtmu.rf50 # 42 absdiff | 42 le | 62 q3
     add tmuau, rf46, rf6 ; sub rf46, rf61, rf59                     # 62 q3 | 42 absdiff | uniform 0xfffffffd (u8)
     tmuwt - ; smul24 rf23, rf23, rf23                               # the last trip's stores | 42 le
-    min tmud, rf20, rf17 ; sub rf20, rf50, rf39 ; ldtmu.rf39        # 61 stage | 42 le | 62 q0
-    max rf46, rf62, rf46 ; mov.ifb tmuau, rf54 ; thrsw              # 42 absdiff | 61 stage | uniform 0xfffffffd (u8)
+    min tmud, rf20, rf17 ; sub rf20, rf50, rf39 ; ldtmu.rf39        # 67 store dst | 42 le | 62 q0
+    max rf46, rf62, rf46 ; mov.ifb tmuau, rf54 ; thrsw              # 42 absdiff | 67 store dst | uniform 0xfffffffd (u8)
     asr rf63, rf46, 1 ; add rf46, rf63, rf63                        # 42 shr | 42 mul
     mov rf50, rf16 ; smul24 rf20, rf20, rf20 ; ldtmu.rf62           # 49 select | 42 le | 62 p0
-    min tmud, rf28, rf17 ; add rf28, rf46, rf63 ; ldtmu.rf46        # 61 stage | 42 add | 62 p1
-    add.ifb tmuau, rf54, rf6 ; sub.pushc -, rf27, rf12              # 61 stage | 49 select | uniform 0xfffffffd (u8)
-    min tmud, rf32, rf17 ; sub.norc -, rf27, rf36                   # 61 stage | 49 select
-    min.ifna rf53, rf52, rf14 ; mov.ifb tmuau, rf8 ; thrsw          # 49 select | 61 stage | uniform 0xfffffffd (u8)
+    min tmud, rf28, rf17 ; add rf28, rf46, rf63 ; ldtmu.rf46        # 68 store dst | 42 add | 62 p1
+    add.ifb tmuau, rf54, rf6 ; sub.pushc -, rf27, rf12              # 68 store dst | 49 select | uniform 0xfffffffd (u8)
+    min tmud, rf32, rf17 ; sub.norc -, rf27, rf36                   # 70 store dst | 49 select
+    min.ifna rf53, rf52, rf14 ; mov.ifb tmuau, rf8 ; thrsw          # 49 select | 70 store dst | uniform 0xfffffffd (u8)
     add rf29, rf29, rf53 ; sub rf52, rf46, rf62 ; ldtmu.rf53        # 49 add | 43 gt | 62 q1
     max rf29, rf29, rf13 ; smul24 rf52, rf52, rf52                  # 49 f | 43 gt
     min rf29, rf29, rf14 ; sub rf32, rf53, rf39 ; thrsw ; ldtmu.rf54 # 49 f | 43 gt | 62 p2
@@ -206,87 +206,87 @@ loop:
     min rf32, rf32, rf14 ; add rf25, rf43, rf25 ; thrsw ; ldtmu.rf43 # 50 min | 67 add | 62 p3
     max rf25, rf25, 0 ; sub rf29, rf46, rf53                        # 67 clip | 49 sub
     asr rf32, rf32, 3 ; sub rf43, rf43, rf54                        # 50 f1 | 42 le
-    min tmud, rf33, rf17 ; sub rf33, rf45, rf32 ; ldtmu.rf45        # 61 stage | 68 sub | 62 q2
-    max rf8, rf33, 0 ; add.ifb tmuau, rf8, rf10                     # 68 clip | 61 stage | uniform 0xfffffffd (u8)
-    max rf33, rf29, rf13 ; sub.pushc -, rf0, rf2                    # 49 clip | 61 stage
-    sub.norc -, rf40, rf12 ; add rf32, rf32, 1                      # 61 stage | 65 g
-    asr rf32, rf32, 1 ; sub.andnc -, rf40, rf55                     # 65 g | 61 stage
-    sub.andnc -, rf40, rf57 ; add rf47, rf47, rf32                  # 61 stage | 70 add
-    max rf47, rf47, 0 ; sub.andnc -, rf40, rf36                     # 70 clip | 61 stage
-    sub.andnc -, rf40, rf58 ; sub rf32, rf48, rf32                  # 61 stage | 71 sub
-    max rf32, rf32, 0 ; sub.andnc -, rf40, rf30                     # 71 clip | 61 stage
-    min tmud, rf25, rf17 ; sub.andnc -, rf49, rf22                  # 61 stage
-    sub.pushc -, rf0, rf2 ; mov.ifa tmuau, rf34                     # 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf8, rf17 ; sub.norc -, rf40, rf12                    # 61 stage
-    sub.andnc -, rf40, rf55 ; add.ifb tmuau, rf34, rf6              # 61 stage | uniform 0xfffffffd (u8)
-    sub.andnc -, rf40, rf57 ; sub rf57, rf39, rf62                  # 61 stage | 49 sub
-    sub.andnc -, rf40, rf36 ; smul24 rf34, rf57, 3                  # 61 stage | 49 mul
-    sub.andnc -, rf40, rf58 ; add rf58, rf24, rf10                  # 61 stage | 67 store dst
-    sub.andnc -, rf40, rf30 ; sub rf30, rf54, rf46                  # 61 stage | 42 le
-    sub.andnc -, rf49, rf22 ; smul24 rf22, rf30, rf30               # 61 stage | 42 le
-    sub.andnc -, rf27, rf12 ; smul24 rf43, rf43, rf43               # 61 stage | 42 le
-    min tmud, rf47, rf17 ; sub.andnc -, rf27, rf36                  # 61 stage
-    sub.pushc -, rf27, rf31 ; mov.ifa tmuau, rf21                   # 49 select | 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf32, rf17 ; sub.norc -, rf27, rf56                   # 61 stage | 49 select
+    min tmud, rf33, rf17 ; sub rf33, rf45, rf32 ; ldtmu.rf45        # 71 store dst | 68 sub | 62 q2
+    max rf8, rf33, 0 ; add.ifb tmuau, rf8, rf10                     # 68 clip | 71 store dst | uniform 0xfffffffd (u8)
+    max rf33, rf29, rf13 ; sub.pushc -, rf0, rf2                    # 49 clip | 67 store dst
+    sub.norc -, rf40, rf12 ; add rf32, rf32, 1                      # 67 store dst | 65 g
+    asr rf32, rf32, 1 ; sub.andnc -, rf40, rf55                     # 65 g | 67 store dst
+    sub.andnc -, rf40, rf57 ; add rf47, rf47, rf32                  # 67 store dst | 70 add
+    max rf47, rf47, 0 ; sub.andnc -, rf40, rf36                     # 70 clip | 67 store dst
+    sub.andnc -, rf40, rf58 ; sub rf32, rf48, rf32                  # 67 store dst | 71 sub
+    max rf32, rf32, 0 ; sub.andnc -, rf40, rf30                     # 71 clip | 67 store dst
+    min tmud, rf25, rf17 ; sub.andnc -, rf49, rf22                  # 67 store dst
+    sub.pushc -, rf0, rf2 ; mov.ifa tmuau, rf34                     # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf8, rf17 ; sub.norc -, rf40, rf12                    # 68 store dst | 70 store dst
+    sub.andnc -, rf40, rf55 ; add.ifb tmuau, rf34, rf6              # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
+    sub.andnc -, rf40, rf57 ; sub rf57, rf39, rf62                  # 70 store dst | 49 sub
+    sub.andnc -, rf40, rf36 ; smul24 rf34, rf57, 3                  # 70 store dst | 49 mul
+    sub.andnc -, rf40, rf58 ; add rf58, rf24, rf10                  # 70 store dst | 67 store dst
+    sub.andnc -, rf40, rf30 ; sub rf30, rf54, rf46                  # 70 store dst | 42 le
+    sub.andnc -, rf49, rf22 ; smul24 rf22, rf30, rf30               # 70 store dst | 42 le
+    sub.andnc -, rf27, rf12 ; smul24 rf43, rf43, rf43               # 70 store dst | 42 le
+    min tmud, rf47, rf17 ; sub.andnc -, rf27, rf36                  # 70 store dst
+    sub.pushc -, rf27, rf31 ; mov.ifa tmuau, rf21                   # 49 select | 70 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf32, rf17 ; sub.norc -, rf27, rf56                   # 71 store dst | 49 select
     min.ifna rf44, rf42, rf14 ; add rf24, rf24, rf11                # 49 select | 70 store dst
     tmuwt - ; add rf35, rf35, rf44                                  # 49 add
-    max rf21, rf35, rf13 ; add.ifb tmuau, rf21, rf10 ; thrsw        # 49 f | 61 stage | uniform 0xfffffffd (u8)
+    max rf21, rf35, rf13 ; add.ifb tmuau, rf21, rf10 ; thrsw        # 49 f | 71 store dst | uniform 0xfffffffd (u8)
     min rf21, rf21, rf14 ; sub rf35, rf62, rf39                     # 49 f | 42 absdiff
     max rf57, rf35, rf57 ; add rf35, rf21, 3                        # 42 absdiff | 50 add
-    min rf35, rf35, rf14 ; sub.pushc -, rf0, rf2                    # 50 min | 61 stage
-    asr rf35, rf35, 3 ; sub.norc -, rf40, rf31                      # 50 f2 | 61 stage
-    sub.andnc -, rf40, rf37 ; add rf21, rf21, 4                     # 61 stage | 50 add
-    min rf21, rf21, rf14 ; sub.andnc -, rf40, rf38                  # 50 min | 61 stage
-    asr rf21, rf21, 3 ; sub.andnc -, rf40, rf56                     # 50 f1 | 61 stage
-    sub.andnc -, rf40, rf23 ; add rf35, rf60, rf35                  # 61 stage | 67 add
-    max rf35, rf35, 0 ; sub.andnc -, rf40, rf20                     # 67 clip | 61 stage
-    min tmud, rf35, rf17 ; sub.andnc -, rf49, rf28                  # 61 stage
-    sub.pushc -, rf0, rf2 ; sub rf51, rf51, rf21                    # 61 stage | 68 sub
-    max rf51, rf51, 0 ; sub.norc -, rf40, rf31                      # 68 clip | 61 stage
-    sub.andnc -, rf40, rf37 ; add rf21, rf21, 1                     # 61 stage | 65 g
-    asr rf21, rf21, 1 ; sub.andnc -, rf40, rf38                     # 65 g | 61 stage
-    sub.andnc -, rf40, rf56 ; mov.ifb tmuau, rf58                   # 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf51, rf17 ; sub.andnc -, rf40, rf23                  # 61 stage
-    sub.andnc -, rf40, rf20 ; add rf20, rf59, rf21                  # 61 stage | 70 add
-    max rf20, rf20, 0 ; sub.andnc -, rf49, rf28                     # 70 clip | 61 stage
-    sub.andnc -, rf27, rf31 ; add.ifb tmuau, rf58, rf6              # 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf20, rf17 ; sub.andnc -, rf27, rf56                  # 61 stage
+    min rf35, rf35, rf14 ; sub.pushc -, rf0, rf2                    # 50 min | 67 store dst
+    asr rf35, rf35, 3 ; sub.norc -, rf40, rf31                      # 50 f2 | 67 store dst
+    sub.andnc -, rf40, rf37 ; add rf21, rf21, 4                     # 67 store dst | 50 add
+    min rf21, rf21, rf14 ; sub.andnc -, rf40, rf38                  # 50 min | 67 store dst
+    asr rf21, rf21, 3 ; sub.andnc -, rf40, rf56                     # 50 f1 | 67 store dst
+    sub.andnc -, rf40, rf23 ; add rf35, rf60, rf35                  # 67 store dst | 67 add
+    max rf35, rf35, 0 ; sub.andnc -, rf40, rf20                     # 67 clip | 67 store dst
+    min tmud, rf35, rf17 ; sub.andnc -, rf49, rf28                  # 67 store dst
+    sub.pushc -, rf0, rf2 ; sub rf51, rf51, rf21                    # 70 store dst | 68 sub
+    max rf51, rf51, 0 ; sub.norc -, rf40, rf31                      # 68 clip | 70 store dst
+    sub.andnc -, rf40, rf37 ; add rf21, rf21, 1                     # 70 store dst | 65 g
+    asr rf21, rf21, 1 ; sub.andnc -, rf40, rf38                     # 65 g | 70 store dst
+    sub.andnc -, rf40, rf56 ; mov.ifb tmuau, rf58                   # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf51, rf17 ; sub.andnc -, rf40, rf23                  # 68 store dst | 70 store dst
+    sub.andnc -, rf40, rf20 ; add rf20, rf59, rf21                  # 70 store dst | 70 add
+    max rf20, rf20, 0 ; sub.andnc -, rf49, rf28                     # 70 clip | 70 store dst
+    sub.andnc -, rf27, rf31 ; add.ifb tmuau, rf58, rf6              # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf20, rf17 ; sub.andnc -, rf27, rf56                  # 70 store dst
     sub.pushc -, rf27, rf52 ; sub rf20, rf45, rf53                  # 49 select | 42 le
     sub.norc -, rf27, rf63 ; sub rf56, rf53, rf46                   # 49 select | 42 absdiff
     min.ifna rf50, rf33, rf14 ; sub rf21, rf61, rf21                # 49 select | 71 sub
     max rf50, rf29, rf56 ; add rf29, rf34, rf50 ; ldtmu.rf34        # 42 absdiff | 49 add | 62 q3
     max rf20, rf29, rf13 ; smul24 rf29, rf20, rf20                  # 49 f | 42 le
     min rf20, rf20, rf14 ; sub rf34, rf34, rf45                     # 49 f | 42 le
-    max rf21, rf21, 0 ; mov.ifb tmuau, rf24                         # 71 clip | 61 stage | uniform 0xfffffffd (u8)
+    max rf21, rf21, 0 ; mov.ifb tmuau, rf24                         # 71 clip | 70 store dst | uniform 0xfffffffd (u8)
     asr rf57, rf50, 1 ; add rf50, rf57, rf57                        # 42 shr | 42 mul
-    min tmud, rf21, rf17 ; add rf21, rf20, 3                        # 61 stage | 50 add
+    min tmud, rf21, rf17 ; add rf21, rf20, 3                        # 71 store dst | 50 add
     min rf20, rf21, rf14 ; add rf21, rf20, 4                        # 50 min | 50 add
     asr rf20, rf20, 3 ; smul24 rf34, rf34, rf34                     # 50 f2 | 42 le
     min rf21, rf21, rf14 ; add rf20, rf62, rf20                     # 50 min | 67 add
     max rf20, rf20, 0 ; add rf50, rf50, rf57                        # 67 clip | 42 add
     asr rf21, rf21, 3 ; add rf8, rf7, rf4                           # 50 f1 | 62 q0
-    add.ifb tmuau, rf24, rf10 ; sub.pushc -, rf0, rf2               # 61 stage | uniform 0xfffffffd (u8)
-    sub.norc -, rf40, rf52 ; add rf12, rf8, rf11                    # 61 stage | 62 p1
-    sub.andnc -, rf40, rf22 ; add rf24, rf41, rf10                  # 61 stage | 67 store dst
-    sub.andnc -, rf40, rf43 ; sub rf39, rf39, rf21                  # 61 stage | 68 sub
-    max rf39, rf39, 0 ; sub.andnc -, rf40, rf63                     # 68 clip | 61 stage
-    sub.andnc -, rf40, rf29 ; add rf21, rf21, 1                     # 61 stage | 65 g
-    asr rf21, rf21, 1 ; sub.andnc -, rf40, rf34                     # 65 g | 61 stage
-    min tmud, rf20, rf17 ; sub.andnc -, rf49, rf50                  # 61 stage
-    sub.pushc -, rf0, rf2 ; mov.ifa tmuau, rf24                     # 61 stage | uniform 0xfffffffd (u8)
-    min tmud, rf39, rf17 ; sub.norc -, rf40, rf52                   # 61 stage
-    sub.andnc -, rf40, rf22 ; add rf22, rf46, rf21                  # 61 stage | 70 add
-    max rf22, rf22, 0 ; sub.andnc -, rf40, rf43                     # 70 clip | 61 stage
-    sub.andnc -, rf40, rf63 ; add.ifb tmuau, rf24, rf6              # 61 stage | uniform 0xfffffffd (u8)
-    sub.andnc -, rf40, rf29 ; add rf29, rf41, rf11                  # 61 stage | 70 store dst
-    sub.andnc -, rf40, rf34 ; sub rf21, rf53, rf21                  # 61 stage | 71 sub
-    max rf21, rf21, 0 ; sub.andnc -, rf49, rf50                     # 71 clip | 61 stage
-    sub.andnc -, rf27, rf52 ; mov rf2, rf3                          # 61 stage | next trip
-    min tmud, rf22, rf17 ; sub.andnc -, rf27, rf63                  # 61 stage
-    mov.ifa tmuau, rf29 ; mov rf5, rf26                             # 61 stage | next trip | uniform 0xfffffffd (u8)
-    min tmud, rf21, rf17 ; sub.pushc -, rf0, rf3                    # 61 stage | whether there is a batch more
+    add.ifb tmuau, rf24, rf10 ; sub.pushc -, rf0, rf2               # 71 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    sub.norc -, rf40, rf52 ; add rf12, rf8, rf11                    # 67 store dst | 62 p1
+    sub.andnc -, rf40, rf22 ; add rf24, rf41, rf10                  # 67 store dst
+    sub.andnc -, rf40, rf43 ; sub rf39, rf39, rf21                  # 67 store dst | 68 sub
+    max rf39, rf39, 0 ; sub.andnc -, rf40, rf63                     # 68 clip | 67 store dst
+    sub.andnc -, rf40, rf29 ; add rf21, rf21, 1                     # 67 store dst | 65 g
+    asr rf21, rf21, 1 ; sub.andnc -, rf40, rf34                     # 65 g | 67 store dst
+    min tmud, rf20, rf17 ; sub.andnc -, rf49, rf50                  # 67 store dst
+    sub.pushc -, rf0, rf2 ; mov.ifa tmuau, rf24                     # 70 store dst | 67 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf39, rf17 ; sub.norc -, rf40, rf52                   # 68 store dst | 70 store dst
+    sub.andnc -, rf40, rf22 ; add rf22, rf46, rf21                  # 70 store dst | 70 add
+    max rf22, rf22, 0 ; sub.andnc -, rf40, rf43                     # 70 clip | 70 store dst
+    sub.andnc -, rf40, rf63 ; add.ifb tmuau, rf24, rf6              # 70 store dst | 68 store dst | uniform 0xfffffffd (u8)
+    sub.andnc -, rf40, rf29 ; add rf29, rf41, rf11                  # 70 store dst
+    sub.andnc -, rf40, rf34 ; sub rf21, rf53, rf21                  # 70 store dst | 71 sub
+    max rf21, rf21, 0 ; sub.andnc -, rf49, rf50                     # 71 clip | 70 store dst
+    sub.andnc -, rf27, rf52 ; mov rf2, rf3                          # 70 store dst | next trip
+    min tmud, rf22, rf17 ; sub.andnc -, rf27, rf63                  # 70 store dst
+    mov.ifa tmuau, rf29 ; mov rf5, rf26                             # 70 store dst | next trip | uniform 0xfffffffd (u8)
+    min tmud, rf21, rf17 ; sub.pushc -, rf0, rf3                    # 71 store dst | whether there is a batch more
     tmuwt - ; add rf3, rf2, rf1                                     # the item's record
-    nop ; add.ifb tmuau, rf29, rf10                                 # 61 stage | uniform 0xfffffffd (u8)
+    nop ; add.ifb tmuau, rf29, rf10                                 # 71 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

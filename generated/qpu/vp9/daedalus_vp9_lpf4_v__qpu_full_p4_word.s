@@ -214,27 +214,27 @@ loop:
     vpack rf16, rf26, rf33 ; sub.andnc -, rf16, rf36                # 67 store dst | 70 select
     vpack rf24, rf45, rf24 ; add rf25, rf25, 1                      # 67 store dst | 65 g
     min.ifb rf12, rf4, rf9 ; add rf45, rf7, rf10                    # 68 select | 67 store dst
-    asr rf25, rf25, 1 ; sub.pushc -, rf0, rf2                       # 65 g | 61 stage
+    asr rf25, rf25, 1 ; sub.pushc -, rf0, rf2                       # 65 g | 67 store dst
     tmuwt - ; add rf4, rf31, rf25                                   # the last trip's stores | 70 add
-    v8pack tmud, rf16, rf24 ; sub rf24, rf22, rf25                  # 61 stage | 71 sub
-    vpack rf23, rf23, rf42 ; mov.ifna tmua, rf45                    # 68 store dst | 61 stage
+    v8pack tmud, rf16, rf24 ; sub rf24, rf22, rf25                  # 67 store dst | 71 sub
+    vpack rf23, rf23, rf42 ; mov.ifna tmua, rf45                    # 68 store dst | 67 store dst
     vpack rf12, rf27, rf12 ; mov rf2, rf3                           # 68 store dst | next trip
     umin tmuau, rf2, rf0 ; add rf27, rf7, rf11 ; thrsw              # the item's record | 70 store dst | uniform 0xfffffffa (vec2)
     max rf4, rf4, 0                                                 # 70 clip
     min.ifb rf31, rf4, rf9                                          # 70 select
-    v8pack tmud, rf23, rf12 ; ldtmu.rf12                            # 61 stage | the item's record
+    v8pack tmud, rf23, rf12 ; ldtmu.rf12                            # 68 store dst | the item's record
     vpack rf30, rf30, rf43 ; add rf7, rf6, rf12 ; ldtmu.rf4         # 70 store dst | 62 q0 | the item's record
     add rf12, rf7, rf11 ; v8dot rf43, rf4, rf15                     # 62 p1 | 27 thresh
     vpack rf31, rf34, rf31 ; smul24 rf16, rf43, rf43                # 70 store dst | 43 gt
-    max rf24, rf24, 0 ; add.ifna tmua, rf45, rf5                    # 71 clip | 61 stage
+    max rf24, rf24, 0 ; add.ifna tmua, rf45, rf5                    # 71 clip | 68 store dst
     min.ifb rf22, rf24, rf9 ; add tmua, rf7, rf8 ; thrsw            # 71 select | 62 q0
     vpack rf32, rf32, rf46 ; add tmua, rf7, rf10                    # 71 store dst | 62 p0
     vpack rf22, rf35, rf22 ; mov tmua, rf12                         # 71 store dst | 62 p1
-    v8pack tmud, rf30, rf31 ; sub.pushc -, rf0, rf3                 # 61 stage | whether there is a batch more
+    v8pack tmud, rf30, rf31 ; sub.pushc -, rf0, rf3                 # 70 store dst | whether there is a batch more
     bu.anyna loop, r:unif                                           # next batch
-    add rf3, rf2, rf1 ; mov.ifnb tmua, rf27                         # the item's record | 61 stage
-    v8pack tmud, rf32, rf22                                         # 61 stage
-    nop ; add.ifnb tmua, rf27, rf10                                 # 61 stage
+    add rf3, rf2, rf1 ; mov.ifnb tmua, rf27                         # the item's record | 70 store dst
+    v8pack tmud, rf32, rf22                                         # 71 store dst
+    nop ; add.ifnb tmua, rf27, rf10                                 # 71 store dst
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not
     ldtmu.-                                                         # looked up for a batch that there is not

@@ -117,50 +117,50 @@ loop:
     add rf35, rf27, rf27 ; smul24 rf27, rf35, rf35 ; ldunifrf.rf32  # 42 mul | 42 le | 27 thresh | uniform 0x00010000
     add rf8, rf8, rf14 ; sub.andnc -, 1, rf23                       # 94 add | 97 select
     asr.ifa rf38, rf8, 3 ; add rf23, rf10, rf19                     # 97 select | 99 add
-    mov.ifnb rf29, 0 ; sub.pushc -, rf0, rf2                        # 87 g | 82 stage
-    sub.norc -, rf24, rf15 ; add rf15, rf17, 3                      # 82 stage | 50 add
-    min rf15, rf15, rf34 ; sub.andnc -, rf24, rf25                  # 50 min | 82 stage
-    asr rf15, rf15, 3 ; sub.andnc -, rf24, rf26                     # 50 f2 | 82 stage
-    sub.andnc -, rf24, rf20 ; add rf20, rf35, rf28                  # 82 stage | 42 add
-    sub.andnc -, rf24, rf37 ; add rf37, rf10, rf29                  # 82 stage | 89 add
-    max rf24, rf37, 0 ; sub.andnc -, rf24, rf27                     # 89 narrow1 | 82 stage
+    mov.ifnb rf29, 0 ; sub.pushc -, rf0, rf2                        # 87 g | 97 store dst
+    sub.norc -, rf24, rf15 ; add rf15, rf17, 3                      # 97 store dst | 50 add
+    min rf15, rf15, rf34 ; sub.andnc -, rf24, rf25                  # 50 min | 97 store dst
+    asr rf15, rf15, 3 ; sub.andnc -, rf24, rf26                     # 50 f2 | 97 store dst
+    sub.andnc -, rf24, rf20 ; add rf20, rf35, rf28                  # 97 store dst | 42 add
+    sub.andnc -, rf24, rf37 ; add rf37, rf10, rf29                  # 97 store dst | 89 add
+    max rf24, rf37, 0 ; sub.andnc -, rf24, rf27                     # 89 narrow1 | 97 store dst
     min rf23, rf24, rf30 ; sub rf24, rf23, rf5 ; ldunifrf.rf37      # 89 narrow1 | 99 sub | 49 clip | uniform 0xffffff80
-    tmuwt - ; sub.andnc -, rf31, rf20                               # the last trip's stores | 82 stage
+    tmuwt - ; sub.andnc -, rf31, rf20                               # the last trip's stores | 97 store dst
     sub rf24, rf24, rf7 ; add rf20, rf12, rf22                      # 99 sub | 99 add
     mov rf2, rf3 ; add rf8, rf8, rf24                               # next trip | 99 add
     umin tmuau, rf2, rf0 ; add rf15, rf12, rf15 ; thrsw             # the item's record | 89 add | uniform 0xfffffffa (vec2)
     asr.ifb rf23, rf8, 3 ; sub rf20, rf20, rf5                      # 97 select | 99 sub
     max rf15, rf15, 0 ; sub rf20, rf20, rf10                        # 89 narrow2 | 99 sub
-    min rf38, rf15, rf30 ; mov tmud, rf38 ; ldtmu.rf15              # 89 narrow2 | 82 stage | the item's record
-    add rf6, rf14, rf16 ; mov.ifa tmuau, rf6                        # 99 add | 82 stage | uniform 0xfffffffd (u8)
+    min rf38, rf15, rf30 ; mov tmud, rf38 ; ldtmu.rf15              # 89 narrow2 | 97 store dst | the item's record
+    add rf6, rf14, rf16 ; mov.ifa tmuau, rf6                        # 99 add | 97 store dst | uniform 0xfffffffd (u8)
     add rf8, rf8, rf20 ; sub rf20, rf14, rf33 ; ldtmu.rf31          # 99 add | 90 sub | the item's record
     asr.ifb rf38, rf8, 3 ; sub rf5, rf6, rf5                        # 97 select | 99 sub
-    max rf20, rf20, 0 ; mov tmud, rf23                              # 90 narrow3 | 82 stage
+    max rf20, rf20, 0 ; mov tmud, rf23                              # 90 narrow3 | 97 store dst
     min rf15, rf20, rf30 ; add rf24, rf4, rf15                      # 90 narrow3 | 83 row2
     sub rf5, rf5, rf12 ; add rf12, rf19, rf16                       # 99 sub | 99 add
-    mov.ifa tmuau, rf9 ; add rf8, rf8, rf5                          # 82 stage | 99 add | uniform 0xfffffffd (u8)
+    mov.ifa tmuau, rf9 ; add rf8, rf8, rf5                          # 97 store dst | 99 add | uniform 0xfffffffd (u8)
     asr.ifb rf15, rf8, 3 ; mov tmuau, rf24                          # 97 select | 83 row2 | uniform 0xfffffffd (u8)
     sub rf7, rf19, rf29 ; sub rf12, rf12, rf7 ; thrsw               # 90 sub | 99 sub
     max rf7, rf7, 0 ; sub rf12, rf12, rf14                          # 90 narrow4 | 99 sub
     min rf14, rf7, rf30 ; sub rf6, rf24, -1                         # 90 narrow4 | 83 row3
-    mov tmud, rf38 ; add rf16, rf22, rf16 ; ldtmu.rf5               # 82 stage | 99 add | 83 row2
-    mov.ifa tmuau, rf11 ; sub rf9, rf24, -2                         # 82 stage | 83 row4 | uniform 0xfffffffd (u8)
+    mov tmud, rf38 ; add rf16, rf22, rf16 ; ldtmu.rf5               # 97 store dst | 99 add | 83 row2
+    mov.ifa tmuau, rf11 ; sub rf9, rf24, -2                         # 97 store dst | 83 row4 | uniform 0xfffffffd (u8)
     mov tmuau, rf6 ; add rf8, rf8, rf12 ; thrsw                     # 83 row3 | 99 add | uniform 0xfffffffd (u8)
     asr.ifb rf14, rf8, 3 ; sub rf10, rf16, rf10                     # 97 select | 99 sub
     mov tmuau, rf9 ; sub rf10, rf10, rf19                           # 83 row4 | 99 sub | uniform 0xfffffffd (u8)
-    mov tmud, rf15 ; sub rf11, rf24, -3                             # 82 stage | 83 row5
-    mov.ifa tmuau, rf13 ; add rf8, rf8, rf10 ; thrsw                # 82 stage | 99 wide | uniform 0xfffffffd (u8)
+    mov tmud, rf15 ; sub rf11, rf24, -3                             # 97 store dst | 83 row5
+    mov.ifa tmuau, rf13 ; add rf8, rf8, rf10 ; thrsw                # 97 store dst | 99 wide | uniform 0xfffffffd (u8)
     asr.ifb rf22, rf8, 3 ; mov tmuau, rf11                          # 97 select | 83 row5 | uniform 0xfffffffd (u8)
     sub rf13, rf24, -4 ; v8dot rf29, rf31, rf39                     # 83 row6 | 26 limit
     mov tmuau, rf13 ; v8dot rf35, rf31, rf32 ; thrsw ; ldtmu.rf7    # 83 row6 | 27 thresh | 83 row3 | uniform 0xfffffffd (u8)
     add rf32, rf7, rf7 ; sub rf26, rf5, rf7 ; ldtmu.rf10            # 94 mul | 42 le | 83 row4
     sub rf25, rf7, rf10 ; smul24 rf8, rf5, 3                        # 42 le | 94 mul
-    mov tmud, rf14 ; mov rf39, rf36 ; ldtmu.rf12                    # 82 stage | 49 select | 83 row5
-    mov.ifa tmuau, rf18 ; sub rf15, rf10, rf12 ; thrsw              # 82 stage | 85 le | uniform 0xfffffffd (u8)
+    mov tmud, rf14 ; mov rf39, rf36 ; ldtmu.rf12                    # 97 store dst | 49 select | 83 row5
+    mov.ifa tmuau, rf18 ; sub rf15, rf10, rf12 ; thrsw              # 97 store dst | 85 le | uniform 0xfffffffd (u8)
     sub rf18, rf24, -5 ; sub rf16, rf7, rf12                        # 83 row7 | 85 le
     mov tmuau, rf18 ; add rf8, rf8, 4                               # 83 row7 | 94 add | uniform 0xfffffffd (u8)
-    mov tmud, rf22 ; sub rf22, rf5, rf12 ; ldtmu.rf14               # 82 stage | 85 le | 83 row6
-    mov.ifa tmuau, rf21 ; sub rf19, rf12, rf14 ; thrsw              # 82 stage | 42 absdiff | uniform 0xfffffffd (u8)
+    mov tmud, rf22 ; sub rf22, rf5, rf12 ; ldtmu.rf14               # 97 store dst | 85 le | 83 row6
+    mov.ifa tmuau, rf21 ; sub rf19, rf12, rf14 ; thrsw              # 97 store dst | 42 absdiff | uniform 0xfffffffd (u8)
     sub rf21, rf24, -6 ; sub rf40, rf14, rf12                       # 83 row8 | 42 absdiff
     max rf27, rf19, rf40 ; mov tmuau, rf21                          # 42 absdiff | 83 row8 | uniform 0xfffffffd (u8)
     add rf8, rf8, rf32 ; smul24 rf15, rf15, rf15 ; thrsw ; ldtmu.rf19 # 94 add | 85 le | 83 row7

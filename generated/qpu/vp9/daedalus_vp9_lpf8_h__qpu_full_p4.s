@@ -210,20 +210,20 @@ loop:
     min rf58, rf62, rf57 ; sub rf62, rf30, rf58                     # 90 narrow3 | 90 sub
     max rf11, rf62, 0 ; mov rf2, rf11                               # 90 narrow4 | next trip
     min rf11, rf11, rf57 ; sub.andnc -, 1, rf53                     # 90 narrow4 | 97 select
-    asr.ifa rf41, rf4, 3 ; sub.pushc -, rf47, rf0                   # 97 select | 82 stage
+    asr.ifa rf41, rf4, 3 ; sub.pushc -, rf47, rf0                   # 97 select | 97 store dst
     asr.ifb rf19, rf36, 3 ; sub rf36, rf55, rf54                    # 97 select | 42 absdiff
-    sub.norc -, rf46, rf27 ; mov rf27, 0                            # 82 stage | 49 select
+    sub.norc -, rf46, rf27 ; mov rf27, 0                            # 97 store dst | 49 select
     asr.ifb rf61, rf23, 3 ; add rf4, rf16, rf24                     # 97 select | 99 add
-    sub.andnc -, rf46, rf6 ; smul24 rf6, rf36, 3                    # 82 stage | 49 mul
-    sub.andnc -, rf46, rf45 ; sub rf4, rf4, rf18                    # 82 stage | 99 sub
-    sub.andnc -, rf46, rf21 ; sub rf4, rf4, rf8                     # 82 stage | 99 sub
-    sub.andnc -, rf46, rf49 ; add rf49, rf30, rf24                  # 82 stage | 99 add
-    sub.andnc -, rf46, rf42 ; add rf4, rf23, rf4                    # 82 stage | 99 add
+    sub.andnc -, rf46, rf6 ; smul24 rf6, rf36, 3                    # 97 store dst | 49 mul
+    sub.andnc -, rf46, rf45 ; sub rf4, rf4, rf18                    # 97 store dst | 99 sub
+    sub.andnc -, rf46, rf21 ; sub rf4, rf4, rf8                     # 97 store dst | 99 sub
+    sub.andnc -, rf46, rf49 ; add rf49, rf30, rf24                  # 97 store dst | 99 add
+    sub.andnc -, rf46, rf42 ; add rf4, rf23, rf4                    # 97 store dst | 99 add
     asr.ifb rf58, rf4, 3 ; sub rf20, rf49, rf20                     # 97 select | 99 sub
     sub rf49, rf50, rf54 ; sub rf42, rf50, rf51 ; thrsw ; ldtmu.rf23 # 85 le | 42 le | 83 row11
     mov tmuau, rf40 ; sub rf16, rf20, rf16 ; ldtmu.rf20             # 83 row11 | 99 sub | 83 row2 | uniform 0xfffffffd (u8)
     add tmuau, rf12, rf52 ; add rf12, rf43, rf24 ; ldtmu.rf24       # 83 row2 | 99 add | 83 row3 | uniform 0xfffffffd (u8)
-    add tmuau, rf26, rf52 ; sub.andnc -, rf35, rf31                 # 83 row3 | 82 stage | uniform 0xfffffffd (u8)
+    add tmuau, rf26, rf52 ; sub.andnc -, rf35, rf31                 # 83 row3 | 97 store dst | uniform 0xfffffffd (u8)
     sub rf26, rf48, rf54 ; smul24 rf49, rf49, rf49 ; thrsw ; ldtmu.rf31 # 85 le | 83 row4
     add tmuau, rf28, rf52 ; smul24 rf28, rf48, 3                    # 83 row4 | 94 mul | uniform 0xfffffffd (u8)
     sub rf8, rf48, rf50 ; smul24 rf42, rf42, rf42 ; ldtmu.rf21      # 42 le | 83 row5
@@ -247,60 +247,60 @@ loop:
     tmuwt - ; add rf22, rf22, rf54 ; thrsw ; ldtmu.rf40             # the last trip's stores | 94 add | 83 row3
     min rf27, rf27, rf60 ; smul24 rf4, rf4, rf4 ; ldunifrf.rf36     # 49 f | 85 le | 49 clip | uniform 0xffffff80
     add rf57, rf27, 4 ; add rf62, rf51, rf38                        # 50 add | 99 add
-    min rf41, rf57, rf60 ; mov tmud, rf41 ; ldtmu.rf57              # 50 min | 82 stage | 83 row4
-    asr rf41, rf41, 3 ; mov.ifb tmuau, rf7                          # 50 f1 | 82 stage | uniform 0xfffffffd (u8)
-    mov tmud, rf19 ; add rf19, rf41, 1                              # 82 stage | 87 rshr
-    asr rf19, rf19, 1 ; mov.ifb tmuau, rf5                          # 87 rshr | 82 stage | uniform 0xfffffffd (u8)
-    mov tmud, rf61 ; add rf27, rf27, 3                              # 82 stage | 50 add
-    min rf27, rf27, rf60 ; mov.ifb tmuau, rf9 ; thrsw               # 50 min | 82 stage | uniform 0xfffffffd (u8)
+    min rf41, rf57, rf60 ; mov tmud, rf41 ; ldtmu.rf57              # 50 min | 97 store dst | 83 row4
+    asr rf41, rf41, 3 ; mov.ifb tmuau, rf7                          # 50 f1 | 97 store dst | uniform 0xfffffffd (u8)
+    mov tmud, rf19 ; add rf19, rf41, 1                              # 97 store dst | 87 rshr
+    asr rf19, rf19, 1 ; mov.ifb tmuau, rf5                          # 87 rshr | 97 store dst | uniform 0xfffffffd (u8)
+    mov tmud, rf61 ; add rf27, rf27, 3                              # 97 store dst | 50 add
+    min rf27, rf27, rf60 ; mov.ifb tmuau, rf9 ; thrsw               # 50 min | 97 store dst | uniform 0xfffffffd (u8)
     asr rf27, rf27, 3 ; smul24 rf37, rf37, rf37                     # 50 f2 | 85 le
     mov.ifna rf19, 0 ; sub rf60, rf29, rf16                         # 87 g | 85 le
-    mov tmud, rf58 ; smul24 rf6, rf6, rf6 ; ldtmu.rf58              # 82 stage | 42 le | 83 row5
-    mov.ifb tmuau, rf10 ; add rf12, rf12, rf12 ; thrsw              # 82 stage | 42 mul | uniform 0xfffffffd (u8)
+    mov tmud, rf58 ; smul24 rf6, rf6, rf6 ; ldtmu.rf58              # 97 store dst | 42 le | 83 row5
+    mov.ifb tmuau, rf10 ; add rf12, rf12, rf12 ; thrsw              # 97 store dst | 42 mul | uniform 0xfffffffd (u8)
     add rf22, rf22, rf55 ; mov rf61, rf50                           # 94 add | 97 select
     sub rf60, rf62, rf48 ; smul24 rf62, rf60, rf60                  # 99 sub | 85 le
-    mov tmud, rf11 ; add rf11, rf51, rf19                           # 82 stage | 89 add
+    mov tmud, rf11 ; add rf11, rf51, rf19                           # 97 store dst | 89 add
     max rf12, rf11, 0 ; add rf11, rf12, rf39                        # 89 narrow1 | 42 add
     min rf12, rf12, rf53 ; sub rf39, rf31, rf29                     # 89 narrow1 | 42 absdiff
     tmuwt - ; sub rf60, rf60, rf50                                  # 99 sub
-    mov.ifb tmuau, rf13 ; add rf7, rf7, rf17 ; thrsw                # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
+    mov.ifb tmuau, rf13 ; add rf7, rf7, rf17 ; thrsw                # 97 store dst | uniform 0xfffffffd (u8)
     max rf17, rf39, rf26 ; add rf27, rf54, rf27                     # 49 clip | 89 add
     max rf60, rf27, 0 ; add rf27, rf22, rf60                        # 89 narrow2 | 99 add
-    min rf43, rf60, rf53 ; mov tmud, rf43 ; ldtmu.rf60              # 89 narrow2 | 82 stage | 83 row6
-    mov.ifb tmuau, rf14 ; sub.pushc -, 1, rf56                      # 82 stage | 97 select | uniform 0xfffffffd (u8)
+    min rf43, rf60, rf53 ; mov tmud, rf43 ; ldtmu.rf60              # 89 narrow2 | 97 store dst | 83 row6
+    mov.ifb tmuau, rf14 ; sub.pushc -, 1, rf56                      # 97 store dst | 97 select | uniform 0xfffffffd (u8)
     sub.norc -, 1, rf49 ; add rf49, rf54, rf63                      # 97 select | 99 add
     sub.andnc -, 1, rf28 ; sub rf28, rf16, rf21                     # 97 select | 42 absdiff
     sub.andnc -, 1, rf59 ; sub rf49, rf49, rf48                     # 97 select | 99 sub
     sub.andnc -, 1, rf30 ; sub rf30, rf49, rf51                     # 97 select | 99 sub
     sub.andnc -, 1, rf4 ; add rf4, rf55, rf23                       # 97 select | 99 add
-    asr.ifa rf61, rf22, 3 ; sub.pushc -, rf47, rf0                  # 97 select | 82 stage
+    asr.ifa rf61, rf22, 3 ; sub.pushc -, rf47, rf0                  # 97 select | 97 store dst
     asr.ifb rf12, rf27, 3 ; add rf5, rf5, rf25                      # 97 select | 97 store dst
-    sub.norc -, rf46, rf56 ; mov rf56, 0                            # 82 stage | 49 select
-    sub.andnc -, rf46, rf42 ; smul24 rf42, rf28, 3                  # 82 stage | 49 mul
-    sub.andnc -, rf46, rf8 ; sub rf8, rf55, rf41                    # 82 stage | 90 sub
-    max rf8, rf8, 0 ; sub.andnc -, rf46, rf59                       # 90 narrow3 | 82 stage
-    min rf8, rf8, rf53 ; sub.andnc -, rf46, rf32                    # 90 narrow3 | 82 stage
-    sub.andnc -, rf46, rf6 ; add rf6, rf27, rf30                    # 82 stage | 99 add
+    sub.norc -, rf46, rf56 ; mov rf56, 0                            # 97 store dst | 49 select
+    sub.andnc -, rf46, rf42 ; smul24 rf42, rf28, 3                  # 97 store dst | 49 mul
+    sub.andnc -, rf46, rf8 ; sub rf8, rf55, rf41                    # 97 store dst | 90 sub
+    max rf8, rf8, 0 ; sub.andnc -, rf46, rf59                       # 90 narrow3 | 97 store dst
+    min rf8, rf8, rf53 ; sub.andnc -, rf46, rf32                    # 90 narrow3 | 97 store dst
+    sub.andnc -, rf46, rf6 ; add rf6, rf27, rf30                    # 97 store dst | 99 add
     asr.ifb rf43, rf6, 3 ; sub rf4, rf4, rf48                       # 97 select | 99 sub
-    sub.andnc -, rf35, rf11 ; mov tmud, rf61                        # 82 stage
-    mov.ifa tmuau, rf7 ; sub rf4, rf4, rf54 ; thrsw                 # 82 stage | 99 sub | uniform 0xfffffffd (u8)
+    sub.andnc -, rf35, rf11 ; mov tmud, rf61                        # 97 store dst
+    mov.ifa tmuau, rf7 ; sub rf4, rf4, rf54 ; thrsw                 # 97 store dst | 99 sub | uniform 0xfffffffd (u8)
     add rf54, rf38, rf23 ; add rf9, rf9, rf25 ; ldtmu.rf11          # 99 add | 97 store dst | 83 row7
     sub rf6, rf38, rf19 ; add rf4, rf6, rf4 ; ldunifrf.rf19         # 90 sub | 99 add | 83 row2 | uniform value:dst_stride
-    max rf6, rf6, 0 ; mov tmud, rf12                                # 90 narrow4 | 82 stage
-    asr.ifb rf8, rf4, 3 ; mov.ifa tmuau, rf5                        # 97 select | 82 stage | uniform 0xfffffffd (u8)
+    max rf6, rf6, 0 ; mov tmud, rf12                                # 90 narrow4 | 97 store dst
+    asr.ifb rf8, rf4, 3 ; mov.ifa tmuau, rf5                        # 97 select | 97 store dst | uniform 0xfffffffd (u8)
     min rf50, rf6, rf53 ; sub rf6, rf54, rf50 ; thrsw ; ldunifrf.rf53 # 90 narrow4 | 99 sub | 25 blimit | uniform 0x000000ff
     sub rf54, rf24, rf21 ; sub rf12, rf24, rf31 ; ldunifrf.rf61     # 85 le | 42 le | 49 clip | uniform 0x0000007f
     sub rf6, rf6, rf55 ; add rf23, rf63, rf23 ; ldtmu.rf55          # 99 sub | 99 add | 83 row8
-    mov tmud, rf43 ; smul24 rf43, rf20, 3                           # 82 stage | 94 mul
+    mov tmud, rf43 ; smul24 rf43, rf20, 3                           # 97 store dst | 94 mul
     sub rf48, rf20, rf21 ; smul24 rf54, rf54, rf54 ; ldtmu.rf27     # 85 le | 83 row11
-    mov.ifa tmuau, rf9 ; add rf10, rf10, rf25                       # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
+    mov.ifa tmuau, rf9 ; add rf10, rf10, rf25                       # 97 store dst | uniform 0xfffffffd (u8)
     sub rf30, rf20, rf24 ; smul24 rf12, rf12, rf12 ; ldunifrf.rf32  # 42 le | 25 blimit | uniform 0x000000ff
     add rf4, rf4, rf6 ; sub rf6, rf23, rf51 ; ldunifrf.rf23         # 99 add | 99 sub | 83 row2 | uniform value:dst_stride
     asr.ifb rf50, rf4, 3 ; add rf51, rf24, rf24                     # 97 select | 94 mul
     add rf43, rf43, 4 ; smul24 rf48, rf48, rf48                     # 94 add | 85 le
-    mov tmud, rf8 ; smul24 rf8, rf30, rf30 ; ldunifrf.rf30          # 82 stage | 42 le | 83 row2 | uniform value:dst_stride
+    mov tmud, rf8 ; smul24 rf8, rf30, rf30 ; ldunifrf.rf30          # 97 store dst | 42 le | 83 row2 | uniform value:dst_stride
     sub rf6, rf6, rf38 ; add rf38, rf43, rf51 ; ldunifrf.rf43       # 99 sub | 94 add | 83 row2 | uniform value:dst_stride
-    sub rf51, rf45, rf16 ; mov.ifa tmuau, rf10                      # 85 le | 82 stage | uniform 0xfffffffd (u8)
+    sub rf51, rf45, rf16 ; mov.ifa tmuau, rf10                      # 85 le | 97 store dst | uniform 0xfffffffd (u8)
     add rf13, rf13, rf25 ; sub rf59, rf45, rf29 ; ldunifrf.rf41     # 97 store dst | 42 le | uniform value:items
     sub rf22, rf21, rf16 ; sub rf49, rf29, rf31                     # 42 absdiff
     max rf22, rf22, rf28 ; add rf4, rf4, rf6 ; ldunifrf.rf28        # 42 absdiff | 99 wide | 83 row2 | uniform value:dst
@@ -310,21 +310,21 @@ loop:
     min.ifna rf56, rf17, rf18 ; smul24 rf17, rf51, rf51             # 49 select | 85 le
     add rf56, rf42, rf56 ; sub rf42, rf44, rf16 ; ldunifrf.rf51     # 49 add | 85 le | uniform value:records
     max rf26, rf56, rf26 ; sub rf56, rf57, rf58 ; ldunifrf.rf6      # 49 f | 85 le | 83 row2 | uniform value:dst_stride
-    min rf26, rf26, rf18 ; mov tmud, rf50                           # 49 f | 82 stage
+    min rf26, rf26, rf18 ; mov tmud, rf50                           # 49 f | 97 store dst
     add rf50, rf26, 4 ; smul24 rf59, rf59, rf59                     # 50 add | 42 le
     min rf4, rf50, rf18 ; sub rf50, rf44, rf45                      # 50 min | 42 le
     asr rf38, rf4, 3 ; add rf4, rf38, rf21                          # 50 f1 | 94 add
     add rf42, rf26, 3 ; smul24 rf26, rf42, rf42                     # 50 add | 85 le
     min rf42, rf42, rf18 ; add rf18, rf38, 1                        # 50 min | 87 rshr
     asr rf18, rf18, 1 ; smul24 rf56, rf56, rf56                     # 87 rshr | 85 le
-    asr rf42, rf42, 3 ; mov.ifb tmuau, rf13                         # 50 f2 | 82 stage | uniform 0xfffffffd (u8)
+    asr rf42, rf42, 3 ; mov.ifb tmuau, rf13                         # 50 f2 | 97 store dst | uniform 0xfffffffd (u8)
     mov.ifna rf18, 0 ; add rf14, rf14, rf25                         # 87 g | 97 store dst
     add rf25, rf31, rf29 ; smul24 rf50, rf50, rf50                  # 99 add | 42 le
     add rf22, rf22, rf22 ; add rf4, rf4, rf16                       # 42 mul | 94 add
-    sub rf25, rf25, rf20 ; mov tmud, rf63                           # 99 sub | 82 stage
+    sub rf25, rf25, rf20 ; mov tmud, rf63                           # 99 sub | 97 store dst
     sub rf39, rf11, rf60 ; add rf22, rf22, rf39                     # 85 le | 42 add
     mov rf63, rf24 ; smul24 rf39, rf39, rf39                        # 97 select | 85 le
-    sub rf25, rf25, rf24 ; mov.ifb tmuau, rf14                      # 99 sub | 82 stage | uniform 0xfffffffd (u8)
+    sub rf25, rf25, rf24 ; mov.ifb tmuau, rf14                      # 99 sub | 97 store dst | uniform 0xfffffffd (u8)
     sub.pushc -, 1, rf37 ; add rf7, rf7, rf19                       # 97 select | 97 store dst
     sub.norc -, 1, rf54 ; add rf54, rf31, rf18                      # 97 select | 89 add
     max rf54, rf54, 0 ; sub rf19, rf57, rf11                        # 89 narrow1 | 42 absdiff
@@ -332,38 +332,38 @@ loop:
     max rf54, rf19, rf36 ; sub.andnc -, 1, rf62                     # 49 clip | 97 select
     sub.andnc -, 1, rf17 ; add rf17, rf21, rf45                     # 97 select | 99 add
     sub.andnc -, 1, rf26 ; sub rf26, rf60, rf58                     # 97 select | 42 absdiff
-    asr.ifa rf63, rf4, 3 ; sub.pushc -, rf47, rf0                   # 97 select | 82 stage
-    sub.norc -, rf46, rf37 ; mov rf37, 0                            # 82 stage | 49 select
-    sub.andnc -, rf46, rf12 ; add rf12, rf21, rf42                  # 82 stage | 89 add
-    max rf8, rf12, 0 ; sub.andnc -, rf46, rf8                       # 89 narrow2 | 82 stage
-    min rf8, rf8, rf53 ; sub.andnc -, rf46, rf62                    # 89 narrow2 | 82 stage
-    sub.andnc -, rf46, rf59 ; add rf4, rf4, rf25                    # 82 stage | 99 add
+    asr.ifa rf63, rf4, 3 ; sub.pushc -, rf47, rf0                   # 97 select | 97 store dst
+    sub.norc -, rf46, rf37 ; mov rf37, 0                            # 97 store dst | 49 select
+    sub.andnc -, rf46, rf12 ; add rf12, rf21, rf42                  # 97 store dst | 89 add
+    max rf8, rf12, 0 ; sub.andnc -, rf46, rf8                       # 89 narrow2 | 97 store dst
+    min rf8, rf8, rf53 ; sub.andnc -, rf46, rf62                    # 89 narrow2 | 97 store dst
+    sub.andnc -, rf46, rf59 ; add rf4, rf4, rf25                    # 97 store dst | 99 add
     asr.ifb rf48, rf4, 3 ; sub rf17, rf17, rf20                     # 97 select | 99 sub
-    sub.andnc -, rf46, rf50 ; smul24 rf50, rf26, 3                  # 82 stage | 49 mul
-    sub.andnc -, rf35, rf22 ; mov tmud, rf63                        # 82 stage
+    sub.andnc -, rf46, rf50 ; smul24 rf50, rf26, 3                  # 97 store dst | 49 mul
+    sub.andnc -, rf35, rf22 ; mov tmud, rf63                        # 97 store dst
     sub rf17, rf17, rf31 ; add rf22, rf16, rf44                     # 99 sub | 99 add
     tmuwt - ; add rf5, rf5, rf52                                    # 97 store dst
-    mov.ifa tmuau, rf7 ; sub rf38, rf16, rf38                       # 82 stage | 90 sub | uniform 0xfffffffd (u8)
+    mov.ifa tmuau, rf7 ; sub rf38, rf16, rf38                       # 97 store dst | 90 sub | uniform 0xfffffffd (u8)
     max rf17, rf38, 0 ; add rf4, rf4, rf17                          # 90 narrow3 | 99 add
     asr.ifb rf8, rf4, 3 ; sub rf20, rf22, rf20                      # 97 select | 99 sub
-    min rf17, rf17, rf53 ; mov tmud, rf48                           # 90 narrow3 | 82 stage
+    min rf17, rf17, rf53 ; mov tmud, rf48                           # 90 narrow3 | 97 store dst
     sub rf20, rf20, rf21 ; add rf21, rf29, rf44                     # 99 sub | 99 add
-    mov.ifa tmuau, rf5 ; add rf9, rf9, rf52                         # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
+    mov.ifa tmuau, rf5 ; add rf9, rf9, rf52                         # 97 store dst | uniform 0xfffffffd (u8)
     sub rf18, rf29, rf18 ; add rf4, rf4, rf20                       # 90 sub | 99 add
     max rf18, rf18, 0 ; sub rf21, rf21, rf24                        # 90 narrow4 | 99 sub
     asr.ifb rf17, rf4, 3 ; sub rf24, rf40, rf58                     # 97 select | 85 le
-    min rf8, rf18, rf53 ; mov tmud, rf8                             # 90 narrow4 | 82 stage
+    min rf8, rf18, rf53 ; mov tmud, rf8                             # 90 narrow4 | 97 store dst
     sub rf21, rf40, rf57 ; sub rf16, rf21, rf16                     # 42 le | 99 sub
     add rf44, rf45, rf44 ; smul24 rf18, rf34, 3                     # 99 add | 94 mul
     sub rf53, rf34, rf58 ; smul24 rf24, rf24, rf24                  # 85 le
-    mov.ifa tmuau, rf9 ; add rf10, rf10, rf52                       # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
+    mov.ifa tmuau, rf9 ; add rf10, rf10, rf52                       # 97 store dst | uniform 0xfffffffd (u8)
     sub rf20, rf34, rf40 ; smul24 rf21, rf21, rf21                  # 42 le
     add rf4, rf4, rf16 ; sub rf16, rf44, rf31                       # 99 add | 99 sub
     asr.ifb rf8, rf4, 3 ; add rf31, rf40, rf40                      # 97 select | 94 mul
     add rf18, rf18, 4 ; smul24 rf53, rf53, rf53                     # 94 add | 85 le
-    mov tmud, rf17 ; smul24 rf17, rf20, rf20                        # 82 stage | 42 le
+    mov tmud, rf17 ; smul24 rf17, rf20, rf20                        # 97 store dst | 42 le
     sub rf16, rf16, rf29 ; add rf18, rf18, rf31                     # 99 sub | 94 add
-    sub rf29, rf55, rf60 ; mov.ifa tmuau, rf10                      # 85 le | 82 stage | uniform 0xfffffffd (u8)
+    sub rf29, rf55, rf60 ; mov.ifa tmuau, rf10                      # 85 le | 97 store dst | uniform 0xfffffffd (u8)
     add rf13, rf13, rf52 ; sub rf31, rf55, rf11                     # 97 store dst | 42 le
     sub rf20, rf58, rf60 ; sub rf44, rf11, rf57                     # 42 absdiff
     max rf16, rf20, rf26 ; add rf4, rf4, rf16                       # 42 absdiff | 99 wide
@@ -372,23 +372,23 @@ loop:
     asr rf19, rf19, 1 ; sub.norc -, rf33, rf39                      # 42 shr | 49 select
     min.ifna rf37, rf54, rf61 ; smul24 rf29, rf29, rf29             # 49 select | 85 le
     add rf50, rf50, rf37 ; sub rf37, rf27, rf60                     # 49 add | 85 le
-    max rf8, rf50, rf36 ; mov tmud, rf8                             # 49 f | 82 stage
+    max rf8, rf50, rf36 ; mov tmud, rf8                             # 49 f | 97 store dst
     min rf31, rf8, rf61 ; smul24 rf8, rf31, rf31                    # 49 f | 42 le
     add rf50, rf31, 4 ; sub rf36, rf27, rf55                        # 50 add | 42 le
     min rf50, rf50, rf61 ; add rf18, rf18, rf58                     # 50 min | 94 add
     asr rf50, rf50, 3 ; smul24 rf37, rf37, rf37                     # 50 f1 | 85 le
     add rf54, rf50, 1 ; add rf33, rf57, rf11                        # 87 rshr | 99 add
-    asr rf54, rf54, 1 ; mov.ifb tmuau, rf13                         # 87 rshr | 82 stage | uniform 0xfffffffd (u8)
+    asr rf54, rf54, 1 ; mov.ifb tmuau, rf13                         # 87 rshr | 97 store dst | uniform 0xfffffffd (u8)
     add rf31, rf31, 3 ; add rf14, rf14, rf52                        # 50 add | 97 store dst
     min rf31, rf31, rf61 ; mov.ifna rf54, 0                         # 50 min | 87 g
     asr rf36, rf31, 3 ; smul24 rf31, rf36, rf36                     # 50 f2 | 42 le
     add rf18, rf16, rf16 ; add rf16, rf18, rf60                     # 42 mul | 94 add
     mov rf52, rf40 ; add rf61, rf57, rf54                           # 97 select | 89 add
     max rf33, rf61, 0 ; sub rf61, rf33, rf34                        # 89 narrow1 | 99 sub
-    min rf33, rf33, rf32 ; mov tmud, rf45                           # 89 narrow1 | 82 stage
+    min rf33, rf33, rf32 ; mov tmud, rf45                           # 89 narrow1 | 97 store dst
     eidx rf19 ; add rf18, rf18, rf19                                # 42 add
     and rf61, rf19, 1 ; sub rf19, rf61, rf40                        # 99 sub
-    add rf45, rf58, rf55 ; mov.ifb tmuau, rf14                      # 99 add | 82 stage | uniform 0xfffffffd (u8)
+    add rf45, rf58, rf55 ; mov.ifb tmuau, rf14                      # 99 add | 97 store dst | uniform 0xfffffffd (u8)
     sub.pushc -, 1, rf56 ; add rf36, rf58, rf36                     # 97 select | 89 add
     max rf36, rf36, 0 ; add rf19, rf16, rf19                        # 89 narrow2 | 99 add
     min rf24, rf36, rf32 ; sub.norc -, 1, rf24                      # 89 narrow2 | 97 select
@@ -396,33 +396,33 @@ loop:
     sub.andnc -, 1, rf39 ; sub rf45, rf45, rf57                     # 97 select | 99 sub
     sub.andnc -, 1, rf29 ; add rf29, rf60, rf27                     # 97 select | 99 add
     sub.andnc -, 1, rf37 ; sub rf37, rf60, rf50                     # 97 select | 90 sub
-    asr.ifa rf52, rf16, 3 ; sub.pushc -, rf47, rf0                  # 97 select | 82 stage
+    asr.ifa rf52, rf16, 3 ; sub.pushc -, rf47, rf0                  # 97 select | 97 store dst
     asr.ifb rf33, rf19, 3 ; add rf19, rf19, rf45                    # 97 select | 99 add
-    max rf37, rf37, 0 ; sub.norc -, rf46, rf56                      # 90 narrow3 | 82 stage
+    max rf37, rf37, 0 ; sub.norc -, rf46, rf56                      # 90 narrow3 | 97 store dst
     asr.ifb rf24, rf19, 3 ; sub rf29, rf29, rf34                    # 97 select | 99 sub
-    min rf21, rf37, rf32 ; sub.andnc -, rf46, rf21                  # 90 narrow3 | 82 stage
-    shl rf17, rf61, 2 ; sub.andnc -, rf46, rf17                     # 83 row2 | 82 stage
-    shl rf39, rf49, 6 ; sub.andnc -, rf46, rf39                     # 82 stage
-    sub.andnc -, rf46, rf8 ; sub rf8, rf29, rf58                    # 82 stage | 99 sub
-    sub.andnc -, rf46, rf31 ; add rf31, rf11, rf27                  # 82 stage | 99 add
-    sub.andnc -, rf35, rf18 ; mov tmud, rf52                        # 82 stage
-    add.ifa tmuau, rf7, rf23 ; sub rf7, rf11, rf54                  # 82 stage | 90 sub | uniform 0xfffffffd (u8)
-    max rf7, rf7, 0 ; mov tmud, rf33                                # 90 narrow4 | 82 stage
-    min rf5, rf7, rf32 ; add.ifa tmuau, rf5, rf30                   # 90 narrow4 | 82 stage | uniform 0xfffffffd (u8)
+    min rf21, rf37, rf32 ; sub.andnc -, rf46, rf21                  # 90 narrow3 | 97 store dst
+    shl rf17, rf61, 2 ; sub.andnc -, rf46, rf17                     # 83 row2 | 97 store dst
+    shl rf39, rf49, 6 ; sub.andnc -, rf46, rf39                     # 97 store dst
+    sub.andnc -, rf46, rf8 ; sub rf8, rf29, rf58                    # 97 store dst | 99 sub
+    sub.andnc -, rf46, rf31 ; add rf31, rf11, rf27                  # 97 store dst | 99 add
+    sub.andnc -, rf35, rf18 ; mov tmud, rf52                        # 97 store dst
+    add.ifa tmuau, rf7, rf23 ; sub rf7, rf11, rf54                  # 97 store dst | 90 sub | uniform 0xfffffffd (u8)
+    max rf7, rf7, 0 ; mov tmud, rf33                                # 90 narrow4 | 97 store dst
+    min rf5, rf7, rf32 ; add.ifa tmuau, rf5, rf30                   # 90 narrow4 | 97 store dst | uniform 0xfffffffd (u8)
     add rf8, rf19, rf8 ; sub rf19, rf31, rf40                       # 99 add | 99 sub
-    asr.ifb rf21, rf8, 3 ; mov tmud, rf24                           # 97 select | 82 stage
+    asr.ifb rf21, rf8, 3 ; mov tmud, rf24                           # 97 select | 97 store dst
     sub rf19, rf19, rf60 ; add rf27, rf55, rf27                     # 99 sub | 99 add
     tmuwt - ; add rf8, rf8, rf19                                    # 99 add
-    asr.ifb rf5, rf8, 3 ; add.ifa tmuau, rf9, rf30                  # 97 select | 82 stage | uniform 0xfffffffd (u8)
-    sub rf21, rf27, rf57 ; mov tmud, rf21                           # 99 sub | 82 stage
-    sub rf10, rf21, rf11 ; add.ifa tmuau, rf10, rf30                # 99 sub | 82 stage | uniform 0xfffffffd (u8)
-    add rf5, rf8, rf10 ; mov tmud, rf5                              # 99 wide | 82 stage
-    asr.ifb rf55, rf5, 3 ; add.ifa tmuau, rf13, rf30                # 97 select | 82 stage | uniform 0xfffffffd (u8)
-    mov tmud, rf55 ; smul24 rf17, rf17, rf43                        # 82 stage | 83 row2
+    asr.ifb rf5, rf8, 3 ; add.ifa tmuau, rf9, rf30                  # 97 select | 97 store dst | uniform 0xfffffffd (u8)
+    sub rf21, rf27, rf57 ; mov tmud, rf21                           # 99 sub | 97 store dst
+    sub rf10, rf21, rf11 ; add.ifa tmuau, rf10, rf30                # 99 sub | 97 store dst | uniform 0xfffffffd (u8)
+    add rf5, rf8, rf10 ; mov tmud, rf5                              # 99 wide | 97 store dst
+    asr.ifb rf55, rf5, 3 ; add.ifa tmuau, rf13, rf30                # 97 select | 97 store dst | uniform 0xfffffffd (u8)
+    mov tmud, rf55 ; smul24 rf17, rf17, rf43                        # 97 store dst | 83 row2
     sub rf28, rf41, 1 ; add rf17, rf28, rf17                        # 83 row2
     shl rf28, rf28, 3 ; mov rf0, rf1                                # next trip
     add rf15, rf17, -4 ; mov rf3, rf15                              # 83 row2 | next trip
-    add.ifa tmuau, rf14, rf30 ; sub.pushc -, rf47, rf1              # 82 stage | whether there is a batch more | uniform 0xfffffffd (u8)
+    add.ifa tmuau, rf14, rf30 ; sub.pushc -, rf47, rf1              # 97 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     add rf5, rf51, rf28 ; add rf4, rf15, rf2                        # 83 row2
     nop ; add rf1, rf0, rf39                                        # the item's record

@@ -325,31 +325,31 @@ loop:
     asr.ifna rf15, rf25, 3 ; mov rf25, rf58                         # 97 select
     asr.ifna rf32, rf42, 3 ; mov.pushz -, rf13                      # 97 select
     asr.ifnb rf23, rf51, 3 ; add rf51, rf18, rf3                    # 97 select | 97 store dst
-    asr.ifnb rf25, rf27, 3 ; sub.pushc -, rf0, rf2                  # 97 select | 82 stage
+    asr.ifnb rf25, rf27, 3 ; sub.pushc -, rf0, rf2                  # 97 select | 97 store dst
     tmuwt - ; add rf27, rf19, rf3                                   # the last trip's stores | 97 store dst
-    v8pack tmud, rf17, rf22 ; add rf17, rf51, rf3                   # 82 stage | 97 store dst
-    vpack rf18, rf33, rf31 ; mov.ifna tmua, rf18                    # 97 store dst | 82 stage
-    v8pack tmud, rf24, rf18 ; mov rf18, rf49                        # 82 stage | 97 select
-    vpack rf19, rf28, rf36 ; mov.ifna tmua, rf19                    # 97 store dst | 82 stage
+    v8pack tmud, rf17, rf22 ; add rf17, rf51, rf3                   # 97 store dst
+    vpack rf18, rf33, rf31 ; mov.ifna tmua, rf18                    # 97 store dst
+    v8pack tmud, rf24, rf18 ; mov rf18, rf49                        # 97 store dst | 97 select
+    vpack rf19, rf28, rf36 ; mov.ifna tmua, rf19                    # 97 store dst
     vpack rf44, rf44, rf45 ; mov rf45, rf57                         # 97 store dst | 97 select
-    v8pack tmud, rf19, rf44 ; add rf19, rf27, rf3                   # 82 stage | 97 store dst
-    vpack rf37, rf37, rf39 ; mov.ifna tmua, rf51                    # 97 store dst | 82 stage
+    v8pack tmud, rf19, rf44 ; add rf19, rf27, rf3                   # 97 store dst
+    vpack rf37, rf37, rf39 ; mov.ifna tmua, rf51                    # 97 store dst
     vpack rf14, rf46, rf43 ; mov.ifnb rf18, rf14                    # 97 store dst | 97 select
-    v8pack tmud, rf37, rf14 ; mov.ifnb rf45, rf15                   # 82 stage | 97 select
-    vpack rf27, rf34, rf55 ; mov.ifna tmua, rf27                    # 97 store dst | 82 stage
+    v8pack tmud, rf37, rf14 ; mov.ifnb rf45, rf15                   # 97 store dst | 97 select
+    vpack rf27, rf34, rf55 ; mov.ifna tmua, rf27                    # 97 store dst
     vpack rf12, rf53, rf12 ; mov rf50, rf50                         # 97 store dst | 97 select
-    v8pack tmud, rf27, rf12 ; mov rf12, rf54                        # 82 stage | 97 select
-    vpack rf35, rf35, rf40 ; mov.ifna tmua, rf17                    # 97 store dst | 82 stage
+    v8pack tmud, rf27, rf12 ; mov rf12, rf54                        # 97 store dst | 97 select
+    vpack rf35, rf35, rf40 ; mov.ifna tmua, rf17                    # 97 store dst
     vpack rf32, rf48, rf52 ; mov.ifnb rf50, rf32                    # 97 store dst | 97 select
-    v8pack tmud, rf35, rf32 ; mov.ifnb rf12, rf23                   # 82 stage | 97 select
-    vpack rf26, rf26, rf41 ; mov.ifna tmua, rf19                    # 97 store dst | 82 stage
+    v8pack tmud, rf35, rf32 ; mov.ifnb rf12, rf23                   # 97 store dst | 97 select
+    vpack rf26, rf26, rf41 ; mov.ifna tmua, rf19                    # 97 store dst
     vpack rf18, rf18, rf45 ; mov.ifnb rf58, rf25                    # 97 store dst | 97 select
-    v8pack tmud, rf26, rf18 ; sub.pushc -, rf0, rf16                # 82 stage | whether there is a batch more
-    vpack rf12, rf50, rf12 ; add.ifnb tmua, rf17, rf3               # 97 store dst | 82 stage
+    v8pack tmud, rf26, rf18 ; sub.pushc -, rf0, rf16                # 97 store dst | whether there is a batch more
+    vpack rf12, rf50, rf12 ; add.ifnb tmua, rf17, rf3               # 97 store dst
     bu.anyna loop, r:unif                                           # next batch
     vpack rf16, rf58, rf56 ; mov rf2, rf16                          # 97 store dst | next trip
-    v8pack tmud, rf12, rf16                                         # 82 stage
-    nop ; add.ifnb tmua, rf19, rf3                                  # 82 stage
+    v8pack tmud, rf12, rf16                                         # 97 store dst
+    nop ; add.ifnb tmua, rf19, rf3                                  # 97 store dst
     thrsw
     thrsw
     nop

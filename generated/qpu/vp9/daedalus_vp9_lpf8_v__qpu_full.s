@@ -113,50 +113,50 @@ loop:
     sub.andnc -, 1, rf28 ; add rf28, rf32, rf32                     # 97 select | 42 mul
     add rf9, rf9, rf26 ; sub.andnc -, 1, rf27                       # 94 add | 97 select
     asr.ifa rf29, rf9, 3 ; add rf27, rf11, rf31                     # 97 select | 99 add
-    mov.ifnb rf37, 0 ; sub.pushc -, rf0, rf2                        # 87 g | 82 stage
-    sub.norc -, rf13, rf25 ; add rf25, rf34, 3                      # 82 stage | 50 add
-    min rf24, rf25, rf18 ; sub.andnc -, rf13, rf24                  # 50 min | 82 stage
-    asr rf15, rf24, 3 ; sub.andnc -, rf13, rf15                     # 50 f2 | 82 stage
-    sub.andnc -, rf13, rf30 ; add rf20, rf28, rf20                  # 82 stage | 42 add
-    and rf4, rf4, rf16 ; sub.andnc -, rf13, rf35                    # 25 blimit | 82 stage
-    sub.andnc -, rf13, rf36 ; add rf13, rf11, rf37                  # 82 stage | 89 add
+    mov.ifnb rf37, 0 ; sub.pushc -, rf0, rf2                        # 87 g | 97 store dst
+    sub.norc -, rf13, rf25 ; add rf25, rf34, 3                      # 97 store dst | 50 add
+    min rf24, rf25, rf18 ; sub.andnc -, rf13, rf24                  # 50 min | 97 store dst
+    asr rf15, rf24, 3 ; sub.andnc -, rf13, rf15                     # 50 f2 | 97 store dst
+    sub.andnc -, rf13, rf30 ; add rf20, rf28, rf20                  # 97 store dst | 42 add
+    and rf4, rf4, rf16 ; sub.andnc -, rf13, rf35                    # 25 blimit | 97 store dst
+    sub.andnc -, rf13, rf36 ; add rf13, rf11, rf37                  # 97 store dst | 89 add
     max rf13, rf13, 0 ; sub rf27, rf27, rf8                         # 89 narrow1 | 99 sub
     min rf13, rf13, rf16 ; add rf7, rf7, rf5                        # 89 narrow1 | 97 store dst
-    tmuwt - ; sub.andnc -, rf4, rf20                                # the last trip's stores | 82 stage
+    tmuwt - ; sub.andnc -, rf4, rf20                                # the last trip's stores | 97 store dst
     sub rf27, rf27, rf10 ; add rf4, rf23, rf14                      # 99 sub | 99 add
     add rf9, rf9, rf27 ; add rf15, rf23, rf15                       # 99 add | 89 add
     asr.ifb rf13, rf9, 3 ; sub rf4, rf4, rf8                        # 97 select | 99 sub
-    max rf15, rf15, 0 ; mov tmud, rf29                              # 89 narrow2 | 82 stage
+    max rf15, rf15, 0 ; mov tmud, rf29                              # 89 narrow2 | 97 store dst
     min rf4, rf15, rf16 ; sub rf15, rf4, rf11                       # 89 narrow2 | 99 sub
-    add rf29, rf26, rf22 ; mov.ifa tmuau, rf7                       # 99 add | 82 stage | uniform 0xfffffffd (u8)
+    add rf29, rf26, rf22 ; mov.ifa tmuau, rf7                       # 99 add | 97 store dst | uniform 0xfffffffd (u8)
     add rf7, rf7, rf5 ; add rf9, rf9, rf15                          # 97 store dst | 99 add
     asr.ifb rf4, rf9, 3 ; sub rf33, rf26, rf33                      # 97 select | 90 sub
     max rf8, rf33, 0 ; sub rf29, rf29, rf8                          # 90 narrow3 | 99 sub
-    min rf8, rf8, rf16 ; mov tmud, rf13                             # 90 narrow3 | 82 stage
+    min rf8, rf8, rf16 ; mov tmud, rf13                             # 90 narrow3 | 97 store dst
     sub rf23, rf29, rf23 ; add rf29, rf31, rf22                     # 99 sub | 99 add
-    mov.ifa tmuau, rf7 ; mov rf2, rf3                               # 82 stage | next trip | uniform 0xfffffffd (u8)
+    mov.ifa tmuau, rf7 ; mov rf2, rf3                               # 97 store dst | next trip | uniform 0xfffffffd (u8)
     umin tmuau, rf2, rf0 ; add rf7, rf7, rf5 ; thrsw                # the item's record | 97 store dst | uniform 0xfffffffa (vec2)
     add rf9, rf9, rf23 ; sub rf23, rf31, rf37                       # 99 add | 90 sub
     asr.ifb rf8, rf9, 3 ; sub rf10, rf29, rf10                      # 97 select | 99 sub
-    max rf4, rf23, 0 ; mov tmud, rf4                                # 90 narrow4 | 82 stage
+    max rf4, rf23, 0 ; mov tmud, rf4                                # 90 narrow4 | 97 store dst
     min rf26, rf4, rf16 ; sub rf4, rf10, rf26 ; ldtmu.rf10          # 90 narrow4 | 99 sub | the item's record
-    add rf22, rf14, rf22 ; mov.ifa tmuau, rf7                       # 99 add | 82 stage | uniform 0xfffffffd (u8)
+    add rf22, rf14, rf22 ; mov.ifa tmuau, rf7                       # 99 add | 97 store dst | uniform 0xfffffffd (u8)
     add rf9, rf7, rf5 ; add rf23, rf9, rf4 ; ldtmu.rf4              # 97 store dst | 99 add | the item's record
     asr.ifb rf26, rf23, 3 ; sub rf11, rf22, rf11                    # 97 select | 99 sub
-    mov tmud, rf8 ; add rf7, rf6, rf10                              # 82 stage | 83 row2
-    sub rf11, rf11, rf31 ; mov.ifa tmuau, rf9                       # 99 sub | 82 stage | uniform 0xfffffffd (u8)
+    mov tmud, rf8 ; add rf7, rf6, rf10                              # 97 store dst | 83 row2
+    sub rf11, rf11, rf31 ; mov.ifa tmuau, rf9                       # 99 sub | 97 store dst | uniform 0xfffffffd (u8)
     mov tmuau, rf7 ; add rf9, rf9, rf5 ; thrsw                      # 83 row2 | 97 store dst | uniform 0xfffffffd (u8)
     add rf11, rf7, rf5 ; add rf23, rf23, rf11                       # 83 row3 | 99 wide
     asr.ifb rf14, rf23, 3 ; mov tmuau, rf11                         # 97 select | 83 row3 | uniform 0xfffffffd (u8)
-    mov tmud, rf26 ; add rf11, rf11, rf5 ; ldtmu.rf8                # 82 stage | 83 row4 | 83 row2
-    mov.ifa tmuau, rf9 ; add rf26, rf11, rf5 ; thrsw                # 82 stage | 83 row5 | uniform 0xfffffffd (u8)
+    mov tmud, rf26 ; add rf11, rf11, rf5 ; ldtmu.rf8                # 97 store dst | 83 row4 | 83 row2
+    mov.ifa tmuau, rf9 ; add rf26, rf11, rf5 ; thrsw                # 97 store dst | 83 row5 | uniform 0xfffffffd (u8)
     mov tmuau, rf11 ; add rf11, rf26, rf5                           # 83 row4 | 83 row6 | uniform 0xfffffffd (u8)
     mov tmuau, rf26 ; add rf26, rf11, rf5                           # 83 row5 | 83 row7 | uniform 0xfffffffd (u8)
     tmuwt - ; mov tmuau, rf11 ; thrsw ; ldtmu.rf10                  # 83 row6 | 83 row3 | uniform 0xfffffffd (u8)
     mov tmuau, rf26 ; add rf26, rf26, rf5                           # 83 row7 | 83 row8 | uniform 0xfffffffd (u8)
     mov tmuau, rf26 ; v8dot rf23, rf4, rf12                         # 83 row8 | 26 limit | uniform 0xfffffffd (u8)
-    mov tmud, rf14 ; sub.pushc -, rf0, rf3                          # 82 stage | whether there is a batch more
-    add.ifb tmuau, rf9, rf5 ; v8dot rf31, rf4, rf19 ; thrsw         # 82 stage | 27 thresh | uniform 0xfffffffd (u8)
+    mov tmud, rf14 ; sub.pushc -, rf0, rf3                          # 97 store dst | whether there is a batch more
+    add.ifb tmuau, rf9, rf5 ; v8dot rf31, rf4, rf19 ; thrsw         # 97 store dst | 27 thresh | uniform 0xfffffffd (u8)
     mov rf22, rf21 ; add rf3, rf2, rf1 ; ldtmu.rf11                 # 49 select | the item's record | 83 row4
     add tmuau, rf26, rf5 ; smul24 rf9, rf8, 3                       # 83 row11 | 94 mul | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch

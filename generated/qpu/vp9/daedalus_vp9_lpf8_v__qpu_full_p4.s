@@ -185,18 +185,18 @@ loop:
     add rf32, rf30, rf38 ; add rf38, rf21, rf32                     # 99 add | 89 add
     max rf38, rf38, 0 ; sub rf59, rf27, rf59                        # 89 narrow2 | 90 sub
     min rf36, rf38, rf11 ; sub.andnc -, 1, rf36                     # 89 narrow2 | 97 select
-    asr.ifa rf60, rf30, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 82 stage
+    asr.ifa rf60, rf30, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 97 store dst
     asr.ifb rf47, rf32, 3 ; add rf30, rf21, rf37                    # 97 select | 99 add
-    max rf29, rf59, 0 ; sub.norc -, rf9, rf29                       # 90 narrow3 | 82 stage
-    min rf29, rf29, rf11 ; sub.andnc -, rf9, rf46                   # 90 narrow3 | 82 stage
-    sub.andnc -, rf9, rf50 ; sub rf50, rf55, rf56                   # 82 stage | 42 absdiff
-    sub.andnc -, rf9, rf26 ; sub rf26, rf30, rf8                    # 82 stage | 99 sub
-    sub.andnc -, rf9, rf35 ; smul24 rf35, rf50, 3                   # 82 stage | 49 mul
-    sub.andnc -, rf9, rf16 ; sub rf16, rf26, rf23                   # 82 stage | 99 sub
+    max rf29, rf59, 0 ; sub.norc -, rf9, rf29                       # 90 narrow3 | 97 store dst
+    min rf29, rf29, rf11 ; sub.andnc -, rf9, rf46                   # 90 narrow3 | 97 store dst
+    sub.andnc -, rf9, rf50 ; sub rf50, rf55, rf56                   # 97 store dst | 42 absdiff
+    sub.andnc -, rf9, rf26 ; sub rf26, rf30, rf8                    # 97 store dst | 99 sub
+    sub.andnc -, rf9, rf35 ; smul24 rf35, rf50, 3                   # 97 store dst | 49 mul
+    sub.andnc -, rf9, rf16 ; sub rf16, rf26, rf23                   # 97 store dst | 99 sub
     add rf30, rf27, rf44 ; add rf26, rf7, rf5 ; thrsw ; ldtmu.rf46  # 99 add | 97 store dst | 83 row3
     mov tmuau, rf45 ; add rf16, rf32, rf16 ; ldtmu.rf32             # 83 row3 | 99 add | 83 row4 | uniform 0xfffffffd (u8)
     asr.ifb rf36, rf16, 3 ; mov tmuau, rf49                         # 97 select | 83 row4 | uniform 0xfffffffd (u8)
-    sub.andnc -, rf4, rf31 ; sub rf8, rf30, rf8                     # 82 stage | 99 sub
+    sub.andnc -, rf4, rf31 ; sub rf8, rf30, rf8                     # 97 store dst | 99 sub
     sub rf8, rf8, rf21 ; add rf21, rf33, rf44 ; thrsw ; ldtmu.rf30  # 99 sub | 99 add | 83 row5
     mov tmuau, rf34 ; add rf34, rf26, rf5                           # 83 row5 | 97 store dst | uniform 0xfffffffd (u8)
     add rf8, rf16, rf8 ; sub rf16, rf33, rf41                       # 99 add | 90 sub
@@ -214,73 +214,73 @@ loop:
     sub rf20, rf20, rf33 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf33 # 99 sub | 85 le | 83 row11
     add tmuau, rf58, rf5 ; smul24 rf45, rf45, rf45                  # 83 row11 | 42 le | uniform 0xfffffffd (u8)
     tmuwt - ; add rf24, rf24, rf44                                  # the last trip's stores | 94 add
-    mov tmud, rf60 ; sub rf60, rf39, rf55 ; ldtmu.rf44              # 82 stage | 85 le | 83 row2
-    mov.ifa tmuau, rf7 ; add rf7, rf57, rf5 ; thrsw                 # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
+    mov tmud, rf60 ; sub rf60, rf39, rf55 ; ldtmu.rf44              # 97 store dst | 85 le | 83 row2
+    mov.ifa tmuau, rf7 ; add rf7, rf57, rf5 ; thrsw                 # 97 store dst | uniform 0xfffffffd (u8)
     sub rf58, rf39, rf40 ; sub rf59, rf56, rf55                     # 42 le | 42 absdiff
     max rf50, rf59, rf50 ; sub rf59, rf40, rf53                     # 42 absdiff
-    max rf43, rf43, rf59 ; mov tmud, rf47 ; ldtmu.rf47              # 42 absdiff | 82 stage | 83 row3
-    asr rf26, rf43, 1 ; mov.ifa tmuau, rf26                         # 42 shr | 82 stage | uniform 0xfffffffd (u8)
-    mov tmud, rf36 ; add rf8, rf8, rf20                             # 82 stage | 99 wide
+    max rf43, rf43, rf59 ; mov tmud, rf47 ; ldtmu.rf47              # 42 absdiff | 97 store dst | 83 row3
+    asr rf26, rf43, 1 ; mov.ifa tmuau, rf26                         # 42 shr | 97 store dst | uniform 0xfffffffd (u8)
+    mov tmud, rf36 ; add rf8, rf8, rf20                             # 97 store dst | 99 wide
     asr.ifb rf37, rf8, 3 ; sub.pushc -, rf25, rf61                  # 97 select | 49 select
     tmuwt - ; sub.norc -, rf25, rf63                                # 49 select
-    min.ifna rf17, rf54, rf13 ; mov.ifb tmuau, rf34 ; thrsw         # 49 select | 82 stage | uniform 0xfffffffd (u8)
+    min.ifna rf17, rf54, rf13 ; mov.ifb tmuau, rf34 ; thrsw         # 49 select | 97 store dst | uniform 0xfffffffd (u8)
     add rf24, rf35, rf17 ; add rf17, rf24, rf53                     # 49 add | 94 add
     max rf60, rf24, rf12 ; smul24 rf24, rf60, rf60                  # 49 f | 85 le
-    min rf29, rf60, rf13 ; mov tmud, rf29 ; ldtmu.rf60              # 49 f | 82 stage | 83 row4
-    add rf57, rf29, 4 ; mov.ifb tmuau, rf57                         # 50 add | 82 stage | uniform 0xfffffffd (u8)
+    min rf29, rf60, rf13 ; mov tmud, rf29 ; ldtmu.rf60              # 49 f | 97 store dst | 83 row4
+    add rf57, rf29, 4 ; mov.ifb tmuau, rf57                         # 50 add | 97 store dst | uniform 0xfffffffd (u8)
     min rf35, rf57, rf13 ; sub rf57, rf62, rf55 ; thrsw             # 50 min | 85 le
     asr rf35, rf35, 3 ; sub rf34, rf32, rf30                        # 50 f1 | 85 le
     add rf54, rf35, 1 ; smul24 rf58, rf58, rf58                     # 87 rshr | 42 le
-    asr rf16, rf54, 1 ; mov tmud, rf16                              # 87 rshr | 82 stage
+    asr rf16, rf54, 1 ; mov tmud, rf16                              # 87 rshr | 97 store dst
     sub rf54, rf62, rf39 ; add rf17, rf17, rf56 ; ldtmu.rf8         # 42 le | 94 add | 83 row5
     mov.ifna rf16, 0 ; smul24 rf57, rf57, rf57                      # 87 g | 85 le
     add rf29, rf53, rf40 ; add rf20, rf29, 3                        # 99 add | 50 add
     min rf20, rf20, rf13 ; smul24 rf34, rf34, rf34                  # 50 min | 85 le
     asr rf20, rf20, 3 ; sub rf36, rf49, rf31                        # 50 f2 | 85 le
-    mov.ifb tmuau, rf7 ; smul24 rf54, rf54, rf54 ; thrsw            # 82 stage | 42 le | uniform 0xfffffffd (u8)
+    mov.ifb tmuau, rf7 ; smul24 rf54, rf54, rf54 ; thrsw            # 97 store dst | 42 le | uniform 0xfffffffd (u8)
     add rf50, rf50, rf50 ; add rf17, rf17, rf55                     # 42 mul | 94 add
     mov rf59, rf52 ; add rf43, rf53, rf16                           # 97 select | 89 add
     max rf29, rf43, 0 ; sub rf43, rf29, rf48                        # 89 narrow1 | 99 sub
     min rf29, rf29, rf11 ; smul24 rf36, rf36, rf36 ; thrsw ; ldtmu.rf38 # 89 narrow1 | 85 le | 83 row6
     add rf26, rf50, rf26 ; sub rf50, rf32, rf49                     # 42 add | 42 absdiff
     sub rf43, rf43, rf52 ; add rf22, rf22, rf5                      # 99 sub | 97 store dst
-    max rf37, rf50, rf12 ; mov tmud, rf37                           # 49 clip | 82 stage
-    add.ifb tmuau, rf7, rf5 ; sub.pushc -, 1, rf61                  # 82 stage | 97 select | uniform 0xfffffffd (u8)
+    max rf37, rf50, rf12 ; mov tmud, rf37                           # 49 clip | 97 store dst
+    add.ifb tmuau, rf7, rf5 ; sub.pushc -, 1, rf61                  # 97 store dst | 97 select | uniform 0xfffffffd (u8)
     sub.norc -, 1, rf21 ; add rf21, rf56, rf39                      # 97 select | 99 add
     sub.andnc -, 1, rf27 ; sub rf27, rf31, rf30                     # 97 select | 42 absdiff
     sub.andnc -, 1, rf63 ; add rf43, rf17, rf43                     # 97 select | 99 add
     sub.andnc -, 1, rf24 ; add rf20, rf56, rf20                     # 97 select | 89 add
     max rf20, rf20, 0 ; sub rf21, rf21, rf48                        # 89 narrow2 | 99 sub
     min rf20, rf20, rf11 ; sub.andnc -, 1, rf57                     # 89 narrow2 | 97 select
-    asr.ifa rf59, rf17, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 82 stage
+    asr.ifa rf59, rf17, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 97 store dst
     asr.ifb rf29, rf43, 3 ; sub rf21, rf21, rf53                    # 97 select | 99 sub
-    sub.norc -, rf9, rf61 ; smul24 rf61, rf27, 3                    # 82 stage | 49 mul
-    sub.andnc -, rf9, rf41 ; add rf41, rf55, rf62                   # 82 stage | 99 add
-    sub.andnc -, rf9, rf45 ; add rf45, rf22, rf5                    # 82 stage | 97 store dst
-    sub.andnc -, rf9, rf63 ; add rf21, rf43, rf21                   # 82 stage | 99 add
+    sub.norc -, rf9, rf61 ; smul24 rf61, rf27, 3                    # 97 store dst | 49 mul
+    sub.andnc -, rf9, rf41 ; add rf41, rf55, rf62                   # 97 store dst | 99 add
+    sub.andnc -, rf9, rf45 ; add rf45, rf22, rf5                    # 97 store dst
+    sub.andnc -, rf9, rf63 ; add rf21, rf43, rf21                   # 97 store dst | 99 add
     asr.ifb rf20, rf21, 3 ; sub rf35, rf55, rf35                    # 97 select | 90 sub
-    max rf35, rf35, 0 ; sub.andnc -, rf9, rf58                      # 90 narrow3 | 82 stage
-    min rf35, rf35, rf11 ; sub.andnc -, rf9, rf54                   # 90 narrow3 | 82 stage
-    sub.andnc -, rf4, rf26 ; mov tmud, rf59                         # 82 stage
-    mov.ifa tmuau, rf22 ; sub rf22, rf41, rf48 ; thrsw              # 82 stage | 99 sub | uniform 0xfffffffd (u8)
+    max rf35, rf35, 0 ; sub.andnc -, rf9, rf58                      # 90 narrow3 | 97 store dst
+    min rf35, rf35, rf11 ; sub.andnc -, rf9, rf54                   # 90 narrow3 | 97 store dst
+    sub.andnc -, rf4, rf26 ; mov tmud, rf59                         # 97 store dst
+    mov.ifa tmuau, rf22 ; sub rf22, rf41, rf48 ; thrsw              # 97 store dst | 99 sub | uniform 0xfffffffd (u8)
     sub rf22, rf22, rf56 ; add rf56, rf40, rf62 ; ldtmu.rf41        # 99 sub | 99 add | 83 row7
     add rf21, rf45, rf5 ; add rf22, rf21, rf22                      # 97 store dst | 99 add
-    asr.ifb rf35, rf22, 3 ; mov tmud, rf29                          # 97 select | 82 stage
-    mov.ifa tmuau, rf45 ; sub rf16, rf40, rf16 ; thrsw              # 82 stage | 90 sub | uniform 0xfffffffd (u8)
+    asr.ifb rf35, rf22, 3 ; mov tmud, rf29                          # 97 select | 97 store dst
+    mov.ifa tmuau, rf45 ; sub rf16, rf40, rf16 ; thrsw              # 97 store dst | 90 sub | uniform 0xfffffffd (u8)
     max rf16, rf16, 0 ; sub rf52, rf56, rf52                        # 90 narrow4 | 99 sub
     min rf16, rf16, rf11 ; sub rf56, rf46, rf30 ; ldtmu.rf45        # 90 narrow4 | 85 le | 83 row8
-    mov tmud, rf20 ; sub rf20, rf46, rf32 ; ldtmu.rf29              # 82 stage | 42 le | 83 row11
+    mov tmud, rf20 ; sub rf20, rf46, rf32 ; ldtmu.rf29              # 97 store dst | 42 le | 83 row11
     sub rf52, rf52, rf55 ; add rf55, rf39, rf62                     # 99 sub | 99 add
     sub rf48, rf51, rf30 ; smul24 rf62, rf51, 3                     # 85 le | 94 mul
-    mov.ifa tmuau, rf21 ; smul24 rf56, rf56, rf56                   # 82 stage | 85 le | uniform 0xfffffffd (u8)
+    mov.ifa tmuau, rf21 ; smul24 rf56, rf56, rf56                   # 97 store dst | 85 le | uniform 0xfffffffd (u8)
     add rf20, rf21, rf5 ; smul24 rf21, rf20, rf20                   # 97 store dst | 42 le
     sub rf52, rf51, rf46 ; add rf22, rf22, rf52                     # 42 le | 99 add
     asr.ifb rf16, rf22, 3 ; sub rf53, rf55, rf53                    # 97 select | 99 sub
     add rf62, rf62, 4 ; add rf55, rf46, rf46                        # 94 add | 94 mul
-    mov tmud, rf35 ; smul24 rf35, rf48, rf48                        # 82 stage | 85 le
+    mov tmud, rf35 ; smul24 rf35, rf48, rf48                        # 97 store dst | 85 le
     sub rf40, rf53, rf40 ; smul24 rf52, rf52, rf52                  # 99 sub | 42 le
     add rf55, rf62, rf55 ; sub rf62, rf23, rf31                     # 94 add | 85 le
-    mov.ifa tmuau, rf20 ; add rf20, rf20, rf5                       # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
+    mov.ifa tmuau, rf20 ; add rf20, rf20, rf5                       # 97 store dst | uniform 0xfffffffd (u8)
     sub rf53, rf23, rf49 ; sub rf48, rf30, rf31                     # 42 le | 42 absdiff
     max rf27, rf48, rf27 ; sub rf48, rf49, rf32                     # 42 absdiff
     max rf40, rf50, rf48 ; add rf22, rf22, rf40                     # 42 absdiff | 99 wide
@@ -290,7 +290,7 @@ loop:
     add rf61, rf61, rf18 ; smul24 rf18, rf62, rf62                  # 49 add | 85 le
     max rf62, rf61, rf12 ; sub rf61, rf33, rf31                     # 49 f | 85 le
     min rf62, rf62, rf13 ; sub rf55, rf60, rf8                      # 49 f | 85 le
-    add rf16, rf62, 4 ; mov tmud, rf16                              # 50 add | 82 stage
+    add rf16, rf62, 4 ; mov tmud, rf16                              # 50 add | 97 store dst
     min rf53, rf16, rf13 ; smul24 rf16, rf53, rf53                  # 50 min | 42 le
     asr rf22, rf53, 3 ; sub rf53, rf33, rf23                        # 50 f1 | 42 le
     add rf48, rf22, 1 ; add rf37, rf37, rf30                        # 87 rshr | 94 add
@@ -300,14 +300,14 @@ loop:
     min rf55, rf55, rf13 ; sub rf26, rf41, rf38                     # 50 min | 85 le
     asr rf55, rf55, 3 ; smul24 rf53, rf53, rf53                     # 50 f2 | 42 le
     tmuwt - ; add rf27, rf27, rf27                                  # 42 mul
-    mov.ifb tmuau, rf20 ; add rf37, rf37, rf31                      # 82 stage | 94 add | uniform 0xfffffffd (u8)
+    mov.ifb tmuau, rf20 ; add rf37, rf37, rf31                      # 97 store dst | 94 add | uniform 0xfffffffd (u8)
     mov rf54, rf46 ; add rf59, rf32, rf61                           # 97 select | 89 add
     max rf50, rf59, 0 ; sub rf59, rf50, rf51                        # 89 narrow1 | 99 sub
     min rf26, rf50, rf11 ; smul24 rf50, rf26, rf26                  # 89 narrow1 | 85 le
-    sub rf39, rf60, rf41 ; mov tmud, rf39                           # 42 absdiff | 82 stage
+    sub rf39, rf60, rf41 ; mov tmud, rf39                           # 42 absdiff | 97 store dst
     max rf40, rf39, rf12 ; add rf27, rf27, rf40                     # 49 clip | 42 add
     sub rf59, rf59, rf46 ; add rf58, rf30, rf23                     # 99 sub | 99 add
-    sub rf20, rf38, rf8 ; add.ifb tmuau, rf20, rf5                  # 42 absdiff | 82 stage | uniform 0xfffffffd (u8)
+    sub rf20, rf38, rf8 ; add.ifb tmuau, rf20, rf5                  # 42 absdiff | 97 store dst | uniform 0xfffffffd (u8)
     sub.pushc -, 1, rf34 ; add rf28, rf28, rf5                      # 97 select | 97 store dst
     sub.norc -, 1, rf56 ; add rf56, rf37, rf59                      # 97 select | 99 add
     sub.andnc -, 1, rf35 ; add rf35, rf30, rf55                     # 97 select | 89 add
@@ -315,34 +315,34 @@ loop:
     min rf35, rf35, rf11 ; sub.andnc -, 1, rf36                     # 89 narrow2 | 97 select
     sub.andnc -, 1, rf18 ; sub rf18, rf58, rf32                     # 97 select | 99 sub
     sub.andnc -, 1, rf48 ; add rf48, rf31, rf33                     # 97 select | 99 add
-    asr.ifa rf54, rf37, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 82 stage
+    asr.ifa rf54, rf37, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 97 store dst
     asr.ifb rf26, rf56, 3 ; add rf37, rf28, rf5                     # 97 select | 97 store dst
-    sub.norc -, rf9, rf34 ; smul24 rf34, rf20, 3                    # 82 stage | 49 mul
-    sub.andnc -, rf9, rf21 ; add rf18, rf56, rf18                   # 82 stage | 99 add
+    sub.norc -, rf9, rf34 ; smul24 rf34, rf20, 3                    # 97 store dst | 49 mul
+    sub.andnc -, rf9, rf21 ; add rf18, rf56, rf18                   # 97 store dst | 99 add
     asr.ifb rf35, rf18, 3 ; sub rf22, rf31, rf22                    # 97 select | 90 sub
-    max rf22, rf22, 0 ; sub.andnc -, rf9, rf52                      # 90 narrow3 | 82 stage
-    min rf22, rf22, rf11 ; sub.andnc -, rf9, rf36                   # 90 narrow3 | 82 stage
-    sub.andnc -, rf9, rf16 ; sub rf16, rf48, rf51                   # 82 stage | 99 sub
-    sub.andnc -, rf9, rf53 ; sub rf16, rf16, rf30                   # 82 stage | 99 sub
-    sub.andnc -, rf4, rf27 ; mov tmud, rf54                         # 82 stage
-    mov.ifa tmuau, rf28 ; add rf28, rf49, rf33                      # 82 stage | 99 add | uniform 0xfffffffd (u8)
-    mov tmud, rf26 ; add rf26, rf37, rf5                            # 82 stage | 97 store dst
-    mov.ifa tmuau, rf37 ; add rf16, rf18, rf16                      # 82 stage | 99 add | uniform 0xfffffffd (u8)
+    max rf22, rf22, 0 ; sub.andnc -, rf9, rf52                      # 90 narrow3 | 97 store dst
+    min rf22, rf22, rf11 ; sub.andnc -, rf9, rf36                   # 90 narrow3 | 97 store dst
+    sub.andnc -, rf9, rf16 ; sub rf16, rf48, rf51                   # 97 store dst | 99 sub
+    sub.andnc -, rf9, rf53 ; sub rf16, rf16, rf30                   # 97 store dst | 99 sub
+    sub.andnc -, rf4, rf27 ; mov tmud, rf54                         # 97 store dst
+    mov.ifa tmuau, rf28 ; add rf28, rf49, rf33                      # 97 store dst | 99 add | uniform 0xfffffffd (u8)
+    mov tmud, rf26 ; add rf26, rf37, rf5                            # 97 store dst
+    mov.ifa tmuau, rf37 ; add rf16, rf18, rf16                      # 97 store dst | 99 add | uniform 0xfffffffd (u8)
     asr.ifb rf22, rf16, 3 ; sub rf61, rf49, rf61                    # 97 select | 90 sub
     max rf28, rf61, 0 ; sub rf46, rf28, rf46                        # 90 narrow4 | 99 sub
     min rf28, rf28, rf11 ; sub rf61, rf47, rf8                      # 90 narrow4 | 85 le
-    mov tmud, rf35 ; sub rf35, rf47, rf60                           # 82 stage | 42 le
+    mov tmud, rf35 ; sub rf35, rf47, rf60                           # 97 store dst | 42 le
     sub rf31, rf46, rf31 ; add rf33, rf23, rf33                     # 99 sub | 99 add
     sub rf18, rf44, rf8 ; smul24 rf46, rf44, 3                      # 85 le | 94 mul
-    mov.ifa tmuau, rf26 ; smul24 rf61, rf61, rf61                   # 82 stage | 85 le | uniform 0xfffffffd (u8)
+    mov.ifa tmuau, rf26 ; smul24 rf61, rf61, rf61                   # 97 store dst | 85 le | uniform 0xfffffffd (u8)
     add rf26, rf26, rf5 ; smul24 rf35, rf35, rf35                   # 97 store dst | 42 le
     sub rf31, rf44, rf47 ; add rf16, rf16, rf31                     # 42 le | 99 add
     asr.ifb rf28, rf16, 3 ; sub rf32, rf33, rf32                    # 97 select | 99 sub
     add rf46, rf46, 4 ; add rf33, rf47, rf47                        # 94 add | 94 mul
-    mov tmud, rf22 ; smul24 rf18, rf18, rf18                        # 82 stage | 85 le
+    mov tmud, rf22 ; smul24 rf18, rf18, rf18                        # 97 store dst | 85 le
     sub rf31, rf32, rf49 ; smul24 rf32, rf31, rf31                  # 99 sub | 42 le
     add rf33, rf46, rf33 ; sub rf46, rf45, rf38                     # 94 add | 85 le
-    mov.ifa tmuau, rf26 ; add rf26, rf26, rf5                       # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
+    mov.ifa tmuau, rf26 ; add rf26, rf26, rf5                       # 97 store dst | uniform 0xfffffffd (u8)
     sub rf49, rf45, rf41 ; sub rf22, rf8, rf38                      # 42 le | 42 absdiff
     max rf20, rf22, rf20 ; sub rf22, rf41, rf60                     # 42 absdiff
     max rf22, rf39, rf22 ; add rf16, rf16, rf31                     # 42 absdiff | 99 wide
@@ -351,21 +351,21 @@ loop:
     min.ifna rf19, rf40, rf13 ; add rf33, rf33, rf60                # 49 select | 94 add
     add rf34, rf34, rf19 ; smul24 rf19, rf46, rf46                  # 49 add | 85 le
     max rf46, rf34, rf12 ; sub rf34, rf29, rf38                     # 49 f | 85 le
-    min rf28, rf46, rf13 ; mov tmud, rf28                           # 49 f | 82 stage
+    min rf28, rf46, rf13 ; mov tmud, rf28                           # 49 f | 97 store dst
     add rf46, rf28, 4 ; smul24 rf49, rf49, rf49                     # 50 add | 42 le
     min rf40, rf46, rf13 ; sub rf46, rf29, rf45                     # 50 min | 42 le
     asr rf40, rf40, 3 ; add rf33, rf33, rf8                         # 50 f1 | 94 add
     add rf25, rf40, 1 ; smul24 rf34, rf34, rf34                     # 87 rshr | 85 le
     asr rf25, rf25, 1 ; add rf16, rf60, rf41                        # 87 rshr | 99 add
-    mov.ifna rf25, 0 ; mov.ifb tmuau, rf26                          # 87 g | 82 stage | uniform 0xfffffffd (u8)
+    mov.ifna rf25, 0 ; mov.ifb tmuau, rf26                          # 87 g | 97 store dst | uniform 0xfffffffd (u8)
     add rf46, rf28, 3 ; smul24 rf28, rf46, rf46                     # 50 add | 42 le
     min rf46, rf46, rf13 ; add rf20, rf20, rf20                     # 50 min | 42 mul
     asr rf46, rf46, 3 ; add rf33, rf33, rf38                        # 50 f2 | 94 add
     mov rf39, rf47 ; add rf31, rf60, rf25                           # 97 select | 89 add
     max rf16, rf31, 0 ; sub rf31, rf16, rf44                        # 89 narrow1 | 99 sub
-    min rf16, rf16, rf11 ; mov tmud, rf23                           # 89 narrow1 | 82 stage
+    min rf16, rf16, rf11 ; mov tmud, rf23                           # 89 narrow1 | 97 store dst
     add rf20, rf20, rf22 ; sub rf22, rf31, rf47                     # 42 add | 99 sub
-    add rf26, rf8, rf45 ; add.ifb tmuau, rf26, rf5                  # 99 add | 82 stage | uniform 0xfffffffd (u8)
+    add rf26, rf8, rf45 ; add.ifb tmuau, rf26, rf5                  # 99 add | 97 store dst | uniform 0xfffffffd (u8)
     sub.pushc -, 1, rf62 ; add rf42, rf42, rf5                      # 97 select | 97 store dst
     sub.norc -, 1, rf61 ; add rf22, rf33, rf22                      # 97 select | 99 add
     sub.andnc -, 1, rf18 ; add rf18, rf8, rf46                      # 97 select | 89 add
@@ -373,30 +373,30 @@ loop:
     min rf18, rf18, rf11 ; sub.andnc -, 1, rf50                     # 89 narrow2 | 97 select
     sub.andnc -, 1, rf19 ; sub rf19, rf26, rf60                     # 97 select | 99 sub
     sub.andnc -, 1, rf34 ; add rf34, rf38, rf29                     # 97 select | 99 add
-    asr.ifa rf39, rf33, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 82 stage
+    asr.ifa rf39, rf33, 3 ; sub.pushc -, rf0, rf2                   # 97 select | 97 store dst
     asr.ifb rf16, rf22, 3 ; add rf33, rf42, rf5                     # 97 select | 97 store dst
-    sub.norc -, rf9, rf62 ; add rf19, rf22, rf19                    # 82 stage | 99 add
+    sub.norc -, rf9, rf62 ; add rf19, rf22, rf19                    # 97 store dst | 99 add
     asr.ifb rf18, rf19, 3 ; sub rf40, rf38, rf40                    # 97 select | 90 sub
-    max rf35, rf40, 0 ; sub.andnc -, rf9, rf35                      # 90 narrow3 | 82 stage
-    min rf32, rf35, rf11 ; sub.andnc -, rf9, rf32                   # 90 narrow3 | 82 stage
-    sub.andnc -, rf9, rf50 ; sub rf34, rf34, rf44                   # 82 stage | 99 sub
-    sub.andnc -, rf9, rf49 ; sub rf8, rf34, rf8                     # 82 stage | 99 sub
-    sub.andnc -, rf9, rf28 ; add rf9, rf41, rf29                    # 82 stage | 99 add
-    sub.andnc -, rf4, rf20 ; mov tmud, rf39                         # 82 stage
+    max rf35, rf40, 0 ; sub.andnc -, rf9, rf35                      # 90 narrow3 | 97 store dst
+    min rf32, rf35, rf11 ; sub.andnc -, rf9, rf32                   # 90 narrow3 | 97 store dst
+    sub.andnc -, rf9, rf50 ; sub rf34, rf34, rf44                   # 97 store dst | 99 sub
+    sub.andnc -, rf9, rf49 ; sub rf8, rf34, rf8                     # 97 store dst | 99 sub
+    sub.andnc -, rf9, rf28 ; add rf9, rf41, rf29                    # 97 store dst | 99 add
+    sub.andnc -, rf4, rf20 ; mov tmud, rf39                         # 97 store dst
     tmuwt - ; add rf4, rf33, rf5                                    # 97 store dst
-    mov.ifa tmuau, rf42 ; add rf8, rf19, rf8                        # 82 stage | 99 add | uniform 0xfffffffd (u8)
-    asr.ifb rf32, rf8, 3 ; mov tmud, rf16                           # 97 select | 82 stage
-    mov.ifa tmuau, rf33 ; sub rf25, rf41, rf25                      # 82 stage | 90 sub | uniform 0xfffffffd (u8)
+    mov.ifa tmuau, rf42 ; add rf8, rf19, rf8                        # 97 store dst | 99 add | uniform 0xfffffffd (u8)
+    asr.ifb rf32, rf8, 3 ; mov tmud, rf16                           # 97 select | 97 store dst
+    mov.ifa tmuau, rf33 ; sub rf25, rf41, rf25                      # 97 store dst | 90 sub | uniform 0xfffffffd (u8)
     max rf9, rf25, 0 ; sub rf25, rf9, rf47                          # 90 narrow4 | 99 sub
-    min rf47, rf9, rf11 ; mov tmud, rf18                            # 90 narrow4 | 82 stage
+    min rf47, rf9, rf11 ; mov tmud, rf18                            # 90 narrow4 | 97 store dst
     sub rf25, rf25, rf38 ; add rf29, rf45, rf29                     # 99 sub | 99 add
-    mov.ifa tmuau, rf4 ; add rf38, rf4, rf5                         # 82 stage | 97 store dst | uniform 0xfffffffd (u8)
+    mov.ifa tmuau, rf4 ; add rf38, rf4, rf5                         # 97 store dst | uniform 0xfffffffd (u8)
     mov rf2, rf3 ; add rf25, rf8, rf25                              # next trip | 99 add
     umin tmuau, rf2, rf0 ; sub rf29, rf29, rf60 ; thrsw             # the item's record | 99 sub | uniform 0xfffffffa (vec2)
     asr.ifb rf47, rf25, 3 ; sub rf29, rf29, rf41                    # 97 select | 99 sub
     mov rf16, rf15 ; mov rf17, rf15                                 # 49 select
-    mov tmud, rf32 ; mov rf18, rf15 ; ldtmu.rf32                    # 82 stage | 49 select | the item's record
-    add rf7, rf6, rf32 ; mov.ifa tmuau, rf38                        # 83 row2 | 82 stage | uniform 0xfffffffd (u8)
+    mov tmud, rf32 ; mov rf18, rf15 ; ldtmu.rf32                    # 97 store dst | 49 select | the item's record
+    add rf7, rf6, rf32 ; mov.ifa tmuau, rf38                        # 83 row2 | 97 store dst | uniform 0xfffffffd (u8)
     mov tmuau, rf7 ; add rf32, rf7, rf5 ; thrsw ; ldtmu.rf4         # 83 row2 | 83 row3 | the item's record | uniform 0xfffffffd (u8)
     mov tmuau, rf32 ; add rf32, rf32, rf5                           # 83 row3 | 83 row4 | uniform 0xfffffffd (u8)
     mov tmuau, rf32 ; add rf32, rf32, rf5                           # 83 row4 | 83 row5 | uniform 0xfffffffd (u8)
@@ -405,10 +405,10 @@ loop:
     mov rf19, rf15 ; add rf38, rf38, rf5                            # 49 select | 97 store dst
     tmuwt - ; add rf9, rf32, rf5                                    # 83 row8
     mov tmuau, rf32 ; add rf25, rf25, rf29                          # 83 row7 | 99 wide | uniform 0xfffffffd (u8)
-    asr.ifb rf45, rf25, 3 ; mov tmud, rf47                          # 97 select | 82 stage
-    mov.ifa tmuau, rf38 ; sub.pushc -, rf0, rf3                     # 82 stage | whether there is a batch more | uniform 0xfffffffd (u8)
-    add rf3, rf2, rf1 ; mov tmud, rf45                              # the item's record | 82 stage
-    nop ; add.ifb tmuau, rf38, rf5                                  # 82 stage | uniform 0xfffffffd (u8)
+    asr.ifb rf45, rf25, 3 ; mov tmud, rf47                          # 97 select | 97 store dst
+    mov.ifa tmuau, rf38 ; sub.pushc -, rf0, rf3                     # 97 store dst | whether there is a batch more | uniform 0xfffffffd (u8)
+    add rf3, rf2, rf1 ; mov tmud, rf45                              # the item's record | 97 store dst
+    nop ; add.ifb tmuau, rf38, rf5                                  # 97 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

@@ -325,27 +325,27 @@ loop:
     asr.ifna rf17, rf20, 3 ; mov rf20, rf53                         # 97 select
     asr.ifna rf21, rf41, 3 ; mov.pushz -, rf16                      # 97 select
     asr.ifnb rf19, rf37, 3 ; add rf18, rf18, rf3                    # 97 select | 97 store dst
-    asr.ifnb rf20, rf24, 3 ; sub.pushc -, rf0, rf2                  # 97 select | 82 stage
+    asr.ifnb rf20, rf24, 3 ; sub.pushc -, rf0, rf2                  # 97 select | 97 store dst
     tmuwt - ; mov rf23, rf23                                        # the last trip's stores | 97 select
-    v8pack tmud, rf44, rf25 ; mov.ifnb rf23, rf12                   # 82 stage | 97 select
+    v8pack tmud, rf44, rf25 ; mov.ifnb rf23, rf12                   # 97 store dst | 97 select
     vpack rf23, rf36, rf23 ; mov rf36, rf38                         # 97 store dst | 97 select
-    vpack rf31, rf31, rf46 ; mov.ifna tmua, rf18                    # 97 store dst | 82 stage
+    vpack rf31, rf31, rf46 ; mov.ifna tmua, rf18                    # 97 store dst
     vpack rf18, rf33, rf27 ; add rf27, rf18, rf3                    # 97 store dst
-    v8pack tmud, rf14, rf23 ; mov.ifnb rf36, rf17                   # 82 stage | 97 select
+    v8pack tmud, rf14, rf23 ; mov.ifnb rf36, rf17                   # 97 store dst | 97 select
     vpack rf32, rf34, rf36 ; mov rf34, rf32                         # 97 store dst | 97 select
-    vpack rf39, rf39, rf45 ; mov.ifna tmua, rf27                    # 97 store dst | 82 stage
-    v8pack tmud, rf31, rf32 ; add rf27, rf27, rf3                   # 82 stage | 97 store dst
+    vpack rf39, rf39, rf45 ; mov.ifna tmua, rf27                    # 97 store dst
+    v8pack tmud, rf31, rf32 ; add rf27, rf27, rf3                   # 97 store dst
     vpack rf21, rf43, rf42 ; mov.ifnb rf34, rf21                    # 97 store dst | 97 select
     vpack rf34, rf52, rf34 ; mov rf50, rf50                         # 97 store dst | 97 select
-    mov.ifna tmua, rf27 ; add rf27, rf27, rf3                       # 82 stage | 97 store dst
-    v8pack tmud, rf18, rf34 ; mov.ifnb rf50, rf19                   # 82 stage | 97 select
-    vpack rf13, rf13, rf50 ; mov.ifna tmua, rf27                    # 97 store dst | 82 stage
-    v8pack tmud, rf39, rf13 ; add rf13, rf27, rf3                   # 82 stage | 97 store dst
-    mov.ifnb rf53, rf20 ; mov.ifna tmua, rf13                       # 97 select | 82 stage
+    mov.ifna tmua, rf27 ; add rf27, rf27, rf3                       # 97 store dst
+    v8pack tmud, rf18, rf34 ; mov.ifnb rf50, rf19                   # 97 store dst | 97 select
+    vpack rf13, rf13, rf50 ; mov.ifna tmua, rf27                    # 97 store dst
+    v8pack tmud, rf39, rf13 ; add rf13, rf27, rf3                   # 97 store dst
+    mov.ifnb rf53, rf20 ; mov.ifna tmua, rf13                       # 97 select | 97 store dst
     vpack rf51, rf51, rf53 ; sub.pushc -, rf0, rf15                 # 97 store dst | whether there is a batch more
     bu.anyna loop, r:unif                                           # next batch
-    v8pack tmud, rf21, rf51 ; mov rf2, rf15                         # 82 stage | next trip
-    nop ; add.ifnb tmua, rf13, rf3                                  # 82 stage
+    v8pack tmud, rf21, rf51 ; mov rf2, rf15                         # 97 store dst | next trip
+    nop ; add.ifnb tmua, rf13, rf3                                  # 97 store dst
     nop
     thrsw
     thrsw

@@ -179,8 +179,8 @@ loop:
     add rf13, rf31, rf13 ; smul24 rf36, rf36, rf15 ; thrsw ; ldtmu.rf31 # 27 add | 26 mul | 27 load dst
     asr rf14, rf14, 7 ; smul24 rf15, rf50, rf15                     # 26 rshr | 26 mul
     add rf38, rf38, rf40 ; smul24 rf40, rf33, rf19                  # 26 add | 26 mul
-    sub.pushc -, rf1, rf3 ; mov rf3, rf4                            # 24 stage | next trip
-    sub.nornc -, rf0, rf6 ; smul24 rf58, rf50, rf17                 # 24 stage | 26 mul
+    sub.pushc -, rf1, rf3 ; mov rf3, rf4                            # 27 store dst | next trip
+    sub.nornc -, rf0, rf6 ; smul24 rf58, rf50, rf17                 # 27 store dst | 26 mul
     add rf23, rf23, rf41 ; smul24 rf41, rf50, rf16 ; ldtmu.rf50     # 26 add | 26 mul | 25 pixels7
     add rf16, rf34, rf44 ; smul24 rf34, rf33, rf16 ; ldtmu.rf59     # 26 add | 26 mul | 27 load dst
     add rf32, rf32, rf24 ; smul24 rf24, rf49, rf20                  # 26 add | 26 mul
@@ -225,22 +225,22 @@ loop:
     add rf53, rf18, rf27 ; smul24 rf18, rf17, rf14 ; thrsw ; ldtmu.rf26 # 26 rshr | 26 mul | 25 pixels2
     sub tmuau, rf9, -5 ; smul24 rf32, rf26, rf15                    # 25 pixels5 | 26 mul | uniform 0xfffffffd (u8)
     sub tmuau, rf9, -6 ; smul24 rf36, rf17, rf13                    # 25 pixels6 | 26 mul | uniform 0xfffffffd (u8)
-    asr tmud, rf38, 1 ; smul24 rf56, rf26, rf14                     # 24 stage | 26 mul
-    mov.ifa tmuau, rf30 ; smul24 rf38, rf26, rf13 ; thrsw           # 24 stage | 26 mul | uniform 0xfffffffd (u8)
+    asr tmud, rf38, 1 ; smul24 rf56, rf26, rf14                     # 27 store dst | 26 mul
+    mov.ifa tmuau, rf30 ; smul24 rf38, rf26, rf13 ; thrsw           # 27 store dst | 26 mul | uniform 0xfffffffd (u8)
     max rf25, rf50, 0 ; add rf30, rf34, rf25                        # 26 out | 27 load dst
     min rf25, rf25, rf10 ; add rf24, rf24, rf18 ; ldtmu.rf18        # 26 out | 26 add | 25 pixels3
     add rf34, rf35, rf25 ; smul24 rf25, rf18, rf16 ; thrsw ; ldtmu.rf35 # 27 add | 26 mul | 25 pixels4
     add rf26, rf43, 1 ; smul24 rf50, rf18, rf15                     # 27 rshr | 26 mul
     asr rf55, rf55, 7 ; smul24 rf33, rf35, rf16                     # 26 rshr | 26 mul
-    asr tmud, rf19, 1 ; smul24 rf39, rf18, rf14                     # 24 stage | 26 mul
-    mov.ifa tmuau, rf37 ; smul24 rf40, rf35, rf15                   # 24 stage | 26 mul | uniform 0xfffffffd (u8)
+    asr tmud, rf19, 1 ; smul24 rf39, rf18, rf14                     # 27 store dst | 26 mul
+    mov.ifa tmuau, rf37 ; smul24 rf40, rf35, rf15                   # 27 store dst | 26 mul | uniform 0xfffffffd (u8)
     sub tmuau, rf9, -7 ; smul24 rf43, rf18, rf13                    # 25 pixels7 | 26 mul | uniform 0xfffffffd (u8)
     mov tmuau, rf30 ; smul24 rf44, rf35, rf14 ; thrsw ; ldtmu.rf17  # 27 load dst | 26 mul | 26 table | uniform 0xfffffffd (u8)
     max rf18, rf55, 0 ; smul24 rf55, rf35, rf17                     # 26 out | 26 mul
     min rf35, rf18, rf10 ; smul24 rf46, rf35, rf13 ; ldtmu.rf18     # 26 out | 26 mul | 26 table
-    asr tmud, rf26, 1 ; add rf26, rf51, rf35                        # 24 stage | 27 add
+    asr tmud, rf26, 1 ; add rf26, rf51, rf35                        # 27 store dst | 27 add
     add rf24, rf20, rf47 ; add rf20, rf24, rf32 ; ldtmu.rf19        # 26 add | 26 table
-    add rf42, rf34, 1 ; mov.ifa tmuau, rf42                         # 27 rshr | 24 stage | uniform 0xfffffffd (u8)
+    add rf42, rf34, 1 ; mov.ifa tmuau, rf42                         # 27 rshr | 27 store dst | uniform 0xfffffffd (u8)
     add rf23, rf20, rf25 ; add rf24, rf24, rf23 ; thrsw ; ldtmu.rf20 # 26 add | 26 table
     asr rf23, rf21, 7 ; add rf55, rf23, rf55                        # 26 rshr | 26 add
     sub tmuau, rf9, -8 ; add rf36, rf36, rf56                       # 25 pixels7 | 26 add | uniform 0xfffffffd (u8)
@@ -248,29 +248,29 @@ loop:
     mov tmuau, rf37 ; add rf50, rf24, rf27 ; thrsw ; ldtmu.rf21     # 27 load dst | 26 rshr | 25 pixels5 | uniform 0xfffffffd (u8)
     max rf23, rf23, 0 ; smul24 rf36, rf21, rf18                     # 26 out | 26 mul
     min rf56, rf23, rf10 ; smul24 rf34, rf21, rf17 ; ldtmu.rf23     # 26 out | 26 mul | 25 pixels6
-    asr tmud, rf42, 1 ; smul24 rf24, rf23, rf19                     # 24 stage | 26 mul
+    asr tmud, rf42, 1 ; smul24 rf24, rf23, rf19                     # 27 store dst | 26 mul
     sub rf42, rf30, -2 ; smul24 rf35, rf23, rf18                    # 27 load dst | 26 mul
     add rf22, rf55, rf36 ; smul24 rf41, rf21, rf16 ; ldtmu.rf25     # 26 add | 26 mul | 25 pixels7
     add rf55, rf26, 1 ; smul24 rf26, rf25, rf20                     # 27 rshr | 26 mul
-    asr rf53, rf53, 7 ; mov.ifa tmuau, rf45                         # 26 rshr | 24 stage | uniform 0xfffffffd (u8)
+    asr rf53, rf53, 7 ; mov.ifa tmuau, rf45                         # 26 rshr | 27 store dst | uniform 0xfffffffd (u8)
     sub tmuau, rf9, -9 ; add rf56, rf31, rf56                       # 25 pixels7 | 27 add | uniform 0xfffffffd (u8)
     tmuwt - ; mov tmuau, rf42 ; thrsw ; ldtmu.rf31                  # 27 load dst | uniform 0xfffffffd (u8)
     nop ; sub tmuau, rf9, -10                                       # 25 pixels7 | uniform 0xfffffffd (u8)
     nop ; sub rf45, rf30, -3                                        # 27 load dst
     nop ; mov tmuau, rf45 ; ldtmu.rf36                              # 27 load dst | 25 pixels7 | uniform 0xfffffffd (u8)
     max rf53, rf53, 0 ; sub.pushc -, rf1, rf4                       # 26 out | whether there is a batch more
-    asr tmud, rf55, 1 ; add rf4, rf3, rf2                           # 24 stage | the item's record
+    asr tmud, rf55, 1 ; add rf4, rf3, rf2                           # 27 store dst | the item's record
     min rf56, rf53, rf10 ; add rf53, rf56, 1                        # 26 out | 27 rshr
-    asr rf48, rf50, 7 ; mov.ifb tmuau, rf48                         # 26 rshr | 24 stage | uniform 0xfffffffd (u8)
+    asr rf48, rf50, 7 ; mov.ifb tmuau, rf48                         # 26 rshr | 27 store dst | uniform 0xfffffffd (u8)
     max rf56, rf48, 0 ; add rf48, rf59, rf56                        # 26 out | 27 add
-    asr tmud, rf53, 1                                               # 24 stage
+    asr tmud, rf53, 1                                               # 27 store dst
     min rf56, rf56, rf10 ; add rf48, rf48, 1                        # 26 out | 27 rshr
-    mov.ifb tmuau, rf54 ; add rf49, rf49, rf56                      # 24 stage | 27 add | uniform 0xfffffffd (u8)
-    asr tmud, rf48, 1                                               # 24 stage
-    add rf49, rf49, 1 ; mov.ifb tmuau, rf52                         # 27 rshr | 24 stage | uniform 0xfffffffd (u8)
-    asr tmud, rf49, 1                                               # 24 stage
+    mov.ifb tmuau, rf54 ; add rf49, rf49, rf56                      # 27 store dst | 27 add | uniform 0xfffffffd (u8)
+    asr tmud, rf48, 1                                               # 27 store dst
+    add rf49, rf49, 1 ; mov.ifb tmuau, rf52                         # 27 rshr | 27 store dst | uniform 0xfffffffd (u8)
+    asr tmud, rf49, 1                                               # 27 store dst
     tmuwt -
-    nop ; mov.ifb tmuau, rf57                                       # 24 stage | uniform 0xfffffffd (u8)
+    nop ; mov.ifb tmuau, rf57                                       # 27 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next batch
     nop
     nop

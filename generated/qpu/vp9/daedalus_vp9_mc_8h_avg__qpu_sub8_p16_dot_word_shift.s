@@ -150,7 +150,7 @@ loop:
     and tmua, rf20, -4 ; v8dot rf20, rf29, rf38                     # 26 rshr
     add rf17, rf22, 1 ; add rf20, rf20, rf17                        # 27 rshr | 26 rshr
     asr rf17, rf17, 1 ; mov tmuau, rf18                             # 27 rshr | 27 load dst | uniform 0xfffffffa (vec2)
-    asr rf20, rf20, 7 ; sub.pushc -, rf0, rf2                       # 26 rshr | 24 stage
+    asr rf20, rf20, 7 ; sub.pushc -, rf0, rf2                       # 26 rshr | 27 store dst
     max rf20, rf20, 0 ; sub.pushc -, rf0, rf3                       # 26 out | whether there is a batch more
     min rf3, rf20, rf8 ; mov rf2, rf3 ; thrsw                       # 26 out | next trip
     add rf23, rf23, rf3 ; add rf3, rf2, rf1                         # 27 add | the item's record
@@ -205,8 +205,8 @@ loop:
     asr rf22, rf22, 1 ; add rf27, rf27, rf12                        # 27 rshr | 26 rshr
     shr rf33, rf33, -8 ; v8dot rf25, rf29, rf25                     # 27 load dst | 26 rshr
     tmuwt - ; add rf25, rf25, rf27                                  # the last trip's stores | 26 rshr
-    v8pack tmud, rf6, rf11 ; v8dot rf6, rf21, rf32                  # 24 stage | 26 rshr
-    v8pack tmud, rf24, rf17 ; add rf6, rf6, rf25                    # 24 stage | 26 rshr
+    v8pack tmud, rf6, rf11 ; v8dot rf6, rf21, rf32                  # 27 store dst | 26 rshr
+    v8pack tmud, rf24, rf17 ; add rf6, rf6, rf25                    # 27 store dst | 26 rshr
     asr rf6, rf6, 7 ; v8dot rf36, rf23, rf36                        # 26 rshr
     max rf6, rf6, 0 ; add rf36, rf36, rf12                          # 26 out | 26 rshr
     min rf6, rf6, rf8 ; v8dot rf34, rf29, rf34                      # 26 out | 26 rshr
@@ -219,7 +219,7 @@ loop:
     min rf22, rf22, rf8 ; add rf29, rf29, rf34                      # 26 out | 26 rshr
     add rf21, rf42, rf22 ; v8dot rf22, rf21, rf38                   # 27 add | 26 rshr
     add rf21, rf21, 1 ; add rf22, rf22, rf29                        # 27 rshr | 26 rshr
-    asr rf15, rf21, 1 ; mov.ifnb tmuau, rf15                        # 27 rshr | 24 stage | uniform 0xfffffffa (vec2)
+    asr rf15, rf21, 1 ; mov.ifnb tmuau, rf15                        # 27 rshr | 27 store dst | uniform 0xfffffffa (vec2)
     asr rf22, rf22, 7                                               # 26 rshr
     max rf22, rf22, 0                                               # 26 out
     min rf22, rf22, rf8                                             # 26 out
@@ -227,9 +227,9 @@ loop:
     nop ; add rf22, rf22, 1                                         # 27 rshr
     asr rf22, rf22, 1                                               # 27 rshr
     vpack rf22, rf15, rf22 ; ldtmu.rf15                             # 27 store dst | the item's record
-    v8pack tmud, rf19, rf20 ; add rf15, rf14, rf15 ; ldtmu.rf19     # 24 stage | 27 load dst | the item's record
-    v8pack tmud, rf6, rf22 ; add rf22, rf5, rf19 ; ldtmu.rf19       # 24 stage | 26 rshr | the item's record
-    shl rf6, rf22, 3 ; mov.ifnb tmuau, rf18                         # 26 rshr | 24 stage | uniform 0xfffffffa (vec2)
+    v8pack tmud, rf19, rf20 ; add rf15, rf14, rf15 ; ldtmu.rf19     # 27 store dst | 27 load dst | the item's record
+    v8pack tmud, rf6, rf22 ; add rf22, rf5, rf19 ; ldtmu.rf19       # 27 store dst | 26 rshr | the item's record
+    shl rf6, rf22, 3 ; mov.ifnb tmuau, rf18                         # 26 rshr | 27 store dst | uniform 0xfffffffa (vec2)
     and tmuau, rf22, -4 ; v8dot rf20, rf19, rf9                     # 26 rshr | 19 mx | uniform 0xfffffffc (vec4)
     and rf18, rf19, rf8 ; sub rf19, rf22, -14                       # 18 filter | 26 rshr
     and tmua, rf19, -4 ; add rf17, rf22, rf4                        # 26 rshr

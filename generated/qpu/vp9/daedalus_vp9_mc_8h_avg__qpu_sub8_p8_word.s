@@ -218,11 +218,11 @@ loop:
     shr rf28, rf51, -8 ; add rf33, rf40, rf28                       # 25 pixels7 | 26 add
     add rf34, rf44, rf39 ; add rf35, rf36, rf46                     # 26 add
     and rf32, rf31, rf6 ; v8dot rf36, rf31, rf9                     # 25 pixels7
-    vpack rf50, rf55, rf50 ; sub.pushc -, rf0, rf37                 # 27 store dst | 24 stage
+    vpack rf50, rf55, rf50 ; sub.pushc -, rf0, rf37                 # 27 store dst
     tmuwt - ; mov rf37, rf2                                         # the last trip's stores | for later in the trip
-    v8pack tmud, rf43, rf42 ; sub.pushc -, rf0, rf3                 # 24 stage | whether there is a batch more
-    v8pack tmud, rf45, rf50 ; add rf3, rf2, rf1                     # 24 stage | the item's record
-    mov rf2, rf3 ; mov.ifnb tmuau, rf38                             # next trip | 24 stage | uniform 0xfffffffa (vec2)
+    v8pack tmud, rf43, rf42 ; sub.pushc -, rf0, rf3                 # 27 store dst | whether there is a batch more
+    v8pack tmud, rf45, rf50 ; add rf3, rf2, rf1                     # 27 store dst | the item's record
+    mov rf2, rf3 ; mov.ifnb tmuau, rf38                             # next trip | 27 store dst | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next batch
     nop ; mov rf38, rf49                                            # for later in the trip
     nop

@@ -220,6 +220,11 @@ class Builder:
 
     # Structure.
 
+    @property
+    def noted(self) -> str:
+        """The comment that instructions get now."""
+        return self._note
+
     @contextmanager
     def note(self, text: str) -> Iterator[None]:
         """A comment for the instructions within."""

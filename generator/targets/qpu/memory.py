@@ -54,7 +54,8 @@ class StageMemory:
         self._windows: dict[tuple[Walk, int], list[Value]] = {}
         self._single = items.mapping.elements == 1
         self._loaded: dict[tuple[Walk, int, int], tuple[Value, ...]] = {}
-        self._queue: list[tuple[Store | None, Value, str, list[Value], str, list[Condition]]] = []
+        # Stores that wait: note, address, type, data, space, conditions.
+        self._queue: list[tuple[str, Value, str, list[Value], str, list[Condition]]] = []
         self._places = places(kernel, stage)
         self._units: dict[Walk, int] = {}
         self._ranges = ranges
@@ -300,9 +301,10 @@ class StageMemory:
 
     def end(self, values: Values) -> None:
         """Makes the stores that had to wait for the stage's loads."""
-        for _, place, type_, data, space, when in self._queue:
-            flag = values.flags.flag(both(*when)) if when else None
-            self._e.b.store(place, data, type_, space=space, when=flag)
+        for note, place, type_, data, space, when in self._queue:
+            with self._e.note(note):
+                flag = values.flags.flag(both(*when)) if when else None
+                self._e.b.store(place, data, type_, space=space, when=flag)
         self._queue = []
 
     def _whole(self, w: Writes, row: int, at: int, unit: int, values: Values) -> None:
@@ -355,7 +357,7 @@ class StageMemory:
             flag = values.flags.flag(both(*when)) if when else None
             self._e.b.store(place, data, _TYPES[unit], space=space, when=flag)
         else:
-            self._queue.append((None, place, _TYPES[unit], data, space, when))
+            self._queue.append((self._e.b.noted, place, _TYPES[unit], data, space, when))
 
     def _copied(self, stores: list[Store], values: Values) -> Value | None:
         """The word that is read where these, a word, store just its elements."""

@@ -113,7 +113,8 @@ class ScratchTemps:
         self._lanes: dict[str, Value] = {}
         self._when: list[Condition] = []
         self._waiting: set[str] = set()
-        self._queue: list[tuple[str, Value, Argument, list[Condition]]] = []
+        # Stores that wait: note, space, address, value, conditions.
+        self._queue: list[tuple[str, str, Value, Argument, list[Condition]]] = []
         self._names: set[str] = set()
         self._values: Values | None = None
 
@@ -151,15 +152,17 @@ class ScratchTemps:
         values: Values,
     ) -> None:  # fmt: skip
         """Stores an element; seen from the next stage on."""
-        self._queue.append((f"{SPACE} {t.name}", self._address(t, index, []), value, when))
+        address = self._address(t, index, [])
+        self._queue.append((self._e.b.noted, f"{SPACE} {t.name}", address, value, when))
         self._names.add(t.name)
         self._values = values
 
     def end(self) -> None:
         """Closes a stage."""
-        for space, address, value, when in self._queue:
+        for note, space, address, value, when in self._queue:
             assert self._values is not None
-            flag = self._values.flags.flag(both(*when)) if when else None
-            self._e.b.store(address, [self._e.value(value)], space=space, when=flag)
+            with self._e.note(note):
+                flag = self._values.flags.flag(both(*when)) if when else None
+                self._e.b.store(address, [self._e.value(value)], space=space, when=flag)
         self._waiting |= self._names
         self._queue, self._names = [], set()
