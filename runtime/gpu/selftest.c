@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/job.h"
 #include "gpu/route.h"
 #include "gpu/sample.h"
 
@@ -84,6 +85,13 @@ static int run_on_gpu(daedalus_gpu *gpu, daedalus_gpu_sample *sample,
   return error;
 }
 
+/** For the reason in its `why`. */
+static void refuse(daedalus_gpu *gpu, daedalus_gpu_program *program) {
+  program->trust = DAEDALUS_GPU_REFUSED;
+  daedalus_rt_log(gpu->ctx, DAEDALUS_LOG_ERROR, "%s on %s is not used: %s", program->variant->name,
+                  gpu->backend->info.name, program->why);
+}
+
 static void judge(daedalus_gpu *gpu, daedalus_gpu_program *program,
                   const daedalus_gpu_sample *expected, const daedalus_gpu_sample *actual,
                   const daedalus_variant *reference) {
@@ -98,15 +106,13 @@ static void judge(daedalus_gpu *gpu, daedalus_gpu_program *program,
     program->trust = DAEDALUS_GPU_TRUSTED;
     return;
   }
-  program->trust = DAEDALUS_GPU_REFUSED;
   snprintf(program->why, sizeof(program->why),
            "its self-test failed: %zu of %zu items (the first is %zu) differ from %s%s", n_wrong,
            expected->n_items, first, reference->name,
            program->variant->qpu != NULL && program->variant->qpu->forms != 0
                ? "; it has instruction forms of which no public source settles the result"
                : "");
-  daedalus_rt_log(gpu->ctx, DAEDALUS_LOG_ERROR, "%s on %s is not used: %s", program->variant->name,
-                  gpu->backend->info.name, program->why);
+  refuse(gpu, program);
 }
 
 void daedalus_rt_gpu_selftest(daedalus_gpu *gpu, daedalus_gpu_program *program) {
@@ -124,17 +130,21 @@ void daedalus_rt_gpu_selftest(daedalus_gpu *gpu, daedalus_gpu_program *program) 
   }
   int error = gpu->backend->route->program_make(gpu->backend, program);
   if (error == -EIO && !gpu->backend->lost) {
-    program->trust = DAEDALUS_GPU_REFUSED;
     snprintf(program->why, sizeof(program->why), "%s failed: %s", gpu->backend->failed_call,
              gpu->backend->failed_why);
-    daedalus_rt_log(gpu->ctx, DAEDALUS_LOG_ERROR, "%s on %s is not used: %s",
-                    program->variant->name, gpu->backend->info.name, program->why);
+    refuse(gpu, program);
     return;
   }
   if (error != 0) {
     daedalus_rt_gpu_report(gpu, error);
     return;
   }
+  /* The test waits for what is in flight anyway; this way a reset meanwhile is the test's own. */
+  daedalus_rt_gpu_finish_conflicting(gpu, NULL, 0);
+  if (gpu->backend->lost) {
+    return;
+  }
+  const unsigned n_resets = gpu->n_resets;
   const size_t step = program->items_step; /* of these two, and a piece of a third */
   daedalus_gpu_sample expected = {0}, actual = {0};
   error = daedalus_rt_gpu_sample_make(&expected, allocator, program->kernel, class_index,
@@ -152,6 +162,10 @@ void daedalus_rt_gpu_selftest(daedalus_gpu *gpu, daedalus_gpu_program *program) 
   }
   if (error == 0) {
     judge(gpu, program, &expected, &actual, reference);
+  } else if (gpu->n_resets != n_resets && !gpu->backend->lost) {
+    gpu->n_resets = n_resets; /* it will not come to that again */
+    snprintf(program->why, sizeof(program->why), "its self-test ended in a reset of the GPU");
+    refuse(gpu, program);
   }
   daedalus_rt_gpu_sample_free(&expected, allocator);
   daedalus_rt_gpu_sample_free(&actual, allocator);

@@ -168,3 +168,11 @@ def test_a_reset_of_a_copy_behind_another(program: Path, second: Second, tmp_pat
     hangs = (f"hang@{computes}:ms={HANG_MS}", f"hang@{copies}:ms={HANG_MS}")
     run = ran(program, tmp_path, "created", "together", faults=hangs, reset_ms=RESET_MS)
     assert run.errors == [(0, 0), (EIO, BLOCKS), (EIO, BLOCKS)] and not run.lost, run.said
+
+
+def test_a_reset_of_a_self_test(program: Path, tmp_path: Path) -> None:
+    """The variant is refused once and for all; the next by rank does its work, on the GPU."""
+    hangs = tuple(f"hang@{n}:ms={HANG_MS}" for n in (1, 2, 3))
+    run = ran(program, tmp_path, "caller", faults=hangs, reset_ms=RESET_MS)
+    assert run.errors == RIGHT and run.right and not run.lost, run.said
+    assert run.said.count("is not used: its self-test ended in a reset of the GPU") == 3
