@@ -21,7 +21,9 @@ function(daedalus_compile_flags target)
     $<$<BOOL:${DAEDALUS_MCPU}>:-mcpu=${DAEDALUS_MCPU}>)
   if(DAEDALUS_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${DAEDALUS_SANITIZE}
-      -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+      -fno-sanitize-recover=all -fno-omit-frame-pointer -g
+      # What is loaded at run time, libdrm say, is called by types that are stated here.
+      $<$<C_COMPILER_ID:Clang>:-fno-sanitize=function>)
     target_link_options(${target} PUBLIC -fsanitize=${DAEDALUS_SANITIZE})
   endif()
 endfunction()

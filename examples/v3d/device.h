@@ -41,7 +41,7 @@ typedef struct device {
  * about eight times as long. */
 bool open_simulator(bool times, device *opened);
 
-/** The first DRM render node of a V3D 7.1. */
+/** The first DRM render node of a V3D 7.1, revision 6 or later. */
 bool open_drm(device *opened);
 
 #endif

@@ -4,6 +4,7 @@
  * is needed of them stands here, as that header is not installed everywhere.
  */
 #define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64 /* where the kernel has buffers mapped lies above 4 GiB */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -49,7 +50,8 @@ struct submit_csd {
 #define IOCTL_MMAP_BO _IOWR('d', 0x43, struct mmap_bo)
 #define IOCTL_GET_PARAM _IOWR('d', 0x44, struct get_param)
 #define IOCTL_SUBMIT_CSD _IOW('d', 0x47, struct submit_csd)
-enum { CORE0_IDENT0 = 4, CORE0_IDENT1 = 5 }; /* parameters */
+enum { HUB_IDENT3 = 3, CORE0_IDENT0 = 4, CORE0_IDENT1 = 5 }; /* parameters */
+enum { REVISION_LEAST = 6 }; /* before it cfg[4] is one less than what kernels.c has there */
 #define MOST_WAIT_NS UINT64_C(60000000000)
 
 typedef struct drm {
@@ -137,7 +139,8 @@ static bool is_v3d_71(int node) {
   struct version version = {.name_length = sizeof name - 1, .name = (uint64_t)(uintptr_t)name};
   if (call(node, IOCTL_VERSION, &version) != 0 || strcmp(name, "v3d") != 0)
     return false;
-  return parameter(node, CORE0_IDENT0) >> 24 == 7 && (parameter(node, CORE0_IDENT1) & 0xf) == 1;
+  return parameter(node, CORE0_IDENT0) >> 24 == 7 && (parameter(node, CORE0_IDENT1) & 0xf) == 1 &&
+         (parameter(node, HUB_IDENT3) >> 8 & 0xff) >= REVISION_LEAST;
 }
 
 bool open_drm(device *opened) {
@@ -155,7 +158,7 @@ bool open_drm(device *opened) {
   }
   drm *d = node >= 0 ? calloc(1, sizeof *d) : NULL;
   if (d == NULL) {
-    fprintf(stderr, "sgemm: no V3D 7.1 among /dev/dri/renderD*%s\n",
+    fprintf(stderr, "sgemm: no V3D 7.1.6 or later among /dev/dri/renderD*%s\n",
             reason == EACCES ? ": one may not be opened, which takes the group render" : "");
     if (node >= 0)
       close(node);

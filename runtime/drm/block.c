@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "drm/device.h"
 #include "v3d/device/abi.h"
@@ -109,19 +108,15 @@ int daedalus_rt_drm_block_import(daedalus_gpu_backend *backend, int fd, uint64_t
                                  daedalus_gpu_block **imported) {
   daedalus_drm *drm = daedalus_drm_of(backend);
   *imported = NULL;
-  const int64_t end = lseek(fd, 0, SEEK_END);
-  if (end >= 0 && (uint64_t)end < size) {
-    daedalus_rt_drm_failed(drm, "DRM_IOCTL_PRIME_FD_TO_HANDLE", EINVAL);
-    backend->failed_why = "it is smaller than that";
-    return -ENOTSUP;
-  }
   daedalus_drm_block *block = new_block(drm, size);
   if (block == NULL) {
     return -ENOMEM;
   }
   int error = 0;
   if (drm->fn.drmPrimeFDToHandle(drm->node.fd, fd, &block->handle) != 0) {
+    const bool lost = backend->lost;
     error = daedalus_rt_drm_failed(drm, "DRM_IOCTL_PRIME_FD_TO_HANDLE", errno);
+    backend->lost = lost; /* ENODEV and EIO are the exporter's here */
     block->handle = 0;
   }
   struct abi_get_bo_offset get = {.handle = block->handle};

@@ -73,6 +73,7 @@ static int try_copier(daedalus_drm *drm, daedalus_gpu_block *block, uint32_t hal
   for (uint32_t i = 0; i < 2 * half; i++) {
     block->map[i] = (unsigned char)(i < half ? i * 37 + (i >> 8) * 11 : 0);
   }
+  daedalus_rt_drm_idle(backend); /* so that what is in flight counts for no time of this one's */
   daedalus_gpu_submission *submission;
   int error = daedalus_rt_drm_begin(backend, false, &submission);
   if (error != 0) {

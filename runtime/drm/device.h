@@ -33,6 +33,7 @@ typedef struct daedalus_drm {
   uint32_t query_sync;        /* that timestamps want besides; 0 until one is asked for */
   uint64_t reset_ns;          /* a submission that takes so long was reset; 0: none ever is */
   uint64_t ended_ns;          /* a submission's end, or less: the one behind it begins no earlier */
+  uint64_t ended_made_ns;     /* when that one was submitted */
 } daedalus_drm;
 
 static inline daedalus_drm *daedalus_drm_of(daedalus_gpu_backend *backend) {

@@ -38,12 +38,15 @@ static const char *obstacle(const daedalus_drm *drm, const daedalus_kernel_desc 
   if (code->threads != 2 && code->threads != 4) {
     return "a QPU runs 2 threads or 4";
   }
+  if (code->items == 0) {
+    return "it does no items";
+  }
   if (threads > drm->node.n_qpus * code->threads) {
     return "the device does not have so many threads";
   }
   for (size_t i = 0; i < code->n_uniforms; i++) {
     if (code->uniforms[i].kind >= DAEDALUS_QPU_N_UNIFORM_KINDS ||
-        code->uniforms[i].index >= DAEDALUS_GPU_BUFFERS_MOST) {
+        code->uniforms[i].index >= kernel->n_buffers) {
       return "it needs uniforms that this library does not know";
     }
   }

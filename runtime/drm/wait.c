@@ -41,19 +41,33 @@ static uint64_t end_of(const daedalus_drm *drm, uint32_t sync) {
   return told ? fence.timestamp_ns : 0;
 }
 
+/** When a submission began, or earlier; what was submitted behind it tells nothing of that. */
+static uint64_t begin_of(const daedalus_drm *drm, const daedalus_drm_submission *submission) {
+  const bool behind = submission->submitted_ns >= drm->ended_made_ns;
+  return behind && drm->ended_ns > submission->submitted_ns ? drm->ended_ns
+                                                            : submission->submitted_ns;
+}
+
+static void note_end(daedalus_drm *drm, const daedalus_drm_submission *submission, uint64_t ended) {
+  if (submission->submitted_ns >= drm->ended_made_ns) {
+    drm->ended_ns = ended;
+    drm->ended_made_ns = submission->submitted_ns;
+  }
+}
+
 /** Whether a submission, which is done, took so long that the kernel must have reset the GPU. */
 static bool was_reset(daedalus_drm *drm, daedalus_drm_submission *submission) {
-  const uint64_t began =
-      submission->submitted_ns > drm->ended_ns ? submission->submitted_ns : drm->ended_ns;
+  const uint64_t began = begin_of(drm, submission);
   uint64_t ended = daedalus_rt_gpu_now();
-  drm->ended_ns = began;
   if (drm->reset_ns == 0 || ended - began < told_apart) {
+    note_end(drm, submission, began);
     return false;
   }
   const uint64_t told = end_of(drm, submission->awaited);
   ended = told != 0 && told < ended ? told : ended;
-  drm->ended_ns = ended > began ? ended : began;
-  if (drm->ended_ns - began < drm->reset_ns) {
+  ended = ended > began ? ended : began;
+  note_end(drm, submission, ended);
+  if (ended - began < drm->reset_ns) {
     return false;
   }
   const uint64_t copied = submission->copied ? end_of(drm, submission->copies_sync) : began;

@@ -116,7 +116,8 @@ typedef struct daedalus_gpu_route {
   /** @param exported  whether `block_export` may be asked for.  -ENOTSUP: no memory is fit */
   int (*block_create)(daedalus_gpu_backend *backend, daedalus_gpu_place place, uint64_t size,
                       bool exported, daedalus_gpu_block **block);
-  /** A dma-buf; the descriptor stays the caller's.  -ENOTSUP: it cannot be imported */
+  /** A dma-buf of `size` bytes or more; the descriptor stays the caller's.  -ENOTSUP: it cannot be
+   * imported.  Without `failed_call` it was the host's memory that was wanting. */
   int (*block_import)(daedalus_gpu_backend *backend, int fd, uint64_t size,
                       daedalus_gpu_block **block);
   /** @return 0, -ENOTSUP or -EIO */

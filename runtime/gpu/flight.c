@@ -43,16 +43,21 @@ static const uint64_t slice_most = UINT64_C(50000000);
 /* Resets after which the device is not used any more; each costs half a second. */
 static const unsigned resets_most = 3;
 
-/** Those of one job; the ones before it have ended. */
-static int look_at(daedalus_gpu_job *job, uint64_t timeout_ns) {
+int daedalus_rt_gpu_submission_wait(daedalus_gpu_job *job, size_t index, uint64_t timeout_ns) {
   daedalus_gpu_backend *backend = job->gpu->backend;
   daedalus_gpu_submission **submissions = job->submissions.data;
+  const int error = backend->route->wait(backend, submissions[index], timeout_ns);
+  if (error != 0 && error != -ETIME && backend->was_reset && backend->copies_reset) {
+    job->shadows.size = 0; /* what it is worth nobody knows, and what was to be kept is gone */
+  }
+  return error;
+}
+
+/** Those of one job; the ones before it have ended. */
+static int look_at(daedalus_gpu_job *job, uint64_t timeout_ns) {
   while (job->n_done < job->submissions.size) {
-    const int error = backend->route->wait(backend, submissions[job->n_done], timeout_ns);
+    const int error = daedalus_rt_gpu_submission_wait(job, job->n_done, timeout_ns);
     if (error != 0) {
-      if (error != -ETIME && backend->was_reset && backend->copies_reset) {
-        job->shadows.size = 0; /* what it is worth nobody knows, and what was to be kept is gone */
-      }
       return error;
     }
     job->n_done++;
@@ -134,9 +139,8 @@ bool daedalus_rt_gpu_any_progress(daedalus_gpu *gpu) {
 static void let_all_run_out(daedalus_gpu *gpu) {
   daedalus_gpu_backend *backend = gpu->backend;
   for (daedalus_gpu_job *job = gpu->in_flight; job != NULL; job = job->next) {
-    daedalus_gpu_submission **submissions = job->submissions.data;
     for (size_t i = 0; i < job->submissions.size && !backend->lost; i++) {
-      if (backend->route->wait(backend, submissions[i], backend->timeout_ns) == -ETIME) {
+      if (daedalus_rt_gpu_submission_wait(job, i, backend->timeout_ns) == -ETIME) {
         backend->lost = backend->hung = true;
       }
     }

@@ -113,6 +113,13 @@ void daedalus_rt_gpu_finish_conflicting(daedalus_gpu *gpu, const daedalus_gpu_us
 /** After the device was lost: puts an end to all jobs in flight. */
 void daedalus_rt_gpu_finish_lost(daedalus_gpu *gpu);
 
+/**
+ * Waits for one of the job's submissions.  When copies of it were reset, they are given up: nothing
+ * is then brought back from them.
+ * @return 0, -ETIME, or an error of the backend's
+ */
+int daedalus_rt_gpu_submission_wait(daedalus_gpu_job *job, size_t index, uint64_t timeout_ns);
+
 /** Waits; then the job is done and its batch has the outcome.  @return 0 or -ETIME */
 int daedalus_rt_gpu_job_wait(daedalus_gpu_job *job, int64_t timeout_ns);
 

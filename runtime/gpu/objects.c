@@ -257,6 +257,25 @@ static int know_dmabuf(daedalus_memory *memory, int fd) {
   return error;
 }
 
+/** @return 0, -ENOMEM or -ENOTSUP, logged */
+static int import_block(daedalus_memory *memory, int fd) {
+  daedalus_gpu_backend *backend = memory->gpu->backend;
+  backend->failed_call = NULL;
+  const int error = backend->route->block_import(backend, fd, memory->size, &memory->block);
+  if (error == 0) {
+    return 0;
+  }
+  if (backend->failed_call == NULL) {
+    daedalus_rt_log(memory->gpu->ctx, DAEDALUS_LOG_ERROR,
+                    "%s cannot import the dma-buf: out of memory", backend->info.name);
+  } else {
+    daedalus_rt_log(memory->gpu->ctx, DAEDALUS_LOG_ERROR,
+                    "%s cannot import the dma-buf: %s failed: %s", backend->info.name,
+                    backend->failed_call, backend->failed_why);
+  }
+  return error == -ENOMEM ? -ENOMEM : -ENOTSUP;
+}
+
 int daedalus_memory_import_dmabuf(daedalus_ctx *ctx, int fd, size_t size, void *mapping,
                                   daedalus_memory **memory) {
   if (memory == NULL) {
@@ -288,12 +307,7 @@ int daedalus_memory_import_dmabuf(daedalus_ctx *ctx, int fd, size_t size, void *
   if (made->fd < 0) {
     error = -ENOMEM;
   } else {
-    error = gpu->backend->route->block_import(gpu->backend, fd, size, &made->block);
-    if (error != 0) {
-      daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s cannot import the dma-buf: %s failed: %s",
-                      gpu->backend->info.name, gpu->backend->failed_call, gpu->backend->failed_why);
-      error = error == -ENOMEM ? -ENOMEM : -ENOTSUP;
-    }
+    error = import_block(made, fd);
   }
   if (error == 0) {
     error = map_import(made, mapping);

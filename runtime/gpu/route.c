@@ -192,10 +192,8 @@ static int start(daedalus_gpu_job *job) {
 /** What is in flight of a job that failed half-way runs to its end. */
 static void let_run_out(daedalus_gpu_job *job) {
   daedalus_gpu *gpu = job->gpu;
-  daedalus_gpu_submission **submissions = job->submissions.data;
   for (size_t i = 0; i < job->submissions.size && !gpu->backend->lost; i++) {
-    const int error =
-        gpu->backend->route->wait(gpu->backend, submissions[i], gpu->backend->timeout_ns);
+    const int error = daedalus_rt_gpu_submission_wait(job, i, gpu->backend->timeout_ns);
     if (error != 0) {
       gpu->backend->lost = true;
       gpu->backend->hung = error == -ETIME;

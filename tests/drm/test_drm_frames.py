@@ -159,3 +159,12 @@ def test_without_memory_for_the_copy(program: Path, tmp_path: Path) -> None:
     run = ran(program, tmp_path, "corners", side=8192, memory=40)
     assert run.errors == RIGHT and run.right and not run.lost
     assert run.said.count("DRM_IOCTL_V3D_CREATE_BO failed: Cannot allocate memory; the CPU") == 3
+
+
+def test_a_reset_of_a_copy_behind_another(program: Path, second: Second, tmp_path: Path) -> None:
+    """That one is not brought back from either, although its wait was not the first to fail."""
+    computes = second("created", "together")
+    copies = computes + 1
+    hangs = (f"hang@{computes}:ms={HANG_MS}", f"hang@{copies}:ms={HANG_MS}")
+    run = ran(program, tmp_path, "created", "together", faults=hangs, reset_ms=RESET_MS)
+    assert run.errors == [(0, 0), (EIO, BLOCKS), (EIO, BLOCKS)] and not run.lost, run.said

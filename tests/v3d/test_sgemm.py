@@ -92,4 +92,4 @@ def test_without_a_node_it_says_so() -> None:
     if any(Path("/dev/dri").glob("renderD*")):
         pytest.skip("this machine has render nodes")
     ran = run("--drm")
-    assert ran.returncode == 3 and "no V3D 7.1 among /dev/dri/renderD*" in ran.stderr
+    assert ran.returncode == 3 and "no V3D 7.1.6 or later among /dev/dri/renderD*" in ran.stderr

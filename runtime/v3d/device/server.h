@@ -28,7 +28,10 @@ int dev_server_init(struct dev_server *server, const char *path,
                     const daedalus_v3d_executor *executor, const daedalus_v3d_profile *profile,
                     uint64_t memory_limit, const char **what);
 
-/* Serves until server->stop. Returns 0 or a negative errno. */
+/**
+ * Serves until server->stop. Returns 0 or a negative errno.  The process must ignore SIGPIPE: a
+ * sync file may be signaled that nobody reads any more.
+ */
 int dev_server_loop(struct dev_server *server);
 
 /* Closes all connections, stops running jobs; the socket's name is the caller's to remove. */

@@ -3,32 +3,41 @@
  * Routes that lead nowhere: what is said, once, and that the CPU works.  Run without /dev/dri, and
  * with no_libdrm.c preloaded, which keeps libdrm from being found.
  *
- *   test_drm_absent MESSAGE    a part of what is logged, with DAEDALUS_QPU_ROUTE as the caller has
- * it
+ *   test_drm_absent MESSAGE...    a part of each that is logged, DAEDALUS_QPU_ROUTE as it is
  */
 #include <daedalus.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "check.h"
-#include "recorder.h"
 #include "sum.h"
 
+static char **expected; /* the next message, NULL behind the last; itself NULL: anything is fine */
+
+static void compare(void *user, daedalus_log_level level, const char *message) {
+  (void)user;
+  if (expected == NULL) {
+    return;
+  }
+  CHECK_INT(level, DAEDALUS_LOG_WARNING);
+  CHECK(*expected != NULL);
+  if (*expected != NULL && strstr(message, *expected++) == NULL) {
+    CHECK_STR(message, expected[-1]);
+  }
+}
+
 int main(int argc, char **argv) {
-  if (argc != 2) {
+  if (argc < 2) {
     return 2;
   }
-  logged log = {0};
-  const daedalus_config config = {.size = sizeof(config), .log = logged_fn, .log_user = &log};
+  expected = argv + 1;
+  const daedalus_config config = {.size = sizeof(config), .log = compare};
   daedalus_ctx *ctx = daedalus_ctx_create_with(&config);
   daedalus_device_info info = {.size = sizeof(info)};
   CHECK_INT(daedalus_ctx_device(ctx, &info), -ENODEV);
   CHECK_INT(daedalus_ctx_device(ctx, &info), -ENODEV);
-  CHECK_INT(log.n, 1);
-  CHECK_INT(log.level, DAEDALUS_LOG_WARNING);
-  if (strstr(log.message, argv[1]) == NULL) {
-    CHECK_STR(log.message, argv[1]);
-  }
+  CHECK(*expected == NULL);
+  expected = NULL;
   uint32_t dst[8] = {1, 2, 3, 4}, src[8] = {10, 20, 30, 40};
   const daedalus_buffer buffers[] = {{dst, 16}, {src, 16}};
   const sum_meta meta = {.choice = 1};

@@ -220,6 +220,11 @@ static void test_imports(void) {
   CHECK_INT(daedalus_memory_import_dmabuf(f.ctx, fd, 2 * SIZE, NULL, &again), 0);
   CHECK_INT(daedalus_memory_import_dmabuf(f.ctx, fd, 64 * SIZE, NULL, &(daedalus_memory *){0}),
             -EINVAL);
+  f.memory.fail_at = f.memory.n_allocations + 1; /* the block's */
+  CHECK_INT(daedalus_memory_import_dmabuf(f.ctx, fd, 2 * SIZE, NULL, &(daedalus_memory *){0}),
+            -ENOMEM);
+  CHECK(strstr(f.log.message, "cannot import the dma-buf: out of memory") != NULL);
+  f.memory.fail_at = -1;
   close(fd);
   uint8_t *dst = daedalus_memory_data(frame), *src = dst + SIZE;
   memcpy(dst, f.dst, SIZE);
@@ -309,6 +314,33 @@ static void test_a_shader(void) {
   close_fixture(&f);
 }
 
+/* Code whose description does not fit the kernel is refused before it is run. */
+static void test_unfit_code(void) {
+  fixture f;
+  open_fixture(&f);
+  const daedalus_buffer buffers[] = {{f.dst, ROW}, {f.src, ROW}};
+  static const daedalus_qpu_uniform third = {.kind = DAEDALUS_QPU_BASE, .index = 2};
+  daedalus_qpu_code codes[2] = {*f.kernel->variants[SUM_GOOD].qpu,
+                                *f.kernel->variants[SUM_GOOD].qpu};
+  codes[0].uniforms = &third;
+  codes[0].n_uniforms = 1;
+  codes[1].items = 0;
+  static const char *const reasons[] = {"it needs uniforms that this library does not know",
+                                        "it does no items"};
+  for (size_t i = 0; i < 2; i++) {
+    daedalus_variant variant = f.kernel->variants[SUM_GOOD];
+    variant.qpu = &codes[i];
+    daedalus_batch *batch = NULL;
+    CHECK_INT(daedalus_batch_begin(f.ctx, &batch), 0);
+    CHECK_INT(
+        daedalus_append_variant(batch, f.kernel, &variant, (uint32_t)i + 1, buffers, 1, f.meta),
+        -ENODEV);
+    CHECK(strstr(f.log.message, reasons[i]) != NULL);
+    daedalus_batch_destroy(batch);
+  }
+  close_fixture(&f);
+}
+
 /* A steady caller: nothing is allocated, nothing created. */
 static void test_warm_batches(void) {
   fixture f;
@@ -376,6 +408,7 @@ int main(void) {
   RUN(test_an_export);
   RUN(test_gpu_time);
   RUN(test_a_shader);
+  RUN(test_unfit_code);
   RUN(test_warm_batches);
   RUN(test_beyond_the_codes_limits);
   return CHECK_RESULT();

@@ -6,6 +6,7 @@
  * Argument: seed of the random part (default 1).
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -258,6 +259,7 @@ static uint64_t serve(struct children *children, const char *fault, unsigned res
   server.on_event = on_event;
   server.self = children;
   close(children->begin);
+  signal(SIGPIPE, SIG_IGN); /* as dev_server_loop demands; the children are as they were */
   CHECK_INT(dev_server_loop(&server), 0);
   const struct dev_device *device = &server.device;
   dev_sweep(&server.device); /* a process lets go of its node after its sockets, perhaps */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -295,6 +296,7 @@ int main(int argc, char **argv) {
   const daedalus_v3d_profile profile = daedalus_v3d_profile_default();
   const char *what;
   pthread_t thread;
+  signal(SIGPIPE, SIG_IGN); /* as dev_server_loop demands */
   if (mkdtemp(folder) == NULL)
     return 2;
   snprintf(path, sizeof path, "%s/s", folder);
