@@ -162,19 +162,16 @@ def run_program(program: Program, ways: Iterator[Form], items: int) -> Tally:
         except Exception:
             tally.failures.append(Failure(program.number, "back end", _traced(form), form))
             break
-        tally.ran += 1
-        tally.at_four += threads == 4
         try:
             outcomes = compare(program.kernel, form, s, code, items)
-        except SpecError as e:
-            if e.rule != "assumption":
-                raise
-            tally.excluded += 1  # its assumptions exclude every item that was drawn
-            return tally
-        except Exception:
+            _count(tally, program.number, form, outcomes)
+        except Exception as e:
+            if isinstance(e, SpecError) and e.rule == "assumption":
+                tally.excluded += 1  # its assumptions exclude every item that was drawn
+                return tally
             tally.failures.append(Failure(program.number, "run", _traced(form), form))
-            break
-        _count(tally, program.number, form, outcomes)
+        tally.ran += 1
+        tally.at_four += threads == 4
         return tally
     if not tally.failures:
         tally.without[last] += 1

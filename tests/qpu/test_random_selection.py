@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from daedalus.dsl import vectors
+from daedalus.dsl.errors import Loc, SpecError
 from daedalus.generator import fuzz_qpu
 from daedalus.generator.fuzz_programs import make_program
 from daedalus.generator.schedule import POINTS, Schedule
@@ -26,8 +27,9 @@ SEED = 7
 FOUND = (15, 74, 89, 98, 203, 223, 294, 332, 350, 358, 386, 691, 722, 806, 829, 897, 987, 1171)
 # Seeds and numbers that found faults on the way to the simulator: a tmuwt with a store in one
 # instruction, for which it does not wait (2); in trials items of one class without a buffer (7),
-# more threads than batches and parameters that are not of the class (2).
-FOUND_LATER = ((7, 0), (7, 4), (2, 326), (2, 340), (2, 443), (2, 509))
+# more threads than batches and parameters that are not of the class (2); words of a vector of
+# which nothing is stored (991).
+FOUND_LATER = ((7, 0), (7, 4), (2, 326), (2, 340), (2, 443), (2, 509), (991, 18))
 
 
 def _selected_runs(number: int) -> bool:
@@ -72,6 +74,21 @@ def test_what_was_wrong_on_the_way_there() -> None:
     total = _run(FOUND_LATER)
     assert not total.failures, total.failures[0].text
     assert total.ran == len(FOUND_LATER)
+
+
+@pytest.mark.parametrize("rule", ["assumption", "range"])
+def test_programs_that_exclude_all_items_are_not_run(
+    monkeypatch: pytest.MonkeyPatch, rule: str
+) -> None:
+    """Nothing was compared; any other error is a failure."""
+
+    def refuse(*_: object) -> None:
+        raise SpecError(rule, "no items", Loc("random.py", 1), "random")
+
+    monkeypatch.setattr(fuzz_qpu, "compare", refuse)
+    total = _run([(SEED, 2000)])
+    found = (total.ran, total.excluded, len(total.failures))
+    assert found == ((0, 1, 0) if rule == "assumption" else (1, 0, 1))
 
 
 def test_wrong_code_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -324,9 +324,9 @@ class StageMemory:
         if unit <= size or unit < 4:
             data = [self._small(parts, b.dtype)]
         else:
-            each = 4 // size
+            each, where = 4 // size, tuple(elements(b, unit, at))
             data = [
-                self._copied(stored[k : k + each], values)
+                self._copied([own[x] for x in where[k : k + each] if x in own], values)
                 or word_of(parts[k : k + each], b.dtype, self._e)
                 for k in range(0, len(parts), each)
             ]
@@ -360,7 +360,9 @@ class StageMemory:
             self._queue.append((self._e.b.noted, place, _TYPES[unit], data, space, when))
 
     def _copied(self, stores: list[Store], values: Values) -> Value | None:
-        """The word that is read where these, a word, store just its elements."""
+        """The word that is read where these, into one word, store just its elements."""
+        if not stores:
+            return None
         first = stores[0].value
         if first.op is not Op.LOAD or first.args or len({s.value.attr for s in stores}) > 1:
             return None
