@@ -19,6 +19,7 @@ from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import is_read, written_box
 from daedalus.generator import qpu_choices
 from daedalus.generator.decoders import decoder_files, function_name
+from daedalus.generator.passes.pipeline import Lowered
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import TARGETS
 from daedalus.generator.targets.glsl.spirv import Modules
@@ -110,6 +111,7 @@ def generate(
 def entry_variants(entry: Entry, targets: Sequence[str] = TARGETS) -> list[Variant]:
     """The variants of one kernel for these targets, ranked."""
     rank = dict(_RANKS)
+    known: Lowered = {}
     out = []
     for schedule, prod in entry.schedules:
         at = rank[schedule.target] + (0 if prod else 200)
@@ -117,8 +119,9 @@ def entry_variants(entry: Entry, targets: Sequence[str] = TARGETS) -> list[Varia
         if schedule.target in targets:
             out.append(
                 make_variant(
-                    environment(), entry.kernel, schedule, prod=prod, rank=at, spec=entry.spec
-                )
+                    environment(), entry.kernel, schedule, prod=prod, rank=at, spec=entry.spec,
+                    known=known,
+                )  # fmt: skip
             )
     return out
 

@@ -16,7 +16,7 @@ from daedalus.dsl.ir import FULL, Kernel, Op
 from daedalus.dsl.show import show
 from daedalus.generator import qpu_choices, qpu_text
 from daedalus.generator.clearing import cleared_blocks, clearing
-from daedalus.generator.passes.pipeline import lower
+from daedalus.generator.passes.pipeline import Lowered, lower
 from daedalus.generator.schedule import GPU_TARGETS, QPU, Schedule, variant_name
 from daedalus.generator.targets import shell
 from daedalus.generator.targets.c.emit import emit as emit_c
@@ -121,16 +121,19 @@ def make_variant(
     rank: int,
     spec: str,
     watch: Callable[[Selection], None] | None = None,
+    known: Lowered | None = None,
 ) -> Variant:
     """Lowers and renders one variant. Raises SpecError where a back end cannot.
 
-    `watch` sees what a back end selects for every stage of every body.
+    `watch` sees what a back end selects for every stage of every body; `known` is for lower().
     """
+    lowered = lower(kernel, schedule, known=known)
     if schedule.target == "glsl":
-        return _make_shader(environment, kernel, schedule, prod=prod, rank=rank, spec=spec)
+        return _make_shader(environment, kernel, lowered, schedule, prod=prod, rank=rank, spec=spec)
     if schedule.target == QPU:
-        return _make_machine_code(environment, kernel, schedule, prod=prod, rank=rank, spec=spec)
-    lowered = lower(kernel, schedule)
+        return _make_machine_code(
+            environment, kernel, lowered, schedule, prod=prod, rank=rank, spec=spec
+        )
     neon = schedule.target == "neon"
     if schedule.dot and not has_dots(lowered):
         raise SpecError(
@@ -185,6 +188,7 @@ def make_variant(
 def _make_shader(
     environment: jinja2.Environment,
     kernel: Kernel,
+    lowered: Kernel,
     schedule: Schedule,
     *,
     prod: bool,
@@ -192,7 +196,6 @@ def _make_shader(
     spec: str,
 ) -> Variant:
     """A GPU variant."""
-    lowered = lower(kernel, schedule)
     declared = {p.name: (p.lo, p.hi) for p in kernel.params}
     choices = Choices(
         words=not schedule.reads_anything,
@@ -222,6 +225,7 @@ def _make_shader(
 def _make_machine_code(
     environment: jinja2.Environment,
     kernel: Kernel,
+    lowered: Kernel,
     schedule: Schedule,
     *,
     prod: bool,
@@ -230,7 +234,7 @@ def _make_machine_code(
 ) -> Variant:
     """A variant in machine code, by its recorded schedule where there is one."""
     name = variant_name(kernel.id, schedule)
-    selected = _selected(kernel, schedule)
+    selected = _selected(lowered, schedule)
     try:
         found = qpu_choices.schedule(name, selected.programs)
     except NoSchedule as e:
@@ -262,13 +266,13 @@ def _fold_head(line: str) -> list[str]:
     return _fold_comment(line, "#   ") if line.startswith("# ") else [line]
 
 
-def _selected(kernel: Kernel, schedule: Schedule) -> Selected:
-    return select_for(lower(kernel, schedule), f"{kernel.id}__{schedule.name}", schedule)
+def _selected(lowered: Kernel, schedule: Schedule) -> Selected:
+    return select_for(lowered, f"{lowered.id}__{schedule.name}", schedule)
 
 
 def selected_programs(kernel: Kernel, schedule: Schedule) -> tuple[Program, ...]:
     """The programs of a variant in machine code, before they are scheduled."""
-    return _selected(kernel, schedule).programs
+    return _selected(lower(kernel, schedule), schedule).programs
 
 
 def source_text(environment: jinja2.Environment, v: Variant, modules: spirv.Modules) -> str:

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`daedalus gen`: writes generated/, or checks that it is what the specs give."""
 
+import gc
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -57,7 +60,8 @@ def command(
     with qpu_choices.kept_in(None if specs is None else target):
         if search:
             _search(specs, anew)
-        generated = generate_or_explain(specs)
+        with _without_collector():
+            generated = generate_or_explain(specs)
     if check:
         wrong = differences(generated, target)
         if wrong:
@@ -95,6 +99,19 @@ def command(
             f" run {qpu_choices.REPAIR}",
             markup=False, soft_wrap=True,
         )  # fmt: skip
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Without the search for cycles of garbage, of which generating makes few: it would take a
+    sixth of the time."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
 
 
 def _search(specs: Path | None, anew: bool) -> None:

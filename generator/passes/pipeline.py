@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The passes between a spec and a back end's selection, in order."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any
 
 from daedalus.dsl.ir import Kernel, Node, u8
 from daedalus.dsl.ranges import Ranges
@@ -32,13 +33,31 @@ from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.neon import dots
 
 Pass = Callable[[Kernel], Kernel]
+Lowered = dict[tuple[Pass, ...], Kernel]  # of one kernel, what comes out of passes
+
+
+@dataclass(frozen=True)
+class _With:
+    """A pass that takes an argument: equal to another one that does the same."""
+
+    step: Callable[[Kernel, Any], Kernel]
+    argument: Hashable
+
+    def __call__(self, kernel: Kernel) -> Kernel:
+        return self.step(kernel, self.argument)
+
+
+def _keep_none(kernel: Kernel, ranges: Ranges, node: Node) -> bool:
+    return False
 
 
 def _keep_dot(schedule: Schedule) -> Callable[[Kernel, Ranges, Node], bool]:
     """Which dot products the back end of a schedule makes itself."""
+    if not schedule.dot:
+        return _keep_none
 
     def keep(kernel: Kernel, ranges: Ranges, node: Node) -> bool:
-        if not schedule.dot or not dots.suits(kernel, ranges, node):
+        if not dots.suits(kernel, ranges, node):
             return False
         # The QPU takes them from words, which need not be aligned in planes that are only read.
         first = node.args[1]
@@ -53,18 +72,18 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
     """Name and function of every pass that `schedule` asks for."""
     assume = kernel.defaults | set(schedule.assume)
     chosen: list[tuple[str, Pass]] = [
-        ("assume", lambda k: keep_assumptions(k, assume)),
-        ("specialise", lambda k: specialise(k, schedule.class_name)),
+        ("assume", _With(keep_assumptions, assume)),
+        ("specialise", _With(specialise, schedule.class_name)),
         ("settle", settle_stages),
         ("copies", read_originals),
         ("forward", forward_temps),
         ("compare", compare_operands),
         ("decide", decide_comparisons),
         *([] if schedule.target == "qpu" else [("max_tree", merge_limits)]),
-        ("expand_dot", lambda k: expand_dot(k, _keep_dot(schedule))),
+        ("expand_dot", _With(expand_dot, _keep_dot(schedule))),
     ]
     if schedule.target == "neon":
-        chosen.append(("tile", lambda k: choose_vectors(k, schedule.rows)))
+        chosen.append(("tile", _With(choose_vectors, schedule.rows)))
         chosen.append(("unroll", unroll_outer))
         if schedule.early_out:
             chosen.append(("guard", find_guard))
@@ -82,7 +101,7 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
         chosen.append(("signed_limits", limit_differences))
         if schedule.early_out:
             chosen.append(("guard", find_guard))
-        chosen.append(("points", lambda k: give_points(k, schedule.points)))
+        chosen.append(("points", _With(give_points, schedule.points)))
         chosen.append(("scalars", forward_temps))
         if schedule.word or schedule.shift:
             chosen.append(("select_old", select_old))
@@ -91,7 +110,7 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
         if schedule.swar:
             chosen += [("pairs", pair_sums), ("late_bias", subtract_late)]
     if schedule.target == "qpu":
-        chosen.append(("points", lambda k: give_points(k, schedule.points)))
+        chosen.append(("points", _With(give_points, schedule.points)))
         if not schedule.pack:
             chosen.append(("scalars", forward_temps))
         if schedule.word:
@@ -101,11 +120,23 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
 
 
 def lower(
-    kernel: Kernel, schedule: Schedule, watch: Callable[[str, Kernel], None] | None = None
+    kernel: Kernel,
+    schedule: Schedule,
+    watch: Callable[[str, Kernel], None] | None = None,
+    known: Lowered | None = None,
 ) -> Kernel:
-    """The kernel as the back end of `schedule` gets it; `watch` sees it after every pass."""
+    """The kernel as the back end of `schedule` gets it; `watch` sees it after every pass.
+
+    `known` holds what other schedules of the same kernel have come to, and gets what this one does:
+    passes with which both begin are done once.
+    """
+    known = {} if known is None else known
+    done: tuple[Pass, ...] = ()
     for name, step in passes(kernel, schedule):
-        kernel = step(kernel)
+        done = (*done, step)
+        if done not in known:
+            known[done] = step(kernel)
+        kernel = known[done]
         if watch is not None:
             watch(name, kernel)
     check_places(kernel, schedule.name)

@@ -3,17 +3,20 @@
 computed under it; a push repeats no operation whose result is computed anyway."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from daedalus.generator.targets.qpu import machine
 from daedalus.generator.targets.qpu.virtual import (
     Compute,
-    Flag,
+    Form,
     Instruction,
     Operand,
     Program,
     Value,
 )
+
+_Cells = tuple[int | None, int | None]  # the numbers of the flags in A and B
 
 
 def fuse(program: Program) -> Program:
@@ -23,7 +26,7 @@ def fuse(program: Program) -> Program:
         return program
     uses = Counter(v for i in loop.body for v in _operands(i))
     uses.update(c.next for c in loop.carried)
-    body = _push_with_results(list(loop.body))
+    body = _push_with_results(loop.body)
     body = _compute_under_conditions(body, uses)
     return replace(program, loop=replace(loop, body=tuple(body)))
 
@@ -74,54 +77,78 @@ def _moved(i: Instruction) -> Value | None:
     return source.value if isinstance(source, Operand) and not source.unpack else None
 
 
-def _push_with_results(body: list[Instruction]) -> list[Instruction]:
-    """Joins a push with the operation before it, or after it, that computes the same."""
+def _push_with_results(body: tuple[Instruction, ...]) -> list[Instruction]:
+    """Joins a push with the first operation, before it or after it, that computes the same."""
+    left: list[Instruction | None] = list(body)  # at each place; None: it went to another
+    same: dict[Form, list[int]] = {}  # places of what computes a form and does nothing else
+    for k, i in enumerate(body):
+        if isinstance(i, Compute) and _plain(i):
+            for form in i.forms:
+                same.setdefault(form, []).append(k)
+    cells = _cells(body)
     at = 0
-    while at < len(body):
-        push = body[at]
+    while at < len(left):
+        push, here = left[at], at
+        at += 1
         if not (isinstance(push, Compute) and push.flag is not None and push.result is None):
-            at += 1
             continue
-        found = _same(body, at)
+        # What is joined already is not plain any more.
+        places = (k for k in same.get(push.forms[0], ()) if left[k] is body[k])
+        found = next(places, None)
         if found is None:
-            at += 1
             continue
         value = body[found]
         assert isinstance(value, Compute)
-        both = replace(push, result=value.result)
-        first, last = min(at, found), max(at, found)
-        trial = [*body[:first], both, *body[first + 1 : last], *body[last + 1 :]]
-        if found < at and not _flags_last(trial[first:], body[:first]):
-            at += 1
+        if found < here:
+            moved = _cells_with_push_at(found, here, left, cells)
+            if moved is None:
+                continue
+            cells[found : found + len(moved)] = moved
+            at = found + 1
+        left[here] = left[found] = None
+        left[min(here, found)] = replace(push, result=value.result)
+    return [i for i in left if i is not None]
+
+
+def _cells(body: Sequence[Instruction]) -> list[_Cells]:
+    """A and B before each instruction of a verified block."""
+    out: list[_Cells] = []
+    now: _Cells | None = (None, None)
+    for i in body:
+        assert now is not None
+        out.append(now)
+        now = _after(i, now)
+    return out
+
+
+def _cells_with_push_at(
+    first: int, push: int, body: Sequence[Instruction | None], cells: Sequence[_Cells]
+) -> list[_Cells] | None:
+    """A and B before each place from `first` to where they are what they were, if the push comes
+    first; None if a flag is then not where it is used."""
+    out: list[_Cells] = []
+    now = cells[first]
+    for k in range(first, len(body)):
+        if k > push and now == cells[k]:
+            break
+        out.append(now)
+        i = body[push] if k == first else body[k]
+        if i is None or k == push:
             continue
-        body = trial
-        at = first + 1 if found < at else at + 1
-    return body
+        after = _after(i, now)
+        if after is None:
+            return None
+        now = after
+    return out
 
 
-def _same(body: list[Instruction], at: int) -> int | None:
-    """Where the operation of a push is computed for its result."""
-    push = body[at]
-    assert isinstance(push, Compute)
-    for k, i in enumerate(body):
-        if isinstance(i, Compute) and _plain(i) and push.forms[0] in i.forms:
-            return k
-    return None
-
-
-def _flags_last(after: list[Instruction], before: list[Instruction]) -> bool:
-    """Whether each flag is in A or B where it is used, and what is updated in A."""
-    a: Flag | None = None
-    b: Flag | None = None
-    for n, i in enumerate((*before, *after)):
-        for flag in i.flags_read():
-            if n >= len(before) and flag.number not in {f.number for f in (a, b) if f is not None}:
-                return False
-        if isinstance(i, Compute) and i.flag is not None:
-            if i.updates is None:
-                a, b = i.flag, a
-            elif a is None or i.updates.number != a.number:
-                return False
-            else:
-                a = i.flag
-    return True
+def _after(i: Instruction, cells: _Cells) -> _Cells | None:
+    """A and B after an instruction; None if a flag is not in them that it reads, or not in A what
+    it updates."""
+    if any(flag.number not in cells for flag in i.flags_read()):
+        return None
+    if not isinstance(i, Compute) or i.flag is None:
+        return cells
+    if i.updates is None:
+        return i.flag.number, cells[0]
+    return (i.flag.number, cells[1]) if i.updates.number == cells[0] else None
