@@ -119,13 +119,12 @@ def build_library(
     place = build_dir() / (folder or name)
     # CMake keeps what an earlier call set; of two equal settings the later one, an option's, holds.
     settings = ["-DCMAKE_BUILD_TYPE=Release", "-DDAEDALUS_ALLOW_UNVERIFIED=OFF"]
-    if clang:
-        if shutil.which(CLANG) is None:
-            raise UserError(
-                f"{CLANG} is not installed",
-                f"install Debian's package {CLANG}, or do without clang",
-                EXIT_MISSING,
-            )
+    if clang and shutil.which(CLANG) is None:
+        raise UserError(
+            f"{CLANG} is not installed",
+            f"install Debian's package {CLANG}, or do without clang",
+            EXIT_MISSING,
+        )
     if clang and arch != "simde":
         # Its further warnings are about how portable C is laid out, and change no code.
         settings += [f"-DDAEDALUS_MCPU={CLANG_CPU}", "-DDAEDALUS_WERROR=OFF"]
