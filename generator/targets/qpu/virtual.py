@@ -24,6 +24,7 @@ Rules beyond those of the machine, which verify.py checks:
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 MASK = 0xFFFFFFFF
 
@@ -142,6 +143,10 @@ class Compute(Instruction):
     updates: Flag | None = None  # the flag that it replaces (and.., nor..)
 
     def reads(self) -> tuple[Value, ...]:
+        return self._reads
+
+    @cached_property
+    def _reads(self) -> tuple[Value, ...]:
         seen = [v for form in self.forms for v in _values(form.sources)]
         return tuple(dict.fromkeys(seen + ([self.old] if self.old is not None else [])))
 
