@@ -125,10 +125,6 @@ class Instruction:
         return ()
 
 
-def _values(sources: tuple[Source, ...]) -> tuple[Value, ...]:
-    return tuple(s.value for s in sources if isinstance(s, Operand))
-
-
 @dataclass(frozen=True, eq=False)
 class Compute(Instruction):
     """An ALU operation. `forms` compute the same; the scheduler takes whichever fits."""
@@ -147,13 +143,16 @@ class Compute(Instruction):
 
     @cached_property
     def _reads(self) -> tuple[Value, ...]:
-        seen = [v for form in self.forms for v in _values(form.sources)]
+        sources = [s for form in self.forms for s in form.sources]
+        seen = [s.value for s in sources if isinstance(s, Operand)]
         return tuple(dict.fromkeys(seen + ([self.old] if self.old is not None else [])))
 
     def results(self) -> tuple[Value, ...]:
         return () if self.result is None else (self.result,)
 
     def flags_read(self) -> tuple[Flag, ...]:
+        if self.when is None and self.updates is None:
+            return ()
         return tuple(f for f in (self.when, self.updates) if f is not None)
 
     def __str__(self) -> str:
