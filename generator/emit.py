@@ -126,7 +126,7 @@ def entry_variants(entry: Entry, targets: Sequence[str] = TARGETS) -> list[Varia
                     rank=at,
                     spec=entry.spec,
                     known=known,
-                )  # fmt: skip
+                )
             )
     return out
 

@@ -92,6 +92,7 @@ class Forms:
         self.kernel, self.lanes, self.ranges, self.shape = kernel, lanes, ranges, shape
         self._uniform = lanes.uniform_nodes()
         self._kinds: dict[Node, Kind] = {}
+        self._choices: dict[Need, list[Choice]] = {}
         known: dict[tuple[Any, ...], Kind] = {}
         for node in lanes.stage.nodes():
             key = self._key(node)
@@ -103,12 +104,15 @@ class Forms:
 
     def choices(self, need: Need) -> list[Choice]:
         """The ways to meet a demand, in an order that only the node's kind decides."""
-        node, kind = need[0], self._kinds[need[0]]
-        found = kind.choices[need[1]]
-        if node is kind.first:
-            return found
-        to = dict(zip(_near(kind.first), _near(node), strict=True))
-        return [_moved(c, to) for c in found]
+        found = self._choices.get(need)
+        if found is None:
+            node, kind = need[0], self._kinds[need[0]]
+            found = kind.choices[need[1]]
+            if node is not kind.first:
+                to = dict(zip(_near(kind.first), _near(node), strict=True))
+                found = [_moved(c, to) for c in found]
+            self._choices[need] = found
+        return found
 
     def can(self, need: Need) -> bool:
         """Whether there is a way to meet a demand."""
