@@ -12,7 +12,15 @@ from typing import Any
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import COMMUTATIVE, Affine, Node, Op, Stage, Table, evaluate
 
-_NEVER_FOLDED = frozenset({Op.CONST, Op.PARAM, Op.LANE, Op.LOAD, Op.TABLE, Op.DOT, Op.ASSUME})
+_NEVER_FOLDED = frozenset(
+    {Op.CONST, Op.PARAM, Op.LANE, Op.LOAD, Op.TABLE, Op.DOT, Op.ASSUME, Op.LE, Op.GT}
+)
+_SIMPLIFIED = frozenset(
+    {
+        Op.ADD, Op.SUB, Op.MUL, Op.SHR, Op.MIN, Op.MAX, Op.AND, Op.OR, Op.ABSDIFF, Op.LE, Op.GT,
+        Op.SELECT, Op.ASSUME, Op.NOT,
+    }
+)  # fmt: skip
 
 
 class Builder:
@@ -38,16 +46,19 @@ class Builder:
             folded = self._fold_table(op, args, attr, loc)
             if folded is not None:
                 return folded
-        elif op not in _NEVER_FOLDED and not any(a.is_bool for a in args):
-            if all(a.op is Op.CONST for a in args) and op not in (Op.LE, Op.GT):
+        elif op not in _NEVER_FOLDED:
+            for a in args:
+                if a.op is not Op.CONST:
+                    break
+            else:
                 return self.const(int(evaluate(op, attr, tuple(a.value for a in args))), loc)
-        simple = self._simplify(op, args, attr, loc)
+        simple = self._simplify(op, args, attr, loc) if op in _SIMPLIFIED else None
         return simple if simple is not None else self._intern(op, args, attr, loc, name)
 
     def _intern(
         self, op: Op, args: tuple[Node, ...], attr: tuple[Any, ...], loc: Loc, name: str
     ) -> Node:
-        key = (op, tuple(id(a) for a in args), attr)
+        key = (op, args, attr)
         node = self._known.get(key)
         if node is None:
             node = Node(op, args, attr, loc, self._seq, name)
@@ -83,42 +94,56 @@ class Builder:
         b = args[1] if len(args) > 1 else None
         right = b.value if b is not None and b.op is Op.CONST else None
         match op:
-            case Op.ADD if right == 0:
-                return a
-            case Op.ADD if a is not None and a.op is Op.CONST and a.value == 0:
-                return b
-            case Op.SUB if right == 0:
-                return a
-            case Op.SUB if a is b:
-                return self.const(0, loc)
-            case Op.MUL if right == 0:
-                return self.const(0, loc)
-            case Op.MUL if right == 1:
-                return a
-            case Op.SHR if attr[0] == 0:
-                return a
-            case Op.SHR if a is not None and a.op is Op.ADD and (
-                a.args[1].op is Op.CONST and a.args[1].value == 1 << (attr[0] - 1)
-            ):
-                return self._intern(Op.RSHR, (a.args[0],), attr, loc, "")
-            case Op.MIN | Op.MAX | Op.AND | Op.OR if a is b:
-                return a
-            case Op.ABSDIFF if a is b:
-                return self.const(0, loc)
-            case Op.LE | Op.GT if a is b and right is None:
-                zero = self.const(0, loc)
-                return self._intern(op, (zero, zero), (), loc, "")
-            case Op.SELECT if args[1] is args[2]:
-                return args[1]
-            case Op.ASSUME if a is not None and (
-                a.op is Op.CONST or (a.op is Op.ASSUME and a.attr == attr)
-            ):
-                return a
-            case Op.SELECT if known_outcome(args[0]) is not None:
-                return args[1] if known_outcome(args[0]) else args[2]
-            case Op.AND | Op.OR if any(known_outcome(x) is not None for x in args):
-                first, second = args if known_outcome(args[0]) is not None else args[::-1]
-                return second if known_outcome(first) is (op is Op.AND) else first
+            case Op.ADD:
+                if right == 0:
+                    return a
+                if a is not None and a.op is Op.CONST and a.value == 0:
+                    return b
+            case Op.SUB:
+                if right == 0:
+                    return a
+                if a is b:
+                    return self.const(0, loc)
+            case Op.MUL:
+                if right == 0:
+                    return self.const(0, loc)
+                if right == 1:
+                    return a
+            case Op.SHR:
+                if attr[0] == 0:
+                    return a
+                if (
+                    a is not None
+                    and a.op is Op.ADD
+                    and (a.args[1].op is Op.CONST and a.args[1].value == 1 << (attr[0] - 1))
+                ):
+                    return self._intern(Op.RSHR, (a.args[0],), attr, loc, "")
+            case Op.MIN | Op.MAX:
+                if a is b:
+                    return a
+            case Op.ABSDIFF:
+                if a is b:
+                    return self.const(0, loc)
+            case Op.LE | Op.GT:
+                if a is b and right is None:
+                    zero = self.const(0, loc)
+                    return self._intern(op, (zero, zero), (), loc, "")
+            case Op.SELECT:
+                if args[1] is args[2]:
+                    return args[1]
+                outcome = known_outcome(args[0])
+                if outcome is not None:
+                    return args[1] if outcome else args[2]
+            case Op.ASSUME:
+                if a is not None and (a.op is Op.CONST or (a.op is Op.ASSUME and a.attr == attr)):
+                    return a
+            case Op.AND | Op.OR:
+                if a is b:
+                    return a
+                for x, other in (args, args[::-1]):
+                    outcome = known_outcome(x)
+                    if outcome is not None:
+                        return other if outcome is (op is Op.AND) else x
             case Op.NOT:
                 assert a is not None
                 if a.op is Op.NOT:

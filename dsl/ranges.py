@@ -9,6 +9,7 @@ narrow as the sum it equals).
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -280,6 +281,14 @@ class Ranges:
         return naive
 
 
+@lru_cache(maxsize=4)
+def place_ranges(kernel: Kernel) -> Ranges:
+    """The hostile ranges that say where in memory a kernel may read. Kept for the kernels that were
+    asked for last, as are the others: several steps ask for those of the same one."""
+    return Ranges(kernel, hostile=True, declared_params=True)
+
+
+@lru_cache(maxsize=4)
 def both_ranges(kernel: Kernel) -> tuple[Ranges, Ranges]:
     """The conformant and the hostile ranges of a kernel."""
     hostile = Ranges(kernel, hostile=True)

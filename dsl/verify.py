@@ -12,7 +12,7 @@ import numpy as np
 
 from daedalus.dsl.errors import Loc, VerifyError
 from daedalus.dsl.ir import Affine, Buffer, Index, Kernel, Node, Op, Stage, Store, walk
-from daedalus.dsl.ranges import Ranges, check_ranges
+from daedalus.dsl.ranges import Ranges, check_ranges, place_ranges
 
 _ARITY = {
     Op.CONST: 0, Op.PARAM: 0, Op.LANE: 0, Op.SHR: 1, Op.RSHR: 1, Op.ABS: 1, Op.CLIP: 1,
@@ -47,7 +47,7 @@ def verify(kernel: Kernel) -> Ranges:
 def _reach(kernel: Kernel) -> Ranges | None:
     """What hostile items make of values, where such values say which element is read."""
     if any(n.op is Op.LOAD and n.args for stage in kernel.stages for n in stage.nodes()):
-        return Ranges(kernel, hostile=True, declared_params=True)
+        return place_ranges(kernel)
     return None
 
 

@@ -119,9 +119,14 @@ def entry_variants(entry: Entry, targets: Sequence[str] = TARGETS) -> list[Varia
         if schedule.target in targets:
             out.append(
                 make_variant(
-                    environment(), entry.kernel, schedule, prod=prod, rank=at, spec=entry.spec,
+                    environment(),
+                    entry.kernel,
+                    schedule,
+                    prod=prod,
+                    rank=at,
+                    spec=entry.spec,
                     known=known,
-                )  # fmt: skip
+                )
             )
     return out
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import Buffer, Kernel, Node, Op, Stage, walk
-from daedalus.dsl.ranges import Ranges
+from daedalus.dsl.ranges import place_ranges
 from daedalus.generator.targets.glsl import device
 from daedalus.generator.targets.glsl.barriers import Barriers
 from daedalus.generator.targets.glsl.device import NotLowerable
@@ -130,7 +130,7 @@ class _Emitter:
     def __init__(self, kernel: Kernel, choices: Choices) -> None:
         self.kernel, self.choices = kernel, choices
         self.bases = Bases(kernel)
-        self.hostile = Ranges(kernel, hostile=True, declared_params=True)
+        self.hostile = place_ranges(kernel)
         assert self.hostile.conformant is not None
         self.ranges = self.hostile.conformant
         self.mapping: Mapping = mapping(kernel)

@@ -77,6 +77,14 @@ def _near(node: Node) -> tuple[Node, ...]:
     return (node, *node.args, *(x for a in node.args for x in a.args))
 
 
+def _moved(choice: Choice, to: dict[Node, Node]) -> Choice:
+    """A choice of one value as that of another of its kind; `to` says which nodes are which."""
+    return Choice(
+        choice.rule, choice.op, tuple((to[n], d) for n, d in choice.inputs),
+        tuple(to[n] for n in choice.scalars), choice.imm, choice.cost,
+    )  # fmt: skip
+
+
 class Forms:
     """The forms of a stage's values."""
 
@@ -84,6 +92,7 @@ class Forms:
         self.kernel, self.lanes, self.ranges, self.shape = kernel, lanes, ranges, shape
         self._uniform = lanes.uniform_nodes()
         self._kinds: dict[Node, Kind] = {}
+        self._choices: dict[Need, list[Choice]] = {}
         known: dict[tuple[Any, ...], Kind] = {}
         for node in lanes.stage.nodes():
             key = self._key(node)
@@ -95,7 +104,15 @@ class Forms:
 
     def choices(self, need: Need) -> list[Choice]:
         """The ways to meet a demand, in an order that only the node's kind decides."""
-        return [self._of(need[0], c) for c in self._kinds[need[0]].choices[need[1]]]
+        found = self._choices.get(need)
+        if found is None:
+            node, kind = need[0], self._kinds[need[0]]
+            found = kind.choices[need[1]]
+            if node is not kind.first:
+                to = dict(zip(_near(kind.first), _near(node), strict=True))
+                found = [_moved(c, to) for c in found]
+            self._choices[need] = found
+        return found
 
     def can(self, need: Need) -> bool:
         """Whether there is a way to meet a demand."""
@@ -103,23 +120,16 @@ class Forms:
 
     def best(self, need: Need) -> Choice:
         """The cheapest way."""
-        return self._of(need[0], self._kinds[need[0]].best[need[1]])
+        node, kind = need[0], self._kinds[need[0]]
+        found = kind.best[need[1]]
+        if node is kind.first:
+            return found
+        return _moved(found, dict(zip(_near(kind.first), _near(node), strict=True)))
 
     def best_from(self, need: Need) -> list[Demand]:
         """The other forms of the same value that the cheapest way starts from."""
         kind = self._kinds[need[0]]
         return [d for x, d in kind.best[need[1]].inputs if x is kind.first]
-
-    def _of(self, node: Node, choice: Choice) -> Choice:
-        """A choice of the node's kind as the node's own."""
-        first = self._kinds[node].first
-        if node is first:
-            return choice
-        to = dict(zip(_near(first), _near(node), strict=True))
-        return Choice(
-            choice.rule, choice.op, tuple((to[n], d) for n, d in choice.inputs),
-            tuple(to[n] for n in choice.scalars), choice.imm, choice.cost,
-        )  # fmt: skip
 
     def _key(self, node: Node) -> tuple[Any, ...]:
         """Equal for values of one kind: what they are, and which values near are the same."""

@@ -48,7 +48,7 @@ class FlagTable:
                 self.readers.setdefault(cell, 0)
                 self.updates.setdefault(cell, 0)
                 self.needs.setdefault(cell, 0)
-        below = dict.fromkeys(self.needs, 0)  # consequences of each cell
+        below = dict.fromkeys(self.needs, 0)  # pushes that are consequences of each cell
         for node in nodes:
             for flag in node.flags_read:
                 cell = self.cell[flag]
@@ -56,7 +56,7 @@ class FlagTable:
                 self.needs[cell] |= critical[node.order]
             if node.updates is not None:
                 self.updates[self.cell[node.updates]] += 1
-            left = critical[node.order]
+            left = critical[node.order] if is_push(node) else 0
             while left:
                 cell = left.bit_length() - 1
                 below[cell] |= 1 << node.order

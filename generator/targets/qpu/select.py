@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store, walk
-from daedalus.dsl.ranges import Interval, Ranges
+from daedalus.dsl.ranges import Interval, place_ranges
 from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets.glsl.device import NotLowerable
 from daedalus.generator.targets.glsl.record import Record
@@ -113,7 +113,7 @@ class _Selector:
 
     def __init__(self, kernel: Kernel, name: str, how: _How, *, early: bool) -> None:
         self.kernel, self.how = kernel, how
-        hostile = Ranges(kernel, hostile=True, declared_params=True)
+        hostile = place_ranges(kernel)
         assert hostile.conformant is not None
         self.hostile, self.ranges = hostile, hostile.conformant
         self.e = Emitter(name, kernel.loc.file)

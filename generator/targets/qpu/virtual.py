@@ -24,6 +24,7 @@ Rules beyond those of the machine, which verify.py checks:
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 MASK = 0xFFFFFFFF
 
@@ -124,10 +125,6 @@ class Instruction:
         return ()
 
 
-def _values(sources: tuple[Source, ...]) -> tuple[Value, ...]:
-    return tuple(s.value for s in sources if isinstance(s, Operand))
-
-
 @dataclass(frozen=True, eq=False)
 class Compute(Instruction):
     """An ALU operation. `forms` compute the same; the scheduler takes whichever fits."""
@@ -142,13 +139,20 @@ class Compute(Instruction):
     updates: Flag | None = None  # the flag that it replaces (and.., nor..)
 
     def reads(self) -> tuple[Value, ...]:
-        seen = [v for form in self.forms for v in _values(form.sources)]
+        return self._reads
+
+    @cached_property
+    def _reads(self) -> tuple[Value, ...]:
+        sources = [s for form in self.forms for s in form.sources]
+        seen = [s.value for s in sources if isinstance(s, Operand)]
         return tuple(dict.fromkeys(seen + ([self.old] if self.old is not None else [])))
 
     def results(self) -> tuple[Value, ...]:
         return () if self.result is None else (self.result,)
 
     def flags_read(self) -> tuple[Flag, ...]:
+        if self.when is None and self.updates is None:
+            return ()
         return tuple(f for f in (self.when, self.updates) if f is not None)
 
     def __str__(self) -> str:
