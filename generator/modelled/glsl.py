@@ -53,7 +53,7 @@ def _measured(
     words, environment = tools.on_device(
         [str(qpu.program())], jobs=jobs, timed=True, intervals=intervals
     )
-    environment |= {**environment_of("v3d"), "DAEDALUS_VULKAN_TIMEOUT_MS": _PATIENCE_MS}
+    environment |= {**environment_of("v3d"), "DAEDALUS_QPU_TIMEOUT_MS": _PATIENCE_MS}
     device = GpuDevice("v3dv-native", "host", tuple(words[:-1]), environment)
     options = [w for pair in wish.items() for w in pair]
     options += ["--data", str(data), "--once", "--rounds", "1", "--skip", "latency,frame", *flags]
