@@ -109,6 +109,7 @@ function(daedalus_add_runtime)
     ${runtime}/gpu/job.c
     ${runtime}/gpu/objects.c
     ${runtime}/gpu/pool.c
+    ${runtime}/gpu/records.c
     ${runtime}/gpu/rescue.c
     ${runtime}/gpu/route.c
     ${runtime}/gpu/sample.c

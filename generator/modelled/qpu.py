@@ -27,6 +27,7 @@ from daedalus.generator.targets.qpu.words import Run, execute
 from daedalus.generator.vulkan import bench
 
 QPUS = 12
+QPUS_A_SLICE = 4
 _FIRST = 0x100000  # of the addresses
 _PAGE = 0x1000
 
@@ -99,6 +100,17 @@ def clocks(variant: str, s: Selected, code: Assembly, items: Layout) -> int:
     return _execute(variant, s, code, items, None).clocks
 
 
+def in_order(items: int, batch: int, threads: int) -> Array:
+    """Numbers of items in the order of their records: a part of them for each group of threads that
+    share a TMU, as runtime/gpu/records.c has it."""
+    numbers = np.arange(items, dtype="<u4")
+    group = QPUS_A_SLICE if threads % QPUS_A_SLICE == 0 else threads
+    trips = items // (batch * threads)
+    whole = trips * batch * threads
+    by_group = numbers[:whole].reshape(threads // group, trips, batch * group)
+    return np.concatenate([by_group.swapaxes(0, 1).reshape(-1), numbers[whole:]])
+
+
 def _execute(variant: str, s: Selected, code: Assembly, items: Layout, trace: Path | None) -> Run:
     threads = min(QPUS * code.threads, -(-items.items // s.items))
     memory, at = Memory(), _FIRST
@@ -116,8 +128,8 @@ def _execute(variant: str, s: Selected, code: Assembly, items: Layout, trace: Pa
         starts[b.name] = add(b.given)
         words[b.name] = starts[b.name] + b.origin
         words[f"{b.name}_stride"] = b.stride
-    numbers = np.arange(items.items, dtype="<u4")
-    columns = [numbers if w == INDEX else items.meta[:, w] for w in s.record.words]
+    numbers = in_order(items.items, s.items, threads)
+    columns = [numbers if w == INDEX else items.meta[numbers, w] for w in s.record.words]
     words["records"] = add(np.stack(columns, axis=1).astype("<u4").reshape(-1).view(np.uint8))
     if s.scratch:
         words["scratch"] = add(np.full(s.scratch * threads, 0xA5, np.uint8))

@@ -10,6 +10,9 @@
 /* A QPU fetches instructions and uniforms ahead: behind them is so much that can be read. */
 enum { READ_AHEAD = 256, CONSTANTS_ALIGN = 16 };
 
+/* Threads go to the QPUs in turn, so that so many neighbours have a TMU and its cache in common. */
+enum { QPUS_A_SLICE = 4 };
+
 bool daedalus_rt_drm_has(const daedalus_variant *variant) {
   return variant->qpu != NULL;
 }
@@ -25,6 +28,8 @@ daedalus_drm_program *daedalus_rt_drm_program_new(daedalus_drm *drm, const daeda
   *program = (daedalus_drm_program){.code = code, .n_buffers = n_buffers};
   program->threads_most = threads == 0 ? all : threads;
   program->base.items_step = (size_t)program->threads_most * code->items;
+  program->base.items_group =
+      program->threads_most % QPUS_A_SLICE == 0 ? (size_t)QPUS_A_SLICE * code->items : 0;
   program->base.items_most = UINT32_MAX / 2 / DAEDALUS_GPU_ITEMS_UNIT * DAEDALUS_GPU_ITEMS_UNIT;
   return program;
 }

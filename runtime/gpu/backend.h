@@ -49,6 +49,8 @@ typedef struct daedalus_gpu_program {
   const daedalus_variant *variant;
   uint32_t asked;    /* workgroup as it was asked for, 0 for the variant's own */
   size_t items_step; /* items of a workgroup, or of all threads: what a self-test has twice */
+  /* Of a trip of a group of threads that share caches; divides items_step.  0: there are none */
+  size_t items_group;
   size_t items_most; /* of a dispatch; at least DAEDALUS_GPU_ITEMS_UNIT */
   daedalus_gpu_trust trust;
   char why[256];

@@ -185,6 +185,7 @@ static int emit_dispatch(emitter *e, daedalus_gpu_program *program, const daedal
       return -E2BIG;
     }
   }
+  daedalus_rt_gpu_job_gather(job, group, program, records, first, end);
   return e->backend->route->dispatch(e->backend, e->submission, &dispatch);
 }
 

@@ -215,33 +215,10 @@ static void copy_all(daedalus_gpu_job *job, bool back) {
   }
 }
 
-static void gather_records(const daedalus_gpu_job *job) {
-  unsigned char *at = job->records->map + job->records_offset;
-  for (size_t i = job->first; i < job->end; i++) {
-    const daedalus_group *group = &groups_of(job)[i];
-    const daedalus_gpu_arguments code = daedalus_gpu_arguments_of(group->variant);
-    const unsigned char *meta = (const unsigned char *)job->batch->meta.data + group->meta_at;
-    const uint32_t *items = (const uint32_t *)job->batch->items.data + group->items_at;
-    uint32_t *out = (uint32_t *)(void *)at;
-    for (size_t n = 0; n < group->n_items; n++) {
-      const unsigned char *item = meta + (size_t)items[n] * group->kernel->meta_size;
-      for (size_t k = 0; k < code.n_record; k++, out++) {
-        if (code.record[k] == DAEDALUS_RECORD_INDEX) {
-          *out = items[n];
-        } else {
-          memcpy(out, item + (size_t)code.record[k] * sizeof(*out), sizeof(*out));
-        }
-      }
-    }
-    at += records_of(group);
-  }
-}
-
 int daedalus_rt_gpu_job_fill(daedalus_gpu_job *job) {
   const int error = place_all(job);
   if (error == 0) {
     copy_all(job, false);
-    gather_records(job);
   }
   return error;
 }

@@ -74,8 +74,17 @@ daedalus_gpu_use daedalus_rt_gpu_use(const daedalus_gpu *gpu, const daedalus_gpu
 /** The uses of the groups, and where they lie. */
 int daedalus_rt_gpu_job_collect(daedalus_gpu_job *job);
 
-/** Takes blocks for regions and records and fills them. */
+/** Takes blocks for regions and records, and fills the regions. */
 int daedalus_rt_gpu_job_fill(daedalus_gpu_job *job);
+
+/**
+ * Writes the records of items `first` to `end` of a group, a dispatch of the program; the group's
+ * begin at byte `records` of the job's.  Where the program has groups of threads, each has a part
+ * of the items, and does it from its first to its last item.
+ */
+void daedalus_rt_gpu_job_gather(const daedalus_gpu_job *job, const daedalus_group *group,
+                                const daedalus_gpu_program *program, uint64_t records, size_t first,
+                                size_t end);
 
 /** Decides what is shadowed, and takes a block for it. */
 int daedalus_rt_gpu_job_shadow(daedalus_gpu_job *job);

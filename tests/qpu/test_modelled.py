@@ -45,6 +45,16 @@ def test_ratios_go_profile_by_profile() -> None:
     assert Report(10, [result, result]).issue == Interval(0.25, 1.0, 1.0)
 
 
+def test_records_are_in_the_runtimes_order() -> None:
+    """As tests/c/drm/test_drm_records.c has it of runtime/gpu/records.c."""
+    order = qpu.in_order(1000, 16, 24)
+    trip, group = np.arange(768) // 384, np.arange(768) % 384 // 64
+    assert np.array_equal(order[:768], (2 * group + trip) * 64 + np.arange(768) % 64)
+    assert np.array_equal(order[768:], np.arange(768, 1000))
+    for items, threads in ((767, 24), (1000, 23), (1000, 4)):
+        assert np.array_equal(qpu.in_order(items, 16, threads), np.arange(items))
+
+
 def test_total_is_met_below_its_bar_or_where_both_are_at_one_bound() -> None:
     slow, near = times(100, tmu=60), times(95, tmu=92)
     at_tmu, at_memory = times(100, tmu=96), times(100, tmu=0, memory=99)
