@@ -289,11 +289,11 @@ class Build:
             flags.append(f"-fsanitize={which}")
             _stop_at_findings()
         runtime = sorted(
-            p for part in ("core", "cpu") for p in (root / "runtime" / part).glob("*.c")
+            p for part in ("core", "cpu", "gpu") for p in (root / "runtime" / part).glob("*.c")
         )
         # Random programs are for the CPU, so the runtime is the one without a route to the GPU.
-        runtime += [root / "runtime" / "vulkan" / f"{name}.c" for name in ("absent", "wanted")]
-        program = [root / "tools" / "check" / f"{name}.c" for name in ("main", "gpu")]
+        runtime += [root / "runtime" / part / "absent.c" for part in ("vulkan", "drm")]
+        program = [root / "tools" / "check" / f"{name}.c" for name in ("main", "gpu", "simulator")]
         dispatch = sorted((self.folder / "generated" / "src").glob("*/dispatch.c"))
         return native.compile_program(
             device.arch, self.folder / f"check-{device.arch}",

@@ -16,9 +16,10 @@ from daedalus.dsl.build import Builder, rewrite_stage
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Kernel, Op
+from daedalus.dsl.show import show
 from daedalus.dsl.verify import verify
 from daedalus.generator.passes.guard import find_guard, select_old
-from daedalus.generator.passes.pipeline import lower, passes
+from daedalus.generator.passes.pipeline import Lowered, lower, passes
 from daedalus.generator.passes.split_clips import split_clips
 from daedalus.generator.passes.split_products import split_products
 from daedalus.generator.registry import load
@@ -133,3 +134,21 @@ def test_verify_runs_on_lowered_kernels() -> None:
     lowered = lower(kernel, Schedule("c"))
     with pytest.raises(SpecError, match="no earlier stage wrote"):
         verify(replace(lowered, stages=lowered.stages[1:]))
+
+
+@pytest.mark.parametrize("name", ["av1_cdef8", "h264_idct8", "vp9_mc_8h"])
+def test_passes_done_for_another_schedule(name: str) -> None:
+    """A schedule that goes on with what others have come to gets what it gets alone."""
+    (entry,) = [e for e in load() if e.kernel.id == name]
+    schedules = [s for s, _ in entry.schedules]
+    for order in (schedules, schedules[::-1]):
+        known: Lowered = {}
+        steps = 0
+        for schedule in order:
+            steps += len(passes(entry.kernel, schedule))
+            alone = lower(entry.kernel, schedule)
+            shared = lower(entry.kernel, schedule, known=known)
+            assert show(shared) == show(alone), schedule.name
+            assert shared.items_per_vector == alone.items_per_vector
+            assert shared.branches == alone.branches
+        assert len(known) < steps  # something was shared
