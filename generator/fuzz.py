@@ -293,11 +293,10 @@ class Build:
         )
         # Random programs are for the CPU, so the runtime is the one without a route to the GPU.
         runtime += [root / "runtime" / part / "absent.c" for part in ("vulkan", "drm")]
-        program = [root / "tools" / "check" / f"{name}.c" for name in ("main", "gpu", "simulator")]
         dispatch = sorted((self.folder / "generated" / "src").glob("*/dispatch.c"))
         return native.compile_program(
             device.arch, self.folder / f"check-{device.arch}",
-            [*program, *runtime, *dispatch, source],
+            [*crosscheck.sources(), *runtime, *dispatch, source],
             includes=[root / "runtime" / "include", root / "runtime", self.include],
             system_includes=system,
             flags=flags, static=not self.sanitize,

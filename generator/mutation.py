@@ -125,12 +125,11 @@ def program(
     library = native.build_library(
         arch, targets=("daedalus_variants",), options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON",)
     )
-    check = repo_root() / "tools" / "check"
     system = [] if native.is_arm() else [
         repo_root() / "tools" / "simde", fetch.ensure("simde", "all") / "usr" / "include",
     ]  # fmt: skip
     exe = native.compile_program(
-        arch, folder / "check", [check / "main.c", check / "gpu.c", mutated],
+        arch, folder / "check", [*crosscheck.sources(), mutated],
         includes=[*native.library_includes(), source.parent], system_includes=system,
         libraries=[library / "libdaedalus_variants.a"],
         flags=("-O1", "-DDAEDALUS_HAVE_NEON=1", "-fwrapv"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator import clips, count, stream
+from daedalus.generator import clips, stream, trace
 from daedalus.generator.cli.common import EXIT_USAGE, UserError
 
 
@@ -107,10 +107,10 @@ def test_eight_bits_a_sample_are_taken(tmp_path: Path, monkeypatch: pytest.Monke
         assert (decoder.name, clip.reorder, clip.file.suffix) == ("h264", 2, ".h264")
 
 
-def test_a_silent_counting_plugin_is_an_error(
+def test_a_silent_tracing_plugin_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(count, "_plugin", lambda: tmp_path / "plugin.so")
-    monkeypatch.setattr(count, "_qemu", lambda: "true")
-    with pytest.raises(UserError, match="wrote no number"):
-        count.counted(["program"])
+    monkeypatch.setattr(trace, "_plugin", lambda: tmp_path / "plugin.so")
+    monkeypatch.setattr(trace, "_qemu", lambda: "true")
+    with pytest.raises(UserError, match="wrote no trace"):
+        trace.executed(["program"])
