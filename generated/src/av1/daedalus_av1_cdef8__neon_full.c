@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class full
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 89420c1ea5580e81
+ * input hash 24655a91af538a4b
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class insec (15 <= edges <= 15 and 0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 7695d98ed1bf95b4
+ * input hash 7eb55241c1301de8
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

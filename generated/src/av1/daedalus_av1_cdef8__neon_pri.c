@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class pri (0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash ed03a8bb3af0e8ea
+ * input hash e838896d85bb50fd
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class sec (0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 86ed8c64fede693a
+ * input hash d0edacc19b9d244c
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

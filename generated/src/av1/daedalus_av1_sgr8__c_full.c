@@ -9,7 +9,7 @@
  *   with half the pixels 0, half 255
  * assumes variance9: follows: n times the sum of squares less the square of the sum is largest with
  *   half the pixels 0, half 255
- * input hash e82e32638bde53c6
+ * input hash 8b9cd0a1b09641a6
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * sand128_nv12, portable scalar C, class full
  * computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
- * input hash e49641412b416a4e
+ * input hash bfb43a904c88769e
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * sand128_p010, portable scalar C, class full
  * computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
- * input hash bc0d25595d35bd86
+ * input hash 5f5e118794a8f05b
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

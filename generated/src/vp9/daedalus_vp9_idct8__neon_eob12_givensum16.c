@@ -9,7 +9,7 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash 0d8a5d4c27093332
+ * input hash 099dba5618397307
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

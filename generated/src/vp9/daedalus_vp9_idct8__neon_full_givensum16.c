@@ -9,7 +9,7 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash 32ef879fe783a836
+ * input hash 4c3aea3c3ff2f001
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

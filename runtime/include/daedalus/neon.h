@@ -64,4 +64,27 @@ DAEDALUS_WHOLE(daedalus_whole_u32, uint32x4_t)
 DAEDALUS_WHOLE(daedalus_whole_s32, int32x4_t)
 #undef DAEDALUS_WHOLE
 
+/*
+ * Constants that stay in memory side by side.  Compilers take each vector of a
+ * constant array for a constant of its own, with an address of its own.
+ */
+static inline const uint8_t *daedalus_beside(const uint8_t *constants) {
+#if defined(__aarch64__) && defined(__GNUC__)
+  __asm__("" : "+r"(constants));
+#endif
+  return constants;
+}
+
+/*
+ * Eight bytes and eight others.  Compilers would load the others into the upper
+ * half at once, which is two operations, and needs an address without offset.
+ */
+static inline uint8x16_t daedalus_window(const uint8_t *lower, const uint8_t *upper) {
+  uint8x8_t others = vld1_u8(upper);
+#if defined(__aarch64__) && defined(__GNUC__)
+  __asm__("" : "+w"(others));
+#endif
+  return vcombine_u8(vld1_u8(lower), others);
+}
+
 #endif /* DAEDALUS_NEON_H */
