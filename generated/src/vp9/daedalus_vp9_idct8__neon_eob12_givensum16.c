@@ -9,7 +9,7 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash 3cc9381f63f31acf
+ * input hash 40a7d3a00a16079d
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -187,6 +187,18 @@ void daedalus_item_vp9_idct8__neon_eob12_givensum16(uint8_t *dst, ptrdiff_t dst_
     const int16_t *coeffs, int32_t eob) {
   (void)eob;
   one_item(dst, dst_stride, coeffs);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_idct8__neon_eob12_givensum16(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
+  (void)meta;
+  (void)meta_step;
+  for (; n_blocks >= 1; n_blocks -= 1) {
+    one_item(dst, dst_stride, coeffs);
+    dst += dst_step;
+    coeffs += 64;
+  }
 }
 
 void daedalus_vp9_idct8__neon_eob12_givensum16(const daedalus_buffer *buffers,

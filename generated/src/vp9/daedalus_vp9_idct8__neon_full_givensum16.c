@@ -9,7 +9,7 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash e38e8c98e68229b5
+ * input hash fb3502495d57dafd
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -278,6 +278,18 @@ void daedalus_item_vp9_idct8__neon_full_givensum16(uint8_t *dst, ptrdiff_t dst_s
     const int16_t *coeffs, int32_t eob) {
   (void)eob;
   one_item(dst, dst_stride, coeffs);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_idct8__neon_full_givensum16(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
+  (void)meta;
+  (void)meta_step;
+  for (; n_blocks >= 1; n_blocks -= 1) {
+    one_item(dst, dst_stride, coeffs);
+    dst += dst_step;
+    coeffs += 64;
+  }
 }
 
 void daedalus_vp9_idct8__neon_full_givensum16(const daedalus_buffer *buffers, const void *all_meta,

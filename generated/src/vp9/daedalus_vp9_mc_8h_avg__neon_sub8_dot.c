@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, NEON intrinsics, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash c2e725d8d61de140
+ * input hash 68280e608e746424
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -226,6 +226,18 @@ void daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stri
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows) {
   (void)rows;
   one_item(dst, dst_stride, src, src_stride, filter, mx);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta,
+    size_t meta_step) {
+  for (; n_blocks >= 1; n_blocks -= 1) {
+    one_item(dst, dst_stride, src, src_stride, meta->filter, meta->mx);
+    dst += dst_step;
+    src += src_step;
+    meta += meta_step;
+  }
 }
 
 void daedalus_vp9_mc_8h_avg__neon_sub8_dot(const daedalus_buffer *buffers, const void *all_meta,
