@@ -24,7 +24,7 @@ class Case:
     bar: float
     params: dict[str, int]
     entry: str = ""
-    caller: str = ""
+    many: str = ""
     items: bool = True
     item_shape: str = ""
     picture: str = "steps"
@@ -45,7 +45,7 @@ class Work:
 
     case: Case
     function: str
-    whose: str  # "entry", "caller", "variant", "theirs"
+    whose: str  # "entry", "many", "variant", "theirs"
     barred: bool = False  # whether the case's bar is for it
     variant: str = ""  # that it belongs to
     whole: bool = True  # whether it does all that theirs does: decoders' functions also clear
@@ -53,7 +53,7 @@ class Work:
     @property
     def shape(self) -> str:
         """How it is called."""
-        own = self.case.item_shape if self.whose == "variant" else ""
+        own = self.case.item_shape if self.whose in ("variant", "many") else ""
         return own or self.case.shape
 
     @property
@@ -121,8 +121,8 @@ def work(case: Case, symbols: set[str]) -> list[Work]:
                 found.append(Work(case, _function("clearing", v), "variant", False, v))
     if case.entry:
         found.append(Work(case, case.entry, "entry", True))
-    if case.caller:
-        found.append(Work(case, case.caller, "caller", True))
+    if case.many:
+        found.append(Work(case, case.many, "many", True))
     return [*found, Work(case, case.theirs, "theirs")]
 
 
