@@ -37,6 +37,7 @@ def _function(
     decides = {p for c in kernel.classes for p, _, _ in c.when}
     return {
         "name": f"daedalus_{what}_{kernel.id}",
+        "aliases": [f"daedalus_{what}_{a}" for a in kernel.aliases],
         "kernel": kernel.id,
         "what": what,
         "arguments": arguments,

@@ -187,6 +187,7 @@ def make_variant(
                 "lines": b.lines,
                 "arguments": b.arguments,
                 "call_arguments": shell.batch_arguments(lowered, b.items),
+                "share": _share(b.items, bodies[0].items),
                 "clearing": clearing(kernel, schedule.class_name, cleared, b.items),
                 **{
                     way: {
@@ -355,6 +356,14 @@ def _header_texts() -> str:
     """The headers whose functions generated code computes with."""
     folder = files("daedalus") / "include" / "daedalus"
     return "".join((folder / name).read_text() for name in ("lane.h", "neon.h"))
+
+
+def _share(items: int, most: int) -> str:
+    """How often a body is called for some number of items, as what follows the number in C: those
+    that do the `most` do as many items as they can, those that do one the rest."""
+    if most == 1:
+        return ""
+    return f" / {items}" if items == most else f" % {most}"
 
 
 def writable(kernel: Kernel, arguments: list[str]) -> list[str]:

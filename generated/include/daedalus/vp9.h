@@ -243,6 +243,10 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_10_h(daedalus_ctx *ctx, uint
 DAEDALUS_API void daedalus_items_vp9_lpf16_10_h(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta, size_t meta_step);
 
+/** daedalus_items_vp9_lpf16_10_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf16_10(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta, size_t meta_step);
+
 typedef daedalus_vp9_lpf16_10_h_meta daedalus_vp9_lpf16_10_meta;
 
 /** daedalus_append_vp9_lpf16_10_h() under the alias. */
@@ -365,6 +369,10 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf4_h(daedalus_ctx *ctx, uint8_t 
 DAEDALUS_API void daedalus_items_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta, size_t meta_step);
 
+/** daedalus_items_vp9_lpf4_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta, size_t meta_step);
+
 typedef daedalus_vp9_lpf4_h_meta daedalus_vp9_lpf4_meta;
 
 /** daedalus_append_vp9_lpf4_h() under the alias. */
@@ -481,6 +489,10 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8_h(daedalus_ctx *ctx, uint8_t 
  * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
  */
 DAEDALUS_API void daedalus_items_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta, size_t meta_step);
+
+/** daedalus_items_vp9_lpf8_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta, size_t meta_step);
 
 typedef daedalus_vp9_lpf8_h_meta daedalus_vp9_lpf8_meta;

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class full
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash ab896b5102220ca4
+ * input hash 30d2cb09bffc58f0
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -339,7 +339,7 @@ void daedalus_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const u
 DAEDALUS_FLATTEN void daedalus_items_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step) {
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, src, src_stride, meta->pri, meta->sec, meta->damping, meta->dir,
         meta->edges);
     dst += dst_step;

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class pri (0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 98a0411d5d87815b
+ * input hash bb7b2cffcdc2d14b
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -280,7 +280,7 @@ void daedalus_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride, const ui
 DAEDALUS_FLATTEN void daedalus_items_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step) {
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, src, src_stride, meta->pri, meta->damping, meta->dir, meta->edges);
     dst += dst_step;
     src += src_step;

@@ -7,7 +7,7 @@
  * computes AV1 7.15.2 (CDEF direction process), 8 bit
  * assumes line: follows from the table: a line of n pixels sums to at most 128 * n, and its square
  *   is weighted by 840 / n
- * input hash b871c3590da750ed
+ * input hash 7edf1019893f0f17
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -106,7 +106,7 @@ void daedalus_item_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t src_stride
 
 DAEDALUS_FLATTEN void daedalus_items_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t src_stride,
     ptrdiff_t src_step, int32_t *found, size_t n_blocks) {
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(src, src_stride, found);
     src += src_step;
     found += 2;

@@ -9,7 +9,7 @@
  *   with half the pixels 0, half 255
  * assumes variance9: follows: n times the sum of squares less the square of the sum is largest with
  *   half the pixels 0, half 255
- * input hash 5e0a1928698c69ff
+ * input hash 2d0b9f0ad600472c
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -289,7 +289,7 @@ void daedalus_item_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const ui
 DAEDALUS_FLATTEN void daedalus_items_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_units, const daedalus_av1_sgr8_meta *meta, size_t meta_step) {
-  for (; n_units >= 1; n_units -= 1) {
+  for (size_t n_left = n_units; n_left > 0; n_left--) {
     one_item(dst, dst_stride, src, src_stride, meta->set, meta->w0, meta->w1);
     dst += dst_step;
     src += src_step;

@@ -30,16 +30,16 @@ void daedalus_items_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step) {
   while (n_blocks > 0) {
-    const int item_class = class_of_av1_cdef8(meta);
+    const int n_class = class_of_av1_cdef8(meta);
     size_t n_run = n_blocks;
     if (meta_step != 0) {
       for (n_run = 1; n_run < n_blocks; n_run++) {
-        if (class_of_av1_cdef8(&meta[n_run * meta_step]) != item_class) {
+        if (class_of_av1_cdef8(&meta[n_run * meta_step]) != n_class) {
           break;
         }
       }
     }
-    if (item_class == 0) {
+    if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_av1_cdef8__neon_inpri_r2(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
@@ -47,7 +47,7 @@ void daedalus_items_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
       daedalus_items_av1_cdef8__c_inpri(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #endif
-    } else if (item_class == 1) {
+    } else if (n_class == 1) {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_av1_cdef8__neon_insec_r2(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
@@ -55,7 +55,7 @@ void daedalus_items_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
       daedalus_items_av1_cdef8__c_insec(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #endif
-    } else if (item_class == 2) {
+    } else if (n_class == 2) {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_av1_cdef8__neon_inside_r2(dst, dst_stride, dst_step, src, src_stride,
           src_step, n_run, meta, meta_step);
@@ -63,7 +63,7 @@ void daedalus_items_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
       daedalus_items_av1_cdef8__c_inside(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #endif
-    } else if (item_class == 3) {
+    } else if (n_class == 3) {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_av1_cdef8__neon_pri(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
@@ -71,7 +71,7 @@ void daedalus_items_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
       daedalus_items_av1_cdef8__c_pri(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
           meta, meta_step);
 #endif
-    } else if (item_class == 4) {
+    } else if (n_class == 4) {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_av1_cdef8__neon_sec(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);

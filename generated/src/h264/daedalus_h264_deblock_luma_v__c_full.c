@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, portable scalar C, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash f399e2de5139cb4a
+ * input hash a8df164d1d823ae1
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -62,7 +62,7 @@ void daedalus_item_h264_deblock_luma_v__c_full(uint8_t *dst, ptrdiff_t dst_strid
 DAEDALUS_FLATTEN void daedalus_items_h264_deblock_luma_v__c_full(uint8_t *dst,
     ptrdiff_t dst_stride, ptrdiff_t dst_step, size_t n_edges,
     const daedalus_h264_deblock_luma_v_meta *meta, size_t meta_step) {
-  for (; n_edges >= 1; n_edges -= 1) {
+  for (size_t n_left = n_edges; n_left > 0; n_left--) {
     one_item(dst, dst_stride, meta->alpha, meta->beta, meta->tc0);
     dst += dst_step;
     meta += meta_step;

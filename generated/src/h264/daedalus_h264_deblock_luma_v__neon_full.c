@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, NEON intrinsics, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash 06f2bd136b2fa455
+ * input hash 77990d58165d07da
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -111,7 +111,7 @@ void daedalus_item_h264_deblock_luma_v__neon_full(uint8_t *dst, ptrdiff_t dst_st
 DAEDALUS_FLATTEN void daedalus_items_h264_deblock_luma_v__neon_full(uint8_t *dst,
     ptrdiff_t dst_stride, ptrdiff_t dst_step, size_t n_edges,
     const daedalus_h264_deblock_luma_v_meta *meta, size_t meta_step) {
-  for (; n_edges >= 1; n_edges -= 1) {
+  for (size_t n_left = n_edges; n_left > 0; n_left--) {
     one_item(dst, dst_stride, meta->alpha, meta->beta, meta->tc0);
     dst += dst_step;
     meta += meta_step;

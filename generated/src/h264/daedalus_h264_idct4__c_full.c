@@ -8,7 +8,7 @@
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
- * input hash b03af0dde0389784
+ * input hash 63b234d81ad50b7e
  */
 #include <stdint.h>
 #include <string.h>
@@ -67,7 +67,7 @@ void daedalus_clearing_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, in
 
 DAEDALUS_FLATTEN void daedalus_items_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks) {
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, coeffs);
     dst += dst_step;
     coeffs += 16;
@@ -76,7 +76,7 @@ DAEDALUS_FLATTEN void daedalus_items_h264_idct4__c_full(uint8_t *dst, ptrdiff_t 
 
 DAEDALUS_FLATTEN void daedalus_clearing_items_h264_idct4__c_full(uint8_t *dst,
     ptrdiff_t dst_stride, ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks) {
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, coeffs);
     memset(coeffs, 0, 16 * sizeof(*coeffs));
     dst += dst_step;

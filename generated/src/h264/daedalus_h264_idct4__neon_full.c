@@ -8,7 +8,7 @@
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
- * input hash 9b33d63a5f694aaf
+ * input hash 33d9e24337d2607a
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -88,7 +88,7 @@ void daedalus_item_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
 
 DAEDALUS_FLATTEN void daedalus_items_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks) {
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, coeffs);
     dst += dst_step;
     coeffs += 16;

@@ -5,7 +5,7 @@
  *
  * h264_qpel_mc20, portable scalar C, class full
  * computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
- * input hash 5004d02d6084b5cb
+ * input hash 3ebbf61e9cbbc7d4
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -38,7 +38,7 @@ void daedalus_item_h264_qpel_mc20__c_full(uint8_t *dst, ptrdiff_t dst_stride, co
 DAEDALUS_FLATTEN void daedalus_items_h264_qpel_mc20__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks) {
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, src, src_stride);
     dst += dst_step;
     src += src_step;

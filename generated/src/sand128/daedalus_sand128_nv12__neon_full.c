@@ -5,7 +5,7 @@
  *
  * sand128_nv12, NEON intrinsics, class full
  * computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
- * input hash af401e6f2394d42a
+ * input hash cc671ec24d6f7427
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -64,7 +64,7 @@ DAEDALUS_FLATTEN void daedalus_items_sand128_nv12__neon_full(uint8_t *dst, ptrdi
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, const uint8_t *src_uv,
     ptrdiff_t src_uv_stride, ptrdiff_t src_uv_step, size_t n_tiles,
     const daedalus_sand128_nv12_meta *meta, size_t meta_step) {
-  for (; n_tiles >= 1; n_tiles -= 1) {
+  for (size_t n_left = n_tiles; n_left > 0; n_left--) {
     one_item(dst, dst_stride, dst_uv, dst_uv_stride, src, src_stride, src_uv, src_uv_stride,
         meta->width);
     dst += dst_step;

@@ -5,7 +5,7 @@
  *
  * sand128_p010, portable scalar C, class full
  * computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
- * input hash fd4cefea135f721c
+ * input hash ec17ec4413c44bf4
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -76,7 +76,7 @@ DAEDALUS_FLATTEN void daedalus_items_sand128_p010__c_full(uint16_t *dst, ptrdiff
     const uint32_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, const uint32_t *src_uv,
     ptrdiff_t src_uv_stride, ptrdiff_t src_uv_step, size_t n_tiles,
     const daedalus_sand128_p010_meta *meta, size_t meta_step) {
-  for (; n_tiles >= 1; n_tiles -= 1) {
+  for (size_t n_left = n_tiles; n_left > 0; n_left--) {
     one_item(dst, dst_stride, dst_uv, dst_uv_stride, src, src_stride, src_uv, src_uv_stride,
         meta->width);
     dst = (uint16_t *)((uint8_t *)dst + dst_step);

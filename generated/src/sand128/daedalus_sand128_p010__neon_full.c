@@ -5,7 +5,7 @@
  *
  * sand128_p010, NEON intrinsics, class full
  * computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
- * input hash ecd294e0ad51b7d2
+ * input hash 333ee5646be5b437
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -137,7 +137,7 @@ DAEDALUS_FLATTEN void daedalus_items_sand128_p010__neon_full(uint16_t *dst, ptrd
     const uint32_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, const uint32_t *src_uv,
     ptrdiff_t src_uv_stride, ptrdiff_t src_uv_step, size_t n_tiles,
     const daedalus_sand128_p010_meta *meta, size_t meta_step) {
-  for (; n_tiles >= 1; n_tiles -= 1) {
+  for (size_t n_left = n_tiles; n_left > 0; n_left--) {
     one_item(dst, dst_stride, dst_uv, dst_uv_stride, src, src_stride, src_uv, src_uv_stride,
         meta->width);
     dst = (uint16_t *)((uint8_t *)dst + dst_step);

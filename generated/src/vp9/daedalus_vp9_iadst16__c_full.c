@@ -8,7 +8,7 @@
  *   transform, ADST_ADST)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 4b6341cda6f2095e
+ * input hash 875214577ca9eb81
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -325,7 +325,7 @@ void daedalus_item_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride, const
 
 DAEDALUS_FLATTEN void daedalus_items_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks) {
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, coeffs);
     dst += dst_step;
     coeffs += 256;

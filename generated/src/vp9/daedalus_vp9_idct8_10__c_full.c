@@ -7,7 +7,7 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform), BitDepth 10
  * assumes t18: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 12745c4808276de7
+ * input hash e21d1aa8ff824d1c
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -142,7 +142,7 @@ void daedalus_item_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_stride,
 
 DAEDALUS_FLATTEN void daedalus_items_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks) {
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, coeffs);
     dst = (uint16_t *)((uint8_t *)dst + dst_step);
     coeffs += 64;

@@ -7,7 +7,7 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash f78a4e5f18ce40ba
+ * input hash a20af9ac8629a91c
  */
 #include <stdint.h>
 #include <string.h>
@@ -129,7 +129,7 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t 
     const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
   (void)meta;
   (void)meta_step;
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, coeffs);
     dst += dst_step;
     coeffs += 64;
@@ -141,7 +141,7 @@ DAEDALUS_FLATTEN void daedalus_clearing_items_vp9_idct8__c_eob12(uint8_t *dst,
     const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
   (void)meta;
   (void)meta_step;
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, coeffs);
     memset(coeffs + 0, 0, 4 * sizeof(*coeffs));
     memset(coeffs + 8, 0, 4 * sizeof(*coeffs));

@@ -7,7 +7,7 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 05352cd5652f0c3b
+ * input hash 21b35deb4deb93fe
  */
 #include <stdint.h>
 #include <string.h>
@@ -136,7 +136,7 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t d
     const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
   (void)meta;
   (void)meta_step;
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, coeffs);
     dst += dst_step;
     coeffs += 64;
@@ -148,7 +148,7 @@ DAEDALUS_FLATTEN void daedalus_clearing_items_vp9_idct8__c_full(uint8_t *dst, pt
     size_t meta_step) {
   (void)meta;
   (void)meta_step;
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, coeffs);
     memset(coeffs, 0, 64 * sizeof(*coeffs));
     dst += dst_step;

@@ -7,7 +7,7 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 27c9d318319a562c
+ * input hash 54eb25546f85bace
  */
 #include <stdint.h>
 #include <string.h>
@@ -82,7 +82,7 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t 
     const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
   (void)meta;
   (void)meta_step;
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, coeffs);
     dst += dst_step;
     coeffs += 64;
@@ -94,7 +94,7 @@ DAEDALUS_FLATTEN void daedalus_clearing_items_vp9_idct8__neon_dc(uint8_t *dst,
     const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
   (void)meta;
   (void)meta_step;
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, coeffs);
     memset(coeffs + 0, 0, 1 * sizeof(*coeffs));
     dst += dst_step;

@@ -7,7 +7,7 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 3796d23d087f7238
+ * input hash 9a21ff24421a0bf1
  */
 #include <stdint.h>
 #include <string.h>
@@ -202,7 +202,7 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff
     const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
   (void)meta;
   (void)meta_step;
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, coeffs);
     dst += dst_step;
     coeffs += 64;
@@ -214,7 +214,7 @@ DAEDALUS_FLATTEN void daedalus_clearing_items_vp9_idct8__neon_eob12(uint8_t *dst
     const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
   (void)meta;
   (void)meta_step;
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, coeffs);
     memset(coeffs + 0, 0, 4 * sizeof(*coeffs));
     memset(coeffs + 8, 0, 4 * sizeof(*coeffs));

@@ -9,7 +9,7 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash 40a7d3a00a16079d
+ * input hash f80aa25ef524b871
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -194,7 +194,7 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_idct8__neon_eob12_givensum16(uint8_t *d
     const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
   (void)meta;
   (void)meta_step;
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, coeffs);
     dst += dst_step;
     coeffs += 64;

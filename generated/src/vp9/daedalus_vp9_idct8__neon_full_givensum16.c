@@ -9,7 +9,7 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash fb3502495d57dafd
+ * input hash 7ab92acefc84bd2c
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -285,7 +285,7 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_idct8__neon_full_givensum16(uint8_t *ds
     const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
   (void)meta;
   (void)meta_step;
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, coeffs);
     dst += dst_step;
     coeffs += 64;

@@ -6,7 +6,7 @@
  * vp9_lpf4_h, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash cf65c8fc9e1110d8
+ * input hash 83588669d17039a3
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -138,7 +138,7 @@ void daedalus_item_vp9_lpf4_h__neon_full_early(uint8_t *dst, ptrdiff_t dst_strid
 DAEDALUS_FLATTEN void daedalus_items_vp9_lpf4_h__neon_full_early(uint8_t *dst,
     ptrdiff_t dst_stride, ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta,
     size_t meta_step) {
-  for (; n_edges >= 1; n_edges -= 1) {
+  for (size_t n_left = n_edges; n_left > 0; n_left--) {
     one_item(dst, dst_stride, meta->blimit, meta->limit, meta->thresh);
     dst += dst_step;
     meta += meta_step;

@@ -6,7 +6,7 @@
  * vp9_lpf8_v, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash ee4f1c665548a2e4
+ * input hash a99688161d1e59cf
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -82,7 +82,7 @@ void daedalus_item_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_
 
 DAEDALUS_FLATTEN void daedalus_items_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta, size_t meta_step) {
-  for (; n_edges >= 1; n_edges -= 1) {
+  for (size_t n_left = n_edges; n_left > 0; n_left--) {
     one_item(dst, dst_stride, meta->blimit, meta->limit, meta->thresh);
     dst += dst_step;
     meta += meta_step;

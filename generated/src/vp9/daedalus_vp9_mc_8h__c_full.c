@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, portable scalar C, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 16edfc8e89ea92dc
+ * input hash 456ad1bf8e6cb845
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -118,7 +118,7 @@ void daedalus_item_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride, const u
 DAEDALUS_FLATTEN void daedalus_items_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_meta *meta, size_t meta_step) {
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, src, src_stride, meta->filter, meta->mx, meta->rows);
     dst += dst_step;
     src += src_step;

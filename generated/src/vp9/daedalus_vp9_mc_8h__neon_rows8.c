@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, NEON intrinsics, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 88261949b9df588b
+ * input hash ba735760d6c11551
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -335,7 +335,7 @@ void daedalus_item_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, con
 DAEDALUS_FLATTEN void daedalus_items_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_meta *meta, size_t meta_step) {
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, src, src_stride, meta->filter, meta->mx);
     dst += dst_step;
     src += src_step;

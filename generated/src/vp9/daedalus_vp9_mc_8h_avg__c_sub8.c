@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, portable scalar C, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash a85519a1f6b5dbb2
+ * input hash 97281239dfd8db79
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -117,7 +117,7 @@ void daedalus_item_vp9_mc_8h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, con
 DAEDALUS_FLATTEN void daedalus_items_vp9_mc_8h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step) {
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, src, src_stride, meta->filter, meta->mx);
     dst += dst_step;
     src += src_step;

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, NEON intrinsics, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash 68280e608e746424
+ * input hash 40ac5ce52f7c7096
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -232,7 +232,7 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst,
     ptrdiff_t dst_stride, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride,
     ptrdiff_t src_step, size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta,
     size_t meta_step) {
-  for (; n_blocks >= 1; n_blocks -= 1) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
     one_item(dst, dst_stride, src, src_stride, meta->filter, meta->mx);
     dst += dst_step;
     src += src_step;

@@ -23,22 +23,22 @@ static inline int class_of_vp9_idct8(const daedalus_vp9_idct8_meta *meta) {
 void daedalus_items_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
   while (n_blocks > 0) {
-    const int item_class = class_of_vp9_idct8(meta);
+    const int n_class = class_of_vp9_idct8(meta);
     size_t n_run = n_blocks;
     if (meta_step != 0) {
       for (n_run = 1; n_run < n_blocks; n_run++) {
-        if (class_of_vp9_idct8(&meta[n_run * meta_step]) != item_class) {
+        if (class_of_vp9_idct8(&meta[n_run * meta_step]) != n_class) {
           break;
         }
       }
     }
-    if (item_class == 0) {
+    if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_idct8__neon_dc(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
 #else
       daedalus_items_vp9_idct8__c_dc(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
 #endif
-    } else if (item_class == 1) {
+    } else if (n_class == 1) {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_idct8__neon_eob12(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
@@ -63,16 +63,16 @@ void daedalus_items_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 void daedalus_clearing_items_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
   while (n_blocks > 0) {
-    const int item_class = class_of_vp9_idct8(meta);
+    const int n_class = class_of_vp9_idct8(meta);
     size_t n_run = n_blocks;
     if (meta_step != 0) {
       for (n_run = 1; n_run < n_blocks; n_run++) {
-        if (class_of_vp9_idct8(&meta[n_run * meta_step]) != item_class) {
+        if (class_of_vp9_idct8(&meta[n_run * meta_step]) != n_class) {
           break;
         }
       }
     }
-    if (item_class == 0) {
+    if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
       daedalus_clearing_items_vp9_idct8__neon_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
@@ -80,7 +80,7 @@ void daedalus_clearing_items_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
       daedalus_clearing_items_vp9_idct8__c_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
 #endif
-    } else if (item_class == 1) {
+    } else if (n_class == 1) {
 #if DAEDALUS_HAVE_NEON
       daedalus_clearing_items_vp9_idct8__neon_eob12(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
@@ -114,6 +114,11 @@ void daedalus_items_vp9_lpf16_10_h(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_
   daedalus_items_vp9_lpf16_10_h__c_full(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
+void daedalus_items_vp9_lpf16_10(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta, size_t meta_step) {
+  daedalus_items_vp9_lpf16_10_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
 void daedalus_items_vp9_lpf16_10_v(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta, size_t meta_step) {
   daedalus_items_vp9_lpf16_10_v__c_full(dst, dst_stride, dst_step, n_edges, meta, meta_step);
@@ -126,6 +131,11 @@ void daedalus_items_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
 #else
   daedalus_items_vp9_lpf4_h__c_full(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 #endif
+}
+
+void daedalus_items_vp9_lpf4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta, size_t meta_step) {
+  daedalus_items_vp9_lpf4_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
 void daedalus_items_vp9_lpf4_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -145,6 +155,11 @@ void daedalus_items_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
 #else
   daedalus_items_vp9_lpf8_h__c_full(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 #endif
+}
+
+void daedalus_items_vp9_lpf8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta, size_t meta_step) {
+  daedalus_items_vp9_lpf8_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
 void daedalus_items_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -173,16 +188,16 @@ void daedalus_items_vp9_mc_8h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta, size_t meta_step) {
   while (n_blocks > 0) {
-    const int item_class = class_of_vp9_mc_8h(meta);
+    const int n_class = class_of_vp9_mc_8h(meta);
     size_t n_run = n_blocks;
     if (meta_step != 0) {
       for (n_run = 1; n_run < n_blocks; n_run++) {
-        if (class_of_vp9_mc_8h(&meta[n_run * meta_step]) != item_class) {
+        if (class_of_vp9_mc_8h(&meta[n_run * meta_step]) != n_class) {
           break;
         }
       }
     }
-    if (item_class == 0) {
+    if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
       if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
         daedalus_items_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
@@ -195,7 +210,7 @@ void daedalus_items_vp9_mc_8h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
       daedalus_items_vp9_mc_8h__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
           meta, meta_step);
 #endif
-    } else if (item_class == 1) {
+    } else if (n_class == 1) {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_8h__neon_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
@@ -235,16 +250,16 @@ void daedalus_items_vp9_mc_8h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step) {
   while (n_blocks > 0) {
-    const int item_class = class_of_vp9_mc_8h_avg(meta);
+    const int n_class = class_of_vp9_mc_8h_avg(meta);
     size_t n_run = n_blocks;
     if (meta_step != 0) {
       for (n_run = 1; n_run < n_blocks; n_run++) {
-        if (class_of_vp9_mc_8h_avg(&meta[n_run * meta_step]) != item_class) {
+        if (class_of_vp9_mc_8h_avg(&meta[n_run * meta_step]) != n_class) {
           break;
         }
       }
     }
-    if (item_class == 0) {
+    if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
       if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
         daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
@@ -257,7 +272,7 @@ void daedalus_items_vp9_mc_8h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
       daedalus_items_vp9_mc_8h_avg__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #endif
-    } else if (item_class == 1) {
+    } else if (n_class == 1) {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, dst_step, src, src_stride,
           src_step, n_run, meta, meta_step);
