@@ -21,7 +21,7 @@ class Case:
     shape: str
     theirs: str
     name: str
-    bar: float
+    bar: float | None
     params: dict[str, int]
     entry: str = ""
     many: str = ""
@@ -32,6 +32,11 @@ class Case:
     d3_bar: float | None = None
     given_d3_bar: float | None = None
     measured: float | None = None
+
+    @property
+    def written(self) -> int:
+        """Bytes that the work writes, where figures are shown for a KiB of them; else 0."""
+        return self.params.get("written", 0)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -75,7 +80,7 @@ def cases() -> list[Case]:
     """All cases, as the file orders them."""
     found = []
     for table in _read()["compared"]:
-        common: dict[str, Any] = {k: v for k, v in table.items() if k != "cases"}
+        common: dict[str, Any] = {"bar": None} | {k: v for k, v in table.items() if k != "cases"}
         found += [Case(**(common | line)) for line in table["cases"]]
     return found
 
