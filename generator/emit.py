@@ -32,6 +32,9 @@ RECORDS = ("verified.json", "stats.json", "witnesses.json", "proofs.json", qpu_c
 
 _RANKS = {"neon": 100, "c": 500, "glsl": 900, "qpu": 1300}
 
+# What of the library's build has CPU variants of a target.
+_GUARDS = {"c": "", "neon": "DAEDALUS_HAVE_NEON", "vector": "DAEDALUS_HAVE_VECTORS"}
+
 
 @dataclass(frozen=True)
 class Generated:
@@ -298,22 +301,21 @@ def _items_entries(
     if library == "prod":
         return {"functions": [], "all_items": []}
     functions: list[dict[str, object]] = []
-    listed: list[tuple[str, bool, str, str]] = []
+    listed: list[tuple[str, str, str, str]] = []
     for e in entries:
         public = items_functions(e.kernel, variants)
-        functions += [f | {"guarded": False} for f in public]
+        functions += [f | {"guard": ""} for f in public]
         names = [str(f["name"]) for f in public]
-        listed.append((e.kernel.id, False, names[0], names[1] if len(names) > 1 else ""))
+        listed.append((e.kernel.id, "", names[0], names[1] if len(names) > 1 else ""))
         for v in variants:
             if v.kernel.id != e.kernel.id or v.is_gpu:
                 continue
-            neon = v.schedule.target == "neon"
+            guard = _GUARDS[v.schedule.target]
             names = [n for n in (v.items_name, v.clearing_items_name) if n]
             functions += [
-                f | {"guarded": neon, "name": name}
-                for f, name in zip(public, names, strict=False)
+                f | {"guard": guard, "name": name} for f, name in zip(public, names, strict=False)
             ]
-            listed.append((v.name, neon, v.items_name, v.clearing_items_name))
+            listed.append((v.name, guard, v.items_name, v.clearing_items_name))
     return {"functions": functions, "all_items": listed}
 
 

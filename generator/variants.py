@@ -168,7 +168,6 @@ def make_variant(
     cleared = cleared_blocks(kernel) if prod else ()
     clear = clearing(kernel, schedule.class_name, cleared)
     apart, beside = shell.plane_steps(kernel), shell.adjoining_steps(kernel)
-    several = max(b.items for b in bodies) > 1
     used_planes = [b.name for b in shell.used_buffers(lowered) if b.kind == "plane"]
     text = environment.get_template("variant.c.j2").render(
         kernel=kernel,
@@ -213,7 +212,7 @@ def make_variant(
         items_unused=shell.unused_items_arguments(kernel, lowered),
         # Where it is known that items side by side in a vector adjoin in memory, compilers make
         # one access of two.
-        adjoining=" && ".join(f"{apart[n]} == {beside[n]}" for n in used_planes if several),
+        gaps=" || ".join(f"{apart[n]} != {beside[n]}" for n in used_planes),
         item_call=shell.item_call(lowered),
         unused=shell.unused_arguments(lowered),
         uses_meta=any(

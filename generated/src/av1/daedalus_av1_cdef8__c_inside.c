@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class inside (15 <= edges <= 15)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash acb100985e301759
+ * input hash c95a1ba97dd2ab04
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class sec (0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 2f9e254ff843b942
+ * input hash 1e27c561bf5fb9a7
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

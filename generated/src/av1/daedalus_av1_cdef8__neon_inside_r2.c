@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class inside (15 <= edges <= 15)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 2c6980ffa84dac7b
+ * input hash f7daca2323e1adfe
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

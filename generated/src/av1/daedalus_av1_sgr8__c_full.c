@@ -9,7 +9,7 @@
  *   with half the pixels 0, half 255
  * assumes variance9: follows: n times the sum of squares less the square of the sum is largest with
  *   half the pixels 0, half 255
- * input hash 2d0b9f0ad600472c
+ * input hash 3d147815b30e946d
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

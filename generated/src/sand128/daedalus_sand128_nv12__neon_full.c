@@ -5,7 +5,7 @@
  *
  * sand128_nv12, NEON intrinsics, class full
  * computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
- * input hash cc671ec24d6f7427
+ * input hash 44a10d96b1c551fa
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

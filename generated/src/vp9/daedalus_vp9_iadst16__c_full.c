@@ -8,7 +8,7 @@
  *   transform, ADST_ADST)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 875214577ca9eb81
+ * input hash a760eb707d4da2bb
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -9,7 +9,7 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash f80aa25ef524b871
+ * input hash 76d91f09b0f9d682
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -9,7 +9,7 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash 7ab92acefc84bd2c
+ * input hash f31b61cfcbbaa092
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -6,7 +6,7 @@
  * vp9_lpf4_v, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash 99c65e5d43dc37a6
+ * input hash 4de5eeeba76b7ce5
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

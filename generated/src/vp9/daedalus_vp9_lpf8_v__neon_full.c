@@ -6,7 +6,7 @@
  * vp9_lpf8_v, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash 94f1544e20e2cc8e
+ * input hash b06fbb85bdfee2ab
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

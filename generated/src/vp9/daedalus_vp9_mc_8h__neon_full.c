@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, NEON intrinsics, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 057e6ebd2dc5e992
+ * input hash f078ba554eab562a
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

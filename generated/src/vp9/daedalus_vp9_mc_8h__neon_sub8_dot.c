@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, NEON intrinsics, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 9158165b6adfa5ff
+ * input hash 5f6c62735a342e03
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

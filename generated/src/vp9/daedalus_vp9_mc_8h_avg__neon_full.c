@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, NEON intrinsics, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash dbc147314f9c9e32
+ * input hash e75e7753507c600e
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
