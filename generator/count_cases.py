@@ -21,10 +21,10 @@ class Case:
     shape: str
     theirs: str
     name: str
-    bar: float
+    bar: float | None
     params: dict[str, int]
     entry: str = ""
-    caller: str = ""
+    many: str = ""
     items: bool = True
     item_shape: str = ""
     picture: str = "steps"
@@ -32,6 +32,11 @@ class Case:
     d3_bar: float | None = None
     given_d3_bar: float | None = None
     measured: float | None = None
+
+    @property
+    def written(self) -> int:
+        """Bytes that the work writes, where figures are shown for a KiB of them; else 0."""
+        return self.params.get("written", 0)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -45,7 +50,7 @@ class Work:
 
     case: Case
     function: str
-    whose: str  # "entry", "caller", "variant", "theirs"
+    whose: str  # "entry", "many", "variant", "theirs"
     barred: bool = False  # whether the case's bar is for it
     variant: str = ""  # that it belongs to
     whole: bool = True  # whether it does all that theirs does: decoders' functions also clear
@@ -53,7 +58,7 @@ class Work:
     @property
     def shape(self) -> str:
         """How it is called."""
-        own = self.case.item_shape if self.whose == "variant" else ""
+        own = self.case.item_shape if self.whose in ("variant", "many") else ""
         return own or self.case.shape
 
     @property
@@ -75,7 +80,7 @@ def cases() -> list[Case]:
     """All cases, as the file orders them."""
     found = []
     for table in _read()["compared"]:
-        common: dict[str, Any] = {k: v for k, v in table.items() if k != "cases"}
+        common: dict[str, Any] = {"bar": None} | {k: v for k, v in table.items() if k != "cases"}
         found += [Case(**(common | line)) for line in table["cases"]]
     return found
 
@@ -121,8 +126,8 @@ def work(case: Case, symbols: set[str]) -> list[Work]:
                 found.append(Work(case, _function("clearing", v), "variant", False, v))
     if case.entry:
         found.append(Work(case, case.entry, "entry", True))
-    if case.caller:
-        found.append(Work(case, case.caller, "caller", True))
+    if case.many:
+        found.append(Work(case, case.many, "many", True))
     return [*found, Work(case, case.theirs, "theirs")]
 
 

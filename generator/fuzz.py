@@ -293,7 +293,8 @@ class Build:
         )
         # Random programs are for the CPU, so the runtime is the one without a route to the GPU.
         runtime += [root / "runtime" / part / "absent.c" for part in ("vulkan", "drm")]
-        dispatch = sorted((self.folder / "generated" / "src").glob("*/dispatch.c"))
+        generated = self.folder / "generated" / "src"
+        dispatch = [p for n in ("dispatch", "items") for p in sorted(generated.glob(f"*/{n}.c"))]
         return native.compile_program(
             device.arch, self.folder / f"check-{device.arch}",
             [*crosscheck.sources(), *runtime, *dispatch, source],

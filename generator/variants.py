@@ -81,7 +81,28 @@ class Variant:
     @property
     def clearing_arguments(self) -> list[str]:
         """Its parameters."""
-        return _clearing_arguments(self.kernel)
+        return writable(self.kernel, shell.item_arguments(self.kernel))
+
+    @property
+    def items_name(self) -> str:
+        """The function for many items, laid out regularly."""
+        return self.name.replace("daedalus_", "daedalus_items_", 1)
+
+    @property
+    def items_arguments(self) -> list[str]:
+        """Its parameters."""
+        return shell.items_arguments(self.kernel)
+
+    @property
+    def clearing_items_name(self) -> str:
+        """The same, which zeroes blocks; "" where no function for one item does."""
+        name = self.name.replace("daedalus_", "daedalus_clearing_items_", 1)
+        return name if self.clearing_name else ""
+
+    @property
+    def clearing_items_arguments(self) -> list[str]:
+        """Its parameters."""
+        return writable(self.kernel, self.items_arguments)
 
     @property
     def item_arguments(self) -> list[str]:
@@ -144,7 +165,10 @@ def make_variant(
     bodies = emit_neon(lowered, watch) if neon else emit_c(lowered)
     name = variant_name(kernel.id, schedule)
     single = next((b for b in bodies if b.items == 1), None)
-    clear = clearing(kernel, schedule.class_name, cleared_blocks(kernel)) if prod else []
+    cleared = cleared_blocks(kernel) if prod else ()
+    clear = clearing(kernel, schedule.class_name, cleared)
+    apart, beside = shell.plane_steps(kernel), shell.adjoining_steps(kernel)
+    used_planes = [b.name for b in shell.used_buffers(lowered) if b.kind == "plane"]
     text = environment.get_template("variant.c.j2").render(
         kernel=kernel,
         schedule=schedule,
@@ -162,6 +186,15 @@ def make_variant(
                 "lines": b.lines,
                 "arguments": b.arguments,
                 "call_arguments": shell.batch_arguments(lowered, b.items),
+                "share": _share(b.items, bodies[0].items),
+                "clearing": clearing(kernel, schedule.class_name, cleared, b.items),
+                **{
+                    way: {
+                        "call": shell.items_call(lowered, b.items, steps),
+                        "advance": shell.items_advance(lowered, str(b.items), steps),
+                    }
+                    for way, steps in (("apart", apart), ("beside", beside))
+                },
             }
             for b in bodies
         ],
@@ -170,8 +203,16 @@ def make_variant(
         item_name=name.replace("daedalus_", "daedalus_item_", 1),
         item_arguments=shell.item_arguments(kernel),
         clearing_name=name.replace("daedalus_", "daedalus_clearing_", 1),
-        clearing_arguments=_clearing_arguments(kernel),
+        clearing_arguments=writable(kernel, shell.item_arguments(kernel)),
         clearing=clear,
+        items_name=name.replace("daedalus_", "daedalus_items_", 1),
+        items_arguments=shell.items_arguments(kernel),
+        clearing_items_name=name.replace("daedalus_", "daedalus_clearing_items_", 1),
+        clearing_items_arguments=writable(kernel, shell.items_arguments(kernel)),
+        items_unused=shell.unused_items_arguments(kernel, lowered),
+        # Where it is known that items side by side in a vector adjoin in memory, compilers make
+        # one access of two.
+        gaps=" || ".join(f"{apart[n]} != {beside[n]}" for n in used_planes),
         item_call=shell.item_call(lowered),
         unused=shell.unused_arguments(lowered),
         uses_meta=any(
@@ -316,12 +357,19 @@ def _header_texts() -> str:
     return "".join((folder / name).read_text() for name in ("lane.h", "neon.h"))
 
 
-def _clearing_arguments(kernel: Kernel) -> list[str]:
-    """The item function's, with the cleared blocks writable."""
-    blocks = {b.name for b in kernel.buffers if b.name in cleared_blocks(kernel)}
+def _share(items: int, most: int) -> str:
+    """How often a body is called for some number of items, as what follows the number in C: those
+    that do the `most` do as many items as they can, those that do one the rest."""
+    if most == 1:
+        return ""
+    return f" / {items}" if items == most else f" % {most}"
+
+
+def writable(kernel: Kernel, arguments: list[str]) -> list[str]:
+    """Arguments with the blocks that are cleared writable."""
+    blocks = cleared_blocks(kernel)
     return [
-        a.removeprefix("const ") if shell.argument_name(a) in blocks else a
-        for a in shell.item_arguments(kernel)
+        a.removeprefix("const ") if shell.argument_name(a) in blocks else a for a in arguments
     ]
 
 

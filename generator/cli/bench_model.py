@@ -140,7 +140,7 @@ def _row(r: Row, best: bool) -> dict[str, Any]:
         "ratio": round(r.ratio, 3),
         "verdict": r.verdict,
         "stands_for_kernel": best,
-    }
+    } | ({"written": r.case.written} if r.case.written else {})
 
 
 def _print(comparison: Comparison, every: bool) -> None:
@@ -149,7 +149,7 @@ def _print(comparison: Comparison, every: bool) -> None:
     rest = [
         comparison.best(c)
         for c in comparison.cases()
-        if c.d3_bar is None
+        if c.d3_bar is None and not c.written
     ]  # fmt: skip
     print("The best of ours, strict:")
     _table(standing)
@@ -165,6 +165,7 @@ def _print(comparison: Comparison, every: bool) -> None:
         if found:
             print(f"\n{title}")
             _table(found)
+    _print_written(comparison)
     _print_measured(comparison)
     for name, made_by in comparison.compilers.items():
         print(f"{name}: {made_by.version}: {made_by.flags}")
@@ -172,6 +173,27 @@ def _print(comparison: Comparison, every: bool) -> None:
         f"modelled by llvm-mca of LLVM {comparison.llvm.version}, -mcpu={comparison.llvm.cpu};"
         f" within {TIE:.0%} is a tie"
     )
+
+
+def _print_written(comparison: Comparison) -> None:
+    """Conversions of layouts: cycles for what they write, beside a copy of as much."""
+    lines = []
+    for case in comparison.cases():
+        for row in (r for r in comparison.rows if case.written and r.case.key == case.key):
+            each = 1024 / case.written
+            lines.append((
+                case.kernel, case.name, row.counted.work.function, row.compiler,
+                *(round(f * each, 1) for f in (row.ours.d3, row.ours.d4, row.ours.port_bound)),
+                *(round(f * each, 1) for f in (row.by_hand.d3, row.by_hand.d4)),
+                f"{row.ratio:.2f}",
+            ))  # fmt: skip
+    if lines:
+        print("\nLayouts, cycles for a KiB written, beside a plain copy (ldp, stp):")
+        print_table(
+            ("kernel", "case", "function", "compiler", "d3", "d4", "bound", "copy", "d4",
+             "of copy"),
+            lines,
+        )  # fmt: skip
 
 
 def _print_measured(comparison: Comparison) -> None:

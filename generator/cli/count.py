@@ -62,10 +62,15 @@ def _row(c: count.Count) -> dict[str, object]:
         "whose": work.whose,
         "executed": c.executed,
         "ratio": round(c.ratio, 3),
-        "bar": work.case.bar if work.barred else None,
+        "bar": _bar(c),
         "above_bar": c.above,
         "same_pixels": not c.difference,
     }
+
+
+def _bar(c: count.Count) -> float | None:
+    """What it may execute at most, of theirs; None where nothing is said."""
+    return c.work.case.bar if c.work.barred else None
 
 
 def _print(compiler: count.Compiler, counts: list[count.Count]) -> None:
@@ -79,7 +84,7 @@ def _print(compiler: count.Compiler, counts: list[count.Count]) -> None:
                 c.work.function,
                 c.executed,
                 f"{c.ratio:.2f}" if own else "",
-                f"{c.work.case.bar:.2f}{' above' if c.above else ''}" if c.work.barred else "",
+                "" if _bar(c) is None else f"{_bar(c):.2f}{' above' if c.above else ''}",
             )
         )
     print_table(("kernel", "case", "function", "executed", "of theirs", "bar"), lines)
