@@ -111,10 +111,10 @@ def work(case: Case, symbols: set[str]) -> list[Work]:
     """
     found = []
     if case.items:
-        variants = _variants(case)
-        clears = {v for v in variants if _function("clearing", v) in symbols}
-        for v in variants:
-            item, barred = _function("item", v), not case.entry and v == variants[0]
+        ranked = variants(case)
+        clears = {v for v in ranked if _function("clearing", v) in symbols}
+        for v in ranked:
+            item, barred = _function("item", v), not case.entry and v == ranked[0]
             if item in symbols:
                 found.append(Work(case, item, "variant", barred, v, not clears))
             if v in clears:
@@ -137,7 +137,7 @@ def _kernels() -> list[dict[str, Any]]:
     return kernels
 
 
-def _variants(case: Case) -> list[str]:
+def variants(case: Case) -> list[str]:
     """The variants of the classes that the case's items belong to; the best one first."""
     kernel = next(k for k in _kernels() if k["id"] == case.kernel)
     ranked = []

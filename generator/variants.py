@@ -16,6 +16,7 @@ from daedalus.dsl.ir import FULL, Kernel, Op
 from daedalus.dsl.show import show
 from daedalus.generator import qpu_choices, qpu_text
 from daedalus.generator.clearing import cleared_blocks, clearing
+from daedalus.generator.levers import ALL, Levers
 from daedalus.generator.passes.pipeline import Lowered, lower
 from daedalus.generator.schedule import GPU_TARGETS, QPU, Schedule, variant_name
 from daedalus.generator.targets import shell
@@ -122,12 +123,14 @@ def make_variant(
     spec: str,
     watch: Callable[[Selection], None] | None = None,
     known: Lowered | None = None,
+    levers: Levers = ALL,
 ) -> Variant:
     """Lowers and renders one variant. Raises SpecError where a back end cannot.
 
-    `watch` sees what a back end selects for every stage of every body; `known` is for lower().
+    `watch` sees what a back end selects for every stage of every body; `known` is for lower();
+    `levers` are those of NEON.
     """
-    lowered = lower(kernel, schedule, known=known)
+    lowered = lower(kernel, schedule, known=known, levers=levers)
     if schedule.target == "glsl":
         return _make_shader(environment, kernel, lowered, schedule, prod=prod, rank=rank, spec=spec)
     if schedule.target == QPU:
@@ -141,7 +144,7 @@ def make_variant(
             " taps of 8 bits and equal sums", kernel.loc, kernel.id,
             hint="leave out dot, or give the class a narrower range of taps",
         )  # fmt: skip
-    bodies = emit_neon(lowered, watch) if neon else emit_c(lowered)
+    bodies = emit_neon(lowered, watch, levers) if neon else emit_c(lowered)
     name = variant_name(kernel.id, schedule)
     single = next((b for b in bodies if b.items == 1), None)
     clear = clearing(kernel, schedule.class_name, cleared_blocks(kernel)) if prod else []

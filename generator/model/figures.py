@@ -31,10 +31,34 @@ class Figures:
         return f"{port} {self.pressure[port]:.0f}"
 
 
+@dataclass(frozen=True)
+class Quick:
+    """The figures that show a change, at a quarter of the time; as those of `Figures`."""
+
+    executed: int
+    d3: float
+    spilled: int
+
+
+def quick(llvm: Llvm, calls: tuple[Call, ...]) -> Quick:
+    """Models a piece of work; d3 is that of `figures`."""
+    texts, lines = _lines(llvm, calls)
+    return Quick(
+        executed=sum(len(call.words) for call in calls),
+        d3=llvm.cycles(lines, dispatch=3, times=_TIMES).a_time,
+        spilled=sum(stack([Line(line) for line in text]).spilled for text in texts),
+    )
+
+
+def _lines(llvm: Llvm, calls: tuple[Call, ...]) -> tuple[list[list[str]], list[str]]:
+    """The text of every call as it was executed, and all of it as it is modelled."""
+    texts = [llvm.disassemble(call.words) for call in calls]
+    return texts, [line for text in texts for line in corrected(text)]
+
+
 def figures(llvm: Llvm, calls: tuple[Call, ...]) -> Figures:
     """Models a piece of work, which may be several calls."""
-    texts = [llvm.disassemble(call.words) for call in calls]
-    lines = [line for text in texts for line in corrected(text)]
+    texts, lines = _lines(llvm, calls)
     d3 = llvm.cycles(lines, dispatch=3, times=_TIMES)
     on_stack = [stack([Line(line) for line in text]) for text in texts]
     return Figures(

@@ -12,6 +12,7 @@ from collections import Counter
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.ranges import Interval, Ranges
+from daedalus.generator.levers import ALL, Levers
 from daedalus.generator.targets.neon.forms import WIDTHS, Choice, Demand, Forms, Need
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.vectors import Shape
@@ -27,8 +28,11 @@ class Selection:
     registers  the C variables that hold each form; the emitter fills it in
     """
 
-    def __init__(self, kernel: Kernel, lanes: Lanes, ranges: Ranges, shape: Shape) -> None:
+    def __init__(
+        self, kernel: Kernel, lanes: Lanes, ranges: Ranges, shape: Shape, levers: Levers = ALL
+    ) -> None:
         self.kernel, self.lanes, self.ranges, self.shape = kernel, lanes, ranges, shape
+        self.levers = levers
         self.registers: dict[Need, tuple[str, ...]] = {}
         self.stage = stage = lanes.stage
         self.roots: list[Need] = [
@@ -36,7 +40,7 @@ class Selection:
         ]
         if stage.guard is not None:
             self.roots.append((stage.guard, Demand("mask", 8)))
-        self._forms = Forms(kernel, lanes, ranges, shape)
+        self._forms = Forms(kernel, lanes, ranges, shape, levers)
         for root in self.roots:
             if not self._forms.can(root):
                 raise self._refusal(root)
@@ -84,7 +88,7 @@ class Selection:
     def _search(self) -> dict[Need, Choice]:
         """Changes one decision at a time while the whole gets cheaper."""
         shared = _Shared(self._forms, self.roots)
-        improved = True
+        improved = self.levers.search
         while improved:
             improved = False
             for need in self._reach(shared.chosen):
