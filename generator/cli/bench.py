@@ -89,7 +89,7 @@ def command(
         bench_levers.model(kernels(kernel), lever, as_json=as_json)
         return
     if modelled:
-        model(kernel, as_json=as_json, every=every)
+        model(kernel, as_json=as_json, every=every, bound=bound)
         return
     if qpu and choose:
         bench_qpu.choose(kernel, items, distinct)

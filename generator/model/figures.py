@@ -42,7 +42,8 @@ class Quick:
 
 def quick(llvm: Llvm, calls: tuple[Call, ...]) -> Quick:
     """Models a piece of work; d3 is that of `figures`."""
-    texts, lines = _lines(llvm, calls)
+    texts = [llvm.disassemble(call.words) for call in calls]
+    lines = _lines(texts)
     return Quick(
         executed=sum(len(call.words) for call in calls),
         d3=llvm.cycles(lines, dispatch=3, times=_TIMES).a_time,
@@ -50,15 +51,19 @@ def quick(llvm: Llvm, calls: tuple[Call, ...]) -> Quick:
     )
 
 
-def _lines(llvm: Llvm, calls: tuple[Call, ...]) -> tuple[list[list[str]], list[str]]:
-    """The text of every call as it was executed, and all of it as it is modelled."""
-    texts = [llvm.disassemble(call.words) for call in calls]
-    return texts, [line for text in texts for line in corrected(text)]
+def lines_of(llvm: Llvm, calls: tuple[Call, ...]) -> list[str]:
+    """The lines that are modelled."""
+    return _lines([llvm.disassemble(call.words) for call in calls])
+
+
+def _lines(texts: list[list[str]]) -> list[str]:
+    return [line for text in texts for line in corrected(text)]
 
 
 def figures(llvm: Llvm, calls: tuple[Call, ...]) -> Figures:
     """Models a piece of work, which may be several calls."""
-    texts, lines = _lines(llvm, calls)
+    texts = [llvm.disassemble(call.words) for call in calls]
+    lines = _lines(texts)
     d3 = llvm.cycles(lines, dispatch=3, times=_TIMES)
     on_stack = [stack([Line(line) for line in text]) for text in texts]
     return Figures(
