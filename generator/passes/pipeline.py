@@ -23,6 +23,7 @@ from daedalus.generator.passes.masked_terms import choose_terms
 from daedalus.generator.passes.max_tree import merge_limits
 from daedalus.generator.passes.pairs import pair_sums
 from daedalus.generator.passes.points import give_points
+from daedalus.generator.passes.scale_products import scale_products
 from daedalus.generator.passes.settle import settle_stages
 from daedalus.generator.passes.signed_limits import limit_differences
 from daedalus.generator.passes.specialise import specialise
@@ -95,6 +96,7 @@ def passes(
             ("split_clips", split_clips),
             ("bias", bias_sums),
             ("split_products", split_products),
+            ("scale_products", scale_products),
             (
                 "pack",
                 lambda k: replace(k, items_per_vector=schedule.items, branches=schedule.branch),
