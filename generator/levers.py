@@ -84,6 +84,10 @@ LEVERS: tuple[Lever, ...] = (
     Lever("widths", "every value in the widths that its uses demand", Levers(widths=False)),
     Lever("search", "local search over shared values", Levers(search=False)),
     _without_word("dot", "dot products by SDOT", dot=False),
+    Lever(
+        "sqrdmulh", "exact constants by the upper half of a product",
+        Levers(frozenset({"scale_products"}), frozenset({"dmulh", "rdmulh"})),
+    ),
     _without_pass("bias", "sums in 16 bits from a bias up"),
     _without_pass("max_tree", "one comparison of a maximum, for many"),
     _without_pass("compare", "operands compared, not their difference"),
@@ -93,6 +97,7 @@ LEVERS: tuple[Lever, ...] = (
     _without_word("items", "items side by side in a vector", items=1),
     _without_word("rows", "rows side by side in a vector", rows=1),
     _without_word("class", "classes by partial evaluation", class_name="full"),
+    _without_word("early", "the rest left out where no lane stores", early_out=False),
     _without_word("branch", "an arm that no lane wants is jumped over", branch=False),
     Lever("order", "values in the author's order", Levers(author_order=False)),
     Lever("lanes", "constants as lanes of a vector", Levers(by_lane=False)),

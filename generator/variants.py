@@ -53,6 +53,7 @@ class Variant:
     shader: Shader | None = None  # of a GLSL variant
     code: Emitted | None = None  # of one in machine code
     recorded: bool = True  # of that, whether its schedule is the one that a search found
+    forms: tuple[dict[str, int | str], ...] = ()  # of a NEON variant, by stage: Selection.record
 
     @property
     def is_gpu(self) -> bool:
@@ -75,7 +76,7 @@ class Variant:
     @property
     def clearing_name(self) -> str:
         """The same, which zeroes the blocks that decoders want zeroed; "" where none does."""
-        if not (self.prod and cleared_blocks(self.kernel)):
+        if not (_clears(self.schedule, self.prod) and cleared_blocks(self.kernel)):
             return ""
         return self.name.replace("daedalus_", "daedalus_clearing_", 1)
 
@@ -144,10 +145,21 @@ def make_variant(
             " taps of 8 bits and equal sums", kernel.loc, kernel.id,
             hint="leave out dot, or give the class a narrower range of taps",
         )  # fmt: skip
-    bodies = emit_neon(lowered, watch, levers) if neon else emit_c(lowered)
+    selections: list[Selection] = []
+
+    def see(selection: Selection) -> None:
+        selections.append(selection)
+        if watch is not None:
+            watch(selection)
+
+    bodies = emit_neon(lowered, see, levers) if neon else emit_c(lowered)
     name = variant_name(kernel.id, schedule)
     single = next((b for b in bodies if b.items == 1), None)
-    clear = clearing(kernel, schedule.class_name, cleared_blocks(kernel)) if prod else []
+    clear = (
+        clearing(kernel, schedule.class_name, cleared_blocks(kernel))
+        if _clears(schedule, prod)
+        else []
+    )
     text = environment.get_template("variant.c.j2").render(
         kernel=kernel,
         schedule=schedule,
@@ -185,7 +197,16 @@ def make_variant(
     text = tidy(text)
     meaning = show(kernel) + text + _header_texts()
     digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
-    return Variant(kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest)
+    forms = tuple(s.record() for s in selections[: len(lowered.stages)])  # of the first body
+    return Variant(
+        kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest, forms=forms
+    )
+
+
+def _clears(schedule: Schedule, prod: bool) -> bool:
+    """Whether a variant has a function that clears: those that decoder entries call, and those
+    that are compared with decoders' functions by what they take for granted."""
+    return prod or bool(schedule.assume)
 
 
 def _make_shader(

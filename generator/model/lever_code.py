@@ -16,6 +16,7 @@ from daedalus.generator.cli.common import repo_root, run
 from daedalus.generator.count_cases import Case, Work
 from daedalus.generator.emit import environment
 from daedalus.generator.levers import Lever
+from daedalus.generator.passes.pipeline import Lowered
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import Schedule, variant_name
 from daedalus.generator.variants import make_variant
@@ -50,18 +51,19 @@ class Without:
 def affected(entry: Entry, levers: Iterable[Lever]) -> Iterator[Without]:
     """The prod NEON variants of a kernel that are others without a lever, by lever."""
     levers = list(levers)
+    known: Lowered = {}
     for schedule, prod in entry.schedules:
         case = _case(entry.kernel.id, schedule) if prod and schedule.target == "neon" else None
         if case is None:
             continue
-        present = _text(entry, schedule, Lever("", ""))
+        present = _text(entry, schedule, Lever("", ""), known)
         for lever in levers:
-            text = _text(entry, schedule, lever)
+            text = _text(entry, schedule, lever, known)
             if text not in (present, ""):
                 yield Without(lever, entry, schedule, case, text)
 
 
-def _text(entry: Entry, schedule: Schedule, lever: Lever) -> str:
+def _text(entry: Entry, schedule: Schedule, lever: Lever, known: Lowered) -> str:
     """A variant's code without a lever, under the variant's own names, and no hash.
 
     Nothing where the lever is what makes the variant possible: SDOT, where only a class has taps
@@ -71,7 +73,7 @@ def _text(entry: Entry, schedule: Schedule, lever: Lever) -> str:
     try:
         made = make_variant(
             environment(), entry.kernel, other, prod=True, rank=0, spec=entry.spec,
-            levers=lever.off,
+            known=known, levers=lever.off,
         )  # fmt: skip
     except SpecError:
         if other == schedule:

@@ -7,6 +7,7 @@ which a dynamic programme from the leaves up finds the cheapest as if nothing we
 sharing counted, goes down. Both are deterministic, so the result is a function of the kernel alone.
 """
 
+import hashlib
 from collections import Counter
 
 from daedalus.dsl.errors import SpecError
@@ -49,6 +50,14 @@ class Selection:
     def reached(self) -> list[Need]:
         """Everything the stage computes, operands before their users."""
         return self._reach(self.chosen)
+
+    def record(self) -> dict[str, int | str]:
+        """How many forms are computed in lanes of each width, and a digest of all choices."""
+        made = [(d, self.chosen[n, d]) for n, d in self.reached()]
+        counts = Counter(d.width for d, c in made if c.op)
+        said = [(*d, c.rule, c.op, c.imm, len(c.inputs), len(c.scalars)) for d, c in made]
+        digest = hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+        return {**{str(w): counts[w] for w in WIDTHS}, "choices": digest}
 
     def _refusal(self, need: Need) -> NotLowerable:
         """The deepest node that no rule computes: that is the line to look at."""
