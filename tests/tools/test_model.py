@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from daedalus.generator import count, native, trace
+from daedalus.generator import count, count_cases, native, trace
 from daedalus.generator.cli import bench, bench_model
 from daedalus.generator.cli.common import EXIT_MISSING, UserError, repo_root
 from daedalus.generator.count_cases import Case, Work
@@ -228,6 +228,27 @@ def test_json_has_the_keys_that_others_read(monkeypatch: pytest.MonkeyPatch) -> 
     assert (row["d3"], row["d4"], row["hand_d3"], row["hand_d4"]) == (60, 48, 50, 48)
     assert row["hand_executed"] == 100
     assert data["llvm"]["version"] == "99.0"
+
+
+def test_the_model_s_error_where_theirs_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    known = {c.theirs: c.measured for c in count_cases.cases() if c.measured is not None}
+    assert known == {  # nothing else of a single function is published; docs/neon-model.md
+        "ff_vp9_put_regular8_h_neon": 133,
+        "ff_h264_idct_add_neon": 30,
+        "ff_h264_idct8_add_neon": 83,
+        "ff_put_h264_qpel8_mc20_neon": 72,
+    }
+    low = replace(CASE, name="low", measured=60.0)
+    high = replace(CASE, name="high", measured=49.0)
+    found = _comparison(_row(0.9), _row(0.9, case=low), _row(0.8, case=low), _row(1, case=high))
+    bench_model._print_measured(found)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()[2:] if line]
+    assert lines == [
+        ["theirs", "low", "60.0", "50.0", "-17%"],
+        ["theirs", "high", "49.0", "50.0", "+2%"],
+    ]
+    bench_model._print_measured(_comparison(_row(0.9)))
+    assert capsys.readouterr().out == ""
 
 
 # ------------------------------------------------------------------------------ measuring
