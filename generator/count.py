@@ -145,6 +145,18 @@ class Programs:
 def programs(wanted: tuple[str, ...] = (), *, clang: bool = False) -> Programs:
     """Builds them for the wanted kernels (none named: all)."""
     chosen = count_cases.chosen(wanted)
+    built = build(clang=clang)
+    symbols = _symbols(built[0]) | _symbols(built[1])
+    work = [w for case in chosen for w in count_cases.work(case, symbols)]
+    by_oracle = {
+        oracle: counter(oracle, built, [w for w in work if w.case.oracle == oracle])
+        for oracle in dict.fromkeys(case.oracle for case in chosen)
+    }
+    return Programs(_compiler(built[0].parent), work, by_oracle)
+
+
+def build(*, clang: bool = False) -> list[Path]:
+    """The libraries of all variants and of the prod ones; the commands that made them lie there."""
     folder = native.build_library(
         _ARCH,
         clang=clang,
@@ -152,14 +164,7 @@ def programs(wanted: tuple[str, ...] = (), *, clang: bool = False) -> Programs:
         # Counting is for code that is still being worked on; results are compared here as well.
         options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"),
     )
-    libraries = [folder / "libdaedalus_variants.a", folder / "libdaedalus.a"]
-    symbols = _symbols(libraries[0]) | _symbols(libraries[1])
-    work = [w for case in chosen for w in count_cases.work(case, symbols)]
-    by_oracle = {
-        oracle: _counter(oracle, libraries, [w for w in work if w.case.oracle == oracle])
-        for oracle in dict.fromkeys(case.oracle for case in chosen)
-    }
-    return Programs(_compiler(folder), work, by_oracle)
+    return [folder / "libdaedalus_variants.a", folder / "libdaedalus.a"]
 
 
 def count_all(wanted: tuple[str, ...] = (), *, clang: bool = False) -> tuple[Compiler, list[Count]]:
@@ -189,16 +194,23 @@ def _compiler(folder: Path) -> Compiler:
     return Compiler(run([program, "--version"]).splitlines()[0], " ".join(kept))
 
 
-def _counter(oracle: str, libraries: list[Path], work: Iterable[Work]) -> Counter:
+def counter(
+    oracle: str,
+    libraries: list[Path],
+    work: Iterable[Work],
+    place: Path | None = None,
+    flags: tuple[str, ...] = (),
+) -> Counter:
     """Builds the program that calls functions; functions.h names them, and each list has a folder.
 
-    What theirs is may also be a place in a table of the decoder, which no symbol names.
+    What theirs is may also be a place in a table of the decoder, which no symbol names. The folder
+    is one of build/ unless a `place` is given; `flags` are further ones for the compiler.
     """
     names = dict.fromkeys(w.function for w in work if w.function.isidentifier())
     text = "".join(f"FUNCTION({name})\n" for name in names)
     # The libraries are another compiler's where they lie elsewhere.
     key = hashlib.sha256(f"{oracle} {libraries} {text}".encode()).hexdigest()[:16]
-    place = build_dir() / "count" / key
+    place = place or build_dir() / "count" / key
     place.mkdir(parents=True, exist_ok=True)
     fresh = place / f"functions.{os.getpid()}.new"
     fresh.write_text(text)
@@ -217,7 +229,7 @@ def _counter(oracle: str, libraries: list[Path], work: Iterable[Work]) -> Counte
         place / "count",
         sources,
         includes=[place, *native.library_includes()],
-        flags=trace.FLAGS,
+        flags=(*trace.FLAGS, *flags),
         libraries=[*libraries, *theirs],
     )
     return Counter(program)

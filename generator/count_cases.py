@@ -54,6 +54,7 @@ class Work:
     barred: bool = False  # whether the case's bar is for it
     variant: str = ""  # that it belongs to
     whole: bool = True  # whether it does all that theirs does: decoders' functions also clear
+    prod: bool = True  # whether it is in the library that decoders link, with what it calls
 
     @property
     def shape(self) -> str:
@@ -116,14 +117,15 @@ def work(case: Case, symbols: set[str]) -> list[Work]:
     """
     found = []
     if case.items:
-        variants = _variants(case)
-        clears = {v for v in variants if _function("clearing", v) in symbols}
-        for v in variants:
-            item, barred = _function("item", v), not case.entry and v == variants[0]
+        ranked = variants(case)
+        clears = {v for v in ranked if _function("clearing", v) in symbols}
+        for v in ranked:
+            item, barred = _function("item", v), not case.entry and v == ranked[0]
+            prod = v in _prod(case.kernel)
             if item in symbols:
-                found.append(Work(case, item, "variant", barred, v, not clears))
+                found.append(Work(case, item, "variant", barred, v, not clears, prod))
             if v in clears:
-                found.append(Work(case, _function("clearing", v), "variant", False, v))
+                found.append(Work(case, _function("clearing", v), "variant", False, v, prod=prod))
     if case.entry:
         found.append(Work(case, case.entry, "entry", True))
     if case.many:
@@ -142,7 +144,13 @@ def _kernels() -> list[dict[str, Any]]:
     return kernels
 
 
-def _variants(case: Case) -> list[str]:
+def _prod(kernel: str) -> set[str]:
+    """The variants of a kernel that the decoders' library has."""
+    found = next(k for k in _kernels() if k["id"] == kernel)
+    return {v["name"] for v in found["variants"] if v["prod"]}
+
+
+def variants(case: Case) -> list[str]:
     """The variants of the classes that the case's items belong to; the best one first."""
     kernel = next(k for k in _kernels() if k["id"] == case.kernel)
     ranked = []

@@ -404,6 +404,7 @@ def _manifest_kernel(e: Entry, variants: tuple[Variant, ...]) -> dict[str, objec
                 "input_hash": v.input_hash,
             }
             | ({} if v.code is None else {"figures": asdict(v.code.figures)})
+            | ({"forms": list(v.forms)} if v.forms else {})
             for v in variants
             if v.kernel.id == k.id
         ],

@@ -16,6 +16,7 @@ from daedalus.dsl.ir import FULL, Kernel, Op
 from daedalus.dsl.show import show
 from daedalus.generator import qpu_choices, qpu_text
 from daedalus.generator.clearing import cleared_blocks, clearing
+from daedalus.generator.levers import ALL, Levers
 from daedalus.generator.passes.pipeline import Lowered, lower
 from daedalus.generator.schedule import GPU_TARGETS, QPU, Schedule, variant_name
 from daedalus.generator.targets import shell
@@ -52,6 +53,7 @@ class Variant:
     shader: Shader | None = None  # of a GLSL variant
     code: Emitted | None = None  # of one in machine code
     recorded: bool = True  # of that, whether its schedule is the one that a search found
+    forms: tuple[dict[str, int | str], ...] = ()  # of a NEON variant, by stage: Selection.record
 
     @property
     def is_gpu(self) -> bool:
@@ -74,7 +76,7 @@ class Variant:
     @property
     def clearing_name(self) -> str:
         """The same, which zeroes the blocks that decoders want zeroed; "" where none does."""
-        if not (self.prod and cleared_blocks(self.kernel)):
+        if not (_clears(self.schedule, self.prod) and cleared_blocks(self.kernel)):
             return ""
         return self.name.replace("daedalus_", "daedalus_clearing_", 1)
 
@@ -143,12 +145,14 @@ def make_variant(
     spec: str,
     watch: Callable[[Selection], None] | None = None,
     known: Lowered | None = None,
+    levers: Levers = ALL,
 ) -> Variant:
     """Lowers and renders one variant. Raises SpecError where a back end cannot.
 
-    `watch` sees what a back end selects for every stage of every body; `known` is for lower().
+    `watch` sees what a back end selects for every stage of every body; `known` is for lower();
+    `levers` are those of NEON.
     """
-    lowered = lower(kernel, schedule, known=known)
+    lowered = lower(kernel, schedule, known=known, levers=levers)
     if schedule.target == "glsl":
         return _make_shader(environment, kernel, lowered, schedule, prod=prod, rank=rank, spec=spec)
     if schedule.target == QPU:
@@ -162,10 +166,17 @@ def make_variant(
             " taps of 8 bits and equal sums", kernel.loc, kernel.id,
             hint="leave out dot, or give the class a narrower range of taps",
         )  # fmt: skip
-    bodies = emit_neon(lowered, watch) if neon else emit_c(lowered)
+    selections: list[Selection] = []
+
+    def see(selection: Selection) -> None:
+        selections.append(selection)
+        if watch is not None:
+            watch(selection)
+
+    bodies = emit_neon(lowered, see, levers) if neon else emit_c(lowered)
     name = variant_name(kernel.id, schedule)
     single = next((b for b in bodies if b.items == 1), None)
-    cleared = cleared_blocks(kernel) if prod else ()
+    cleared = cleared_blocks(kernel) if _clears(schedule, prod) else ()
     clear = clearing(kernel, schedule.class_name, cleared)
     apart, beside = shell.plane_steps(kernel), shell.adjoining_steps(kernel)
     used_planes = [b.name for b in shell.used_buffers(lowered) if b.kind == "plane"]
@@ -223,7 +234,16 @@ def make_variant(
     text = tidy(text)
     meaning = show(kernel) + text + _header_texts()
     digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
-    return Variant(kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest)
+    forms = tuple(s.record() for s in selections[: len(lowered.stages)])  # of the first body
+    return Variant(
+        kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest, forms=forms
+    )
+
+
+def _clears(schedule: Schedule, prod: bool) -> bool:
+    """Whether a variant has a function that clears: those that decoder entries call, and those
+    that are compared with decoders' functions by what they take for granted."""
+    return prod or bool(schedule.assume)
 
 
 def _make_shader(

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from daedalus.generator import native
-from daedalus.generator.cli import bench_qpu, bench_sand
+from daedalus.generator.cli import bench_levers, bench_qpu, bench_sand
 from daedalus.generator.cli.bench_model import kernels, model, print_times, times_as_json
 from daedalus.generator.cli.common import (
     EXIT_FAILED,
@@ -55,6 +55,11 @@ PARTS = ("throughput", "latency", "frame")
 @click.option("--sand", is_flag=True,
               help="Measure conversions of column-tiled frames on the CPU instead, beside memcpy."
               )  # fmt: skip
+@click.option("--levers", is_flag=True,
+              help="With --model: NEON variants as they are, and made without each lever.")  # fmt: skip
+@click.option("--lever", multiple=True, help="With --levers: only this one; may be repeated.")
+@click.option("--bound", is_flag=True,
+              help="With --model: what stands between each case and what its ports need.")  # fmt: skip
 @click.option("--qpu", is_flag=True,
               help="By the timing model instead: QPU code beside GLSL through v3dv.")  # fmt: skip
 @click.option("--choose", is_flag=True,
@@ -64,8 +69,9 @@ PARTS = ("throughput", "latency", "frame")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
     kernel: str, device: str, rounds: int, items: int, size: int, part: tuple[str, ...],
-    distinct: int, write_data: Path | None, modelled: bool, every: bool, sand: bool, qpu: bool,
-    choose: bool, output: Path | None, as_json: bool,
+    distinct: int, write_data: Path | None, modelled: bool, every: bool, levers: bool,
+    lever: tuple[str, ...], bound: bool, sand: bool, qpu: bool, choose: bool,
+    output: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Measures kernels whose ids contain KERNEL (default: all) on Vulkan devices.
 
@@ -83,8 +89,13 @@ def command(
     if sand:
         bench_sand.measure(as_json=as_json)
         return
+    if (levers or lever or bound) and not modelled:
+        raise UserError("--levers and --bound are of the model", "add --model")
+    if modelled and (levers or lever):
+        bench_levers.model(kernels(kernel), lever, as_json=as_json)
+        return
     if modelled:
-        model(kernel, as_json=as_json, every=every)
+        model(kernel, as_json=as_json, every=every, bound=bound)
         return
     if qpu and choose:
         bench_qpu.choose(kernel, items, distinct)

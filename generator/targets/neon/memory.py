@@ -14,13 +14,16 @@ from daedalus.generator.targets.neon.scope import Scope
 from daedalus.generator.targets.neon.strips import Walk
 from daedalus.generator.targets.neon.temps import RegisterTemps
 from daedalus.generator.targets.neon.vectors import Group, Lines, suffix
+from daedalus.generator.targets.neon.windows import Windows
 
 
 class Memory:
     """Loads and stores of a body; one instance for all its stages."""
 
-    def __init__(self, kernel: Kernel, ranges: Ranges, walks: tuple[Walk, ...]) -> None:
-        self.kernel, self.ranges = kernel, ranges
+    def __init__(
+        self, kernel: Kernel, ranges: Ranges, walks: tuple[Walk, ...], *, reloads: bool = True
+    ) -> None:
+        self.kernel, self.ranges, self.reloads = kernel, ranges, reloads
         self.temps = RegisterTemps(kernel, ranges, walks)
         self.scope: Scope  # of the stage that was entered
 
@@ -28,6 +31,7 @@ class Memory:
         """Starts a stage."""
         self.scope = scope
         self._tiles = tiles.Tiles(scope)
+        self._windows = None if self.reloads else Windows(scope)
         self._loaded: dict[Node, Group] = {}
         self._in_turn: set[Store] = set()  # the first of those that alternate
 
@@ -55,7 +59,10 @@ class Memory:
             return pieces.load(self.scope, out, node)
         if node.attr[0] in self.temps:
             return self.temps.read(out, node, self.scope.lanes.stage)
-        return self._tiles.load(out, node) or pieces.load(self.scope, out, node)
+        found = self._tiles.load(out, node)
+        if found is None and self._windows is not None:
+            found = self._windows.load(out, node)
+        return found or pieces.load(self.scope, out, node)
 
     # ------------------------------------------------------------------ stores
 

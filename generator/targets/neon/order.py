@@ -68,7 +68,10 @@ def order(selection: Selection, memory: Memory, branch: Branch | None) -> list[S
     if stage.guard is not None:
         root = selection.roots[-1]
         steps.append(((stage.guard.seq + 0.25, len(needs)), Step(guard=root)))
-    steps.sort(key=lambda s: s[0])
+    if not selection.levers.author_order:  # the stores in turn, and before each what it needs
+        steps.sort(key=lambda s: (s[1].need is not None, s[0]))
+    else:
+        steps.sort(key=lambda s: s[0])
     return _with_dependencies(selection, memory, [s for _, s in steps])
 
 
