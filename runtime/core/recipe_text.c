@@ -241,12 +241,12 @@ static int read_version(reader *r) {
 }
 
 static int read_generator(reader *r) {
-  const char *hash = next_word(r), *own = r->ctx->table->generator;
+  const char *hash = rest_of_line(r), *own = r->ctx->table->generator;
   if (r->recipe->generator != NULL) {
     return broken(r, "a second line \"generator\"");
   }
-  if (hash == NULL || next_word(r) != NULL) {
-    return broken(r, "the line \"generator\" has one word more, a hash");
+  if (hash[0] == '\0') {
+    return broken(r, "the line \"generator\" tells no hash");
   }
   r->recipe->generator = hash;
   if (strcmp(hash, own) != 0) {
