@@ -71,7 +71,7 @@ _GPU = ("glsl", QPU)
 CONSTRAINTS = (
     Constraint(
         "assume", "an assumption taken for granted is one that the class leaves in the kernel",
-        TARGETS, lambda f, c: f.takes(c.schedule),
+        ("neon",), lambda f, c: f.takes(c.schedule),
     ),
     Constraint(
         "items", "items side by side have no conditions, limits or strips, by which they differ",
