@@ -14,6 +14,7 @@ from types import NoneType
 from typing import Any, ClassVar, get_args, get_type_hints
 
 from daedalus.generator.tuning.fingerprint import Fingerprint, fnv64
+from daedalus.generator.tuning.point import parse_point
 
 VERSION = 1
 OK = "ok"
@@ -305,6 +306,8 @@ def _check(name: str, value: object, hint: Any) -> None:
     choices = {"verdict": VERDICTS, "ended": ENDINGS}.get(name, ())
     if choices and value not in choices:
         raise ValueError(f"{name} is {value!r}, not one of {', '.join(choices)}")
+    if name in ("point", "cpu_point", "qpu_point"):
+        parse_point(str(value))
     if name == "when":
         datetime.strptime(str(value), _WHEN)
 

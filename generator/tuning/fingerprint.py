@@ -63,7 +63,9 @@ class Fingerprint:
 
     def words(self) -> str:
         """It in a line, for people."""
-        return f"{self.soc}, revision {self.revision}, {self.kernel}, {self.driver}, {self.clocks}"
+        revision = f"revision {self.revision}" if self.revision != NONE else NONE
+        parts = (self.soc, revision, self.kernel, self.driver, self.clocks)
+        return ", ".join(p for p in parts if p != NONE)
 
 
 def generator_hash(root: Path) -> str:

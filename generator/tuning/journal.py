@@ -8,7 +8,8 @@ one is found; it is reported, skipped, and left where it is. docs/tuning-journal
 import fcntl
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -106,15 +107,19 @@ def _refuse(name: str) -> NoReturn:
 def read(path: Path) -> Journal:
     """What a journal holds; nothing of one that does not exist yet."""
     try:
-        data = path.read_bytes()
+        return parsed(path.read_bytes(), str(path))
     except FileNotFoundError:
         return Journal((), ())
+
+
+def parsed(data: bytes, name: str) -> Journal:
+    """What the bytes of a journal of that name hold."""
     found: list[Found] = []
     problems: list[Problem] = []
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line:
             continue
-        at = Place(str(path), number)
+        at = Place(name, number)
         try:
             found.append(Found(parse_line(line), at, line))
         except ValueError as e:
@@ -134,21 +139,48 @@ def append(path: Path, *entries: Entry) -> None:
 def append_lines(path: Path, lines: Iterable[bytes]) -> None:
     """Adds lines as `line_of` gives them, in one write."""
     data = b"".join(lines)
-    if not data:
-        return
+    if data:
+        with _locked(path) as fd:
+            _write(fd, data, path)
+
+
+def append_new(path: Path, found: Iterable[Found]) -> int:
+    """Adds what the file does not hold yet, each once, as it stands where it was found.
+
+    Nothing can come in between the look and the addition. Returns how many were added.
+    """
+    with _locked(path) as fd:
+        have = {e.identity for e in parsed(path.read_bytes(), str(path)).entries}
+        new: dict[tuple[str, ...], bytes] = {}
+        for f in found:
+            if f.entry.identity not in have:
+                new.setdefault(f.entry.identity, f.text + b"\n")
+        if new:
+            _write(fd, b"".join(new.values()), path)
+    return len(new)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[int]:
+    """The file, made if need be, open to append to; nobody else appends until the block ends."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
-        size = os.fstat(fd).st_size
-        if size and os.pread(fd, 1, size - 1) != b"\n":
-            data = b"\n" + data  # whoever wrote last was killed in the middle of a line
-        written = os.write(fd, data)
-        os.fdatasync(fd)
-        if not size:
-            _sync_folder(path.parent)
+        yield fd
     finally:
         os.close(fd)
+
+
+def _write(fd: int, data: bytes, path: Path) -> None:
+    """Adds lines at once and waits until they are on the disk."""
+    size = os.fstat(fd).st_size
+    if size and os.pread(fd, 1, size - 1) != b"\n":
+        data = b"\n" + data  # whoever wrote last was killed in the middle of a line
+    written = os.write(fd, data)
+    os.fdatasync(fd)
+    if not size:
+        _sync_folder(path.parent)
     if written != len(data):
         raise OSError(f"{path}: only {written} of {len(data)} bytes could be written")
 
