@@ -41,7 +41,7 @@ def command(
     """
     path = journal or default_journal()
     entries = load(path).entries
-    library = library_of(json.loads((repo_root() / "generated" / "manifest.json").read_text()))
+    library = generated_library()
     side = _side(path, compare.sides(entries), fingerprint)
     _check_generator(path, side, library)
     mixed = [e for e in entries if isinstance(e, Mixed)]
@@ -62,6 +62,11 @@ def command(
         _print(recipe, target)
 
 
+def generated_library() -> Library:
+    """The code that this checkout's libraries are built of."""
+    return library_of(json.loads((repo_root() / "generated" / "manifest.json").read_text()))
+
+
 def _side(path: Path, found: dict[str, compare.Side], wanted: str) -> compare.Side:
     """The one machine's results that a recipe is made of."""
     if not found:
@@ -69,7 +74,7 @@ def _side(path: Path, found: dict[str, compare.Side], wanted: str) -> compare.Si
     fitting = [s for s in found.values() if s.fingerprint.startswith(wanted)]
     words = "".join(f"\n  {s.words()}: {len(s.results)} results" for s in found.values())
     if not fitting:
-        raise UserError(f"{path} holds no results under {wanted}:{words}")
+        raise UserError(f"{path} holds no results under {wanted}:{words}", "name one of these")
     if len(fitting) > 1:
         raise UserError(
             f"{path} holds results of several machines, which are never mixed:{words}",

@@ -94,7 +94,8 @@ def make(
     foreign = tuple(sorted({r.point for r in side.results.values() if not _known(r, library)}))
     usable = [r for r in _right(side) if _known(r, library)]
     compiler = compiler or _compiler_of(usable)
-    prod, spare = [], []
+    prod: list[Result] = []
+    spare: list[Result] = []
     for r in usable:
         point = parse_point(r.point)
         if point.compiler in ("", compiler):
