@@ -19,7 +19,6 @@ from daedalus.generator.schedule import (
     QPU,
     QPU_FLAGS,
     ROWS,
-    TARGETS,
     Schedule,
     variant_name,
 )
@@ -51,6 +50,9 @@ class Candidate:
         )
 
 
+Predicate = Callable[[Facts, Candidate], bool]
+
+
 @dataclass(frozen=True)
 class Constraint:
     """A rule of the space; `words` say what holds of every point that is left."""
@@ -58,10 +60,10 @@ class Constraint:
     name: str
     words: str
     targets: tuple[str, ...]
-    holds: Callable[[Facts, Candidate], bool]
+    holds: Predicate
 
 
-def _flag(name: str, holds: Callable[[Facts, Schedule], bool]) -> Callable[[Facts, Candidate], bool]:
+def _flag(name: str, holds: Callable[[Facts, Schedule], bool]) -> Predicate:
     """Holds where the schedule does not make that choice, or may."""
     return lambda f, c: not getattr(c.schedule, name) or holds(f, c.schedule)
 
