@@ -112,13 +112,24 @@ static bool has_data(const tune_engine *engine, const tune_point *point) {
   return true;
 }
 
+/* Whether the point is on the list before that place, too. */
+static bool repeated(const tune_points *points, size_t place) {
+  for (size_t i = 0; i < place; i++) {
+    if (strcmp(points->list[i].text, points->list[place].text) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* @return whether to go on */
 static bool run_points(tune_engine *engine, const tune_points *points) {
   bool *taken = allocate_zeroed(points->n * sizeof(*taken));
   bool going = true;
   engine->points += points->n;
   for (size_t i = 0; i < points->n; i++) {
-    taken[i] = done_before(engine, &points->list[i]) || !has_data(engine, &points->list[i]);
+    taken[i] = repeated(points, i) || done_before(engine, &points->list[i]) ||
+               !has_data(engine, &points->list[i]);
   }
   for (size_t i = 0; i < points->n && going; i++) {
     const tune_point *group[GROUP_MOST];

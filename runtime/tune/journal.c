@@ -79,23 +79,30 @@ static bool has(const char *line, size_t size, const char *name, const char *val
   return json_member(line, size, name, found, sizeof(found)) && strcmp(found, value) == 0;
 }
 
-/* What a line is to a journal that is opened for a fingerprint. */
-static void take(journal *j, const char *line, size_t size, const char *type, const char *id) {
-  if (strcmp(type, "fingerprint") == 0) {
-    j->described = j->described || has(line, size, "id", id);
-    return;
-  }
-  if ((strcmp(type, "result") != 0 && strcmp(type, "mixed") != 0) ||
-      !has(line, size, "fingerprint", id) || has(line, size, "verdict", "timeout") ||
-      has(line, size, "verdict", "lost") || has(line, size, "verdict", "throttled")) {
-    return;
-  }
+/* Whether a line is one of the fingerprint's results that need no repeating. */
+static bool settled(const journal *j, const char *line, size_t size, const char *type) {
+  return (strcmp(type, "result") == 0 || strcmp(type, "mixed") == 0) &&
+         has(line, size, "fingerprint", j->fingerprint) && !has(line, size, "verdict", "timeout") &&
+         !has(line, size, "verdict", "lost") && !has(line, size, "verdict", "throttled");
+}
+
+/* Adds a settled line behind the others. */
+static void add(journal *j, const char *line, size_t size, char *own) {
   if ((j->n_done & (j->n_done - 1)) == 0) { /* full where it is a power of two */
     j->done = enlarge(j->done, (j->n_done != 0 ? 2 * j->n_done : 1) * sizeof(*j->done));
   }
-  journal_entry *e = &j->done[j->n_done];
-  *e = (journal_entry){.line = line, .size = size};
-  j->n_done += json_member(line, size, "key", e->key, sizeof(e->key));
+  journal_entry *e = &j->done[j->n_done++];
+  *e = (journal_entry){.line = line, .size = size, .own = own};
+  (void)json_member(line, size, "key", e->key, sizeof(e->key));
+}
+
+/* What a line is to a journal that is opened. */
+static void take(journal *j, const char *line, size_t size, const char *type) {
+  if (strcmp(type, "fingerprint") == 0) {
+    j->described = j->described || has(line, size, "id", j->fingerprint);
+  } else if (settled(j, line, size, type)) {
+    add(j, line, size, NULL);
+  }
 }
 
 static int by_key(const void *a, const void *b) {
@@ -106,7 +113,7 @@ static int by_key(const void *a, const void *b) {
 
 bool journal_open(journal *j, const char *path, const char *fingerprint) {
   size_t size = 0, number = 1;
-  *j = (journal){.path = path};
+  *j = (journal){.path = path, .fingerprint = fingerprint};
   j->text = read_file(path, &size);
   if (j->text == NULL) {
     return errno == ENOENT || complain(path);
@@ -124,7 +131,7 @@ bool journal_open(journal *j, const char *path, const char *fingerprint) {
     if (fault != NULL) {
       fprintf(stderr, "%s:%zu: %s; the line is skipped\n", path, number, fault);
     } else if (n != 0) {
-      take(j, line, n, type, fingerprint);
+      take(j, line, n, type);
     }
     line = stop + 1;
   }
@@ -134,9 +141,10 @@ bool journal_open(journal *j, const char *path, const char *fingerprint) {
   return true;
 }
 
-const journal_entry *journal_find(const journal *j, const char *key) {
+/* The first entry that is not below the key. */
+static size_t place_of(const journal *j, const char *key) {
   size_t low = 0, high = j->n_done;
-  while (low < high) { /* the first that is not below */
+  while (low < high) {
     const size_t middle = low + (high - low) / 2;
     if (strcmp(j->done[middle].key, key) < 0) {
       low = middle + 1;
@@ -144,10 +152,34 @@ const journal_entry *journal_find(const journal *j, const char *key) {
       high = middle;
     }
   }
-  return low < j->n_done && strcmp(j->done[low].key, key) == 0 ? &j->done[low] : NULL;
+  return low;
+}
+
+const journal_entry *journal_find(const journal *j, const char *key) {
+  const size_t place = place_of(j, key);
+  return place < j->n_done && strcmp(j->done[place].key, key) == 0 ? &j->done[place] : NULL;
+}
+
+/* Puts a line that was appended among the others, where it is to be found. */
+static void remember(journal *j, const json_line *line) {
+  char type[NAME_BYTES];
+  if (!json_member(line->text, line->size, "type", type, sizeof(type)) ||
+      !settled(j, line->text, line->size, type)) {
+    return;
+  }
+  char *own = memcpy(allocate(line->size), line->text, line->size);
+  add(j, own, line->size, own);
+  const journal_entry added = j->done[--j->n_done];
+  const size_t place = place_of(j, added.key);
+  memmove(&j->done[place + 1], &j->done[place], (j->n_done - place) * sizeof(*j->done));
+  j->done[place] = added;
+  j->n_done++;
 }
 
 void journal_close(journal *j) {
+  for (size_t i = 0; i < j->n_done; i++) {
+    free(j->done[i].own);
+  }
   free(j->text);
   free(j->done);
   *j = (journal){0};
@@ -196,7 +228,7 @@ static bool write_line(int fd, const json_line *line) {
   return written == (ssize_t)n && fdatasync(fd) == 0;
 }
 
-bool journal_append(const journal *j, const json_line *line) {
+bool journal_append(journal *j, const json_line *line) {
   const bool fresh = access(j->path, F_OK) != 0;
   const int fd = open(j->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (fd < 0) {
@@ -212,5 +244,6 @@ bool journal_append(const journal *j, const json_line *line) {
   if (fresh) {
     sync_folder(j->path);
   }
+  remember(j, line);
   return true;
 }

@@ -16,13 +16,14 @@ enum { ID_BYTES = 17, WHEN_BYTES = 21 }; /* 16 hex digits; 2026-11-22T12:00:00Z;
 
 typedef struct journal_entry {
   char key[ID_BYTES];
-  const char *line; /* in the text that was read */
+  const char *line; /* in the text that was read, or in `own` */
   size_t size;
+  char *own; /* of a line that was appended since; NULL of the others */
 } journal_entry;
 
-/* What a journal held when it was opened: of one fingerprint the results that need no repeating. */
+/* What a journal holds: of one fingerprint the results that need no repeating. */
 typedef struct journal {
-  const char *path;
+  const char *path, *fingerprint; /* the caller's */
   char *text;
   journal_entry *done; /* sorted by key; the last written first */
   size_t n_done;
@@ -35,13 +36,13 @@ typedef struct journal {
  * @return false, reported, where it cannot be read
  */
 bool journal_open(journal *j, const char *path, const char *fingerprint);
-/* The line that the journal had of a result with that key; NULL: there is none. */
+/* The line of the result with that key; NULL: there is none. */
 const journal_entry *journal_find(const journal *j, const char *key);
 /*
  * Appends a closed line: a single write under a lock, which is on the disk when this returns.
  * @return false, reported, where that failed
  */
-bool journal_append(const journal *j, const json_line *line);
+bool journal_append(journal *j, const json_line *line);
 void journal_close(journal *j);
 
 /* The time as lines tell it, UTC. */
