@@ -41,8 +41,13 @@ DEVICES = ("model",)
 @click.option("--journal", "path", type=tune_store.FILE,
               help="Where results are kept, and known ones are read; default"
               " build/tune/journal.jsonl.")  # fmt: skip
-@click.option("--jobs", default=0, metavar="N", type=click.IntRange(0),
-              help="Points side by side on the model; default: as many as there are cores.")
+@click.option(
+    "--jobs",
+    default=0,
+    metavar="N",
+    type=click.IntRange(0),
+    help="Points side by side on the model; default: as many as there are cores.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def command(
     kernels: tuple[str, ...], dry_run: bool, device: str, targets: tuple[str, ...], quick: bool,
@@ -95,5 +100,3 @@ def _line(result: Result) -> str:
     if result.median is None:
         return f"{result.point}: {result.verdict}: {result.reason}"
     return f"{result.point}: {result.median:.2f} ns ({result.low:.2f}..{result.high:.2f})"
-
-

@@ -85,7 +85,7 @@ def _linked(variant: Variant, name: str, folder: Path, what: str, text: str) -> 
     source.write_text(text)
     includes = [f"-I{i}" for i in (folder, *native.library_includes())]
     run([*compiler(name), *includes, "-c", source, "-o", f"{made}.o"], what=f"compiling {what}.c")
-    words = [native.compiler(_ARCH), "-static", _caller(), f"{made}.o"]
+    words: list[str | Path] = [native.compiler(_ARCH), "-static", _caller(), f"{made}.o"]
     run([*words, f"-Wl,--defsym=point_function={variant.name}", "-o", made], what="linking")
     return made
 

@@ -5,7 +5,7 @@ A schedule that a back end refuses is `Refused`, and so is one whose code is tha
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 from daedalus.dsl.errors import SpecError
@@ -19,6 +19,7 @@ from daedalus.generator.targets.qpu.emit import emit as emit_qpu
 from daedalus.generator.targets.qpu.loop import NoSchedule
 from daedalus.generator.targets.qpu.select import Selected
 from daedalus.generator.targets.qpu.trial import selected
+from daedalus.generator.tuning.space import with_choice
 from daedalus.generator.variants import Variant, code_hash, make_variant
 
 _CHOICES = ("dot", "branch", "early_out", "word", "shift", "swar", "mask", "pack")
@@ -41,7 +42,7 @@ def simpler(schedule: Schedule) -> Iterator[Schedule]:
     """Schedules that make one choice less."""
     for name in _CHOICES:
         if getattr(schedule, name):
-            yield replace(schedule, **{name: False})
+            yield with_choice(schedule, name, False)
 
 
 @cache
@@ -115,7 +116,3 @@ def _program(entry: Entry, schedule: Schedule, s: Selected) -> tuple[object, ...
     """What a program is, but for its name."""
     name = f"{entry.kernel.id}__{schedule.name}"
     return s.align, s.record, "\n".join(map(str, s.programs)).replace(name, "@")
-
-
-
-

@@ -22,7 +22,7 @@ CHIP = "BCM2712"
 # corrects, and what is drawn.
 _MODEL = (
     "runtime/v3d/profiles", "runtime/v3d/simulator", "runtime/v3d/timing", "tools/tune",
-    "tools/bench/qpu.toml", "tools/bench/layout.c", "tools/bench/work.c", "generator/model",
+    "tools/bench/qpu.toml", "tools/bench/layout.c", "runtime/tune/work.c", "generator/model",
     "generator/modelled/qpu.py", "generator/modelled/taken.py", "generator/trace.py",
     "generator/tuning/cpu_program.py", "generator/tuning/model_points.py", "dsl/vectors.py",
 )  # fmt: skip
@@ -31,7 +31,7 @@ _MODEL = (
 class ModelDevice:
     """C and NEON by llvm-mca, programs for the QPU by the timing model of the simulator."""
 
-    targets = (*PLAIN_TARGETS, QPU)
+    targets: tuple[str, ...] = (*PLAIN_TARGETS, QPU)
     writes = False
 
     def __init__(self, jobs: int = 0) -> None:
@@ -90,13 +90,13 @@ def _result(task: Task, input_hash: str, found: model_points.Modelled) -> Result
         verdict=found.verdict,
         reason=found.reason,
         modelled=True,
-        median=_ns(f and f.median),
+        median=_ns(f.median if f else None),
         mad=0.0 if f else None,
-        low=_ns(f and f.low),
-        high=_ns(f and f.high),
+        low=_ns(f.low if f else None),
+        high=_ns(f.high if f else None),
         samples=1 if f else 0,
-        empty=_ns(f and f.empty),
-        gpu=_ns(f and f.gpu),
+        empty=_ns(f.empty if f else None),
+        gpu=_ns(f.gpu if f else None),
         items=model_points.items_of(task.candidate.schedule.target),
         seeds=SEEDS,
         verified_before=found.verified,

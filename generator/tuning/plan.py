@@ -53,10 +53,10 @@ def _search(
 def quick_points(
     target: str, own: Sequence[Candidate], first: Sequence[Candidate]
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """What a quick run tries: the first schedule on record, or the simplest one, and what differs
-    from it in one choice. Of the QPU, whose points take longer, the former alone."""
+    """What a quick run tries: the first schedule on record, and on NEON what differs from it in one
+    choice. Where none is on record for the class, the simplest one; of GPUs nothing then."""
+    if not first and target not in PLAIN_TARGETS:
+        return [], []
     best = (first or own)[0]
-    if target not in PLAIN_TARGETS:
-        return [best], []
-    near = set(neighbours(best))
+    near = set(neighbours(best)) if target == "neon" else set()
     return [best], [c for c in own if c in near]

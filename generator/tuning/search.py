@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 
 from daedalus.generator.schedule import ITEMS, POINTS, ROWS, Schedule
-from daedalus.generator.tuning.space import WORKGROUPS, Candidate
+from daedalus.generator.tuning.space import WORKGROUPS, Candidate, with_choice
 
 EXHAUSTIVE = 500  # points of a kernel and target
 RANDOM = 0.2  # of the points of a larger space
@@ -94,10 +94,10 @@ def neighbours(c: Candidate) -> Iterable[Candidate]:
     for field in fields(Schedule):
         value = getattr(s, field.name)
         if isinstance(value, bool):
-            yield replace(c, schedule=replace(s, **{field.name: not value}))
+            yield replace(c, schedule=with_choice(s, field.name, not value))
         elif field.name in _STEPS:
             for other in _beside(_STEPS[field.name], value):
-                yield replace(c, schedule=replace(s, **{field.name: other}))
+                yield replace(c, schedule=with_choice(s, field.name, other))
     if c.compiler:
         yield replace(c, compiler={"gcc": "clang", "clang": "gcc"}[c.compiler])
     if c.workgroup:

@@ -8,8 +8,9 @@ back end still refuses is a result ("refused"), not an error.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, product
+from typing import Any
 
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import (
@@ -222,8 +223,14 @@ def _schedules(entry: Entry, target: str) -> Iterator[Schedule]:
         else:
             flags = QPU_FLAGS if target == QPU else tuple(_FLAGS)
             for points, choices in product(POINTS, _switches(len(flags))):
-                words = {_FLAGS.get(n, n): c for n, c in zip(flags, choices, strict=True)}
+                words: Any = {_FLAGS.get(n, n): c for n, c in zip(flags, choices, strict=True)}
                 yield Schedule(target, class_name, points=points, **words)
+
+
+def with_choice(schedule: Schedule, name: str, value: object) -> Schedule:
+    """The schedule with one of its choices made otherwise."""
+    choice: Any = {name: value}
+    return replace(schedule, **choice)
 
 
 def _switches(count: int) -> Sequence[tuple[bool, ...]]:
