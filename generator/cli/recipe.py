@@ -52,14 +52,11 @@ def command(
             "./daedalus tune measures; ./daedalus tune show says what there is",
         )
     target = output or build_dir() / "tune" / "daedalus.recipe"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    fresh = target.with_name(target.name + ".new")
-    fresh.write_text(text_of(recipe), encoding="ascii")
-    fresh.replace(target)
+    write_recipe(recipe, target)
     if as_json:
         click.echo(json.dumps({"recipe": str(target), **data_of(recipe)}, indent=1))
     else:
-        _print(recipe, target)
+        print_recipe(recipe, target)
 
 
 def generated_library() -> Library:
@@ -99,7 +96,16 @@ def _check_generator(path: Path, side: compare.Side, library: Library) -> None:
         )
 
 
-def _print(recipe: Recipe, target: Path) -> None:
+def write_recipe(recipe: Recipe, target: Path) -> None:
+    """Puts it there, or leaves what is there as it is."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    fresh = target.with_name(target.name + ".new")
+    fresh.write_text(text_of(recipe), encoding="ascii")
+    fresh.replace(target)
+
+
+def print_recipe(recipe: Recipe, target: Path) -> None:
+    """What was chosen and why, in a table and a line each."""
     rows = []
     for d in recipe.decisions:
         p = parse_point(d.chosen.point)

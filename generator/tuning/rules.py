@@ -81,12 +81,14 @@ class Judged:
     kept: float  # of the CPU's throughput alone
     under_load: float  # the QPU's throughput against one core's
     gain: float  # both against the CPU alone
+    cpu_time: float  # the caller's, for a frame's worth of both kernels, against the CPU alone's
 
     def __str__(self) -> str:
         what = "the same kernel" if self.same else self.cpu_kernel
         return (
             f"M4 beside {self.threads} threads of {what}: the CPU keeps {self.kept:.0%}, the QPU "
-            f"gives {self.under_load:.2f} of a core, both {self.gain:.2f} of the CPU alone"
+            f"gives {self.under_load:.2f} of a core, both {self.gain:.2f} of the CPU alone, and "
+            f"{self.cpu_time:.2f} of its time"
         )
 
 
@@ -94,7 +96,7 @@ def judge_mixed(line: Mixed, core: float) -> Judged:
     """Whether the QPU is of use beside a busy CPU.
 
     QPU     moves the work there: beside another kernel, which keeps KEPT of its throughput, the QPU
-            gives UNDER_LOAD of a core or more
+            gives UNDER_LOAD of a core or more, and the CPU's time falls to KEPT or less
     HELPER  adds to the CPU's throughput, GAIN of it or more: worth a caller's own batches for the
             QPU, not worth waiting for
     CPU     neither
@@ -102,15 +104,17 @@ def judge_mixed(line: Mixed, core: float) -> Judged:
     `core`: items a second of the QPU's kernel on one core.
     """
     assert line.cpu_alone and line.cpu_with is not None and line.qpu_with is not None
+    assert line.cpu_time is not None and line.cpu_time_alone
     on_cpu, on_qpu = parse_point(line.cpu_point), parse_point(line.qpu_point)
     same = on_cpu.kernel == on_qpu.kernel
     kept, under_load = line.cpu_with / line.cpu_alone, line.qpu_with / core
     added = line.qpu_with / line.cpu_alone if same else under_load / line.threads
     gain = kept + added
+    time = line.cpu_time / line.cpu_time_alone
     verdict = HELPER if gain >= GAIN else CPU
-    if not same and kept >= KEPT and under_load >= UNDER_LOAD:
+    if not same and kept >= KEPT and under_load >= UNDER_LOAD and time <= KEPT:
         verdict = QPU
-    return Judged(verdict, line.threads, on_cpu.kernel, same, kept, under_load, gain)
+    return Judged(verdict, line.threads, on_cpu.kernel, same, kept, under_load, gain, time)
 
 
 def judge_all(lines: Sequence[Mixed], core: float) -> Judged | None:

@@ -85,16 +85,18 @@ def timed(
 
 
 def mixed(
-    cpu: Result, qpu: Result, *, kept: float, gives: float, threads: int = 3, core: float = 1e7
-) -> Mixed:
-    """M4: the CPU keeps a share, the QPU gives a share of `core` items a second."""
+    cpu: Result, qpu: Result, *, kept: float, gives: float, threads: int = 3, core: float = 1e7,
+    time: float = 0.9,
+) -> Mixed:  # fmt: skip
+    """M4: the CPU keeps a share, and takes a share of its time; the QPU gives a share of `core`
+    items a second."""
     names = [e.point.partition("/")[0] for e in (cpu, qpu)]
     text = f"m4 cpu={names[0]} qpu={names[1]} threads={threads} core=3 seconds=6"
     return Mixed(
         fingerprint=PI.id, key=entries.mixed_key(cpu.point, qpu.point, text), scenario=text,
         cpu_point=cpu.point, qpu_point=qpu.point, verdict="ok", threads=threads, qpu_core=3,
         duration=6.0, cpu_alone=threads * 1e7, cpu_with=kept * threads * 1e7, qpu_alone=core,
-        qpu_with=gives * core, cpu_time=0.01, cpu_time_alone=0.012, samples=3, when=WHEN,
+        qpu_with=gives * core, cpu_time=0.01 * time, cpu_time_alone=0.01, samples=3, when=WHEN,
     )  # fmt: skip
 
 
@@ -189,6 +191,8 @@ def test_which_lines_of_m4_count() -> None:
     worse = mixed(timed(LPF_NEON, 9, 10), qpu, kept=0.9, gives=0.7)
     assert only(cpu, qpu, mixed(MC, qpu, **good), worse).verdict == HELPER
     assert only(cpu, qpu, mixed(MC, code, **good)).mixed is None  # by another route
+    costly = mixed(MC, qpu, **good, time=0.96)  # the caller is as busy as with the work itself
+    assert only(cpu, qpu, costly).verdict == HELPER
     lost = replace(mixed(MC, qpu, **good), verdict="lost", reason="gone",
                    **dict.fromkeys(Mixed.figures))  # fmt: skip
     assert only(cpu, qpu, lost).mixed is None
