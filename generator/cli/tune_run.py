@@ -9,7 +9,14 @@ import click
 
 from daedalus.generator import native
 from daedalus.generator.cli import tune_print, tune_store
-from daedalus.generator.cli.common import EXIT_FAILED, EXIT_INTERRUPTED, UserError, build_dir
+from daedalus.generator.cli.common import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_MISSING,
+    UserError,
+    build_dir,
+    console,
+)
 from daedalus.generator.cli.kernels import one
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.modelled.compare import wishes
@@ -80,6 +87,13 @@ def command(
         place: Device
         on_model = kind == MODEL
         place = ModelDevice(jobs) if on_model else _engine(kind, entries, groups, path, vulkan)
+        groups = [g for g in groups if place.is_here(g.target)]
+    absent = [t for t in asked if not place.is_here(t)]
+    if absent:
+        what = f"nothing here runs {', '.join(absent)}"
+        if not groups:
+            raise UserError(what, "./daedalus doctor says what is missing", EXIT_MISSING)
+        console.print(f"warning: {what}: these points are left out")
     hashes = Hashes(build_dir() / "tune" / "hashes")
     with progress(sum(g.search.total for g in groups), quiet=as_json) as shown:
 

@@ -20,15 +20,17 @@ from pathlib import Path
 from typing import Any
 
 from daedalus.generator import native
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
+from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, build_dir, repo_root
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import QPU, Schedule
 from daedalus.generator.tuning import generated, journal
 from daedalus.generator.tuning.entries import Described, Result, now, result_key
 from daedalus.generator.tuning.fingerprint import Fingerprint, generator_hash
 from daedalus.generator.tuning.journal import parse_line
+from daedalus.generator.tuning.point import parse_point
 from daedalus.generator.tuning.task import Known, Task
 from daedalus.generator.vulkan import bench_data, devices
+from daedalus.generator.vulkan.devices import GpuDevice
 
 ITEMS = 32640  # a sample, as `bench` has it
 BATCH = 4  # points that are measured in turns, so that what changes meanwhile meets all of them
@@ -206,19 +208,37 @@ class EngineDevice:
 
     def _words(self, program: Path, journal_file: Path) -> list[str]:
         o = self._options
-        words = [str(program), "--journal", str(journal_file), "--points", "-"]
+        words = [*self._place.prefix, str(program), "--journal", str(journal_file), "--points", "-"]
         words += [w for path in self._data for w in ("--data", str(path))]
         words += ["--items", str(o.items), "--generator", generator_hash(repo_root())]
         words += ["--samples", str(o.samples)] if o.samples else []
         return words + (["--point-seconds", str(o.point_seconds)] if o.point_seconds else [])
 
-    def _environment(self) -> dict[str, str]:
-        if not self._options.vulkan:
-            return dict(os.environ)
-        found, skips = devices.find([self._options.vulkan], lambda arch: Path("/nonexistent"))
+    @cached_property
+    def _place(self) -> GpuDevice:
+        """What stands before the program, and its environment."""
+        name = self._options.vulkan
+        if not name:
+            return GpuDevice("here", "host")
+        found, skips = devices.find([name], lambda arch: next(iter(self._programs.values())))
         if not found:
-            raise UserError(f"{skips[0].name}: {skips[0].reason}")
-        return {**os.environ, **found[0].environment}
+            raise UserError(f"{name}: {skips[0].reason}", exit_code=EXIT_MISSING)
+        return found[0]
+
+    @cached_property
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, **self._place.environment}
+
+    def is_here(self, target: str) -> bool:
+        """Whether points of a target can be measured: the engine lists some."""
+        return target in self._listed
+
+    @cached_property
+    def _listed(self) -> set[str]:
+        program = next(iter(self._programs.values()))
+        words = [*self._place.prefix, str(program), "--list"]
+        done = subprocess.run(words, capture_output=True, text=True, env=self._environment)
+        return {parse_point(line).target for line in done.stdout.split()}
 
     def _ask(self, program: Path) -> Fingerprint:
         """Runs the engine without points, with a journal of its own, which then describes it."""
@@ -226,7 +246,7 @@ class EngineDevice:
             path = Path(folder, "journal")
             done = subprocess.run(
                 self._words(program, path), stdin=subprocess.DEVNULL, capture_output=True,
-                text=True, env=self._environment(),
+                text=True, env=self._environment,
             )  # fmt: skip
             found = [e for e in journal.read(path).entries if isinstance(e, Described)]
         if not found:
@@ -239,7 +259,7 @@ class EngineDevice:
     def _engine(self, compiler: str) -> "_Engine":
         if compiler not in self._running:
             words = self._words(self._programs[compiler], self._path)
-            self._running[compiler] = _Engine(words, self._environment())
+            self._running[compiler] = _Engine(words, self._environment)
         return self._running[compiler]
 
 

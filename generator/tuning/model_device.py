@@ -45,6 +45,10 @@ class ModelDevice:
         """The model's."""
         return self.fingerprints[0]
 
+    def is_here(self, target: str) -> bool:
+        """What a target needs was looked for when the device was made."""
+        return target in self.targets
+
     def scenario(self, target: str) -> str:
         """A sample of so many items."""
         return f"model items={model_points.items_of(target)}"

@@ -56,6 +56,9 @@ class Device(Protocol):
     def fingerprint(self, compiler: str) -> Fingerprint:
         """What results are under of points that a compiler compiles; "" of others."""
 
+    def is_here(self, target: str) -> bool:
+        """Whether points of a target can be done."""
+
     def scenario(self, target: str) -> str:
         """How points of a target are done."""
 
