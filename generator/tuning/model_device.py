@@ -33,12 +33,21 @@ class ModelDevice:
 
     targets: tuple[str, ...] = (*PLAIN_TARGETS, QPU)
     writes = False
+    batch = 2
 
     def __init__(self, jobs: int = 0) -> None:
-        self.fingerprint = fingerprint()
+        self.fingerprints = (fingerprint(),)
         self._workers: Workers[Task, Result | Known] = Workers(jobs or os.cpu_count() or 1, do)
         # What points that were killed have left.
         shutil.rmtree(build_dir() / "tune" / "work", ignore_errors=True)
+
+    def fingerprint(self, compiler: str) -> Fingerprint:
+        """The model's."""
+        return self.fingerprints[0]
+
+    def is_here(self, target: str) -> bool:
+        """What a target needs was looked for when the device was made."""
+        return target in self.targets
 
     def scenario(self, target: str) -> str:
         """A sample of so many items."""
