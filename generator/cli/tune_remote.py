@@ -2,9 +2,10 @@
 """`daedalus tune --host`: a board measures by itself; its journal and a recipe come back."""
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
@@ -25,6 +26,8 @@ from daedalus.generator.tuning.overnight import Settings
 from daedalus.generator.tuning.remote import Job, Remote
 from daedalus.generator.tuning.ssh import Ssh
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 
 @dataclass(frozen=True)
 class Wish:
@@ -41,12 +44,46 @@ class Wish:
     journal: Path
     ssh: str = "ssh"
     wrapper: str = ""
-    settings: Settings = Settings()
+    settings: Settings = field(default_factory=Settings)
     mixed: bool = True
     stop: bool = False
 
 
-def tune(wish: Wish) -> int:
+def options(command: F) -> F:
+    """Adds the options of --host to a command."""
+    all_of_them = (
+        click.option("--host", metavar="USER@HOST",
+                     help="Measure there, on a board that ssh reaches, what is in generated/, and"
+                     " make a recipe of it: docs/pi-guide.md."),
+        click.option("--ssh", default="ssh", show_default=True, metavar="COMMAND",
+                     help="With --host: the client, with its options."),
+        click.option("--remote-wrapper", "wrapper", default="", metavar="COMMAND",
+                     help="With --host: what stands before programs there, as qemu-aarch64."),
+        click.option("--items", default=0, metavar="N", type=click.IntRange(0),
+                     help="With --host: of a sample; 0: what daedalus-tune does."),
+        click.option("--mixed/--no-mixed", default=True,
+                     help="With --host: M4, where R does not decide."),
+        click.option("--stop", is_flag=True, help="With --host: end what is under way there."),
+    )  # fmt: skip
+    for option in reversed(all_of_them):
+        command = option(command)
+    return command
+
+
+def tune(
+    entries: Sequence[Entry], targets: Sequence[str], path: Path, budget: float, *, quick: bool,
+    host: str, ssh: str, wrapper: str, items: int, mixed: bool, stop: bool,
+) -> int:  # fmt: skip
+    """What the options ask for; an exit code."""
+    settings = Settings(items=items, budget=budget)
+    if quick:
+        settings = replace(settings, samples=5, point_seconds=0.3, mixed_seconds=1)
+    return measure(
+        Wish(host, entries, targets, path, ssh, wrapper, settings, mixed=mixed, stop=stop)
+    )
+
+
+def measure(wish: Wish) -> int:
     """Measures on the host, brings the journal back and makes a recipe of it; an exit code."""
     remote = Remote(Ssh(wish.host, wish.ssh), shlex.split(wish.wrapper), say)
     with progress():

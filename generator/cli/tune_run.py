@@ -4,11 +4,12 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from daedalus.generator import native
-from daedalus.generator.cli import tune_print, tune_store
+from daedalus.generator.cli import tune_print, tune_remote, tune_store
 from daedalus.generator.cli.common import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -60,11 +61,12 @@ MODEL = "model"
     type=click.IntRange(0),
     help="Points side by side on the model; default: as many as there are cores.",
 )
+@tune_remote.options
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def command(
     kernels: tuple[str, ...], dry_run: bool, device: str | None, vulkan: str,
     targets: tuple[str, ...], quick: bool, exhaustive: bool, budget: float, points: int,
-    path: Path | None, jobs: int, as_json: bool,
+    path: Path | None, jobs: int, as_json: bool, **remote: Any,
 ) -> None:  # fmt: skip
     """Tries the schedules of the KERNELS (default: the eleven of tools/bench/qpu.toml).
 
@@ -72,6 +74,9 @@ def command(
     something computes what it must not, with 130 when interrupted.
     """
     entries = wanted(kernels)
+    path = path or tune_store.default_journal()
+    if remote["host"]:
+        sys.exit(tune_remote.tune(entries, targets, path, budget, quick=quick, **remote))
     if dry_run:
         tune_print.spaces(spaces_of(entries, targets or TARGETS), as_json=as_json)
         return
@@ -80,7 +85,6 @@ def command(
     asked = [t for t in own if not targets or t in targets]
     if not asked:
         raise UserError(f"{kind} does nothing of that target", f"it does {', '.join(own)}")
-    path = path or tune_store.default_journal()
     with progress(quiet=as_json):
         say("looking at the spaces")
         groups = groups_of(entries, asked, quick=quick, exhaustive=exhaustive)

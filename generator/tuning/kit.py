@@ -16,12 +16,11 @@ from pathlib import Path
 from daedalus.generator import native
 from daedalus.generator.cli.common import build_dir, repo_root
 from daedalus.generator.registry import Entry
+from daedalus.generator.tuning.engine_device import DISTINCT, SEEDS
 from daedalus.generator.tuning.fingerprint import generator_hash
 from daedalus.generator.vulkan import bench_data
 
 PROGRAM, SCRIPT = "daedalus-tune", "remote.sh"
-SEEDS = (1, 2, 3)  # of the files of items; the first one's are timed
-DISTINCT = 256  # items of a class in a file
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ def make(arch: str, entries: Sequence[Entry], *, program: Path | None = None) ->
 def build_program(arch: str) -> Path:
     """The measuring program for that architecture.
 
-    Linked to the C library's shared objects: the GPU's drivers are, too, and are loaded at run time.
+    It takes the board's own C library, as the GPU's drivers do, which are loaded at run time.
     """
     folder = native.build_library(
         arch, targets=(PROGRAM,), options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON",)

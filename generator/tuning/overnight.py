@@ -73,7 +73,9 @@ def _beside(decisions: Sequence[Decision], d: Decision) -> Result:
     return min(decisions, key=preference).cpu
 
 
-def wanted_points(listed: Sequence[str], kernels: Sequence[str], targets: Sequence[str]) -> list[str]:
+def wanted_points(
+    listed: Sequence[str], kernels: Sequence[str], targets: Sequence[str]
+) -> list[str]:
     """The points of these kernels and targets; of all targets where none is named."""
     found = []
     for text in listed:

@@ -76,7 +76,8 @@ class Remote:
         except (Failed, ValueError) as e:
             raise UserError(
                 f"{self._ssh.host}: no shell that answers: {e}",
-                f"ssh {self._ssh.host} uname -m has to print one line", EXIT_FAILED,
+                f"ssh {self._ssh.host} uname -m has to print one line",
+                EXIT_FAILED,
             ) from None
         absent = [line.partition(" ")[2] for line in rest if line.startswith("missing ")]
         if absent:
@@ -120,9 +121,7 @@ class Remote:
 
     # ---------------------------------------------------------------- a run
 
-    def run(
-        self, jobs: Sequence[Job], points: Sequence[str], news: Callable[[bytes], None]
-    ) -> int:
+    def run(self, jobs: Sequence[Job], points: Sequence[str], news: Callable[[bytes], None]) -> int:
         """Has the board do the jobs; the worst exit status.
 
         `points` are what the run's file holds; `news` is told the journal's lines as they come. Goes
