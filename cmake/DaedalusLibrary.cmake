@@ -97,10 +97,13 @@ function(daedalus_add_runtime)
     ${runtime}/core/error.c
     ${runtime}/core/log.c
     ${runtime}/core/overlap.c
+    ${runtime}/core/recipe.c
+    ${runtime}/core/recipe_text.c
     ${runtime}/core/table.c
     ${runtime}/cpu/choose.c
     ${runtime}/cpu/features.c
     ${runtime}/cpu/run.c
+    ${runtime}/gpu/choose.c
     ${runtime}/gpu/dmabuf.c
     ${runtime}/gpu/emit.c
     ${runtime}/gpu/extent.c
@@ -132,9 +135,50 @@ function(daedalus_add_runtime)
   daedalus_compile_flags(daedalus_runtime)
 endfunction()
 
-# daedalus_add_library(<target> GENERATED <folder> SET prod|variants)
+# The C source that holds a recipe, made of the file, which has to be of this generated code; the
+# one without any where there is no file.
+function(daedalus_recipe_source source target folder file)
+  if(NOT file)
+    set(${source} ${PROJECT_SOURCE_DIR}/runtime/core/recipe_none.c PARENT_SCOPE)
+    return()
+  endif()
+  get_filename_component(file "${file}" ABSOLUTE BASE_DIR ${PROJECT_SOURCE_DIR})
+  if(NOT EXISTS ${file})
+    message(FATAL_ERROR "DAEDALUS_RECIPE: there is no file ${file}")
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(STRINGS ${file} version LIMIT_COUNT 1)
+  file(STRINGS ${file} generator REGEX "^generator[ \t]" LIMIT_COUNT 1)
+  string(REGEX REPLACE "^generator[ \t]+" "" generator "${generator}")
+  string(STRIP "${generator}" generator)
+  daedalus_read_json(manifest ${folder} manifest.json)
+  string(JSON own GET "${manifest}" generator)
+  if(NOT version STREQUAL "daedalus-recipe 1")
+    message(FATAL_ERROR "DAEDALUS_RECIPE: ${file} does not begin with \"daedalus-recipe 1\"")
+  endif()
+  if(NOT generator STREQUAL own)
+    message(FATAL_ERROR "DAEDALUS_RECIPE: ${file} was measured with the code of generator "
+      "${generator}, and ${folder} is of ${own}: the library would not follow it; tune again")
+  endif()
+  file(READ ${file} bytes HEX)
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+  string(REGEX REPLACE "((0x..,)(0x..,)?(0x..,)?(0x..,)?(0x..,)?(0x..,)?(0x..,)?(0x..,)?)" "\\1\n"
+         bytes "${bytes}")
+  set(made ${PROJECT_BINARY_DIR}/recipe/${target}.c)
+  file(CONFIGURE OUTPUT ${made} @ONLY CONTENT [[
+/* Made of a recipe by CMake. */
+#include "core/recipe.h"
+
+const unsigned char daedalus_rt_recipe_built_in[] = {
+@bytes@};
+const size_t daedalus_rt_recipe_built_in_size = sizeof(daedalus_rt_recipe_built_in);
+]])
+  set(${source} ${made} PARENT_SCOPE)
+endfunction()
+
+# daedalus_add_library(<target> GENERATED <folder> SET prod|variants [RECIPE <file>])
 function(daedalus_add_library target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "GENERATED;SET" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "GENERATED;SET;RECIPE" "")
   daedalus_check_verified(${arg_GENERATED} ${arg_SET})
   daedalus_manifest_sources(sources ${arg_GENERATED} ${arg_SET} any)
   if(DAEDALUS_NEON)
@@ -155,7 +199,9 @@ function(daedalus_add_library target)
     list(APPEND sources ${qpu_sources})
   endif()
 
-  add_library(${target} STATIC $<TARGET_OBJECTS:daedalus_runtime> ${sources})
+  daedalus_recipe_source(recipe ${target} ${arg_GENERATED} "${arg_RECIPE}")
+  set_source_files_properties(${recipe} PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/runtime)
+  add_library(${target} STATIC $<TARGET_OBJECTS:daedalus_runtime> ${recipe} ${sources})
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/include>
     $<BUILD_INTERFACE:${arg_GENERATED}/include>

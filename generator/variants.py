@@ -304,9 +304,7 @@ def _make_machine_code(
             hint=f"leave {schedule.name} out of schedules.toml, or give each element fewer points",
         ) from None  # fmt: skip
     code = emit_qpu(kernel, selected, found.code)
-    wrapping = (code.words, code.uniforms, code.record.words, code.constants, code.align)
-    shape = (code.items, code.scratch_bytes, code.forms, code.figures.threads)
-    digest = hashlib.sha256(f"{show(kernel)}{wrapping}{shape}".encode()).hexdigest()[:16]
+    digest = code_hash(kernel, code)
     text = environment.get_template("variant.s.j2").render(
         kernel=kernel,
         schedule=schedule,
@@ -321,6 +319,13 @@ def _make_machine_code(
     folded = [x for line in text.splitlines() for x in _fold_head(line)]
     text = "\n".join(folded) + "\n"
     return Variant(kernel, schedule, prod, rank, text, digest, code=code, recorded=found.recorded)
+
+
+def code_hash(kernel: Kernel, code: Emitted) -> str:
+    """The input hash of a variant in machine code."""
+    wrapping = (code.words, code.uniforms, code.record.words, code.constants, code.align)
+    shape = (code.items, code.scratch_bytes, code.forms, code.figures.threads)
+    return hashlib.sha256(f"{show(kernel)}{wrapping}{shape}".encode()).hexdigest()[:16]
 
 
 def _fold_head(line: str) -> list[str]:

@@ -23,10 +23,14 @@ from daedalus.generator.schedule import TARGETS
               type=click.IntRange(check_verb.RECORDED_ITEMS),
               help="Conformant items a variant to compare before it may be built in.")  # fmt: skip
 @click.option("--prefix", type=click.Path(path_type=Path), help="Install the library there.")
+@click.option("--recipe", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="Build this recipe into the library, in a folder of its own.")  # fmt: skip
 @click.option("--stream/--no-stream", default=True, show_default=True,
               help="Decode real video through the library at the end.")  # fmt: skip
 @click.pass_context
-def command(context: click.Context, items: int, prefix: Path | None, stream: bool) -> None:
+def command(
+    context: click.Context, items: int, prefix: Path | None, recipe: Path | None, stream: bool
+) -> None:
     """Generates, verifies and builds everything, and decodes real video with it.
 
     1. generates code from the specs;
@@ -49,8 +53,7 @@ def command(context: click.Context, items: int, prefix: Path | None, stream: boo
     _say(3, "build the libraries")
     with progress():
         folders = [
-            native.build_library(arch, targets=("daedalus", "daedalus_variants"))
-            for arch in (("host",) if native.is_arm() else ("host", "aarch64"))
+            _build(arch, recipe) for arch in (("host",) if native.is_arm() else ("host", "aarch64"))
         ]
     if prefix is not None:
         install: list[str | Path] = ["cmake", "--install", folders[0], "--prefix", prefix]
@@ -67,6 +70,14 @@ def command(context: click.Context, items: int, prefix: Path | None, stream: boo
         + " and ".join(str(f.relative_to(repo_root())) for f in folders),
         markup=False,
     )
+
+
+def _build(arch: str, recipe: Path | None) -> Path:
+    """The libraries, or the one with the recipe in it, which other builds must not find."""
+    if recipe is None:
+        return native.build_library(arch, targets=("daedalus", "daedalus_variants"))
+    options = (f"-DDAEDALUS_RECIPE={recipe.resolve()}",)
+    return native.build_library(arch, options=options, folder=f"{arch}-recipe")
 
 
 def _say(step: int, what: str) -> None:

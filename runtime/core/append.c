@@ -100,15 +100,21 @@ static bool meets(const daedalus_kernel_desc *kernel, const daedalus_class_desc 
 /** What is to run each class here. */
 static void pick_variants(daedalus_batch *batch, const daedalus_work *work,
                           daedalus_substrate substrate) {
+  daedalus_ctx *ctx = batch->ctx;
   daedalus_pick *picks = batch->picks.data;
   if (substrate == DAEDALUS_SUBSTRATE_QPU) {
-    daedalus_rt_gpu_choose(batch->ctx, work, picks);
+    daedalus_rt_gpu_choose(ctx, work, picks);
     return;
   }
+  bool qpu = false;
   for (uint16_t c = 0; c < work->kernel->n_classes; c++) {
-    const daedalus_variant *variant = daedalus_rt_cpu_choose(work->kernel, c);
-    picks[c] =
-        (daedalus_pick){.variant = variant, .reason = variant == NULL ? NULL : variant->reason};
+    picks[c] = daedalus_rt_cpu_pick(ctx, work->kernel, c);
+    const daedalus_recipe_entry *chosen =
+        daedalus_rt_recipe_find(ctx, work->kernel, c, DAEDALUS_SUBSTRATE_AUTO);
+    qpu = qpu || (chosen != NULL && chosen->variant->cpu == NULL);
+  }
+  if (qpu && substrate == DAEDALUS_SUBSTRATE_AUTO) {
+    daedalus_rt_gpu_follow(ctx, work, picks);
   }
 }
 

@@ -6,8 +6,9 @@
 
 #include "gpu/route.h"
 
-/* The struct of release 0.1 ended before this member. */
+/* The structs of releases 0.1 and 0.2 ended before these members. */
 static const size_t size_of_0_1 = offsetof(daedalus_config, device);
+static const size_t size_of_0_2 = offsetof(daedalus_config, recipe);
 
 static const uint32_t known_flags = DAEDALUS_CONFIG_NO_QPU | DAEDALUS_CONFIG_CHECK_OVERLAP;
 
@@ -24,10 +25,11 @@ static int copy_text(const daedalus_ctx *ctx, const char *text, char **copy) {
   return 0;
 }
 
-static void release_texts(const daedalus_ctx *ctx) {
+static void release_texts(daedalus_ctx *ctx) {
   ctx->allocator.release(ctx->allocator.user, ctx->device);
   ctx->allocator.release(ctx->allocator.user, ctx->cache_dir);
   ctx->allocator.release(ctx->allocator.user, ctx->route);
+  daedalus_rt_recipe_free(ctx);
 }
 
 /*
@@ -40,10 +42,11 @@ static int configure(daedalus_ctx *ctx, const daedalus_config *config) {
   if (config == NULL) {
     return 0;
   }
-  if (config->size != sizeof(*config) && config->size != size_of_0_1) {
+  if (config->size != sizeof(*config) && config->size != size_of_0_1 &&
+      config->size != size_of_0_2) {
     daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR,
-                    "daedalus_config.size is %zu, this library knows %zu and %zu", config->size,
-                    sizeof(*config), size_of_0_1);
+                    "daedalus_config.size is %zu, this library knows %zu, %zu and %zu",
+                    config->size, sizeof(*config), size_of_0_2, size_of_0_1);
     return -EINVAL;
   }
   if (config->log != NULL) {
@@ -68,6 +71,11 @@ static int configure(daedalus_ctx *ctx, const daedalus_config *config) {
   return error == 0 ? copy_text(ctx, config->route, &ctx->route) : error;
 }
 
+/** NULL where the caller's struct ends before it. */
+static const char *recipe_of(const daedalus_config *config) {
+  return config == NULL || config->size <= size_of_0_2 ? NULL : config->recipe;
+}
+
 static int check_table(const daedalus_ctx *ctx, const daedalus_kernel_table *table) {
   if (table->version == DAEDALUS_TABLE_VERSION) {
     return 0;
@@ -86,6 +94,9 @@ daedalus_ctx *daedalus_rt_ctx_create(const daedalus_config *config,
   int error = configure(&created, config);
   if (error == 0) {
     error = check_table(&created, table);
+  }
+  if (error == 0) {
+    error = daedalus_rt_recipe_load(&created, recipe_of(config));
   }
   daedalus_ctx *ctx = NULL;
   if (error == 0) {

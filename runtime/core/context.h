@@ -7,6 +7,7 @@
 #include <daedalus/table.h>
 
 #include "core/alloc.h"
+#include "core/recipe.h"
 
 typedef struct daedalus_gpu daedalus_gpu; /* gpu/gpu.h */
 
@@ -22,6 +23,7 @@ struct daedalus_ctx {
   char *route;
   daedalus_get_instance_proc_addr_fn get_instance_proc_addr;
   uint32_t timeout_ms;
+  daedalus_recipe recipe;
   daedalus_gpu *gpu;        /* the route's; NULL until it is needed */
   daedalus_batch *dispatch; /* what daedalus_dispatch() reuses; NULL until its first call */
 };
@@ -33,6 +35,10 @@ struct daedalus_ctx {
 daedalus_ctx *daedalus_rt_ctx_create(const daedalus_config *config,
                                      const daedalus_kernel_table *table,
                                      const daedalus_allocator *allocator);
+
+/** As daedalus_find_kernel(), of any table. */
+const daedalus_kernel_desc *daedalus_rt_find_kernel(const daedalus_kernel_table *table,
+                                                    const char *id);
 
 #if defined(__GNUC__) || defined(__clang__)
 #define DAEDALUS_PRINTF(text, first) __attribute__((format(printf, text, first)))

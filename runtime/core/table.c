@@ -3,11 +3,10 @@
 
 #include <string.h>
 
-const daedalus_kernel_desc *daedalus_find_kernel(const char *id) {
-  const daedalus_kernel_table *table = &daedalus_kernels;
-  if (id == NULL) {
-    return NULL;
-  }
+#include "core/context.h"
+
+const daedalus_kernel_desc *daedalus_rt_find_kernel(const daedalus_kernel_table *table,
+                                                    const char *id) {
   for (size_t i = 0; i < table->n_kernels; i++) {
     if (strcmp(table->kernels[i].id, id) == 0) {
       return &table->kernels[i];
@@ -19,4 +18,8 @@ const daedalus_kernel_desc *daedalus_find_kernel(const char *id) {
     }
   }
   return NULL;
+}
+
+const daedalus_kernel_desc *daedalus_find_kernel(const char *id) {
+  return id == NULL ? NULL : daedalus_rt_find_kernel(&daedalus_kernels, id);
 }

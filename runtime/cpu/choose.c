@@ -14,3 +14,18 @@ const daedalus_variant *daedalus_rt_cpu_choose(const daedalus_kernel_desc *kerne
   }
   return best;
 }
+
+daedalus_pick daedalus_rt_cpu_pick(const daedalus_ctx *ctx, const daedalus_kernel_desc *kernel,
+                                   uint16_t class_index) {
+  const daedalus_recipe_entry *entry =
+      daedalus_rt_recipe_find(ctx, kernel, class_index, DAEDALUS_SUBSTRATE_CPU);
+  if (entry != NULL && (entry->variant->needs & ~daedalus_cpu_features) == 0) {
+    return (daedalus_pick){.variant = entry->variant, .reason = entry->reason};
+  }
+  const daedalus_variant *variant = daedalus_rt_cpu_choose(kernel, class_index);
+  return (daedalus_pick){.variant = variant,
+                         .reason = variant == NULL ? NULL
+                                   : entry != NULL ? "this processor cannot run the recipe's "
+                                                     "variant: the one of lowest rank"
+                                                   : variant->reason};
+}

@@ -4,10 +4,18 @@
 #define DAEDALUS_CPU_CPU_H
 
 #include "core/batch.h"
+#include "core/check.h"
 
 /** @return the variant of that class with the lowest rank that the CPU can run, or NULL */
 const daedalus_variant *daedalus_rt_cpu_choose(const daedalus_kernel_desc *kernel,
                                                uint16_t class_index);
+
+/**
+ * What is to run items of that class on the CPU: what the recipe names where the CPU can run it,
+ * else that of lowest rank; no variant where there is none.
+ */
+daedalus_pick daedalus_rt_cpu_pick(const daedalus_ctx *ctx, const daedalus_kernel_desc *kernel,
+                                   uint16_t class_index);
 
 /** Runs one group of a batch on the calling thread. */
 void daedalus_rt_cpu_run(const daedalus_batch *batch, const daedalus_group *group);

@@ -16,13 +16,20 @@ int daedalus_rt_gpu_open(daedalus_ctx *ctx);
 void daedalus_rt_gpu_close(daedalus_ctx *ctx);
 
 /**
- * For each class the GPU variant of lowest rank that the device has the limits
- * for, that does with the work's alignment, and that computed its self-test
+ * For each class the GPU variant that the recipe names, else that of lowest rank, that the device
+ * has the limits for, that does with the work's alignment, and that computed its self-test
  * right (which is run now if it never was; where there is no memory to run it,
  * the CPU's is taken).  After the device was lost: the CPU's.
  * @param picks  one for each class of the kernel
  */
 void daedalus_rt_gpu_choose(daedalus_ctx *ctx, const daedalus_work *work, daedalus_pick *picks);
+
+/**
+ * For AUTO: puts the recipe's choices for the QPU in the place of the CPU's, where they can be
+ * followed; where not, the CPU's stay and the reason says why.  Opens the GPU.
+ * @param picks  the CPU's, one for each class of the kernel
+ */
+void daedalus_rt_gpu_follow(daedalus_ctx *ctx, const daedalus_work *work, daedalus_pick *picks);
 
 /** The same for a variant that was asked for.  @return 0, or -ENODEV, logged with the reason */
 int daedalus_rt_gpu_accept(daedalus_ctx *ctx, const daedalus_work *work,

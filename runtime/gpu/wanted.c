@@ -22,7 +22,8 @@ bool daedalus_rt_no_device_wanted(const daedalus_ctx *ctx) {
 }
 
 const char *daedalus_rt_wanted_route(const daedalus_ctx *ctx) {
-  return text_of(ctx->route, "DAEDALUS_QPU_ROUTE");
+  const char *asked = text_of(ctx->route, "DAEDALUS_QPU_ROUTE");
+  return asked != NULL ? asked : ctx->recipe.route;
 }
 
 uint64_t daedalus_rt_wanted_ms(const daedalus_ctx *ctx, const char *name, uint64_t least,

@@ -13,7 +13,7 @@ const char *daedalus_rt_wanted_device(const daedalus_ctx *ctx);
 /** Whether the context is to have no GPU; that there is none is then no news. */
 bool daedalus_rt_no_device_wanted(const daedalus_ctx *ctx);
 
-/** @return the route's name, or what stands in its place; NULL: nothing particular */
+/** @return the route's name, or what stands in its place, else the recipe's; NULL: none */
 const char *daedalus_rt_wanted_route(const daedalus_ctx *ctx);
 
 /** @return nanoseconds without progress after which the GPU is lost */

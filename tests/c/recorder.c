@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
 #include "recorder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 recorder_entry recorder[RECORDER_SIZE];
 size_t recorder_n;
@@ -120,4 +122,19 @@ static void counting_release(void *user, void *data) {
 
 daedalus_allocator counting_allocator(counting *state) {
   return (daedalus_allocator){counting_resize, counting_release, state};
+}
+
+const char *written_path(void) {
+  static char path[64];
+  snprintf(path, sizeof(path), "test-of-process-%ld.txt", (long)getpid());
+  return path;
+}
+
+const char *written(const char *content, size_t size) {
+  FILE *file = fopen(written_path(), "wb");
+  if (file == NULL || fwrite(content, 1, size, file) != size || fclose(file) != 0) {
+    perror(written_path());
+    abort();
+  }
+  return written_path();
 }

@@ -62,4 +62,8 @@ typedef struct counting {
 } counting;
 daedalus_allocator counting_allocator(counting *state);
 
+/* A file of this process's own with that content, in the current folder.  @return its path */
+const char *written(const char *content, size_t size);
+const char *written_path(void);
+
 #endif /* DAEDALUS_TESTS_RECORDER_H */

@@ -40,6 +40,20 @@ static void test_size_of_0_1(void) {
   CHECK_INT(log.n, 0);
 }
 
+/* The same of 0.2, which knew no recipe. */
+static void test_size_of_0_2(void) {
+  logged log = {0};
+  const daedalus_config config = {.size = offsetof(daedalus_config, recipe),
+                                  .log = logged_fn,
+                                  .log_user = &log,
+                                  .route = "drm",
+                                  .recipe = "/nowhere/not-to-be-read"};
+  daedalus_ctx *ctx = daedalus_ctx_create_with(&config);
+  CHECK(ctx != NULL);
+  daedalus_ctx_destroy(ctx);
+  CHECK_INT(log.n, 0);
+}
+
 static void test_unknown_flag(void) {
   logged log = {0};
   const daedalus_config config = {
@@ -139,6 +153,7 @@ int main(void) {
   RUN(test_create);
   RUN(test_wrong_size);
   RUN(test_size_of_0_1);
+  RUN(test_size_of_0_2);
   RUN(test_unknown_flag);
   RUN(test_other_table);
   RUN(test_out_of_memory);

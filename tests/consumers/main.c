@@ -63,6 +63,11 @@ int main(void) {
       return 1;
     }
   }
+  daedalus_recipe_info recipe = {.size = sizeof(recipe)};
+  if (daedalus_ctx_recipe(ctx, &recipe) != 0 || recipe.problem != NULL) {
+    fprintf(stderr, "recipe: %s\n", recipe.problem == NULL ? "not told" : recipe.problem);
+    return 1;
+  }
   const int failed = run_kernel(ctx);
   daedalus_ctx_destroy(ctx);
   return failed;

@@ -47,7 +47,7 @@ extern "C" {
 
 /** Version of this interface: major changes break callers, minor ones add. */
 #define DAEDALUS_VERSION_MAJOR 0
-#define DAEDALUS_VERSION_MINOR 2
+#define DAEDALUS_VERSION_MINOR 3
 
 /** Everything that lives from create to destroy: devices, recipes, the logger. */
 typedef struct daedalus_ctx daedalus_ctx;
@@ -93,7 +93,8 @@ typedef daedalus_vulkan_fn (*daedalus_get_instance_proc_addr_fn)(void *instance,
 /**
  * Set `size` to sizeof(daedalus_config) and everything unused to zero.  The
  * sizes that this library knows are accepted: that of 0.1, which ended with
- * `log_user`, and this one.  Of the strings nothing is kept but copies.
+ * `log_user`, that of 0.2, which ended with `route`, and this one.  Of the
+ * strings nothing is kept but copies.
  */
 typedef struct daedalus_config {
   size_t size;         /**< tells which release's struct this is */
@@ -122,6 +123,14 @@ typedef struct daedalus_config {
    * DAEDALUS_QPU_ROUTE.  NULL leaves it to that and to the order of preference.
    */
   const char *route;
+
+  /* Since 0.3. */
+  /**
+   * File of the recipe (see below), read when the context is made; goes before the environment's
+   * DAEDALUS_RECIPE and that before the recipe that the library was built with.  "none": no recipe.
+   * NULL or "" leaves it to these two.
+   */
+  const char *recipe;
 } daedalus_config;
 
 /** What daedalus_config.timeout_ms is by default. */
@@ -146,6 +155,67 @@ DAEDALUS_API daedalus_ctx *daedalus_ctx_create_with(const daedalus_config *confi
  * handles are then invalid too; NULL is fine.
  */
 DAEDALUS_API void daedalus_ctx_destroy(daedalus_ctx *ctx);
+
+/* ----------------------------------------------------------------- recipe */
+
+/*
+ * A recipe is a text that says, for kernels and their classes, on which
+ * substrate the items belong and which variant does them there, as it was
+ * measured: DAEDALUS_SUBSTRATE_AUTO follows it, and where a caller says CPU or
+ * QPU the variant is the recipe's for that substrate.  What it says nothing
+ * about, or names what cannot run here, takes the CPU for AUTO and the variant
+ * of lowest rank.  One that is missing, broken, or of other generated code is
+ * not followed at all: a warning says so once, when the context is made, and
+ * AUTO means the CPU.  Results are the same with any recipe.
+ *
+ * Where the records for the QPU are for one route and the configuration and
+ * the environment ask for none, that route is tried first; where they name
+ * both, the one that more of them name.
+ */
+
+/** Where a context's recipe came from. */
+typedef enum daedalus_recipe_source {
+  DAEDALUS_RECIPE_NONE = 0,        /**< there is none, or none was asked for */
+  DAEDALUS_RECIPE_CONFIG = 1,      /**< daedalus_config.recipe */
+  DAEDALUS_RECIPE_ENVIRONMENT = 2, /**< DAEDALUS_RECIPE */
+  DAEDALUS_RECIPE_BUILT_IN = 3     /**< the library was built with it */
+} daedalus_recipe_source;
+
+/** Set `size` to sizeof(daedalus_recipe_info); strings live as long as the context. */
+typedef struct daedalus_recipe_info {
+  size_t size;
+  daedalus_recipe_source source;
+  const char *path;      /**< of the file; NULL where it is none */
+  const char *generator; /**< hash of the code that was measured; NULL where it could not be read */
+  const char *fingerprint; /**< of the board: its id and words; NULL where it tells none */
+  const char *route;       /**< "vulkan" or "drm"; NULL where no record is for the QPU */
+  const char *problem;     /**< the first that was found, with file and line; NULL: there is none */
+  size_t n_records;        /**< that are followed; 0 where all of it was refused */
+  size_t n_skipped;        /**< that name what is not in this library */
+} daedalus_recipe_info;
+
+/** @return 0 or -EINVAL */
+DAEDALUS_API int daedalus_ctx_recipe(const daedalus_ctx *ctx, daedalus_recipe_info *info);
+
+/** One record of a recipe; strings live as long as the context. */
+typedef struct daedalus_recipe_record {
+  const char *kernel;           /**< kernel id */
+  const char *class_name;       /**< of the items */
+  const char *variant;          /**< the variant's full name */
+  const char *route;            /**< "vulkan" or "drm"; NULL for the CPU */
+  const char *reason;           /**< what was measured */
+  daedalus_substrate substrate; /**< CPU or QPU */
+  uint32_t workgroup;           /**< of a Vulkan variant; 0: its own */
+  uint8_t chosen; /**< AUTO follows it; else it is for callers that ask for the substrate */
+} daedalus_recipe_record;
+
+/**
+ * @param index        below daedalus_recipe_info.n_records; in the order of the kernel table
+ * @param[out] record  filled in
+ * @return 0 or -EINVAL
+ */
+DAEDALUS_API int daedalus_ctx_recipe_record(const daedalus_ctx *ctx, size_t index,
+                                            daedalus_recipe_record *record);
 
 /** @return a static text for 0 or a negative error code; never NULL. */
 DAEDALUS_API const char *daedalus_strerror(int error);
@@ -216,7 +286,7 @@ typedef struct daedalus_choice {
   const char *kernel;           /**< kernel id */
   const char *class_name;       /**< the variant's class; "full" when no narrower one applies */
   const char *variant;          /**< the variant's full name */
-  const char *reason;           /**< why this one, a sentence */
+  const char *reason;           /**< why this one, a sentence; the recipe's where it decided */
   daedalus_substrate substrate; /**< CPU or QPU, never AUTO */
   size_t n_items;               /**< how many items took it */
 } daedalus_choice;
@@ -226,7 +296,7 @@ DAEDALUS_API size_t daedalus_batch_choice_count(const daedalus_batch *batch);
 
 /**
  * @param index        in append order, below daedalus_batch_choice_count()
- * @param[out] choice  filled in; its strings live as long as the batch
+ * @param[out] choice  filled in; its strings live as long as the context
  * @return 0 or -EINVAL
  */
 DAEDALUS_API int daedalus_batch_choice(const daedalus_batch *batch, size_t index,

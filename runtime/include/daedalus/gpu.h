@@ -10,8 +10,8 @@
  *
  * **By which route.**  Through Vulkan, with shaders that its driver compiles, or straight through
  * DRM, with code for the QPUs of V3D 7.1.  Vulkan is tried first, and DRM where that finds no
- * device; daedalus_config.route or the environment's DAEDALUS_QPU_ROUTE ("vulkan", "drm") say which
- * to try first.  A context has one route; all below is the same for both.
+ * device; daedalus_config.route or the environment's DAEDALUS_QPU_ROUTE ("vulkan", "drm"), and else
+ * the recipe, say which to try first.  A context has one route; all below is the same for both.
  *
  * **Which device.**  V3D (the GPU of a Raspberry Pi) first, then other GPUs.
  * A device that is a program on the CPU is taken only when it is asked for.

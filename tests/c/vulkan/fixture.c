@@ -52,6 +52,8 @@ static const daedalus_gpu_code copy_byte = {.spirv = copy_spirv,
                                             .workgroup_min = 1,
                                             .features = DAEDALUS_GPU_STORAGE8};
 
+static const daedalus_qpu_code never_started;
+
 static daedalus_variant add_variants[ADD_N] = {
     [ADD_GPU_WORD] = {.name = "daedalus_fake_add__glsl_full_word",
                       .target = "glsl",
@@ -67,6 +69,13 @@ static daedalus_variant add_variants[ADD_N] = {
                       .rank = 20,
                       .reason = "bytes",
                       .gpu = &add_byte},
+    [ADD_OTHER_ROUTE] = {.name = "daedalus_fake_add__qpu_full",
+                         .target = "qpu",
+                         .class_index = 1,
+                         .prod = true,
+                         .rank = 5,
+                         .reason = "not by this route",
+                         .qpu = &never_started},
 };
 static daedalus_variant copy_variants[COPY_N] = {
     [COPY_GPU] = {.name = "daedalus_fake_copy__glsl_full",

@@ -15,7 +15,7 @@
 /* Kernels of the table. */
 enum { ADD, COPY };
 /* Variants of ADD: on the CPU by class, on the GPU by alignment. */
-enum { ADD_C_DC, ADD_C_FULL, ADD_GPU_WORD, ADD_GPU_BYTE, ADD_N };
+enum { ADD_C_DC, ADD_C_FULL, ADD_GPU_WORD, ADD_GPU_BYTE, ADD_OTHER_ROUTE, ADD_N };
 enum { COPY_C, COPY_GPU, COPY_N };
 
 extern const daedalus_kernel_table fixture_table;

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus recipe`: from a journal to the table that the library follows."""
+
+import json
+from pathlib import Path
+
+import click
+
+from daedalus.generator.cli.common import UserError, build_dir, console, repo_root
+from daedalus.generator.cli.tables import print_table
+from daedalus.generator.cli.tune_store import FILE, default_journal, load
+from daedalus.generator.tuning import compare
+from daedalus.generator.tuning.entries import Mixed
+from daedalus.generator.tuning.point import COMPILERS, ROUTES, parse_point
+from daedalus.generator.tuning.recipe import Library, Recipe, data_of, library_of, make, text_of
+from daedalus.generator.tuning.rules import QPU
+
+
+@click.command("recipe")
+@click.option("--journal", type=FILE, help="Measurements; default: build/tune/journal.jsonl.")
+@click.option("--fingerprint", default="", metavar="ID",
+              help="Whose results, where the journal holds several machines': the id's beginning "
+                   "will do.")  # fmt: skip
+@click.option("--output", type=FILE, help="The recipe; default: build/tune/daedalus.recipe.")
+@click.option("--route", type=click.Choice(ROUTES), default=None,
+              help="By which the QPU is reached; default: the better one.")  # fmt: skip
+@click.option("--compiler", type=click.Choice(COMPILERS), default=None,
+              help="Of the library; default: gcc where it was measured.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print the decisions as JSON.")
+def command(
+    journal: Path | None, fingerprint: str, output: Path | None, route: str | None,
+    compiler: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Decides, from measurements, where each kernel's items belong, and writes it down.
+
+    R is the QPU's throughput against one core's. From 1 on (GREEN) the QPU does the work; below
+    (YELLOW from 0.5, ORANGE from 0.1, RED) M4 decides, both at work at once. Intervals that overlap
+    are a tie, and the simplest wins; what a model cannot tell is undecided and means the CPU. The
+    library follows the recipe where DAEDALUS_RECIPE or daedalus_config.recipe names it, or where
+    `daedalus build --recipe` has built it in.
+    """
+    path = journal or default_journal()
+    entries = load(path).entries
+    library = generated_library()
+    side = _side(path, compare.sides(entries), fingerprint)
+    _check_generator(path, side, library)
+    mixed = [e for e in entries if isinstance(e, Mixed)]
+    recipe = make(side, mixed, library, compiler=compiler or "", route=route or "")
+    if not recipe.decisions:
+        raise UserError(
+            f"{path} holds no result with a time on the CPU under {side.words()}",
+            "./daedalus tune measures; ./daedalus tune show says what there is",
+        )
+    target = output or build_dir() / "tune" / "daedalus.recipe"
+    write_recipe(recipe, target)
+    if as_json:
+        click.echo(json.dumps({"recipe": str(target), **data_of(recipe)}, indent=1))
+    else:
+        print_recipe(recipe, target)
+
+
+def generated_library() -> Library:
+    """The code that this checkout's libraries are built of."""
+    return library_of(json.loads((repo_root() / "generated" / "manifest.json").read_text()))
+
+
+def _side(path: Path, found: dict[str, compare.Side], wanted: str) -> compare.Side:
+    """The one machine's results that a recipe is made of."""
+    if not found:
+        raise UserError(f"{path} holds no results", "./daedalus tune measures")
+    fitting = [s for s in found.values() if s.fingerprint.startswith(wanted)]
+    words = "".join(f"\n  {s.words()}: {len(s.results)} results" for s in found.values())
+    if not fitting:
+        raise UserError(f"{path} holds no results under {wanted}:{words}", "name one of these")
+    if len(fitting) > 1:
+        raise UserError(
+            f"{path} holds results of several machines, which are never mixed:{words}",
+            "give --fingerprint ID for one",
+        )
+    if fitting[0].described is None:
+        raise UserError(
+            f"{path}: no line describes the fingerprint {fitting[0].fingerprint}, so nobody can "
+            "tell which generated code was measured",
+            "measure again, or merge the journal that the lines come from",
+        )
+    return fitting[0]
+
+
+def _check_generator(path: Path, side: compare.Side, library: Library) -> None:
+    assert side.described is not None
+    if side.described.generator != library.generator:
+        raise UserError(
+            f"{path} was measured with the code of generator {side.described.generator}, and "
+            f"generated/ is of {library.generator}: no library built here would follow the recipe",
+            "run ./daedalus tune again",
+        )
+
+
+def write_recipe(recipe: Recipe, target: Path) -> None:
+    """Puts it there, or leaves what is there as it is."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    fresh = target.with_name(target.name + ".new")
+    fresh.write_text(text_of(recipe), encoding="ascii")
+    fresh.replace(target)
+
+
+def print_recipe(recipe: Recipe, target: Path) -> None:
+    """What was chosen and why, in a table and a line each."""
+    rows = []
+    for d in recipe.decisions:
+        p = parse_point(d.chosen.point)
+        where = f"QPU by {p.route}" if d.substrate == QPU else "CPU"
+        shape = f"{p.schedule}, {p.workgroup}" if p.workgroup else p.schedule
+        ratio = f"{d.r.mid:.2f} ({d.r.low:.2f}..{d.r.high:.2f})" if d.r else "-"
+        rows.append((d.kernel, d.item_class, where, shape, ratio, d.verdict))
+    print_table(("kernel", "class", "runs on", "by", "R", "verdict"), rows)
+    click.echo("")
+    for d in recipe.decisions:
+        click.echo(f"{d.kernel} {d.item_class}: {d.reason}")
+    on_qpu = sum(d.substrate == QPU for d in recipe.decisions)
+    click.echo(
+        f"\n{target}: {len(recipe.decisions)} classes, {on_qpu} on the QPU; "
+        f"{recipe.side.words()}"
+    )
+    _remark(recipe)
+
+
+def _remark(recipe: Recipe) -> None:
+    """What the table does not say."""
+    for (kernel, item_class), r in recipe.faster.items():
+        console.print(
+            f"note: {kernel} {item_class}: {parse_point(r.point).variant} is faster, and not in "
+            "libdaedalus.a: its spec does not mark it for that", markup=False, soft_wrap=True,
+        )  # fmt: skip
+    for kernel, item_class in recipe.undecided:
+        console.print(
+            f"note: {kernel} {item_class} was measured on the QPU alone: no choice", markup=False
+        )
+    if recipe.foreign:
+        console.print(
+            f"warning: {len(recipe.foreign)} points are of code that generated/ has not, and left "
+            f"out: {recipe.foreign[0]} is the first", markup=False, soft_wrap=True,
+        )  # fmt: skip

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus tune --host`: a board measures by itself; its journal and a recipe come back."""
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from daedalus.generator.cli.common import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    UserError,
+    build_dir,
+    console,
+)
+from daedalus.generator.cli.progress import progress, say
+from daedalus.generator.cli.recipe import generated_library, print_recipe, write_recipe
+from daedalus.generator.registry import Entry
+from daedalus.generator.tuning import compare, journal, kit, overnight, recipe
+from daedalus.generator.tuning.entries import Mixed, Result, Run
+from daedalus.generator.tuning.merge import merge
+from daedalus.generator.tuning.overnight import Settings
+from daedalus.generator.tuning.remote import Job, Remote
+from daedalus.generator.tuning.ssh import Ssh
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked for.
+
+    host, ssh, wrapper  where, by which client, and what stands before programs there
+    journal             where lines are kept here
+    mixed               whether to measure M4 as well
+    """
+
+    host: str
+    entries: Sequence[Entry]
+    targets: Sequence[str]
+    journal: Path
+    ssh: str = "ssh"
+    wrapper: str = ""
+    settings: Settings = field(default_factory=Settings)
+    mixed: bool = True
+    stop: bool = False
+
+
+def options(command: F) -> F:
+    """Adds the options of --host to a command."""
+    all_of_them = (
+        click.option("--host", metavar="USER@HOST",
+                     help="Measure there, on a board that ssh reaches, what is in generated/, and"
+                     " make a recipe of it: docs/pi-guide.md."),
+        click.option("--ssh", default="ssh", show_default=True, metavar="COMMAND",
+                     help="With --host: the client, with its options."),
+        click.option("--remote-wrapper", "wrapper", default="", metavar="COMMAND",
+                     help="With --host: what stands before programs there, as qemu-aarch64."),
+        click.option("--items", default=0, metavar="N", type=click.IntRange(0),
+                     help="With --host: of a sample; 0: what daedalus-tune does."),
+        click.option("--mixed/--no-mixed", default=True,
+                     help="With --host: M4, where R does not decide."),
+        click.option("--stop", is_flag=True, help="With --host: end what is under way there."),
+    )  # fmt: skip
+    for option in reversed(all_of_them):
+        command = option(command)
+    return command
+
+
+def tune(
+    entries: Sequence[Entry], targets: Sequence[str], path: Path, budget: float, *, quick: bool,
+    host: str, ssh: str, wrapper: str, items: int, mixed: bool, stop: bool,
+) -> int:  # fmt: skip
+    """What the options ask for; an exit code."""
+    settings = Settings(items=items, budget=budget)
+    if quick:
+        settings = replace(settings, samples=5, point_seconds=0.3, mixed_seconds=1)
+    return measure(
+        Wish(host, entries, targets, path, ssh, wrapper, settings, mixed=mixed, stop=stop)
+    )
+
+
+def measure(wish: Wish) -> int:
+    """Measures on the host, brings the journal back and makes a recipe of it; an exit code."""
+    remote = Remote(Ssh(wish.host, wish.ssh), shlex.split(wish.wrapper), say)
+    with progress():
+        board = remote.probe()
+        say(f"{wish.host}: {board.arch}, {board.cores} cores")
+        made = kit.make(board.arch, wish.entries)
+        remote.deploy(made, _folder(wish) / f"journal-{made.id}.jsonl")
+        if wish.stop:
+            remote.stop()
+            return 0
+        kernels = [e.kernel.id for e in wish.entries]
+        points = overnight.wanted_points(remote.points(), kernels, wish.targets)
+    if not points:
+        raise UserError(f"{wish.host} can measure no point of these kernels and targets")
+    try:
+        return _measure(wish, remote, points, board.cores)
+    except KeyboardInterrupt:
+        _merge(wish, remote)
+        console.print(
+            f"{wish.host} goes on measuring; the same command follows it again, with --stop it"
+            " ends there", markup=False, soft_wrap=True,
+        )  # fmt: skip
+        return EXIT_INTERRUPTED
+
+
+def _folder(wish: Wish) -> Path:
+    """What is kept of a host here."""
+    name = "".join(c if c.isalnum() or c in "-._@" else "_" for c in wish.host)
+    return build_dir() / "tune" / name
+
+
+def _measure(wish: Wish, remote: Remote, points: Sequence[str], cores: int) -> int:
+    status = _run(wish, remote, overnight.alone(wish.settings), points)
+    made = _recipe(remote)
+    if made is not None and wish.mixed:
+        mixed = overnight.together(made, wish.settings, cores)
+        if mixed:
+            say(f"M4 of {len(mixed)} classes that R does not decide")
+            status = max(status, _run(wish, remote, mixed, ()))
+            made = _recipe(remote)
+    if made is None:
+        raise UserError(
+            f"{wish.host}: no recipe: nothing has a time on the CPU",
+            f"./daedalus tune show --journal {wish.journal}", EXIT_FAILED,
+        )  # fmt: skip
+    target = _folder(wish) / "daedalus.recipe"
+    write_recipe(made, target)
+    print_recipe(made, target)
+    return status
+
+
+def _run(wish: Wish, remote: Remote, jobs: Sequence[Job], points: Sequence[str]) -> int:
+    """Follows a run to its end; its exit status."""
+    with progress(len(points) or len(jobs)) as shown:
+
+        def news(line: bytes) -> None:
+            try:
+                entry = journal.parse_line(line)
+            except ValueError:
+                return  # it is told when the journal is read
+            if isinstance(entry, Result | Mixed):
+                say(_told(entry))
+                shown.advance(1)
+
+        status = remote.run(jobs, points, news)
+    _merge(wish, remote)
+    if status > 1:
+        raise UserError(
+            f"daedalus-tune on {wish.host}: exit status {status}\n{remote.log(jobs, points)}",
+            "what was measured is kept; the same command goes on",
+            status if status == EXIT_INTERRUPTED else EXIT_FAILED,
+        )
+    return status
+
+
+def _told(entry: Result | Mixed) -> str:
+    what = entry.point if isinstance(entry, Result) else entry.scenario
+    if entry.verdict != "ok":
+        return f"{what}: {entry.verdict}: {entry.reason}"
+    if isinstance(entry, Result):
+        return f"{what}: {entry.median:.2f} ns ({entry.low:.2f}..{entry.high:.2f})"
+    return (
+        f"{what}: CPU {entry.cpu_with:.3g} of {entry.cpu_alone:.3g} items/s, "
+        f"QPU {entry.qpu_with:.3g}"
+    )
+
+
+def _merge(wish: Wish, remote: Remote) -> None:
+    """Adds what has come to the journal here."""
+    if remote.mirror.is_file():
+        wish.journal.parent.mkdir(parents=True, exist_ok=True)
+        done = merge(wish.journal, [remote.mirror])
+        console.print(f"{wish.journal}: {done.added} lines added", markup=False, soft_wrap=True)
+
+
+def _recipe(remote: Remote) -> recipe.Recipe | None:
+    """Of the machine that the board's last lines are of; None where nothing has a time."""
+    entries = journal.read(remote.mirror).entries
+    last = next((e.fingerprint for e in reversed(entries) if isinstance(e, Result | Run)), "")
+    sides = compare.sides(entries)
+    if last not in sides:
+        return None
+    mixed = [e for e in entries if isinstance(e, Mixed)]
+    made = recipe.make(sides[last], mixed, generated_library())
+    return made if made.decisions else None

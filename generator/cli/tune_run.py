@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus tune run`: the points of the space, and what they take on a device."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from daedalus.generator import native
+from daedalus.generator.cli import tune_print, tune_remote, tune_store
+from daedalus.generator.cli.common import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_MISSING,
+    UserError,
+    build_dir,
+    console,
+)
+from daedalus.generator.cli.kernels import one
+from daedalus.generator.cli.progress import progress, say
+from daedalus.generator.modelled.compare import wishes
+from daedalus.generator.registry import Entry
+from daedalus.generator.schedule import TARGETS
+from daedalus.generator.tuning import engine_device
+from daedalus.generator.tuning.entries import Result
+from daedalus.generator.tuning.hashes import Hashes
+from daedalus.generator.tuning.model_device import ModelDevice
+from daedalus.generator.tuning.plan import groups_of, spaces_of
+from daedalus.generator.tuning.run import Budget, Group, Tuner
+from daedalus.generator.tuning.task import Device
+
+MODEL = "model"
+
+
+@click.command("run")
+@click.argument("kernels", nargs=-1)
+@click.option("--dry-run", is_flag=True, help="Print the points and what rejects others; no more.")
+@click.option("--device", type=click.Choice([MODEL, *engine_device.KINDS]),
+              help="Where points are done: modelled, or measured here, on the processor, the GPU or"
+              " both (board). Default: board on arm64, else model.")  # fmt: skip
+@click.option("--vulkan", default="", metavar="NAME", help="The Vulkan device, of those that"
+              " `check --device` takes; default: the machine's GPU.")  # fmt: skip
+@click.option("--target", "targets", multiple=True, type=click.Choice(TARGETS),
+              help="Points of this target alone; may be repeated.")  # fmt: skip
+@click.option("--quick", is_flag=True, help="Few points: what is on record and, of the CPU, what"
+              " differs from it in one choice.")  # fmt: skip
+@click.option("--exhaustive", is_flag=True, help="All points of large spaces, too.")
+@click.option("--budget", default=0.0, metavar="SECONDS", type=click.FloatRange(0),
+              help="Begin no point after so many seconds.")  # fmt: skip
+@click.option("--points", default=0, metavar="N", type=click.IntRange(0),
+              help="Do at most so many points.")  # fmt: skip
+@click.option("--journal", "path", type=tune_store.FILE,
+              help="Where results are kept, and known ones are read; default"
+              " build/tune/journal.jsonl.")  # fmt: skip
+@click.option(
+    "--jobs",
+    default=0,
+    metavar="N",
+    type=click.IntRange(0),
+    help="Points side by side on the model; default: as many as there are cores.",
+)
+@tune_remote.options
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def command(
+    kernels: tuple[str, ...], dry_run: bool, device: str | None, vulkan: str,
+    targets: tuple[str, ...], quick: bool, exhaustive: bool, budget: float, points: int,
+    path: Path | None, jobs: int, as_json: bool, **remote: Any,
+) -> None:  # fmt: skip
+    """Tries the schedules of the KERNELS (default: the eleven of tools/bench/qpu.toml).
+
+    Results are kept as they come; a run goes on where an earlier one ended. Exits with 1 if
+    something computes what it must not, with 130 when interrupted.
+    """
+    entries = wanted(kernels)
+    path = path or tune_store.default_journal()
+    if remote["host"]:
+        sys.exit(tune_remote.tune(entries, targets, path, budget, quick=quick, **remote))
+    if dry_run:
+        tune_print.spaces(spaces_of(entries, targets or TARGETS), as_json=as_json)
+        return
+    kind = device or ("board" if native.is_arm() else MODEL)
+    own = ModelDevice.targets if kind == MODEL else engine_device.targets_of(kind)
+    asked = [t for t in own if not targets or t in targets]
+    if not asked:
+        raise UserError(f"{kind} does nothing of that target", f"it does {', '.join(own)}")
+    with progress(quiet=as_json):
+        say("looking at the spaces")
+        groups = groups_of(entries, asked, quick=quick, exhaustive=exhaustive)
+        place: Device
+        on_model = kind == MODEL
+        place = ModelDevice(jobs) if on_model else _engine(kind, entries, groups, path, vulkan)
+        groups = [g for g in groups if place.is_here(g.target)]
+    absent = [t for t in asked if not place.is_here(t)]
+    if absent:
+        what = f"nothing here runs {', '.join(absent)}"
+        if not groups:
+            raise UserError(what, "./daedalus doctor says what is missing", EXIT_MISSING)
+        console.print(f"warning: {what}: these points are left out")
+    hashes = Hashes(build_dir() / "tune" / "hashes")
+    with progress(sum(g.search.total for g in groups), quiet=as_json) as shown:
+
+        def watch(result: Result) -> None:
+            say(_line(result))
+            shown.advance(1)
+
+        tuner = Tuner(place, groups, path, hashes, watch)
+        tune_store.tell_problems(tuner.outcome.problems)
+        try:
+            tuner.run(Budget(budget, points), " ".join(["tune", *sys.argv[2:]]))
+        except KeyboardInterrupt:
+            tune_print.outcome(tuner.outcome, path, as_json=as_json)
+            sys.exit(EXIT_INTERRUPTED)
+    wrong = tune_print.outcome(tuner.outcome, path, as_json=as_json)
+    sys.exit(EXIT_FAILED if wrong else 0)
+
+
+def _engine(
+    kind: str, entries: Sequence[Entry], groups: Sequence[Group], path: Path, vulkan: str
+) -> Device:
+    schedules = {
+        e.kernel.id: [c.schedule for g in groups if g.kernel == e.kernel.id for c in g.search.reach]
+        for e in entries
+    }
+    wanted = [(e, schedules[e.kernel.id]) for e in entries]
+    return engine_device.EngineDevice(kind, wanted, path, engine_device.Options(vulkan), say)
+
+
+def wanted(kernels: Sequence[str]) -> list[Entry]:
+    """The named kernels, or those that all bars are of."""
+    names = kernels or [w.kernel for w in wishes()]
+    return list({e.kernel.id: e for e in map(one, names)}.values())
+
+
+def _line(result: Result) -> str:
+    if result.median is None:
+        return f"{result.point}: {result.verdict}: {result.reason}"
+    return f"{result.point}: {result.median:.2f} ns ({result.low:.2f}..{result.high:.2f})"

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What constraints ask of a kernel: what its passes leave for a schedule, before any back end.
+
+Passes go from IR to IR and are quick; what several schedules begin with is done once.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from daedalus.dsl.ir import Kernel, Op, Stage, i8, u8
+from daedalus.dsl.ranges import Ranges
+from daedalus.generator.passes.pipeline import Lowered, passes
+from daedalus.generator.schedule import POINTS, ROWS, Schedule
+from daedalus.generator.targets.glsl.temps import TempLayouts
+from daedalus.generator.targets.neon.lanes import Lanes
+from daedalus.generator.targets.neon.strips import walks_of
+from daedalus.generator.targets.qpu.dots import FEWEST
+
+T = TypeVar("T")
+Shape = tuple[tuple[tuple[tuple[str, int], ...], int], ...]  # of every stage, axes and vector axes
+
+
+class Facts:
+    """A kernel as schedules see it. Every question is answered once."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self._known: Lowered = {}
+        self._answers: dict[object, object] = {}
+
+    def _once(self, key: object, make: Callable[[], T]) -> T:
+        if key not in self._answers:
+            self._answers[key] = make()
+        return self._answers[key]  # type: ignore[return-value]
+
+    def after(self, schedule: Schedule, last: str) -> Kernel:
+        """The kernel after a pass of a schedule; after the one before it where it has none."""
+        done: tuple[object, ...] = ()
+        kernel = self.kernel
+        names = [name for name, _ in passes(kernel, schedule)]
+        wanted = names.index(last) if last in names else -1
+        for number, (_, step) in enumerate(passes(kernel, schedule)):
+            if number > wanted:
+                break
+            done = (*done, step)
+            if done not in self._known:
+                self._known[done] = step(kernel)  # type: ignore[index]
+            kernel = self._known[done]  # type: ignore[index]
+        return kernel
+
+    # ------------------------------------------------------------------ all targets
+
+    def takes(self, schedule: Schedule) -> bool:
+        """Whether every assumption that it takes for granted is still there under its class."""
+        bare = Schedule(schedule.target, schedule.class_name, assume=schedule.assume)
+
+        def find() -> bool:
+            kernel = self.after(bare, "specialise")
+            there = {n.attr[0] for s in kernel.stages for n in s.nodes() if n.op is Op.ASSUME}
+            return set(schedule.assume) <= there
+
+        return self._once(("takes", bare), find)
+
+    def dots(self, schedule: Schedule) -> bool:
+        """Whether dot products are left to the back end."""
+        bare = _only(schedule, "dot", "shift")
+        return self._once(
+            ("dots", bare),
+            lambda: _any(self.after(bare, "expand_dot"), Op.DOT),
+        )
+
+    def guarded(self, schedule: Schedule) -> bool:
+        """Whether the stores of the last stage share a condition."""
+        bare = _only(schedule, "early_out")
+
+        def find() -> bool:
+            stages = self.after(bare, "guard").stages
+            return bool(stages) and stages[-1].guard is not None
+
+        return self._once(("guarded", bare), find)
+
+    # ------------------------------------------------------------------ NEON
+
+    def vectors(self, schedule: Schedule) -> Shape:
+        """How stages are laid out across vectors."""
+        bare = _only(schedule, "rows", "dot")
+        return self._once(("vectors", bare), lambda: _shape(self.after(bare, "tile")))
+
+    def rows_change(self, schedule: Schedule) -> bool:
+        """Whether no fewer rows give the same layout."""
+        fewer = [r for r in ROWS if r < schedule.rows]
+        own = self.vectors(schedule)
+        return all(self.vectors(replace(schedule, rows=r)) != own for r in fewer)
+
+    def together(self, schedule: Schedule) -> bool:
+        """Whether items side by side always do the same: no conditions, limits and strips."""
+        bare = _only(schedule, "rows")
+
+        def find() -> bool:
+            _, walks = walks_of(self.after(bare, "unroll"))
+            return not any(w.axis or w.point.given is not None or w.limits for w in walks)
+
+        return self._once(("together", bare), find)
+
+    def lanes(self, schedule: Schedule) -> int:
+        """Lanes of the widest stage, of all items side by side, padding included."""
+        bare = _only(schedule, "rows", "dot")
+
+        def find() -> int:
+            stages = self.after(bare, "unroll").stages
+            return max((Lanes(s, 1).padded for s in stages), default=4)
+
+        return self._once(("lanes", bare), find) * schedule.items
+
+    def selects(self, schedule: Schedule) -> bool:
+        """Whether some values are chosen among others by a condition."""
+        bare = _only(schedule)
+        return self._once(
+            ("selects", bare), lambda: _any(self.after(bare, "select_old"), Op.SELECT)
+        )
+
+    # ------------------------------------------------------------------ both GPU targets
+
+    def points_change(self, schedule: Schedule) -> bool:
+        """Whether no fewer points an invocation leave it as many points."""
+        fewer = [p for p in POINTS if p < schedule.points]
+        own = self.points(schedule)
+        return all(self.points(replace(schedule, points=p)) != own for p in fewer)
+
+    def points(self, schedule: Schedule) -> Shape:
+        """The stages' axes when points are given to invocations."""
+        bare = _only(schedule, "points")
+        return self._once(("points", bare), lambda: _shape(self.after(bare, "points")))
+
+    def invocations(self, schedule: Schedule) -> int:
+        """That do an item, or elements."""
+        bare = _only(schedule, "points")
+
+        def find() -> int:
+            most = max((s.lanes for s in self.after(bare, "points").stages), default=1)
+            return 1 << (most - 1).bit_length()
+
+        return self._once(("invocations", bare), find)
+
+    def narrow(self, *, read_only: bool) -> bool:
+        """Whether a buffer, or a plane that is only read, has elements of less than 32 bits."""
+        found = [b for b in self.kernel.buffers if b.dtype is not None and b.dtype.bits < 32]
+        if read_only:
+            found = [b for b in found if b.kind == "plane" and b.access == "in"]
+        return bool(found)
+
+    # ------------------------------------------------------------------ GLSL
+
+    def pairs(self, schedule: Schedule) -> bool:
+        """Whether sums can be made in the halves of a word."""
+        bare = _only(schedule, "points", "swar", "word", "shift")
+        return self._once(("pairs", bare), lambda: self.after(bare, "pairs").modular)
+
+    def compares(self, schedule: Schedule) -> bool:
+        """Whether there are conditions."""
+        bare = _only(schedule)
+
+        def find() -> bool:
+            kernel = self.after(bare, "expand_dot")
+            return any(n.is_bool for s in kernel.stages for n in s.nodes())
+
+        return self._once(("compares", bare), find)
+
+    def shared_bytes(self, schedule: Schedule) -> int:
+        """Of shared memory that an item takes."""
+        bare = _only(schedule, "points", "pack")
+
+        def find() -> int:
+            kernel = self.after(bare, "scalars")
+            return TempLayouts(kernel, Ranges(kernel), packed=schedule.pack).bytes_an_item
+
+        return self._once(("shared", bare), find)
+
+    def packs(self, schedule: Schedule) -> bool:
+        """Whether temps in shared memory get smaller by packing."""
+        return self.shared_bytes(schedule) < self.shared_bytes(replace(schedule, pack=False))
+
+    # ------------------------------------------------------------------ QPU
+
+    def keeps(self, schedule: Schedule) -> bool:
+        """Whether one element does an item that has temps between its stages."""
+        bare = _only(schedule)
+        temps = self._once(("temps", bare), lambda: bool(self.after(bare, "forward").temps))
+        return temps and self.invocations(schedule) == 1
+
+    def sums_bytes(self, schedule: Schedule) -> bool:
+        """Whether there are dot products, or sums of bytes with weights of 8 bits."""
+        if self.dots(schedule):
+            return True
+        bare = _only(schedule)
+
+        def find() -> bool:
+            kernel = self.after(bare, "expand_dot")
+            ranges = Ranges(kernel)
+            return any(_sums(kernel, ranges, s) for s in kernel.stages)
+
+        return self._once(("sums", bare), find)
+
+
+def _only(schedule: Schedule, *kept: str) -> Schedule:
+    """The schedule with target, class, assumptions and these choices alone."""
+    chosen = {name: getattr(schedule, name) for name in kept}
+    return Schedule(schedule.target, schedule.class_name, assume=schedule.assume, **chosen)
+
+
+def _any(kernel: Kernel, op: Op) -> bool:
+    return any(n.op is op for s in kernel.stages for n in s.nodes())
+
+
+def _shape(kernel: Kernel) -> Shape:
+    return tuple((s.dims, s.vector) for s in kernel.stages)
+
+
+def _sums(kernel: Kernel, ranges: Ranges, stage: Stage) -> bool:
+    """Whether a sum of the stage is one of several bytes of planes."""
+    planes = {b.name for b in kernel.buffers if b.kind == "plane" and b.dtype == u8}
+    for n in stage.nodes():
+        if n.op not in (Op.ADD, Op.SUB):
+            continue
+        form = {x: c for x, c in ranges.form(n).items() if x is not None}
+        bytes_ = all(x.op is Op.LOAD and x.attr[0] in planes for x in form)
+        if bytes_ and len(form) >= FEWEST and all(i8.lo <= c <= i8.hi for c in form.values()):
+            return True
+    return False

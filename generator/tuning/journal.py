@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The journal: what was measured, a JSON object a line, only ever appended to.
+
+Every line is complete by itself and ends with a sum over its own bytes, so that a torn or changed
+one is found; it is reported, skipped, and left where it is. docs/tuning-journal.md tells of it.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from daedalus.generator.tuning.entries import AGAIN, TYPES, VERSION, Entry, Result, entry_of
+from daedalus.generator.tuning.fingerprint import fnv64
+
+_SUM = b',"sum":"'
+_CLOSING = len(_SUM) + 16 + len(b'"}')
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of a file."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A line that is skipped, and why."""
+
+    at: Place
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.at}: {self.what}; the line is skipped"
+
+
+@dataclass(frozen=True)
+class Found:
+    """An entry as it lies in a file: `text` are the line's bytes without the newline."""
+
+    entry: Entry
+    at: Place
+    text: bytes
+
+
+@dataclass(frozen=True)
+class Journal:
+    """What a file holds: its whole lines in their order, and what is wrong with the others."""
+
+    found: tuple[Found, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        return tuple(f.entry for f in self.found)
+
+
+def line_of(entry: Entry) -> bytes:
+    """The line of an entry, with its newline."""
+    members = {"v": VERSION, "type": entry.type, **entry.as_members()}
+    text = json.dumps(members, separators=(",", ":"), allow_nan=False).encode()
+    body = text[:-1]
+    return body + _SUM + fnv64(body).encode() + b'"}\n'
+
+
+def parse_line(line: bytes) -> Entry:
+    """The entry of a line without its newline; raises ValueError that says what is wrong."""
+    found = _checked_members(line)
+    version = found.pop("v", None)
+    if version != VERSION or isinstance(version, bool):
+        raise ValueError(f"version {version!r}, this program reads {VERSION}")
+    kind = found.pop("type", None)
+    if not isinstance(kind, str) or kind not in TYPES:
+        raise ValueError(f"unknown type {kind!r}")
+    return entry_of(kind, found)
+
+
+def _checked_members(line: bytes) -> dict[str, Any]:
+    """The members of a line whose sum is right, without the sum."""
+    body, closing = line[:-_CLOSING], line[-_CLOSING:]
+    if not line.startswith(b"{") or not (closing.startswith(_SUM) and closing.endswith(b'"}')):
+        raise ValueError("torn, or no journal's: it does not end with its sum")
+    told, own = closing[len(_SUM) : -2].decode("ascii", "replace"), fnv64(body)
+    if told != own:
+        raise ValueError(f"changed or torn: its sum is {told}, of its bytes {own}")
+    try:
+        found = json.loads(body + b"}", parse_constant=_refuse)
+    except (UnicodeDecodeError, json.JSONDecodeError) as e:
+        raise ValueError(f"not JSON: {e}") from None
+    assert isinstance(found, dict)  # it begins with a brace
+    return found
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def read(path: Path) -> Journal:
+    """What a journal holds; nothing of one that does not exist yet."""
+    try:
+        return parsed(path.read_bytes(), str(path))
+    except FileNotFoundError:
+        return Journal((), ())
+
+
+def parsed(data: bytes, name: str) -> Journal:
+    """What the bytes of a journal of that name hold."""
+    found: list[Found] = []
+    problems: list[Problem] = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line:
+            continue
+        at = Place(name, number)
+        try:
+            found.append(Found(parse_line(line), at, line))
+        except ValueError as e:
+            problems.append(Problem(at, str(e)))
+    return Journal(tuple(found), tuple(problems))
+
+
+def append(path: Path, *entries: Entry) -> None:
+    """Adds entries; once this returns they are on the disk.
+
+    Other programs may append to the file at the same time. Raises OSError where not all could be
+    written.
+    """
+    append_lines(path, [line_of(e) for e in entries])
+
+
+def append_lines(path: Path, lines: Iterable[bytes]) -> None:
+    """Adds lines as `line_of` gives them, in one write."""
+    data = b"".join(lines)
+    if data:
+        with _locked(path) as fd:
+            _write(fd, data, path)
+
+
+class Union:
+    """A journal that gets each line once, whoever else appends to it meanwhile."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._read = path, 0
+        self._have: set[tuple[str, ...]] = set()
+
+    def add(self, found: Iterable[Found]) -> int:
+        """Adds what the file does not hold yet, as it stands where it was found.
+
+        Nothing comes in between the look and the addition. Returns how many lines were added.
+        """
+        with _locked(self._path) as fd:
+            more = os.pread(fd, os.fstat(fd).st_size, self._read)
+            whole = more.rfind(b"\n") + 1  # a torn end is looked at again, with what follows it
+            self._read += whole
+            self._have |= {e.identity for e in parsed(more[:whole], "").entries}
+            torn = {e.identity for e in parsed(more[whole:], "").entries}
+            new: dict[tuple[str, ...], bytes] = {}
+            for f in found:
+                if f.entry.identity not in self._have | torn:
+                    new.setdefault(f.entry.identity, f.text + b"\n")
+            if new:
+                _write(fd, b"".join(new.values()), self._path)
+        return len(new)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[int]:
+    """The file, made if need be, open to append to; nobody else appends until the block ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _write(fd: int, data: bytes, path: Path) -> None:
+    """Adds lines at once and waits until they are on the disk."""
+    size = os.fstat(fd).st_size
+    if size and os.pread(fd, 1, size - 1) != b"\n":
+        data = b"\n" + data  # whoever wrote last was killed in the middle of a line
+    written = os.write(fd, data)
+    os.fdatasync(fd)
+    if not size:
+        _sync_folder(path.parent)
+    if written != len(data):
+        raise OSError(f"{path}: only {written} of {len(data)} bytes could be written")
+
+
+def _sync_folder(folder: Path) -> None:
+    """Makes a new file's name last."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def resumed(entries: Iterable[Entry], fingerprint: str) -> set[str]:
+    """Keys of results under a fingerprint that need no measuring again."""
+    return {
+        e.key
+        for e in entries
+        if isinstance(e, Result) and e.fingerprint == fingerprint and e.verdict not in AGAIN
+    }

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""From a journal to a recipe: the text that tells the library where items belong, and why.
+
+The text is read by the runtime alone (runtime/core/recipe_text.c); docs/recipes.md has its format.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from daedalus.generator.tuning.best import best, timed
+from daedalus.generator.tuning.compare import Side
+from daedalus.generator.tuning.entries import OK, Mixed, Result
+from daedalus.generator.tuning.point import COMPILERS, ROUTES, parse_point
+from daedalus.generator.tuning.rules import CPU, QPU, Decision, decide, span_of
+
+Place = tuple[str, str]  # kernel and class of the items
+NON_PROD_MARK = "not in libdaedalus.a"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What the manifest says of a variant. `prod`: it is in libdaedalus.a."""
+
+    name: str
+    kernel: str
+    class_name: str
+    prod: bool
+    input_hash: str
+
+
+@dataclass(frozen=True)
+class Library:
+    """The generated code that a recipe is for."""
+
+    generator: str
+    variants: Mapping[str, Variant]
+    classes: Mapping[str, Mapping[str, Mapping[str, Sequence[int]]]]  # kernel -> class -> when
+
+    def implies(self, kernel: str, narrow: str, wide: str) -> bool:
+        """Whether items of one class meet the precondition of another."""
+        known = self.classes[kernel]
+        if narrow not in known:
+            return False
+        given = known[narrow]
+        return all(
+            p in given and lo <= given[p][0] and given[p][1] <= hi
+            for p, (lo, hi) in known[wide].items()
+        )
+
+
+def library_of(manifest: Mapping[str, Any]) -> Library:
+    """Of generated/manifest.json."""
+    variants, classes = {}, {}
+    for k in manifest["kernels"]:
+        classes[k["id"]] = {c["name"]: c["when"] for c in k["classes"]}
+        for v in k["variants"]:
+            variants[v["name"]] = Variant(
+                v["name"], k["id"], v["class"], v["prod"], v["input_hash"]
+            )
+    return Library(manifest["generator"], variants, classes)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is to be written, and what was noticed on the way.
+
+    route, compiler  that all choices are of
+    undecided        classes that were measured on the QPU alone
+    faster           classes where a variant that is not prod is faster: what is missed
+    foreign          points that this generated code has not
+    """
+
+    side: Side
+    route: str
+    compiler: str
+    decisions: tuple[Decision, ...]
+    considered: Mapping[Place, Sequence[Result]] = field(repr=False)
+    undecided: tuple[Place, ...] = ()
+    faster: Mapping[Place, Result] = field(default_factory=dict)
+    foreign: tuple[str, ...] = ()
+
+
+def make(
+    side: Side, mixed: Iterable[Mixed], library: Library, *, compiler: str = "", route: str = ""
+) -> Recipe:
+    """Applies the rules to the results of one fingerprint.
+
+    compiler, route  to take; "": gcc where there are results of it, and the route that has the QPU
+    do more classes, on a tie the one that takes less time, then Vulkan's
+    """
+    foreign = tuple(sorted({r.point for r in side.results.values() if not _known(r, library)}))
+    usable = [r for r in _right(side) if _known(r, library)]
+    compiler = compiler or _compiler_of(usable)
+    prod: list[Result] = []
+    spare: list[Result] = []
+    for r in usable:
+        point = parse_point(r.point)
+        if point.compiler in ("", compiler):
+            (prod if library.variants[point.variant].prod else spare).append(r)
+    m4 = [m for m in mixed if m.fingerprint == side.fingerprint and m.verdict == OK]
+    made = {w: _decisions(prod, m4, w) for w in ((route,) if route else ROUTES)}
+    route = max(made, key=lambda w: _merit(made[w]))
+    decisions = made[route]
+    decided = {(d.kernel, d.item_class) for d in decisions}
+    places = _by_place(prod)
+    return Recipe(
+        side, route, compiler, tuple(decisions), places,
+        tuple(p for p in places if p not in decided), _missed(decisions, spare, route), foreign,
+    )  # fmt: skip
+
+
+def _known(r: Result, library: Library) -> bool:
+    """Whether the result is of code that the library has, on items that it may be given."""
+    point = parse_point(r.point)
+    variant = library.variants.get(point.variant)
+    return (
+        variant is not None
+        and variant.kernel == point.kernel
+        and variant.input_hash == r.input_hash
+        and library.implies(point.kernel, point.item_class, variant.class_name)
+    )
+
+
+def _right(side: Side) -> list[Result]:
+    """Results with times, of points that were never found wrong."""
+    wrong = {r.point for r in side.results.values() if r.verdict == "wrong"}
+    return [r for r in side.results.values() if timed(r) and r.point not in wrong]
+
+
+def _compiler_of(results: Iterable[Result]) -> str:
+    """The first of COMPILERS that there are results of: a library is compiled by one."""
+    found = {parse_point(r.point).compiler for r in results}
+    return next((c for c in COMPILERS if c in found), COMPILERS[0])
+
+
+def _by_place(results: Iterable[Result]) -> dict[Place, list[Result]]:
+    found: dict[Place, list[Result]] = defaultdict(list)
+    for r in results:
+        point = parse_point(r.point)
+        found[point.kernel, point.item_class].append(r)
+    return dict(found)
+
+
+def _on(results: Iterable[Result], route: str) -> list[Result]:
+    """Those of one route; of the CPU where it is ""."""
+    return [r for r in results if parse_point(r.point).route == route]
+
+
+def _comparable(cpu: list[Result], qpu: list[Result]) -> tuple[list[Result], list[Result]]:
+    """Those of the largest number of items that both have been given; else each side's largest."""
+    common = {r.items for r in cpu} & {r.items for r in qpu}
+    out = []
+    for side in (cpu, qpu):
+        most = max(common or {r.items for r in side}, default=0)
+        out.append([r for r in side if r.items == most])
+    return out[0], out[1]
+
+
+def _decisions(results: Sequence[Result], mixed: Sequence[Mixed], route: str) -> list[Decision]:
+    """One a class that the CPU was measured on, with the QPU by that route."""
+    out = []
+    for place, found in _by_place(results).items():
+        cpu, qpu = _comparable(_on(found, ""), _on(found, route))
+        if cpu:
+            taken = best(qpu).taken if qpu else None
+            out.append(decide(best(cpu).taken, taken, _mixed_of(mixed, place, taken)))
+    return sorted(out, key=lambda d: (d.kernel, d.item_class))
+
+
+def _mixed_of(lines: Sequence[Mixed], place: Place, qpu: Result | None) -> list[Mixed]:
+    """The lines of M4 for items of a class on the QPU: the chosen point's, else its route's."""
+    if qpu is None:
+        return []
+    route = parse_point(qpu.point).route
+    own = [(m, parse_point(m.qpu_point)) for m in lines]
+    near = [m for m, p in own if (p.kernel, p.item_class, p.route) == (*place, route)]
+    return [m for m in near if m.qpu_point == qpu.point] or near
+
+
+def _merit(decisions: Sequence[Decision]) -> tuple[int, int, float]:
+    """How much a route is worth: classes on the QPU, classes measured there, then time saved."""
+    return (
+        sum(d.substrate == QPU for d in decisions),
+        sum(d.qpu is not None for d in decisions),
+        -sum(math.log(max(span_of(d.chosen).mid, 1e-9)) for d in decisions),
+    )
+
+
+def _missed(
+    decisions: Iterable[Decision], spare: Sequence[Result], route: str
+) -> dict[Place, Result]:
+    """Variants outside of libdaedalus.a that are faster than what was chosen."""
+    by_place = _by_place(spare)
+    out = {}
+    for d in decisions:
+        own = "" if d.substrate == CPU else route
+        others = [
+            r for r in _on(by_place.get((d.kernel, d.item_class), ()), own)
+            if r.items == d.chosen.items
+        ]  # fmt: skip
+        if others:
+            other = best(others).taken
+            if span_of(other).high < span_of(d.chosen).low:
+                out[d.kernel, d.item_class] = other
+    return out
+
+
+# ------------------------------------------------------------------- text
+
+
+def text_of(recipe: Recipe) -> str:
+    """The recipe as the runtime reads it, with the measurements in comments."""
+    described = recipe.side.described
+    assert described is not None
+    lines = [
+        "daedalus-recipe 1",
+        f"generator {described.generator}",
+        f"fingerprint {recipe.side.fingerprint} {described.words()}",
+        f"# CPU variants compiled by {recipe.compiler}: {described.compiler}",
+    ]
+    for d in recipe.decisions:
+        lines += ["", *_comments(recipe, d), _record("choose", d.chosen, d.reason)]
+        if d.other is not None:
+            lines.append(_record("other", d.other, f"best on its substrate; {d.reason}"))
+    for kernel, item_class in recipe.undecided:
+        lines += ["", f"# {kernel} {item_class}: nothing was measured on the CPU: no choice"]
+    return "".join(_ascii(line) + "\n" for line in lines)
+
+
+def _record(keyword: str, result: Result, reason: str) -> str:
+    p = parse_point(result.point)
+    where = QPU if p.route else CPU
+    return (
+        f"{keyword} {p.kernel} {p.item_class} {where} {p.variant} {p.route or '-'} {p.workgroup}"
+        f" ; {reason}"
+    )
+
+
+def _comments(recipe: Recipe, d: Decision) -> list[str]:
+    """What the choice was made from, the fastest first."""
+    found = recipe.considered[d.kernel, d.item_class]
+    lines = [f"# {d.kernel} {d.item_class}: ns an item, of {d.chosen.items} items"]
+    for r in sorted(found, key=lambda r: (r.median, r.point)):
+        if r.items == d.chosen.items:
+            lines.append(f"#   {span_of(r)}  {r.point}  {r.scenario}, {r.samples} samples")
+    missed = recipe.faster.get((d.kernel, d.item_class))
+    if missed is not None:
+        lines.append(f"#   {span_of(missed)}  {missed.point}  {NON_PROD_MARK}")
+    return lines
+
+
+def _ascii(line: str) -> str:
+    """Outside of comments the runtime reads nothing but ASCII."""
+    return "".join(c if " " <= c <= "~" else "?" for c in line)
+
+
+def data_of(recipe: Recipe) -> dict[str, Any]:
+    """It for programs."""
+    described = recipe.side.described
+    return {
+        "version": 1,
+        "generator": described.generator if described else None,
+        "fingerprint": recipe.side.fingerprint,
+        "words": described.words() if described else None,
+        "modelled": recipe.side.modelled,
+        "route": recipe.route,
+        "compiler": recipe.compiler,
+        "decisions": [_decision_data(d) for d in recipe.decisions],
+        "undecided": ["/".join(p) for p in recipe.undecided],
+        "faster": {"/".join(p): r.point for p, r in recipe.faster.items()},
+        "foreign": list(recipe.foreign),
+    }
+
+
+def _decision_data(d: Decision) -> dict[str, Any]:
+    return {
+        "kernel": d.kernel,
+        "class": d.item_class,
+        "substrate": d.substrate,
+        "verdict": d.verdict,
+        "reason": d.reason,
+        "chosen": d.chosen.point,
+        "other": d.other.point if d.other else None,
+        "r": [d.r.low, d.r.mid, d.r.high] if d.r else None,
+        "m4": d.mixed.verdict if d.mixed else None,
+    }

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A board reached by ssh that measures by itself: sent what it needs, started, followed, asked again.
+
+All lies below `~/.cache/daedalus/<kit>/` there (kit.py), its journal as well; tools/tune/remote.sh
+is what runs. A run belongs to nobody's connection: whoever calls for the same one later follows it,
+or starts it again where the journal ends. Here the journal is mirrored byte by byte, so that a
+broken connection costs nothing.
+"""
+
+import hashlib
+import shlex
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from daedalus.generator import native
+from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.tuning.kit import PROGRAM, SCRIPT, Kit
+from daedalus.generator.tuning.ssh import Failed, Lost, Ssh
+
+CACHE = ".cache/daedalus"  # from the home folder there
+PATIENCE = 900.0  # seconds without a connection, after which it is given up here
+_TOOLS = ("tar", "gzip", "sha256sum", "flock", "setsid", "nohup", "tail", "getconf", "nproc")
+RUN = "@RUN@"
+_LASTED = 60.0  # seconds that a connection held, after which its end counts as a first one
+_BUSY = 75  # exit status: another run is under way
+_RESTARTS = 3  # of a run that died without ending
+
+
+@dataclass(frozen=True)
+class Board:
+    """What is known of the host. `arch`: one of native.py's; `cores`: that a process may use."""
+
+    arch: str
+    cores: int
+    wrapper: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Job:
+    """Arguments of daedalus-tune, without data and journal; RUN in them is the run's folder, which
+    holds the file `points`."""
+
+    words: tuple[str, ...]
+
+
+class Remote:
+    """A host, and with `deploy` a kit there. `say` is told what happens.
+
+    wrapper   stands before programs there
+    patience  seconds without a connection, after which it is given up
+    mirror    the file here that the journal there is copied to
+    """
+
+    def __init__(
+        self, ssh: Ssh, wrapper: Sequence[str], say: Callable[[str], None],
+        *, patience: float = PATIENCE,
+    ) -> None:  # fmt: skip
+        self._ssh, self._wrapper, self._say = ssh, tuple(wrapper), say
+        self._patience = patience
+        self._folder = ""
+        self._kit: Kit | None = None
+        self.mirror = Path()
+
+    # ---------------------------------------------------------------- what is there
+
+    def probe(self) -> Board:
+        """Looks at the host; raises UserError where it will not do."""
+        asks = "uname -m; getconf LONG_BIT; nproc; for t in {}; do command -v $t >/dev/null || echo"
+        text = (asks + " missing $t; done").format(" ".join(_TOOLS))
+        try:
+            machine, bits, cores, *rest = self._ssh.run("sh", "-c", text).splitlines()
+        except Lost as e:
+            raise self._ssh.refusal(e) from None
+        except (Failed, ValueError) as e:
+            raise UserError(
+                f"{self._ssh.host}: no shell that answers: {e}",
+                f"ssh {self._ssh.host} uname -m has to print one line",
+                EXIT_FAILED,
+            ) from None
+        absent = [line.partition(" ")[2] for line in rest if line.startswith("missing ")]
+        if absent:
+            raise UserError(
+                f"{self._ssh.host} has no {', '.join(absent)}",
+                "they are part of every Raspberry Pi OS and Debian", EXIT_MISSING,
+            )  # fmt: skip
+        return Board(self._arch(machine, bits), int(cores), self._wrapper)
+
+    def _arch(self, machine: str, bits: str) -> str:
+        if self._wrapper or (machine == "aarch64" and bits == "64"):
+            return "aarch64"
+        if machine == "x86_64" and bits == "64" and not native.is_arm():
+            return "host"
+        raise UserError(
+            f"{self._ssh.host} is {machine} with {bits} bits: programs are built here for 64-bit "
+            "ARM and for this machine", "install a 64-bit Raspberry Pi OS",
+        )  # fmt: skip
+
+    def deploy(self, kit: Kit, mirror: Path) -> None:
+        """Sends the kit unless it is there."""
+        self._kit, self._folder, self.mirror = kit, f"{CACHE}/{kit.id}", mirror
+        there = self._asked("sh", "-c", f"test -e {self._folder}/SUMS && echo yes || echo no")
+        if there.strip() == "yes":
+            self._say(f"{self._ssh.host} has kit {kit.id}")
+            return
+        archive = kit.archive()
+        self._say(f"sending kit {kit.id} to {self._ssh.host}: {len(archive) / 1e6:.1f} MB")
+        self._asked(
+            "sh", "-c",
+            f'set -e; umask 077; new="$HOME/{self._folder}.new.$$"; trap \'rm -rf "$new"\' EXIT;'
+            ' mkdir -p "$new"; cd "$new"; tar xzf -; sha256sum --quiet -c SUMS; cd ..;'
+            f' test -e {kit.id} || mv -T "$new" {kit.id}',
+            stdin=archive,
+        )  # fmt: skip
+
+    def points(self) -> list[str]:
+        """What the program there can measure."""
+        words = shlex.join([*self._wrapper, f"./{PROGRAM}", "--list"])
+        return self._asked("sh", "-c", f"cd {self._folder} && {words}").split()
+
+    # ---------------------------------------------------------------- a run
+
+    def run(self, jobs: Sequence[Job], points: Sequence[str], news: Callable[[bytes], None]) -> int:
+        """Has the board do the jobs; the worst exit status.
+
+        `points` are what the run's file holds; `news` is told the journal's lines as they come. Goes
+        on with such a run that is under way, and comes back when it has ended.
+        """
+        run = self._place(jobs, points)
+        for attempt in range(_RESTARTS + 1):
+            self._start(run, attempt)
+            status = self._follow(run, news)
+            if status is not None:
+                return status
+            self._say(f"the run on {self._ssh.host} died; it is started again")
+        raise UserError(
+            f"the run on {self._ssh.host} dies again and again",
+            f"its messages: ssh {self._ssh.host} tail {self._folder}/{run}/log", EXIT_FAILED,
+        )  # fmt: skip
+
+    def stop(self) -> None:
+        """Has whatever run is under way there end."""
+        self._script("stop", "-")
+
+    def log(self, jobs: Sequence[Job], points: Sequence[str]) -> str:
+        """The last lines that the run's programs wrote besides the journal."""
+        run = self._place(jobs, points, send=False)
+        return self._asked("tail", "-n", "20", f"{self._folder}/{run}/log")
+
+    def _place(self, jobs: Sequence[Job], points: Sequence[str], *, send: bool = True) -> str:
+        """The run's folder there, named by what is to be done."""
+        assert self._kit is not None
+        lines = "".join(self._command(j) + "\n" for j in jobs)
+        listed = "".join(p + "\n" for p in points)
+        run = "run-" + hashlib.sha256(f"{lines}\0{listed}".encode()).hexdigest()[:12]
+        script = f"cd {self._folder} && mkdir -p {run} && cat >{run}/"
+        for name, text in (("jobs", lines), ("points", listed)) if send else ():
+            text = text.replace(RUN, run)
+            self._asked("sh", "-c", f"{script}{name}.new && mv {run}/{name}.new {run}/{name}",
+                        stdin=text.encode())  # fmt: skip
+        return run
+
+    def _command(self, job: Job) -> str:
+        assert self._kit is not None
+        data = [w for name in self._kit.data for w in ("--data", name)]
+        words = [*self._wrapper, f"./{PROGRAM}", *data, "--journal", "journal.jsonl", *job.words]
+        return shlex.join(words)
+
+    def _start(self, run: str, attempt: int) -> None:
+        state = self._state(run)
+        if attempt == 0 and state[0] == "running":
+            self._say(f"going on with the run that is under way on {self._ssh.host}")
+        mirrored = self.mirror.stat().st_size if self.mirror.is_file() else 0
+        if int(state[-1]) < mirrored:
+            self.mirror.unlink()  # the board has forgotten its own, and begins a new one
+        self._script("start", run)
+
+    def _follow(self, run: str, news: Callable[[bytes], None]) -> int | None:
+        """Mirrors the journal until the run has ended; its exit status, None where it died."""
+        self.mirror.parent.mkdir(parents=True, exist_ok=True)
+        with self.mirror.open("ab") as mirror:
+            left = b""
+
+            def take(data: bytes) -> None:
+                nonlocal left
+                mirror.write(data)
+                mirror.flush()
+                *lines, left = (left + data).split(b"\n")
+                for line in lines:
+                    news(line)
+
+            while True:
+                state = self._state(run)
+                if state[0] == "ended" and int(state[-1]) == mirror.tell():
+                    return int(state[1])
+                if state[0] in ("died", "new") and int(state[-1]) == mirror.tell():
+                    return None
+                self._patiently(lambda: self._stream(run, mirror.tell(), take))
+
+    def _stream(self, run: str, offset: int, take: Callable[[bytes], None]) -> None:
+        words = ["sh", f"{self._folder}/{SCRIPT}", "follow", run, str(offset)]
+        self._ssh.stream(words, take)
+
+    def _state(self, run: str) -> list[str]:
+        return self._script("state", run).split()
+
+    # ---------------------------------------------------------------- connections
+
+    def _script(self, action: str, run: str) -> str:
+        return self._asked("sh", f"{self._folder}/{SCRIPT}", action, run)
+
+    def _asked(self, *words: str, stdin: bytes = b"") -> str:
+        """What a command there prints. Tried again while there is no connection."""
+        found: list[str] = []
+        self._patiently(lambda: found.append(self._ssh.run(*words, stdin=stdin)))
+        return found[-1]
+
+    def _patiently(self, action: Callable[[], None]) -> None:
+        """Does it, again and again where the connection is lost; each may be done twice."""
+        failing, pause = 0.0, 0.5  # since when
+        while True:
+            began = time.monotonic()
+            try:
+                action()
+                return
+            except Lost as e:
+                if not failing or time.monotonic() - began > _LASTED:
+                    failing, pause = time.monotonic(), 0.5
+                if time.monotonic() - failing > self._patience:
+                    raise UserError(
+                        f"ssh {self._ssh.host}: {e}; no connection for {self._patience:.0f} s",
+                        "what was begun goes on there: the same command follows it later",
+                        EXIT_FAILED,
+                    ) from None
+                self._say(f"no connection to {self._ssh.host} ({e}); trying again")
+            except Failed as e:
+                raise self._failure(e) from None
+            time.sleep(pause)
+            pause = min(2 * pause, 30.0)
+
+    def _failure(self, e: Failed) -> UserError:
+        if e.status == _BUSY:
+            return UserError(
+                f"{self._ssh.host} is at work for somebody else: {e}",
+                "wait for it: what is measured side by side is worth nothing", EXIT_FAILED,
+            )  # fmt: skip
+        return UserError(
+            f"{self._ssh.host}: {e}", f"its folder there is {self._folder or CACHE}", EXIT_FAILED
+        )

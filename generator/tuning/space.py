@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The tuning space: every schedule of a kernel, target by target, and what it must satisfy.
+
+Constraints are data: a name, words, and a predicate on the kernel's facts. They are asked before
+anything is generated, in order; the first that does not hold rejects. What they let through and a
+back end still refuses is a result ("refused"), not an error.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, product
+from typing import Any
+
+from daedalus.generator.registry import Entry
+from daedalus.generator.schedule import (
+    GPU_FLAGS,
+    ITEMS,
+    POINTS,
+    QPU,
+    QPU_FLAGS,
+    ROWS,
+    Schedule,
+    variant_name,
+)
+from daedalus.generator.targets.glsl import device
+from daedalus.generator.targets.qpu.machine import LANES
+from daedalus.generator.tuning.facts import Facts
+from daedalus.generator.tuning.point import COMPILERS, Point
+
+WORKGROUPS = (16, 32, 64, 128, 256)  # invocations
+VECTOR_LANES = 32  # of 16 bits, in four of the 32 registers: more of a value would spill
+_FLAGS = {name: ("early_out" if name == "early" else name) for name in (*GPU_FLAGS, "early")}
+
+
+@dataclass(frozen=True, order=True)
+class Candidate:
+    """A schedule, and how it is compiled or dispatched: a point before its variant is made."""
+
+    schedule: Schedule
+    compiler: str = ""
+    workgroup: int = 0
+
+    def point(self, kernel_id: str) -> Point:
+        """The point, on items of the schedule's own class."""
+        target = self.schedule.target
+        route = {"glsl": "vulkan", QPU: "drm"}.get(target, "")
+        name = variant_name(kernel_id, self.schedule)
+        return Point(
+            kernel_id, self.schedule.class_name, name, self.compiler, route, self.workgroup
+        )
+
+
+Predicate = Callable[[Facts, Candidate], bool]
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A rule of the space; `words` say what holds of every point that is left."""
+
+    name: str
+    words: str
+    targets: tuple[str, ...]
+    holds: Predicate
+
+
+def _flag(name: str, holds: Callable[[Facts, Schedule], bool]) -> Predicate:
+    """Holds where the schedule does not make that choice, or may."""
+    return lambda f, c: not getattr(c.schedule, name) or holds(f, c.schedule)
+
+
+_GPU = ("glsl", QPU)
+
+CONSTRAINTS = (
+    Constraint(
+        "assume", "an assumption taken for granted is one that the class leaves in the kernel",
+        ("neon",), lambda f, c: f.takes(c.schedule),
+    ),
+    Constraint(
+        "items", "items side by side have no conditions, limits or strips, by which they differ",
+        ("neon",), lambda f, c: c.schedule.items == 1 or f.together(c.schedule),
+    ),
+    Constraint(
+        "rows", "rows side by side are of an axis next to the vector's that they divide, and no"
+        " parameter limits", ("neon",), lambda f, c: f.rows_change(c.schedule),
+    ),
+    Constraint(
+        "vector", f"items and rows fill at most {VECTOR_LANES} lanes: four vectors of 16 bits",
+        ("neon",), lambda f, c: f.lanes(c.schedule) <= VECTOR_LANES or (
+            c.schedule.items == c.schedule.rows == 1
+        ),
+    ),
+    Constraint(
+        "dot", "dot needs a dot product of 4 or 8 neighbouring bytes with taps of 8 bits and equal"
+        " sums", ("neon",), _flag("dot", lambda f, s: f.dots(s)),
+    ),
+    Constraint(
+        "branch", "branch needs values that a condition chooses", ("neon",),
+        _flag("branch", lambda f, s: f.selects(s)),
+    ),
+    Constraint(
+        "points", "an invocation's points divide some stage, and more so than fewer points",
+        _GPU, lambda f, c: f.points_change(c.schedule),
+    ),
+    Constraint(
+        "elements", f"an item takes at most the {LANES} elements of a batch", (QPU,),
+        lambda f, c: f.invocations(c.schedule) <= LANES,
+    ),
+    Constraint(
+        "invocations", f"an item takes at most {device.INVOCATIONS} invocations", ("glsl",),
+        lambda f, c: f.invocations(c.schedule) <= device.INVOCATIONS,
+    ),
+    Constraint(
+        "word", "word needs a buffer of elements narrower than 32 bits", _GPU,
+        _flag("word", lambda f, s: f.narrow(read_only=False)),
+    ),
+    Constraint(
+        "shift", "shift needs a plane of such elements that is only read", _GPU,
+        _flag("shift", lambda f, s: f.narrow(read_only=True)),
+    ),
+    Constraint(
+        "shift-word", "shift of GLSL contains word", ("glsl",),
+        lambda f, c: not (c.schedule.shift and c.schedule.word),
+    ),
+    Constraint(
+        "sums", "dot needs four bytes or more of a plane that are summed up, in words", (QPU,),
+        _flag("dot", lambda f, s: (s.word or s.shift) and f.sums_bytes(s)),
+    ),
+    Constraint(
+        "swar", "swar needs sums of bytes that two points make alike", ("glsl",),
+        _flag("swar", lambda f, s: f.pairs(s)),
+    ),
+    Constraint(
+        "mask", "mask needs conditions", ("glsl",), _flag("mask", lambda f, s: f.compares(s)),
+    ),
+    Constraint(
+        "pack", "pack needs temps in shared memory whose elements are narrow and stored in whole"
+        " words", ("glsl",), _flag("pack", lambda f, s: f.packs(s)),
+    ),
+    Constraint(
+        "keep", "pack needs temps between stages, and one element an item", (QPU,),
+        _flag("pack", lambda f, s: f.keeps(s)),
+    ),
+    Constraint(
+        "early", "early needs stores of the last stage that share a condition", ("neon", "glsl"),
+        _flag("early_out", lambda f, s: f.guarded(s)),
+    ),
+    Constraint(
+        "workgroup", "a workgroup is a multiple of what an item takes, and at most"
+        f" {device.INVOCATIONS}", ("glsl",),
+        lambda f, c: f.invocations(c.schedule) <= c.workgroup <= device.INVOCATIONS,
+    ),
+    Constraint(
+        "shared", f"the items of a workgroup take at most {device.SHARED_BYTES} bytes of shared"
+        " memory", ("glsl",),
+        lambda f, c: c.workgroup // max(f.invocations(c.schedule), 1) * f.shared_bytes(c.schedule)
+        <= device.SHARED_BYTES,
+    ),
+)  # fmt: skip
+
+
+@dataclass
+class Space:
+    """The points of a kernel on one target, simple ones first, and what was left out.
+
+    tried     points that there would be without constraints
+    rejected  points, by the name of the constraint that was the first not to hold
+    """
+
+    kernel_id: str
+    target: str
+    candidates: list[Candidate] = field(default_factory=list)
+    tried: int = 0
+    rejected: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def points(self) -> list[Point]:
+        return [c.point(self.kernel_id) for c in self.candidates]
+
+
+def space(entry: Entry, target: str, facts: Facts | None = None) -> Space:
+    """All points of a kernel on a target that meet the constraints."""
+    facts = facts or Facts(entry.kernel)
+    found = Space(entry.kernel.id, target)
+    rules = [c for c in CONSTRAINTS if target in c.targets]
+    for candidate in everything(entry, target):
+        found.tried += 1
+        broken = next((r for r in rules if not r.holds(facts, candidate)), None)
+        if broken is None:
+            found.candidates.append(candidate)
+        else:
+            found.rejected[broken.name] += 1
+    found.candidates.sort(key=simplicity)
+    return found
+
+
+def everything(entry: Entry, target: str) -> Iterator[Candidate]:
+    """Every choice with every other, constraints or not."""
+    for schedule in _schedules(entry, target):
+        if target == "glsl":
+            for workgroup in WORKGROUPS:
+                yield Candidate(schedule, workgroup=workgroup)
+        elif target == QPU:
+            yield Candidate(schedule)
+        else:
+            for compiler in COMPILERS:
+                yield Candidate(schedule, compiler)
+
+
+def _schedules(entry: Entry, target: str) -> Iterator[Schedule]:
+    kernel = entry.kernel
+    names = sorted(a.name for a in kernel.assumptions if not a.default)
+    given = [c for n in range(len(names) + 1) for c in combinations(names, n)]
+    for class_name in kernel.class_names:
+        if target == "c":
+            yield Schedule("c", class_name)
+        elif target == "neon":
+            for items, rows, assume, choices in product(ITEMS, ROWS, given, _switches(3)):
+                dot, branch, early = choices
+                yield Schedule(
+                    "neon", class_name, items, rows, assume, dot=dot, branch=branch, early_out=early
+                )  # fmt: skip
+        else:
+            flags = QPU_FLAGS if target == QPU else tuple(_FLAGS)
+            for points, choices in product(POINTS, _switches(len(flags))):
+                words: Any = {_FLAGS.get(n, n): c for n, c in zip(flags, choices, strict=True)}
+                yield Schedule(target, class_name, points=points, **words)
+
+
+def with_choice(schedule: Schedule, name: str, value: object) -> Schedule:
+    """The schedule with one of its choices made otherwise."""
+    choice: Any = {name: value}
+    return replace(schedule, **choice)
+
+
+def _switches(count: int) -> Sequence[tuple[bool, ...]]:
+    return list(product((False, True), repeat=count))
+
+
+def simplicity(candidate: Candidate) -> tuple[object, ...]:
+    """Orders candidates, the simplest first: of results that tie, the first counts."""
+    s = candidate.schedule
+    return (
+        s.name.count("_"), s.items * s.rows * s.points, s.name, candidate.compiler != "gcc",
+        candidate.workgroup != device.WORKGROUP, candidate.workgroup,
+    )  # fmt: skip
+
+
+def recorded(entry: Entry, target: str) -> list[Candidate]:
+    """The points of the schedules that schedules.toml lists, prod ones first."""
+    out: list[Candidate] = []
+    for schedule, _ in entry.schedules:
+        if schedule.target != target:
+            continue
+        if target == "glsl":
+            out += [Candidate(schedule, workgroup=w) for w in WORKGROUPS]
+        elif target == QPU:
+            out.append(Candidate(schedule))
+        else:
+            out += [Candidate(schedule, c) for c in COMPILERS]
+    return out
