@@ -62,8 +62,8 @@ def local(count: int, resource: str) -> Iterator[Any]:
     with (
         package.LocalCluster(
             n_workers=count, threads_per_worker=1, processes=True, resources={resource: 1},
-            dashboard_address=None, silence_logs=logging.CRITICAL, local_directory=str(place),
-            memory_limit=0,
+            dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL, memory_limit=0,
+            local_directory=str(place),
         ) as cluster,
         package.Client(cluster, set_as_default=False) as client,
     ):  # fmt: skip

@@ -4,12 +4,12 @@
 import queue
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from daedalus.generator.cli.common import UserError
+from daedalus.generator.cli.common import EXIT_FAILED, UserError
 from daedalus.generator.farm.cluster import holders
 from daedalus.generator.farm.jobs import Done, Job, key_of, known_keys, machine, run_job
 from daedalus.generator.tuning.entries import (
@@ -106,35 +106,62 @@ def _describes(path: Path, fingerprint: str) -> bool:
     return any(e.identity == ("fingerprint", fingerprint) for e in read(path).entries)
 
 
+class _Flight:
+    """The jobs that are given away, no more than there are workers.
+
+    So none waits at a worker: it would be moved late to one that is free, and be suspected along
+    with the job that runs there where that worker is lost again and again.
+    """
+
+    def __init__(self, client: Any, wanted: dict[str, Job], terms: Terms) -> None:
+        self._client, self._terms = client, terms
+        self._left = list(wanted.items())[::-1]
+        self._futures: dict[str, Any] = {}
+        self._ended: queue.Queue[Any] = queue.Queue()
+        self._seen_worker = time.monotonic()
+
+    def fill(self) -> None:
+        """Gives a job to every worker that has none. Raises UserError where there have been no
+        workers for too long."""
+        resource, patience = self._terms.resource, self._terms.patience
+        there, present = len(holders(self._client, resource)), time.monotonic()
+        if there:
+            self._seen_worker = present
+        elif present - self._seen_worker > patience:
+            left = len(self._left) + len(self._futures)
+            raise UserError(
+                f"no worker with {resource} has been there for {patience:g} s; {left} jobs are"
+                " left",
+                "what was done is kept: start workers, then the same command goes on",
+                EXIT_FAILED,
+            )
+        while self._left and len(self._futures) < there:
+            key, job = self._left.pop()
+            future = self._client.submit(run_job, job, key=key, resources={resource: 1}, pure=False)
+            self._futures[key] = future
+            future.add_done_callback(self._ended.put)
+
+    def ended(self) -> Iterator[Any]:
+        """The futures as they end."""
+        try:
+            while self._left or self._futures:
+                self.fill()
+                try:
+                    future = self._ended.get(timeout=_LOOK)
+                except queue.Empty:
+                    continue
+                if self._futures.pop(future.key, None) is not None:
+                    self.fill()
+                    yield future
+        finally:
+            self._client.cancel(list(self._futures.values()))
+
+
 def _gather(
     client: Any, wanted: dict[str, Job], journal: Union, report: Report, terms: Terms
 ) -> None:
-    ended: queue.Queue[Any] = queue.Queue()
-    futures = {}
-    for key, job in wanted.items():
-        future = client.submit(run_job, job, key=key, resources={terms.resource: 1}, pure=False)
-        future.add_done_callback(ended.put)
-        futures[key] = future
-    try:
-        seen_worker = time.monotonic()
-        while futures:
-            try:
-                future = ended.get(timeout=_LOOK)
-            except queue.Empty:
-                if holders(client, terms.resource):
-                    seen_worker = time.monotonic()
-                elif time.monotonic() - seen_worker > terms.patience:
-                    raise UserError(
-                        f"no worker with {terms.resource} has been there for"
-                        f" {terms.patience:g} s; {len(futures)} jobs are left",
-                        "what was done is kept: start workers, then the same command goes on",
-                    ) from None
-                continue
-            seen_worker = time.monotonic()
-            if futures.pop(future.key, None) is not None:
-                _take(future, wanted[future.key], journal, report, terms)
-    finally:
-        client.cancel(list(futures.values()))
+    for future in _Flight(client, wanted, terms).ended():
+        _take(future, wanted[future.key], journal, report, terms)
 
 
 def _take(future: Any, job: Job, journal: Union, report: Report, terms: Terms) -> None:
