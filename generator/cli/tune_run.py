@@ -1,41 +1,87 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`daedalus tune run`: the points of the space, and what they take on a device."""
 
-import json
-from collections import Counter
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
-from daedalus.generator.cli.common import UserError
+from daedalus.generator.cli import tune_print, tune_store
+from daedalus.generator.cli.common import EXIT_INTERRUPTED, build_dir
 from daedalus.generator.cli.kernels import one
-from daedalus.generator.cli.tables import print_table
+from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.modelled.compare import wishes
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import TARGETS
-from daedalus.generator.tuning.facts import Facts
-from daedalus.generator.tuning.space import CONSTRAINTS, Space, space
+from daedalus.generator.tuning.entries import Result
+from daedalus.generator.tuning.hashes import Hashes
+from daedalus.generator.tuning.model_device import ModelDevice
+from daedalus.generator.tuning.plan import groups_of, spaces_of
+from daedalus.generator.tuning.run import Budget, Tuner
+from daedalus.generator.tuning.task import Device
+
+DEVICES = ("model",)
 
 
 @click.command("run")
 @click.argument("kernels", nargs=-1)
 @click.option("--dry-run", is_flag=True, help="Print the points and what rejects others; no more.")
+@click.option("--device", default="model", show_default=True, type=click.Choice(DEVICES),
+              help="Where points are done.")  # fmt: skip
 @click.option("--target", "targets", multiple=True, type=click.Choice(TARGETS),
               help="Points of this target alone; may be repeated.")  # fmt: skip
+@click.option("--quick", is_flag=True, help="Few points: what is on record and, of the CPU, what"
+              " differs from it in one choice.")  # fmt: skip
+@click.option("--exhaustive", is_flag=True, help="All points of large spaces, too.")
+@click.option("--budget", default=0.0, metavar="SECONDS", type=click.FloatRange(0),
+              help="Begin no point after so many seconds.")  # fmt: skip
+@click.option("--points", default=0, metavar="N", type=click.IntRange(0),
+              help="Do at most so many points.")  # fmt: skip
+@click.option("--journal", "path", type=tune_store.FILE,
+              help="Where results are kept, and known ones are read; default"
+              " build/tune/journal.jsonl.")  # fmt: skip
+@click.option(
+    "--jobs",
+    default=0,
+    metavar="N",
+    type=click.IntRange(0),
+    help="Points side by side on the model; default: as many as there are cores.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def command(
-    kernels: tuple[str, ...], dry_run: bool, targets: tuple[str, ...], as_json: bool
-) -> None:
-    """Tries the schedules of the KERNELS (default: the eleven of tools/bench/qpu.toml)."""
+    kernels: tuple[str, ...], dry_run: bool, device: str, targets: tuple[str, ...], quick: bool,
+    exhaustive: bool, budget: float, points: int, path: Path | None, jobs: int, as_json: bool,
+) -> None:  # fmt: skip
+    """Tries the schedules of the KERNELS (default: the eleven of tools/bench/qpu.toml).
+
+    Results are kept as they come; a run goes on where an earlier one ended. Exits with 1 if
+    something computes what it must not, with 130 when interrupted.
+    """
     entries = wanted(kernels)
-    spaces = spaces_of(entries, targets or TARGETS)
     if dry_run:
-        if as_json:
-            click.echo(json.dumps([_data(s) for s in spaces], indent=1))
-        else:
-            print_spaces(spaces)
+        tune_print.spaces(spaces_of(entries, targets or TARGETS), as_json=as_json)
         return
-    raise UserError("give --dry-run")
+    place = open_device(device, jobs)
+    asked = [t for t in place.targets if not targets or t in targets]
+    groups = groups_of(entries, asked, quick=quick, exhaustive=exhaustive)
+    path = path or tune_store.default_journal()
+    hashes = Hashes(build_dir() / "tune" / "hashes")
+    with progress(sum(g.search.total for g in groups), quiet=as_json) as shown:
+
+        def watch(result: Result) -> None:
+            say(_line(result))
+            shown.advance(1)
+
+        tuner = Tuner(place, groups, path, hashes, watch)
+        tune_store.tell_problems(tuner.outcome.problems)
+        try:
+            tuner.run(Budget(budget, points), " ".join(["tune", *sys.argv[2:]]))
+        except KeyboardInterrupt:
+            tune_print.outcome(tuner.outcome, path, as_json=as_json)
+            sys.exit(EXIT_INTERRUPTED)
+    wrong = tune_print.outcome(tuner.outcome, path, as_json=as_json)
+    sys.exit(1 if wrong else 0)
 
 
 def wanted(kernels: Sequence[str]) -> list[Entry]:
@@ -44,46 +90,13 @@ def wanted(kernels: Sequence[str]) -> list[Entry]:
     return list({e.kernel.id: e for e in map(one, names)}.values())
 
 
-def spaces_of(entries: Sequence[Entry], targets: Sequence[str]) -> list[Space]:
-    """Their spaces."""
-    out = []
-    for entry in entries:
-        facts = Facts(entry.kernel)
-        out += [space(entry, t, facts) for t in TARGETS if t in targets]
-    return out
+def open_device(name: str, jobs: int) -> Device:
+    """Where points are done."""
+    assert name == "model"
+    return ModelDevice(jobs)
 
 
-def print_spaces(spaces: Sequence[Space]) -> None:
-    """The points of each kernel and target, and how many a constraint rejected."""
-    for s in spaces:
-        for point in s.points:
-            click.echo(str(point))
-    click.echo("")
-    rows = [
-        (s.kernel_id, s.target, s.tried, len(s.candidates), rejections(s.rejected)) for s in spaces
-    ]
-    print_table(("kernel", "target", "choices", "points", "rejected by"), rows)
-    total: Counter[str] = sum((s.rejected for s in spaces), Counter())
-    click.echo("")
-    print_table(
-        ("constraint", "rejects", "of", "says"),
-        [
-            (c.name, total[c.name], ", ".join(c.targets), c.words)
-            for c in CONSTRAINTS
-            if set(c.targets) & {s.target for s in spaces}
-        ],
-    )
-    points, tried = sum(len(s.candidates) for s in spaces), sum(s.tried for s in spaces)
-    click.echo(f"\n{points} points of {tried} choices")
-
-
-def rejections(counts: Counter[str]) -> str:
-    """Counts in the order in which constraints are asked."""
-    return ", ".join(f"{c.name} {counts[c.name]}" for c in CONSTRAINTS if counts[c.name])
-
-
-def _data(s: Space) -> dict[str, object]:
-    return {
-        "kernel": s.kernel_id, "target": s.target, "choices": s.tried,
-        "points": [str(p) for p in s.points], "rejected": dict(s.rejected),
-    }  # fmt: skip
+def _line(result: Result) -> str:
+    if result.median is None:
+        return f"{result.point}: {result.verdict}: {result.reason}"
+    return f"{result.point}: {result.median:.2f} ns ({result.low:.2f}..{result.high:.2f})"

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from daedalus.dsl import interp, vectors
+from daedalus.dsl import interp
 from daedalus.dsl.interp import Array
-from daedalus.dsl.ir import FULL, Kernel
+from daedalus.dsl.ir import Kernel
 from daedalus.generator import crosscheck, layout, native, trace
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root, run
 from daedalus.generator.crosscheck import Batch, Device, Outcome
@@ -85,7 +85,7 @@ def _linked(variant: Variant, name: str, folder: Path, what: str, text: str) -> 
     source.write_text(text)
     includes = [f"-I{i}" for i in (folder, *native.library_includes())]
     run([*compiler(name), *includes, "-c", source, "-o", f"{made}.o"], what=f"compiling {what}.c")
-    words = [native.compiler(_ARCH), "-static", _caller(), f"{made}.o"]
+    words: list[str | Path] = [native.compiler(_ARCH), "-static", _caller(), f"{made}.o"]
     run([*words, f"-Wl,--defsym=point_function={variant.name}", "-o", made], what="linking")
     return made
 
@@ -156,22 +156,21 @@ class Work:
 
 @cache
 def work_of(kernel: Kernel, class_name: str, assume: frozenset[str]) -> Work:
-    """Conformant items of a class, of those that the dispatcher has left for it.
+    """Conformant items of a class, of those that the dispatcher leaves for it where there are any.
 
-    They keep to the assumptions as well. Where no item is left, items of narrower classes count.
+    They keep to the assumptions as well. Raises UserError where none was drawn.
     """
-    items = vectors.make_items(kernel, 32 * ITEMS * len(kernel.class_names), SEEDS[0])
-    fit = interp.run(kernel, items).conformant(kernel.defaults | assume)
+    found = batches(kernel, SEEDS[0])[0]
+    items = found.placed.items
+    fit = found.result.conformant(kernel.defaults | assume)
     fit &= interp.in_class(kernel, class_name, items)
     left = fit.copy()
-    for c in kernel.class_names[: kernel.class_names.index(class_name)]:
-        left &= ~interp.in_class(kernel, c, items)
-    found = np.flatnonzero(left if left.any() or class_name != FULL else fit)
-    if not len(found):
-        found = np.flatnonzero(fit)
-    if not len(found):
+    for narrower in kernel.class_names[: kernel.class_names.index(class_name)]:
+        left &= ~interp.in_class(kernel, narrower, items)
+    chosen = np.flatnonzero(left if left.any() else fit)
+    if not len(chosen):
         raise UserError(f"{kernel.id}: no conformant items of class {class_name} were drawn")
-    some = items.take(np.resize(found, ITEMS))
+    some = items.take(np.resize(chosen, ITEMS))
     placed = layout.place(kernel, some, np.random.default_rng(SEEDS[0]), upwards=False)
     batch = Batch("conformant", placed, interp.run(kernel, placed.items))
     return Work(batch, np.arange(ITEMS))

@@ -8,8 +8,9 @@ back end still refuses is a result ("refused"), not an error.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, product
+from typing import Any
 
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import (
@@ -19,7 +20,6 @@ from daedalus.generator.schedule import (
     QPU,
     QPU_FLAGS,
     ROWS,
-    TARGETS,
     Schedule,
     variant_name,
 )
@@ -51,6 +51,9 @@ class Candidate:
         )
 
 
+Predicate = Callable[[Facts, Candidate], bool]
+
+
 @dataclass(frozen=True)
 class Constraint:
     """A rule of the space; `words` say what holds of every point that is left."""
@@ -58,10 +61,10 @@ class Constraint:
     name: str
     words: str
     targets: tuple[str, ...]
-    holds: Callable[[Facts, Candidate], bool]
+    holds: Predicate
 
 
-def _flag(name: str, holds: Callable[[Facts, Schedule], bool]) -> Callable[[Facts, Candidate], bool]:
+def _flag(name: str, holds: Callable[[Facts, Schedule], bool]) -> Predicate:
     """Holds where the schedule does not make that choice, or may."""
     return lambda f, c: not getattr(c.schedule, name) or holds(f, c.schedule)
 
@@ -220,8 +223,14 @@ def _schedules(entry: Entry, target: str) -> Iterator[Schedule]:
         else:
             flags = QPU_FLAGS if target == QPU else tuple(_FLAGS)
             for points, choices in product(POINTS, _switches(len(flags))):
-                words = {_FLAGS.get(n, n): c for n, c in zip(flags, choices, strict=True)}
+                words: Any = {_FLAGS.get(n, n): c for n, c in zip(flags, choices, strict=True)}
                 yield Schedule(target, class_name, points=points, **words)
+
+
+def with_choice(schedule: Schedule, name: str, value: object) -> Schedule:
+    """The schedule with one of its choices made otherwise."""
+    choice: Any = {name: value}
+    return replace(schedule, **choice)
 
 
 def _switches(count: int) -> Sequence[tuple[bool, ...]]:

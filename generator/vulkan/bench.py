@@ -19,6 +19,7 @@ from daedalus.generator.vulkan import bench_data
 from daedalus.generator.vulkan.devices import GpuDevice
 
 DISTINCT = 256  # items of a class; each stands in a batch many times
+_SHARED = ("base", "items", "samples", "work")  # of runtime/tune, with the tuner
 _PATIENCE = 3600  # seconds for one device
 
 
@@ -62,7 +63,10 @@ def program(arch: str) -> Path:
     return native.compile_program(
         arch,
         build_dir() / "bench" / folder.name / "bench",
-        sorted((repo_root() / "tools" / "bench").glob("*.c")),
+        [
+            *sorted((repo_root() / "tools" / "bench").glob("*.c")),
+            *(repo_root() / "runtime" / "tune" / f"{name}.c" for name in _SHARED),
+        ],
         includes=[repo_root() / "runtime", *native.library_includes()],
         system_includes=[driver.vulkan_headers()],
         libraries=[folder / "libdaedalus_variants.a"],

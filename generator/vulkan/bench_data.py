@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The items that tools/bench measures with: conformant, with what the interpreter makes of them.
+"""The items that are measured with: conformant, with what the interpreter makes of them.
 
-The file's format stands in tools/bench/work.h. It is a function of the specs and the seed.
+The file's format stands in runtime/tune/items.h. It is a function of the specs and the seed.
 """
 
 import struct
@@ -15,14 +15,14 @@ from daedalus.dsl.ir import Buffer, Kernel
 from daedalus.generator import layout
 from daedalus.generator.targets.shell import meta_fields
 
-MAGIC = b"DAEDBEN1"
+MAGIC = b"DAEDBEN2"
 
 
 def write(
     path: Path, kernels: Sequence[tuple[Kernel, frozenset[str]]], distinct: int, seed: int
 ) -> None:
     """Writes so many items a class, each kernel with what its variants take for granted."""
-    parts = [MAGIC, _numbers(len(kernels))]
+    parts = [MAGIC, _numbers(len(kernels), seed)]
     for kernel, assume in kernels:
         parts += _kernel(kernel, assume, distinct, seed)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,8 @@
 #ifndef BENCH_LATENCY_H
 #define BENCH_LATENCY_H
 
-#include "work.h"
+#include "bench.h"
+#include "tune/work.h"
 
 /*
  * A small dispatch of caller memory, as JSON members: "cold" with nothing pooled, "warm" after

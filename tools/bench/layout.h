@@ -11,7 +11,8 @@
 #ifndef BENCH_LAYOUT_H
 #define BENCH_LAYOUT_H
 
-#include "work.h"
+#include "bench.h"
+#include "tune/work.h"
 
 /* Writes both files of each class that the samples have items of.  Ends the program where it cannot
  * write. */

@@ -50,20 +50,6 @@ typedef struct options {
   bool workgroups, once;
 } options;
 
-_Noreturn void die(const char *what, const char *detail) {
-  fflush(stdout);
-  fprintf(stderr, "bench: %s%s%s\n", what, *detail != '\0' ? ": " : "", detail);
-  exit(2);
-}
-
-void *allocate(size_t n) {
-  void *p = malloc(n != 0 ? n : 1);
-  if (p == NULL) {
-    die("out of memory", "");
-  }
-  return p;
-}
-
 /* ------------------------------------------------------------------------------ context */
 
 static void log_message(void *user, daedalus_log_level level, const char *message) {
@@ -269,8 +255,9 @@ static void print_latency(daedalus_ctx *ctx, const sample_file *file, const opti
 }
 
 int main(int argc, char **argv) {
+  program_name = "bench";
   const options o = parse(argc, argv);
-  sample_file file = read_samples(o.data);
+  sample_file file = read_samples(o.data, &daedalus_kernels);
   if (o.layout != NULL) {
     for (size_t k = 0; k < file.n_kernels; k++) {
       if (chosen(&o, &file.kernels[k])) {

@@ -2,7 +2,8 @@
 #ifndef BENCH_THROUGHPUT_H
 #define BENCH_THROUGHPUT_H
 
-#include "work.h"
+#include "bench.h"
+#include "tune/work.h"
 
 typedef struct throughput_request {
   size_t items;            /* of a batch, where bytes is 0 */

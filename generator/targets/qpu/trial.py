@@ -179,7 +179,7 @@ def trials(
     s = s or selected(kernel, schedule)
     out = []
     for kind, share in (("conformant", 1.0), ("boundary", 0.2), ("hostile", 0.2)):
-        items = _accepted(
+        items = accepted(
             kernel, vectors.make_items(kernel, max(16, int(count * share)), seed, kind),
             schedule.class_name if kind == "hostile" else FULL,
         )  # fmt: skip
@@ -199,7 +199,7 @@ def trials(
     return out
 
 
-def _accepted(kernel: Kernel, items: Items, class_name: str) -> Items:
+def accepted(kernel: Kernel, items: Items, class_name: str) -> Items:
     """The items with parameters that the runtime passes on: within their ranges, and within the
     class's, by which it divides batches. Items may lie about their data."""
     bounds = {p.name: [(p.lo, p.hi)] for p in kernel.params}

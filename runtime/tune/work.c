@@ -1,134 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "work.h"
+#include "tune/work.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/meta.h"
-
 enum { UNIT = 16, ROW_BYTES = 2048, GUARD_ROWS = 1, GUARD = 0x6b };
 
-/* ----------------------------------------------------------------------------- the file */
-
-static FILE *file;
-
-static void read_bytes(void *to, size_t n) {
-  if (n != 0 && fread(to, 1, n, file) != n) {
-    die("the data file is too short", "");
-  }
-}
-
-static uint64_t read_number(void) {
-  uint64_t n;
-  read_bytes(&n, sizeof(n));
-  return n;
-}
-
-static uint8_t *read_block(uint64_t n) {
-  if (n > UINT32_MAX) {
-    die("the data file is not one of this program", "");
-  }
-  uint8_t *block = allocate((size_t)n);
-  read_bytes(block, (size_t)n);
-  return block;
-}
-
-static void read_kernel(sample_items *s) {
-  char name[NAME_BYTES];
-  read_bytes(name, sizeof(name));
-  name[NAME_BYTES - 1] = '\0';
-  s->kernel = daedalus_find_kernel(name);
-  const uint64_t meta_bytes = read_number();
-  s->n_items = (size_t)read_number();
-  const uint64_t n_buffers = read_number();
-  if (s->kernel == NULL || s->kernel->meta_size != meta_bytes ||
-      s->kernel->n_buffers != n_buffers || n_buffers > MAX_BUFFERS || s->n_items == 0) {
-    die("the data file and the library disagree about a kernel; write it anew", name);
-  }
-  s->metas = read_block(meta_bytes * s->n_items);
-  for (uint64_t b = 0; b < n_buffers; b++) {
-    window *w = &s->windows[b];
-    w->rows = read_number();
-    w->row_bytes = read_number();
-    w->first_row = (int64_t)read_number();
-    w->first_column = (int64_t)read_number();
-    w->output = read_number() != 0;
-    w->given = read_block(w->rows * w->row_bytes * s->n_items);
-    w->expected = w->output ? read_block(w->rows * w->row_bytes * s->n_items) : NULL;
-  }
-}
-
-sample_file read_samples(const char *path) {
-  char magic[8];
-  file = fopen(path, "rb");
-  if (file == NULL) {
-    die("cannot open", path);
-  }
-  read_bytes(magic, sizeof(magic));
-  if (memcmp(magic, "DAEDBEN1", sizeof(magic)) != 0) {
-    die("not a data file of this program", path);
-  }
-  sample_file read = {.n_kernels = (size_t)read_number()};
-  if (read.n_kernels > 4096) {
-    die("not a data file of this program", path);
-  }
-  read.kernels = allocate(read.n_kernels * sizeof(*read.kernels));
-  memset(read.kernels, 0, read.n_kernels * sizeof(*read.kernels));
-  for (size_t k = 0; k < read.n_kernels; k++) {
-    read_kernel(&read.kernels[k]);
-  }
-  fclose(file);
-  return read;
-}
-
-void free_samples(sample_file *samples) {
-  for (size_t k = 0; k < samples->n_kernels; k++) {
-    free(samples->kernels[k].metas);
-    for (size_t b = 0; b < MAX_BUFFERS; b++) {
-      free(samples->kernels[k].windows[b].given);
-      free(samples->kernels[k].windows[b].expected);
-    }
-  }
-  free(samples->kernels);
-}
-
 /* ----------------------------------------------------------------------------- layout */
-
-static bool of_class(const daedalus_kernel_desc *kernel, int class_index, const uint8_t *meta) {
-  if (class_index < 0) {
-    return true;
-  }
-  const daedalus_class_desc *c = &kernel->classes[class_index];
-  for (size_t i = 0; i < c->n_conditions; i++) {
-    const int64_t value = daedalus_meta_param(&kernel->params[c->conditions[i].param], meta);
-    if (value < c->conditions[i].lo || value > c->conditions[i].hi) {
-      return false;
-    }
-  }
-  return true;
-}
-
-static uint64_t area(const daedalus_rect *rect, int64_t fewer_rows) {
-  const int64_t rows = (int64_t)rect->row_end - rect->row_begin - fewer_rows;
-  const int64_t columns = (int64_t)rect->col_end - rect->col_begin;
-  return rows > 0 && columns > 0 ? (uint64_t)(rows * columns) : 0;
-}
-
-uint64_t item_bytes(const daedalus_kernel_desc *kernel, const uint8_t *meta) {
-  uint64_t bytes = 0;
-  for (size_t b = 0; b < kernel->n_buffers; b++) {
-    const daedalus_buffer_desc *desc = &kernel->buffers[b];
-    int64_t fewer = 0;
-    if (desc->rows_param != 0) {
-      const daedalus_param_desc *rows = &kernel->params[desc->rows_param - 1];
-      fewer = rows->hi - daedalus_meta_param(rows, meta);
-    }
-    bytes +=
-        (area(&desc->reads, fewer) + area(&desc->writes, fewer)) * daedalus_type_size(desc->type);
-  }
-  return bytes;
-}
 
 /*
  * Where windows stand in a plane: side by side in lines of about ROW_BYTES, whose ends are
@@ -198,7 +77,7 @@ size_t work_items_for(const sample_items *samples, int class_index, uint64_t byt
   size_t n_mine = 0;
   for (size_t i = 0; i < samples->n_items; i++) {
     const uint8_t *meta = samples->metas + i * kernel->meta_size;
-    if (of_class(kernel, class_index, meta)) {
+    if (item_of_class(kernel, class_index, meta)) {
       all += item_bytes(kernel, meta);
       n_mine++;
     }
@@ -210,7 +89,7 @@ size_t work_items_for(const sample_items *samples, int class_index, uint64_t byt
   size_t n = (size_t)(bytes / all) * n_mine;
   for (size_t i = 0; have < bytes; i++) {
     const uint8_t *meta = samples->metas + i * kernel->meta_size;
-    if (of_class(kernel, class_index, meta)) {
+    if (item_of_class(kernel, class_index, meta)) {
       have += item_bytes(kernel, meta);
       n++;
     }
@@ -223,7 +102,7 @@ bool work_make(workload *w, const sample_items *samples, int class_index, size_t
   size_t *mine = allocate(samples->n_items * sizeof(*mine));
   size_t n_mine = 0;
   for (size_t i = 0; i < samples->n_items; i++) {
-    if (of_class(kernel, class_index, samples->metas + i * kernel->meta_size)) {
+    if (item_of_class(kernel, class_index, samples->metas + i * kernel->meta_size)) {
       mine[n_mine++] = i;
     }
   }
@@ -252,14 +131,17 @@ bool work_make(workload *w, const sample_items *samples, int class_index, size_t
 
 bool work_place(workload *w, daedalus_ctx *ctx, bool on_device) {
   for (size_t b = 0; b < w->kernel->n_buffers; b++) {
+    const size_t bytes = w->buffers[b].bytes + 2 * w->margin;
+    uint8_t *all;
     if (on_device) {
-      if (daedalus_memory_create(ctx, w->buffers[b].bytes, &w->buffers[b].memory) != 0) {
+      if (daedalus_memory_create(ctx, bytes, &w->buffers[b].memory) != 0) {
         return false;
       }
-      w->buffers[b].data = daedalus_memory_data(w->buffers[b].memory);
+      all = daedalus_memory_data(w->buffers[b].memory);
     } else {
-      w->buffers[b].data = allocate(w->buffers[b].bytes);
+      all = allocate(bytes);
     }
+    w->buffers[b].data = all + w->margin;
   }
   work_reset(w, false);
   return true;
@@ -276,11 +158,21 @@ void work_reset(workload *w, bool outputs_only) {
     if (outputs_only && !w->buffers[b].output) {
       continue;
     }
+    if (!outputs_only) {
+      memset(w->buffers[b].data - w->margin, GUARD, w->margin);
+      memset(w->buffers[b].data + w->buffers[b].bytes, GUARD, w->margin);
+    }
     memcpy(w->buffers[b].data, w->buffers[b].given, w->buffers[b].bytes);
     if (w->buffers[b].memory != NULL) {
-      (void)daedalus_memory_flush(w->buffers[b].memory, 0, w->buffers[b].bytes);
+      (void)daedalus_memory_flush(w->buffers[b].memory, 0, w->buffers[b].bytes + 2 * w->margin);
     }
   }
+}
+
+static bool invalidate(const workload *w, size_t b) {
+  return w->buffers[b].memory == NULL ||
+         daedalus_memory_invalidate(w->buffers[b].memory, 0, w->buffers[b].bytes + 2 * w->margin) ==
+             0;
 }
 
 bool work_right(workload *w) {
@@ -288,11 +180,57 @@ bool work_right(workload *w) {
     if (!w->buffers[b].output) {
       continue;
     }
-    if (w->buffers[b].memory != NULL &&
-        daedalus_memory_invalidate(w->buffers[b].memory, 0, w->buffers[b].bytes) != 0) {
+    if (!invalidate(w, b) ||
+        memcmp(w->buffers[b].data, w->buffers[b].expected, w->buffers[b].bytes) != 0) {
       return false;
     }
-    if (memcmp(w->buffers[b].data, w->buffers[b].expected, w->buffers[b].bytes) != 0) {
+  }
+  return true;
+}
+
+static size_t first_other(const uint8_t *bytes, size_t n, uint8_t value) {
+  size_t i = 0;
+  while (i < n && bytes[i] == value) {
+    i++;
+  }
+  return i;
+}
+
+/* One buffer of work_intact(). */
+static bool buffer_intact(const workload *w, size_t b, char *why, size_t why_size) {
+  const char *name = w->kernel->buffers[b].name;
+  const uint8_t *data = w->buffers[b].data;
+  const size_t n = w->buffers[b].bytes;
+  const uint8_t *right = w->buffers[b].output ? w->buffers[b].expected : w->buffers[b].given;
+  if (memcmp(data, right, n) != 0) {
+    size_t at = 0;
+    while (data[at] == right[at]) {
+      at++;
+    }
+    snprintf(why, why_size, "%s %s: byte %zu of %zu is %u, not %u",
+             w->buffers[b].output ? "output" : "input", name, at, n, (unsigned)data[at],
+             (unsigned)right[at]);
+    return false;
+  }
+  if (first_other(data - w->margin, w->margin, GUARD) != w->margin) {
+    snprintf(why, why_size, "it wrote before buffer %s", name);
+    return false;
+  }
+  const size_t behind = first_other(data + n, w->margin, GUARD);
+  if (behind != w->margin) {
+    snprintf(why, why_size, "it wrote %zu bytes behind the end of buffer %s", behind, name);
+    return false;
+  }
+  return true;
+}
+
+bool work_intact(workload *w, char *why, size_t why_size) {
+  for (size_t b = 0; b < w->kernel->n_buffers; b++) {
+    if (!invalidate(w, b)) {
+      snprintf(why, why_size, "buffer %s could not be read back", w->kernel->buffers[b].name);
+      return false;
+    }
+    if (!buffer_intact(w, b, why, why_size)) {
       return false;
     }
   }
@@ -303,8 +241,8 @@ void work_free(workload *w) {
   for (size_t b = 0; w->kernel != NULL && b < w->kernel->n_buffers; b++) {
     if (w->buffers[b].memory != NULL) {
       daedalus_memory_destroy(w->buffers[b].memory);
-    } else {
-      free(w->buffers[b].data);
+    } else if (w->buffers[b].data != NULL) {
+      free(w->buffers[b].data - w->margin);
     }
     free(w->buffers[b].given);
     free(w->buffers[b].expected);

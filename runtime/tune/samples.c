@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Times, their statistics, and JSON. */
 #define _POSIX_C_SOURCE 200809L
-#include <stdio.h>
+#include "tune/samples.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "bench.h"
+#include "tune/base.h"
 
 double now_ns(void) {
   struct timespec t;
@@ -16,10 +17,7 @@ double now_ns(void) {
 void samples_add(samples *s, double ns) {
   if (s->n == s->capacity) {
     s->capacity = s->capacity != 0 ? 2 * s->capacity : 64;
-    s->ns = realloc(s->ns, s->capacity * sizeof(*s->ns));
-    if (s->ns == NULL) {
-      die("out of memory", "");
-    }
+    s->ns = enlarge(s->ns, s->capacity * sizeof(*s->ns));
   }
   s->ns[s->n++] = ns;
 }
@@ -36,11 +34,17 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+static void sort(samples *s) {
+  if (s->n != 0) {
+    qsort(s->ns, s->n, sizeof(*s->ns), ascending);
+  }
+}
+
 double samples_quantile(samples *s, double q) {
   if (s->n == 0) {
     return 0;
   }
-  qsort(s->ns, s->n, sizeof(*s->ns), ascending);
+  sort(s);
   const double at = q * (double)(s->n - 1);
   const size_t below = (size_t)at;
   const size_t above = below + 1 < s->n ? below + 1 : below;
@@ -66,34 +70,31 @@ double samples_mad(samples *s) {
   return mad;
 }
 
+/* The largest k, from 1, with P(fewer than k of n coins show heads) <= 2.5 %; 1 if there is none.
+ */
+static size_t rank_of_bound(size_t n) {
+  double log_choose = 0, below = 0; /* of n over k-1; of what lies below k */
+  size_t k = 1;
+  for (;; k++) {
+    below += exp(log_choose - (double)n * log(2));
+    if (below > 0.025 || k > n / 2) {
+      break;
+    }
+    log_choose += log((double)(n - k + 1)) - log((double)k);
+  }
+  return k > 1 ? k - 1 : 1;
+}
+
+interval samples_median_interval(samples *s) {
+  if (s->n == 0) {
+    return (interval){0, 0};
+  }
+  sort(s);
+  const size_t k = rank_of_bound(s->n);
+  return (interval){s->ns[k - 1], s->ns[s->n - k]};
+}
+
 void samples_free(samples *s) {
   free(s->ns);
   *s = (samples){0};
-}
-
-void samples_print(samples *s) {
-  printf(
-      "\"p50_ns\": %.0f, \"p90_ns\": %.0f, \"mean_ns\": %.0f, \"mad_ns\": %.0f, "
-      "\"samples\": %zu, \"refused\": %u",
-      samples_quantile(s, 0.5), samples_quantile(s, 0.9), samples_mean(s), samples_mad(s), s->n,
-      s->refused);
-}
-
-void json_next(bool *first) {
-  printf(*first ? "\n  " : ",\n  ");
-  *first = false;
-}
-
-void json_string(const char *text) {
-  putchar('"');
-  for (; *text != '\0'; text++) {
-    if (*text == '"' || *text == '\\') {
-      printf("\\%c", *text);
-    } else if ((unsigned char)*text < 0x20) {
-      printf("\\u%04x", (unsigned)*text);
-    } else {
-      putchar(*text);
-    }
-  }
-  putchar('"');
 }

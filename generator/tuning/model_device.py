@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The model as a device: points side by side, as many as there are cores."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from daedalus.generator import native
+from daedalus.generator.cli.common import build_dir, repo_root
+from daedalus.generator.schedule import PLAIN_TARGETS, QPU
+from daedalus.generator.tuning import model_points
+from daedalus.generator.tuning.cpu_program import SEEDS
+from daedalus.generator.tuning.entries import Result, now, result_key
+from daedalus.generator.tuning.fingerprint import Fingerprint, generator_hash, of_model
+from daedalus.generator.tuning.task import Known, Task
+from daedalus.generator.tuning.workers import Lost, Workers
+
+CHIP = "BCM2712"
+# What decides a modelled time besides the code: the timing model and its profiles, what traces and
+# corrects, and what is drawn.
+_MODEL = (
+    "runtime/v3d/profiles", "runtime/v3d/simulator", "runtime/v3d/timing", "tools/tune",
+    "tools/bench/qpu.toml", "tools/bench/layout.c", "runtime/tune/work.c", "generator/model",
+    "generator/modelled/qpu.py", "generator/modelled/taken.py", "generator/trace.py",
+    "generator/tuning/cpu_program.py", "generator/tuning/model_points.py", "dsl/vectors.py",
+)  # fmt: skip
+
+
+class ModelDevice:
+    """C and NEON by llvm-mca, programs for the QPU by the timing model of the simulator."""
+
+    targets: tuple[str, ...] = (*PLAIN_TARGETS, QPU)
+    writes = False
+
+    def __init__(self, jobs: int = 0) -> None:
+        self.fingerprint = fingerprint()
+        self._workers: Workers[Task, Result | Known] = Workers(jobs or os.cpu_count() or 1, do)
+        # What points that were killed have left.
+        shutil.rmtree(build_dir() / "tune" / "work", ignore_errors=True)
+
+    def scenario(self, target: str) -> str:
+        """A sample of so many items."""
+        return f"model items={model_points.items_of(target)}"
+
+    @property
+    def free(self) -> bool:
+        return self._workers.free
+
+    @property
+    def busy(self) -> bool:
+        return self._workers.busy
+
+    def start(self, task: Task) -> None:
+        """Has a process do it."""
+        self._workers.start(task)
+
+    def done(self, patience: float) -> Iterator[tuple[Task, Result | Known]]:
+        """The results; a process that ended gives "lost"."""
+        for task, result in self._workers.done(patience):
+            if isinstance(result, Lost):
+                yield task, _result(task, "", model_points.Modelled("lost", str(result)))
+            else:
+                yield task, result
+
+    def end(self) -> None:
+        """Ends the processes."""
+        self._workers.end()
+
+
+def do(task: Task) -> Result | Known:
+    """Models a point."""
+    schedule = task.candidate.schedule
+    input_hash = model_points.input_hash(task.kernel, schedule)
+    key = result_key(str(task.point), task.scenario, input_hash)
+    if key in task.known:
+        return Known(key, input_hash)
+    return _result(task, input_hash, model_points.model(task.kernel, task.candidate))
+
+
+def _result(task: Task, input_hash: str, found: model_points.Modelled) -> Result:
+    f = found.figures
+    point = str(task.point)
+    return Result(
+        fingerprint=task.fingerprint,
+        key=result_key(point, task.scenario, input_hash),
+        point=point,
+        scenario=task.scenario,
+        verdict=found.verdict,
+        reason=found.reason,
+        modelled=True,
+        median=_ns(f.median if f else None),
+        mad=0.0 if f else None,
+        low=_ns(f.low if f else None),
+        high=_ns(f.high if f else None),
+        samples=1 if f else 0,
+        empty=_ns(f.empty if f else None),
+        gpu=_ns(f.gpu if f else None),
+        items=model_points.items_of(task.candidate.schedule.target),
+        seeds=SEEDS,
+        verified_before=found.verified,
+        verified_after=found.verified,
+        input_hash=input_hash,
+        when=now(),
+    )
+
+
+def _ns(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
+def fingerprint() -> Fingerprint:
+    """Of modelled results: what models, what compiles, and the generated code."""
+    root = repo_root()
+    digest = hashlib.sha256()
+    for name in _MODEL:
+        path = root / name
+        files = sorted(path.rglob("*")) if path.is_dir() else [path]
+        for file in files:
+            if file.is_file() and "__pycache__" not in file.parts:
+                digest.update(_named(file, root))
+    tools = model_points.tools()
+    compilers = [native.compiler("aarch64"), native.tool(native.CLANG)]
+    words = [*map(native.version_of, compilers), f"llvm-mca {tools.version} {tools.cpu}"]
+    return of_model(
+        CHIP, f"timing model {digest.hexdigest()[:16]}", "; ".join(words), generator_hash(root)
+    )
+
+
+def _named(file: Path, root: Path) -> bytes:
+    return str(file.relative_to(root)).encode() + b"\0" + file.read_bytes() + b"\0"

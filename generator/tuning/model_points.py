@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a point takes by the models, one sample: an interval, or why there is none.
+
+A CPU variant is compared with the interpreter under qemu, traced, and modelled by llvm-mca
+(docs/neon-model.md); a program for the QPU is compared on the simulator, strictly, and modelled by
+its timing model (docs/v3d-timing.md). No time counts of a point that was not compared.
+"""
+
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from daedalus.generator.cli.common import UserError, build_dir
+from daedalus.generator.model import llvm
+from daedalus.generator.model.corrections import corrected
+from daedalus.generator.model.llvm import Llvm
+from daedalus.generator.model.text import Line, stack
+from daedalus.generator.modelled import compare, qpu
+from daedalus.generator.modelled.qpu import Layout
+from daedalus.generator.modelled.taken import Taken
+from daedalus.generator.registry import Entry, find, load
+from daedalus.generator.schedule import QPU, Schedule
+from daedalus.generator.targets.qpu.text import assembly
+from daedalus.generator.targets.qpu.trial import Scheduled, accepted, trial
+from daedalus.generator.trace import Call
+from daedalus.generator.tuning import cpu_program, made
+from daedalus.generator.tuning.cpu_program import ITEMS, SEEDS
+from daedalus.generator.tuning.space import Candidate
+from daedalus.generator.vulkan import bench_data
+
+QPU_ITEMS = 32640  # of a dispatch: the 8x8 blocks of 1920x1088, as `bench --qpu` has it
+DISTINCT = 256  # items a class, each of which stands in a dispatch many times
+ERROR = 0.10  # of llvm-mca's cycles, where nothing else is known of the kernel
+_MODELLED = 20_000  # instructions that llvm-mca repeats a trace to, about
+_THREADS = 24  # that a trial divides its batches among
+_OF_QPU = 2  # threads a QPU, as schedules on record have it
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Of an item, in ns: by the default settings, and within what the model leaves open.
+
+    gpu, empty  of a dispatch: the GPU's own part, and what a dispatch of nothing takes
+    """
+
+    median: float
+    low: float
+    high: float
+    gpu: float | None = None
+    empty: float | None = None
+
+
+@dataclass(frozen=True)
+class Modelled:
+    """What became of a point; figures only with the verdict "ok"."""
+
+    verdict: str
+    reason: str = ""
+    figures: Figures | None = None
+    verified: bool = False
+
+
+def items_of(target: str) -> int:
+    """Of a sample."""
+    return QPU_ITEMS if target == QPU else ITEMS
+
+
+def input_hash(kernel_id: str, schedule: Schedule) -> str:
+    """Of a schedule's variant; "" where the back end refuses it."""
+    entry = entry_of(kernel_id)
+    try:
+        if schedule.target == QPU:
+            return made.machine_code(entry, schedule).input_hash
+        return made.text_variant(entry, schedule).input_hash
+    except made.Refused:
+        return ""
+
+
+def model(kernel_id: str, candidate: Candidate) -> Modelled:
+    """Compares and models a point of C, NEON or the QPU."""
+    entry = entry_of(kernel_id)
+    on_qpu = candidate.schedule.target == QPU
+    try:
+        return _on_qpu(entry, candidate) if on_qpu else _on_cpu(entry, candidate)
+    except made.Refused as e:
+        return Modelled("refused", str(e))
+    except subprocess.TimeoutExpired as e:
+        return Modelled("timeout", f"{e.cmd[0]}: not done after {e.timeout:.0f} s")
+    except UserError as e:
+        reason = e.message.splitlines()[0]
+        # A tool that was ended by a signal says nothing of the point.
+        return Modelled("lost" if "exit status -" in reason else "failed", reason)
+
+
+def entry_of(kernel_id: str) -> Entry:
+    """A kernel that there is."""
+    entry = find(load(), kernel_id)
+    assert entry is not None, kernel_id
+    return entry
+
+
+# ------------------------------------------------------------------ CPU
+
+
+def _on_cpu(entry: Entry, candidate: Candidate) -> Modelled:
+    variant = made.text_variant(entry, candidate.schedule)
+    with _folder() as folder:
+        program = cpu_program.build(variant, candidate.compiler, folder)
+        difference = cpu_program.wrong(variant, program.program)
+        if difference:
+            return Modelled("wrong", difference.splitlines()[0])
+        work = cpu_program.work_of(
+            entry.kernel, candidate.schedule.class_name, frozenset(candidate.schedule.assume)
+        )
+        call = cpu_program.traced(variant, program.program, work)
+        apart = call
+        if program.arrays != program.program:
+            apart = cpu_program.traced(variant, program.arrays, work)
+    spilled = _spilled(apart)
+    if spilled:
+        return Modelled(
+            "spills", f"{spilled / ITEMS:g} vector registers an item go to the stack", verified=True
+        )
+    lines = corrected(_text(call))
+    times = max(3, _MODELLED // len(lines))
+    d3, d4 = (tools().cycles(lines, dispatch=d, times=times).a_time / ITEMS for d in (3, 4))
+    slow, fast, error = max(d3, d4), min(d3, d4), error_of(entry.kernel.id)
+    ghz = compare.NEON_GHZ
+    figures = Figures(d3 / ghz, fast / ghz / (1 + error), slow / ghz * (1 + error))
+    return Modelled("ok", figures=figures, verified=True)
+
+
+def error_of(kernel_id: str) -> float:
+    """By how much modelled cycles may be off."""
+    return next((w.spread for w in compare.wishes() if w.kernel == kernel_id), ERROR)
+
+
+@cache
+def tools() -> Llvm:
+    """LLVM's."""
+    return llvm.find()
+
+
+def _text(call: Call) -> list[str]:
+    """The instructions of a call, each different one disassembled once."""
+    words = tuple(dict.fromkeys(call.words))
+    texts = dict(zip(words, tools().disassemble(words), strict=True))
+    return [texts[w] for w in call.words]
+
+
+def _spilled(call: Call) -> int:
+    return stack([Line(text) for text in _text(call)]).spilled
+
+
+# ------------------------------------------------------------------ QPU
+
+
+def _on_qpu(entry: Entry, candidate: Candidate) -> Modelled:
+    schedule = candidate.schedule
+    code = made.machine_code(entry, schedule)
+    run = Scheduled(_OF_QPU, lambda programs, threads: code.code)
+    for seed in SEEDS:
+        for batch in cpu_program.batches(entry.kernel, seed):
+            lying = batch.kind == "hostile"
+            class_name = schedule.class_name if lying else "full"
+            items = accepted(entry.kernel, batch.placed.items, class_name)
+            o = trial(
+                entry.kernel, schedule, items, seed, threads=_THREADS, lying=lying, run=run,
+                upwards=batch.kind == "boundary", s=code.selected,
+            )  # fmt: skip
+            if o.mismatches or o.strayed:
+                return Modelled("wrong", f"{batch.kind} items, seed {seed}: {o.first}")
+    laid_out = _layout(entry, schedule.class_name)
+    taken = qpu.model(schedule.name, code.selected, assembly(code.code), laid_out)
+    return Modelled("ok", figures=figures_of(taken), verified=True)
+
+
+def figures_of(taken: Taken) -> Figures:
+    """Of an item of a modelled dispatch."""
+    ns = [t.dispatch_ns / taken.items for t in taken.by.values()]
+    base = taken.base
+    return Figures(
+        base.dispatch_ns / taken.items, min(ns), max(ns), gpu=base.ns / taken.items,
+        empty=float(base.dispatch_ns - base.ns),
+    )  # fmt: skip
+
+
+@cache
+def _layout(entry: Entry, class_name: str) -> Layout:
+    """A dispatch of a class in memory, as tools/bench lays it out."""
+    with _folder() as folder:
+        data = folder / "items"
+        bench_data.write(data, [(entry.kernel, frozenset())], DISTINCT, SEEDS[0])
+        return qpu.layout(entry.kernel.id, class_name, data, QPU_ITEMS, folder)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """For files of one point."""
+    place = build_dir() / "tune" / "work"
+    place.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place) as folder:
+        yield Path(folder)

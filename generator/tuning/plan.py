@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Which groups of points a run has, and how each is searched."""
+
+from collections.abc import Sequence
+
+from daedalus.generator.registry import Entry
+from daedalus.generator.schedule import PLAIN_TARGETS, TARGETS
+from daedalus.generator.tuning.facts import Facts
+from daedalus.generator.tuning.run import Group
+from daedalus.generator.tuning.search import EXHAUSTIVE, Sampled, Search, neighbours
+from daedalus.generator.tuning.space import Candidate, Space, recorded, space
+
+
+def spaces_of(entries: Sequence[Entry], targets: Sequence[str]) -> list[Space]:
+    """The spaces of kernels on targets."""
+    out = []
+    for entry in entries:
+        facts = Facts(entry.kernel)
+        out += [space(entry, t, facts) for t in TARGETS if t in targets]
+    return out
+
+
+def groups_of(
+    entries: Sequence[Entry], targets: Sequence[str], *, quick: bool = False,
+    exhaustive: bool = False,
+) -> list[Group]:  # fmt: skip
+    """A group a kernel, target and class; what is on record is the first of each."""
+    by_id = {e.kernel.id: e for e in entries}
+    out = []
+    for s in spaces_of(entries, targets):
+        entry = by_id[s.kernel_id]
+        known = recorded(entry, s.target)
+        for class_name in entry.kernel.class_names:
+            own = [c for c in s.candidates if c.schedule.class_name == class_name]
+            first = [c for c in known if c in own]
+            if own:
+                search = _search(s, own, first, quick, exhaustive)
+                out.append(Group(s.kernel_id, class_name, s.target, search))
+    return out
+
+
+def _search(
+    s: Space, own: list[Candidate], first: list[Candidate], quick: bool, exhaustive: bool
+) -> Search:
+    name = f"{s.kernel_id} {s.target} {own[0].schedule.class_name}"
+    if quick:
+        return Search(name, *quick_points(s.target, own, first))
+    if exhaustive or len(s.candidates) <= EXHAUSTIVE:
+        return Search(name, first, own)
+    return Sampled(name, first, own, EXHAUSTIVE * len(own) // len(s.candidates))
+
+
+def quick_points(
+    target: str, own: Sequence[Candidate], first: Sequence[Candidate]
+) -> tuple[list[Candidate], list[Candidate]]:
+    """What a quick run tries: the first schedule on record, and on NEON what differs from it in one
+    choice. Where none is on record for the class, the simplest one; of GPUs nothing then."""
+    if not first and target not in PLAIN_TARGETS:
+        return [], []
+    best = (first or own)[0]
+    near = set(neighbours(best)) if target == "neon" else set()
+    return [best], [c for c in own if c in near]

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The tuner on the stub driver, which fails, is lost, hangs, or computes wrong things in time. */
+#define _POSIX_C_SOURCE 200809L
+#include <daedalus.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "fixture.h"
+#include "support.h"
+#include "tune/json.h"
+#include "tune/point.h"
+
+/* Dispatches of all items that a variant gets right before it is timed: two seeds, warming up. */
+enum { RIGHT_DISPATCHES = 6 };
+
+static const char word[] = "fake_add/full/daedalus_fake_add__glsl_full_word/-/vulkan/64";
+static const char byte[] = "fake_add/full/daedalus_fake_add__glsl_full/-/vulkan/64";
+static const char on_cpu[] = "fake_add/full/daedalus_fake_add__c_full/";
+
+static fixture f;
+static tune_world world;
+static const tune_hash hashes[] = {{"daedalus_fake_add__glsl_full_word", "a3"},
+                                   {"daedalus_fake_add__glsl_full", "a4"},
+                                   {"daedalus_fake_add__c_full", "a2"},
+                                   {NULL, NULL}};
+
+/* What befalls the variant on words, once it was right often enough. */
+static enum { NOTHING, LOSS, REFUSAL, WRONG, HANG, CRASH } misfortune;
+
+static void execute(void *user, const stub_dispatch *d) {
+  static unsigned dispatches;
+  const bool is_word =
+      memcmp(d->code, VARIANT(ADD, ADD_GPU_WORD)->gpu->spirv, d->n_words * sizeof(*d->code)) == 0;
+  uint32_t n_items;
+  memcpy(&n_items, d->push + sizeof(uint32_t), sizeof(n_items));
+  executor *e = user;
+  if (is_word && n_items == ITEMS && ++dispatches > RIGHT_DISPATCHES) {
+    if (misfortune == LOSS) {
+      stub_fail("vkQueueSubmit", 0, VK_ERROR_DEVICE_LOST);
+    } else if (misfortune == REFUSAL) {
+      stub_fail("vkQueueSubmit", 0, VK_ERROR_OUT_OF_HOST_MEMORY);
+    } else if (misfortune == WRONG) {
+      e->spoil = 3;
+    } else if (misfortune == HANG) {
+      stub.hang = true;
+    } else if (misfortune == CRASH) {
+      abort();
+    }
+  }
+  executor_run(e, d);
+}
+
+static daedalus_vulkan_fn loader(void *instance, const char *name) {
+  return (daedalus_vulkan_fn)stub_get_proc_addr((VkInstance)instance, name);
+}
+
+/* Measures both variants on an empty journal. */
+static int measure_both(const char *options) {
+  char text[3 * POINT_BYTES], arguments[512];
+  stub_reset();
+  stub.execute = execute;
+  stub.user = &f.executor;
+  snprintf(text, sizeof(text), "%s\n%s\n", word, byte);
+  support_write("points", text);
+  remove("journal");
+  snprintf(arguments, sizeof(arguments), "--points points %s", options);
+  return support_run(&world, arguments);
+}
+
+static const char *result_of(const char *point) {
+  static char line[LINE_BYTES];
+  char text[POINT_BYTES + 16];
+  snprintf(text, sizeof(text), "\"point\":\"%s\"", point);
+  support_find("journal", text, "\"type\":\"result\"", line);
+  CHECK_INT(support_count("journal", text), 1);
+  CHECK(line[0] != '\0' && json_fault(line, strlen(line)) == NULL);
+  return line;
+}
+
+static void check_good(const char *point) {
+  const char *line = result_of(point);
+  CHECK_STR(support_member(line, "verdict"), "ok");
+  CHECK_STR(support_member(line, "scenario"), "m2 items=200");
+  CHECK(atof(support_member(line, "median")) > 0);
+  CHECK(atof(support_member(line, "empty")) > 0);
+  CHECK(atoi(support_member(line, "samples")) >= 10);
+}
+
+static void check_rejected(const char *point, const char *verdict, const char *reason) {
+  static const char *const figures[] = {"median", "mad", "low", "high", "empty", "cpu", "gpu"};
+  const char *line = result_of(point);
+  CHECK_STR(support_member(line, "verdict"), verdict);
+  if (strstr(support_member(line, "reason"), reason) == NULL) {
+    fprintf(stderr, "%s: reason \"%s\" is not about \"%s\"\n", point,
+            support_member(line, "reason"), reason);
+    CHECK(false);
+  }
+  for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+    CHECK_STR(support_member(line, figures[i]), "");
+  }
+}
+
+static void test_good(void) {
+  misfortune = NOTHING;
+  CHECK_INT(measure_both(""), 0);
+  check_good(word);
+  check_good(byte);
+  char line[LINE_BYTES];
+  support_find("journal", "\"type\":\"fingerprint\"", "", line);
+  CHECK(strstr(support_member(line, "driver"), "vulkan ") != NULL);
+}
+
+static void test_wrong_when_timed(void) {
+  misfortune = WRONG;
+  CHECK_INT(measure_both(""), 1);
+  check_rejected(word, "wrong", "in the run that was timed: output dst: byte ");
+  check_good(byte);
+}
+
+static void test_lost(void) {
+  misfortune = LOSS;
+  CHECK_INT(measure_both(""), 1);
+  check_rejected(word, "lost", "the GPU was lost");
+  check_good(byte); /* in a process of its own, on a device that was opened anew */
+}
+
+static void test_failing_call(void) {
+  misfortune = REFUSAL;
+  CHECK_INT(measure_both(""), 1);
+  check_rejected(word, "failed", "");
+  check_good(byte);
+}
+
+static void test_hang(void) {
+  misfortune = HANG;
+  CHECK_INT(measure_both("--timeout 1"), 1);
+  check_rejected(word, "lost", "the GPU was lost");
+  check_good(byte);
+}
+
+static void test_crash(void) {
+  misfortune = CRASH;
+  CHECK_INT(measure_both(""), 1);
+  check_rejected(word, "failed", "killed by SIGABRT");
+  check_good(byte);
+}
+
+/* All points of the table: each variant's sizes of workgroups that the device has. */
+static void test_list(void) {
+  misfortune = NOTHING;
+  stub_reset();
+  stub.execute = execute;
+  stub.user = &f.executor;
+  CHECK_INT(support_run(&world, "--list --kernel fake_add"), 0);
+  CHECK_INT(support_count("output", "__glsl_full_word/-/vulkan/"), 5); /* 16 to 256 */
+  CHECK_INT(support_count("output", on_cpu), 1);
+  CHECK_INT(support_count("output", "/-/vulkan/512"), 0);
+  remove("journal");
+  CHECK_INT(support_run(&world, "--kernel fake_add --scenario m2 --samples 3"), 0);
+  CHECK_INT(support_count("journal", "\"verdict\":\"ok\""), 10);
+}
+
+static void test_mixed(void) {
+  char line[LINE_BYTES];
+  misfortune = NOTHING;
+  stub_reset();
+  stub.execute = execute;
+  stub.user = &f.executor;
+  remove("journal");
+  const char *arguments =
+      "--cpu-kernel add --qpu-kernel fake_add --neon-threads 1 --qpu-core 0 --duration 0.2";
+  CHECK_INT(support_run(&world, arguments), 0);
+  support_find("journal", "\"type\":\"mixed\"", "", line);
+  CHECK(json_fault(line, strlen(line)) == NULL);
+  CHECK_STR(support_member(line, "verdict"), "ok");
+  CHECK_STR(support_member(line, "scenario"),
+            "m4 cpu=fake_add qpu=fake_add threads=1 core=0 seconds=0.2");
+  static const char *const figures[] = {"cpu_alone", "cpu_with", "qpu_alone",
+                                        "qpu_with",  "cpu_time", "cpu_time_alone"};
+  for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+    CHECK(atof(support_member(line, figures[i])) > 0);
+  }
+  CHECK_INT(atoi(support_member(line, "samples")), 10);
+  CHECK_INT(support_run(&world, arguments), 0);
+  CHECK_INT(support_count("journal", "\"type\":\"mixed\""), 1); /* not again */
+  remove("journal");
+  misfortune = WRONG;
+  CHECK_INT(support_run(&world, arguments), 1);
+  support_find("journal", "\"type\":\"mixed\"", "", line);
+  CHECK_STR(support_member(line, "verdict"), "wrong");
+  CHECK_STR(support_member(line, "cpu_with"), "");
+  misfortune = NOTHING;
+  CHECK_INT(support_run(&world, "--cpu-kernel none --qpu-kernel add --qpu-core 0"), 2);
+  stub.n_devices = 0;
+  CHECK_INT(support_run(&world, "--cpu-kernel add --qpu-kernel add --qpu-core 0"), 3);
+}
+
+int main(void) {
+  fixture_open(&f, NULL); /* makes the table */
+  CHECK_INT(fixture_close(&f), 0);
+  world = (tune_world){.table = &fixture_table, .hashes = hashes, .get_instance_proc_addr = loader};
+  support_begin();
+  unsetenv("DAEDALUS_VULKAN_DEVICE");
+  setenv("DAEDALUS_QPU_ROUTE", "vulkan", 1);
+  setenv("XDG_CACHE_HOME", "cache", 1);
+  RUN(test_good);
+  RUN(test_wrong_when_timed);
+  RUN(test_lost);
+  RUN(test_failing_call);
+  RUN(test_hang);
+  RUN(test_crash);
+  RUN(test_list);
+  RUN(test_mixed);
+  return CHECK_RESULT();
+}
