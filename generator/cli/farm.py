@@ -17,16 +17,22 @@ from daedalus.generator.cli.check_runs import DEFAULT_QPUS
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
 from daedalus.generator.cli.kernels import chosen
 from daedalus.generator.cli.progress import progress
+from daedalus.generator.cli.tune_run import DEVICES, wanted
 from daedalus.generator.cli.tune_store import FILE, default_journal
 from daedalus.generator.farm import cluster
 from daedalus.generator.farm.checks import check_jobs
 from daedalus.generator.farm.jobs import Job
 from daedalus.generator.farm.run import Report, Terms, run_jobs
+from daedalus.generator.farm.tunes import tune_jobs
 from daedalus.generator.schedule import TARGETS
 from daedalus.generator.tuning.entries import Check, Mixed, Result
+from daedalus.generator.tuning.journal import read
+from daedalus.generator.tuning.model_device import ModelDevice
 from daedalus.generator.vulkan.devices import DEFAULT as DEFAULT_DEVICES
 from daedalus.generator.vulkan.devices import spelled_out
 
+MODEL = "model"
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print what became of it as JSON.")
 _SHOWN = 10  # bad results that are spelled out
 
 
@@ -41,7 +47,6 @@ class Farm:
     journal: Path
     patience: float
     again: bool
-    as_json: bool
 
     @contextmanager
     def client(self) -> Iterator[tuple[Any, dict[str, dict[str, Any]]]]:
@@ -73,11 +78,10 @@ class Farm:
 @click.option("--again", is_flag=True, help="Do also what the journal has results of.")
 @click.option("--latency", default=0.0, type=click.FloatRange(0, 60), metavar="SECONDS",
               help="Makes every job take that much longer: to try a farm out.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print what became of it as JSON.")
 @click.pass_context
 def command(
     context: click.Context, scheduler: str, local: int, resource: str, journal: Path | None,
-    patience: float, again: bool, latency: float, as_json: bool,
+    patience: float, again: bool, latency: float,
 ) -> None:  # fmt: skip
     """Has the workers of a Dask cluster check or tune, one job a board at a time.
 
@@ -89,8 +93,9 @@ def command(
             "a farm needs a cluster, and only one",
             "give --scheduler tcp://host:8786, or --local N for workers of this machine",
         )
-    context.obj = Farm(scheduler, local, resource, latency, journal or default_journal(), patience,
-                       again, as_json)  # fmt: skip
+    context.obj = Farm(
+        scheduler, local, resource, latency, journal or default_journal(), patience, again
+    )
 
 
 @command.command("check")
@@ -106,10 +111,12 @@ def command(
     show_default=True,
     help="Devices for glsl and qpu, by `check`'s names.",
 )
+@AS_JSON
 @click.pass_obj
 def check_command(
-    farm: Farm, kernels: tuple[str, ...], target: str, items: int, seed: int, device: str
-) -> None:
+    farm: Farm, kernels: tuple[str, ...], target: str, items: int, seed: int, device: str,
+    as_json: bool,
+) -> None:  # fmt: skip
     """Compares the variants of the KERNELS (default: all) with the reference interpreter.
 
     A job is one kernel for one target on one of the devices. Exits with 1 if a result is not ok.
@@ -122,7 +129,44 @@ def check_command(
         jobs = check_jobs(
             ids, targets, spelled_out(gpus), qpus, processors, items, seed, farm.latency
         )
-        finish(farm, client, jobs)
+        finish(farm, client, jobs, as_json=as_json)
+
+
+@command.command("tune")
+@click.argument("kernels", nargs=-1)
+@click.option("--device", default="model", show_default=True, type=click.Choice(DEVICES),
+              help="Of each board, as `tune` names it.")  # fmt: skip
+@click.option("--target", default=",".join(TARGETS), show_default=True,
+              help="Targets, separated by commas.")  # fmt: skip
+@click.option("--quick", is_flag=True, help="As of `tune`: few points.")
+@click.option("--exhaustive", is_flag=True, help="As of `tune`: all points of large spaces, too.")
+@click.option("--points", default=0, metavar="N", type=click.IntRange(0),
+              help="Do at most so many points of a kernel and target.")  # fmt: skip
+@click.option("--budget", default=0.0, metavar="SECONDS", type=click.FloatRange(0),
+              help="Begin no point after so many seconds of a kernel and target.")  # fmt: skip
+@AS_JSON
+@click.pass_obj
+def tune_command(
+    farm: Farm, kernels: tuple[str, ...], device: str, target: str, quick: bool, exhaustive: bool,
+    points: int, budget: float, as_json: bool,
+) -> None:  # fmt: skip
+    """Tunes the KERNELS (default: the eleven of tools/bench/qpu.toml), as `daedalus tune` does.
+
+    A job is one kernel for one target. Results that the journal has are not done again.
+    """
+    options = ["--quick"] * quick + ["--exhaustive"] * exhaustive
+    options += ["--points", str(points)] if points else []
+    options += ["--budget", f"{budget:g}"] if budget else []
+    targets = [t for t in chosen_targets(target) if device != MODEL or t in ModelDevice.targets]
+    with farm.client() as (client, workers):
+        if device == MODEL:
+            options += ["--jobs", "1"]
+        else:
+            _same(workers, "fingerprint")
+        known = () if farm.again else read(farm.journal).found
+        ids = [e.kernel.id for e in wanted(kernels)]
+        jobs = tune_jobs(ids, targets, device, options, known, farm.latency)
+        finish(farm, client, jobs, as_json=as_json)
 
 
 def _same(workers: dict[str, dict[str, Any]], what: str) -> Any:
@@ -137,11 +181,11 @@ def _same(workers: dict[str, dict[str, Any]], what: str) -> Any:
     return next(iter(found.values()))
 
 
-def finish(farm: Farm, client: Any, jobs: Sequence[Job]) -> None:
+def finish(farm: Farm, client: Any, jobs: Sequence[Job], *, as_json: bool) -> None:
     """Has the jobs done and reports; UserError with exit code 1 where a result is not ok."""
     if not jobs:
         raise UserError("there is nothing to do", "see --target and --device")
-    with progress(len(jobs), quiet=farm.as_json) as shown:
+    with progress(len(jobs), quiet=as_json) as shown:
 
         def tell(text: str) -> None:
             shown.say(text)
@@ -149,7 +193,7 @@ def finish(farm: Farm, client: Any, jobs: Sequence[Job]) -> None:
 
         terms = Terms(farm.resource, farm.patience, farm.again, shlex.join(sys.argv[1:]), tell)
         report = run_jobs(client, jobs, farm.journal, terms)
-    if farm.as_json:
+    if as_json:
         click.echo(json.dumps(_as_json(farm, report), indent=1))
     else:
         _print(farm, report)
