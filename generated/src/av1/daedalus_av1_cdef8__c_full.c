@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class full
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 909ffc3b07fe3903
+ * input hash 27ae3812e4d80f56
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

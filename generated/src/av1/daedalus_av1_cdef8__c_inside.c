@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class inside (15 <= edges <= 15)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash c95a1ba97dd2ab04
+ * input hash 0c8ee72e26460cb1
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class pri (0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash f94b080b61daf5a1
+ * input hash 050a29b7bf96db82
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class sec (0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 1e27c561bf5fb9a7
+ * input hash f5c74abc14da5508
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class full
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 713b4949d31a0a9a
+ * input hash 9ba8adf16f492c2a
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

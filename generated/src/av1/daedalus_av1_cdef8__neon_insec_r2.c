@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class insec (15 <= edges <= 15 and 0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash c660a0fb6fb82405
+ * input hash 2f768290b5d8a713
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class inside (15 <= edges <= 15)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash f7daca2323e1adfe
+ * input hash 46ed68c005a88acd
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class pri (0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 845ff3a6408ec368
+ * input hash bae9d16283e5fa2d
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class sec (0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 9d2f95e1fa53e787
+ * input hash 97e1607541b6c000
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

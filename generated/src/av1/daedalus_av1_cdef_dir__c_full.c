@@ -7,7 +7,7 @@
  * computes AV1 7.15.2 (CDEF direction process), 8 bit
  * assumes line: follows from the table: a line of n pixels sums to at most 128 * n, and its square
  *   is weighted by 840 / n
- * input hash b9f2548197fda2ea
+ * input hash 74e5e91a3674123b
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -9,7 +9,7 @@
  *   with half the pixels 0, half 255
  * assumes variance9: follows: n times the sum of squares less the square of the sum is largest with
  *   half the pixels 0, half 255
- * input hash 3d147815b30e946d
+ * input hash 8191813b26bee58f
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

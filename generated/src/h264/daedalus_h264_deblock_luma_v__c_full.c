@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, portable scalar C, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash 20acb36b53f017a7
+ * input hash 18467f2f23ca2d3e
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, NEON intrinsics, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash 9b27c7f11ee42f90
+ * input hash e53aa8832b9e87ab
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

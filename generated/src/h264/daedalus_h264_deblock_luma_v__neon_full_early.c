@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, NEON intrinsics, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash a5aa5de1ac0a9c2b
+ * input hash ab517b48a82e87ab
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -8,7 +8,7 @@
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
- * input hash 215c3e97f9ed27d3
+ * input hash 16ca909b6f0fa4bb
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

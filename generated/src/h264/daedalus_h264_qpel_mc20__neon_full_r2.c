@@ -5,7 +5,7 @@
  *
  * h264_qpel_mc20, NEON intrinsics, class full
  * computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
- * input hash e79094beb23104bc
+ * input hash 8cc2006c70add4cc
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

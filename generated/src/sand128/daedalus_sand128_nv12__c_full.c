@@ -5,7 +5,7 @@
  *
  * sand128_nv12, portable scalar C, class full
  * computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
- * input hash 371eaae9e9d1c7bf
+ * input hash 00edbd36477ef255
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * sand128_nv12, NEON intrinsics, class full
  * computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
- * input hash 44a10d96b1c551fa
+ * input hash 3414844e181e1beb
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

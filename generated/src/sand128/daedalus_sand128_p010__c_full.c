@@ -5,7 +5,7 @@
  *
  * sand128_p010, portable scalar C, class full
  * computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
- * input hash f94c746b99db5c70
+ * input hash 10cf26a16151b157
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * sand128_p010, NEON intrinsics, class full
  * computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
- * input hash 5fc593a027284c78
+ * input hash f2d4e34050a3a6db
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

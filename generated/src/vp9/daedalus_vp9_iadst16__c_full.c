@@ -8,7 +8,7 @@
  *   transform, ADST_ADST)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash a760eb707d4da2bb
+ * input hash 4e0793591f96d01d
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -7,7 +7,7 @@
  * vp9_lpf16_10_h, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_16X16 and larger, BitDepth 10
- * input hash 3062e60c1f5be0bf
+ * input hash 7740346e6417b89f
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -7,7 +7,7 @@
  * vp9_lpf16_10_v, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_16X16 and larger, BitDepth 10
- * input hash 6cc9a1e4d48b7d47
+ * input hash f60a9cb30bfedce5
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -6,7 +6,7 @@
  * vp9_lpf4_h, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash b7c1e7742fd5169f
+ * input hash 526546a1acc0d0f2
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

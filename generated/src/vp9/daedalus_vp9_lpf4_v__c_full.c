@@ -6,7 +6,7 @@
  * vp9_lpf4_v, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash 4de5eeeba76b7ce5
+ * input hash 69b1acbc156bf9a3
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

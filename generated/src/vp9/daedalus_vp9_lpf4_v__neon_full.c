@@ -6,7 +6,7 @@
  * vp9_lpf4_v, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash 43714b0f832297d3
+ * input hash 69cd91d9c01549f8
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

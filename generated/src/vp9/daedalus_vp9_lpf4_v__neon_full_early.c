@@ -6,7 +6,7 @@
  * vp9_lpf4_v, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash deb0e115a0f39730
+ * input hash d152ccaa9be03849
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

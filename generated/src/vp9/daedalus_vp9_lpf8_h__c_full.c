@@ -6,7 +6,7 @@
  * vp9_lpf8_h, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash ab543c00d9289d25
+ * input hash bb59b9534f459bac
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

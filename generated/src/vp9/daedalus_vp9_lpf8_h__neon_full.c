@@ -6,7 +6,7 @@
  * vp9_lpf8_h, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash 0b8ac8cf507113f6
+ * input hash 2ba1d7662d39959c
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

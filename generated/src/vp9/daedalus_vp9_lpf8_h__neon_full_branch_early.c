@@ -6,7 +6,7 @@
  * vp9_lpf8_h, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash de2ec2ac51219c1b
+ * input hash 03f2c634c746955d
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -6,7 +6,7 @@
  * vp9_lpf8_v, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash a0598bf3a971a5ad
+ * input hash 6f8e5a2de09a897e
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

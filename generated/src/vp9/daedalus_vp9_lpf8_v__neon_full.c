@@ -6,7 +6,7 @@
  * vp9_lpf8_v, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash b06fbb85bdfee2ab
+ * input hash 7e8ad982fa3e20f4
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

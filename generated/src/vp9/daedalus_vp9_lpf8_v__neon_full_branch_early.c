@@ -6,7 +6,7 @@
  * vp9_lpf8_v, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash 73439b92a5c23abd
+ * input hash 3ff2e7e30f49f148
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, portable scalar C, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 17e09faf2d4f1ccd
+ * input hash c48aa09b51bd784e
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

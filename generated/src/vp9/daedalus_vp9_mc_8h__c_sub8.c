@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, portable scalar C, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 119416a9c2073386
+ * input hash 75a66fccd31d9e87
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, NEON intrinsics, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash f078ba554eab562a
+ * input hash 8603d209de467f24
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

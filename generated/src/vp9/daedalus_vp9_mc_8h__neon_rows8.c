@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, NEON intrinsics, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash a31e060ea16ac825
+ * input hash 394f27e25f95a40c
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, portable scalar C, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash b9c5dbc5a9f5ed7a
+ * input hash d3a7d94d4eaa1d9b
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

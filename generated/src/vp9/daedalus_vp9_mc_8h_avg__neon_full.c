@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, NEON intrinsics, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash e75e7753507c600e
+ * input hash 6e9b418d931e5050
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, NEON intrinsics, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash 7e03b8d6987beed3
+ * input hash 33765e5932b62e23
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
