@@ -9,9 +9,10 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash 099dba5618397307
+ * input hash 6f3faf1272ed0e41
  */
 #include <stdint.h>
+#include <string.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
 #include <daedalus/vp9.h>
@@ -157,6 +158,16 @@ void daedalus_item_vp9_idct8__neon_eob12_givensum16(uint8_t *dst, ptrdiff_t dst_
     const int16_t *coeffs, int32_t eob) {
   (void)eob;
   one_item(dst, dst_stride, coeffs);
+}
+
+void daedalus_clearing_vp9_idct8__neon_eob12_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob) {
+  (void)eob;
+  one_item(dst, dst_stride, coeffs);
+  memset(coeffs + 0, 0, 4 * sizeof(*coeffs));
+  memset(coeffs + 8, 0, 4 * sizeof(*coeffs));
+  memset(coeffs + 16, 0, 4 * sizeof(*coeffs));
+  memset(coeffs + 24, 0, 4 * sizeof(*coeffs));
 }
 
 void daedalus_vp9_idct8__neon_eob12_givensum16(const daedalus_buffer *buffers,

@@ -6,7 +6,7 @@
  * vp9_lpf8_h, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash 22b83fc27e221ee2
+ * input hash 0f199d13b8cad01b
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
