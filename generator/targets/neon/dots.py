@@ -68,12 +68,13 @@ class Dots:
             first, last = firsts[at], lasts[at]
             assert first is not None and last is not None
             parts = [scope.element(buffer, p, node.args[1].args) for p in (first, last)]
-            window = f"daedalus_window(&{parts[0]}, &{parts[1]})"
-            pixels = out.let(
-                "pixels", "s", 8, 128, f"vreinterpretq_s8_u8(veorq_u8({window}, {flip}))"
+            window = scope.names.fresh("window")
+            out.lines.append(
+                f"const daedalus_window {window} ="
+                f" daedalus_signed_window(&{parts[0]}, &{parts[1]}, {flip});"
             )
             fours = [
-                out.let("fours", "s", 8, 128, f"vqtbl1q_s8({pixels}, {order})")
+                out.let("fours", "s", 8, 128, f"daedalus_lookup({window}, {order})")
                 for order in orders
             ]
             taps = self._row(out, node, first)
@@ -98,12 +99,14 @@ class Dots:
         Its lower half has elements 0 to 7, its upper half n - 1 to n + 6.
         """
         if n not in self._places:
-            rows = [[0x80] * 16]
+            rows = [["0x80"] * 16]
             for m in range(1 + n // 4):
                 elements = [4 * m + k + tap for k in range(4) for tap in range(4)]
-                rows.append([e if e < 8 else e + 9 - n for e in elements])
+                rows.append(
+                    [str(e) if e < 8 else f"DAEDALUS_UPPER + {e - n + 1}" for e in elements]
+                )
             table, at = (self.scope.names.fresh(name) for name in ("places", "places_at"))
-            entries = ", ".join(str(e) for row in rows for e in row)
+            entries = ", ".join(e for row in rows for e in row)
             out.lines += [
                 f"static const uint8_t {table}[{16 * len(rows)}] = {{{entries}}};",
                 f"const uint8_t *const {at} = daedalus_beside({table});",
