@@ -145,14 +145,7 @@ class Programs:
 def programs(wanted: tuple[str, ...] = (), *, clang: bool = False) -> Programs:
     """Builds them for the wanted kernels (none named: all)."""
     chosen = count_cases.chosen(wanted)
-    folder = native.build_library(
-        _ARCH,
-        clang=clang,
-        targets=("daedalus", "daedalus_variants"),
-        # Counting is for code that is still being worked on; results are compared here as well.
-        options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"),
-    )
-    libraries = [folder / "libdaedalus_variants.a", folder / "libdaedalus.a"]
+    folder, libraries = _libraries(clang=clang)
     symbols = _symbols(libraries[0]) | _symbols(libraries[1])
     work = [w for case in chosen for w in count_cases.work(case, symbols)]
     by_oracle = {
@@ -160,6 +153,24 @@ def programs(wanted: tuple[str, ...] = (), *, clang: bool = False) -> Programs:
         for oracle in dict.fromkeys(case.oracle for case in chosen)
     }
     return Programs(_compiler(folder), work, by_oracle)
+
+
+def items_program(*, clang: bool = False) -> tuple[Compiler, Counter]:
+    """Builds what calls the functions that do many items."""
+    folder, libraries = _libraries(clang=clang)
+    return _compiler(folder), _counter("items", libraries, [])
+
+
+def _libraries(*, clang: bool) -> tuple[Path, list[Path]]:
+    """Builds them; returns the folder of the build, too."""
+    folder = native.build_library(
+        _ARCH,
+        clang=clang,
+        targets=("daedalus", "daedalus_variants"),
+        # Counting is for code that is still being worked on; results are compared here as well.
+        options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"),
+    )
+    return folder, [folder / "libdaedalus_variants.a", folder / "libdaedalus.a"]
 
 
 def count_all(wanted: tuple[str, ...] = (), *, clang: bool = False) -> tuple[Compiler, list[Count]]:
@@ -208,6 +219,8 @@ def _counter(oracle: str, libraries: list[Path], work: Iterable[Work]) -> Counte
     theirs: list[Path] = []
     if oracle == "dav1d":
         theirs = [dav1d.library("arm64") / "lib" / "libdav1d.a"]
+    elif oracle == "items":  # ours alone
+        pass
     elif oracle == "copy":  # is none: what it leaves is compared with a plain conversion
         sources.append(repo_root() / "tools" / "oracle" / "sand.c")
     else:
