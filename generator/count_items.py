@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from daedalus.generator import count, count_cases
+from daedalus.generator.cli.common import UserError
 from daedalus.generator.count import Compiler
 from daedalus.generator.count_cases import Case, Work
 
@@ -45,6 +46,12 @@ def count_items(wanted: tuple[str, ...], *, clang: bool) -> tuple[Compiler, list
     everything = [
         (line, way, n, _work(line, way, n)) for line in chosen for way in WAYS for n in counts
     ]
+    if not everything:
+        known = dict.fromkeys(c["kernel"] for c in listed["cases"])
+        raise UserError(
+            f"no items are counted of {', '.join(wanted)}",
+            f"kernels with a case: {', '.join(known)}",
+        )
     compiler, counter = count.items_program(clang=clang)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         traced = list(pool.map(counter.trace, (work for *_, work in everything)))

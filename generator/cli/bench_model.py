@@ -151,8 +151,9 @@ def _print(comparison: Comparison, every: bool) -> None:
         for c in comparison.cases()
         if c.d3_bar is None and not c.written
     ]  # fmt: skip
-    print("The best of ours, strict:")
-    _table(standing)
+    if standing:
+        print("The best of ours, strict:")
+        _table(standing)
     mean = comparison.mean()
     if mean is not None:
         print(f"geometric mean of d3, of each kernel the lowest: {mean:.3f} of theirs")
