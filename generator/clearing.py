@@ -17,9 +17,7 @@ def cleared_blocks(kernel: Kernel) -> tuple[str, ...]:
     return tuple(b.name for b in kernel.buffers if b.name in names)
 
 
-def clearing(
-    kernel: Kernel, class_name: str, names: tuple[str, ...], items: int = 1
-) -> list[str]:
+def clearing(kernel: Kernel, class_name: str, names: tuple[str, ...], items: int = 1) -> list[str]:
     """C statements that zero what so many items of the class, one behind the other, can hold in
     the blocks."""
     nonzero: dict[str, tuple[int, ...]] = {}

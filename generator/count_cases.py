@@ -86,6 +86,12 @@ def cases() -> list[Case]:
     return found
 
 
+def items_cases() -> dict[str, Any]:
+    """What `count --items` counts: how many items, and of which kernels."""
+    found: dict[str, Any] = _read()["items"]
+    return found
+
+
 def chosen(wanted: tuple[str, ...]) -> list[Case]:
     """The cases of the wanted kernels, each named by its id or an alias (none named: all)."""
     everything = cases()

@@ -220,9 +220,7 @@ def prepare_regular(kernel: Kernel, count: int, seed: int) -> list[Batch]:
             items = items.take(np.repeat(np.arange(-(-n // 3)), 3))
         rng = np.random.default_rng([seed, 97, number])
         close, across = kind != COLUMN, 1 if kind == COLUMN else items.count
-        placed = layout.place(
-            kernel, items, rng, upwards=not close, close=close, across=across
-        )
+        placed = layout.place(kernel, items, rng, upwards=not close, close=close, across=across)
         out.append(Batch(kind, placed, interp.run(kernel, placed.items)))
     return out
 

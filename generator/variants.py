@@ -394,9 +394,7 @@ def _share(items: int, most: int) -> str:
 def writable(kernel: Kernel, arguments: list[str]) -> list[str]:
     """Arguments with the blocks that are cleared writable."""
     blocks = cleared_blocks(kernel)
-    return [
-        a.removeprefix("const ") if shell.argument_name(a) in blocks else a for a in arguments
-    ]
+    return [a.removeprefix("const ") if shell.argument_name(a) in blocks else a for a in arguments]
 
 
 def _includes(kernel: Kernel, neon: bool, clears: bool) -> list[str]:

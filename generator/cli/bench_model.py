@@ -203,8 +203,9 @@ def _print(comparison: Comparison, every: bool) -> None:
         for c in comparison.cases()
         if c.d3_bar is None and not c.written
     ]  # fmt: skip
-    print("The best of ours, strict:")
-    _table(standing)
+    if standing:
+        print("The best of ours, strict:")
+        _table(standing)
     for what, mean in (
         ("of all these cases", comparison.mean()),
         ("of each kernel the lowest", comparison.mean_of_kernels()),

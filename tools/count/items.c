@@ -3,10 +3,11 @@
  * items.c - how functions for many items, and others that do many, are called.
  *
  * What is called is named by a text, "KERNEL items", "KERNEL clearing" (the public functions),
- * "KERNEL batch" (the function of the best variant, which takes indices and meta) or "KERNEL
- * dispatch" (the runtime).  Items stand beside each other in planes, all with the same parameters:
- * the case's, after the number of items.  All but a dispatch are called through functions with the
- * arguments that all kernels have alike, which take some instructions of their own, once a call.
+ * "KERNEL batch CLASS" (the function of the best variant of a class, which takes indices and meta)
+ * or "KERNEL dispatch" (the runtime).  Items stand beside each other in planes, all with the same
+ * parameters: the case's, after the number of items.  All but a dispatch are called through
+ * functions with the arguments that all kernels have alike, which take some instructions of their
+ * own, once a call.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +22,6 @@ enum { MOST_ITEMS = 1000, MOST_BUFFERS = 8, MARGIN = 64 };
 
 static struct {
   const daedalus_kernel_desc *kernel;
-  daedalus_cpu_fn *batch;
-  const char *way;
   daedalus_buffer buffers[MOST_BUFFERS];
   ptrdiff_t steps[MOST_BUFFERS];
   uint8_t *meta;
@@ -178,7 +177,6 @@ static daedalus_cpu_fn *best_of(const daedalus_kernel_desc *kernel, const char *
   return best == NULL ? NULL : best->cpu;
 }
 
-/* KERNEL WAY, and of a batch the class. */
 any_fn *function_of_table(const char *name) {
   char kernel[64], way[16], class_name[32] = "";
   if (sscanf(name, "%63s %15s %31s", kernel, way, class_name) < 2) {
