@@ -85,7 +85,8 @@ LEVERS: tuple[Lever, ...] = (
     Lever("search", "local search over shared values", Levers(search=False)),
     _without_word("dot", "dot products by SDOT", dot=False),
     Lever(
-        "sqrdmulh", "exact constants by the upper half of a product",
+        "sqrdmulh",
+        "exact constants by the upper half of a product",
         Levers(frozenset({"scale_products"}), frozenset({"dmulh", "rdmulh"})),
     ),
     _without_pass("bias", "sums in 16 bits from a bias up"),

@@ -53,10 +53,10 @@ PARTS = ("throughput", "latency", "frame")
               "dav1d's; the options of Vulkan are of no account then.")  # fmt: skip
 @click.option("--all", "every", is_flag=True, help="With --model, a table of every function, too.")
 @click.option("--levers", is_flag=True,
-              help="With --model: NEON variants as they are, and made without each lever.")  # fmt: skip
+              help="With --model: NEON variants as they are and without each lever.")  # fmt: skip
 @click.option("--lever", multiple=True, help="With --levers: only this one; may be repeated.")
 @click.option("--bound", is_flag=True,
-              help="With --model: what stands between each case and what its ports need.")  # fmt: skip
+              help="With --model: what stands between d3 and what ports need.")  # fmt: skip
 @click.option("--qpu", is_flag=True,
               help="By the timing model instead: QPU code beside GLSL through v3dv.")  # fmt: skip
 @click.option("--choose", is_flag=True,

@@ -77,7 +77,8 @@ def test_all_on_is_what_is_generated() -> None:
         kernel, schedule = parse_variant(name)
         entry = _entry(kernel)
         again = make_variant(
-            environment(), entry.kernel, schedule, prod=True, rank=0, spec=entry.spec, levers=Levers()
+            environment(), entry.kernel, schedule, prod=True, rank=0, spec=entry.spec,
+            levers=Levers(),
         )  # fmt: skip
         assert again.text == text
 
