@@ -84,6 +84,7 @@ LEVERS: tuple[Lever, ...] = (
     Lever("widths", "every value in the widths that its uses demand", Levers(widths=False)),
     Lever("search", "local search over shared values", Levers(search=False)),
     _without_word("dot", "dot products by SDOT", dot=False),
+    _without_pass("narrow_taps", "taps of SDOT kept as bytes"),
     Lever(
         "sqrdmulh",
         "exact constants by the upper half of a product",

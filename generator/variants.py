@@ -76,7 +76,7 @@ class Variant:
     @property
     def clearing_name(self) -> str:
         """The same, which zeroes the blocks that decoders want zeroed; "" where none does."""
-        if not (_clears(self.schedule, self.prod) and cleared_blocks(self.kernel)):
+        if not _cleared(self.kernel, self.schedule, prod=self.prod):
             return ""
         return self.name.replace("daedalus_", "daedalus_clearing_", 1)
 
@@ -155,11 +155,7 @@ def make_variant(
     bodies = emit_neon(lowered, see, levers) if neon else emit_c(lowered)
     name = variant_name(kernel.id, schedule)
     single = next((b for b in bodies if b.items == 1), None)
-    clear = (
-        clearing(kernel, schedule.class_name, cleared_blocks(kernel))
-        if _clears(schedule, prod)
-        else []
-    )
+    clear = clearing(kernel, schedule.class_name, _cleared(kernel, schedule, prod=prod))
     text = environment.get_template("variant.c.j2").render(
         kernel=kernel,
         schedule=schedule,
@@ -199,12 +195,6 @@ def make_variant(
     digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
     forms = tuple(s.record() for s in selections[: len(lowered.stages)])  # of the first body
     return Variant(kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest, forms=forms)
-
-
-def _clears(schedule: Schedule, prod: bool) -> bool:
-    """Whether a variant has a function that clears: those that decoder entries call, and those
-    that are compared with decoders' functions by what they take for granted."""
-    return prod or bool(schedule.assume)
 
 
 def _make_shader(
@@ -336,6 +326,13 @@ def _header_texts() -> str:
     """The headers whose functions generated code computes with."""
     folder = files("daedalus") / "include" / "daedalus"
     return "".join((folder / name).read_text() for name in ("lane.h", "neon.h"))
+
+
+def _cleared(kernel: Kernel, schedule: Schedule, *, prod: bool) -> tuple[str, ...]:
+    """The blocks that a variant has a function to clear for: of those that decoder entries may
+    call, and of those that are to be compared with decoders' own, which take as much for granted.
+    """
+    return cleared_blocks(kernel) if prod or schedule.assume else ()
 
 
 def _clearing_arguments(kernel: Kernel) -> list[str]:

@@ -21,6 +21,7 @@ from daedalus.generator.passes.guard import find_guard, select_old
 from daedalus.generator.passes.late_bias import subtract_late
 from daedalus.generator.passes.masked_terms import choose_terms
 from daedalus.generator.passes.max_tree import merge_limits
+from daedalus.generator.passes.narrow_taps import narrow_taps
 from daedalus.generator.passes.pairs import pair_sums
 from daedalus.generator.passes.points import give_points
 from daedalus.generator.passes.scale_products import scale_products
@@ -85,6 +86,8 @@ def passes(kernel: Kernel, schedule: Schedule, levers: Levers = ALL) -> list[tup
         ("expand_dot", _With(expand_dot, _keep_dot(schedule))),
     ]
     if schedule.target == "neon":
+        if schedule.dot:
+            chosen.append(("narrow_taps", narrow_taps))
         chosen.append(("tile", _With(choose_vectors, schedule.rows)))
         chosen.append(("unroll", unroll_outer))
         if schedule.early_out:

@@ -9,7 +9,7 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash b0b73c01f8971430
+ * input hash 6f3faf1272ed0e41
  */
 #include <stdint.h>
 #include <string.h>

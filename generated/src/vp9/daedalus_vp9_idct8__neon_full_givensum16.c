@@ -9,7 +9,7 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash 5db07bb57a1e55b2
+ * input hash 4a897f7da56c07d2
  */
 #include <stdint.h>
 #include <string.h>
