@@ -84,8 +84,10 @@ LEVERS: tuple[Lever, ...] = (
     Lever("widths", "every value in the widths that its uses demand", Levers(widths=False)),
     Lever("search", "local search over shared values", Levers(search=False)),
     _without_word("dot", "dot products by SDOT", dot=False),
+    _without_pass("narrow_taps", "taps of SDOT kept as bytes"),
     Lever(
-        "sqrdmulh", "exact constants by the upper half of a product",
+        "sqrdmulh",
+        "exact constants by the upper half of a product",
         Levers(frozenset({"scale_products"}), frozenset({"dmulh", "rdmulh"})),
     ),
     _without_pass("bias", "sums in 16 bits from a bias up"),

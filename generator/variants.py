@@ -235,9 +235,7 @@ def make_variant(
     meaning = show(kernel) + text + _header_texts()
     digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
     forms = tuple(s.record() for s in selections[: len(lowered.stages)])  # of the first body
-    return Variant(
-        kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest, forms=forms
-    )
+    return Variant(kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest, forms=forms)
 
 
 def _make_shader(

@@ -56,10 +56,10 @@ PARTS = ("throughput", "latency", "frame")
               help="Measure conversions of column-tiled frames on the CPU instead, beside memcpy."
               )  # fmt: skip
 @click.option("--levers", is_flag=True,
-              help="With --model: NEON variants as they are, and made without each lever.")  # fmt: skip
+              help="With --model: NEON variants as they are and without each lever.")  # fmt: skip
 @click.option("--lever", multiple=True, help="With --levers: only this one; may be repeated.")
 @click.option("--bound", is_flag=True,
-              help="With --model: what stands between each case and what its ports need.")  # fmt: skip
+              help="With --model: what stands between d3 and what ports need.")  # fmt: skip
 @click.option("--qpu", is_flag=True,
               help="By the timing model instead: QPU code beside GLSL through v3dv.")  # fmt: skip
 @click.option("--choose", is_flag=True,

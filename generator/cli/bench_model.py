@@ -155,8 +155,8 @@ def _print_bound(comparison: Comparison) -> None:
             lines.append((
                 r.case.kernel, r.case.name, "theirs" if hand else r.compiler,
                 round(f.d3, 1), round(f.port_bound, 1), f"{g.ratio:.2f}", f.busiest,
-                round(g.floor, 1), round(g.three, 1), round(g.four, 1), round(g.uneven, 1),
-                round(g.rest, 1), f"{g.waits.retiring:.0%}", f"{g.freed.dependencies:.0%}",
+                *(round(x, 1) + 0.0 for x in (g.floor, g.three, g.four, g.uneven, g.rest)),
+                f"{g.waits.retiring:.0%}", f"{g.freed.dependencies:.0%}",
                 f"{g.freed.ports:.0%}", g.words,
             ))  # fmt: skip
     print("\nBetween d3 and what the ports need; cycles, and shares of all by llvm-mca:")

@@ -182,4 +182,6 @@ def _calls(work: Work, case: Case, variant: str) -> bool:
 
 def _other_pixels(w: Without, theirs: Traced, ours: Traced) -> list[str]:
     said = count.difference(ours.pixels, theirs.pixels)
-    return [f"{w.renamed}, {w.case.name}: other pixels than {w.case.theirs}: {said}"] if said else []
+    return (
+        [f"{w.renamed}, {w.case.name}: other pixels than {w.case.theirs}: {said}"] if said else []
+    )

@@ -71,9 +71,7 @@ def _keep_dot(schedule: Schedule) -> Callable[[Kernel, Ranges, Node], bool]:
     return keep
 
 
-def passes(
-    kernel: Kernel, schedule: Schedule, levers: Levers = ALL
-) -> list[tuple[str, Pass]]:
+def passes(kernel: Kernel, schedule: Schedule, levers: Levers = ALL) -> list[tuple[str, Pass]]:
     """Name and function of every pass that `schedule` asks for."""
     assume = kernel.defaults | set(schedule.assume)
     chosen: list[tuple[str, Pass]] = [

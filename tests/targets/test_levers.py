@@ -17,6 +17,7 @@ CHANGED = {
     "widths": "daedalus_h264_deblock_luma_v__neon_full_early",
     "search": "daedalus_av1_cdef8__neon_inpri_r2",
     "dot": "daedalus_vp9_mc_8h__neon_sub8_dot",
+    "narrow_taps": "daedalus_vp9_mc_8h__neon_sub8_dot",
     "sqrdmulh": "daedalus_vp9_idct8__neon_dc",
     "bias": "daedalus_vp9_mc_8h__neon_rows8",
     "max_tree": "daedalus_vp9_lpf4_v__neon_full_early",
@@ -77,7 +78,8 @@ def test_all_on_is_what_is_generated() -> None:
         kernel, schedule = parse_variant(name)
         entry = _entry(kernel)
         again = make_variant(
-            environment(), entry.kernel, schedule, prod=True, rank=0, spec=entry.spec, levers=Levers()
+            environment(), entry.kernel, schedule, prod=True, rank=0, spec=entry.spec,
+            levers=Levers(),
         )  # fmt: skip
         assert again.text == text
 

@@ -68,5 +68,7 @@ def test_dispatch_is_told_from_the_rest(tools: llvm.Llvm) -> None:
 def test_what_is_left_is_named_after_the_larger_share() -> None:
     some = Figures(100, 60.0, 60.0, 70, 50.0, {"V0": 50.0}, 0, 0)
     none, ports = Waits(100, 0, 0, 0, 0), Waits(100, 0, 0, 0.1, 0.2)
-    found = Gap(some, three=0.0, four=0.0, uneven=1.0, rest=9.0, floor=33.3, waits=none, freed=ports)
+    found = Gap(
+        some, three=0.0, four=0.0, uneven=1.0, rest=9.0, floor=33.3, waits=none, freed=ports
+    )
     assert found.words == "ports wanted at the same time 9.0"  # 1 of 50 is not worth a word

@@ -73,7 +73,9 @@ def test_what_is_wrong_without_a_lever_is_told(monkeypatch: pytest.MonkeyPatch) 
     found = levers.compare(llvm.find(), ("h264_qpel_mc20",), chosen(("reloads",)), ("gcc",))
     checked, pixels = found.wrong
     assert checked.startswith("without reloads: daedalus_h264_qpel_mc20__neon_full on qemu")
-    assert pixels.startswith("daedalus_h264_qpel_mc20__neon_full_without_reloads, 8x8: other pixels")
+    assert pixels.startswith(
+        "daedalus_h264_qpel_mc20__neon_full_without_reloads, 8x8: other pixels"
+    )
 
 
 # ------------------------------------------------------------------------------ the command
@@ -103,7 +105,9 @@ def test_the_summary_takes_the_better_compiler(compared: LeverComparison) -> Non
     assert any(line[:1] == ["reloads"] and "0.500" in line for line in lines)
 
 
-def test_wrong_code_is_exit_code_1(compared: LeverComparison, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_code_is_exit_code_1(
+    compared: LeverComparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wrong = replace(compared, wrong=["without reloads: it"])
     monkeypatch.setattr(bench_levers.levers, "compare", lambda *_: wrong)
     result = CliRunner().invoke(bench.command, ["--model", "--levers", "--json", "qpel"])

@@ -242,7 +242,7 @@ def test_the_model_s_error_where_theirs_is_measured(capsys: pytest.CaptureFixtur
     high = replace(CASE, name="high", measured=49.0)
     found = _comparison(_row(0.9), _row(0.9, case=low), _row(0.8, case=low), _row(1, case=high))
     bench_model._print_measured(found)
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()[2:] if line]
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()[3:] if line]
     assert lines == [
         ["theirs", "low", "60.0", "50.0", "-17%"],
         ["theirs", "high", "49.0", "50.0", "+2%"],

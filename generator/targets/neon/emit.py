@@ -41,9 +41,7 @@ from daedalus.generator.targets.shell import Body, body, fixed_names, stage_rema
 Watch = Callable[[Selection], None]
 
 
-def emit(
-    kernel: Kernel, watch: Watch | None = None, levers: Levers = ALL
-) -> tuple[Body, ...]:
+def emit(kernel: Kernel, watch: Watch | None = None, levers: Levers = ALL) -> tuple[Body, ...]:
     """The bodies of a variant: for the items a vector holds, and for one left over.
 
     `watch` sees the selection of every stage.
