@@ -69,7 +69,7 @@ static void test_kills(void) {
     CHECK(now >= before);
     useful += now > before;
     in_vain = now > before ? 0 : in_vain + 1;
-    if (in_vain == 20 && longest < 900000000) {
+    if (in_vain == 8 && longest < 900000000) {
       longest += longest / 2;
       in_vain = 0;
     }
