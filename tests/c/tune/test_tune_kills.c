@@ -98,6 +98,8 @@ static void test_broken_lines(void) {
   CHECK_INT(support_count("journal", "not a line of ours"), 1);
   CHECK_INT(support_count("journal", "\"v\":2"), 1);
   CHECK_INT(support_count("journal", changed), 1);
+  support_find("journal", "\"type\":\"fingerprint\"", "", first); /* written behind the torn one */
+  CHECK(json_fault(first, strlen(first)) == NULL);
   CHECK_INT(support_count("journal", "\"verdict\":\"ok\""), GOOD_VARIANTS);
 }
 
