@@ -81,14 +81,17 @@ def command(
     if not asked:
         raise UserError(f"{kind} does nothing of that target", f"it does {', '.join(own)}")
     path = path or tune_store.default_journal()
+    listed = ModelDevice.listed if kind == MODEL else ()
     with progress(quiet=as_json):
         say("looking at the spaces")
-        groups = groups_of(entries, asked, quick=quick, exhaustive=exhaustive)
+        groups = groups_of(entries, asked, quick=quick, exhaustive=exhaustive, listed=listed)
         place: Device
-        on_model = kind == MODEL
-        place = ModelDevice(jobs) if on_model else _engine(kind, entries, groups, path, vulkan)
-        groups = [g for g in groups if place.is_here(g.target)]
-    absent = [t for t in asked if not place.is_here(t)]
+        if kind == MODEL:  # noqa: SIM108 - of two types
+            place = ModelDevice(jobs)
+        else:
+            place = _engine(kind, entries, groups, path, vulkan)
+        absent = [t for t in asked if not place.is_here(t)]
+        groups = [g for g in groups if g.target not in absent]
     if absent:
         what = f"nothing here runs {', '.join(absent)}"
         if not groups:
