@@ -98,10 +98,18 @@ def _best(group: Group, results: dict[Candidate, Result]) -> Best:
 
 
 def _fastest(results: dict[Candidate, Result]) -> tuple[Candidate, Result] | None:
-    """The least median; of equal ones the simplest point."""
+    """The least median; of those that tie with it the simplest point.
+
+    Measured ones tie where their intervals overlap. Modelled ones do where they are equal: what a
+    model leaves open it leaves open of all of them alike.
+    """
     if not results:
         return None
-    return min(results.items(), key=lambda x: (x[1].median or 0, *simplicity(x[0])))
+    found = min(results.items(), key=lambda x: (x[1].median or 0, *simplicity(x[0])))
+    if found[1].modelled:
+        return found
+    near = [x for x in results.items() if (x[1].low or 0) <= (found[1].high or 0)]
+    return min(near, key=lambda x: simplicity(x[0]))
 
 
 def outcome(found: Outcome, path: Path, *, as_json: bool) -> list[Result]:

@@ -7,28 +7,40 @@ from pathlib import Path
 
 import click
 
+from daedalus.generator import native
 from daedalus.generator.cli import tune_print, tune_store
-from daedalus.generator.cli.common import EXIT_INTERRUPTED, build_dir
+from daedalus.generator.cli.common import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_MISSING,
+    UserError,
+    build_dir,
+    console,
+)
 from daedalus.generator.cli.kernels import one
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.modelled.compare import wishes
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import TARGETS
+from daedalus.generator.tuning import engine_device
 from daedalus.generator.tuning.entries import Result
 from daedalus.generator.tuning.hashes import Hashes
 from daedalus.generator.tuning.model_device import ModelDevice
 from daedalus.generator.tuning.plan import groups_of, spaces_of
-from daedalus.generator.tuning.run import Budget, Tuner
+from daedalus.generator.tuning.run import Budget, Group, Tuner
 from daedalus.generator.tuning.task import Device
 
-DEVICES = ("model",)
+MODEL = "model"
 
 
 @click.command("run")
 @click.argument("kernels", nargs=-1)
 @click.option("--dry-run", is_flag=True, help="Print the points and what rejects others; no more.")
-@click.option("--device", default="model", show_default=True, type=click.Choice(DEVICES),
-              help="Where points are done.")  # fmt: skip
+@click.option("--device", type=click.Choice([MODEL, *engine_device.KINDS]),
+              help="Where points are done: modelled, or measured here, on the processor, the GPU or"
+              " both (board). Default: board on arm64, else model.")  # fmt: skip
+@click.option("--vulkan", default="", metavar="NAME", help="The Vulkan device, of those that"
+              " `check --device` takes; default: the machine's GPU.")  # fmt: skip
 @click.option("--target", "targets", multiple=True, type=click.Choice(TARGETS),
               help="Points of this target alone; may be repeated.")  # fmt: skip
 @click.option("--quick", is_flag=True, help="Few points: what is on record and, of the CPU, what"
@@ -50,8 +62,9 @@ DEVICES = ("model",)
 )
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def command(
-    kernels: tuple[str, ...], dry_run: bool, device: str, targets: tuple[str, ...], quick: bool,
-    exhaustive: bool, budget: float, points: int, path: Path | None, jobs: int, as_json: bool,
+    kernels: tuple[str, ...], dry_run: bool, device: str | None, vulkan: str,
+    targets: tuple[str, ...], quick: bool, exhaustive: bool, budget: float, points: int,
+    path: Path | None, jobs: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Tries the schedules of the KERNELS (default: the eleven of tools/bench/qpu.toml).
 
@@ -62,10 +75,28 @@ def command(
     if dry_run:
         tune_print.spaces(spaces_of(entries, targets or TARGETS), as_json=as_json)
         return
-    place = open_device(device, jobs)
-    asked = [t for t in place.targets if not targets or t in targets]
-    groups = groups_of(entries, asked, quick=quick, exhaustive=exhaustive)
+    kind = device or ("board" if native.is_arm() else MODEL)
+    own = ModelDevice.targets if kind == MODEL else engine_device.targets_of(kind)
+    asked = [t for t in own if not targets or t in targets]
+    if not asked:
+        raise UserError(f"{kind} does nothing of that target", f"it does {', '.join(own)}")
     path = path or tune_store.default_journal()
+    listed = ModelDevice.listed if kind == MODEL else ()
+    with progress(quiet=as_json):
+        say("looking at the spaces")
+        groups = groups_of(entries, asked, quick=quick, exhaustive=exhaustive, listed=listed)
+        place: Device
+        if kind == MODEL:  # noqa: SIM108 - of two types
+            place = ModelDevice(jobs)
+        else:
+            place = _engine(kind, entries, groups, path, vulkan)
+        absent = [t for t in asked if not place.is_here(t)]
+        groups = [g for g in groups if g.target not in absent]
+    if absent:
+        what = f"nothing here runs {', '.join(absent)}"
+        if not groups:
+            raise UserError(what, "./daedalus doctor says what is missing", EXIT_MISSING)
+        console.print(f"warning: {what}: these points are left out")
     hashes = Hashes(build_dir() / "tune" / "hashes")
     with progress(sum(g.search.total for g in groups), quiet=as_json) as shown:
 
@@ -81,19 +112,24 @@ def command(
             tune_print.outcome(tuner.outcome, path, as_json=as_json)
             sys.exit(EXIT_INTERRUPTED)
     wrong = tune_print.outcome(tuner.outcome, path, as_json=as_json)
-    sys.exit(1 if wrong else 0)
+    sys.exit(EXIT_FAILED if wrong else 0)
+
+
+def _engine(
+    kind: str, entries: Sequence[Entry], groups: Sequence[Group], path: Path, vulkan: str
+) -> Device:
+    schedules = {
+        e.kernel.id: [c.schedule for g in groups if g.kernel == e.kernel.id for c in g.search.reach]
+        for e in entries
+    }
+    wanted = [(e, schedules[e.kernel.id]) for e in entries]
+    return engine_device.EngineDevice(kind, wanted, path, engine_device.Options(vulkan), say)
 
 
 def wanted(kernels: Sequence[str]) -> list[Entry]:
     """The named kernels, or those that all bars are of."""
     names = kernels or [w.kernel for w in wishes()]
     return list({e.kernel.id: e for e in map(one, names)}.values())
-
-
-def open_device(name: str, jobs: int) -> Device:
-    """Where points are done."""
-    assert name == "model"
-    return ModelDevice(jobs)
 
 
 def _line(result: Result) -> str:

@@ -6,6 +6,7 @@ A CPU variant is compared with the interpreter under qemu, traced, and modelled 
 its timing model (docs/v3d-timing.md). No time counts of a point that was not compared.
 """
 
+import json
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -14,16 +15,16 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from daedalus.generator.cli.common import UserError, build_dir
+from daedalus.generator.cli.common import UserError, build_dir, repo_root
 from daedalus.generator.model import llvm
 from daedalus.generator.model.corrections import corrected
 from daedalus.generator.model.llvm import Llvm
 from daedalus.generator.model.text import Line, stack
-from daedalus.generator.modelled import compare, qpu
+from daedalus.generator.modelled import compare, glsl, qpu
 from daedalus.generator.modelled.qpu import Layout
 from daedalus.generator.modelled.taken import Taken
 from daedalus.generator.registry import Entry, find, load
-from daedalus.generator.schedule import QPU, Schedule
+from daedalus.generator.schedule import GPU_TARGETS, QPU, Schedule
 from daedalus.generator.targets.qpu.text import assembly
 from daedalus.generator.targets.qpu.trial import Scheduled, accepted, trial
 from daedalus.generator.trace import Call
@@ -66,7 +67,7 @@ class Modelled:
 
 def items_of(target: str) -> int:
     """Of a sample."""
-    return QPU_ITEMS if target == QPU else ITEMS
+    return QPU_ITEMS if target in GPU_TARGETS else ITEMS
 
 
 def input_hash(kernel_id: str, schedule: Schedule) -> str:
@@ -81,11 +82,10 @@ def input_hash(kernel_id: str, schedule: Schedule) -> str:
 
 
 def model(kernel_id: str, candidate: Candidate) -> Modelled:
-    """Compares and models a point of C, NEON or the QPU."""
-    entry = entry_of(kernel_id)
-    on_qpu = candidate.schedule.target == QPU
+    """Compares and models a point."""
+    by_target = {QPU: _on_qpu, "glsl": _by_vulkan}
     try:
-        return _on_qpu(entry, candidate) if on_qpu else _on_cpu(entry, candidate)
+        return by_target.get(candidate.schedule.target, _on_cpu)(entry_of(kernel_id), candidate)
     except made.Refused as e:
         return Modelled("refused", str(e))
     except subprocess.TimeoutExpired as e:
@@ -126,7 +126,7 @@ def _on_cpu(entry: Entry, candidate: Candidate) -> Modelled:
             "spills", f"{spilled / ITEMS:g} vector registers an item go to the stack", verified=True
         )
     lines = corrected(_text(call))
-    times = max(3, _MODELLED // len(lines))
+    times = max(2, _MODELLED // len(lines))
     d3, d4 = (tools().cycles(lines, dispatch=d, times=times).a_time / ITEMS for d in (3, 4))
     slow, fast, error = max(d3, d4), min(d3, d4), error_of(entry.kernel.id)
     ghz = compare.NEON_GHZ
@@ -193,9 +193,46 @@ def figures_of(taken: Taken) -> Figures:
 def _layout(entry: Entry, class_name: str) -> Layout:
     """A dispatch of a class in memory, as tools/bench lays it out."""
     with _folder() as folder:
-        data = folder / "items"
-        bench_data.write(data, [(entry.kernel, frozenset())], DISTINCT, SEEDS[0])
-        return qpu.layout(entry.kernel.id, class_name, data, QPU_ITEMS, folder)
+        return qpu.layout(entry.kernel.id, class_name, _items(entry, folder), QPU_ITEMS, folder)
+
+
+def _items(entry: Entry, folder: Path) -> Path:
+    """The file of what stands in a dispatch."""
+    path = folder / "items"
+    path.write_bytes(_item_bytes(entry))
+    return path
+
+
+@cache
+def _item_bytes(entry: Entry) -> bytes:
+    with _folder() as folder:
+        bench_data.write(folder / "items", [(entry.kernel, frozenset())], DISTINCT, SEEDS[0])
+        return (folder / "items").read_bytes()
+
+
+# ------------------------------------------------------------------ GLSL
+
+
+def _by_vulkan(entry: Entry, candidate: Candidate) -> Modelled:
+    """A variant of generated/ through Mesa's driver; tools/bench compares every byte it leaves."""
+    variant = made.text_variant(entry, candidate.schedule)
+    if _generated().get(variant.name) != variant.input_hash:
+        return Modelled(
+            "failed", "it does not stand in generated/ as the specs give it: run ./daedalus gen"
+        )
+    with _folder() as folder:
+        taken = glsl.model(
+            entry.kernel.id, candidate.schedule.class_name, variant.name, candidate.workgroup,
+            _items(entry, folder), QPU_ITEMS, folder / "jobs",
+        )  # fmt: skip
+    return Modelled("ok", figures=figures_of(taken), verified=True)
+
+
+@cache
+def _generated() -> dict[str, str]:
+    """The input hashes of the variants in generated/."""
+    manifest = json.loads((repo_root() / "generated" / "manifest.json").read_text())
+    return {v["name"]: v["input_hash"] for k in manifest["kernels"] for v in k["variants"]}
 
 
 @contextmanager

@@ -8,7 +8,7 @@ was done is kept, and the next run goes on behind it.
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from daedalus.generator.tuning import journal
@@ -70,23 +70,25 @@ class Tuner:
     ) -> None:  # fmt: skip
         self._device, self._path, self._hashes, self._watch = device, path, hashes, watch
         found = journal.read(path)
-        self._id = device.fingerprint.id
-        self._known: dict[tuple[str, str], dict[str, Result]] = {}
+        ids = {f.id for f in device.fingerprints}
+        self._known: dict[tuple[str, str, str], dict[str, Result]] = {}
         for e in found.entries:
-            if isinstance(e, Result) and e.fingerprint == self._id and e.verdict not in AGAIN:
-                self._known.setdefault((e.point, e.scenario), {})[e.key] = e
-        self._described = any(isinstance(e, Described) and e.id == self._id for e in found.entries)
+            if isinstance(e, Result) and e.fingerprint in ids and e.verdict not in AGAIN:
+                place = (e.fingerprint, e.point, e.scenario)
+                self._known.setdefault(place, {})[e.key] = e
+        there = {e.id for e in found.entries if isinstance(e, Described)}
+        self._describe = [f for f in device.fingerprints if f.id not in there]
         self.outcome = Outcome(groups, {n: {} for n in range(len(groups))})
         self.outcome.problems = found.problems
         self._under_way: dict[Task, int] = {}
         self._turn = 0  # number of the group that is asked next
+        self._asked = 0  # how often it was, one after the other
 
     def run(self, budget: Budget, command: str) -> Outcome:
         """Does points until there are none, or the budget is spent. Raises what interrupts it."""
         began = time.monotonic()
         out = self.outcome
-        if not self._described:
-            journal.append(self._path, described(self._device.fingerprint))
+        journal.append(self._path, *map(described, self._describe))
         try:
             out.ended = self._work(budget, began)
         except KeyboardInterrupt:
@@ -102,7 +104,8 @@ class Tuner:
             journal.append(
                 self._path,
                 Run(
-                    fingerprint=self._id, command=command, points=points, done=out.done,
+                    fingerprint=self._device.fingerprints[0].id, command=command,
+                    points=points, done=out.done,
                     ended=out.ended, seconds=round(out.seconds, 1), when=now(),
                 ),
             )  # fmt: skip
@@ -130,7 +133,7 @@ class Tuner:
         out, number = self.outcome, self._under_way.pop(task)
         if isinstance(result, Known):
             out.known += 1
-            kept = self._known[(str(task.point), task.scenario)][result.key]
+            kept = self._known[_place(task)][result.key]
         else:
             if not self._device.writes:
                 journal.append(self._path, result)
@@ -150,14 +153,15 @@ class Tuner:
         """A point that is to be done, of each group in turn; those that are known are told."""
         idle = 0
         while idle < len(self.outcome.groups):
-            number = self._turn % len(self.outcome.groups)
-            self._turn += 1
-            group = self.outcome.groups[number]
-            candidate = group.search.ask()
+            group = self.outcome.groups[self._turn]
+            candidate = group.search.ask() if self._asked < self._device.batch else None
             if candidate is None:
-                idle += 1
+                idle += self._asked == 0
+                self._turn = (self._turn + 1) % len(self.outcome.groups)
+                self._asked = 0
                 continue
-            idle = 0
+            idle, number = 0, self._turn
+            self._asked += 1
             task = self._task(group, candidate)
             kept = self._kept(task)
             if kept is None:
@@ -168,15 +172,19 @@ class Tuner:
 
     def _task(self, group: Group, candidate: Candidate) -> Task:
         scenario = self._device.scenario(group.target)
-        point = str(candidate.point(group.kernel))
-        known = frozenset(self._known.get((point, scenario), ()))
-        return Task(group.kernel, candidate, scenario, self._id, known)
+        fingerprint = self._device.fingerprint(candidate.compiler).id
+        task = Task(group.kernel, candidate, scenario, fingerprint)
+        return replace(task, known=frozenset(self._known.get(_place(task), ())))
 
     def _kept(self, task: Task) -> Result | None:
         """The point's result where one is known of the code as it is now."""
         input_hash = self._hashes.get(task.point.variant)
         if input_hash is None or not task.known:
             return None
-        point = str(task.point)
-        key = key_of(point, task.scenario, input_hash)
-        return self._known[(point, task.scenario)].get(key)
+        key = key_of(str(task.point), task.scenario, input_hash)
+        return self._known[_place(task)].get(key)
+
+
+def _place(task: Task) -> tuple[str, str, str]:
+    """What results of a point are found by."""
+    return task.fingerprint, str(task.point), task.scenario

@@ -27,6 +27,7 @@ class Search:
     def __init__(self, name: str, first: Sequence[Candidate], rest: Sequence[Candidate]) -> None:
         self.name = name
         self._left = [*first, *(c for c in rest if c not in set(first))]
+        self.reach: Sequence[Candidate] = tuple(self._left)  # all that may be asked for
         self.visited = 0
 
     @property
@@ -58,6 +59,7 @@ class Sampled(Search):
         others = [c for c in rest if c not in set(first)]
         drawn = random.Random(seed).sample(others, min(len(others), int(len(rest) * RANDOM)))
         super().__init__(name, [*first, *drawn], ())
+        self.reach = (*first, *others)
         self._unseen = set(others) - set(drawn)
         self._most = max(most, len(first))
         self._costs: dict[Candidate, float] = {}

@@ -42,11 +42,22 @@ class Device(Protocol):
     """Where points are done: measured or modelled.
 
     writes  whether it writes results into the journal itself
+    batch   points of a group that are best asked for one after the other
     """
 
-    fingerprint: Fingerprint
     targets: tuple[str, ...]
     writes: bool
+    batch: int
+
+    @property
+    def fingerprints(self) -> tuple[Fingerprint, ...]:
+        """What results may be under."""
+
+    def fingerprint(self, compiler: str) -> Fingerprint:
+        """What results are under of points that a compiler compiles; "" of others."""
+
+    def is_here(self, target: str) -> bool:
+        """Whether points of a target can be done."""
 
     def scenario(self, target: str) -> str:
         """How points of a target are done."""

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The variants of many points as a folder like generated/, which the C build takes in its place."""
+
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from daedalus.dsl.errors import SpecError
+from daedalus.generator import emit
+from daedalus.generator.cli.common import repo_root
+from daedalus.generator.cli.gen import write
+from daedalus.generator.registry import Entry
+from daedalus.generator.schedule import PLAIN_TARGETS, QPU, Schedule, variant_name
+from daedalus.generator.tuning import made
+from daedalus.generator.variants import Variant, make_variant
+
+_RANK = 1000  # of the first variant that is not on record: behind all those that are
+
+
+@dataclass(frozen=True)
+class Made:
+    """What was generated.
+
+    hashes   of each variant there is, its input hash
+    refused  of each that there is not, why
+    """
+
+    folder: Path
+    hashes: dict[str, str]
+    refused: dict[str, str]
+
+
+def generate(
+    wanted: Sequence[tuple[Entry, Iterable[Schedule]]], folder: Path, say: Callable[[str], None]
+) -> Made:
+    """Writes the variants of these schedules, and what every library has: those for the CPU."""
+    variants: list[Variant] = []
+    entries: list[Entry] = []
+    refused: dict[str, str] = {}
+    for entry, schedules in wanted:
+        say(f"{entry.kernel.id}: making its variants")
+        known = emit.entry_variants(entry, PLAIN_TARGETS)
+        there = {v.schedule for v in known}
+        for schedule in dict.fromkeys(schedules):
+            if schedule in there:
+                continue
+            try:
+                known.append(_variant(entry, schedule, _RANK + len(known)))
+            except (made.Refused, SpecError) as e:
+                name = variant_name(entry.kernel.id, schedule)
+                refused[name] = e.message if isinstance(e, SpecError) else str(e)
+        variants += known
+        entries.append(replace(entry, schedules=tuple((v.schedule, v.prod) for v in known)))
+    say("writing what was made")
+    checked_in = repo_root() / "generated"
+    generated = emit.generate(tuple(entries), tuple(variants), checked_in)
+    write(generated, folder)
+    shutil.copy(checked_in / "verified.json", folder)
+    return Made(folder, {v.name: v.input_hash for v in variants}, refused)
+
+
+def _variant(entry: Entry, schedule: Schedule, rank: int) -> Variant:
+    if schedule.target != QPU:
+        return replace(made.text_variant(entry, schedule), rank=rank)
+    made.machine_code(entry, schedule)  # raises Refused where there is none, or a simpler one
+    prod = dict(entry.schedules).get(schedule, False)
+    return make_variant(
+        emit.environment(), entry.kernel, schedule, prod=prod, rank=rank, spec=entry.spec
+    )
