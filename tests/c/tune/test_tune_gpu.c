@@ -9,6 +9,7 @@
 #include "check.h"
 #include "fixture.h"
 #include "support.h"
+#include "telling.h"
 #include "tune/json.h"
 #include "tune/point.h"
 
@@ -55,6 +56,8 @@ static void execute(void *user, const stub_dispatch *d) {
 static daedalus_vulkan_fn loader(void *instance, const char *name) {
   return (daedalus_vulkan_fn)stub_get_proc_addr((VkInstance)instance, name);
 }
+
+/* ------------------------------------------------------------------------------------ runs */
 
 /* Measures both variants on an empty journal. */
 static int measure_both(const char *options) {
@@ -147,6 +150,15 @@ static void test_crash(void) {
   check_good(byte);
 }
 
+static void test_spills(void) {
+  misfortune = NOTHING;
+  world.get_instance_proc_addr = telling_loader;
+  CHECK_INT(measure_both(""), 0);
+  world.get_instance_proc_addr = loader;
+  check_rejected(word, "spills", "the driver's compiler spilled: Spill Size 1, TMU Spills 2");
+  check_good(byte);
+}
+
 /* All points of the table: each variant's sizes of workgroups that the device has. */
 static void test_list(void) {
   misfortune = NOTHING;
@@ -211,6 +223,7 @@ int main(void) {
   RUN(test_failing_call);
   RUN(test_hang);
   RUN(test_crash);
+  RUN(test_spills);
   RUN(test_list);
   RUN(test_mixed);
   return CHECK_RESULT();
