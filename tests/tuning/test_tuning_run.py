@@ -15,10 +15,11 @@ from daedalus.generator.tuning.search import Search
 from daedalus.generator.tuning.space import Candidate
 
 POINTS = space_of("vp9_lpf4_v", "glsl").candidates[:20]
+WHOLE = Budget()
 
 
 def run(
-    folder: Path, device: StandIn, budget: Budget = Budget(), points: list[Candidate] = POINTS
+    folder: Path, device: StandIn, budget: Budget = WHOLE, points: list[Candidate] = POINTS
 ) -> Outcome:
     """A run whose journal and cache lie in a folder."""
     groups = [group(Search("x", [], points))]
@@ -110,7 +111,7 @@ def test_a_budget_of_points_ends_a_run_and_the_next_goes_on(tmp_path: Path) -> N
 
 
 def test_a_budget_of_time_begins_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = iter(range(0, 1000))
+    clock = iter(range(1000))
     monkeypatch.setattr("time.monotonic", lambda: float(next(clock)))
     out = run(tmp_path, StandIn(), Budget(seconds=5))
     assert out.ended == "budget"
@@ -156,5 +157,3 @@ def test_groups_get_points_in_turn(tmp_path: Path) -> None:
     assert [t.kernel for t in device.asked] == ["vp9_lpf4_v"] * 2 + ["h264_idct4"] * 2 + [
         "vp9_lpf4_v"
     ] * 2 + ["h264_idct4"] * 2
-
-
