@@ -5,7 +5,7 @@ from typing import Any
 
 from daedalus.generator.tuning import entries
 from daedalus.generator.tuning.entries import Check, Entry, Mixed, Result, Run
-from daedalus.generator.tuning.fingerprint import Fingerprint, fnv64
+from daedalus.generator.tuning.fingerprint import Fingerprint
 
 BOARD = Fingerprint(
     "BCM2712", "d04170", "Linux 6.12", "v3dv 25.0.7", "gcc 14.2", "0123456789abcdef", "2400 MHz"
@@ -38,10 +38,12 @@ def every_type() -> list[Entry]:
         cpu_with=9e6, qpu_alone=3e6, qpu_with=2.5e6, cpu_time=0.01, cpu_time_alone=0.012,
         samples=3, when=WHEN,
     )  # fmt: skip
+    variant = ("vp9_idct8", "c", "daedalus_vp9_idct8__c_full", "native")
+    what = dict(zip(entries.CHECK_KEY, (*variant, 8, 1, "aabb", BOARD.generator), strict=True))
     check = Check(
-        fingerprint=BOARD.id, key=fnv64(b"c"), variant="daedalus_vp9_idct8__c_full",
-        device="native", verdict="wrong", reason="item 3 differs", items=10, conformant=8,
-        mismatches=1, out_of_bounds=0, seed=1, input_hash="aabb", when=WHEN,
+        fingerprint=BOARD.id, key=entries.check_key(**what), verdict="wrong",
+        reason="item 3 differs", items=10, conformant=8, mismatches=1, out_of_bounds=0,
+        when=WHEN, **what,
     )  # fmt: skip
     run = Run(
         fingerprint=BOARD.id, command="tune", points=4, done=2, ended="interrupted",

@@ -41,6 +41,18 @@ def mixed_key(cpu_point: str, qpu_point: str, scenario: str) -> str:
     return fnv64(f"{cpu_point}|{qpu_point}|{scenario}".encode())
 
 
+CHECK_KEY = ("kernel", "target", "variant", "device", "asked", "seed", "input_hash", "generator")
+
+
+def check_key(
+    kernel: str, target: str, variant: str, device: str, asked: int, seed: int, input_hash: str,
+    generator: str,
+) -> str:  # fmt: skip
+    """What a check is of; the arguments are members of Check, in the order of CHECK_KEY."""
+    parts = (kernel, target, variant, device, asked, seed, input_hash, generator)
+    return fnv64("|".join(map(str, parts)).encode())
+
+
 class Line:
     """What the entries have in common. Raises ValueError for values that a line must not have."""
 
@@ -222,23 +234,35 @@ class Mixed(_Judged):
 class Check(_Judged):
     """A variant compared with the reference interpreter on one device.
 
+    variant      its name, or what `check` shows in its place ("dispatch", "witnesses")
     device       as `check` names it
+    asked        conformant items that were asked for, drawn from seed
     items        compared in all; conformant: of them, those that must be bit-exact
-    mismatches, out_of_bounds  conformant items that differ; items that wrote outside
+    mismatches, out_of_bounds  conformant items that differ; elements written outside
+    input_hash   of the variant's code; "" for what is no variant
+    generator    as in fingerprints: the key holds on every machine that has the device
     """
 
     type: ClassVar[str] = "check"
+    kernel: str
+    target: str
     variant: str
     device: str
     verdict: str
     reason: str = ""
+    asked: int
     items: int
     conformant: int
     mismatches: int
     out_of_bounds: int
     seed: int
     input_hash: str
+    generator: str
     when: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_key(check_key(*(getattr(self, n) for n in CHECK_KEY)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -144,20 +144,31 @@ def append_lines(path: Path, lines: Iterable[bytes]) -> None:
             _write(fd, data, path)
 
 
-def append_new(path: Path, found: Iterable[Found]) -> int:
-    """Adds what the file does not hold yet, each once, as it stands where it was found.
+class Union:
+    """A journal that gets each line once, whoever else appends to it meanwhile."""
 
-    Nothing can come in between the look and the addition. Returns how many were added.
-    """
-    with _locked(path) as fd:
-        have = {e.identity for e in parsed(path.read_bytes(), str(path)).entries}
-        new: dict[tuple[str, ...], bytes] = {}
-        for f in found:
-            if f.entry.identity not in have:
-                new.setdefault(f.entry.identity, f.text + b"\n")
-        if new:
-            _write(fd, b"".join(new.values()), path)
-    return len(new)
+    def __init__(self, path: Path) -> None:
+        self._path, self._read = path, 0
+        self._have: set[tuple[str, ...]] = set()
+
+    def add(self, found: Iterable[Found]) -> int:
+        """Adds what the file does not hold yet, as it stands where it was found.
+
+        Nothing comes in between the look and the addition. Returns how many lines were added.
+        """
+        with _locked(self._path) as fd:
+            more = os.pread(fd, os.fstat(fd).st_size, self._read)
+            whole = more.rfind(b"\n") + 1  # a torn end is looked at again, with what follows it
+            self._read += whole
+            self._have |= {e.identity for e in parsed(more[:whole], "").entries}
+            torn = {e.identity for e in parsed(more[whole:], "").entries}
+            new: dict[tuple[str, ...], bytes] = {}
+            for f in found:
+                if f.entry.identity not in self._have | torn:
+                    new.setdefault(f.entry.identity, f.text + b"\n")
+            if new:
+                _write(fd, b"".join(new.values()), self._path)
+        return len(new)
 
 
 @contextmanager

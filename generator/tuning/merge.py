@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from daedalus.generator.tuning.journal import Found, Place, Problem, append_new, read
+from daedalus.generator.tuning.journal import Found, Place, Problem, Union, read
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,6 @@ def merge(out: Path, sources: Sequence[Path]) -> Merged:
         known += 1
         if kept.text != f.text:
             conflicts.append(Conflict(kept.at, f.at))
-    added = append_new(out, new)
+    added = Union(out).add(new)
     problems = tuple(p for j in (own, *journals) for p in j.problems)
     return Merged(added, known + len(new) - added, tuple(conflicts), problems)
