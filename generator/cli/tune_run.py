@@ -100,8 +100,9 @@ def command(
     hashes = Hashes(build_dir() / "tune" / "hashes")
     with progress(sum(g.search.total for g in groups), quiet=as_json) as shown:
 
-        def watch(result: Result) -> None:
-            say(_line(result))
+        def watch(result: Result, known: bool) -> None:
+            if not known:
+                say(_line(result))
             shown.advance(1)
 
         tuner = Tuner(place, groups, path, hashes, watch)

@@ -3,12 +3,11 @@
 
 import hashlib
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from daedalus.generator import native
-from daedalus.generator.cli.common import build_dir, repo_root
+from daedalus.generator.cli.common import repo_root
 from daedalus.generator.schedule import TARGETS
 from daedalus.generator.tuning import model_points
 from daedalus.generator.tuning.cpu_program import SEEDS
@@ -42,8 +41,7 @@ class ModelDevice:
     def __init__(self, jobs: int = 0) -> None:
         self.fingerprints = (fingerprint(),)
         self._workers: Workers[Task, Result | Known] = Workers(jobs or os.cpu_count() or 1, do)
-        # What points that were killed have left.
-        shutil.rmtree(build_dir() / "tune" / "work", ignore_errors=True)
+        model_points.clean()
 
     def fingerprint(self, compiler: str) -> Fingerprint:
         """The model's."""

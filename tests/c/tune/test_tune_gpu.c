@@ -138,7 +138,7 @@ static void test_failing_call(void) {
 
 static void test_hang(void) {
   misfortune = HANG;
-  CHECK_INT(measure_both("--timeout 1"), 1);
+  CHECK_INT(measure_both("--timeout 4"), 1);
   check_rejected(word, "lost", "the GPU was lost");
   check_good(byte);
 }
