@@ -47,7 +47,9 @@ PARTS = ("throughput", "latency", "frame")
 @click.option("--distinct", default=bench.DISTINCT, show_default=True,
               type=click.IntRange(16), help="Different items of a class.")  # fmt: skip
 @click.option("--write-data", type=click.Path(path_type=Path),
-              help="Only write the items, for the C program alone.")  # fmt: skip
+              help="Only write the items, for the C programs alone.")  # fmt: skip
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0, 2**31),
+              help="That the items are drawn with.")  # fmt: skip
 @click.option("--model", "modelled", is_flag=True,
               help="Model the cycles of NEON functions on the A76 instead, beside FFmpeg's and "
               "dav1d's; the options of Vulkan are of no account then.")  # fmt: skip
@@ -61,8 +63,8 @@ PARTS = ("throughput", "latency", "frame")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
     kernel: str, device: str, rounds: int, items: int, size: int, part: tuple[str, ...],
-    distinct: int, write_data: Path | None, modelled: bool, every: bool, qpu: bool, choose: bool,
-    output: Path | None, as_json: bool,
+    distinct: int, write_data: Path | None, seed: int, modelled: bool, every: bool, qpu: bool,
+    choose: bool, output: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Measures kernels whose ids contain KERNEL (default: all) on Vulkan devices.
 
@@ -96,7 +98,7 @@ def command(
             gpus, skips = find(names, partial(check_program, loads=True))
         if gpus or write_data:
             say("drawing items")
-            bench.write_data(data, entries, distinct)
+            bench.write_data(data, entries, distinct, seed)
         if write_data:
             console.print(f"written to {write_data}", markup=False)
             return

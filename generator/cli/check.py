@@ -52,7 +52,7 @@ def command(
     Exits with 1 if a conformant item differs or any item writes outside its rectangle. A Vulkan
     device that is not here is skipped, said and counted; where nothing is left, exits with 3.
     """
-    targets = _targets(target)
+    targets = chosen_targets(target)
     if frame and not set(targets) <= set(GPU_TARGETS):
         raise UserError("--frame is for GPU variants", "give --target glsl or qpu")
     entries = chosen(kernels)
@@ -61,7 +61,7 @@ def command(
             "--record needs a whole, plain run",
             f"leave out KERNELS and --sanitize; --items at least {RECORDED_ITEMS}",
         )
-    gpus, qpus = _devices(device)
+    gpus, qpus = chosen_devices(device)
     if fault and (not frame or drm.SIMULATED not in qpus):
         raise UserError(
             "--fault is for frames on the simulated device",
@@ -105,7 +105,7 @@ def report(
         raise UserError(f"{len(bad)} of {len(outcomes)} comparisons failed", exit_code=EXIT_FAILED)
 
 
-def _devices(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def chosen_devices(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The Vulkan devices, and those for machine code, that are named."""
     names = [d for d in text.split(",") if d]
     qpus = [d for d in QPUS if d in names or "all" in names]
@@ -117,7 +117,7 @@ def _devices(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return gpus, tuple(qpus)
 
 
-def _targets(text: str) -> tuple[str, ...]:
+def chosen_targets(text: str) -> tuple[str, ...]:
     names = tuple(t.strip() for t in text.split(",") if t.strip())
     unknown = [t for t in names if t not in TARGETS]
     if unknown or not names:

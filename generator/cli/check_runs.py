@@ -75,9 +75,13 @@ class Wish:
 
 
 def run_checks(
-    entries: list[Entry], wish: Wish, *, quiet: bool = False
+    entries: list[Entry],
+    wish: Wish,
+    *,
+    quiet: bool = False,
+    build: Callable[..., Path] = program,
 ) -> tuple[list[Outcome], list[Skip]]:
-    """Builds what is needed, runs everything.
+    """Builds what is needed, runs everything; `build` is `program`, or does the same.
 
     Returns an outcome per variant and device, and the Vulkan devices that are not here.
     """
@@ -86,12 +90,12 @@ def run_checks(
     outcomes: list[Outcome] = []
     skips: list[Skip] = []
     with progress(len(entries), quiet=quiet) as shown:
-        programs: dict[str, Path] = {d.arch: program(d.arch, sanitize=wish.sanitize) for d in found}
+        programs: dict[str, Path] = {d.arch: build(d.arch, sanitize=wish.sanitize) for d in found}
         gpus: list[Device] = []
-        loading = cache(partial(program, loads=True))
+        loading = cache(partial(build, loads=True))
         simulator: Path | None = None
         if QPU in wish.targets and qpu_check.SIMULATOR.name in wish.qpus:
-            simulator = program("host", sanitize=wish.sanitize, simulates=True)
+            simulator = build("host", sanitize=wish.sanitize, simulates=True)
         if "glsl" in wish.targets:
             gpus, skips = _vulkan_devices(wish, loading)
         if QPU in wish.targets:

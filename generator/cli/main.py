@@ -18,7 +18,7 @@ from daedalus.generator.cli.common import (
 
 # Verb -> module of the same name in this package that defines the command `command`.
 VERBS = (
-    "bench", "build", "check", "count", "doctor", "explain", "fuzz", "gen", "help", "list",
+    "bench", "build", "check", "count", "doctor", "explain", "farm", "fuzz", "gen", "help", "list",
     "mutate", "new", "oracle", "recipe", "setup", "stats", "stream", "test", "tune", "v3d",
     "witness",
 )  # fmt: skip

@@ -327,6 +327,17 @@ static int run(tune_engine *engine) {
                              : 0;
 }
 
+/* Said once: a governor that lets the clock follow the load. */
+static void note_governor(const tune_engine *engine) {
+  const char *clocks = engine->fingerprint.clocks;
+  if (strcmp(clocks, "-") != 0 && strncmp(clocks, "performance ", 12) != 0) {
+    fprintf(stderr,
+            "%s: the governor lets clocks follow the load (%s): under \"performance\" "
+            "times are steadier\n",
+            program_name, clocks);
+  }
+}
+
 int tune_main(int argc, char **argv, const tune_world *world) {
   tune_engine engine = {.began = now_ns()};
   program_name = "daedalus-tune";
@@ -340,6 +351,7 @@ int tune_main(int argc, char **argv, const tune_world *world) {
   read_data(&engine);
   engine.fingerprint = fingerprint_take(&engine.setup, engine.devices.driver,
                                         engine.options.compiler, engine.options.generator);
+  note_governor(&engine);
   int status = STATUS_ARGUMENTS;
   if (journal_open(&engine.journal, engine.options.journal, engine.fingerprint.id)) {
     status = run(&engine);

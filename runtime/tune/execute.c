@@ -11,6 +11,7 @@
 
 #include "core/context.h"
 #include "tune/samples.h"
+#include "tune/spills.h"
 
 static double thread_ns(void) {
   struct timespec t;
@@ -57,7 +58,7 @@ bool runner_open(tune_runner *runner, const tune_setup *setup, const char *route
       .size = sizeof(config),
       .log = log_message,
       .log_user = runner,
-      .get_instance_proc_addr = setup->world->get_instance_proc_addr,
+      .get_instance_proc_addr = spills_loader(setup->world->get_instance_proc_addr),
       .timeout_ms = setup->timeout > 20 ? 0 : (uint32_t)(500 * setup->timeout) + 1,
       .route = route};
   daedalus_device_info own = {.size = sizeof(own)};
@@ -177,14 +178,23 @@ static tune_verdict run_gpu(tune_runner *runner, workload *work, const daedalus_
                             uint32_t workgroup, tune_times *times, char why[WHY_BYTES]) {
   daedalus_batch *batch = NULL;
   const unsigned errors = runner->errors;
+  char spilled[WHY_BYTES / 2];
   runner->said[0] = '\0';
+  spills_forget();
   int error = daedalus_batch_begin(runner->ctx, &batch);
   if (error == 0) {
     error = run_batch(batch, work, variant, workgroup, times);
   }
   daedalus_batch_destroy(batch);
   /* An error that was logged: the CPU has done it, and rightly, but it was not the variant. */
-  return error != 0 || errors != runner->errors ? verdict_of(runner, error, why) : TUNE_OK;
+  if (error != 0 || errors != runner->errors) {
+    return verdict_of(runner, error, why);
+  }
+  if (spills_seen(spilled, sizeof(spilled))) { /* in the run that compiled it, its first */
+    snprintf(why, WHY_BYTES, "the driver's compiler spilled: %s", spilled);
+    return TUNE_SPILLS;
+  }
+  return TUNE_OK;
 }
 
 tune_verdict runner_execute(tune_runner *runner, workload *work, const daedalus_variant *variant,

@@ -42,7 +42,8 @@ bool runner_place(tune_runner *runner, workload *work, const sample_items *sampl
  *
  * The wall's time is that of the variant's function, or of submit and wait; the caller's of these
  * and of append.
- * @param[out] why  of what is not TUNE_OK: TUNE_WRONG, TUNE_FAILED, TUNE_REFUSED or TUNE_LOST
+ * @param[out] why  of what is not TUNE_OK: TUNE_WRONG, TUNE_FAILED, TUNE_SPILLS,
+ *                  TUNE_REFUSED or TUNE_LOST
  */
 tune_verdict runner_execute(tune_runner *runner, workload *work, const daedalus_variant *variant,
                             uint32_t workgroup, tune_times *times, char why[WHY_BYTES]);

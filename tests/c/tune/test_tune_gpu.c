@@ -9,6 +9,7 @@
 #include "check.h"
 #include "fixture.h"
 #include "support.h"
+#include "telling.h"
 #include "tune/json.h"
 #include "tune/point.h"
 
@@ -55,6 +56,8 @@ static void execute(void *user, const stub_dispatch *d) {
 static daedalus_vulkan_fn loader(void *instance, const char *name) {
   return (daedalus_vulkan_fn)stub_get_proc_addr((VkInstance)instance, name);
 }
+
+/* ------------------------------------------------------------------------------------ runs */
 
 /* Measures both variants on an empty journal. */
 static int measure_both(const char *options) {
@@ -135,7 +138,7 @@ static void test_failing_call(void) {
 
 static void test_hang(void) {
   misfortune = HANG;
-  CHECK_INT(measure_both("--timeout 1"), 1);
+  CHECK_INT(measure_both("--timeout 4"), 1);
   check_rejected(word, "lost", "the GPU was lost");
   check_good(byte);
 }
@@ -144,6 +147,15 @@ static void test_crash(void) {
   misfortune = CRASH;
   CHECK_INT(measure_both(""), 1);
   check_rejected(word, "failed", "killed by SIGABRT");
+  check_good(byte);
+}
+
+static void test_spills(void) {
+  misfortune = NOTHING;
+  world.get_instance_proc_addr = telling_loader;
+  CHECK_INT(measure_both(""), 0);
+  world.get_instance_proc_addr = loader;
+  check_rejected(word, "spills", "the driver's compiler spilled: Spill Size 1, TMU Spills 2");
   check_good(byte);
 }
 
@@ -211,6 +223,7 @@ int main(void) {
   RUN(test_failing_call);
   RUN(test_hang);
   RUN(test_crash);
+  RUN(test_spills);
   RUN(test_list);
   RUN(test_mixed);
   return CHECK_RESULT();

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The jobs of `farm check`: one kernel's variants for a target, compared on a device."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from daedalus.generator import crosscheck
+from daedalus.generator.cli.check_runs import Wish, run_checks
+from daedalus.generator.cli.common import UserError, repo_root
+from daedalus.generator.cli.kernels import one
+from daedalus.generator.crosscheck import Outcome
+from daedalus.generator.farm.jobs import machine, manifest_stamp, with_fingerprint
+from daedalus.generator.schedule import PLAIN_TARGETS, QPU
+from daedalus.generator.tuning.entries import CHECK_KEY, OK, Check, Entry, check_key, now
+
+_SHOWN = 3  # failures in a reason
+_LONGEST = 400  # characters of each
+
+
+@dataclass(frozen=True)
+class CheckJob:
+    """Compares the variants of a kernel for one target on devices of one kind.
+
+    devices   a GPU target's device; of the processor's targets all that the workers have
+    variants  name and input hash of each, as the client has them
+    """
+
+    kernel: str
+    target: str
+    devices: tuple[str, ...]
+    items: int
+    seed: int
+    generator: str
+    variants: tuple[tuple[str, str], ...] = field(repr=False)
+    latency: float = 0.0
+
+    @property
+    def inputs(self) -> tuple[object, ...]:
+        return (self.kernel, self.target, self.devices, self.items, self.seed, self.generator,
+                self.variants)  # fmt: skip
+
+    @property
+    def title(self) -> str:
+        return f"{self.kernel}: {self.target} on {', '.join(self.devices)}"
+
+    def is_done(self, known: frozenset[str]) -> bool:
+        return all(
+            self._key(name, device, digest) in known
+            for name, digest in self.variants
+            for device in self.devices
+        )
+
+    def _key(self, variant: str, device: str, input_hash: str) -> str:
+        return check_key(self.kernel, self.target, variant, device, self.items, self.seed,
+                         input_hash, self.generator)  # fmt: skip
+
+    def run(self) -> list[Entry]:
+        plain = self.target in PLAIN_TARGETS
+        wish = Wish(
+            (self.target,), self.items, self.seed,
+            gpus=() if plain or self.target == QPU else self.devices,
+            qpus=self.devices if self.target == QPU else (),
+        )  # fmt: skip
+        outcomes, skips = run_checks([one(self.kernel)], wish, quiet=True, build=_built)
+        for s in skips:
+            raise UserError(f"{s.name} is not here: {s.reason}")
+        here = machine()
+        return with_fingerprint([self._line(o, here.id) for o in outcomes], here)
+
+    def _line(self, o: Outcome, fingerprint: str) -> Check:
+        what = (self.kernel, self.target, o.variant, o.device, self.items, self.seed,
+                dict(self.variants).get(o.variant, ""), self.generator)  # fmt: skip
+        members: dict[str, Any] = dict(zip(CHECK_KEY, what, strict=True))
+        verdict, reason = _judged(o)
+        return Check(
+            fingerprint=fingerprint, key=check_key(*what), verdict=verdict, reason=reason,
+            items=o.items, conformant=o.conformant, mismatches=o.mismatches,
+            out_of_bounds=o.out_of_bounds, when=now(), **members,
+        )  # fmt: skip
+
+
+def _judged(o: Outcome) -> tuple[str, str]:
+    """The verdict on an outcome, and the reason of a bad one."""
+    if o.good:
+        return OK, ""
+    if o.mismatches or o.out_of_bounds:
+        told = "; ".join(f[:_LONGEST] for f in o.failures[:_SHOWN])
+        return "wrong", told or f"{o.mismatches} items differ"
+    return "failed", f"only {o.conformant} conformant items of {o.wanted} were compared"
+
+
+def _built(arch: str, **how: bool) -> Path:
+    """The check program; a worker builds it once for what lies in generated/."""
+    return _built_of(manifest_stamp(), arch, tuple(sorted(how.items())))
+
+
+@cache
+def _built_of(_stamp: int, arch: str, how: tuple[tuple[str, bool], ...]) -> Path:
+    return crosscheck.program(arch, **dict(how))
+
+
+def check_jobs(
+    kernels: Sequence[str], targets: Sequence[str], gpus: Sequence[str], qpus: Sequence[str],
+    processors: dict[str, list[str]], items: int, seed: int, latency: float = 0.0,
+) -> list[CheckJob]:  # fmt: skip
+    """A job for every kernel, target and GPU device; `processors` are the workers' other devices.
+
+    Raises UserError for a kernel that generated/ does not have.
+    """
+    manifest = json.loads((repo_root() / "generated" / "manifest.json").read_text(encoding="utf-8"))
+    known = {k["id"]: k["variants"] for k in manifest["kernels"]}
+    jobs = []
+    for kernel in kernels:
+        if kernel not in known:
+            raise UserError(f"generated/ has no {kernel}", "run ./daedalus gen")
+        for target in targets:
+            mine = tuple((v["name"], v["input_hash"]) for v in known[kernel]
+                         if v["target"] == target)  # fmt: skip
+            if target in PLAIN_TARGETS:
+                places = [tuple(processors[target])]
+            else:
+                places = [(d,) for d in (qpus if target == QPU else gpus)]
+            jobs += [
+                CheckJob(kernel, target, place, items, seed, manifest["generator"], mine, latency)
+                for place in places
+                if mine
+            ]
+    return jobs

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Gives jobs to the workers, and puts what comes back into the journal as it comes."""
+
+import queue
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from daedalus.generator.cli.common import EXIT_FAILED, UserError
+from daedalus.generator.farm.cluster import holders
+from daedalus.generator.farm.jobs import Done, Job, key_of, known_keys, machine, run_job
+from daedalus.generator.tuning.entries import (
+    OK,
+    Check,
+    Entry,
+    Mixed,
+    Result,
+    Run,
+    described,
+    now,
+)
+from daedalus.generator.tuning.journal import (
+    Found,
+    Place,
+    Union,
+    append,
+    parse_line,
+    read,
+)
+
+_LOOK = 2.0  # seconds between two looks at whether there are workers
+
+
+@dataclass
+class Report:
+    """What became of the jobs.
+
+    known     jobs whose results the journal had; done: jobs that were done now
+    added     lines that the journal got
+    verdicts  of the results of the jobs done now; bad: those that are not ok
+    errors    job -> why it could not be done
+    by        host -> jobs that it did
+    """
+
+    jobs: int
+    known: int = 0
+    done: int = 0
+    added: int = 0
+    seconds: float = 0.0
+    verdicts: Counter[str] = field(default_factory=Counter)
+    bad: list[Result | Check | Mixed] = field(default_factory=list)
+    errors: dict[str, str] = field(default_factory=dict)
+    by: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How jobs are given away.
+
+    resource  of which each takes one while it runs
+    patience  seconds to wait where no worker is left
+    again     also those whose results the journal has
+    command   that is said to have done it
+    tell      is told each job that ends
+    """
+
+    resource: str
+    patience: float = 60.0
+    again: bool = False
+    command: str = "farm"
+    tell: Callable[[str], None] = lambda text: None
+
+
+def run_jobs(client: Any, jobs: Sequence[Job], path: Path, terms: Terms) -> Report:
+    """Has the workers do the jobs; each one's lines are in the journal before the next is told.
+
+    Raises UserError where no worker comes back in time; what was done until then is kept, and the
+    same call goes on from there.
+    """
+    report, started = Report(len(jobs)), time.monotonic()
+    known = frozenset() if terms.again else known_keys(read(path).entries)
+    wanted = {key_of(j): j for j in jobs if not j.is_done(known)}
+    report.known = len(jobs) - len(wanted)
+    ended = "failed"
+    try:
+        _gather(client, wanted, Union(path), report, terms)
+        ended = "done" if not report.errors else "failed"
+    except KeyboardInterrupt:
+        ended = "interrupted"
+        raise
+    finally:
+        report.seconds = time.monotonic() - started
+        if wanted:
+            here = machine()
+            append(path, *([] if _describes(path, here.id) else [described(here)]), Run(
+                fingerprint=here.id, command=terms.command, points=len(jobs), done=report.done,
+                ended=ended, seconds=report.seconds, when=now(),
+            ))  # fmt: skip
+    return report
+
+
+def _describes(path: Path, fingerprint: str) -> bool:
+    return any(e.identity == ("fingerprint", fingerprint) for e in read(path).entries)
+
+
+class _Flight:
+    """The jobs that are given away, no more than there are workers.
+
+    So none waits at a worker: it would be moved late to one that is free, and be suspected along
+    with the job that runs there where that worker is lost again and again.
+    """
+
+    def __init__(self, client: Any, wanted: dict[str, Job], terms: Terms) -> None:
+        self._client, self._terms = client, terms
+        self._left = list(wanted.items())[::-1]
+        self._futures: dict[str, Any] = {}
+        self._ended: queue.Queue[Any] = queue.Queue()
+        self._seen_worker = time.monotonic()
+
+    def fill(self) -> None:
+        """Gives a job to every worker that has none. Raises UserError where there have been no
+        workers for too long."""
+        resource, patience = self._terms.resource, self._terms.patience
+        there, present = len(holders(self._client, resource)), time.monotonic()
+        if there:
+            self._seen_worker = present
+        elif present - self._seen_worker > patience:
+            left = len(self._left) + len(self._futures)
+            raise UserError(
+                f"no worker with {resource} has been there for {patience:g} s; {left} jobs are"
+                " left",
+                "what was done is kept: start workers, then the same command goes on",
+                EXIT_FAILED,
+            )
+        while self._left and len(self._futures) < there:
+            key, job = self._left.pop()
+            future = self._client.submit(run_job, job, key=key, resources={resource: 1}, pure=False)
+            self._futures[key] = future
+            future.add_done_callback(self._ended.put)
+
+    def ended(self) -> Iterator[Any]:
+        """The futures as they end."""
+        try:
+            while self._left or self._futures:
+                self.fill()
+                try:
+                    future = self._ended.get(timeout=_LOOK)
+                except queue.Empty:
+                    continue
+                if self._futures.pop(future.key, None) is not None:
+                    self.fill()
+                    yield future
+        finally:
+            self._client.cancel(list(self._futures.values()))
+
+
+def _gather(
+    client: Any, wanted: dict[str, Job], journal: Union, report: Report, terms: Terms
+) -> None:
+    for future in _Flight(client, wanted, terms).ended():
+        _take(future, wanted[future.key], journal, report, terms)
+
+
+def _take(future: Any, job: Job, journal: Union, report: Report, terms: Terms) -> None:
+    """Puts what a job gave where it belongs."""
+    if future.status != "finished":
+        why = future.exception() if future.status == "error" else future.status
+        report.errors[job.title] = f"{type(why).__name__}: {why}"
+        terms.tell(f"{job.title}: {why}")
+        return
+    done: Done = future.result()
+    if done.error:
+        report.errors[job.title] = f"{done.host}: {done.error}"
+        terms.tell(f"{job.title}: {done.error}")
+        return
+    found = _checked(done)
+    report.added += journal.add(found)
+    report.done += 1
+    report.by[done.host] += 1
+    results = [f.entry for f in found if isinstance(f.entry, Result | Check | Mixed)]
+    report.verdicts.update(r.verdict for r in results)
+    report.bad += [r for r in results if r.verdict != OK]
+    good = sum(r.verdict == OK for r in results)
+    terms.tell(f"{job.title}: {good} of {len(results)} ok, {done.host}, {done.seconds:.1f} s")
+
+
+def _checked(done: Done) -> list[Found]:
+    entries: list[Entry] = [parse_line(line.rstrip(b"\n")) for line in done.lines]
+    return [
+        Found(e, Place(done.host, n), line.rstrip(b"\n"))
+        for n, (e, line) in enumerate(zip(entries, done.lines, strict=True), 1)
+    ]

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The jobs of `farm tune`: a run of the tuner on one board, of one kernel for one target.
+
+It is the very command that a person would give there, in a process of its own that ends with the
+worker. Its journal begins with what the client knows of the kernel, so nothing is measured again;
+it stays where it is until the job is done, so a board that takes a lost job up goes on with it.
+"""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from daedalus.generator.cli.common import UserError, build_dir, repo_root
+from daedalus.generator.farm.about import code_digest
+from daedalus.generator.farm.jobs import key_of
+from daedalus.generator.tuning.entries import Described, Entry, Result
+from daedalus.generator.tuning.fingerprint import generator_hash
+from daedalus.generator.tuning.journal import Found, Place, Union, parse_line, read
+from daedalus.generator.tuning.point import parse_point
+
+_DONE = (0, 1)  # exit statuses of a run that is done: 1 where something was wrong
+_SHOWN = 8  # lines of what a failed run says
+
+
+@dataclass(frozen=True)
+class TuneJob:
+    """Tunes a kernel for a target.
+
+    device   as `tune --device` names it
+    options  further words of the command, such as --quick
+    known    lines of the client's journal that are of this kernel and target: what is there need
+             not be done again, so they are no inputs
+    """
+
+    kernel: str
+    target: str
+    device: str
+    options: tuple[str, ...]
+    generator: str
+    code: str
+    known: tuple[bytes, ...] = field(repr=False, default=())
+    latency: float = 0.0
+
+    @property
+    def inputs(self) -> tuple[object, ...]:
+        return (self.kernel, self.target, self.device, self.options, self.generator, self.code)
+
+    @property
+    def title(self) -> str:
+        return f"{self.kernel}: tuning {self.target} on {self.device}"
+
+    def is_done(self, known: frozenset[str]) -> bool:
+        """Only the tuner can tell: it knows its points."""
+        return False
+
+    def run(self) -> list[Entry]:
+        path = build_dir() / "farm" / f"{key_of(self)}.jsonl"
+        seeds = [Found(parse_line(line), Place("client", n), line)
+                 for n, line in enumerate(self.known, 1)]  # fmt: skip
+        Union(path).add(seeds)
+        self._tune(path)
+        theirs = {f.entry.identity for f in seeds}
+        found = [e for e in read(path).entries if e.identity not in theirs]
+        path.unlink()
+        return found
+
+    def _tune(self, path: Path) -> None:
+        # SIGKILL for it when the worker ends, however that ends.
+        words = [_setpriv(), "--pdeathsig", "KILL", sys.executable, "-P", "-m",
+                 "daedalus.generator.cli.main", "tune", "run", self.kernel, "--device", self.device,
+                 "--target", self.target, "--journal", str(path), *self.options]  # fmt: skip
+        done = subprocess.run(words, cwd=repo_root(), stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True)  # fmt: skip
+        if done.returncode not in _DONE or not _has_run(path):
+            said = "\n".join(done.stderr.strip().splitlines()[-_SHOWN:])
+            raise UserError(f"the tuner's exit status is {done.returncode}: {said}")
+
+
+def _setpriv() -> str:
+    found = shutil.which("setpriv")
+    if found is None:
+        raise UserError("setpriv is not installed", "it is in Debian's package util-linux")
+    return found
+
+
+def _has_run(path: Path) -> bool:
+    """Whether a run of the tuner came to its end: one that refuses its arguments exits with 1 or 2,
+    too, but leaves nothing."""
+    return any(e.type == "run" for e in read(path).entries)
+
+
+def tune_jobs(
+    kernels: Sequence[str], targets: Sequence[str], device: str, options: Sequence[str],
+    known: Iterable[Found], latency: float = 0.0,
+) -> list[TuneJob]:  # fmt: skip
+    """A job for every kernel and target; `known` is what the client's journal holds."""
+    lines: dict[tuple[str, str], list[bytes]] = {}
+    described: list[bytes] = []
+    for f in known:
+        if isinstance(f.entry, Described):
+            described.append(f.text)
+        elif isinstance(f.entry, Result):
+            point = parse_point(f.entry.point)
+            lines.setdefault((point.kernel, point.target), []).append(f.text)
+    generator, code = generator_hash(repo_root()), code_digest()
+    return [
+        TuneJob(
+            k, t, device, tuple(options), generator, code,
+            tuple([*described, *lines.get((k, t), [])]), latency,
+        )
+        for k in kernels
+        for t in targets
+    ]  # fmt: skip

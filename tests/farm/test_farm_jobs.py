@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Jobs of a farm on workers of this machine: shared out, exclusive, and counted once whatever
+happens to workers."""
+
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import distributed
+import psutil
+import pytest
+from farm_jobs import StepJob
+
+from daedalus.generator.farm import cluster
+from daedalus.generator.farm.about import about
+from daedalus.generator.farm.checks import check_jobs
+from daedalus.generator.farm.jobs import Job, key_of
+from daedalus.generator.farm.run import Report, Terms, run_jobs
+from daedalus.generator.farm.tunes import tune_jobs
+from daedalus.generator.tuning.entries import Check, Result, Run
+from daedalus.generator.tuning.journal import line_of, read
+
+TERMS = Terms("V3D", patience=20.0)
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with cluster.local(3, "V3D") as client:
+        cluster.workers(client, "V3D", 30)
+        warm = tmp_path_factory.mktemp("warm") / "journal"
+        run_jobs(client, [StepJob(n, latency=0.3) for n in range(9)], warm, TERMS)
+        yield client
+
+
+def judged(path: Path) -> list[tuple[str, str]]:
+    """(key, verdict) of all checks that a journal holds; its lines are all whole."""
+    found = read(path)
+    assert not found.problems
+    return sorted((e.key, e.verdict) for e in found.entries if isinstance(e, Check))
+
+
+def expected(jobs: list[StepJob]) -> list[tuple[str, str]]:
+    return sorted((j.key, j.verdict) for j in jobs)
+
+
+def test_three_workers_are_faster_than_one(three: Any, tmp_path: Path) -> None:
+    """With what the device takes as latency, at least 2.5 times."""
+    jobs = [StepJob(n, latency=0.4) for n in range(100, 118)]
+    threefold = run_jobs(three, jobs, tmp_path / "three", TERMS)
+    with cluster.local(1, "V3D") as client:
+        run_jobs(client, [StepJob(0)], tmp_path / "warm", TERMS)
+        alone = run_jobs(client, jobs, tmp_path / "one", TERMS)
+    assert threefold.done == alone.done == len(jobs)
+    assert judged(tmp_path / "three") == judged(tmp_path / "one") == expected(jobs)
+    assert alone.seconds >= 18 * 0.4
+    assert alone.seconds >= 2.5 * threefold.seconds, (alone.seconds, threefold.seconds)
+
+
+@pytest.mark.parametrize("after", [1, 4, 9])
+def test_a_worker_killed_in_the_middle_changes_nothing(
+    three: Any, tmp_path: Path, after: int
+) -> None:
+    """SIGKILL while it has a job: the same keys and verdicts as undisturbed, each once."""
+    log = tmp_path / "log"
+    jobs = [StepJob(n, latency=0.3, log=str(log)) for n in range(200, 215)]
+    killed: list[int] = []
+
+    def kill(_: str) -> None:
+        kill.told += 1  # type: ignore[attr-defined]
+        if kill.told == after:  # type: ignore[attr-defined]
+            busy = [a for a, keys in three.processing().items() if keys]
+            killed.append(three.run(os.getpid, workers=busy[:1])[busy[0]])
+            os.kill(killed[0], signal.SIGKILL)
+
+    kill.told = 0  # type: ignore[attr-defined]
+    report = run_jobs(three, jobs, tmp_path / "journal", replace(TERMS, tell=kill))
+    assert killed and report.done == len(jobs) and not report.errors
+    assert judged(tmp_path / "journal") == expected(jobs)
+    assert report.verdicts == Counter(j.verdict for j in jobs)
+
+
+def test_a_board_has_one_job_at_a_time(tmp_path: Path) -> None:
+    """Even where a worker would run several."""
+    log = tmp_path / "log"
+    jobs = [StepJob(n, log=str(log)) for n in range(12)]
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=4, processes=True, resources={"V3D": 1},
+            dashboard_address="127.0.0.1:0", local_directory=str(tmp_path),
+        ) as one,
+        distributed.Client(one, set_as_default=False) as client,
+    ):  # fmt: skip
+        run_jobs(client, jobs, tmp_path / "journal", TERMS)
+    words = [line.split()[0] for line in log.read_text().splitlines()]
+    assert words == ["start", "end"] * len(jobs)
+
+
+def test_what_the_journal_has_is_not_done_again(three: Any, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    jobs = [StepJob(n, log=str(log)) for n in range(300, 306)]
+    path = tmp_path / "journal"
+    assert run_jobs(three, jobs[:4], path, TERMS).done == 4
+    torn = path.read_bytes()[:-30]  # of the line that says how the run ended
+    path.write_bytes(torn)
+    report = run_jobs(three, [*jobs, jobs[0]], path, TERMS)
+    assert (report.known, report.done) == (5, 2)
+    found = [(e.key, e.verdict) for e in read(path).entries if isinstance(e, Check)]
+    assert sorted(found) == expected(jobs)
+    assert len(read(path).problems) == 1
+    run_jobs(three, jobs, path, replace(TERMS, again=True))
+    assert log.read_text().count("start") == 6 + 6
+
+
+def test_two_clients_want_the_same(three: Any, tmp_path: Path) -> None:
+    """At once, into one journal: the same keys and verdicts, whoever did what."""
+    log = tmp_path / "log"
+    jobs = [StepJob(n, latency=0.2, log=str(log)) for n in range(400, 406)]
+    path = tmp_path / "journal"
+    inner: list[Report] = []
+
+    def another(_: str) -> None:
+        if not inner:
+            inner.append(Report(0))
+            with distributed.Client(three.scheduler.address, set_as_default=False) as second:
+                again = replace(TERMS, again=True)
+                inner[0] = run_jobs(second, jobs[3:], path, again)
+
+    run_jobs(three, jobs, path, replace(TERMS, tell=another))
+    assert inner[0].done == 3
+    assert sorted(set(judged(path))) == expected(jobs)
+
+
+def test_a_job_that_cannot_be_done(three: Any, tmp_path: Path) -> None:
+    """Is told with its reason, leaves no result, and keeps no other from being done."""
+    jobs = [StepJob(n, harm=(-1, 501)) for n in range(500, 504)]
+    report = run_jobs(three, jobs, tmp_path / "journal", TERMS)
+    assert report.done == 3 and list(report.errors) == ["step 501"]
+    assert "this board has no such thing; plug it in" in report.errors["step 501"]
+    assert judged(tmp_path / "journal") == expected([jobs[0], *jobs[2:]])
+    runs = [e for e in read(tmp_path / "journal").entries if isinstance(e, Run)]
+    assert [(r.points, r.done, r.ended) for r in runs] == [(4, 3, "failed")]
+
+
+def test_a_job_that_kills_every_worker_is_given_up(tmp_path: Path) -> None:
+    import dask
+
+    jobs = [StepJob(n, harm=(602,)) for n in range(600, 605)]
+    with dask.config.set({"distributed.scheduler.allowed-failures": 1}), cluster.local(
+        2, "V3D"
+    ) as client:  # fmt: skip
+        report = run_jobs(client, jobs, tmp_path / "journal", TERMS)
+    assert report.done == 4 and list(report.errors) == ["step 602"]
+    assert report.errors["step 602"].startswith("KilledWorker")
+    assert judged(tmp_path / "journal") == expected([j for j in jobs if j.number != 602])
+
+
+def test_checks_by_workers_say_what_checks_here_say(three: Any, tmp_path: Path) -> None:
+    """The very jobs of `farm check`, by three workers, one of which is killed, and here."""
+    processors = about()["devices"]
+    ids = ("vp9_lpf4_h", "h264_idct4")
+    jobs: list[Job] = [*check_jobs(ids, ["c"], [], [], processors, 16, 1, latency=0.3)]
+    jobs += check_jobs(ids, ["c"], [], [], processors, 16, 2, latency=0.3)
+    here = [line_of(e) for j in jobs for e in j.run()]
+    (tmp_path / "here").write_bytes(b"".join(here))
+
+    def kill(text: str) -> None:
+        busy = [a for a, keys in three.processing().items() if keys]
+        if not kill.done and busy:  # type: ignore[attr-defined]
+            os.kill(three.run(os.getpid, workers=busy[:1])[busy[0]], signal.SIGKILL)
+            kill.done = True  # type: ignore[attr-defined]
+
+    kill.done = False  # type: ignore[attr-defined]
+    report = run_jobs(three, jobs, tmp_path / "journal", replace(TERMS, tell=kill))
+    assert kill.done and report.done == 4 and not report.errors  # type: ignore[attr-defined]
+    assert judged(tmp_path / "journal") == judged(tmp_path / "here")
+    assert report.verdicts["ok"] == 8
+
+
+def test_tuning_by_workers_says_what_tuning_here_says(three: Any, tmp_path: Path) -> None:
+    """The very jobs of `farm tune`; a worker is killed while the tuner runs, which ends with it."""
+    jobs = tune_jobs(("vp9_lpf4_h", "h264_idct4"), ["c"], "model", ("--quick", "--jobs", "1"), ())
+    left: list[psutil.Process] = []
+
+    def kill() -> None:
+        while not left:
+            time.sleep(0.2)
+            for pid in three.run(os.getpid).values():
+                left.extend(psutil.Process(pid).children(recursive=True))
+                if left:
+                    os.kill(pid, signal.SIGKILL)
+                    break
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    report = run_jobs(three, jobs, tmp_path / "journal", TERMS)
+    killer.join()
+    assert report.done == 2 and not report.errors
+    assert not psutil.wait_procs(left, timeout=20)[1]
+    here = [e for j in jobs for e in j.run() if isinstance(e, Result)]
+    there = [e for e in read(tmp_path / "journal").entries if isinstance(e, Result)]
+    assert {(e.key, e.verdict) for e in there} == {(e.key, e.verdict) for e in here}
+    assert len(there) == len(here) == 2 and all(e.modelled for e in here)
+
+    known = read(tmp_path / "journal").found
+    again = tune_jobs(("vp9_lpf4_h",), ["c"], "model", ("--quick", "--jobs", "1"), known)
+    assert key_of(again[0]) == key_of(jobs[0])
+    assert [type(e) for e in again[0].run()] == [Run]  # nothing is done twice
+
+
+def test_a_tuner_that_refuses_is_told(three: Any, tmp_path: Path) -> None:
+    job = tune_jobs(["vp9_lpf4_h"], ["c"], "model", ["--nonsense"], ())
+    report = run_jobs(three, job, tmp_path / "journal", TERMS)
+    (why,) = report.errors.values()
+    assert "the tuner's exit status is 2" in why and "No such option" in why
+
+
+def test_a_jobs_key_follows_from_its_inputs() -> None:
+    processors = about()["devices"]
+    job = check_jobs(["vp9_idct8"], ["c"], [], [], processors, 16, 1)[0]
+    assert key_of(job).startswith("check-") and key_of(job) == key_of(replace(job, latency=1.0))
+    changed = [
+        replace(job, seed=2), replace(job, items=17), replace(job, generator="0" * 16),
+        replace(job, devices=("elsewhere",)), replace(job, kernel="vp9_idct4"),
+        replace(job, variants=(*job.variants[:-1], (job.variants[-1][0], "0" * 16))),
+    ]  # fmt: skip
+    assert len({key_of(j) for j in (job, *changed)}) == len(changed) + 1
