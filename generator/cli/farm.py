@@ -17,7 +17,7 @@ from daedalus.generator.cli.check_runs import DEFAULT_QPUS
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
 from daedalus.generator.cli.kernels import chosen
 from daedalus.generator.cli.progress import progress
-from daedalus.generator.cli.tune_run import DEVICES, wanted
+from daedalus.generator.cli.tune_run import MODEL, wanted
 from daedalus.generator.cli.tune_store import FILE, default_journal
 from daedalus.generator.farm import cluster
 from daedalus.generator.farm.checks import check_jobs
@@ -25,13 +25,13 @@ from daedalus.generator.farm.jobs import Job
 from daedalus.generator.farm.run import Report, Terms, run_jobs
 from daedalus.generator.farm.tunes import tune_jobs
 from daedalus.generator.schedule import TARGETS
+from daedalus.generator.tuning.engine_device import KINDS
 from daedalus.generator.tuning.entries import Check, Mixed, Result
 from daedalus.generator.tuning.journal import read
 from daedalus.generator.tuning.model_device import ModelDevice
 from daedalus.generator.vulkan.devices import DEFAULT as DEFAULT_DEVICES
 from daedalus.generator.vulkan.devices import spelled_out
 
-MODEL = "model"
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print what became of it as JSON.")
 _SHOWN = 10  # bad results that are spelled out
 
@@ -134,10 +134,11 @@ def check_command(
 
 @command.command("tune")
 @click.argument("kernels", nargs=-1)
-@click.option("--device", default="model", show_default=True, type=click.Choice(DEVICES),
+@click.option("--device", default=MODEL, show_default=True, type=click.Choice([MODEL, *KINDS]),
               help="Of each board, as `tune` names it.")  # fmt: skip
+@click.option("--vulkan", default="", metavar="NAME", help="As of `tune`: the Vulkan device.")
 @click.option("--target", default=",".join(TARGETS), show_default=True,
-              help="Targets, separated by commas.")  # fmt: skip
+              help="Targets, separated by commas; of these what the device does.")  # fmt: skip
 @click.option("--quick", is_flag=True, help="As of `tune`: few points.")
 @click.option("--exhaustive", is_flag=True, help="As of `tune`: all points of large spaces, too.")
 @click.option("--points", default=0, metavar="N", type=click.IntRange(0),
@@ -147,8 +148,8 @@ def check_command(
 @AS_JSON
 @click.pass_obj
 def tune_command(
-    farm: Farm, kernels: tuple[str, ...], device: str, target: str, quick: bool, exhaustive: bool,
-    points: int, budget: float, as_json: bool,
+    farm: Farm, kernels: tuple[str, ...], device: str, vulkan: str, target: str, quick: bool,
+    exhaustive: bool, points: int, budget: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Tunes the KERNELS (default: the eleven of tools/bench/qpu.toml), as `daedalus tune` does.
 
@@ -157,12 +158,20 @@ def tune_command(
     options = ["--quick"] * quick + ["--exhaustive"] * exhaustive
     options += ["--points", str(points)] if points else []
     options += ["--budget", f"{budget:g}"] if budget else []
-    targets = [t for t in chosen_targets(target) if device != MODEL or t in ModelDevice.targets]
+    options += ["--vulkan", vulkan] if vulkan else []
+    if device != MODEL and farm.local > 1:
+        raise UserError(
+            "several workers of one machine would measure each other",
+            f"give --local 1, or --device {MODEL}",
+        )
     with farm.client() as (client, workers):
         if device == MODEL:
-            options += ["--jobs", "1"]
+            can = ModelDevice.targets
+            options += ["--jobs", "1"]  # a worker is one board
         else:
+            can = tuple(_same(workers, "targets")[device])
             _same(workers, "fingerprint")
+        targets = [t for t in chosen_targets(target) if t in can]
         known = () if farm.again else read(farm.journal).found
         ids = [e.kernel.id for e in wanted(kernels)]
         jobs = tune_jobs(ids, targets, device, options, known, farm.latency)

@@ -85,14 +85,17 @@ def command(
     asked = [t for t in own if not targets or t in targets]
     if not asked:
         raise UserError(f"{kind} does nothing of that target", f"it does {', '.join(own)}")
+    listed = ModelDevice.listed if kind == MODEL else ()
     with progress(quiet=as_json):
         say("looking at the spaces")
-        groups = groups_of(entries, asked, quick=quick, exhaustive=exhaustive)
+        groups = groups_of(entries, asked, quick=quick, exhaustive=exhaustive, listed=listed)
         place: Device
-        on_model = kind == MODEL
-        place = ModelDevice(jobs) if on_model else _engine(kind, entries, groups, path, vulkan)
-        groups = [g for g in groups if place.is_here(g.target)]
-    absent = [t for t in asked if not place.is_here(t)]
+        if kind == MODEL:  # noqa: SIM108 - of two types
+            place = ModelDevice(jobs)
+        else:
+            place = _engine(kind, entries, groups, path, vulkan)
+        absent = [t for t in asked if not place.is_here(t)]
+        groups = [g for g in groups if g.target not in absent]
     if absent:
         what = f"nothing here runs {', '.join(absent)}"
         if not groups:
@@ -101,8 +104,9 @@ def command(
     hashes = Hashes(build_dir() / "tune" / "hashes")
     with progress(sum(g.search.total for g in groups), quiet=as_json) as shown:
 
-        def watch(result: Result) -> None:
-            say(_line(result))
+        def watch(result: Result, known: bool) -> None:
+            if not known:
+                say(_line(result))
             shown.advance(1)
 
         tuner = Tuner(place, groups, path, hashes, watch)

@@ -14,6 +14,7 @@ from typing import Any
 from daedalus.generator.cli.common import repo_root
 from daedalus.generator.crosscheck import devices
 from daedalus.generator.schedule import PLAIN_TARGETS
+from daedalus.generator.tuning.engine_device import KINDS, targets_of
 from daedalus.generator.tuning.fingerprint import Fingerprint, generator_hash, of_host
 
 # Name -> what it is called: these are the same on all sides, or nothing is done.
@@ -39,7 +40,9 @@ def code_digest() -> str:
 def about() -> dict[str, Any]:
     """Of the process this runs in: only plain values, which any other version can read.
 
-    fingerprint  the parts of its machine's; devices: plain target -> its devices here
+    fingerprint  the parts of its machine's
+    devices      plain target -> its devices here
+    targets      what `tune --device` measures here -> the targets of that
     """
     generator = generator_hash(repo_root())
     return {
@@ -51,6 +54,7 @@ def about() -> dict[str, Any]:
         "pid": os.getpid(),
         "fingerprint": dict(vars(of_host(generator))),
         "devices": {t: [d.name for d in devices((t,))] for t in PLAIN_TARGETS},
+        "targets": {kind: list(targets_of(kind)) for kind in KINDS},
     }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from daedalus.generator.cli.common import EXIT_MISSING, UserError, build_dir
 from daedalus.generator.farm.about import about, differences
 
-_CONNECTING = 10  # seconds
+_CONNECTING = 5  # seconds
 _PAUSE = 0.2
 _ADDRESS = re.compile(r"(tcp|tls|ws|wss)://[^/\s]+:[0-9]+")
 

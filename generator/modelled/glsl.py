@@ -30,15 +30,26 @@ def best(kernel: str, class_name: str, data: Path, items: int, folder: Path) -> 
     if not rows:
         raise UserError(f"{kernel} has no GLSL variant that does items of class {class_name}")
     first = min(rows, key=lambda r: r["gpu_p50_ns"])
-    jobs = folder / "best.jsonl"
-    chosen = {"--variant": first["variant"], "--workgroup": str(first["workgroup"])}
+    return model(
+        kernel, class_name, first["variant"], first["workgroup"], data, items, folder / "best.jsonl"
+    )
+
+
+def model(
+    kernel: str, class_name: str, variant: str, workgroup: int, data: Path, items: int, jobs: Path
+) -> Taken:
+    """What a variant takes on so many items of a class, with its intervals.
+
+    `jobs` is a file for what the device says. Raises UserError where what it leaves is wrong.
+    """
+    wish = {"--kernels": kernel, "--class": class_name, "--items": str(items)}
+    chosen = {"--variant": variant, "--workgroup": str(workgroup)}
     _measured(data, wish | chosen, [], jobs, intervals=True)
     compute = [j for j in map(json.loads, jobs.read_text().splitlines()) if "modelled" in j]
     modelled = compute[-1]["modelled"]
     return taken(
-        first["variant"].removeprefix("daedalus_"), items, first["workgroup"], modelled,
-        modelled["interval"],
-    )  # fmt: skip
+        variant.removeprefix("daedalus_"), items, workgroup, modelled, modelled["interval"]
+    )
 
 
 def _measured(

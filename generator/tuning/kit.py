@@ -15,7 +15,8 @@ from pathlib import Path
 
 from daedalus.generator import native
 from daedalus.generator.cli.common import build_dir, repo_root
-from daedalus.generator.registry import Entry
+from daedalus.generator.modelled.compare import wishes
+from daedalus.generator.registry import Entry, find, load
 from daedalus.generator.tuning.engine_device import DISTINCT, SEEDS
 from daedalus.generator.tuning.fingerprint import generator_hash
 from daedalus.generator.vulkan import bench_data
@@ -58,7 +59,13 @@ class Kit:
 
 
 def make(arch: str, entries: Sequence[Entry], *, program: Path | None = None) -> Kit:
-    """The kit for boards of an architecture of native.py, of this checkout's generated code."""
+    """The kit for boards of an architecture of native.py, of this checkout's generated code.
+
+    It has items of all the kernels that bars are of, and of those asked for, so that one kit, with
+    one journal, does for the usual runs.
+    """
+    usual = (find(load(), w.kernel) for w in wishes())
+    entries = list({e.kernel.id: e for e in (*usual, *entries) if e is not None}.values())
     program = program or build_program(arch)
     files = {PROGRAM: program.read_bytes()}
     files[SCRIPT] = (repo_root() / "tools" / "tune" / SCRIPT).read_bytes()

@@ -3,19 +3,19 @@
 
 import hashlib
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from daedalus.generator import native
-from daedalus.generator.cli.common import build_dir, repo_root
-from daedalus.generator.schedule import PLAIN_TARGETS, QPU
+from daedalus.generator.cli.common import repo_root
+from daedalus.generator.schedule import TARGETS
 from daedalus.generator.tuning import model_points
 from daedalus.generator.tuning.cpu_program import SEEDS
 from daedalus.generator.tuning.entries import Result, now, result_key
 from daedalus.generator.tuning.fingerprint import Fingerprint, generator_hash, of_model
 from daedalus.generator.tuning.task import Known, Task
 from daedalus.generator.tuning.workers import Lost, Workers
+from daedalus.generator.v3d import driver
 
 CHIP = "BCM2712"
 # What decides a modelled time besides the code: the timing model and its profiles, what traces and
@@ -23,31 +23,33 @@ CHIP = "BCM2712"
 _MODEL = (
     "runtime/v3d/profiles", "runtime/v3d/simulator", "runtime/v3d/timing", "tools/tune",
     "tools/bench/qpu.toml", "tools/bench/layout.c", "runtime/tune/work.c", "generator/model",
-    "generator/modelled/qpu.py", "generator/modelled/taken.py", "generator/trace.py",
-    "generator/tuning/cpu_program.py", "generator/tuning/model_points.py", "dsl/vectors.py",
+    "generator/modelled/glsl.py", "generator/modelled/qpu.py", "generator/modelled/taken.py",
+    "generator/trace.py", "generator/tuning/cpu_program.py", "generator/tuning/model_points.py",
+    "dsl/vectors.py",
 )  # fmt: skip
 
 
 class ModelDevice:
-    """C and NEON by llvm-mca, programs for the QPU by the timing model of the simulator."""
+    """C and NEON by llvm-mca, programs for the QPU by the timing model of the simulator, and by it
+    what Mesa makes of GLSL."""
 
-    targets: tuple[str, ...] = (*PLAIN_TARGETS, QPU)
+    targets: tuple[str, ...] = TARGETS
+    listed = ("glsl",)  # of which those variants are done that stand in generated/
     writes = False
     batch = 2
 
     def __init__(self, jobs: int = 0) -> None:
         self.fingerprints = (fingerprint(),)
         self._workers: Workers[Task, Result | Known] = Workers(jobs or os.cpu_count() or 1, do)
-        # What points that were killed have left.
-        shutil.rmtree(build_dir() / "tune" / "work", ignore_errors=True)
+        model_points.clean()
 
     def fingerprint(self, compiler: str) -> Fingerprint:
         """The model's."""
         return self.fingerprints[0]
 
     def is_here(self, target: str) -> bool:
-        """What a target needs was looked for when the device was made."""
-        return target in self.targets
+        """Mesa's driver for this machine may be missing; other tools were asked for."""
+        return target != "glsl" or driver.built() is not None
 
     def scenario(self, target: str) -> str:
         """A sample of so many items."""

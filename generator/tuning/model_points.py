@@ -6,6 +6,9 @@ A CPU variant is compared with the interpreter under qemu, traced, and modelled 
 its timing model (docs/v3d-timing.md). No time counts of a point that was not compared.
 """
 
+import json
+import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -14,16 +17,16 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from daedalus.generator.cli.common import UserError, build_dir
+from daedalus.generator.cli.common import UserError, build_dir, repo_root
 from daedalus.generator.model import llvm
 from daedalus.generator.model.corrections import corrected
 from daedalus.generator.model.llvm import Llvm
 from daedalus.generator.model.text import Line, stack
-from daedalus.generator.modelled import compare, qpu
+from daedalus.generator.modelled import compare, glsl, qpu
 from daedalus.generator.modelled.qpu import Layout
 from daedalus.generator.modelled.taken import Taken
 from daedalus.generator.registry import Entry, find, load
-from daedalus.generator.schedule import QPU, Schedule
+from daedalus.generator.schedule import GPU_TARGETS, QPU, Schedule
 from daedalus.generator.targets.qpu.text import assembly
 from daedalus.generator.targets.qpu.trial import Scheduled, accepted, trial
 from daedalus.generator.trace import Call
@@ -35,6 +38,9 @@ from daedalus.generator.vulkan import bench_data
 QPU_ITEMS = 32640  # of a dispatch: the 8x8 blocks of 1920x1088, as `bench --qpu` has it
 DISTINCT = 256  # items a class, each of which stands in a dispatch many times
 ERROR = 0.10  # of llvm-mca's cycles, where nothing else is known of the kernel
+# Stores of vector registers to the stack, of all instructions, that are not called spilling:
+# compilers put a few values aside in programs of a thousand instructions, which the trace has.
+SPILLS = 0.02
 _MODELLED = 20_000  # instructions that llvm-mca repeats a trace to, about
 _THREADS = 24  # that a trial divides its batches among
 _OF_QPU = 2  # threads a QPU, as schedules on record have it
@@ -66,7 +72,7 @@ class Modelled:
 
 def items_of(target: str) -> int:
     """Of a sample."""
-    return QPU_ITEMS if target == QPU else ITEMS
+    return QPU_ITEMS if target in GPU_TARGETS else ITEMS
 
 
 def input_hash(kernel_id: str, schedule: Schedule) -> str:
@@ -81,19 +87,25 @@ def input_hash(kernel_id: str, schedule: Schedule) -> str:
 
 
 def model(kernel_id: str, candidate: Candidate) -> Modelled:
-    """Compares and models a point of C, NEON or the QPU."""
-    entry = entry_of(kernel_id)
-    on_qpu = candidate.schedule.target == QPU
+    """Compares and models a point."""
+    by_target = {QPU: _on_qpu, "glsl": _by_vulkan}
     try:
-        return _on_qpu(entry, candidate) if on_qpu else _on_cpu(entry, candidate)
+        return by_target.get(candidate.schedule.target, _on_cpu)(entry_of(kernel_id), candidate)
     except made.Refused as e:
         return Modelled("refused", str(e))
     except subprocess.TimeoutExpired as e:
         return Modelled("timeout", f"{e.cmd[0]}: not done after {e.timeout:.0f} s")
     except UserError as e:
-        reason = e.message.splitlines()[0]
+        reason = _first(e.message)
         # A tool that was ended by a signal says nothing of the point.
         return Modelled("lost" if "exit status -" in reason else "failed", reason)
+
+
+def _first(message: str) -> str:
+    """What went wrong, in a line: of a compiler's output the first error as well."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()] or ["it failed"]
+    errors = [line for line in lines[1:] if "error" in line]
+    return "; ".join([lines[0], *errors[:1]])[:400]
 
 
 def entry_of(kernel_id: str) -> Entry:
@@ -120,13 +132,16 @@ def _on_cpu(entry: Entry, candidate: Candidate) -> Modelled:
         apart = call
         if program.arrays != program.program:
             apart = cpu_program.traced(variant, program.arrays, work)
-    spilled = _spilled(apart)
-    if spilled:
+    spilled, executed = _spilled(apart), len(apart.words)
+    if spilled > SPILLS * executed:
         return Modelled(
-            "spills", f"{spilled / ITEMS:g} vector registers an item go to the stack", verified=True
-        )
+            "spills",
+            f"{spilled / ITEMS:g} vector registers an item go to the stack,"
+            f" of {executed / ITEMS:g} instructions",
+            verified=True,
+        )  # fmt: skip
     lines = corrected(_text(call))
-    times = max(3, _MODELLED // len(lines))
+    times = max(2, _MODELLED // len(lines))
     d3, d4 = (tools().cycles(lines, dispatch=d, times=times).a_time / ITEMS for d in (3, 4))
     slow, fast, error = max(d3, d4), min(d3, d4), error_of(entry.kernel.id)
     ghz = compare.NEON_GHZ
@@ -193,15 +208,63 @@ def figures_of(taken: Taken) -> Figures:
 def _layout(entry: Entry, class_name: str) -> Layout:
     """A dispatch of a class in memory, as tools/bench lays it out."""
     with _folder() as folder:
-        data = folder / "items"
-        bench_data.write(data, [(entry.kernel, frozenset())], DISTINCT, SEEDS[0])
-        return qpu.layout(entry.kernel.id, class_name, data, QPU_ITEMS, folder)
+        return qpu.layout(entry.kernel.id, class_name, _items(entry, folder), QPU_ITEMS, folder)
+
+
+def _items(entry: Entry, folder: Path) -> Path:
+    """The file of what stands in a dispatch."""
+    path = folder / "items"
+    path.write_bytes(_item_bytes(entry))
+    return path
+
+
+@cache
+def _item_bytes(entry: Entry) -> bytes:
+    with _folder() as folder:
+        bench_data.write(folder / "items", [(entry.kernel, frozenset())], DISTINCT, SEEDS[0])
+        return (folder / "items").read_bytes()
+
+
+# ------------------------------------------------------------------ GLSL
+
+
+def _by_vulkan(entry: Entry, candidate: Candidate) -> Modelled:
+    """A variant of generated/ through Mesa's driver; tools/bench compares every byte it leaves."""
+    variant = made.text_variant(entry, candidate.schedule)
+    if _generated().get(variant.name) != variant.input_hash:
+        return Modelled(
+            "failed", "it does not stand in generated/ as the specs give it: run ./daedalus gen"
+        )
+    with _folder() as folder:
+        taken = glsl.model(
+            entry.kernel.id, candidate.schedule.class_name, variant.name, candidate.workgroup,
+            _items(entry, folder), QPU_ITEMS, folder / "jobs",
+        )  # fmt: skip
+    return Modelled("ok", figures=figures_of(taken), verified=True)
+
+
+@cache
+def _generated() -> dict[str, str]:
+    """The input hashes of the variants in generated/."""
+    manifest = json.loads((repo_root() / "generated" / "manifest.json").read_text())
+    return {v["name"]: v["input_hash"] for k in manifest["kernels"] for v in k["variants"]}
 
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    """For files of one point."""
-    place = build_dir() / "tune" / "work"
+    """For files of one point; beside those of other processes."""
+    place = _work() / str(os.getpid())
     place.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place) as folder:
         yield Path(folder)
+
+
+def _work() -> Path:
+    return build_dir() / "tune" / "work"
+
+
+def clean() -> None:
+    """Removes what points have left whose processes were killed."""
+    for folder in _work().glob("*"):
+        if not Path("/proc", folder.name).exists():
+            shutil.rmtree(folder, ignore_errors=True)

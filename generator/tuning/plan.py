@@ -22,9 +22,12 @@ def spaces_of(entries: Sequence[Entry], targets: Sequence[str]) -> list[Space]:
 
 def groups_of(
     entries: Sequence[Entry], targets: Sequence[str], *, quick: bool = False,
-    exhaustive: bool = False,
+    exhaustive: bool = False, listed: Sequence[str] = (),
 ) -> list[Group]:  # fmt: skip
-    """A group a kernel, target and class; what is on record is the first of each."""
+    """A group a kernel, target and class; what is on record is the first of each.
+
+    Of the `listed` targets nothing but what is on record, and that not in a quick run.
+    """
     by_id = {e.kernel.id: e for e in entries}
     out = []
     for s in spaces_of(entries, targets):
@@ -33,8 +36,10 @@ def groups_of(
         for class_name in entry.kernel.class_names:
             own = [c for c in s.candidates if c.schedule.class_name == class_name]
             first = [c for c in known if c in own]
-            if own:
-                search = _search(s, own, first, quick, exhaustive)
+            if s.target in listed:
+                own = [] if quick else first
+            search = _search(s, own, first, quick, exhaustive) if own else None
+            if search is not None and search.reach:
                 out.append(Group(s.kernel_id, class_name, s.target, search))
     return out
 
@@ -53,10 +58,11 @@ def _search(
 def quick_points(
     target: str, own: Sequence[Candidate], first: Sequence[Candidate]
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """What a quick run tries: the first schedule on record, and on NEON what differs from it in one
-    choice. Where none is on record for the class, the simplest one; of GPUs nothing then."""
+    """What a quick run tries of a class: the first schedule on record, and of NEON and GLSL what
+    differs from it in one choice. Of a CPU's class without one, the simplest; of a GPU's nothing.
+    """
     if not first and target not in PLAIN_TARGETS:
         return [], []
     best = (first or own)[0]
-    near = set(neighbours(best)) if target == "neon" else set()
+    near = set(neighbours(best)) if target in ("neon", "glsl") else set()
     return [best], [c for c in own if c in near]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A board reached by ssh that measures by itself: sent what it needs, started, followed, asked again.
+"""A board reached by ssh that measures by itself: sent what it needs, started, followed.
 
 All lies below `~/.cache/daedalus/<kit>/` there (kit.py), its journal as well; tools/tune/remote.sh
 is what runs. A run belongs to nobody's connection: whoever calls for the same one later follows it,
@@ -88,7 +88,8 @@ class Remote:
         return Board(self._arch(machine, bits), int(cores), self._wrapper)
 
     def _arch(self, machine: str, bits: str) -> str:
-        if self._wrapper or (machine == "aarch64" and bits == "64"):
+        emulated = any(Path(w).name.startswith("qemu-aarch64") for w in self._wrapper)
+        if emulated or (machine == "aarch64" and bits == "64"):
             return "aarch64"
         if machine == "x86_64" and bits == "64" and not native.is_arm():
             return "host"
@@ -124,8 +125,8 @@ class Remote:
     def run(self, jobs: Sequence[Job], points: Sequence[str], news: Callable[[bytes], None]) -> int:
         """Has the board do the jobs; the worst exit status.
 
-        `points` are what the run's file holds; `news` is told the journal's lines as they come. Goes
-        on with such a run that is under way, and comes back when it has ended.
+        `points` are what the run's file holds; `news` is told the journal's lines as they come.
+        It goes on with such a run that is under way, and comes back when it has ended.
         """
         run = self._place(jobs, points)
         for attempt in range(_RESTARTS + 1):
@@ -165,6 +166,8 @@ class Remote:
         assert self._kit is not None
         data = [w for name in self._kit.data for w in ("--data", name)]
         words = [*self._wrapper, f"./{PROGRAM}", *data, "--journal", "journal.jsonl", *job.words]
+        if self._wrapper:  # what runs so is another machine
+            words += ["--compiler", f"gcc, run by {shlex.join(self._wrapper)}"[:200]]
         return shlex.join(words)
 
     def _start(self, run: str, attempt: int) -> None:

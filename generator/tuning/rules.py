@@ -118,11 +118,15 @@ def judge_mixed(line: Mixed, core: float) -> Judged:
 
 
 def judge_all(lines: Sequence[Mixed], core: float) -> Judged | None:
-    """Of the lines with most threads: beside other kernels before beside the same; the worst."""
-    if not lines:
+    """Of the lines with most threads: beside other kernels before beside the same; the worst.
+
+    A line where the CPU does more than it does alone was disturbed, and does not count.
+    """
+    every = [j for j in (judge_mixed(line, core) for line in lines) if j.kept <= GAIN]
+    if not every:
         return None
-    most = max(line.threads for line in lines)
-    judged = [judge_mixed(line, core) for line in lines if line.threads == most]
+    most = max(j.threads for j in every)
+    judged = [j for j in every if j.threads == most]
     counted = [j for j in judged if not j.same] or judged
     return min(counted, key=lambda j: ((CPU, HELPER, QPU).index(j.verdict), j.gain))
 

@@ -66,7 +66,7 @@ class Tuner:
 
     def __init__(
         self, device: Device, groups: Sequence[Group], path: Path, hashes: Hashes,
-        watch: Callable[[Result], None] = lambda result: None,
+        watch: Callable[[Result, bool], None] = lambda result, known: None,
     ) -> None:  # fmt: skip
         self._device, self._path, self._hashes, self._watch = device, path, hashes, watch
         found = journal.read(path)
@@ -133,21 +133,21 @@ class Tuner:
         out, number = self.outcome, self._under_way.pop(task)
         if isinstance(result, Known):
             out.known += 1
-            kept = self._known[_place(task)][result.key]
+            self._told(number, task.candidate, self._known[_place(task)][result.key], known=True)
+            self._hashes.add(task.point.variant, result.input_hash)
         else:
             if not self._device.writes:
                 journal.append(self._path, result)
             out.done += 1
-            kept = result
-        if kept.verdict not in AGAIN:
-            self._hashes.add(task.point.variant, kept.input_hash)
-        self._told(number, task.candidate, kept)
+            if result.verdict not in AGAIN:
+                self._hashes.add(task.point.variant, result.input_hash)
+            self._told(number, task.candidate, result, known=False)
 
-    def _told(self, number: int, candidate: Candidate, result: Result) -> None:
+    def _told(self, number: int, candidate: Candidate, result: Result, *, known: bool) -> None:
         self.outcome.results[number][candidate] = result
         cost = result.median if result.verdict == OK else None
         self.outcome.groups[number].search.tell(candidate, cost)
-        self._watch(result)
+        self._watch(result, known)
 
     def _next(self) -> tuple[int, Task] | None:
         """A point that is to be done, of each group in turn; those that are known are told."""
@@ -167,7 +167,7 @@ class Tuner:
             if kept is None:
                 return number, task
             self.outcome.known += 1
-            self._told(number, candidate, kept)
+            self._told(number, candidate, kept, known=True)
         return None
 
     def _task(self, group: Group, candidate: Candidate) -> Task:

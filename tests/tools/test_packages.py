@@ -33,3 +33,9 @@ def test_test_needs_what_all_verbs_need(arch: str) -> None:
 def test_who_set_the_device_up_has_what_running_on_it_needs(arch: str) -> None:
     assert _names(arch, "setup --native") >= _names(arch, "v3d")
     assert _names(arch, "setup --v3dv") >= _names(arch, "v3d")
+
+
+@pytest.mark.parametrize("arch", ["amd64", "arm64"])
+def test_who_tunes_and_farms_has_what_checking_and_modelling_need(arch: str) -> None:
+    for verb in ("farm", "tune"):
+        assert _names(arch, verb) >= _names(arch, "check", "bench", "bench --model")

@@ -13,9 +13,10 @@ from tuning_lines import BOARD, WHEN, result
 from daedalus.generator.cli import recipe as verb
 from daedalus.generator.cli.common import UserError
 from daedalus.generator.cli.main import cli
-from daedalus.generator.tuning import compare, entries, journal, recipe, rules
+from daedalus.generator.tuning import compare, entries, journal, overnight, recipe, rules
 from daedalus.generator.tuning.entries import Entry, Mixed, Result, described
 from daedalus.generator.tuning.fingerprint import Fingerprint, fnv64, of_model
+from daedalus.generator.tuning.overnight import Settings
 from daedalus.generator.tuning.recipe import Recipe
 from daedalus.generator.tuning.rules import CPU, HELPER, QPU, Span, bands, ratio
 
@@ -193,6 +194,7 @@ def test_which_lines_of_m4_count() -> None:
     assert only(cpu, qpu, mixed(MC, code, **good)).mixed is None  # by another route
     costly = mixed(MC, qpu, **good, time=0.96)  # the caller is as busy as with the work itself
     assert only(cpu, qpu, costly).verdict == HELPER
+    assert only(cpu, qpu, mixed(MC, qpu, kept=1.06, gives=0.6)).mixed is None  # disturbed
     lost = replace(mixed(MC, qpu, **good), verdict="lost", reason="gone",
                    **dict.fromkeys(Mixed.figures))  # fmt: skip
     assert only(cpu, qpu, lost).mixed is None
@@ -202,6 +204,19 @@ def test_which_lines_of_m4_count() -> None:
     assert only(cpu, qpu, plain, mixed(MC, plain, **good), mixed(MC, qpu, **bad)).substrate == CPU
     # A GREEN kernel has no use for M4, a modelled one no M4.
     assert only(cpu, timed(GLSL, 50, 60), mixed(MC, qpu, **bad)).mixed is None
+
+
+def test_m4_is_measured_where_r_does_not_decide() -> None:
+    found = make(
+        timed(NEON, 99, 101), timed(GLSL, 50, 60), timed(LPF_NEON, 9, 10), timed(LPF_GLSL, 30, 31),
+        timed(MC_NEON, 5, 6, item_class="rows8"), timed(C, 20, 21, item_class="dc"),
+    )  # fmt: skip
+    (job,) = overnight.together(found, Settings(mixed_seconds=2, items=64), 4)
+    words = dict(zip(job.words[::2], job.words[1::2], strict=True))
+    assert "vp9_lpf4_h" in words["--qpu-kernel"]  # GREEN is decided, the others have no QPU
+    assert words["--cpu-kernel"].startswith("vp9_idct8/full/")
+    assert (words["--neon-threads"], words["--qpu-core"]) == ("3", "3")
+    assert (words["--duration"], words["--items"], words["--scenario"]) == ("2", "64", "m4")
 
 
 # ----------------------------------------------------------------- the candidates

@@ -77,6 +77,6 @@ state() {
 case $action in
   start | work | state) "$action" ;;
   follow) exec tail -c "+$(($3 + 1))" -f -s 1 --pid="$(cat "$run/pid")" "$journal" ;;
-  stop) is_free || kill -TERM -- "-$(cut -d ' ' -f 3 "$holder")" ;;
+  stop) is_free || kill -s TERM -- "-$(cut -d ' ' -f 3 "$holder")" ;;
   *) exit 2 ;;
 esac

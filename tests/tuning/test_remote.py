@@ -1,0 +1,486 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Boards by ssh: a real server on this machine, through a proxy that cuts connections.
+
+The session's home is a folder of the test's. Most tests send a small program in the place of
+daedalus-tune, which takes its time; the last ones send that itself.
+"""
+
+import contextlib
+import getpass
+import gzip
+import os
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from click.testing import Result as Ran
+from tuning_lines import BOARD, result
+
+from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
+from daedalus.generator.cli.main import cli
+from daedalus.generator.tuning import journal
+from daedalus.generator.tuning.entries import Described, Result, Run, described
+from daedalus.generator.tuning.kit import PROGRAM, SCRIPT, Kit
+from daedalus.generator.tuning.remote import CACHE, Job, Remote
+from daedalus.generator.tuning.ssh import Lost, Ssh
+
+SSHD = "/usr/sbin/sshd"
+JOBS = [Job(("--points", "x"))]
+LINES = 40
+PACE = 0.05  # seconds a line
+
+# Adds to the journal, a line at a time, what of `lines` it has not; says how often it was begun.
+# Waits before each line as long as there is a file `gate` in the session's home and ten lines.
+FAKE = f"""#!/bin/sh
+[ "$1" != --list ] || {{ echo a/b/c; exit 0; }}
+echo $$ >>began
+trap 'exit 130' TERM
+while read -r line; do
+  grep -qxF "$line" journal.jsonl && continue
+  sleep {PACE}
+  while [ -e "$HOME/gate" ] && [ "$(wc -l <journal.jsonl)" -ge 10 ]; do sleep 0.1; done
+  echo "$line" >>journal.jsonl
+done <lines
+"""
+
+
+class Proxy:
+    """Forwards a port of this machine to another, and can cut what it forwards."""
+
+    def __init__(self, to: int) -> None:
+        self._to, self._open = to, True
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._server.getsockname()[1]
+        self._sockets: list[socket.socket] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                near, _ = self._server.accept()
+                if not self._open:
+                    near.close()
+                    continue
+                far = socket.create_connection(("127.0.0.1", self._to))
+                self._sockets += [near, far]
+                for a, b in ((near, far), (far, near)):
+                    threading.Thread(target=self._copy, args=(a, b), daemon=True).start()
+
+    @staticmethod
+    def _copy(a: socket.socket, b: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := a.recv(65536):
+                b.sendall(data)
+        for s in (a, b):
+            with contextlib.suppress(OSError):
+                s.shutdown(socket.SHUT_RDWR)
+
+    def cut(self, *, stay: bool = False) -> None:
+        """Ends all connections; with `stay` new ones end at once, too."""
+        self._open = not stay
+        for s in self._sockets:
+            with contextlib.suppress(OSError):
+                s.shutdown(socket.SHUT_RDWR)
+        self._sockets.clear()
+
+    def mend(self) -> None:
+        self._open = True
+
+    def close(self) -> None:
+        self._server.close()
+        self.cut(stay=True)
+
+
+@dataclass
+class Server:
+    """An ssh server. `home`: of its sessions; `ssh`: the client's command."""
+
+    home: Path
+    folder: Path
+    proxy: Proxy
+
+    def config(self, **more: str) -> str:
+        """The client's command with a configuration for the host "board"."""
+        told = {
+            "HostName": "127.0.0.1", "Port": str(self.proxy.port), "User": getpass.getuser(),
+            "IdentityFile": str(self.folder / "user"), "IdentitiesOnly": "yes",
+            "UserKnownHostsFile": str(self.folder / "known"), "StrictHostKeyChecking": "yes",
+            "HostKeyAlias": "board", "GlobalKnownHostsFile": "none",
+        } | more  # fmt: skip
+        file = self.folder / "config"
+        file.write_text("Host board\n" + "".join(f"  {k} {v}\n" for k, v in told.items()))
+        return shlex.join(["ssh", "-F", str(file)])
+
+
+def _key(path: Path) -> str:
+    words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(path)]
+    subprocess.run(words, check=True)
+    return path.with_suffix(".pub").read_text()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    if not Path(SSHD).exists():
+        reason = "there is no sshd: apt-get install openssh-server"
+        warnings.warn(reason, stacklevel=2)
+        pytest.skip(reason)
+    folder, home = tmp_path / "ssh", tmp_path / "home"
+    for p in (folder, home):
+        p.mkdir(mode=0o700)
+    if os.geteuid() == 0:
+        Path("/run/sshd").mkdir(exist_ok=True)
+    host = _key(folder / "host")
+    (folder / "authorized").write_text(_key(folder / "user"))
+    (folder / "known").write_text(f"board {host}")
+    session = folder / "session"
+    session.write_text(
+        f"#!/bin/sh\nHOME={home}\nexport HOME\ncd\n. {folder}/profile\n"
+        'exec sh -c "$SSH_ORIGINAL_COMMAND"\n'
+    )
+    session.chmod(0o700)
+    (folder / "profile").touch()
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        port = s.getsockname()[1]
+    (folder / "sshd_config").write_text(
+        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {folder}/host\nPidFile none\n"
+        f"AuthorizedKeysFile {folder}/authorized\nPasswordAuthentication no\nStrictModes no\n"
+        f"KbdInteractiveAuthentication no\nUsePAM no\nForceCommand {session}\n"
+        "PermitRootLogin prohibit-password\nMaxStartups 100\n"
+    )
+    log = (folder / "log").open("wb")
+    process = subprocess.Popen(
+        [SSHD, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=log, stdin=subprocess.DEVNULL
+    )
+    made = Server(home, folder, Proxy(port))
+    try:
+        _until(lambda: b"Server listening" in (folder / "log").read_bytes())
+        yield made
+    finally:
+        made.proxy.close()
+        process.terminate()
+        process.wait()
+        log.close()
+        for pid in home.glob(f"{CACHE}/*/run-*/pid"):
+            with contextlib.suppress(ProcessLookupError, ValueError):
+                os.killpg(int(pid.read_text()), signal.SIGKILL)
+
+
+def _until(holds: Callable[[], bool], seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it does not come"
+        time.sleep(0.05)
+
+
+def kit(n: int = LINES, program: str = FAKE) -> Kit:
+    lines = [journal.line_of(described(BOARD))]
+    lines += [journal.line_of(result(scenario=f"m3 items={i}")) for i in range(1, n)]
+    script = repo_root() / "tools" / "tune" / SCRIPT
+    return Kit({PROGRAM: program.encode(), SCRIPT: script.read_bytes(), "lines": b"".join(lines)})
+
+
+@dataclass
+class Caller:
+    """Somebody who measures on the server."""
+
+    server: Server
+    mirror: Path
+    made: Kit
+    said: list[str]
+    news: list[bytes]
+    remote: Remote
+
+    def __init__(
+        self, server: Server, mirror: Path, made: Kit, *, ssh: str = "", patience: float = 30
+    ) -> None:
+        self.server, self.mirror, self.made, self.said, self.news = server, mirror, made, [], []
+        client = Ssh("board", ssh or server.config())
+        self.remote = Remote(client, (), self.said.append, patience=patience)
+
+    @property
+    def there(self) -> Path:
+        return self.server.home / CACHE / self.made.id
+
+    def run(self) -> int:
+        self.remote.probe()
+        self.remote.deploy(self.made, self.mirror)
+        return self.remote.run(JOBS, (), self.news.append)
+
+    def right(self) -> bool:
+        """Every line is here and there, once."""
+        text = self.made.files["lines"]
+        mirrored, there = self.mirror.read_bytes(), (self.there / "journal.jsonl").read_bytes()
+        return text == mirrored == there
+
+    def begun(self) -> int:
+        """How often the program was."""
+        return len((self.there / "began").read_text().splitlines())
+
+
+class At:
+    """Does something when a caller has so many lines, or, with `said`, has been told something;
+    `join` raises what went wrong."""
+
+    def __init__(
+        self, caller: Caller, n: int, what: Callable[[], object], *, said: str = ""
+    ) -> None:
+        self._caller, self._n, self._what, self._said = caller, n, what, said
+        self._wrong: BaseException | None = None
+        self._thread = threading.Thread(target=self._wait)
+        self._thread.start()
+
+    def _wait(self) -> None:
+        try:
+            _until(self._holds, 60)
+            self._what()
+        except BaseException as e:
+            self._wrong = e
+            (self._caller.server.home / "gate").unlink(missing_ok=True)  # so that the run ends
+
+    def _holds(self) -> bool:
+        told = any(self._said in s for s in self._caller.said)
+        return len(self._caller.news) >= self._n and (told or not self._said)
+
+    def join(self) -> None:
+        self._thread.join()
+        if self._wrong is not None:
+            raise self._wrong
+
+
+def test_a_cut_connection_costs_nothing(server: Server, tmp_path: Path) -> None:
+    """Once for a moment, once for longer than a first try: the run goes on all the while."""
+    caller = Caller(server, tmp_path / "mirror", kit())
+
+    def twice() -> None:
+        server.proxy.cut()
+        time.sleep(0.5)
+        server.proxy.cut(stay=True)
+        gate.unlink()
+        time.sleep(1.5)
+        server.proxy.mend()
+
+    gate = server.home / "gate"
+    gate.touch()
+    thread = At(caller, 5, twice)
+    assert caller.run() == 0
+    thread.join()
+    assert caller.right() and caller.begun() == 1
+    assert b"".join(line + b"\n" for line in caller.news) == caller.made.files["lines"]
+    assert any("no connection to board" in s for s in caller.said)
+
+
+def test_another_call_follows_the_same_run(server: Server, tmp_path: Path) -> None:
+    class Left(Exception):
+        """Whoever called has gone."""
+
+    def leave(line: bytes) -> None:
+        first.news.append(line)
+        if len(first.news) == 5:
+            raise Left
+
+    gate = server.home / "gate"
+    gate.touch()
+    first = Caller(server, tmp_path / "mirror", kit())
+    first.remote.deploy(first.made, first.mirror)
+    with pytest.raises(Left):
+        first.remote.run(JOBS, (), leave)
+    second = Caller(server, tmp_path / "mirror", kit())
+    thread = At(second, 0, gate.unlink, said="going on with the run that is under way")
+    assert second.run() == 0
+    thread.join()
+    assert second.right() and second.begun() == 1
+    assert f"board has kit {second.made.id}" in second.said
+    # A third finds all of it done; one without the mirror is told all of it again.
+    assert second.run() == 0 and second.right() and second.begun() == 2
+    other = Caller(server, tmp_path / "other", kit())
+    assert other.run() == 0 and other.right() and len(other.news) == LINES
+
+
+def test_a_run_that_dies_is_started_where_its_journal_ends(server: Server, tmp_path: Path) -> None:
+    caller = Caller(server, tmp_path / "mirror", kit())
+
+    def kill() -> None:
+        (pid,) = caller.there.glob("run-*/pid")
+        os.killpg(int(pid.read_text()), signal.SIGKILL)
+        gate.unlink()
+
+    gate = server.home / "gate"
+    gate.touch()
+    thread = At(caller, 5, kill)
+    assert caller.run() == 0
+    thread.join()
+    assert caller.right() and caller.begun() == 2
+    assert "the run on board died; it is started again" in caller.said
+    hopeless = Caller(server, tmp_path / "m", kit(program="#!/bin/sh\nkill -9 -$(ps -o sid= $$)\n"))
+    with pytest.raises(UserError, match="dies again and again"):
+        hopeless.run()
+
+
+def test_it_can_be_stopped(server: Server, tmp_path: Path) -> None:
+    caller = Caller(server, tmp_path / "mirror", kit())
+    gate = server.home / "gate"
+    gate.touch()
+    thread = At(caller, 5, caller.remote.stop)
+    assert caller.run() == 130
+    thread.join()
+    gate.unlink()
+    assert 5 <= len(caller.mirror.read_bytes().splitlines()) < LINES
+    assert caller.run() == 0 and caller.right()
+    caller.remote.stop()  # there is nothing to stop
+
+
+def test_one_run_a_board(server: Server, tmp_path: Path) -> None:
+    first = Caller(server, tmp_path / "mirror", kit())
+    other = Caller(server, tmp_path / "other", kit(3))
+
+    def intrude() -> None:
+        with pytest.raises(UserError, match="at work for somebody else: another run is under way"):
+            other.run()
+        gate.unlink()
+
+    gate = server.home / "gate"
+    gate.touch()
+    thread = At(first, 3, intrude)
+    assert first.run() == 0 and first.right()
+    thread.join()
+    assert not (other.there / "began").exists()
+    assert other.run() == 0
+
+
+def test_what_a_board_forgot_is_measured_anew(server: Server, tmp_path: Path) -> None:
+    caller = Caller(server, tmp_path / "mirror", kit(5))
+    assert caller.run() == 0
+    shutil.rmtree(server.home / CACHE)
+    assert caller.run() == 0 and caller.right()
+
+
+def test_a_kit_is_whole_or_not_there(server: Server, tmp_path: Path) -> None:
+    caller = Caller(server, tmp_path / "mirror", kit(3))
+    folder, whole = server.home / CACHE, caller.made.archive()
+    changed = gzip.compress(gzip.decompress(whole).replace(b"BCM2712", b"BCM2711"))
+    for archive, message in ((whole[:-200], "board: .*gzip"), (changed, "board: .*checksum")):
+        with pytest.MonkeyPatch.context() as m:
+            m.setattr(Kit, "archive", lambda self, archive=archive: archive)
+            with pytest.raises(UserError, match=f"(?s){message}"):
+                caller.run()
+        assert list(folder.glob("*")) == []
+    assert caller.run() == 0 and [p.name for p in folder.glob("*-*")] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "hint"),
+    [
+        ({"Port": "1"}, "Connection refused", "has to work without a question"),
+        ({"HostName": "no.such.host.invalid"}, "Could not resolve hostname", "NAME.local"),
+        ({"IdentityFile": "/nowhere"}, "Permission denied", "ssh-copy-id board"),
+        ({"HostKeyAlias": "stranger"}, "Host key verification failed", "look at the key"),
+    ],
+)
+def test_ssh_tells_why_not(
+    server: Server, tmp_path: Path, change: dict[str, str], message: str, hint: str
+) -> None:
+    caller = Caller(server, tmp_path / "mirror", kit(3), ssh=server.config(**change))
+    with pytest.raises(UserError, match=f"^ssh board: .*{message}") as caught:
+        caller.run()
+    assert hint in caught.value.hint and "\n" not in caught.value.message
+    assert caught.value.exit_code == EXIT_FAILED
+
+
+def test_hosts_that_will_not_do(server: Server, tmp_path: Path) -> None:
+    for host in ("-oProxyCommand=touch x", "", "a b"):
+        with pytest.raises(UserError, match="is no host"):
+            Ssh(host)
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("sh", "uname", "getconf", "nproc", "tar", "gzip", "sha256sum", "tail", "nohup"):
+        found = shutil.which(name)
+        assert found
+        (tools / name).symlink_to(found)
+    (server.folder / "profile").write_text(f"PATH={tools}\n")
+    caller = Caller(server, tmp_path / "mirror", kit(3))
+    with pytest.raises(UserError, match="board has no flock, setsid"):
+        caller.run()
+    (tools / "uname").unlink()
+    (tools / "uname").write_text("#!/bin/sh\necho armv7l\n")
+    (tools / "uname").chmod(0o700)
+    (server.folder / "profile").write_text(f"PATH={tools}:$PATH\n")
+    with pytest.raises(UserError, match="board is armv7l with 64 bits"):
+        caller.run()
+
+
+def test_patience_ends(server: Server, tmp_path: Path) -> None:
+    caller = Caller(server, tmp_path / "mirror", kit(), patience=2)
+    gate = server.home / "gate"
+    gate.touch()
+    thread = At(caller, 3, lambda: server.proxy.cut(stay=True))
+    with pytest.raises(UserError, match="no connection for 2 s") as caught:
+        caller.run()
+    thread.join()
+    assert "the same command follows it later" in caught.value.hint
+    with pytest.raises(Lost):
+        Ssh("board", server.config()).run("true")
+    server.proxy.mend()
+    gate.unlink()
+    assert caller.run() == 0 and caller.right()
+
+
+# ------------------------------------------------------------------ the real one
+
+
+def tune(server: Server, path: Path, *words: str) -> Ran:
+    every = ["tune", "run", *words, "--host", "board", "--ssh", server.config(), "--quick",
+             "--items", "256", "--journal", str(path)]  # fmt: skip
+    return CliRunner().invoke(cli, every, prog_name="daedalus")
+
+
+def recipe_path() -> Path:
+    return build_dir() / "tune" / "board" / "daedalus.recipe"
+
+
+def test_a_board_tunes_itself(server: Server, tmp_path: Path) -> None:
+    file = tmp_path / "journal.jsonl"
+    ran = tune(server, file, "vp9_idct8")
+    assert ran.exit_code == 0, ran.output + ran.stderr
+    found = journal.read(file)
+    assert found.problems == ()
+    kinds = [type(e) for e in found.entries]
+    assert kinds[0] is Described and kinds.count(Run) == 1
+    points = {e.point for e in found.entries if isinstance(e, Result) and e.verdict == "ok"}
+    assert {p for p in points if "__c_" in p} == {
+        f"vp9_idct8/{c}/daedalus_vp9_idct8__c_{c}/gcc/-/0" for c in ("dc", "eob12", "full")
+    }
+    text = recipe_path().read_text()
+    assert text.startswith("daedalus-recipe 1\n") and text.count("\nchoose vp9_idct8 ") == 3
+    assert str(recipe_path()) in ran.stdout
+    again = tune(server, file, "vp9_idct8")
+    assert again.exit_code == 0 and "1 lines added" in again.stderr  # that of the run
+    none = tune(server, file, "vp9_idct8", "--target", "qpu")
+    assert isinstance(none.exception, UserError) and "no point" in none.exception.message
+
+
+def test_an_arm64_board_under_qemu(server: Server, tmp_path: Path) -> None:
+    """As on a Pi, but for the processor: built by the cross compiler, NEON and all."""
+    if shutil.which("qemu-aarch64") is None or shutil.which("aarch64-linux-gnu-gcc") is None:
+        reason = "no qemu-aarch64 or no cross compiler: apt-get install qemu-user"
+        warnings.warn(reason, stacklevel=2)
+        pytest.skip(reason)
+    file = tmp_path / "journal.jsonl"
+    wrapper = "qemu-aarch64 -cpu cortex-a76 -L /usr/aarch64-linux-gnu"
+    ran = tune(server, file, "vp9_lpf4_h", "--target", "neon", "--remote-wrapper", wrapper)
+    assert ran.exit_code == 0, ran.output + ran.stderr
+    entries = journal.read(file).entries
+    assert isinstance(entries[0], Described)
+    assert entries[0].compiler == f"gcc, run by {wrapper}"
+    points = [e.point for e in entries if isinstance(e, Result) and e.verdict == "ok"]
+    assert points and all("__neon_" in p for p in points)
+    assert "choose vp9_lpf4_h full cpu daedalus_vp9_lpf4_h__neon_" in recipe_path().read_text()
