@@ -45,7 +45,8 @@ _TYPES = f"element types are {', '.join(map(str, DTYPES))}"
 _TAKEN = frozenset(
     "auto bool break case char const continue default do double else enum extern false float for"
     " goto if inline int long register restrict return short signed sizeof static struct switch"
-    " true typedef union unsigned void volatile while asm batch ctx meta meta_step substrate".split()
+    " true typedef union unsigned void volatile while asm batch ctx meta meta_step"
+    " substrate".split()
 )
 _TAKEN |= {"I", "NULL", "EOF", "errno", "assert", "stdin", "stdout", "stderr"}  # macros
 _TAKEN |= {f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64)} | {"size_t", "ptrdiff_t"}
