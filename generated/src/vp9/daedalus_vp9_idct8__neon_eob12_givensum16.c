@@ -9,7 +9,7 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash 6f3faf1272ed0e41
+ * input hash 9656aa34f31751e6
  */
 #include <stdint.h>
 #include <string.h>
@@ -168,6 +168,34 @@ void daedalus_clearing_vp9_idct8__neon_eob12_givensum16(uint8_t *dst, ptrdiff_t 
   memset(coeffs + 8, 0, 4 * sizeof(*coeffs));
   memset(coeffs + 16, 0, 4 * sizeof(*coeffs));
   memset(coeffs + 24, 0, 4 * sizeof(*coeffs));
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_idct8__neon_eob12_givensum16(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
+  (void)meta;
+  (void)meta_step;
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    dst += dst_step;
+    coeffs += 64;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_clearing_items_vp9_idct8__neon_eob12_givensum16(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
+  (void)meta;
+  (void)meta_step;
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    memset(coeffs + 0, 0, 4 * sizeof(*coeffs));
+    memset(coeffs + 8, 0, 4 * sizeof(*coeffs));
+    memset(coeffs + 16, 0, 4 * sizeof(*coeffs));
+    memset(coeffs + 24, 0, 4 * sizeof(*coeffs));
+    dst += dst_step;
+    coeffs += 64;
+  }
 }
 
 void daedalus_vp9_idct8__neon_eob12_givensum16(const daedalus_buffer *buffers,
