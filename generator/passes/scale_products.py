@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Makes the constant of a product, shifted to the right, so large that the upper half is the result.
+"""Makes constants of products that are shifted to the right so large that an upper half remains.
 
 (x * c + 2^(n-1)) >> n becomes (x * (c << (15-n)) + 2^14) >> 15 where both factors fit 16 signed
 bits and the product does not: NEON has that in one instruction, and the 32 bits of the product

@@ -74,6 +74,7 @@ def _pair(
     ]
 
 
+# fmt: off
 _ALL: list[MachineOp] = [
     # modulo 2**w
     MachineOp("add", "add", "same", "===", lambda w, a, n: a[0] + a[1]),
@@ -162,6 +163,7 @@ _ALL: list[MachineOp] = [
     MachineOp("qrshrn_n_s", "qrshrn", "narrow", "ss", lambda w, a, n: _ss(_round(a[0], n), w), "n"),
     MachineOp("qrshrun_n", "qrshrun", "narrow", "su", lambda w, a, n: _su(_round(a[0], n), w), "n"),
 ]
+# fmt: on
 
 # Saturating operations cost a trifle more: where a limit cannot bind, the plain one is chosen.
 _TIE = 0.001
