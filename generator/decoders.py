@@ -153,6 +153,7 @@ def _class(
         "condition": condition,
         "special": special,
         "neon": best.get("neon"),
+        "vector": best.get("vector"),
         "c": best["c"],
     }
 

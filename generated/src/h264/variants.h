@@ -17,6 +17,10 @@ daedalus_cpu_fn daedalus_h264_deblock_luma_v__neon_full_early;
 void daedalus_item_h264_deblock_luma_v__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t alpha, int32_t beta, const int8_t *tc0);
 
+daedalus_cpu_fn daedalus_h264_deblock_luma_v__vector_full_early;
+void daedalus_item_h264_deblock_luma_v__vector_full_early(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t alpha, int32_t beta, const int8_t *tc0);
+
 daedalus_cpu_fn daedalus_h264_deblock_luma_v__c_full;
 void daedalus_item_h264_deblock_luma_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha,
     int32_t beta, const int8_t *tc0);
@@ -39,6 +43,12 @@ daedalus_cpu_fn daedalus_h264_idct4__neon_full_x2;
 void daedalus_item_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
 void daedalus_clearing_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
+
+daedalus_cpu_fn daedalus_h264_idct4__vector_full_x2;
+void daedalus_item_h264_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_clearing_h264_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs);
 
 daedalus_cpu_fn daedalus_h264_idct4__c_full;
@@ -64,6 +74,11 @@ daedalus_cpu_fn daedalus_h264_idct8__neon_full;
 void daedalus_item_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
 void daedalus_clearing_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
 
+daedalus_cpu_fn daedalus_h264_idct8__vector_full;
+void daedalus_item_h264_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_clearing_h264_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+
 daedalus_cpu_fn daedalus_h264_idct8__c_full;
 void daedalus_item_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
 void daedalus_clearing_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
@@ -84,6 +99,10 @@ extern const daedalus_gpu_code daedalus_h264_qpel_mc20__glsl_full_p4;
 
 daedalus_cpu_fn daedalus_h264_qpel_mc20__neon_full;
 void daedalus_item_h264_qpel_mc20__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride);
+
+daedalus_cpu_fn daedalus_h264_qpel_mc20__vector_full;
+void daedalus_item_h264_qpel_mc20__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride);
 
 daedalus_cpu_fn daedalus_h264_qpel_mc20__c_full;

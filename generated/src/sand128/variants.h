@@ -18,6 +18,11 @@ void daedalus_item_sand128_nv12__neon_full(uint8_t *dst, ptrdiff_t dst_stride, u
     ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride, const uint8_t *src_uv,
     ptrdiff_t src_uv_stride, int32_t width);
 
+daedalus_cpu_fn daedalus_sand128_nv12__vector_full;
+void daedalus_item_sand128_nv12__vector_full(uint8_t *dst, ptrdiff_t dst_stride, uint8_t *dst_uv,
+    ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride, const uint8_t *src_uv,
+    ptrdiff_t src_uv_stride, int32_t width);
+
 daedalus_cpu_fn daedalus_sand128_nv12__c_full;
 void daedalus_item_sand128_nv12__c_full(uint8_t *dst, ptrdiff_t dst_stride, uint8_t *dst_uv,
     ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride, const uint8_t *src_uv,
@@ -33,6 +38,11 @@ extern const daedalus_gpu_code daedalus_sand128_p010__glsl_full;
 
 daedalus_cpu_fn daedalus_sand128_p010__neon_full;
 void daedalus_item_sand128_p010__neon_full(uint16_t *dst, ptrdiff_t dst_stride, uint16_t *dst_uv,
+    ptrdiff_t dst_uv_stride, const uint32_t *src, ptrdiff_t src_stride, const uint32_t *src_uv,
+    ptrdiff_t src_uv_stride, int32_t width);
+
+daedalus_cpu_fn daedalus_sand128_p010__vector_full;
+void daedalus_item_sand128_p010__vector_full(uint16_t *dst, ptrdiff_t dst_stride, uint16_t *dst_uv,
     ptrdiff_t dst_uv_stride, const uint32_t *src, ptrdiff_t src_stride, const uint32_t *src_uv,
     ptrdiff_t src_uv_stride, int32_t width);
 

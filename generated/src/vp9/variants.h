@@ -44,6 +44,24 @@ void daedalus_item_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, cons
 void daedalus_clearing_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int32_t eob);
 
+daedalus_cpu_fn daedalus_vp9_idct8__vector_dc;
+void daedalus_item_vp9_idct8__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    int32_t eob);
+void daedalus_clearing_vp9_idct8__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob);
+
+daedalus_cpu_fn daedalus_vp9_idct8__vector_eob12;
+void daedalus_item_vp9_idct8__vector_eob12(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_clearing_vp9_idct8__vector_eob12(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob);
+
+daedalus_cpu_fn daedalus_vp9_idct8__vector_full;
+void daedalus_item_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_clearing_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob);
+
 daedalus_cpu_fn daedalus_vp9_idct8__c_dc;
 void daedalus_item_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
     int32_t eob);
@@ -95,6 +113,10 @@ daedalus_cpu_fn daedalus_vp9_lpf4_h__neon_full_early;
 void daedalus_item_vp9_lpf4_h__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 
+daedalus_cpu_fn daedalus_vp9_lpf4_h__vector_full_early;
+void daedalus_item_vp9_lpf4_h__vector_full_early(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
+
 daedalus_cpu_fn daedalus_vp9_lpf4_h__c_full;
 void daedalus_item_vp9_lpf4_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
@@ -120,6 +142,10 @@ extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full;
 daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full_early;
 void daedalus_item_vp9_lpf4_v__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
+
+daedalus_cpu_fn daedalus_vp9_lpf4_v__vector_full_early;
+void daedalus_item_vp9_lpf4_v__vector_full_early(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_lpf4_v__c_full;
 void daedalus_item_vp9_lpf4_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
@@ -147,6 +173,10 @@ daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full_branch_early;
 void daedalus_item_vp9_lpf8_h__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh);
 
+daedalus_cpu_fn daedalus_vp9_lpf8_h__vector_full_branch_early;
+void daedalus_item_vp9_lpf8_h__vector_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
+
 daedalus_cpu_fn daedalus_vp9_lpf8_h__c_full;
 void daedalus_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
@@ -167,6 +197,10 @@ extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full;
 
 daedalus_cpu_fn daedalus_vp9_lpf8_v__neon_full_branch_early;
 void daedalus_item_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh);
+
+daedalus_cpu_fn daedalus_vp9_lpf8_v__vector_full_branch_early;
+void daedalus_item_vp9_lpf8_v__vector_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh);
 
 daedalus_cpu_fn daedalus_vp9_lpf8_v__c_full;
@@ -205,6 +239,18 @@ void daedalus_item_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, con
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__neon_full;
 void daedalus_item_vp9_mc_8h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h__vector_sub8;
+void daedalus_item_vp9_mc_8h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h__vector_rows8;
+void daedalus_item_vp9_mc_8h__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h__vector_full;
+void daedalus_item_vp9_mc_8h__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__c_sub8;
@@ -252,6 +298,18 @@ void daedalus_item_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_full;
 void daedalus_item_vp9_mc_8h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__vector_sub8;
+void daedalus_item_vp9_mc_8h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__vector_rows8;
+void daedalus_item_vp9_mc_8h_avg__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__vector_full;
+void daedalus_item_vp9_mc_8h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_sub8;
 void daedalus_item_vp9_mc_8h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.neon.lanes import Lanes
-from daedalus.generator.targets.neon.ops import OPS
-from daedalus.generator.targets.neon.rules import RULES, Rule, limits
+from daedalus.generator.targets.neon.rules import Rule, limits
 from daedalus.generator.targets.neon.vectors import Shape
 
 WIDTHS = (8, 16, 32)
@@ -60,16 +59,6 @@ class Kind:
     choices: dict[Demand, list[Choice]] = field(default_factory=dict)
     best: dict[Demand, Choice] = field(default_factory=dict)
     cost: dict[Demand, float] = field(default_factory=dict)
-
-
-def _rules() -> dict[tuple[Op, str], list[Rule]]:
-    found: dict[tuple[Op, str], list[Rule]] = {}
-    for r in RULES:
-        found.setdefault((r.on, r.gives), []).append(r)
-    return found
-
-
-_RULES = _rules()
 
 
 def _near(node: Node) -> tuple[Node, ...]:
@@ -200,7 +189,7 @@ class Forms:
             if demand.kind == "bits":
                 yield Choice("lane", "lane", (), (), 0, self.shape.count(w))
             return
-        for rule in _RULES.get((node.op, demand.kind), []):
+        for rule in self.shape.target.rules_by_demand.get((node.op, demand.kind), []):
             if w not in rule.widths:
                 continue
             for operands in rule.pick(node):
@@ -222,8 +211,8 @@ class Forms:
         scalars = tuple(g for g in got if isinstance(g, Node))
         cost = 0.0
         if rule.op:
-            widest = 2 * w if OPS[rule.op].shape == "narrow" else w
-            cost = OPS[rule.op].cost * self.shape.count(widest)
+            widest = 2 * w if self.shape.target.ops[rule.op].shape == "narrow" else w
+            cost = self.shape.target.ops[rule.op].cost * self.shape.count(widest)
         return Choice(rule.name, rule.op, inputs, scalars, rule.imm(node), cost)
 
     def _converted(self, node: Node, demand: Demand) -> Iterator[Choice]:
@@ -231,7 +220,7 @@ class Forms:
         w, half, twice = demand.width, demand.width // 2, demand.width * 2
 
         def from_(op: str, kind: str, width: int) -> Choice:
-            cost = OPS[op].cost * self.shape.count(max(w, width)) if op else 0.0
+            cost = self.shape.target.ops[op].cost * self.shape.count(max(w, width)) if op else 0.0
             return Choice(op or "alias", op, ((node, Demand(kind, width)),), (), 0, cost)
 
         match demand.kind:
