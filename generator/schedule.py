@@ -10,8 +10,9 @@ from dataclasses import dataclass
 QPU = "qpu"  # machine code of V3D 7.1
 TARGETS = ("c", "vector", "neon", "glsl", QPU)
 GPU_TARGETS = ("glsl", QPU)
+CPU_TARGETS = ("c", "vector", "neon")
 VECTOR_TARGETS = ("vector", "neon")  # registers of lanes, lowered alike
-PLAIN_TARGETS = ("c", "vector", "neon")  # what a kernel gets that no schedules.toml speaks of
+PLAIN_TARGETS = ("c", "neon")  # what a kernel gets that no schedules.toml speaks of
 ITEMS = (1, 2, 4, 8)  # what a vector's lanes can be divided into
 ROWS = (1, 2, 4, 8)
 POINTS = (1, 2, 4, 8, 16)  # of a stage's domain, one invocation of a GPU

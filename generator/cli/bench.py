@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from daedalus.generator import native
-from daedalus.generator.cli import bench_qpu
+from daedalus.generator.cli import bench_native, bench_qpu
 from daedalus.generator.cli.bench_model import kernels, model, print_times, times_as_json
 from daedalus.generator.cli.common import (
     EXIT_FAILED,
@@ -52,6 +52,8 @@ PARTS = ("throughput", "latency", "frame")
               help="Model the cycles of NEON functions on the A76 instead, beside FFmpeg's and "
               "dav1d's; the options of Vulkan are of no account then.")  # fmt: skip
 @click.option("--all", "every", is_flag=True, help="With --model, a table of every function, too.")
+@click.option("--native", "portable", is_flag=True,
+              help="Measure portable C on this machine instead, beside FFmpeg's and dav1d's.")  # fmt: skip
 @click.option("--qpu", is_flag=True,
               help="By the timing model instead: QPU code beside GLSL through v3dv.")  # fmt: skip
 @click.option("--choose", is_flag=True,
@@ -61,8 +63,8 @@ PARTS = ("throughput", "latency", "frame")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
     kernel: str, device: str, rounds: int, items: int, size: int, part: tuple[str, ...],
-    distinct: int, write_data: Path | None, modelled: bool, every: bool, qpu: bool, choose: bool,
-    output: Path | None, as_json: bool,
+    distinct: int, write_data: Path | None, modelled: bool, every: bool, portable: bool, qpu: bool,
+    choose: bool, output: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Measures kernels whose ids contain KERNEL (default: all) on Vulkan devices.
 
@@ -73,12 +75,17 @@ def command(
     frame by one submit, by one a kernel and by one an item. Figures are medians of interleaved
     runs; only those count whose output was right to the last byte. Exit code 1 where one was not.
 
+    With --native the rounds are 100 times those of --rounds: docs/portable-c.md.
+
     With --qpu nothing is measured: docs/qpu-performance.md. Exit code 1 where a bar is missed.
     """
     if (choose or output) and not qpu:
         raise UserError("--choose and --output are for the timing model", "add --qpu")
     if modelled:
         model(kernel, as_json=as_json, every=every)
+        return
+    if portable:
+        bench_native.run(kernel, 100 * rounds, as_json=as_json)
         return
     if qpu and choose:
         bench_qpu.choose(kernel, items, distinct)

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, C with vectors, class full
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash bd3a5695a4b65e7e
+ * input hash 043e4b41ea225b96
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

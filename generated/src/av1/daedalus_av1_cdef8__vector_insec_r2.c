@@ -5,7 +5,7 @@
  *
  * av1_cdef8, C with vectors, class insec (15 <= edges <= 15 and 0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 4a6fc0d833567b10
+ * input hash bd22af3bde1d1307
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, C with vectors, class inside (15 <= edges <= 15)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash e9083a1a4aa5d9e3
+ * input hash 22c246f0fbf64f42
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, C with vectors, class pri (0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash e82824afd1bec358
+ * input hash 630131bfbdd41c09
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

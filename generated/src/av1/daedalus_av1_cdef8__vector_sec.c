@@ -5,7 +5,7 @@
  *
  * av1_cdef8, C with vectors, class sec (0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 5740e14fc98df6ab
+ * input hash 6501906a82329a70
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, C with vectors, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash d10565fc5e753b1c
+ * input hash d30325be9b9a940e
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

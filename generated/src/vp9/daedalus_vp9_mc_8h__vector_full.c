@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, C with vectors, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash b856977a0cbdf7a5
+ * input hash c4a7239df902a520
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, C with vectors, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash a7015cebe7547a93
+ * input hash b6f240f4d04fbef1
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
