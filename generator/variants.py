@@ -111,7 +111,9 @@ class Variant:
             return "not a prod variant: chosen for lack of another"
         if self.schedule.target == "c":
             return "portable C, the fallback everywhere"
-        name = {"glsl": "GLSL", "neon": "NEON", "vector": "vector", QPU: "QPU"}[self.schedule.target]
+        name = {"glsl": "GLSL", "neon": "NEON", "vector": "vector", QPU: "QPU"}[
+            self.schedule.target
+        ]
         return f"best {name} variant of the class, by the schedules of its spec"
 
 

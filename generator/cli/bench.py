@@ -53,7 +53,7 @@ PARTS = ("throughput", "latency", "frame")
               "dav1d's; the options of Vulkan are of no account then.")  # fmt: skip
 @click.option("--all", "every", is_flag=True, help="With --model, a table of every function, too.")
 @click.option("--native", "portable", is_flag=True,
-              help="Measure portable C on this machine instead, beside FFmpeg's and dav1d's.")  # fmt: skip
+              help="Measure portable C here instead, beside FFmpeg's and dav1d's.")  # fmt: skip
 @click.option("--qpu", is_flag=True,
               help="By the timing model instead: QPU code beside GLSL through v3dv.")  # fmt: skip
 @click.option("--choose", is_flag=True,

@@ -138,9 +138,7 @@ def place(kernel: Kernel, items: Items) -> layout.Placed:
         image = rng.integers(0, 256, down * grid.rows * grid.pitch, dtype=np.uint8).view(dtype)
         image[where] = items.buffers[b.name].astype(dtype)
         origin = grid.row * grid.pitch + grid.column
-        placed.append(
-            layout.PlacedBuffer(b, image.view(np.uint8), origin, grid.pitch, where)
-        )
+        placed.append(layout.PlacedBuffer(b, image.view(np.uint8), origin, grid.pitch, where))
         offsets[f"{b.name}_off"] = top * grid.pitch + left
     return layout.Placed(kernel, items, tuple(placed), layout.meta(kernel, items, offsets))
 

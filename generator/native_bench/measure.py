@@ -98,7 +98,9 @@ def _require_processor() -> None:
     info = Path("/proc/cpuinfo")
     if platform.machine() != "x86_64" or (info.is_file() and " avx2 " not in info.read_text()):
         raise UserError(
-            f"this processor is not {LEVEL}: it has no AVX2", "measure on one that has", EXIT_MISSING
+            f"this processor is not {LEVEL}: it has no AVX2",
+            "measure on one that has",
+            EXIT_MISSING,
         )
 
 

@@ -84,7 +84,7 @@ REFUSED = {
     "daedalus_VP9_idct8__c_full": "is not the name of a variant",
     "daedalus_vp9_idct8__": "is not the name of a variant",
     "daedalus_vp9_idct8__c-full": "is not the name of a variant",
-    "daedalus_vp9_idct8__c": "the schedule begins with a target (c, vector, neon, glsl, qpu) and a class",
+    "daedalus_vp9_idct8__c": "begins with a target (c, vector, neon, glsl, qpu) and a class",
     "daedalus_vp9_idct8__sse_full": "the schedule begins with a target",
     "daedalus_vp9_idct8___c_full": "the schedule begins with a target",
     "daedalus_vp9__idct8__c_full": "the schedule begins with a target",

@@ -39,9 +39,7 @@ from daedalus.generator.targets.shell import Body, body, fixed_names, stage_rema
 Watch = Callable[[Selection], None]
 
 
-def emit(
-    kernel: Kernel, watch: Watch | None = None, target: Target = NEON
-) -> tuple[Body, ...]:
+def emit(kernel: Kernel, watch: Watch | None = None, target: Target = NEON) -> tuple[Body, ...]:
     """The bodies of a variant: for the items a vector holds, and for one left over.
 
     `watch` sees the selection of every stage.
@@ -247,7 +245,10 @@ class _Stage:
         scalar = self._scalar(choice, demand.width) if choice.scalars else None
         texts, sign = operation(choice.op, self.shape, demand.width, operands, scalar, choice.imm)
         wanted = self._wanted(node, demand)
-        if self.shape.target.ops[choice.op].shape in ("long", "wide") and self.shape.bits(demand.width) == 64:
+        if (
+            self.shape.target.ops[choice.op].shape in ("long", "wide")
+            and self.shape.bits(demand.width) == 64
+        ):
             quad = self.out.let(wanted, sign, demand.width, 128, texts[0])
             return Group((low(quad, sign, demand.width),), demand.width, sign, quad)
         return self._let(wanted, sign, demand.width, texts)

@@ -35,7 +35,6 @@ _COSTS = {
 }  # fmt: skip
 
 
-
 def _by_one(node: Node, w: int, of: RangeOf) -> bool:
     """The amount is known at run time alone: one for all lanes of the vector."""
     return node.args[1].op is not Op.CONST
