@@ -77,7 +77,7 @@ class Variant:
     @property
     def clearing_name(self) -> str:
         """The same, which zeroes the blocks that decoders want zeroed; "" where none does."""
-        if not (self.prod and cleared_blocks(self.kernel)):
+        if not _cleared(self.kernel, self.schedule, prod=self.prod):
             return ""
         return self.name.replace("daedalus_", "daedalus_clearing_", 1)
 
@@ -149,7 +149,7 @@ def make_variant(
     bodies = emit_neon(lowered, watch, vectors) if vectors else emit_c(lowered)
     name = variant_name(kernel.id, schedule)
     single = next((b for b in bodies if b.items == 1), None)
-    clear = clearing(kernel, schedule.class_name, cleared_blocks(kernel)) if prod else []
+    clear = clearing(kernel, schedule.class_name, _cleared(kernel, schedule, prod=prod))
     text = environment.get_template("variant.c.j2").render(
         kernel=kernel,
         schedule=schedule,
@@ -320,6 +320,13 @@ def _header_texts(target: str) -> str:
     folder = files("daedalus") / "include" / "daedalus"
     vectors = VECTOR if target == "vector" else NEON
     return "".join((folder / name).read_text() for name in ("lane.h", vectors.header))
+
+
+def _cleared(kernel: Kernel, schedule: Schedule, *, prod: bool) -> tuple[str, ...]:
+    """The blocks that a variant has a function to clear for: of those that decoder entries may
+    call, and of those that are to be compared with decoders' own, which take as much for granted.
+    """
+    return cleared_blocks(kernel) if prod or schedule.assume else ()
 
 
 def _clearing_arguments(kernel: Kernel) -> list[str]:

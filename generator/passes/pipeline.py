@@ -20,8 +20,10 @@ from daedalus.generator.passes.guard import find_guard, select_old
 from daedalus.generator.passes.late_bias import subtract_late
 from daedalus.generator.passes.masked_terms import choose_terms
 from daedalus.generator.passes.max_tree import merge_limits
+from daedalus.generator.passes.narrow_taps import narrow_taps
 from daedalus.generator.passes.pairs import pair_sums
 from daedalus.generator.passes.points import give_points
+from daedalus.generator.passes.scale_products import scale_products
 from daedalus.generator.passes.settle import settle_stages
 from daedalus.generator.passes.signed_limits import limit_differences
 from daedalus.generator.passes.specialise import specialise
@@ -83,6 +85,8 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
         ("expand_dot", _With(expand_dot, _keep_dot(schedule))),
     ]
     if schedule.target in VECTOR_TARGETS:
+        if schedule.dot:
+            chosen.append(("narrow_taps", narrow_taps))
         chosen.append(("tile", _With(choose_vectors, schedule.rows)))
         chosen.append(("unroll", unroll_outer))
         if schedule.early_out:
@@ -92,6 +96,7 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
             ("split_clips", split_clips),
             ("bias", bias_sums),
             ("split_products", split_products),
+            ("scale_products", scale_products),
             (
                 "pack",
                 lambda k: replace(k, items_per_vector=schedule.items, branches=schedule.branch),

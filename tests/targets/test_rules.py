@@ -130,6 +130,10 @@ BROKEN = {
     "saturated for exact": _broken("abs", gives="sat_s"),
     "amount not negated": _broken("shrv_s", takes=("s", "bits")),
     "exact operands forgotten": _broken("qadd_s", takes=("bits", "bits")),
+    "upper half of another shift": _broken(
+        "rdmulh", when=lambda n, w, of: rules_module._upper_half(n, w, of) or n.attr[0] == w - 2
+    ),
+    "upper half of the lowest": _broken("dmulh", when=lambda n, w, of: int(n.attr[0]) == w - 1),
     "product limited": _broken("qdouble", pick=lambda n: iter([(n.args[0], n.args[0])])),
 }
 
@@ -172,11 +176,14 @@ def _wrapping(name: str) -> MachineOp:
         "qrshrun_n": lambda w, a, n: (a[0] + (1 << n >> 1)) >> n,
         "rhadd_u": lambda w, a, n: (a[0] + a[1]) >> 1,
         "rhadd_s": lambda w, a, n: (a[0] + a[1]) >> 1,
+        "rdmulh_k": lambda w, a, n: (a[0] * a[1]) >> (w - 1),
     }  # fmt: skip
     return replace(OPS[name], meaning=plain[name])
 
 
-SATURATING = [n for n in OPS if n.startswith("q") or n in ("sqadd_u", "rhadd_u", "rhadd_s")]
+SATURATING = [
+    n for n in OPS if n.startswith("q") or n in ("sqadd_u", "rhadd_u", "rhadd_s", "rdmulh_k")
+]
 
 
 @pytest.mark.parametrize("name", [n for n in SATURATING if "movn" not in n and n != "qmovun"])

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class full
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 984301055b43b2df
+ * input hash 429c8fae0db8f665
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

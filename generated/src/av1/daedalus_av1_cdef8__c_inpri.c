@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class inpri (15 <= edges <= 15 and 0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 9cc887c2a38095ea
+ * input hash a50fa62b360965a8
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class insec (15 <= edges <= 15 and 0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash b47667cbbe85100e
+ * input hash c9da4ddccb333457
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

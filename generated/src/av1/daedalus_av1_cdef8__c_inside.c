@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class inside (15 <= edges <= 15)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 4b29e0e1979373a7
+ * input hash b6894e42ac1609db
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class pri (0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash d0e82a2865f505e3
+ * input hash f72ca42d1c012acb
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class sec (0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash f277fa80cb248247
+ * input hash 0860a28eae246348
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

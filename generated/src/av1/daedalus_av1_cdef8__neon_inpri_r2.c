@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class inpri (15 <= edges <= 15 and 0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 2f88aaf924319845
+ * input hash 8709c562ec8fd304
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

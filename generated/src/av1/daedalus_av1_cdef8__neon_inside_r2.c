@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class inside (15 <= edges <= 15)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash e152ab06e9fe7d23
+ * input hash 5d3f19c0ee7f1cdf
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -9,7 +9,7 @@
  *   with half the pixels 0, half 255
  * assumes variance9: follows: n times the sum of squares less the square of the sum is largest with
  *   half the pixels 0, half 255
- * input hash e82e32638bde53c6
+ * input hash a8bc70628b0fbc8f
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, portable scalar C, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash d91e614562eb3089
+ * input hash 6c8885db9b8202a9
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, NEON intrinsics, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash b5b27742a417e5ca
+ * input hash 2f81bd77c893f927
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

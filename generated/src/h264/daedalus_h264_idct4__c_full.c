@@ -8,7 +8,7 @@
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
- * input hash 056d9984c57fe0f8
+ * input hash 20391a8bac8fa917
  */
 #include <stdint.h>
 #include <string.h>

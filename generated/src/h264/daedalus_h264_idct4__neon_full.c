@@ -8,7 +8,7 @@
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
- * input hash 60756a0bbcd5d110
+ * input hash 0b1c698a8ad45ce9
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

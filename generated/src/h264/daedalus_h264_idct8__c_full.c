@@ -8,7 +8,7 @@
  * assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
- * input hash 26f82f633b9d260a
+ * input hash f372c8109c99d797
  */
 #include <stdint.h>
 #include <string.h>

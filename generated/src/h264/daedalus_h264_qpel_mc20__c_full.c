@@ -5,7 +5,7 @@
  *
  * h264_qpel_mc20, portable scalar C, class full
  * computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
- * input hash 899128b0c17eda30
+ * input hash 963b6ebfd25ee602
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

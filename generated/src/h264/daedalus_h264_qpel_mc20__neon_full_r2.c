@@ -5,7 +5,7 @@
  *
  * h264_qpel_mc20, NEON intrinsics, class full
  * computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
- * input hash 4298f4adfa46e13e
+ * input hash c23d50649a8557a3
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * sand128_nv12, portable scalar C, class full
  * computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
- * input hash e49641412b416a4e
+ * input hash 39eb51d696117806
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * sand128_nv12, NEON intrinsics, class full
  * computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
- * input hash 9930793a23007362
+ * input hash e26b7bf50d32225b
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

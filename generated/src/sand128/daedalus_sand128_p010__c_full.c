@@ -5,7 +5,7 @@
  *
  * sand128_p010, portable scalar C, class full
  * computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
- * input hash bc0d25595d35bd86
+ * input hash 7bb2fc2f91960d24
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * sand128_p010, NEON intrinsics, class full
  * computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
- * input hash b1a7cf9e7964d4cb
+ * input hash c67c55592d796748
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -7,7 +7,7 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform), BitDepth 10
  * assumes t18: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash a23023f7daff16a0
+ * input hash 694320712878cdb3
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -7,7 +7,7 @@
  * vp9_lpf16_10_h, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_16X16 and larger, BitDepth 10
- * input hash 3cfb53b2e964ecff
+ * input hash 55f044c49fe896ee
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -7,7 +7,7 @@
  * vp9_lpf16_10_v, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_16X16 and larger, BitDepth 10
- * input hash 23b7fd5d716fb468
+ * input hash fa2fe8b9997d0c31
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -6,7 +6,7 @@
  * vp9_lpf4_h, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash bfb32c695be9cbbd
+ * input hash 4d88820e5cc5c5e8
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

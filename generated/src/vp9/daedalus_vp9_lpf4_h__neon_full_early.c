@@ -6,7 +6,7 @@
  * vp9_lpf4_h, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash 6b663917ec583359
+ * input hash d8cff95ffea130d6
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -6,7 +6,7 @@
  * vp9_lpf4_h, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash 5ab003237816358f
+ * input hash 7f3a8045f640b8d5
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

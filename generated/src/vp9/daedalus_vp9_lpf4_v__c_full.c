@@ -6,7 +6,7 @@
  * vp9_lpf4_v, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash 7c311b024eaa4cb7
+ * input hash 788737339c839413
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -6,7 +6,7 @@
  * vp9_lpf4_v, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash 8b56f6aa6384b2a5
+ * input hash 471a798c3adbb999
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

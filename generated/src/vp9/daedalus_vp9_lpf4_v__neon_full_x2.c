@@ -6,7 +6,7 @@
  * vp9_lpf4_v, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash eb83812c424d1b32
+ * input hash d43285f7396b12f1
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

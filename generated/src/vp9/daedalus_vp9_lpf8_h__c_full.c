@@ -6,7 +6,7 @@
  * vp9_lpf8_h, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash afd8628b1903b934
+ * input hash 9fa94becd5226f29
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

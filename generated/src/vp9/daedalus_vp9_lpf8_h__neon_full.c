@@ -6,7 +6,7 @@
  * vp9_lpf8_h, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash bb49c80723d98327
+ * input hash bc6ec2604e8cb560
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

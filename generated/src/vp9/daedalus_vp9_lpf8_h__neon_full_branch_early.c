@@ -6,7 +6,7 @@
  * vp9_lpf8_h, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash 5f2f5084f66eac83
+ * input hash 0f199d13b8cad01b
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -6,7 +6,7 @@
  * vp9_lpf8_v, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash eef04fc19ecb480d
+ * input hash c6c14dcef7a21552
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

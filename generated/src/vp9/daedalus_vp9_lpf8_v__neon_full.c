@@ -6,7 +6,7 @@
  * vp9_lpf8_v, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash 1e94530c375d85e4
+ * input hash c52e20efb755cf18
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

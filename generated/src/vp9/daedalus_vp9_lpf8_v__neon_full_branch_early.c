@@ -6,7 +6,7 @@
  * vp9_lpf8_v, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash 9244e0554e2fa473
+ * input hash ade2e380251f00ff
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, portable scalar C, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 8218f1c5e7cb691e
+ * input hash c29ca76c67a13baa
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

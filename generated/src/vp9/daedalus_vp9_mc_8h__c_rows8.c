@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, portable scalar C, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 56498cbe19e4e38a
+ * input hash 97e10e49f830f9f6
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, portable scalar C, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 88e18988aa4d2be1
+ * input hash 4f8884a4f7a2614a
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, NEON intrinsics, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 2c44adb72cf36c72
+ * input hash e58037fd0076bf63
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

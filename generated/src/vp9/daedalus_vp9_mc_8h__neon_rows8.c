@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, NEON intrinsics, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash d91f16efd5b25629
+ * input hash b61ac09ea5963b85
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

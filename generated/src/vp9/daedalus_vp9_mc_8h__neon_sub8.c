@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, NEON intrinsics, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash d17f671a3e84733d
+ * input hash c68c09e32d6328e4
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

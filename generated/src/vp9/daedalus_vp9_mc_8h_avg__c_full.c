@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, portable scalar C, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash 12747139d3782474
+ * input hash f1a28a917aa159bd
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, portable scalar C, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash b5678bd8a48a913b
+ * input hash 73654ceba4d5311b
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, portable scalar C, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash 08cf20e434799992
+ * input hash e34e3a605c49dde6
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, NEON intrinsics, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash e58be835176191c4
+ * input hash 9b6916c7bad435b6
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

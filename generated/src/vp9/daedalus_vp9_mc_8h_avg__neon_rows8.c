@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, NEON intrinsics, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash df003e184095cee5
+ * input hash 2317660cb569139d
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

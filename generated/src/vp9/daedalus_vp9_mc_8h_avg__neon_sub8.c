@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, NEON intrinsics, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash 6fb46a969f7cfd11
+ * input hash b6dd961e88a77f8a
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

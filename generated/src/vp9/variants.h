@@ -85,10 +85,14 @@ extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p2_word;
 daedalus_cpu_fn daedalus_vp9_idct8__neon_full_givensum16;
 void daedalus_item_vp9_idct8__neon_full_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob);
+void daedalus_clearing_vp9_idct8__neon_full_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
 
 daedalus_cpu_fn daedalus_vp9_idct8__neon_eob12_givensum16;
 void daedalus_item_vp9_idct8__neon_eob12_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob);
+void daedalus_clearing_vp9_idct8__neon_eob12_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
 
 daedalus_cpu_fn daedalus_vp9_idct8_10__c_full;
 void daedalus_item_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs);

@@ -33,6 +33,10 @@ class Memory:
         self._tiles = tiles.Tiles(scope)
         self._loaded: dict[Node, Group] = {}
         self._in_turn: set[Store] = set()  # the first of those that alternate
+        loads = {n.attr[0] for n in scope.lanes.stage.nodes() if n.op is Op.LOAD}
+        self._arrays = [
+            t.name for t in self.kernel.temps if t.name in loads and t.name not in self.temps
+        ]
 
     def declarations(self) -> list[str]:
         """Arrays for the temps that need one."""
@@ -114,12 +118,15 @@ class Memory:
         b = self.kernel.buffer(stores[0].buffer)
         if b.name in self.temps:
             self.temps.write(stores[0], values[0])
-        elif len(stores) == 1:
+            return
+        if len(stores) == 1:
             pieces.store(self.scope, out, stores[0], values[0])
         elif stores[0] in self._in_turn:
             self._interleave(out, b, stores, values)
         else:
             tiles.store_rows(self.scope, out, stores, values)
+        # Compilers may not move loads of other memory up over the store, either.
+        out.lines += [f"DAEDALUS_READ_LATER({name});" for name in self._arrays]
 
     def _interleave(self, out: Lines, b: Buffer, stores: list[Store], values: list[Group]) -> None:
         """Stores 2 to 4 values element by element in turn."""

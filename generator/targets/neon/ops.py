@@ -104,6 +104,14 @@ _ALL: list[MachineOp] = [
     MachineOp("qsub_s", "qsub", "same", "sss", lambda w, a, n: _ss(a[0] - a[1], w)),
     MachineOp("sqadd_u", "sqadd", "same", "usu", lambda w, a, n: _su(a[0] + a[1], w)),
     MachineOp("qshl_n_u", "qshl", "same", "uu", lambda w, a, n: _su(a[0] << n, w), "n"),
+    MachineOp(
+        "dmulh_k", "qdmulh", "same", "sss", lambda w, a, n: _ss((a[0] * a[1]) >> (w - 1), w), "k",
+        cost=1.5,
+    ),
+    MachineOp(
+        "rdmulh_k", "qrdmulh", "same", "sss", lambda w, a, n: _ss(_round(a[0] * a[1], w - 1), w),
+        "k", cost=1.5,
+    ),
     # masks: all ones or zero
     MachineOp("cge_u", "cge", "same", "uuu", lambda w, a, n: _mask(a[0] >= a[1])),
     MachineOp("cge_s", "cge", "same", "ssu", lambda w, a, n: _mask(a[0] >= a[1])),

@@ -2,7 +2,7 @@
 """What loading and storing need to know of the stage they are in."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from daedalus.dsl.ir import Affine, Buffer, DType, Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
@@ -27,6 +27,7 @@ class Scope:
     rows: RowPointers | None  # None where what is conditional may not exist
     out: Lines  # where statements go that an address needs
     offsets: dict[str, str]  # run-time offsets, as C text -> the variable that holds it
+    wide: dict[object, str] = field(default_factory=dict)  # 128 bits of a block -> the variable
 
     @property
     def items(self) -> int:

@@ -20,7 +20,7 @@ _COSTS = {
     "mla": 2.0, "mls": 2.0, "mla_k": 2.0, "mls_k": 2.0,
     "abd_u": 2.5, "abd_s": 2.5, "hadd_u": 4.0, "hadd_s": 4.0, "rhadd_s": 4.0,
     "rshr_n_u": 2.0, "rshr_n_s": 3.5, "shl_v_u": 24.0, "shl_v_s": 24.0,
-    "qadd_u": 2.0, "qsub_u": 1.5, "qadd_s": 4.5, "qsub_s": 4.5, "sqadd_u": 5.0, "qshl_n_u": 3.0,
+    "dmulh_k": 4.0, "rdmulh_k": 3.0, "qadd_u": 2.0, "qsub_u": 1.5, "qadd_s": 4.5, "qsub_s": 4.5, "sqadd_u": 5.0, "qshl_n_u": 3.0,
     "cge_u": 2.0, "cgt_u": 2.5, "cge_s": 1.5, "bsl": 2.0,
     "addl_u": 2.5, "addl_s": 3.5, "subl_u": 2.5, "subl_s": 3.5, "abdl_u": 5.0, "abdl_s": 5.5,
     "movl_s": 1.5, "addw_u": 2.0, "addw_s": 2.5, "subw_u": 2.0, "subw_s": 2.5,
