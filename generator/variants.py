@@ -319,7 +319,8 @@ def _header_texts(target: str) -> str:
     """The headers whose functions generated code computes with."""
     folder = files("daedalus") / "include" / "daedalus"
     vectors = VECTOR if target == "vector" else NEON
-    return "".join((folder / name).read_text() for name in ("lane.h", vectors.header))
+    names = ("lane.h", vectors.header, *vectors.parts)
+    return "".join((folder / name).read_text() for name in names)
 
 
 def _cleared(kernel: Kernel, schedule: Schedule, *, prod: bool) -> tuple[str, ...]:

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, C with vectors, class inpri (15 <= edges <= 15 and 0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash bf5c518b3b6879fc
+ * input hash 07513d135277ce2e
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

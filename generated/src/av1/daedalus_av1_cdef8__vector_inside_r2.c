@@ -5,7 +5,7 @@
  *
  * av1_cdef8, C with vectors, class inside (15 <= edges <= 15)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 22c246f0fbf64f42
+ * input hash 71a4dfe0d38b95cc
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, C with vectors, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash d30325be9b9a940e
+ * input hash 58c05453c03a57b1
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * h264_qpel_mc20, C with vectors, class full
  * computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
- * input hash 073365ffaab6c5ad
+ * input hash f0bd41fe514012eb
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

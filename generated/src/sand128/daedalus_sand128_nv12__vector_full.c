@@ -5,7 +5,7 @@
  *
  * sand128_nv12, C with vectors, class full
  * computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
- * input hash 36669ab7d59d50a3
+ * input hash 2ea42372d4a8ed41
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * sand128_p010, C with vectors, class full
  * computes V4L2_PIX_FMT_NV12_10_COL128 to V4L2_PIX_FMT_P010
- * input hash 38c68e55585957f8
+ * input hash 4d34487579c66b2c
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

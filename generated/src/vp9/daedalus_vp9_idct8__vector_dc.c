@@ -7,7 +7,7 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 648163f98d98eaf3
+ * input hash d3f80b0ea5f7c459
  */
 #include <stdint.h>
 #include <string.h>
@@ -27,49 +27,49 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
   const int32_t x0 = coeffs[0];
-  const int32_t s0 = ((x0 * 11585) + 8192) >> 14;
-  const int32_t s0_2 = ((s0 * 11585) + 8192) >> 14;
-  const int16x8_t t9 = vdupq_n_s16((int16_t)(((s0_2 + 16) >> 5)));
-  const uint8x8_t t8 = vld1_u8(&dst[0]);
-  const uint16x8_t t8_2 = vmovl_u8(t8);
-  const uint16x8_t t10 = vaddq_u16(t8_2, vreinterpretq_u16_s16(t9));
-  const uint8x8_t t10_sat = vqmovun_s16(vreinterpretq_s16_u16(t10));
-  vst1_u8(&dst[0], t10_sat);
-  const uint8x8_t t12 = vld1_u8(&dst_row1[0]);
-  const uint16x8_t t12_2 = vmovl_u8(t12);
-  const uint16x8_t t13 = vaddq_u16(t12_2, vreinterpretq_u16_s16(t9));
+  const int32_t s0 = ((x0 * 23170) + 16384) >> 15;
+  const int32_t s0_2 = ((s0 * 23170) + 16384) >> 15;
+  const int16x8_t t12 = vdupq_n_s16((int16_t)(((s0_2 + 16) >> 5)));
+  const uint8x8_t t11 = vld1_u8(&dst[0]);
+  const uint16x8_t t11_2 = vmovl_u8(t11);
+  const uint16x8_t t13 = vaddq_u16(t11_2, vreinterpretq_u16_s16(t12));
   const uint8x8_t t13_sat = vqmovun_s16(vreinterpretq_s16_u16(t13));
-  vst1_u8(&dst_row1[0], t13_sat);
-  const uint8x8_t t15 = vld1_u8(&dst_row2[0]);
+  vst1_u8(&dst[0], t13_sat);
+  const uint8x8_t t15 = vld1_u8(&dst_row1[0]);
   const uint16x8_t t15_2 = vmovl_u8(t15);
-  const uint16x8_t t16 = vaddq_u16(t15_2, vreinterpretq_u16_s16(t9));
+  const uint16x8_t t16 = vaddq_u16(t15_2, vreinterpretq_u16_s16(t12));
   const uint8x8_t t16_sat = vqmovun_s16(vreinterpretq_s16_u16(t16));
-  vst1_u8(&dst_row2[0], t16_sat);
-  const uint8x8_t t18 = vld1_u8(&dst_row3[0]);
+  vst1_u8(&dst_row1[0], t16_sat);
+  const uint8x8_t t18 = vld1_u8(&dst_row2[0]);
   const uint16x8_t t18_2 = vmovl_u8(t18);
-  const uint16x8_t t19 = vaddq_u16(t18_2, vreinterpretq_u16_s16(t9));
+  const uint16x8_t t19 = vaddq_u16(t18_2, vreinterpretq_u16_s16(t12));
   const uint8x8_t t19_sat = vqmovun_s16(vreinterpretq_s16_u16(t19));
-  vst1_u8(&dst_row3[0], t19_sat);
-  const uint8x8_t t21 = vld1_u8(&dst_row4[0]);
+  vst1_u8(&dst_row2[0], t19_sat);
+  const uint8x8_t t21 = vld1_u8(&dst_row3[0]);
   const uint16x8_t t21_2 = vmovl_u8(t21);
-  const uint16x8_t t22 = vaddq_u16(t21_2, vreinterpretq_u16_s16(t9));
+  const uint16x8_t t22 = vaddq_u16(t21_2, vreinterpretq_u16_s16(t12));
   const uint8x8_t t22_sat = vqmovun_s16(vreinterpretq_s16_u16(t22));
-  vst1_u8(&dst_row4[0], t22_sat);
-  const uint8x8_t t24 = vld1_u8(&dst_row5[0]);
+  vst1_u8(&dst_row3[0], t22_sat);
+  const uint8x8_t t24 = vld1_u8(&dst_row4[0]);
   const uint16x8_t t24_2 = vmovl_u8(t24);
-  const uint16x8_t t25 = vaddq_u16(t24_2, vreinterpretq_u16_s16(t9));
+  const uint16x8_t t25 = vaddq_u16(t24_2, vreinterpretq_u16_s16(t12));
   const uint8x8_t t25_sat = vqmovun_s16(vreinterpretq_s16_u16(t25));
-  vst1_u8(&dst_row5[0], t25_sat);
-  const uint8x8_t t27 = vld1_u8(&dst_row6[0]);
+  vst1_u8(&dst_row4[0], t25_sat);
+  const uint8x8_t t27 = vld1_u8(&dst_row5[0]);
   const uint16x8_t t27_2 = vmovl_u8(t27);
-  const uint16x8_t t28 = vaddq_u16(t27_2, vreinterpretq_u16_s16(t9));
+  const uint16x8_t t28 = vaddq_u16(t27_2, vreinterpretq_u16_s16(t12));
   const uint8x8_t t28_sat = vqmovun_s16(vreinterpretq_s16_u16(t28));
-  vst1_u8(&dst_row6[0], t28_sat);
-  const uint8x8_t t30 = vld1_u8(&dst_row7[0]);
+  vst1_u8(&dst_row5[0], t28_sat);
+  const uint8x8_t t30 = vld1_u8(&dst_row6[0]);
   const uint16x8_t t30_2 = vmovl_u8(t30);
-  const uint16x8_t t31 = vaddq_u16(t30_2, vreinterpretq_u16_s16(t9));
+  const uint16x8_t t31 = vaddq_u16(t30_2, vreinterpretq_u16_s16(t12));
   const uint8x8_t t31_sat = vqmovun_s16(vreinterpretq_s16_u16(t31));
-  vst1_u8(&dst_row7[0], t31_sat);
+  vst1_u8(&dst_row6[0], t31_sat);
+  const uint8x8_t t33 = vld1_u8(&dst_row7[0]);
+  const uint16x8_t t33_2 = vmovl_u8(t33);
+  const uint16x8_t t34 = vaddq_u16(t33_2, vreinterpretq_u16_s16(t12));
+  const uint8x8_t t34_sat = vqmovun_s16(vreinterpretq_s16_u16(t34));
+  vst1_u8(&dst_row7[0], t34_sat);
 }
 
 void daedalus_item_vp9_idct8__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,

@@ -7,7 +7,7 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 22bd80238dc43fb7
+ * input hash 04251b8b1b6564a8
  */
 #include <stdint.h>
 #include <string.h>
@@ -31,67 +31,67 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t multipliers32 = daedalus_whole_s32(vld1q_s32(multipliers32_values));
   /* stage 1 of 2: v = 0..7; writes rows */
   const int16x8_t x0 = vld1q_s16(&coeffs[0]);
-  const int32x4_t t10_0 = vmull_laneq_s16(vget_low_s16(x0), multipliers16, 0);
-  const int32x4_t t10_1 = vmull_high_laneq_s16(x0, multipliers16, 0);
+  const int32x4_t t9_0 = vmull_laneq_s16(vget_low_s16(x0), multipliers16, 0);
+  const int32x4_t t9_1 = vmull_high_laneq_s16(x0, multipliers16, 0);
   const int16x8_t x4 = vld1q_s16(&coeffs[32]);
-  const int32x4_t t11_0 = vmull_laneq_s16(vget_low_s16(x4), multipliers16, 0);
-  const int32x4_t t11_1 = vmull_high_laneq_s16(x4, multipliers16, 0);
-  const int32x4_t t12_0 = vaddq_s32(t10_0, t11_0);
-  const int32x4_t t12_1 = vaddq_s32(t10_1, t11_1);
-  const int16x8_t s0 = vrshrnq_n_s32(t12_0, t12_1, 14);
-  const int32x4_t t16_0 = vsubq_s32(t10_0, t11_0);
-  const int32x4_t t16_1 = vsubq_s32(t10_1, t11_1);
-  const int16x8_t s1 = vrshrnq_n_s32(t16_0, t16_1, 14);
+  const int32x4_t t10_0 = vmull_laneq_s16(vget_low_s16(x4), multipliers16, 0);
+  const int32x4_t t10_1 = vmull_high_laneq_s16(x4, multipliers16, 0);
+  const int32x4_t t11_0 = vaddq_s32(t9_0, t10_0);
+  const int32x4_t t11_1 = vaddq_s32(t9_1, t10_1);
+  const int16x8_t s0 = vrshrnq_n_s32(t11_0, t11_1, 14);
+  const int32x4_t t14_0 = vsubq_s32(t9_0, t10_0);
+  const int32x4_t t14_1 = vsubq_s32(t9_1, t10_1);
+  const int16x8_t s1 = vrshrnq_n_s32(t14_0, t14_1, 14);
   const int16x8_t x2 = vld1q_s16(&coeffs[16]);
-  const int32x4_t t20_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 1);
-  const int32x4_t t20_1 = vmull_high_laneq_s16(x2, multipliers16, 1);
+  const int32x4_t t18_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 1);
+  const int32x4_t t18_1 = vmull_high_laneq_s16(x2, multipliers16, 1);
   const int16x8_t x6 = vld1q_s16(&coeffs[48]);
-  const int32x4_t t22_0 = vmull_laneq_s16(vget_low_s16(x6), multipliers16, 2);
-  const int32x4_t t22_1 = vmull_high_laneq_s16(x6, multipliers16, 2);
-  const int32x4_t t23_0 = vsubq_s32(t20_0, t22_0);
-  const int32x4_t t23_1 = vsubq_s32(t20_1, t22_1);
-  const int16x8_t s2 = vrshrnq_n_s32(t23_0, t23_1, 14);
-  const int32x4_t t25_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 2);
-  const int32x4_t t25_1 = vmull_high_laneq_s16(x2, multipliers16, 2);
-  const int32x4_t t26_0 = vmull_laneq_s16(vget_low_s16(x6), multipliers16, 1);
-  const int32x4_t t26_1 = vmull_high_laneq_s16(x6, multipliers16, 1);
-  const int32x4_t t27_0 = vaddq_s32(t25_0, t26_0);
-  const int32x4_t t27_1 = vaddq_s32(t25_1, t26_1);
-  const int16x8_t s3 = vrshrnq_n_s32(t27_0, t27_1, 14);
+  const int32x4_t t20_0 = vmull_laneq_s16(vget_low_s16(x6), multipliers16, 2);
+  const int32x4_t t20_1 = vmull_high_laneq_s16(x6, multipliers16, 2);
+  const int32x4_t t21_0 = vsubq_s32(t18_0, t20_0);
+  const int32x4_t t21_1 = vsubq_s32(t18_1, t20_1);
+  const int16x8_t s2 = vrshrnq_n_s32(t21_0, t21_1, 14);
+  const int32x4_t t23_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 2);
+  const int32x4_t t23_1 = vmull_high_laneq_s16(x2, multipliers16, 2);
+  const int32x4_t t24_0 = vmull_laneq_s16(vget_low_s16(x6), multipliers16, 1);
+  const int32x4_t t24_1 = vmull_high_laneq_s16(x6, multipliers16, 1);
+  const int32x4_t t25_0 = vaddq_s32(t23_0, t24_0);
+  const int32x4_t t25_1 = vaddq_s32(t23_1, t24_1);
+  const int16x8_t s3 = vrshrnq_n_s32(t25_0, t25_1, 14);
   const int16x8_t x1 = vld1q_s16(&coeffs[8]);
-  const int32x4_t t32_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 3);
-  const int32x4_t t32_1 = vmull_high_laneq_s16(x1, multipliers16, 3);
+  const int32x4_t t30_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 3);
+  const int32x4_t t30_1 = vmull_high_laneq_s16(x1, multipliers16, 3);
   const int16x8_t x7 = vld1q_s16(&coeffs[56]);
-  const int32x4_t t34_0 = vmull_laneq_s16(vget_low_s16(x7), multipliers16, 4);
-  const int32x4_t t34_1 = vmull_high_laneq_s16(x7, multipliers16, 4);
-  const int32x4_t t35_0 = vsubq_s32(t32_0, t34_0);
-  const int32x4_t t35_1 = vsubq_s32(t32_1, t34_1);
-  const int16x8_t s4 = vrshrnq_n_s32(t35_0, t35_1, 14);
-  const int32x4_t t37_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 4);
-  const int32x4_t t37_1 = vmull_high_laneq_s16(x1, multipliers16, 4);
-  const int32x4_t t38_0 = vmull_laneq_s16(vget_low_s16(x7), multipliers16, 3);
-  const int32x4_t t38_1 = vmull_high_laneq_s16(x7, multipliers16, 3);
-  const int32x4_t t39_0 = vaddq_s32(t37_0, t38_0);
-  const int32x4_t t39_1 = vaddq_s32(t37_1, t38_1);
-  const int32x4_t s7_0 = vrshrq_n_s32(t39_0, 14);
-  const int32x4_t s7_1 = vrshrq_n_s32(t39_1, 14);
+  const int32x4_t t32_0 = vmull_laneq_s16(vget_low_s16(x7), multipliers16, 4);
+  const int32x4_t t32_1 = vmull_high_laneq_s16(x7, multipliers16, 4);
+  const int32x4_t t33_0 = vsubq_s32(t30_0, t32_0);
+  const int32x4_t t33_1 = vsubq_s32(t30_1, t32_1);
+  const int16x8_t s4 = vrshrnq_n_s32(t33_0, t33_1, 14);
+  const int32x4_t t35_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 4);
+  const int32x4_t t35_1 = vmull_high_laneq_s16(x1, multipliers16, 4);
+  const int32x4_t t36_0 = vmull_laneq_s16(vget_low_s16(x7), multipliers16, 3);
+  const int32x4_t t36_1 = vmull_high_laneq_s16(x7, multipliers16, 3);
+  const int32x4_t t37_0 = vaddq_s32(t35_0, t36_0);
+  const int32x4_t t37_1 = vaddq_s32(t35_1, t36_1);
+  const int32x4_t s7_0 = vrshrq_n_s32(t37_0, 14);
+  const int32x4_t s7_1 = vrshrq_n_s32(t37_1, 14);
   const int16x8_t x5 = vld1q_s16(&coeffs[40]);
-  const int32x4_t t44_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 5);
-  const int32x4_t t44_1 = vmull_high_laneq_s16(x5, multipliers16, 5);
+  const int32x4_t t42_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 5);
+  const int32x4_t t42_1 = vmull_high_laneq_s16(x5, multipliers16, 5);
   const int16x8_t x3 = vld1q_s16(&coeffs[24]);
-  const int32x4_t t46_0 = vmull_laneq_s16(vget_low_s16(x3), multipliers16, 6);
-  const int32x4_t t46_1 = vmull_high_laneq_s16(x3, multipliers16, 6);
-  const int32x4_t t47_0 = vsubq_s32(t44_0, t46_0);
-  const int32x4_t t47_1 = vsubq_s32(t44_1, t46_1);
-  const int16x8_t s5 = vrshrnq_n_s32(t47_0, t47_1, 14);
-  const int32x4_t t49_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 6);
-  const int32x4_t t49_1 = vmull_high_laneq_s16(x5, multipliers16, 6);
-  const int32x4_t t50_0 = vmull_laneq_s16(vget_low_s16(x3), multipliers16, 5);
-  const int32x4_t t50_1 = vmull_high_laneq_s16(x3, multipliers16, 5);
-  const int32x4_t t51_0 = vaddq_s32(t49_0, t50_0);
-  const int32x4_t t51_1 = vaddq_s32(t49_1, t50_1);
-  const int32x4_t s6_0 = vrshrq_n_s32(t51_0, 14);
-  const int32x4_t s6_1 = vrshrq_n_s32(t51_1, 14);
+  const int32x4_t t44_0 = vmull_laneq_s16(vget_low_s16(x3), multipliers16, 6);
+  const int32x4_t t44_1 = vmull_high_laneq_s16(x3, multipliers16, 6);
+  const int32x4_t t45_0 = vsubq_s32(t42_0, t44_0);
+  const int32x4_t t45_1 = vsubq_s32(t42_1, t44_1);
+  const int16x8_t s5 = vrshrnq_n_s32(t45_0, t45_1, 14);
+  const int32x4_t t47_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 6);
+  const int32x4_t t47_1 = vmull_high_laneq_s16(x5, multipliers16, 6);
+  const int32x4_t t48_0 = vmull_laneq_s16(vget_low_s16(x3), multipliers16, 5);
+  const int32x4_t t48_1 = vmull_high_laneq_s16(x3, multipliers16, 5);
+  const int32x4_t t49_0 = vaddq_s32(t47_0, t48_0);
+  const int32x4_t t49_1 = vaddq_s32(t47_1, t48_1);
+  const int32x4_t s6_0 = vrshrq_n_s32(t49_0, 14);
+  const int32x4_t s6_1 = vrshrq_n_s32(t49_1, 14);
   const int16x8_t e0 = vaddq_s16(s0, s3);
   const int16x8_t e3 = vsubq_s16(s0, s3);
   const int16x8_t e1 = vaddq_s16(s1, s2);
@@ -103,16 +103,16 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t o7 = vmovnq_s32(o7_0, o7_1);
   const int32x4_t o6_0 = vsubq_s32(s7_0, s6_0);
   const int32x4_t o6_1 = vsubq_s32(s7_1, s6_1);
-  const int32x4_t t72_0 = vmulq_laneq_s32(o6_0, multipliers32, 0);
-  const int32x4_t t72_1 = vmulq_laneq_s32(o6_1, multipliers32, 0);
-  const int32x4_t t66_0 = vmovl_s16(vget_low_s16(o5));
-  const int32x4_t t66_1 = vmovl_high_s16(o5);
-  const int32x4_t t74_0 = vmlaq_laneq_s32(t72_0, t66_0, multipliers32, 0);
-  const int32x4_t t74_1 = vmlaq_laneq_s32(t72_1, t66_1, multipliers32, 0);
-  const int16x8_t m6 = vrshrnq_n_s32(t74_0, t74_1, 14);
-  const int32x4_t t78_0 = vmlsq_laneq_s32(t72_0, t66_0, multipliers32, 0);
-  const int32x4_t t78_1 = vmlsq_laneq_s32(t72_1, t66_1, multipliers32, 0);
-  const int16x8_t m5 = vrshrnq_n_s32(t78_0, t78_1, 14);
+  const int32x4_t t69_0 = vmulq_laneq_s32(o6_0, multipliers32, 0);
+  const int32x4_t t69_1 = vmulq_laneq_s32(o6_1, multipliers32, 0);
+  const int32x4_t t64_0 = vmovl_s16(vget_low_s16(o5));
+  const int32x4_t t64_1 = vmovl_high_s16(o5);
+  const int32x4_t t71_0 = vmlaq_laneq_s32(t69_0, t64_0, multipliers32, 0);
+  const int32x4_t t71_1 = vmlaq_laneq_s32(t69_1, t64_1, multipliers32, 0);
+  const int16x8_t m6 = vrshrnq_n_s32(t71_0, t71_1, 14);
+  const int32x4_t t74_0 = vmlsq_laneq_s32(t69_0, t64_0, multipliers32, 0);
+  const int32x4_t t74_1 = vmlsq_laneq_s32(t69_1, t64_1, multipliers32, 0);
+  const int16x8_t m5 = vrshrnq_n_s32(t74_0, t74_1, 14);
   const int16x8_t y0 = vaddq_s16(e0, o7);
   const int16x8_t y7 = vsubq_s16(e0, o7);
   const int16x8_t y1 = vaddq_s16(e1, m6);
@@ -154,74 +154,74 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const uint16x8_t x5_2 = z_22;
   const uint16x8_t x6_2 = z_23;
   const uint16x8_t x7_2 = z_24;
-  const int32x4_t t10_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)),
+  const int32x4_t t9_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)),
       multipliers16, 0);
-  const int32x4_t t10_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 0);
-  const int32x4_t t11_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x4_2)),
+  const int32x4_t t9_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 0);
+  const int32x4_t t10_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x4_2)),
       multipliers16, 0);
-  const int32x4_t t11_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x4_2), multipliers16, 0);
-  const int32x4_t t12_0_2 = vaddq_s32(t10_0_2, t11_0_2);
-  const int32x4_t t12_1_2 = vaddq_s32(t10_1_2, t11_1_2);
-  const int16x8_t s0_2 = vrshrnq_n_s32(t12_0_2, t12_1_2, 14);
-  const int32x4_t t16_0_2 = vsubq_s32(t10_0_2, t11_0_2);
-  const int32x4_t t16_1_2 = vsubq_s32(t10_1_2, t11_1_2);
-  const int16x8_t s1_2 = vrshrnq_n_s32(t16_0_2, t16_1_2, 14);
-  const int32x4_t t20_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
+  const int32x4_t t10_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x4_2), multipliers16, 0);
+  const int32x4_t t11_0_2 = vaddq_s32(t9_0_2, t10_0_2);
+  const int32x4_t t11_1_2 = vaddq_s32(t9_1_2, t10_1_2);
+  const int16x8_t s0_2 = vrshrnq_n_s32(t11_0_2, t11_1_2, 14);
+  const int32x4_t t14_0_2 = vsubq_s32(t9_0_2, t10_0_2);
+  const int32x4_t t14_1_2 = vsubq_s32(t9_1_2, t10_1_2);
+  const int16x8_t s1_2 = vrshrnq_n_s32(t14_0_2, t14_1_2, 14);
+  const int32x4_t t18_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       multipliers16, 1);
-  const int32x4_t t20_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
-  const int32x4_t t22_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x6_2)),
+  const int32x4_t t18_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
+  const int32x4_t t20_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x6_2)),
       multipliers16, 2);
-  const int32x4_t t22_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x6_2), multipliers16, 2);
-  const int32x4_t t23_0_2 = vsubq_s32(t20_0_2, t22_0_2);
-  const int32x4_t t23_1_2 = vsubq_s32(t20_1_2, t22_1_2);
-  const int16x8_t s2_2 = vrshrnq_n_s32(t23_0_2, t23_1_2, 14);
-  const int32x4_t t25_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
+  const int32x4_t t20_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x6_2), multipliers16, 2);
+  const int32x4_t t21_0_2 = vsubq_s32(t18_0_2, t20_0_2);
+  const int32x4_t t21_1_2 = vsubq_s32(t18_1_2, t20_1_2);
+  const int16x8_t s2_2 = vrshrnq_n_s32(t21_0_2, t21_1_2, 14);
+  const int32x4_t t23_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       multipliers16, 2);
-  const int32x4_t t25_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
-  const int32x4_t t26_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x6_2)),
+  const int32x4_t t23_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
+  const int32x4_t t24_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x6_2)),
       multipliers16, 1);
-  const int32x4_t t26_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x6_2), multipliers16, 1);
-  const int32x4_t t27_0_2 = vaddq_s32(t25_0_2, t26_0_2);
-  const int32x4_t t27_1_2 = vaddq_s32(t25_1_2, t26_1_2);
-  const int16x8_t s3_2 = vrshrnq_n_s32(t27_0_2, t27_1_2, 14);
-  const int32x4_t t32_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
+  const int32x4_t t24_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x6_2), multipliers16, 1);
+  const int32x4_t t25_0_2 = vaddq_s32(t23_0_2, t24_0_2);
+  const int32x4_t t25_1_2 = vaddq_s32(t23_1_2, t24_1_2);
+  const int16x8_t s3_2 = vrshrnq_n_s32(t25_0_2, t25_1_2, 14);
+  const int32x4_t t30_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
       multipliers16, 3);
-  const int32x4_t t32_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
-  const int32x4_t t34_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x7_2)),
+  const int32x4_t t30_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
+  const int32x4_t t32_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x7_2)),
       multipliers16, 4);
-  const int32x4_t t34_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x7_2), multipliers16, 4);
-  const int32x4_t t35_0_2 = vsubq_s32(t32_0_2, t34_0_2);
-  const int32x4_t t35_1_2 = vsubq_s32(t32_1_2, t34_1_2);
-  const int16x8_t s4_2 = vrshrnq_n_s32(t35_0_2, t35_1_2, 14);
-  const int32x4_t t37_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
+  const int32x4_t t32_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x7_2), multipliers16, 4);
+  const int32x4_t t33_0_2 = vsubq_s32(t30_0_2, t32_0_2);
+  const int32x4_t t33_1_2 = vsubq_s32(t30_1_2, t32_1_2);
+  const int16x8_t s4_2 = vrshrnq_n_s32(t33_0_2, t33_1_2, 14);
+  const int32x4_t t35_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
       multipliers16, 4);
-  const int32x4_t t37_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
-  const int32x4_t t38_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x7_2)),
+  const int32x4_t t35_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
+  const int32x4_t t36_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x7_2)),
       multipliers16, 3);
-  const int32x4_t t38_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x7_2), multipliers16, 3);
-  const int32x4_t t39_0_2 = vaddq_s32(t37_0_2, t38_0_2);
-  const int32x4_t t39_1_2 = vaddq_s32(t37_1_2, t38_1_2);
-  const int32x4_t s7_0_2 = vrshrq_n_s32(t39_0_2, 14);
-  const int32x4_t s7_1_2 = vrshrq_n_s32(t39_1_2, 14);
-  const int32x4_t t44_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
+  const int32x4_t t36_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x7_2), multipliers16, 3);
+  const int32x4_t t37_0_2 = vaddq_s32(t35_0_2, t36_0_2);
+  const int32x4_t t37_1_2 = vaddq_s32(t35_1_2, t36_1_2);
+  const int32x4_t s7_0_2 = vrshrq_n_s32(t37_0_2, 14);
+  const int32x4_t s7_1_2 = vrshrq_n_s32(t37_1_2, 14);
+  const int32x4_t t42_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
       multipliers16, 5);
-  const int32x4_t t44_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 5);
-  const int32x4_t t46_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x3_2)),
+  const int32x4_t t42_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 5);
+  const int32x4_t t44_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x3_2)),
       multipliers16, 6);
-  const int32x4_t t46_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16, 6);
-  const int32x4_t t47_0_2 = vsubq_s32(t44_0_2, t46_0_2);
-  const int32x4_t t47_1_2 = vsubq_s32(t44_1_2, t46_1_2);
-  const int16x8_t s5_2 = vrshrnq_n_s32(t47_0_2, t47_1_2, 14);
-  const int32x4_t t49_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
+  const int32x4_t t44_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16, 6);
+  const int32x4_t t45_0_2 = vsubq_s32(t42_0_2, t44_0_2);
+  const int32x4_t t45_1_2 = vsubq_s32(t42_1_2, t44_1_2);
+  const int16x8_t s5_2 = vrshrnq_n_s32(t45_0_2, t45_1_2, 14);
+  const int32x4_t t47_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
       multipliers16, 6);
-  const int32x4_t t49_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 6);
-  const int32x4_t t50_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x3_2)),
+  const int32x4_t t47_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 6);
+  const int32x4_t t48_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x3_2)),
       multipliers16, 5);
-  const int32x4_t t50_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16, 5);
-  const int32x4_t t51_0_2 = vaddq_s32(t49_0_2, t50_0_2);
-  const int32x4_t t51_1_2 = vaddq_s32(t49_1_2, t50_1_2);
-  const int32x4_t s6_0_2 = vrshrq_n_s32(t51_0_2, 14);
-  const int32x4_t s6_1_2 = vrshrq_n_s32(t51_1_2, 14);
+  const int32x4_t t48_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16, 5);
+  const int32x4_t t49_0_2 = vaddq_s32(t47_0_2, t48_0_2);
+  const int32x4_t t49_1_2 = vaddq_s32(t47_1_2, t48_1_2);
+  const int32x4_t s6_0_2 = vrshrq_n_s32(t49_0_2, 14);
+  const int32x4_t s6_1_2 = vrshrq_n_s32(t49_1_2, 14);
   const int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
   const int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
   const int16x8_t e1_2 = vaddq_s16(s1_2, s2_2);
@@ -233,16 +233,16 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t o7_2 = vmovnq_s32(o7_0_2, o7_1_2);
   const int32x4_t o6_0_2 = vsubq_s32(s7_0_2, s6_0_2);
   const int32x4_t o6_1_2 = vsubq_s32(s7_1_2, s6_1_2);
-  const int32x4_t t72_0_2 = vmulq_laneq_s32(o6_0_2, multipliers32, 0);
-  const int32x4_t t72_1_2 = vmulq_laneq_s32(o6_1_2, multipliers32, 0);
-  const int32x4_t t66_0_2 = vmovl_s16(vget_low_s16(o5_2));
-  const int32x4_t t66_1_2 = vmovl_high_s16(o5_2);
-  const int32x4_t t74_0_2 = vmlaq_laneq_s32(t72_0_2, t66_0_2, multipliers32, 0);
-  const int32x4_t t74_1_2 = vmlaq_laneq_s32(t72_1_2, t66_1_2, multipliers32, 0);
-  const int16x8_t m6_2 = vrshrnq_n_s32(t74_0_2, t74_1_2, 14);
-  const int32x4_t t78_0_2 = vmlsq_laneq_s32(t72_0_2, t66_0_2, multipliers32, 0);
-  const int32x4_t t78_1_2 = vmlsq_laneq_s32(t72_1_2, t66_1_2, multipliers32, 0);
-  const int16x8_t m5_2 = vrshrnq_n_s32(t78_0_2, t78_1_2, 14);
+  const int32x4_t t69_0_2 = vmulq_laneq_s32(o6_0_2, multipliers32, 0);
+  const int32x4_t t69_1_2 = vmulq_laneq_s32(o6_1_2, multipliers32, 0);
+  const int32x4_t t64_0_2 = vmovl_s16(vget_low_s16(o5_2));
+  const int32x4_t t64_1_2 = vmovl_high_s16(o5_2);
+  const int32x4_t t71_0_2 = vmlaq_laneq_s32(t69_0_2, t64_0_2, multipliers32, 0);
+  const int32x4_t t71_1_2 = vmlaq_laneq_s32(t69_1_2, t64_1_2, multipliers32, 0);
+  const int16x8_t m6_2 = vrshrnq_n_s32(t71_0_2, t71_1_2, 14);
+  const int32x4_t t74_0_2 = vmlsq_laneq_s32(t69_0_2, t64_0_2, multipliers32, 0);
+  const int32x4_t t74_1_2 = vmlsq_laneq_s32(t69_1_2, t64_1_2, multipliers32, 0);
+  const int16x8_t m5_2 = vrshrnq_n_s32(t74_0_2, t74_1_2, 14);
   const int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
   const int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
   const int16x8_t residuals1 = vaddq_s16(e1_2, m6_2);
@@ -251,54 +251,54 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t residuals5 = vsubq_s16(e2_2, m5_2);
   const int16x8_t residuals3 = vaddq_s16(e3_2, o4_2);
   const int16x8_t residuals4 = vsubq_s16(e3_2, o4_2);
-  const int16x8_t t98 = vrshrq_n_s16(residuals0, 5);
-  const uint8x8_t t97 = vld1_u8(&dst[0]);
+  const int16x8_t t94 = vrshrq_n_s16(residuals0, 5);
+  const uint8x8_t t93 = vld1_u8(&dst[0]);
+  const uint16x8_t t93_2 = vmovl_u8(t93);
+  const uint16x8_t t95 = vaddq_u16(t93_2, vreinterpretq_u16_s16(t94));
+  const uint8x8_t t95_sat = vqmovun_s16(vreinterpretq_s16_u16(t95));
+  vst1_u8(&dst[0], t95_sat);
+  const int16x8_t t98 = vrshrq_n_s16(residuals1, 5);
+  const uint8x8_t t97 = vld1_u8(&dst_row1[0]);
   const uint16x8_t t97_2 = vmovl_u8(t97);
   const uint16x8_t t99 = vaddq_u16(t97_2, vreinterpretq_u16_s16(t98));
   const uint8x8_t t99_sat = vqmovun_s16(vreinterpretq_s16_u16(t99));
-  vst1_u8(&dst[0], t99_sat);
-  const int16x8_t t102 = vrshrq_n_s16(residuals1, 5);
-  const uint8x8_t t101 = vld1_u8(&dst_row1[0]);
+  vst1_u8(&dst_row1[0], t99_sat);
+  const int16x8_t t102 = vrshrq_n_s16(residuals2, 5);
+  const uint8x8_t t101 = vld1_u8(&dst_row2[0]);
   const uint16x8_t t101_2 = vmovl_u8(t101);
   const uint16x8_t t103 = vaddq_u16(t101_2, vreinterpretq_u16_s16(t102));
   const uint8x8_t t103_sat = vqmovun_s16(vreinterpretq_s16_u16(t103));
-  vst1_u8(&dst_row1[0], t103_sat);
-  const int16x8_t t106 = vrshrq_n_s16(residuals2, 5);
-  const uint8x8_t t105 = vld1_u8(&dst_row2[0]);
+  vst1_u8(&dst_row2[0], t103_sat);
+  const int16x8_t t106 = vrshrq_n_s16(residuals3, 5);
+  const uint8x8_t t105 = vld1_u8(&dst_row3[0]);
   const uint16x8_t t105_2 = vmovl_u8(t105);
   const uint16x8_t t107 = vaddq_u16(t105_2, vreinterpretq_u16_s16(t106));
   const uint8x8_t t107_sat = vqmovun_s16(vreinterpretq_s16_u16(t107));
-  vst1_u8(&dst_row2[0], t107_sat);
-  const int16x8_t t110 = vrshrq_n_s16(residuals3, 5);
-  const uint8x8_t t109 = vld1_u8(&dst_row3[0]);
+  vst1_u8(&dst_row3[0], t107_sat);
+  const int16x8_t t110 = vrshrq_n_s16(residuals4, 5);
+  const uint8x8_t t109 = vld1_u8(&dst_row4[0]);
   const uint16x8_t t109_2 = vmovl_u8(t109);
   const uint16x8_t t111 = vaddq_u16(t109_2, vreinterpretq_u16_s16(t110));
   const uint8x8_t t111_sat = vqmovun_s16(vreinterpretq_s16_u16(t111));
-  vst1_u8(&dst_row3[0], t111_sat);
-  const int16x8_t t114 = vrshrq_n_s16(residuals4, 5);
-  const uint8x8_t t113 = vld1_u8(&dst_row4[0]);
+  vst1_u8(&dst_row4[0], t111_sat);
+  const int16x8_t t114 = vrshrq_n_s16(residuals5, 5);
+  const uint8x8_t t113 = vld1_u8(&dst_row5[0]);
   const uint16x8_t t113_2 = vmovl_u8(t113);
   const uint16x8_t t115 = vaddq_u16(t113_2, vreinterpretq_u16_s16(t114));
   const uint8x8_t t115_sat = vqmovun_s16(vreinterpretq_s16_u16(t115));
-  vst1_u8(&dst_row4[0], t115_sat);
-  const int16x8_t t118 = vrshrq_n_s16(residuals5, 5);
-  const uint8x8_t t117 = vld1_u8(&dst_row5[0]);
+  vst1_u8(&dst_row5[0], t115_sat);
+  const int16x8_t t118 = vrshrq_n_s16(residuals6, 5);
+  const uint8x8_t t117 = vld1_u8(&dst_row6[0]);
   const uint16x8_t t117_2 = vmovl_u8(t117);
   const uint16x8_t t119 = vaddq_u16(t117_2, vreinterpretq_u16_s16(t118));
   const uint8x8_t t119_sat = vqmovun_s16(vreinterpretq_s16_u16(t119));
-  vst1_u8(&dst_row5[0], t119_sat);
-  const int16x8_t t122 = vrshrq_n_s16(residuals6, 5);
-  const uint8x8_t t121 = vld1_u8(&dst_row6[0]);
+  vst1_u8(&dst_row6[0], t119_sat);
+  const int16x8_t t122 = vrshrq_n_s16(residuals7, 5);
+  const uint8x8_t t121 = vld1_u8(&dst_row7[0]);
   const uint16x8_t t121_2 = vmovl_u8(t121);
   const uint16x8_t t123 = vaddq_u16(t121_2, vreinterpretq_u16_s16(t122));
   const uint8x8_t t123_sat = vqmovun_s16(vreinterpretq_s16_u16(t123));
-  vst1_u8(&dst_row6[0], t123_sat);
-  const int16x8_t t126 = vrshrq_n_s16(residuals7, 5);
-  const uint8x8_t t125 = vld1_u8(&dst_row7[0]);
-  const uint16x8_t t125_2 = vmovl_u8(t125);
-  const uint16x8_t t127 = vaddq_u16(t125_2, vreinterpretq_u16_s16(t126));
-  const uint8x8_t t127_sat = vqmovun_s16(vreinterpretq_s16_u16(t127));
-  vst1_u8(&dst_row7[0], t127_sat);
+  vst1_u8(&dst_row7[0], t123_sat);
 }
 
 void daedalus_item_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,

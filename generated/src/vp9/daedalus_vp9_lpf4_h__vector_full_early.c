@@ -6,7 +6,7 @@
  * vp9_lpf4_h, C with vectors, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash cf7189b58adf07f4
+ * input hash 20411ac463f1df25
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -6,7 +6,7 @@
  * vp9_lpf4_v, C with vectors, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash aeea15a84c4d494d
+ * input hash 433ae1ed4dafb87c
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

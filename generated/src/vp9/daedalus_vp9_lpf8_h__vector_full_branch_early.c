@@ -6,7 +6,7 @@
  * vp9_lpf8_h, C with vectors, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash c46466e45911e164
+ * input hash 7346fe8b263e7c22
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

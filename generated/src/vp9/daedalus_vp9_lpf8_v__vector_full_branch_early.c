@@ -6,7 +6,7 @@
  * vp9_lpf8_v, C with vectors, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash 25d28ce1a319fc05
+ * input hash bfa5d4d309ce856d
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, C with vectors, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash c4a7239df902a520
+ * input hash 88058a9fb29e5f63
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

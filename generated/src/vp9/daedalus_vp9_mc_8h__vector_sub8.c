@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, C with vectors, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash d93015659434942f
+ * input hash 9b2b198b38657950
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

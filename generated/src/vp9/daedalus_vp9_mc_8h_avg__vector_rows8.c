@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, C with vectors, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash 205ff64c8ad3be89
+ * input hash 35b9ae79fe0caf62
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, C with vectors, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash 26f45c90f7a3feb4
+ * input hash aae7e2398975fd0e
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -18,6 +18,7 @@ class Target:
     ops     its operations, with what they cost
     rules   which of them compute what
     header  the public header that declares them
+    parts   what that one is made of besides
     paired  narrowing takes two registers at once
     zips    registers are transposed by zip1 and zip2, which every processor has, not by trn1, trn2
     """
@@ -26,6 +27,7 @@ class Target:
     ops: Mapping[str, MachineOp]
     rules: tuple[Rule, ...]
     header: str
+    parts: tuple[str, ...] = ()
     paired: bool = False
     zips: bool = False
 

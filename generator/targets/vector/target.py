@@ -57,6 +57,7 @@ VECTOR = Target(
     {n: replace(op, cost=_COSTS.get(n, op.cost)) for n, op in OPS.items()} | _SHIFTS,
     RULES + _SHIFT_RULES,
     "vector.h",
+    ("vector_base.h", "vector_same.h"),
     paired=True,
     zips=True,
 )
