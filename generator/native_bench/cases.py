@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is timed: the nine decoder kernels, which count; their other orientations; SAND."""
+"""What is timed: the nine decoder kernels, which count; other orientations, and edges that
+are filtered from end to end; SAND."""
 
 from daedalus.generator.native_bench.items import Case
 
@@ -24,6 +25,12 @@ CASES: tuple[Case, ...] = (
     Case(
         "av1_cdef8", "inside", "dav1d", "both strengths, no picture edge",
         fixed={"edges": 15, "sec": 2}, ranges={"pri": (1, 15)},
+    ),
+    *(
+        Case(name, "full", "ffmpeg", "filtered edges", counts=False, filtered=True)
+        for name in (
+            "vp9_lpf4_h", "vp9_lpf4_v", "vp9_lpf8_h", "vp9_lpf8_v", "h264_deblock_luma_v",
+        )
     ),
     Case("sand128_nv12", "full", "", "whole columns", fixed={"width": 128}, counts=False),
     Case("sand128_p010", "full", "", "whole columns", fixed={"width": 96}, counts=False),

@@ -32,6 +32,7 @@ class Case:
     ranges   parameters drawn from a range
     theirs   whose functions it is compared with: "ffmpeg", "dav1d" or ""
     counts   whether it is in the mean
+    filtered whether every position along the edge is written; as they come otherwise
     """
 
     kernel: str
@@ -41,6 +42,7 @@ class Case:
     fixed: Mapping[str, int] = field(default_factory=dict)
     ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     counts: bool = True
+    filtered: bool = False
 
 
 def draw(kernel: Kernel, case: Case, count: int) -> Items:
@@ -64,7 +66,11 @@ def draw(kernel: Kernel, case: Case, count: int) -> Items:
         items = items.take(np.flatnonzero(wanted))
         if not items.count:
             continue
-        items = items.take(np.flatnonzero(interp.run(kernel, items).conformant(assume)))
+        result = interp.run(kernel, items)
+        keep = result.conformant(assume)
+        if case.filtered:
+            keep &= _filtered(result.written["dst"])
+        items = items.take(np.flatnonzero(keep))
         kept.append(items)
         have += items.count
         if have >= count:
@@ -80,6 +86,12 @@ def draw(kernel: Kernel, case: Case, count: int) -> Items:
         {n: np.concatenate([k.params[n] for k in kept]) for n in kept[0].params},
     )
     return joined.take(np.arange(count))
+
+
+def _filtered(written: Array) -> Array:
+    """Per item of a loop filter: whether all positions along its edge are written."""
+    along: Array = written.any(axis=2).all(axis=1) | written.any(axis=1).all(axis=1)
+    return along
 
 
 def _up(n: int, unit: int) -> int:
