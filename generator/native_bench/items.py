@@ -54,7 +54,7 @@ def draw(kernel: Kernel, case: Case, count: int) -> Items:
     kept: list[Items] = []
     have = 0
     for attempt in range(_TRIES):
-        items = vectors.make_items(kernel, 4 * count, _SEED + attempt, "typical")
+        items = vectors.make_items(kernel, max(256, 4 * count), _SEED + attempt, "typical")
         rng = np.random.default_rng(_SEED + attempt)
         params = dict(items.params)
         for name, value in case.fixed.items():
