@@ -79,10 +79,11 @@ class Device:
 def devices(targets: tuple[str, ...]) -> list[Device]:
     """Every way to run the targets on this machine."""
     if native.is_arm():
-        found = [Device("native", "c", "host"), Device("native", "neon", "host")]
+        found = [Device("native", t, "host") for t in ("c", "vector", "neon")]
     else:
         found = [
             Device("native", "c", "host"),
+            Device("native", "vector", "host"),
             Device(f"qemu {native.CPU}", "neon", "aarch64"),
             Device("simde", "neon", "simde"),
         ]

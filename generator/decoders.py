@@ -161,6 +161,7 @@ def _class(
         "condition": condition,
         "special": special,
         "neon": best.get("neon"),
+        "vector": best.get("vector"),
         "c": best["c"],
     }
 

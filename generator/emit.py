@@ -30,7 +30,7 @@ from daedalus.generator.variants import Variant, comment, make_variant, source_t
 # Written by other verbs, not by `gen`, and therefore not compared with what the specs give.
 RECORDS = ("verified.json", "stats.json", "witnesses.json", "proofs.json", qpu_choices.NAME)
 
-_RANKS = {"neon": 100, "c": 500, "glsl": 900, "qpu": 1300}
+_RANKS = {"neon": 100, "vector": 400, "c": 500, "glsl": 900, "qpu": 1300}
 
 # What of the library's build has CPU variants of a target.
 _GUARDS = {"c": "", "neon": "DAEDALUS_HAVE_NEON", "vector": "DAEDALUS_HAVE_VECTORS"}
@@ -340,6 +340,7 @@ def _manifest(
             + [v.file for v in own if v.schedule.target == "c"],
             "neon": [v.file for v in own if v.schedule.target == "neon" and not v.schedule.needs],
             "neon_dotprod": [v.file for v in own if v.schedule.needs == ("dotprod",)],
+            "vector": [v.file for v in own if v.schedule.target == "vector"],
             "glsl": [v.source for v in own if v.shader is not None],
             "qpu": [v.source for v in own if v.code is not None],
         }

@@ -27,16 +27,19 @@ from daedalus.generator.targets.glsl.emit import emit as emit_glsl
 from daedalus.generator.targets.glsl.record import INDEX
 from daedalus.generator.targets.neon.emit import emit as emit_neon
 from daedalus.generator.targets.neon.select import Selection
+from daedalus.generator.targets.neon.target import NEON, Target
 from daedalus.generator.targets.qpu.emit import Emitted
 from daedalus.generator.targets.qpu.emit import emit as emit_qpu
 from daedalus.generator.targets.qpu.loop import NoSchedule
 from daedalus.generator.targets.qpu.select import Selected, select_for
 from daedalus.generator.targets.qpu.virtual import Program
+from daedalus.generator.targets.vector.target import VECTOR
 
 TARGET_TEXT = {
-    "c": "portable scalar C", "neon": "NEON intrinsics", "glsl": "GLSL",
+    "c": "portable scalar C", "vector": "C with vectors", "neon": "NEON intrinsics", "glsl": "GLSL",
     QPU: "machine code of V3D 7.1",
 }  # fmt: skip
+_VECTORS = {t.name: t for t in (NEON, VECTOR)}
 _PLACE = "@input-hash@"
 
 
@@ -131,7 +134,9 @@ class Variant:
             return "not a prod variant: chosen for lack of another"
         if self.schedule.target == "c":
             return "portable C, the fallback everywhere"
-        name = {"glsl": "GLSL", "neon": "NEON", QPU: "QPU"}[self.schedule.target]
+        name = {"glsl": "GLSL", "neon": "NEON", "vector": "vector", QPU: "QPU"}[
+            self.schedule.target
+        ]
         return f"best {name} variant of the class, by the schedules of its spec"
 
 
@@ -159,7 +164,7 @@ def make_variant(
         return _make_machine_code(
             environment, kernel, lowered, schedule, prod=prod, rank=rank, spec=spec
         )
-    neon = schedule.target == "neon"
+    vectors = _VECTORS.get(schedule.target)
     if schedule.dot and not has_dots(lowered):
         raise SpecError(
             "schedules", f"{schedule.name}: no dot product is one of 4 or 8 adjacent bytes with"
@@ -173,7 +178,7 @@ def make_variant(
         if watch is not None:
             watch(selection)
 
-    bodies = emit_neon(lowered, see, levers) if neon else emit_c(lowered)
+    bodies = emit_neon(lowered, see, levers, vectors) if vectors else emit_c(lowered)
     name = variant_name(kernel.id, schedule)
     single = next((b for b in bodies if b.items == 1), None)
     cleared = _cleared(kernel, schedule, prod=prod)
@@ -188,7 +193,7 @@ def make_variant(
         class_when=class_condition(kernel, schedule.class_name),
         assumptions=_assumption_lines(kernel, schedule),
         input_hash=_PLACE,
-        includes=_includes(kernel, neon, bool(clear)),
+        includes=_includes(kernel, vectors, bool(clear)),
         tables=[shell.table_text(t) for t in shell.used_tables(lowered)],
         bodies=[
             {
@@ -232,7 +237,7 @@ def make_variant(
         meta_type=f"daedalus_{kernel.id}_meta",
     )
     text = tidy(text)
-    meaning = show(kernel) + text + _header_texts()
+    meaning = show(kernel) + text + _header_texts(schedule.target)
     digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
     forms = tuple(s.record() for s in selections[: len(lowered.stages)])  # of the first body
     return Variant(kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest, forms=forms)
@@ -368,10 +373,12 @@ def has_dots(lowered: Kernel) -> bool:
 
 
 @cache
-def _header_texts() -> str:
+def _header_texts(target: str) -> str:
     """The headers whose functions generated code computes with."""
     folder = files("daedalus") / "include" / "daedalus"
-    return "".join((folder / name).read_text() for name in ("lane.h", "neon.h"))
+    vectors = VECTOR if target == "vector" else NEON
+    names = ("lane.h", vectors.header, *vectors.parts)
+    return "".join((folder / name).read_text() for name in names)
 
 
 def _cleared(kernel: Kernel, schedule: Schedule, *, prod: bool) -> tuple[str, ...]:
@@ -395,10 +402,10 @@ def writable(kernel: Kernel, arguments: list[str]) -> list[str]:
     return [a.removeprefix("const ") if shell.argument_name(a) in blocks else a for a in arguments]
 
 
-def _includes(kernel: Kernel, neon: bool, clears: bool) -> list[str]:
+def _includes(kernel: Kernel, vectors: Target | None, clears: bool) -> list[str]:
     own = ["<stdint.h>", "<string.h>" if clears else "", "<daedalus/lane.h>"]
-    if neon:
-        own.append("<daedalus/neon.h>")
+    if vectors is not None:
+        own.append(f"<daedalus/{vectors.header}>")
     own += [f"<daedalus/{kernel.family}.h>", "<daedalus/table.h>", '"variants.h"']
     return [i for i in own if i]
 

@@ -29,7 +29,7 @@ def kernel_named(name: str) -> Kernel:
 @pytest.mark.parametrize("entry", load(), ids=lambda e: e.kernel.id)
 def test_dispatch_bins_classes_and_matches(entry):
     batches = crosscheck.prepare(entry.kernel, FEW, seed=5)
-    for device in crosscheck.devices(("c", "neon")):
+    for device in crosscheck.devices(("c", "vector", "neon")):
         outcome = crosscheck.check_dispatch(
             entry.kernel, device, crosscheck.program(device.arch), batches, 5
         )

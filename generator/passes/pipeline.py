@@ -32,7 +32,7 @@ from daedalus.generator.passes.split_clips import split_clips
 from daedalus.generator.passes.split_products import split_products
 from daedalus.generator.passes.tile import choose_vectors
 from daedalus.generator.passes.unroll import unroll_outer
-from daedalus.generator.schedule import Schedule
+from daedalus.generator.schedule import VECTOR_TARGETS, Schedule
 from daedalus.generator.targets.neon import dots
 
 Pass = Callable[[Kernel], Kernel]
@@ -85,7 +85,7 @@ def passes(kernel: Kernel, schedule: Schedule, levers: Levers = ALL) -> list[tup
         *([] if schedule.target == "qpu" else [("max_tree", merge_limits)]),
         ("expand_dot", _With(expand_dot, _keep_dot(schedule))),
     ]
-    if schedule.target == "neon":
+    if schedule.target in VECTOR_TARGETS:
         if schedule.dot:
             chosen.append(("narrow_taps", narrow_taps))
         chosen.append(("tile", _With(choose_vectors, schedule.rows)))

@@ -17,6 +17,7 @@ from daedalus.generator.targets.neon import rules as rules_module
 from daedalus.generator.targets.neon.forms import WIDTHS
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
 from daedalus.generator.targets.neon.rules import RULES, Rule
+from daedalus.generator.targets.vector.target import VECTOR
 
 BY_NAME = {r.name: r for r in RULES}
 CASES = [pytest.param(r, w, id=f"{r.name}-{w}") for r in RULES for w in r.widths]
@@ -29,6 +30,23 @@ CONVERSIONS = {
 @pytest.mark.parametrize(("rule", "w"), CASES)
 def test_rule_is_proven(rule: Rule, w: int) -> None:
     assert Prover().rule(rule, w) >= 1, "no form of a node has this rule applied: never proven"
+
+
+OWN = [pytest.param(r, w, id=f"{r.name}-{w}") for r in VECTOR.rules[len(RULES) :] for w in r.widths]
+
+
+@pytest.mark.parametrize(("rule", "w"), OWN)
+def test_rule_of_vectors_is_proven(rule: Rule, w: int) -> None:
+    """What the target has beyond NEON's rules."""
+    assert Prover(dict(VECTOR.ops)).rule(rule, w) >= 1
+
+
+def test_vectors_share_what_neon_has() -> None:
+    """The same rules and meanings, so one proof is both's; only prices differ."""
+    assert VECTOR.rules[: len(RULES)] == RULES
+    for name, op in OPS.items():
+        assert replace(VECTOR.ops[name], cost=op.cost) == op
+    assert {r.op for r in VECTOR.rules} - {""} <= set(VECTOR.ops)
 
 
 def test_names_are_unique() -> None:

@@ -16,13 +16,13 @@ from daedalus.generator.targets.neon.dots import Dots
 from daedalus.generator.targets.neon.forms import Choice, Demand, Need
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.memory import Memory
-from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.targets.neon.order import Step, order
 from daedalus.generator.targets.neon.plainer import plainer
 from daedalus.generator.targets.neon.rows import RowPointers
 from daedalus.generator.targets.neon.scope import Scope
 from daedalus.generator.targets.neon.select import NotLowerable, Selection
 from daedalus.generator.targets.neon.strips import Walk, bounds, one_sided, walks_of
+from daedalus.generator.targets.neon.target import NEON, Target
 from daedalus.generator.targets.neon.vectors import (
     ByScalar,
     Group,
@@ -41,14 +41,17 @@ from daedalus.generator.targets.shell import Body, body, fixed_names, stage_rema
 Watch = Callable[[Selection], None]
 
 
-def emit(kernel: Kernel, watch: Watch | None = None, levers: Levers = ALL) -> tuple[Body, ...]:
+def emit(
+    kernel: Kernel, watch: Watch | None = None, levers: Levers = ALL, target: Target = NEON
+) -> tuple[Body, ...]:
     """The bodies of a variant: for the items a vector holds, and for one left over.
 
     `watch` sees the selection of every stage.
     """
     counts = sorted({kernel.items_per_vector, 1}, reverse=True)
     return tuple(
-        body(kernel, n, *_body(replace(kernel, items_per_vector=n), watch, levers)) for n in counts
+        body(kernel, n, *_body(replace(kernel, items_per_vector=n), watch, levers, target))
+        for n in counts
     )
 
 
@@ -78,7 +81,9 @@ def _refuse_unknown(kernel: Kernel, walks: tuple[Walk, ...], ranges: Ranges) -> 
         )  # fmt: skip
 
 
-def _body(kernel: Kernel, watch: Watch | None, levers: Levers) -> tuple[str, list[str]]:
+def _body(
+    kernel: Kernel, watch: Watch | None, levers: Levers, target: Target
+) -> tuple[str, list[str]]:
     """Name and statements of the body for the items that a vector holds."""
     items = kernel.items_per_vector
     points, walks = walks_of(kernel)
@@ -88,7 +93,7 @@ def _body(kernel: Kernel, watch: Watch | None, levers: Levers) -> tuple[str, lis
         points, point_ranges, replace(kernel, stages=tuple(w.vector for w in walks)), walks, levers,
         Names(
             fixed_names(kernel) + tuple(axis for w in walks for axis, _ in w.vector.dims)
-        ),
+        ), target,
     )  # fmt: skip
     lines: list[str] = []
     for n, walk in enumerate(walks):
@@ -111,12 +116,14 @@ class _Context:
         walks: tuple[Walk, ...],
         levers: Levers,
         names: Names,
+        target: Target,
     ) -> None:
         self.points, self.vectors, self.names, self.levers = points, vectors, names, levers
+        self.target = target
         self.ranges, self.hostile = both_ranges(vectors)
         self.point_ranges = point_ranges
         self.constants, self.rows = ConstantLanes(names), RowPointers(names)
-        self.memory = Memory(vectors, self.ranges, walks, reloads=levers.reloads)
+        self.memory = Memory(vectors, self.ranges, walks, target, reloads=levers.reloads)
 
 
 def _walked(context: _Context, walk: Walk, watch: Watch | None) -> list[str]:
@@ -178,7 +185,7 @@ class _Stage:
         self.memory, self.names = context.memory, context.names
         self.lanes = Lanes(walk.vector, self.items)
         self.per_item = self.lanes.padded
-        self.shape = Shape(self.items * self.per_item)
+        self.shape = Shape(self.items * self.per_item, context.target)
         self.selection = Selection(kernel, self.lanes, self.ranges, self.shape, context.levers)
         self.out = Lines(context.names.fresh)
         self.groups: dict[Need, Group] = {}
@@ -247,7 +254,10 @@ class _Stage:
         scalar = self._scalar(choice, demand.width) if choice.scalars else None
         texts, sign = operation(choice.op, self.shape, demand.width, operands, scalar, choice.imm)
         wanted = self._wanted(node, demand)
-        if OPS[choice.op].shape in ("long", "wide") and self.shape.bits(demand.width) == 64:
+        if (
+            self.shape.target.ops[choice.op].shape in ("long", "wide")
+            and self.shape.bits(demand.width) == 64
+        ):
             quad = self.out.let(wanted, sign, demand.width, 128, texts[0])
             return Group((low(quad, sign, demand.width),), demand.width, sign, quad)
         return self._let(wanted, sign, demand.width, texts)

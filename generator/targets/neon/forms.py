@@ -15,8 +15,7 @@ from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.levers import ALL, Levers
 from daedalus.generator.targets.neon.lanes import Lanes
-from daedalus.generator.targets.neon.ops import OPS
-from daedalus.generator.targets.neon.rules import RULES, Rule, limits
+from daedalus.generator.targets.neon.rules import Rule, limits
 from daedalus.generator.targets.neon.vectors import Shape
 
 WIDTHS = (8, 16, 32)
@@ -61,16 +60,6 @@ class Kind:
     choices: dict[Demand, list[Choice]] = field(default_factory=dict)
     best: dict[Demand, Choice] = field(default_factory=dict)
     cost: dict[Demand, float] = field(default_factory=dict)
-
-
-def _rules() -> dict[tuple[Op, str], list[Rule]]:
-    found: dict[tuple[Op, str], list[Rule]] = {}
-    for r in RULES:
-        found.setdefault((r.on, r.gives), []).append(r)
-    return found
-
-
-_RULES = _rules()
 
 
 def _near(node: Node) -> tuple[Node, ...]:
@@ -205,7 +194,7 @@ class Forms:
             if demand.kind == "bits":
                 yield Choice("lane", "lane", (), (), 0, self.shape.count(w))
             return
-        for rule in _RULES.get((node.op, demand.kind), []):
+        for rule in self.shape.target.rules_by_demand.get((node.op, demand.kind), []):
             if w not in rule.widths or not self._levers.tries(rule.name):
                 continue
             if rule.op and self._only not in (None, w):
@@ -238,8 +227,8 @@ class Forms:
         scalars = tuple(g for g in got if isinstance(g, Node))
         cost = 0.0
         if rule.op:
-            widest = 2 * w if OPS[rule.op].shape == "narrow" else w
-            cost = OPS[rule.op].cost * self.shape.count(widest)
+            widest = 2 * w if self.shape.target.ops[rule.op].shape == "narrow" else w
+            cost = self.shape.target.ops[rule.op].cost * self.shape.count(widest)
         return Choice(rule.name, rule.op, inputs, scalars, rule.imm(node), cost)
 
     def _converted(self, node: Node, demand: Demand) -> Iterator[Choice]:
@@ -247,7 +236,7 @@ class Forms:
         w, half, twice = demand.width, demand.width // 2, demand.width * 2
 
         def from_(op: str, kind: str, width: int) -> Choice:
-            cost = OPS[op].cost * self.shape.count(max(w, width)) if op else 0.0
+            cost = self.shape.target.ops[op].cost * self.shape.count(max(w, width)) if op else 0.0
             return Choice(op or "alias", op, ((node, Demand(kind, width)),), (), 0, cost)
 
         match demand.kind:

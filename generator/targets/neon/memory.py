@@ -12,6 +12,7 @@ from daedalus.dsl.verify import flat_index
 from daedalus.generator.targets.neon import pieces, tiles
 from daedalus.generator.targets.neon.scope import Scope
 from daedalus.generator.targets.neon.strips import Walk
+from daedalus.generator.targets.neon.target import Target
 from daedalus.generator.targets.neon.temps import RegisterTemps
 from daedalus.generator.targets.neon.vectors import Group, Lines, suffix
 from daedalus.generator.targets.neon.windows import Windows
@@ -21,10 +22,16 @@ class Memory:
     """Loads and stores of a body; one instance for all its stages."""
 
     def __init__(
-        self, kernel: Kernel, ranges: Ranges, walks: tuple[Walk, ...], *, reloads: bool = True
+        self,
+        kernel: Kernel,
+        ranges: Ranges,
+        walks: tuple[Walk, ...],
+        target: Target,
+        *,
+        reloads: bool = True,
     ) -> None:
         self.kernel, self.ranges, self.reloads = kernel, ranges, reloads
-        self.temps = RegisterTemps(kernel, ranges, walks)
+        self.temps = RegisterTemps(kernel, ranges, walks, target)
         self.scope: Scope  # of the stage that was entered
 
     def enter(self, scope: Scope) -> None:
