@@ -321,7 +321,7 @@ def test_a_run_that_dies_is_started_where_its_journal_ends(server: Server, tmp_p
     thread.join()
     assert caller.right() and caller.begun() == 2
     assert "the run on board died; it is started again" in caller.said
-    hopeless = Caller(server, tmp_path / "m", kit(program="#!/bin/sh\nkill -9 -$(ps -o sid= $$)\n"))
+    hopeless = Caller(server, tmp_path / "m", kit(program="#!/bin/sh\nkill -s KILL 0\n"))
     with pytest.raises(UserError, match="dies again and again"):
         hopeless.run()
 

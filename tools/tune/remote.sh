@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What `./daedalus tune --host` has a board do, from the folder it was copied to. Needs no root.
 #
-#   remote.sh start RUN          starts the run in the folder RUN, detached, unless it is under way
+#   remote.sh start RUN          starts the run in the folder RUN, detached, unless it is under way;
+#                                prints what `state` would have before
 #   remote.sh follow RUN OFFSET  prints the journal from that byte on, until the run has ended
 #   remote.sh state RUN          "running", "ended STATUS" or "died", and the journal's size
 #   remote.sh stop -             has whatever run is under way end; what was measured is kept
@@ -27,6 +28,7 @@ is_held_by_this() {
 }
 
 start() {
+  state
   : >>"$journal" || exit 1
   (
     if ! flock -n 9; then
