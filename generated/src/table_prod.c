@@ -2898,7 +2898,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "483e3459d4b71973",
+  .generator = "5ecef42dc518af4c",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

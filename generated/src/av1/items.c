@@ -43,6 +43,9 @@ void daedalus_items_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 #if DAEDALUS_HAVE_NEON
       daedalus_items_av1_cdef8__neon_inpri_r2(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_av1_cdef8__vector_inpri_r2(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
 #else
       daedalus_items_av1_cdef8__c_inpri(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
@@ -51,6 +54,9 @@ void daedalus_items_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 #if DAEDALUS_HAVE_NEON
       daedalus_items_av1_cdef8__neon_insec_r2(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_av1_cdef8__vector_insec_r2(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
 #else
       daedalus_items_av1_cdef8__c_insec(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
@@ -58,6 +64,9 @@ void daedalus_items_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
     } else if (n_class == 2) {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_av1_cdef8__neon_inside_r2(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_av1_cdef8__vector_inside_r2(dst, dst_stride, dst_step, src, src_stride,
           src_step, n_run, meta, meta_step);
 #else
       daedalus_items_av1_cdef8__c_inside(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -67,6 +76,9 @@ void daedalus_items_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 #if DAEDALUS_HAVE_NEON
       daedalus_items_av1_cdef8__neon_pri(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_av1_cdef8__vector_pri(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
 #else
       daedalus_items_av1_cdef8__c_pri(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
           meta, meta_step);
@@ -75,6 +87,9 @@ void daedalus_items_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 #if DAEDALUS_HAVE_NEON
       daedalus_items_av1_cdef8__neon_sec(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_av1_cdef8__vector_sec(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
 #else
       daedalus_items_av1_cdef8__c_sec(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
           meta, meta_step);
@@ -82,6 +97,9 @@ void daedalus_items_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_av1_cdef8__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_av1_cdef8__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #else
       daedalus_items_av1_cdef8__c_full(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,

@@ -79,28 +79,46 @@ daedalus_cpu_fn daedalus_av1_cdef8__vector_inpri_r2;
 void daedalus_item_av1_cdef8__vector_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
     int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__vector_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__vector_insec_r2;
 void daedalus_item_av1_cdef8__vector_insec_r2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
     int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__vector_insec_r2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__vector_inside_r2;
 void daedalus_item_av1_cdef8__vector_inside_r2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
     int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__vector_inside_r2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__vector_pri;
 void daedalus_item_av1_cdef8__vector_pri(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__vector_pri(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__vector_sec;
 void daedalus_item_av1_cdef8__vector_sec(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__vector_sec(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__vector_full;
 void daedalus_item_av1_cdef8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__c_inpri;
 void daedalus_item_av1_cdef8__c_inpri(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,

@@ -8,7 +8,7 @@
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
- * input hash fc0adb52050d2b30
+ * input hash 3f9c68b4b375dfbd
  */
 #include <stdint.h>
 #include <string.h>
@@ -182,6 +182,57 @@ void daedalus_clearing_h264_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_st
     int16_t *coeffs) {
   one_item(dst, dst_stride, coeffs);
   memset(coeffs, 0, 16 * sizeof(*coeffs));
+}
+
+DAEDALUS_FLATTEN void daedalus_items_h264_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks) {
+  if (DAEDALUS_RARELY(dst_step != 4)) {
+    for (size_t n_left = n_blocks / 2; n_left > 0; n_left--) {
+      items_2((uint8_t *const [2]){dst, dst + dst_step}, dst_stride,
+          (const int16_t *const [2]){coeffs, coeffs + 16});
+      dst += 2 * dst_step;
+      coeffs += 32;
+    }
+  } else {
+    for (size_t n_left = n_blocks / 2; n_left > 0; n_left--) {
+      items_2((uint8_t *const [2]){dst, dst + 4}, dst_stride, (const int16_t *const [2]){coeffs,
+          coeffs + 16});
+      dst += 8;
+      coeffs += 32;
+    }
+  }
+  for (size_t n_left = n_blocks % 2; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    dst += dst_step;
+    coeffs += 16;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_clearing_items_h264_idct4__vector_full_x2(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks) {
+  if (DAEDALUS_RARELY(dst_step != 4)) {
+    for (size_t n_left = n_blocks / 2; n_left > 0; n_left--) {
+      items_2((uint8_t *const [2]){dst, dst + dst_step}, dst_stride,
+          (const int16_t *const [2]){coeffs, coeffs + 16});
+      memset(coeffs, 0, 32 * sizeof(*coeffs));
+      dst += 2 * dst_step;
+      coeffs += 32;
+    }
+  } else {
+    for (size_t n_left = n_blocks / 2; n_left > 0; n_left--) {
+      items_2((uint8_t *const [2]){dst, dst + 4}, dst_stride, (const int16_t *const [2]){coeffs,
+          coeffs + 16});
+      memset(coeffs, 0, 32 * sizeof(*coeffs));
+      dst += 8;
+      coeffs += 32;
+    }
+  }
+  for (size_t n_left = n_blocks % 2; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    memset(coeffs, 0, 16 * sizeof(*coeffs));
+    dst += dst_step;
+    coeffs += 16;
+  }
 }
 
 void daedalus_h264_idct4__vector_full_x2(const daedalus_buffer *buffers, const void *all_meta,

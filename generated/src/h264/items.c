@@ -9,6 +9,9 @@ void daedalus_items_h264_deblock_luma_v(uint8_t *dst, ptrdiff_t dst_stride, ptrd
 #if DAEDALUS_HAVE_NEON
   daedalus_items_h264_deblock_luma_v__neon_full_early(dst, dst_stride, dst_step, n_edges, meta,
       meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_h264_deblock_luma_v__vector_full_early(dst, dst_stride, dst_step, n_edges, meta,
+      meta_step);
 #else
   daedalus_items_h264_deblock_luma_v__c_full(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 #endif
@@ -18,6 +21,8 @@ void daedalus_items_h264_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
     const int16_t *coeffs, size_t n_blocks) {
 #if DAEDALUS_HAVE_NEON
   daedalus_items_h264_idct4__neon_full_x2(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_h264_idct4__vector_full_x2(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_items_h264_idct4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #endif
@@ -27,6 +32,8 @@ void daedalus_clearing_items_h264_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrd
     int16_t *coeffs, size_t n_blocks) {
 #if DAEDALUS_HAVE_NEON
   daedalus_clearing_items_h264_idct4__neon_full_x2(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_items_h264_idct4__vector_full_x2(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_clearing_items_h264_idct4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #endif
@@ -36,6 +43,8 @@ void daedalus_items_h264_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
     const int16_t *coeffs, size_t n_blocks) {
 #if DAEDALUS_HAVE_NEON
   daedalus_items_h264_idct8__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_h264_idct8__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_items_h264_idct8__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #endif
@@ -45,6 +54,8 @@ void daedalus_clearing_items_h264_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrd
     int16_t *coeffs, size_t n_blocks) {
 #if DAEDALUS_HAVE_NEON
   daedalus_clearing_items_h264_idct8__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_items_h264_idct8__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_clearing_items_h264_idct8__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #endif
@@ -54,6 +65,9 @@ void daedalus_items_h264_qpel_mc20(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks) {
 #if DAEDALUS_HAVE_NEON
   daedalus_items_h264_qpel_mc20__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+      n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_h264_qpel_mc20__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
       n_blocks);
 #else
   daedalus_items_h264_qpel_mc20__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,

@@ -24,6 +24,9 @@ void daedalus_items_h264_deblock_luma_v__neon_full_early(uint8_t *dst, ptrdiff_t
 daedalus_cpu_fn daedalus_h264_deblock_luma_v__vector_full_early;
 void daedalus_item_h264_deblock_luma_v__vector_full_early(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t alpha, int32_t beta, const int8_t *tc0);
+void daedalus_items_h264_deblock_luma_v__vector_full_early(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_h264_deblock_luma_v_meta *meta,
+    size_t meta_step);
 
 daedalus_cpu_fn daedalus_h264_deblock_luma_v__c_full;
 void daedalus_item_h264_deblock_luma_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha,
@@ -62,8 +65,12 @@ void daedalus_clearing_items_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t ds
 daedalus_cpu_fn daedalus_h264_idct4__vector_full_x2;
 void daedalus_item_h264_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
+void daedalus_items_h264_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
 void daedalus_clearing_h264_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs);
+void daedalus_clearing_items_h264_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_h264_idct4__c_full;
 void daedalus_item_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
@@ -101,7 +108,11 @@ void daedalus_clearing_items_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_s
 daedalus_cpu_fn daedalus_h264_idct8__vector_full;
 void daedalus_item_h264_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
+void daedalus_items_h264_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks);
 void daedalus_clearing_h264_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_h264_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_h264_idct8__c_full;
 void daedalus_item_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
@@ -135,6 +146,9 @@ void daedalus_items_h264_qpel_mc20__neon_full(uint8_t *dst, ptrdiff_t dst_stride
 daedalus_cpu_fn daedalus_h264_qpel_mc20__vector_full;
 void daedalus_item_h264_qpel_mc20__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride);
+void daedalus_items_h264_qpel_mc20__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks);
 
 daedalus_cpu_fn daedalus_h264_qpel_mc20__c_full;
 void daedalus_item_h264_qpel_mc20__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,

@@ -13,6 +13,10 @@ void daedalus_items_sand128_nv12(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t d
   daedalus_items_sand128_nv12__neon_full(dst, dst_stride, dst_step, dst_uv, dst_uv_stride,
       dst_uv_step, src, src_stride, src_step, src_uv, src_uv_stride, src_uv_step, n_tiles, meta,
       meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_sand128_nv12__vector_full(dst, dst_stride, dst_step, dst_uv, dst_uv_stride,
+      dst_uv_step, src, src_stride, src_step, src_uv, src_uv_stride, src_uv_step, n_tiles, meta,
+      meta_step);
 #else
   daedalus_items_sand128_nv12__c_full(dst, dst_stride, dst_step, dst_uv, dst_uv_stride,
       dst_uv_step, src, src_stride, src_step, src_uv, src_uv_stride, src_uv_step, n_tiles, meta,
@@ -27,6 +31,10 @@ void daedalus_items_sand128_p010(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
     size_t meta_step) {
 #if DAEDALUS_HAVE_NEON
   daedalus_items_sand128_p010__neon_full(dst, dst_stride, dst_step, dst_uv, dst_uv_stride,
+      dst_uv_step, src, src_stride, src_step, src_uv, src_uv_stride, src_uv_step, n_tiles, meta,
+      meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_sand128_p010__vector_full(dst, dst_stride, dst_step, dst_uv, dst_uv_stride,
       dst_uv_step, src, src_stride, src_step, src_uv, src_uv_stride, src_uv_step, n_tiles, meta,
       meta_step);
 #else

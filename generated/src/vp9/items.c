@@ -35,6 +35,9 @@ void daedalus_items_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
     if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_idct8__neon_dc(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_idct8__vector_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
 #else
       daedalus_items_vp9_idct8__c_dc(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
 #endif
@@ -42,12 +45,18 @@ void daedalus_items_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_idct8__neon_eob12(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_idct8__vector_eob12(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
 #else
       daedalus_items_vp9_idct8__c_eob12(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
 #endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_idct8__neon_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_idct8__vector_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
 #else
       daedalus_items_vp9_idct8__c_full(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
@@ -76,6 +85,9 @@ void daedalus_clearing_items_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
 #if DAEDALUS_HAVE_NEON
       daedalus_clearing_items_vp9_idct8__neon_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_clearing_items_vp9_idct8__vector_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
 #else
       daedalus_clearing_items_vp9_idct8__c_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
@@ -84,6 +96,9 @@ void daedalus_clearing_items_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
 #if DAEDALUS_HAVE_NEON
       daedalus_clearing_items_vp9_idct8__neon_eob12(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_clearing_items_vp9_idct8__vector_eob12(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
 #else
       daedalus_clearing_items_vp9_idct8__c_eob12(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
@@ -92,6 +107,9 @@ void daedalus_clearing_items_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
 #if DAEDALUS_HAVE_NEON
       daedalus_clearing_items_vp9_idct8__neon_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_clearing_items_vp9_idct8__vector_full(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
 #else
       daedalus_clearing_items_vp9_idct8__c_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
@@ -128,6 +146,8 @@ void daedalus_items_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
     size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta, size_t meta_step) {
 #if DAEDALUS_HAVE_NEON
   daedalus_items_vp9_lpf4_h__neon_full_early(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_lpf4_h__vector_full_early(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 #else
   daedalus_items_vp9_lpf4_h__c_full(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 #endif
@@ -142,6 +162,8 @@ void daedalus_items_vp9_lpf4_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
     size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta, size_t meta_step) {
 #if DAEDALUS_HAVE_NEON
   daedalus_items_vp9_lpf4_v__neon_full_early(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_lpf4_v__vector_full_early(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 #else
   daedalus_items_vp9_lpf4_v__c_full(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 #endif
@@ -151,6 +173,9 @@ void daedalus_items_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
     size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta, size_t meta_step) {
 #if DAEDALUS_HAVE_NEON
   daedalus_items_vp9_lpf8_h__neon_full_branch_early(dst, dst_stride, dst_step, n_edges, meta,
+      meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_lpf8_h__vector_full_branch_early(dst, dst_stride, dst_step, n_edges, meta,
       meta_step);
 #else
   daedalus_items_vp9_lpf8_h__c_full(dst, dst_stride, dst_step, n_edges, meta, meta_step);
@@ -166,6 +191,9 @@ void daedalus_items_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
     size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta, size_t meta_step) {
 #if DAEDALUS_HAVE_NEON
   daedalus_items_vp9_lpf8_v__neon_full_branch_early(dst, dst_stride, dst_step, n_edges, meta,
+      meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_lpf8_v__vector_full_branch_early(dst, dst_stride, dst_step, n_edges, meta,
       meta_step);
 #else
   daedalus_items_vp9_lpf8_v__c_full(dst, dst_stride, dst_step, n_edges, meta, meta_step);
@@ -206,6 +234,9 @@ void daedalus_items_vp9_mc_8h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
         daedalus_items_vp9_mc_8h__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
             n_run, meta, meta_step);
       }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8h__vector_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
 #else
       daedalus_items_vp9_mc_8h__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
           meta, meta_step);
@@ -214,6 +245,9 @@ void daedalus_items_vp9_mc_8h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_8h__neon_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8h__vector_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
 #else
       daedalus_items_vp9_mc_8h__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
@@ -221,6 +255,9 @@ void daedalus_items_vp9_mc_8h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_8h__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8h__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #else
       daedalus_items_vp9_mc_8h__c_full(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
@@ -268,6 +305,9 @@ void daedalus_items_vp9_mc_8h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
         daedalus_items_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, dst_step, src, src_stride,
             src_step, n_run, meta, meta_step);
       }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
 #else
       daedalus_items_vp9_mc_8h_avg__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
@@ -275,6 +315,9 @@ void daedalus_items_vp9_mc_8h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
     } else if (n_class == 1) {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8h_avg__vector_rows8(dst, dst_stride, dst_step, src, src_stride,
           src_step, n_run, meta, meta_step);
 #else
       daedalus_items_vp9_mc_8h_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -284,6 +327,9 @@ void daedalus_items_vp9_mc_8h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_8h_avg__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8h_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
 #else
       daedalus_items_vp9_mc_8h_avg__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);

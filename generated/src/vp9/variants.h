@@ -65,20 +65,35 @@ void daedalus_clearing_items_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_st
 daedalus_cpu_fn daedalus_vp9_idct8__vector_dc;
 void daedalus_item_vp9_idct8__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
     int32_t eob);
+void daedalus_items_vp9_idct8__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
 void daedalus_clearing_vp9_idct8__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int32_t eob);
+void daedalus_clearing_items_vp9_idct8__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
+    size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_idct8__vector_eob12;
 void daedalus_item_vp9_idct8__vector_eob12(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct8__vector_eob12(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
 void daedalus_clearing_vp9_idct8__vector_eob12(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int32_t eob);
+void daedalus_clearing_items_vp9_idct8__vector_eob12(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
+    size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_idct8__vector_full;
 void daedalus_item_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
 void daedalus_clearing_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int32_t eob);
+void daedalus_clearing_items_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
+    size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_idct8__c_dc;
 void daedalus_item_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
@@ -173,6 +188,8 @@ void daedalus_items_vp9_lpf4_h__neon_full_early(uint8_t *dst, ptrdiff_t dst_stri
 daedalus_cpu_fn daedalus_vp9_lpf4_h__vector_full_early;
 void daedalus_item_vp9_lpf4_h__vector_full_early(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh);
+void daedalus_items_vp9_lpf4_h__vector_full_early(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_lpf4_h__c_full;
 void daedalus_item_vp9_lpf4_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
@@ -211,6 +228,8 @@ void daedalus_items_vp9_lpf4_v__neon_full_early(uint8_t *dst, ptrdiff_t dst_stri
 daedalus_cpu_fn daedalus_vp9_lpf4_v__vector_full_early;
 void daedalus_item_vp9_lpf4_v__vector_full_early(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh);
+void daedalus_items_vp9_lpf4_v__vector_full_early(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_lpf4_v__c_full;
 void daedalus_item_vp9_lpf4_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
@@ -249,6 +268,8 @@ void daedalus_items_vp9_lpf8_h__neon_full_branch_early(uint8_t *dst, ptrdiff_t d
 daedalus_cpu_fn daedalus_vp9_lpf8_h__vector_full_branch_early;
 void daedalus_item_vp9_lpf8_h__vector_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh);
+void daedalus_items_vp9_lpf8_h__vector_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_lpf8_h__c_full;
 void daedalus_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
@@ -281,6 +302,8 @@ void daedalus_items_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst, ptrdiff_t d
 daedalus_cpu_fn daedalus_vp9_lpf8_v__vector_full_branch_early;
 void daedalus_item_vp9_lpf8_v__vector_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh);
+void daedalus_items_vp9_lpf8_v__vector_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_lpf8_v__c_full;
 void daedalus_item_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
@@ -339,14 +362,23 @@ void daedalus_items_vp9_mc_8h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptr
 daedalus_cpu_fn daedalus_vp9_mc_8h__vector_sub8;
 void daedalus_item_vp9_mc_8h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_8h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__vector_rows8;
 void daedalus_item_vp9_mc_8h__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_8h__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__vector_full;
 void daedalus_item_vp9_mc_8h__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_8h__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__c_sub8;
 void daedalus_item_vp9_mc_8h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
@@ -421,14 +453,23 @@ void daedalus_items_vp9_mc_8h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__vector_sub8;
 void daedalus_item_vp9_mc_8h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_8h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__vector_rows8;
 void daedalus_item_vp9_mc_8h_avg__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_8h_avg__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__vector_full;
 void daedalus_item_vp9_mc_8h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_8h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_sub8;
 void daedalus_item_vp9_mc_8h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
