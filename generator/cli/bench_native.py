@@ -100,7 +100,7 @@ def _inverse(x: float | None) -> float | None:
 
 def _fastest(r: Row, kind: str) -> str | None:
     known = [f"{c} {kind}" for c in COMPILERS if f"{c} {kind}" in r.figures]
-    return min(known, key=lambda x: r.figures[x].median, default=None)
+    return min(known, key=lambda x: r.figures[x].median) if known else None
 
 
 def _best(r: Row, slow: str, fast: str) -> float | None:

@@ -60,7 +60,7 @@ def draw(kernel: Kernel, case: Case, count: int) -> Items:
         for name, value in case.fixed.items():
             params[name] = np.full_like(params[name], value)
         for name, (lo, hi) in case.ranges.items():
-            params[name] = rng.integers(lo, hi + 1, params[name].shape)
+            params[name] = np.asarray(rng.integers(lo, hi + 1, params[name].shape))
         items = Items(items.buffers, params)
         wanted = interp.in_class(kernel, case.class_name, items)
         items = items.take(np.flatnonzero(wanted))
@@ -90,8 +90,8 @@ def draw(kernel: Kernel, case: Case, count: int) -> Items:
 
 def _filtered(written: Array) -> Array:
     """Per item of a loop filter: whether all positions along its edge are written."""
-    along: Array = written.any(axis=2).all(axis=1) | written.any(axis=1).all(axis=1)
-    return along
+    rows, columns = np.any(written, axis=2), np.any(written, axis=1)
+    return np.asarray(np.all(rows, axis=1) | np.all(columns, axis=1))
 
 
 def _up(n: int, unit: int) -> int:
@@ -175,8 +175,8 @@ def job(kernel: Kernel, items: Items) -> bytes:
     blocks = cleared_blocks(kernel)
     if blocks:
         number = [b.name for b in kernel.buffers].index(min(blocks))
-        b = kernel.buffers[number]
-        parts.append(struct.pack("<qq", number, b.size * _bytes(b)))
+        block = kernel.buffers[number]
+        parts.append(struct.pack("<qq", number, block.size * _bytes(block)))
     else:
         parts.append(struct.pack("<qq", 0, 0))
     return b"".join(parts)
