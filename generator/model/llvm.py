@@ -86,10 +86,28 @@ class Llvm:
         }
         return Cycles(summary["TotalCycles"] / times, summary["BlockRThroughput"], pressure)
 
+    def total(self, lines: list[str], *, dispatch: int, times: int) -> float:
+        """Cycles a repetition alone, as `cycles` has them, in less time; nothing is kept."""
+        argv = [self.mca, _TRIPLE, f"-mcpu={self.cpu}", _FEATURES, f"-dispatch={dispatch}"]
+        argv += [f"-iterations={times}", "-all-views=false", "-summary-view"]
+        done = subprocess.run(argv, input="\n".join(lines) + "\n", capture_output=True, text=True)
+        found = re.search(r"^Total Cycles: +(\d+)$", done.stdout, re.MULTILINE)
+        if done.returncode != 0 or found is None:
+            raise self._refused(done.stderr)
+        return int(found[1]) / times
+
     def port_bound(self, lines: list[str]) -> float:
         """Cycles that ports need at least, were all else free."""
         cycles = self.cycles(lines, dispatch=_WITHOUT_LIMIT, times=1)
         return max(cycles.bound, cycles.shared)
+
+    def _refused(self, said: str) -> UserError:
+        errors = [line for line in said.splitlines() if "error:" in line]
+        return UserError(
+            f"{self.mca}: {errors[0] if errors else 'it failed'}",
+            "an instruction that this LLVM does not know?",
+            EXIT_FAILED,
+        )
 
     def _run(self, lines: list[str], dispatch: int, times: int) -> dict[str, Any]:
         """llvm-mca's report; kept, as it is a function of what stands here."""
@@ -103,12 +121,7 @@ class Llvm:
             return found
         done = subprocess.run(argv, input=text, capture_output=True, text=True)
         if done.returncode != 0:
-            said = [line for line in done.stderr.splitlines() if "error:" in line]
-            raise UserError(
-                f"{self.mca}: {said[0] if said else 'it failed'}",
-                "an instruction that this LLVM does not know?",
-                EXIT_FAILED,
-            )
+            raise self._refused(done.stderr)
         kept.parent.mkdir(parents=True, exist_ok=True)
         fresh = kept.with_suffix(f".{os.getpid()}.new")
         fresh.write_text(done.stdout)
