@@ -156,12 +156,12 @@ class Remote:
         listed = "".join(p + "\n" for p in points)
         run = "run-" + hashlib.sha256(f"{lines}\0{listed}".encode()).hexdigest()[:12]
         if send:
-            first, rest = lines.replace(RUN, run).encode(), listed.encode()
+            first, second = lines.replace(RUN, run).encode(), listed.encode()
             self._asked(
                 "sh", "-c",
                 f"set -e; cd {self._folder}; mkdir -p {run}; cd {run}; head -c {len(first)}"
                 " >jobs.new; cat >points.new; mv jobs.new jobs; mv points.new points",
-                stdin=first + rest,
+                stdin=first + second,
             )  # fmt: skip
         return run
 
