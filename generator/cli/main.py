@@ -19,8 +19,8 @@ from daedalus.generator.cli.common import (
 # Verb -> module of the same name in this package that defines the command `command`.
 VERBS = (
     "bench", "build", "check", "count", "doctor", "explain", "farm", "fuzz", "gen", "help", "list",
-    "mutate", "new", "oracle", "recipe", "setup", "stats", "stream", "test", "tune", "v3d",
-    "witness",
+    "mutate", "new", "oracle", "recipe", "report", "setup", "stats", "stream", "test", "tune",
+    "v3d", "witness",
 )  # fmt: skip
 
 
