@@ -39,9 +39,9 @@ def test_variants_that_a_lever_changes_and_the_cases_they_are_for() -> None:
     }
 
 
-def test_several_items_are_compared_where_a_caller_does_several() -> None:
+def test_several_items_are_compared_where_one_call_does_many() -> None:
     (w,) = _affected("h264_idct4", "items").values()
-    assert w.case.caller == "pair_of_h264_idct4"
+    assert w.case.many == "daedalus_clearing_items_h264_idct4"
     assert "daedalus_h264_idct4__neon_full_x2(" in w.text  # under the variant's own name
     assert "neon_full(" not in w.text
     assert "items_2" not in w.text
