@@ -47,6 +47,12 @@ def test_several_items_are_compared_where_one_call_does_many() -> None:
     assert "items_2" not in w.text
 
 
+def test_what_has_no_hand_written_counterpart_is_left_out() -> None:
+    schedules = [s.target for s, prod in _entry("sand128_nv12").schedules if prod]
+    assert "neon" in schedules
+    assert _affected("sand128_nv12", "widths", "order") == {}
+
+
 def test_what_only_a_class_makes_possible_is_left_alone() -> None:
     found = _affected("vp9_mc_8h", "class")
     assert sorted(s for _, s in found) == ["neon_rows8", "neon_sub8"]  # not neon_sub8_dot
