@@ -205,12 +205,11 @@ def counter(
     libraries: list[Path],
     work: Iterable[Work],
     place: Path | None = None,
-    flags: tuple[str, ...] = (),
 ) -> Counter:
     """Builds the program that calls functions; functions.h names them, and each list has a folder.
 
     What theirs is may also be a place in a table of the decoder, which no symbol names. The folder
-    is one of build/ unless a `place` is given; `flags` are further ones for the compiler.
+    is one of build/ unless a `place` is given.
     """
     names = dict.fromkeys(w.function for w in work if w.function.isidentifier())
     text = "".join(f"FUNCTION({name})\n" for name in names)
@@ -237,7 +236,7 @@ def counter(
         place / "count",
         sources,
         includes=[place, *native.library_includes()],
-        flags=(*trace.FLAGS, *flags),
+        flags=trace.FLAGS,
         libraries=[*libraries, *theirs],
     )
     return Counter(program)

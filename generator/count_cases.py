@@ -73,7 +73,8 @@ def _read() -> dict[str, Any]:
 
 
 def d3_mean_bar() -> float:
-    """What the geometric mean of d3, of theirs, may be over all cases with a bar of d3."""
+    """What the geometric mean of d3, of theirs, may be: of each kernel the lowest case with a bar
+    of d3."""
     return float(_read()["d3_mean_bar"])
 
 

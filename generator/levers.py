@@ -22,6 +22,10 @@ class Levers:
     search          the local search behind the dynamic programme
     author_order    values in the author's order; else each store's in turn, as it needs them
     by_lane         constant multipliers are lanes of a few vectors; else each is a broadcast
+    early_sums      what leaves fewer values than it takes comes as soon as these are there; else
+                    where the author has it
+    adjoining       of a block's two halves of a register both are woven from loads of whole ones
+    read_later      a temp's array is said to be changed after each store
     reloads         overlapping runs of a row are loaded each; else cut from two by `ext`
     pins            what keeps Clang from taking vectors apart (daedalus_whole_...)
     halves          GCC is told that four lanes are half a register (daedalus_quad_...)
@@ -32,7 +36,10 @@ class Levers:
     widths: bool = True
     search: bool = True
     author_order: bool = True
+    early_sums: bool = True
     by_lane: bool = True
+    adjoining: bool = True
+    read_later: bool = True
     reloads: bool = True
     pins: bool = True
     halves: bool = True
@@ -102,7 +109,10 @@ LEVERS: tuple[Lever, ...] = (
     _without_word("early", "the rest left out where no lane stores", early_out=False),
     _without_word("branch", "an arm that no lane wants is jumped over", branch=False),
     Lever("order", "values in the author's order", Levers(author_order=False)),
+    Lever("early_sums", "sums as soon as their terms are there", Levers(early_sums=False)),
     Lever("lanes", "constants as lanes of a vector", Levers(by_lane=False)),
+    Lever("adjoining", "halves of a block's registers loaded together", Levers(adjoining=False)),
+    Lever("read_later", "rows of a temp read one after the other", Levers(read_later=False)),
     Lever("reloads", "windows loaded again, not cut by ext", Levers(reloads=False)),
     Lever("pins", "Clang kept from taking vectors apart", Levers(pins=False)),
     Lever("halves", "half registers without moves in GCC", Levers(halves=False)),

@@ -13,7 +13,7 @@ from pathlib import Path
 from daedalus.dsl.errors import SpecError
 from daedalus.generator import count_cases
 from daedalus.generator.cli.common import repo_root, run
-from daedalus.generator.count_cases import Case, Work
+from daedalus.generator.count_cases import Case
 from daedalus.generator.emit import environment
 from daedalus.generator.levers import Lever
 from daedalus.generator.passes.pipeline import Lowered
@@ -42,10 +42,10 @@ class Without:
         """What it is called where it stands beside the variant as it is."""
         return f"{self.name}_without_{self.lever.name}"
 
-    def function(self, work: Work) -> str:
+    def instead(self, function: str) -> str:
         """The function that takes the place of one of the variant."""
-        return work.function.replace(self.name.removeprefix("daedalus_"),
-                                     self.renamed.removeprefix("daedalus_"))  # fmt: skip
+        return function.replace(self.name.removeprefix("daedalus_"),
+                                self.renamed.removeprefix("daedalus_"))  # fmt: skip
 
 
 def affected(entry: Entry, levers: Iterable[Lever]) -> Iterator[Without]:
@@ -89,7 +89,7 @@ def _case(kernel: str, schedule: Schedule) -> Case | None:
     name = variant_name(kernel, schedule)
     found = []
     for n, case in enumerate(count_cases.cases()):
-        suits = bool(case.caller) if schedule.items > 1 else case.items
+        suits = bool(case.many) if schedule.items > 1 else case.items
         if case.kernel != kernel or not suits:
             continue
         names = count_cases.variants(case)
@@ -108,10 +108,7 @@ def objects(
 
     `renamed` gives their functions the names by which they stand beside the present ones.
     """
-    commands = {
-        Path(c["file"]).name: shlex.split(c["command"])
-        for c in json.loads((built / "compile_commands.json").read_text())
-    }
+    commands = _commands(built)
 
     def compiled(w: Without) -> tuple[str, Path]:
         source = folder / w.renamed / f"{w.name}.c"
@@ -122,12 +119,32 @@ def objects(
             text = re.sub(rf"\b(daedalus_(?:\w+_)?){w.name.removeprefix('daedalus_')}\(",
                           rf"\1{w.renamed.removeprefix('daedalus_')}(", text)  # fmt: skip
         source.write_text(text)
-        words = commands[source.name]
-        words = words[: words.index("-o")]
         target = source.with_suffix(".o")
         # A lever that is off may leave what compilers warn of.
-        run([*words, f"-I{family}", "-w", "-o", target, "-c", source])
+        run([*commands[family / source.name], f"-I{family}", "-w", "-o", target, "-c", source])
         return w.renamed, target
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return dict(pool.map(compiled, made))
+
+
+def caller(built: Path, w: Without, function: str, folder: Path) -> Path:
+    """The family's functions for many items, where one calls a variant without a lever.
+
+    `function` is the variant's that is called. The object takes the place of the library's.
+    """
+    source = repo_root() / "generated" / "src" / w.entry.kernel.family / "items.c"
+    target = folder / w.renamed / "items.o"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    words = _commands(built)[source]
+    run([*words, f"-D{function}={w.instead(function)}", "-o", target, "-c", source])
+    return target
+
+
+def _commands(built: Path) -> dict[Path, list[str]]:
+    """What the library's build compiles each source with, up to where the object goes."""
+    found = {}
+    for c in json.loads((built / "compile_commands.json").read_text()):
+        words = shlex.split(c["command"])
+        found[Path(c["file"])] = words[: words.index("-o")]
+    return found

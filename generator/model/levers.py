@@ -20,7 +20,7 @@ from daedalus.generator.count_cases import Case, Work
 from daedalus.generator.crosscheck import Batch, Device
 from daedalus.generator.levers import Lever
 from daedalus.generator.model.figures import Quick, quick
-from daedalus.generator.model.lever_code import Without, affected, objects
+from daedalus.generator.model.lever_code import Without, affected, caller, objects
 from daedalus.generator.model.llvm import Llvm
 
 ITEMS = 300  # conformant ones a class that a variant without a lever is checked on
@@ -130,16 +130,18 @@ def _modelled(
     libraries = count.build(clang=clang)
     say(f"compiling {len(made)} variants by {compiler}")
     compiled = objects(libraries[0].parent, made, folder, renamed=True)
-    # One program for each oracle; another where a function of tools/count names the variant.
+    # One program for each oracle; another where the library's function calls the variant.
     jobs: list[tuple[Without, Work, Work, Counter]] = []
     shared: dict[str, Counter] = {}
     beside = {w.renamed: _works(present.work, w) for w in made}
     for w in made:
         work, changed = beside[w.renamed]
-        if work.whose == "caller":
+        if work.whose == "many":
+            called = work.function + w.name.removeprefix(f"daedalus_{w.entry.kernel.id}")
+            own = caller(libraries[0].parent, w, called, folder)
             counter = count.counter(
-                w.case.oracle, [compiled[w.renamed], *libraries], [changed],
-                folder / w.renamed, (f"-D{w.name}={w.renamed}",),
+                w.case.oracle, [own, compiled[w.renamed], *libraries], [changed],
+                folder / w.renamed,
             )  # fmt: skip
         elif w.case.oracle in shared:
             counter = shared[w.case.oracle]
@@ -147,7 +149,7 @@ def _modelled(
             others = [
                 (compiled[o.renamed], beside[o.renamed][1])
                 for o in made
-                if o.case.oracle == w.case.oracle and beside[o.renamed][0].whose != "caller"
+                if o.case.oracle == w.case.oracle and beside[o.renamed][0].whose != "many"
             ]
             counter = shared[w.case.oracle] = count.counter(
                 w.case.oracle, [*(o for o, _ in others), *libraries], [c for _, c in others],
@@ -173,11 +175,13 @@ def _works(work: list[Work], w: Without) -> tuple[Work, Work]:
     """What calls a variant on its case, the whole work where there is a choice; and without."""
     found = [x for x in work if x.case.key == w.case.key and _calls(x, w.case, w.name)]
     best = max(found, key=lambda x: x.whole)
-    return best, best if best.whose == "caller" else replace(best, function=w.function(best))
+    if best.whose == "many":  # by the same name, in a program of its own
+        return best, best
+    return best, replace(best, function=w.instead(best.function))
 
 
 def _calls(work: Work, case: Case, variant: str) -> bool:
-    return work.whose == "caller" if case.caller else work.variant == variant
+    return work.whose == "many" if case.many else work.variant == variant
 
 
 def _other_pixels(w: Without, theirs: Traced, ours: Traced) -> list[str]:

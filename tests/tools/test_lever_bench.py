@@ -39,12 +39,18 @@ def test_variants_that_a_lever_changes_and_the_cases_they_are_for() -> None:
     }
 
 
-def test_several_items_are_compared_where_a_caller_does_several() -> None:
+def test_several_items_are_compared_where_one_call_does_many() -> None:
     (w,) = _affected("h264_idct4", "items").values()
-    assert w.case.caller == "pair_of_h264_idct4"
+    assert w.case.many == "daedalus_clearing_items_h264_idct4"
     assert "daedalus_h264_idct4__neon_full_x2(" in w.text  # under the variant's own name
     assert "neon_full(" not in w.text
     assert "items_2" not in w.text
+
+
+def test_what_has_no_hand_written_counterpart_is_left_out() -> None:
+    schedules = [s.target for s, prod in _entry("sand128_nv12").schedules if prod]
+    assert "neon" in schedules
+    assert _affected("sand128_nv12", "widths", "order") == {}
 
 
 def test_what_only_a_class_makes_possible_is_left_alone() -> None:

@@ -123,7 +123,7 @@ class _Context:
         self.ranges, self.hostile = both_ranges(vectors)
         self.point_ranges = point_ranges
         self.constants, self.rows = ConstantLanes(names), RowPointers(names)
-        self.memory = Memory(vectors, self.ranges, walks, target, reloads=levers.reloads)
+        self.memory = Memory(vectors, self.ranges, walks, target)
 
 
 def _walked(context: _Context, walk: Walk, watch: Watch | None) -> list[str]:
@@ -196,7 +196,7 @@ class _Stage:
         self.scope = Scope(
             kernel, self.ranges, context.names, self.lanes, self.shape,
             lambda node, item: self.scalars[item].operand(node),
-            context.rows if walk.plain else None, self.out, {},
+            context.rows if walk.plain else None, self.out, {}, context.levers,
         )  # fmt: skip
 
         self.dots = Dots(self.scope)

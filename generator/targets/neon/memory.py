@@ -22,15 +22,9 @@ class Memory:
     """Loads and stores of a body; one instance for all its stages."""
 
     def __init__(
-        self,
-        kernel: Kernel,
-        ranges: Ranges,
-        walks: tuple[Walk, ...],
-        target: Target,
-        *,
-        reloads: bool = True,
+        self, kernel: Kernel, ranges: Ranges, walks: tuple[Walk, ...], target: Target
     ) -> None:
-        self.kernel, self.ranges, self.reloads = kernel, ranges, reloads
+        self.kernel, self.ranges = kernel, ranges
         self.temps = RegisterTemps(kernel, ranges, walks, target)
         self.scope: Scope  # of the stage that was entered
 
@@ -38,13 +32,12 @@ class Memory:
         """Starts a stage."""
         self.scope = scope
         self._tiles = tiles.Tiles(scope)
-        self._windows = None if self.reloads else Windows(scope)
+        self._windows = None if scope.levers.reloads else Windows(scope)
         self._loaded: dict[Node, Group] = {}
         self._in_turn: set[Store] = set()  # the first of those that alternate
         loads = {n.attr[0] for n in scope.lanes.stage.nodes() if n.op is Op.LOAD}
-        self._arrays = [
-            t.name for t in self.kernel.temps if t.name in loads and t.name not in self.temps
-        ]
+        arrays = [t.name for t in self.kernel.temps if t.name not in self.temps]
+        self._arrays = [a for a in arrays if a in loads and scope.levers.read_later]
 
     def declarations(self) -> list[str]:
         """Arrays for the temps that need one."""

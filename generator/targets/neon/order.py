@@ -59,7 +59,8 @@ def order(selection: Selection, memory: Memory, branch: Branch | None) -> list[S
             ]
             own = min(later, default=own)
         key[need] = (own, position[need])
-    _early_sums(selection, needs, users, key)
+    if selection.levers.early_sums:
+        _early_sums(selection, needs, users, key)
     alone = set() if branch is None else {*branch.selects, *branch.inside}
     steps: list[tuple[tuple[float, int], Step]] = [
         (key[need], Step(need=need)) for need in needs if need not in alone
