@@ -28,8 +28,8 @@ is_held_by_this() {
 }
 
 start() {
-  state
   : >>"$journal" || exit 1
+  state
   (
     if ! flock -n 9; then
       is_held_by_this && exit 0
@@ -64,7 +64,7 @@ work() {
 }
 
 state() {
-  size=$(wc -c <"$journal" 2>/dev/null) || size=0
+  size=$(wc -c <"$journal")
   if ! is_free && is_held_by_this; then
     echo "running $size"
   elif [ -s "$run/exit" ]; then
