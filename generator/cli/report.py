@@ -91,7 +91,9 @@ def _lines(path: Path) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as e:
-        raise UserError(f"cannot read {path}: {e.strerror}", "./daedalus recipe writes one") from None
+        raise UserError(
+            f"cannot read {path}: {e.strerror}", "./daedalus recipe writes one"
+        ) from None
     if not lines or not lines[0].startswith("daedalus-recipe "):
         raise UserError(f"{path} is no recipe: its first line is not daedalus-recipe 1")
     return lines

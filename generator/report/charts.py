@@ -83,9 +83,7 @@ def strip(r: Span) -> Strip:
 def r_zones() -> tuple[tuple[str, float, float], ...]:
     """The bands on that axis: name, where it begins and ends."""
     ends = (R_HIGH, *(least for _, least in BANDS))
-    return tuple(
-        (name, r_at(least), r_at(ends[n])) for n, (name, least) in enumerate(BANDS)
-    )
+    return tuple((name, r_at(least), r_at(ends[n])) for n, (name, least) in enumerate(BANDS))
 
 
 # ----------------------------------------------------------------- curves
@@ -128,7 +126,9 @@ def curve_chart(curves: Sequence[Curve]) -> CurveChart:
 
     def x(size: int) -> float:
         inset = 10
-        return round(left + inset + (log2(size) - first) / (last - first) * (right - left - 2 * inset), 1)
+        return round(
+            left + inset + (log2(size) - first) / (last - first) * (right - left - 2 * inset), 1
+        )
 
     def y(ns: float) -> float:
         return round(bottom - ns / ticks[-1] * (bottom - top), 1)
@@ -226,9 +226,7 @@ def roof_chart(r: Roofline) -> RoofChart:
         ends = [(start, start * bandwidth), (corner, issue), (xs[1], issue)]
         return " ".join(f"{x(a):g},{y(b):g}" for a, b in ends)
 
-    dots = tuple(
-        RoofSpot(x(s.intensity), y(s.rate), n, t, _spot_text(s)) for t, n, s in spots
-    )
+    dots = tuple(RoofSpot(x(s.intensity), y(s.rate), n, t, _spot_text(s)) for t, n, s in spots)
     frame = Frame(
         width, height, left, right, top, bottom,
         tuple(Tick(x(v), short(v)) for v in marks(*xs)),
@@ -250,7 +248,9 @@ def decades(values: Sequence[float], room: float) -> tuple[float, float]:
 
 def marks(low: float, high: float) -> list[float]:
     """1, 2 and 5 times powers of ten between the ends."""
-    found = [m * 10.0**e for e in range(floor(log10(low)), ceil(log10(high)) + 1) for m in (1, 2, 5)]
+    found = [
+        m * 10.0**e for e in range(floor(log10(low)), ceil(log10(high)) + 1) for m in (1, 2, 5)
+    ]
     return [v for v in found if low <= v <= high]
 
 
