@@ -43,10 +43,12 @@ def command(
         kernels=tuple(e.kernel.id for e in entries),
         manifest=_json(root / "generated" / "manifest.json"),
         verified=_json(root / "generated" / "verified.json"),
-        journals={p: load(p) for p in journals or _default()},
-        recipe=(recipe, _lines(recipe)) if recipe else None,
-        modelled=(record, _record(record, "unique_bytes", "bench --qpu")) if record else None,
-        neon=(neon, _record(neon, "port_bound", "bench --model")) if neon else None,
+        journals={p.resolve(): load(p) for p in journals or _default()},
+        recipe=(recipe.resolve(), _lines(recipe)) if recipe else None,
+        modelled=(record.resolve(), _record(record, "unique_bytes", "bench --qpu"))
+        if record
+        else None,
+        neon=(neon.resolve(), _record(neon, "port_bound", "bench --model")) if neon else None,
     )
     drawn = (
         {k: Drawn("", "left out by --no-drawings") for k in sources.kernels}

@@ -302,7 +302,9 @@ def test_a_recipe_beside_it(folder: Path) -> None:
     made_of = sources(some_entries(), folder)
     (pi, _) = machines(made_of)
     lines = text_of(pi.recipe).splitlines()
-    shown = sources(some_entries(), folder, recipe=(Path("my.recipe"), [*lines, "nonsense"]))
+    shown = sources(
+        some_entries(), folder, recipe=(Path("/nowhere/my.recipe"), [*lines, "nonsense"])
+    )
     recipe = section(parsed(page(shown, folder)), "recipe")
     rows = recipe.one("table", cls="recipe").one("tbody").all("tr")
     wanted = [x for x in lines if x.startswith(("choose ", "other "))]
