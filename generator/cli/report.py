@@ -43,10 +43,12 @@ def command(
         kernels=tuple(e.kernel.id for e in entries),
         manifest=_json(root / "generated" / "manifest.json"),
         verified=_json(root / "generated" / "verified.json"),
-        journals={p: load(p) for p in journals or _default()},
-        recipe=(recipe, _lines(recipe)) if recipe else None,
-        modelled=(record, _record(record, "unique_bytes", "bench --qpu")) if record else None,
-        neon=(neon, _record(neon, "port_bound", "bench --model")) if neon else None,
+        journals={p.resolve(): load(p) for p in journals or _default()},
+        recipe=(recipe.resolve(), _lines(recipe)) if recipe else None,
+        modelled=(record.resolve(), _record(record, "unique_bytes", "bench --qpu"))
+        if record
+        else None,
+        neon=(neon.resolve(), _record(neon, "port_bound", "bench --model")) if neon else None,
     )
     drawn = (
         {k: Drawn("", "left out by --no-drawings") for k in sources.kernels}
@@ -91,7 +93,9 @@ def _lines(path: Path) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as e:
-        raise UserError(f"cannot read {path}: {e.strerror}", "./daedalus recipe writes one") from None
+        raise UserError(
+            f"cannot read {path}: {e.strerror}", "./daedalus recipe writes one"
+        ) from None
     if not lines or not lines[0].startswith("daedalus-recipe "):
         raise UserError(f"{path} is no recipe: its first line is not daedalus-recipe 1")
     return lines

@@ -83,9 +83,7 @@ def strip(r: Span) -> Strip:
 def r_zones() -> tuple[tuple[str, float, float], ...]:
     """The bands on that axis: name, where it begins and ends."""
     ends = (R_HIGH, *(least for _, least in BANDS))
-    return tuple(
-        (name, r_at(least), r_at(ends[n])) for n, (name, least) in enumerate(BANDS)
-    )
+    return tuple((name, r_at(least), r_at(ends[n])) for n, (name, least) in enumerate(BANDS))
 
 
 # ----------------------------------------------------------------- curves
@@ -121,14 +119,16 @@ class CurveChart:
 
 def curve_chart(curves: Sequence[Curve]) -> CurveChart:
     """Time by workgroup: the x axis is logarithmic, the y axis begins at 0."""
-    width, height, left, right, top, bottom = 360, 220, 44, 346, 12, 182
+    width, height, left, right, top, bottom = 360, 220, 58, 348, 12, 182
     sizes = sorted({w for c in curves for w, _ in c.points})
     ticks = steps(max(r.high or 0 for c in curves for _, r in c.points))
     first, last = log2(sizes[0]), log2(sizes[-1])
 
     def x(size: int) -> float:
         inset = 10
-        return round(left + inset + (log2(size) - first) / (last - first) * (right - left - 2 * inset), 1)
+        return round(
+            left + inset + (log2(size) - first) / (last - first) * (right - left - 2 * inset), 1
+        )
 
     def y(ns: float) -> float:
         return round(bottom - ns / ticks[-1] * (bottom - top), 1)
@@ -143,7 +143,7 @@ def curve_chart(curves: Sequence[Curve]) -> CurveChart:
         lines.append(Line(c.variant.partition("__")[2], tuple(dots)))
     frame = Frame(
         width, height, left, right, top, bottom,
-        tuple(Tick(x(s), str(s)) for s in sizes), tuple(Tick(y(t), short(t)) for t in ticks),
+        tuple(Tick(x(s), str(s)) for s in sizes), tuple(Tick(y(t), f"{t:,g}") for t in ticks),
     )  # fmt: skip
     return CurveChart(frame, tuple(lines))
 
@@ -187,10 +187,11 @@ def stack(s: Stack, top: float) -> StackShape | None:
 
 @dataclass(frozen=True)
 class RoofSpot:
-    """A kernel's dot; number: of its row in the table."""
+    """A kernel's dot; number: of its row in the table, written with its left end at label."""
 
     x: float
     y: float
+    label: tuple[float, float]
     number: int
     target: str
     text: str
@@ -210,7 +211,8 @@ def roof_chart(r: Roofline) -> RoofChart:
     """Instructions a ns over instructions a byte, both logarithmic."""
     width, height, left, right, top, bottom = 360, 290, 40, 350, 12, 248
     spots = [(t, n, s) for t, found in r.by.items() for n, s in enumerate(found, 1)]
-    xs = decades([s.intensity for _, _, s in spots], 1.3)
+    corners = [i / b for i, b in ((r.issue.mid, r.bandwidth.mid), (r.issue.high, r.bandwidth.high))]
+    xs = decades([*(s.intensity for _, _, s in spots), *corners], 1.3)
     ys = decades([s.rate for _, _, s in spots] + [r.issue.high], 1.3)
 
     def x(value: float) -> float:
@@ -226,17 +228,46 @@ def roof_chart(r: Roofline) -> RoofChart:
         ends = [(start, start * bandwidth), (corner, issue), (xs[1], issue)]
         return " ".join(f"{x(a):g},{y(b):g}" for a, b in ends)
 
+    at = [(x(s.intensity), y(s.rate)) for _, _, s in spots]
+    labels = placed(at, [str(n) for _, n, _ in spots])
     dots = tuple(
-        RoofSpot(x(s.intensity), y(s.rate), n, t, _spot_text(s)) for t, n, s in spots
+        RoofSpot(*at[i], labels[i], n, t, _spot_text(s)) for i, (t, n, s) in enumerate(spots)
     )
     frame = Frame(
         width, height, left, right, top, bottom,
-        tuple(Tick(x(v), short(v)) for v in marks(*xs)),
-        tuple(Tick(y(v), short(v)) for v in marks(*ys)),
+        tuple(Tick(x(v), f"{v:g}") for v in marks(*xs)),
+        tuple(Tick(y(v), f"{v:g}") for v in marks(*ys)),
     )  # fmt: skip
     return RoofChart(
         frame, roof(r.issue.mid, r.bandwidth.mid), roof(r.issue.high, r.bandwidth.high), dots
     )
+
+
+DOT, LETTER, LETTERS = 4.5, 6.5, 9.0  # half a dot, the width of a digit, the height of one
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+
+
+def placed(dots: Sequence[tuple[float, float]], labels: Sequence[str]) -> list[tuple[float, float]]:
+    """Where to write each dot's label so that it covers neither a dot nor another label.
+
+    The left end of its base line; tried are places around the dot, the first free one is taken.
+    """
+    taken: list[Box] = [(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in dots]
+    found = []
+    for (x, y), text in zip(dots, labels, strict=True):
+        wide = LETTER * len(text)
+        near = [(x + a - (wide if a < 0 else 0), y + b)
+                for far in (1, 2) for a in (5 * far, -5 * far) for b in (-3 * far, 11 * far, 4)]  # fmt: skip
+        near += [(x - wide / 2, y - 6), (x - wide / 2, y + 15)]
+        boxes = [(a, b - LETTERS, a + wide, b) for a, b in near]
+        free = next((n for n, box in enumerate(boxes) if not any(_meet(box, t) for t in taken)), 0)
+        taken.append(boxes[free])
+        found.append((round(near[free][0], 1), round(near[free][1], 1)))
+    return found
+
+
+def _meet(a: Box, b: Box) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def _spot_text(s: Spot) -> str:
@@ -250,7 +281,9 @@ def decades(values: Sequence[float], room: float) -> tuple[float, float]:
 
 def marks(low: float, high: float) -> list[float]:
     """1, 2 and 5 times powers of ten between the ends."""
-    found = [m * 10.0**e for e in range(floor(log10(low)), ceil(log10(high)) + 1) for m in (1, 2, 5)]
+    found = [
+        m * 10.0**e for e in range(floor(log10(low)), ceil(log10(high)) + 1) for m in (1, 2, 5)
+    ]
     return [v for v in found if low <= v <= high]
 
 

@@ -11,7 +11,7 @@ from daedalus.generator.tuning.compare import Side
 from daedalus.generator.tuning.entries import OK, Entry, Mixed
 from daedalus.generator.tuning.point import Point, parse_point
 from daedalus.generator.tuning.recipe import Recipe, library_of, make
-from daedalus.generator.tuning.rules import Judged, judge_mixed
+from daedalus.generator.tuning.rules import GAIN, Judged, judge_mixed
 
 
 def recipe_of(side: Side, entries: Sequence[Entry], sources: Sources) -> Recipe:
@@ -40,6 +40,11 @@ class Stack:
     def added(self) -> float | None:
         """What the QPU adds, as a share of the CPU alone."""
         return self.judged.gain - self.judged.kept if self.judged else None
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether the CPU did more with the QPU at work than alone: the rules leave that out."""
+        return self.judged is not None and self.judged.kept > GAIN
 
 
 def stacks(side: Side, entries: Sequence[Entry], sources: Sources) -> tuple[Stack, ...]:

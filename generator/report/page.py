@@ -15,7 +15,7 @@ from daedalus.generator.report.decided import RecipeFile, Stack, recipe_file, re
 from daedalus.generator.report.drawings import Drawn
 from daedalus.generator.report.exactness import checked, matrix
 from daedalus.generator.report.roofline import ports, roofline
-from daedalus.generator.report.sources import Sources, link
+from daedalus.generator.report.sources import Sources, link, named
 from daedalus.generator.report.times import SHOWN, Group, foreign, groups
 from daedalus.generator.tuning.compare import Side, sides
 from daedalus.generator.tuning.entries import Described, Run
@@ -115,7 +115,8 @@ def _environment(root: Path, page: Path) -> jinja2.Environment:
     made = environment().overlay(autoescape=True)
     made.filters |= {
         "short": words.short, "count": words.count, "share": words.share, "route": words.route,
-        "point": parse_point, "relative": lambda path: link(root / path, page),
+        "point": parse_point, "relative": lambda path: link((root / path).resolve(), page),
+        "named": lambda path: named(Path(path), root),
     }  # fmt: skip
     made.globals |= {
         "anchor": words.anchor, "chart": charts, "CPU": CPU, "SHOWN": SHOWN,

@@ -97,8 +97,7 @@ def _roof(taken: Sequence[Mapping[str, Any]], what: str, clocks: str) -> Span:
     best = {}
     for p in names:
         rates = [
-            t[what] / t["by"][p][clocks] * t["by"][p]["clocks"] / t["by"][p]["ns"]
-            for t in taken
+            t[what] / t["by"][p][clocks] * t["by"][p]["clocks"] / t["by"][p]["ns"] for t in taken
         ]
         best[p] = max(rates)
     return _span(best)

@@ -71,3 +71,9 @@ def latest_record(root: Path) -> Path | None:
 def link(path: Path, page: Path) -> str:
     """Where a file lies, seen from the page."""
     return quote(os.path.relpath(path, page.parent))
+
+
+def named(path: Path, root: Path) -> str:
+    """A file's name from the checkout's root on; the whole of it where it lies elsewhere."""
+    whole = path.resolve()
+    return str(whole.relative_to(root) if whole.is_relative_to(root) else whole)

@@ -101,8 +101,7 @@ def _bars(good: Sequence[Result], sources: Sources) -> tuple[Bar, ...]:
         taken.add(id(b.taken))
         ties |= {id(t) for t in b.ties}
     return tuple(
-        Bar(r, parse_point(r.point), _code(r, sources), id(r) in taken, id(r) in ties)
-        for r in good
+        Bar(r, parse_point(r.point), _code(r, sources), id(r) in taken, id(r) in ties) for r in good
     )
 
 

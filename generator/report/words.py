@@ -23,8 +23,10 @@ def count(value: int) -> str:
 
 def share(value: float) -> str:
     """Per cent; all of it only where it is all of it."""
-    text = f"{value:.2%}"
-    return "100 %" if value == 1 else "below 100 %" if text == "100.00%" else text.replace("%", " %")
+    if value == 1:
+        return "100 %"
+    text = f"{100 * value:.2f} %"
+    return "below 100 %" if text == "100.00 %" else text
 
 
 def route(point: Point) -> str:

@@ -1,0 +1,464 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The report: every figure in it is one of its sources', and what is missing is said."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from report_pages import (
+    KERNELS,
+    ROOT,
+    Element,
+    board,
+    manifest,
+    mixed,
+    model,
+    of_target,
+    page,
+    parsed,
+    some_entries,
+    sources,
+    timed,
+    variant,
+    verified,
+)
+
+from daedalus.generator.cli import report as verb
+from daedalus.generator.cli.common import UserError
+from daedalus.generator.cli.main import cli
+from daedalus.generator.report import charts, words
+from daedalus.generator.report.drawings import embedded
+from daedalus.generator.report.page import machines
+from daedalus.generator.report.roofline import RESOURCES, roofline
+from daedalus.generator.report.sources import latest_record, read_json
+from daedalus.generator.tuning.entries import Result, described
+from daedalus.generator.tuning.recipe import text_of
+from daedalus.generator.tuning.rules import Span
+
+Row = tuple[str, float, float, float]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("report")
+
+
+@pytest.fixture(scope="module")
+def text(folder: Path) -> str:
+    return page(sources(some_entries(), folder), folder)
+
+
+@pytest.fixture(scope="module")
+def read(text: str) -> Element:
+    return parsed(text)
+
+
+def section(read: Element, name: str) -> Element:
+    return read.one("section", aria_labelledby=name)
+
+
+def bars(section: Element) -> Counter[Row]:
+    """Schedule, median, low and high of every row of the tables of times."""
+    rows: Counter[Row] = Counter()
+    for table in section.all("table", cls="bars"):
+        for row in table.one("tbody").all("tr"):
+            name = row.one("span", cls="name").text.split()[0]
+            kernel = table.attributes["data-kernel"]
+            median, low, high = row.values
+            rows[f"daedalus_{kernel}__{name}", median, low, high] += 1
+    return rows
+
+
+def missing(read: Element) -> str:
+    return " ".join(p.text for p in read.all("p", cls="missing"))
+
+
+# -------------------------------------------------------------------- figures
+
+
+@pytest.mark.parametrize("at", [board(), model()], ids=["measured", "modelled"])
+def test_every_time_stands_in_its_machines_section_alone(read: Element, at: object) -> None:
+    own = [e for e in some_entries() if isinstance(e, Result) and e.fingerprint == at.id]
+    wanted = Counter(
+        (r.point.split("/")[2], r.median, r.low, r.high) for r in own if r.verdict == "ok"
+    )
+    assert bars(section(read, f"m-{at.id}")) == wanted
+
+
+def test_measured_and_modelled_are_told_in_every_heading(read: Element) -> None:
+    for at, how in ((board(), "measured"), (model(), "modelled")):
+        heading = read.one("h2", id=f"m-{at.id}")
+        assert heading.text.startswith(f"{how} {at.soc}")
+    assert "No figure of this section was measured" in section(read, f"m-{model().id}").text
+    assert "No figure of this section was measured" not in section(read, f"m-{board().id}").text
+
+
+def test_text_of_a_figure_is_the_figure_rounded(read: Element) -> None:
+    found = read.all("data")
+    assert len(found) > 100
+    for d in found:
+        exact, shown = float(d.attributes["value"]), float(d.text.replace(",", ""))
+        assert shown == pytest.approx(exact, rel=0.005, abs=0), d
+
+
+def test_bars_end_where_their_figures_are(read: Element) -> None:
+    for table in read.all("table", cls="bars"):
+        rows = table.one("tbody").all("tr")
+        top = float(re.search(r"from 0 to ([\d.,]+) ns", table.one("caption").text)[1])
+        assert max(r.values[2] for r in rows) == pytest.approx(top, rel=0.005)
+        for row in rows:
+            fill = row.one("rect", cls="fill")
+            assert float(fill.attributes["width"]) == pytest.approx(
+                100 * row.values[0] / top, rel=0.01
+            )
+
+
+def test_the_matrix_is_what_verified_json_says(read: Element) -> None:
+    table = read.one("table", id="matrix")
+    devices = [h.text for h in table.one("thead").all("tr")[1].all("th")]
+    targets = [
+        h.text for h in table.one("thead").all("th", cls="group")
+        for _ in range(int(h.attributes["colspan"]))
+    ]  # fmt: skip
+    seen = 0
+    for row in table.one("tbody").all("tr"):
+        kernel = row.attributes["data-kernel"]
+        for target, device, cell in zip(targets, devices, row.all("td"), strict=True):
+            runs = [
+                r
+                for name, v in verified()["variants"].items()
+                if name.startswith(f"daedalus_{kernel}__{target}_")
+                for r in v["runs"] if r["device"] == device
+            ]  # fmt: skip
+            told = [int(cell.attributes.get(f"data-{n}", 0))
+                    for n in ("items", "conformant", "mismatches")]  # fmt: skip
+            assert told == [sum(r[n] for r in runs) for n in ("items", "conformant", "mismatches")]
+            if runs:
+                assert cell.text == f"{told[1]:,} {len(runs)} var."
+                seen += len(runs)
+    every = [
+        r
+        for n, v in verified()["variants"].items()
+        if n.removeprefix("daedalus_").partition("__")[0] in KERNELS for r in v["runs"]
+    ]  # fmt: skip
+    assert seen == len(every) > 0
+
+
+def test_differing_items_and_stale_records_are_seen(folder: Path) -> None:
+    name, stale = of_target("vp9_idct8", "neon"), of_target("vp9_idct8", "c")
+    record = {"version": 1, "variants": {n: dict(v) for n, v in verified()["variants"].items()}}
+    runs = [dict(r) for r in record["variants"][name]["runs"]]
+    runs[0] |= {"mismatches": 3}
+    record["variants"][name]["runs"] = runs
+    record["variants"][stale]["input_hash"] = "0" * 16
+    read = parsed(page(sources([], folder, verified=record), folder))
+    exact = section(read, "exact")
+    assert "3 differ, 0 outside" in exact.one("table", id="matrix").text
+    assert "below 100 %" in exact.text and "100 % of" not in exact.text.replace("below 100 %", "")
+    assert f"vp9_idct8 ({stale})" in missing(exact)
+
+
+def test_r_and_band_are_the_recipes(read: Element, folder: Path) -> None:
+    (pi, sim) = machines(sources(some_entries(), folder))
+    assert not pi.side.modelled and sim.side.modelled
+    for machine in (pi, sim):
+        rows = section(read, machine.anchor).one("table", cls="decisions").one("tbody").all("tr")
+        assert len(rows) == len(machine.recipe.decisions) > 0
+        for row, d in zip(rows, machine.recipe.decisions, strict=True):
+            assert (row.attributes["data-kernel"], row.attributes["data-class"]) == (
+                d.kernel, d.item_class,
+            )  # fmt: skip
+            assert row.values == ([d.r.mid, d.r.low, d.r.high] if d.r else [])
+            assert [c.text for c in row.all("td")][1] == d.verdict
+            assert row.all("td")[3].text == d.reason
+    verdicts = {d.kernel: d.verdict for d in pi.recipe.decisions}
+    assert verdicts["vp9_idct8"] == "GREEN"
+
+
+def test_m4_stacks_what_the_qpu_adds(read: Element) -> None:
+    table = section(read, f"m-{board().id}").one("table", cls="mixed")
+    (row,) = table.one("tbody").all("tr")
+    assert row.values == [6e7, 5.4e7, 1.03e7, 9e6]
+    alone, both = row.all("svg", cls="bar")
+    width = float(alone.one("rect", cls="neon").attributes["width"])
+    kept, added = both.one("rect", cls="neon"), both.one("rect", cls="qpu")
+    assert float(kept.attributes["width"]) / width == pytest.approx(0.9, rel=1e-3)
+    # 9e6 items a second of a kernel of which one core does 1e9 / 41.5, by the CPU's three threads
+    assert float(added.attributes["width"]) / width == pytest.approx(9e6 * 41.5e-9 / 3, rel=1e-3)
+    assert added.attributes["x"] == kept.attributes["width"]
+
+
+def test_a_disturbed_m4_does_not_count(folder: Path) -> None:
+    cpu = timed(of_target("vp9_idct8", "neon"), 50, 1, at=board())
+    qpu = timed(of_target("vp9_idct8", "qpu"), 70, 1, at=board())
+    line = mixed(cpu, qpu, cpu_alone=1e7, cpu_with=2e7, qpu_alone=1e7, qpu_with=1e6)
+    read = parsed(page(sources([described(board()), cpu, qpu, line], folder), folder))
+    assert "Does not count" in read.one("table", cls="mixed").text
+
+
+def test_curves_have_a_dot_a_workgroup(read: Element) -> None:
+    figure = section(read, f"m-{board().id}").one("div", cls="charts").one("figure")
+    dots = [(float(c.attributes["cx"]), float(c.attributes["cy"])) for c in figure.all("circle")]
+    assert len(dots) == 4
+    assert [x for x, _ in dots] == sorted(x for x, _ in dots)
+    assert [y for _, y in dots] == sorted(y for _, y in dots)  # ever faster, so ever lower
+    assert {t.text for t in figure.all("text")} >= {"16", "64", "128", "256", "0"}
+
+
+def test_points_without_a_time_are_told_with_their_reason(read: Element) -> None:
+    table = section(read, f"m-{board().id}").one("table", cls="rejected")
+    cells = [c.text for c in table.one("tbody").all("td")]
+    assert cells[:3] == ["1", "wrong", "item 3: <b>7</b> & not 8"]  # and no element b
+    assert not table.all("b")
+
+
+def test_checks_of_boards(read: Element) -> None:
+    rows = [[c.text for c in r.all("td")] for r in section(read, "exact").all("tr")]
+    name = of_target("vp9_idct8", "c")
+    assert ["neon", "cortex-a76 board", "2", "32", "1", f"{name}: wrong, item 3 differs"] in rows
+
+
+# ------------------------------------------------------------------- roofline
+
+
+def test_no_kernel_is_faster_than_its_bounds(folder: Path) -> None:
+    record = read_json(latest_record(ROOT))
+    every = tuple(dict.fromkeys(k["kernel"] for k in record["kernels"]))
+    found = roofline(record, sources([], folder, kernels=every))
+    assert found is not None
+    for spots in found.by.values():
+        assert [s.kernel for s in spots] == list(every)
+        for s in spots:
+            assert all(s.bounds[r].mid <= s.ns.mid for r in RESOURCES), s
+            assert s.bounds[s.limit].mid == max(b.mid for b in s.bounds.values())
+            assert s.rate <= found.issue.mid * 1.001
+            assert s.moved / s.ns.mid <= found.bandwidth.mid * 1.001
+    chart = charts.roof_chart(found)
+    inside = chart.frame
+    for spot in chart.spots:
+        assert inside.left <= spot.x <= inside.right and inside.top <= spot.y <= inside.bottom
+
+
+def test_the_rooflines_table_is_the_record(read: Element) -> None:
+    record = {k["kernel"]: k for k in read_json(latest_record(ROOT))["kernels"]}
+    for target in ("qpu", "glsl"):
+        rows = read.one("table", cls=f"roof-{target}").one("tbody").all("tr")
+        assert [r.attributes["data-kernel"] for r in rows] == [k for k in record if k in KERNELS]
+        for row in rows:
+            taken = record[row.attributes["data-kernel"]][target]
+            ns = taken["by"]["default settings"]["ns"] / taken["items"]
+            assert row.values[0] == taken["instructions"] / taken["items"]
+            assert row.values[-3] == pytest.approx(ns)
+
+
+# -------------------------------------------------------- what is not there is said
+
+
+def test_without_a_journal(folder: Path) -> None:
+    made_of = sources([], folder, journals={}, modelled=None)
+    said = missing(parsed(page(made_of, folder)))
+    for what in ("No journal has a result", "No recipe was given", "No record of the timing model",
+                 "No record of NEON's port bounds", "No journal: none was given",
+                 "No drawing: left out"):  # fmt: skip
+        assert what in said
+
+
+def test_parts_that_a_journal_lacks(folder: Path) -> None:
+    results = [timed(of_target("vp9_idct8", "neon"), 50, 1, at=at) for at in (board(), model())]
+    read = parsed(page(sources([described(board()), described(model()), *results], folder), folder))
+    said = missing(section(read, f"m-{board().id}"))
+    assert "No M4 was measured" in said and "there is no curve to draw" in said
+    assert "the model has none" in missing(section(read, f"m-{model().id}"))
+    assert "no time on the QPU" in section(read, f"m-{board().id}").text
+
+
+def test_other_code_unknown_machines_and_skipped_lines(folder: Path) -> None:
+    other = replace(board(), generator="f" * 16)
+    name = of_target("vp9_idct8", "neon")
+    lost = timed(name, 60, 1, at=replace(board(), soc="nobody's"))
+    old = timed(name, 61, 1, at=other, input_hash="e" * 16)
+    made_of = sources([described(other), old, lost], folder)
+    (path,) = made_of.journals
+    with path.open("a") as f:
+        f.write('{"v":1,"type":"result"\n')
+    from daedalus.generator.tuning import journal
+
+    read = parsed(page(replace(made_of, journals={path: journal.read(path)}), folder))
+    said = missing(read)
+    assert f"of other generated code ({'f' * 16})" in said
+    assert f"No line of the journals describes the fingerprint {lost.fingerprint}" in said
+    skipped = section(read, "sources").one("li", cls="bad").text
+    assert skipped.startswith(f"{path}:4: torn")
+    (row,) = section(read, f"m-{other.id}").one("table", cls="bars").one("tbody").all("tr")
+    assert not row.all("a")  # no link to code that is not what was measured
+
+
+def test_a_recipe_beside_it(folder: Path) -> None:
+    made_of = sources(some_entries(), folder)
+    (pi, _) = machines(made_of)
+    lines = text_of(pi.recipe).splitlines()
+    shown = sources(
+        some_entries(), folder, recipe=(Path("/nowhere/my.recipe"), [*lines, "nonsense"])
+    )
+    recipe = section(parsed(page(shown, folder)), "recipe")
+    rows = recipe.one("table", cls="recipe").one("tbody").all("tr")
+    wanted = [x for x in lines if x.startswith(("choose ", "other "))]
+    assert len(rows) == len(wanted) > 2
+    first = [c.text for c in rows[0].inside]
+    assert first[0] == "choose" and wanted[0].endswith(first[-1])
+    assert f"none of a recipe's: {len(lines) + 1}." in missing(recipe)
+
+
+# ----------------------------------------------------------------- the file itself
+
+
+def test_it_needs_nothing_beside_itself(text: str, read: Element) -> None:
+    assert not read.all("script") and not read.all("link") and not read.all("img")
+    assert not re.search(r"@import|url\(|\bsrc=", text)
+    for a in read.all("a"):
+        assert not re.match(r"[a-z]+:", a.attributes["href"]), a
+
+
+def test_links_lead_somewhere(read: Element, folder: Path) -> None:
+    ids = Counter(e.attributes["id"] for e in read.all() if "id" in e.attributes)
+    assert set(ids.values()) == {1}
+    hrefs = [a.attributes["href"] for a in read.all("a")]
+    assert len(hrefs) > 20
+    for href in hrefs:
+        if href.startswith("#"):
+            assert href[1:] in ids, href
+        else:
+            assert (folder / href).resolve().is_file(), href
+    code = variant(of_target("vp9_idct8", "neon"))["file"]
+    assert any(href.endswith(f"generated/{code}") for href in hrefs)
+
+
+def test_tables_and_drawings_have_names(read: Element) -> None:
+    for table in read.all("table"):
+        assert table.one("caption").text
+        assert all("scope" in h.attributes for h in table.all("th"))
+    for svg in read.all("svg"):
+        named = svg.attributes.get("role") == "img" and svg.attributes.get("aria-label")
+        assert named or svg.attributes.get("aria-hidden") == "true"
+    levels = [int(e.tag[1]) for e in read.all() if re.fullmatch(r"h[1-6]", e.tag)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+
+
+def _schemes() -> Iterator[dict[str, str]]:
+    css = (ROOT / "templates" / "report" / "style.css").read_text()
+    light, dark = (dict(re.findall(r"--(\w+): (#\w{6})", part))
+                   for part in css.split("prefers-color-scheme: dark", 1))  # fmt: skip
+    yield light
+    yield dark
+
+
+def _luminance(color: str) -> float:
+    parts = [int(color[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+    r, g, b = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def _contrast(a: str, b: str) -> float:
+    high, low = sorted((_luminance(a), _luminance(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_contrast_in_both_schemes() -> None:
+    for colors in _schemes():
+        for ground in ("page", "panel"):
+            for text in ("text", "soft", "link", "good", "bad", "warn"):
+                assert _contrast(colors[text], colors[ground]) >= 4.5, (text, ground)
+            for n in range(6):
+                assert _contrast(colors[f"s{n}"], colors[ground]) >= 3, (n, ground)
+        for band in ("green", "yellow", "orange", "red"):
+            assert _contrast(colors["text"], colors[band]) >= 4.5, band
+
+
+def test_a_drawing_is_put_in_without_ids() -> None:
+    svg = (
+        '<?xml version="1.0"?>\n<svg width="75pt" height="30pt">\n'
+        '<g id="node1"><text>a</text></g></svg>\n'
+    )
+    element = embedded(svg, "k")
+    assert element.startswith(
+        '<svg width="100" height="40" role="img" aria-label="flow graph of k">'
+    )
+    assert " id=" not in element and "<text>a</text>" in element
+
+
+# ------------------------------------------------------------------ small things
+
+
+def test_axes() -> None:
+    assert charts.steps(310) == [0, 100, 200, 300, 400]
+    assert charts.steps(4) == [0, 1, 2, 3, 4]
+    assert charts.steps(0) == [0, 1]
+    assert charts.marks(0.15, 6) == pytest.approx([0.2, 0.5, 1, 2, 5])
+    names = [name for name, _, _ in charts.r_zones()]
+    assert names == ["GREEN", "YELLOW", "ORANGE", "RED"]
+    ends = [(low, high) for _, low, high in charts.r_zones()]
+    assert ends[0][1] == 100 and ends[-1][0] == 0
+    assert all(a[0] == b[1] for a, b in pairwise(ends))
+    assert charts.strip(Span(0.001, 0.5, 2)).low == 0 and charts.strip(Span(0.001, 0.5, 2)).beyond
+
+
+def test_figures_in_words() -> None:
+    shown = {0: "0", 7: "7", 129.125: "129", 48.04: "48.0", 0.0123: "0.0123", 123456: "123,000",
+             9.999: "10.00"}  # fmt: skip
+    assert {v: words.short(v) for v in shown} == shown
+    assert [words.share(v) for v in (1, 0.9999999, 0.5)] == ["100 %", "below 100 %", "50.00 %"]
+
+
+# ----------------------------------------------------------------------- the verb
+
+
+def test_the_verb_writes_it(tmp_path: Path) -> None:
+    made_of = sources(some_entries(), tmp_path)
+    (path,) = made_of.journals
+    target = tmp_path / "out" / "page.html"
+    done = CliRunner().invoke(
+        cli, ["report", "--journal", str(path), "--kernel", "vp9_idct8", "--output", str(target)]
+    )
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith(f"{target}: 1 kernels, ")
+    read = parsed(target.read_text(encoding="utf-8"))
+    assert len(read.one("div", cls="drawing").all("text")) > 50
+    rows = read.one("table", id="matrix").one("tbody").all("tr")
+    assert [r.attributes["data-kernel"] for r in rows] == ["vp9_idct8"]
+    assert manifest()["generator"] in read.one("header").text
+
+
+@pytest.mark.parametrize(
+    ("option", "content", "message"),
+    [
+        ("--journal", None, "there is no journal"),
+        ("--recipe", "choose x\n", "is no recipe"),
+        ("--recipe", None, "cannot read"),
+        ("--model", "{}", "is no record of bench --qpu"),
+        ("--neon", '{"kernels": [{"kernel": "x"}]}', "its kernels have no port_bound"),
+        ("--neon", "{", "no JSON"),
+    ],
+)
+def test_what_cannot_be_read(
+    tmp_path: Path, option: str, content: str | None, message: str
+) -> None:
+    file = tmp_path / "file"
+    if content is not None:
+        file.write_text(content)
+    words_ = ["--no-drawings", "--output", str(tmp_path / "p.html"), option, str(file)]
+    error = CliRunner().invoke(verb.command, words_).exception
+    assert isinstance(error, UserError) and message in error.message
+    assert not (tmp_path / "p.html").exists()
+
+
+def test_an_output_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    words_ = ["--no-drawings", "--output", str(tmp_path / "file" / "p.html")]
+    error = CliRunner().invoke(verb.command, words_).exception
+    assert isinstance(error, UserError) and "cannot write" in error.message
