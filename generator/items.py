@@ -14,8 +14,13 @@ from daedalus.generator.variants import Variant, writable
 
 
 def items_functions(kernel: Kernel, variants: tuple[Variant, ...]) -> list[dict[str, object]]:
-    """The kernel's functions for many items, for the family's header and items.c."""
+    """The kernel's functions for many items, for the family's header and items.c.
+
+    None where no variant of the kernel is made, as where only the tables are wanted.
+    """
     own = tuple(v for v in variants if v.kernel.id == kernel.id)
+    if not own:
+        return []
     arguments = shell.items_arguments(kernel)
     found = [_function(kernel, own, "items", arguments, ())]
     cleared = cleared_blocks(kernel)
