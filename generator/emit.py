@@ -98,7 +98,7 @@ def generate(
         texts[f"src/{family}/dispatch.c"] = _render(
             "dispatch.c.j2", family=family, kernels=[_kernel_data(e.kernel) for e in members]
         )
-        functions = [items_functions(e.kernel, variants) for e in members]
+        functions = [f for f in (items_functions(e.kernel, variants) for e in members) if f]
         texts[f"src/{family}/items.c"] = _render("items.c.j2", family=family, kernels=functions)
         texts[f"src/{family}/variants.h"] = _render("variants.h.j2", family=family, variants=own)
     decoders, decoder_sources = decoder_files(_render, entries, variants)
@@ -304,6 +304,8 @@ def _items_entries(
     listed: list[tuple[str, str, str, str]] = []
     for e in entries:
         public = items_functions(e.kernel, variants)
+        if not public:
+            continue
         functions += [f | {"guard": ""} for f in public]
         names = [str(f["name"]) for f in public]
         listed.append((e.kernel.id, "", names[0], names[1] if len(names) > 1 else ""))
