@@ -77,7 +77,7 @@ def timed(
     )  # fmt: skip
 
 
-def mixed(cpu: Result, qpu: Result, **figures: float) -> Mixed:
+def mixed(cpu: Result, qpu: Result, **figures: Any) -> Mixed:
     """A line of M4 beside three threads."""
     names = [r.point.partition("/")[0] for r in (cpu, qpu)]
     text = f"m4 cpu={names[0]} qpu={names[1]} threads=3 core=3 seconds=6"
@@ -225,3 +225,11 @@ def parsed(text: str) -> Element:
     reader.close()
     assert len(reader.open) == 1, [e.tag for e in reader.open]
     return reader.root
+
+
+def record() -> dict[str, Any]:
+    """The last record of the timing model."""
+    path = latest_record(ROOT)
+    assert path is not None
+    found: dict[str, Any] = read_json(path)
+    return found
