@@ -6,7 +6,23 @@ include(${CMAKE_CURRENT_LIST_DIR}/DaedalusManifest.cmake)
 
 # Sets in the caller DAEDALUS_NEON to "native", "simde" or "", and DAEDALUS_DOT_FLAGS to what
 # files with DOT instructions are compiled with besides.
+# And DAEDALUS_VECTORS to whether the compiler has the vector extension of GCC and Clang, which
+# stands in for NEON where that is not.
 function(daedalus_configure_neon)
+  check_c_source_compiles("
+    typedef unsigned char bytes __attribute__((vector_size(16)));
+    typedef unsigned short words __attribute__((vector_size(16)));
+    #ifdef __clang__
+    #define EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)
+    #else
+    #define EVEN(a, b) __builtin_shuffle(a, b, (words){0, 2, 4, 6, 8, 10, 12, 14})
+    #endif
+    int main(void) {
+      words a = {1}, b = {2};
+      a = EVEN(a, b) >> (a & b) ^ (words)(a > b);
+      return ((bytes)a)[1];
+    }" DAEDALUS_COMPILES_VECTORS)
+  set(DAEDALUS_VECTORS "${DAEDALUS_COMPILES_VECTORS}" PARENT_SCOPE)
   check_c_source_compiles("
     #include <arm_neon.h>
     #ifndef __aarch64__
@@ -189,6 +205,17 @@ function(daedalus_add_library target)
     # Chosen at run time, so compiled for more than the rest of the library where that has less.
     set_source_files_properties(${dot_sources} PROPERTIES COMPILE_OPTIONS "${DAEDALUS_DOT_FLAGS}")
   endif()
+  # Never taken where there is NEON, and then built to be checked alone.
+  set(vectors OFF)
+  if(DAEDALUS_VECTORS AND (NOT DAEDALUS_NEON OR
+                           (arg_SET STREQUAL "variants" AND DAEDALUS_NEON STREQUAL "native")))
+    set(vectors ON)
+    daedalus_manifest_sources(vector_sources ${arg_GENERATED} ${arg_SET} vector)
+    list(APPEND sources ${vector_sources})
+    # Loops over the lanes of a register, of which GCC makes one instruction; before its version 12
+    # not at -O2 alone.
+    set_source_files_properties(${vector_sources} PROPERTIES COMPILE_OPTIONS -ftree-vectorize)
+  endif()
 
   if(DAEDALUS_VULKAN)
     daedalus_manifest_sources(gpu_sources ${arg_GENERATED} ${arg_SET} glsl)
@@ -210,6 +237,9 @@ function(daedalus_add_library target)
   target_link_libraries(${target} PUBLIC ${CMAKE_DL_LIBS})
   if(DAEDALUS_NEON)
     target_compile_definitions(${target} PRIVATE DAEDALUS_HAVE_NEON=1)
+  endif()
+  if(vectors)
+    target_compile_definitions(${target} PRIVATE DAEDALUS_HAVE_VECTORS=1)
   endif()
   if(DAEDALUS_VULKAN)
     target_compile_definitions(${target} PRIVATE DAEDALUS_HAVE_VULKAN=1)

@@ -45,10 +45,12 @@ _TYPES = f"element types are {', '.join(map(str, DTYPES))}"
 _TAKEN = frozenset(
     "auto bool break case char const continue default do double else enum extern false float for"
     " goto if inline int long register restrict return short signed sizeof static struct switch"
-    " true typedef union unsigned void volatile while asm batch ctx meta substrate".split()
+    " true typedef union unsigned void volatile while asm batch ctx meta meta_step"
+    " substrate".split()
 )
 _TAKEN |= {"I", "NULL", "EOF", "errno", "assert", "stdin", "stdout", "stderr"}  # macros
 _TAKEN |= {f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64)} | {"size_t", "ptrdiff_t"}
+_IMPLIED = ("_off", "_stride", "_step")  # names that a plane's brings into the C interface
 
 
 class KernelBuilder:
@@ -147,7 +149,7 @@ class KernelBuilder:
         owns: tuple[tuple[int, int], tuple[int, int]] | None,
         note: str,
     ) -> Buffer:
-        self._fresh(name, *((f"{name}_off", f"{name}_stride") if kind == "plane" else ()))
+        self._fresh(name, *(f"{name}{end}" for end in _IMPLIED if kind == "plane"))
         self._element_type(name, dtype)
         if access not in ("in", "out", "inout"):
             self._fail("declaration", f'{name}: access is "in", "out" or "inout", not {access!r}')
@@ -402,7 +404,7 @@ class KernelBuilder:
         names = [b.name for b in (*self._buffers, *self._temps)]
         names += [p.name for p in self._params] + list(self._tables)
         planes = [b.name for b in self._buffers if b.kind == "plane"]
-        names += [f"{b}{end}" for b in planes for end in ("_off", "_stride")]
+        names += [f"{b}{end}" for b in planes for end in _IMPLIED]
         for wanted in (name, *implied):
             if wanted in names:
                 self._fail("declaration", f"{wanted} is declared twice")

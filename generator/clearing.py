@@ -3,7 +3,8 @@
 
 Only what an item of its class can hold is cleared, but for blocks that the kernel stores to. The
 variants that decoder entries call do it themselves: that a call follows the work would cost the
-entry a stack frame.
+entry a stack frame. Blocks of several items lie one behind the other, so that whole ones are
+cleared at once.
 """
 
 from daedalus.dsl.ir import FULL, Kernel
@@ -16,8 +17,9 @@ def cleared_blocks(kernel: Kernel) -> tuple[str, ...]:
     return tuple(b.name for b in kernel.buffers if b.name in names)
 
 
-def clearing(kernel: Kernel, class_name: str, names: tuple[str, ...]) -> list[str]:
-    """C statements that zero what an item of the class can hold in the blocks."""
+def clearing(kernel: Kernel, class_name: str, names: tuple[str, ...], items: int = 1) -> list[str]:
+    """C statements that zero what so many items of the class, one behind the other, can hold in
+    the blocks."""
     nonzero: dict[str, tuple[int, ...]] = {}
     if class_name != FULL:
         nonzero = dict(kernel.item_class(class_name).nonzero)
@@ -26,15 +28,16 @@ def clearing(kernel: Kernel, class_name: str, names: tuple[str, ...]) -> list[st
         b = kernel.buffer(name)
         extents = nonzero.get(name, b.extents) if b.access == "in" else b.extents
         if extents == b.extents:
-            lines.append(f"memset({name}, 0, {b.size} * sizeof(*{name}));")
+            lines.append(f"memset({name}, 0, {items * b.size} * sizeof(*{name}));")
         else:
-            lines += _rows(name, b.extents, extents)
+            for k in range(items):
+                lines += _rows(name, b.extents, extents, k * b.size)
     return lines
 
 
-def _rows(name: str, full: tuple[int, ...], extents: tuple[int, ...]) -> list[str]:
-    """Clears the leading part of a block: the runs of its last axis."""
-    starts = [0]
+def _rows(name: str, full: tuple[int, ...], extents: tuple[int, ...], first: int) -> list[str]:
+    """Clears the leading part of the block that begins at an element: the runs of its last axis."""
+    starts = [first]
     for k in range(len(full) - 1):
         scale = 1
         for n in full[k + 1 :]:

@@ -74,7 +74,8 @@ class Count:
     @property
     def above(self) -> bool:
         """Whether it executes more than its bar allows."""
-        return self.work.barred and self.executed > self.work.case.bar * self.theirs
+        bar = self.work.case.bar if self.work.barred else None
+        return bar is not None and self.executed > bar * self.theirs
 
     @property
     def changed(self) -> bool:
@@ -144,6 +145,18 @@ class Programs:
 def programs(wanted: tuple[str, ...] = (), *, clang: bool = False) -> Programs:
     """Builds them for the wanted kernels (none named: all)."""
     chosen = count_cases.chosen(wanted)
+    built = build(clang=clang)
+    symbols = _symbols(built[0]) | _symbols(built[1])
+    work = [w for case in chosen for w in count_cases.work(case, symbols)]
+    by_oracle = {
+        oracle: counter(oracle, built, [w for w in work if w.case.oracle == oracle])
+        for oracle in dict.fromkeys(case.oracle for case in chosen)
+    }
+    return Programs(_compiler(built[0].parent), work, by_oracle)
+
+
+def build(*, clang: bool = False) -> list[Path]:
+    """The libraries of all variants and of the prod ones; the commands that made them lie there."""
     folder = native.build_library(
         _ARCH,
         clang=clang,
@@ -151,14 +164,13 @@ def programs(wanted: tuple[str, ...] = (), *, clang: bool = False) -> Programs:
         # Counting is for code that is still being worked on; results are compared here as well.
         options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"),
     )
-    libraries = [folder / "libdaedalus_variants.a", folder / "libdaedalus.a"]
-    symbols = _symbols(libraries[0]) | _symbols(libraries[1])
-    work = [w for case in chosen for w in count_cases.work(case, symbols)]
-    by_oracle = {
-        oracle: _counter(oracle, libraries, [w for w in work if w.case.oracle == oracle])
-        for oracle in dict.fromkeys(case.oracle for case in chosen)
-    }
-    return Programs(_compiler(folder), work, by_oracle)
+    return [folder / "libdaedalus_variants.a", folder / "libdaedalus.a"]
+
+
+def items_program(*, clang: bool = False) -> tuple[Compiler, Counter]:
+    """Builds what calls the functions that do many items."""
+    built = build(clang=clang)
+    return _compiler(built[0].parent), counter("items", built, [])
 
 
 def count_all(wanted: tuple[str, ...] = (), *, clang: bool = False) -> tuple[Compiler, list[Count]]:
@@ -188,29 +200,41 @@ def _compiler(folder: Path) -> Compiler:
     return Compiler(run([program, "--version"]).splitlines()[0], " ".join(kept))
 
 
-def _counter(oracle: str, libraries: list[Path], work: Iterable[Work]) -> Counter:
+def counter(
+    oracle: str,
+    libraries: list[Path],
+    work: Iterable[Work],
+    place: Path | None = None,
+) -> Counter:
     """Builds the program that calls functions; functions.h names them, and each list has a folder.
 
-    What theirs is may also be a place in a table of the decoder, which no symbol names.
+    What theirs is may also be a place in a table of the decoder, which no symbol names. The folder
+    is one of build/ unless a `place` is given.
     """
     names = dict.fromkeys(w.function for w in work if w.function.isidentifier())
     text = "".join(f"FUNCTION({name})\n" for name in names)
     # The libraries are another compiler's where they lie elsewhere.
     key = hashlib.sha256(f"{oracle} {libraries} {text}".encode()).hexdigest()[:16]
-    place = build_dir() / "count" / key
+    place = place or build_dir() / "count" / key
     place.mkdir(parents=True, exist_ok=True)
     fresh = place / f"functions.{os.getpid()}.new"
     fresh.write_text(text)
     fresh.replace(place / "functions.h")
+    tools = repo_root() / "tools" / "count"
+    sources = [tools / "main.c", tools / "measure.c", tools / f"{oracle}.c"]
+    theirs: list[Path] = []
     if oracle == "dav1d":
         theirs = [dav1d.library("arm64") / "lib" / "libdav1d.a"]
+    elif oracle == "items":  # ours alone
+        pass
+    elif oracle == "copy":  # is none: what it leaves is compared with a plain conversion
+        sources.append(repo_root() / "tools" / "oracle" / "sand.c")
     else:
-        _, theirs = fetch.archives(oracle, "arm64")
-    tools = repo_root() / "tools" / "count"
+        theirs = fetch.archives(oracle, "arm64")[1]
     program = native.compile_program(
         _ARCH,
         place / "count",
-        [tools / "main.c", tools / "measure.c", tools / f"{oracle}.c"],
+        sources,
         includes=[place, *native.library_includes()],
         flags=trace.FLAGS,
         libraries=[*libraries, *theirs],

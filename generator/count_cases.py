@@ -21,10 +21,10 @@ class Case:
     shape: str
     theirs: str
     name: str
-    bar: float
+    bar: float | None
     params: dict[str, int]
     entry: str = ""
-    caller: str = ""
+    many: str = ""
     items: bool = True
     item_shape: str = ""
     picture: str = "steps"
@@ -32,6 +32,11 @@ class Case:
     d3_bar: float | None = None
     given_d3_bar: float | None = None
     measured: float | None = None
+
+    @property
+    def written(self) -> int:
+        """Bytes that the work writes, where figures are shown for a KiB of them; else 0."""
+        return self.params.get("written", 0)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -45,15 +50,16 @@ class Work:
 
     case: Case
     function: str
-    whose: str  # "entry", "caller", "variant", "theirs"
+    whose: str  # "entry", "many", "variant", "theirs"
     barred: bool = False  # whether the case's bar is for it
     variant: str = ""  # that it belongs to
     whole: bool = True  # whether it does all that theirs does: decoders' functions also clear
+    prod: bool = True  # whether it is in the library that decoders link, with what it calls
 
     @property
     def shape(self) -> str:
         """How it is called."""
-        own = self.case.item_shape if self.whose == "variant" else ""
+        own = self.case.item_shape if self.whose in ("variant", "many") else ""
         return own or self.case.shape
 
     @property
@@ -67,7 +73,8 @@ def _read() -> dict[str, Any]:
 
 
 def d3_mean_bar() -> float:
-    """What the geometric mean of d3, of theirs, may be over all cases with a bar of d3."""
+    """What the geometric mean of d3, of theirs, may be: of each kernel the lowest case with a bar
+    of d3."""
     return float(_read()["d3_mean_bar"])
 
 
@@ -75,8 +82,14 @@ def cases() -> list[Case]:
     """All cases, as the file orders them."""
     found = []
     for table in _read()["compared"]:
-        common: dict[str, Any] = {k: v for k, v in table.items() if k != "cases"}
+        common: dict[str, Any] = {"bar": None} | {k: v for k, v in table.items() if k != "cases"}
         found += [Case(**(common | line)) for line in table["cases"]]
+    return found
+
+
+def items_cases() -> dict[str, Any]:
+    """What `count --items` counts: how many items, and of which kernels."""
+    found: dict[str, Any] = _read()["items"]
     return found
 
 
@@ -111,18 +124,19 @@ def work(case: Case, symbols: set[str]) -> list[Work]:
     """
     found = []
     if case.items:
-        variants = _variants(case)
-        clears = {v for v in variants if _function("clearing", v) in symbols}
-        for v in variants:
-            item, barred = _function("item", v), not case.entry and v == variants[0]
+        ranked = variants(case)
+        clears = {v for v in ranked if _function("clearing", v) in symbols}
+        for v in ranked:
+            item, barred = _function("item", v), not case.entry and v == ranked[0]
+            prod = v in _prod(case.kernel)
             if item in symbols:
-                found.append(Work(case, item, "variant", barred, v, not clears))
+                found.append(Work(case, item, "variant", barred, v, not clears, prod))
             if v in clears:
-                found.append(Work(case, _function("clearing", v), "variant", False, v))
+                found.append(Work(case, _function("clearing", v), "variant", False, v, prod=prod))
     if case.entry:
         found.append(Work(case, case.entry, "entry", True))
-    if case.caller:
-        found.append(Work(case, case.caller, "caller", True))
+    if case.many:
+        found.append(Work(case, case.many, "many", True))
     return [*found, Work(case, case.theirs, "theirs")]
 
 
@@ -137,7 +151,13 @@ def _kernels() -> list[dict[str, Any]]:
     return kernels
 
 
-def _variants(case: Case) -> list[str]:
+def _prod(kernel: str) -> set[str]:
+    """The variants of a kernel that the decoders' library has."""
+    found = next(k for k in _kernels() if k["id"] == kernel)
+    return {v["name"] for v in found["variants"] if v["prod"]}
+
+
+def variants(case: Case) -> list[str]:
     """The variants of the classes that the case's items belong to; the best one first."""
     kernel = next(k for k in _kernels() if k["id"] == case.kernel)
     ranked = []

@@ -10,7 +10,7 @@ is compared element by element, guards included.
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,7 @@ from daedalus.dsl import interp, vectors
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Kernel
 from daedalus.generator import layout, native
+from daedalus.generator.clearing import cleared_blocks
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
 from daedalus.generator.schedule import GPU_TARGETS, Schedule, parse_variant
 from daedalus.generator.v3d import tools
@@ -30,6 +31,8 @@ from daedalus.generator.vulkan.validation import complaints
 # between them, withheld ones conformant items without the buffers that they do not touch.
 KINDS = ("conformant", "boundary", "hostile", "neighbours")
 WITHHELD = "withheld"
+ROW, COLUMN, HOSTILE_ROW = REGULAR = ("row", "column", "hostile row")  # prepare_regular()
+CLEARING = "clearing"
 WITNESS = "witness"  # a further kind: items that tell lowerings from plainer ones (witness.py)
 _PATIENCE = 1800  # seconds for one program; emulated and sanitized ones are slow
 
@@ -76,10 +79,11 @@ class Device:
 def devices(targets: tuple[str, ...]) -> list[Device]:
     """Every way to run the targets on this machine."""
     if native.is_arm():
-        found = [Device("native", "c", "host"), Device("native", "neon", "host")]
+        found = [Device("native", t, "host") for t in ("c", "vector", "neon")]
     else:
         found = [
             Device("native", "c", "host"),
+            Device("native", "vector", "host"),
             Device(f"qemu {native.CPU}", "neon", "aarch64"),
             Device("simde", "neon", "simde"),
         ]
@@ -202,6 +206,74 @@ def check_kernel(
     return list(outcomes.values())
 
 
+def prepare_regular(kernel: Kernel, count: int, seed: int) -> list[Batch]:
+    """Batches of items that are laid out regularly, for the functions that do many of them.
+
+    In a row items touch, so far as they may; in a column there is a guard between them, rows run
+    upwards, and three items in turn are the same.
+    """
+    out = []
+    n = max(16, int(count * len(kernel.class_names) * SHARES["neighbours"]))
+    for number, kind in enumerate(REGULAR):
+        drawn = "hostile" if kind == HOSTILE_ROW else "conformant"
+        items = vectors.make_items(kernel, n, seed + 2 + number, drawn)
+        if kind == COLUMN:
+            items = items.take(np.repeat(np.arange(-(-n // 3)), 3))
+        rng = np.random.default_rng([seed, 97, number])
+        close, across = kind != COLUMN, 1 if kind == COLUMN else items.count
+        placed = layout.place(kernel, items, rng, upwards=not close, close=close, across=across)
+        out.append(Batch(kind, placed, interp.run(kernel, placed.items)))
+    return out
+
+
+def check_items(
+    kernel: Kernel, variants: list[tuple[str, bool]], device: Device, program: Path,
+    batches: list[Batch], seed: int, outcomes: list[Outcome],
+) -> Outcome:  # fmt: skip
+    """Runs the functions for many items of variants of one target, and the public ones.
+
+    With a variant's name comes whether it is a `prod` one, which has functions that clear. What
+    they do counts in the `outcomes` of the variants; that of the public ones is returned.
+    """
+    public = Outcome(kernel.id, device.target, ITEMS, device.name)
+    by_name = {o.variant: o for o in outcomes}
+    clears = cleared_blocks(kernel)
+    for batch in batches:
+        hostile = batch.kind == HOSTILE_ROW
+        whole = np.arange(batch.placed.items.count)
+        runs: list[tuple[str, Array, Outcome]] = []
+        for v, prod in variants:
+            mine = interp.in_class(kernel, _schedule_of(v).class_name, batch.placed.items)
+            chosen = whole if hostile else np.flatnonzero(mine)
+            ways = _items_ways(batch.kind, clears if prod else ())
+            runs += [(f"{v} {way}", chosen, by_name[v]) for way in ways]
+        if not hostile:  # whose parameters the public functions need not stand
+            ways = _items_ways(batch.kind, clears)
+            runs += [(f"{kernel.id} {way}", whole, public) for way in ways]
+        results = execute(program, device, batch, [(name, chosen) for name, chosen, _ in runs])
+        for (name, chosen, outcome), images in zip(runs, results, strict=True):
+            wanted = _zeroed(batch, clears) if f" {CLEARING} " in name else batch
+            compare(kernel, wanted, outcome, chosen, images, seed)
+    return public
+
+
+def _items_ways(kind: str, clears: tuple[str, ...]) -> list[str]:
+    """How tools/check runs functions for many items on a batch of the kind: see items.h there."""
+    ways = ["items"]
+    if kind == COLUMN:
+        ways.append("items one")
+    if clears and kind != HOSTILE_ROW:
+        ways.append(f"{CLEARING} {' '.join(clears)}")
+    return ways
+
+
+def _zeroed(batch: Batch, names: tuple[str, ...]) -> Batch:
+    """The batch, of which these blocks are to be zero where they are stored to as well."""
+    known = batch.result.buffers
+    zeros = {n: np.zeros_like(known[n]) for n in names if n in known}
+    return replace(batch, result=replace(batch.result, buffers={**known, **zeros}))
+
+
 def check_dispatch(
     kernel: Kernel, device: Device, program: Path, batches: list[Batch], seed: int
 ) -> Outcome:
@@ -218,12 +290,14 @@ def check_dispatch(
     return outcome
 
 
-# Stands for a variant's name where the runtime chooses, item by item.
+# Stand for a variant's name where the runtime chooses, item by item, and where the public
+# functions for many items do.
 DISPATCH = "dispatch"
+ITEMS = "items"
 
 
 def _schedule_of(variant: str) -> Schedule:
-    return Schedule("") if variant == DISPATCH else parse_variant(variant)[1]
+    return Schedule("") if variant in (DISPATCH, ITEMS) else parse_variant(variant)[1]
 
 
 def sources() -> list[Path]:
@@ -276,6 +350,7 @@ _OUTCOMES = {
     3: "touched memory outside its buffers",
     4: "the append refused the items",
     5: "the GPU did not do it, or wrote outside of its memory",
+    6: "did not clear the items' blocks, and no others",
 }
 _EXPLAINED = (_OUTCOMES[4], _OUTCOMES[5])  # by what the program printed
 

@@ -84,8 +84,13 @@ def _function(
         ],
         "call": ", ".join(call),
         "pieces": _pieces(kernel, signature, variants, call),
-        "classes": _classes(kernel, signature, variants, signature.fixed),
+        "classes": ways(kernel, variants, _item_function(signature), signature.fixed),
     }
+
+
+def _item_function(signature: Signature) -> Callable[[Variant], str]:
+    """Which of a variant's functions does an item for the entry."""
+    return lambda v: v.clearing_name if signature.cleared else v.item_name
 
 
 def _notes(kernel: Kernel, signature: Signature) -> list[str]:
@@ -99,16 +104,19 @@ def _notes(kernel: Kernel, signature: Signature) -> list[str]:
     return notes
 
 
-def _classes(
+def ways(
     kernel: Kernel,
-    signature: Signature,
     variants: tuple[Variant, ...],
+    function: Callable[[Variant], str],
     fixed: Mapping[str, int],
 ) -> list[dict[str, object]]:
-    """The classes an item can have where some parameters have known values, with what is done."""
+    """The classes an item can have where some parameters have known values, with what is done.
+
+    `function` names the one of a prod variant's functions that does it.
+    """
     found = []
     for name in kernel.class_names:
-        one = _class(kernel, name, signature, variants, fixed)
+        one = _class(kernel, name, variants, function, fixed)
         if one is not None:
             found.append(one)
             if not one["condition"]:
@@ -119,11 +127,11 @@ def _classes(
 def _class(
     kernel: Kernel,
     class_name: str,
-    signature: Signature,
     variants: tuple[Variant, ...],
+    function: Callable[[Variant], str],
     fixed: Mapping[str, int],
 ) -> dict[str, object] | None:
-    """How the items of a class are done: the best item function per target.
+    """How the items of a class are done: the best function per target.
 
     None where a parameter that is fixed excludes the class.
     """
@@ -133,7 +141,7 @@ def _class(
         if v.is_gpu or not v.prod or v.kernel.id != kernel.id:
             continue
         if v.schedule.class_name == class_name:
-            name = v.clearing_name if signature.cleared else v.item_name
+            name = function(v)
             if not v.schedule.needs:
                 best.setdefault(v.schedule.target, name)
             elif "neon" not in best:
@@ -153,6 +161,7 @@ def _class(
         "condition": condition,
         "special": special,
         "neon": best.get("neon"),
+        "vector": best.get("vector"),
         "c": best["c"],
     }
 
@@ -173,7 +182,9 @@ def _pieces(
         "name": name,
         "rows": rows,
         "call": ", ".join([*call[:place], str(rows), *call[place + 1 :]]),
-        "classes": _classes(kernel, signature, variants, {**signature.fixed, name: rows}),
+        "classes": ways(
+            kernel, variants, _item_function(signature), {**signature.fixed, name: rows}
+        ),
         "steps": [_down(b, signature.values[f"{b.name}.stride"], rows) for b in kernel.buffers],
     }
 

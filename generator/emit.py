@@ -19,6 +19,7 @@ from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import is_read, written_box
 from daedalus.generator import qpu_choices
 from daedalus.generator.decoders import decoder_files, function_name
+from daedalus.generator.items import items_functions
 from daedalus.generator.passes.pipeline import Lowered
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import TARGETS
@@ -29,7 +30,10 @@ from daedalus.generator.variants import Variant, comment, make_variant, source_t
 # Written by other verbs, not by `gen`, and therefore not compared with what the specs give.
 RECORDS = ("verified.json", "stats.json", "witnesses.json", "proofs.json", qpu_choices.NAME)
 
-_RANKS = {"neon": 100, "c": 500, "glsl": 900, "qpu": 1300}
+_RANKS = {"neon": 100, "vector": 400, "c": 500, "glsl": 900, "qpu": 1300}
+
+# What of the library's build has CPU variants of a target.
+_GUARDS = {"c": "", "neon": "DAEDALUS_HAVE_NEON", "vector": "DAEDALUS_HAVE_VECTORS"}
 
 
 @dataclass(frozen=True)
@@ -84,11 +88,18 @@ def generate(
         members = [e for e in entries if e.kernel.family == family]
         own = [v for v in variants if v.kernel.family == family]
         texts[f"include/daedalus/{family}.h"] = _render(
-            "family.h.j2", family=family, kernels=[_kernel_data(e.kernel) for e in members]
+            "family.h.j2",
+            family=family,
+            kernels=[
+                _kernel_data(e.kernel) | {"items": items_functions(e.kernel, variants)}
+                for e in members
+            ],
         )
         texts[f"src/{family}/dispatch.c"] = _render(
             "dispatch.c.j2", family=family, kernels=[_kernel_data(e.kernel) for e in members]
         )
+        functions = [f for f in (items_functions(e.kernel, variants) for e in members) if f]
+        texts[f"src/{family}/items.c"] = _render("items.c.j2", family=family, kernels=functions)
         texts[f"src/{family}/variants.h"] = _render("variants.h.j2", family=family, variants=own)
     decoders, decoder_sources = decoder_files(_render, entries, variants)
     texts |= decoders
@@ -279,7 +290,35 @@ def _table(
         digest=digest,
         kernels=kernels,
         aliases=aliases,
+        **_items_entries(entries, variants, library),
     )
+
+
+def _items_entries(
+    entries: tuple[Entry, ...], variants: tuple[Variant, ...], library: str
+) -> dict[str, object]:
+    """For the library of all variants: what calls the functions for many items, and their list."""
+    if library == "prod":
+        return {"functions": [], "all_items": []}
+    functions: list[dict[str, object]] = []
+    listed: list[tuple[str, str, str, str]] = []
+    for e in entries:
+        public = items_functions(e.kernel, variants)
+        if not public:
+            continue
+        functions += [f | {"guard": ""} for f in public]
+        names = [str(f["name"]) for f in public]
+        listed.append((e.kernel.id, "", names[0], names[1] if len(names) > 1 else ""))
+        for v in variants:
+            if v.kernel.id != e.kernel.id or v.is_gpu:
+                continue
+            guard = _GUARDS[v.schedule.target]
+            names = [n for n in (v.items_name, v.clearing_items_name) if n]
+            functions += [
+                f | {"guard": guard, "name": name} for f, name in zip(public, names, strict=False)
+            ]
+            listed.append((v.name, guard, v.items_name, v.clearing_items_name))
+    return {"functions": functions, "all_items": listed}
 
 
 # ------------------------------------------------------------------ manifest
@@ -293,7 +332,8 @@ def _manifest(
     families: list[str],
     digest: str,
 ) -> dict[str, object]:
-    common = [f"src/{f}/dispatch.c" for f in families] + decoder_sources
+    own = [f"src/{f}/{name}.c" for f in families for name in ("dispatch", "items")]
+    common = own + decoder_sources
 
     def sources(library: str) -> dict[str, list[str]]:
         own = [v for v in variants if v.prod or library == "variants"]
@@ -302,6 +342,7 @@ def _manifest(
             + [v.file for v in own if v.schedule.target == "c"],
             "neon": [v.file for v in own if v.schedule.target == "neon" and not v.schedule.needs],
             "neon_dotprod": [v.file for v in own if v.schedule.needs == ("dotprod",)],
+            "vector": [v.file for v in own if v.schedule.target == "vector"],
             "glsl": [v.source for v in own if v.shader is not None],
             "qpu": [v.source for v in own if v.code is not None],
         }
@@ -366,6 +407,7 @@ def _manifest_kernel(e: Entry, variants: tuple[Variant, ...]) -> dict[str, objec
                 "input_hash": v.input_hash,
             }
             | ({} if v.code is None else {"figures": asdict(v.code.figures)})
+            | ({"forms": list(v.forms)} if v.forms else {})
             for v in variants
             if v.kernel.id == k.id
         ],

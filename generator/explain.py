@@ -20,7 +20,6 @@ from daedalus.generator.passes.pipeline import lower, passes
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import PLAIN_TARGETS, Schedule, variant_name
 from daedalus.generator.targets.neon.forms import Choice, Need
-from daedalus.generator.targets.neon.ops import OPS
 from daedalus.generator.targets.neon.select import Selection
 from daedalus.generator.targets.neon.strips import walks_of
 from daedalus.generator.targets.qpu.emit import Emitted
@@ -195,7 +194,7 @@ def _forms(node: Node, needs: list[Need], selection: Selection) -> Iterator[Form
             continue
         demand, choice = need[1], selection.chosen[need]
         yield Form(
-            f"{demand.kind} {demand.width}", choice.rule, _instruction(choice),
+            f"{demand.kind} {demand.width}", choice.rule, _instruction(choice, selection),
             selection.shape.count(demand.width), choice.cost,
         )  # fmt: skip
 
@@ -204,11 +203,11 @@ def _forms(node: Node, needs: list[Need], selection: Selection) -> Iterator[Form
 _LEAVES = {"": "", "load": "load", "dup": "vdup_n", "lane": "vld1", "dot": "vdot_lane"}
 
 
-def _instruction(choice: Choice) -> str:
+def _instruction(choice: Choice, selection: Selection) -> str:
     """The intrinsic of a choice, without register and element type."""
     if choice.op in _LEAVES:
         return _LEAVES[choice.op]
-    machine = OPS[choice.op]
+    machine = selection.shape.target.ops[choice.op]
     by_lane = any(n.op is Op.CONST for n in choice.scalars)
     form = {"n": "_n", "k": "_lane" if by_lane else "_n"}.get(machine.form, "")
     return f"v{machine.stem}{form}"

@@ -27,7 +27,7 @@ from daedalus.generator.fuzz_programs import Program, make_program, operations
 from daedalus.generator.fuzz_shrink import shrink
 from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import PLAIN_TARGETS, Schedule
+from daedalus.generator.schedule import CPU_TARGETS, Schedule
 from daedalus.generator.targets.neon.select import NotLowerable, Selection
 from daedalus.generator.targets.shell import table_name
 from daedalus.generator.variants import Variant, has_dots, make_variant
@@ -247,7 +247,7 @@ class Build:
 
     def __init__(
         self, folder: Path, kernels: list[tuple[Kernel, tuple[Variant, ...]]], *, sanitize: bool,
-        targets: tuple[str, ...] = PLAIN_TARGETS,
+        targets: tuple[str, ...] = CPU_TARGETS,
     ) -> None:  # fmt: skip
         self.folder, self.sanitize = folder, sanitize
         found = crosscheck.devices(targets)
@@ -267,13 +267,16 @@ class Build:
         """The check program for a device, with all variants in one translation unit."""
         root = repo_root()
         neon = device.target == "neon"
-        own = [v for v in self.variants if v.schedule.target == "c" or neon]
-        source = self.folder / f"{device.arch}.c"
+        shown = {"c", device.target}
+        own = [v for v in self.variants if v.schedule.target in shown]
+        source = self.folder / f"{device.target}-{device.arch}.c"
         source.write_text(_unit(own))
         flags = ["-O1", "-g0", f"-I{self.folder / 'generated' / 'src'}"]
         system: list[Path] = []
         if neon:
             flags.append("-DDAEDALUS_HAVE_NEON=1")
+        elif device.target == "vector":
+            flags.append("-DDAEDALUS_HAVE_VECTORS=1")
         if device.arch == "simde":
             simde = fetch.ensure("simde", "all") / "usr" / "include"
             system = [root / "tools" / "simde", simde]
@@ -293,9 +296,10 @@ class Build:
         )
         # Random programs are for the CPU, so the runtime is the one without a route to the GPU.
         runtime += [root / "runtime" / part / "absent.c" for part in ("vulkan", "drm")]
-        dispatch = sorted((self.folder / "generated" / "src").glob("*/dispatch.c"))
+        generated = self.folder / "generated" / "src"
+        dispatch = [p for n in ("dispatch", "items") for p in sorted(generated.glob(f"*/{n}.c"))]
         return native.compile_program(
-            device.arch, self.folder / f"check-{device.arch}",
+            device.arch, self.folder / f"check-{device.target}-{device.arch}",
             [*crosscheck.sources(), *runtime, *dispatch, source],
             includes=[root / "runtime" / "include", root / "runtime", self.include],
             system_includes=system,

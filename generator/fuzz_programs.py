@@ -8,7 +8,7 @@ shifts, so that most values lie about the limits of some type.
 """
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -97,7 +97,7 @@ def _kernel(rng: random.Random, number: int) -> Kernel:
 
 
 def _schedules(made: Kernel, rng: random.Random) -> tuple[Schedule, ...]:
-    """C and NEON for every class, and some of the other choices."""
+    """C, NEON and vectors for every class, and some of the other choices."""
     found = [Schedule(t, c) for c in made.class_names for t in ("c", "neon")]
     wide = max(s.lanes for s in made.stages) > 16
     found.append(
@@ -116,6 +116,7 @@ def _schedules(made: Kernel, rng: random.Random) -> tuple[Schedule, ...]:
     for a in made.assumptions:
         if not a.default:
             found += [Schedule(t, "full", assume=(a.name,)) for t in ("c", "neon")]
+    found += [replace(s, target="vector") for s in found if s.target == "neon"]
     found += _dots(made, rng)
     return tuple(dict.fromkeys(found))
 

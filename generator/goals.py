@@ -37,7 +37,7 @@ PLAIN = {
     "qshrn_n_u": "shrn_n", "qshrn_n_s": "shrn_n", "qshrun_n": "shrn_n",
     "qrshrn_n_u": "rshrn_n", "qrshrn_n_s": "rshrn_n", "qrshrun_n": "rshrn_n",
     "rshrn_n": "shrn_n", "rshr_n_u": "shr_n_u", "rshr_n_s": "shr_n_s",
-    "rhadd_u": "hadd_u", "rhadd_s": "hadd_s",
+    "rhadd_u": "hadd_u", "rhadd_s": "hadd_s", "rdmulh_k": "dmulh_k",
     "cge_u": "cgt_u", "cge_s": "cgt_s", "cgt_u": "cge_u", "cgt_s": "cge_s",
 }  # fmt: skip
 

@@ -8,8 +8,10 @@ import re
 from dataclasses import dataclass
 
 QPU = "qpu"  # machine code of V3D 7.1
-TARGETS = ("c", "neon", "glsl", QPU)
+TARGETS = ("c", "vector", "neon", "glsl", QPU)
 GPU_TARGETS = ("glsl", QPU)
+CPU_TARGETS = ("c", "vector", "neon")
+VECTOR_TARGETS = ("vector", "neon")  # registers of lanes, lowered alike
 PLAIN_TARGETS = ("c", "neon")  # what a kernel gets that no schedules.toml speaks of
 ITEMS = (1, 2, 4, 8)  # what a vector's lanes can be divided into
 ROWS = (1, 2, 4, 8)
@@ -136,12 +138,12 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
         raise ValueError(f"{name!r}: portable C has one lane at a time and no early-out")
     if target == QPU and (items > 1 or rows > 1 or flags - set(QPU_FLAGS)):
         raise ValueError(f"{name!r}: the QPU has p, {', '.join(QPU_FLAGS)} and given")
-    foreign = flags & (set(GPU_FLAGS) if target == "neon" else {"dot", "branch"})
-    if (target == "neon" and (points > 1 or foreign)) or (
+    foreign = flags & (set(GPU_FLAGS) if target in VECTOR_TARGETS else {"dot", "branch"})
+    if (target in VECTOR_TARGETS and (points > 1 or foreign)) or (
         target == "glsl" and (items > 1 or rows > 1 or foreign)
     ):
         raise ValueError(
-            f"{name!r}: x, r, dot and branch are NEON's, p, {', '.join(GPU_FLAGS)} GLSL's"
+            f"{name!r}: x, r, dot and branch are for vectors, p, {', '.join(GPU_FLAGS)} GLSL's"
         )
     schedule = Schedule(
         target, rest[0], items, rows, tuple(sorted(set(assume))),

@@ -16,6 +16,7 @@ from daedalus.dsl.ir import FULL, Kernel, Op
 from daedalus.dsl.show import show
 from daedalus.generator import qpu_choices, qpu_text
 from daedalus.generator.clearing import cleared_blocks, clearing
+from daedalus.generator.levers import ALL, Levers
 from daedalus.generator.passes.pipeline import Lowered, lower
 from daedalus.generator.schedule import GPU_TARGETS, QPU, Schedule, variant_name
 from daedalus.generator.targets import shell
@@ -26,16 +27,19 @@ from daedalus.generator.targets.glsl.emit import emit as emit_glsl
 from daedalus.generator.targets.glsl.record import INDEX
 from daedalus.generator.targets.neon.emit import emit as emit_neon
 from daedalus.generator.targets.neon.select import Selection
+from daedalus.generator.targets.neon.target import NEON, Target
 from daedalus.generator.targets.qpu.emit import Emitted
 from daedalus.generator.targets.qpu.emit import emit as emit_qpu
 from daedalus.generator.targets.qpu.loop import NoSchedule
 from daedalus.generator.targets.qpu.select import Selected, select_for
 from daedalus.generator.targets.qpu.virtual import Program
+from daedalus.generator.targets.vector.target import VECTOR
 
 TARGET_TEXT = {
-    "c": "portable scalar C", "neon": "NEON intrinsics", "glsl": "GLSL",
+    "c": "portable scalar C", "vector": "C with vectors", "neon": "NEON intrinsics", "glsl": "GLSL",
     QPU: "machine code of V3D 7.1",
 }  # fmt: skip
+_VECTORS = {t.name: t for t in (NEON, VECTOR)}
 _PLACE = "@input-hash@"
 
 
@@ -52,6 +56,7 @@ class Variant:
     shader: Shader | None = None  # of a GLSL variant
     code: Emitted | None = None  # of one in machine code
     recorded: bool = True  # of that, whether its schedule is the one that a search found
+    forms: tuple[dict[str, int | str], ...] = ()  # of a NEON variant, by stage: Selection.record
 
     @property
     def is_gpu(self) -> bool:
@@ -74,14 +79,35 @@ class Variant:
     @property
     def clearing_name(self) -> str:
         """The same, which zeroes the blocks that decoders want zeroed; "" where none does."""
-        if not (self.prod and cleared_blocks(self.kernel)):
+        if not _cleared(self.kernel, self.schedule, prod=self.prod):
             return ""
         return self.name.replace("daedalus_", "daedalus_clearing_", 1)
 
     @property
     def clearing_arguments(self) -> list[str]:
         """Its parameters."""
-        return _clearing_arguments(self.kernel)
+        return writable(self.kernel, shell.item_arguments(self.kernel))
+
+    @property
+    def items_name(self) -> str:
+        """The function for many items, laid out regularly."""
+        return self.name.replace("daedalus_", "daedalus_items_", 1)
+
+    @property
+    def items_arguments(self) -> list[str]:
+        """Its parameters."""
+        return shell.items_arguments(self.kernel)
+
+    @property
+    def clearing_items_name(self) -> str:
+        """The same, which zeroes blocks; "" where no function for one item does."""
+        name = self.name.replace("daedalus_", "daedalus_clearing_items_", 1)
+        return name if self.clearing_name else ""
+
+    @property
+    def clearing_items_arguments(self) -> list[str]:
+        """Its parameters."""
+        return writable(self.kernel, self.items_arguments)
 
     @property
     def item_arguments(self) -> list[str]:
@@ -108,7 +134,9 @@ class Variant:
             return "not a prod variant: chosen for lack of another"
         if self.schedule.target == "c":
             return "portable C, the fallback everywhere"
-        name = {"glsl": "GLSL", "neon": "NEON", QPU: "QPU"}[self.schedule.target]
+        name = {"glsl": "GLSL", "neon": "NEON", "vector": "vector", QPU: "QPU"}[
+            self.schedule.target
+        ]
         return f"best {name} variant of the class, by the schedules of its spec"
 
 
@@ -122,29 +150,41 @@ def make_variant(
     spec: str,
     watch: Callable[[Selection], None] | None = None,
     known: Lowered | None = None,
+    levers: Levers = ALL,
 ) -> Variant:
     """Lowers and renders one variant. Raises SpecError where a back end cannot.
 
-    `watch` sees what a back end selects for every stage of every body; `known` is for lower().
+    `watch` sees what a back end selects for every stage of every body; `known` is for lower();
+    `levers` are those of NEON.
     """
-    lowered = lower(kernel, schedule, known=known)
+    lowered = lower(kernel, schedule, known=known, levers=levers)
     if schedule.target == "glsl":
         return _make_shader(environment, kernel, lowered, schedule, prod=prod, rank=rank, spec=spec)
     if schedule.target == QPU:
         return _make_machine_code(
             environment, kernel, lowered, schedule, prod=prod, rank=rank, spec=spec
         )
-    neon = schedule.target == "neon"
+    vectors = _VECTORS.get(schedule.target)
     if schedule.dot and not has_dots(lowered):
         raise SpecError(
             "schedules", f"{schedule.name}: no dot product is one of 4 or 8 adjacent bytes with"
             " taps of 8 bits and equal sums", kernel.loc, kernel.id,
             hint="leave out dot, or give the class a narrower range of taps",
         )  # fmt: skip
-    bodies = emit_neon(lowered, watch) if neon else emit_c(lowered)
+    selections: list[Selection] = []
+
+    def see(selection: Selection) -> None:
+        selections.append(selection)
+        if watch is not None:
+            watch(selection)
+
+    bodies = emit_neon(lowered, see, levers, vectors) if vectors else emit_c(lowered)
     name = variant_name(kernel.id, schedule)
     single = next((b for b in bodies if b.items == 1), None)
-    clear = clearing(kernel, schedule.class_name, cleared_blocks(kernel)) if prod else []
+    cleared = _cleared(kernel, schedule, prod=prod)
+    clear = clearing(kernel, schedule.class_name, cleared)
+    apart, beside = shell.plane_steps(kernel), shell.adjoining_steps(kernel)
+    used_planes = [b.name for b in shell.used_buffers(lowered) if b.kind == "plane"]
     text = environment.get_template("variant.c.j2").render(
         kernel=kernel,
         schedule=schedule,
@@ -153,7 +193,7 @@ def make_variant(
         class_when=class_condition(kernel, schedule.class_name),
         assumptions=_assumption_lines(kernel, schedule),
         input_hash=_PLACE,
-        includes=_includes(kernel, neon, bool(clear)),
+        includes=_includes(kernel, vectors, bool(clear)),
         tables=[shell.table_text(t) for t in shell.used_tables(lowered)],
         bodies=[
             {
@@ -162,6 +202,15 @@ def make_variant(
                 "lines": b.lines,
                 "arguments": b.arguments,
                 "call_arguments": shell.batch_arguments(lowered, b.items),
+                "share": _share(b.items, bodies[0].items),
+                "clearing": clearing(kernel, schedule.class_name, cleared, b.items),
+                **{
+                    way: {
+                        "call": shell.items_call(lowered, b.items, steps),
+                        "advance": shell.items_advance(lowered, str(b.items), steps),
+                    }
+                    for way, steps in (("apart", apart), ("beside", beside))
+                },
             }
             for b in bodies
         ],
@@ -170,8 +219,16 @@ def make_variant(
         item_name=name.replace("daedalus_", "daedalus_item_", 1),
         item_arguments=shell.item_arguments(kernel),
         clearing_name=name.replace("daedalus_", "daedalus_clearing_", 1),
-        clearing_arguments=_clearing_arguments(kernel),
+        clearing_arguments=writable(kernel, shell.item_arguments(kernel)),
         clearing=clear,
+        items_name=name.replace("daedalus_", "daedalus_items_", 1),
+        items_arguments=shell.items_arguments(kernel),
+        clearing_items_name=name.replace("daedalus_", "daedalus_clearing_items_", 1),
+        clearing_items_arguments=writable(kernel, shell.items_arguments(kernel)),
+        items_unused=shell.unused_items_arguments(kernel, lowered),
+        # Where it is known that items side by side in a vector adjoin in memory, compilers make
+        # one access of two.
+        gaps=" || ".join(f"{apart[n]} != {beside[n]}" for n in used_planes),
         item_call=shell.item_call(lowered),
         unused=shell.unused_arguments(lowered),
         uses_meta=any(
@@ -180,9 +237,10 @@ def make_variant(
         meta_type=f"daedalus_{kernel.id}_meta",
     )
     text = tidy(text)
-    meaning = show(kernel) + text + _header_texts()
+    meaning = show(kernel) + text + _header_texts(schedule.target)
     digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
-    return Variant(kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest)
+    forms = tuple(s.record() for s in selections[: len(lowered.stages)])  # of the first body
+    return Variant(kernel, schedule, prod, rank, text.replace(_PLACE, digest), digest, forms=forms)
 
 
 def _make_shader(
@@ -315,25 +373,39 @@ def has_dots(lowered: Kernel) -> bool:
 
 
 @cache
-def _header_texts() -> str:
+def _header_texts(target: str) -> str:
     """The headers whose functions generated code computes with."""
     folder = files("daedalus") / "include" / "daedalus"
-    return "".join((folder / name).read_text() for name in ("lane.h", "neon.h"))
+    vectors = VECTOR if target == "vector" else NEON
+    names = ("lane.h", vectors.header, *vectors.parts)
+    return "".join((folder / name).read_text() for name in names)
 
 
-def _clearing_arguments(kernel: Kernel) -> list[str]:
-    """The item function's, with the cleared blocks writable."""
-    blocks = {b.name for b in kernel.buffers if b.name in cleared_blocks(kernel)}
-    return [
-        a.removeprefix("const ") if shell.argument_name(a) in blocks else a
-        for a in shell.item_arguments(kernel)
-    ]
+def _cleared(kernel: Kernel, schedule: Schedule, *, prod: bool) -> tuple[str, ...]:
+    """The blocks that a variant has a function to clear for: of those that decoder entries may
+    call, and of those that are to be compared with decoders' own, which take as much for granted.
+    """
+    return cleared_blocks(kernel) if prod or schedule.assume else ()
 
 
-def _includes(kernel: Kernel, neon: bool, clears: bool) -> list[str]:
+def _share(items: int, most: int) -> str:
+    """How often a body is called for some number of items, as what follows the number in C: those
+    that do the `most` do as many items as they can, those that do one the rest."""
+    if most == 1:
+        return ""
+    return f" / {items}" if items == most else f" % {most}"
+
+
+def writable(kernel: Kernel, arguments: list[str]) -> list[str]:
+    """Arguments with the blocks that are cleared writable."""
+    blocks = cleared_blocks(kernel)
+    return [a.removeprefix("const ") if shell.argument_name(a) in blocks else a for a in arguments]
+
+
+def _includes(kernel: Kernel, vectors: Target | None, clears: bool) -> list[str]:
     own = ["<stdint.h>", "<string.h>" if clears else "", "<daedalus/lane.h>"]
-    if neon:
-        own.append("<daedalus/neon.h>")
+    if vectors is not None:
+        own.append(f"<daedalus/{vectors.header}>")
     own += [f"<daedalus/{kernel.family}.h>", "<daedalus/table.h>", '"variants.h"']
     return [i for i in own if i]
 

@@ -38,6 +38,7 @@ from daedalus.generator.targets.neon.forms import Choice, Demand, Forms
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
 from daedalus.generator.targets.neon.rules import Rule, limits
 from daedalus.generator.targets.neon.vectors import Shape
+from daedalus.generator.targets.vector.target import VECTOR
 
 AT = Loc("rules", 1)
 WRAPPED = (*DTYPES, *(DType(f"u{n}", n, False) for n in range(1, 32) if n not in (8, 16)))
@@ -231,7 +232,7 @@ def conditions_of(program: Program) -> Forms:
     made.ranges = SimpleNamespace(of=program.of)  # type: ignore[assignment]
     made.lanes = SimpleNamespace(items=1)  # type: ignore[assignment]
     made._uniform = _Leaves()  # type: ignore[assignment]
-    made.shape = Shape(16)
+    made.shape = Shape(16, VECTOR)  # whose table has all operations
     return made
 
 

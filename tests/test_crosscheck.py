@@ -4,6 +4,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from tampered import Tampered
@@ -28,7 +29,7 @@ def kernel_named(name: str) -> Kernel:
 @pytest.mark.parametrize("entry", load(), ids=lambda e: e.kernel.id)
 def test_dispatch_bins_classes_and_matches(entry):
     batches = crosscheck.prepare(entry.kernel, FEW, seed=5)
-    for device in crosscheck.devices(("c", "neon")):
+    for device in crosscheck.devices(("c", "vector", "neon")):
         outcome = crosscheck.check_dispatch(
             entry.kernel, device, crosscheck.program(device.arch), batches, 5
         )
@@ -129,13 +130,91 @@ def test_write_to_input_is_noticed(tampered):
     assert any("may only read" in f for f in outcome.failures)
 
 
+# ------------------------------------------------------------------------------- many items
+
+
+def items_outcomes(program: Path, name: str, variant: str) -> tuple[crosscheck.Outcome, ...]:
+    """What the variant's functions for many items do, and what the public ones do."""
+    kernel = kernel_named(name)
+    device = crosscheck.Device("native", "c", "host")
+    own = crosscheck.Outcome(kernel.id, "c", variant, "native")
+    batches = crosscheck.prepare_regular(kernel, FEW, seed=1)
+    public = crosscheck.check_items(kernel, [(variant, True)], device, program, batches, 1, [own])
+    return own, public
+
+
+def test_items_lie_regularly_and_every_function_runs():
+    kernel = kernel_named("vp9_idct8")
+    batches = crosscheck.prepare_regular(kernel, FEW, seed=1)
+    assert tuple(b.kind for b in batches) == crosscheck.REGULAR
+    row, column, _ = (b.placed for b in batches)
+    (plane,) = (b for b in row.buffers if b.buffer.kind == "plane")
+    origins = plane.where[:, 0, 0]
+    assert set(np.diff(origins).tolist()) == {8}  # they touch
+    (plane,) = (b for b in column.buffers if b.buffer.kind == "plane")
+    assert len(set(np.diff(plane.where[:, 0, 0]).tolist())) == 1
+    assert plane.stride < 0
+    eob = column.items.params["eob"]
+    assert (eob[0::3] == eob[1::3]).all() and len(set(eob.tolist())) > 10
+    own, public = items_outcomes(
+        crosscheck.program("host"), "vp9_idct8", "daedalus_vp9_idct8__c_full"
+    )
+    assert own.failures == public.failures == []
+    # A row by two functions and a column by three; of the hostile row nothing counts.
+    assert public.items == 2 * row.items.count + 3 * column.items.count
+    assert public.conformant == public.items
+    assert own.items == public.items + row.items.count
+
+
+ITEMS_TAMPERED = {
+    "a step that is forgotten": ("c_full", "dst += dst_step;", "dst += 8;", "column item", True),
+    "coefficients that stay": (
+        "c_full", "coeffs += 64;", "coeffs += 63;", "expected", True,
+    ),
+    "a block that is not cleared": (
+        "c_full", "memset(coeffs, 0, 64 * sizeof(*coeffs));\n    dst",
+        "memset(coeffs, 0, 63 * sizeof(*coeffs));\n    dst", "did not clear", True,
+    ),
+    "one too many": (
+        "c_full", "n_left = n_blocks; n_left > 0", "n_left = n_blocks + 1; n_left > 0", "", True,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ITEMS_TAMPERED)
+def test_a_wrong_function_for_many_items_is_noticed(tampered, case: str) -> None:
+    schedule, old, new, said, publicly = ITEMS_TAMPERED[case]
+    variant = f"daedalus_vp9_idct8__{schedule}"
+    own, public = items_outcomes(tampered(f"{variant}.c", old, new), "vp9_idct8", variant)
+    assert not own.good
+    assert any(said in f for f in own.failures)
+    assert public.good != publicly
+
+
+def test_another_class_s_function_is_noticed(tampered):
+    program = tampered("items.c", "eob <= 12", "eob <= 13")
+    own, public = items_outcomes(program, "vp9_idct8", "daedalus_vp9_idct8__c_full")
+    assert own.good
+    assert not public.good
+
+
+def test_one_set_of_parameters_is_one(tampered):
+    """A function that goes on to the next struct, which is not there, is told from one that
+    stays."""
+    file = "daedalus_vp9_lpf4_v__c_full.c"
+    program = tampered(file, "meta += meta_step;", "meta += 1;")
+    own, _ = items_outcomes(program, "vp9_lpf4_v", file.removesuffix(".c"))
+    assert not own.good
+    assert all("column item" in f for f in own.failures)
+
+
 def test_json_has_the_promised_fields():
     result = CliRunner().invoke(
         check_verb.command, ["vp9_lpf4", "--target", "c", "--items", "100", "--json"]
     )
     assert result.exit_code == 0
-    row, dispatched = json.loads(result.stdout)["results"]
-    assert dispatched["variant"] == "dispatch"
+    row, dispatched, many = json.loads(result.stdout)["results"]
+    assert (dispatched["variant"], many["variant"]) == ("dispatch", "items")
     assert row["items"] >= 150
     assert row == {
         "kernel": "vp9_lpf4_h", "target": "c", "variant": "daedalus_vp9_lpf4_h__c_full",

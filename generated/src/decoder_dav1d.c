@@ -65,6 +65,9 @@ void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
 #if DAEDALUS_HAVE_NEON
     daedalus_item_av1_cdef8__neon_inpri_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_av1_cdef8__vector_inpri_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
+        damping, dir, edges);
 #else
     daedalus_item_av1_cdef8__c_inpri(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
@@ -72,6 +75,9 @@ void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
   } else if (edges >= 15 && edges <= 15 && pri >= 0 && pri <= 0) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_av1_cdef8__neon_insec_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
+        damping, dir, edges);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_av1_cdef8__vector_insec_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
 #else
     daedalus_item_av1_cdef8__c_insec(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
@@ -81,6 +87,9 @@ void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
 #if DAEDALUS_HAVE_NEON
     daedalus_item_av1_cdef8__neon_inside_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_av1_cdef8__vector_inside_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri,
+        sec, damping, dir, edges);
 #else
     daedalus_item_av1_cdef8__c_inside(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
@@ -88,6 +97,9 @@ void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
   } else if (sec >= 0 && sec <= 0) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_av1_cdef8__neon_pri(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
+        damping, dir, edges);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_av1_cdef8__vector_pri(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
 #else
     daedalus_item_av1_cdef8__c_pri(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec, damping,
@@ -97,6 +109,9 @@ void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
 #if DAEDALUS_HAVE_NEON
     daedalus_item_av1_cdef8__neon_sec(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_av1_cdef8__vector_sec(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
+        damping, dir, edges);
 #else
     daedalus_item_av1_cdef8__c_sec(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec, damping,
         dir, edges);
@@ -104,6 +119,9 @@ void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
   } else {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_av1_cdef8__neon_full(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
+        damping, dir, edges);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_av1_cdef8__vector_full(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
 #else
     daedalus_item_av1_cdef8__c_full(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec, damping,

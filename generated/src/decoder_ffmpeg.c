@@ -11,6 +11,8 @@ void daedalus_ffmpeg_h264_deblock_luma_v(uint8_t *dst, ptrdiff_t dst_stride, int
     int8_t *tc0) {
 #if DAEDALUS_HAVE_NEON
   daedalus_item_h264_deblock_luma_v__neon_full_early(dst, dst_stride, alpha, beta, tc0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_item_h264_deblock_luma_v__vector_full_early(dst, dst_stride, alpha, beta, tc0);
 #else
   daedalus_item_h264_deblock_luma_v__c_full(dst, dst_stride, alpha, beta, tc0);
 #endif
@@ -19,6 +21,8 @@ void daedalus_ffmpeg_h264_deblock_luma_v(uint8_t *dst, ptrdiff_t dst_stride, int
 void daedalus_ffmpeg_h264_idct4(uint8_t *dst, int16_t *coeffs, int dst_stride) {
 #if DAEDALUS_HAVE_NEON
   daedalus_clearing_h264_idct4__neon_full_x2(dst, dst_stride, coeffs);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_h264_idct4__vector_full_x2(dst, dst_stride, coeffs);
 #else
   daedalus_clearing_h264_idct4__c_full(dst, dst_stride, coeffs);
 #endif
@@ -27,6 +31,8 @@ void daedalus_ffmpeg_h264_idct4(uint8_t *dst, int16_t *coeffs, int dst_stride) {
 void daedalus_ffmpeg_h264_idct8(uint8_t *dst, int16_t *coeffs, int dst_stride) {
 #if DAEDALUS_HAVE_NEON
   daedalus_clearing_h264_idct8__neon_full(dst, dst_stride, coeffs);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_h264_idct8__vector_full(dst, dst_stride, coeffs);
 #else
   daedalus_clearing_h264_idct8__c_full(dst, dst_stride, coeffs);
 #endif
@@ -35,6 +41,8 @@ void daedalus_ffmpeg_h264_idct8(uint8_t *dst, int16_t *coeffs, int dst_stride) {
 void daedalus_ffmpeg_h264_qpel_mc20(uint8_t *dst, const uint8_t *src, ptrdiff_t dst_stride) {
 #if DAEDALUS_HAVE_NEON
   daedalus_item_h264_qpel_mc20__neon_full(dst, dst_stride, src, dst_stride);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_item_h264_qpel_mc20__vector_full(dst, dst_stride, src, dst_stride);
 #else
   daedalus_item_h264_qpel_mc20__c_full(dst, dst_stride, src, dst_stride);
 #endif
@@ -44,18 +52,24 @@ void daedalus_ffmpeg_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coef
   if (eob >= 1 && eob <= 1) {
 #if DAEDALUS_HAVE_NEON
     daedalus_clearing_vp9_idct8__neon_dc(dst, dst_stride, coeffs, eob);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct8__vector_dc(dst, dst_stride, coeffs, eob);
 #else
     daedalus_clearing_vp9_idct8__c_dc(dst, dst_stride, coeffs, eob);
 #endif
   } else if (eob >= 2 && eob <= 12) {
 #if DAEDALUS_HAVE_NEON
     daedalus_clearing_vp9_idct8__neon_eob12(dst, dst_stride, coeffs, eob);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct8__vector_eob12(dst, dst_stride, coeffs, eob);
 #else
     daedalus_clearing_vp9_idct8__c_eob12(dst, dst_stride, coeffs, eob);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
     daedalus_clearing_vp9_idct8__neon_full(dst, dst_stride, coeffs, eob);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct8__vector_full(dst, dst_stride, coeffs, eob);
 #else
     daedalus_clearing_vp9_idct8__c_full(dst, dst_stride, coeffs, eob);
 #endif
@@ -66,6 +80,8 @@ void daedalus_ffmpeg_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit, 
     int thresh) {
 #if DAEDALUS_HAVE_NEON
   daedalus_item_vp9_lpf4_h__neon_full_early(dst, dst_stride, blimit, limit, thresh);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_item_vp9_lpf4_h__vector_full_early(dst, dst_stride, blimit, limit, thresh);
 #else
   daedalus_item_vp9_lpf4_h__c_full(dst, dst_stride, blimit, limit, thresh);
 #endif
@@ -75,6 +91,8 @@ void daedalus_ffmpeg_vp9_lpf4_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit, 
     int thresh) {
 #if DAEDALUS_HAVE_NEON
   daedalus_item_vp9_lpf4_v__neon_full_early(dst, dst_stride, blimit, limit, thresh);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_item_vp9_lpf4_v__vector_full_early(dst, dst_stride, blimit, limit, thresh);
 #else
   daedalus_item_vp9_lpf4_v__c_full(dst, dst_stride, blimit, limit, thresh);
 #endif
@@ -84,6 +102,8 @@ void daedalus_ffmpeg_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit, 
     int thresh) {
 #if DAEDALUS_HAVE_NEON
   daedalus_item_vp9_lpf8_h__neon_full_branch_early(dst, dst_stride, blimit, limit, thresh);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_item_vp9_lpf8_h__vector_full_branch_early(dst, dst_stride, blimit, limit, thresh);
 #else
   daedalus_item_vp9_lpf8_h__c_full(dst, dst_stride, blimit, limit, thresh);
 #endif
@@ -93,6 +113,8 @@ void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit, 
     int thresh) {
 #if DAEDALUS_HAVE_NEON
   daedalus_item_vp9_lpf8_v__neon_full_branch_early(dst, dst_stride, blimit, limit, thresh);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_item_vp9_lpf8_v__vector_full_branch_early(dst, dst_stride, blimit, limit, thresh);
 #else
   daedalus_item_vp9_lpf8_v__c_full(dst, dst_stride, blimit, limit, thresh);
 #endif
@@ -109,12 +131,16 @@ void daedalus_ffmpeg_vp9_mc_8h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
       } else {
         daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
       }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
 #else
       daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
 #endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_item_vp9_mc_8h__vector_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
 #else
       daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
 #endif
@@ -129,18 +155,24 @@ void daedalus_ffmpeg_vp9_mc_8h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
     } else {
       daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
     }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else if (rows >= 8 && rows <= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_rows8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
@@ -158,12 +190,16 @@ void daedalus_ffmpeg_vp9_mc_8h_regular(uint8_t *dst, ptrdiff_t dst_stride, const
       } else {
         daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
       }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
 #else
       daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
 #endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_item_vp9_mc_8h__vector_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
 #else
       daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
 #endif
@@ -178,18 +214,24 @@ void daedalus_ffmpeg_vp9_mc_8h_regular(uint8_t *dst, ptrdiff_t dst_stride, const
     } else {
       daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
     }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else if (rows >= 8 && rows <= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_rows8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
@@ -207,12 +249,16 @@ void daedalus_ffmpeg_vp9_mc_8h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
       } else {
         daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
       }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
 #else
       daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
 #endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_item_vp9_mc_8h__vector_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
 #else
       daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
 #endif
@@ -227,18 +273,24 @@ void daedalus_ffmpeg_vp9_mc_8h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
     } else {
       daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
     }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else if (rows >= 8 && rows <= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_rows8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
@@ -256,12 +308,16 @@ void daedalus_ffmpeg_vp9_mc_8h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
       } else {
         daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
       }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
 #else
       daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
 #endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_item_vp9_mc_8h__vector_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
 #else
       daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
 #endif
@@ -276,18 +332,24 @@ void daedalus_ffmpeg_vp9_mc_8h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
     } else {
       daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
     }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else if (rows >= 8 && rows <= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h__neon_rows8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_rows8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_rows8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
@@ -305,12 +367,16 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
       } else {
         daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
       }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
 #else
       daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, 8);
 #endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_item_vp9_mc_8h_avg__vector_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
 #else
       daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 0, mx, 8);
 #endif
@@ -325,18 +391,24 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
     } else {
       daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
     }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else if (rows >= 8 && rows <= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_rows8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
@@ -354,12 +426,16 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
       } else {
         daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
       }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
 #else
       daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, 8);
 #endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_item_vp9_mc_8h_avg__vector_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
 #else
       daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 1, mx, 8);
 #endif
@@ -374,18 +450,24 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
     } else {
       daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
     }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else if (rows >= 8 && rows <= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_rows8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
@@ -403,12 +485,16 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
       } else {
         daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
       }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
 #else
       daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, 8);
 #endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_item_vp9_mc_8h_avg__vector_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
 #else
       daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 2, mx, 8);
 #endif
@@ -423,18 +509,24 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
     } else {
       daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
     }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else if (rows >= 8 && rows <= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_rows8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
@@ -452,12 +544,16 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
       } else {
         daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
       }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
 #else
       daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, 8);
 #endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_item_vp9_mc_8h_avg__vector_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
 #else
       daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 3, mx, 8);
 #endif
@@ -472,18 +568,24 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
     } else {
       daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
     }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else if (rows >= 8 && rows <= 8) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h_avg__neon_rows8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_rows8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_rows8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif

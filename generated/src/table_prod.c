@@ -292,6 +292,78 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .cpu = daedalus_av1_cdef8__neon_full,
   },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_av1_cdef8__vector_inpri_r2",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_av1_cdef8__vector_inpri_r2,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_av1_cdef8__vector_insec_r2",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_av1_cdef8__vector_insec_r2,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_av1_cdef8__vector_inside_r2",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 402,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_av1_cdef8__vector_inside_r2,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_av1_cdef8__vector_pri",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 403,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_av1_cdef8__vector_pri,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_av1_cdef8__vector_sec",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 4,
+    .prod = true,
+    .rank = 404,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_av1_cdef8__vector_sec,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_av1_cdef8__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 405,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_av1_cdef8__vector_full,
+  },
+#endif
   {
     .name = "daedalus_av1_cdef8__c_inpri",
     .target = "c",
@@ -539,6 +611,18 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .cpu = daedalus_h264_deblock_luma_v__neon_full_early,
   },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_h264_deblock_luma_v__vector_full_early",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_h264_deblock_luma_v__vector_full_early,
+  },
+#endif
   {
     .name = "daedalus_h264_deblock_luma_v__c_full",
     .target = "c",
@@ -643,6 +727,18 @@ static const daedalus_variant h264_idct4_variants[] = {
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_h264_idct4__neon_full_x2,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_h264_idct4__vector_full_x2",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_h264_idct4__vector_full_x2,
   },
 #endif
   {
@@ -761,6 +857,18 @@ static const daedalus_variant h264_idct8_variants[] = {
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_h264_idct8__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_h264_idct8__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_h264_idct8__vector_full,
   },
 #endif
   {
@@ -891,6 +999,18 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_h264_qpel_mc20__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_h264_qpel_mc20__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_h264_qpel_mc20__vector_full,
   },
 #endif
   {
@@ -1029,6 +1149,18 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .cpu = daedalus_sand128_nv12__neon_full,
   },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_sand128_nv12__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_sand128_nv12__vector_full,
+  },
+#endif
   {
     .name = "daedalus_sand128_nv12__c_full",
     .target = "c",
@@ -1163,6 +1295,18 @@ static const daedalus_variant sand128_p010_variants[] = {
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_sand128_p010__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_sand128_p010__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_sand128_p010__vector_full,
   },
 #endif
   {
@@ -1411,6 +1555,42 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .cpu = daedalus_vp9_idct8__neon_full,
   },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct8__vector_dc",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_idct8__vector_dc,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct8__vector_eob12",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_idct8__vector_eob12,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct8__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 402,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_idct8__vector_full,
+  },
+#endif
   {
     .name = "daedalus_vp9_idct8__c_dc",
     .target = "c",
@@ -1654,6 +1834,18 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .cpu = daedalus_vp9_lpf4_h__neon_full_early,
   },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_lpf4_h__vector_full_early",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_lpf4_h__vector_full_early,
+  },
+#endif
   {
     .name = "daedalus_vp9_lpf4_h__c_full",
     .target = "c",
@@ -1751,6 +1943,18 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_vp9_lpf4_v__neon_full_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_lpf4_v__vector_full_early",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_lpf4_v__vector_full_early,
   },
 #endif
   {
@@ -1852,6 +2056,18 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .cpu = daedalus_vp9_lpf8_h__neon_full_branch_early,
   },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_lpf8_h__vector_full_branch_early",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_lpf8_h__vector_full_branch_early,
+  },
+#endif
   {
     .name = "daedalus_vp9_lpf8_h__c_full",
     .target = "c",
@@ -1949,6 +2165,18 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .rank = 100,
     .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_vp9_lpf8_v__neon_full_branch_early,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_lpf8_v__vector_full_branch_early",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_lpf8_v__vector_full_branch_early,
   },
 #endif
   {
@@ -2127,6 +2355,42 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .rank = 103,
     .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_vp9_mc_8h__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8h__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8h__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h__vector_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8h__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 402,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h__vector_full,
   },
 #endif
   {
@@ -2325,6 +2589,42 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .rank = 103,
     .reason = "best NEON variant of the class, by the schedules of its spec",
     .cpu = daedalus_vp9_mc_8h_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8h_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h_avg__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8h_avg__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h_avg__vector_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8h_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 402,
+    .reason = "best vector variant of the class, by the schedules of its spec",
+    .cpu = daedalus_vp9_mc_8h_avg__vector_full,
   },
 #endif
   {
@@ -2598,7 +2898,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "0677c34bd7e808bf",
+  .generator = "5ecef42dc518af4c",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

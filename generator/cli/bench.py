@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from daedalus.generator import native
-from daedalus.generator.cli import bench_qpu
+from daedalus.generator.cli import bench_levers, bench_native, bench_qpu, bench_sand
 from daedalus.generator.cli.bench_model import kernels, model, print_times, times_as_json
 from daedalus.generator.cli.common import (
     EXIT_FAILED,
@@ -54,6 +54,16 @@ PARTS = ("throughput", "latency", "frame")
               help="Model the cycles of NEON functions on the A76 instead, beside FFmpeg's and "
               "dav1d's; the options of Vulkan are of no account then.")  # fmt: skip
 @click.option("--all", "every", is_flag=True, help="With --model, a table of every function, too.")
+@click.option("--sand", is_flag=True,
+              help="Measure conversions of column-tiled frames on the CPU instead, beside memcpy."
+              )  # fmt: skip
+@click.option("--levers", is_flag=True,
+              help="With --model: NEON variants as they are and without each lever.")  # fmt: skip
+@click.option("--lever", multiple=True, help="With --levers: only this one; may be repeated.")
+@click.option("--bound", is_flag=True,
+              help="With --model: what stands between d3 and what ports need.")  # fmt: skip
+@click.option("--native", "portable", is_flag=True,
+              help="Measure portable C here instead, beside FFmpeg's and dav1d's.")  # fmt: skip
 @click.option("--qpu", is_flag=True,
               help="By the timing model instead: QPU code beside GLSL through v3dv.")  # fmt: skip
 @click.option("--choose", is_flag=True,
@@ -63,7 +73,8 @@ PARTS = ("throughput", "latency", "frame")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
     kernel: str, device: str, rounds: int, items: int, size: int, part: tuple[str, ...],
-    distinct: int, write_data: Path | None, seed: int, modelled: bool, every: bool, qpu: bool,
+    distinct: int, write_data: Path | None, seed: int, modelled: bool, every: bool,
+    levers: bool, lever: tuple[str, ...], bound: bool, sand: bool, portable: bool, qpu: bool,
     choose: bool, output: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Measures kernels whose ids contain KERNEL (default: all) on Vulkan devices.
@@ -75,12 +86,25 @@ def command(
     frame by one submit, by one a kernel and by one an item. Figures are medians of interleaved
     runs; only those count whose output was right to the last byte. Exit code 1 where one was not.
 
+    With --native the rounds are 100 times those of --rounds: docs/portable-c.md.
+
     With --qpu nothing is measured: docs/qpu-performance.md. Exit code 1 where a bar is missed.
     """
     if (choose or output) and not qpu:
         raise UserError("--choose and --output are for the timing model", "add --qpu")
+    if sand:
+        bench_sand.measure(as_json=as_json)
+        return
+    if (levers or lever or bound) and not modelled:
+        raise UserError("--levers and --bound are of the model", "add --model")
+    if modelled and (levers or lever):
+        bench_levers.model(kernels(kernel), lever, as_json=as_json)
+        return
     if modelled:
-        model(kernel, as_json=as_json, every=every)
+        model(kernel, as_json=as_json, every=every, bound=bound)
+        return
+    if portable:
+        bench_native.run(kernel, 100 * rounds, as_json=as_json)
         return
     if qpu and choose:
         bench_qpu.choose(kernel, items, distinct)

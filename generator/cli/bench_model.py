@@ -21,13 +21,17 @@ from daedalus.generator.model.comparison import (
 )
 from daedalus.generator.model.measure import TimedRow
 
+_BOUND_HEADINGS = (
+    "kernel", "case", "", "d3", "bound", "ratio", "busiest", "floor", "three", "four", "uneven",
+    "rest", "window", "results", "ports", "what stands between",
+)  # fmt: skip
 _HEADINGS = (
     "kernel", "case", "function", "compiler", "executed", "d3", "d4", "latency", "spills",
     "bound", "busiest", "theirs", "d3", "d4", "latency", "of theirs", "d4", "",
 )  # fmt: skip
 
 
-def model(kernel: str, *, as_json: bool, every: bool) -> None:
+def model(kernel: str, *, as_json: bool, every: bool, bound: bool = False) -> None:
     """Compares the kernels whose ids contain `kernel`, and prints; exits with 1 above a bar."""
     wanted = kernels(kernel)
     if not wanted:
@@ -36,9 +40,11 @@ def model(kernel: str, *, as_json: bool, every: bool) -> None:
         comparison = compare(llvm.find(), wanted)
         times = measure.compare(wanted, COMPILERS) if native.is_arm() else []
     if as_json:
-        print(json.dumps(_as_json(comparison, times), indent=1))
+        print(json.dumps(_as_json(comparison, times, bound=bound), indent=1))
     else:
         _print(comparison, every)
+        if bound:
+            _print_bound(comparison)
         print_times(times)
     wrong = [
         f"{r.counted.work.function}, {r.case.name}: other pixels than {r.case.theirs}:"
@@ -92,7 +98,9 @@ def print_times(times: list[TimedRow]) -> None:
     )  # fmt: skip
 
 
-def _as_json(comparison: Comparison, times: list[TimedRow]) -> dict[str, Any]:
+def _as_json(
+    comparison: Comparison, times: list[TimedRow], *, bound: bool = False
+) -> dict[str, Any]:
     measured = {
         (t["function"], t["case"], t["compiler"]): {
             k: v for k, v in t.items() if k in ("unit", "measured", "hand_measured")
@@ -104,12 +112,55 @@ def _as_json(comparison: Comparison, times: list[TimedRow]) -> dict[str, Any]:
         "llvm": {"version": comparison.llvm.version, "cpu": comparison.llvm.cpu},
         "compilers": {n: vars(c) for n, c in comparison.compilers.items()},
         "d3_mean": comparison.mean(),
+        "d3_mean_of_cases": comparison.mean_of_cases(),
+        "d3_mean_of_prod": comparison.mean(prod=True),
         "kernels": [
             _row(r, id(r) in best)
             | measured.get((r.counted.work.function, r.case.name, r.compiler), {})
             for r in comparison.rows
         ],
-    }
+    } | ({"bound": _bounds_as_json(comparison)} if bound else {})
+
+
+def _bounds_as_json(comparison: Comparison) -> list[dict[str, Any]]:
+    return [
+        {
+            "kernel": r.case.kernel,
+            "case": r.case.name,
+            "function": r.case.theirs if hand else r.counted.work.function,
+            "compiler": "" if hand else r.compiler,
+            "d3": g.figures.d3,
+            "port_bound": g.figures.port_bound,
+            "ratio": g.ratio,
+            "three": g.three,
+            "four": g.four,
+            "uneven": g.uneven,
+            "rest": g.rest,
+            "dispatch_floor": g.floor,
+            "waits": vars(g.waits),
+            "freed": vars(g.freed),
+            "between": g.words,
+        }
+        for r in comparison.standing()
+        for hand, g in enumerate(comparison.gaps(r))
+    ]
+
+
+def _print_bound(comparison: Comparison) -> None:
+    """What stands between the best of ours, and theirs, and what the ports need."""
+    lines = []
+    for r in comparison.standing():
+        for hand, g in enumerate(comparison.gaps(r)):
+            f = g.figures
+            lines.append((
+                r.case.kernel, r.case.name, "theirs" if hand else r.compiler,
+                round(f.d3, 1), round(f.port_bound, 1), f"{g.ratio:.2f}", f.busiest,
+                *(round(x, 1) + 0.0 for x in (g.floor, g.three, g.four, g.uneven, g.rest)),
+                f"{g.waits.retiring:.0%}", f"{g.freed.dependencies:.0%}",
+                f"{g.freed.ports:.0%}", g.words,
+            ))  # fmt: skip
+    print("\nBetween d3 and what the ports need; cycles, and shares of all by llvm-mca:")
+    print_table(_BOUND_HEADINGS, lines)
 
 
 def _row(r: Row, best: bool) -> dict[str, Any]:
@@ -137,10 +188,11 @@ def _row(r: Row, best: bool) -> dict[str, Any]:
         "whole": work.whole,
         "given": work.given,
         "same_pixels": not r.counted.difference,
-        "ratio": round(r.ratio, 3),
+        "prod": work.prod,
+        "ratio": r.ratio,
         "verdict": r.verdict,
         "stands_for_kernel": best,
-    }
+    } | ({"written": r.case.written} if r.case.written else {})
 
 
 def _print(comparison: Comparison, every: bool) -> None:
@@ -149,13 +201,18 @@ def _print(comparison: Comparison, every: bool) -> None:
     rest = [
         comparison.best(c)
         for c in comparison.cases()
-        if c.d3_bar is None
+        if c.d3_bar is None and not c.written
     ]  # fmt: skip
-    print("The best of ours, strict:")
-    _table(standing)
-    mean = comparison.mean()
-    if mean is not None:
-        print(f"geometric mean of d3, of each kernel the lowest: {mean:.3f} of theirs")
+    if standing:
+        print("The best of ours, strict:")
+        _table(standing)
+    for what, mean in (
+        ("of each kernel the lowest (this has the bar)", comparison.mean()),
+        ("of all these cases", comparison.mean_of_cases()),
+        ("of each kernel the lowest, by prod functions alone", comparison.mean(prod=True)),
+    ):
+        if mean is not None:
+            print(f"geometric mean of d3, {what}: {mean:.4f} of theirs")
     for title, rows in (
         ("With assumptions that the standard does not grant:", given),
         ("Other work: early ends, classes that save work, other filters:", rest),
@@ -165,6 +222,7 @@ def _print(comparison: Comparison, every: bool) -> None:
         if found:
             print(f"\n{title}")
             _table(found)
+    _print_written(comparison)
     _print_measured(comparison)
     for name, made_by in comparison.compilers.items():
         print(f"{name}: {made_by.version}: {made_by.flags}")
@@ -172,6 +230,27 @@ def _print(comparison: Comparison, every: bool) -> None:
         f"modelled by llvm-mca of LLVM {comparison.llvm.version}, -mcpu={comparison.llvm.cpu};"
         f" within {TIE:.0%} is a tie"
     )
+
+
+def _print_written(comparison: Comparison) -> None:
+    """Conversions of layouts: cycles for what they write, beside a copy of as much."""
+    lines = []
+    for case in comparison.cases():
+        for row in (r for r in comparison.rows if case.written and r.case.key == case.key):
+            each = 1024 / case.written
+            lines.append((
+                case.kernel, case.name, row.counted.work.function, row.compiler,
+                *(round(f * each, 1) for f in (row.ours.d3, row.ours.d4, row.ours.port_bound)),
+                *(round(f * each, 1) for f in (row.by_hand.d3, row.by_hand.d4)),
+                f"{row.ratio:.2f}",
+            ))  # fmt: skip
+    if lines:
+        print("\nLayouts, cycles for a KiB written, beside a plain copy (ldp, stp):")
+        print_table(
+            ("kernel", "case", "function", "compiler", "d3", "d4", "bound", "copy", "d4",
+             "of copy"),
+            lines,
+        )  # fmt: skip
 
 
 def _print_measured(comparison: Comparison) -> None:
@@ -198,6 +277,7 @@ def _table(rows: list[Row]) -> None:
             a.executed, round(a.d3, 1), round(a.d4, 1), a.latency, a.spilled,
             round(a.port_bound, 1), a.busiest,
             b.executed, round(b.d3, 1), round(b.d4, 1), b.latency,
-            f"{r.ratio:.2f}", f"{a.d4 / b.d4:.2f}", r.verdict,
+            f"{r.ratio:.3f}", f"{a.d4 / b.d4:.2f}",
+            r.verdict if r.counted.work.prod else f"{r.verdict}, not prod",
         ))  # fmt: skip
     print_table(_HEADINGS, lines)

@@ -12,15 +12,18 @@ from daedalus.generator.cli.common import UserError, build_dir, console, repo_ro
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.witness import known_or_searched
 from daedalus.generator.crosscheck import (
+    ITEMS,
     WITNESS,
     Batch,
     Device,
     Outcome,
     check_dispatch,
+    check_items,
     check_kernel,
     devices,
     exclusions,
     prepare,
+    prepare_regular,
     program,
 )
 from daedalus.generator.emit import entry_variants
@@ -148,15 +151,23 @@ def _on_processors(
             outcomes.append(_witness_outcome(e, found_witnesses))
     say(f"{e.kernel.id}: drawing items")
     batches = prepare(e.kernel, wish.items, wish.seed, witnesses)
+    regular = prepare_regular(e.kernel, wish.items, wish.seed)
     for remark in exclusions(e.kernel, batches):
         console.print(remark, markup=False, soft_wrap=True)
     for d in found:
         say(f"{e.kernel.id}: {d.target} on {d.name}")
         names = [variant_name(e.kernel.id, s) for s, _ in e.schedules if s.target == d.target]
-        outcomes += check_kernel(e.kernel, names, d, programs[d.arch], batches, wish.seed)
-        outcomes.append(check_dispatch(e.kernel, d, programs[d.arch], batches, wish.seed))
+        exe = programs[d.arch]
+        found_here = check_kernel(e.kernel, names, d, exe, batches, wish.seed)
+        outcomes += found_here
+        outcomes.append(check_dispatch(e.kernel, d, exe, batches, wish.seed))
+        variants = [
+            (variant_name(e.kernel.id, s), prod) for s, prod in e.schedules if s.target == d.target
+        ]
+        outcomes.append(check_items(e.kernel, variants, d, exe, regular, wish.seed, found_here))
     for o in outcomes:
-        o.wanted = wish.items if o.variant != WITNESS else o.wanted
+        if o.variant != WITNESS:
+            o.wanted = wish.items // 20 if o.variant == ITEMS else wish.items
     return outcomes
 
 

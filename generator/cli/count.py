@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from daedalus.generator import count, count_cases
+from daedalus.generator import count, count_cases, count_items
 from daedalus.generator.cli.common import EXIT_FAILED, console
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.cli.tables import print_table
@@ -21,8 +21,10 @@ from daedalus.generator.cli.tables import print_table
     show_default=True,
     help="What compiles our functions.",
 )
+@click.option("--items", "many", is_flag=True,
+              help="Instead, what 1 to 1000 items execute by each way to do many.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def command(kernels: tuple[str, ...], cc: str, as_json: bool) -> None:
+def command(kernels: tuple[str, ...], cc: str, many: bool, as_json: bool) -> None:
     """Counts the instructions that our NEON functions execute per call, and hand-written ones'.
 
     Those are FFmpeg's and dav1d's. Without KERNELS, all that have a case in
@@ -30,6 +32,9 @@ def command(kernels: tuple[str, ...], cc: str, as_json: bool) -> None:
     number (then the comparison is with another one), when one of ours leaves other pixels, or
     when it executes more than the case's bar.
     """
+    if many:
+        _count_items(kernels, cc == "clang", as_json=as_json)
+        return
     with progress(quiet=as_json):
         compiler, counts = count.count_all(kernels, clang=cc == "clang")
     absent = [] if kernels else count_cases.not_counted()
@@ -53,6 +58,27 @@ def command(kernels: tuple[str, ...], cc: str, as_json: bool) -> None:
         sys.exit(EXIT_FAILED)
 
 
+def _count_items(kernels: tuple[str, ...], clang: bool, *, as_json: bool) -> None:
+    with progress(quiet=as_json):
+        compiler, counts = count_items.count_items(kernels, clang=clang)
+    if as_json:
+        rows = [
+            vars(c) | {"an_item": round(c.an_item, 2), "a_call": round(c.a_call, 2)} for c in counts
+        ]
+        print(json.dumps({"compiler": vars(compiler), "items": rows}, indent=2))
+        return
+    numbers = list(counts[0].executed)
+    print_table(
+        ("kernel", "class", "way", *(str(n) for n in numbers), "an item", "a call"),
+        [
+            (c.kernel, c.class_name, c.way, *(c.executed[n] for n in numbers),
+             f"{c.an_item:.1f}", f"{c.a_call:.1f}")
+            for c in counts
+        ],
+    )  # fmt: skip
+    print(f"compiled by {compiler.version}: {compiler.flags}")
+
+
 def _row(c: count.Count) -> dict[str, object]:
     work = c.work
     return {
@@ -62,10 +88,15 @@ def _row(c: count.Count) -> dict[str, object]:
         "whose": work.whose,
         "executed": c.executed,
         "ratio": round(c.ratio, 3),
-        "bar": work.case.bar if work.barred else None,
+        "bar": _bar(c),
         "above_bar": c.above,
         "same_pixels": not c.difference,
     }
+
+
+def _bar(c: count.Count) -> float | None:
+    """What it may execute at most, of theirs; None where nothing is said."""
+    return c.work.case.bar if c.work.barred else None
 
 
 def _print(compiler: count.Compiler, counts: list[count.Count]) -> None:
@@ -79,7 +110,7 @@ def _print(compiler: count.Compiler, counts: list[count.Count]) -> None:
                 c.work.function,
                 c.executed,
                 f"{c.ratio:.2f}" if own else "",
-                f"{c.work.case.bar:.2f}{' above' if c.above else ''}" if c.work.barred else "",
+                "" if _bar(c) is None else f"{_bar(c):.2f}{' above' if c.above else ''}",
             )
         )
     print_table(("kernel", "case", "function", "executed", "of theirs", "bar"), lines)

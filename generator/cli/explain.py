@@ -13,7 +13,7 @@ from daedalus.generator.cli.kernels import one
 from daedalus.generator.cli.tables import table_lines
 from daedalus.generator.inventory import bits_needed
 from daedalus.generator.registry import Entry, legal_schedule
-from daedalus.generator.schedule import Schedule
+from daedalus.generator.schedule import VECTOR_TARGETS, Schedule
 from daedalus.generator.targets.glsl.mapping import mapping
 
 
@@ -124,9 +124,11 @@ def _stage_table(shown: explain.View, s: explain.StageView) -> list[str]:
     """The values of a stage; of one with several forms, a line a form."""
     target = shown.schedule.target if shown.schedule else ""
     headings = ["", "value", "name", "range", "bits"]
-    headings += {"neon": ["demand", "rule", "instruction", "registers", "cost"], "c": ["type"]}.get(
-        target, []
-    )
+    forms_shown = target in VECTOR_TARGETS
+    if forms_shown:
+        headings += ["demand", "rule", "instruction", "registers", "cost"]
+    elif target == "c":
+        headings.append("type")
     headings.append("line")
     rows: list[list[str]] = []
     for line in s.lines:
@@ -135,7 +137,7 @@ def _stage_table(shown: explain.View, s: explain.StageView) -> list[str]:
         head = [f"%{line.number}", line.text, line.node.name, "" if line.node.is_bool else str(r),
                 bits]  # fmt: skip
         at = str(line.node.loc)
-        if target == "neon":
+        if forms_shown:
             forms = [
                 [f.demand, f.rule, f.instruction, str(f.registers), f"{f.cost:g}"]
                 for f in line.forms

@@ -2,6 +2,7 @@
 """`daedalus recipe`: from a journal to the table that the library follows."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -42,7 +43,7 @@ def command(
     path = journal or default_journal()
     entries = load(path).entries
     library = generated_library()
-    side = _side(path, compare.sides(entries), fingerprint)
+    side = _side(path, compare.sides(entries), fingerprint, compiler or "")
     _check_generator(path, side, library)
     mixed = [e for e in entries if isinstance(e, Mixed)]
     recipe = make(side, mixed, library, compiler=compiler or "", route=route or "")
@@ -64,14 +65,15 @@ def generated_library() -> Library:
     return library_of(json.loads((repo_root() / "generated" / "manifest.json").read_text()))
 
 
-def _side(path: Path, found: dict[str, compare.Side], wanted: str) -> compare.Side:
-    """The one machine's results that a recipe is made of."""
+def _side(path: Path, found: dict[str, compare.Side], wanted: str, compiler: str) -> compare.Side:
+    """The one machine's results that a recipe is made of, and of one compiler."""
     if not found:
         raise UserError(f"{path} holds no results", "./daedalus tune measures")
     fitting = [s for s in found.values() if s.fingerprint.startswith(wanted)]
     words = "".join(f"\n  {s.words()}: {len(s.results)} results" for s in found.values())
     if not fitting:
         raise UserError(f"{path} holds no results under {wanted}:{words}", "name one of these")
+    fitting = _by_compiler(fitting, compiler)
     if len(fitting) > 1:
         raise UserError(
             f"{path} holds results of several machines, which are never mixed:{words}",
@@ -84,6 +86,18 @@ def _side(path: Path, found: dict[str, compare.Side], wanted: str) -> compare.Si
             "measure again, or merge the journal that the lines come from",
         )
     return fitting[0]
+
+
+def _by_compiler(sides: list[compare.Side], wanted: str) -> list[compare.Side]:
+    """Of fingerprints that differ in the compiler alone those of gcc, or of the wanted one."""
+    machines = {replace(s.described, compiler="-") for s in sides if s.described is not None}
+    if len(machines) != 1 or any(s.described is None for s in sides):
+        return sides
+    for name in (wanted,) if wanted else COMPILERS:
+        own = [s for s in sides if s.described and s.described.compiler.startswith(name)]
+        if own:
+            return own
+    return sides
 
 
 def _check_generator(path: Path, side: compare.Side, library: Library) -> None:

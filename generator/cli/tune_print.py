@@ -12,9 +12,10 @@ import click
 
 from daedalus.generator.cli.kernels import one
 from daedalus.generator.cli.tables import print_table
+from daedalus.generator.tuning.best import best
 from daedalus.generator.tuning.entries import OK, Result
 from daedalus.generator.tuning.run import Group, Outcome
-from daedalus.generator.tuning.space import CONSTRAINTS, Candidate, Space, recorded, simplicity
+from daedalus.generator.tuning.space import CONSTRAINTS, Candidate, Space, recorded
 
 # ------------------------------------------------------------------ the space
 
@@ -98,18 +99,11 @@ def _best(group: Group, results: dict[Candidate, Result]) -> Best:
 
 
 def _fastest(results: dict[Candidate, Result]) -> tuple[Candidate, Result] | None:
-    """The least median; of those that tie with it the simplest point.
-
-    Measured ones tie where their intervals overlap. Modelled ones do where they are equal: what a
-    model leaves open it leaves open of all of them alike.
-    """
+    """The best, as `tune show` and recipes have it."""
     if not results:
         return None
-    found = min(results.items(), key=lambda x: (x[1].median or 0, *simplicity(x[0])))
-    if found[1].modelled:
-        return found
-    near = [x for x in results.items() if (x[1].low or 0) <= (found[1].high or 0)]
-    return min(near, key=lambda x: simplicity(x[0]))
+    taken = best(list(results.values())).taken
+    return next((c, r) for c, r in results.items() if r is taken)
 
 
 def outcome(found: Outcome, path: Path, *, as_json: bool) -> list[Result]:

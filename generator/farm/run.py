@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from daedalus.generator.cli.common import EXIT_FAILED, UserError
-from daedalus.generator.farm.cluster import holders
+from daedalus.generator.farm.cluster import distributed, holders
 from daedalus.generator.farm.jobs import Done, Job, key_of, known_keys, machine, run_job
 from daedalus.generator.tuning.entries import (
     OK,
@@ -109,13 +109,17 @@ def _describes(path: Path, fingerprint: str) -> bool:
 class _Flight:
     """The jobs that are given away, no more than there are workers.
 
-    So none waits at a worker: it would be moved late to one that is free, and be suspected along
-    with the job that runs there where that worker is lost again and again.
+    So none waits at a worker, from where it would be moved late to one that is free. A job with
+    which worker after worker was lost may only have been beside the one that ends them: when all
+    others are done it is tried once more, alone.
     """
 
     def __init__(self, client: Any, wanted: dict[str, Job], terms: Terms) -> None:
         self._client, self._terms = client, terms
         self._left = list(wanted.items())[::-1]
+        self._suspected: list[tuple[str, Job]] = []
+        self._alone: set[str] = set()
+        self._jobs: dict[str, Job] = {}
         self._futures: dict[str, Any] = {}
         self._ended: queue.Queue[Any] = queue.Queue()
         self._seen_worker = time.monotonic()
@@ -128,7 +132,7 @@ class _Flight:
         if there:
             self._seen_worker = present
         elif present - self._seen_worker > patience:
-            left = len(self._left) + len(self._futures)
+            left = len(self._left) + len(self._suspected) + len(self._futures)
             raise UserError(
                 f"no worker with {resource} has been there for {patience:g} s; {left} jobs are"
                 " left",
@@ -136,32 +140,52 @@ class _Flight:
                 EXIT_FAILED,
             )
         while self._left and len(self._futures) < there:
-            key, job = self._left.pop()
-            future = self._client.submit(run_job, job, key=key, resources={resource: 1}, pure=False)
-            self._futures[key] = future
-            future.add_done_callback(self._ended.put)
+            self._give(*self._left.pop())
+        if there and self._suspected and not self._left and not self._futures:
+            key, job = self._suspected.pop()
+            self._alone.add(f"{key}-alone")
+            self._give(f"{key}-alone", job)
 
-    def ended(self) -> Iterator[Any]:
-        """The futures as they end."""
+    def _give(self, key: str, job: Job) -> None:
+        needs = {self._terms.resource: 1}
+        self._jobs[key] = job
+        self._futures[key] = self._client.submit(run_job, job, key=key, resources=needs, pure=False)
+        self._futures[key].add_done_callback(self._ended.put)
+
+    def ended(self) -> Iterator[tuple[Any, Job]]:
+        """The futures as they end, and whose they are."""
         try:
-            while self._left or self._futures:
+            while self._left or self._suspected or self._futures:
                 self.fill()
                 try:
                     future = self._ended.get(timeout=_LOOK)
                 except queue.Empty:
                     continue
-                if self._futures.pop(future.key, None) is not None:
+                if future.status in ("lost", "pending"):
+                    # Done, but its worker is gone with the result: it runs again.
+                    future.add_done_callback(self._ended.put)
+                elif self._futures.pop(future.key, None) is not None:
+                    job = self._jobs.pop(future.key)
+                    if self._is_suspect(future):
+                        self._suspected.append((future.key, job))
+                        continue
                     self.fill()
-                    yield future
+                    yield future, job
         finally:
             self._client.cancel(list(self._futures.values()))
+
+    def _is_suspect(self, future: Any) -> bool:
+        """Whether it is given up for the workers that were lost with it, others beside it."""
+        if future.status != "error" or future.key in self._alone:
+            return False
+        return isinstance(future.exception(), distributed().KilledWorker)
 
 
 def _gather(
     client: Any, wanted: dict[str, Job], journal: Union, report: Report, terms: Terms
 ) -> None:
-    for future in _Flight(client, wanted, terms).ended():
-        _take(future, wanted[future.key], journal, report, terms)
+    for future, job in _Flight(client, wanted, terms).ended():
+        _take(future, job, journal, report, terms)
 
 
 def _take(future: Any, job: Job, journal: Union, report: Report, terms: Terms) -> None:

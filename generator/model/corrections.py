@@ -7,6 +7,7 @@ line is repeated, would else count wrong.  For ours and for hand-written functio
 
 import re
 from collections.abc import Callable
+from functools import cache
 
 from daedalus.generator.model.text import Line, arguments, mentioned
 
@@ -48,15 +49,21 @@ def _stores(text: str) -> list[str]:
 CORRECTIONS: tuple[Callable[[str], list[str]], ...] = (_calls, _by_element, _stores)
 
 
+@cache
+def _mended(line: str) -> tuple[str, ...]:
+    lines = [line]
+    for correction in CORRECTIONS:
+        lines = [new for line in lines for new in correction(line)]
+    return tuple(lines)
+
+
 def corrected(trace: list[str]) -> list[str]:
     """The lines of one call, mended, its arguments set anew.
 
     Where a function moves its pointers along, one repetition would wait for the one before, which
     calls with arguments of their own do not.
     """
-    lines = trace
-    for correction in CORRECTIONS:
-        lines = [new for line in lines for new in correction(line)]
+    lines = [new for line in trace for new in _mended(line)]
     read = [Line(text) for text in trace]
     free = next((n for n in range(28, 8, -1) if n not in mentioned(read)), None)
     source = "xzr" if free is None else f"x{free}"

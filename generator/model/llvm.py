@@ -45,6 +45,24 @@ class Cycles:
 
 
 @dataclass(frozen=True)
+class Waits:
+    """What llvm-mca's own views say of where a repeated line waits: shares of all its cycles.
+
+    micro_ops     dispatched a repetition
+    retiring      none dispatched as what came before has not retired: the window is full
+    queues        none dispatched as a scheduler's, the load or the store queue is full
+    dependencies  cycles in which more waits for results than a cycle before
+    ports         the same for ports; both are of `-bottleneck-analysis`
+    """
+
+    micro_ops: float
+    retiring: float
+    queues: float
+    dependencies: float
+    ports: float
+
+
+@dataclass(frozen=True)
 class Llvm:
     """The tools of one LLVM, and its name of the core."""
 
@@ -86,35 +104,76 @@ class Llvm:
         }
         return Cycles(summary["TotalCycles"] / times, summary["BlockRThroughput"], pressure)
 
+    def total(self, lines: list[str], *, dispatch: int, times: int) -> float:
+        """Cycles a repetition alone, as `cycles` has them, in less time; nothing is kept."""
+        argv = [self.mca, _TRIPLE, f"-mcpu={self.cpu}", _FEATURES, f"-dispatch={dispatch}"]
+        argv += [f"-iterations={times}", "-all-views=false", "-summary-view"]
+        done = subprocess.run(argv, input="\n".join(lines) + "\n", capture_output=True, text=True)
+        found = re.search(r"^Total Cycles: +(\d+)$", done.stdout, re.MULTILINE)
+        if done.returncode != 0 or found is None:
+            raise self._refused(done.stderr)
+        return int(found[1]) / times
+
     def port_bound(self, lines: list[str]) -> float:
         """Cycles that ports need at least, were all else free."""
         cycles = self.cycles(lines, dispatch=_WITHOUT_LIMIT, times=1)
         return max(cycles.bound, cycles.shared)
 
-    def _run(self, lines: list[str], dispatch: int, times: int) -> dict[str, Any]:
+    def free(self, lines: list[str], *, times: int) -> Cycles:
+        """Models repetitions of the lines as if any number of micro-operations were dispatched."""
+        return self.cycles(lines, dispatch=_WITHOUT_LIMIT, times=times)
+
+    def waits(self, lines: list[str], *, times: int, dispatch: int = _WITHOUT_LIMIT) -> Waits:
+        """Where `times` repetitions of the lines wait."""
+        views = ("-dispatch-stats", "-instruction-info=0", "-resource-pressure=0")
+        region = self._run(lines, dispatch, times, *views)["CodeRegions"][0]
+        summary, stalls = region["SummaryView"], region["DispatchStatistics"]
+        said = self._say(lines, dispatch, times, "-bottleneck-analysis", *views[1:])
+        cycles = summary["TotalCycles"]
+        return Waits(
+            micro_ops=summary["TotaluOps"] / times,
+            retiring=stalls["RCU"] / cycles,
+            queues=(stalls["SCHEDQ"] + stalls["LQ"] + stalls["SQ"]) / cycles,
+            dependencies=_share("Data Dependencies:", said),
+            ports=_share("Resource Pressure", said),
+        )
+
+    def _run(self, lines: list[str], dispatch: int, times: int, *views: str) -> dict[str, Any]:
+        """llvm-mca's report as data."""
+        found: dict[str, Any] = json.loads(self._say(lines, dispatch, times, "-json", *views))
+        return found
+
+    def _refused(self, said: str) -> UserError:
+        errors = [line for line in said.splitlines() if "error:" in line]
+        return UserError(
+            f"{self.mca}: {errors[0] if errors else 'it failed'}",
+            "an instruction that this LLVM does not know?",
+            EXIT_FAILED,
+        )
+
+    def _say(self, lines: list[str], dispatch: int, times: int, *views: str) -> str:
         """llvm-mca's report; kept, as it is a function of what stands here."""
-        argv = [self.mca, _TRIPLE, f"-mcpu={self.cpu}", _FEATURES, "-json"]
+        argv = [self.mca, _TRIPLE, f"-mcpu={self.cpu}", _FEATURES, *views]
         argv += [f"-dispatch={dispatch}", f"-iterations={times}"]
         text = "\n".join(lines) + "\n"
         key = hashlib.sha256(f"{self.version} {argv} {text}".encode()).hexdigest()
         kept = build_dir() / "model" / f"{key[:32]}.json"
         if kept.is_file():
-            found: dict[str, Any] = json.loads(kept.read_text())
-            return found
+            return kept.read_text()
         done = subprocess.run(argv, input=text, capture_output=True, text=True)
         if done.returncode != 0:
-            said = [line for line in done.stderr.splitlines() if "error:" in line]
-            raise UserError(
-                f"{self.mca}: {said[0] if said else 'it failed'}",
-                "an instruction that this LLVM does not know?",
-                EXIT_FAILED,
-            )
+            raise self._refused(done.stderr)
         kept.parent.mkdir(parents=True, exist_ok=True)
         fresh = kept.with_suffix(f".{os.getpid()}.new")
         fresh.write_text(done.stdout)
         fresh.replace(kept)
-        report: dict[str, Any] = json.loads(done.stdout)
-        return report
+        return done.stdout
+
+
+def _share(what: str, said: str) -> float:
+    """A share of the bottleneck analysis; 0 where it found nothing to say."""
+    found = re.search(rf"^ *{what} +\[ *([0-9.]+)% *\]", said, re.MULTILINE)
+    return float(found[1]) / 100 if found else 0.0
 
 
 def find() -> Llvm:

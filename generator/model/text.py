@@ -7,6 +7,7 @@ comparison or a branch.
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 _REGISTER = re.compile(r"\b([xwvqdshb])(\d+)\b|\b(sp)\b")
 _READS_ALL = re.compile(r"(st[0-9rpu]|cmp|cmn|tst|ccmp|ccmn|cb|tb|br|blr|ret|prfm|dc)")
@@ -34,20 +35,36 @@ class Line:
         found = re.search(r"\[((?:x\d+|sp)[^\]]*)\]", self.operands)
         return found[1] if found else ""
 
-    def general(self) -> tuple[set[int], set[int]]:
+    def general(self) -> tuple[frozenset[int], frozenset[int]]:
         """The general registers that it reads, and those that it writes."""
-        words = [w.strip() for w in re.split(r",(?![^{]*})", self.operands)]
-        written = 0 if _READS_ALL.match(self.name) else 2 if _WRITES_TWO.match(self.name) else 1
-        reads: set[int] = set()
-        writes: set[int] = set()
-        for place, word in enumerate(words):
-            found = {int(n) for kind, n, _ in _REGISTER.findall(word) if kind in ("x", "w")}
-            changed = place < written and "[" not in word and word[:1] in ("x", "w")
-            (writes if changed else reads).update(found)
-        base = re.search(r"\[x(\d+)[^\]]*\](!|, [#x])", self.operands)
-        if base and self.address:
-            writes.add(int(base[1]))
-        return reads, writes
+        return _general(self)
+
+    @property
+    def registers(self) -> tuple[tuple[str, int], ...]:
+        """The registers that it names, by letter and number; the stack pointer is none."""
+        return _registers(self)
+
+
+# Traces have the same lines again and again.
+@cache
+def _general(line: Line) -> tuple[frozenset[int], frozenset[int]]:
+    words = [w.strip() for w in re.split(r",(?![^{]*})", line.operands)]
+    written = 0 if _READS_ALL.match(line.name) else 2 if _WRITES_TWO.match(line.name) else 1
+    reads: set[int] = set()
+    writes: set[int] = set()
+    for place, word in enumerate(words):
+        found = {int(n) for kind, n, _ in _REGISTER.findall(word) if kind in ("x", "w")}
+        changed = place < written and "[" not in word and word[:1] in ("x", "w")
+        (writes if changed else reads).update(found)
+    base = re.search(r"\[x(\d+)[^\]]*\](!|, [#x])", line.operands)
+    if base and line.address:
+        writes.add(int(base[1]))
+    return frozenset(reads), frozenset(writes)
+
+
+@cache
+def _registers(line: Line) -> tuple[tuple[str, int], ...]:
+    return tuple((kind, int(n)) for kind, n, _ in _REGISTER.findall(line.operands) if n)
 
 
 def arguments(lines: list[Line]) -> list[int]:
@@ -65,7 +82,7 @@ def mentioned(lines: list[Line]) -> set[int]:
     """The general registers that occur at all."""
     return {
         int(n)
-        for line in lines
+        for line in dict.fromkeys(lines)
         for kind, n, _ in _REGISTER.findall(line.text)
         if n and kind in "xw"
     }
@@ -85,8 +102,7 @@ def stack(lines: list[Line]) -> Stack:
     used: set[int] = set()
     saved = spilled = 0
     for line in lines:
-        registers = [(kind, int(n)) for kind, n, _ in _REGISTER.findall(line.operands) if n]
-        vectors = [(kind, n) for kind, n in registers if kind in "vqdshb"]
+        vectors = [(kind, n) for kind, n in line.registers if kind in "vqdshb"]
         base = line.address.split(",")[0].strip()
         if line.name.startswith("st") and base in pointers:
             for kind, n in vectors:

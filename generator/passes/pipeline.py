@@ -8,6 +8,7 @@ from typing import Any
 from daedalus.dsl.ir import Kernel, Node, u8
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import check_places
+from daedalus.generator.levers import ALL, Levers
 from daedalus.generator.passes.assume import keep_assumptions
 from daedalus.generator.passes.bias import bias_sums
 from daedalus.generator.passes.compare import compare_operands
@@ -20,8 +21,10 @@ from daedalus.generator.passes.guard import find_guard, select_old
 from daedalus.generator.passes.late_bias import subtract_late
 from daedalus.generator.passes.masked_terms import choose_terms
 from daedalus.generator.passes.max_tree import merge_limits
+from daedalus.generator.passes.narrow_taps import narrow_taps
 from daedalus.generator.passes.pairs import pair_sums
 from daedalus.generator.passes.points import give_points
+from daedalus.generator.passes.scale_products import scale_products
 from daedalus.generator.passes.settle import settle_stages
 from daedalus.generator.passes.signed_limits import limit_differences
 from daedalus.generator.passes.specialise import specialise
@@ -29,7 +32,7 @@ from daedalus.generator.passes.split_clips import split_clips
 from daedalus.generator.passes.split_products import split_products
 from daedalus.generator.passes.tile import choose_vectors
 from daedalus.generator.passes.unroll import unroll_outer
-from daedalus.generator.schedule import Schedule
+from daedalus.generator.schedule import VECTOR_TARGETS, Schedule
 from daedalus.generator.targets.neon import dots
 
 Pass = Callable[[Kernel], Kernel]
@@ -68,7 +71,7 @@ def _keep_dot(schedule: Schedule) -> Callable[[Kernel, Ranges, Node], bool]:
     return keep
 
 
-def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
+def passes(kernel: Kernel, schedule: Schedule, levers: Levers = ALL) -> list[tuple[str, Pass]]:
     """Name and function of every pass that `schedule` asks for."""
     assume = kernel.defaults | set(schedule.assume)
     chosen: list[tuple[str, Pass]] = [
@@ -82,7 +85,9 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
         *([] if schedule.target == "qpu" else [("max_tree", merge_limits)]),
         ("expand_dot", _With(expand_dot, _keep_dot(schedule))),
     ]
-    if schedule.target == "neon":
+    if schedule.target in VECTOR_TARGETS:
+        if schedule.dot:
+            chosen.append(("narrow_taps", narrow_taps))
         chosen.append(("tile", _With(choose_vectors, schedule.rows)))
         chosen.append(("unroll", unroll_outer))
         if schedule.early_out:
@@ -92,6 +97,7 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
             ("split_clips", split_clips),
             ("bias", bias_sums),
             ("split_products", split_products),
+            ("scale_products", scale_products),
             (
                 "pack",
                 lambda k: replace(k, items_per_vector=schedule.items, branches=schedule.branch),
@@ -116,7 +122,8 @@ def passes(kernel: Kernel, schedule: Schedule) -> list[tuple[str, Pass]]:
         if schedule.word:
             chosen.append(("select_old", select_old))
         chosen.append(("fold_rounding", fold_rounding))
-    return [*chosen, ("drop_unread", drop_unread)]
+    chosen.append(("drop_unread", drop_unread))
+    return [(name, step) for name, step in chosen if name not in levers.without_passes]
 
 
 def lower(
@@ -124,6 +131,7 @@ def lower(
     schedule: Schedule,
     watch: Callable[[str, Kernel], None] | None = None,
     known: Lowered | None = None,
+    levers: Levers = ALL,
 ) -> Kernel:
     """The kernel as the back end of `schedule` gets it; `watch` sees it after every pass.
 
@@ -132,7 +140,7 @@ def lower(
     """
     known = {} if known is None else known
     done: tuple[Pass, ...] = ()
-    for name, step in passes(kernel, schedule):
+    for name, step in passes(kernel, schedule, levers):
         done = (*done, step)
         if done not in known:
             known[done] = step(kernel)

@@ -2,6 +2,7 @@
 """What every C-like variant shares: argument lists, tables, and how a batch walks its items."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from daedalus.dsl.ir import Affine, Buffer, Kernel, Op, Table
@@ -206,6 +207,117 @@ def unused_arguments(kernel: Kernel) -> list[str]:
     call = item_call(kernel)
     names = [argument_name(a) for a in item_arguments(kernel)]
     return [n for n in names if n not in call]
+
+
+# ------------------------------------------------------------------ many items, laid out regularly
+
+
+def items_arguments(kernel: Kernel) -> list[str]:
+    """Parameters of a function for many items: of planes also what lies between two items."""
+    out: list[str] = []
+    for b in kernel.buffers:
+        out.append(f"{pointer(b)}{b.name}")
+        if b.kind == "plane":
+            out += [f"ptrdiff_t {b.name}_stride", f"ptrdiff_t {b.name}_step"]
+    out.append(f"size_t n_{kernel.item_noun}")
+    if kernel.params:
+        out += [f"const daedalus_{kernel.id}_meta *meta", "size_t meta_step"]
+    return out
+
+
+def items_call(kernel: Kernel, items: int, steps: Mapping[str, str]) -> list[str]:
+    """What a loop over items passes to the body for the next ones; `steps` are those of planes."""
+
+    def many(one: list[str], element: str) -> str:
+        return one[0] if items == 1 else f"({element}[{items}]){{{', '.join(one)}}}"
+
+    out: list[str] = []
+    for b in used_buffers(kernel):
+        places = [moved(b, times(k, steps.get(b.name, ""))) for k in range(items)]
+        out.append(many(places, f"{pointer(b)}const "))
+        if b.kind == "plane":
+            out.append(f"{b.name}_stride")
+    for name in used_params(kernel):
+        p = kernel.param(name)
+        element = f"const {p.dtype.c} *const " if p.count > 1 else "const int32_t "
+        entries = ["meta"] + [f"meta[{times(k, 'meta_step')}]" for k in range(1, items)]
+        dots = ["->"] + ["."] * (items - 1)
+        values = [f"{e}{d}{name}" for e, d in zip(entries, dots, strict=True)]
+        out.append(many(values, element))
+    return out
+
+
+def items_advance(kernel: Kernel, items: str, steps: Mapping[str, str]) -> list[str]:
+    """Statements that go on by so many items, a number or a variable."""
+    out = [_advance(b, items, steps) for b in used_buffers(kernel)]
+    if used_params(kernel):
+        out.append(f"meta += {times(items, 'meta_step')};")
+    return out
+
+
+def every_advance(kernel: Kernel, items: str, steps: Mapping[str, str]) -> list[str]:
+    """The same for all arguments of a function for many items, used or not."""
+    signed = f"(ptrdiff_t){items}"
+    out = [_advance(b, signed if b.kind == "plane" else items, steps) for b in kernel.buffers]
+    return out + ([f"meta += {times(items, 'meta_step')};"] if kernel.params else [])
+
+
+def _advance(b: Buffer, items: str, steps: Mapping[str, str]) -> str:
+    by = times(items, steps[b.name]) if b.kind == "plane" else times(items, str(b.size))
+    if b.kind == "block" or (b.dtype is not None and b.dtype.bytes == 1):
+        return f"{b.name} += {by};"
+    return f"{b.name} = {moved(b, by)};"
+
+
+def plane_steps(kernel: Kernel) -> dict[str, str]:
+    """The arguments that say how far apart two items lie, by plane."""
+    return {b.name: f"{b.name}_step" for b in kernel.buffers if b.kind == "plane"}
+
+
+def adjoining_steps(kernel: Kernel) -> dict[str, str]:
+    """What they are, in bytes, where items lie beside each other without a gap."""
+    return {
+        b.name: str(b.extents[1] * b.dtype.bytes)
+        for b in kernel.buffers
+        if b.kind == "plane" and b.dtype is not None
+    }
+
+
+def moved(b: Buffer, by: str) -> str:
+    """A pointer to the buffer's elements, moved: of a plane by bytes, of a block by items."""
+    if by == "0":
+        return b.name
+    if b.kind == "block":
+        return f"{b.name} + {times(by, str(b.size))}"
+    assert b.dtype is not None
+    if b.dtype.bytes == 1:
+        return f"{b.name} + {by}"
+    raw = "const uint8_t" if b.access == "in" else "uint8_t"
+    return f"({pointer(b)})(({raw} *){b.name} + {by})"
+
+
+def times(count: int | str, step: str) -> str:
+    """The text of a product; of two numbers the number."""
+    if str(count) == "0":
+        return "0"
+    if step == "" or step == "1":
+        return str(count)
+    if str(count) == "1":
+        return step
+    if str(count).isdecimal() and step.isdecimal():
+        return str(int(count) * int(step))
+    return f"{count} * {step}"
+
+
+def unused_items_arguments(kernel: Kernel, lowered: Kernel) -> list[str]:
+    """Arguments of the function for many items of the kernel that what is left of it ignores."""
+    used = {b.name for b in used_buffers(lowered)}
+    out: list[str] = []
+    for b in kernel.buffers:
+        if b.name not in used:
+            out.append(b.name)
+            out += [f"{b.name}_stride", f"{b.name}_step"] if b.kind == "plane" else []
+    return out + (["meta", "meta_step"] if kernel.params and not used_params(lowered) else [])
 
 
 def table_text(t: Table) -> str:

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which of several results is the best: intervals that overlap are a tie, and the simplest wins."""
+"""Which of several results is the best: intervals that overlap are a tie, and the simplest wins.
+
+That is so of measured ones. What a model leaves open it leaves open of all points alike, so
+modelled ones tie where they are equal.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,6 +25,8 @@ def interval(result: Result) -> tuple[float, float]:
 
 def overlap(a: Result, b: Result) -> bool:
     """Whether two results are a tie."""
+    if a.modelled and b.modelled:
+        return a.median == b.median
     (a_low, a_high), (b_low, b_high) = interval(a), interval(b)
     return a_low <= b_high and b_low <= a_high
 

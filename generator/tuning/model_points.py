@@ -142,7 +142,7 @@ def _on_cpu(entry: Entry, candidate: Candidate) -> Modelled:
         )  # fmt: skip
     lines = corrected(_text(call))
     times = max(2, _MODELLED // len(lines))
-    d3, d4 = (tools().cycles(lines, dispatch=d, times=times).a_time / ITEMS for d in (3, 4))
+    d3, d4 = (tools().total(lines, dispatch=d, times=times) / ITEMS for d in (3, 4))
     slow, fast, error = max(d3, d4), min(d3, d4), error_of(entry.kernel.id)
     ghz = compare.NEON_GHZ
     figures = Figures(d3 / ghz, fast / ghz / (1 + error), slow / ghz * (1 + error))

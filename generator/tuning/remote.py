@@ -155,11 +155,14 @@ class Remote:
         lines = "".join(self._command(j) + "\n" for j in jobs)
         listed = "".join(p + "\n" for p in points)
         run = "run-" + hashlib.sha256(f"{lines}\0{listed}".encode()).hexdigest()[:12]
-        script = f"cd {self._folder} && mkdir -p {run} && cat >{run}/"
-        for name, text in (("jobs", lines), ("points", listed)) if send else ():
-            text = text.replace(RUN, run)
-            self._asked("sh", "-c", f"{script}{name}.new && mv {run}/{name}.new {run}/{name}",
-                        stdin=text.encode())  # fmt: skip
+        if send:
+            first, second = lines.replace(RUN, run).encode(), listed.encode()
+            self._asked(
+                "sh", "-c",
+                f"set -e; cd {self._folder}; mkdir -p {run}; cd {run}; head -c {len(first)}"
+                " >jobs.new; cat >points.new; mv jobs.new jobs; mv points.new points",
+                stdin=first + second,
+            )  # fmt: skip
         return run
 
     def _command(self, job: Job) -> str:
@@ -171,13 +174,12 @@ class Remote:
         return shlex.join(words)
 
     def _start(self, run: str, attempt: int) -> None:
-        state = self._state(run)
+        state = self._script("start", run).split()
         if attempt == 0 and state[0] == "running":
             self._say(f"going on with the run that is under way on {self._ssh.host}")
         mirrored = self.mirror.stat().st_size if self.mirror.is_file() else 0
         if int(state[-1]) < mirrored:
             self.mirror.unlink()  # the board has forgotten its own, and begins a new one
-        self._script("start", run)
 
     def _follow(self, run: str, news: Callable[[bytes], None]) -> int | None:
         """Mirrors the journal until the run has ended; its exit status, None where it died."""
@@ -194,19 +196,16 @@ class Remote:
                     news(line)
 
             while True:
-                state = self._state(run)
+                self._patiently(lambda: self._stream(run, mirror.tell(), take))
+                state = self._script("state", run).split()
                 if state[0] == "ended" and int(state[-1]) == mirror.tell():
                     return int(state[1])
                 if state[0] in ("died", "new") and int(state[-1]) == mirror.tell():
                     return None
-                self._patiently(lambda: self._stream(run, mirror.tell(), take))
 
     def _stream(self, run: str, offset: int, take: Callable[[bytes], None]) -> None:
         words = ["sh", f"{self._folder}/{SCRIPT}", "follow", run, str(offset)]
         self._ssh.stream(words, take)
-
-    def _state(self, run: str) -> list[str]:
-        return self._script("state", run).split()
 
     # ---------------------------------------------------------------- connections
 

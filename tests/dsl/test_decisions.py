@@ -30,8 +30,8 @@ CASES = {
     "not a list": ('[test_it]\nprod = "neon_full"\n', 2, "prod is not a list of names", ""),
     "not names": ("[test_it]\nprod = [1]\n", 2, "prod is not a list of names", ""),
     "target": ('[test_it]\nprod = ["sse_full"]\n', 2,
-               "'daedalus_test_it__sse_full': the schedule begins with a target (c, neon, glsl,"
-               " qpu) and a class", ""),
+               "'daedalus_test_it__sse_full': the schedule begins with a target (c, vector, neon,"
+               " glsl, qpu) and a class", ""),
     "no class": ('[test_it]\nprod = ["neon"]\n', 2, "the schedule begins with a target", ""),
     "class": ('[test_it]\nprod = ["neon_full",\n  "neon_dc"]\n', 3, "neon_dc: no class dc",
               "its classes are small, full"),

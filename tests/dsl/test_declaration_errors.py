@@ -21,6 +21,8 @@ CASES = {
                      "px_off is declared twice", ""),
     "stride": ('k.param("px_stride", u8, 0, 1)  # <-', "declaration",
                "px_stride is declared twice", ""),
+    "step": ('k.param("px_step", u8, 0, 1)  # <-', "declaration",
+             "px_step is declared twice", ""),
     "offset first": ('k.param("q_off", u8, 0, 1)\nk.plane("q", u8, rows=(0, 1), cols=(0, 1))  # <-',
                      "declaration", "q_off is declared twice", ""),
     "name": ('k.param("a b", u8, 0, 1)  # <-', "declaration", "'a b' is not a plain identifier",

@@ -135,6 +135,12 @@ def test_a_block_that_is_stored_to_is_cleared_whole(
     kernel = kernel_of(tmp_path, spec_text(text))
     (line,) = clearing(kernel, "few", ("b",))
     assert f"0, {cleared} * sizeof(*b));" in line
+    two = clearing(kernel, "few", ("b",), items=2)
+    wanted = {
+        "in": ["memset(b + 0, 0, 8 * sizeof(*b));", "memset(b + 64, 0, 8 * sizeof(*b));"],
+        "inout": ["memset(b, 0, 128 * sizeof(*b));"],
+    }
+    assert two == wanted[access]
 
 
 def test_other_types(tmp_path: Path) -> None:

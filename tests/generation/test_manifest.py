@@ -19,7 +19,7 @@ from daedalus.generator.schedule import GPU_FLAGS, Schedule, parse_variant, vari
 SCHEMA = json.loads((Path(__file__).parents[1] / "schema" / "manifest.schema.json").read_text())
 SIZES = {"uint8_t": 1, "int8_t": 1, "uint16_t": 2, "int16_t": 2, "uint32_t": 4, "int32_t": 4}
 
-GUARDS = {"neon": "NEON", "glsl": "VULKAN", "qpu": "DRM", "c": ""}
+GUARDS = {"neon": "NEON", "vector": "VECTORS", "glsl": "VULKAN", "qpu": "DRM", "c": ""}
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_variants_are_in_step(manifest: dict) -> None:
                        for v in k["variants"])  # fmt: skip
         ranks = [v["rank"] for v in k["variants"]]
         assert len(set(ranks)) == len(ranks)
-        targets = ("neon", "c", "glsl", "qpu")
+        targets = ("neon", "vector", "c", "glsl", "qpu")
         order = [(targets.index(v["target"]), not v["prod"]) for v in sorted(
             k["variants"], key=lambda v: v["rank"])]  # fmt: skip
         assert order == sorted(order)  # NEON before C, in each prod before the others

@@ -40,6 +40,7 @@ from daedalus.generator.passes import (
     expand_dot,
     guard,
     max_tree,
+    scale_products,
     split_clips,
 )
 from daedalus.generator.passes import split_products as products
@@ -72,6 +73,18 @@ def test_split_products(monkeypatch: pytest.MonkeyPatch, op: Op) -> None:
             stage = stage_of((k(Op.MUL, k(op, a, b), k.const(c)), None))
             changed += assert_kept(monkeypatch, products, products.split_products, stage)
     assert changed
+
+
+@pytest.mark.parametrize("op", [Op.SHR, Op.RSHR])
+@pytest.mark.parametrize("n", [1, 2, 7, 14])
+def test_scale_products(monkeypatch: pytest.MonkeyPatch, op: Op, n: int) -> None:
+    largest = 32767 >> (15 - n)
+    kept = []
+    for c in (-largest - 2, -largest - 1, -1, largest, largest + 1):
+        k = Maker()
+        stage = stage_of((k(op, k(Op.MUL, k.leaf("x"), k.const(c)), attr=(n,)), None))
+        kept.append(assert_kept(monkeypatch, scale_products, scale_products.scale_products, stage))
+    assert [bool(changed) for changed in kept] == [False, True, True, True, False]
 
 
 def _trees(k: Maker) -> Iterator[Node]:

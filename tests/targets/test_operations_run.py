@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What `OPS` says an operation computes is what the processor computes.
 
-Every operation of the table, at every width that rules use it, is emitted as the back end emits it
-and run, natively or emulated by qemu and through SIMDe, on corners and random bits. The proofs of
-the rules stand on these meanings.
+Every operation of a target's table, at every width that rules use it, is emitted as the back end
+emits it and run on corners and random bits: NEON natively or emulated by qemu and through SIMDe,
+vectors natively, by two compilers and at two levels. The proofs of the rules stand on these
+meanings.
 """
 
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,10 +19,11 @@ from daedalus.generator import fetch, native
 from daedalus.generator.cli.common import repo_root
 from daedalus.generator.goals import PLAIN
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
-from daedalus.generator.targets.neon.rules import RULES
 from daedalus.generator.targets.neon.simulate import operand_widths, read
+from daedalus.generator.targets.neon.target import NEON, Target
 from daedalus.generator.targets.neon.vectors import (
     ByLane,
+    ByScalar,
     Group,
     Shape,
     ctype,
@@ -28,9 +31,20 @@ from daedalus.generator.targets.neon.vectors import (
     operation,
     suffix,
 )  # fmt: skip
+from daedalus.generator.targets.vector.target import VECTOR
 
 ROUNDS = 24  # vectors a case
-ARCHITECTURES = ["host"] if native.is_arm() else ["simde", "aarch64"]
+NEON_BUILDS = ["host"] if native.is_arm() else ["simde", "aarch64"]
+# Where it is built, for whom, by clang, with what besides.
+BUILDS = [(arch, NEON, False, ("-O0", "-fwrapv")) for arch in NEON_BUILDS] + [
+    ("portable", VECTOR, clang, flags)
+    for clang, *flags in (
+        (False, "-O0"),
+        (False, "-O2"),
+        (True, "-O2"),
+        *([] if native.is_arm() else [(False, "-O3", "-march=x86-64-v3")]),
+    )
+]
 
 
 @dataclass(frozen=True)
@@ -53,9 +67,9 @@ class Case:
         return f"{self.op.name} at {self.width}, {self.lanes} lanes, {self.imm}, {self.scalar}"
 
 
-def widths_of(op: MachineOp) -> list[int]:
+def widths_of(op: MachineOp, target: Target) -> list[int]:
     """Where rules use an operation; conversions and negation are not rules."""
-    used = {w for r in RULES if r.op == op.name for w in r.widths}
+    used = {w for r in target.rules if r.op == op.name for w in r.widths}
     return sorted(used or ({8, 16} if op.shape == "narrow" else {16, 32}))
 
 
@@ -67,6 +81,8 @@ def _immediates(op: MachineOp, w: int) -> list[int]:
 
 
 def _scalars(op: MachineOp, w: int) -> list[int]:
+    if op.stem == "shrv":
+        return [0, 1, w - 1, min(w, 31), 31]
     bits = operand_widths(op, w)[-1]
     lo, hi = (
         (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if op.signs[0] == "s" else (0, (1 << bits) - 1)
@@ -74,10 +90,10 @@ def _scalars(op: MachineOp, w: int) -> list[int]:
     return [lo, hi, 23170 % hi, 3]
 
 
-def cases() -> list[Case]:
+def cases(target: Target) -> list[Case]:
     found = []
-    for op in OPS.values():
-        for w in widths_of(op):
+    for op in target.ops.values():
+        for w in widths_of(op, target):
             for lanes in (4, 8, 16):
                 if op.form == "m":
                     found += [Case(op, w, lanes, imm=n) for n in (0, 1, (1 << (w - 1)) - 1)]
@@ -90,12 +106,12 @@ def cases() -> list[Case]:
     return found
 
 
-CASES = cases()
+CASES = {t.name: cases(t) for t in (NEON, VECTOR)}
 
 
-def function(n: int, case: Case) -> str:
+def function(n: int, case: Case, target: Target) -> str:
     """C for one case: from the operands' bytes, one after the other, to the result's."""
-    shape, lines, at = Shape(case.lanes), [], 0
+    shape, lines, at = Shape(case.lanes, target), [], 0
     signs = case.op.signs.replace("=", "u")
     operands = []
     for k, (w, s) in enumerate(zip(case.vectors, signs, strict=False)):
@@ -109,8 +125,10 @@ def function(n: int, case: Case) -> str:
             names.append(name)
             at += bits // 8
         operands.append(Group(tuple(names), w, s))
-    scalar = None
-    if case.op.form == "k":
+    scalar: ByLane | ByScalar | None = None
+    if case.op.stem == "shrv":
+        scalar = ByScalar(str(case.scalar))
+    elif case.op.form == "k":
         bits = operand_widths(case.op, case.width)[-1]
         s = signs[0]
         element = f"{'u' if s == 'u' else ''}int{bits}_t"
@@ -138,16 +156,17 @@ def sizes(case: Case) -> tuple[int, int]:
     return sum(held[:-1]), held[-1]
 
 
-def source() -> str:
-    table = ",\n".join(f"  {{case_{n}, {a}, {b}}}" for n, (a, b) in enumerate(map(sizes, CASES)))
+def source(target: Target) -> str:
+    own = CASES[target.name]
+    table = ",\n".join(f"  {{case_{n}, {a}, {b}}}" for n, (a, b) in enumerate(map(sizes, own)))
     return (
-        "#include <daedalus/neon.h>\n#include <stdint.h>\n#include <stdio.h>\n"
-        + "".join(function(n, c) for n, c in enumerate(CASES))
+        f"#include <daedalus/{target.header}>\n#include <stdint.h>\n#include <stdio.h>\n"
+        + "".join(function(n, c, target) for n, c in enumerate(own))
         + "static const struct {\n  void (*run)(const uint8_t *, uint8_t *);\n  size_t in, out;\n}"
         f" cases[] = {{\n{table}\n}};\n"
         "int main(void) {\n"
         "  static uint8_t in[512], out[256];\n"
-        f"  for (size_t n = 0; n < {len(CASES)}; n++) {{\n"
+        f"  for (size_t n = 0; n < {len(own)}; n++) {{\n"
         f"    for (int k = 0; k < {ROUNDS}; k++) {{\n"
         "      if (fread(in, 1, cases[n].in, stdin) != cases[n].in) return 1;\n"
         "      cases[n].run(in, out);\n"
@@ -195,31 +214,31 @@ def expected(case: Case, operands: list[np.ndarray]) -> np.ndarray:
     return np.frombuffer(found.pop(), np.int64).reshape(ROUNDS, case.lanes)
 
 
-@pytest.fixture(scope="module")
-def c_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("operations") / "operations.c"
-    file.write_text(source())
-    return file
-
-
-@pytest.mark.parametrize("arch", ARCHITECTURES)
-def test_operations_compute_what_the_table_says(arch: str, c_file: Path) -> None:
+@pytest.mark.parametrize(
+    ("arch", "target", "clang", "flags"), BUILDS,
+    ids=[f"{t.name}-{a}{'-clang' * c}{''.join(f)}" for a, t, c, f in BUILDS],
+)  # fmt: skip
+def test_operations_compute_what_the_table_says(
+    arch: str, target: Target, clang: bool, flags: Sequence[str], tmp_path: Path
+) -> None:
+    c_file, own = tmp_path / "operations.c", CASES[target.name]
+    c_file.write_text(source(target))
     system = [] if arch != "simde" else [
         repo_root() / "tools" / "simde", fetch.ensure("simde", "all") / "usr" / "include",
     ]  # fmt: skip
     program = native.compile_program(
         arch, c_file.with_name(arch), [c_file], includes=native.library_includes(),
         system_includes=system,
-        flags=("-O0", "-fwrapv", "-Wno-pedantic"),
+        flags=(*flags, "-Wno-pedantic"), clang=clang,
     )  # fmt: skip
     rng = np.random.default_rng(7)
-    inputs = [drawn(c, rng) for c in CASES]
+    inputs = [drawn(c, rng) for c in own]
     done = subprocess.run(
         [*native.runner(arch), str(program)], capture_output=True, check=True,
-        input=b"".join(as_bytes(c, i) for c, i in zip(CASES, inputs, strict=True)),
+        input=b"".join(as_bytes(c, i) for c, i in zip(own, inputs, strict=True)),
     )  # fmt: skip
     at = 0
-    for case, operands in zip(CASES, inputs, strict=True):
+    for case, operands in zip(own, inputs, strict=True):
         size = sizes(case)[1]
         raw = np.frombuffer(done.stdout, np.uint8, ROUNDS * size, at).reshape(ROUNDS, size)
         at += ROUNDS * size
@@ -240,7 +259,7 @@ def test_the_inputs_tell_operations_apart(name: str) -> None:
     """With the plainer operation's meaning in the table, the test above would fail."""
     rng = np.random.default_rng(7)
     told = False
-    for case in CASES:
+    for case in CASES["neon"]:
         operands = drawn(case, rng)
         if case.op.name == name:
             other = replace(case, op=replace(case.op, meaning=OPS[PLAIN[name]].meaning))
@@ -248,5 +267,6 @@ def test_the_inputs_tell_operations_apart(name: str) -> None:
     assert told
 
 
-def test_every_operation_runs() -> None:
-    assert {c.op.name for c in CASES} == set(OPS)
+@pytest.mark.parametrize("target", [NEON, VECTOR], ids=lambda t: t.name)
+def test_every_operation_runs(target: Target) -> None:
+    assert {c.op.name for c in CASES[target.name]} == set(target.ops)

@@ -17,6 +17,7 @@ from daedalus.generator.targets.neon import rules as rules_module
 from daedalus.generator.targets.neon.forms import WIDTHS
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
 from daedalus.generator.targets.neon.rules import RULES, Rule
+from daedalus.generator.targets.vector.target import VECTOR
 
 BY_NAME = {r.name: r for r in RULES}
 CASES = [pytest.param(r, w, id=f"{r.name}-{w}") for r in RULES for w in r.widths]
@@ -29,6 +30,23 @@ CONVERSIONS = {
 @pytest.mark.parametrize(("rule", "w"), CASES)
 def test_rule_is_proven(rule: Rule, w: int) -> None:
     assert Prover().rule(rule, w) >= 1, "no form of a node has this rule applied: never proven"
+
+
+OWN = [pytest.param(r, w, id=f"{r.name}-{w}") for r in VECTOR.rules[len(RULES) :] for w in r.widths]
+
+
+@pytest.mark.parametrize(("rule", "w"), OWN)
+def test_rule_of_vectors_is_proven(rule: Rule, w: int) -> None:
+    """What the target has beyond NEON's rules."""
+    assert Prover(dict(VECTOR.ops)).rule(rule, w) >= 1
+
+
+def test_vectors_share_what_neon_has() -> None:
+    """The same rules and meanings, so one proof is both's; only prices differ."""
+    assert VECTOR.rules[: len(RULES)] == RULES
+    for name, op in OPS.items():
+        assert replace(VECTOR.ops[name], cost=op.cost) == op
+    assert {r.op for r in VECTOR.rules} - {""} <= set(VECTOR.ops)
 
 
 def test_names_are_unique() -> None:
@@ -112,6 +130,10 @@ BROKEN = {
     "saturated for exact": _broken("abs", gives="sat_s"),
     "amount not negated": _broken("shrv_s", takes=("s", "bits")),
     "exact operands forgotten": _broken("qadd_s", takes=("bits", "bits")),
+    "upper half of another shift": _broken(
+        "rdmulh", when=lambda n, w, of: rules_module._upper_half(n, w, of) or n.attr[0] == w - 2
+    ),
+    "upper half of the lowest": _broken("dmulh", when=lambda n, w, of: int(n.attr[0]) == w - 1),
     "product limited": _broken("qdouble", pick=lambda n: iter([(n.args[0], n.args[0])])),
 }
 
@@ -154,11 +176,14 @@ def _wrapping(name: str) -> MachineOp:
         "qrshrun_n": lambda w, a, n: (a[0] + (1 << n >> 1)) >> n,
         "rhadd_u": lambda w, a, n: (a[0] + a[1]) >> 1,
         "rhadd_s": lambda w, a, n: (a[0] + a[1]) >> 1,
+        "rdmulh_k": lambda w, a, n: (a[0] * a[1]) >> (w - 1),
     }  # fmt: skip
     return replace(OPS[name], meaning=plain[name])
 
 
-SATURATING = [n for n in OPS if n.startswith("q") or n in ("sqadd_u", "rhadd_u", "rhadd_s")]
+SATURATING = [
+    n for n in OPS if n.startswith("q") or n in ("sqadd_u", "rhadd_u", "rhadd_s", "rdmulh_k")
+]
 
 
 @pytest.mark.parametrize("name", [n for n in SATURATING if "movn" not in n and n != "qmovun"])

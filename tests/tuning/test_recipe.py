@@ -357,6 +357,15 @@ def test_machines_are_never_mixed(tmp_path: Path) -> None:
     assert "holds no results under 12345" in refusal("--journal", file, "--fingerprint", "12345")
 
 
+def test_of_two_compilers_one_is_taken(tmp_path: Path) -> None:
+    clang = replace(PI, compiler="clang 19.1")
+    times = [timed(C, 99, 101), timed(NEON, 9, 10, compiler="clang", board=clang)]
+    file, out = write(tmp_path / "j", described(PI), described(clang), *times), tmp_path / "recipe"
+    for words, board in (((), PI), (("--compiler", "clang"), clang), (("--compiler", "gcc"), PI)):
+        ran = run("--journal", file, "--output", out, *words)
+        assert ran.exit_code == 0 and f"fingerprint {board.id} " in out.read_text()
+
+
 def test_journals_that_give_no_recipe(tmp_path: Path) -> None:
     assert "there is no journal" in refusal("--journal", tmp_path / "none")
     empty = write(tmp_path / "empty")

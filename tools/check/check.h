@@ -8,7 +8,7 @@
 enum { MAX_BUFFERS = 16 };
 
 /* How a run ended, as main.c says. */
-enum { DONE, CHANGED_INPUT, UNKNOWN, FAULT, REFUSED, GPU_FAILED };
+enum { DONE, CHANGED_INPUT, UNKNOWN, FAULT, REFUSED, GPU_FAILED, NOT_CLEARED };
 
 typedef struct image {
   uint8_t *initial; /* as the job gave it */

@@ -16,10 +16,12 @@
  *           others one by one; the variant "dispatch" stands for one daedalus_dispatch() of all
  *           items on the CPU.  After a GPU variant's name, or "dispatch", come a blank, the size of
  *           workgroups (0: the variant's own) and "copy", "place" or "whole": gpu.h.  Or after a
- *           QPU variant's name "simulate", how many threads and "default" or "other": simulator.h
+ *           QPU variant's name "simulate", how many threads and "default" or "other": simulator.h.
+ *           Or after a CPU variant's name, or the kernel's id, "items", "items one", or "clearing"
+ *           and the names of blocks: items.h
  *   result  per run: outcome (0 done, 1 read-only buffer changed, 2 no such variant, 3 fault,
- *           4 dispatch refused, 5 as gpu.h and simulator.h say), then, but for 2 and 3, the images
- * of the buffers that the kernel writes
+ *           4 dispatch refused, 5 as gpu.h and simulator.h say, 6 as items.h says), then, but for 2
+ * and 3, the images of the buffers that the kernel writes
  *
  * `check --devices` lists the Vulkan devices, a line each: number, kind (v3d, gpu, cpu), size of
  * subgroups, name, driver and its version, separated by tabs.
@@ -39,6 +41,7 @@
 
 #include "check.h"
 #include "gpu.h"
+#include "items.h"
 #include "simulator.h"
 
 enum { NAME_BYTES = 128, GUARD_PAGES = 64 };
@@ -146,15 +149,17 @@ static uint64_t run_on_cpu(const daedalus_kernel_desc *kernel, const daedalus_va
   return DONE;
 }
 
-/* How a variant is run: on the simulator where that has threads, on the GPU, or on the CPU. */
+/* How a variant is run: on the simulator where that has threads, on the GPU, by its functions for
+ * many items, or on the CPU. */
 typedef struct run_way {
+  items_way items;
   gpu_way gpu;
   simulator_way simulator;
 } run_way;
 
 /* What a run's name says; the text is cut up. */
 static run_way parse_way(char *name) {
-  static const char simulate[] = "simulate ";
+  static const char simulate[] = "simulate ", clearing[] = "clearing ";
   run_way way = {0};
   char *rest = strchr(name, ' ');
   if (rest == NULL) {
@@ -166,6 +171,12 @@ static run_way parse_way(char *name) {
     way.simulator.other = strcmp(rest, " other") == 0;
     return way;
   }
+  way.items.on = strncmp(rest, "items", 5) == 0 || strncmp(rest, clearing, 9) == 0;
+  if (way.items.on) {
+    way.items.one = strcmp(rest, "items one") == 0;
+    way.items.cleared = strncmp(rest, clearing, 9) == 0 ? rest + 9 : NULL;
+    return way;
+  }
   way.gpu.on_gpu = true;
   way.gpu.workgroup = (uint32_t)strtoul(rest, &rest, 10);
   way.gpu.one_append = strcmp(rest, " whole") == 0;
@@ -175,6 +186,9 @@ static run_way parse_way(char *name) {
 
 /* Whether a variant can be run so; none stands for "dispatch", on the CPU or the GPU. */
 static bool fits(const daedalus_variant *variant, const char *name, run_way way) {
+  if (way.items.on) {
+    return items_known(name, way.items);
+  }
   if (variant == NULL) {
     return strcmp(name, "dispatch") == 0 && way.simulator.threads == 0;
   }
@@ -208,12 +222,14 @@ static void run(FILE *job, const daedalus_kernel_desc *kernel, image *images, si
     in_variant = 1;
     outcome = way.simulator.threads != 0
                   ? simulator_run(kernel, variant, way.simulator, images, meta, items, n)
+              : way.items.on   ? items_run(kernel, name, way.items, images, meta, n_items, items, n)
               : way.gpu.on_gpu ? gpu_run(kernel, variant, way.gpu, images, meta, items, n)
                                : run_on_cpu(kernel, variant, images, n_items, meta, items, n);
     in_variant = 0;
     for (size_t b = 0; b < kernel->n_buffers; b++) {
       const bool writes = (kernel->buffers[b].access & DAEDALUS_ACCESS_WRITE) != 0;
-      if (!writes && memcmp(images[b].bytes, images[b].initial, images[b].size) != 0) {
+      const bool clears = items_clears(way.items, kernel->buffers[b].name);
+      if (!writes && !clears && memcmp(images[b].bytes, images[b].initial, images[b].size) != 0) {
         outcome = CHANGED_INPUT;
       }
     }

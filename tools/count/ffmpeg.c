@@ -5,9 +5,6 @@
  */
 #include <string.h>
 
-#include <daedalus/h264.h>
-#include <daedalus/table.h>
-
 #include "count.h"
 
 typedef void vp9_itxfm_fn(uint8_t *dst, ptrdiff_t stride, int16_t *block, int eob);
@@ -18,22 +15,12 @@ typedef void vp9_mc_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
                             ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 typedef void h264_idct_fn(uint8_t *dst, int16_t *block, int stride);
 typedef void h264_idct_item_fn(uint8_t *dst, ptrdiff_t stride, const int16_t *block);
+typedef void h264_idct_items_fn(uint8_t *dst, ptrdiff_t stride, ptrdiff_t step, int16_t *block,
+                                size_t n_blocks);
 typedef void h264_filter_fn(uint8_t *dst, ptrdiff_t stride, int alpha, int beta, int8_t *tc0);
 typedef void h264_qpel_fn(uint8_t *dst, const uint8_t *src, ptrdiff_t stride);
 typedef void h264_qpel_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
                                ptrdiff_t src_stride);
-
-daedalus_cpu_fn daedalus_h264_idct4__neon_full_x2;
-
-/* What a program does that has two blocks: one call for both, then they are cleared. */
-h264_idct_fn pair_of_h264_idct4;
-void pair_of_h264_idct4(uint8_t *dst, int16_t *block, int stride) {
-  static const daedalus_h264_idct4_meta meta[2] = {{.dst_off = 0}, {.dst_off = 4}};
-  static const uint32_t items[2] = {0, 1};
-  const daedalus_buffer buffers[2] = {{dst, stride}, {block, 0}};
-  daedalus_h264_idct4__neon_full_x2(buffers, meta, items, 2);
-  memset(block, 0, 2 * 16 * sizeof(*block));
-}
 
 /* Small ones in the upper left corner of blocks of 8x8; in the first place of one alone more. */
 static void make_coefficients(int edge) {
@@ -84,12 +71,14 @@ static void call_h264_idct_item(any_fn *fn, work *w) {
   ((h264_idct_item_fn *)fn)(w->pixels + MIDDLE, STRIDE, w->block);
 }
 
-/* Two blocks beside each other: theirs by two calls, our pair_of_... by one. */
+/* Two blocks beside each other: theirs by two calls, our function for many by one. */
 static void call_h264_idct4_pair(any_fn *fn, work *w) {
   ((h264_idct_fn *)fn)(w->pixels + MIDDLE, w->block, STRIDE);
-  if (fn != (any_fn *)pair_of_h264_idct4) {
-    ((h264_idct_fn *)fn)(w->pixels + MIDDLE + 4, w->block + 16, STRIDE);
-  }
+  ((h264_idct_fn *)fn)(w->pixels + MIDDLE + 4, w->block + 16, STRIDE);
+}
+
+static void call_h264_idct4_pair_items(any_fn *fn, work *w) {
+  ((h264_idct_items_fn *)fn)(w->pixels + MIDDLE, STRIDE, 4, w->block, 2);
 }
 
 /* A loop filter on an edge of 16; parameters: alpha, beta, tc0 of all four parts. */
@@ -116,6 +105,7 @@ const shape shapes[] = {
     {"h264_idct", make_all_coefficients, call_h264_idct},
     {"h264_idct item", make_all_coefficients, call_h264_idct_item},
     {"h264_idct4 pair", make_all_coefficients, call_h264_idct4_pair},
+    {"h264_idct4 pair items", make_all_coefficients, call_h264_idct4_pair_items},
     {"h264_filter16", NULL, call_h264_filter16},
     {"h264_qpel8", NULL, call_h264_qpel8},
     {"h264_qpel8 item", NULL, call_h264_qpel8_item},

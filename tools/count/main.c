@@ -37,6 +37,7 @@ static const struct {
 #define FUNCTION(symbol) {#symbol, symbol},
 #include "functions.h"
 #undef FUNCTION
+    {NULL, NULL},
 };
 
 work start;
@@ -85,7 +86,7 @@ static int draw(const char *picture) {
 }
 
 static any_fn *find_function(const char *name) {
-  for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+  for (size_t i = 0; functions[i].name != NULL; i++) {
     if (strcmp(functions[i].name, name) == 0) {
       return functions[i].fn;
     }

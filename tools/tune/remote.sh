@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What `./daedalus tune --host` has a board do, from the folder it was copied to. Needs no root.
 #
-#   remote.sh start RUN          starts the run in the folder RUN, detached, unless it is under way
+#   remote.sh start RUN          starts the run in the folder RUN, detached, unless it is under way;
+#                                prints what `state` would have before
 #   remote.sh follow RUN OFFSET  prints the journal from that byte on, until the run has ended
 #   remote.sh state RUN          "running", "ended STATUS" or "died", and the journal's size
 #   remote.sh stop -             has whatever run is under way end; what was measured is kept
@@ -28,6 +29,7 @@ is_held_by_this() {
 
 start() {
   : >>"$journal" || exit 1
+  state
   (
     if ! flock -n 9; then
       is_held_by_this && exit 0
@@ -62,7 +64,7 @@ work() {
 }
 
 state() {
-  size=$(wc -c <"$journal" 2>/dev/null) || size=0
+  size=$(wc -c <"$journal")
   if ! is_free && is_held_by_this; then
     echo "running $size"
   elif [ -s "$run/exit" ]; then

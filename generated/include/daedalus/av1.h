@@ -62,6 +62,24 @@ DAEDALUS_API int daedalus_recipe_dispatch_av1_cdef8(daedalus_ctx *ctx, uint8_t *
     size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta);
 
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -2..9, columns -2..9 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; may be negative
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
+
 /*
  * av1_cdef_dir
  * Finds the direction along which an 8x8 block varies least, and by how much.
@@ -99,6 +117,19 @@ DAEDALUS_API int daedalus_dispatch_av1_cdef_dir(daedalus_ctx *ctx, daedalus_subs
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_av1_cdef_dir(daedalus_ctx *ctx, const uint8_t *src,
     size_t src_stride, int32_t *found, size_t n_blocks, const daedalus_av1_cdef_dir_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param src  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; may be negative
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param found  packed, 2 elements an item, written; values 0..2147483647; yDir, var
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_av1_cdef_dir(const uint8_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, int32_t *found, size_t n_blocks);
 
 /*
  * av1_sgr8
@@ -145,6 +176,24 @@ DAEDALUS_API int daedalus_dispatch_av1_sgr8(daedalus_ctx *ctx, daedalus_substrat
 DAEDALUS_API int daedalus_recipe_dispatch_av1_sgr8(daedalus_ctx *ctx, uint8_t *dst,
     size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_units,
     const daedalus_av1_sgr8_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..9, columns -3..10 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; may be negative
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_units  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_av1_sgr8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_units,
+    const daedalus_av1_sgr8_meta *meta, size_t meta_step);
 
 #ifdef __cplusplus
 }

@@ -47,6 +47,22 @@ DAEDALUS_API int daedalus_dispatch_h264_deblock_luma_v(daedalus_ctx *ctx,
 DAEDALUS_API int daedalus_recipe_dispatch_h264_deblock_luma_v(daedalus_ctx *ctx, uint8_t *dst,
     size_t dst_stride, size_t n_edges, const daedalus_h264_deblock_luma_v_meta *meta);
 
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows -3..2, columns 0..15 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_h264_deblock_luma_v(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_h264_deblock_luma_v_meta *meta,
+    size_t meta_step);
+
 /*
  * h264_idct4
  * 4x4 inverse transform of scaled coefficients, rounded by 6 bits and added.
@@ -86,6 +102,28 @@ DAEDALUS_API int daedalus_dispatch_h264_idct4(daedalus_ctx *ctx, daedalus_substr
 DAEDALUS_API int daedalus_recipe_dispatch_h264_idct4(daedalus_ctx *ctx, uint8_t *dst,
     size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_h264_idct4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 16 elements an item, read; coeffs[h][v], column-major
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_h264_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks);
+
+/**
+ * daedalus_items_h264_idct4(), which then zeroes coeffs, as decoders' own functions do: of each
+ *   item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_h264_idct4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 /*
  * h264_idct8
@@ -127,6 +165,28 @@ DAEDALUS_API int daedalus_recipe_dispatch_h264_idct8(daedalus_ctx *ctx, uint8_t 
     size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_h264_idct8_meta *meta);
 
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 64 elements an item, read; coeffs[h][v], column-major
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_h264_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks);
+
+/**
+ * daedalus_items_h264_idct8(), which then zeroes coeffs, as decoders' own functions do: of each
+ *   item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_h264_idct8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
 /*
  * h264_qpel_mc20
  * 8x8 block half a sample to the right: the 6-tap filter along rows, put.
@@ -165,6 +225,22 @@ DAEDALUS_API int daedalus_dispatch_h264_qpel_mc20(daedalus_ctx *ctx, daedalus_su
 DAEDALUS_API int daedalus_recipe_dispatch_h264_qpel_mc20(daedalus_ctx *ctx, uint8_t *dst,
     size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
     const daedalus_h264_qpel_mc20_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns -2..10 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; may be negative
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_h264_qpel_mc20(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks);
 
 #ifdef __cplusplus
 }

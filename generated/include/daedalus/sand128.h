@@ -61,6 +61,35 @@ DAEDALUS_API int daedalus_recipe_dispatch_sand128_nv12(daedalus_ctx *ctx, uint8_
     size_t src_stride, const uint8_t *src_uv, size_t src_uv_stride, size_t n_tiles,
     const daedalus_sand128_nv12_meta *meta);
 
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..1, columns 0..127 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param dst_uv  the first item's origin; rows 0..0, columns 0..127 around an item's origin are
+ *   written
+ * @param dst_uv_stride  bytes from a row to the next; may be negative
+ * @param dst_uv_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..1, columns 0..127 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; may be negative
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param src_uv  the first item's origin; rows 0..0, columns 0..127 around an item's origin are
+ *   read
+ * @param src_uv_stride  bytes from a row to the next; may be negative
+ * @param src_uv_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_tiles  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_sand128_nv12(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, uint8_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, const uint8_t *src_uv,
+    ptrdiff_t src_uv_stride, ptrdiff_t src_uv_step, size_t n_tiles,
+    const daedalus_sand128_nv12_meta *meta, size_t meta_step);
+
 /*
  * sand128_p010
  * NC30 to P010: three 10-bit samples a 32-bit word, 96 a line, to the top of 16 bits each.
@@ -112,6 +141,33 @@ DAEDALUS_API int daedalus_recipe_dispatch_sand128_p010(daedalus_ctx *ctx, uint16
     size_t dst_stride, uint16_t *dst_uv, size_t dst_uv_stride, const uint32_t *src,
     size_t src_stride, const uint32_t *src_uv, size_t src_uv_stride, size_t n_tiles,
     const daedalus_sand128_p010_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..1, columns 0..95 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param dst_uv  the first item's origin; rows 0..0, columns 0..95 around an item's origin are
+ *   written
+ * @param dst_uv_stride  bytes from a row to the next; may be negative
+ * @param dst_uv_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..1, columns 0..31 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; may be negative
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param src_uv  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read
+ * @param src_uv_stride  bytes from a row to the next; may be negative
+ * @param src_uv_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_tiles  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_sand128_p010(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, uint16_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step,
+    const uint32_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, const uint32_t *src_uv,
+    ptrdiff_t src_uv_stride, ptrdiff_t src_uv_step, size_t n_tiles,
+    const daedalus_sand128_p010_meta *meta, size_t meta_step);
 
 #ifdef __cplusplus
 }

@@ -50,6 +50,20 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_iadst16(daedalus_ctx *ctx, uint8_t
     size_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_vp9_iadst16_meta *meta);
 
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 256 elements an item, read; coeffs[h][v], column-major
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_iadst16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+
 /*
  * vp9_idct8
  * 8x8 inverse DCT of both passes, rounded by 5 bits and added to the prediction.
@@ -93,6 +107,31 @@ DAEDALUS_API int daedalus_dispatch_vp9_idct8(daedalus_ctx *ctx, daedalus_substra
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct8(daedalus_ctx *ctx, uint8_t *dst,
     size_t dst_stride, const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta);
 
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 64 elements an item, read; coeffs[h][v], column-major
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
+
+/**
+ * daedalus_items_vp9_idct8(), which then zeroes coeffs, as decoders' own functions do: of each item
+ *   what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
+    size_t meta_step);
+
 /*
  * vp9_idct8_10
  * 8x8 inverse DCT of both passes, rounded by 5 bits and added to the prediction; 10 bit.
@@ -132,6 +171,21 @@ DAEDALUS_API int daedalus_dispatch_vp9_idct8_10(daedalus_ctx *ctx, daedalus_subs
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct8_10(daedalus_ctx *ctx, uint16_t *dst,
     size_t dst_stride, const int32_t *coeffs, size_t n_blocks,
     const daedalus_vp9_idct8_10_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
+ *   written; values 0..1023
+ * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 64 elements an item, read; values -131072..131071; coeffs[h][v],
+ *   column-major
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_idct8_10(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks);
 
 /*
  * vp9_lpf16_10_h, also called vp9_lpf16_10
@@ -173,6 +227,25 @@ DAEDALUS_API int daedalus_dispatch_vp9_lpf16_10_h(daedalus_ctx *ctx, daedalus_su
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_10_h(daedalus_ctx *ctx, uint16_t *dst,
     size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns -8..7 around an item's origin are read
+ *   and written; values 0..1023
+ * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf16_10_h(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta, size_t meta_step);
+
+/** daedalus_items_vp9_lpf16_10_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf16_10(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta, size_t meta_step);
 
 typedef daedalus_vp9_lpf16_10_h_meta daedalus_vp9_lpf16_10_meta;
 
@@ -229,6 +302,21 @@ DAEDALUS_API int daedalus_dispatch_vp9_lpf16_10_v(daedalus_ctx *ctx, daedalus_su
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_10_v(daedalus_ctx *ctx, uint16_t *dst,
     size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta);
 
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows -8..7, columns 0..7 around an item's origin are read
+ *   and written; values 0..1023
+ * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf16_10_v(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta, size_t meta_step);
+
 /*
  * vp9_lpf4_h, also called vp9_lpf4
  * The 4-tap filter on an edge of 8 positions: changes up to two pixels on each side.
@@ -265,6 +353,25 @@ DAEDALUS_API int daedalus_dispatch_vp9_lpf4_h(daedalus_ctx *ctx, daedalus_substr
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf4_h(daedalus_ctx *ctx, uint8_t *dst,
     size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns -4..3 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta, size_t meta_step);
+
+/** daedalus_items_vp9_lpf4_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta, size_t meta_step);
 
 typedef daedalus_vp9_lpf4_h_meta daedalus_vp9_lpf4_meta;
 
@@ -317,6 +424,21 @@ DAEDALUS_API int daedalus_dispatch_vp9_lpf4_v(daedalus_ctx *ctx, daedalus_substr
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf4_v(daedalus_ctx *ctx, uint8_t *dst,
     size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta);
 
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows -4..3, columns 0..7 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf4_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta, size_t meta_step);
+
 /*
  * vp9_lpf8_h, also called vp9_lpf8
  * The 8-tap filter where both sides are flat, else the 4-tap one; an edge of 8 positions.
@@ -353,6 +475,25 @@ DAEDALUS_API int daedalus_dispatch_vp9_lpf8_h(daedalus_ctx *ctx, daedalus_substr
 /** The same, where the recipe says it should run. */
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8_h(daedalus_ctx *ctx, uint8_t *dst,
     size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns -4..3 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta, size_t meta_step);
+
+/** daedalus_items_vp9_lpf8_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta, size_t meta_step);
 
 typedef daedalus_vp9_lpf8_h_meta daedalus_vp9_lpf8_meta;
 
@@ -405,6 +546,21 @@ DAEDALUS_API int daedalus_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, daedalus_substr
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, uint8_t *dst,
     size_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta);
 
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows -4..3, columns 0..7 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta, size_t meta_step);
+
 /*
  * vp9_mc_8h
  * 8-tap horizontal interpolation of a block 8 wide, put.
@@ -450,6 +606,24 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8h(daedalus_ctx *ctx, uint8_t *
     size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta);
 
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns -3..11 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; may be negative
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_8h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
+
 /*
  * vp9_mc_8h_avg
  * 8-tap horizontal interpolation of a block 8 wide, averaged with what is there.
@@ -494,6 +668,25 @@ DAEDALUS_API int daedalus_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, daedalus_sub
 DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, uint8_t *dst,
     size_t dst_stride, const uint8_t *src, size_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_8h_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; may be negative
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns -3..11 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; may be negative
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_8h_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
 
 #ifdef __cplusplus
 }

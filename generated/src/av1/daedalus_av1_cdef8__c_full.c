@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class full
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 984301055b43b2df
+ * input hash dacb9255fa401a93
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -334,6 +334,18 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
 void daedalus_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges) {
   one_item(dst, dst_stride, src, src_stride, pri, sec, damping, dir, edges);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, src, src_stride, meta->pri, meta->sec, meta->damping, meta->dir,
+        meta->edges);
+    dst += dst_step;
+    src += src_step;
+    meta += meta_step;
+  }
 }
 
 void daedalus_av1_cdef8__c_full(const daedalus_buffer *buffers, const void *all_meta,

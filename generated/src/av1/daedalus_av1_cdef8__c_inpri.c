@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class inpri (15 <= edges <= 15 and 0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 9cc887c2a38095ea
+ * input hash 0dd423d6d1f476cc
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -86,6 +86,17 @@ void daedalus_item_av1_cdef8__c_inpri(uint8_t *dst, ptrdiff_t dst_stride, const 
   (void)sec;
   (void)edges;
   one_item(dst, dst_stride, src, src_stride, pri, damping, dir);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_av1_cdef8__c_inpri(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, src, src_stride, meta->pri, meta->damping, meta->dir);
+    dst += dst_step;
+    src += src_step;
+    meta += meta_step;
+  }
 }
 
 void daedalus_av1_cdef8__c_inpri(const daedalus_buffer *buffers, const void *all_meta,

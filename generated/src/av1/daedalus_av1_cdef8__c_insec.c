@@ -5,7 +5,7 @@
  *
  * av1_cdef8, portable scalar C, class insec (15 <= edges <= 15 and 0 <= pri <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash b47667cbbe85100e
+ * input hash 4e31004244d37989
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -112,6 +112,17 @@ void daedalus_item_av1_cdef8__c_insec(uint8_t *dst, ptrdiff_t dst_stride, const 
   (void)pri;
   (void)edges;
   one_item(dst, dst_stride, src, src_stride, sec, damping, dir);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_av1_cdef8__c_insec(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, src, src_stride, meta->sec, meta->damping, meta->dir);
+    dst += dst_step;
+    src += src_step;
+    meta += meta_step;
+  }
 }
 
 void daedalus_av1_cdef8__c_insec(const daedalus_buffer *buffers, const void *all_meta,

@@ -5,7 +5,7 @@
  *
  * av1_cdef8, NEON intrinsics, class inpri (15 <= edges <= 15 and 0 <= sec <= 0)
  * computes AV1 7.15.3 (CDEF filter process), luma, 8 bit
- * input hash 2f88aaf924319845
+ * input hash 2cd522b6eb19d6f6
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -339,6 +339,17 @@ void daedalus_item_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride, 
   (void)sec;
   (void)edges;
   one_item(dst, dst_stride, src, src_stride, pri, damping, dir);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, src, src_stride, meta->pri, meta->damping, meta->dir);
+    dst += dst_step;
+    src += src_step;
+    meta += meta_step;
+  }
 }
 
 void daedalus_av1_cdef8__neon_inpri_r2(const daedalus_buffer *buffers, const void *all_meta,

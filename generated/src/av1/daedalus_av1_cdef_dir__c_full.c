@@ -7,7 +7,7 @@
  * computes AV1 7.15.2 (CDEF direction process), 8 bit
  * assumes line: follows from the table: a line of n pixels sums to at most 128 * n, and its square
  *   is weighted by 840 / n
- * input hash b095e3424db14d5b
+ * input hash 084f05183260037a
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -102,6 +102,15 @@ static inline void one_item(const uint8_t *src, ptrdiff_t src_stride, int32_t *f
 
 void daedalus_item_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t src_stride, int32_t *found) {
   one_item(src, src_stride, found);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, int32_t *found, size_t n_blocks) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(src, src_stride, found);
+    src += src_step;
+    found += 2;
+  }
 }
 
 void daedalus_av1_cdef_dir__c_full(const daedalus_buffer *buffers, const void *all_meta,

@@ -9,7 +9,7 @@
  *   with half the pixels 0, half 255
  * assumes variance9: follows: n times the sum of squares less the square of the sum is largest with
  *   half the pixels 0, half 255
- * input hash e82e32638bde53c6
+ * input hash 4407cb9cf92bdce3
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -284,6 +284,17 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
 void daedalus_item_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t set, int32_t w0, int32_t w1) {
   one_item(dst, dst_stride, src, src_stride, set, w0, w1);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_units, const daedalus_av1_sgr8_meta *meta, size_t meta_step) {
+  for (size_t n_left = n_units; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, src, src_stride, meta->set, meta->w0, meta->w1);
+    dst += dst_step;
+    src += src_step;
+    meta += meta_step;
+  }
 }
 
 void daedalus_av1_sgr8__c_full(const daedalus_buffer *buffers, const void *all_meta,

@@ -3,6 +3,7 @@
 #ifndef DAEDALUS_AV1_VARIANTS_H
 #define DAEDALUS_AV1_VARIANTS_H
 
+#include <daedalus/av1.h>
 #include <daedalus/table.h>
 
 extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inpri_p8_word;
@@ -34,51 +35,132 @@ extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_full_p4;
 daedalus_cpu_fn daedalus_av1_cdef8__neon_inpri_r2;
 void daedalus_item_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__neon_insec_r2;
 void daedalus_item_av1_cdef8__neon_insec_r2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__neon_insec_r2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__neon_inside_r2;
 void daedalus_item_av1_cdef8__neon_inside_r2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
     int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__neon_inside_r2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__neon_pri;
 void daedalus_item_av1_cdef8__neon_pri(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__neon_pri(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__neon_sec;
 void daedalus_item_av1_cdef8__neon_sec(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__neon_sec(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__neon_full;
 void daedalus_item_av1_cdef8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_av1_cdef8__vector_inpri_r2;
+void daedalus_item_av1_cdef8__vector_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__vector_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_av1_cdef8__vector_insec_r2;
+void daedalus_item_av1_cdef8__vector_insec_r2(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__vector_insec_r2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_av1_cdef8__vector_inside_r2;
+void daedalus_item_av1_cdef8__vector_inside_r2(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__vector_inside_r2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_av1_cdef8__vector_pri;
+void daedalus_item_av1_cdef8__vector_pri(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__vector_pri(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_av1_cdef8__vector_sec;
+void daedalus_item_av1_cdef8__vector_sec(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__vector_sec(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_av1_cdef8__vector_full;
+void daedalus_item_av1_cdef8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__c_inpri;
 void daedalus_item_av1_cdef8__c_inpri(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__c_inpri(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__c_insec;
 void daedalus_item_av1_cdef8__c_insec(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__c_insec(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__c_inside;
 void daedalus_item_av1_cdef8__c_inside(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__c_inside(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__c_pri;
 void daedalus_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__c_sec;
 void daedalus_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_av1_cdef8__c_full;
 void daedalus_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
 extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4;
 
@@ -86,9 +168,14 @@ extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4_word;
 
 daedalus_cpu_fn daedalus_av1_cdef_dir__c_full;
 void daedalus_item_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t src_stride, int32_t *found);
+void daedalus_items_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, int32_t *found, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_av1_sgr8__c_full;
 void daedalus_item_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t set, int32_t w0, int32_t w1);
+void daedalus_items_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_units,
+    const daedalus_av1_sgr8_meta *meta, size_t meta_step);
 
 #endif /* DAEDALUS_AV1_VARIANTS_H */

@@ -5,7 +5,7 @@
  *
  * h264_deblock_luma_v, NEON intrinsics, class full
  * computes H.264 8.7.2.2 and 8.7.2.3 (filtering of samples, bS < 4), luma
- * input hash 2fb60c061a18e6b5
+ * input hash 19d457d0a91643b7
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -106,6 +106,16 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t alpha, i
 void daedalus_item_h264_deblock_luma_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t alpha, int32_t beta, const int8_t *tc0) {
   one_item(dst, dst_stride, alpha, beta, tc0);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_h264_deblock_luma_v__neon_full(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, size_t n_edges,
+    const daedalus_h264_deblock_luma_v_meta *meta, size_t meta_step) {
+  for (size_t n_left = n_edges; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, meta->alpha, meta->beta, meta->tc0);
+    dst += dst_step;
+    meta += meta_step;
+  }
 }
 
 void daedalus_h264_deblock_luma_v__neon_full(const daedalus_buffer *buffers, const void *all_meta,

@@ -8,7 +8,7 @@
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
- * input hash 056d9984c57fe0f8
+ * input hash 9de818d6087fbaa2
  */
 #include <stdint.h>
 #include <string.h>
@@ -63,6 +63,25 @@ void daedalus_item_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, const 
 void daedalus_clearing_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs) {
   one_item(dst, dst_stride, coeffs);
   memset(coeffs, 0, 16 * sizeof(*coeffs));
+}
+
+DAEDALUS_FLATTEN void daedalus_items_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    dst += dst_step;
+    coeffs += 16;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_clearing_items_h264_idct4__c_full(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    memset(coeffs, 0, 16 * sizeof(*coeffs));
+    dst += dst_step;
+    coeffs += 16;
+  }
 }
 
 void daedalus_h264_idct4__c_full(const daedalus_buffer *buffers, const void *all_meta,

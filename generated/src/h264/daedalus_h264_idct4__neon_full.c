@@ -8,7 +8,7 @@
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
- * input hash 60756a0bbcd5d110
+ * input hash 53704520a6de9677
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -84,6 +84,15 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
 void daedalus_item_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs) {
   one_item(dst, dst_stride, coeffs);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    dst += dst_step;
+    coeffs += 16;
+  }
 }
 
 void daedalus_h264_idct4__neon_full(const daedalus_buffer *buffers, const void *all_meta,

@@ -8,7 +8,7 @@
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
- * input hash 59f20128501748a4
+ * input hash bd2570634b8892b8
  */
 #include <stdint.h>
 #include <string.h>
@@ -27,13 +27,21 @@ static inline void items_2(uint8_t *const dst[2], ptrdiff_t dst_stride,
   uint8_t *const dst_row2_2 = dst_row1_2 + dst_stride;
   uint8_t *const dst_row3_2 = dst_row2_2 + dst_stride;
   /* stage 1 of 2: v = 0..3; writes rows */
-  const int16x8_t w2 = vcombine_s16(vld1_s16(&coeffs[0][8]), vld1_s16(&coeffs[1][8]));
-  const int16x8_t w0 = vcombine_s16(vld1_s16(&coeffs[0][0]), vld1_s16(&coeffs[1][0]));
+  const int16x8_t coeffs8 = vld1q_s16(&coeffs[0][8]);
+  const int16x8_t coeffs8_2 = vld1q_s16(&coeffs[1][8]);
+  const int16x8_t w2 = vreinterpretq_s16_u64(vzip1q_u64(vreinterpretq_u64_s16(coeffs8),
+      vreinterpretq_u64_s16(coeffs8_2)));
+  const int16x8_t coeffs0 = vld1q_s16(&coeffs[0][0]);
+  const int16x8_t coeffs0_2 = vld1q_s16(&coeffs[1][0]);
+  const int16x8_t w0 = vreinterpretq_s16_u64(vzip1q_u64(vreinterpretq_u64_s16(coeffs0),
+      vreinterpretq_u64_s16(coeffs0_2)));
   const int16x8_t e = vaddq_s16(w0, w2);
   const int16x8_t f = vsubq_s16(w0, w2);
-  const int16x8_t w1 = vcombine_s16(vld1_s16(&coeffs[0][4]), vld1_s16(&coeffs[1][4]));
+  const int16x8_t w1 = vreinterpretq_s16_u64(vzip2q_u64(vreinterpretq_u64_s16(coeffs0),
+      vreinterpretq_u64_s16(coeffs0_2)));
   const int16x8_t t8 = vshrq_n_s16(w1, 1);
-  const int16x8_t w3 = vcombine_s16(vld1_s16(&coeffs[0][12]), vld1_s16(&coeffs[1][12]));
+  const int16x8_t w3 = vreinterpretq_s16_u64(vzip2q_u64(vreinterpretq_u64_s16(coeffs8),
+      vreinterpretq_u64_s16(coeffs8_2)));
   const int16x8_t g = vsubq_s16(t8, w3);
   const int16x8_t t11 = vshrq_n_s16(w3, 1);
   const int16x8_t h = vaddq_s16(w1, t11);
@@ -170,6 +178,57 @@ void daedalus_clearing_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stri
     int16_t *coeffs) {
   one_item(dst, dst_stride, coeffs);
   memset(coeffs, 0, 16 * sizeof(*coeffs));
+}
+
+DAEDALUS_FLATTEN void daedalus_items_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks) {
+  if (DAEDALUS_RARELY(dst_step != 4)) {
+    for (size_t n_left = n_blocks / 2; n_left > 0; n_left--) {
+      items_2((uint8_t *const [2]){dst, dst + dst_step}, dst_stride,
+          (const int16_t *const [2]){coeffs, coeffs + 16});
+      dst += 2 * dst_step;
+      coeffs += 32;
+    }
+  } else {
+    for (size_t n_left = n_blocks / 2; n_left > 0; n_left--) {
+      items_2((uint8_t *const [2]){dst, dst + 4}, dst_stride, (const int16_t *const [2]){coeffs,
+          coeffs + 16});
+      dst += 8;
+      coeffs += 32;
+    }
+  }
+  for (size_t n_left = n_blocks % 2; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    dst += dst_step;
+    coeffs += 16;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_clearing_items_h264_idct4__neon_full_x2(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks) {
+  if (DAEDALUS_RARELY(dst_step != 4)) {
+    for (size_t n_left = n_blocks / 2; n_left > 0; n_left--) {
+      items_2((uint8_t *const [2]){dst, dst + dst_step}, dst_stride,
+          (const int16_t *const [2]){coeffs, coeffs + 16});
+      memset(coeffs, 0, 32 * sizeof(*coeffs));
+      dst += 2 * dst_step;
+      coeffs += 32;
+    }
+  } else {
+    for (size_t n_left = n_blocks / 2; n_left > 0; n_left--) {
+      items_2((uint8_t *const [2]){dst, dst + 4}, dst_stride, (const int16_t *const [2]){coeffs,
+          coeffs + 16});
+      memset(coeffs, 0, 32 * sizeof(*coeffs));
+      dst += 8;
+      coeffs += 32;
+    }
+  }
+  for (size_t n_left = n_blocks % 2; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    memset(coeffs, 0, 16 * sizeof(*coeffs));
+    dst += dst_step;
+    coeffs += 16;
+  }
 }
 
 void daedalus_h264_idct4__neon_full_x2(const daedalus_buffer *buffers, const void *all_meta,

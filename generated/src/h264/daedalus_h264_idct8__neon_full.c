@@ -8,7 +8,7 @@
  * assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
- * input hash 12a3e80196c6776a
+ * input hash 825bd4ce1c5abffe
  */
 #include <stdint.h>
 #include <string.h>
@@ -210,6 +210,25 @@ void daedalus_item_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
 void daedalus_clearing_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs) {
   one_item(dst, dst_stride, coeffs);
   memset(coeffs, 0, 64 * sizeof(*coeffs));
+}
+
+DAEDALUS_FLATTEN void daedalus_items_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    dst += dst_step;
+    coeffs += 64;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_clearing_items_h264_idct8__neon_full(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    memset(coeffs, 0, 64 * sizeof(*coeffs));
+    dst += dst_step;
+    coeffs += 64;
+  }
 }
 
 void daedalus_h264_idct8__neon_full(const daedalus_buffer *buffers, const void *all_meta,

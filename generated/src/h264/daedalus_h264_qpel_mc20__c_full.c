@@ -5,7 +5,7 @@
  *
  * h264_qpel_mc20, portable scalar C, class full
  * computes H.264 8.4.2.2.1 (luma sample interpolation), position b (xFrac 2, yFrac 0)
- * input hash 899128b0c17eda30
+ * input hash 16c1aa6b782bf979
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -33,6 +33,16 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
 void daedalus_item_h264_qpel_mc20__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride) {
   one_item(dst, dst_stride, src, src_stride);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_h264_qpel_mc20__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, src, src_stride);
+    dst += dst_step;
+    src += src_step;
+  }
 }
 
 void daedalus_h264_qpel_mc20__c_full(const daedalus_buffer *buffers, const void *all_meta,

@@ -5,7 +5,7 @@
  *
  * sand128_nv12, NEON intrinsics, class full
  * computes V4L2_PIX_FMT_NV12_COL128 to V4L2_PIX_FMT_NV12
- * input hash 9930793a23007362
+ * input hash 4ddd60991a799898
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -57,6 +57,22 @@ void daedalus_item_sand128_nv12__neon_full(uint8_t *dst, ptrdiff_t dst_stride, u
     ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride, const uint8_t *src_uv,
     ptrdiff_t src_uv_stride, int32_t width) {
   one_item(dst, dst_stride, dst_uv, dst_uv_stride, src, src_stride, src_uv, src_uv_stride, width);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_sand128_nv12__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, uint8_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, const uint8_t *src_uv,
+    ptrdiff_t src_uv_stride, ptrdiff_t src_uv_step, size_t n_tiles,
+    const daedalus_sand128_nv12_meta *meta, size_t meta_step) {
+  for (size_t n_left = n_tiles; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, dst_uv, dst_uv_stride, src, src_stride, src_uv, src_uv_stride,
+        meta->width);
+    dst += dst_step;
+    dst_uv += dst_uv_step;
+    src += src_step;
+    src_uv += src_uv_step;
+    meta += meta_step;
+  }
 }
 
 void daedalus_sand128_nv12__neon_full(const daedalus_buffer *buffers, const void *all_meta,

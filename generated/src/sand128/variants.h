@@ -3,6 +3,7 @@
 #ifndef DAEDALUS_SAND128_VARIANTS_H
 #define DAEDALUS_SAND128_VARIANTS_H
 
+#include <daedalus/sand128.h>
 #include <daedalus/table.h>
 
 extern const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16_word;
@@ -17,11 +18,31 @@ daedalus_cpu_fn daedalus_sand128_nv12__neon_full;
 void daedalus_item_sand128_nv12__neon_full(uint8_t *dst, ptrdiff_t dst_stride, uint8_t *dst_uv,
     ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride, const uint8_t *src_uv,
     ptrdiff_t src_uv_stride, int32_t width);
+void daedalus_items_sand128_nv12__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    uint8_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step, const uint8_t *src,
+    ptrdiff_t src_stride, ptrdiff_t src_step, const uint8_t *src_uv, ptrdiff_t src_uv_stride,
+    ptrdiff_t src_uv_step, size_t n_tiles, const daedalus_sand128_nv12_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_sand128_nv12__vector_full;
+void daedalus_item_sand128_nv12__vector_full(uint8_t *dst, ptrdiff_t dst_stride, uint8_t *dst_uv,
+    ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride, const uint8_t *src_uv,
+    ptrdiff_t src_uv_stride, int32_t width);
+void daedalus_items_sand128_nv12__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, uint8_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, const uint8_t *src_uv,
+    ptrdiff_t src_uv_stride, ptrdiff_t src_uv_step, size_t n_tiles,
+    const daedalus_sand128_nv12_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_sand128_nv12__c_full;
 void daedalus_item_sand128_nv12__c_full(uint8_t *dst, ptrdiff_t dst_stride, uint8_t *dst_uv,
     ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride, const uint8_t *src_uv,
     ptrdiff_t src_uv_stride, int32_t width);
+void daedalus_items_sand128_nv12__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    uint8_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step, const uint8_t *src,
+    ptrdiff_t src_stride, ptrdiff_t src_step, const uint8_t *src_uv, ptrdiff_t src_uv_stride,
+    ptrdiff_t src_uv_step, size_t n_tiles, const daedalus_sand128_nv12_meta *meta,
+    size_t meta_step);
 
 extern const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4_word;
 
@@ -35,10 +56,30 @@ daedalus_cpu_fn daedalus_sand128_p010__neon_full;
 void daedalus_item_sand128_p010__neon_full(uint16_t *dst, ptrdiff_t dst_stride, uint16_t *dst_uv,
     ptrdiff_t dst_uv_stride, const uint32_t *src, ptrdiff_t src_stride, const uint32_t *src_uv,
     ptrdiff_t src_uv_stride, int32_t width);
+void daedalus_items_sand128_p010__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, uint16_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step,
+    const uint32_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, const uint32_t *src_uv,
+    ptrdiff_t src_uv_stride, ptrdiff_t src_uv_step, size_t n_tiles,
+    const daedalus_sand128_p010_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_sand128_p010__vector_full;
+void daedalus_item_sand128_p010__vector_full(uint16_t *dst, ptrdiff_t dst_stride, uint16_t *dst_uv,
+    ptrdiff_t dst_uv_stride, const uint32_t *src, ptrdiff_t src_stride, const uint32_t *src_uv,
+    ptrdiff_t src_uv_stride, int32_t width);
+void daedalus_items_sand128_p010__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, uint16_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step,
+    const uint32_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, const uint32_t *src_uv,
+    ptrdiff_t src_uv_stride, ptrdiff_t src_uv_step, size_t n_tiles,
+    const daedalus_sand128_p010_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_sand128_p010__c_full;
 void daedalus_item_sand128_p010__c_full(uint16_t *dst, ptrdiff_t dst_stride, uint16_t *dst_uv,
     ptrdiff_t dst_uv_stride, const uint32_t *src, ptrdiff_t src_stride, const uint32_t *src_uv,
     ptrdiff_t src_uv_stride, int32_t width);
+void daedalus_items_sand128_p010__c_full(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    uint16_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step, const uint32_t *src,
+    ptrdiff_t src_stride, ptrdiff_t src_step, const uint32_t *src_uv, ptrdiff_t src_uv_stride,
+    ptrdiff_t src_uv_step, size_t n_tiles, const daedalus_sand128_p010_meta *meta,
+    size_t meta_step);
 
 #endif /* DAEDALUS_SAND128_VARIANTS_H */

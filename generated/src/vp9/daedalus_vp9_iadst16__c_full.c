@@ -8,7 +8,7 @@
  *   transform, ADST_ADST)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 0310d3997af21a85
+ * input hash 96c3f67262f3ddf7
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -321,6 +321,15 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
 
 void daedalus_item_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs) {
   one_item(dst, dst_stride, coeffs);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    dst += dst_step;
+    coeffs += 256;
+  }
 }
 
 void daedalus_vp9_iadst16__c_full(const daedalus_buffer *buffers, const void *all_meta,

@@ -7,7 +7,7 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform), BitDepth 10
  * assumes t18: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash a23023f7daff16a0
+ * input hash 882085aeb84b3df6
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -138,6 +138,15 @@ static inline void one_item(uint16_t *dst, ptrdiff_t dst_stride, const int32_t *
 void daedalus_item_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     const int32_t *coeffs) {
   one_item(dst, dst_stride, coeffs);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    dst = (uint16_t *)((uint8_t *)dst + dst_step);
+    coeffs += 64;
+  }
 }
 
 void daedalus_vp9_idct8_10__c_full(const daedalus_buffer *buffers, const void *all_meta,

@@ -7,7 +7,7 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 62eb24bf357f8196
+ * input hash d5f66bd541510ed5
  */
 #include <stdint.h>
 #include <string.h>
@@ -129,6 +129,31 @@ void daedalus_clearing_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, int
   (void)eob;
   one_item(dst, dst_stride, coeffs);
   memset(coeffs, 0, 64 * sizeof(*coeffs));
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
+  (void)meta;
+  (void)meta_step;
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    dst += dst_step;
+    coeffs += 64;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_clearing_items_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
+    size_t meta_step) {
+  (void)meta;
+  (void)meta_step;
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    memset(coeffs, 0, 64 * sizeof(*coeffs));
+    dst += dst_step;
+    coeffs += 64;
+  }
 }
 
 void daedalus_vp9_idct8__c_full(const daedalus_buffer *buffers, const void *all_meta,

@@ -7,7 +7,7 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 28e976f66094844c
+ * input hash 89d7850736fda912
  */
 #include <stdint.h>
 #include <string.h>
@@ -27,41 +27,41 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
   const int32_t x0 = coeffs[0];
-  const int32_t s0 = ((x0 * 11585) + 8192) >> 14;
-  const int32_t s0_2 = ((s0 * 11585) + 8192) >> 14;
-  const uint8x8_t t8 = vld1_u8(&dst[0]);
-  const int16x8_t t9 = vdupq_n_s16((int16_t)(((s0_2 + 16) >> 5)));
-  const uint16x8_t t10 = vaddw_u8(vreinterpretq_u16_s16(t9), t8);
-  const uint8x8_t t10_sat = vqmovun_s16(vreinterpretq_s16_u16(t10));
-  vst1_u8(&dst[0], t10_sat);
-  const uint8x8_t t12 = vld1_u8(&dst_row1[0]);
-  const uint16x8_t t13 = vaddw_u8(vreinterpretq_u16_s16(t9), t12);
+  const int32_t s0 = ((x0 * 23170) + 16384) >> 15;
+  const int32_t s0_2 = ((s0 * 23170) + 16384) >> 15;
+  const uint8x8_t t11 = vld1_u8(&dst[0]);
+  const int16x8_t t12 = vdupq_n_s16((int16_t)(((s0_2 + 16) >> 5)));
+  const uint16x8_t t13 = vaddw_u8(vreinterpretq_u16_s16(t12), t11);
   const uint8x8_t t13_sat = vqmovun_s16(vreinterpretq_s16_u16(t13));
-  vst1_u8(&dst_row1[0], t13_sat);
-  const uint8x8_t t15 = vld1_u8(&dst_row2[0]);
-  const uint16x8_t t16 = vaddw_u8(vreinterpretq_u16_s16(t9), t15);
+  vst1_u8(&dst[0], t13_sat);
+  const uint8x8_t t15 = vld1_u8(&dst_row1[0]);
+  const uint16x8_t t16 = vaddw_u8(vreinterpretq_u16_s16(t12), t15);
   const uint8x8_t t16_sat = vqmovun_s16(vreinterpretq_s16_u16(t16));
-  vst1_u8(&dst_row2[0], t16_sat);
-  const uint8x8_t t18 = vld1_u8(&dst_row3[0]);
-  const uint16x8_t t19 = vaddw_u8(vreinterpretq_u16_s16(t9), t18);
+  vst1_u8(&dst_row1[0], t16_sat);
+  const uint8x8_t t18 = vld1_u8(&dst_row2[0]);
+  const uint16x8_t t19 = vaddw_u8(vreinterpretq_u16_s16(t12), t18);
   const uint8x8_t t19_sat = vqmovun_s16(vreinterpretq_s16_u16(t19));
-  vst1_u8(&dst_row3[0], t19_sat);
-  const uint8x8_t t21 = vld1_u8(&dst_row4[0]);
-  const uint16x8_t t22 = vaddw_u8(vreinterpretq_u16_s16(t9), t21);
+  vst1_u8(&dst_row2[0], t19_sat);
+  const uint8x8_t t21 = vld1_u8(&dst_row3[0]);
+  const uint16x8_t t22 = vaddw_u8(vreinterpretq_u16_s16(t12), t21);
   const uint8x8_t t22_sat = vqmovun_s16(vreinterpretq_s16_u16(t22));
-  vst1_u8(&dst_row4[0], t22_sat);
-  const uint8x8_t t24 = vld1_u8(&dst_row5[0]);
-  const uint16x8_t t25 = vaddw_u8(vreinterpretq_u16_s16(t9), t24);
+  vst1_u8(&dst_row3[0], t22_sat);
+  const uint8x8_t t24 = vld1_u8(&dst_row4[0]);
+  const uint16x8_t t25 = vaddw_u8(vreinterpretq_u16_s16(t12), t24);
   const uint8x8_t t25_sat = vqmovun_s16(vreinterpretq_s16_u16(t25));
-  vst1_u8(&dst_row5[0], t25_sat);
-  const uint8x8_t t27 = vld1_u8(&dst_row6[0]);
-  const uint16x8_t t28 = vaddw_u8(vreinterpretq_u16_s16(t9), t27);
+  vst1_u8(&dst_row4[0], t25_sat);
+  const uint8x8_t t27 = vld1_u8(&dst_row5[0]);
+  const uint16x8_t t28 = vaddw_u8(vreinterpretq_u16_s16(t12), t27);
   const uint8x8_t t28_sat = vqmovun_s16(vreinterpretq_s16_u16(t28));
-  vst1_u8(&dst_row6[0], t28_sat);
-  const uint8x8_t t30 = vld1_u8(&dst_row7[0]);
-  const uint16x8_t t31 = vaddw_u8(vreinterpretq_u16_s16(t9), t30);
+  vst1_u8(&dst_row5[0], t28_sat);
+  const uint8x8_t t30 = vld1_u8(&dst_row6[0]);
+  const uint16x8_t t31 = vaddw_u8(vreinterpretq_u16_s16(t12), t30);
   const uint8x8_t t31_sat = vqmovun_s16(vreinterpretq_s16_u16(t31));
-  vst1_u8(&dst_row7[0], t31_sat);
+  vst1_u8(&dst_row6[0], t31_sat);
+  const uint8x8_t t33 = vld1_u8(&dst_row7[0]);
+  const uint16x8_t t34 = vaddw_u8(vreinterpretq_u16_s16(t12), t33);
+  const uint8x8_t t34_sat = vqmovun_s16(vreinterpretq_s16_u16(t34));
+  vst1_u8(&dst_row7[0], t34_sat);
 }
 
 void daedalus_item_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
@@ -75,6 +75,31 @@ void daedalus_clearing_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, in
   (void)eob;
   one_item(dst, dst_stride, coeffs);
   memset(coeffs + 0, 0, 1 * sizeof(*coeffs));
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
+  (void)meta;
+  (void)meta_step;
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    dst += dst_step;
+    coeffs += 64;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_clearing_items_vp9_idct8__neon_dc(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
+  (void)meta;
+  (void)meta_step;
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    memset(coeffs + 0, 0, 1 * sizeof(*coeffs));
+    dst += dst_step;
+    coeffs += 64;
+  }
 }
 
 void daedalus_vp9_idct8__neon_dc(const daedalus_buffer *buffers, const void *all_meta,

@@ -7,7 +7,7 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash ffb24b5510c011b4
+ * input hash 9618d37a0857ae20
  */
 #include <stdint.h>
 #include <string.h>
@@ -25,28 +25,23 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   uint8_t *const dst_row5 = dst_row4 + dst_stride;
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
-  static const int16_t multipliers16_values[8] = {11585, 6270, 15137, 3196, 16069, 9102, 13623, 0};
+  static const int16_t multipliers16_values[8] = {23170, 12540, 30274, 6392, 32138, 9102, 27246,
+      11585};
   const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 2: v = 0..3; writes rows */
   const int16x4_t x0 = vld1_s16(&coeffs[0]);
-  const int32x4_t t6 = vmull_laneq_s16(x0, multipliers16, 0);
-  const int16x4_t s0 = vrshrn_n_s32(t6, 14);
+  const int16x4_t s0 = vqrdmulh_laneq_s16(x0, multipliers16, 0);
   const int16x4_t x2 = vld1_s16(&coeffs[16]);
-  const int32x4_t t10 = vmull_laneq_s16(x2, multipliers16, 1);
-  const int16x4_t s2 = vrshrn_n_s32(t10, 14);
-  const int32x4_t t13 = vmull_laneq_s16(x2, multipliers16, 2);
-  const int16x4_t s3 = vrshrn_n_s32(t13, 14);
+  const int16x4_t s2 = vqrdmulh_laneq_s16(x2, multipliers16, 1);
+  const int16x4_t s3 = vqrdmulh_laneq_s16(x2, multipliers16, 2);
   const int16x4_t x1 = vld1_s16(&coeffs[8]);
-  const int32x4_t t18 = vmull_laneq_s16(x1, multipliers16, 3);
-  const int16x4_t s4 = vrshrn_n_s32(t18, 14);
-  const int32x4_t t21 = vmull_laneq_s16(x1, multipliers16, 4);
-  const int16x4_t s7 = vrshrn_n_s32(t21, 14);
+  const int16x4_t s4 = vqrdmulh_laneq_s16(x1, multipliers16, 3);
+  const int16x4_t s7 = vqrdmulh_laneq_s16(x1, multipliers16, 4);
   const int16x4_t x3 = vld1_s16(&coeffs[24]);
   const uint32x4_t k0 = vdupq_n_u32((uint32_t)(0));
-  const int32x4_t t28 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), x3, multipliers16, 5);
-  const int16x4_t s5 = vrshrn_n_s32(t28, 14);
-  const int32x4_t t30 = vmull_laneq_s16(x3, multipliers16, 6);
-  const int16x4_t s6 = vrshrn_n_s32(t30, 14);
+  const int32x4_t t38 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), x3, multipliers16, 5);
+  const int16x4_t s5 = vrshrn_n_s32(t38, 14);
+  const int16x4_t s6 = vqrdmulh_laneq_s16(x3, multipliers16, 6);
   const int16x4_t e0 = vadd_s16(s0, s3);
   const int16x4_t e3 = vsub_s16(s0, s3);
   const int16x4_t e1 = vadd_s16(s0, s2);
@@ -55,11 +50,11 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x4_t o5 = vsub_s16(s4, s5);
   const int16x4_t o7 = vadd_s16(s7, s6);
   const int16x4_t o6 = vsub_s16(s7, s6);
-  const int32x4_t t51 = vmull_laneq_s16(o6, multipliers16, 0);
-  const int32x4_t t53 = vmlal_laneq_s16(t51, o5, multipliers16, 0);
-  const int16x4_t m6 = vrshrn_n_s32(t53, 14);
-  const int32x4_t t57 = vmlsl_laneq_s16(t51, o5, multipliers16, 0);
-  const int16x4_t m5 = vrshrn_n_s32(t57, 14);
+  const int32x4_t t62 = vmull_laneq_s16(o6, multipliers16, 7);
+  const int32x4_t t64 = vmlal_laneq_s16(t62, o5, multipliers16, 7);
+  const int16x4_t m6 = vrshrn_n_s32(t64, 14);
+  const int32x4_t t67 = vmlsl_laneq_s16(t62, o5, multipliers16, 7);
+  const int16x4_t m5 = vrshrn_n_s32(t67, 14);
   const int16x4_t y0 = vadd_s16(e0, o7);
   const int16x4_t y7 = vsub_s16(e0, o7);
   const int16x4_t y1 = vadd_s16(e1, m6);
@@ -85,36 +80,18 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       vreinterpretq_u32_u16(t0_2)));
   const uint16x8_t x3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const int32x4_t t6_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)), multipliers16,
-      0);
-  const int32x4_t t6_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 0);
-  const int16x8_t s0_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t6_0, 14), t6_1, 14));
-  const int32x4_t t10_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)), multipliers16,
-      1);
-  const int32x4_t t10_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
-  const int16x8_t s2_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t10_0, 14), t10_1, 14));
-  const int32x4_t t13_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)), multipliers16,
-      2);
-  const int32x4_t t13_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
-  const int16x8_t s3_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 14), t13_1, 14));
-  const int32x4_t t18_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16,
-      3);
-  const int32x4_t t18_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
-  const int16x8_t s4_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t18_0, 14), t18_1, 14));
-  const int32x4_t t21_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16,
-      4);
-  const int32x4_t t21_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
-  const int16x8_t s7_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t21_0, 14), t21_1, 14));
+  const int16x8_t s0_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 0);
+  const int16x8_t s2_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
+  const int16x8_t s3_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
+  const int16x8_t s4_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
+  const int16x8_t s7_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
   const uint32x4_t k0_2 = vdupq_n_u32((uint32_t)(0));
-  const int32x4_t t28_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2),
+  const int32x4_t t38_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2),
       vget_low_s16(vreinterpretq_s16_u16(x3_2)), multipliers16, 5);
-  const int32x4_t t28_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2),
+  const int32x4_t t38_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2),
       vreinterpretq_s16_u16(x3_2), multipliers16, 5);
-  const int16x8_t s5_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t28_0, 14), t28_1, 14));
-  const int32x4_t t30_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x3_2)), multipliers16,
-      6);
-  const int32x4_t t30_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16, 6);
-  const int16x8_t s6_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t30_0, 14), t30_1, 14));
+  const int16x8_t s5_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t38_0, 14), t38_1, 14));
+  const int16x8_t s6_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16, 6);
   const int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
   const int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
   const int16x8_t e1_2 = vaddq_s16(s0_2, s2_2);
@@ -123,14 +100,14 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t o5_2 = vsubq_s16(s4_2, s5_2);
   const int16x8_t o7_2 = vaddq_s16(s7_2, s6_2);
   const int16x8_t o6_2 = vsubq_s16(s7_2, s6_2);
-  const int32x4_t t51_0 = vmull_laneq_s16(vget_low_s16(o6_2), multipliers16, 0);
-  const int32x4_t t51_1 = vmull_high_laneq_s16(o6_2, multipliers16, 0);
-  const int32x4_t t53_0 = vmlal_laneq_s16(t51_0, vget_low_s16(o5_2), multipliers16, 0);
-  const int32x4_t t53_1 = vmlal_high_laneq_s16(t51_1, o5_2, multipliers16, 0);
-  const int16x8_t m6_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t53_0, 14), t53_1, 14));
-  const int32x4_t t57_0 = vmlsl_laneq_s16(t51_0, vget_low_s16(o5_2), multipliers16, 0);
-  const int32x4_t t57_1 = vmlsl_high_laneq_s16(t51_1, o5_2, multipliers16, 0);
-  const int16x8_t m5_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t57_0, 14), t57_1, 14));
+  const int32x4_t t62_0 = vmull_laneq_s16(vget_low_s16(o6_2), multipliers16, 7);
+  const int32x4_t t62_1 = vmull_high_laneq_s16(o6_2, multipliers16, 7);
+  const int32x4_t t64_0 = vmlal_laneq_s16(t62_0, vget_low_s16(o5_2), multipliers16, 7);
+  const int32x4_t t64_1 = vmlal_high_laneq_s16(t62_1, o5_2, multipliers16, 7);
+  const int16x8_t m6_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t64_0, 14), t64_1, 14));
+  const int32x4_t t67_0 = vmlsl_laneq_s16(t62_0, vget_low_s16(o5_2), multipliers16, 7);
+  const int32x4_t t67_1 = vmlsl_high_laneq_s16(t62_1, o5_2, multipliers16, 7);
+  const int16x8_t m5_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t67_0, 14), t67_1, 14));
   const int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
   const int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
   const int16x8_t residuals1 = vaddq_s16(e1_2, m6_2);
@@ -139,46 +116,46 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t residuals5 = vsubq_s16(e2_2, m5_2);
   const int16x8_t residuals3 = vaddq_s16(e3_2, o4_2);
   const int16x8_t residuals4 = vsubq_s16(e3_2, o4_2);
-  const int16x8_t t77 = vrshrq_n_s16(residuals0, 5);
-  const uint8x8_t t76 = vld1_u8(&dst[0]);
-  const uint16x8_t t78 = vaddw_u8(vreinterpretq_u16_s16(t77), t76);
-  const uint8x8_t t78_sat = vqmovun_s16(vreinterpretq_s16_u16(t78));
-  vst1_u8(&dst[0], t78_sat);
-  const int16x8_t t81 = vrshrq_n_s16(residuals1, 5);
-  const uint8x8_t t80 = vld1_u8(&dst_row1[0]);
-  const uint16x8_t t82 = vaddw_u8(vreinterpretq_u16_s16(t81), t80);
-  const uint8x8_t t82_sat = vqmovun_s16(vreinterpretq_s16_u16(t82));
-  vst1_u8(&dst_row1[0], t82_sat);
-  const int16x8_t t85 = vrshrq_n_s16(residuals2, 5);
-  const uint8x8_t t84 = vld1_u8(&dst_row2[0]);
-  const uint16x8_t t86 = vaddw_u8(vreinterpretq_u16_s16(t85), t84);
-  const uint8x8_t t86_sat = vqmovun_s16(vreinterpretq_s16_u16(t86));
-  vst1_u8(&dst_row2[0], t86_sat);
-  const int16x8_t t89 = vrshrq_n_s16(residuals3, 5);
-  const uint8x8_t t88 = vld1_u8(&dst_row3[0]);
-  const uint16x8_t t90 = vaddw_u8(vreinterpretq_u16_s16(t89), t88);
-  const uint8x8_t t90_sat = vqmovun_s16(vreinterpretq_s16_u16(t90));
-  vst1_u8(&dst_row3[0], t90_sat);
-  const int16x8_t t93 = vrshrq_n_s16(residuals4, 5);
-  const uint8x8_t t92 = vld1_u8(&dst_row4[0]);
-  const uint16x8_t t94 = vaddw_u8(vreinterpretq_u16_s16(t93), t92);
-  const uint8x8_t t94_sat = vqmovun_s16(vreinterpretq_s16_u16(t94));
-  vst1_u8(&dst_row4[0], t94_sat);
-  const int16x8_t t97 = vrshrq_n_s16(residuals5, 5);
-  const uint8x8_t t96 = vld1_u8(&dst_row5[0]);
-  const uint16x8_t t98 = vaddw_u8(vreinterpretq_u16_s16(t97), t96);
-  const uint8x8_t t98_sat = vqmovun_s16(vreinterpretq_s16_u16(t98));
-  vst1_u8(&dst_row5[0], t98_sat);
-  const int16x8_t t101 = vrshrq_n_s16(residuals6, 5);
-  const uint8x8_t t100 = vld1_u8(&dst_row6[0]);
-  const uint16x8_t t102 = vaddw_u8(vreinterpretq_u16_s16(t101), t100);
-  const uint8x8_t t102_sat = vqmovun_s16(vreinterpretq_s16_u16(t102));
-  vst1_u8(&dst_row6[0], t102_sat);
-  const int16x8_t t105 = vrshrq_n_s16(residuals7, 5);
-  const uint8x8_t t104 = vld1_u8(&dst_row7[0]);
-  const uint16x8_t t106 = vaddw_u8(vreinterpretq_u16_s16(t105), t104);
-  const uint8x8_t t106_sat = vqmovun_s16(vreinterpretq_s16_u16(t106));
-  vst1_u8(&dst_row7[0], t106_sat);
+  const int16x8_t t87 = vrshrq_n_s16(residuals0, 5);
+  const uint8x8_t t86 = vld1_u8(&dst[0]);
+  const uint16x8_t t88 = vaddw_u8(vreinterpretq_u16_s16(t87), t86);
+  const uint8x8_t t88_sat = vqmovun_s16(vreinterpretq_s16_u16(t88));
+  vst1_u8(&dst[0], t88_sat);
+  const int16x8_t t91 = vrshrq_n_s16(residuals1, 5);
+  const uint8x8_t t90 = vld1_u8(&dst_row1[0]);
+  const uint16x8_t t92 = vaddw_u8(vreinterpretq_u16_s16(t91), t90);
+  const uint8x8_t t92_sat = vqmovun_s16(vreinterpretq_s16_u16(t92));
+  vst1_u8(&dst_row1[0], t92_sat);
+  const int16x8_t t95 = vrshrq_n_s16(residuals2, 5);
+  const uint8x8_t t94 = vld1_u8(&dst_row2[0]);
+  const uint16x8_t t96 = vaddw_u8(vreinterpretq_u16_s16(t95), t94);
+  const uint8x8_t t96_sat = vqmovun_s16(vreinterpretq_s16_u16(t96));
+  vst1_u8(&dst_row2[0], t96_sat);
+  const int16x8_t t99 = vrshrq_n_s16(residuals3, 5);
+  const uint8x8_t t98 = vld1_u8(&dst_row3[0]);
+  const uint16x8_t t100 = vaddw_u8(vreinterpretq_u16_s16(t99), t98);
+  const uint8x8_t t100_sat = vqmovun_s16(vreinterpretq_s16_u16(t100));
+  vst1_u8(&dst_row3[0], t100_sat);
+  const int16x8_t t103 = vrshrq_n_s16(residuals4, 5);
+  const uint8x8_t t102 = vld1_u8(&dst_row4[0]);
+  const uint16x8_t t104 = vaddw_u8(vreinterpretq_u16_s16(t103), t102);
+  const uint8x8_t t104_sat = vqmovun_s16(vreinterpretq_s16_u16(t104));
+  vst1_u8(&dst_row4[0], t104_sat);
+  const int16x8_t t107 = vrshrq_n_s16(residuals5, 5);
+  const uint8x8_t t106 = vld1_u8(&dst_row5[0]);
+  const uint16x8_t t108 = vaddw_u8(vreinterpretq_u16_s16(t107), t106);
+  const uint8x8_t t108_sat = vqmovun_s16(vreinterpretq_s16_u16(t108));
+  vst1_u8(&dst_row5[0], t108_sat);
+  const int16x8_t t111 = vrshrq_n_s16(residuals6, 5);
+  const uint8x8_t t110 = vld1_u8(&dst_row6[0]);
+  const uint16x8_t t112 = vaddw_u8(vreinterpretq_u16_s16(t111), t110);
+  const uint8x8_t t112_sat = vqmovun_s16(vreinterpretq_s16_u16(t112));
+  vst1_u8(&dst_row6[0], t112_sat);
+  const int16x8_t t115 = vrshrq_n_s16(residuals7, 5);
+  const uint8x8_t t114 = vld1_u8(&dst_row7[0]);
+  const uint16x8_t t116 = vaddw_u8(vreinterpretq_u16_s16(t115), t114);
+  const uint8x8_t t116_sat = vqmovun_s16(vreinterpretq_s16_u16(t116));
+  vst1_u8(&dst_row7[0], t116_sat);
 }
 
 void daedalus_item_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
@@ -195,6 +172,34 @@ void daedalus_clearing_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride,
   memset(coeffs + 8, 0, 4 * sizeof(*coeffs));
   memset(coeffs + 16, 0, 4 * sizeof(*coeffs));
   memset(coeffs + 24, 0, 4 * sizeof(*coeffs));
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
+  (void)meta;
+  (void)meta_step;
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    dst += dst_step;
+    coeffs += 64;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_clearing_items_vp9_idct8__neon_eob12(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
+  (void)meta;
+  (void)meta_step;
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    memset(coeffs + 0, 0, 4 * sizeof(*coeffs));
+    memset(coeffs + 8, 0, 4 * sizeof(*coeffs));
+    memset(coeffs + 16, 0, 4 * sizeof(*coeffs));
+    memset(coeffs + 24, 0, 4 * sizeof(*coeffs));
+    dst += dst_step;
+    coeffs += 64;
+  }
 }
 
 void daedalus_vp9_idct8__neon_eob12(const daedalus_buffer *buffers, const void *all_meta,

@@ -9,9 +9,10 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash 3cc9381f63f31acf
+ * input hash 9656aa34f31751e6
  */
 #include <stdint.h>
+#include <string.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
 #include <daedalus/vp9.h>
@@ -26,28 +27,22 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   uint8_t *const dst_row5 = dst_row4 + dst_stride;
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
-  static const int16_t multipliers16_values[8] = {11585, 6270, 15137, 3196, 16069, 9102, 13623, 0};
+  static const int16_t multipliers16_values[8] = {23170, 12540, 30274, 6392, 32138, 9102, 27246, 0};
   const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 2: v = 0..3; writes rows */
   const int16x4_t x0 = vld1_s16(&coeffs[0]);
-  const int32x4_t t7 = vmull_laneq_s16(x0, multipliers16, 0);
-  const int16x4_t s0 = vrshrn_n_s32(t7, 14);
+  const int16x4_t s0 = vqrdmulh_laneq_s16(x0, multipliers16, 0);
   const int16x4_t x2 = vld1_s16(&coeffs[16]);
-  const int32x4_t t11 = vmull_laneq_s16(x2, multipliers16, 1);
-  const int16x4_t s2 = vrshrn_n_s32(t11, 14);
-  const int32x4_t t14 = vmull_laneq_s16(x2, multipliers16, 2);
-  const int16x4_t s3 = vrshrn_n_s32(t14, 14);
+  const int16x4_t s2 = vqrdmulh_laneq_s16(x2, multipliers16, 1);
+  const int16x4_t s3 = vqrdmulh_laneq_s16(x2, multipliers16, 2);
   const int16x4_t x1 = vld1_s16(&coeffs[8]);
-  const int32x4_t t19 = vmull_laneq_s16(x1, multipliers16, 3);
-  const int16x4_t s4 = vrshrn_n_s32(t19, 14);
-  const int32x4_t t22 = vmull_laneq_s16(x1, multipliers16, 4);
-  const int16x4_t s7 = vrshrn_n_s32(t22, 14);
+  const int16x4_t s4 = vqrdmulh_laneq_s16(x1, multipliers16, 3);
+  const int16x4_t s7 = vqrdmulh_laneq_s16(x1, multipliers16, 4);
   const int16x4_t x3 = vld1_s16(&coeffs[24]);
   const uint32x4_t k0 = vdupq_n_u32((uint32_t)(0));
-  const int32x4_t t29 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), x3, multipliers16, 5);
-  const int16x4_t s5 = vrshrn_n_s32(t29, 14);
-  const int32x4_t t31 = vmull_laneq_s16(x3, multipliers16, 6);
-  const int16x4_t s6 = vrshrn_n_s32(t31, 14);
+  const int32x4_t t39 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), x3, multipliers16, 5);
+  const int16x4_t s5 = vrshrn_n_s32(t39, 14);
+  const int16x4_t s6 = vqrdmulh_laneq_s16(x3, multipliers16, 6);
   const int16x4_t e0 = vadd_s16(s0, s3);
   const int16x4_t e3 = vsub_s16(s0, s3);
   const int16x4_t e1 = vadd_s16(s0, s2);
@@ -56,12 +51,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x4_t o5 = vsub_s16(s4, s5);
   const int16x4_t o7 = vadd_s16(s7, s6);
   const int16x4_t o6 = vsub_s16(s7, s6);
-  const int16x4_t t51 = vadd_s16(o6, o5);
-  const int32x4_t t53 = vmull_laneq_s16(t51, multipliers16, 0);
-  const int16x4_t m6 = vrshrn_n_s32(t53, 14);
-  const int16x4_t t56 = vsub_s16(o6, o5);
-  const int32x4_t t58 = vmull_laneq_s16(t56, multipliers16, 0);
-  const int16x4_t m5 = vrshrn_n_s32(t58, 14);
+  const int16x4_t t63 = vadd_s16(o6, o5);
+  const int16x4_t m6 = vqrdmulh_laneq_s16(t63, multipliers16, 0);
+  const int16x4_t t69 = vsub_s16(o6, o5);
+  const int16x4_t m5 = vqrdmulh_laneq_s16(t69, multipliers16, 0);
   const int16x4_t y0 = vadd_s16(e0, o7);
   const int16x4_t y7 = vsub_s16(e0, o7);
   const int16x4_t y1 = vadd_s16(e1, m6);
@@ -87,36 +80,18 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       vreinterpretq_u32_u16(t0_2)));
   const uint16x8_t x3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const int32x4_t t7_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)), multipliers16,
-      0);
-  const int32x4_t t7_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 0);
-  const int16x8_t s0_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t7_0, 14), t7_1, 14));
-  const int32x4_t t11_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)), multipliers16,
-      1);
-  const int32x4_t t11_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
-  const int16x8_t s2_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t11_0, 14), t11_1, 14));
-  const int32x4_t t14_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)), multipliers16,
-      2);
-  const int32x4_t t14_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
-  const int16x8_t s3_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t14_0, 14), t14_1, 14));
-  const int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16,
-      3);
-  const int32x4_t t19_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
-  const int16x8_t s4_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t19_0, 14), t19_1, 14));
-  const int32x4_t t22_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16,
-      4);
-  const int32x4_t t22_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
-  const int16x8_t s7_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t22_0, 14), t22_1, 14));
+  const int16x8_t s0_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 0);
+  const int16x8_t s2_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
+  const int16x8_t s3_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
+  const int16x8_t s4_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
+  const int16x8_t s7_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
   const uint32x4_t k0_2 = vdupq_n_u32((uint32_t)(0));
-  const int32x4_t t29_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2),
+  const int32x4_t t39_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2),
       vget_low_s16(vreinterpretq_s16_u16(x3_2)), multipliers16, 5);
-  const int32x4_t t29_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2),
+  const int32x4_t t39_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2),
       vreinterpretq_s16_u16(x3_2), multipliers16, 5);
-  const int16x8_t s5_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t29_0, 14), t29_1, 14));
-  const int32x4_t t31_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x3_2)), multipliers16,
-      6);
-  const int32x4_t t31_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16, 6);
-  const int16x8_t s6_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t31_0, 14), t31_1, 14));
+  const int16x8_t s5_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t39_0, 14), t39_1, 14));
+  const int16x8_t s6_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16, 6);
   const int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
   const int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
   const int16x8_t e1_2 = vaddq_s16(s0_2, s2_2);
@@ -125,14 +100,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t o5_2 = vsubq_s16(s4_2, s5_2);
   const int16x8_t o7_2 = vaddq_s16(s7_2, s6_2);
   const int16x8_t o6_2 = vsubq_s16(s7_2, s6_2);
-  const int16x8_t t51_2 = vaddq_s16(o6_2, o5_2);
-  const int32x4_t t53_0 = vmull_laneq_s16(vget_low_s16(t51_2), multipliers16, 0);
-  const int32x4_t t53_1 = vmull_high_laneq_s16(t51_2, multipliers16, 0);
-  const int16x8_t m6_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t53_0, 14), t53_1, 14));
-  const int16x8_t t56_2 = vsubq_s16(o6_2, o5_2);
-  const int32x4_t t58_0 = vmull_laneq_s16(vget_low_s16(t56_2), multipliers16, 0);
-  const int32x4_t t58_1 = vmull_high_laneq_s16(t56_2, multipliers16, 0);
-  const int16x8_t m5_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t58_0, 14), t58_1, 14));
+  const int16x8_t t63_2 = vaddq_s16(o6_2, o5_2);
+  const int16x8_t m6_2 = vqrdmulhq_laneq_s16(t63_2, multipliers16, 0);
+  const int16x8_t t69_2 = vsubq_s16(o6_2, o5_2);
+  const int16x8_t m5_2 = vqrdmulhq_laneq_s16(t69_2, multipliers16, 0);
   const int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
   const int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
   const int16x8_t residuals1 = vaddq_s16(e1_2, m6_2);
@@ -141,52 +112,90 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t residuals5 = vsubq_s16(e2_2, m5_2);
   const int16x8_t residuals3 = vaddq_s16(e3_2, o4_2);
   const int16x8_t residuals4 = vsubq_s16(e3_2, o4_2);
-  const int16x8_t t78 = vrshrq_n_s16(residuals0, 5);
-  const uint8x8_t t77 = vld1_u8(&dst[0]);
-  const uint16x8_t t79 = vaddw_u8(vreinterpretq_u16_s16(t78), t77);
-  const uint8x8_t t79_sat = vqmovun_s16(vreinterpretq_s16_u16(t79));
-  vst1_u8(&dst[0], t79_sat);
-  const int16x8_t t82 = vrshrq_n_s16(residuals1, 5);
-  const uint8x8_t t81 = vld1_u8(&dst_row1[0]);
-  const uint16x8_t t83 = vaddw_u8(vreinterpretq_u16_s16(t82), t81);
-  const uint8x8_t t83_sat = vqmovun_s16(vreinterpretq_s16_u16(t83));
-  vst1_u8(&dst_row1[0], t83_sat);
-  const int16x8_t t86 = vrshrq_n_s16(residuals2, 5);
-  const uint8x8_t t85 = vld1_u8(&dst_row2[0]);
-  const uint16x8_t t87 = vaddw_u8(vreinterpretq_u16_s16(t86), t85);
-  const uint8x8_t t87_sat = vqmovun_s16(vreinterpretq_s16_u16(t87));
-  vst1_u8(&dst_row2[0], t87_sat);
-  const int16x8_t t90 = vrshrq_n_s16(residuals3, 5);
-  const uint8x8_t t89 = vld1_u8(&dst_row3[0]);
-  const uint16x8_t t91 = vaddw_u8(vreinterpretq_u16_s16(t90), t89);
-  const uint8x8_t t91_sat = vqmovun_s16(vreinterpretq_s16_u16(t91));
-  vst1_u8(&dst_row3[0], t91_sat);
-  const int16x8_t t94 = vrshrq_n_s16(residuals4, 5);
-  const uint8x8_t t93 = vld1_u8(&dst_row4[0]);
-  const uint16x8_t t95 = vaddw_u8(vreinterpretq_u16_s16(t94), t93);
-  const uint8x8_t t95_sat = vqmovun_s16(vreinterpretq_s16_u16(t95));
-  vst1_u8(&dst_row4[0], t95_sat);
-  const int16x8_t t98 = vrshrq_n_s16(residuals5, 5);
-  const uint8x8_t t97 = vld1_u8(&dst_row5[0]);
-  const uint16x8_t t99 = vaddw_u8(vreinterpretq_u16_s16(t98), t97);
-  const uint8x8_t t99_sat = vqmovun_s16(vreinterpretq_s16_u16(t99));
-  vst1_u8(&dst_row5[0], t99_sat);
-  const int16x8_t t102 = vrshrq_n_s16(residuals6, 5);
-  const uint8x8_t t101 = vld1_u8(&dst_row6[0]);
-  const uint16x8_t t103 = vaddw_u8(vreinterpretq_u16_s16(t102), t101);
-  const uint8x8_t t103_sat = vqmovun_s16(vreinterpretq_s16_u16(t103));
-  vst1_u8(&dst_row6[0], t103_sat);
-  const int16x8_t t106 = vrshrq_n_s16(residuals7, 5);
-  const uint8x8_t t105 = vld1_u8(&dst_row7[0]);
-  const uint16x8_t t107 = vaddw_u8(vreinterpretq_u16_s16(t106), t105);
-  const uint8x8_t t107_sat = vqmovun_s16(vreinterpretq_s16_u16(t107));
-  vst1_u8(&dst_row7[0], t107_sat);
+  const int16x8_t t92 = vrshrq_n_s16(residuals0, 5);
+  const uint8x8_t t91 = vld1_u8(&dst[0]);
+  const uint16x8_t t93 = vaddw_u8(vreinterpretq_u16_s16(t92), t91);
+  const uint8x8_t t93_sat = vqmovun_s16(vreinterpretq_s16_u16(t93));
+  vst1_u8(&dst[0], t93_sat);
+  const int16x8_t t96 = vrshrq_n_s16(residuals1, 5);
+  const uint8x8_t t95 = vld1_u8(&dst_row1[0]);
+  const uint16x8_t t97 = vaddw_u8(vreinterpretq_u16_s16(t96), t95);
+  const uint8x8_t t97_sat = vqmovun_s16(vreinterpretq_s16_u16(t97));
+  vst1_u8(&dst_row1[0], t97_sat);
+  const int16x8_t t100 = vrshrq_n_s16(residuals2, 5);
+  const uint8x8_t t99 = vld1_u8(&dst_row2[0]);
+  const uint16x8_t t101 = vaddw_u8(vreinterpretq_u16_s16(t100), t99);
+  const uint8x8_t t101_sat = vqmovun_s16(vreinterpretq_s16_u16(t101));
+  vst1_u8(&dst_row2[0], t101_sat);
+  const int16x8_t t104 = vrshrq_n_s16(residuals3, 5);
+  const uint8x8_t t103 = vld1_u8(&dst_row3[0]);
+  const uint16x8_t t105 = vaddw_u8(vreinterpretq_u16_s16(t104), t103);
+  const uint8x8_t t105_sat = vqmovun_s16(vreinterpretq_s16_u16(t105));
+  vst1_u8(&dst_row3[0], t105_sat);
+  const int16x8_t t108 = vrshrq_n_s16(residuals4, 5);
+  const uint8x8_t t107 = vld1_u8(&dst_row4[0]);
+  const uint16x8_t t109 = vaddw_u8(vreinterpretq_u16_s16(t108), t107);
+  const uint8x8_t t109_sat = vqmovun_s16(vreinterpretq_s16_u16(t109));
+  vst1_u8(&dst_row4[0], t109_sat);
+  const int16x8_t t112 = vrshrq_n_s16(residuals5, 5);
+  const uint8x8_t t111 = vld1_u8(&dst_row5[0]);
+  const uint16x8_t t113 = vaddw_u8(vreinterpretq_u16_s16(t112), t111);
+  const uint8x8_t t113_sat = vqmovun_s16(vreinterpretq_s16_u16(t113));
+  vst1_u8(&dst_row5[0], t113_sat);
+  const int16x8_t t116 = vrshrq_n_s16(residuals6, 5);
+  const uint8x8_t t115 = vld1_u8(&dst_row6[0]);
+  const uint16x8_t t117 = vaddw_u8(vreinterpretq_u16_s16(t116), t115);
+  const uint8x8_t t117_sat = vqmovun_s16(vreinterpretq_s16_u16(t117));
+  vst1_u8(&dst_row6[0], t117_sat);
+  const int16x8_t t120 = vrshrq_n_s16(residuals7, 5);
+  const uint8x8_t t119 = vld1_u8(&dst_row7[0]);
+  const uint16x8_t t121 = vaddw_u8(vreinterpretq_u16_s16(t120), t119);
+  const uint8x8_t t121_sat = vqmovun_s16(vreinterpretq_s16_u16(t121));
+  vst1_u8(&dst_row7[0], t121_sat);
 }
 
 void daedalus_item_vp9_idct8__neon_eob12_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob) {
   (void)eob;
   one_item(dst, dst_stride, coeffs);
+}
+
+void daedalus_clearing_vp9_idct8__neon_eob12_givensum16(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob) {
+  (void)eob;
+  one_item(dst, dst_stride, coeffs);
+  memset(coeffs + 0, 0, 4 * sizeof(*coeffs));
+  memset(coeffs + 8, 0, 4 * sizeof(*coeffs));
+  memset(coeffs + 16, 0, 4 * sizeof(*coeffs));
+  memset(coeffs + 24, 0, 4 * sizeof(*coeffs));
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_idct8__neon_eob12_givensum16(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
+  (void)meta;
+  (void)meta_step;
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    dst += dst_step;
+    coeffs += 64;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_clearing_items_vp9_idct8__neon_eob12_givensum16(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
+  (void)meta;
+  (void)meta_step;
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    memset(coeffs + 0, 0, 4 * sizeof(*coeffs));
+    memset(coeffs + 8, 0, 4 * sizeof(*coeffs));
+    memset(coeffs + 16, 0, 4 * sizeof(*coeffs));
+    memset(coeffs + 24, 0, 4 * sizeof(*coeffs));
+    dst += dst_step;
+    coeffs += 64;
+  }
 }
 
 void daedalus_vp9_idct8__neon_eob12_givensum16(const daedalus_buffer *buffers,

@@ -7,7 +7,7 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 156250109982cbc7
+ * input hash 587bd1dd213b6dd3
  */
 #include <stdint.h>
 #include <string.h>
@@ -29,51 +29,51 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 2: v = 0..7; writes rows */
   const int16x8_t x0 = vld1q_s16(&coeffs[0]);
-  const int32x4_t t10_0 = vmull_laneq_s16(vget_low_s16(x0), multipliers16, 0);
-  const int32x4_t t10_1 = vmull_high_laneq_s16(x0, multipliers16, 0);
+  const int32x4_t t9_0 = vmull_laneq_s16(vget_low_s16(x0), multipliers16, 0);
+  const int32x4_t t9_1 = vmull_high_laneq_s16(x0, multipliers16, 0);
   const int16x8_t x4 = vld1q_s16(&coeffs[32]);
-  const int32x4_t t12_0 = vmlal_laneq_s16(t10_0, vget_low_s16(x4), multipliers16, 0);
-  const int32x4_t t12_1 = vmlal_high_laneq_s16(t10_1, x4, multipliers16, 0);
-  const int16x8_t s0 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t12_0, 14), t12_1, 14));
-  const int32x4_t t16_0 = vmlsl_laneq_s16(t10_0, vget_low_s16(x4), multipliers16, 0);
-  const int32x4_t t16_1 = vmlsl_high_laneq_s16(t10_1, x4, multipliers16, 0);
-  const int16x8_t s1 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t16_0, 14), t16_1, 14));
+  const int32x4_t t11_0 = vmlal_laneq_s16(t9_0, vget_low_s16(x4), multipliers16, 0);
+  const int32x4_t t11_1 = vmlal_high_laneq_s16(t9_1, x4, multipliers16, 0);
+  const int16x8_t s0 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t11_0, 14), t11_1, 14));
+  const int32x4_t t14_0 = vmlsl_laneq_s16(t9_0, vget_low_s16(x4), multipliers16, 0);
+  const int32x4_t t14_1 = vmlsl_high_laneq_s16(t9_1, x4, multipliers16, 0);
+  const int16x8_t s1 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t14_0, 14), t14_1, 14));
   const int16x8_t x2 = vld1q_s16(&coeffs[16]);
-  const int32x4_t t20_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 1);
-  const int32x4_t t20_1 = vmull_high_laneq_s16(x2, multipliers16, 1);
+  const int32x4_t t18_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 1);
+  const int32x4_t t18_1 = vmull_high_laneq_s16(x2, multipliers16, 1);
   const int16x8_t x6 = vld1q_s16(&coeffs[48]);
-  const int32x4_t t23_0 = vmlsl_laneq_s16(t20_0, vget_low_s16(x6), multipliers16, 2);
-  const int32x4_t t23_1 = vmlsl_high_laneq_s16(t20_1, x6, multipliers16, 2);
-  const int16x8_t s2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t23_0, 14), t23_1, 14));
-  const int32x4_t t25_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 2);
-  const int32x4_t t25_1 = vmull_high_laneq_s16(x2, multipliers16, 2);
-  const int32x4_t t27_0 = vmlal_laneq_s16(t25_0, vget_low_s16(x6), multipliers16, 1);
-  const int32x4_t t27_1 = vmlal_high_laneq_s16(t25_1, x6, multipliers16, 1);
-  const int16x8_t s3 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t27_0, 14), t27_1, 14));
+  const int32x4_t t21_0 = vmlsl_laneq_s16(t18_0, vget_low_s16(x6), multipliers16, 2);
+  const int32x4_t t21_1 = vmlsl_high_laneq_s16(t18_1, x6, multipliers16, 2);
+  const int16x8_t s2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t21_0, 14), t21_1, 14));
+  const int32x4_t t23_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 2);
+  const int32x4_t t23_1 = vmull_high_laneq_s16(x2, multipliers16, 2);
+  const int32x4_t t25_0 = vmlal_laneq_s16(t23_0, vget_low_s16(x6), multipliers16, 1);
+  const int32x4_t t25_1 = vmlal_high_laneq_s16(t23_1, x6, multipliers16, 1);
+  const int16x8_t s3 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t25_0, 14), t25_1, 14));
   const int16x8_t x1 = vld1q_s16(&coeffs[8]);
-  const int32x4_t t32_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 3);
-  const int32x4_t t32_1 = vmull_high_laneq_s16(x1, multipliers16, 3);
+  const int32x4_t t30_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 3);
+  const int32x4_t t30_1 = vmull_high_laneq_s16(x1, multipliers16, 3);
   const int16x8_t x7 = vld1q_s16(&coeffs[56]);
-  const int32x4_t t35_0 = vmlsl_laneq_s16(t32_0, vget_low_s16(x7), multipliers16, 4);
-  const int32x4_t t35_1 = vmlsl_high_laneq_s16(t32_1, x7, multipliers16, 4);
-  const int16x8_t s4 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t35_0, 14), t35_1, 14));
-  const int32x4_t t37_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 4);
-  const int32x4_t t37_1 = vmull_high_laneq_s16(x1, multipliers16, 4);
-  const int32x4_t t39_0 = vmlal_laneq_s16(t37_0, vget_low_s16(x7), multipliers16, 3);
-  const int32x4_t t39_1 = vmlal_high_laneq_s16(t37_1, x7, multipliers16, 3);
-  const int16x8_t s7 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t39_0, 14), t39_1, 14));
+  const int32x4_t t33_0 = vmlsl_laneq_s16(t30_0, vget_low_s16(x7), multipliers16, 4);
+  const int32x4_t t33_1 = vmlsl_high_laneq_s16(t30_1, x7, multipliers16, 4);
+  const int16x8_t s4 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t33_0, 14), t33_1, 14));
+  const int32x4_t t35_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 4);
+  const int32x4_t t35_1 = vmull_high_laneq_s16(x1, multipliers16, 4);
+  const int32x4_t t37_0 = vmlal_laneq_s16(t35_0, vget_low_s16(x7), multipliers16, 3);
+  const int32x4_t t37_1 = vmlal_high_laneq_s16(t35_1, x7, multipliers16, 3);
+  const int16x8_t s7 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t37_0, 14), t37_1, 14));
   const int16x8_t x5 = vld1q_s16(&coeffs[40]);
-  const int32x4_t t44_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 5);
-  const int32x4_t t44_1 = vmull_high_laneq_s16(x5, multipliers16, 5);
+  const int32x4_t t42_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 5);
+  const int32x4_t t42_1 = vmull_high_laneq_s16(x5, multipliers16, 5);
   const int16x8_t x3 = vld1q_s16(&coeffs[24]);
-  const int32x4_t t47_0 = vmlsl_laneq_s16(t44_0, vget_low_s16(x3), multipliers16, 6);
-  const int32x4_t t47_1 = vmlsl_high_laneq_s16(t44_1, x3, multipliers16, 6);
-  const int16x8_t s5 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t47_0, 14), t47_1, 14));
-  const int32x4_t t49_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 6);
-  const int32x4_t t49_1 = vmull_high_laneq_s16(x5, multipliers16, 6);
-  const int32x4_t t51_0 = vmlal_laneq_s16(t49_0, vget_low_s16(x3), multipliers16, 5);
-  const int32x4_t t51_1 = vmlal_high_laneq_s16(t49_1, x3, multipliers16, 5);
-  const int16x8_t s6 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t51_0, 14), t51_1, 14));
+  const int32x4_t t45_0 = vmlsl_laneq_s16(t42_0, vget_low_s16(x3), multipliers16, 6);
+  const int32x4_t t45_1 = vmlsl_high_laneq_s16(t42_1, x3, multipliers16, 6);
+  const int16x8_t s5 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t45_0, 14), t45_1, 14));
+  const int32x4_t t47_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 6);
+  const int32x4_t t47_1 = vmull_high_laneq_s16(x5, multipliers16, 6);
+  const int32x4_t t49_0 = vmlal_laneq_s16(t47_0, vget_low_s16(x3), multipliers16, 5);
+  const int32x4_t t49_1 = vmlal_high_laneq_s16(t47_1, x3, multipliers16, 5);
+  const int16x8_t s6 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t49_0, 14), t49_1, 14));
   const int16x8_t e0 = vaddq_s16(s0, s3);
   const int16x8_t e3 = vsubq_s16(s0, s3);
   const int16x8_t e1 = vaddq_s16(s1, s2);
@@ -82,14 +82,14 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t o5 = vsubq_s16(s4, s5);
   const int16x8_t o7 = vaddq_s16(s7, s6);
   const int16x8_t o6 = vsubq_s16(s7, s6);
-  const int32x4_t t72_0 = vmull_laneq_s16(vget_low_s16(o6), multipliers16, 0);
-  const int32x4_t t72_1 = vmull_high_laneq_s16(o6, multipliers16, 0);
-  const int32x4_t t74_0 = vmlal_laneq_s16(t72_0, vget_low_s16(o5), multipliers16, 0);
-  const int32x4_t t74_1 = vmlal_high_laneq_s16(t72_1, o5, multipliers16, 0);
-  const int16x8_t m6 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t74_0, 14), t74_1, 14));
-  const int32x4_t t78_0 = vmlsl_laneq_s16(t72_0, vget_low_s16(o5), multipliers16, 0);
-  const int32x4_t t78_1 = vmlsl_high_laneq_s16(t72_1, o5, multipliers16, 0);
-  const int16x8_t m5 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t78_0, 14), t78_1, 14));
+  const int32x4_t t69_0 = vmull_laneq_s16(vget_low_s16(o6), multipliers16, 0);
+  const int32x4_t t69_1 = vmull_high_laneq_s16(o6, multipliers16, 0);
+  const int32x4_t t71_0 = vmlal_laneq_s16(t69_0, vget_low_s16(o5), multipliers16, 0);
+  const int32x4_t t71_1 = vmlal_high_laneq_s16(t69_1, o5, multipliers16, 0);
+  const int16x8_t m6 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t71_0, 14), t71_1, 14));
+  const int32x4_t t74_0 = vmlsl_laneq_s16(t69_0, vget_low_s16(o5), multipliers16, 0);
+  const int32x4_t t74_1 = vmlsl_high_laneq_s16(t69_1, o5, multipliers16, 0);
+  const int16x8_t m5 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t74_0, 14), t74_1, 14));
   const int16x8_t y0 = vaddq_s16(e0, o7);
   const int16x8_t y7 = vsubq_s16(e0, o7);
   const int16x8_t y1 = vaddq_s16(e1, m6);
@@ -139,74 +139,74 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       vreinterpretq_u64_u16(t1_6)));
   const uint16x8_t x7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
       vreinterpretq_u64_u16(t1_7)));
-  const int32x4_t t10_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)),
+  const int32x4_t t9_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)),
       multipliers16, 0);
-  const int32x4_t t10_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 0);
-  const int32x4_t t12_0_2 = vmlal_laneq_s16(t10_0_2, vget_low_s16(vreinterpretq_s16_u16(x4_2)),
+  const int32x4_t t9_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 0);
+  const int32x4_t t11_0_2 = vmlal_laneq_s16(t9_0_2, vget_low_s16(vreinterpretq_s16_u16(x4_2)),
       multipliers16, 0);
-  const int32x4_t t12_1_2 = vmlal_high_laneq_s16(t10_1_2, vreinterpretq_s16_u16(x4_2),
+  const int32x4_t t11_1_2 = vmlal_high_laneq_s16(t9_1_2, vreinterpretq_s16_u16(x4_2),
       multipliers16, 0);
-  const int16x8_t s0_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t12_0_2, 14), t12_1_2,
+  const int16x8_t s0_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t11_0_2, 14), t11_1_2,
       14));
-  const int32x4_t t16_0_2 = vmlsl_laneq_s16(t10_0_2, vget_low_s16(vreinterpretq_s16_u16(x4_2)),
+  const int32x4_t t14_0_2 = vmlsl_laneq_s16(t9_0_2, vget_low_s16(vreinterpretq_s16_u16(x4_2)),
       multipliers16, 0);
-  const int32x4_t t16_1_2 = vmlsl_high_laneq_s16(t10_1_2, vreinterpretq_s16_u16(x4_2),
+  const int32x4_t t14_1_2 = vmlsl_high_laneq_s16(t9_1_2, vreinterpretq_s16_u16(x4_2),
       multipliers16, 0);
-  const int16x8_t s1_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t16_0_2, 14), t16_1_2,
+  const int16x8_t s1_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t14_0_2, 14), t14_1_2,
       14));
-  const int32x4_t t20_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
+  const int32x4_t t18_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       multipliers16, 1);
-  const int32x4_t t20_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
-  const int32x4_t t23_0_2 = vmlsl_laneq_s16(t20_0_2, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
+  const int32x4_t t18_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
+  const int32x4_t t21_0_2 = vmlsl_laneq_s16(t18_0_2, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
       multipliers16, 2);
-  const int32x4_t t23_1_2 = vmlsl_high_laneq_s16(t20_1_2, vreinterpretq_s16_u16(x6_2),
+  const int32x4_t t21_1_2 = vmlsl_high_laneq_s16(t18_1_2, vreinterpretq_s16_u16(x6_2),
       multipliers16, 2);
-  const int16x8_t s2_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t23_0_2, 14), t23_1_2,
+  const int16x8_t s2_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t21_0_2, 14), t21_1_2,
       14));
-  const int32x4_t t25_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
+  const int32x4_t t23_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       multipliers16, 2);
-  const int32x4_t t25_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
-  const int32x4_t t27_0_2 = vmlal_laneq_s16(t25_0_2, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
+  const int32x4_t t23_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
+  const int32x4_t t25_0_2 = vmlal_laneq_s16(t23_0_2, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
       multipliers16, 1);
-  const int32x4_t t27_1_2 = vmlal_high_laneq_s16(t25_1_2, vreinterpretq_s16_u16(x6_2),
+  const int32x4_t t25_1_2 = vmlal_high_laneq_s16(t23_1_2, vreinterpretq_s16_u16(x6_2),
       multipliers16, 1);
-  const int16x8_t s3_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t27_0_2, 14), t27_1_2,
+  const int16x8_t s3_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t25_0_2, 14), t25_1_2,
       14));
-  const int32x4_t t32_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
+  const int32x4_t t30_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
       multipliers16, 3);
-  const int32x4_t t32_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
-  const int32x4_t t35_0_2 = vmlsl_laneq_s16(t32_0_2, vget_low_s16(vreinterpretq_s16_u16(x7_2)),
+  const int32x4_t t30_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
+  const int32x4_t t33_0_2 = vmlsl_laneq_s16(t30_0_2, vget_low_s16(vreinterpretq_s16_u16(x7_2)),
       multipliers16, 4);
-  const int32x4_t t35_1_2 = vmlsl_high_laneq_s16(t32_1_2, vreinterpretq_s16_u16(x7_2),
+  const int32x4_t t33_1_2 = vmlsl_high_laneq_s16(t30_1_2, vreinterpretq_s16_u16(x7_2),
       multipliers16, 4);
-  const int16x8_t s4_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t35_0_2, 14), t35_1_2,
+  const int16x8_t s4_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t33_0_2, 14), t33_1_2,
       14));
-  const int32x4_t t37_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
+  const int32x4_t t35_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
       multipliers16, 4);
-  const int32x4_t t37_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
-  const int32x4_t t39_0_2 = vmlal_laneq_s16(t37_0_2, vget_low_s16(vreinterpretq_s16_u16(x7_2)),
+  const int32x4_t t35_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
+  const int32x4_t t37_0_2 = vmlal_laneq_s16(t35_0_2, vget_low_s16(vreinterpretq_s16_u16(x7_2)),
       multipliers16, 3);
-  const int32x4_t t39_1_2 = vmlal_high_laneq_s16(t37_1_2, vreinterpretq_s16_u16(x7_2),
+  const int32x4_t t37_1_2 = vmlal_high_laneq_s16(t35_1_2, vreinterpretq_s16_u16(x7_2),
       multipliers16, 3);
-  const int16x8_t s7_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t39_0_2, 14), t39_1_2,
+  const int16x8_t s7_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t37_0_2, 14), t37_1_2,
       14));
-  const int32x4_t t44_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
+  const int32x4_t t42_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
       multipliers16, 5);
-  const int32x4_t t44_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 5);
-  const int32x4_t t47_0_2 = vmlsl_laneq_s16(t44_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
+  const int32x4_t t42_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 5);
+  const int32x4_t t45_0_2 = vmlsl_laneq_s16(t42_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
       multipliers16, 6);
-  const int32x4_t t47_1_2 = vmlsl_high_laneq_s16(t44_1_2, vreinterpretq_s16_u16(x3_2),
+  const int32x4_t t45_1_2 = vmlsl_high_laneq_s16(t42_1_2, vreinterpretq_s16_u16(x3_2),
       multipliers16, 6);
-  const int16x8_t s5_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t47_0_2, 14), t47_1_2,
+  const int16x8_t s5_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t45_0_2, 14), t45_1_2,
       14));
-  const int32x4_t t49_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
+  const int32x4_t t47_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
       multipliers16, 6);
-  const int32x4_t t49_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 6);
-  const int32x4_t t51_0_2 = vmlal_laneq_s16(t49_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
+  const int32x4_t t47_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 6);
+  const int32x4_t t49_0_2 = vmlal_laneq_s16(t47_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
       multipliers16, 5);
-  const int32x4_t t51_1_2 = vmlal_high_laneq_s16(t49_1_2, vreinterpretq_s16_u16(x3_2),
+  const int32x4_t t49_1_2 = vmlal_high_laneq_s16(t47_1_2, vreinterpretq_s16_u16(x3_2),
       multipliers16, 5);
-  const int16x8_t s6_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t51_0_2, 14), t51_1_2,
+  const int16x8_t s6_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t49_0_2, 14), t49_1_2,
       14));
   const int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
   const int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
@@ -216,15 +216,15 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t o5_2 = vsubq_s16(s4_2, s5_2);
   const int16x8_t o7_2 = vaddq_s16(s7_2, s6_2);
   const int16x8_t o6_2 = vsubq_s16(s7_2, s6_2);
-  const int32x4_t t72_0_2 = vmull_laneq_s16(vget_low_s16(o6_2), multipliers16, 0);
-  const int32x4_t t72_1_2 = vmull_high_laneq_s16(o6_2, multipliers16, 0);
-  const int32x4_t t74_0_2 = vmlal_laneq_s16(t72_0_2, vget_low_s16(o5_2), multipliers16, 0);
-  const int32x4_t t74_1_2 = vmlal_high_laneq_s16(t72_1_2, o5_2, multipliers16, 0);
-  const int16x8_t m6_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t74_0_2, 14), t74_1_2,
+  const int32x4_t t69_0_2 = vmull_laneq_s16(vget_low_s16(o6_2), multipliers16, 0);
+  const int32x4_t t69_1_2 = vmull_high_laneq_s16(o6_2, multipliers16, 0);
+  const int32x4_t t71_0_2 = vmlal_laneq_s16(t69_0_2, vget_low_s16(o5_2), multipliers16, 0);
+  const int32x4_t t71_1_2 = vmlal_high_laneq_s16(t69_1_2, o5_2, multipliers16, 0);
+  const int16x8_t m6_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t71_0_2, 14), t71_1_2,
       14));
-  const int32x4_t t78_0_2 = vmlsl_laneq_s16(t72_0_2, vget_low_s16(o5_2), multipliers16, 0);
-  const int32x4_t t78_1_2 = vmlsl_high_laneq_s16(t72_1_2, o5_2, multipliers16, 0);
-  const int16x8_t m5_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t78_0_2, 14), t78_1_2,
+  const int32x4_t t74_0_2 = vmlsl_laneq_s16(t69_0_2, vget_low_s16(o5_2), multipliers16, 0);
+  const int32x4_t t74_1_2 = vmlsl_high_laneq_s16(t69_1_2, o5_2, multipliers16, 0);
+  const int16x8_t m5_2 = daedalus_whole_s16(vrshrn_high_n_s32(vrshrn_n_s32(t74_0_2, 14), t74_1_2,
       14));
   const int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
   const int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
@@ -234,46 +234,46 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t residuals5 = vsubq_s16(e2_2, m5_2);
   const int16x8_t residuals3 = vaddq_s16(e3_2, o4_2);
   const int16x8_t residuals4 = vsubq_s16(e3_2, o4_2);
-  const int16x8_t t98 = vrshrq_n_s16(residuals0, 5);
-  const uint8x8_t t97 = vld1_u8(&dst[0]);
+  const int16x8_t t94 = vrshrq_n_s16(residuals0, 5);
+  const uint8x8_t t93 = vld1_u8(&dst[0]);
+  const uint16x8_t t95 = vaddw_u8(vreinterpretq_u16_s16(t94), t93);
+  const uint8x8_t t95_sat = vqmovun_s16(vreinterpretq_s16_u16(t95));
+  vst1_u8(&dst[0], t95_sat);
+  const int16x8_t t98 = vrshrq_n_s16(residuals1, 5);
+  const uint8x8_t t97 = vld1_u8(&dst_row1[0]);
   const uint16x8_t t99 = vaddw_u8(vreinterpretq_u16_s16(t98), t97);
   const uint8x8_t t99_sat = vqmovun_s16(vreinterpretq_s16_u16(t99));
-  vst1_u8(&dst[0], t99_sat);
-  const int16x8_t t102 = vrshrq_n_s16(residuals1, 5);
-  const uint8x8_t t101 = vld1_u8(&dst_row1[0]);
+  vst1_u8(&dst_row1[0], t99_sat);
+  const int16x8_t t102 = vrshrq_n_s16(residuals2, 5);
+  const uint8x8_t t101 = vld1_u8(&dst_row2[0]);
   const uint16x8_t t103 = vaddw_u8(vreinterpretq_u16_s16(t102), t101);
   const uint8x8_t t103_sat = vqmovun_s16(vreinterpretq_s16_u16(t103));
-  vst1_u8(&dst_row1[0], t103_sat);
-  const int16x8_t t106 = vrshrq_n_s16(residuals2, 5);
-  const uint8x8_t t105 = vld1_u8(&dst_row2[0]);
+  vst1_u8(&dst_row2[0], t103_sat);
+  const int16x8_t t106 = vrshrq_n_s16(residuals3, 5);
+  const uint8x8_t t105 = vld1_u8(&dst_row3[0]);
   const uint16x8_t t107 = vaddw_u8(vreinterpretq_u16_s16(t106), t105);
   const uint8x8_t t107_sat = vqmovun_s16(vreinterpretq_s16_u16(t107));
-  vst1_u8(&dst_row2[0], t107_sat);
-  const int16x8_t t110 = vrshrq_n_s16(residuals3, 5);
-  const uint8x8_t t109 = vld1_u8(&dst_row3[0]);
+  vst1_u8(&dst_row3[0], t107_sat);
+  const int16x8_t t110 = vrshrq_n_s16(residuals4, 5);
+  const uint8x8_t t109 = vld1_u8(&dst_row4[0]);
   const uint16x8_t t111 = vaddw_u8(vreinterpretq_u16_s16(t110), t109);
   const uint8x8_t t111_sat = vqmovun_s16(vreinterpretq_s16_u16(t111));
-  vst1_u8(&dst_row3[0], t111_sat);
-  const int16x8_t t114 = vrshrq_n_s16(residuals4, 5);
-  const uint8x8_t t113 = vld1_u8(&dst_row4[0]);
+  vst1_u8(&dst_row4[0], t111_sat);
+  const int16x8_t t114 = vrshrq_n_s16(residuals5, 5);
+  const uint8x8_t t113 = vld1_u8(&dst_row5[0]);
   const uint16x8_t t115 = vaddw_u8(vreinterpretq_u16_s16(t114), t113);
   const uint8x8_t t115_sat = vqmovun_s16(vreinterpretq_s16_u16(t115));
-  vst1_u8(&dst_row4[0], t115_sat);
-  const int16x8_t t118 = vrshrq_n_s16(residuals5, 5);
-  const uint8x8_t t117 = vld1_u8(&dst_row5[0]);
+  vst1_u8(&dst_row5[0], t115_sat);
+  const int16x8_t t118 = vrshrq_n_s16(residuals6, 5);
+  const uint8x8_t t117 = vld1_u8(&dst_row6[0]);
   const uint16x8_t t119 = vaddw_u8(vreinterpretq_u16_s16(t118), t117);
   const uint8x8_t t119_sat = vqmovun_s16(vreinterpretq_s16_u16(t119));
-  vst1_u8(&dst_row5[0], t119_sat);
-  const int16x8_t t122 = vrshrq_n_s16(residuals6, 5);
-  const uint8x8_t t121 = vld1_u8(&dst_row6[0]);
+  vst1_u8(&dst_row6[0], t119_sat);
+  const int16x8_t t122 = vrshrq_n_s16(residuals7, 5);
+  const uint8x8_t t121 = vld1_u8(&dst_row7[0]);
   const uint16x8_t t123 = vaddw_u8(vreinterpretq_u16_s16(t122), t121);
   const uint8x8_t t123_sat = vqmovun_s16(vreinterpretq_s16_u16(t123));
-  vst1_u8(&dst_row6[0], t123_sat);
-  const int16x8_t t126 = vrshrq_n_s16(residuals7, 5);
-  const uint8x8_t t125 = vld1_u8(&dst_row7[0]);
-  const uint16x8_t t127 = vaddw_u8(vreinterpretq_u16_s16(t126), t125);
-  const uint8x8_t t127_sat = vqmovun_s16(vreinterpretq_s16_u16(t127));
-  vst1_u8(&dst_row7[0], t127_sat);
+  vst1_u8(&dst_row7[0], t123_sat);
 }
 
 void daedalus_item_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
@@ -287,6 +287,31 @@ void daedalus_clearing_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, 
   (void)eob;
   one_item(dst, dst_stride, coeffs);
   memset(coeffs, 0, 64 * sizeof(*coeffs));
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
+  (void)meta;
+  (void)meta_step;
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    dst += dst_step;
+    coeffs += 64;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_clearing_items_vp9_idct8__neon_full(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_meta *meta, size_t meta_step) {
+  (void)meta;
+  (void)meta_step;
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, coeffs);
+    memset(coeffs, 0, 64 * sizeof(*coeffs));
+    dst += dst_step;
+    coeffs += 64;
+  }
 }
 
 void daedalus_vp9_idct8__neon_full(const daedalus_buffer *buffers, const void *all_meta,

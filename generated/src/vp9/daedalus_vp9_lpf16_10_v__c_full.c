@@ -7,7 +7,7 @@
  * vp9_lpf16_10_v, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_16X16 and larger, BitDepth 10
- * input hash 23b7fd5d716fb468
+ * input hash 439a63b262823b88
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -140,6 +140,16 @@ static inline void one_item(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
 void daedalus_item_vp9_lpf16_10_v__c_full(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh) {
   one_item(dst, dst_stride, blimit, limit, thresh);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_lpf16_10_v__c_full(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta,
+    size_t meta_step) {
+  for (size_t n_left = n_edges; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, meta->blimit, meta->limit, meta->thresh);
+    dst = (uint16_t *)((uint8_t *)dst + dst_step);
+    meta += meta_step;
+  }
 }
 
 void daedalus_vp9_lpf16_10_v__c_full(const daedalus_buffer *buffers, const void *all_meta,

@@ -6,7 +6,7 @@
  * vp9_lpf4_h, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
  *   that it invokes for TX_4X4
- * input hash 5ab003237816358f
+ * input hash 691a7035208ef538
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -307,6 +307,33 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
 void daedalus_item_vp9_lpf4_h__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh) {
   one_item(dst, dst_stride, blimit, limit, thresh);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_lpf4_h__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta, size_t meta_step) {
+  if (DAEDALUS_RARELY(dst_step != 8)) {
+    for (size_t n_left = n_edges / 2; n_left > 0; n_left--) {
+      items_2((uint8_t *const [2]){dst, dst + dst_step}, dst_stride,
+          (const int32_t [2]){meta->blimit, meta[meta_step].blimit},
+          (const int32_t [2]){meta->limit, meta[meta_step].limit},
+          (const int32_t [2]){meta->thresh, meta[meta_step].thresh});
+      dst += 2 * dst_step;
+      meta += 2 * meta_step;
+    }
+  } else {
+    for (size_t n_left = n_edges / 2; n_left > 0; n_left--) {
+      items_2((uint8_t *const [2]){dst, dst + 8}, dst_stride, (const int32_t [2]){meta->blimit,
+          meta[meta_step].blimit}, (const int32_t [2]){meta->limit, meta[meta_step].limit},
+          (const int32_t [2]){meta->thresh, meta[meta_step].thresh});
+      dst += 16;
+      meta += 2 * meta_step;
+    }
+  }
+  for (size_t n_left = n_edges % 2; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, meta->blimit, meta->limit, meta->thresh);
+    dst += dst_step;
+    meta += meta_step;
+  }
 }
 
 void daedalus_vp9_lpf4_h__neon_full_x2(const daedalus_buffer *buffers, const void *all_meta,

@@ -6,7 +6,7 @@
  * vp9_lpf8_h, NEON intrinsics, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_8X8
- * input hash bb49c80723d98327
+ * input hash 9d01c39ae4ea712f
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -189,6 +189,15 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit, 
 void daedalus_item_vp9_lpf8_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh) {
   one_item(dst, dst_stride, blimit, limit, thresh);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_lpf8_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta, size_t meta_step) {
+  for (size_t n_left = n_edges; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, meta->blimit, meta->limit, meta->thresh);
+    dst += dst_step;
+    meta += meta_step;
+  }
 }
 
 void daedalus_vp9_lpf8_h__neon_full(const daedalus_buffer *buffers, const void *all_meta,

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, NEON intrinsics, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 2c44adb72cf36c72
+ * input hash e312cc5a4a003f2c
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -129,6 +129,17 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
 void daedalus_item_vp9_mc_8h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows) {
   one_item(dst, dst_stride, src, src_stride, filter, mx, rows);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_mc_8h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8h_meta *meta, size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, src, src_stride, meta->filter, meta->mx, meta->rows);
+    dst += dst_step;
+    src += src_step;
+    meta += meta_step;
+  }
 }
 
 void daedalus_vp9_mc_8h__neon_full(const daedalus_buffer *buffers, const void *all_meta,

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, NEON intrinsics, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash d91f16efd5b25629
+ * input hash 86172eb0f8e868b8
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -330,6 +330,17 @@ void daedalus_item_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, con
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows) {
   (void)rows;
   one_item(dst, dst_stride, src, src_stride, filter, mx);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8h_meta *meta, size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, src, src_stride, meta->filter, meta->mx);
+    dst += dst_step;
+    src += src_step;
+    meta += meta_step;
+  }
 }
 
 void daedalus_vp9_mc_8h__neon_rows8(const daedalus_buffer *buffers, const void *all_meta,

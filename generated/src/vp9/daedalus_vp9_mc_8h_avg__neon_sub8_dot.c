@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, NEON intrinsics, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash c2e725d8d61de140
+ * input hash 96451a8fdd729beb
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -14,8 +14,8 @@
 #include <daedalus/table.h>
 #include "variants.h"
 
-static const int16_t taps_table[64][8] = {
-  {0, 0, 0, 128, 0, 0, 0, 0},
+static const int8_t taps_table[64][8] = {
+  {0, 0, 0, -128, 0, 0, 0, 0},
   {-3, -1, 32, 64, 38, 1, -3, 0},
   {-2, -2, 29, 63, 41, 2, -3, 0},
   {-2, -2, 26, 63, 43, 4, -4, 0},
@@ -31,7 +31,7 @@ static const int16_t taps_table[64][8] = {
   {0, -4, 4, 43, 63, 26, -2, -2},
   {0, -3, 2, 41, 63, 29, -2, -2},
   {0, -3, 1, 38, 64, 32, -1, -3},
-  {0, 0, 0, 128, 0, 0, 0, 0},
+  {0, 0, 0, -128, 0, 0, 0, 0},
   {0, 1, -5, 126, 8, -3, 1, 0},
   {-1, 3, -10, 122, 18, -6, 2, 0},
   {-1, 4, -13, 118, 27, -9, 3, -1},
@@ -47,7 +47,7 @@ static const int16_t taps_table[64][8] = {
   {-1, 3, -9, 27, 118, -13, 4, -1},
   {0, 2, -6, 18, 122, -10, 3, -1},
   {0, 1, -3, 8, 126, -5, 1, 0},
-  {0, 0, 0, 128, 0, 0, 0, 0},
+  {0, 0, 0, -128, 0, 0, 0, 0},
   {-1, 3, -7, 127, 8, -3, 1, 0},
   {-2, 5, -13, 125, 17, -6, 3, -1},
   {-3, 7, -17, 121, 27, -10, 5, -2},
@@ -63,7 +63,7 @@ static const int16_t taps_table[64][8] = {
   {-2, 5, -10, 27, 121, -17, 7, -3},
   {-1, 3, -6, 17, 125, -13, 5, -2},
   {0, 1, -3, 8, 127, -7, 3, -1},
-  {0, 0, 0, 128, 0, 0, 0, 0},
+  {0, 0, 0, -128, 0, 0, 0, 0},
   {0, 0, 0, 120, 8, 0, 0, 0},
   {0, 0, 0, 112, 16, 0, 0, 0},
   {0, 0, 0, 104, 24, 0, 0, 0},
@@ -100,19 +100,24 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 1 of 1: x = 0..7; writes dst */
   const int32_t t12 = (filter * 16) + mx;
   const int32x4_t dot_start = vdupq_n_s32(16384);
-  const uint8x16_t sign_bits = vdupq_n_u8(0x80);
-  const uint8x16_t window = vcombine_u8(vld1_u8(&src[-3]), vld1_u8(&src[4]));
-  const int8x16_t pixels = vreinterpretq_s8_u8(veorq_u8(window, sign_bits));
-  const uint8x16_t order = vld1q_u8(((const uint8_t[16]){0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4,
-      5, 6}));
-  const int8x16_t fours = vqtbl1q_s8(pixels, order);
-  const uint8x16_t order_2 = vld1q_u8(((const uint8_t[16]){4, 5, 6, 7, 5, 6, 7, 9, 6, 7, 9, 10, 7,
-      9, 10, 11}));
-  const int8x16_t fours_2 = vqtbl1q_s8(pixels, order_2);
-  const uint8x16_t order_3 = vld1q_u8(((const uint8_t[16]){9, 10, 11, 12, 10, 11, 12, 13, 11, 12,
-      13, 14, 12, 13, 14, 15}));
-  const int8x16_t fours_3 = vqtbl1q_s8(pixels, order_3);
-  const int8x8_t taps = vmovn_s16(vld1q_s16(taps_table[daedalus_clip(t12, 0, 63)]));
+  static const uint8_t places[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+      0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6, 4, 5, 6,
+      7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
+      DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 1,
+      DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 2,
+      DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 3,
+      DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
+      DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+  const uint8_t *const places_at = daedalus_beside(places);
+  const uint8x16_t sign_bits = vld1q_u8(&places_at[0]);
+  const uint8x16_t order = vld1q_u8(&places_at[16]);
+  const uint8x16_t order_2 = vld1q_u8(&places_at[32]);
+  const uint8x16_t order_3 = vld1q_u8(&places_at[48]);
+  const daedalus_window window = daedalus_signed_window(&src[-3], &src[4], sign_bits);
+  const int8x16_t fours = daedalus_lookup(window, order);
+  const int8x16_t fours_2 = daedalus_lookup(window, order_2);
+  const int8x16_t fours_3 = daedalus_lookup(window, order_3);
+  const int8x8_t taps = vld1_s8(taps_table[t12 & 63]);
   const int32x4_t t13_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours, taps, 0), fours_2, taps,
       1);
   const int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_2, taps, 0), fours_3,
@@ -122,11 +127,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x8_t t16 = vld1_u8(&dst[0]);
   const uint8x8_t t18 = vrhadd_u8(t16, t14_sat);
   vst1_u8(&dst[0], t18);
-  const uint8x16_t window_2 = vcombine_u8(vld1_u8(&src_row1[-3]), vld1_u8(&src_row1[4]));
-  const int8x16_t pixels_2 = vreinterpretq_s8_u8(veorq_u8(window_2, sign_bits));
-  const int8x16_t fours_4 = vqtbl1q_s8(pixels_2, order);
-  const int8x16_t fours_5 = vqtbl1q_s8(pixels_2, order_2);
-  const int8x16_t fours_6 = vqtbl1q_s8(pixels_2, order_3);
+  const daedalus_window window_2 = daedalus_signed_window(&src_row1[-3], &src_row1[4], sign_bits);
+  const int8x16_t fours_4 = daedalus_lookup(window_2, order);
+  const int8x16_t fours_5 = daedalus_lookup(window_2, order_2);
+  const int8x16_t fours_6 = daedalus_lookup(window_2, order_3);
   const int32x4_t t27_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_4, taps, 0), fours_5,
       taps, 1);
   const int32x4_t t27_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6,
@@ -136,11 +140,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x8_t t30 = vld1_u8(&dst_row1[0]);
   const uint8x8_t t32 = vrhadd_u8(t30, t28_sat);
   vst1_u8(&dst_row1[0], t32);
-  const uint8x16_t window_3 = vcombine_u8(vld1_u8(&src_row2[-3]), vld1_u8(&src_row2[4]));
-  const int8x16_t pixels_3 = vreinterpretq_s8_u8(veorq_u8(window_3, sign_bits));
-  const int8x16_t fours_7 = vqtbl1q_s8(pixels_3, order);
-  const int8x16_t fours_8 = vqtbl1q_s8(pixels_3, order_2);
-  const int8x16_t fours_9 = vqtbl1q_s8(pixels_3, order_3);
+  const daedalus_window window_3 = daedalus_signed_window(&src_row2[-3], &src_row2[4], sign_bits);
+  const int8x16_t fours_7 = daedalus_lookup(window_3, order);
+  const int8x16_t fours_8 = daedalus_lookup(window_3, order_2);
+  const int8x16_t fours_9 = daedalus_lookup(window_3, order_3);
   const int32x4_t t41_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_7, taps, 0), fours_8,
       taps, 1);
   const int32x4_t t41_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_8, taps, 0), fours_9,
@@ -150,11 +153,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x8_t t44 = vld1_u8(&dst_row2[0]);
   const uint8x8_t t46 = vrhadd_u8(t44, t42_sat);
   vst1_u8(&dst_row2[0], t46);
-  const uint8x16_t window_4 = vcombine_u8(vld1_u8(&src_row3[-3]), vld1_u8(&src_row3[4]));
-  const int8x16_t pixels_4 = vreinterpretq_s8_u8(veorq_u8(window_4, sign_bits));
-  const int8x16_t fours_10 = vqtbl1q_s8(pixels_4, order);
-  const int8x16_t fours_11 = vqtbl1q_s8(pixels_4, order_2);
-  const int8x16_t fours_12 = vqtbl1q_s8(pixels_4, order_3);
+  const daedalus_window window_4 = daedalus_signed_window(&src_row3[-3], &src_row3[4], sign_bits);
+  const int8x16_t fours_10 = daedalus_lookup(window_4, order);
+  const int8x16_t fours_11 = daedalus_lookup(window_4, order_2);
+  const int8x16_t fours_12 = daedalus_lookup(window_4, order_3);
   const int32x4_t t55_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_10, taps, 0), fours_11,
       taps, 1);
   const int32x4_t t55_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12,
@@ -164,11 +166,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x8_t t58 = vld1_u8(&dst_row3[0]);
   const uint8x8_t t60 = vrhadd_u8(t58, t56_sat);
   vst1_u8(&dst_row3[0], t60);
-  const uint8x16_t window_5 = vcombine_u8(vld1_u8(&src_row4[-3]), vld1_u8(&src_row4[4]));
-  const int8x16_t pixels_5 = vreinterpretq_s8_u8(veorq_u8(window_5, sign_bits));
-  const int8x16_t fours_13 = vqtbl1q_s8(pixels_5, order);
-  const int8x16_t fours_14 = vqtbl1q_s8(pixels_5, order_2);
-  const int8x16_t fours_15 = vqtbl1q_s8(pixels_5, order_3);
+  const daedalus_window window_5 = daedalus_signed_window(&src_row4[-3], &src_row4[4], sign_bits);
+  const int8x16_t fours_13 = daedalus_lookup(window_5, order);
+  const int8x16_t fours_14 = daedalus_lookup(window_5, order_2);
+  const int8x16_t fours_15 = daedalus_lookup(window_5, order_3);
   const int32x4_t t69_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_13, taps, 0), fours_14,
       taps, 1);
   const int32x4_t t69_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_14, taps, 0), fours_15,
@@ -178,11 +179,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x8_t t72 = vld1_u8(&dst_row4[0]);
   const uint8x8_t t74 = vrhadd_u8(t72, t70_sat);
   vst1_u8(&dst_row4[0], t74);
-  const uint8x16_t window_6 = vcombine_u8(vld1_u8(&src_row5[-3]), vld1_u8(&src_row5[4]));
-  const int8x16_t pixels_6 = vreinterpretq_s8_u8(veorq_u8(window_6, sign_bits));
-  const int8x16_t fours_16 = vqtbl1q_s8(pixels_6, order);
-  const int8x16_t fours_17 = vqtbl1q_s8(pixels_6, order_2);
-  const int8x16_t fours_18 = vqtbl1q_s8(pixels_6, order_3);
+  const daedalus_window window_6 = daedalus_signed_window(&src_row5[-3], &src_row5[4], sign_bits);
+  const int8x16_t fours_16 = daedalus_lookup(window_6, order);
+  const int8x16_t fours_17 = daedalus_lookup(window_6, order_2);
+  const int8x16_t fours_18 = daedalus_lookup(window_6, order_3);
   const int32x4_t t83_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_16, taps, 0), fours_17,
       taps, 1);
   const int32x4_t t83_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_17, taps, 0), fours_18,
@@ -192,11 +192,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x8_t t86 = vld1_u8(&dst_row5[0]);
   const uint8x8_t t88 = vrhadd_u8(t86, t84_sat);
   vst1_u8(&dst_row5[0], t88);
-  const uint8x16_t window_7 = vcombine_u8(vld1_u8(&src_row6[-3]), vld1_u8(&src_row6[4]));
-  const int8x16_t pixels_7 = vreinterpretq_s8_u8(veorq_u8(window_7, sign_bits));
-  const int8x16_t fours_19 = vqtbl1q_s8(pixels_7, order);
-  const int8x16_t fours_20 = vqtbl1q_s8(pixels_7, order_2);
-  const int8x16_t fours_21 = vqtbl1q_s8(pixels_7, order_3);
+  const daedalus_window window_7 = daedalus_signed_window(&src_row6[-3], &src_row6[4], sign_bits);
+  const int8x16_t fours_19 = daedalus_lookup(window_7, order);
+  const int8x16_t fours_20 = daedalus_lookup(window_7, order_2);
+  const int8x16_t fours_21 = daedalus_lookup(window_7, order_3);
   const int32x4_t t97_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_19, taps, 0), fours_20,
       taps, 1);
   const int32x4_t t97_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_20, taps, 0), fours_21,
@@ -206,11 +205,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   const uint8x8_t t100 = vld1_u8(&dst_row6[0]);
   const uint8x8_t t102 = vrhadd_u8(t100, t98_sat);
   vst1_u8(&dst_row6[0], t102);
-  const uint8x16_t window_8 = vcombine_u8(vld1_u8(&src_row7[-3]), vld1_u8(&src_row7[4]));
-  const int8x16_t pixels_8 = vreinterpretq_s8_u8(veorq_u8(window_8, sign_bits));
-  const int8x16_t fours_22 = vqtbl1q_s8(pixels_8, order);
-  const int8x16_t fours_23 = vqtbl1q_s8(pixels_8, order_2);
-  const int8x16_t fours_24 = vqtbl1q_s8(pixels_8, order_3);
+  const daedalus_window window_8 = daedalus_signed_window(&src_row7[-3], &src_row7[4], sign_bits);
+  const int8x16_t fours_22 = daedalus_lookup(window_8, order);
+  const int8x16_t fours_23 = daedalus_lookup(window_8, order_2);
+  const int8x16_t fours_24 = daedalus_lookup(window_8, order_3);
   const int32x4_t t111_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_22, taps, 0), fours_23,
       taps, 1);
   const int32x4_t t111_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_23, taps, 0), fours_24,
@@ -226,6 +224,18 @@ void daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stri
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows) {
   (void)rows;
   one_item(dst, dst_stride, src, src_stride, filter, mx);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta,
+    size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item(dst, dst_stride, src, src_stride, meta->filter, meta->mx);
+    dst += dst_step;
+    src += src_step;
+    meta += meta_step;
+  }
 }
 
 void daedalus_vp9_mc_8h_avg__neon_sub8_dot(const daedalus_buffer *buffers, const void *all_meta,

@@ -6,7 +6,7 @@ sum of the taps is the value it starts from. That sum is a constant because all 
 can be selected have the same. A table lookup brings the window of every output together.
 """
 
-from daedalus.dsl.ir import Affine, Kernel, Node, Op, i8
+from daedalus.dsl.ir import Affine, Kernel, Node, Op, Table, i8
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.neon.lanes import Place, run_length
 from daedalus.generator.targets.neon.scope import Scope
@@ -44,6 +44,7 @@ class Dots:
         self.scope = scope
         self._taps: dict[tuple[str, str], str] = {}
         self._shared: dict[str, str] = {}
+        self._places: dict[int, list[str]] = {}
 
     def fits(self, node: Node) -> bool:
         """Whether eight lanes at a time lie beside one another."""
@@ -59,7 +60,7 @@ class Dots:
             out, "dot_start", "int32x4_t",
             f"vdupq_n_s32({128 * sum(scope.ranges.rows(node)[0])})",
         )  # fmt: skip
-        flip = self._constant(out, "sign_bits", "uint8x16_t", "vdupq_n_u8(0x80)")
+        flip, *orders = self._tables(out, n)
         firsts, lasts = (scope.lanes.places(node.args[k].index) for k in (1, n))
         wanted = node.name or f"t{node.seq}"
         names: list[str] = []
@@ -67,15 +68,14 @@ class Dots:
             first, last = firsts[at], lasts[at]
             assert first is not None and last is not None
             parts = [scope.element(buffer, p, node.args[1].args) for p in (first, last)]
-            window = out.let(
-                "window", "u", 8, 128, f"vcombine_u8(vld1_u8(&{parts[0]}), vld1_u8(&{parts[1]}))"
-            )
-            pixels = out.let(
-                "pixels", "s", 8, 128, f"vreinterpretq_s8_u8(veorq_u8({window}, {flip}))"
+            window = scope.names.fresh("window")
+            out.lines.append(
+                f"const daedalus_window {window} ="
+                f" daedalus_signed_window(&{parts[0]}, &{parts[1]}, {flip});"
             )
             fours = [
-                out.let("fours", "s", 8, 128, f"vqtbl1q_s8({pixels}, {self._order(out, m, n)})")
-                for m in range(1 + n // 4)
+                out.let("fours", "s", 8, 128, f"daedalus_lookup({window}, {order})")
+                for order in orders
             ]
             taps = self._row(out, node, first)
             for half in range(2):
@@ -92,17 +92,30 @@ class Dots:
             out.lines.append(f"const {kind} {name} = {text};")
         return self._shared[text]
 
-    def _order(self, out: Lines, m: int, n: int) -> str:
-        """Where the bytes of outputs 4m to 4m + 3, four of each, are in a window.
+    def _tables(self, out: Lines, n: int) -> list[str]:
+        """The sign bits; and for every m, where the bytes of outputs 4m to 4m + 3, four of each,
+        are in a window.
 
         Its lower half has elements 0 to 7, its upper half n - 1 to n + 6.
         """
-        elements = [4 * m + k + tap for k in range(4) for tap in range(4)]
-        places = [e if e < 8 else e + 9 - n for e in elements]
-        entries = ", ".join(str(p) for p in places)
-        return self._constant(
-            out, "order", "uint8x16_t", f"vld1q_u8(((const uint8_t[16]){{{entries}}}))"
-        )
+        if n not in self._places:
+            rows = [["0x80"] * 16]
+            for m in range(1 + n // 4):
+                elements = [4 * m + k + tap for k in range(4) for tap in range(4)]
+                rows.append(
+                    [str(e) if e < 8 else f"DAEDALUS_UPPER + {e - n + 1}" for e in elements]
+                )
+            table, at = (self.scope.names.fresh(name) for name in ("places", "places_at"))
+            entries = ", ".join(e for row in rows for e in row)
+            out.lines += [
+                f"static const uint8_t {table}[{16 * len(rows)}] = {{{entries}}};",
+                f"const uint8_t *const {at} = daedalus_beside({table});",
+            ]
+            self._places[n] = [
+                out.let("order" if k else "sign_bits", "u", 8, 128, f"vld1q_u8(&{at}[{16 * k}])")
+                for k in range(len(rows))
+            ]
+        return self._places[n]
 
     def _row(self, out: Lines, node: Node, place: Place) -> str:
         """The taps of an item, as bytes."""
@@ -111,9 +124,9 @@ class Dots:
         index = scope.spelled(node.args[0], place.item)
         key = (table.name, index)
         if key not in self._taps:
-            row = f"{table_name(table)}[daedalus_clip({index}, 0, {len(table.rows) - 1})]"
+            row = f"{table_name(table)}[{self._inside(node, table, index)}]"
             if table.dtype.bits == 8:
-                load = f"vld1_s8({row})" if n == 8 else _four(row)
+                load = f"vld1_s8({row})" if n == 8 else _one_word(row)
             elif n == 8:
                 load = f"vmovn_s16(vld1q_s16({row}))"
             else:
@@ -121,6 +134,14 @@ class Dots:
             self._taps[key] = out.let("taps", "s", 8, 64, load)
         return self._taps[key]
 
+    def _inside(self, node: Node, table: Table, index: str) -> str:
+        """The row's number: inside the table whatever the index is."""
+        count = len(table.rows)
+        known = self.scope.ranges.of(node.args[0]).within(0, count - 1)
+        if known and count & (count - 1) == 0:  # for items that are not conformant any row will do
+            return f"{index} & {count - 1}"
+        return f"daedalus_clip({index}, 0, {count - 1})"
 
-def _four(row: str) -> str:
+
+def _one_word(row: str) -> str:
     return f"vreinterpret_s8_u32(vdup_n_u32(*(const daedalus_any_u32 *){row}))"

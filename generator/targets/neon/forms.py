@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
+from daedalus.generator.levers import ALL, Levers
 from daedalus.generator.targets.neon.lanes import Lanes
-from daedalus.generator.targets.neon.ops import OPS
-from daedalus.generator.targets.neon.rules import RULES, Rule, limits
+from daedalus.generator.targets.neon.rules import Rule, limits
 from daedalus.generator.targets.neon.vectors import Shape
 
 WIDTHS = (8, 16, 32)
@@ -62,16 +62,6 @@ class Kind:
     cost: dict[Demand, float] = field(default_factory=dict)
 
 
-def _rules() -> dict[tuple[Op, str], list[Rule]]:
-    found: dict[tuple[Op, str], list[Rule]] = {}
-    for r in RULES:
-        found.setdefault((r.on, r.gives), []).append(r)
-    return found
-
-
-_RULES = _rules()
-
-
 def _near(node: Node) -> tuple[Node, ...]:
     """The node and what rules look at below it."""
     return (node, *node.args, *(x for a in node.args for x in a.args))
@@ -88,8 +78,12 @@ def _moved(choice: Choice, to: dict[Node, Node]) -> Choice:
 class Forms:
     """The forms of a stage's values."""
 
-    def __init__(self, kernel: Kernel, lanes: Lanes, ranges: Ranges, shape: Shape) -> None:
+    def __init__(
+        self, kernel: Kernel, lanes: Lanes, ranges: Ranges, shape: Shape, levers: Levers = ALL
+    ) -> None:
         self.kernel, self.lanes, self.ranges, self.shape = kernel, lanes, ranges, shape
+        self._levers = levers
+        self._only = None if levers.widths else self._one_width()
         self._uniform = lanes.uniform_nodes()
         self._kinds: dict[Node, Kind] = {}
         self._choices: dict[Need, list[Choice]] = {}
@@ -200,13 +194,24 @@ class Forms:
             if demand.kind == "bits":
                 yield Choice("lane", "lane", (), (), 0, self.shape.count(w))
             return
-        for rule in _RULES.get((node.op, demand.kind), []):
-            if w not in rule.widths:
+        for rule in self.shape.target.rules_by_demand.get((node.op, demand.kind), []):
+            if w not in rule.widths or not self._levers.tries(rule.name):
+                continue
+            if rule.op and self._only not in (None, w):
                 continue
             for operands in rule.pick(node):
                 choice = self._apply(rule, node, operands, w)
                 if choice is not None:
                     yield choice
+
+    def _one_width(self) -> int:
+        """The narrowest width that holds every value of the stage as it is."""
+        nodes = self.lanes.stage.nodes()
+        return next(
+            (w for w in WIDTHS
+             if all(self._fits(n, w, True) or self._fits(n, w, False) for n in nodes)),
+            WIDTHS[-1],
+        )  # fmt: skip
 
     def _element_bits(self, node: Node) -> int:
         """Bits of what a LOAD, or a PARAM of an array, reads."""
@@ -222,8 +227,8 @@ class Forms:
         scalars = tuple(g for g in got if isinstance(g, Node))
         cost = 0.0
         if rule.op:
-            widest = 2 * w if OPS[rule.op].shape == "narrow" else w
-            cost = OPS[rule.op].cost * self.shape.count(widest)
+            widest = 2 * w if self.shape.target.ops[rule.op].shape == "narrow" else w
+            cost = self.shape.target.ops[rule.op].cost * self.shape.count(widest)
         return Choice(rule.name, rule.op, inputs, scalars, rule.imm(node), cost)
 
     def _converted(self, node: Node, demand: Demand) -> Iterator[Choice]:
@@ -231,7 +236,7 @@ class Forms:
         w, half, twice = demand.width, demand.width // 2, demand.width * 2
 
         def from_(op: str, kind: str, width: int) -> Choice:
-            cost = OPS[op].cost * self.shape.count(max(w, width)) if op else 0.0
+            cost = self.shape.target.ops[op].cost * self.shape.count(max(w, width)) if op else 0.0
             return Choice(op or "alias", op, ((node, Demand(kind, width)),), (), 0, cost)
 
         match demand.kind:

@@ -12,24 +12,32 @@ from daedalus.dsl.verify import flat_index
 from daedalus.generator.targets.neon import pieces, tiles
 from daedalus.generator.targets.neon.scope import Scope
 from daedalus.generator.targets.neon.strips import Walk
+from daedalus.generator.targets.neon.target import Target
 from daedalus.generator.targets.neon.temps import RegisterTemps
 from daedalus.generator.targets.neon.vectors import Group, Lines, suffix
+from daedalus.generator.targets.neon.windows import Windows
 
 
 class Memory:
     """Loads and stores of a body; one instance for all its stages."""
 
-    def __init__(self, kernel: Kernel, ranges: Ranges, walks: tuple[Walk, ...]) -> None:
+    def __init__(
+        self, kernel: Kernel, ranges: Ranges, walks: tuple[Walk, ...], target: Target
+    ) -> None:
         self.kernel, self.ranges = kernel, ranges
-        self.temps = RegisterTemps(kernel, ranges, walks)
+        self.temps = RegisterTemps(kernel, ranges, walks, target)
         self.scope: Scope  # of the stage that was entered
 
     def enter(self, scope: Scope) -> None:
         """Starts a stage."""
         self.scope = scope
         self._tiles = tiles.Tiles(scope)
+        self._windows = None if scope.levers.reloads else Windows(scope)
         self._loaded: dict[Node, Group] = {}
         self._in_turn: set[Store] = set()  # the first of those that alternate
+        loads = {n.attr[0] for n in scope.lanes.stage.nodes() if n.op is Op.LOAD}
+        arrays = [t.name for t in self.kernel.temps if t.name not in self.temps]
+        self._arrays = [a for a in arrays if a in loads and scope.levers.read_later]
 
     def declarations(self) -> list[str]:
         """Arrays for the temps that need one."""
@@ -55,7 +63,10 @@ class Memory:
             return pieces.load(self.scope, out, node)
         if node.attr[0] in self.temps:
             return self.temps.read(out, node, self.scope.lanes.stage)
-        return self._tiles.load(out, node) or pieces.load(self.scope, out, node)
+        found = self._tiles.load(out, node)
+        if found is None and self._windows is not None:
+            found = self._windows.load(out, node)
+        return found or pieces.load(self.scope, out, node)
 
     # ------------------------------------------------------------------ stores
 
@@ -111,12 +122,15 @@ class Memory:
         b = self.kernel.buffer(stores[0].buffer)
         if b.name in self.temps:
             self.temps.write(stores[0], values[0])
-        elif len(stores) == 1:
+            return
+        if len(stores) == 1:
             pieces.store(self.scope, out, stores[0], values[0])
         elif stores[0] in self._in_turn:
             self._interleave(out, b, stores, values)
         else:
             tiles.store_rows(self.scope, out, stores, values)
+        # Compilers may not move loads of other memory up over the store, either.
+        out.lines += [f"DAEDALUS_READ_LATER({name});" for name in self._arrays]
 
     def _interleave(self, out: Lines, b: Buffer, stores: list[Store], values: list[Group]) -> None:
         """Stores 2 to 4 values element by element in turn."""

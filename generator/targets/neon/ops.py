@@ -74,6 +74,7 @@ def _pair(
     ]
 
 
+# fmt: off
 _ALL: list[MachineOp] = [
     # modulo 2**w
     MachineOp("add", "add", "same", "===", lambda w, a, n: a[0] + a[1]),
@@ -104,6 +105,14 @@ _ALL: list[MachineOp] = [
     MachineOp("qsub_s", "qsub", "same", "sss", lambda w, a, n: _ss(a[0] - a[1], w)),
     MachineOp("sqadd_u", "sqadd", "same", "usu", lambda w, a, n: _su(a[0] + a[1], w)),
     MachineOp("qshl_n_u", "qshl", "same", "uu", lambda w, a, n: _su(a[0] << n, w), "n"),
+    MachineOp(
+        "dmulh_k", "qdmulh", "same", "sss", lambda w, a, n: _ss((a[0] * a[1]) >> (w - 1), w), "k",
+        cost=1.5,
+    ),
+    MachineOp(
+        "rdmulh_k", "qrdmulh", "same", "sss", lambda w, a, n: _ss(_round(a[0] * a[1], w - 1), w),
+        "k", cost=1.5,
+    ),
     # masks: all ones or zero
     MachineOp("cge_u", "cge", "same", "uuu", lambda w, a, n: _mask(a[0] >= a[1])),
     MachineOp("cge_s", "cge", "same", "ssu", lambda w, a, n: _mask(a[0] >= a[1])),
@@ -144,6 +153,7 @@ _ALL: list[MachineOp] = [
     MachineOp("qrshrn_n_s", "qrshrn", "narrow", "ss", lambda w, a, n: _ss(_round(a[0], n), w), "n"),
     MachineOp("qrshrun_n", "qrshrun", "narrow", "su", lambda w, a, n: _su(_round(a[0], n), w), "n"),
 ]
+# fmt: on
 
 # Saturating operations cost a trifle more: where a limit cannot bind, the plain one is chosen.
 _TIE = 0.001

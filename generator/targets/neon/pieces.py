@@ -2,13 +2,24 @@
 """Registers from and to lists of places: whole runs, repeated elements, or element by element."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from daedalus.dsl.ir import Buffer, DType, Node, Op, Store
+from daedalus.generator.targets.c.emit import flat
 from daedalus.generator.targets.neon.lanes import Place, repeat_length, run_length
 from daedalus.generator.targets.neon.scope import Scope
 from daedalus.generator.targets.neon.vectors import Group, Lines, cast, combine, high, low, suffix
 
 Text = Callable[[Place], str]
+
+
+@dataclass(frozen=True)
+class _Half:
+    """64 bits of an item's block: which half of the 128 that begin at an element."""
+
+    item: int
+    start: int
+    which: int
 
 
 def load(scope: Scope, out: Lines, node: Node) -> Group:
@@ -30,11 +41,62 @@ def load(scope: Scope, out: Lines, node: Node) -> Group:
     for r in range(count):
         name = f"{wanted}_{r}" if count > 1 else wanted
         part = places[r * per : (r + 1) * per]
-        value = _register(out, buffer, part, dtype, bits, text)
+        value = _adjoining(scope, out, node, part, dtype, bits)
+        if value is None:
+            value = _register(out, buffer, part, dtype, bits, text)
         if value is None:
             value = _from_array(scope, out, part, dtype, bits, text, wanted)
         names.append(out.let(name, sign, width, bits, value))
     return Group(tuple(names), width, sign)
+
+
+def _halves(b: Buffer, places: list[Place | None], width: int) -> list[_Half] | None:
+    """The two runs of 64 bits that a register of a block's elements is; None of others."""
+    half, full = 64 // width, 128 // width
+    if b.kind != "block" or len(places) != full or run_length(b, places) != half:
+        return None
+    found = []
+    for place in (places[0], places[half]):
+        assert place is not None
+        a = flat(b, place.index)
+        if a.terms or a.const % half or a.const // full * full + full > b.size:
+            return None
+        found.append(_Half(place.item, a.const // full * full, a.const % full // half))
+    return found
+
+
+def _adjoining(
+    scope: Scope, out: Lines, node: Node, places: list[Place | None], dtype: DType, bits: int
+) -> str | None:
+    """C text of a register of two runs of 64 bits whose neighbours in memory are wanted, too, as
+    such a register: both are woven from two loads of 128 bits. None of others."""
+    if node.op is Op.PARAM or bits != 128 or not scope.levers.adjoining:
+        return None
+    b = scope.kernel.buffer(node.attr[0])
+    halves = _halves(b, places, dtype.bits)
+    if halves is None or halves[0].which != halves[1].which:
+        return None
+    per = scope.shape.per_register(dtype.bits)
+    wanted = [
+        _halves(b, all_places[at : at + per], dtype.bits)
+        for n in scope.lanes.stage.nodes()
+        if n.op is Op.LOAD and n.attr[0] == b.name
+        for all_places in [scope.lanes.places(n.index)]
+        for at in range(0, len(all_places), per)
+    ]
+    if [replace(h, which=1 - h.which) for h in halves] not in wanted:
+        return None
+    both = []
+    sign = "s" if dtype.signed else "u"
+    for h in halves:
+        key = (b.name, h.item, h.start)
+        if key not in scope.wide:
+            where = f"&{scope.pointer(b.name, h.item)}[{h.start}]"
+            text = f"vld1q_{suffix(sign, dtype.bits)}({where})"
+            scope.wide[key] = out.let(f"{b.name}{h.start}", sign, dtype.bits, 128, text)
+        both.append(cast(scope.wide[key], (sign, dtype.bits), ("u", 64), 128))
+    woven = f"vzip{halves[0].which + 1}q_u64({both[0]}, {both[1]})"
+    return cast(woven, ("u", 64), (sign, dtype.bits), 128)
 
 
 def _register(

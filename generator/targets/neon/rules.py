@@ -92,6 +92,12 @@ def _halved_sum(node: Node) -> Iterator[tuple[Node, ...]]:
         yield node.args[0].args
 
 
+def _shifted_product(node: Node) -> Iterator[tuple[Node, ...]]:
+    """x*y >> n as (x, y)."""
+    if node.args[0].op is Op.MUL:
+        yield node.args[0].args
+
+
 def _negated(node: Node) -> Iterator[tuple[Node, ...]]:
     if node.args[0].op is Op.CONST and node.args[0].value == 0:
         yield (node.args[1],)
@@ -227,6 +233,14 @@ def _negatable(node: Node, w: int, of: RangeOf) -> bool:
     return of(node.args[1]).within(lo + 1, hi)
 
 
+def _upper_half(node: Node, w: int, of: RangeOf) -> bool:
+    """A product of two signed values of the lane, shifted so that it fits the lane; but of the
+    lowest value by itself none does."""
+    lo, hi = limits(w, True)
+    x, c = (of(a) for a in node.args[0].args)
+    return int(node.attr[0]) == w - 1 and c.within(lo, hi) and (x.lo > lo or c.lo > lo)
+
+
 # ------------------------------------------------------------------ the rules
 
 
@@ -334,6 +348,14 @@ RULES: tuple[Rule, ...] = (
     ),
     *_signed_pair(
         "hadd", Op.SHR, "bits", ("#", "#"), "hadd_#", pick=_halved_sum, when=_shift_by_one
+    ),
+    Rule(
+        "dmulh", Op.SHR, "bits", ("s", "const"), "dmulh_k", pick=_shifted_product,
+        when=_upper_half, widths=(16,),
+    ),
+    Rule(
+        "rdmulh", Op.RSHR, "bits", ("s", "const"), "rdmulh_k", pick=_shifted_product,
+        when=_upper_half, widths=(16,),
     ),
     *_signed_pair(
         "rshr", Op.RSHR, "bits", ("#",), "rshr_n_#", imm=lambda n: int(n.attr[0]), when=_shift_fits

@@ -7,11 +7,13 @@ which a dynamic programme from the leaves up finds the cheapest as if nothing we
 sharing counted, goes down. Both are deterministic, so the result is a function of the kernel alone.
 """
 
+import hashlib
 from collections import Counter
 
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.ranges import Interval, Ranges
+from daedalus.generator.levers import ALL, Levers
 from daedalus.generator.targets.neon.forms import WIDTHS, Choice, Demand, Forms, Need
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.vectors import Shape
@@ -27,8 +29,11 @@ class Selection:
     registers  the C variables that hold each form; the emitter fills it in
     """
 
-    def __init__(self, kernel: Kernel, lanes: Lanes, ranges: Ranges, shape: Shape) -> None:
+    def __init__(
+        self, kernel: Kernel, lanes: Lanes, ranges: Ranges, shape: Shape, levers: Levers = ALL
+    ) -> None:
         self.kernel, self.lanes, self.ranges, self.shape = kernel, lanes, ranges, shape
+        self.levers = levers
         self.registers: dict[Need, tuple[str, ...]] = {}
         self.stage = stage = lanes.stage
         self.roots: list[Need] = [
@@ -36,7 +41,7 @@ class Selection:
         ]
         if stage.guard is not None:
             self.roots.append((stage.guard, Demand("mask", 8)))
-        self._forms = Forms(kernel, lanes, ranges, shape)
+        self._forms = Forms(kernel, lanes, ranges, shape, levers)
         for root in self.roots:
             if not self._forms.can(root):
                 raise self._refusal(root)
@@ -45,6 +50,14 @@ class Selection:
     def reached(self) -> list[Need]:
         """Everything the stage computes, operands before their users."""
         return self._reach(self.chosen)
+
+    def record(self) -> dict[str, int | str]:
+        """How many forms are computed in lanes of each width, and a digest of all choices."""
+        made = [(d, self.chosen[n, d]) for n, d in self.reached()]
+        counts = Counter(d.width for d, c in made if c.op)
+        said = [(*d, c.rule, c.op, c.imm, len(c.inputs), len(c.scalars)) for d, c in made]
+        digest = hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+        return {**{str(w): counts[w] for w in WIDTHS}, "choices": digest}
 
     def _refusal(self, need: Need) -> NotLowerable:
         """The deepest node that no rule computes: that is the line to look at."""
@@ -84,7 +97,7 @@ class Selection:
     def _search(self) -> dict[Need, Choice]:
         """Changes one decision at a time while the whole gets cheaper."""
         shared = _Shared(self._forms, self.roots)
-        improved = True
+        improved = self.levers.search
         while improved:
             improved = False
             for need in self._reach(shared.chosen):

@@ -7,6 +7,7 @@ from daedalus.dsl.ir import Buffer, DType, Index, Kernel, Node, Op, Stage, Store
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.strips import Walk
+from daedalus.generator.targets.neon.target import Target
 from daedalus.generator.targets.neon.vectors import (
     Group,
     Lines,
@@ -41,8 +42,10 @@ def _fixed(index: Index) -> tuple[int, int] | None:
 class RegisterTemps:
     """The temps of a kernel that need no memory."""
 
-    def __init__(self, kernel: Kernel, ranges: Ranges, walks: tuple[Walk, ...]) -> None:
-        self.ranges, self._walks = ranges, walks
+    def __init__(
+        self, kernel: Kernel, ranges: Ranges, walks: tuple[Walk, ...], target: Target
+    ) -> None:
+        self.ranges, self._walks, self._target = ranges, walks, target
         self.items = kernel.items_per_vector
         self._temps: dict[str, _Temp] = {}
         for t in kernel.temps:
@@ -130,7 +133,7 @@ class RegisterTemps:
             got = transpose(
                 out, rows, cols, unsigned.bits,
                 [f"{names.get(c, f'c{c}')}{tag}" for c in range(cols)],
-                side_by_side=self.items if squares else 1,
+                side_by_side=self.items if squares else 1, target=self._target,
             )  # fmt: skip
             for c, regs in enumerate(got):
                 before = temp.columns.get(c)

@@ -124,7 +124,7 @@ class Tiles:
             regs.append(out.let(f"row{n}", "u", dtype.bits, bits, text))
         named = {at: n.name for at, n in self._reads(b, rows.line) if n.name}
         names = [named.get(first + c, f"col{c}") for c in range(cols)]
-        columns = transpose(out, regs, cols, dtype.bits, names)
+        columns = transpose(out, regs, cols, dtype.bits, names, target=scope.shape.target)
         return {n: Group(tuple(c), dtype.bits, "u") for n, c in enumerate(columns)}
 
 
@@ -175,7 +175,7 @@ def store_rows(scope: Scope, out: Lines, stores: list[Store], values: list[Group
     places = [p for p in scope.lanes.places(stores[0].index) if p is not None]
     if len(places) == k and k * width in (64, 128):
         names = [f"row{n}" for n in range(k)]
-        rows = transpose(out, [c[0] for c in columns], k, width, names)
+        rows = transpose(out, [c[0] for c in columns], k, width, names, target=scope.shape.target)
         t = f"{'q' if k * width == 128 else ''}_u{width}"
         for place, row in zip(places, rows, strict=True):
             where = f"&{scope.element(b, place)}"

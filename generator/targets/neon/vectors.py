@@ -7,9 +7,12 @@ lower half).
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
-from daedalus.generator.targets.neon.ops import OPS, MachineOp
+from daedalus.generator.targets.neon import zips
+from daedalus.generator.targets.neon.ops import MachineOp
+from daedalus.generator.targets.neon.target import NEON, Target
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class Shape:
     """How many lanes a stage has; everything about register counts follows."""
 
     lanes: int
+    target: Target = NEON
 
     def bits(self, width: int) -> int:
         """Bits of a register that holds (part of) a value at this width: 64 or 128."""
@@ -104,7 +108,7 @@ def operation(
 
     What widens gives a quad register also where its lower half is all that counts.
     """
-    op = OPS[op_name]
+    op = shape.target.ops[op_name]
     signs = _signs(op, operands)
     result = signs[-1]
     if op.shape == "same":
@@ -165,6 +169,11 @@ def _narrow(op: MachineOp, shape: Shape, width: int, g: Group, signs: str, imm: 
         return [_call(op, g.width, 64, "", src, signs, None, imm)]
     out = []
     for a, b in zip(src[::2], src[1::2], strict=True):
+        if shape.target.paired:
+            by = ("_n", f", {imm}") if op.form == "n" else ("", "")
+            name = f"v{op.stem}q{by[0]}_{suffix(signs[0], g.width)}"
+            out.append(f"{name}({a}, {b}{by[1]})")
+            continue
         first = _call(op, g.width, 64, "", [a], signs, None, imm)
         both = _call(op, g.width, 64, "_high", [first, b], signs[0] * 2 + signs, None, imm)
         # Halves of these are multiplied apart; narrower ones are mostly stored.
@@ -228,13 +237,17 @@ def can_transpose(rows: int, cols: int, width: int) -> bool:
 
 
 def transpose(
-    out: Lines, rows: list[str], cols: int, width: int, names: list[str], side_by_side: int = 1
-) -> list[list[str]]:
+    out: Lines, rows: list[str], cols: int, width: int, names: list[str], side_by_side: int = 1,
+    target: Target = NEON,
+) -> list[list[str]]:  # fmt: skip
     """Columns of a matrix given as rows (unsigned registers): a list of registers each.
 
     Rows of 64 bits are paired so that quad registers are used throughout. With several matrices
     `side_by_side`, a register holds the same row of each, and they are squares.
     """
+    if target.zips and side_by_side <= 2:
+        let = partial(_let_quad, out, width)
+        return zips.transpose(let, rows, cols, width, names, side_by_side)
     if side_by_side > 1:
         done = _network(out, rows, width, 128)
         return [
@@ -258,6 +271,10 @@ def transpose(
             name = names[n] if last else f"{names[n]}_{start // step}"
             columns[n].append(out.let(name, "u", width, bits, reg))
     return columns
+
+
+def _let_quad(out: Lines, width: int, wanted: str, text: str) -> str:
+    return out.let(wanted, "u", width, 128, text)
 
 
 def _network(out: Lines, regs: list[str], width: int, bits: int) -> list[str]:

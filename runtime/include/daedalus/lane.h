@@ -9,6 +9,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * A function that has the code of what it calls in itself: for loops over items.  Not through
+ * SIMDe, where each intrinsic is a function and compilers take minutes.
+ */
+#if defined(__GNUC__)
+#define DAEDALUS_RARELY(condition) __builtin_expect(condition, 0)
+#else
+#define DAEDALUS_RARELY(condition) (condition)
+#endif
+#if defined(__GNUC__) && (defined(__aarch64__) || !DAEDALUS_HAVE_NEON)
+#define DAEDALUS_FLATTEN __attribute__((flatten))
+#else
+#define DAEDALUS_FLATTEN
+#endif
+
 static inline int32_t daedalus_min(int32_t a, int32_t b) {
   return a < b ? a : b;
 }

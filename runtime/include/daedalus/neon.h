@@ -64,4 +64,67 @@ DAEDALUS_WHOLE(daedalus_whole_u32, uint32x4_t)
 DAEDALUS_WHOLE(daedalus_whole_s32, int32x4_t)
 #undef DAEDALUS_WHOLE
 
+/*
+ * Constants that stay in memory side by side.  Compilers take each vector of a
+ * constant array for a constant of its own, with an address of its own.
+ */
+static inline const uint8_t *daedalus_beside(const uint8_t *constants) {
+#if defined(__aarch64__) && defined(__GNUC__)
+  __asm__("" : "+r"(constants));
+#endif
+  return constants;
+}
+
+/*
+ * Eight bytes and eight others, their sign bits flipped, and lookups in them:
+ * the first has places 0 to 7, the second those from DAEDALUS_UPPER on.
+ *
+ * For Clang they are two registers, which a lookup may read as one table; GCC
+ * would copy them to make neighbours of them.  For it they are one, but it would
+ * load the others into its upper half at once: that is two operations, and needs
+ * an address without offset.
+ */
+#if defined(__aarch64__) && defined(__clang__)
+typedef int8x16x2_t daedalus_window;
+#define DAEDALUS_UPPER 16
+static inline daedalus_window daedalus_signed_window(const uint8_t *lower, const uint8_t *upper,
+                                                     uint8x16_t flip) {
+  const uint8x8_t zero = vdup_n_u8(0);
+  const uint8x16_t a = veorq_u8(vcombine_u8(vld1_u8(lower), zero), flip);
+  const uint8x16_t b = veorq_u8(vcombine_u8(vld1_u8(upper), zero), flip);
+  const daedalus_window window = {{vreinterpretq_s8_u8(a), vreinterpretq_s8_u8(b)}};
+  return window;
+}
+
+static inline int8x16_t daedalus_lookup(daedalus_window window, uint8x16_t places) {
+  return vqtbl2q_s8(window, places);
+}
+#else
+typedef int8x16_t daedalus_window;
+#define DAEDALUS_UPPER 8
+static inline daedalus_window daedalus_signed_window(const uint8_t *lower, const uint8_t *upper,
+                                                     uint8x16_t flip) {
+  uint8x8_t others = vld1_u8(upper);
+#if defined(__aarch64__) && defined(__GNUC__)
+  __asm__("" : "+w"(others));
+#endif
+  return vreinterpretq_s8_u8(veorq_u8(vcombine_u8(vld1_u8(lower), others), flip));
+}
+
+static inline int8x16_t daedalus_lookup(daedalus_window window, uint8x16_t places) {
+  return vqtbl1q_s8(window, places);
+}
+#endif
+
+/*
+ * What is read of an array from here on is read from here on.  Compilers see
+ * that nothing changes it, and would read for all rows at once: far more than
+ * registers hold.
+ */
+#if defined(__aarch64__) && defined(__GNUC__)
+#define DAEDALUS_READ_LATER(array) __asm__("" : "+m"(array))
+#else
+#define DAEDALUS_READ_LATER(array) ((void)0)
+#endif
+
 #endif /* DAEDALUS_NEON_H */

@@ -263,6 +263,23 @@ typedef struct daedalus_kernel_table {
   size_t n_aliases;
 } daedalus_kernel_table;
 
+/**
+ * A function for many items that are laid out regularly, with the arguments that all have alike.
+ * @param steps  an entry a buffer: bytes from an item's origin to the next one's; 0 for a block
+ * @param meta   the first item's; NULL where the kernel has no parameters
+ */
+typedef void daedalus_items_fn(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+                               const void *meta, size_t meta_step, size_t n_items);
+
+typedef struct daedalus_items_entry {
+  const char *name;            /**< a CPU variant's, or the id of a kernel, for the public ones */
+  daedalus_items_fn *items;    /**< daedalus_items_... */
+  daedalus_items_fn *clearing; /**< daedalus_clearing_items_...; NULL where there is none */
+} daedalus_items_entry;
+
+/** All functions for many items; an entry without name ends it.  In libdaedalus_variants.a only. */
+extern const daedalus_items_entry daedalus_items_entries[];
+
 /** The library's one table. */
 DAEDALUS_API extern const daedalus_kernel_table daedalus_kernels;
 

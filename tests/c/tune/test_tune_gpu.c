@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "fixture.h"
@@ -28,7 +29,8 @@ static const tune_hash hashes[] = {{"daedalus_fake_add__glsl_full_word", "a3"},
                                    {NULL, NULL}};
 
 /* What befalls the variant on words, once it was right often enough. */
-static enum { NOTHING, LOSS, REFUSAL, WRONG, HANG, CRASH } misfortune;
+enum { NOTHING, LOSS, REFUSAL, WRONG, HANG, CRASH, STALL };
+static int misfortune;
 
 static void execute(void *user, const stub_dispatch *d) {
   static unsigned dispatches;
@@ -49,6 +51,9 @@ static void execute(void *user, const stub_dispatch *d) {
     } else if (misfortune == CRASH) {
       abort();
     }
+    while (misfortune == STALL) {
+      pause(); /* a driver that never comes back */
+    }
   }
   executor_run(e, d);
 }
@@ -59,15 +64,21 @@ static daedalus_vulkan_fn loader(void *instance, const char *name) {
 
 /* ------------------------------------------------------------------------------------ runs */
 
-/* Measures both variants on an empty journal. */
-static int measure_both(const char *options) {
-  char text[3 * POINT_BYTES], arguments[512];
+/* A driver as new, with that misfortune to come, and no journal. */
+static void start(int what) {
+  misfortune = what;
   stub_reset();
   stub.execute = execute;
   stub.user = &f.executor;
+  remove("journal");
+}
+
+/* Measures both variants. */
+static int measure_both(int what, const char *options) {
+  char text[3 * POINT_BYTES], arguments[512];
+  start(what);
   snprintf(text, sizeof(text), "%s\n%s\n", word, byte);
   support_write("points", text);
-  remove("journal");
   snprintf(arguments, sizeof(arguments), "--points points %s", options);
   return support_run(&world, arguments);
 }
@@ -106,8 +117,7 @@ static void check_rejected(const char *point, const char *verdict, const char *r
 }
 
 static void test_good(void) {
-  misfortune = NOTHING;
-  CHECK_INT(measure_both(""), 0);
+  CHECK_INT(measure_both(NOTHING, ""), 0);
   check_good(word);
   check_good(byte);
   char line[LINE_BYTES];
@@ -116,44 +126,38 @@ static void test_good(void) {
 }
 
 static void test_wrong_when_timed(void) {
-  misfortune = WRONG;
-  CHECK_INT(measure_both(""), 1);
+  CHECK_INT(measure_both(WRONG, ""), 1);
   check_rejected(word, "wrong", "in the run that was timed: output dst: byte ");
   check_good(byte);
 }
 
 static void test_lost(void) {
-  misfortune = LOSS;
-  CHECK_INT(measure_both(""), 1);
+  CHECK_INT(measure_both(LOSS, ""), 1);
   check_rejected(word, "lost", "the GPU was lost");
   check_good(byte); /* in a process of its own, on a device that was opened anew */
 }
 
 static void test_failing_call(void) {
-  misfortune = REFUSAL;
-  CHECK_INT(measure_both(""), 1);
+  CHECK_INT(measure_both(REFUSAL, ""), 1);
   check_rejected(word, "failed", "");
   check_good(byte);
 }
 
 static void test_hang(void) {
-  misfortune = HANG;
-  CHECK_INT(measure_both("--timeout 4"), 1);
+  CHECK_INT(measure_both(HANG, "--timeout 4"), 1);
   check_rejected(word, "lost", "the GPU was lost");
   check_good(byte);
 }
 
 static void test_crash(void) {
-  misfortune = CRASH;
-  CHECK_INT(measure_both(""), 1);
+  CHECK_INT(measure_both(CRASH, ""), 1);
   check_rejected(word, "failed", "killed by SIGABRT");
   check_good(byte);
 }
 
 static void test_spills(void) {
-  misfortune = NOTHING;
   world.get_instance_proc_addr = telling_loader;
-  CHECK_INT(measure_both(""), 0);
+  CHECK_INT(measure_both(NOTHING, ""), 0);
   world.get_instance_proc_addr = loader;
   check_rejected(word, "spills", "the driver's compiler spilled: Spill Size 1, TMU Spills 2");
   check_good(byte);
@@ -161,29 +165,23 @@ static void test_spills(void) {
 
 /* All points of the table: each variant's sizes of workgroups that the device has. */
 static void test_list(void) {
-  misfortune = NOTHING;
-  stub_reset();
-  stub.execute = execute;
-  stub.user = &f.executor;
+  start(NOTHING);
   CHECK_INT(support_run(&world, "--list --kernel fake_add"), 0);
   CHECK_INT(support_count("output", "__glsl_full_word/-/vulkan/"), 5); /* 16 to 256 */
   CHECK_INT(support_count("output", on_cpu), 1);
   CHECK_INT(support_count("output", "/-/vulkan/512"), 0);
-  remove("journal");
   CHECK_INT(support_run(&world, "--kernel fake_add --scenario m2 --samples 3"), 0);
   CHECK_INT(support_count("journal", "\"verdict\":\"ok\""), 10);
 }
 
+static const char both[] =
+    "--cpu-kernel add --qpu-kernel fake_add --neon-threads 1 --qpu-core 0 --duration 0.2 "
+    "--timeout 1.5";
+
 static void test_mixed(void) {
   char line[LINE_BYTES];
-  misfortune = NOTHING;
-  stub_reset();
-  stub.execute = execute;
-  stub.user = &f.executor;
-  remove("journal");
-  const char *arguments =
-      "--cpu-kernel add --qpu-kernel fake_add --neon-threads 1 --qpu-core 0 --duration 0.2";
-  CHECK_INT(support_run(&world, arguments), 0);
+  start(NOTHING);
+  CHECK_INT(support_run(&world, both), 0);
   support_find("journal", "\"type\":\"mixed\"", "", line);
   CHECK(json_fault(line, strlen(line)) == NULL);
   CHECK_STR(support_member(line, "verdict"), "ok");
@@ -195,18 +193,32 @@ static void test_mixed(void) {
     CHECK(atof(support_member(line, figures[i])) > 0);
   }
   CHECK_INT(atoi(support_member(line, "samples")), 10);
-  CHECK_INT(support_run(&world, arguments), 0);
+  CHECK_INT(support_run(&world, both), 0);
   CHECK_INT(support_count("journal", "\"type\":\"mixed\""), 1); /* not again */
-  remove("journal");
-  misfortune = WRONG;
-  CHECK_INT(support_run(&world, arguments), 1);
-  support_find("journal", "\"type\":\"mixed\"", "", line);
-  CHECK_STR(support_member(line, "verdict"), "wrong");
-  CHECK_STR(support_member(line, "cpu_with"), "");
-  misfortune = NOTHING;
   CHECK_INT(support_run(&world, "--cpu-kernel none --qpu-kernel add --qpu-core 0"), 2);
   stub.n_devices = 0;
   CHECK_INT(support_run(&world, "--cpu-kernel add --qpu-kernel add --qpu-core 0"), 3);
+}
+
+static void test_mixed_that_fails(void) {
+  static const struct {
+    int misfortune;
+    const char *verdict, *reason;
+  } ends[] = {{WRONG, "wrong", "output dst: byte"},
+              {LOSS, "lost", "the GPU was lost"},
+              {CRASH, "failed", "killed by SIGABRT"},
+              {STALL, "timeout", "a part was not done 1.5 s after its time"}};
+  char line[LINE_BYTES];
+  for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+    start(ends[i].misfortune);
+    CHECK_INT(support_run(&world, both), 1);
+    support_find("journal", "\"type\":\"mixed\"", "", line);
+    CHECK(json_fault(line, strlen(line)) == NULL);
+    CHECK_STR(support_member(line, "verdict"), ends[i].verdict);
+    CHECK(strstr(support_member(line, "reason"), ends[i].reason) != NULL);
+    CHECK_STR(support_member(line, "cpu_alone"), "");
+    CHECK_STR(support_member(line, "qpu_with"), "");
+  }
 }
 
 int main(void) {
@@ -226,5 +238,6 @@ int main(void) {
   RUN(test_spills);
   RUN(test_list);
   RUN(test_mixed);
+  RUN(test_mixed_that_fails);
   return CHECK_RESULT();
 }

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus bench --model --levers`: what each lever of the lowering to NEON saves."""
+
+import json
+import math
+import sys
+from typing import Any
+
+from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
+from daedalus.generator.cli.progress import progress
+from daedalus.generator.cli.tables import print_table
+from daedalus.generator.levers import Lever, chosen
+from daedalus.generator.model import levers, llvm
+from daedalus.generator.model.comparison import COMPILERS
+from daedalus.generator.model.levers import LeverComparison, LeverRow
+
+_HEADINGS = (
+    "lever", "kernel", "variant", "case", "compiler", "executed", "d3", "spills", "without",
+    "d3", "spills", "of without",
+)  # fmt: skip
+
+
+def model(kernels: tuple[str, ...], names: tuple[str, ...], *, as_json: bool) -> None:
+    """Compares and prints; exits with 1 where something without a lever is wrong."""
+    wanted = _levers(names)
+    with progress(quiet=as_json):
+        comparison = levers.compare(llvm.find(), kernels, wanted, COMPILERS)
+    if as_json:
+        print(json.dumps(_as_json(comparison), indent=1))
+    else:
+        _print(comparison, wanted)
+    for text in comparison.wrong:
+        console.print(f"failed: {text}", soft_wrap=True, markup=False)
+    if comparison.wrong:
+        sys.exit(EXIT_FAILED)
+
+
+def _levers(names: tuple[str, ...]) -> tuple[Lever, ...]:
+    try:
+        return chosen(names)
+    except ValueError as e:
+        raise UserError(str(e), "docs/neon-levers.md explains them") from None
+
+
+def best(rows: list[LeverRow]) -> list[LeverRow]:
+    """Of each lever and variant, the row of the compiler whose present code takes least."""
+    found: dict[tuple[str, str], LeverRow] = {}
+    for r in rows:
+        key = r.made.lever.name, r.made.name
+        if key not in found or r.present.d3 < found[key].present.d3:
+            found[key] = r
+    return list(found.values())
+
+
+def mean(rows: list[LeverRow]) -> float:
+    """The geometric mean of ratios."""
+    return math.exp(sum(math.log(r.ratio) for r in rows) / len(rows))
+
+
+def _print(comparison: LeverComparison, wanted: tuple[Lever, ...]) -> None:
+    print_table(_HEADINGS, [_line(r) for r in sorted(comparison.rows, key=_order)])
+    print("\nEach lever, where it changes anything; d3 with it, of d3 without:")
+    lines = []
+    for lever in wanted:
+        own = [r for r in best(comparison.rows) if r.made.lever == lever]
+        if own:
+            least, most = min(own, key=lambda r: r.ratio), max(own, key=lambda r: r.ratio)
+            lines.append((
+                lever.name, lever.what, len(own), f"{mean(own):.3f}",
+                f"{least.ratio:.2f} {least.made.entry.kernel.id}",
+                f"{most.ratio:.2f} {most.made.entry.kernel.id}",
+            ))  # fmt: skip
+        else:
+            lines.append((lever.name, lever.what, 0, "", "", ""))
+    print_table(("lever", "what", "variants", "mean", "least", "most"), lines)
+    for name, made_by in comparison.compilers.items():
+        print(f"{name}: {made_by.version}: {made_by.flags}")
+
+
+def _order(row: LeverRow) -> tuple[int, str, str]:
+    names = [lever.name for lever in chosen(())]
+    return names.index(row.made.lever.name), row.made.name, row.compiler
+
+
+def _line(r: LeverRow) -> tuple[object, ...]:
+    return (
+        r.made.lever.name, r.made.entry.kernel.id, r.made.schedule.name, r.made.case.name,
+        r.compiler, r.present.executed, round(r.present.d3, 1), r.present.spilled,
+        r.without.executed, round(r.without.d3, 1), r.without.spilled, f"{r.ratio:.2f}",
+    )  # fmt: skip
+
+
+def _as_json(comparison: LeverComparison) -> dict[str, Any]:
+    return {
+        "compilers": {n: vars(c) for n, c in comparison.compilers.items()},
+        "levers": [
+            {
+                "lever": r.made.lever.name,
+                "kernel": r.made.entry.kernel.id,
+                "variant": r.made.name,
+                "case": r.made.case.name,
+                "compiler": r.compiler,
+                "function": r.function,
+                "with": vars(r.present),
+                "without": vars(r.without),
+                "ratio": r.ratio,
+            }
+            for r in comparison.rows
+        ],
+        "wrong": comparison.wrong,
+    }

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Portable C natively: vector variants beside scalar ones and other people's functions."""

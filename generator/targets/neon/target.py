@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the lowering has to know of whom it lowers for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from daedalus.dsl.ir import Op
+from daedalus.generator.targets.neon.ops import OPS, MachineOp
+from daedalus.generator.targets.neon.rules import RULES, Rule
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A vocabulary of vector operations.
+
+    name    of the target
+    ops     its operations, with what they cost
+    rules   which of them compute what
+    header  the public header that declares them
+    parts   what that one is made of besides
+    paired  narrowing takes two registers at once
+    zips    registers are transposed by zip1 and zip2, which every processor has, not by trn1, trn2
+    """
+
+    name: str
+    ops: Mapping[str, MachineOp]
+    rules: tuple[Rule, ...]
+    header: str
+    parts: tuple[str, ...] = ()
+    paired: bool = False
+    zips: bool = False
+
+    @cached_property
+    def rules_by_demand(self) -> dict[tuple[Op, str], list[Rule]]:
+        """The rules of an operation that meet a kind of demand."""
+        found: dict[tuple[Op, str], list[Rule]] = {}
+        for r in self.rules:
+            found.setdefault((r.on, r.gives), []).append(r)
+        return found
+
+
+NEON = Target("neon", OPS, RULES, "neon.h")

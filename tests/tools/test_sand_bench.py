@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Column-tiled frames natively: the rates of what was timed, and that wrong output has none."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from daedalus.generator.cli import bench
+from daedalus.generator.cli.common import UserError
+from daedalus.generator.native_bench import sand
+
+
+def _times(*nanoseconds: tuple[str, int]) -> str:
+    lines = [f"k\t64\t32\t{way}\t\t3000\t2\t{taken}\n" for way, taken in nanoseconds]
+    return "".join(lines)
+
+
+def test_rates_are_medians_of_bytes_written() -> None:
+    text = _times(
+        ("memcpy", 1000), ("ours", 2000), ("memcpy", 3000), ("ours", 3000), ("memcpy", 1500),
+        ("ours", 12000),
+    )  # fmt: skip
+    copy, ours = sand.rates(text)
+    assert (copy.way, copy.frame, copy.written) == ("memcpy", "64x32", 3000)
+    assert copy.gb_per_s == pytest.approx(4)  # of 6, 2 and 4
+    assert ours.gb_per_s == pytest.approx(2)  # of 3, 2 and 0.5
+    assert ours.spread == pytest.approx(1)
+    assert ours.of_copy == pytest.approx(0.5)  # of 1/2, 1 and 1/8: round by round
+
+
+def test_the_verb_measures_every_cpu_variant(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sand, "ROUNDS", 1)
+    monkeypatch.setattr(sand.measure, "__defaults__", (2, 1))
+    result = CliRunner().invoke(bench.command, ["--sand", "--json"], catch_exceptions=False)
+    data = json.loads(result.stdout[: result.stdout.rindex("}") + 1])
+    ways = {(r["kernel"], r["way"]) for r in data["rows"]}
+    for kernel in ("sand128_nv12", "sand128_p010"):
+        wanted = {"memcpy", *(f"daedalus_items_{kernel}__{t}_full" for t in ("c", "neon"))}
+        assert wanted <= {way for k, way in ways if k == kernel}
+    assert all(r["gb_per_s"] > 0 for r in data["rows"])
+    assert {r["of_copy"] for r in data["rows"] if r["way"] == "memcpy"} == {1}
+
+
+def test_a_wrong_conversion_is_not_timed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A variant that leaves out a shift by 6, in a copy of the generated sources."""
+    root = sand.repo_root()
+    for part in ("tools", "runtime"):
+        (tmp_path / part).symlink_to(root / part)
+    for path in (root / "generated").rglob("*sand128*"):
+        if path.is_file() and "src" in path.parts:
+            copy = tmp_path / path.relative_to(root)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            text = path.read_text()
+            changed = path.name == "daedalus_sand128_p010__c_full.c"
+            copy.write_text(text.replace("* 64)", "* 32)") if changed else text)
+            assert not changed or copy.read_text() != text
+    (tmp_path / "generated" / "manifest.json").write_text(
+        (root / "generated" / "manifest.json").read_text()
+    )
+    header = root / "generated" / "src" / "sand128" / "variants.h"
+    (tmp_path / "generated" / "src" / "sand128" / "variants.h").write_text(header.read_text())
+    monkeypatch.setattr(sand, "repo_root", lambda: tmp_path)
+    monkeypatch.setattr(sand, "build_dir", lambda: tmp_path / "build")
+    with pytest.raises(UserError, match="p010__c_full: not what a conversion byte by byte gives"):
+        sand.measure(1, 1)
