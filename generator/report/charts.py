@@ -256,8 +256,12 @@ def placed(dots: Sequence[tuple[float, float]], labels: Sequence[str]) -> list[t
     found = []
     for (x, y), text in zip(dots, labels, strict=True):
         wide = LETTER * len(text)
-        near = [(x + a - (wide if a < 0 else 0), y + b)
-                for far in (1, 2) for a in (5 * far, -5 * far) for b in (-3 * far, 11 * far, 4)]  # fmt: skip
+        near = [
+            (x + a - (wide if a < 0 else 0), y + b)
+            for far in (1, 2)
+            for a in (5 * far, -5 * far)
+            for b in (-3 * far, 11 * far, 4)
+        ]
         near += [(x - wide / 2, y - 6), (x - wide / 2, y + 15)]
         boxes = [(a, b - LETTERS, a + wide, b) for a, b in near]
         free = next((n for n, box in enumerate(boxes) if not any(_meet(box, t) for t in taken)), 0)

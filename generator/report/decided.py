@@ -124,8 +124,12 @@ def recipe_file(lines: Sequence[str]) -> RecipeFile:
         word, _, rest = line.partition(" ")
         match = _RECORD.fullmatch(line)
         if match:
-            told = match.groupdict()
-            records.append(Record(**told | {"workgroup": int(told["workgroup"])}))
+            records.append(
+                Record(
+                    match["word"], match["kernel"], match["item_class"], match["substrate"],
+                    match["variant"], match["route"], int(match["workgroup"]), match["reason"],
+                )
+            )  # fmt: skip
         elif word in head:
             head[word] = rest.strip()
         else:

@@ -84,7 +84,7 @@ def foreign(side: Side, sources: Sources) -> int:
 
 def _group(kernel: str, item_class: str, results: Sequence[Result], sources: Sources) -> Group:
     good = sorted((r for r in results if timed(r)), key=lambda r: (r.median, r.point))
-    curves = _curves(good)
+    curves = tuple(_curves(good))
     return Group(
         kernel, item_class, _bars(good, sources), _rejected(r for r in results if not timed(r)),
         max((r.high or 0 for r in good), default=0), curves[:CURVES], len(curves[CURVES:]),
