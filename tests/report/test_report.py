@@ -200,6 +200,7 @@ def test_m4_stacks_what_the_qpu_adds(read: Element) -> None:
     # 9e6 items a second of a kernel of which one core does 1e9 / 41.5, by the CPU's three threads
     assert float(added.attributes["width"]) / width == pytest.approx(9e6 * 41.5e-9 / 3, rel=1e-3)
     assert added.attributes["x"] == kept.attributes["width"]
+    assert not section(read, f"m-{model().id}").all("table", cls="mixed")
 
 
 def test_a_disturbed_m4_does_not_count(folder: Path) -> None:
