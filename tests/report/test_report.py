@@ -269,6 +269,22 @@ def test_the_rooflines_table_is_the_record(read: Element) -> None:
             assert row.values[-3] == pytest.approx(ns)
 
 
+def test_bounds_of_neon(folder: Path) -> None:
+    row = {
+        "kernel": "vp9_idct8", "case": "full", "function": "daedalus_ffmpeg_vp9_idct8",
+        "compiler": "gcc", "executed": 236, "port_bound": 80.5, "d3": 120.25, "d4": 101.5,
+        "stands_for_kernel": True,
+    }  # fmt: skip
+    rows = [row, row | {"d3": 130.0, "stands_for_kernel": False}, row | {"kernel": "other"}]
+    path = folder / "neon.json"
+    path.write_text("{}")
+    shown = section(parsed(page(sources([], folder, neon=(path, {"kernels": rows})), folder)),
+                    "ports")  # fmt: skip
+    (line,) = shown.one("table", cls="ports").one("tbody").all("tr")
+    assert line.values == [236, 80.5, 120.25, 101.5]
+    assert line.all("td")[-1].text == "1.49"  # d3 by the bound
+
+
 # -------------------------------------------------------- what is not there is said
 
 
