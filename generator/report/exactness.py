@@ -39,6 +39,10 @@ class Row:
     cells: tuple[Cell | None, ...]
     unchecked: tuple[str, ...]
 
+    @property
+    def unchecked_count(self) -> int:
+        return len(self.unchecked)
+
 
 @dataclass(frozen=True)
 class Matrix:

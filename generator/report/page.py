@@ -23,6 +23,10 @@ from daedalus.generator.tuning.point import Point, parse_point
 from daedalus.generator.tuning.recipe import Recipe
 from daedalus.generator.tuning.rules import CPU
 
+TARGET_NAMES = {
+    "neon": "NEON", "vector": "C with vectors", "c": "portable C", "glsl": "GLSL",
+    "qpu": "QPU code",
+}  # fmt: skip
 NEON_GHZ = 2.4  # a Raspberry Pi 5 as it is sold
 
 
@@ -121,7 +125,7 @@ def _environment(root: Path, page: Path) -> jinja2.Environment:
     made.globals |= {
         "anchor": words.anchor, "chart": charts, "CPU": CPU, "SHOWN": SHOWN,
         "RESOURCES": {"issue": "issue", "tmu": "TMU", "memory": "memory"},
-        "NEON_GHZ": NEON_GHZ, "chosen": _chosen,
+        "NEON_GHZ": NEON_GHZ, "TARGET_NAMES": TARGET_NAMES, "chosen": _chosen,
     }  # fmt: skip
     return made
 

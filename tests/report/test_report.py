@@ -35,8 +35,9 @@ from daedalus.generator.cli.common import UserError
 from daedalus.generator.cli.main import cli
 from daedalus.generator.report import charts, words
 from daedalus.generator.report.drawings import embedded
-from daedalus.generator.report.page import machines
+from daedalus.generator.report.page import TARGET_NAMES, machines
 from daedalus.generator.report.roofline import RESOURCES, roofline
+from daedalus.generator.schedule import TARGETS
 from daedalus.generator.tuning import journal
 from daedalus.generator.tuning.entries import Result, described
 from daedalus.generator.tuning.fingerprint import Fingerprint
@@ -169,7 +170,9 @@ def test_differing_items_and_stale_records_are_seen(folder: Path) -> None:
     exact = section(read, "exact")
     assert "3 differ, 0 outside" in exact.one("table", id="matrix").text
     assert "below 100 %" in exact.text and "100 % of" not in exact.text.replace("below 100 %", "")
-    assert stale in missing(exact) and name not in missing(exact)
+    unchecked = [e.text for e in exact.one("ul", cls="unchecked").all("li")]
+    assert stale in unchecked and name not in unchecked
+    assert "without a record of the code" in missing(exact)
 
 
 def test_r_and_band_are_the_recipes(read: Element, folder: Path) -> None:
@@ -264,6 +267,22 @@ def test_the_rooflines_table_is_the_record(read: Element) -> None:
             ns = taken["by"]["default settings"]["ns"] / taken["items"]
             assert row.values[0] == taken["instructions"] / taken["items"]
             assert row.values[-3] == pytest.approx(ns)
+
+
+def test_bounds_of_neon(folder: Path) -> None:
+    row = {
+        "kernel": "vp9_idct8", "case": "full", "function": "daedalus_ffmpeg_vp9_idct8",
+        "compiler": "gcc", "executed": 236, "port_bound": 80.5, "d3": 120.25, "d4": 101.5,
+        "stands_for_kernel": True,
+    }  # fmt: skip
+    rows = [row, row | {"d3": 130.0, "stands_for_kernel": False}, row | {"kernel": "other"}]
+    path = folder / "neon.json"
+    path.write_text("{}")
+    shown = section(parsed(page(sources([], folder, neon=(path, {"kernels": rows})), folder)),
+                    "ports")  # fmt: skip
+    (line,) = shown.one("table", cls="ports").one("tbody").all("tr")
+    assert line.values == [236, 80.5, 120.25, 101.5]
+    assert line.all("td")[-1].text == "1.49"  # d3 by the bound
 
 
 # -------------------------------------------------------- what is not there is said
@@ -414,6 +433,12 @@ def test_axes() -> None:
     assert ends[0][1] == 100 and ends[-1][0] == 0
     assert all(a[0] == b[1] for a, b in pairwise(ends))
     assert charts.strip(Span(0.001, 0.5, 2)).low == 0 and charts.strip(Span(0.001, 0.5, 2)).beyond
+
+
+def test_every_target_has_a_name_and_a_colour() -> None:
+    assert set(TARGET_NAMES) == set(TARGETS)
+    css = (ROOT / "templates" / "report" / "style.css").read_text()
+    assert all(f".{t} {{ fill: " in css for t in TARGETS)
 
 
 def test_figures_in_words() -> None:
