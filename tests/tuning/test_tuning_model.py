@@ -17,7 +17,7 @@ from daedalus.generator.tuning.entries import Result
 from daedalus.generator.tuning.search import Sampled
 from daedalus.generator.tuning.space import Candidate, space
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.campaign
 
 
 def candidate(name: str, compiler: str = "") -> Candidate:
