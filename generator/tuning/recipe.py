@@ -7,7 +7,7 @@ The text is read by the runtime alone (runtime/core/recipe_text.c); docs/recipes
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from daedalus.generator.tuning.best import best, timed
@@ -68,7 +68,8 @@ class Recipe:
     """What is to be written, and what was noticed on the way.
 
     route, compiler  that all choices are of
-    undecided        classes that were measured on the QPU alone
+    undecided        classes without a choice, and why
+    wrong            points of a class that were found wrong, by themselves or in M4: never chosen
     faster           classes where a variant that is not prod is faster: what is missed
     foreign          points that this generated code has not
     """
@@ -78,7 +79,8 @@ class Recipe:
     compiler: str
     decisions: tuple[Decision, ...]
     considered: Mapping[Place, Sequence[Result]] = field(repr=False)
-    undecided: tuple[Place, ...] = ()
+    undecided: Mapping[Place, str] = field(default_factory=dict)
+    wrong: Mapping[Place, Sequence[str]] = field(default_factory=dict)
     faster: Mapping[Place, Result] = field(default_factory=dict)
     foreign: tuple[str, ...] = ()
 
@@ -92,7 +94,8 @@ def make(
     do more classes, on a tie the one that takes less time, then Vulkan's
     """
     foreign = tuple(sorted({r.point for r in side.results.values() if not _known(r, library)}))
-    usable = [r for r in _right(side) if _known(r, library)]
+    lines = [m for m in mixed if m.fingerprint == side.fingerprint]
+    usable, bad = _right(side, lines, library)
     compiler = compiler or _compiler_of(usable)
     prod: list[Result] = []
     spare: list[Result] = []
@@ -100,15 +103,21 @@ def make(
         point = parse_point(r.point)
         if point.compiler in ("", compiler):
             (prod if library.variants[point.variant].prod else spare).append(r)
-    m4 = [m for m in mixed if m.fingerprint == side.fingerprint and m.verdict == OK]
+    wrong = _wrong_points(bad, compiler)
+    m4 = [m for m in lines if m.verdict == OK]
     made = {w: _decisions(prod, m4, w) for w in ((route,) if route else ROUTES)}
     route = max(made, key=lambda w: _merit(made[w]))
-    decisions = made[route]
+    decisions = [_with_wrong(d, wrong.get((d.kernel, d.item_class), ())) for d in made[route]]
     decided = {(d.kernel, d.item_class) for d in decisions}
     places = _by_place(prod)
+    undecided = {
+        p: _no_choice(places.get(p, ())) + _told_wrong(wrong.get(p, ()))
+        for p in dict.fromkeys([*places, *wrong])
+        if p not in decided
+    }
     return Recipe(
-        side, route, compiler, tuple(decisions), places,
-        tuple(p for p in places if p not in decided), _missed(decisions, spare, route), foreign,
+        side, route, compiler, tuple(decisions), places, undecided, wrong,
+        _missed(decisions, spare, route), foreign,
     )  # fmt: skip
 
 
@@ -124,10 +133,46 @@ def _known(r: Result, library: Library) -> bool:
     )
 
 
-def _right(side: Side) -> list[Result]:
-    """Results with times, of points that were never found wrong."""
-    wrong = {r.point for r in side.results.values() if r.verdict == "wrong"}
-    return [r for r in side.results.values() if timed(r) and r.point not in wrong]
+def _right(
+    side: Side, mixed: Iterable[Mixed], library: Library
+) -> tuple[list[Result], list[Result]]:
+    """Results of the library's code: those with times of points that were never found wrong, and
+    those of points that were. A line of M4 names no code: the fingerprint has its generator."""
+    in_m4 = {p for m in mixed if m.verdict == "wrong" for p in _blamed(m)}
+    usable, bad = [], []
+    for r in side.results.values():
+        if not _known(r, library):
+            continue
+        if (r.point, r.input_hash) in side.wrong or r.point in in_m4:
+            bad.append(r)
+        elif timed(r):
+            usable.append(r)
+    return usable, bad
+
+
+def _blamed(line: Mixed) -> list[str]:
+    """Which of the two points a line of M4 found wrong: its reason begins with the variant's name;
+    both where it does not."""
+    points = [line.cpu_point, line.qpu_point]
+    return [p for p in points if line.reason.startswith(f"{parse_point(p).variant}:")] or points
+
+
+def _wrong_points(bad: Iterable[Result], compiler: str) -> dict[Place, list[str]]:
+    """By class; of the CPU those of the library's compiler."""
+    own = [r for r in bad if parse_point(r.point).compiler in ("", compiler)]
+    return {p: sorted({r.point for r in found}) for p, found in _by_place(own).items()}
+
+
+def _told_wrong(points: Sequence[str]) -> str:
+    """What to add to a reason."""
+    if not points:
+        return ""
+    more = f" and {len(points) - 1} more" if len(points) > 1 else ""
+    return f"; found wrong and never chosen: {points[0]}{more}"
+
+
+def _with_wrong(d: Decision, points: Sequence[str]) -> Decision:
+    return replace(d, reason=d.reason + _told_wrong(points))
 
 
 def _compiler_of(results: Iterable[Result]) -> str:
@@ -168,6 +213,11 @@ def _decisions(results: Sequence[Result], mixed: Sequence[Mixed], route: str) ->
             taken = best(qpu).taken if qpu else None
             out.append(decide(best(cpu).taken, taken, _mixed_of(mixed, place, taken)))
     return sorted(out, key=lambda d: (d.kernel, d.item_class))
+
+
+def _no_choice(found: Sequence[Result]) -> str:
+    """Why nothing is chosen from what was found of a class."""
+    return "" if _on(found, "") else "nothing right was measured on the CPU"
 
 
 def _mixed_of(lines: Sequence[Mixed], place: Place, qpu: Result | None) -> list[Mixed]:
@@ -225,8 +275,8 @@ def text_of(recipe: Recipe) -> str:
         lines += ["", *_comments(recipe, d), _record("choose", d.chosen, d.reason)]
         if d.other is not None:
             lines.append(_record("other", d.other, f"best on its substrate; {d.reason}"))
-    for kernel, item_class in recipe.undecided:
-        lines += ["", f"# {kernel} {item_class}: nothing was measured on the CPU: no choice"]
+    for (kernel, item_class), why in recipe.undecided.items():
+        lines += ["", f"# {kernel} {item_class}: no choice: {why}"]
     return "".join(_ascii(line) + "\n" for line in lines)
 
 
@@ -269,7 +319,8 @@ def data_of(recipe: Recipe) -> dict[str, Any]:
         "route": recipe.route,
         "compiler": recipe.compiler,
         "decisions": [_decision_data(d) for d in recipe.decisions],
-        "undecided": ["/".join(p) for p in recipe.undecided],
+        "undecided": {"/".join(p): why for p, why in recipe.undecided.items()},
+        "wrong": {"/".join(p): list(points) for p, points in recipe.wrong.items()},
         "faster": {"/".join(p): r.point for p, r in recipe.faster.items()},
         "foreign": list(recipe.foreign),
     }
