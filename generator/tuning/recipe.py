@@ -111,7 +111,7 @@ def make(
     decided = {(d.kernel, d.item_class) for d in decisions}
     places = _by_place(prod)
     undecided = {
-        p: _no_choice(places.get(p, ())) + _told_wrong(wrong.get(p, ()))
+        p: _no_choice(places.get(p, ()), route) + _told_wrong(wrong.get(p, ()))
         for p in dict.fromkeys([*places, *wrong])
         if p not in decided
     }
@@ -194,12 +194,17 @@ def _on(results: Iterable[Result], route: str) -> list[Result]:
     return [r for r in results if parse_point(r.point).route == route]
 
 
+def _counts(results: Iterable[Result]) -> set[int]:
+    """Of items a sample."""
+    return {r.items for r in results}
+
+
 def _comparable(cpu: list[Result], qpu: list[Result]) -> tuple[list[Result], list[Result]]:
     """Those of the largest number of items that both have been given; else each side's largest."""
-    common = {r.items for r in cpu} & {r.items for r in qpu}
+    common = _counts(cpu) & _counts(qpu)
     out = []
     for side in (cpu, qpu):
-        most = max(common or {r.items for r in side}, default=0)
+        most = max(common or _counts(side), default=0)
         out.append([r for r in side if r.items == most])
     return out[0], out[1]
 
@@ -208,16 +213,33 @@ def _decisions(results: Sequence[Result], mixed: Sequence[Mixed], route: str) ->
     """One a class that the CPU was measured on, with the QPU by that route."""
     out = []
     for place, found in _by_place(results).items():
+        if _no_choice(found, route):
+            continue
         cpu, qpu = _comparable(_on(found, ""), _on(found, route))
-        if cpu:
-            taken = best(qpu).taken if qpu else None
-            out.append(decide(best(cpu).taken, taken, _mixed_of(mixed, place, taken)))
+        taken = best(qpu).taken if qpu else None
+        d = decide(best(cpu).taken, taken, _mixed_of(mixed, place, taken))
+        out.append(replace(d, reason=d.reason + _told_counts(d)))
     return sorted(out, key=lambda d: (d.kernel, d.item_class))
 
 
-def _no_choice(found: Sequence[Result]) -> str:
-    """Why nothing is chosen from what was found of a class."""
-    return "" if _on(found, "") else "nothing right was measured on the CPU"
+def _no_choice(found: Sequence[Result], route: str) -> str:
+    """Why nothing is chosen from what was found of a class. Times of different numbers of items are
+    not compared, but for a model's, which has one number a side."""
+    cpu, qpu = _on(found, ""), _on(found, route)
+    if not cpu:
+        return "nothing right was measured on the CPU"
+    measured = not all(r.modelled for r in (*cpu, *qpu))
+    if qpu and measured and not _counts(cpu) & _counts(qpu):
+        sides = (", ".join(map(str, sorted(_counts(of)))) for of in (cpu, qpu))
+        return "no R, as no number of items was measured on both: CPU {}, QPU {}".format(*sides)
+    return ""
+
+
+def _told_counts(d: Decision) -> str:
+    """What to add to a reason where the two sides are of different numbers of items."""
+    if d.qpu is None or d.qpu.items == d.cpu.items:
+        return ""
+    return f"; of {d.qpu.items} items on the QPU, {d.cpu.items} on the CPU"
 
 
 def _mixed_of(lines: Sequence[Mixed], place: Place, qpu: Result | None) -> list[Mixed]:

@@ -286,7 +286,15 @@ def test_like_is_compared_with_like() -> None:
     ]  # fmt: skip
     d = only(*found)
     assert (d.cpu.items, d.qpu.items if d.qpu else 0) == (4096, 4096)
-    assert only(found[1], found[3]).qpu == found[3]  # nothing in common: what there is
+    assert "items on the" not in d.reason
+    made = make(found[1], found[3])  # nothing in common: no R, and no choice
+    assert not made.decisions
+    why = "no R, as no number of items was measured on both: CPU 64, QPU 65536"
+    assert made.undecided == {("vp9_idct8", "full"): why}
+    assert f"# vp9_idct8 full: no choice: {why}\n" in recipe.text_of(made)
+    modelled = [timed(NEON, 99, 101, items=8, board=MODEL),
+                timed(GLSL, 10, 11, items=32640, board=MODEL)]  # fmt: skip
+    assert only(*modelled).reason.endswith("; of 32640 items on the QPU, 8 on the CPU")
 
 
 def test_one_compiler_makes_the_library() -> None:
