@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from daedalus.generator.cli.common import UserError
-from daedalus.generator.farm.jobs import machine
+from daedalus.generator.farm.jobs import Judged, machine
 from daedalus.generator.tuning.entries import CHECK_KEY, Check, Entry, check_key, described, now
 
 
@@ -44,6 +44,9 @@ class StepJob:
 
     def is_done(self, known: frozenset[str]) -> bool:
         return self.key in known
+
+    def gave(self, result: Judged) -> bool:
+        return result.key == self.key
 
     def _what(self) -> dict[str, object]:
         values = ("step", "c", f"step{self.number}", "native", 1, self.number, "aa", "bb")

@@ -28,6 +28,13 @@ class UserError(Exception):
         self.exit_code = exit_code
 
 
+class WrongOutput(UserError):
+    """Code that was compared leaves something other than the reference does."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message, hint, EXIT_FAILED)
+
+
 def report_error(error: UserError) -> None:
     """Prints an error the one way it is printed everywhere."""
     print(f"daedalus: error: {error.message}", file=sys.stderr)

@@ -146,9 +146,9 @@ def _remark(recipe: Recipe) -> None:
             f"note: {kernel} {item_class}: {parse_point(r.point).variant} is faster, and not in "
             "libdaedalus.a: its spec does not mark it for that", markup=False, soft_wrap=True,
         )  # fmt: skip
-    for kernel, item_class in recipe.undecided:
+    for (kernel, item_class), why in recipe.undecided.items():
         console.print(
-            f"note: {kernel} {item_class} was measured on the QPU alone: no choice", markup=False
+            f"note: {kernel} {item_class}: no choice: {why}", markup=False, soft_wrap=True
         )
     if recipe.foreign:
         console.print(

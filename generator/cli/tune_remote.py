@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from daedalus.generator.cli.common import (
     EXIT_FAILED,
@@ -68,6 +69,27 @@ def options(command: F) -> F:
     for option in reversed(all_of_them):
         command = option(command)
     return command
+
+
+_ITS_OWN = ("ssh", "wrapper", "items", "mixed", "stop")  # parameters that --host alone has,
+_NOT_ITS = ("dry_run", "device", "vulkan", "points", "exhaustive", "jobs", "as_json")  # or has not
+
+
+def check_options(context: click.Context, host: str | None) -> None:
+    """Raises UserError where options were given that do not go with --host, or need it."""
+    among = _NOT_ITS if host else _ITS_OWN
+    given = [
+        "/".join([*p.opts, *p.secondary_opts])
+        for p in context.command.params
+        if p.name in among and context.get_parameter_source(p.name) is not ParameterSource.DEFAULT
+    ]
+    if given and host:
+        raise UserError(
+            f"{', '.join(given)}: not with --host, which measures on the board what generated/ has",
+            "leave out one or the other: docs/pi-guide.md has what goes with --host",
+        )
+    if given:
+        raise UserError(f"{', '.join(given)}: only with --host", "give --host USER@HOST")
 
 
 def tune(

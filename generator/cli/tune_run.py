@@ -73,6 +73,7 @@ def command(
     Results are kept as they come; a run goes on where an earlier one ended. Exits with 1 if
     something computes what it must not, with 130 when interrupted.
     """
+    tune_remote.check_options(click.get_current_context(), remote["host"])
     entries = wanted(kernels)
     path = path or tune_store.default_journal()
     if remote["host"]:

@@ -13,7 +13,7 @@ from daedalus.generator.cli.check_runs import Wish, run_checks
 from daedalus.generator.cli.common import UserError, repo_root
 from daedalus.generator.cli.kernels import one
 from daedalus.generator.crosscheck import Outcome
-from daedalus.generator.farm.jobs import machine, manifest_stamp, with_fingerprint
+from daedalus.generator.farm.jobs import Judged, machine, manifest_stamp, with_fingerprint
 from daedalus.generator.schedule import PLAIN_TARGETS, QPU
 from daedalus.generator.tuning.entries import CHECK_KEY, OK, Check, Entry, check_key, now
 
@@ -53,6 +53,14 @@ class CheckJob:
             for name, digest in self.variants
             for device in self.devices
         )
+
+    def gave(self, result: Judged) -> bool:
+        if not isinstance(result, Check):
+            return False
+        own = (self.kernel, self.target, self.items, self.seed, self.generator)
+        its = (result.kernel, result.target, result.asked, result.seed, result.generator)
+        digest = dict(self.variants).get(result.variant, "")  # of "dispatch" there is none
+        return own == its and result.device in self.devices and result.input_hash == digest
 
     def _key(self, variant: str, device: str, input_hash: str) -> str:
         return check_key(self.kernel, self.target, variant, device, self.items, self.seed,

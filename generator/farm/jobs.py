@@ -21,6 +21,8 @@ from daedalus.generator.tuning.entries import AGAIN, Check, Entry, Mixed, Result
 from daedalus.generator.tuning.fingerprint import Fingerprint, generator_hash, of_host
 from daedalus.generator.tuning.journal import line_of
 
+Judged = Result | Check | Mixed
+
 
 class Job(Protocol):
     """What a farm can do. It crosses processes, so it is made of plain values.
@@ -42,6 +44,9 @@ class Job(Protocol):
     def is_done(self, known: frozenset[str]) -> bool:
         """Whether its results are among those of these keys."""
 
+    def gave(self, result: Judged) -> bool:
+        """Whether a result in the journal is of this very job."""
+
     def run(self) -> Iterable[Entry]:
         """Does it. Raises UserError where the worker cannot."""
 
@@ -52,11 +57,15 @@ def key_of(job: Job) -> str:
     return f"{kind}-{hashlib.sha256(repr(job.inputs).encode()).hexdigest()[:32]}"
 
 
-def known_keys(entries: Iterable[Entry]) -> frozenset[str]:
-    """Keys of results that stand, on whichever machine they were got."""
-    return frozenset(
-        e.key for e in entries if isinstance(e, Result | Check | Mixed) and e.verdict not in AGAIN
-    )
+def known_results(entries: Iterable[Entry]) -> dict[str, Judged]:
+    """Results that stand by their keys, on whichever machine they were got: the last of each."""
+    found: dict[str, Judged] = {}
+    for e in entries:
+        if isinstance(e, Result | Check | Mixed) and e.verdict not in AGAIN:
+            have = found.get(e.key)
+            if have is None or e.when >= have.when:
+                found[e.key] = e
+    return found
 
 
 @dataclass(frozen=True)

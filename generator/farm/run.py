@@ -11,7 +11,15 @@ from typing import Any
 
 from daedalus.generator.cli.common import EXIT_FAILED, UserError
 from daedalus.generator.farm.cluster import distributed, holders
-from daedalus.generator.farm.jobs import Done, Job, key_of, known_keys, machine, run_job
+from daedalus.generator.farm.jobs import (
+    Done,
+    Job,
+    Judged,
+    key_of,
+    known_results,
+    machine,
+    run_job,
+)
 from daedalus.generator.tuning.entries import (
     OK,
     Check,
@@ -40,7 +48,7 @@ class Report:
 
     known     jobs whose results the journal had; done: jobs that were done now
     added     lines that the journal got
-    verdicts  of the results of the jobs done now; bad: those that are not ok
+    verdicts  of the jobs' results, those that the journal had as well; bad: those that are not ok
     errors    job -> why it could not be done
     by        host -> jobs that it did
     """
@@ -51,9 +59,14 @@ class Report:
     added: int = 0
     seconds: float = 0.0
     verdicts: Counter[str] = field(default_factory=Counter)
-    bad: list[Result | Check | Mixed] = field(default_factory=list)
+    bad: list[Judged] = field(default_factory=list)
     errors: dict[str, str] = field(default_factory=dict)
     by: Counter[str] = field(default_factory=Counter)
+
+    def count(self, results: Sequence[Judged]) -> None:
+        """Adds verdicts."""
+        self.verdicts.update(r.verdict for r in results)
+        self.bad += [r for r in results if r.verdict != OK]
 
 
 @dataclass(frozen=True)
@@ -81,9 +94,12 @@ def run_jobs(client: Any, jobs: Sequence[Job], path: Path, terms: Terms) -> Repo
     same call goes on from there.
     """
     report, started = Report(len(jobs)), time.monotonic()
-    known = frozenset() if terms.again else known_keys(read(path).entries)
-    wanted = {key_of(j): j for j in jobs if not j.is_done(known)}
+    known = {} if terms.again else known_results(read(path).entries)
+    keys = frozenset(known)
+    left_out = [j for j in jobs if j.is_done(keys)]
+    wanted = {key_of(j): j for j in jobs if not j.is_done(keys)}
     report.known = len(jobs) - len(wanted)
+    report.count([r for r in known.values() if any(j.gave(r) for j in left_out)])
     ended = "failed"
     try:
         _gather(client, wanted, Union(path), report, terms)
@@ -205,8 +221,7 @@ def _take(future: Any, job: Job, journal: Union, report: Report, terms: Terms) -
     report.done += 1
     report.by[done.host] += 1
     results = [f.entry for f in found if isinstance(f.entry, Result | Check | Mixed)]
-    report.verdicts.update(r.verdict for r in results)
-    report.bad += [r for r in results if r.verdict != OK]
+    report.count(results)
     good = sum(r.verdict == OK for r in results)
     terms.tell(f"{job.title}: {good} of {len(results)} ok, {done.host}, {done.seconds:.1f} s")
 

@@ -13,15 +13,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from daedalus.generator.cli.common import UserError, build_dir, repo_root
+from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
 from daedalus.generator.farm.about import code_digest
-from daedalus.generator.farm.jobs import key_of
-from daedalus.generator.tuning.entries import Described, Entry, Result
+from daedalus.generator.farm.jobs import Judged, key_of
+from daedalus.generator.tuning.entries import Described, Entry, Result, Run
 from daedalus.generator.tuning.fingerprint import generator_hash
 from daedalus.generator.tuning.journal import Found, Place, Union, parse_line, read
 from daedalus.generator.tuning.point import parse_point
 
-_DONE = (0, 1)  # exit statuses of a run that is done: 1 where something was wrong
+_DONE = (0, EXIT_FAILED)  # exit statuses of a run that is done: 1 where something was wrong
+_ENDED = ("done", "budget")
 _SHOWN = 8  # lines of what a failed run says
 
 
@@ -56,27 +57,47 @@ class TuneJob:
         """Only the tuner can tell: it knows its points."""
         return False
 
+    def gave(self, result: Judged) -> bool:
+        """None is left out: the tuner says itself what of the known results is wrong."""
+        return False
+
     def run(self) -> list[Entry]:
         path = build_dir() / "farm" / f"{key_of(self)}.jsonl"
         seeds = [Found(parse_line(line), Place("client", n), line)
                  for n, line in enumerate(self.known, 1)]  # fmt: skip
         Union(path).add(seeds)
-        self._tune(path)
+        status = self._tune(path)
         theirs = {f.entry.identity for f in seeds}
-        found = [e for e in read(path).entries if e.identity not in theirs]
+        every = read(path).entries
+        found = [e for e in every if e.identity not in theirs]
+        if status == EXIT_FAILED and not any(map(_is_wrong, found)):
+            found += self._known_wrong(every)
         path.unlink()
         return found
 
-    def _tune(self, path: Path) -> None:
+    def _known_wrong(self, entries: Sequence[Entry]) -> list[Entry]:
+        """What was found wrong by earlier runs of this code, with the lines that describe where."""
+        here = {e.id for e in entries if isinstance(e, Described) and e.generator == self.generator}
+        bad = [e for e in entries if _is_wrong(e)]
+        return [e for e in bad if isinstance(e, Result) and e.fingerprint in here]
+
+    def _tune(self, path: Path) -> int:
+        """The tuner's exit status: whether it came to its end with or without wrong points."""
+        before = len(read(path).entries)
         # SIGKILL for it when the worker ends, however that ends.
         words = [_setpriv(), "--pdeathsig", "KILL", sys.executable, "-P", "-m",
                  "daedalus.generator.cli.main", "tune", "run", self.kernel, "--device", self.device,
                  "--target", self.target, "--journal", str(path), *self.options]  # fmt: skip
         done = subprocess.run(words, cwd=repo_root(), stdin=subprocess.DEVNULL,
                               capture_output=True, text=True)  # fmt: skip
-        if done.returncode not in _DONE or not _has_run(path):
+        if done.returncode not in _DONE or not _has_ended(read(path).entries[before:]):
             said = "\n".join(done.stderr.strip().splitlines()[-_SHOWN:])
             raise UserError(f"the tuner's exit status is {done.returncode}: {said}")
+        return done.returncode
+
+
+def _is_wrong(entry: Entry) -> bool:
+    return isinstance(entry, Result) and entry.verdict == "wrong"
 
 
 def _setpriv() -> str:
@@ -86,10 +107,10 @@ def _setpriv() -> str:
     return found
 
 
-def _has_run(path: Path) -> bool:
+def _has_ended(new: Iterable[Entry]) -> bool:
     """Whether a run of the tuner came to its end: one that refuses its arguments exits with 1 or 2,
-    too, but leaves nothing."""
-    return any(e.type == "run" for e in read(path).entries)
+    too, but leaves nothing, and one that failed says so."""
+    return any(isinstance(e, Run) and e.ended in _ENDED for e in new)
 
 
 def tune_jobs(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, WrongOutput
 from daedalus.generator.modelled import qpu
 from daedalus.generator.modelled.taken import Taken, taken
 from daedalus.generator.v3d import driver, tools
@@ -40,7 +40,7 @@ def model(
 ) -> Taken:
     """What a variant takes on so many items of a class, with its intervals.
 
-    `jobs` is a file for what the device says. Raises UserError where what it leaves is wrong.
+    `jobs` is a file for what the device says. Raises WrongOutput where what it leaves is wrong.
     """
     wish = {"--kernels": kernel, "--class": class_name, "--items": str(items)}
     chosen = {"--variant": variant, "--workgroup": str(workgroup)}
@@ -70,6 +70,11 @@ def _measured(
     options += ["--data", str(data), "--once", "--rounds", "1", "--skip", "latency,frame", *flags]
     done = device.run([words[-1], *options])
     if done.returncode:
+        if refused := _refused(done.stdout):
+            raise WrongOutput(
+                f"{', '.join(refused)}: what it leaves is not what the reference does",
+                "no time counts",
+            )
         raise UserError(
             f"bench {' '.join(options)}: exit status {done.returncode}\n{done.stderr[-2000:]}",
             "see docs/vulkan-checking.md",
@@ -77,3 +82,14 @@ def _measured(
         )
     rows: list[dict[str, Any]] = json.loads(done.stdout)["throughput"]
     return rows
+
+
+def _refused(printed: str) -> list[str]:
+    """The variants whose runs tools/bench refused for their output alone: nothing failed besides,
+    which the library would have logged."""
+    try:
+        told = json.loads(printed)
+    except json.JSONDecodeError:
+        return []  # it did not come to its end
+    rows = [] if told["errors"] else told["throughput"]
+    return list(dict.fromkeys(r["variant"] for r in rows if r["refused"]))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from daedalus.dsl.interp import Array
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, run
+from daedalus.generator.cli.common import WrongOutput, run
 from daedalus.generator.modelled.taken import Taken, taken
 from daedalus.generator.targets.glsl.record import INDEX
 from daedalus.generator.targets.qpu.interpret import Memory
@@ -86,7 +86,7 @@ def layout(kernel: str, class_name: str, data: Path, items: int, folder: Path) -
 def model(variant: str, s: Selected, code: Assembly, items: Layout) -> Taken:
     """What a program takes on a device all of whose threads it occupies, with its intervals.
 
-    Raises UserError where what it leaves is wrong.
+    Raises WrongOutput where what it leaves is wrong.
     """
     with tempfile.TemporaryDirectory(prefix="daedalus-") as folder:
         trace = Path(folder) / "trace.json"
@@ -143,8 +143,8 @@ def _execute(variant: str, s: Selected, code: Assembly, items: Layout, trace: Pa
         left = memory.buffers[starts[b.name]][: len(b.expected)]
         if not np.array_equal(left, b.expected):
             where = int(np.argmax(left != b.expected))
-            raise UserError(
+            raise WrongOutput(
                 f"{variant}: byte {where} of {b.name} is {left[where]}, not {b.expected[where]}",
-                "no time counts", EXIT_FAILED,
-            )  # fmt: skip
+                "no time counts",
+            )
     return done

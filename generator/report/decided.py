@@ -20,7 +20,7 @@ def recipe_of(side: Side, entries: Sequence[Entry], sources: Sources) -> Recipe:
     kept = {k: r for k, r in side.results.items()
             if parse_point(r.point).kernel in sources.kernels}  # fmt: skip
     mixed = [e for e in entries if isinstance(e, Mixed)]
-    return make(Side(side.fingerprint, side.described, kept), mixed, library)
+    return make(Side(side.fingerprint, side.described, kept, side.wrong), mixed, library)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Two journals, or two machines in them, set beside each other point by point."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -16,11 +17,13 @@ class Side:
     """The results of one fingerprint, the last of each point and scenario.
 
     fingerprint  its id; described: its parts, None where no line tells them
+    wrong        point and input hash of every result that was found wrong, whatever came later
     """
 
     fingerprint: str
     described: Fingerprint | None
     results: dict[tuple[str, str], Result] = field(repr=False)
+    wrong: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def modelled(self) -> bool:
@@ -35,12 +38,16 @@ class Side:
 def sides(entries: Sequence[Entry]) -> dict[str, Side]:
     """The results of a journal by fingerprint, in the order in which these come up."""
     described = {e.id: e.fingerprint for e in entries if isinstance(e, Described)}
-    results = latest(e for e in entries if isinstance(e, Result))
+    every = [e for e in entries if isinstance(e, Result)]
+    results = latest(every)
+    wrong: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for r in every:
+        if r.verdict == "wrong":
+            wrong[r.fingerprint].add((r.point, r.input_hash))
     found: dict[str, Side] = {}
     for r in sorted(results, key=lambda r: r.when):  # the code may have changed, not the point
-        side = found.setdefault(
-            r.fingerprint, Side(r.fingerprint, described.get(r.fingerprint), {})
-        )
+        id_ = r.fingerprint
+        side = found.setdefault(id_, Side(id_, described.get(id_), {}, frozenset(wrong[id_])))
         side.results[r.point, r.scenario] = r
     order = {e.fingerprint: n for n, e in reversed(list(enumerate(entries)))
              if isinstance(e, Result)}  # fmt: skip

@@ -21,7 +21,14 @@ from daedalus.dsl import interp
 from daedalus.dsl.interp import Array
 from daedalus.dsl.ir import Kernel
 from daedalus.generator import crosscheck, layout, native, trace
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root, run
+from daedalus.generator.cli.common import (
+    EXIT_FAILED,
+    UserError,
+    WrongOutput,
+    build_dir,
+    repo_root,
+    run,
+)
 from daedalus.generator.crosscheck import Batch, Device, Outcome
 from daedalus.generator.emit import environment
 from daedalus.generator.variants import Variant
@@ -179,7 +186,7 @@ def work_of(kernel: Kernel, class_name: str, assume: frozenset[str]) -> Work:
 def traced(variant: Variant, program: Path, work: Work) -> trace.Call:
     """What a call executes that does all items, its return included.
 
-    Raises UserError where calls differ or leave something wrong.
+    Raises UserError where calls differ, WrongOutput where they leave something wrong.
     """
     kernel, placed = variant.kernel, work.batch.placed
     with tempfile.TemporaryDirectory(prefix="daedalus-tune-") as folder:
@@ -197,7 +204,7 @@ def traced(variant: Variant, program: Path, work: Work) -> trace.Call:
         kernel, work.batch, outcome, work.chosen, _images(found.pixels, placed), SEEDS[0]
     )
     if outcome.failures:
-        raise UserError(outcome.failures[0], exit_code=EXIT_FAILED)
+        raise WrongOutput(outcome.failures[0])
     return later[0][0]
 
 

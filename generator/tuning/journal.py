@@ -96,6 +96,8 @@ def _checked_members(line: bytes) -> dict[str, Any]:
         found = json.loads(body + b"}", parse_constant=_refuse)
     except (UnicodeDecodeError, json.JSONDecodeError) as e:
         raise ValueError(f"not JSON: {e}") from None
+    except RecursionError:
+        raise ValueError("not a journal's: its JSON is nested too deeply") from None
     assert isinstance(found, dict)  # it begins with a brace
     return found
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from daedalus.generator.cli.common import UserError, build_dir, repo_root
+from daedalus.generator.cli.common import UserError, WrongOutput, build_dir, repo_root
 from daedalus.generator.model import llvm
 from daedalus.generator.model.corrections import corrected
 from daedalus.generator.model.llvm import Llvm
@@ -95,6 +95,8 @@ def model(kernel_id: str, candidate: Candidate) -> Modelled:
         return Modelled("refused", str(e))
     except subprocess.TimeoutExpired as e:
         return Modelled("timeout", f"{e.cmd[0]}: not done after {e.timeout:.0f} s")
+    except WrongOutput as e:
+        return Modelled("wrong", _first(e.message))
     except UserError as e:
         reason = _first(e.message)
         # A tool that was ended by a signal says nothing of the point.

@@ -7,7 +7,7 @@ The text is read by the runtime alone (runtime/core/recipe_text.c); docs/recipes
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from daedalus.generator.tuning.best import best, timed
@@ -68,7 +68,8 @@ class Recipe:
     """What is to be written, and what was noticed on the way.
 
     route, compiler  that all choices are of
-    undecided        classes that were measured on the QPU alone
+    undecided        classes without a choice, and why
+    wrong            points of a class that were found wrong, by themselves or in M4: never chosen
     faster           classes where a variant that is not prod is faster: what is missed
     foreign          points that this generated code has not
     """
@@ -78,7 +79,8 @@ class Recipe:
     compiler: str
     decisions: tuple[Decision, ...]
     considered: Mapping[Place, Sequence[Result]] = field(repr=False)
-    undecided: tuple[Place, ...] = ()
+    undecided: Mapping[Place, str] = field(default_factory=dict)
+    wrong: Mapping[Place, Sequence[str]] = field(default_factory=dict)
     faster: Mapping[Place, Result] = field(default_factory=dict)
     foreign: tuple[str, ...] = ()
 
@@ -92,7 +94,8 @@ def make(
     do more classes, on a tie the one that takes less time, then Vulkan's
     """
     foreign = tuple(sorted({r.point for r in side.results.values() if not _known(r, library)}))
-    usable = [r for r in _right(side) if _known(r, library)]
+    lines = [m for m in mixed if m.fingerprint == side.fingerprint]
+    usable, bad = _right(side, lines, library)
     compiler = compiler or _compiler_of(usable)
     prod: list[Result] = []
     spare: list[Result] = []
@@ -100,15 +103,21 @@ def make(
         point = parse_point(r.point)
         if point.compiler in ("", compiler):
             (prod if library.variants[point.variant].prod else spare).append(r)
-    m4 = [m for m in mixed if m.fingerprint == side.fingerprint and m.verdict == OK]
+    wrong = _wrong_points(bad, compiler)
+    m4 = [m for m in lines if m.verdict == OK]
     made = {w: _decisions(prod, m4, w) for w in ((route,) if route else ROUTES)}
     route = max(made, key=lambda w: _merit(made[w]))
-    decisions = made[route]
+    decisions = [_with_wrong(d, wrong.get((d.kernel, d.item_class), ())) for d in made[route]]
     decided = {(d.kernel, d.item_class) for d in decisions}
     places = _by_place(prod)
+    undecided = {
+        p: _no_choice(places.get(p, ()), route) + _told_wrong(wrong.get(p, ()))
+        for p in dict.fromkeys([*places, *wrong])
+        if p not in decided
+    }
     return Recipe(
-        side, route, compiler, tuple(decisions), places,
-        tuple(p for p in places if p not in decided), _missed(decisions, spare, route), foreign,
+        side, route, compiler, tuple(decisions), places, undecided, wrong,
+        _missed(decisions, spare, route), foreign,
     )  # fmt: skip
 
 
@@ -124,10 +133,46 @@ def _known(r: Result, library: Library) -> bool:
     )
 
 
-def _right(side: Side) -> list[Result]:
-    """Results with times, of points that were never found wrong."""
-    wrong = {r.point for r in side.results.values() if r.verdict == "wrong"}
-    return [r for r in side.results.values() if timed(r) and r.point not in wrong]
+def _right(
+    side: Side, mixed: Iterable[Mixed], library: Library
+) -> tuple[list[Result], list[Result]]:
+    """Results of the library's code: those with times of points that were never found wrong, and
+    those of points that were. A line of M4 names no code: the fingerprint has its generator."""
+    in_m4 = {p for m in mixed if m.verdict == "wrong" for p in _blamed(m)}
+    usable, bad = [], []
+    for r in side.results.values():
+        if not _known(r, library):
+            continue
+        if (r.point, r.input_hash) in side.wrong or r.point in in_m4:
+            bad.append(r)
+        elif timed(r):
+            usable.append(r)
+    return usable, bad
+
+
+def _blamed(line: Mixed) -> list[str]:
+    """Which of the two points a line of M4 found wrong: its reason begins with the variant's name;
+    both where it does not."""
+    points = [line.cpu_point, line.qpu_point]
+    return [p for p in points if line.reason.startswith(f"{parse_point(p).variant}:")] or points
+
+
+def _wrong_points(bad: Iterable[Result], compiler: str) -> dict[Place, list[str]]:
+    """By class; of the CPU those of the library's compiler."""
+    own = [r for r in bad if parse_point(r.point).compiler in ("", compiler)]
+    return {p: sorted({r.point for r in found}) for p, found in _by_place(own).items()}
+
+
+def _told_wrong(points: Sequence[str]) -> str:
+    """What to add to a reason."""
+    if not points:
+        return ""
+    more = f" and {len(points) - 1} more" if len(points) > 1 else ""
+    return f"; found wrong and never chosen: {points[0]}{more}"
+
+
+def _with_wrong(d: Decision, points: Sequence[str]) -> Decision:
+    return replace(d, reason=d.reason + _told_wrong(points))
 
 
 def _compiler_of(results: Iterable[Result]) -> str:
@@ -149,12 +194,17 @@ def _on(results: Iterable[Result], route: str) -> list[Result]:
     return [r for r in results if parse_point(r.point).route == route]
 
 
+def _counts(results: Iterable[Result]) -> set[int]:
+    """Of items a sample."""
+    return {r.items for r in results}
+
+
 def _comparable(cpu: list[Result], qpu: list[Result]) -> tuple[list[Result], list[Result]]:
     """Those of the largest number of items that both have been given; else each side's largest."""
-    common = {r.items for r in cpu} & {r.items for r in qpu}
+    common = _counts(cpu) & _counts(qpu)
     out = []
     for side in (cpu, qpu):
-        most = max(common or {r.items for r in side}, default=0)
+        most = max(common or _counts(side), default=0)
         out.append([r for r in side if r.items == most])
     return out[0], out[1]
 
@@ -163,11 +213,33 @@ def _decisions(results: Sequence[Result], mixed: Sequence[Mixed], route: str) ->
     """One a class that the CPU was measured on, with the QPU by that route."""
     out = []
     for place, found in _by_place(results).items():
+        if _no_choice(found, route):
+            continue
         cpu, qpu = _comparable(_on(found, ""), _on(found, route))
-        if cpu:
-            taken = best(qpu).taken if qpu else None
-            out.append(decide(best(cpu).taken, taken, _mixed_of(mixed, place, taken)))
+        taken = best(qpu).taken if qpu else None
+        d = decide(best(cpu).taken, taken, _mixed_of(mixed, place, taken))
+        out.append(replace(d, reason=d.reason + _told_counts(d)))
     return sorted(out, key=lambda d: (d.kernel, d.item_class))
+
+
+def _no_choice(found: Sequence[Result], route: str) -> str:
+    """Why nothing is chosen from what was found of a class. Times of different numbers of items are
+    not compared, but for a model's, which has one number a side."""
+    cpu, qpu = _on(found, ""), _on(found, route)
+    if not cpu:
+        return "nothing right was measured on the CPU"
+    measured = not all(r.modelled for r in (*cpu, *qpu))
+    if qpu and measured and not _counts(cpu) & _counts(qpu):
+        sides = (", ".join(map(str, sorted(_counts(of)))) for of in (cpu, qpu))
+        return "no R, as no number of items was measured on both: CPU {}, QPU {}".format(*sides)
+    return ""
+
+
+def _told_counts(d: Decision) -> str:
+    """What to add to a reason where the two sides are of different numbers of items."""
+    if d.qpu is None or d.qpu.items == d.cpu.items:
+        return ""
+    return f"; of {d.qpu.items} items on the QPU, {d.cpu.items} on the CPU"
 
 
 def _mixed_of(lines: Sequence[Mixed], place: Place, qpu: Result | None) -> list[Mixed]:
@@ -225,8 +297,8 @@ def text_of(recipe: Recipe) -> str:
         lines += ["", *_comments(recipe, d), _record("choose", d.chosen, d.reason)]
         if d.other is not None:
             lines.append(_record("other", d.other, f"best on its substrate; {d.reason}"))
-    for kernel, item_class in recipe.undecided:
-        lines += ["", f"# {kernel} {item_class}: nothing was measured on the CPU: no choice"]
+    for (kernel, item_class), why in recipe.undecided.items():
+        lines += ["", f"# {kernel} {item_class}: no choice: {why}"]
     return "".join(_ascii(line) + "\n" for line in lines)
 
 
@@ -269,7 +341,8 @@ def data_of(recipe: Recipe) -> dict[str, Any]:
         "route": recipe.route,
         "compiler": recipe.compiler,
         "decisions": [_decision_data(d) for d in recipe.decisions],
-        "undecided": ["/".join(p) for p in recipe.undecided],
+        "undecided": {"/".join(p): why for p, why in recipe.undecided.items()},
+        "wrong": {"/".join(p): list(points) for p, points in recipe.wrong.items()},
         "faster": {"/".join(p): r.point for p, r in recipe.faster.items()},
         "foreign": list(recipe.foreign),
     }

@@ -6,8 +6,8 @@ R = M2 / M3, throughput on the QPU against that of one core, from the best point
 1. Best is what takes least time an item; of all whose interval overlaps that one's, the simplest
    (best.py).
 2. R's interval wholly from 1 on (GREEN): the QPU.
-3. An interval that holds 1 is a tie, and the CPU is simpler; of a model it is "undecided: measure
-   on a Pi", and means the CPU.
+3. An interval that holds 1 is a tie: M4 decides, and without it the CPU, which is simpler. Of a
+   model it is "undecided: measure on a Pi", and means the CPU.
 4. Below 1 (YELLOW, ORANGE, RED), M4 decides: see `judge_mixed`. Without M4, the CPU.
 
 docs/recipes.md says the same to users.

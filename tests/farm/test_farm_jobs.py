@@ -4,27 +4,32 @@ happens to workers."""
 
 import os
 import signal
+import subprocess
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import distributed
 import psutil
 import pytest
 from farm_jobs import StepJob
+from tuning_lines import BOARD, WHEN, result
 
-from daedalus.generator.farm import cluster
+from daedalus.generator.cli.common import UserError, repo_root
+from daedalus.generator.farm import cluster, tunes
 from daedalus.generator.farm.about import about
 from daedalus.generator.farm.checks import check_jobs
 from daedalus.generator.farm.jobs import Job, key_of
 from daedalus.generator.farm.run import Report, Terms, run_jobs
 from daedalus.generator.farm.tunes import tune_jobs
-from daedalus.generator.tuning.entries import Check, Result, Run
-from daedalus.generator.tuning.journal import line_of, read
+from daedalus.generator.tuning.entries import CHECK_KEY, Check, Result, Run, check_key, described
+from daedalus.generator.tuning.fingerprint import generator_hash
+from daedalus.generator.tuning.journal import Found, Place, append, line_of, parse_line, read
 
 TERMS = Terms("V3D", patience=20.0)
 
@@ -116,6 +121,83 @@ def test_what_the_journal_has_is_not_done_again(three: Any, tmp_path: Path) -> N
     assert len(read(path).problems) == 1
     run_jobs(three, jobs, path, replace(TERMS, again=True))
     assert log.read_text().count("start") == 6 + 6
+
+
+def test_what_was_bad_stays_bad_when_it_is_known(tmp_path: Path) -> None:
+    """No worker is needed to say so."""
+    nobody = SimpleNamespace(cancel=list)
+    jobs = [StepJob(n) for n in range(300, 303)]
+    path = tmp_path / "journal"
+    for n in range(299, 303):
+        append(path, *[e for e in StepJob(n).run() if isinstance(e, Check)])
+    report = run_jobs(nobody, jobs, path, TERMS)
+    assert (report.known, report.done) == (3, 0)
+    assert report.verdicts == Counter(ok=2, wrong=1)
+    assert [b.key for b in report.bad] == [jobs[0].key]
+    # A later result of the same key takes its place.
+    (last,) = [e for e in jobs[0].run() if isinstance(e, Check)]
+    append(path, replace(last, verdict="ok", reason="", when="2100-01-01T00:00:00Z"))
+    assert run_jobs(nobody, jobs, path, TERMS).verdicts == Counter(ok=3)
+
+
+def test_a_check_knows_its_results() -> None:
+    """Those of "dispatch", of no variant, are counted as well."""
+    job = check_jobs(["vp9_idct8"], ["c"], [], [], {"c": ["native"]}, 16, 1)[0]
+    names = dict(job.variants)
+    made = {"kernel": "vp9_idct8", "target": "c", "device": "native", "asked": 16, "seed": 1,
+            "generator": job.generator}  # fmt: skip
+
+    def check(variant: str, digest: str, **more: Any) -> Check:
+        members = {**made, "variant": variant, "input_hash": digest, **more}
+        return Check(
+            fingerprint="0" * 16, key=check_key(*(members[n] for n in CHECK_KEY)), verdict="wrong",
+            reason="it differs", items=1, conformant=1, mismatches=1, out_of_bounds=0,
+            when="2026-11-22T12:00:00Z", **members,
+        )  # fmt: skip
+
+    name, digest = job.variants[0]
+    assert job.gave(check(name, digest)) and job.gave(check("dispatch", ""))
+    assert names[name] == digest and not job.gave(check(name, "0" * 16))
+    others: list[dict[str, object]] = [
+        {"kernel": "vp9_idct4"}, {"target": "neon"}, {"device": "qemu"}, {"asked": 17},
+        {"seed": 2}, {"generator": "0" * 16},
+    ]  # fmt: skip
+    assert not any(job.gave(check(name, digest, **other)) for other in others)
+
+
+@pytest.mark.parametrize(
+    ("status", "ended", "done"),
+    [(0, "done", True), (1, "done", True), (0, "budget", True), (1, "failed", False),
+     (1, "interrupted", False), (2, "done", False), (0, "", False)],
+)  # fmt: skip
+def test_a_tuner_is_done_when_it_says_so_now(
+    status: int, ended: str, done: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line of an earlier run of the same job does not count; what it knew to be wrong does."""
+    monkeypatch.setattr(tunes, "build_dir", lambda: tmp_path)
+    monkeypatch.setattr(tunes, "_setpriv", lambda: "setpriv")
+    board = replace(BOARD, generator=generator_hash(repo_root()))
+    bad = result(fingerprint=board.id, verdict="wrong", reason="item 3 differs")
+    known = [line_of(e)[:-1] for e in (described(board), bad)]
+    found = [Found(parse_line(line), Place("", 1), line) for line in known]
+    (job,) = tune_jobs(["vp9_idct8"], ["neon"], "model", (), found)
+    path = tmp_path / "farm" / f"{key_of(job)}.jsonl"
+    old = Run(fingerprint=board.id, command="tune", points=1, done=1, ended="done", seconds=1.0,
+              when=WHEN)  # fmt: skip
+    append(path, old)
+
+    def tuner(words: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        assert words[words.index("--journal") + 1] == str(path)
+        if ended:
+            append(path, replace(old, ended=ended, when="2026-11-22T13:00:00Z"))
+        return subprocess.CompletedProcess(words, status, "", "it says why")
+
+    monkeypatch.setattr(tunes.subprocess, "run", tuner)
+    if not done:
+        with pytest.raises(UserError, match=f"exit status is {status}: it says why"):
+            job.run()
+        return
+    assert [e for e in job.run() if isinstance(e, Result)] == ([bad] if status else [])
 
 
 @pytest.mark.campaign

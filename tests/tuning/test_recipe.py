@@ -236,6 +236,38 @@ def test_a_point_that_was_ever_wrong_is_never_chosen() -> None:
     assert d.cpu.point.split("/")[2] == f"daedalus_{C}"
 
 
+def test_a_time_after_a_wrong_result_does_not_undo_it() -> None:
+    wrong = timed(NEON, 0, 1, verdict="wrong", reason="item 3 differs")
+    later = timed(NEON, 10, 11, when="2026-11-23T12:00:00Z")
+    for found in ((wrong, later), (later, wrong)):
+        d = only(*found, timed(C, 99, 101))
+        assert d.cpu.point.split("/")[2] == f"daedalus_{C}"
+        assert d.reason.endswith(f"; found wrong and never chosen: {later.point}")
+    made = make(wrong, later)  # nothing else there: no choice, and why
+    assert not made.decisions
+    assert later.point in made.undecided["vp9_idct8", "full"]
+    assert "full: no choice: nothing right was measured on the CPU; " in recipe.text_of(made)
+    elsewhere = timed(NEON, 0, 1, verdict="wrong", reason="of older code", input_hash="0" * 16)
+    assert only(later, elsewhere).cpu == later
+
+
+@pytest.mark.parametrize(("blames", "out"), [(GLSL, {GLSL}), (NEON, {NEON}), ("", {GLSL, NEON})])
+def test_a_point_that_was_wrong_in_m4_is_never_chosen(blames: str, out: set[str]) -> None:
+    cpu, qpu = timed(NEON, 99, 101), timed(GLSL, 50, 60)
+    line = replace(
+        mixed(cpu, qpu, kept=1, gives=1), verdict="wrong",
+        reason=f"daedalus_{blames}: item 3 differs" if blames else "item 3 differs",
+        **dict.fromkeys(Mixed.figures),
+    )  # fmt: skip
+    d = only(cpu, qpu, timed(C, 200, 201), timed(PLAIN, 300, 301), line)
+    assert d.cpu.point.split("/")[2] == f"daedalus_{C if NEON in out else NEON}"
+    assert d.qpu is not None
+    assert d.qpu.point.split("/")[2] == f"daedalus_{PLAIN if GLSL in out else GLSL}"
+    assert "found wrong and never chosen: " in d.reason
+    other = replace(line, fingerprint=MODEL.id)  # another machine says nothing of this one
+    assert only(cpu, qpu, other).qpu == qpu
+
+
 def test_points_without_times_are_no_candidates() -> None:
     spilled = timed(GLSL, 1, 2, verdict="spills", reason="registers")
     d = only(timed(NEON, 99, 101), spilled)
@@ -243,7 +275,7 @@ def test_points_without_times_are_no_candidates() -> None:
     assert "nothing of the QPU" in d.reason
     made = make(timed(C, 99, 101), timed(LPF_GLSL, 1, 2))
     assert [d.kernel for d in made.decisions] == ["vp9_idct8"]
-    assert made.undecided == (("vp9_lpf4_h", "full"),)
+    assert made.undecided == {("vp9_lpf4_h", "full"): "nothing right was measured on the CPU"}
 
 
 def test_like_is_compared_with_like() -> None:
@@ -254,7 +286,15 @@ def test_like_is_compared_with_like() -> None:
     ]  # fmt: skip
     d = only(*found)
     assert (d.cpu.items, d.qpu.items if d.qpu else 0) == (4096, 4096)
-    assert only(found[1], found[3]).qpu == found[3]  # nothing in common: what there is
+    assert "items on the" not in d.reason
+    made = make(found[1], found[3])  # nothing in common: no R, and no choice
+    assert not made.decisions
+    why = "no R, as no number of items was measured on both: CPU 64, QPU 65536"
+    assert made.undecided == {("vp9_idct8", "full"): why}
+    assert f"# vp9_idct8 full: no choice: {why}\n" in recipe.text_of(made)
+    modelled = [timed(NEON, 99, 101, items=8, board=MODEL),
+                timed(GLSL, 10, 11, items=32640, board=MODEL)]  # fmt: skip
+    assert only(*modelled).reason.endswith("; of 32640 items on the QPU, 8 on the CPU")
 
 
 def test_one_compiler_makes_the_library() -> None:

@@ -22,6 +22,7 @@ from click.testing import Result as Ran
 from ssh_server import SSHD, Server, serving, until
 from tuning_lines import BOARD, result
 
+from daedalus.generator.cli import tune_remote
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
 from daedalus.generator.cli.main import cli
 from daedalus.generator.tuning import journal
@@ -316,6 +317,34 @@ def test_patience_ends(server: Server, tmp_path: Path) -> None:
     server.proxy.mend()
     gate.unlink()
     assert caller.run() == 0 and caller.right()
+
+
+# ------------------------------------------------------------------ the options
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ("--host h --dry-run", "--dry-run: not with --host"),
+        ("--host h --device model", "--device: not with --host"),
+        ("--host h --vulkan lavapipe-8", "--vulkan: not with --host"),
+        ("--host h --points 0 --json", "--points, --json: not with --host"),
+        ("--host h --exhaustive --jobs 1", "--exhaustive, --jobs: not with --host"),
+        ("--ssh ssh", "--ssh: only with --host"),
+        ("--remote-wrapper qemu --dry-run", "--remote-wrapper: only with --host"),
+        ("--items 0", "--items: only with --host"),
+        ("--mixed", "--mixed/--no-mixed: only with --host"),
+        ("--no-mixed --stop", "--mixed/--no-mixed, --stop: only with --host"),
+    ],
+)
+def test_options_that_do_not_go_together(
+    words: str, names: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tune_remote, "measure", lambda wish: pytest.fail("it went there"))
+    ran = CliRunner().invoke(cli, ["tune", "vp9_idct8", *words.split()], prog_name="daedalus")
+    error = ran.exception
+    assert isinstance(error, UserError) and error.exit_code == 2 and error.hint
+    assert error.message.startswith(names)
 
 
 # ------------------------------------------------------------------ the real one

@@ -143,6 +143,19 @@ def test_bad_lines_are_reported_and_skipped(tmp_path: Path) -> None:
     assert "unknown type 'song'" in told[2] and all("is skipped" in t for t in told)
 
 
+def test_a_line_nested_too_deeply_is_one_bad_line(tmp_path: Path) -> None:
+    """With a sum that is right."""
+    file = tmp_path / "journal.jsonl"
+    body = b'{"v":1,"type":' + b"[" * 200_000 + b"]" * 200_000
+    deep = body + b',"sum":"' + fnv64(body).encode() + b'"}'
+    file.write_bytes(b"\n".join([deep, journal.line_of(result())]))
+    found = journal.read(file)
+    assert found.entries == (result(),)
+    assert [str(p) for p in found.problems] == [
+        f"{file}:1: not a journal's: its JSON is nested too deeply; the line is skipped"
+    ]
+
+
 def test_any_torn_end_loses_only_its_own_line(tmp_path: Path) -> None:
     file = tmp_path / "journal.jsonl"
     first, second = journal.line_of(result()), journal.line_of(result(QPU, "m2 items=1"))

@@ -2,20 +2,27 @@
 """Points on the model: what is compared, what gets a time, and what does not."""
 
 import json
+import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from daedalus.generator.cli.common import repo_root
 from daedalus.generator.cli.tune import command
+from daedalus.generator.modelled import glsl, qpu
 from daedalus.generator.modelled.compare import NEON_GHZ
 from daedalus.generator.schedule import parse_variant
+from daedalus.generator.targets.qpu import trial
+from daedalus.generator.targets.qpu.interpret import Memory
+from daedalus.generator.targets.qpu.text import Assembly
 from daedalus.generator.tuning import cpu_program, journal, made, model_points
 from daedalus.generator.tuning.entries import Result
 from daedalus.generator.tuning.search import Sampled
 from daedalus.generator.tuning.space import Candidate, space
+from daedalus.generator.variants import Variant
 
 pytestmark = pytest.mark.campaign
 
@@ -90,6 +97,62 @@ def test_a_variant_that_writes_too_much_is_wrong(tmp_path: Path) -> None:
     tampered = replace(variant, text=text)
     program = cpu_program.build(tampered, "gcc", tmp_path)
     assert "outside its items" in cpu_program.wrong(tampered, program.program)
+
+
+def test_a_wrong_output_of_the_traced_call_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the comparison before it has let the variant pass."""
+    wrong_one = cpu_program.build
+
+    def tampered(variant: Variant, name: str, folder: Path) -> cpu_program.Made:
+        text = variant.text.replace("vadd_s16(", "vsub_s16(", 1)
+        return wrong_one(replace(variant, text=text), name, folder)
+
+    monkeypatch.setattr(cpu_program, "build", tampered)
+    monkeypatch.setattr(cpu_program, "wrong", lambda variant, program: "")
+    found = modelled("h264_idct4__neon_full", "gcc")
+    assert (found.verdict, found.figures) == ("wrong", None)
+    assert "expected" in found.reason, found.reason
+
+
+@pytest.mark.parametrize("part", ["the trial", "the dispatch"])
+def test_a_wrong_output_of_a_program_of_the_qpu_is_wrong(
+    part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a run that leaves the first output's first byte other than it was."""
+    where = trial if part == "the trial" else qpu
+    real = where.execute
+
+    def tampered(code: Assembly, memory: Memory, *rest: Any, **more: Any) -> Any:
+        done = real(code, memory, *rest, **more)
+        for data in memory.buffers.values():
+            data[: len(data) // 2] ^= 1
+        return done
+
+    monkeypatch.setattr(where, "execute", tampered)
+    found = modelled("h264_idct4__qpu_full_p4_word")
+    assert (found.verdict, found.figures) == ("wrong", None)
+    assert found.reason
+
+
+@pytest.mark.parametrize(
+    ("errors", "refused", "verdict"), [(0, 1, "wrong"), (1, 1, "failed"), (0, 0, "failed")]
+)
+def test_a_shader_whose_output_tools_bench_refuses_is_wrong(
+    errors: int, refused: int, verdict: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "h264_idct4__glsl_full_p2"
+    row = {"kernel": "h264_idct4", "variant": f"daedalus_{name}", "refused": refused}
+    printed = json.dumps({"throughput": [row], "refused": refused, "errors": errors})
+    ended = subprocess.CompletedProcess([], 1, printed, "")
+    monkeypatch.setattr(glsl.driver, "built", lambda: Path("v3dv"))
+    monkeypatch.setattr(glsl.qpu, "program", lambda: Path("bench"))
+    monkeypatch.setattr(glsl.tools, "on_device", lambda words, **how: (words, {}))
+    monkeypatch.setattr(glsl.GpuDevice, "run", lambda self, words: ended)
+    schedule = candidate(name).schedule
+    variant = made.text_variant(model_points.entry_of("h264_idct4"), schedule)
+    monkeypatch.setattr(model_points, "_generated", lambda: {variant.name: variant.input_hash})
+    found = model_points.model("h264_idct4", Candidate(schedule, workgroup=64))
+    assert found.verdict == verdict, found.reason
 
 
 def test_a_program_of_the_qpu_has_the_interval_of_its_profiles() -> None:
