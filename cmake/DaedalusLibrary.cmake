@@ -9,7 +9,11 @@ include(${CMAKE_CURRENT_LIST_DIR}/DaedalusManifest.cmake)
 # And DAEDALUS_VECTORS to whether the compiler has the vector extension of GCC and Clang, which
 # stands in for NEON where that is not.
 function(daedalus_configure_neon)
+  # Halves of vectors are named as they lie in memory, so big-endian processors take scalar C.
   check_c_source_compiles("
+    #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+    #error not little-endian
+    #endif
     typedef unsigned char bytes __attribute__((vector_size(16)));
     typedef unsigned short words __attribute__((vector_size(16)));
     #ifdef __clang__

@@ -138,6 +138,8 @@ def parse_variant(name: str) -> tuple[str, Schedule]:
         raise ValueError(f"{name!r}: portable C has one lane at a time and no early-out")
     if target == QPU and (items > 1 or rows > 1 or flags - set(QPU_FLAGS)):
         raise ValueError(f"{name!r}: the QPU has p, {', '.join(QPU_FLAGS)} and given")
+    if target == "vector" and "dot" in flags:
+        raise ValueError(f"{name!r}: portable C in vectors has no dot, which is an instruction")
     foreign = flags & (set(GPU_FLAGS) if target in VECTOR_TARGETS else {"dot", "branch"})
     if (target in VECTOR_TARGETS and (points > 1 or foreign)) or (
         target == "glsl" and (items > 1 or rows > 1 or foreign)

@@ -48,6 +48,11 @@ def _unit() -> Iterator[Step]:
     yield Step("pytest", argv, wide=True)
 
 
+def _campaign() -> Iterator[Step]:
+    argv = [sys.executable, "-m", "pytest", "-m", "campaign", "--durations=10"]
+    yield Step("pytest campaign", argv, wide=True)
+
+
 def _c() -> Iterator[Step]:
     """The runtime's own tests: plain, under sanitizers, and on arm64."""
     builds = [("host", False), ("host", True)] + ([] if native.is_arm() else [("aarch64", False)])
@@ -108,7 +113,9 @@ LAYERS: dict[str, tuple[str, Callable[[], Iterator[Step]]]] = {
     "count": ("executed instructions beside hand-written ones",
               lambda: iter([_verb("count", wide=True)])),
     "stream": ("real video, frame by frame", _stream),
+    "campaign": ("long tests: boards, clusters, kills of the tuner; by name alone", _campaign),
 }  # fmt: skip
+_BY_NAME_ALONE = ("campaign",)
 
 
 @click.command("test", help="Runs the LAYERS (default: all) and says what passed.\n\n\b\n"
@@ -118,7 +125,8 @@ def command(layers: tuple[str, ...]) -> None:
     """See the help text above."""
     chosen: dict[str, tuple[str, Step]] = {}  # a step that two layers have is run once
     for layer in LAYERS:
-        for step in LAYERS[layer][1]() if layer in layers or not layers else ():
+        wanted = layer in layers or (not layers and layer not in _BY_NAME_ALONE)
+        for step in LAYERS[layer][1]() if wanted else ():
             chosen.setdefault(step.name, (layer, step))
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)

@@ -62,7 +62,12 @@ def measure(text: str, rounds: int, count: int) -> list[Row]:
         raise UserError(f"no kernel {text} is measured natively", f"these are: {known}")
     _require_processor()
     entries = load()
-    found = [(c, e) for c in wanted if (e := find(entries, c.kernel)) is not None]
+    found = []
+    for case in wanted:
+        entry = find(entries, case.kernel)
+        if entry is None:
+            raise UserError(f"there is no kernel {case.kernel}", "cases.py of the bench names it")
+        found.append((case, entry))
     libraries = {
         (compiler, kind): _library(compiler, kind, found)
         for compiler in COMPILERS

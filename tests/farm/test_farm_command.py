@@ -89,6 +89,7 @@ def refused(scheduler: str) -> UserError:
     return caught.value
 
 
+@pytest.mark.campaign
 def test_a_cluster_started_by_hand(scheduler: str, tmp_path: Path) -> None:
     """Nobody there; a worker without the resource; one with it, which is killed while it works;
     another one, with which the same command goes on."""
@@ -134,6 +135,7 @@ def other_checkout(place: Path) -> Path:
     return place
 
 
+@pytest.mark.campaign
 def test_a_worker_of_another_version_is_refused(scheduler: str, tmp_path: Path) -> None:
     root = other_checkout(tmp_path / "other")
     with worker(scheduler, tmp_path, "--resources", "V3D=1", root=root):
@@ -145,6 +147,7 @@ def test_a_worker_of_another_version_is_refused(scheduler: str, tmp_path: Path) 
     assert said[1].endswith(f"(here {code_digest()})") and "generator" not in said[1]
 
 
+@pytest.mark.campaign
 def test_a_worker_without_daedalus_is_refused(scheduler: str, tmp_path: Path) -> None:
     """Or with one that knows no farm: what it lacks is named."""
     (tmp_path / "python" / "daedalus").mkdir(parents=True)
@@ -156,6 +159,7 @@ def test_a_worker_without_daedalus_is_refused(scheduler: str, tmp_path: Path) ->
     assert "No module named 'daedalus.generator'" in error.message
 
 
+@pytest.mark.campaign
 def test_an_interrupt_keeps_what_was_done(tmp_path: Path) -> None:
     journal = tmp_path / "journal"
     begun = farm("--local", "1", "--journal", journal, "--latency", "2", *CHECK, background=True)

@@ -90,6 +90,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(
     assert report.verdicts == Counter(j.verdict for j in jobs)
 
 
+@pytest.mark.campaign
 def test_a_board_has_one_job_at_a_time(tmp_path: Path) -> None:
     """Even where a worker would run several."""
     log = tmp_path / "log"
@@ -199,6 +200,7 @@ def test_a_tuner_is_done_when_it_says_so_now(
     assert [e for e in job.run() if isinstance(e, Result)] == ([bad] if status else [])
 
 
+@pytest.mark.campaign
 def test_two_clients_want_the_same(three: Any, tmp_path: Path) -> None:
     """At once, into one journal: the same keys and verdicts, whoever did what."""
     log = tmp_path / "log"
@@ -229,6 +231,7 @@ def test_a_job_that_cannot_be_done(three: Any, tmp_path: Path) -> None:
     assert [(r.points, r.done, r.ended) for r in runs] == [(4, 3, "failed")]
 
 
+@pytest.mark.campaign
 def test_a_job_that_kills_every_worker_is_given_up(tmp_path: Path) -> None:
     import dask
 
@@ -242,6 +245,7 @@ def test_a_job_that_kills_every_worker_is_given_up(tmp_path: Path) -> None:
     assert judged(tmp_path / "journal") == expected([j for j in jobs if j.number != 602])
 
 
+@pytest.mark.campaign
 def test_checks_by_workers_say_what_checks_here_say(three: Any, tmp_path: Path) -> None:
     """The very jobs of `farm check`, by three workers, one of which is killed, and here."""
     processors = about()["devices"]
@@ -264,6 +268,7 @@ def test_checks_by_workers_say_what_checks_here_say(three: Any, tmp_path: Path) 
     assert report.verdicts["ok"] == 8
 
 
+@pytest.mark.campaign
 def test_tuning_by_workers_says_what_tuning_here_says(three: Any, tmp_path: Path) -> None:
     """The very jobs of `farm tune`; a worker is killed while the tuner runs, which ends with it."""
     jobs = tune_jobs(("vp9_lpf4_h", "h264_idct4"), ["c"], "model", ("--quick", "--jobs", "1"), ())
@@ -295,6 +300,7 @@ def test_tuning_by_workers_says_what_tuning_here_says(three: Any, tmp_path: Path
     assert [type(e) for e in again[0].run()] == [Run]  # nothing is done twice
 
 
+@pytest.mark.campaign
 def test_a_tuner_that_refuses_is_told(three: Any, tmp_path: Path) -> None:
     job = tune_jobs(["vp9_lpf4_h"], ["c"], "model", ["--nonsense"], ())
     report = run_jobs(three, job, tmp_path / "journal", TERMS)

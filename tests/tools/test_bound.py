@@ -41,7 +41,7 @@ def test_parts_add_up_to_the_cycles(tools: llvm.Llvm) -> None:
         g = _gap(tools, words)
         parts = g.three + g.four + g.uneven + g.rest
         assert g.figures.port_bound + parts == pytest.approx(g.figures.d3, abs=1e-6)
-        assert g.ratio == g.figures.d3 / g.figures.port_bound
+        assert min(g.three, g.four, g.uneven, g.rest) > -0.5  # more room never takes longer
 
 
 def test_a_chain_waits_for_results(tools: llvm.Llvm) -> None:

@@ -58,6 +58,7 @@ def test_what_only_a_class_makes_possible_is_left_alone() -> None:
     assert sorted(s for _, s in found) == ["neon_rows8", "neon_sub8"]  # not neon_sub8_dot
 
 
+@pytest.mark.campaign
 def test_a_lever_is_checked_and_modelled() -> None:
     found = levers.compare(llvm.find(), ("h264_qpel_mc20",), chosen(("reloads",)), ("gcc",))
     assert found.wrong == []
@@ -68,6 +69,7 @@ def test_a_lever_is_checked_and_modelled() -> None:
     assert row.ratio < 1
 
 
+@pytest.mark.campaign
 def test_what_is_wrong_without_a_lever_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     moved = Windows._moved
 

@@ -147,6 +147,7 @@ def test_drm_takes_what_was_measured_best(program: Path, tmp_path: Path) -> None
     on_gpu(program, tmp_path, "drm", "qpu", gpu)
 
 
+@pytest.mark.campaign
 def test_a_library_can_be_built_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tmp_path / "root"
     for part in ("cmake", "runtime", "tools"):

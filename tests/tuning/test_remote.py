@@ -157,6 +157,7 @@ def test_a_cut_connection_costs_nothing(server: Server, tmp_path: Path) -> None:
     assert any("no connection to board" in s for s in caller.said)
 
 
+@pytest.mark.campaign
 def test_another_call_follows_the_same_run(server: Server, tmp_path: Path) -> None:
     class Left(Exception):
         """Whoever called has gone."""
@@ -184,6 +185,7 @@ def test_another_call_follows_the_same_run(server: Server, tmp_path: Path) -> No
     assert other.run() == 0 and other.right() and len(other.news) == LINES
 
 
+@pytest.mark.campaign
 def test_a_run_that_dies_is_started_where_its_journal_ends(server: Server, tmp_path: Path) -> None:
     caller = Caller(server, tmp_path / "mirror", kit())
 
@@ -204,6 +206,7 @@ def test_a_run_that_dies_is_started_where_its_journal_ends(server: Server, tmp_p
         hopeless.run()
 
 
+@pytest.mark.campaign
 def test_it_can_be_stopped(server: Server, tmp_path: Path) -> None:
     caller = Caller(server, tmp_path / "mirror", kit())
     gate = server.home / "gate"
@@ -217,6 +220,7 @@ def test_it_can_be_stopped(server: Server, tmp_path: Path) -> None:
     caller.remote.stop()  # there is nothing to stop
 
 
+@pytest.mark.campaign
 def test_one_run_a_board(server: Server, tmp_path: Path) -> None:
     first = Caller(server, tmp_path / "mirror", kit())
     other = Caller(server, tmp_path / "other", kit(3))
@@ -235,6 +239,7 @@ def test_one_run_a_board(server: Server, tmp_path: Path) -> None:
     assert other.run() == 0
 
 
+@pytest.mark.campaign
 def test_what_a_board_forgot_is_measured_anew(server: Server, tmp_path: Path) -> None:
     caller = Caller(server, tmp_path / "mirror", kit(5))
     assert caller.run() == 0
@@ -242,6 +247,7 @@ def test_what_a_board_forgot_is_measured_anew(server: Server, tmp_path: Path) ->
     assert caller.run() == 0 and caller.right()
 
 
+@pytest.mark.campaign
 def test_a_kit_is_whole_or_not_there(server: Server, tmp_path: Path) -> None:
     caller = Caller(server, tmp_path / "mirror", kit(3))
     folder, whole = server.home / CACHE, caller.made.archive()
@@ -296,6 +302,7 @@ def test_hosts_that_will_not_do(server: Server, tmp_path: Path) -> None:
         caller.run()
 
 
+@pytest.mark.campaign
 def test_patience_ends(server: Server, tmp_path: Path) -> None:
     caller = Caller(server, tmp_path / "mirror", kit(), patience=2)
     gate = server.home / "gate"
@@ -353,6 +360,7 @@ def recipe_path() -> Path:
     return build_dir() / "tune" / "board" / "daedalus.recipe"
 
 
+@pytest.mark.campaign
 def test_a_board_tunes_itself(server: Server, tmp_path: Path) -> None:
     file = tmp_path / "journal.jsonl"
     ran = tune(server, file, "vp9_idct8")
@@ -374,6 +382,7 @@ def test_a_board_tunes_itself(server: Server, tmp_path: Path) -> None:
     assert isinstance(none.exception, UserError) and "no point" in none.exception.message
 
 
+@pytest.mark.campaign
 def test_an_arm64_board_under_qemu(server: Server, tmp_path: Path) -> None:
     """As on a Pi, but for the processor: built by the cross compiler, NEON and all."""
     if shutil.which("qemu-aarch64") is None or shutil.which("aarch64-linux-gnu-gcc") is None:

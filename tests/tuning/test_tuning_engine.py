@@ -15,7 +15,7 @@ from daedalus.generator.tuning import generated, journal
 from daedalus.generator.tuning.engine_device import SEEDS, targets_of
 from daedalus.generator.tuning.entries import Result
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.campaign
 
 
 def test_what_is_generated_is_a_library_of_these_points(tmp_path: Path) -> None:

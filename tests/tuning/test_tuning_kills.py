@@ -14,7 +14,7 @@ import pytest
 from daedalus.generator.tuning import journal
 from daedalus.generator.tuning.entries import Result, Run
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.campaign
 WORDS = ["tune", "h264_idct4", "--device", "model", "--target", "c", "--target", "neon"]
 POINTS = 10
 JOBS = 2

@@ -24,7 +24,7 @@ from daedalus.generator.tuning.search import Sampled
 from daedalus.generator.tuning.space import Candidate, space
 from daedalus.generator.variants import Variant
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.campaign
 
 
 def candidate(name: str, compiler: str = "") -> Candidate:

@@ -97,11 +97,19 @@ class Memory:
             if step in (2, 3, 4) and not moves and len(lanes.axes) == 1 and full:
                 key = (s.buffer, s.index[:-1], last.terms, last.const // step, step)
                 found.setdefault(key, {})[last.const % step] = n
-        return [
+        groups = [
             tuple(members[at] for at in range(len(members)))
             for key, members in found.items()
             if len(members) == key[-1]
         ]
+        known = self.scope.shape.target.weaves
+        return [g for g in groups if known is None or self._weave(g) in known]
+
+    def _weave(self, group: tuple[int, ...]) -> str:
+        """The function that stores values in turn."""
+        dtype = self.ranges.dtype(self.scope.lanes.stage.stores[group[0]].buffer)
+        q = "q" if self.scope.shape.bits(dtype.bits) == 128 else ""
+        return f"vst{len(group)}{q}_{suffix('s' if dtype.signed else 'u', dtype.bits)}"
 
     def overlaps(self, load: Node, stores: list[Store]) -> bool:
         """Whether a load, or the tile it comes from, touches what is stored."""

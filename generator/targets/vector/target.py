@@ -61,4 +61,5 @@ VECTOR = Target(
     ("vector_base.h", "vector_same.h"),
     paired=True,
     zips=True,
+    weaves=frozenset({"vst3q_u16"}),
 )
