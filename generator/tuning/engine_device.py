@@ -42,10 +42,10 @@ KINDS = {"cpu": (_CPU,), "gpu": (_GPU,), "board": (_CPU, _GPU)}
 
 
 def targets_of(kind: str) -> tuple[str, ...]:
-    """What a device measures here: of the CPU, NEON where there is NEON, of the GPU, machine code
-    where the GPU is V3D."""
+    """What a device measures here: of the CPU, NEON, or vectors of portable C where there is none;
+    of the GPU, machine code where it is V3D."""
     arm = native.is_arm()
-    cpu = ("c", "neon") if arm else ("c",)
+    cpu = ("c", "neon" if arm else "vector")
     gpu = ("glsl", QPU) if arm else ("glsl",)
     return tuple(t for part in KINDS[kind] for t in (cpu if part == _CPU else gpu))
 

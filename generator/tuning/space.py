@@ -20,6 +20,7 @@ from daedalus.generator.schedule import (
     QPU,
     QPU_FLAGS,
     ROWS,
+    VECTOR_TARGETS,
     Schedule,
     variant_name,
 )
@@ -74,19 +75,19 @@ _GPU = ("glsl", QPU)
 CONSTRAINTS = (
     Constraint(
         "assume", "an assumption taken for granted is one that the class leaves in the kernel",
-        ("neon",), lambda f, c: f.takes(c.schedule),
+        VECTOR_TARGETS, lambda f, c: f.takes(c.schedule),
     ),
     Constraint(
         "items", "items side by side have no conditions, limits or strips, by which they differ",
-        ("neon",), lambda f, c: c.schedule.items == 1 or f.together(c.schedule),
+        VECTOR_TARGETS, lambda f, c: c.schedule.items == 1 or f.together(c.schedule),
     ),
     Constraint(
         "rows", "rows side by side are of an axis next to the vector's that they divide, and no"
-        " parameter limits", ("neon",), lambda f, c: f.rows_change(c.schedule),
+        " parameter limits", VECTOR_TARGETS, lambda f, c: f.rows_change(c.schedule),
     ),
     Constraint(
         "vector", f"items and rows fill at most {VECTOR_LANES} lanes: four vectors of 16 bits",
-        ("neon",), lambda f, c: f.lanes(c.schedule) <= VECTOR_LANES or (
+        VECTOR_TARGETS, lambda f, c: f.lanes(c.schedule) <= VECTOR_LANES or (
             c.schedule.items == c.schedule.rows == 1
         ),
     ),
@@ -95,7 +96,7 @@ CONSTRAINTS = (
         " sums", ("neon",), _flag("dot", lambda f, s: f.dots(s)),
     ),
     Constraint(
-        "branch", "branch needs values that a condition chooses", ("neon",),
+        "branch", "branch needs values that a condition chooses", VECTOR_TARGETS,
         _flag("branch", lambda f, s: f.selects(s)),
     ),
     Constraint(
@@ -142,8 +143,8 @@ CONSTRAINTS = (
         _flag("pack", lambda f, s: f.keeps(s)),
     ),
     Constraint(
-        "early", "early needs stores of the last stage that share a condition", ("neon", "glsl"),
-        _flag("early_out", lambda f, s: f.guarded(s)),
+        "early", "early needs stores of the last stage that share a condition",
+        (*VECTOR_TARGETS, "glsl"), _flag("early_out", lambda f, s: f.guarded(s)),
     ),
     Constraint(
         "workgroup", "a workgroup is a multiple of what an item takes, and at most"
@@ -214,11 +215,13 @@ def _schedules(entry: Entry, target: str) -> Iterator[Schedule]:
     for class_name in kernel.class_names:
         if target == "c":
             yield Schedule("c", class_name)
-        elif target == "neon":
+        elif target in VECTOR_TARGETS:
             for items, rows, assume, choices in product(ITEMS, ROWS, given, _switches(3)):
                 dot, branch, early = choices
+                if dot and target != "neon":  # an instruction
+                    continue
                 yield Schedule(
-                    "neon", class_name, items, rows, assume, dot=dot, branch=branch, early_out=early
+                    target, class_name, items, rows, assume, dot=dot, branch=branch, early_out=early
                 )  # fmt: skip
         else:
             flags = QPU_FLAGS if target == QPU else tuple(_FLAGS)
