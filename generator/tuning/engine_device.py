@@ -34,6 +34,7 @@ from daedalus.generator.vulkan.devices import GpuDevice
 
 ITEMS = 32640  # a sample, as `bench` has it
 BATCH = 4  # points that are measured in turns, so that what changes meanwhile meets all of them
+SAMPLES = 10  # of a point at least, as daedalus-tune has it unless it is told
 SEEDS = (1, 2, 3)  # of the files of items; the first one's are timed
 DISTINCT = 256  # items of a class in a file
 _CPU = "cpu"
@@ -76,6 +77,7 @@ class EngineDevice:
     ) -> None:  # fmt: skip
         self.targets = targets_of(kind)
         self._path, self._options = path, options
+        self.samples = options.samples or SAMPLES
         self._folder = build_dir() / "tune" / kind
         self._made = generated.generate(wanted, self._folder / "generated", say)
         self._data = self._write_data([e for e, _ in wanted], say)
@@ -90,8 +92,8 @@ class EngineDevice:
     # ------------------------------------------------------------------ what it is
 
     def fingerprint(self, compiler: str) -> Fingerprint:
-        """As the engine describes itself, built by a compiler."""
-        return self._fingerprints[compiler or next(iter(self._programs))]
+        """As the engine describes itself, built by a compiler; by the first for one not here."""
+        return self._fingerprints.get(compiler) or next(iter(self._fingerprints.values()))
 
     @cached_property
     def fingerprints(self) -> tuple[Fingerprint, ...]:
@@ -125,7 +127,7 @@ class EngineDevice:
         why = self._made.refused.get(task.point.variant)
         compiler = task.candidate.compiler
         if compiler and compiler not in self._programs:
-            why = f"{compiler} is not here"
+            why = f"no compiler: {compiler} is not here"
         if why is not None:
             result = _refused(task, self.input_hash(task), why, self._options.items)
             journal.append(self._path, result)

@@ -7,6 +7,7 @@ same. The order of the members here is that in the line.
 
 import math
 import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cache
@@ -53,7 +54,7 @@ def check_key(
     return fnv64("|".join(map(str, parts)).encode())
 
 
-class Line:
+class Line(ABC):
     """What the entries have in common. Raises ValueError for values that a line must not have."""
 
     type: ClassVar[str]
@@ -67,9 +68,9 @@ class Line:
         return {n: v for n in members(self.type) if (v := getattr(self, n)) is not None}
 
     @property
+    @abstractmethod
     def identity(self) -> tuple[str, ...]:
         """Two lines with the same say the same, and are kept once."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)

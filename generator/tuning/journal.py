@@ -14,11 +14,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from daedalus.generator.tuning.entries import AGAIN, TYPES, VERSION, Entry, Result, entry_of
+from daedalus.generator.tuning.entries import AGAIN, OK, TYPES, VERSION, Entry, Result, entry_of
 from daedalus.generator.tuning.fingerprint import fnv64
 
 _SUM = b',"sum":"'
 _CLOSING = len(_SUM) + 16 + len(b'"}')
+
+# What the reason of a "refused" line has in it where the machine of that moment was in the way, and
+# nothing is said of the point: memory, a core, a device, a compiler, a self-test that was not run.
+# docs/tuning-journal.md lists them; runtime/tune/journal.c has the same.
+PASSING = (
+    "no memory for",
+    "no context:",
+    "cannot run on core",
+    "there is no GPU by the route",
+    "self-test could not be run",
+    "no compiler:",
+)
 
 
 @dataclass(frozen=True)
@@ -207,10 +219,22 @@ def _sync_folder(folder: Path) -> None:
         os.close(fd)
 
 
-def resumed(entries: Iterable[Entry], fingerprint: str) -> set[str]:
-    """Keys of results under a fingerprint that need no measuring again."""
+def settled(result: Result, samples: int = 0) -> bool:
+    """Whether a result holds for a run that takes so many samples of a point at least.
+
+    It does not where nothing is said of the point, and where a time is of fewer samples.
+    """
+    if result.verdict == "refused":
+        return not any(what in result.reason for what in PASSING)
+    if result.verdict == OK:
+        return result.samples >= samples
+    return result.verdict not in AGAIN
+
+
+def resumed(entries: Iterable[Entry], fingerprint: str, samples: int = 0) -> set[str]:
+    """Keys of results under a fingerprint that need no measuring again, by so many samples."""
     return {
         e.key
         for e in entries
-        if isinstance(e, Result) and e.fingerprint == fingerprint and e.verdict not in AGAIN
+        if isinstance(e, Result) and e.fingerprint == fingerprint and settled(e, samples)
     }

@@ -41,13 +41,15 @@ class Known:
 class Device(Protocol):
     """Where points are done: measured or modelled.
 
-    writes  whether it writes results into the journal itself
-    batch   points of a group that are best asked for one after the other
+    writes   whether it writes results into the journal itself
+    batch    points of a group that are best asked for one after the other
+    samples  that it takes of a point at least: times of fewer are taken anew
     """
 
     targets: tuple[str, ...]
     writes: bool
     batch: int
+    samples: int
 
     @property
     def fingerprints(self) -> tuple[Fingerprint, ...]:

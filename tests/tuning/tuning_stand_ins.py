@@ -44,6 +44,7 @@ class StandIn:
 
     writes = False
     batch = 2
+    samples = 1
     targets = ("c", "neon", "glsl", "qpu")
 
     def __init__(self, verdict: Verdict = fine, name: str = "a stand-in") -> None:
