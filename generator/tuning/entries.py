@@ -19,8 +19,9 @@ from daedalus.generator.tuning.point import parse_point
 
 VERSION = 1
 OK = "ok"
-VERDICTS = (OK, "wrong", "failed", "timeout", "spills", "refused", "lost", "throttled")
-AGAIN = ("timeout", "lost", "throttled")  # verdicts after which a point is measured again
+# Verdicts that say nothing of the point, after which it is measured again.
+AGAIN = ("timeout", "lost", "throttled", "unavailable")
+VERDICTS = (OK, "wrong", "failed", "spills", "refused", *AGAIN)
 ENDINGS = ("done", "interrupted", "budget", "failed")
 _WHEN = "%Y-%m-%dT%H:%M:%SZ"
 _MAY_BE_EMPTY = ("reason", "input_hash", "command")
@@ -148,6 +149,7 @@ class Result(_Judged):
     median, mad      ns an item
     low, high        ns an item: the 95 % interval of the median, or the model's interval
     samples          that the median is of; discarded: taken while the board was throttled
+    seconds          spent on them; None where that is not told, as of modelled results
     empty            ns of an empty dispatch measured beside it
     cpu, gpu         ns an item of the caller's CPU time, and by the GPU's own timestamps
     items            a sample
@@ -159,7 +161,7 @@ class Result(_Judged):
 
     type: ClassVar[str] = "result"
     figures: ClassVar[tuple[str, ...]] = ("median", "mad", "low", "high")
-    may_have: ClassVar[tuple[str, ...]] = ("empty", "cpu", "gpu")
+    may_have: ClassVar[tuple[str, ...]] = ("seconds", "empty", "cpu", "gpu")
     point: str
     scenario: str
     verdict: str
@@ -172,6 +174,7 @@ class Result(_Judged):
     high: float | None = None
     samples: int
     discarded: int = 0
+    seconds: float | None = None
     empty: float | None = None
     cpu: float | None = None
     gpu: float | None = None

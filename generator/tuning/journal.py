@@ -20,18 +20,6 @@ from daedalus.generator.tuning.fingerprint import fnv64
 _SUM = b',"sum":"'
 _CLOSING = len(_SUM) + 16 + len(b'"}')
 
-# What the reason of a "refused" line has in it where the machine of that moment was in the way, and
-# nothing is said of the point: memory, a core, a device, a compiler, a self-test that was not run.
-# docs/tuning-journal.md lists them; runtime/tune/journal.c has the same.
-PASSING = (
-    "no memory for",
-    "no context:",
-    "cannot run on core",
-    "there is no GPU by the route",
-    "self-test could not be run",
-    "no compiler:",
-)
-
 
 @dataclass(frozen=True)
 class Place:
@@ -219,22 +207,36 @@ def _sync_folder(folder: Path) -> None:
         os.close(fd)
 
 
-def settled(result: Result, samples: int = 0) -> bool:
-    """Whether a result holds for a run that takes so many samples of a point at least.
+@dataclass(frozen=True)
+class Terms:
+    """What a run asks of a time: at least so many samples, and an interval that is within a share
+    of the median, or so many seconds spent on it."""
 
-    It does not where nothing is said of the point, and where a time is of fewer samples.
-    """
-    if result.verdict == "refused":
-        return not any(what in result.reason for what in PASSING)
-    if result.verdict == OK:
-        return result.samples >= samples
-    return result.verdict not in AGAIN
+    samples: int = 0
+    precision: float = 0.0
+    seconds: float = 0.0
+
+    def met_by(self, result: Result) -> bool:
+        """Whether a result with a time is as good as this run would have it."""
+        if result.modelled:
+            return True
+        assert result.median is not None and result.low is not None and result.high is not None
+        aside = max(result.median - result.low, result.high - result.median)
+        precise = aside <= self.precision * result.median
+        return result.samples >= self.samples and (
+            precise or (result.seconds or 0.0) >= self.seconds
+        )
 
 
-def resumed(entries: Iterable[Entry], fingerprint: str, samples: int = 0) -> set[str]:
-    """Keys of results under a fingerprint that need no measuring again, by so many samples."""
+def settled(result: Result, terms: Terms) -> bool:
+    """Whether a result needs no measuring again by a run of these terms."""
+    return terms.met_by(result) if result.verdict == OK else result.verdict not in AGAIN
+
+
+def resumed(entries: Iterable[Entry], fingerprint: str, terms: Terms = Terms()) -> set[str]:
+    """Keys of results under a fingerprint that a run of these terms need not measure again."""
     return {
         e.key
         for e in entries
-        if isinstance(e, Result) and e.fingerprint == fingerprint and settled(e, samples)
+        if isinstance(e, Result) and e.fingerprint == fingerprint and settled(e, terms)
     }

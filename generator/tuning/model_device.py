@@ -14,6 +14,7 @@ from daedalus.generator.tuning import model_points
 from daedalus.generator.tuning.cpu_program import SEEDS
 from daedalus.generator.tuning.entries import Result, now, result_key
 from daedalus.generator.tuning.fingerprint import NONE, Fingerprint, generator_hash, of_model
+from daedalus.generator.tuning.journal import Terms
 from daedalus.generator.tuning.task import Known, Task
 from daedalus.generator.tuning.workers import Lost, Workers
 from daedalus.generator.v3d import driver
@@ -39,7 +40,7 @@ class ModelDevice:
     listed = ("glsl",)  # of which those variants are done that stand in generated/
     writes = False
     batch = 2
-    samples = 1
+    terms = Terms()
 
     def __init__(self, jobs: int = 0) -> None:
         self.fingerprints = (fingerprint(),)

@@ -113,7 +113,7 @@ def model(kernel_id: str, candidate: Candidate) -> Modelled:
     except UserError as e:
         reason = _first(e.message)
         passing = e.exit_code == EXIT_MISSING or any(what in e.message for what in _PASSING)
-        return Modelled("lost" if passing else "failed", reason)
+        return Modelled("unavailable" if passing else "failed", reason)
 
 
 def _first(message: str) -> str:

@@ -86,6 +86,10 @@ def _ns(result: Result) -> float:
     return result.median
 
 
+def _least(results: Sequence[Result]) -> Result | None:
+    return min(results, key=_ns) if results else None
+
+
 def judge(entries: Sequence[Entry], targets: Sequence[str], listed: Sequence[str],
           sides: Sequence[Side]) -> list[Judged]:  # fmt: skip
     """Every class of the kernels and targets that a side has results of, in order."""
@@ -144,9 +148,9 @@ def _judged(
     half = Sampled("half", first[:1], own, max(1, int(HALF * len(own))))
     return Judged(
         kernel, class_name, target, side, len(own), len(results), len(times),
-        min(times, key=_ns, default=None), replay(tuned, results),
+        _least(times), replay(tuned, results),
         replay(quick, results) if quick else None, replay(half, results),
-        min(listed, key=_ns, default=None),
+        _least(listed),
     )  # fmt: skip
 
 

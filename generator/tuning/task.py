@@ -7,6 +7,7 @@ from typing import Protocol
 
 from daedalus.generator.tuning.entries import Result
 from daedalus.generator.tuning.fingerprint import Fingerprint
+from daedalus.generator.tuning.journal import Terms
 from daedalus.generator.tuning.point import Point
 from daedalus.generator.tuning.space import Candidate
 
@@ -41,15 +42,15 @@ class Known:
 class Device(Protocol):
     """Where points are done: measured or modelled.
 
-    writes   whether it writes results into the journal itself
-    batch    points of a group that are best asked for one after the other
-    samples  that it takes of a point at least: times of fewer are taken anew
+    writes  whether it writes results into the journal itself
+    batch   points of a group that are best asked for one after the other
+    terms   what its times are like: known ones that are worse are taken anew
     """
 
     targets: tuple[str, ...]
     writes: bool
     batch: int
-    samples: int
+    terms: Terms
 
     @property
     def fingerprints(self) -> tuple[Fingerprint, ...]:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The tuner's best is the least of all points; a tuner that stops early or ranks wrongly is told."""
+"""The tuner's best is the least of all points; one that stops early or ranks wrongly is told."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -16,7 +17,7 @@ from daedalus.generator.tuning.entries import Result
 from daedalus.generator.tuning.hashes import Hashes
 from daedalus.generator.tuning.optimum import Judged, judge
 from daedalus.generator.tuning.run import Budget, Tuner
-from daedalus.generator.tuning.space import Candidate, recorded
+from daedalus.generator.tuning.space import Candidate, Space, recorded, space
 
 KERNELS = ("h264_idct4", "vp9_lpf4_v")
 TARGETS = ("c", "neon", "qpu")
@@ -73,14 +74,14 @@ def stop_early(patch: pytest.MonkeyPatch) -> None:
 
 def miss_some(patch: pytest.MonkeyPatch) -> None:
     """Points that the run had are in the space no more."""
-    real = plan.space
+    real = space
 
-    def fewer(*rest: object) -> object:
-        found = real(*rest)  # type: ignore[arg-type]
+    def fewer(*rest: Any) -> Space:
+        found = real(*rest)
         found.candidates = found.candidates[:2]
         return found
 
-    patch.setattr(plan, "space", fewer)
+    patch.setattr("daedalus.generator.tuning.plan.space", fewer)
 
 
 def tie_all(patch: pytest.MonkeyPatch) -> None:
@@ -97,9 +98,9 @@ MUTATIONS = (stop_early, miss_some, tie_all, rank_backwards)
 
 @pytest.mark.parametrize("mutate", MUTATIONS, ids=lambda m: m.__name__)
 def test_a_tuner_that_misses_the_best_is_told(
-    mutate: object, path: Path, monkeypatch: pytest.MonkeyPatch
+    mutate: Callable[[pytest.MonkeyPatch], None], path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mutate(monkeypatch)  # type: ignore[operator]
+    mutate(monkeypatch)
     assert any("the tuner's best is not" in j.complaint for j in judged(path))
 
 
@@ -115,16 +116,15 @@ def test_a_better_schedule_on_record_is_told(
     journal.append(some, *mine, *results)
     (j,) = judged(some)
     assert (j.kernel, j.target, j.complete, j.complaint) == ("h264_idct4", "neon", False, "")
-    stop_early(monkeypatch)
     monkeypatch.setattr(search.Search, "ask", lambda s: None)
     (j,) = judged(some)
     assert j.complaint
 
 
 @pytest.fixture
-def words(path: Path) -> Iterator[list[str]]:
+def words(path: Path) -> list[str]:
     targets = [w for t in TARGETS for w in ("--target", t)]
-    yield ["optimum", *KERNELS, *targets, "--journal", str(path)]
+    return ["optimum", *KERNELS, *targets, "--journal", str(path)]
 
 
 def test_the_command_says_so(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
