@@ -233,7 +233,7 @@ def settled(result: Result, terms: Terms) -> bool:
     return terms.met_by(result) if result.verdict == OK else result.verdict not in AGAIN
 
 
-def resumed(entries: Iterable[Entry], fingerprint: str, terms: Terms = Terms()) -> set[str]:
+def resumed(entries: Iterable[Entry], fingerprint: str, terms: Terms) -> set[str]:
     """Keys of results under a fingerprint that a run of these terms need not measure again."""
     return {
         e.key

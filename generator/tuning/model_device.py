@@ -145,7 +145,7 @@ def fingerprint() -> Fingerprint:
 
 @cache
 def _cpu_tools() -> tuple[str, ...]:
-    """The versions of what decides a CPU variant's time; none where one of the tools is not here."""
+    """Versions of what decides a CPU variant's time; none where one of the tools is not here."""
     try:
         native.runner("aarch64")
         tools = model_points.tools()

@@ -210,7 +210,7 @@ def test_what_is_not_measured_again(tmp_path: Path) -> None:
         if v not in (*entries.AGAIN, "ok")
     ]
     other = replace(result(), fingerprint="f" * 16)
-    done = journal.resumed([*again, *never, result(), other], BOARD.id)
+    done = journal.resumed([*again, *never, result(), other], BOARD.id, Terms())
     assert done == {e.key for e in (*never, result())}
 
 
