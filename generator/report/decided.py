@@ -2,25 +2,31 @@
 """Where kernels belong: R and bands by the recipe's rules, CPU and QPU at once, a recipe file."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from daedalus.generator.report.sources import Sources
 from daedalus.generator.tuning.best import best, timed
 from daedalus.generator.tuning.compare import Side
 from daedalus.generator.tuning.entries import OK, Entry, Mixed
 from daedalus.generator.tuning.point import Point, parse_point
-from daedalus.generator.tuning.recipe import Recipe, library_of, make
-from daedalus.generator.tuning.rules import GAIN, Judged, judge_mixed
+from daedalus.generator.tuning.recipe import Recipe, library_of, make, with_gpu
+from daedalus.generator.tuning.rules import Judged, judge_mixed
 
 
-def recipe_of(side: Side, entries: Sequence[Entry], sources: Sources) -> Recipe:
-    """What `daedalus recipe` would decide of a machine's results, for the kernels of the report."""
+def recipe_of(
+    side: Side, every: Iterable[Side], entries: Sequence[Entry], sources: Sources
+) -> Recipe:
+    """What `daedalus recipe` would decide of a machine's results, for the kernels of the report.
+
+    `every`: all sides of the journals.
+    """
     library = library_of(sources.manifest)
-    kept = {k: r for k, r in side.results.items()
-            if parse_point(r.point).kernel in sources.kernels}  # fmt: skip
     mixed = [e for e in entries if isinstance(e, Mixed)]
-    return make(Side(side.fingerprint, side.described, kept, side.wrong), mixed, library)
+    whole = with_gpu(side, every, mixed)
+    kept = {k: r for k, r in whole.results.items()
+            if parse_point(r.point).kernel in sources.kernels}  # fmt: skip
+    return make(replace(whole, results=kept), mixed, library)
 
 
 @dataclass(frozen=True)
@@ -43,8 +49,8 @@ class Stack:
 
     @property
     def disturbed(self) -> bool:
-        """Whether the CPU did more with the QPU at work than alone: the rules leave that out."""
-        return self.judged is not None and self.judged.kept > GAIN
+        """Whether the rules leave it out."""
+        return self.judged is not None and self.judged.disturbed
 
 
 def stacks(side: Side, entries: Sequence[Entry], sources: Sources) -> tuple[Stack, ...]:

@@ -64,12 +64,13 @@ def machines(sources: Sources) -> tuple[Machine, ...]:
     """In the order of the journals: measured ones before modelled ones."""
     entries = sources.entries
     found = []
-    for side in sides(entries).values():
+    every = sides(entries).values()
+    for side in every:
         runs = [e for e in entries if isinstance(e, Run) and e.fingerprint == side.fingerprint]
         described = side.described
         found.append(
             Machine(
-                side, groups(side, sources), recipe_of(side, entries, sources),
+                side, groups(side, sources), recipe_of(side, every, entries, sources),
                 stacks(side, entries, sources), tuple(runs), foreign(side, sources),
                 described is not None and described.generator == sources.manifest["generator"],
             )
