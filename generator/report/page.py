@@ -11,7 +11,7 @@ from markupsafe import Markup
 from daedalus import __version__
 from daedalus.generator.emit import environment
 from daedalus.generator.report import charts, words
-from daedalus.generator.report.decided import RecipeFile, Stack, recipe_file, recipe_of, stacks
+from daedalus.generator.report.decided import Stack, recipe_file, recipe_of, stacks
 from daedalus.generator.report.drawings import Drawn
 from daedalus.generator.report.exactness import checked, matrix
 from daedalus.generator.report.roofline import ports, roofline
@@ -98,16 +98,12 @@ def render(sources: Sources, drawn: Mapping[str, Drawn], page: Path) -> str:
         silent=silent(sources),
         matrix=matrix(sources),
         checked=checked(sources),
-        recipe_file=_recipe(told),
+        recipe_file=recipe_file(told[1], sources.manifest["generator"]) if told else None,
         roof=roof,
         roof_chart=charts.roof_chart(roof) if roof else None,
         ports=ports(neon[1], sources) if neon else (),
         drawn={k: _marked(d) for k, d in drawn.items()},
     )
-
-
-def _recipe(told: tuple[Path, Sequence[str]] | None) -> RecipeFile | None:
-    return recipe_file(told[1]) if told else None
 
 
 def _marked(drawn: Drawn) -> Drawn:

@@ -329,16 +329,18 @@ def test_a_recipe_beside_it(folder: Path) -> None:
     made_of = sources(some_entries(), folder)
     (pi, _) = machines(made_of)
     lines = text_of(pi.recipe).splitlines()
-    shown = sources(
-        some_entries(), folder, recipe=(Path("/nowhere/my.recipe"), [*lines, "nonsense"])
-    )
+    path = Path("/nowhere/my.recipe")
+    shown = sources(some_entries(), folder, recipe=(path, lines))
     recipe = section(parsed(page(shown, folder)), "recipe")
-    rows = recipe.one("table", cls="recipe").one("tbody").all("tr")
-    wanted = [x for x in lines if x.startswith(("choose ", "other "))]
-    assert len(rows) == len(wanted) > 2
-    first = [c.text for c in rows[0].inside]
-    assert first[0] == "choose" and wanted[0].endswith(first[-1])
-    assert f"none of a recipe's: {len(lines) + 1}." in missing(recipe)
+    wanted = [x for x in lines if x.startswith(("daedalus-recipe", "generator ", "fingerprint ",
+                                                "choose ", "other "))]  # fmt: skip
+    assert len(wanted) > 5 and not recipe.all(cls="missing")
+    (told,) = recipe.one("pre").pieces
+    assert isinstance(told, str) and told.splitlines() == wanted
+    old = [line.replace(manifest()["generator"], "0" * 16) for line in lines]
+    shown = sources(some_entries(), folder, recipe=(path, old))
+    said = missing(section(parsed(page(shown, folder)), "recipe"))
+    assert "It is stale" in said and manifest()["generator"] in said
 
 
 # ----------------------------------------------------------------- the file itself
