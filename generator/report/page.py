@@ -16,6 +16,7 @@ from daedalus.generator.report.drawings import Drawn
 from daedalus.generator.report.exactness import checked, matrix
 from daedalus.generator.report.roofline import ports, roofline
 from daedalus.generator.report.sources import Sources, link, named
+from daedalus.generator.report.stale import stale
 from daedalus.generator.report.times import SHOWN, Group, foreign, groups
 from daedalus.generator.tuning.compare import Side, sides
 from daedalus.generator.tuning.entries import Described, Run
@@ -96,6 +97,7 @@ def render(sources: Sources, drawn: Mapping[str, Drawn], page: Path) -> str:
         sources=sources,
         machines=found,
         silent=silent(sources),
+        stale=stale(sources, [m.side for m in found]),
         matrix=matrix(sources),
         checked=checked(sources),
         recipe_file=recipe_file(told[1], sources.manifest["generator"]) if told else None,
