@@ -417,7 +417,7 @@ def test_what_the_qpu_took_holds_for_every_compiler(tmp_path: Path) -> None:
     lines = [described(b) for b in (PI, clang, stranger)]
     file, out = write(tmp_path / "j", *lines, cpu, gpu, code, fast, other), tmp_path / "recipe"
 
-    def chosen(*words: str) -> tuple[str, str]:
+    def chosen(*words: str) -> tuple[str, str | None]:
         ran = run("--journal", file, "--output", out, "--json", *words)
         assert ran.exit_code == 0, ran.output
         (decision,) = json.loads(ran.stdout)["decisions"]
@@ -437,7 +437,7 @@ def test_what_the_qpu_took_holds_for_every_compiler(tmp_path: Path) -> None:
     write(file, timed(GLSL, 1, 2, workgroup=128, verdict="wrong", reason="item 3 differs"))
     assert chosen("--fingerprint", clang.id)[0] == code.point
     bad = mixed(cpu, code, kept=1, gives=1)
-    none = {n: None for n in Mixed.figures}
+    none: dict[str, Any] = {n: None for n in Mixed.figures}
     write(file, replace(bad, verdict="wrong", reason="both differ", **none))
     assert chosen("--fingerprint", clang.id) == (fast.point, None)
 

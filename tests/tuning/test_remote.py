@@ -394,7 +394,7 @@ def test_what_came_is_kept_however_it_ends(
     gate, file, told = server.home / "gate", tmp_path / "journal.jsonl", 0
     gate.touch()
     monkeypatch.setattr(tune_remote, "Remote", partial(Remote, patience=1))
-    monkeypatch.setattr(tune_remote.kit, "make", lambda arch, entries: kit(20))
+    monkeypatch.setattr("daedalus.generator.tuning.kit.make", lambda arch, entries: kit(20))
     monkeypatch.setattr(tune_remote, "build_dir", lambda: tmp_path)
 
     def say(text: str) -> None:
