@@ -273,7 +273,7 @@ def test_checks_by_workers_say_what_checks_here_say(three: Any, tmp_path: Path) 
     report = run_jobs(three, jobs, tmp_path / "journal", replace(TERMS, tell=kill))
     assert kill.done and report.done == 4 and not report.errors  # type: ignore[attr-defined]
     assert judged(tmp_path / "journal") == judged(tmp_path / "here")
-    assert report.verdicts["ok"] == 8
+    assert report.verdicts["ok"] == len(judged(tmp_path / "here")) > 8
 
 
 @pytest.mark.campaign
