@@ -58,15 +58,18 @@ def _add(digest: Any, base: Path, folder: Path, kinds: tuple[str, ...]) -> None:
             digest.update(f"{path.relative_to(base)}\n".encode() + path.read_bytes())
 
 
+# What compiles, runs or models variants, and is not daedalus: programs, and what is fetched.
+_FETCHED = ("lavapipe", "mesa", "simde", "v3dv")
 _PROGRAMS = ("gcc", "aarch64-linux-gnu-gcc", native.CLANG, "llvm-mca-19", "qemu-aarch64", "cmake")
 
 
 @cache
 def tools() -> str:
-    """Versions of all that is here of what compiles, runs or models variants, and not daedalus."""
+    """Versions of what is here of these."""
     found = [native.version_of(p) for p in _PROGRAMS if shutil.which(p)]
-    for name, oracle in sorted(fetch.oracles().items()):
-        told = sorted({v for a in oracle.architectures if (v := fetch.versions(name, a))})
+    for name in _FETCHED:
+        architectures = fetch.oracles()[name].architectures
+        told = sorted({v for a in architectures if (v := fetch.versions(name, a))})
         found += [f"{name} {', '.join(told)}"] if told else []
     return "; ".join(found)
 
