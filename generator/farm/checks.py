@@ -148,8 +148,15 @@ def check_jobs(
                 places = [(d,) for d in (qpus if target == QPU else gpus)]
             jobs += [
                 CheckJob(
-                    kernel, target, place, items, seed, manifest["generator"], mine,
-                    boards["" if target in PLAIN_TARGETS else place[0]], latency,
+                    kernel,
+                    target,
+                    place,
+                    items,
+                    seed,
+                    manifest["generator"],
+                    mine,
+                    boards["" if target in PLAIN_TARGETS else place[0]],
+                    latency,
                 )  # fmt: skip
                 for place in places
                 if mine

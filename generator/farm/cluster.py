@@ -96,9 +96,7 @@ def workers(client: Any, resource: str, patience: float) -> dict[str, dict[str, 
     return dict(sorted(told.items()))
 
 
-def boards(
-    client: Any, workers: Sequence[str], devices: Sequence[str]
-) -> dict[str, Board]:
+def boards(client: Any, workers: Sequence[str], devices: Sequence[str]) -> dict[str, Board]:
     """What the workers are, by the GPU's device that is named; "" for the processor's.
 
     Each builds its measuring program for that. Raises UserError where a device is not there, or the

@@ -34,9 +34,7 @@ def stale(sources: Sources, sides: Iterable[Side]) -> tuple[str, ...]:
     return tuple(f for f in found if f)
 
 
-def _record(
-    given: tuple[Path, Mapping[str, Any]], what: str, verb: str, sources: Sources
-) -> str:
+def _record(given: tuple[Path, Mapping[str, Any]], what: str, verb: str, sources: Sources) -> str:
     """Empty where the record is of the code at hand."""
     path, record = given
     of, own = record.get("generator"), sources.manifest["generator"]
