@@ -158,7 +158,7 @@ def _measure(wish: Wish, remote: Remote, points: Sequence[str], cores: int) -> i
 
 
 def _run(wish: Wish, remote: Remote, jobs: Sequence[Job], points: Sequence[str]) -> int:
-    """Follows a run to its end; its exit status. What has come is in the journal however it ends."""
+    """Follows a run to its end; its exit status. However it ends, what came is in the journal."""
     try:
         status = _followed(remote, jobs, points)
     finally:

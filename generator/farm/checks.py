@@ -98,8 +98,9 @@ class CheckJob:
         code, tools = self.board.code, self.board.tools
         return Check(
             fingerprint=self.board.fingerprint.id, key=check_key(*what, code, tools),
-            verdict=verdict, reason=reason, code=code, tools=tools, items=o.items, conformant=o.conformant,
-            mismatches=o.mismatches, out_of_bounds=o.out_of_bounds, when=now(), **members,
+            verdict=verdict, reason=reason, code=code, tools=tools, items=o.items,
+            conformant=o.conformant, mismatches=o.mismatches, out_of_bounds=o.out_of_bounds,
+            when=now(), **members,
         )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The page: everything that was gathered, handed to the templates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 

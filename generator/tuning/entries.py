@@ -51,8 +51,8 @@ def check_key(
     """What a check is of; the arguments are members of Check, in the order of CHECK_KEY, and those
     that it may have."""
     parts = (kernel, target, variant, device, asked, seed, input_hash, generator)
-    parts += tuple(p for p in (code, tools) if p is not None)
-    return fnv64("|".join(map(str, parts)).encode())
+    more = (p for p in (code, tools) if p is not None)
+    return fnv64("|".join(map(str, (*parts, *more))).encode())
 
 
 class Line:
