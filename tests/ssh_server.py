@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A real ssh server on this machine, for tests.
 
-Its sessions' home is a folder of the test's, and it is reached through a proxy that cuts
-connections.
+It is Debian's OpenSSH, fetched and unpacked with all it needs (tools/oracles.toml), so nothing is
+installed, and no service starts. Its sessions' home is a folder of the test's, and it is reached
+through a proxy that cuts connections.
 """
 
 import contextlib
-import getpass
 import os
+import pwd
 import shlex
 import signal
 import socket
@@ -19,7 +20,56 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-SSHD = "/usr/sbin/sshd"
+from daedalus.generator import fetch
+from daedalus.generator.packages import debian_architecture
+
+_CHROOT = Path("/run/sshd")  # empty; where root's locks itself in: it has no option for that
+
+
+@dataclass(frozen=True)
+class Unpacked:
+    """The server as it lies unpacked, run by the C library that lies beside it.
+
+    Run by root it wants a user sshd, whom installing it would make: libnss-wrapper tells it of one.
+    """
+
+    root: Path
+
+    def words(self, program: str, *more: str) -> list[str]:
+        """What runs one of its programs."""
+        usr = self.root / "usr"
+        loader, triplet = {
+            "amd64": ("lib64/ld-linux-x86-64.so.2", "x86_64-linux-gnu"),
+            "arm64": ("lib/ld-linux-aarch64.so.1", "aarch64-linux-gnu"),
+        }[debian_architecture()]
+        libraries = usr / "lib" / triplet
+        return [str(usr / loader), "--library-path", str(libraries),
+                "--preload", str(libraries / "libnss_wrapper.so"), str(usr / program),
+                *more]  # fmt: skip
+
+    def script(self, folder: Path, program: str) -> Path:
+        """A program of the same name in a folder."""
+        path = folder / Path(program).name
+        path.write_text(f'#!/bin/sh\nexec {shlex.join(self.words(program))} "$@"\n')
+        path.chmod(0o700)
+        return path
+
+
+def unpacked() -> Unpacked:
+    """Fetches it unless it is there. Raises UserError where that is forbidden or fails."""
+    return Unpacked(fetch.ensure("sshd", debian_architecture()))
+
+
+def _users(folder: Path) -> dict[str, str]:
+    """The users and groups that it knows, for libnss-wrapper: who calls, and a user sshd."""
+    passwd, group = folder / "passwd", folder / "group"
+    me = pwd.getpwuid(os.geteuid())
+    passwd.write_text(
+        f"{me.pw_name}:x:{me.pw_uid}:{me.pw_gid}::{me.pw_dir}:/bin/sh\n"
+        f"sshd:x:65533:65533::{_CHROOT}:/usr/sbin/nologin\n"
+    )
+    group.write_text(f"us:x:{me.pw_gid}:\nsshd:x:65533:\n")
+    return {"NSS_WRAPPER_PASSWD": str(passwd), "NSS_WRAPPER_GROUP": str(group)}
 
 
 class Proxy:
@@ -80,7 +130,8 @@ class Server:
     def config(self, **more: str) -> str:
         """The client's command with a configuration for the host "board"."""
         told = {
-            "HostName": "127.0.0.1", "Port": str(self.proxy.port), "User": getpass.getuser(),
+            "HostName": "127.0.0.1", "Port": str(self.proxy.port),
+            "User": pwd.getpwuid(os.geteuid()).pw_name,
             "IdentityFile": str(self.folder / "user"), "IdentitiesOnly": "yes",
             "UserKnownHostsFile": str(self.folder / "known"), "StrictHostKeyChecking": "yes",
             "HostKeyAlias": "board", "GlobalKnownHostsFile": "none",
@@ -99,11 +150,12 @@ def _key(path: Path) -> str:
 @contextmanager
 def serving(tmp_path: Path, cache: str) -> Iterator[Server]:
     """A server in a folder; `cache`: below the sessions' home, where runs lie that are ended."""
+    sshd = unpacked()
     folder, home = tmp_path / "ssh", tmp_path / "home"
     for p in (folder, home):
         p.mkdir(mode=0o700)
     if os.geteuid() == 0:
-        Path("/run/sshd").mkdir(exist_ok=True)
+        _CHROOT.mkdir(exist_ok=True)
     host = _key(folder / "host")
     (folder / "authorized").write_text(_key(folder / "user"))
     (folder / "known").write_text(f"board {host}")
@@ -120,12 +172,15 @@ def serving(tmp_path: Path, cache: str) -> Iterator[Server]:
         f"Port {port}\nListenAddress 127.0.0.1\nHostKey {folder}/host\nPidFile none\n"
         f"AuthorizedKeysFile {folder}/authorized\nPasswordAuthentication no\nStrictModes no\n"
         f"KbdInteractiveAuthentication no\nUsePAM no\nForceCommand {session}\n"
-        "PermitRootLogin prohibit-password\nMaxStartups 100\n"
+        "PermitRootLogin prohibit-password\nMaxStartups 100\nPerSourcePenalties no\n"
+        f"SshdSessionPath {sshd.script(folder, 'lib/openssh/sshd-session')}\n"
+        f"SshdAuthPath {sshd.script(folder, 'lib/openssh/sshd-auth')}\n"
     )
     log = (folder / "log").open("wb")
     process = subprocess.Popen(
-        [SSHD, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=log, stdin=subprocess.DEVNULL
-    )
+        sshd.words("sbin/sshd", "-D", "-e", "-f", str(folder / "sshd_config")), stderr=log,
+        stdin=subprocess.DEVNULL, env={**os.environ, **_users(folder)},
+    )  # fmt: skip
     made = Server(home, folder, Proxy(port))
     try:
         until(lambda: b"Server listening" in (folder / "log").read_bytes())

@@ -39,7 +39,10 @@ def every_type() -> list[Entry]:
         samples=3, when=WHEN,
     )  # fmt: skip
     variant = ("vp9_idct8", "c", "daedalus_vp9_idct8__c_full", "native")
-    what = dict(zip(entries.CHECK_KEY, (*variant, 8, 1, "aabb", BOARD.generator), strict=True))
+    what: dict[str, Any] = dict(
+        zip(entries.CHECK_KEY, (*variant, 8, 1, "aabb", BOARD.generator), strict=True)
+    )
+    what |= {"code": "0123456789abcdef", "tools": "gcc 14.2"}
     check = Check(
         fingerprint=BOARD.id, key=entries.check_key(**what), verdict="wrong",
         reason="item 3 differs", items=10, conformant=8, mismatches=1, out_of_bounds=0,

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from daedalus.generator import native
-from daedalus.generator.cli.common import EXIT_FAILED, console
+from daedalus.generator.cli.common import EXIT_FAILED, console, repo_root
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.cli.tables import print_table
 from daedalus.generator.count_cases import chosen
@@ -20,6 +20,7 @@ from daedalus.generator.model.comparison import (
     compare,
 )
 from daedalus.generator.model.measure import TimedRow
+from daedalus.generator.tuning.fingerprint import generator_hash
 
 _BOUND_HEADINGS = (
     "kernel", "case", "", "d3", "bound", "ratio", "busiest", "floor", "three", "four", "uneven",
@@ -114,6 +115,7 @@ def _as_json(
         "d3_mean": comparison.mean(),
         "d3_mean_of_cases": comparison.mean_of_cases(),
         "d3_mean_of_prod": comparison.mean(prod=True),
+        "generator": generator_hash(repo_root()),
         "kernels": [
             _row(r, id(r) in best)
             | measured.get((r.counted.work.function, r.case.name, r.compiler), {})

@@ -5,6 +5,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from daedalus.generator.modelled import compare
 from daedalus.generator.modelled.compare import Interval, Report, Result, ratio
 from daedalus.generator.modelled.taken import RESOURCES, Taken, Times
 from daedalus.generator.registry import load
+from daedalus.generator.tuning.fingerprint import generator_hash
 from daedalus.generator.vulkan import bench
 
 DRIVER = "Mesa v3dv 25.0.7, built for this machine"
@@ -182,9 +184,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "date": time.strftime("%Y-%m-%d"),
         "driver": DRIVER,
         "items": report.items,
-        "generator": json.loads((repo_root() / "generated" / "manifest.json").read_text())[
-            "generator"
-        ],
+        "generator": generator_hash(repo_root()),
         "issue_geometric_mean": None if report.issue is None else vars(report.issue),
         "mesa_geometric_mean": report.mesa,
         "missed": report.missed(),
@@ -205,11 +205,19 @@ def as_data(report: Report) -> dict[str, Any]:
     }
 
 
+@cache
+def _input_hashes() -> dict[str, str]:
+    """Of the variants in generated/, by name."""
+    manifest = json.loads((repo_root() / "generated" / "manifest.json").read_text())
+    return {v["name"]: v["input_hash"] for k in manifest["kernels"] for v in k["variants"]}
+
+
 def _taken(r: Result, t: Taken) -> dict[str, Any]:
     found = ratio(r.wish, t)
     figures = {k: v for k, v in vars(t).items() if k != "by"}
     return {
         **figures,
+        "input_hash": _input_hashes().get(f"daedalus_{t.variant}"),
         "bound_by": t.base.resource,
         "at_bound": t.base.at_bound,
         "by": {name: _times(times) for name, times in t.by.items()},

@@ -24,7 +24,7 @@ from daedalus.generator.farm.checks import check_jobs
 from daedalus.generator.farm.jobs import Job
 from daedalus.generator.farm.run import Report, Terms, run_jobs
 from daedalus.generator.farm.tunes import tune_jobs
-from daedalus.generator.schedule import TARGETS
+from daedalus.generator.schedule import QPU, TARGETS
 from daedalus.generator.tuning.engine_device import KINDS
 from daedalus.generator.tuning.entries import Check, Mixed, Result
 from daedalus.generator.tuning.journal import read
@@ -123,11 +123,16 @@ def check_command(
     """
     ids = [e.kernel.id for e in chosen(kernels)]
     gpus, qpus = chosen_devices(device)
+    if "gpu" in spelled_out(gpus):
+        raise UserError("gpu is all of a board's own devices", "name one a farm: gpu-N")
     targets = chosen_targets(target)
     with farm.client() as (client, workers):
         processors = _same(workers, "devices")
+        on_glsl = spelled_out(gpus) if "glsl" in targets else []
+        on_qpu = qpus if QPU in targets else ()
+        boards = cluster.boards(client, list(workers), ["", *on_glsl, *on_qpu])
         jobs = check_jobs(
-            ids, targets, spelled_out(gpus), qpus, processors, items, seed, farm.latency
+            ids, targets, on_glsl, on_qpu, processors, boards, items, seed, farm.latency
         )
         finish(farm, client, jobs, as_json=as_json)
 
@@ -164,17 +169,18 @@ def tune_command(
             "several workers of one machine would measure each other",
             f"give --local 1, or --device {MODEL}",
         )
+    board = ""
     with farm.client() as (client, workers):
         if device == MODEL:
             can = ModelDevice.targets
             options += ["--jobs", "1"]  # a worker is one board
         else:
             can = tuple(_same(workers, "targets")[device])
-            _same(workers, "fingerprint")
+            board = cluster.boards(client, list(workers), [vulkan])[vulkan].fingerprint.id
         targets = [t for t in chosen_targets(target) if t in can]
         known = () if farm.again else read(farm.journal).found
         ids = [e.kernel.id for e in wanted(kernels)]
-        jobs = tune_jobs(ids, targets, device, options, known, farm.latency)
+        jobs = tune_jobs(ids, targets, device, options, known, farm.latency, board=board)
         finish(farm, client, jobs, as_json=as_json)
 
 

@@ -13,7 +13,15 @@ from daedalus.generator.cli.tune_store import FILE, default_journal, load
 from daedalus.generator.tuning import compare
 from daedalus.generator.tuning.entries import Mixed
 from daedalus.generator.tuning.point import COMPILERS, ROUTES, parse_point
-from daedalus.generator.tuning.recipe import Library, Recipe, data_of, library_of, make, text_of
+from daedalus.generator.tuning.recipe import (
+    Library,
+    Recipe,
+    data_of,
+    library_of,
+    make,
+    text_of,
+    with_gpu,
+)
 from daedalus.generator.tuning.rules import QPU
 
 
@@ -43,9 +51,10 @@ def command(
     path = journal or default_journal()
     entries = load(path).entries
     library = generated_library()
-    side = _side(path, compare.sides(entries), fingerprint, compiler or "")
-    _check_generator(path, side, library)
     mixed = [e for e in entries if isinstance(e, Mixed)]
+    found = compare.sides(entries)
+    side = with_gpu(_side(path, found, fingerprint, compiler or ""), found.values(), mixed)
+    _check_generator(path, side, library)
     recipe = make(side, mixed, library, compiler=compiler or "", route=route or "")
     if not recipe.decisions:
         raise UserError(

@@ -13,7 +13,8 @@ from daedalus.generator.v3d import driver, tools
 
 
 @click.command(name="setup")
-@click.option("--oracles", is_flag=True, help="Only FFmpeg's static archives and dav1d.")
+@click.option("--oracles", is_flag=True, help="Only FFmpeg's static archives and dav1d, and the "
+              "ssh server of tests.")  # fmt: skip
 @click.option("--simde", is_flag=True, help="Only the SIMDe headers.")
 @click.option("--v3dv", is_flag=True, help="Only what runs arm64 Vulkan programs on the simulated "
               "device of a Pi 5: Debian's driver; and lavapipe to compare with.")  # fmt: skip
@@ -36,6 +37,7 @@ def command(oracles: bool, simde: bool, v3dv: bool, native: bool, force: bool) -
         # On arm64 the archives of the machine itself are all there is to run.
         own = debian_architecture()
         wanted += [("ffmpeg", "arm64"), ("ffmpeg", own), ("dav1d", fetch.SOURCE)]
+        wanted.append(("sshd", own))
     if simde or everything:
         wanted.append(("simde", "all"))
     if v3dv or everything:

@@ -19,6 +19,7 @@ from daedalus.generator.cli.common import (
 )
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.recipe import generated_library, print_recipe, write_recipe
+from daedalus.generator.cli.tune_store import tell_problems
 from daedalus.generator.registry import Entry
 from daedalus.generator.tuning import compare, journal, kit, overnight, recipe
 from daedalus.generator.tuning.entries import Mixed, Result, Run
@@ -123,7 +124,6 @@ def measure(wish: Wish) -> int:
     try:
         return _measure(wish, remote, points, board.cores)
     except KeyboardInterrupt:
-        _merge(wish, remote)
         console.print(
             f"{wish.host} goes on measuring; the same command follows it again, with --stop it"
             " ends there", markup=False, soft_wrap=True,
@@ -158,7 +158,21 @@ def _measure(wish: Wish, remote: Remote, points: Sequence[str], cores: int) -> i
 
 
 def _run(wish: Wish, remote: Remote, jobs: Sequence[Job], points: Sequence[str]) -> int:
-    """Follows a run to its end; its exit status."""
+    """Follows a run to its end; its exit status. However it ends, what came is in the journal."""
+    try:
+        status = _followed(remote, jobs, points)
+    finally:
+        _merge(wish, remote)
+    if status > 1:
+        raise UserError(
+            f"daedalus-tune on {wish.host}: exit status {status}\n{remote.log(jobs, points)}",
+            "what was measured is kept; the same command goes on",
+            status if status == EXIT_INTERRUPTED else EXIT_FAILED,
+        )
+    return status
+
+
+def _followed(remote: Remote, jobs: Sequence[Job], points: Sequence[str]) -> int:
     with progress(len(points) or len(jobs)) as shown:
 
         def news(line: bytes) -> None:
@@ -170,15 +184,7 @@ def _run(wish: Wish, remote: Remote, jobs: Sequence[Job], points: Sequence[str])
                 say(_told(entry))
                 shown.advance(1)
 
-        status = remote.run(jobs, points, news)
-    _merge(wish, remote)
-    if status > 1:
-        raise UserError(
-            f"daedalus-tune on {wish.host}: exit status {status}\n{remote.log(jobs, points)}",
-            "what was measured is kept; the same command goes on",
-            status if status == EXIT_INTERRUPTED else EXIT_FAILED,
-        )
-    return status
+        return remote.run(jobs, points, news)
 
 
 def _told(entry: Result | Mixed) -> str:
@@ -198,6 +204,7 @@ def _merge(wish: Wish, remote: Remote) -> None:
     if remote.mirror.is_file():
         wish.journal.parent.mkdir(parents=True, exist_ok=True)
         done = merge(wish.journal, [remote.mirror])
+        tell_problems(done.problems)
         console.print(f"{wish.journal}: {done.added} lines added", markup=False, soft_wrap=True)
 
 

@@ -2,7 +2,7 @@
 """The jobs of `farm check`: one kernel's variants for a target, compared on a device."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -13,7 +13,8 @@ from daedalus.generator.cli.check_runs import Wish, run_checks
 from daedalus.generator.cli.common import UserError, repo_root
 from daedalus.generator.cli.kernels import one
 from daedalus.generator.crosscheck import Outcome
-from daedalus.generator.farm.jobs import Judged, machine, manifest_stamp, with_fingerprint
+from daedalus.generator.farm.boards import Board, board_of
+from daedalus.generator.farm.jobs import Judged, Known, manifest_stamp, with_fingerprint
 from daedalus.generator.schedule import PLAIN_TARGETS, QPU
 from daedalus.generator.tuning.entries import CHECK_KEY, OK, Check, Entry, check_key, now
 
@@ -27,6 +28,7 @@ class CheckJob:
 
     devices   a GPU target's device; of the processor's targets all that the workers have
     variants  name and input hash of each, as the client has them
+    board     what it is done on, as the workers tell: no other one's result is its result
     """
 
     kernel: str
@@ -36,20 +38,21 @@ class CheckJob:
     seed: int
     generator: str
     variants: tuple[tuple[str, str], ...] = field(repr=False)
+    board: Board = field(repr=False)
     latency: float = 0.0
 
     @property
     def inputs(self) -> tuple[object, ...]:
         return (self.kernel, self.target, self.devices, self.items, self.seed, self.generator,
-                self.variants)  # fmt: skip
+                self.variants, self.board)  # fmt: skip
 
     @property
     def title(self) -> str:
         return f"{self.kernel}: {self.target} on {', '.join(self.devices)}"
 
-    def is_done(self, known: frozenset[str]) -> bool:
+    def is_done(self, known: frozenset[Known]) -> bool:
         return all(
-            self._key(name, device, digest) in known
+            (self.board.fingerprint.id, self._key(name, device, digest)) in known
             for name, digest in self.variants
             for device in self.devices
         )
@@ -57,17 +60,26 @@ class CheckJob:
     def gave(self, result: Judged) -> bool:
         if not isinstance(result, Check):
             return False
-        own = (self.kernel, self.target, self.items, self.seed, self.generator)
-        its = (result.kernel, result.target, result.asked, result.seed, result.generator)
+        b = self.board
+        own = (self.kernel, self.target, self.items, self.seed, self.generator, b.fingerprint.id,
+               b.code, b.tools)  # fmt: skip
+        its = (result.kernel, result.target, result.asked, result.seed, result.generator,
+               result.fingerprint, result.code, result.tools)  # fmt: skip
         digest = dict(self.variants).get(result.variant, "")  # of "dispatch" there is none
         return own == its and result.device in self.devices and result.input_hash == digest
 
     def _key(self, variant: str, device: str, input_hash: str) -> str:
         return check_key(self.kernel, self.target, variant, device, self.items, self.seed,
-                         input_hash, self.generator)  # fmt: skip
+                         input_hash, self.generator, self.board.code, self.board.tools)  # fmt: skip
 
     def run(self) -> list[Entry]:
         plain = self.target in PLAIN_TARGETS
+        here = board_of("" if plain else self.devices[0])
+        if here != self.board:
+            raise UserError(
+                f"this board is now {here.words()}, and was {self.board.words()}",
+                "begin again: its results are other ones",
+            )
         wish = Wish(
             (self.target,), self.items, self.seed,
             gpus=() if plain or self.target == QPU else self.devices,
@@ -76,18 +88,19 @@ class CheckJob:
         outcomes, skips = run_checks([one(self.kernel)], wish, quiet=True, build=_built)
         for s in skips:
             raise UserError(f"{s.name} is not here: {s.reason}")
-        here = machine()
-        return with_fingerprint([self._line(o, here.id) for o in outcomes], here)
+        return with_fingerprint([self._line(o) for o in outcomes], self.board.fingerprint)
 
-    def _line(self, o: Outcome, fingerprint: str) -> Check:
+    def _line(self, o: Outcome) -> Check:
         what = (self.kernel, self.target, o.variant, o.device, self.items, self.seed,
                 dict(self.variants).get(o.variant, ""), self.generator)  # fmt: skip
         members: dict[str, Any] = dict(zip(CHECK_KEY, what, strict=True))
         verdict, reason = _judged(o)
+        code, tools = self.board.code, self.board.tools
         return Check(
-            fingerprint=fingerprint, key=check_key(*what), verdict=verdict, reason=reason,
-            items=o.items, conformant=o.conformant, mismatches=o.mismatches,
-            out_of_bounds=o.out_of_bounds, when=now(), **members,
+            fingerprint=self.board.fingerprint.id, key=check_key(*what, code, tools),
+            verdict=verdict, reason=reason, code=code, tools=tools, items=o.items,
+            conformant=o.conformant, mismatches=o.mismatches, out_of_bounds=o.out_of_bounds,
+            when=now(), **members,
         )  # fmt: skip
 
 
@@ -113,11 +126,13 @@ def _built_of(_stamp: int, arch: str, how: tuple[tuple[str, bool], ...]) -> Path
 
 def check_jobs(
     kernels: Sequence[str], targets: Sequence[str], gpus: Sequence[str], qpus: Sequence[str],
-    processors: dict[str, list[str]], items: int, seed: int, latency: float = 0.0,
+    processors: Mapping[str, Sequence[str]], boards: Mapping[str, Board], items: int, seed: int,
+    latency: float = 0.0,
 ) -> list[CheckJob]:  # fmt: skip
-    """A job for every kernel, target and GPU device; `processors` are the workers' other devices.
+    """A job for every kernel, target and GPU device.
 
-    Raises UserError for a kernel that generated/ does not have.
+    `processors`: the workers' other devices, by target; `boards`: what the workers are, by GPU
+    device, "" for the others. Raises UserError for a kernel that generated/ does not have.
     """
     manifest = json.loads((repo_root() / "generated" / "manifest.json").read_text(encoding="utf-8"))
     known = {k["id"]: k["variants"] for k in manifest["kernels"]}
@@ -133,7 +148,17 @@ def check_jobs(
             else:
                 places = [(d,) for d in (qpus if target == QPU else gpus)]
             jobs += [
-                CheckJob(kernel, target, place, items, seed, manifest["generator"], mine, latency)
+                CheckJob(
+                    kernel,
+                    target,
+                    place,
+                    items,
+                    seed,
+                    manifest["generator"],
+                    mine,
+                    boards["" if target in PLAIN_TARGETS else place[0]],
+                    latency,
+                )  # fmt: skip
                 for place in places
                 if mine
             ]

@@ -5,12 +5,13 @@ import logging
 import re
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from daedalus.generator.cli.common import EXIT_MISSING, UserError, build_dir
 from daedalus.generator.farm.about import about, differences
+from daedalus.generator.farm.boards import Board, boards_of
 
 _CONNECTING = 5  # seconds
 _PAUSE = 0.2
@@ -93,6 +94,41 @@ def workers(client: Any, resource: str, patience: float) -> dict[str, dict[str, 
         )
     _refuse_others({f"the scheduler {client.scheduler.address}": _of_scheduler(client), **told})
     return dict(sorted(told.items()))
+
+
+def boards(client: Any, workers: Sequence[str], devices: Sequence[str]) -> dict[str, Board]:
+    """What the workers are, by the GPU's device that is named; "" for the processor's.
+
+    Each builds its measuring program for that. Raises UserError where a device is not there, or the
+    workers are not of one kind.
+    """
+    told = client.run(boards_of, list(devices), workers=list(workers), on_error="return")
+    return {device: _one_kind(told, device) for device in devices}
+
+
+def _one_kind(told: Mapping[str, Any], device: str) -> Board:
+    """What all workers tell alike of a device."""
+    there: dict[str, Board] = {}
+    wrong: dict[str, object] = {}
+    for address, answer in told.items():
+        board = answer if isinstance(answer, Exception) else answer[device]
+        if isinstance(board, Board):
+            there[address] = board
+        else:
+            wrong[address] = board
+    if wrong:
+        raise UserError("workers that cannot say what they measure on:" + _by_address(wrong))
+    if len(set(there.values())) > 1:
+        raise UserError(
+            "the workers are of several kinds, whose results are not one another's:"
+            + _by_address({a: b.words() for a, b in there.items()}),
+            "give those of one kind a resource of their own, and name it with --resource",
+        )
+    return next(iter(there.values()))
+
+
+def _by_address(told: Mapping[str, object]) -> str:
+    return "".join(f"\n  {a}: {t}" for a, t in sorted(told.items()))
 
 
 def _of_scheduler(client: Any) -> dict[str, Any]:

@@ -11,17 +11,17 @@ import subprocess
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Protocol
 
 from daedalus.dsl.errors import SpecError
 from daedalus.generator.cli.common import UserError, console, repo_root
 from daedalus.generator.tuning.entries import AGAIN, Check, Entry, Mixed, Result, described
-from daedalus.generator.tuning.fingerprint import Fingerprint, generator_hash, of_host
+from daedalus.generator.tuning.fingerprint import Fingerprint
 from daedalus.generator.tuning.journal import line_of
 
 Judged = Result | Check | Mixed
+Known = tuple[str, str]  # fingerprint and key of a result
 
 
 class Job(Protocol):
@@ -41,8 +41,8 @@ class Job(Protocol):
     def title(self) -> str:
         """What is done, for people."""
 
-    def is_done(self, known: frozenset[str]) -> bool:
-        """Whether its results are among those of these keys."""
+    def is_done(self, known: frozenset[Known]) -> bool:
+        """Whether its results are among those."""
 
     def gave(self, result: Judged) -> bool:
         """Whether a result in the journal is of this very job."""
@@ -57,14 +57,14 @@ def key_of(job: Job) -> str:
     return f"{kind}-{hashlib.sha256(repr(job.inputs).encode()).hexdigest()[:32]}"
 
 
-def known_results(entries: Iterable[Entry]) -> dict[str, Judged]:
-    """Results that stand by their keys, on whichever machine they were got: the last of each."""
-    found: dict[str, Judged] = {}
+def known_results(entries: Iterable[Entry]) -> dict[Known, Judged]:
+    """Results that stand, the last of each fingerprint and key."""
+    found: dict[Known, Judged] = {}
     for e in entries:
         if isinstance(e, Result | Check | Mixed) and e.verdict not in AGAIN:
-            have = found.get(e.key)
+            have = found.get((e.fingerprint, e.key))
             if have is None or e.when >= have.when:
-                found[e.key] = e
+                found[e.fingerprint, e.key] = e
     return found
 
 
@@ -96,16 +96,6 @@ def run_job(job: Job) -> Done:
     finally:
         console.quiet = quiet
     return Done(lines, socket.gethostname(), time.monotonic() - started, error)
-
-
-def machine() -> Fingerprint:
-    """Of the machine this runs on, with the code that lies here now."""
-    return _machine(generator_hash(repo_root()))
-
-
-@cache
-def _machine(generator: str) -> Fingerprint:
-    return of_host(generator)
 
 
 def with_fingerprint(found: Iterable[Entry], of: Fingerprint) -> list[Entry]:

@@ -17,7 +17,6 @@ from daedalus.generator.farm.jobs import (
     Judged,
     key_of,
     known_results,
-    machine,
     run_job,
 )
 from daedalus.generator.tuning.entries import (
@@ -27,7 +26,6 @@ from daedalus.generator.tuning.entries import (
     Mixed,
     Result,
     Run,
-    described,
     now,
 )
 from daedalus.generator.tuning.journal import (
@@ -51,6 +49,7 @@ class Report:
     verdicts  of the jobs' results, those that the journal had as well; bad: those that are not ok
     errors    job -> why it could not be done
     by        host -> jobs that it did
+    on        fingerprint of the first result that was got now; empty: there was none
     """
 
     jobs: int
@@ -62,6 +61,7 @@ class Report:
     bad: list[Judged] = field(default_factory=list)
     errors: dict[str, str] = field(default_factory=dict)
     by: Counter[str] = field(default_factory=Counter)
+    on: str = ""
 
     def count(self, results: Sequence[Judged]) -> None:
         """Adds verdicts."""
@@ -109,17 +109,12 @@ def run_jobs(client: Any, jobs: Sequence[Job], path: Path, terms: Terms) -> Repo
         raise
     finally:
         report.seconds = time.monotonic() - started
-        if wanted:
-            here = machine()
-            append(path, *([] if _describes(path, here.id) else [described(here)]), Run(
-                fingerprint=here.id, command=terms.command, points=len(jobs), done=report.done,
+        if report.on:  # nothing that was done leaves no line: it would be of no board
+            append(path, Run(
+                fingerprint=report.on, command=terms.command, points=len(jobs), done=report.done,
                 ended=ended, seconds=report.seconds, when=now(),
             ))  # fmt: skip
     return report
-
-
-def _describes(path: Path, fingerprint: str) -> bool:
-    return any(e.identity == ("fingerprint", fingerprint) for e in read(path).entries)
 
 
 class _Flight:
@@ -222,6 +217,7 @@ def _take(future: Any, job: Job, journal: Union, report: Report, terms: Terms) -
     report.by[done.host] += 1
     results = [f.entry for f in found if isinstance(f.entry, Result | Check | Mixed)]
     report.count(results)
+    report.on = report.on or next((r.fingerprint for r in results), "")
     good = sum(r.verdict == OK for r in results)
     terms.tell(f"{job.title}: {good} of {len(results)} ok, {done.host}, {done.seconds:.1f} s")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
 from daedalus.generator.farm.about import code_digest
-from daedalus.generator.farm.jobs import Judged, key_of
+from daedalus.generator.farm.jobs import Judged, Known, key_of
 from daedalus.generator.tuning.entries import Described, Entry, Result, Run
 from daedalus.generator.tuning.fingerprint import generator_hash
 from daedalus.generator.tuning.journal import Found, Place, Union, parse_line, read
@@ -32,6 +32,8 @@ class TuneJob:
 
     device   as `tune --device` names it
     options  further words of the command, such as --quick
+    board    of what is measured, the fingerprint as the workers tell it; "" where it is modelled,
+             as the tuner's lines then have the model's fingerprint
     known    lines of the client's journal that are of this kernel and target: what is there need
              not be done again, so they are no inputs
     """
@@ -42,18 +44,20 @@ class TuneJob:
     options: tuple[str, ...]
     generator: str
     code: str
+    board: str
     known: tuple[bytes, ...] = field(repr=False, default=())
     latency: float = 0.0
 
     @property
     def inputs(self) -> tuple[object, ...]:
-        return (self.kernel, self.target, self.device, self.options, self.generator, self.code)
+        return (self.kernel, self.target, self.device, self.options, self.generator, self.code,
+                self.board)  # fmt: skip
 
     @property
     def title(self) -> str:
         return f"{self.kernel}: tuning {self.target} on {self.device}"
 
-    def is_done(self, known: frozenset[str]) -> bool:
+    def is_done(self, known: frozenset[Known]) -> bool:
         """Only the tuner can tell: it knows its points."""
         return False
 
@@ -115,9 +119,12 @@ def _has_ended(new: Iterable[Entry]) -> bool:
 
 def tune_jobs(
     kernels: Sequence[str], targets: Sequence[str], device: str, options: Sequence[str],
-    known: Iterable[Found], latency: float = 0.0,
+    known: Iterable[Found], latency: float = 0.0, *, board: str = "",
 ) -> list[TuneJob]:  # fmt: skip
-    """A job for every kernel and target; `known` is what the client's journal holds."""
+    """A job for every kernel and target; `known` is what the client's journal holds.
+
+    `board`: fingerprint of what is measured; "" of a model.
+    """
     lines: dict[tuple[str, str], list[bytes]] = {}
     described: list[bytes] = []
     for f in known:
@@ -129,7 +136,7 @@ def tune_jobs(
     generator, code = generator_hash(repo_root()), code_digest()
     return [
         TuneJob(
-            k, t, device, tuple(options), generator, code,
+            k, t, device, tuple(options), generator, code, board,
             tuple([*described, *lines.get((k, t), [])]), latency,
         )
         for k in kernels

@@ -1,26 +1,31 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Where kernels belong: R and bands by the recipe's rules, CPU and QPU at once, a recipe file."""
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from daedalus.generator.report.sources import Sources
 from daedalus.generator.tuning.best import best, timed
 from daedalus.generator.tuning.compare import Side
 from daedalus.generator.tuning.entries import OK, Entry, Mixed
 from daedalus.generator.tuning.point import Point, parse_point
-from daedalus.generator.tuning.recipe import Recipe, library_of, make
-from daedalus.generator.tuning.rules import GAIN, Judged, judge_mixed
+from daedalus.generator.tuning.recipe import Recipe, library_of, make, with_gpu
+from daedalus.generator.tuning.rules import Judged, judge_mixed
 
 
-def recipe_of(side: Side, entries: Sequence[Entry], sources: Sources) -> Recipe:
-    """What `daedalus recipe` would decide of a machine's results, for the kernels of the report."""
+def recipe_of(
+    side: Side, every: Iterable[Side], entries: Sequence[Entry], sources: Sources
+) -> Recipe:
+    """What `daedalus recipe` would decide of a machine's results, for the kernels of the report.
+
+    `every`: all sides of the journals.
+    """
     library = library_of(sources.manifest)
-    kept = {k: r for k, r in side.results.items()
-            if parse_point(r.point).kernel in sources.kernels}  # fmt: skip
     mixed = [e for e in entries if isinstance(e, Mixed)]
-    return make(Side(side.fingerprint, side.described, kept, side.wrong), mixed, library)
+    whole = with_gpu(side, every, mixed)
+    kept = {k: r for k, r in whole.results.items()
+            if parse_point(r.point).kernel in sources.kernels}  # fmt: skip
+    return make(replace(whole, results=kept), mixed, library)
 
 
 @dataclass(frozen=True)
@@ -43,8 +48,8 @@ class Stack:
 
     @property
     def disturbed(self) -> bool:
-        """Whether the CPU did more with the QPU at work than alone: the rules leave that out."""
-        return self.judged is not None and self.judged.kept > GAIN
+        """Whether the rules leave it out."""
+        return self.judged is not None and self.judged.disturbed
 
 
 def stacks(side: Side, entries: Sequence[Entry], sources: Sources) -> tuple[Stack, ...]:
@@ -81,57 +86,19 @@ def _core(side: Side, qpu: Point) -> float | None:
     return 1e9 / median if median else None
 
 
-# A record of a recipe file. The library's parser (runtime/core/recipe_text.c) is the one that
-# decides what holds; this one only tells what a line says.
-_RECORD = re.compile(
-    r"(?P<word>choose|other)[ \t]+(?P<kernel>\S+)[ \t]+(?P<item_class>\S+)[ \t]+"
-    r"(?P<substrate>cpu|qpu)[ \t]+(?P<variant>\S+)[ \t]+(?P<route>\S+)[ \t]+(?P<workgroup>\d+)"
-    r"[ \t]*;[ \t]*(?P<reason>.*)"
-)
-
-
-@dataclass(frozen=True)
-class Record:
-    """A `choose` or `other` of a recipe file."""
-
-    word: str
-    kernel: str
-    item_class: str
-    substrate: str
-    variant: str
-    route: str
-    workgroup: int
-    reason: str
-
-
 @dataclass(frozen=True)
 class RecipeFile:
-    """What a recipe file says. odd: numbers of lines that are none of a recipe's."""
+    """A recipe file as it stands: what holds of it is for the library's parser to say.
 
-    generator: str
-    fingerprint: str
-    records: tuple[Record, ...]
-    odd: tuple[int, ...]
+    lines   without those of comments, which hold the measurements
+    of_this_code  it has the line that names the generated code at hand
+    """
+
+    lines: tuple[str, ...]
+    of_this_code: bool
 
 
-def recipe_file(lines: Sequence[str]) -> RecipeFile:
-    """Of its lines, without what is in comments."""
-    head = {"daedalus-recipe": "", "generator": "", "fingerprint": ""}
-    records, odd = [], []
-    for number, line in enumerate(lines, 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        word, _, rest = line.partition(" ")
-        match = _RECORD.fullmatch(line)
-        if match:
-            records.append(
-                Record(
-                    match["word"], match["kernel"], match["item_class"], match["substrate"],
-                    match["variant"], match["route"], int(match["workgroup"]), match["reason"],
-                )
-            )  # fmt: skip
-        elif word in head:
-            head[word] = rest.strip()
-        else:
-            odd.append(number)
-    return RecipeFile(head["generator"], head["fingerprint"], tuple(records), tuple(odd))
+def recipe_file(lines: Sequence[str], generator: str) -> RecipeFile:
+    """Of a file's lines; `generator`: hash of the generated code at hand."""
+    told = tuple(line for line in lines if line.strip() and not line.startswith("#"))
+    return RecipeFile(told, f"generator {generator}" in told)

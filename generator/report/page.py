@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The page: everything that was gathered, handed to the templates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,11 +11,12 @@ from markupsafe import Markup
 from daedalus import __version__
 from daedalus.generator.emit import environment
 from daedalus.generator.report import charts, words
-from daedalus.generator.report.decided import RecipeFile, Stack, recipe_file, recipe_of, stacks
+from daedalus.generator.report.decided import Stack, recipe_file, recipe_of, stacks
 from daedalus.generator.report.drawings import Drawn
 from daedalus.generator.report.exactness import checked, matrix
 from daedalus.generator.report.roofline import ports, roofline
 from daedalus.generator.report.sources import Sources, link, named
+from daedalus.generator.report.stale import stale
 from daedalus.generator.report.times import SHOWN, Group, foreign, groups
 from daedalus.generator.tuning.compare import Side, sides
 from daedalus.generator.tuning.entries import Described, Run
@@ -64,12 +65,13 @@ def machines(sources: Sources) -> tuple[Machine, ...]:
     """In the order of the journals: measured ones before modelled ones."""
     entries = sources.entries
     found = []
-    for side in sides(entries).values():
+    every = sides(entries).values()
+    for side in every:
         runs = [e for e in entries if isinstance(e, Run) and e.fingerprint == side.fingerprint]
         described = side.described
         found.append(
             Machine(
-                side, groups(side, sources), recipe_of(side, entries, sources),
+                side, groups(side, sources), recipe_of(side, every, entries, sources),
                 stacks(side, entries, sources), tuple(runs), foreign(side, sources),
                 described is not None and described.generator == sources.manifest["generator"],
             )
@@ -95,18 +97,15 @@ def render(sources: Sources, drawn: Mapping[str, Drawn], page: Path) -> str:
         sources=sources,
         machines=found,
         silent=silent(sources),
+        stale=stale(sources, [m.side for m in found]),
         matrix=matrix(sources),
         checked=checked(sources),
-        recipe_file=_recipe(told),
+        recipe_file=recipe_file(told[1], sources.manifest["generator"]) if told else None,
         roof=roof,
         roof_chart=charts.roof_chart(roof) if roof else None,
         ports=ports(neon[1], sources) if neon else (),
         drawn={k: _marked(d) for k, d in drawn.items()},
     )
-
-
-def _recipe(told: tuple[Path, Sequence[str]] | None) -> RecipeFile | None:
-    return recipe_file(told[1]) if told else None
 
 
 def _marked(drawn: Drawn) -> Drawn:

@@ -25,6 +25,8 @@ class Spot:
     ns        of an item, the job alone
     bounds    ns of an item that each resource needs at least
     limit     the resource that needs most
+    changed   the variant's code is another one now, or there is none; by its hash where the record
+              has it, else by that of all generated code
     """
 
     kernel: str
@@ -36,6 +38,7 @@ class Spot:
     ns: Span
     bounds: Mapping[str, Span]
     limit: str
+    changed: bool
 
     @property
     def intensity(self) -> float:
@@ -67,7 +70,8 @@ def roofline(record: Mapping[str, Any], sources: Sources) -> Roofline | None:
     wanted = [k for k in record["kernels"] if k["kernel"] in sources.kernels]
     if not wanted:
         return None
-    by = {t: tuple(_spot(k, k[t]) for k in wanted) for t in ("qpu", "glsl")}
+    same = record["generator"] == sources.manifest["generator"]
+    by = {t: tuple(_spot(k, k[t], sources, same=same) for k in wanted) for t in ("qpu", "glsl")}
     taken = [k[t] for k in record["kernels"] for t in ("qpu", "glsl")]
     return Roofline(
         record["items"], record["generator"], _roof(taken, "instructions", "issue"),
@@ -75,8 +79,10 @@ def roofline(record: Mapping[str, Any], sources: Sources) -> Roofline | None:
     )  # fmt: skip
 
 
-def _spot(kernel: Mapping[str, Any], taken: Mapping[str, Any]) -> Spot:
-    items = taken["items"]
+def _spot(
+    kernel: Mapping[str, Any], taken: Mapping[str, Any], sources: Sources, *, same: bool
+) -> Spot:
+    items, name = taken["items"], f"daedalus_{taken['variant']}"
     profiles: Mapping[str, Mapping[str, float]] = taken["by"]
 
     def ns(clocks: str) -> Span:
@@ -84,11 +90,19 @@ def _spot(kernel: Mapping[str, Any], taken: Mapping[str, Any]) -> Spot:
         return _span({p: t[clocks] * t["ns"] / t["clocks"] / items for p, t in profiles.items()})
 
     return Spot(
-        kernel["kernel"], kernel["class"], f"daedalus_{taken['variant']}",
+        kernel["kernel"], kernel["class"], name,
         taken["instructions"] / items, taken["memory_bytes"] / items,
         kernel["unique_bytes"] / items, ns("clocks"), {r: ns(r) for r in RESOURCES},
-        taken["bound_by"],
+        taken["bound_by"], _changed(name, taken.get("input_hash"), sources, same=same),
     )  # fmt: skip
+
+
+def _changed(variant: str, input_hash: str | None, sources: Sources, *, same: bool) -> bool:
+    """Whether a variant's code is not what a record has figures of."""
+    known = sources.variants.get(variant)
+    if known is None:
+        return True
+    return not same if input_hash is None else bool(known["input_hash"] != input_hash)
 
 
 def _roof(taken: Sequence[Mapping[str, Any]], what: str, clocks: str) -> Span:

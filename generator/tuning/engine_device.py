@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -246,26 +246,30 @@ class EngineDevice:
         return {parse_point(line).target for line in done.stdout.split()}
 
     def _ask(self, program: Path) -> Fingerprint:
-        """Runs the engine without points, with a journal of its own, which then describes it."""
-        with tempfile.TemporaryDirectory(prefix="daedalus-tune-") as folder:
-            path = Path(folder, "journal")
-            done = subprocess.run(
-                self._words(program, path), stdin=subprocess.DEVNULL, capture_output=True,
-                text=True, env=self._environment,
-            )  # fmt: skip
-            found = [e for e in journal.read(path).entries if isinstance(e, Described)]
-        if not found:
-            raise UserError(
-                f"daedalus-tune: exit status {done.returncode}\n{done.stderr.strip()[-2000:]}",
-                exit_code=EXIT_FAILED,
-            )
-        return found[0].fingerprint
+        return told(lambda path: self._words(program, path), self._environment)
 
     def _engine(self, compiler: str) -> "_Engine":
         if compiler not in self._running:
             words = self._words(self._programs[compiler], self._path)
             self._running[compiler] = _Engine(words, self._environment)
         return self._running[compiler]
+
+
+def told(words: Callable[[Path], Sequence[str]], environment: Mapping[str, str]) -> Fingerprint:
+    """What an engine says that it measures on. It runs without points, with a journal of its own,
+    which then describes it; `words` gives the call with such a journal."""
+    with tempfile.TemporaryDirectory(prefix="daedalus-tune-") as folder:
+        path = Path(folder, "journal")
+        done = subprocess.run(
+            words(path), stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment
+        )
+        found = [e for e in journal.read(path).entries if isinstance(e, Described)]
+    if not found:
+        raise UserError(
+            f"daedalus-tune: exit status {done.returncode}\n{done.stderr.strip()[-2000:]}",
+            exit_code=EXIT_FAILED,
+        )
+    return found[0].fingerprint
 
 
 class _Engine:

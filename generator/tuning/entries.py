@@ -48,11 +48,13 @@ CHECK_KEY = ("kernel", "target", "variant", "device", "asked", "seed", "input_ha
 
 def check_key(
     kernel: str, target: str, variant: str, device: str, asked: int, seed: int, input_hash: str,
-    generator: str,
+    generator: str, code: str | None = None, tools: str | None = None,
 ) -> str:  # fmt: skip
-    """What a check is of; the arguments are members of Check, in the order of CHECK_KEY."""
+    """What a check is of; the arguments are members of Check, in the order of CHECK_KEY, and those
+    that it may have."""
     parts = (kernel, target, variant, device, asked, seed, input_hash, generator)
-    return fnv64("|".join(map(str, parts)).encode())
+    more = (p for p in (code, tools) if p is not None)
+    return fnv64("|".join(map(str, (*parts, *more))).encode())
 
 
 class Line(ABC):
@@ -244,7 +246,9 @@ class Check(_Judged):
     items        compared in all; conformant: of them, those that must be bit-exact
     mismatches, out_of_bounds  conformant items that differ; elements written outside
     input_hash   of the variant's code; "" for what is no variant
-    generator    as in fingerprints: the key holds on every machine that has the device
+    generator    as in fingerprints
+    code         hash of what compared, Python and C; None in lines that are older than it
+    tools        versions of what compiled and ran the variant, the same
     """
 
     type: ClassVar[str] = "check"
@@ -262,11 +266,13 @@ class Check(_Judged):
     seed: int
     input_hash: str
     generator: str
+    code: str | None = None
+    tools: str | None = None
     when: str
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check_key(check_key(*(getattr(self, n) for n in CHECK_KEY)))
+        self._check_key(check_key(*(getattr(self, n) for n in (*CHECK_KEY, "code", "tools"))))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,7 +348,7 @@ def _check(name: str, value: object, hint: Any) -> None:
 
 def _fits(value: object, hint: Any) -> bool:
     """Whether a value is of a member's type; numbers are finite and not negative."""
-    if hint is bool or hint is str:
+    if hint is bool or hint in (str, str | None):
         return isinstance(value, hint)
     if hint == tuple[int, ...]:
         return isinstance(value, tuple) and all(_fits(v, int) for v in value)

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a result holds for: the machine, its drivers and clocks, the compiler and the generator.
 
-Results under two fingerprints are never taken for one another's. The engine on a board writes its
-own (docs/tuning-engine.md); this is the one statement of what the parts are and how the id follows
-from them.
+Results under two fingerprints are never taken for one another's. Of a machine the engine that
+measures there tells it (docs/tuning-engine.md), and nobody else: Python asks it (board.py). Of
+modelled results it is made here. This is the one statement of what the parts are and how the id
+follows from them.
 """
 
 import json
-import os
-import platform
-import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,62 +74,3 @@ def generator_hash(root: Path) -> str:
 def of_model(chip: str, driver: str, compiler: str, generator: str) -> Fingerprint:
     """That of results which are modelled: nothing of the machine that models is in it."""
     return Fingerprint(MODEL + chip, NONE, NONE, driver, compiler, generator, NONE)
-
-
-def of_host(generator: str, driver: str = NONE, compiler: str = NONE) -> Fingerprint:
-    """That of the machine this runs on. `compiler`: what compiles, NONE: gcc's or cc's version."""
-    if compiler == NONE:
-        compiler = _compiler()
-    release = f"{platform.system()} {platform.release()}"
-    return Fingerprint(_soc(), _revision(), release, driver, compiler, generator, _clocks())
-
-
-def _line(text: str) -> str:
-    """Text from outside as a part: one printable line."""
-    kept = "".join(c if c.isprintable() else " " for c in text)
-    return " ".join(kept.split()) or NONE
-
-
-def _read(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace").rstrip("\0\n")
-    except OSError:
-        return ""
-
-
-def _cpu_info(name: str) -> str:
-    for line in _read("/proc/cpuinfo").splitlines():
-        key, _, value = line.partition(":")
-        if key.strip() == name:
-            return value.strip()
-    return ""
-
-
-def _soc() -> str:
-    board = _read("/proc/device-tree/model")
-    return _line(board or _cpu_info("model name") or platform.machine())
-
-
-def _revision() -> str:
-    return _line(_cpu_info("Revision"))
-
-
-def _compiler() -> str:
-    found = shutil.which("gcc") or shutil.which("cc")
-    if not found:
-        return NONE
-    told = subprocess.run([found, "--version"], capture_output=True, text=True, check=False)
-    return _line((told.stdout.splitlines() or [""])[0])
-
-
-def _clocks() -> str:
-    """The governor and the highest frequency of the cores, in the order of the cores, each once."""
-    base = "/sys/devices/system/cpu"
-    parts: list[str] = []
-    for n in range(os.cpu_count() or 1):
-        folder = f"{base}/cpu{n}/cpufreq"
-        governor, top = _read(f"{folder}/scaling_governor"), _read(f"{folder}/cpuinfo_max_freq")
-        text = f"{governor} {top} kHz" if governor and top else ""
-        if text and text not in parts:
-            parts.append(text)
-    return _line(", ".join(parts))

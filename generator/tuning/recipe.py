@@ -14,7 +14,7 @@ from daedalus.generator.tuning.best import best, timed
 from daedalus.generator.tuning.compare import Side
 from daedalus.generator.tuning.entries import OK, Mixed, Result
 from daedalus.generator.tuning.point import COMPILERS, ROUTES, parse_point
-from daedalus.generator.tuning.rules import CPU, QPU, Decision, decide, span_of
+from daedalus.generator.tuning.rules import CPU, M4, QPU, Decision, decide, span_of
 
 Place = tuple[str, str]  # kernel and class of the items
 NON_PROD_MARK = "not in libdaedalus.a"
@@ -85,10 +85,37 @@ class Recipe:
     foreign: tuple[str, ...] = ()
 
 
+def with_gpu(side: Side, every: Iterable[Side], mixed: Iterable[Mixed]) -> Side:
+    """A side with what was measured of the QPU on the same machine by programs of other compilers.
+
+    Points of the QPU have no compiler, so their results hold whichever compiled what measured them;
+    those of the CPU, and lines of M4, which have the CPU in them, do not. `every`: of the journal.
+    """
+    if side.described is None:
+        return side
+    results, wrong = dict(side.results), set(side.wrong)
+    lines = [m for m in mixed if m.verdict == "wrong"]
+    for other in every:
+        if other is side or other.described is None:
+            continue
+        if replace(other.described, compiler=side.described.compiler) != side.described:
+            continue
+        blamed = {p for m in lines if m.fingerprint == other.fingerprint for p in _blamed(m)}
+        wrong |= {w for w in other.wrong if parse_point(w[0]).route}
+        for place, r in other.results.items():
+            if not parse_point(r.point).route:
+                continue
+            if r.point in blamed:
+                wrong.add((r.point, r.input_hash))
+            if place not in results or results[place].when < r.when:
+                results[place] = r
+    return replace(side, results=results, wrong=frozenset(wrong))
+
+
 def make(
     side: Side, mixed: Iterable[Mixed], library: Library, *, compiler: str = "", route: str = ""
 ) -> Recipe:
-    """Applies the rules to the results of one fingerprint.
+    """Applies the rules to the results of one fingerprint; see `with_gpu`.
 
     compiler, route  to take; "": gcc where there are results of it, and the route that has the QPU
     do more classes, on a tie the one that takes less time, then Vulkan's
@@ -292,7 +319,11 @@ def text_of(recipe: Recipe) -> str:
         f"generator {described.generator}",
         f"fingerprint {recipe.side.fingerprint} {described.words()}",
         f"# CPU variants compiled by {recipe.compiler}: {described.compiler}",
+        f"# by daedalus's own bounds of M4: {M4}",
     ]
+    elsewhere = {r.fingerprint for d in recipe.decisions for r in (d.chosen, d.other) if r}
+    for other in sorted(elsewhere - {recipe.side.fingerprint}):
+        lines.append(f"# QPU measured under {other}, which differs in the compiler alone")
     for d in recipe.decisions:
         lines += ["", *_comments(recipe, d), _record("choose", d.chosen, d.reason)]
         if d.other is not None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from daedalus.generator import native
 from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError
 from daedalus.generator.tuning.kit import PROGRAM, SCRIPT, Kit
+from daedalus.generator.tuning.point import parse_point
 from daedalus.generator.tuning.ssh import Failed, Lost, Ssh
 
 CACHE = ".cache/daedalus"  # from the home folder there
@@ -25,6 +26,7 @@ _TOOLS = ("tar", "gzip", "sha256sum", "flock", "setsid", "nohup", "tail", "getco
 RUN = "@RUN@"
 _LASTED = 60.0  # seconds that a connection held, after which its end counts as a first one
 _BUSY = 75  # exit status: another run is under way
+_SHOWN = 200  # characters of an answer that is none
 _RESTARTS = 3  # of a run that died without ending
 
 
@@ -43,6 +45,19 @@ class Job:
     holds the file `points`."""
 
     words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _State:
+    """Of a run, as tools/tune/remote.sh tells it; `size`: of the journal there, in bytes."""
+
+    word: str
+    status: int
+    size: int
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
 
 
 class Remote:
@@ -70,15 +85,16 @@ class Remote:
         asks = "uname -m; getconf LONG_BIT; nproc; for t in {}; do command -v $t >/dev/null || echo"
         text = (asks + " missing $t; done").format(" ".join(_TOOLS))
         try:
-            machine, bits, cores, *rest = self._ssh.run("sh", "-c", text).splitlines()
+            said = self._ssh.run("sh", "-c", text)
         except Lost as e:
             raise self._ssh.refusal(e) from None
-        except (Failed, ValueError) as e:
+        except Failed as e:
             raise UserError(
-                f"{self._ssh.host}: no shell that answers: {e}",
-                f"ssh {self._ssh.host} uname -m has to print one line",
-                EXIT_FAILED,
+                f"{self._ssh.host}: no shell that answers: {e}", self._quiet_hint(), EXIT_FAILED
             ) from None
+        machine, bits, cores, *rest = [*said.splitlines(), "", "", ""]
+        if not machine or not _is_number(bits) or not _is_number(cores) or int(cores) < 1:
+            raise self._rubbish("machine, bits and cores, a line each", said)
         absent = [line.partition(" ")[2] for line in rest if line.startswith("missing ")]
         if absent:
             raise UserError(
@@ -86,6 +102,17 @@ class Remote:
                 "they are part of every Raspberry Pi OS and Debian", EXIT_MISSING,
             )  # fmt: skip
         return Board(self._arch(machine, bits), int(cores), self._wrapper)
+
+    def _quiet_hint(self) -> str:
+        return f"ssh {self._ssh.host} uname -m has to print one line: no greeting, no echo"
+
+    def _rubbish(self, wanted: str, said: str) -> UserError:
+        """Of an answer that is not what was asked for: tells what came back."""
+        shown = repr(said[:_SHOWN]) + (" and more" if len(said) > _SHOWN else "")
+        return UserError(
+            f"{self._ssh.host}: asked for {wanted}, and {shown} came back", self._quiet_hint(),
+            EXIT_FAILED,
+        )  # fmt: skip
 
     def _arch(self, machine: str, bits: str) -> str:
         emulated = any(Path(w).name.startswith("qemu-aarch64") for w in self._wrapper)
@@ -118,7 +145,11 @@ class Remote:
     def points(self) -> list[str]:
         """What the program there can measure."""
         words = shlex.join([*self._wrapper, f"./{PROGRAM}", "--list"])
-        return self._asked("sh", "-c", f"cd {self._folder} && {words}").split()
+        said = self._asked("sh", "-c", f"cd {self._folder} && {words}")
+        try:
+            return [str(parse_point(text)) for text in said.split()]
+        except ValueError:
+            raise self._rubbish("the points of daedalus-tune", said) from None
 
     # ---------------------------------------------------------------- a run
 
@@ -174,11 +205,11 @@ class Remote:
         return shlex.join(words)
 
     def _start(self, run: str, attempt: int) -> None:
-        state = self._script("start", run).split()
-        if attempt == 0 and state[0] == "running":
+        state = self._state("start", run)
+        if attempt == 0 and state.word == "running":
             self._say(f"going on with the run that is under way on {self._ssh.host}")
         mirrored = self.mirror.stat().st_size if self.mirror.is_file() else 0
-        if int(state[-1]) < mirrored:
+        if state.size < mirrored:
             self.mirror.unlink()  # the board has forgotten its own, and begins a new one
 
     def _follow(self, run: str, news: Callable[[bytes], None]) -> int | None:
@@ -197,10 +228,10 @@ class Remote:
 
             while True:
                 self._patiently(lambda: self._stream(run, mirror.tell(), take))
-                state = self._script("state", run).split()
-                if state[0] == "ended" and int(state[-1]) == mirror.tell():
-                    return int(state[1])
-                if state[0] in ("died", "new") and int(state[-1]) == mirror.tell():
+                state = self._state("state", run)
+                if state.word == "ended" and state.size == mirror.tell():
+                    return state.status
+                if state.word in ("died", "new") and state.size == mirror.tell():
                     return None
 
     def _stream(self, run: str, offset: int, take: Callable[[bytes], None]) -> None:
@@ -208,6 +239,15 @@ class Remote:
         self._ssh.stream(words, take)
 
     # ---------------------------------------------------------------- connections
+
+    def _state(self, action: str, run: str) -> "_State":
+        said = self._script(action, run)
+        words = said.split()
+        numbers = words[1:]
+        wanted = {"running": 1, "ended": 2, "died": 1, "new": 1}.get(words[0] if words else "")
+        if wanted != len(numbers) or not all(map(_is_number, numbers)):
+            raise self._rubbish(f"the state of {run}", said)
+        return _State(words[0], int(numbers[0]) if wanted == 2 else 0, int(numbers[-1]))
 
     def _script(self, action: str, run: str) -> str:
         return self._asked("sh", f"{self._folder}/{SCRIPT}", action, run)

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where a kernel's items belong, by the rules that were published before anything was measured.
+"""Where a kernel's items belong.
 
 R = M2 / M3, throughput on the QPU against that of one core, from the best point of each side.
 
+**Published** before anything was measured: the bands of R, and that from YELLOW down M4, CPU and
+QPU at work at once, decides between QPU, opportunistic helper and CPU. **Ours** is what that leaves
+open: how much of what M4 must say (`M4`), and what ties and models mean.
+
 1. Best is what takes least time an item; of all whose interval overlaps that one's, the simplest
    (best.py).
-2. R's interval wholly from 1 on (GREEN): the QPU.
-3. An interval that holds 1 is a tie: M4 decides, and without it the CPU, which is simpler. Of a
-   model it is "undecided: measure on a Pi", and means the CPU.
-4. Below 1 (YELLOW, ORANGE, RED), M4 decides: see `judge_mixed`. Without M4, the CPU.
+2. Published: R's interval wholly from 1 on (GREEN): the QPU.
+3. Ours: an interval that holds 1 is a tie; M4 decides, and without it the CPU, which is simpler. Of
+   a model it is "undecided: measure on a Pi", and means the CPU.
+4. Published: below 1 (YELLOW, ORANGE, RED), M4 decides. Ours: by `judge_mixed`; without M4, the
+   CPU.
 
 docs/recipes.md says the same to users.
 """
@@ -21,10 +26,8 @@ from daedalus.generator.tuning.best import interval
 from daedalus.generator.tuning.entries import Mixed, Result
 from daedalus.generator.tuning.point import parse_point
 
-BANDS = (("GREEN", 1.0), ("YELLOW", 0.5), ("ORANGE", 0.1), ("RED", 0.0))  # R from there on
-KEPT = 0.95  # of what the CPU does alone, when the QPU is at work for free
-UNDER_LOAD = 0.5  # of one core's throughput, what the QPU has to give then: YELLOW
-GAIN = 1.05  # of what the CPU does alone: less is noise
+# Published: the names, and R from there on.
+BANDS = (("GREEN", 1.0), ("YELLOW", 0.5), ("ORANGE", 0.1), ("RED", 0.0))
 
 CPU, QPU, HELPER = "cpu", "qpu", "helper"
 TIE, UNDECIDED, ONLY_CPU = "tie", "undecided: measure on a Pi", "only the CPU"
@@ -71,6 +74,35 @@ def bands(r: Span) -> str:
 
 
 @dataclass(frozen=True)
+class Bounds:
+    """What M4 must say, as shares; none of them is published.
+
+    kept       of its throughput alone, that the CPU keeps where the QPU does the work
+    core       of one core's throughput, that the QPU gives then: what YELLOW begins with
+    cpu_time   of the CPU's time for both kernels, that is left at most then
+    gain       of the CPU's throughput alone, that both give at least where the QPU helps
+    disturbed  of its throughput alone, beyond which the CPU was disturbed while it was alone
+
+    Lines of M4 have no interval: the 5 % are what they may be wrong by.
+    """
+
+    kept: float = 0.95
+    core: float = 0.5
+    cpu_time: float = 0.95
+    gain: float = 1.05
+    disturbed: float = 1.05
+
+    def __str__(self) -> str:
+        return (
+            f"QPU where the CPU keeps {self.kept:g}, the QPU gives {self.core:g} of a core and"
+            f" {self.cpu_time:g} of the CPU's time is left; helper from {self.gain:g}"
+        )
+
+
+M4 = Bounds()
+
+
+@dataclass(frozen=True)
 class Judged:
     """What M4 says: `verdict` CPU, QPU or HELPER."""
 
@@ -83,6 +115,11 @@ class Judged:
     gain: float  # both against the CPU alone
     cpu_time: float  # the caller's, for a frame's worth of both kernels, against the CPU alone's
 
+    @property
+    def disturbed(self) -> bool:
+        """Whether the CPU did more with the QPU at work than alone: such a line does not count."""
+        return self.kept > M4.disturbed
+
     def __str__(self) -> str:
         what = "the same kernel" if self.same else self.cpu_kernel
         return (
@@ -93,12 +130,12 @@ class Judged:
 
 
 def judge_mixed(line: Mixed, core: float) -> Judged:
-    """Whether the QPU is of use beside a busy CPU.
+    """Whether the QPU is of use beside a busy CPU, by the bounds `M4`.
 
-    QPU     moves the work there: beside another kernel, which keeps KEPT of its throughput, the QPU
-            gives UNDER_LOAD of a core or more, and the CPU's time falls to KEPT or less
-    HELPER  adds to the CPU's throughput, GAIN of it or more: worth a caller's own batches for the
-            QPU, not worth waiting for
+    QPU     moves the work there: beside another kernel, which keeps its throughput, the QPU gives
+            enough of a core, and the CPU's time falls
+    HELPER  adds to the CPU's throughput: worth a caller's own batches for the QPU, not worth
+            waiting for
     CPU     neither
 
     `core`: items a second of the QPU's kernel on one core.
@@ -111,8 +148,8 @@ def judge_mixed(line: Mixed, core: float) -> Judged:
     added = line.qpu_with / line.cpu_alone if same else under_load / line.threads
     gain = kept + added
     time = line.cpu_time / line.cpu_time_alone
-    verdict = HELPER if gain >= GAIN else CPU
-    if not same and kept >= KEPT and under_load >= UNDER_LOAD and time <= KEPT:
+    verdict = HELPER if gain >= M4.gain else CPU
+    if not same and kept >= M4.kept and under_load >= M4.core and time <= M4.cpu_time:
         verdict = QPU
     return Judged(verdict, line.threads, on_cpu.kernel, same, kept, under_load, gain, time)
 
@@ -122,7 +159,7 @@ def judge_all(lines: Sequence[Mixed], core: float) -> Judged | None:
 
     A line where the CPU does more than it does alone was disturbed, and does not count.
     """
-    every = [j for j in (judge_mixed(line, core) for line in lines) if j.kept <= GAIN]
+    every = [j for j in (judge_mixed(line, core) for line in lines) if not j.disturbed]
     if not every:
         return None
     most = max(j.threads for j in every)

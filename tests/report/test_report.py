@@ -325,20 +325,73 @@ def test_other_code_unknown_machines_and_skipped_lines(folder: Path) -> None:
     assert not row.all("a")  # no link to code that is not what was measured
 
 
+def test_stale_inputs_are_said_first(folder: Path) -> None:
+    """By their hashes, and each row of the timing model by that of its own variant."""
+    own, other, path = manifest()["generator"], "f" * 16, Path("/nowhere/record.json")
+    kernels = []
+    for k in record()["kernels"]:
+        if k["kernel"] in KERNELS:
+            names = {t: of_target(k["kernel"], t) for t in ("qpu", "glsl")}
+            kernels.append(k | {t: k[t] | {
+                "variant": n.removeprefix("daedalus_"), "input_hash": variant(n)["input_hash"],
+            } for t, n in names.items()})  # fmt: skip
+    fresh = record() | {"generator": own, "kernels": kernels}
+
+    def shown(**more: Any) -> Element:
+        return parsed(page(sources(some_entries(), folder, **more), folder))
+
+    def said(read: Element) -> list[str]:
+        return [p.text for p in read.one("header").all("p", cls="stale")]
+
+    now = shown(modelled=(path, fresh), neon=(path, {"generator": own, "kernels": []}))
+    assert (
+        said(now) == [] and "old" not in section(now, "roofline").one("table", cls="roof-qpu").text
+    )
+
+    last = fresh["kernels"][-1]
+    last = last | {"qpu": last["qpu"] | {"input_hash": "0" * 16}}
+    old = fresh | {"generator": other, "kernels": [*fresh["kernels"][:-1], last]}
+    moved = replace(board(), generator=other)
+    result = timed(of_target("vp9_idct8", "neon"), 61, 1, at=moved)
+    read = parsed(page(sources(
+        [*some_entries(), described(moved), result], folder, modelled=(path, old),
+        neon=(path, {"kernels": []}), recipe=(path, ["daedalus-recipe 1", f"generator {other}"]),
+    ), folder))  # fmt: skip
+    told = said(read)
+    assert [t.split()[1:5] for t in told] == [
+        ["The", "record", "of", "the"], ["The", "record", "of", "the"],
+        ["The", "recipe", str(path), "is"], ["The", "1", "results", "under"],
+    ]  # fmt: skip
+    assert f"is of generated code {other}; generated/ has {own}" in told[0]
+    assert "does not say of which code it is" in told[1] and moved.id in told[3]
+    roof = section(read, "roofline")
+    assert "1 row of code that has changed" in missing(roof)
+    for target, marked in (("qpu", 1), ("glsl", 0)):
+        rows = roof.one("table", cls=f"roof-{target}").one("tbody").all("tr")
+        assert [bool(r.all("span", cls="tag")) for r in rows].count(True) == marked
+
+    # Of a record without hashes of variants nobody can tell that a row is the same.
+    bare = shown(modelled=(path, record() | {"generator": other}))
+    rows = section(bare, "roofline").one("table", cls="roof-qpu").one("tbody").all("tr")
+    assert all(r.all("span", cls="tag") for r in rows)
+
+
 def test_a_recipe_beside_it(folder: Path) -> None:
     made_of = sources(some_entries(), folder)
     (pi, _) = machines(made_of)
     lines = text_of(pi.recipe).splitlines()
-    shown = sources(
-        some_entries(), folder, recipe=(Path("/nowhere/my.recipe"), [*lines, "nonsense"])
-    )
+    path = Path("/nowhere/my.recipe")
+    shown = sources(some_entries(), folder, recipe=(path, lines))
     recipe = section(parsed(page(shown, folder)), "recipe")
-    rows = recipe.one("table", cls="recipe").one("tbody").all("tr")
-    wanted = [x for x in lines if x.startswith(("choose ", "other "))]
-    assert len(rows) == len(wanted) > 2
-    first = [c.text for c in rows[0].inside]
-    assert first[0] == "choose" and wanted[0].endswith(first[-1])
-    assert f"none of a recipe's: {len(lines) + 1}." in missing(recipe)
+    wanted = [x for x in lines if x.startswith(("daedalus-recipe", "generator ", "fingerprint ",
+                                                "choose ", "other "))]  # fmt: skip
+    assert len(wanted) > 5 and not recipe.all(cls="missing")
+    (told,) = recipe.one("pre").pieces
+    assert isinstance(told, str) and told.splitlines() == wanted
+    old = [line.replace(manifest()["generator"], "0" * 16) for line in lines]
+    shown = sources(some_entries(), folder, recipe=(path, old))
+    said = missing(section(parsed(page(shown, folder)), "recipe"))
+    assert "It is stale" in said and manifest()["generator"] in said
 
 
 # ----------------------------------------------------------------- the file itself

@@ -376,6 +376,7 @@ def test_the_text_is_what_the_runtime_reads(tmp_path: Path) -> None:
         f"choose vp9_idct8 full qpu daedalus_{GLSL} vulkan 128 ; {reason}",
         f"other vp9_idct8 full cpu daedalus_{NEON} - 0 ; best on its substrate; {reason}",
     ]
+    assert f"# by daedalus's own bounds of M4: {rules.M4}" in lines
     assert any(found[0].point in line for line in lines if line.startswith("#"))
     for said in ("vp9_idct8  full   QPU by vulkan", "1.82 (1.65..2.02)", "GREEN", reason, str(out),
                  "1 classes, 1 on the QPU"):  # fmt: skip
@@ -404,6 +405,41 @@ def test_of_two_compilers_one_is_taken(tmp_path: Path) -> None:
     for words, board in (((), PI), (("--compiler", "clang"), clang), (("--compiler", "gcc"), PI)):
         ran = run("--journal", file, "--output", out, *words)
         assert ran.exit_code == 0 and f"fingerprint {board.id} " in out.read_text()
+
+
+def test_what_the_qpu_took_holds_for_every_compiler(tmp_path: Path) -> None:
+    """Measured by the program of one compiler; what belongs to another machine does not."""
+    clang = replace(PI, compiler="clang 19.1")
+    stranger = replace(PI, compiler="clang 19.1", kernel="Linux 5")
+    cpu, fast = timed(NEON, 99, 101), timed(NEON, 98, 99, compiler="clang", board=clang)
+    gpu, code = timed(GLSL, 50, 60, workgroup=128), timed(CODE, 70, 80)
+    other = timed(GLSL, 1, 2, workgroup=32, board=stranger)
+    lines = [described(b) for b in (PI, clang, stranger)]
+    file, out = write(tmp_path / "j", *lines, cpu, gpu, code, fast, other), tmp_path / "recipe"
+
+    def chosen(*words: str) -> tuple[str, str | None]:
+        ran = run("--journal", file, "--output", out, "--json", *words)
+        assert ran.exit_code == 0, ran.output
+        (decision,) = json.loads(ran.stdout)["decisions"]
+        return decision["chosen"], decision["other"]
+
+    assert chosen("--compiler", "clang", "--fingerprint", clang.id) == (gpu.point, fast.point)
+    text = out.read_text()
+    assert f"fingerprint {clang.id} " in text
+    assert f"# QPU measured under {PI.id}, which differs in the compiler alone" in text
+    assert chosen("--fingerprint", clang.id, "--route", "drm") == (code.point, fast.point)
+    assert chosen("--fingerprint", PI.id) == (gpu.point, cpu.point)
+    assert "QPU measured under" not in out.read_text()
+    # The later result of the same point counts, and what was wrong once is wrong for both.
+    again = timed(GLSL, 30, 31, workgroup=128, board=clang, when="2026-11-23T12:00:00Z")
+    write(file, again)
+    assert chosen("--fingerprint", PI.id)[0] == gpu.point and "R 3.28" in out.read_text()
+    write(file, timed(GLSL, 1, 2, workgroup=128, verdict="wrong", reason="item 3 differs"))
+    assert chosen("--fingerprint", clang.id)[0] == code.point
+    bad = mixed(cpu, code, kept=1, gives=1)
+    none: dict[str, Any] = {n: None for n in Mixed.figures}
+    write(file, replace(bad, verdict="wrong", reason="both differ", **none))
+    assert chosen("--fingerprint", clang.id) == (fast.point, None)
 
 
 def test_journals_that_give_no_recipe(tmp_path: Path) -> None:

@@ -14,16 +14,23 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from click.testing import Result as Ran
-from ssh_server import SSHD, Server, serving, until
-from tuning_lines import BOARD, result
+from ssh_server import Server, serving, until
+from tuning_lines import BOARD, NEON, result
 
 from daedalus.generator.cli import tune_remote
-from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
+from daedalus.generator.cli.common import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    UserError,
+    build_dir,
+    repo_root,
+)
 from daedalus.generator.cli.main import cli
 from daedalus.generator.tuning import journal
 from daedalus.generator.tuning.entries import Described, Result, Run, described
@@ -38,7 +45,7 @@ PACE = 0.05  # seconds a line
 # Adds to the journal, a line at a time, what of `lines` it has not; says how often it was begun.
 # Waits before each line as long as there is a file `gate` in the session's home and ten lines.
 FAKE = f"""#!/bin/sh
-[ "$1" != --list ] || {{ echo a/b/c; exit 0; }}
+[ "$1" != --list ] || {{ echo {NEON}; exit 0; }}
 echo $$ >>began
 trap 'exit 130' TERM
 while read -r line; do
@@ -52,10 +59,6 @@ done <lines
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    if not Path(SSHD).exists():
-        reason = "there is no sshd: apt-get install openssh-server"
-        warnings.warn(reason, stacklevel=2)
-        pytest.skip(reason)
     with serving(tmp_path, CACHE) as made:
         yield made
 
@@ -294,12 +297,32 @@ def test_hosts_that_will_not_do(server: Server, tmp_path: Path) -> None:
     caller = Caller(server, tmp_path / "mirror", kit(3))
     with pytest.raises(UserError, match="board has no flock, setsid"):
         caller.run()
+    for profile, came in (("echo Welcome\n", r"'Welcome\\n.* came back"), ("exit 0\n", "''")):
+        (server.folder / "profile").write_text(profile)
+        with pytest.raises(UserError, match=f"board: asked for machine, bits and cores.*{came}"):
+            caller.run()
     (tools / "uname").unlink()
     (tools / "uname").write_text("#!/bin/sh\necho armv7l\n")
     (tools / "uname").chmod(0o700)
     (server.folder / "profile").write_text(f"PATH={tools}:$PATH\n")
     with pytest.raises(UserError, match="board is armv7l with 64 bits"):
         caller.run()
+    (tools / "nproc").unlink()
+    (tools / "nproc").write_text("#!/bin/sh\necho all of them\n")
+    (tools / "nproc").chmod(0o700)
+    with pytest.raises(UserError, match="'armv7l.n64.nall of them.n' came back") as caught:
+        caller.run()
+    assert caught.value.exit_code == EXIT_FAILED and "no greeting" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "came", ["done 0 12", "ended 12", "", "running many", "ended 0 1 2", "Welcome\nnew 0"]
+)
+def test_a_run_that_tells_rubbish(came: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    remote = Remote(Ssh("board"), (), print)
+    monkeypatch.setattr(remote, "_script", lambda action, run: f"{came}\n")
+    with pytest.raises(UserError, match=r"^board: asked for the state of run-1, and .* came back"):
+        remote._state("state", "run-1")
 
 
 @pytest.mark.campaign
@@ -354,6 +377,49 @@ def tune(server: Server, path: Path, *words: str) -> Ran:
     every = ["tune", "run", *words, "--host", "board", "--ssh", server.config(), "--quick",
              "--items", "256", "--journal", str(path)]  # fmt: skip
     return CliRunner().invoke(cli, every, prog_name="daedalus")
+
+
+@pytest.mark.parametrize(
+    "how", ["interrupt", pytest.param("connection", marks=pytest.mark.campaign)]
+)
+def test_what_came_is_kept_however_it_ends(
+    server: Server, tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C, or a connection that does not come back: the lines are in the journal; the same
+    command brings the others."""
+    gate, file, told = server.home / "gate", tmp_path / "journal.jsonl", 0
+    gate.touch()
+    monkeypatch.setattr(tune_remote, "Remote", partial(Remote, patience=1))
+    monkeypatch.setattr("daedalus.generator.tuning.kit.make", lambda arch, entries: kit(20))
+    monkeypatch.setattr(tune_remote, "build_dir", lambda: tmp_path)
+
+    def say(text: str) -> None:
+        nonlocal told
+        told += ": 93.40 ns" in text
+        if told == 5 and how == "interrupt":
+            raise KeyboardInterrupt
+        if told == 5:
+            server.proxy.cut(stay=True)
+
+    def lines() -> int:
+        found = journal.read(file)
+        assert all("torn" in p.what for p in found.problems)
+        return sum(isinstance(e, Result) for e in found.entries)
+
+    with monkeypatch.context() as m:
+        m.setattr(tune_remote, "say", say)
+        ran = tune(server, file, "vp9_idct8")
+    if how == "interrupt":
+        assert ran.exit_code == EXIT_INTERRUPTED and "goes on measuring" in ran.stderr
+    else:
+        assert isinstance(ran.exception, UserError)
+        assert "no connection for 1 s" in ran.exception.message
+    assert 5 <= lines() < 19
+    server.proxy.mend()
+    gate.unlink()
+    ran = tune(server, file, "vp9_idct8")
+    assert isinstance(ran.exception, UserError) and "no recipe" in ran.exception.message
+    assert lines() == 19 and len(list(server.home.glob(f"{CACHE}/*/began"))) == 1
 
 
 def recipe_path() -> Path:

@@ -60,7 +60,9 @@ def _signed(members: dict[str, Any]) -> bytes:
         names = ("cpu_point", "qpu_point", "scenario")
         found["key"] = entries.mixed_key(*(str(found.get(n)) for n in names))
     if found.get("type") == "check":
-        found["key"] = fnv64("|".join(str(found.get(n)) for n in entries.CHECK_KEY).encode())
+        parts = [found.get(n) for n in entries.CHECK_KEY]
+        parts += [found[n] for n in ("code", "tools") if n in found]
+        found["key"] = fnv64("|".join(map(str, parts)).encode())
     if found.get("type") == "fingerprint":
         parts = [f"{n}={v}\n" for n, v in found.items() if n not in ("v", "type", "id")]
         found["id"] = fnv64("".join(parts).encode())

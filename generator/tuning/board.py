@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The fingerprint of the machine this runs on, as the measuring engine tells it.
+
+The engine (runtime/tune/fingerprint.c) is the one that looks at a machine: whatever is recorded of
+it, by the engine or by Python, is recorded under what the engine says. Only modelled results have
+a fingerprint that is made in Python (`fingerprint.of_model`), of no machine.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+
+from daedalus.generator import drm
+from daedalus.generator.cli.common import EXIT_MISSING, UserError
+from daedalus.generator.registry import load
+from daedalus.generator.tuning import kit
+from daedalus.generator.tuning.engine_device import told
+from daedalus.generator.tuning.fingerprint import Fingerprint
+from daedalus.generator.vulkan import bench_data, devices
+from daedalus.generator.vulkan.devices import GpuDevice
+
+_HERE = GpuDevice("here", "host")
+
+
+def of_board(device: str = "") -> Fingerprint:
+    """That of this machine; its driver is the one of a GPU's device, by `check`'s name.
+
+    "": what the runtime takes by itself. Builds the engine where it is not built. Raises UserError
+    for a device that is not here.
+    """
+    place = _place(device)
+    program = kit.build_program(place.arch)
+    with tempfile.TemporaryDirectory(prefix="daedalus-board-") as folder:
+        items = Path(folder, "items")  # the engine wants some, of any kernel
+        bench_data.write(items, [(load()[0].kernel, frozenset())], 1, 1)
+        words = [*place.prefix, str(program), "--points", "-", "--data", str(items), "--journal"]
+        return told(lambda path: [*words, str(path)], {**os.environ, **place.environment})
+
+
+def _place(device: str) -> GpuDevice:
+    if not device:
+        return _HERE
+    if device in drm.DEVICES:
+        found = drm.device(device, kit.build_program)
+    else:
+        here, skips = devices.find([device], kit.build_program)
+        found = here[0] if here else skips[0]
+    if not isinstance(found, GpuDevice):
+        raise UserError(f"{device}: {found.reason}", exit_code=EXIT_MISSING)
+    return found
