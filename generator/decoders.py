@@ -14,7 +14,7 @@ from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import FULL, Buffer, Kernel
 from daedalus.generator.registry import Entry
 from daedalus.generator.signatures import Signature, read_signature
-from daedalus.generator.variants import Variant
+from daedalus.generator.variants import GUARDS, PREFERRED, Variant
 
 _PITCH = 16  # bytes; rows of a plane that is put together begin at multiples of it
 
@@ -131,24 +131,24 @@ def _class(
     function: Callable[[Variant], str],
     fixed: Mapping[str, int],
 ) -> dict[str, object] | None:
-    """How the items of a class are done: the best function per target.
+    """How the items of a class are done: for each kind of build the best function that it has.
 
     None where a parameter that is fixed excludes the class.
     """
-    best: dict[str, str] = {}
-    special: dict[str, str] = {}  # condition -> NEON function for some processors only
+    best: dict[str, str] = {}  # by target
+    special: dict[str, dict[str, str]] = {}  # condition -> function for some processors only
     for v in variants:
         if v.is_gpu or not v.prod or v.kernel.id != kernel.id:
             continue
         if v.schedule.class_name == class_name:
-            name = function(v)
+            name, target = function(v), v.schedule.target
             if not v.schedule.needs:
-                best.setdefault(v.schedule.target, name)
-            elif "neon" not in best:
+                best.setdefault(target, name)
+            elif target not in best:
                 has = [
                     f"daedalus_cpu_features & DAEDALUS_NEEDS_{n.upper()}" for n in v.schedule.needs
                 ]
-                special[" && ".join(has)] = name
+                special.setdefault(target, {})[" && ".join(has)] = name
     condition = ""
     if class_name != FULL:
         c = kernel.item_class(class_name)
@@ -159,10 +159,16 @@ def _class(
         )
     return {
         "condition": condition,
-        "special": special,
-        "neon": best.get("neon"),
-        "vector": best.get("vector"),
-        "c": best["c"],
+        "builds": [
+            {
+                "guard": GUARDS[target],
+                "special": special.get(target, {}),
+                # Scalar C, where processors that have not what it needs have nothing of the target.
+                "function": best.get(target, best["c"]),
+            }
+            for target in PREFERRED
+            if target in best or target in special
+        ],
     }
 
 
