@@ -8,6 +8,7 @@ rows than an item has it goes down the planes.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from daedalus.dsl.decoders import DecoderEntry, Part
 from daedalus.dsl.errors import SpecError
@@ -104,12 +105,37 @@ def _notes(kernel: Kernel, signature: Signature) -> list[str]:
     return notes
 
 
+@dataclass(frozen=True)
+class Build:
+    """What a kind of build calls.
+
+    guard     the macro of such builds; "" where it is what all others do
+    special   functions for some processors only, by the condition in C; they come first
+    function  the one for all processors
+    """
+
+    guard: str
+    special: Mapping[str, str]
+    function: str
+
+
+@dataclass(frozen=True)
+class Way:
+    """What is done with items of a class: by the first of the kinds of builds that it is.
+
+    condition  in C, of the class; "" for one that takes all that is left
+    """
+
+    condition: str
+    builds: tuple[Build, ...]
+
+
 def ways(
     kernel: Kernel,
     variants: tuple[Variant, ...],
     function: Callable[[Variant], str],
     fixed: Mapping[str, int],
-) -> list[dict[str, object]]:
+) -> list[Way]:
     """The classes an item can have where some parameters have known values, with what is done.
 
     `function` names the one of a prod variant's functions that does it.
@@ -119,7 +145,7 @@ def ways(
         one = _class(kernel, name, variants, function, fixed)
         if one is not None:
             found.append(one)
-            if not one["condition"]:
+            if not one.condition:
                 break
     return found
 
@@ -130,8 +156,8 @@ def _class(
     variants: tuple[Variant, ...],
     function: Callable[[Variant], str],
     fixed: Mapping[str, int],
-) -> dict[str, object] | None:
-    """How the items of a class are done: for each kind of build the best function that it has.
+) -> Way | None:
+    """How the items of a class are done.
 
     None where a parameter that is fixed excludes the class.
     """
@@ -157,19 +183,13 @@ def _class(
         condition = " && ".join(
             f"{p} >= {lo} && {p} <= {hi}" for p, lo, hi in c.when if p not in fixed
         )
-    return {
-        "condition": condition,
-        "builds": [
-            {
-                "guard": GUARDS[target],
-                "special": special.get(target, {}),
-                # Scalar C, where processors that have not what it needs have nothing of the target.
-                "function": best.get(target, best["c"]),
-            }
-            for target in PREFERRED
-            if target in best or target in special
-        ],
-    }
+    builds = tuple(
+        # Scalar C, where processors that have not what it needs have nothing of the target.
+        Build(GUARDS[target], special.get(target, {}), best.get(target, best["c"]))
+        for target in PREFERRED
+        if target in best or target in special
+    )
+    return Way(condition, builds)
 
 
 # ------------------------------------------------------------------ more rows than an item has
