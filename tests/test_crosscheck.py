@@ -11,7 +11,7 @@ from tampered import Tampered
 
 from daedalus.dsl import interp
 from daedalus.dsl.ir import Kernel
-from daedalus.generator import crosscheck
+from daedalus.generator import crosscheck, crosscheck_items, native
 from daedalus.generator.cli import check as check_verb
 from daedalus.generator.cli.common import UserError
 from daedalus.generator.registry import find, load
@@ -138,16 +138,16 @@ def items_outcomes(program: Path, name: str, variant: str) -> tuple[crosscheck.O
     kernel = kernel_named(name)
     device = crosscheck.Device("native", "c", "host")
     own = crosscheck.Outcome(kernel.id, "c", variant, "native")
-    batches = crosscheck.prepare_regular(kernel, FEW, seed=1)
-    public = crosscheck.check_items(kernel, [(variant, True)], device, program, batches, 1, [own])
+    batches = crosscheck_items.prepare_regular(kernel, FEW, seed=1)
+    public = crosscheck_items.check_items(kernel, [(variant, True)], device, program, batches, 1, [own])
     return own, public
 
 
 def test_items_lie_regularly_and_every_function_runs():
     kernel = kernel_named("vp9_idct8")
-    batches = crosscheck.prepare_regular(kernel, FEW, seed=1)
-    assert tuple(b.kind for b in batches) == crosscheck.REGULAR
-    row, column, _ = (b.placed for b in batches)
+    batches = crosscheck_items.prepare_regular(kernel, FEW, seed=1)
+    assert tuple(b.kind for b in batches) == crosscheck_items.REGULAR
+    row, column, hostile = (b.placed for b in batches)
     (plane,) = (b for b in row.buffers if b.buffer.kind == "plane")
     origins = plane.where[:, 0, 0]
     assert set(np.diff(origins).tolist()) == {8}  # they touch
@@ -156,39 +156,71 @@ def test_items_lie_regularly_and_every_function_runs():
     assert plane.stride < 0
     eob = column.items.params["eob"]
     assert (eob[0::3] == eob[1::3]).all() and len(set(eob.tolist())) > 10
+    claims = hostile.items.params["eob"]
+    assert {1, 12, 64} <= set(claims[::2].tolist())  # of every class
+    assert (claims[1::2] > 64).any() and (claims[1::2] == 0).any()
     own, public = items_outcomes(
         crosscheck.program("host"), "vp9_idct8", "daedalus_vp9_idct8__c_full"
     )
     assert own.failures == public.failures == []
-    # A row by two functions and a column by three; of the hostile row nothing counts.
-    assert public.items == 2 * row.items.count + 3 * column.items.count
-    assert public.conformant == public.items
-    assert own.items == public.items + row.items.count
+    # A row by two functions, and a column by three; and a hostile row by two, of which not one is
+    # conformant.
+    regular = 2 * row.items.count + 3 * column.items.count
+    assert own.items == public.items == regular + 2 * hostile.items.count
+    assert own.conformant == public.conformant == regular
 
 
+# The public functions take it on processors without NEON.
+TAKEN = "daedalus_vp9_idct8__vector_full"
 ITEMS_TAMPERED = {
-    "a step that is forgotten": ("c_full", "dst += dst_step;", "dst += 8;", "column item", True),
-    "coefficients that stay": (
-        "c_full", "coeffs += 64;", "coeffs += 63;", "expected", True,
-    ),
+    "a step that is forgotten": ("dst += dst_step;", "dst += 8;", "column item"),
+    "coefficients that stay": ("coeffs += 64;", "coeffs += 63;", "expected"),
     "a block that is not cleared": (
-        "c_full", "memset(coeffs, 0, 64 * sizeof(*coeffs));\n    dst",
-        "memset(coeffs, 0, 63 * sizeof(*coeffs));\n    dst", "did not clear", True,
+        "memset(coeffs, 0, 64 * sizeof(*coeffs));\n    dst",
+        "memset(coeffs, 0, 63 * sizeof(*coeffs));\n    dst",
+        "did not clear",
     ),
-    "one too many": (
-        "c_full", "n_left = n_blocks; n_left > 0", "n_left = n_blocks + 1; n_left > 0", "", True,
-    ),
-}  # fmt: skip
+    "one too many": ("n_left = n_blocks; n_left > 0", "n_left = n_blocks + 1; n_left > 0", ""),
+}
 
 
 @pytest.mark.parametrize("case", ITEMS_TAMPERED)
 def test_a_wrong_function_for_many_items_is_noticed(tampered, case: str) -> None:
-    schedule, old, new, said, publicly = ITEMS_TAMPERED[case]
-    variant = f"daedalus_vp9_idct8__{schedule}"
-    own, public = items_outcomes(tampered(f"{variant}.c", old, new), "vp9_idct8", variant)
+    old, new, said = ITEMS_TAMPERED[case]
+    own, public = items_outcomes(tampered(f"{TAKEN}.c", old, new), "vp9_idct8", TAKEN)
     assert not own.good
     assert any(said in f for f in own.failures)
-    assert public.good != publicly
+    assert public.good == native.is_arm()
+
+
+HOSTILE_TAMPERED = {
+    "a parameter that is out of range": (
+        "const int n_class = class_of_vp9_idct8(meta);",
+        "const int n_class = class_of_vp9_idct8(meta);"
+        " if (meta->eob > 64) { dst[8 * dst_stride] ^= 1; }",
+        "outside its",
+    ),
+    "a block that says less than it holds": (
+        "    int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t"
+        " meta_step) {",
+        "    int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t"
+        " meta_step) { if (meta->eob == 1 && coeffs[63] != 0) { coeffs[63] ^= 1; }",
+        "did not clear",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", HOSTILE_TAMPERED)
+def test_what_a_public_function_does_to_hostile_items_is_noticed(tampered, case: str) -> None:
+    old, new, said = HOSTILE_TAMPERED[case]
+    own, public = items_outcomes(
+        tampered("items.c", old, new), "vp9_idct8", "daedalus_vp9_idct8__c_full"
+    )
+    assert own.good
+    assert not public.good
+    for failure in public.failures:
+        assert crosscheck_items.HOSTILE_ROW in failure
+        assert said in failure
 
 
 def test_another_class_s_function_is_noticed(tampered):
