@@ -139,7 +139,9 @@ def items_outcomes(program: Path, name: str, variant: str) -> tuple[crosscheck.O
     device = crosscheck.Device("native", "c", "host")
     own = crosscheck.Outcome(kernel.id, "c", variant, "native")
     batches = crosscheck_items.prepare_regular(kernel, FEW, seed=1)
-    public = crosscheck_items.check_items(kernel, [(variant, True)], device, program, batches, 1, [own])
+    public = crosscheck_items.check_items(
+        kernel, [(variant, True)], device, program, batches, 1, [own]
+    )
     return own, public
 
 

@@ -25,7 +25,7 @@ from daedalus.generator.cli.tables import print_table
 from daedalus.generator.crosscheck import program as check_program
 from daedalus.generator.model import measure
 from daedalus.generator.model.comparison import COMPILERS
-from daedalus.generator.model.measure import TimedRow
+from daedalus.generator.model.measure import Measured
 from daedalus.generator.registry import Entry, load
 from daedalus.generator.vulkan import bench
 from daedalus.generator.vulkan.devices import GpuDevice, Skip, find
@@ -126,7 +126,7 @@ def command(
         if write_data:
             console.print(f"written to {write_data}", markup=False)
             return
-        times = _cpu(kernel) if native.is_arm() else []
+        times = _cpu(kernel) if native.is_arm() else measure.NOTHING
         skip = ",".join(p for p in PARTS if part and p not in part)
         wish = bench.Wish(kernel, rounds, items, size, True, skip)
         reports = []
@@ -135,19 +135,19 @@ def command(
             reports.append(bench.measure(gpu, data, wish))
     if as_json:
         figures = _as_json(reports, wish, [vars(s) for s in skips])
-        print(json.dumps(figures | {"kernels": times_as_json(times)}, indent=1))
+        print(json.dumps(figures | {"kernels": times_as_json(times.rows)}, indent=1))
     else:
-        print_times(times)
+        print_times(times.rows)
         for report in reports:
             _print(report)
     for s in skips:
         console.print(f"skipped: {s.name}: {s.reason}", markup=False, soft_wrap=True)
-    faults = [f"{r.device}: {f}" for r in reports for f in r.faults]
+    faults = [f"{r.device}: {f}" for r in reports for f in r.faults] + times.wrong
     for fault in faults:
         console.print(f"failed: {fault}", markup=False, soft_wrap=True)
     if faults:
         sys.exit(EXIT_FAILED)
-    if not reports and not times:
+    if not reports and not times.rows:
         raise UserError(
             "nothing was measured",
             "see what was skipped; --device lavapipe-8 is a rasteriser for any machine",
@@ -167,11 +167,11 @@ def _entries(kernel: str) -> list[Entry]:
     return found
 
 
-def _cpu(kernel: str) -> list[TimedRow]:
+def _cpu(kernel: str) -> Measured:
     """What NEON functions take on this processor, by what of the compilers is here."""
     wanted = kernels(kernel)
     compilers = [c for c in COMPILERS if c != "clang" or shutil.which(native.CLANG)]
-    return measure.compare(wanted, compilers) if wanted else []
+    return measure.compare(wanted, compilers) if wanted else measure.NOTHING
 
 
 def _as_json(
