@@ -372,3 +372,16 @@ def test_measured_times_stand_in_the_same_table(monkeypatch: pytest.MonkeyPatch)
     result = CliRunner().invoke(bench.command, ["--model", "--json", "idct4"])
     (figures,) = json.loads(result.stdout)["kernels"]
     assert (figures["unit"], figures["measured"], figures["hand_measured"]) == ("cycles", 70, 100)
+
+
+@pytest.mark.campaign
+def test_all_functions_leave_what_theirs_does_when_they_are_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = measure.measured
+    monkeypatch.setattr(
+        measure, "measured", lambda p, words: run(p, words, runner=native.runner("aarch64"))
+    )
+    found = measure.compare((), ("gcc",), rounds=1)
+    assert found.wrong == []
+    assert {r.work.case.key for r in found.rows} == {c.key for c in count_cases.cases()}
