@@ -54,7 +54,8 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
 def built(
     folder: Path, kernels: list[tuple[Kernel, tuple[Variant, ...]]], targets: tuple[str, ...]
 ) -> Programs:
-    build = fuzz.Build(folder, kernels, sanitize=False, targets=targets)
+    # Unoptimised: what is compiled is more than what is run.
+    build = fuzz.Build(folder, kernels, sanitize=False, targets=targets, level="-O0")
     found = [d for d in build.devices if d.arch == ARCHES[d.target]]
     return {d.target: (d, build.program(d)) for d in found}
 
