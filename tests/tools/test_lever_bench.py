@@ -134,8 +134,9 @@ def test_wrong_code_is_exit_code_1(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--levers"], "--levers and --bound are of the model"),
-        (["--bound"], "--levers and --bound are of the model"),
+        (["--levers"], "--levers: not without --model"),
+        (["--lever", "dot"], "--lever: not without --model"),
+        (["--model", "--levers", "--bound"], "--bound and --levers do not go together"),
         (["--model", "--lever", "magic"], "'magic' is no lever"),
     ],
 )
