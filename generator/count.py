@@ -100,7 +100,7 @@ class Counter:
 
     def trace(self, work: Work) -> Traced:
         """What a piece of work executes when it is not the first; it is to be always the same."""
-        found = trace.work(self.program, arguments("trace", work, _TIMES))
+        found = trace.work(self.program, arguments(work, _TIMES))
         _, *later = found.pieces
         if any(piece != later[0] for piece in later):
             raise UserError(
@@ -111,11 +111,20 @@ class Counter:
         return Traced(work, later[0], found.pixels)
 
 
-def arguments(how: str, work: Work, times: int) -> list[str]:
-    """What the program is told, to "trace" or to "measure"."""
-    case = work.case
-    words = [how, case.picture, work.shape, work.function, str(times)]
-    return [*words, *(str(p) for p in case.params.values())]
+def arguments(work: Work, times: int) -> list[str]:
+    """What the program is told, to trace a piece of work."""
+    words = ["trace", str(times), work.case.picture, work.shape, work.function]
+    return words + _parameters(work)
+
+
+def measuring_arguments(ours: Work, theirs: Work, rounds: int) -> list[str]:
+    """What the program is told, to measure two pieces of the same work in turn."""
+    words = ["measure", str(rounds), ours.case.picture]
+    return [*words, ours.shape, ours.function, theirs.shape, theirs.function, *_parameters(ours)]
+
+
+def _parameters(work: Work) -> list[str]:
+    return [str(p) for p in work.case.params.values()]
 
 
 def difference(ours: bytes, theirs: bytes) -> str:

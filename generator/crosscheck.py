@@ -4,13 +4,14 @@
 A *device* is a way to run a target here: C natively, NEON under qemu (natively on arm64) and
 natively through SIMDe, GLSL on Vulkan devices (vulkan/check.py). For each kernel and kind of items
 one job is written; a small C program runs all variants of a device on it; what they leave in memory
-is compared element by element, guards included.
+is compared element by element, guards included. Functions for many items are in
+crosscheck_items.py.
 """
 
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,6 @@ from daedalus.dsl import interp, vectors
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Kernel
 from daedalus.generator import layout, native
-from daedalus.generator.clearing import cleared_blocks
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
 from daedalus.generator.schedule import GPU_TARGETS, Schedule, parse_variant
 from daedalus.generator.v3d import tools
@@ -31,8 +31,6 @@ from daedalus.generator.vulkan.validation import complaints
 # between them, withheld ones conformant items without the buffers that they do not touch.
 KINDS = ("conformant", "boundary", "hostile", "neighbours")
 WITHHELD = "withheld"
-ROW, COLUMN, HOSTILE_ROW = REGULAR = ("row", "column", "hostile row")  # prepare_regular()
-CLEARING = "clearing"
 WITNESS = "witness"  # a further kind: items that tell lowerings from plainer ones (witness.py)
 _PATIENCE = 1800  # seconds for one program; emulated and sanitized ones are slow
 
@@ -194,7 +192,7 @@ def check_kernel(
         rng = np.random.default_rng([seed, 99])
         runs = []
         for v in variants:
-            mine = interp.in_class(kernel, _schedule_of(v).class_name, items)
+            mine = interp.in_class(kernel, schedule_of(v).class_name, items)
             if batch.kind == "hostile":  # also items that lie about their class
                 mine = np.ones_like(mine)
             order = np.flatnonzero(mine)
@@ -204,74 +202,6 @@ def check_kernel(
         ):
             compare(kernel, batch, outcomes[variant], chosen, images, seed)
     return list(outcomes.values())
-
-
-def prepare_regular(kernel: Kernel, count: int, seed: int) -> list[Batch]:
-    """Batches of items that are laid out regularly, for the functions that do many of them.
-
-    In a row items touch, so far as they may; in a column there is a guard between them, rows run
-    upwards, and three items in turn are the same.
-    """
-    out = []
-    n = max(16, int(count * len(kernel.class_names) * SHARES["neighbours"]))
-    for number, kind in enumerate(REGULAR):
-        drawn = "hostile" if kind == HOSTILE_ROW else "conformant"
-        items = vectors.make_items(kernel, n, seed + 2 + number, drawn)
-        if kind == COLUMN:
-            items = items.take(np.repeat(np.arange(-(-n // 3)), 3))
-        rng = np.random.default_rng([seed, 97, number])
-        close, across = kind != COLUMN, 1 if kind == COLUMN else items.count
-        placed = layout.place(kernel, items, rng, upwards=not close, close=close, across=across)
-        out.append(Batch(kind, placed, interp.run(kernel, placed.items)))
-    return out
-
-
-def check_items(
-    kernel: Kernel, variants: list[tuple[str, bool]], device: Device, program: Path,
-    batches: list[Batch], seed: int, outcomes: list[Outcome],
-) -> Outcome:  # fmt: skip
-    """Runs the functions for many items of variants of one target, and the public ones.
-
-    With a variant's name comes whether it is a `prod` one, which has functions that clear. What
-    they do counts in the `outcomes` of the variants; that of the public ones is returned.
-    """
-    public = Outcome(kernel.id, device.target, ITEMS, device.name)
-    by_name = {o.variant: o for o in outcomes}
-    clears = cleared_blocks(kernel)
-    for batch in batches:
-        hostile = batch.kind == HOSTILE_ROW
-        whole = np.arange(batch.placed.items.count)
-        runs: list[tuple[str, Array, Outcome]] = []
-        for v, prod in variants:
-            mine = interp.in_class(kernel, _schedule_of(v).class_name, batch.placed.items)
-            chosen = whole if hostile else np.flatnonzero(mine)
-            ways = _items_ways(batch.kind, clears if prod else ())
-            runs += [(f"{v} {way}", chosen, by_name[v]) for way in ways]
-        if not hostile:  # whose parameters the public functions need not stand
-            ways = _items_ways(batch.kind, clears)
-            runs += [(f"{kernel.id} {way}", whole, public) for way in ways]
-        results = execute(program, device, batch, [(name, chosen) for name, chosen, _ in runs])
-        for (name, chosen, outcome), images in zip(runs, results, strict=True):
-            wanted = _zeroed(batch, clears) if f" {CLEARING} " in name else batch
-            compare(kernel, wanted, outcome, chosen, images, seed)
-    return public
-
-
-def _items_ways(kind: str, clears: tuple[str, ...]) -> list[str]:
-    """How tools/check runs functions for many items on a batch of the kind: see items.h there."""
-    ways = ["items"]
-    if kind == COLUMN:
-        ways.append("items one")
-    if clears and kind != HOSTILE_ROW:
-        ways.append(f"{CLEARING} {' '.join(clears)}")
-    return ways
-
-
-def _zeroed(batch: Batch, names: tuple[str, ...]) -> Batch:
-    """The batch, of which these blocks are to be zero where they are stored to as well."""
-    known = batch.result.buffers
-    zeros = {n: np.zeros_like(known[n]) for n in names if n in known}
-    return replace(batch, result=replace(batch.result, buffers={**known, **zeros}))
 
 
 def check_dispatch(
@@ -296,7 +226,8 @@ DISPATCH = "dispatch"
 ITEMS = "items"
 
 
-def _schedule_of(variant: str) -> Schedule:
+def schedule_of(variant: str) -> Schedule:
+    """Of a variant's name; a plain one where the runtime or a public function chooses."""
     return Schedule("") if variant in (DISPATCH, ITEMS) else parse_variant(variant)[1]
 
 
@@ -406,7 +337,7 @@ def compare(
     kernel: Kernel, batch: Batch, outcome: Outcome, chosen: Array, images: Images, seed: int
 ) -> None:
     """Adds one run to a variant's outcome."""
-    schedule = _schedule_of(outcome.variant)
+    schedule = schedule_of(outcome.variant)
     assume = kernel.defaults | set(schedule.assume)
     in_class = interp.in_class(kernel, schedule.class_name, batch.placed.items)
     conformant = (batch.result.conformant(assume) & in_class)[chosen]

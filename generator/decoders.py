@@ -8,13 +8,14 @@ rows than an item has it goes down the planes.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from daedalus.dsl.decoders import DecoderEntry, Part
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import FULL, Buffer, Kernel
 from daedalus.generator.registry import Entry
 from daedalus.generator.signatures import Signature, read_signature
-from daedalus.generator.variants import Variant
+from daedalus.generator.variants import GUARDS, PREFERRED, Variant
 
 _PITCH = 16  # bytes; rows of a plane that is put together begin at multiples of it
 
@@ -104,12 +105,37 @@ def _notes(kernel: Kernel, signature: Signature) -> list[str]:
     return notes
 
 
+@dataclass(frozen=True)
+class Build:
+    """What a kind of build calls.
+
+    guard     the macro of such builds; "" where it is what all others do
+    special   functions for some processors only, by the condition in C; they come first
+    function  the one for all processors
+    """
+
+    guard: str
+    special: Mapping[str, str]
+    function: str
+
+
+@dataclass(frozen=True)
+class Way:
+    """What is done with items of a class: by the first of the kinds of builds that it is.
+
+    condition  in C, of the class; "" for one that takes all that is left
+    """
+
+    condition: str
+    builds: tuple[Build, ...]
+
+
 def ways(
     kernel: Kernel,
     variants: tuple[Variant, ...],
     function: Callable[[Variant], str],
     fixed: Mapping[str, int],
-) -> list[dict[str, object]]:
+) -> list[Way]:
     """The classes an item can have where some parameters have known values, with what is done.
 
     `function` names the one of a prod variant's functions that does it.
@@ -119,7 +145,7 @@ def ways(
         one = _class(kernel, name, variants, function, fixed)
         if one is not None:
             found.append(one)
-            if not one["condition"]:
+            if not one.condition:
                 break
     return found
 
@@ -130,25 +156,25 @@ def _class(
     variants: tuple[Variant, ...],
     function: Callable[[Variant], str],
     fixed: Mapping[str, int],
-) -> dict[str, object] | None:
-    """How the items of a class are done: the best function per target.
+) -> Way | None:
+    """How the items of a class are done.
 
     None where a parameter that is fixed excludes the class.
     """
-    best: dict[str, str] = {}
-    special: dict[str, str] = {}  # condition -> NEON function for some processors only
+    best: dict[str, str] = {}  # by target
+    special: dict[str, dict[str, str]] = {}  # condition -> function for some processors only
     for v in variants:
         if v.is_gpu or not v.prod or v.kernel.id != kernel.id:
             continue
         if v.schedule.class_name == class_name:
-            name = function(v)
+            name, target = function(v), v.schedule.target
             if not v.schedule.needs:
-                best.setdefault(v.schedule.target, name)
-            elif "neon" not in best:
+                best.setdefault(target, name)
+            elif target not in best:
                 has = [
                     f"daedalus_cpu_features & DAEDALUS_NEEDS_{n.upper()}" for n in v.schedule.needs
                 ]
-                special[" && ".join(has)] = name
+                special.setdefault(target, {})[" && ".join(has)] = name
     condition = ""
     if class_name != FULL:
         c = kernel.item_class(class_name)
@@ -157,13 +183,13 @@ def _class(
         condition = " && ".join(
             f"{p} >= {lo} && {p} <= {hi}" for p, lo, hi in c.when if p not in fixed
         )
-    return {
-        "condition": condition,
-        "special": special,
-        "neon": best.get("neon"),
-        "vector": best.get("vector"),
-        "c": best["c"],
-    }
+    builds = tuple(
+        # Scalar C, where processors that have not what it needs have nothing of the target.
+        Build(GUARDS[target], special.get(target, {}), best.get(target, best["c"]))
+        for target in PREFERRED
+        if target in best or target in special
+    )
+    return Way(condition, builds)
 
 
 # ------------------------------------------------------------------ more rows than an item has

@@ -32,9 +32,6 @@ RECORDS = ("verified.json", "stats.json", "witnesses.json", "proofs.json", qpu_c
 
 _RANKS = {"neon": 100, "vector": 400, "c": 500, "glsl": 900, "qpu": 1300}
 
-# What of the library's build has CPU variants of a target.
-_GUARDS = {"c": "", "neon": "DAEDALUS_HAVE_NEON", "vector": "DAEDALUS_HAVE_VECTORS"}
-
 
 @dataclass(frozen=True)
 class Generated:
@@ -312,7 +309,7 @@ def _items_entries(
         for v in variants:
             if v.kernel.id != e.kernel.id or v.is_gpu:
                 continue
-            guard = _GUARDS[v.schedule.target]
+            guard = v.guard
             names = [n for n in (v.items_name, v.clearing_items_name) if n]
             functions += [
                 f | {"guard": guard, "name": name} for f, name in zip(public, names, strict=False)

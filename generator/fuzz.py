@@ -247,9 +247,9 @@ class Build:
 
     def __init__(
         self, folder: Path, kernels: list[tuple[Kernel, tuple[Variant, ...]]], *, sanitize: bool,
-        targets: tuple[str, ...] = CPU_TARGETS,
+        targets: tuple[str, ...] = CPU_TARGETS, level: str = "-O1",
     ) -> None:  # fmt: skip
-        self.folder, self.sanitize = folder, sanitize
+        self.folder, self.sanitize, self.level = folder, sanitize, level
         found = crosscheck.devices(targets)
         self.devices = [d for d in found if not (sanitize and d.arch == "aarch64")]
         self.variants = tuple(v for _, own in kernels for v in own)
@@ -271,7 +271,7 @@ class Build:
         own = [v for v in self.variants if v.schedule.target in shown]
         source = self.folder / f"{device.target}-{device.arch}.c"
         source.write_text(_unit(own))
-        flags = ["-O1", "-g0", f"-I{self.folder / 'generated' / 'src'}"]
+        flags = [self.level, "-g0", f"-I{self.folder / 'generated' / 'src'}"]
         system: list[Path] = []
         if neon:
             flags.append("-DDAEDALUS_HAVE_NEON=1")

@@ -39,6 +39,13 @@ TARGET_TEXT = {
     "c": "portable scalar C", "vector": "C with vectors", "neon": "NEON intrinsics", "glsl": "GLSL",
     QPU: "machine code of V3D 7.1",
 }  # fmt: skip
+# CPU targets, the one that a build takes first: as their variants are ranked.
+PREFERRED = ("neon", "vector", "c")
+# What of the library's build has variants of a target.
+GUARDS = {
+    "neon": "DAEDALUS_HAVE_NEON", "vector": "DAEDALUS_HAVE_VECTORS", "c": "",
+    "glsl": "DAEDALUS_HAVE_VULKAN", QPU: "DAEDALUS_HAVE_DRM",
+}  # fmt: skip
 _VECTORS = {t.name: t for t in (NEON, VECTOR)}
 _PLACE = "@input-hash@"
 
@@ -61,6 +68,11 @@ class Variant:
     @property
     def is_gpu(self) -> bool:
         return self.schedule.target in GPU_TARGETS
+
+    @property
+    def guard(self) -> str:
+        """The macro of builds that have it; "" where all do."""
+        return GUARDS[self.schedule.target]
 
     @property
     def name(self) -> str:

@@ -11,7 +11,7 @@ from tampered import Tampered
 
 from daedalus.dsl import interp
 from daedalus.dsl.ir import Kernel
-from daedalus.generator import crosscheck, native
+from daedalus.generator import crosscheck, crosscheck_items, native
 from daedalus.generator.cli import check as check_verb
 from daedalus.generator.cli.common import UserError
 from daedalus.generator.registry import find, load
@@ -143,16 +143,18 @@ def items_outcomes(
     kernel = kernel_named(name)
     device = crosscheck.Device("native", target, "host")
     own = crosscheck.Outcome(kernel.id, target, variant, "native")
-    batches = crosscheck.prepare_regular(kernel, FEW, seed=1)
-    public = crosscheck.check_items(kernel, [(variant, True)], device, program, batches, 1, [own])
+    batches = crosscheck_items.prepare_regular(kernel, FEW, seed=1)
+    public = crosscheck_items.check_items(
+        kernel, [(variant, True)], device, program, batches, 1, [own]
+    )
     return own, public
 
 
 def test_items_lie_regularly_and_every_function_runs():
     kernel = kernel_named("vp9_idct8")
-    batches = crosscheck.prepare_regular(kernel, FEW, seed=1)
-    assert tuple(b.kind for b in batches) == crosscheck.REGULAR
-    row, column, _ = (b.placed for b in batches)
+    batches = crosscheck_items.prepare_regular(kernel, FEW, seed=1)
+    assert tuple(b.kind for b in batches) == crosscheck_items.REGULAR
+    row, column, hostile = (b.placed for b in batches)
     (plane,) = (b for b in row.buffers if b.buffer.kind == "plane")
     origins = plane.where[:, 0, 0]
     assert set(np.diff(origins).tolist()) == {8}  # they touch
@@ -161,14 +163,18 @@ def test_items_lie_regularly_and_every_function_runs():
     assert plane.stride < 0
     eob = column.items.params["eob"]
     assert (eob[0::3] == eob[1::3]).all() and len(set(eob.tolist())) > 10
+    claims = hostile.items.params["eob"]
+    assert {1, 12, 64} <= set(claims[::2].tolist())  # of every class
+    assert (claims[1::2] > 64).any() and (claims[1::2] == 0).any()
     own, public = items_outcomes(
         crosscheck.program("host"), "vp9_idct8", f"daedalus_vp9_idct8__{BEST}_full"
     )
     assert own.failures == public.failures == []
-    # A row by two functions and a column by three; of the hostile row nothing counts.
-    assert public.items == 2 * row.items.count + 3 * column.items.count
-    assert public.conformant == public.items
-    assert own.items == public.items + row.items.count
+    # A row by two functions, and a column by three; and a hostile row by two, of which not one is
+    # conformant.
+    regular = 2 * row.items.count + 3 * column.items.count
+    assert own.items == public.items == regular + 2 * hostile.items.count
+    assert own.conformant == public.conformant == regular
 
 
 ITEMS_TAMPERED = {
@@ -194,6 +200,36 @@ def test_a_wrong_function_for_many_items_is_noticed(tampered, case: str) -> None
     assert not own.good
     assert any(said in f for f in own.failures)
     assert public.good != publicly
+
+
+HOSTILE_TAMPERED = {
+    "a parameter that is out of range": (
+        "const int n_class = class_of_vp9_idct8(meta);",
+        "const int n_class = class_of_vp9_idct8(meta);"
+        " if (meta->eob > 64) { dst[8 * dst_stride] ^= 1; }",
+        "outside its",
+    ),
+    "a block that says less than it holds": (
+        "    int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t"
+        " meta_step) {",
+        "    int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t"
+        " meta_step) { if (meta->eob == 1 && coeffs[63] != 0) { coeffs[63] ^= 1; }",
+        "did not clear",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", HOSTILE_TAMPERED)
+def test_what_a_public_function_does_to_hostile_items_is_noticed(tampered, case: str) -> None:
+    old, new, said = HOSTILE_TAMPERED[case]
+    own, public = items_outcomes(
+        tampered("items.c", old, new), "vp9_idct8", f"daedalus_vp9_idct8__{BEST}_full"
+    )
+    assert own.good
+    assert not public.good
+    for failure in public.failures:
+        assert crosscheck_items.HOSTILE_ROW in failure
+        assert said in failure
 
 
 def test_another_class_s_function_is_noticed(tampered):

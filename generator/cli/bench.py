@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from daedalus.generator import native
-from daedalus.generator.cli import bench_levers, bench_native, bench_qpu, bench_sand
+from daedalus.generator.cli import bench_levers, bench_native, bench_options, bench_qpu, bench_sand
 from daedalus.generator.cli.bench_model import kernels, model, print_times, times_as_json
 from daedalus.generator.cli.common import (
     EXIT_FAILED,
@@ -25,7 +25,7 @@ from daedalus.generator.cli.tables import print_table
 from daedalus.generator.crosscheck import program as check_program
 from daedalus.generator.model import measure
 from daedalus.generator.model.comparison import COMPILERS
-from daedalus.generator.model.measure import TimedRow
+from daedalus.generator.model.measure import Measured
 from daedalus.generator.registry import Entry, load
 from daedalus.generator.vulkan import bench
 from daedalus.generator.vulkan.devices import GpuDevice, Skip, find
@@ -33,8 +33,19 @@ from daedalus.generator.vulkan.devices import GpuDevice, Skip, find
 PARTS = ("throughput", "latency", "frame")
 
 
-@click.command("bench")
+@click.command("bench", cls=bench_options.Grouped)
 @click.argument("kernel", default="")
+@click.option("--model", is_flag=True, expose_value=False,
+              help="Model the cycles of NEON functions on the A76, beside FFmpeg's and dav1d's."
+              )  # fmt: skip
+@click.option("--native", is_flag=True, expose_value=False,
+              help="Measure portable C here, beside FFmpeg's and dav1d's; 100 times --rounds."
+              )  # fmt: skip
+@click.option("--qpu", is_flag=True, expose_value=False,
+              help="By the timing model: QPU code beside GLSL through v3dv.")  # fmt: skip
+@click.option("--sand", is_flag=True, expose_value=False,
+              help="Measure conversions of column-tiled frames on the CPU, beside memcpy."
+              )  # fmt: skip
 @click.option("--device", default="gpu", show_default=True,
               help="Vulkan devices, separated by commas, or all: as for check.")  # fmt: skip
 @click.option("--rounds", default=7, show_default=True, type=click.IntRange(1, 1000),
@@ -50,32 +61,23 @@ PARTS = ("throughput", "latency", "frame")
               help="Only write the items, for the C programs alone.")  # fmt: skip
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0, 2**31),
               help="That the items are drawn with.")  # fmt: skip
-@click.option("--model", "modelled", is_flag=True,
-              help="Model the cycles of NEON functions on the A76 instead, beside FFmpeg's and "
-              "dav1d's; the options of Vulkan are of no account then.")  # fmt: skip
-@click.option("--all", "every", is_flag=True, help="With --model, a table of every function, too.")
-@click.option("--sand", is_flag=True,
-              help="Measure conversions of column-tiled frames on the CPU instead, beside memcpy."
-              )  # fmt: skip
-@click.option("--levers", is_flag=True,
-              help="With --model: NEON variants as they are and without each lever.")  # fmt: skip
-@click.option("--lever", multiple=True, help="With --levers: only this one; may be repeated.")
+@click.option("--all", "every", is_flag=True, help="A table of every function, too.")
 @click.option("--bound", is_flag=True,
-              help="With --model: what stands between d3 and what ports need.")  # fmt: skip
-@click.option("--native", "portable", is_flag=True,
-              help="Measure portable C here instead, beside FFmpeg's and dav1d's.")  # fmt: skip
-@click.option("--qpu", is_flag=True,
-              help="By the timing model instead: QPU code beside GLSL through v3dv.")  # fmt: skip
+              help="What stands between d3 and what ports need, too.")  # fmt: skip
+@click.option("--levers", is_flag=True,
+              help="NEON variants as they are and without each lever, instead.")  # fmt: skip
+@click.option("--lever", multiple=True, help="The same, of this lever; may be repeated.")
 @click.option("--choose", is_flag=True,
-              help="With --qpu: find and record the schedules that take least.")  # fmt: skip
+              help="Find and record the schedules that take least, instead.")  # fmt: skip
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path),
-              help="With --qpu: a file for the JSON, besides.")  # fmt: skip
+              help="A file for the JSON, besides.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@click.pass_context
 def command(
-    kernel: str, device: str, rounds: int, items: int, size: int, part: tuple[str, ...],
-    distinct: int, write_data: Path | None, seed: int, modelled: bool, every: bool,
-    levers: bool, lever: tuple[str, ...], bound: bool, sand: bool, portable: bool, qpu: bool,
-    choose: bool, output: Path | None, as_json: bool,
+    context: click.Context, kernel: str, device: str, rounds: int, items: int, size: int,
+    part: tuple[str, ...], distinct: int, write_data: Path | None, seed: int, every: bool,
+    levers: bool, lever: tuple[str, ...], bound: bool, choose: bool, output: Path | None,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Measures kernels whose ids contain KERNEL (default: all) on Vulkan devices.
 
@@ -86,35 +88,39 @@ def command(
     frame by one submit, by one a kernel and by one an item. Figures are medians of interleaved
     runs; only those count whose output was right to the last byte. Exit code 1 where one was not.
 
-    With --native the rounds are 100 times those of --rounds: docs/portable-c.md.
-
-    With --qpu nothing is measured: docs/qpu-performance.md. Exit code 1 where a bar is missed.
+    A mode does something else instead: docs/neon-model.md, docs/portable-c.md and
+    docs/qpu-performance.md explain them. Exit code 1 also where a bar is missed.
     """
-    if (choose or output) and not qpu:
-        raise UserError("--choose and --output are for the timing model", "add --qpu")
-    if sand:
+    mode = bench_options.check(context)
+    if mode == "sand":
         bench_sand.measure(as_json=as_json)
-        return
-    if (levers or lever or bound) and not modelled:
-        raise UserError("--levers and --bound are of the model", "add --model")
-    if modelled and (levers or lever):
+    elif mode == "model" and (levers or lever):
         bench_levers.model(kernels(kernel), lever, as_json=as_json)
-        return
-    if modelled:
+    elif mode == "model":
         model(kernel, as_json=as_json, every=every, bound=bound)
-        return
-    if portable:
+    elif mode == "native":
         bench_native.run(kernel, 100 * rounds, as_json=as_json)
-        return
-    if qpu and choose:
+    elif mode == "qpu" and choose:
         bench_qpu.choose(kernel, items, distinct)
-        return
-    if qpu:
+    elif mode == "qpu":
         bench_qpu.measure(kernel, items, distinct, as_json, output)
-        return
+    else:
+        wish = bench.Wish(kernel, rounds, items, size, True, _left_out(part))
+        _on_vulkan(wish, device, write_data, distinct, seed, as_json=as_json)
+
+
+def _left_out(part: tuple[str, ...]) -> str:
+    return ",".join(p for p in PARTS if part and p not in part)
+
+
+def _on_vulkan(
+    wish: bench.Wish, device: str, write_data: Path | None, distinct: int, seed: int, *,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Measures on Vulkan devices, and NEON where that is, or only writes the items."""
     data = write_data or build_dir() / "bench" / "items"
     with progress(quiet=as_json):
-        entries = _entries(kernel)
+        entries = _entries(wish.kernels)
         gpus: list[GpuDevice] = []
         skips: list[Skip] = []
         if not write_data:
@@ -126,28 +132,26 @@ def command(
         if write_data:
             console.print(f"written to {write_data}", markup=False)
             return
-        times = _cpu(kernel) if native.is_arm() else []
-        skip = ",".join(p for p in PARTS if part and p not in part)
-        wish = bench.Wish(kernel, rounds, items, size, True, skip)
+        times = _cpu(wish.kernels) if native.is_arm() else measure.NOTHING
         reports = []
         for gpu in gpus:
             say(f"measuring on {gpu.name}")
             reports.append(bench.measure(gpu, data, wish))
     if as_json:
         figures = _as_json(reports, wish, [vars(s) for s in skips])
-        print(json.dumps(figures | {"kernels": times_as_json(times)}, indent=1))
+        print(json.dumps(figures | {"kernels": times_as_json(times.rows)}, indent=1))
     else:
-        print_times(times)
+        print_times(times.rows)
         for report in reports:
             _print(report)
     for s in skips:
         console.print(f"skipped: {s.name}: {s.reason}", markup=False, soft_wrap=True)
-    faults = [f"{r.device}: {f}" for r in reports for f in r.faults]
+    faults = [f"{r.device}: {f}" for r in reports for f in r.faults] + times.wrong
     for fault in faults:
         console.print(f"failed: {fault}", markup=False, soft_wrap=True)
     if faults:
         sys.exit(EXIT_FAILED)
-    if not reports and not times:
+    if not reports and not times.rows:
         raise UserError(
             "nothing was measured",
             "see what was skipped; --device lavapipe-8 is a rasteriser for any machine",
@@ -167,11 +171,11 @@ def _entries(kernel: str) -> list[Entry]:
     return found
 
 
-def _cpu(kernel: str) -> list[TimedRow]:
+def _cpu(kernel: str) -> Measured:
     """What NEON functions take on this processor, by what of the compilers is here."""
     wanted = kernels(kernel)
     compilers = [c for c in COMPILERS if c != "clang" or shutil.which(native.CLANG)]
-    return measure.compare(wanted, compilers) if wanted else []
+    return measure.compare(wanted, compilers) if wanted else measure.NOTHING
 
 
 def _as_json(

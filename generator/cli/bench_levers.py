@@ -4,6 +4,7 @@
 import json
 import math
 import sys
+from dataclasses import dataclass
 from typing import Any
 
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, console
@@ -12,6 +13,7 @@ from daedalus.generator.cli.tables import print_table
 from daedalus.generator.levers import Lever, chosen
 from daedalus.generator.model import levers, llvm
 from daedalus.generator.model.comparison import COMPILERS
+from daedalus.generator.model.lever_code import Without
 from daedalus.generator.model.levers import LeverComparison, LeverRow
 
 _HEADINGS = (
@@ -42,27 +44,48 @@ def _levers(names: tuple[str, ...]) -> tuple[Lever, ...]:
         raise UserError(str(e), "docs/neon-levers.md explains them") from None
 
 
-def best(rows: list[LeverRow]) -> list[LeverRow]:
-    """Of each lever and variant, the row of the compiler whose present code takes least."""
-    found: dict[tuple[str, str], LeverRow] = {}
+@dataclass(frozen=True)
+class Best:
+    """A variant as it is and without a lever, each by the compiler that makes the most of it."""
+
+    made: Without
+    present: LeverRow  # whose `present` is the best of all compilers
+    without: LeverRow  # whose `without` is
+
+    @property
+    def ratio(self) -> float:
+        """What the lever leaves of the modelled cycles, as d3: below 1 where it saves."""
+        return self.present.present.d3 / self.without.without.d3
+
+
+def best(rows: list[LeverRow]) -> list[Best]:
+    """Of each lever and variant what a user would get, with the lever and without it."""
+    found: dict[tuple[str, str], list[LeverRow]] = {}
     for r in rows:
-        key = r.made.lever.name, r.made.name
-        if key not in found or r.present.d3 < found[key].present.d3:
-            found[key] = r
-    return list(found.values())
+        found.setdefault((r.made.lever.name, r.made.name), []).append(r)
+    return [
+        Best(
+            own[0].made,
+            min(own, key=lambda r: r.present.d3),
+            min(own, key=lambda r: r.without.d3),
+        )
+        for own in found.values()
+    ]
 
 
-def mean(rows: list[LeverRow]) -> float:
+def mean(rows: list[Best]) -> float:
     """The geometric mean of ratios."""
     return math.exp(sum(math.log(r.ratio) for r in rows) / len(rows))
 
 
 def _print(comparison: LeverComparison, wanted: tuple[Lever, ...]) -> None:
     print_table(_HEADINGS, [_line(r) for r in sorted(comparison.rows, key=_order)])
-    print("\nEach lever, where it changes anything; d3 with it, of d3 without:")
+    print("\nEach lever, where it changes anything; d3 with it, of d3 without, each by the compiler"
+          " that is better at it:")  # fmt: skip
     lines = []
+    both = best(comparison.rows)
     for lever in wanted:
-        own = [r for r in best(comparison.rows) if r.made.lever == lever]
+        own = [r for r in both if r.made.lever == lever]
         if own:
             least, most = min(own, key=lambda r: r.ratio), max(own, key=lambda r: r.ratio)
             lines.append((
@@ -106,6 +129,17 @@ def _as_json(comparison: LeverComparison) -> dict[str, Any]:
                 "ratio": r.ratio,
             }
             for r in comparison.rows
+        ],
+        "best": [
+            {
+                "lever": b.made.lever.name,
+                "variant": b.made.name,
+                "case": b.made.case.name,
+                "with": {"compiler": b.present.compiler, **vars(b.present.present)},
+                "without": {"compiler": b.without.compiler, **vars(b.without.without)},
+                "ratio": b.ratio,
+            }
+            for b in best(comparison.rows)
         ],
         "wrong": comparison.wrong,
     }

@@ -39,21 +39,21 @@ def model(kernel: str, *, as_json: bool, every: bool, bound: bool = False) -> No
         chosen((kernel,))  # says what there is
     with progress(quiet=as_json):
         comparison = compare(llvm.find(), wanted)
-        times = measure.compare(wanted, COMPILERS) if native.is_arm() else []
+        measured = measure.compare(wanted, COMPILERS) if native.is_arm() else measure.NOTHING
     if as_json:
-        print(json.dumps(_as_json(comparison, times, bound=bound), indent=1))
+        print(json.dumps(_as_json(comparison, measured.rows, bound=bound), indent=1))
     else:
         _print(comparison, every)
         if bound:
             _print_bound(comparison)
-        print_times(times)
+        print_times(measured.rows)
     wrong = [
         f"{r.counted.work.function}, {r.case.name}: other pixels than {r.case.theirs}:"
         f" {r.counted.difference}"
         for r in comparison.rows
         if r.counted.difference
     ]
-    failures = wrong + above_bars(comparison, every=not kernel)
+    failures = wrong + measured.wrong + above_bars(comparison, every=not kernel)
     for text in failures:
         console.print(f"failed: {text}", soft_wrap=True, markup=False)
     if failures:

@@ -18,14 +18,13 @@ from daedalus.generator.crosscheck import (
     Device,
     Outcome,
     check_dispatch,
-    check_items,
     check_kernel,
     devices,
     exclusions,
     prepare,
-    prepare_regular,
     program,
 )
+from daedalus.generator.crosscheck_items import check_items, prepare_regular
 from daedalus.generator.emit import entry_variants
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import GPU_TARGETS, QPU, TARGETS, variant_name

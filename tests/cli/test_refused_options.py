@@ -5,7 +5,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from daedalus.generator.cli import bench, stream
+from daedalus.generator.cli import bench, bench_options, stream
 from daedalus.generator.cli.common import UserError
 
 
@@ -29,6 +29,16 @@ def test_stream(words: str, message: str, hint: str, monkeypatch: pytest.MonkeyP
     [
         ("nosuch", "no kernel with GPU variants has nosuch in its id", "vp9_idct8"),
         ("h264_idct4 --device nosuch", "no device nosuch", "lavapipe-8"),
+        ("--model --qpu", "--model and --qpu: each is a measurement of its own", "all but one"),
+        ("--native --model --sand", "--model and --native and --sand: each", "all but one"),
+        ("--model --rounds 3 --device x", "--device, --rounds: not with --model", "leave it out"),
+        ("--model --items 200", "--items: not with --model", "leave it out"),
+        ("--native --json --write-data x", "--write-data: not with --native", "--help"),
+        ("vp9_idct8 --sand", "KERNEL: not with --sand", "leave it out"),
+        ("--bound", "--bound: not without --model", "add --model"),
+        ("--output x", "--output: not without --qpu", "add --qpu"),
+        ("--qpu --choose --output x", "--choose and --output do not go together", "one of the two"),
+        ("--model --lever dot --all", "--all and --lever do not go together", "one of the two"),
     ],
 )
 def test_bench(words: str, message: str, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,3 +51,19 @@ def refused(command: click.Command, words: str, message: str, hint: str) -> None
     error = result.exception
     assert isinstance(error, UserError), result.output
     assert error.exit_code == 2 and message in error.message and hint in error.hint
+
+
+def test_every_option_of_bench_belongs_to_a_mode() -> None:
+    own = {p.name for p in bench.command.params}
+    assert set(bench_options.MODES) - {""} | set().union(*bench_options.MODES.values()) == own
+
+
+def test_the_help_of_bench_lists_options_by_mode() -> None:
+    text = CliRunner().invoke(bench.command, ["--help"]).output
+    at = [
+        text.index(f"\n{title}:\n")
+        for title in ("Modes, one at most", "Without a mode", "Without a mode, or with --native",
+                      "With --model", "With --qpu", "All modes")
+    ]  # fmt: skip
+    assert at == sorted(at)
+    assert at[3] < text.index("\n  --bound ") < at[4] < text.index("\n  --choose ") < at[5]

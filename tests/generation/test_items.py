@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Functions for many items: their arguments, their loops, and what the public ones choose."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from spec_support import HEAD, load_text
 
-from daedalus.generator.emit import Generated, generate
+from daedalus.generator.decoders import ways
+from daedalus.generator.emit import Generated, entry_variants, generate
+from daedalus.generator.registry import Entry
+from daedalus.generator.schedule import Schedule
 from daedalus.generator.targets import shell
+from daedalus.generator.variants import PREFERRED
 
 TEXT = (
     HEAD
@@ -97,3 +102,61 @@ def test_every_cpu_variant_is_in_the_table_of_functions(generated: Generated) ->
     for name in (*names, "test_it"):
         assert f'{{ "{name}", call_' in table
     assert "call_" not in generated.files["src/table_prod.c"]
+
+
+# ------------------------------------------------------------------------------ the best one
+
+
+def _entry(folder: Path, *targets: str) -> Entry:
+    """The kernel with variants of these targets in each class."""
+    (entry,) = load_text(folder, TEXT)
+    classes = entry.kernel.class_names
+    return replace(entry, schedules=tuple((Schedule(t, c), True) for t in targets for c in classes))
+
+
+@pytest.mark.parametrize(
+    ("targets", "chosen"),
+    [
+        (("c",), "{c}"),
+        (("vector", "c"), "#if DAEDALUS_HAVE_VECTORS {vector} #else {c} #endif"),
+        (("neon", "c"), "#if DAEDALUS_HAVE_NEON {neon} #else {c} #endif"),
+        (
+            ("c", "vector", "neon"),
+            "#if DAEDALUS_HAVE_NEON {neon} #elif DAEDALUS_HAVE_VECTORS {vector} #else {c} #endif",
+        ),
+    ],
+)
+def test_each_build_takes_its_best(targets: tuple[str, ...], chosen: str, tmp_path: Path) -> None:
+    files = generate((_entry(tmp_path, *targets),)).files
+    body = _function(
+        next(t for p, t in files.items() if p.endswith("/items.c")), "daedalus_items_test_it"
+    )
+    call = (
+        "daedalus_items_test_it__{0}_low(px, px_stride, px_step, q, q_stride, q_step, c, n_run,"
+        " meta, meta_step);"
+    )
+    assert "{ " + chosen.format(**{t: call.format(t) for t in targets}) + " }" in body
+
+
+def test_what_a_build_prefers_is_what_the_runtime_does(tmp_path: Path) -> None:
+    entry = _entry(tmp_path, "c", "vector", "neon")
+    ranked = sorted(entry_variants(entry), key=lambda v: v.rank)
+    assert tuple(dict.fromkeys(v.schedule.target for v in ranked)) == PREFERRED
+    (low, _) = ways(entry.kernel, tuple(ranked), lambda v: v.items_name, {})
+    assert [b.guard for b in low.builds] == [
+        v.guard for v in ranked if v.schedule.class_name == "low"
+    ]
+
+
+def test_what_some_processors_lack_has_scalar_code_behind_it(tmp_path: Path) -> None:
+    entry = _entry(tmp_path, "neon", "c")
+    variants = [
+        replace(v, schedule=replace(v.schedule, dot=True)) if v.schedule.target == "neon" else v
+        for v in entry_variants(entry)
+    ]
+    (low, _) = ways(entry.kernel, tuple(variants), lambda v: v.item_name, {})
+    neon, plain = low.builds
+    assert neon.special == {
+        "daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD": "daedalus_item_test_it__neon_low_dot"
+    }
+    assert neon.function == plain.function == "daedalus_item_test_it__c_low"

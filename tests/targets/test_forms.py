@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every way in which NEON code walks a stage or touches memory, run against the interpreter."""
+"""Every way in which code with vectors walks a stage or touches memory, run against the
+interpreter: NEON, and the vector extension, which is lowered alike.
+"""
 
 import dataclasses
 import re
@@ -18,14 +20,18 @@ from daedalus.generator.variants import Variant, make_variant
 
 ITEMS = 300
 SEED = 3
-ARCH = "host" if native.is_arm() else "simde"
+# How each target is run: natively, NEON elsewhere than on arm64 through SIMDe.
+ARCHES = {"neon": "host" if native.is_arm() else "simde", "vector": "host"}
 
 
 def variants(form: Form) -> tuple[Variant, ...]:
-    """The NEON variants of a form, after the portable ones."""
+    """The NEON variants of a form and those of the vector extension, after the portable ones."""
     (kernel,) = form.spec.kernels()
     verify(kernel)
-    schedules = [*(Schedule("c", c) for c in kernel.class_names), *form.seen]
+    vectors = dict.fromkeys(
+        dataclasses.replace(s, target="vector", dot=False) for s in form.seen
+    )  # fmt: skip
+    schedules = [*(Schedule("c", c) for c in kernel.class_names), *form.seen, *vectors]
     return tuple(
         make_variant(emit.environment(), kernel, s, prod=True, rank=n, spec="a test")
         for n, s in enumerate(schedules)
@@ -35,34 +41,38 @@ def variants(form: Form) -> tuple[Variant, ...]:
 MADE = {form.spec.kernels()[0].id: (form, variants(form)) for form in [*FORMS, *DOT_FORMS]}
 
 
+Programs = dict[str, tuple[crosscheck.Device, Path]]  # by target
+
+
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> tuple[crosscheck.Device, Path]:
-    """One check program with all variants."""
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
+    """For each target a check program with all variants."""
     kernels = [(own[0].kernel, own) for _, own in MADE.values()]
-    folder = tmp_path_factory.mktemp("forms")
-    return built(folder, kernels)
+    return built(tmp_path_factory.mktemp("forms"), kernels, tuple(ARCHES))
 
 
 def built(
-    folder: Path, kernels: list[tuple[Kernel, tuple[Variant, ...]]]
-) -> tuple[crosscheck.Device, Path]:
-    build = fuzz.Build(folder, kernels, sanitize=False, targets=("neon",))
-    (device,) = [d for d in build.devices if d.arch == ARCH]
-    return device, build.program(device)
+    folder: Path, kernels: list[tuple[Kernel, tuple[Variant, ...]]], targets: tuple[str, ...]
+) -> Programs:
+    # Unoptimised: what is compiled is more than what is run.
+    build = fuzz.Build(folder, kernels, sanitize=False, targets=targets, level="-O0")
+    found = [d for d in build.devices if d.arch == ARCHES[d.target]]
+    return {d.target: (d, build.program(d)) for d in found}
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_form_computes_what_the_interpreter_does(name, program):
-    device, exe = program
+def test_form_computes_what_the_interpreter_does(name, programs):
     _, own = MADE[name]
     kernel = own[0].kernel
     batches = crosscheck.prepare(kernel, ITEMS, SEED)
-    names = [v.name for v in own if v.schedule.target == "neon"]
-    outcomes = crosscheck.check_kernel(kernel, names, device, exe, batches, SEED)
-    assert len(outcomes) == len(names) > 0
-    for o in outcomes:
-        assert o.failures == []
-        assert o.conformant >= 100
+    assert set(programs) == set(ARCHES)
+    for target, (device, exe) in programs.items():
+        names = [v.name for v in own if v.schedule.target == target]
+        outcomes = crosscheck.check_kernel(kernel, names, device, exe, batches, SEED)
+        assert len(outcomes) == len(names) > 0
+        for o in outcomes:
+            assert o.failures == []
+            assert o.conformant >= 100
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -81,7 +91,7 @@ def test_reading_what_no_stage_asks_for_is_noticed(buffer, tmp_path):
     read = f"(void)*(const volatile uint8_t *){buffer};\n  /* stage 1"
     spoiled = tuple(dataclasses.replace(v, text=v.text.replace("/* stage 1", read)) for v in own)
     assert all(read in v.text for v in spoiled)
-    device, exe = built(tmp_path, [(kernel, spoiled)])
+    device, exe = built(tmp_path, [(kernel, spoiled)], ("neon",))["neon"]
     batches = crosscheck.prepare(kernel, ITEMS, SEED)
     (outcome,) = crosscheck.check_kernel(
         kernel, [v.name for v in spoiled if v.schedule.target == "neon"], device, exe, batches, SEED

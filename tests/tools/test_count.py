@@ -92,7 +92,7 @@ def test_a_path_that_changes_is_refused(counter: count.Counter) -> None:
 
 
 def test_an_unknown_picture_is_named(counter: count.Counter) -> None:
-    with pytest.raises(UserError, match="no such picture, shape or function: sunset, plain, two"):
+    with pytest.raises(UserError, match="no such picture: sunset, 4 times"):
         counter.trace(Work(replace(CASE, picture="sunset"), "two", "entry"))
 
 

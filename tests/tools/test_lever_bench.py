@@ -91,26 +91,29 @@ def test_what_is_wrong_without_a_lever_is_told(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture
 def compared(monkeypatch: pytest.MonkeyPatch) -> LeverComparison:
-    """Two rows of one lever, one of which is another compiler's and better as it is."""
+    """A variant by two compilers: one is better at it as it is, the other without the lever."""
     (w,) = _affected("h264_qpel_mc20", "reloads").values()
     gcc = LeverRow(w, "gcc", "f", Quick(136, 56.0, 0), Quick(144, 70.0, 1))
-    clang = LeverRow(w, "clang", "f", Quick(140, 50.0, 0), Quick(141, 100.0, 0))
+    clang = LeverRow(w, "clang", "f", Quick(140, 49.0, 0), Quick(141, 100.0, 0))
     made = {"gcc": count.Compiler("some compiler 1.0", "-O2")}
     found = LeverComparison(made, [gcc, clang], [])
     monkeypatch.setattr(bench_levers.levers, "compare", lambda *_: found)
     return found
 
 
-def test_the_summary_takes_the_better_compiler(compared: LeverComparison) -> None:
+def test_the_summary_takes_the_better_compiler_of_each_side(compared: LeverComparison) -> None:
     (best,) = bench_levers.best(compared.rows)
-    assert best.compiler == "clang"
-    assert bench_levers.mean(compared.rows) == pytest.approx((0.8 * 0.5) ** 0.5)
+    assert (best.present.compiler, best.without.compiler) == ("clang", "gcc")
+    assert best.ratio == pytest.approx(49 / 70)  # neither compiler's own 0.8, 0.49
+    assert bench_levers.mean([best, replace(best, present=compared.rows[0])]) == pytest.approx(
+        (0.7 * 0.8) ** 0.5
+    )
     result = CliRunner().invoke(bench.command, ["--model", "--lever", "reloads", "qpel"])
     assert result.exit_code == 0, result.output
     lines = [line.split() for line in result.stdout.splitlines()]
     row = ["reloads", "h264_qpel_mc20", "neon_full", "8x8", "gcc", "136", "56.0", "0", "144"]
     assert [*row, "70.0", "1", "0.80"] in lines
-    assert any(line[:1] == ["reloads"] and "0.500" in line for line in lines)
+    assert any(line[:1] == ["reloads"] and "0.700" in line for line in lines)
 
 
 def test_wrong_code_is_exit_code_1(
@@ -123,13 +126,17 @@ def test_wrong_code_is_exit_code_1(
     data = json.loads(result.stdout[: result.stdout.rindex("}") + 1])
     assert data["levers"][0]["without"] == {"executed": 144, "d3": 70.0, "spilled": 1}
     assert data["levers"][0]["ratio"] == 0.8
+    (both,) = data["best"]
+    assert both["with"] == {"compiler": "clang", "executed": 140, "d3": 49.0, "spilled": 0}
+    assert both["without"] == {"compiler": "gcc", "executed": 144, "d3": 70.0, "spilled": 1}
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--levers"], "--levers and --bound are of the model"),
-        (["--bound"], "--levers and --bound are of the model"),
+        (["--levers"], "--levers: not without --model"),
+        (["--lever", "dot"], "--lever: not without --model"),
+        (["--model", "--levers", "--bound"], "--bound and --levers do not go together"),
         (["--model", "--lever", "magic"], "'magic' is no lever"),
     ],
 )

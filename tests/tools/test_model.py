@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from daedalus.generator import count, count_cases, native, trace
 from daedalus.generator.cli import bench, bench_model
-from daedalus.generator.cli.common import EXIT_MISSING, UserError, repo_root
+from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, repo_root
 from daedalus.generator.count_cases import Case, Work
 from daedalus.generator.model import comparison, llvm, measure
 from daedalus.generator.model.comparison import Comparison, Row
@@ -260,6 +260,7 @@ __asm__(".text\\n.global quick, slow\\n"
         "quick: ret\\n"
         "slow: mov x2, #20000\\n1: subs x2, x2, #1\\n b.ne 1b\\n mov w1, #9\\n"
         "strb w1, [x0]\\n ret\\n"
+        ".global same\\n same: b slow\\n"
         ".global drifts\\n drifts: ldr x2, [x1]\\n add x2, x2, #1\\n str x2, [x1]\\n"
         "strb w2, [x0]\\n ret\\n");
 
@@ -280,7 +281,9 @@ any_fn *function_of_table(const char *name) {
 @pytest.fixture(scope="module")
 def sleeps(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("measure")
-    (folder / "functions.h").write_text("FUNCTION(quick)\nFUNCTION(slow)\nFUNCTION(drifts)\n")
+    (folder / "functions.h").write_text(
+        "FUNCTION(quick)\nFUNCTION(slow)\nFUNCTION(same)\nFUNCTION(drifts)\n"
+    )
     (folder / "shapes.c").write_text(SLEEPS)
     tools = repo_root() / "tools" / "count"
     sources = [tools / "main.c", tools / "measure.c", folder / "shapes.c"]
@@ -289,15 +292,13 @@ def sleeps(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
 
 
-def _words(function: str) -> list[str]:
-    work = Work(replace(CASE, shape="plain", params={}), function, "entry")
-    return count.arguments("measure", work, 5)
+def _words(ours: str, theirs: str) -> list[str]:
+    case = replace(CASE, shape="plain", params={})
+    return count.measuring_arguments(Work(case, ours, "entry"), Work(case, theirs, "theirs"), 5)
 
 
 def test_a_call_is_timed_less_what_nothing_takes(sleeps: Path) -> None:
-    runner = native.runner("aarch64")
-    quick = measure.measured(sleeps, _words("quick"), runner=runner)
-    slow = measure.measured(sleeps, _words("slow"), runner=runner)
+    quick, slow = measure.measured(sleeps, _words("quick", "slow"), runner=native.runner("aarch64"))
     assert quick.unit == slow.unit
     assert quick.unit in ("cycles", "ns")
     assert slow.median > 10 * abs(quick.median)
@@ -305,9 +306,44 @@ def test_a_call_is_timed_less_what_nothing_takes(sleeps: Path) -> None:
     assert (quick.pixels[0], slow.pixels[0]) == (100, 9)
 
 
-def test_what_leaves_other_pixels_each_time_is_not_timed(sleeps: Path) -> None:
+@pytest.mark.parametrize("both", [("drifts", "quick"), ("quick", "drifts")])
+def test_what_leaves_other_pixels_each_time_is_not_timed(
+    sleeps: Path, both: tuple[str, str]
+) -> None:
     with pytest.raises(UserError, match="a call left other pixels than the first one"):
-        measure.measured(sleeps, _words("drifts"), runner=native.runner("aarch64"))
+        measure.measured(sleeps, _words(*both), runner=native.runner("aarch64"))
+
+
+def test_a_program_that_knows_nothing_of_a_function_says_so(sleeps: Path) -> None:
+    with pytest.raises(UserError, match="no such shape or function: plain, fast"):
+        measure.measured(sleeps, _words("quick", "fast"), runner=native.runner("aarch64"))
+
+
+def test_what_leaves_other_pixels_than_theirs_is_no_time_but_a_failure(
+    sleeps: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = replace(CASE, shape="plain", params={}, theirs="slow")
+    work = [Work(case, f, "entry") for f in ("quick", "same")] + [Work(case, "slow", "theirs")]
+    made = count.Programs(count.Compiler("c", "-O2"), work, {"ffmpeg": count.Counter(sleeps)})
+    monkeypatch.setattr(measure.count, "programs", lambda wanted, clang: made)
+    run = measure.measured
+    monkeypatch.setattr(
+        measure, "measured", lambda p, words: run(p, words, runner=native.runner("aarch64"))
+    )
+    found = measure.compare(("k",), ("gcc",), 5)
+    (row,) = found.rows
+    assert row.work.function == "same"
+    assert 0.2 < row.ratio < 5
+    assert found.wrong == [
+        "quick by gcc, work: not timed, since it left other pixels than slow:"
+        " row -16, column -16: 100 and 9"
+    ]
+    monkeypatch.setattr(bench_model, "compare", lambda tools, wanted: _comparison(_row(0.7)))
+    monkeypatch.setattr(bench_model.native, "is_arm", lambda: True)
+    monkeypatch.setattr(bench_model.measure, "compare", lambda wanted, compilers: found)
+    result = CliRunner().invoke(bench.command, ["--model", "idct4"])
+    assert result.exit_code == EXIT_FAILED
+    assert f"failed: {found.wrong[0]}" in result.output
 
 
 def test_emulated_times_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,7 +367,21 @@ def test_measured_times_stand_in_the_same_table(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(bench_model, "compare", lambda tools, wanted: found)
     monkeypatch.setattr(bench_model.llvm, "find", lambda: found.llvm)
     monkeypatch.setattr(bench_model.native, "is_arm", lambda: True)
-    monkeypatch.setattr(bench_model.measure, "compare", lambda wanted, compilers: [row])
+    times = measure.Measured([row], [])
+    monkeypatch.setattr(bench_model.measure, "compare", lambda wanted, compilers: times)
     result = CliRunner().invoke(bench.command, ["--model", "--json", "idct4"])
     (figures,) = json.loads(result.stdout)["kernels"]
     assert (figures["unit"], figures["measured"], figures["hand_measured"]) == ("cycles", 70, 100)
+
+
+@pytest.mark.campaign
+def test_all_functions_leave_what_theirs_does_when_they_are_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = measure.measured
+    monkeypatch.setattr(
+        measure, "measured", lambda p, words: run(p, words, runner=native.runner("aarch64"))
+    )
+    found = measure.compare((), ("gcc",), rounds=1)
+    assert found.wrong == []
+    assert {r.work.case.key for r in found.rows} == {c.key for c in count_cases.cases()}

@@ -112,13 +112,17 @@ bool items_clears(items_way way, const char *name) {
   return false;
 }
 
-/* Blocks of items that were done are zero, those of others as they were. */
-static bool is_cleared(const image *i, size_t bytes, size_t n_items, const bool *done) {
+/* Blocks of items that were done are zero, or each byte is zero or as it was; those of others are
+ * as they were. */
+static bool is_cleared(const image *i, size_t bytes, size_t n_items, const bool *done,
+                       bool in_part) {
   for (size_t item = 0; item < n_items; item++) {
     const uint8_t *now = i->bytes + i->origin + item * bytes;
     const uint8_t *before = i->initial + i->origin + item * bytes;
     for (size_t k = 0; k < bytes; k++) {
-      if (now[k] != (done[item] ? 0 : before[k])) {
+      const bool zero = done[item] && now[k] == 0;
+      const bool same = (!done[item] || in_part) && now[k] == before[k];
+      if (!zero && !same) {
         return false;
       }
     }
@@ -150,7 +154,7 @@ uint64_t items_run(const daedalus_kernel_desc *kernel, const char *name, items_w
   for (size_t b = 0; b < kernel->n_buffers; b++) {
     const daedalus_buffer_desc *desc = &kernel->buffers[b];
     if (items_clears(way, desc->name)) {
-      good = good && is_cleared(&images[b], item_bytes(desc), n_items, done);
+      good = good && is_cleared(&images[b], item_bytes(desc), n_items, done, way.in_part);
     }
   }
   free(done);

@@ -17,6 +17,7 @@ typedef struct items_way {
   bool on;
   bool one;            /* only items of equal parameters a call, and one struct of meta for them */
   const char *cleared; /* names of blocks, separated by blanks; NULL: the function clears none */
+  bool in_part;        /* items may lie about what their blocks hold: what is not cleared stays */
 } items_way;
 
 /* Whether the library has the function, of a variant or, by a kernel's id, the public one. */
@@ -27,8 +28,8 @@ bool items_clears(items_way way, const char *name);
 
 /*
  * Runs it on images[].bytes.
- * @return DONE; NOT_CLEARED where a block that is to be cleared is not zero, or another item's has
- *         changed
+ * @return DONE; NOT_CLEARED where a block that is to be cleared is not zero, nor, where that is
+ *         allowed, as it was, or another item's has changed
  */
 uint64_t items_run(const daedalus_kernel_desc *kernel, const char *name, items_way way,
                    const image *images, const uint8_t *meta, size_t n_items, const uint32_t *items,

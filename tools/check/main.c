@@ -18,7 +18,7 @@
  *           workgroups (0: the variant's own) and "copy", "place" or "whole": gpu.h.  Or after a
  *           QPU variant's name "simulate", how many threads and "default" or "other": simulator.h.
  *           Or after a CPU variant's name, or the kernel's id, "items", "items one", or "clearing"
- *           and the names of blocks: items.h
+ *           or "hostile clearing" and the names of blocks: items.h
  *   result  per run: outcome (0 done, 1 read-only buffer changed, 2 no such variant, 3 fault,
  *           4 dispatch refused, 5 as gpu.h and simulator.h say, 6 as items.h says), then, but for 2
  * and 3, the images of the buffers that the kernel writes
@@ -159,7 +159,7 @@ typedef struct run_way {
 
 /* What a run's name says; the text is cut up. */
 static run_way parse_way(char *name) {
-  static const char simulate[] = "simulate ", clearing[] = "clearing ";
+  static const char simulate[] = "simulate ", hostile[] = "hostile ", clearing[] = "clearing ";
   run_way way = {0};
   char *rest = strchr(name, ' ');
   if (rest == NULL) {
@@ -171,10 +171,13 @@ static run_way parse_way(char *name) {
     way.simulator.other = strcmp(rest, " other") == 0;
     return way;
   }
-  way.items.on = strncmp(rest, "items", 5) == 0 || strncmp(rest, clearing, 9) == 0;
+  way.items.in_part = strncmp(rest, hostile, sizeof hostile - 1) == 0;
+  rest += way.items.in_part ? sizeof hostile - 1 : 0;
+  const bool clears = strncmp(rest, clearing, sizeof clearing - 1) == 0;
+  way.items.on = clears || strncmp(rest, "items", 5) == 0;
   if (way.items.on) {
     way.items.one = strcmp(rest, "items one") == 0;
-    way.items.cleared = strncmp(rest, clearing, 9) == 0 ? rest + 9 : NULL;
+    way.items.cleared = clears ? rest + sizeof clearing - 1 : NULL;
     return way;
   }
   way.gpu.on_gpu = true;

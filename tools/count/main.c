@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * main.c - calls one function, for tracing what a call executes, or for measuring how long it
- * takes.
+ * main.c - calls one function, for tracing what a call executes, or two, for measuring how long
+ * they take.
  *
- *   count trace|measure PICTURE SHAPE FUNCTION TIMES [PARAMETER...]
+ *   count trace TIMES PICTURE SHAPE FUNCTION [PARAMETER...]
+ *   count measure ROUNDS PICTURE SHAPE FUNCTION SHAPE FUNCTION [PARAMETER...]
  *
  * trace writes to stdout, each 64 bits with the low byte first, the addresses of the function and
  * of `mark`; then the pixels that the last piece of work left, 64 rows of 64 bytes.  `mark` is
  * called before each piece of work.  A piece of work may be several calls.  It must be compiled
  * without sibling calls: what follows a call is told by the address after it.
  *
- * measure writes what measure.h says, of that many rounds.
+ * measure writes what measure.h says, of that many rounds; the second function is theirs.
  *
  * functions.h is written by the count verb: FUNCTION(symbol) for everything that is compared.
  */
@@ -124,26 +125,42 @@ static int trace(const shape *form, any_fn *fn, long times) {
   return 0;
 }
 
+/* The function and its shape, of two words; one that is not known ends the program. */
+static contender find_contender(char **words) {
+  const contender found = {find_shape(words[0]), find_function(words[1])};
+  if (found.form == NULL || found.fn == NULL) {
+    fprintf(stderr, "count: no such shape or function: %s, %s\n", words[0], words[1]);
+    exit(2);
+  }
+  if (found.form->prepare) {
+    found.form->prepare();
+  }
+  return found;
+}
+
 int main(int argc, char **argv) {
-  const int most = 6 + (int)(sizeof(parameters) / sizeof(parameters[0]));
   const int traced = argc > 1 && strcmp(argv[1], "trace") == 0;
-  if (argc < 6 || argc > most || (!traced && strcmp(argv[1], "measure") != 0)) {
-    fprintf(stderr, "usage: count trace|measure PICTURE SHAPE FUNCTION TIMES [PARAMETER...]\n");
+  const int before = traced ? 6 : 8; /* words in front of parameters */
+  const int most = before + (int)(sizeof(parameters) / sizeof(parameters[0]));
+  if (argc < before || argc > most || (!traced && strcmp(argv[1], "measure") != 0)) {
+    fprintf(stderr,
+            "usage: count trace TIMES PICTURE SHAPE FUNCTION [PARAMETER...]\n"
+            "       count measure ROUNDS PICTURE SHAPE FUNCTION SHAPE FUNCTION"
+            " [PARAMETER...]\n");
     return 2;
   }
-  for (int i = 6; i < argc; i++) {
-    parameters[i - 6] = strtol(argv[i], NULL, 10);
+  for (int i = before; i < argc; i++) {
+    parameters[i - before] = strtol(argv[i], NULL, 10);
   }
-  const shape *form = find_shape(argv[3]);
-  any_fn *fn = find_function(argv[4]);
-  const long times = strtol(argv[5], NULL, 10);
-  if (!draw(argv[2]) || !form || !fn || times <= 0) {
-    fprintf(stderr, "no such picture, shape or function: %s, %s, %s, %s times\n", argv[2], argv[3],
-            argv[4], argv[5]);
+  const long times = strtol(argv[2], NULL, 10);
+  if (!draw(argv[3]) || times <= 0) {
+    fprintf(stderr, "count: no such picture: %s, %s times\n", argv[3], argv[2]);
     return 2;
   }
-  if (form->prepare) {
-    form->prepare();
+  const contender ours = find_contender(&argv[4]);
+  if (traced) {
+    return trace(ours.form, ours.fn, times);
   }
-  return traced ? trace(form, fn, times) : measure(form, fn, times);
+  const contender theirs = find_contender(&argv[6]);
+  return measure(&ours, &theirs, times);
 }

@@ -70,27 +70,49 @@ static void nothing(void) {
   __asm__ volatile("");
 }
 
-int measure(const shape *form, any_fn *fn, long rounds) {
-  static work first;
+/* What a contender leaves, at first, and how long a round takes. */
+typedef struct state {
+  const contender *who;
+  work first;
+  uint64_t taken, empty;
+} state;
+
+static int begin(state *s, const contender *who) {
+  s->who = who;
+  s->first = start;
+  who->form->call(who->fn, &s->first);
+  return fwrite(s->first.pixels, 1, SIZE, stdout) == SIZE;
+}
+
+/* Returns whether all pieces left what the first one did. */
+static int go_on(state *s) {
+  s->taken = round_of(s->who->form, s->who->fn);
+  for (int k = 0; k < SLOTS; k++) {
+    if (memcmp(slots[k].pixels, s->first.pixels, SIZE) != 0) {
+      return 0;
+    }
+  }
+  /* After it: a shape may compare what its function left elsewhere. */
+  s->empty = round_of(s->who->form, nothing);
+  return 1;
+}
+
+int measure(const contender *ours, const contender *theirs, long rounds) {
+  static state both[2];
   open_counter();
-  first = start;
-  form->call(fn, &first);
-  if (fwrite(first.pixels, 1, SIZE, stdout) != SIZE) {
+  if (!begin(&both[0], ours) || !begin(&both[1], theirs)) {
     perror("count: stdout");
     return 2;
   }
   printf("%s %d\n", counter >= 0 ? "cycles" : "ns", SLOTS);
   for (long n = -WARM_UP; n < rounds; n++) {
-    const uint64_t empty = round_of(form, nothing);
-    const uint64_t taken = round_of(form, fn);
-    for (int k = 0; k < SLOTS; k++) {
-      if (memcmp(slots[k].pixels, first.pixels, SIZE) != 0) {
-        fprintf(stderr, "count: a call left other pixels than the first one\n");
-        return 1;
-      }
+    if (!go_on(&both[0]) || !go_on(&both[1])) {
+      fprintf(stderr, "count: a call left other pixels than the first one\n");
+      return 1;
     }
     if (n >= 0) {
-      printf("%" PRIu64 " %" PRIu64 "\n", taken, empty);
+      printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", both[0].taken, both[0].empty,
+             both[1].taken, both[1].empty);
     }
   }
   if (fflush(stdout) != 0) {

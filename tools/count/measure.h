@@ -7,13 +7,20 @@
 
 #include "count.h"
 
+/* A function, and how it is called. */
+typedef struct contender {
+  const shape *form;
+  any_fn *fn;
+} contender;
+
 /*
- * Writes to stdout: the pixels that a piece of work leaves; a line with the unit, "cycles" or "ns",
- * and the pieces of a round; and for each round a line: how long its pieces took, and how long as
- * many calls of a function that does nothing.  Rounds of both alternate; pictures are put back
- * outside of what is timed, and lie in the cache.  Returns 0; 1 when a later piece of work left
- * other pixels than the first one; 2 when stdout failed.
+ * Measures two functions in turn.  Writes to stdout: the pixels that a piece of work of ours
+ * leaves, and of theirs; a line with the unit, "cycles" or "ns", and the pieces of a round; and for
+ * each round a line: how long the pieces of ours took, and how long as many calls of a function
+ * that does nothing, then the same of theirs.  Pictures are put back outside of what is timed, and
+ * lie in the cache.  Returns 0; 1 when a later piece of work left other pixels than the same
+ * function's first one; 2 when stdout failed.
  */
-int measure(const shape *form, any_fn *fn, long rounds);
+int measure(const contender *ours, const contender *theirs, long rounds);
 
 #endif /* DAEDALUS_COUNT_MEASURE_H */

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Which options of `daedalus bench` go with which of its modes, in its help and in its checks."""
+
+import click
+from click.core import ParameterSource
+
+from daedalus.generator.cli.common import UserError
+
+# Mode -> the parameters that it takes; "" is Vulkan devices, and what NEON takes on arm64.
+MODES = {
+    "": {
+        "kernel", "device", "rounds", "items", "size", "part", "distinct", "write_data", "seed",
+        "as_json",
+    },
+    "model": {"kernel", "every", "bound", "levers", "lever", "as_json"},
+    "native": {"kernel", "rounds", "as_json"},
+    "qpu": {"kernel", "items", "distinct", "choose", "output", "as_json"},
+    "sand": {"as_json"},
+}  # fmt: skip
+# Parameters of which at most one can be given.
+_APART = (("every", "levers"), ("every", "lever"), ("bound", "levers"), ("bound", "lever"),
+          ("choose", "output"), ("choose", "as_json"))  # fmt: skip
+
+
+class Grouped(click.Command):
+    """A command whose help lists the options by the first mode that takes them."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes a section for each mode."""
+        sections: dict[str, list[tuple[str, str]]] = {"Modes, one at most": []}
+        for p in self.get_params(ctx):
+            record = p.get_help_record(ctx) if isinstance(p, click.Option) else None
+            if record is not None:
+                sections.setdefault(_section(p.name or ""), []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def _section(name: str) -> str:
+    if name in MODES:
+        return "Modes, one at most"
+    taken = [mode for mode, names in MODES.items() if name in names]
+    if len(taken) in (0, len(MODES)):
+        return "All modes"
+    first, *others = taken
+    title = f"With --{first}" if first else "Without a mode"
+    return title + "".join(f", or with --{mode}" for mode in others)
+
+
+def check(context: click.Context) -> str:
+    """The mode that is asked for. Raises UserError where options do not go with it."""
+    given = {
+        p.name: _called(p)
+        for p in context.command.params
+        if p.name is not None
+        and context.get_parameter_source(p.name) is not ParameterSource.DEFAULT
+    }
+    modes = [m for m in MODES if m in given]
+    if len(modes) > 1:
+        raise UserError(
+            f"{' and '.join(given[m] for m in modes)}: each is a measurement of its own",
+            "leave out all but one",
+        )
+    mode = modes[0] if modes else ""
+    wrong = [n for n in given if n != mode and n not in MODES[mode]]
+    if wrong:
+        where = f"with {given[mode]}" if mode else "without " + _takers(wrong[0])
+        other = "" if mode else f"add {_takers(wrong[0])}, or "
+        raise UserError(
+            f"{', '.join(given[n] for n in wrong)}: not {where}",
+            f"{other}leave it out; ./daedalus bench --help lists what goes together",
+        )
+    for a, b in _APART:
+        if a in given and b in given:
+            raise UserError(
+                f"{given[a]} and {given[b]} do not go together", "leave out one of the two"
+            )
+    return mode
+
+
+def _called(p: click.Parameter) -> str:
+    """What a user calls it."""
+    return p.opts[0] if isinstance(p, click.Option) else p.human_readable_name
+
+
+def _takers(name: str) -> str:
+    return " or ".join(f"--{mode}" for mode, names in MODES.items() if name in names)
