@@ -218,7 +218,7 @@ function(daedalus_add_library target)
     list(APPEND sources ${vector_sources})
     # Loops over the lanes of a register, of which GCC makes one instruction; before its version 12
     # not at -O2 alone.
-    # GCC instruments every lane, and takes ten minutes for these files to optimise what that makes.
+    # GCC instruments every lane, and takes minutes to optimise what that makes of these files.
     set_source_files_properties(${vector_sources} PROPERTIES COMPILE_OPTIONS
       "$<IF:$<AND:$<C_COMPILER_ID:GNU>,$<BOOL:${DAEDALUS_SANITIZE}>>,-O0,-ftree-vectorize>")
   endif()
