@@ -232,7 +232,7 @@ int daedalus_rt_gpu_accept(daedalus_ctx *ctx, const daedalus_work *work,
     daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s cannot run on %s: %s", variant->name,
                     gpu->backend->info.name,
                     program == NULL || program->trust == DAEDALUS_GPU_UNTESTED
-                        ? "its self-test could not be run"
+                        ? DAEDALUS_GPU_UNTESTED_WHY
                         : program->why);
     return -ENODEV;
   }

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The tuner on the stub driver, which fails, is lost, hangs, or computes wrong things in time. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include <daedalus.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "fixture.h"
 #include "support.h"
 #include "telling.h"
+#include "tune/child.h"
 #include "tune/json.h"
 #include "tune/point.h"
+#include "tune/samples.h"
 
 /* Dispatches of all items that a variant gets right before it is timed: two seeds, warming up. */
 enum { RIGHT_DISPATCHES = 6 };
@@ -29,7 +34,7 @@ static const tune_hash hashes[] = {{"daedalus_fake_add__glsl_full_word", "a3"},
                                    {NULL, NULL}};
 
 /* What befalls the variant on words, once it was right often enough. */
-enum { NOTHING, LOSS, REFUSAL, WRONG, HANG, CRASH, STALL };
+enum { NOTHING, LOSS, FAILURE, NO_MEMORY, WRONG, HANG, CRASH, STALL };
 static int misfortune;
 
 static void execute(void *user, const stub_dispatch *d) {
@@ -42,7 +47,9 @@ static void execute(void *user, const stub_dispatch *d) {
   if (is_word && n_items == ITEMS && ++dispatches > RIGHT_DISPATCHES) {
     if (misfortune == LOSS) {
       stub_fail("vkQueueSubmit", 0, VK_ERROR_DEVICE_LOST);
-    } else if (misfortune == REFUSAL) {
+    } else if (misfortune == FAILURE) {
+      stub_fail("vkQueueSubmit", 0, VK_ERROR_INITIALIZATION_FAILED);
+    } else if (misfortune == NO_MEMORY) {
       stub_fail("vkQueueSubmit", 0, VK_ERROR_OUT_OF_HOST_MEMORY);
     } else if (misfortune == WRONG) {
       e->spoil = 3;
@@ -138,9 +145,19 @@ static void test_lost(void) {
 }
 
 static void test_failing_call(void) {
-  CHECK_INT(measure_both(REFUSAL, ""), 1);
-  check_rejected(word, "failed", "");
+  CHECK_INT(measure_both(FAILURE, ""), 1);
+  check_rejected(word, "failed", "vkQueueSubmit failed: ");
   check_good(byte);
+}
+
+/* Memory may be there the next time. */
+static void test_no_memory(void) {
+  CHECK_INT(measure_both(NO_MEMORY, ""), 0);
+  check_rejected(word, "unavailable", "vkQueueSubmit failed: VK_ERROR_OUT_OF_HOST_MEMORY");
+  check_good(byte);
+  misfortune = NOTHING;
+  CHECK_INT(support_run(&world, "--points points"), 0);
+  CHECK_INT(support_count("journal", "\"verdict\":\"ok\""), 2);
 }
 
 static void test_hang(void) {
@@ -170,7 +187,7 @@ static void test_list(void) {
   CHECK_INT(support_count("output", "__glsl_full_word/-/vulkan/"), 5); /* 16 to 256 */
   CHECK_INT(support_count("output", on_cpu), 1);
   CHECK_INT(support_count("output", "/-/vulkan/512"), 0);
-  CHECK_INT(support_run(&world, "--kernel fake_add --scenario m2 --samples 3"), 0);
+  CHECK_INT(support_run(&world, "--kernel fake_add --scenario m2"), 0);
   CHECK_INT(support_count("journal", "\"verdict\":\"ok\""), 10);
 }
 
@@ -186,18 +203,112 @@ static void test_mixed(void) {
   CHECK(json_fault(line, strlen(line)) == NULL);
   CHECK_STR(support_member(line, "verdict"), "ok");
   CHECK_STR(support_member(line, "scenario"),
-            "m4 cpu=fake_add qpu=fake_add threads=1 core=0 seconds=0.2");
+            "m4 cpu=fake_add qpu=fake_add threads=1 core=0 items=200 samples=10 seconds=0.2");
   static const char *const figures[] = {"cpu_alone", "cpu_with", "qpu_alone",
                                         "qpu_with",  "cpu_time", "cpu_time_alone"};
   for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
     CHECK(atof(support_member(line, figures[i])) > 0);
   }
-  CHECK_INT(atoi(support_member(line, "samples")), 10);
+  CHECK(atoi(support_member(line, "samples")) >= 10);
   CHECK_INT(support_run(&world, both), 0);
-  CHECK_INT(support_count("journal", "\"type\":\"mixed\""), 1); /* not again */
+  CHECK_INT(support_count("journal", "\"type\":\"mixed\""), 1); /* not again, */
+  char other[sizeof(both) + 32];
+  snprintf(other, sizeof(other), "%s --samples 12", both);
+  CHECK_INT(support_run(&world, other), 0);
+  snprintf(other, sizeof(other), "%s --items 100", both);
+  CHECK_INT(support_run(&world, other), 0);
+  CHECK_INT(support_count("journal", "\"type\":\"mixed\""), 3); /* but under other terms */
+  snprintf(other, sizeof(other), "%s --budget 0.000001 --items 50", both);
+  CHECK_INT(support_run(&world, other), 0);
+  CHECK_INT(support_count("journal", "\"type\":\"mixed\""), 3);
   CHECK_INT(support_run(&world, "--cpu-kernel none --qpu-kernel add --qpu-core 0"), 2);
   stub.n_devices = 0;
   CHECK_INT(support_run(&world, "--cpu-kernel add --qpu-kernel add --qpu-core 0"), 3);
+}
+
+/* Unless it is said, with 1 to 4 threads, as far as there are cores. */
+static void test_mixed_threads(void) {
+  cpu_set_t set;
+  char text[64];
+  CHECK_INT(sched_getaffinity(0, sizeof(set), &set), 0);
+  const int cores = CPU_COUNT(&set), most = cores < 4 ? cores : 4;
+  start(NOTHING);
+  CHECK_INT(support_run(&world, "--cpu-kernel add --qpu-kernel add --duration 0.01"), 0);
+  CHECK_INT(support_count("journal", "\"type\":\"mixed\""), (unsigned)most);
+  for (int threads = 1; threads <= most; threads++) {
+    snprintf(text, sizeof(text), "\"verdict\":\"ok\",\"reason\":\"\",\"threads\":%d,", threads);
+    CHECK_INT(support_count("journal", text), 1);
+  }
+}
+
+/* ------------------------------------------------------------- a device that is slow to be read */
+
+/* Shared with the process that measures. */
+typedef struct seen {
+  atomic_ulong dispatches, gaps; /* of all items; times that the device waited for long */
+  _Atomic double last;
+} seen;
+
+static seen *dispatched;
+static const struct timespec work_time = {.tv_nsec = 2000000}, copy_time = {.tv_nsec = 10000000};
+static const double GAP_NS = 8e6;
+
+static void execute_slowly(void *user, const stub_dispatch *d) {
+  uint32_t n_items;
+  memcpy(&n_items, d->push + sizeof(uint32_t), sizeof(n_items));
+  if (n_items == ITEMS) {
+    const double last = atomic_load(&dispatched->last);
+    atomic_fetch_add(&dispatched->dispatches, 1);
+    atomic_fetch_add(&dispatched->gaps, now_ns() - last > GAP_NS);
+    nanosleep(&work_time, NULL);
+  }
+  executor_run(user, d);
+  atomic_store(&dispatched->last, now_ns());
+}
+
+static VKAPI_ATTR void VKAPI_CALL copy_slowly(VkCommandBuffer commands, VkBuffer from, VkBuffer to,
+                                              uint32_t n, const VkBufferCopy *regions) {
+  nanosleep(&copy_time, NULL);
+  ((PFN_vkCmdCopyBuffer)stub_get_proc_addr(NULL, "vkCmdCopyBuffer"))(commands, from, to, n,
+                                                                     regions);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL slow_function(VkDevice device, const char *name) {
+  (void)device;
+  return strcmp(name, "vkCmdCopyBuffer") == 0 ? (PFN_vkVoidFunction)copy_slowly
+                                              : stub_get_proc_addr(NULL, name);
+}
+
+static daedalus_vulkan_fn slow_loader(void *instance, const char *name) {
+  return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (daedalus_vulkan_fn)slow_function
+                                                  : loader(instance, name);
+}
+
+/* What setting back and comparing takes is in no rate, and the device does not wait for it. */
+static void test_mixed_with_slow_comparing(void) {
+  char line[LINE_BYTES];
+  start(NOTHING);
+  stub.devices[0] = (stub_device_desc){
+      .memory = {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                                                          VK_MEMORY_PROPERTY_HOST_COHERENT_BIT |
+                                                          VK_MEMORY_PROPERTY_HOST_CACHED_BIT}};
+  stub.execute = execute_slowly;
+  dispatched = child_memory(sizeof(*dispatched));
+  world.get_instance_proc_addr = slow_loader;
+  CHECK_INT(support_run(&world, both), 0);
+  world.get_instance_proc_addr = loader;
+  support_find("journal", "\"type\":\"mixed\"", "", line);
+  CHECK_STR(support_member(line, "verdict"), "ok");
+  const double alone = atof(support_member(line, "qpu_alone"));
+  const double with = atof(support_member(line, "qpu_with"));
+  const unsigned long n = atomic_load(&dispatched->dispatches),
+                      gaps = atomic_load(&dispatched->gaps);
+  printf("%.0f alone and %.0f with of 100000 items a second; %lu dispatches, %lu waits\n", alone,
+         with, n, gaps);
+  CHECK(alone > 0.5 * ITEMS / 2e-3 && alone <= ITEMS / 2e-3);
+  CHECK(with > 0.3 * ITEMS / 2e-3 && with <= ITEMS / 2e-3);
+  CHECK(n > 4 * gaps);
+  child_memory_free(dispatched, sizeof(*dispatched));
 }
 
 static void test_mixed_that_fails(void) {
@@ -207,7 +318,7 @@ static void test_mixed_that_fails(void) {
   } ends[] = {{WRONG, "wrong", "output dst: byte"},
               {LOSS, "lost", "the GPU was lost"},
               {CRASH, "failed", "killed by SIGABRT"},
-              {STALL, "timeout", "a part was not done 1.5 s after its time"}};
+              {STALL, "timeout", "a run was not done in 1.5 s"}};
   char line[LINE_BYTES];
   for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
     start(ends[i].misfortune);
@@ -233,11 +344,14 @@ int main(void) {
   RUN(test_wrong_when_timed);
   RUN(test_lost);
   RUN(test_failing_call);
+  RUN(test_no_memory);
   RUN(test_hang);
   RUN(test_crash);
   RUN(test_spills);
   RUN(test_list);
   RUN(test_mixed);
+  RUN(test_mixed_threads);
+  RUN(test_mixed_with_slow_comparing);
   RUN(test_mixed_that_fails);
   return CHECK_RESULT();
 }
