@@ -18,9 +18,8 @@ from daedalus.generator.tuning.point import parse_point
 
 VERSION = 1
 OK = "ok"
-VERDICTS = (OK, "wrong", "failed", "timeout", "spills", "refused", "lost", "throttled",
-            "unavailable")  # fmt: skip
-AGAIN = ("timeout", "lost", "throttled", "unavailable")  # after these a point is measured again
+VERDICTS = (OK, "wrong", "failed", "timeout", "spills", "refused", "lost", "throttled")
+AGAIN = ("timeout", "lost", "throttled")  # verdicts after which a point is measured again
 ENDINGS = ("done", "interrupted", "budget", "failed")
 _WHEN = "%Y-%m-%dT%H:%M:%SZ"
 _MAY_BE_EMPTY = ("reason", "input_hash", "command")
@@ -148,7 +147,6 @@ class Result(_Judged):
     median, mad      ns an item
     low, high        ns an item: the 95 % interval of the median, or the model's interval
     samples          that the median is of; discarded: taken while the board was throttled
-    seconds          that the samples took, of a measured time
     empty            ns of an empty dispatch measured beside it
     cpu, gpu         ns an item of the caller's CPU time, and by the GPU's own timestamps
     items            a sample
@@ -160,7 +158,7 @@ class Result(_Judged):
 
     type: ClassVar[str] = "result"
     figures: ClassVar[tuple[str, ...]] = ("median", "mad", "low", "high")
-    may_have: ClassVar[tuple[str, ...]] = ("seconds", "empty", "cpu", "gpu")
+    may_have: ClassVar[tuple[str, ...]] = ("empty", "cpu", "gpu")
     point: str
     scenario: str
     verdict: str
@@ -173,7 +171,6 @@ class Result(_Judged):
     high: float | None = None
     samples: int
     discarded: int = 0
-    seconds: float | None = None
     empty: float | None = None
     cpu: float | None = None
     gpu: float | None = None
@@ -200,7 +197,7 @@ class Result(_Judged):
 class Mixed(_Judged):
     """CPU and QPU at work at once (M4).
 
-    duration               seconds that both were to be at work at once
+    duration               seconds
     cpu_alone, cpu_with    items a second on the CPU, without and with the QPU at work
     qpu_alone, qpu_with    the same of the QPU
     cpu_time, .._alone     seconds of CPU a frame's worth of items, with the QPU and without

@@ -45,7 +45,9 @@ static bool try_out(job *j, workload *work, child_watch *watch) {
     if (!trial(j, work)) {
       return false;
     }
-    j->repeats = i == 0 ? work_intact(work, why, sizeof(why)) : j->repeats;
+    if (i == 0 && !on_gpu(j)) {
+      j->repeats = work_intact(work, why, sizeof(why));
+    }
     work_reset(work, true);
   }
   const double chunks = ceil(j->run_ns / CHUNK_NS);
@@ -189,16 +191,17 @@ static void verify(job *j) {
 
 void *job_work(void *context) {
   job *j = context;
-  j->chunk = j->used = 0;
+  const size_t n_spoilt = j->repeats ? j->n_copies : j->used;
   j->items = j->cpu = 0;
   if (!runner_pin(j->core)) {
     j->verdict = TUNE_UNAVAILABLE;
     snprintf(j->why, sizeof(j->why), "no thread can be kept on core %d", j->core);
   }
-  for (size_t i = 0; i < j->n_copies; i++) {
+  for (size_t i = 0; i < n_spoilt; i++) {
     child_step(j->part->watch, 0);
     work_reset(&j->copies[i], true);
   }
+  j->chunk = j->used = 0;
   pthread_barrier_wait(&j->part->start);
   if (j->verdict != TUNE_OK) {
     atomic_store(&j->part->stop, true);

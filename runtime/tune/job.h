@@ -4,7 +4,8 @@
  *
  * Nothing is compared or set back within that while.  So that every run has memory as it is meant
  * to be, a job has copies of its outputs, and takes a fresh one each run; all that were used are
- * compared afterwards.  Where a second run leaves what the first one did, one copy is used again.
+ * compared afterwards.  Of a CPU variant one copy is used again where a second run leaves what the
+ * first one did; of the GPU's never, as a dispatch that is dropped would not be seen then.
  */
 #ifndef DAEDALUS_TUNE_JOB_H
 #define DAEDALUS_TUNE_JOB_H

@@ -149,7 +149,7 @@ static bool open_all(mix *m) {
 /* Copies of a job for a while of so many runs of the QPU. */
 static size_t copies(const mix *m, const job *j, size_t runs) {
   const double ns = SLOWER * (double)runs * m->qpu.run_ns;
-  return j == &m->qpu ? (j->repeats ? 1 : runs) : job_copies_for(j, ns);
+  return j == &m->qpu ? runs : job_copies_for(j, ns);
 }
 
 static size_t copies_instead(const mix *m, const job *j, size_t runs) {

@@ -266,20 +266,25 @@ static void execute_slowly(void *user, const stub_dispatch *d) {
   atomic_store(&dispatched->last, now_ns());
 }
 
+static VkInstance slow_instance;
+
 static VKAPI_ATTR void VKAPI_CALL copy_slowly(VkCommandBuffer commands, VkBuffer from, VkBuffer to,
                                               uint32_t n, const VkBufferCopy *regions) {
   nanosleep(&copy_time, NULL);
-  ((PFN_vkCmdCopyBuffer)stub_get_proc_addr(NULL, "vkCmdCopyBuffer"))(commands, from, to, n,
-                                                                     regions);
+  ((PFN_vkCmdCopyBuffer)stub_get_proc_addr(slow_instance, "vkCmdCopyBuffer"))(commands, from, to, n,
+                                                                              regions);
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL slow_function(VkDevice device, const char *name) {
-  (void)device;
-  return strcmp(name, "vkCmdCopyBuffer") == 0 ? (PFN_vkVoidFunction)copy_slowly
-                                              : stub_get_proc_addr(NULL, name);
+  if (strcmp(name, "vkCmdCopyBuffer") == 0) {
+    return (PFN_vkVoidFunction)copy_slowly;
+  }
+  return ((PFN_vkGetDeviceProcAddr)stub_get_proc_addr(slow_instance, "vkGetDeviceProcAddr"))(device,
+                                                                                             name);
 }
 
 static daedalus_vulkan_fn slow_loader(void *instance, const char *name) {
+  slow_instance = (VkInstance)instance;
   return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (daedalus_vulkan_fn)slow_function
                                                   : loader(instance, name);
 }
@@ -289,6 +294,9 @@ static void test_mixed_with_slow_comparing(void) {
   char line[LINE_BYTES];
   start(NOTHING);
   stub.devices[0] = (stub_device_desc){
+      .name = "a card",
+      .driver = VK_DRIVER_ID_NVIDIA_PROPRIETARY,
+      .type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU,
       .memory = {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
                                                           VK_MEMORY_PROPERTY_HOST_COHERENT_BIT |
                                                           VK_MEMORY_PROPERTY_HOST_CACHED_BIT}};
