@@ -74,7 +74,7 @@ def wrapped(decoder: str) -> list[Variant]:
         v
         for e in load()
         if any(d.decoder == decoder for d in e.kernel.decoders)
-        for v in entry_variants(e, ("c", "neon"))
+        for v in entry_variants(e, ("c", "vector", "neon"))
         if v.prod
     ]
 

@@ -88,13 +88,16 @@ def test_from_new_to_verified_without_a_change_in_the_core(tmp_path: Path) -> No
     ]
     assert [r for r in results if r["device"] == "simulated"], "the witnesses"
     variants = [r for r in results if r["variant"] != "dispatch" and r["device"] != "simulated"]
-    wanted = {("c", "native"), ("neon", "native")}
+    wanted = {("c", "native"), ("vector", "native"), ("neon", "native")}
     if not native.is_arm():
-        wanted = {("c", "native"), ("neon", f"qemu {native.CPU}"), ("neon", "simde")}
+        wanted -= {("neon", "native")}
+        wanted |= {("neon", f"qemu {native.CPU}"), ("neon", "simde")}
     assert {(r["target"], r["device"]) for r in variants} == wanted
     for r in results:
         assert r["mismatches"] == 0 and r["out_of_bounds"] == 0, r
-        assert r["conformant"] >= ITEMS or r["device"] == "simulated", r
+        # Witnesses are few; the public functions for many items get regular rows.
+        wanted_items = {"witness": 1, "items": 1000}.get(r["variant"], ITEMS)
+        assert r["conformant"] >= wanted_items, r
     own = {"dsl/kernels/hevc/__init__.py", "dsl/kernels/hevc/idst4.py",
            "dsl/kernels/hevc/schedules.toml"}  # fmt: skip
     rest = tree.changed() - own

@@ -196,7 +196,8 @@ def test_inputs_must_stay_as_they_were(tmp_path: Path) -> None:
 
 def test_a_case_that_does_not_run_is_told(tmp_path: Path) -> None:
     case = of_family("integer")
-    device = dataclasses.replace(vkrun.lavapipe(256), prefix=("sh", "-c", '"$@" | head -n 2', "-"))
+    plain = vkrun.lavapipe(256)
+    device = dataclasses.replace(plain, prefix=("sh", "-c", '"$@" | head -n 2', "-", *plain.prefix))
     report = comparison.compared(device, vkrun.lavapipe(), [case], tmp_path)
     assert not report.good and list(report.not_run) == [case.name]
     assert report.not_run[case.name].startswith("crashed")

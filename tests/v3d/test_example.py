@@ -53,7 +53,7 @@ def test_four_files_run_a_program_in_another_place(tmp_path: Path) -> None:
     tools.device(), tools.preload("host")
     place = tmp_path / "elsewhere"
     page = "pi5-vulkan-in-ci.md"
-    copy = block(page, "cp build/host").replace("/opt/v3d", str(place))
+    copy = block(page, "cp build/toolkit").replace("/opt/v3d", str(place))
     subprocess.run(["sh", "-e", "-c", copy], cwd=repo_root(), check=True)
     assert sum(f.is_file() for f in place.rglob("*")) == 4
     source = repo_root() / "examples" / "vulkan"

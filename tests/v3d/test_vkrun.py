@@ -215,7 +215,9 @@ def test_a_driver_that_dies_costs_one_case(tmp_path: Path) -> None:
     script.write_text('#!/bin/sh\n"$@" | sed -u "/^case two/q"\n')
     script.chmod(0o755)
     plain = vkrun.lavapipe()
-    device = vkrun.Device("dying", "host", (str(script),), plain.environment, plain.choose)
+    device = vkrun.Device(
+        "dying", "host", (str(script), *plain.prefix), plain.environment, plain.choose
+    )
     cases = {n: f"case {n}\nbuffer b 4 zero\nend\n" for n in ("one", "two", "three")}
     outcomes = vkrun.run_cases(device, cases, tmp_path)
     assert {n: o.verdict for n, o in outcomes.items()} == {

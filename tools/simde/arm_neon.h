@@ -29,4 +29,8 @@
 #define vqshlq_n_u32(a, n) \
   vorrq_u32(vshlq_n_u32((a), (n)), vcgtq_u32((a), vdupq_n_u32(UINT32_MAX >> (n))))
 
+/* SIMDe 0.8.2 does not saturate -32768 * -32768 in eight lanes on x86, but does by a scalar. */
+#undef vqrdmulhq_laneq_s16
+#define vqrdmulhq_laneq_s16(a, v, lane) vqrdmulhq_n_s16((a), vgetq_lane_s16((v), (lane)))
+
 #endif /* DAEDALUS_TOOLS_SIMDE_ARM_NEON_H */
