@@ -3,7 +3,7 @@
 
 import click
 
-from daedalus.generator.cli import tune_run, tune_store
+from daedalus.generator.cli import tune_optimum, tune_run, tune_store
 
 
 class Tune(click.Group):
@@ -25,5 +25,6 @@ def command() -> None:
 
 
 command.add_command(tune_run.command)
+command.add_command(tune_optimum.command)
 for _command in tune_store.COMMANDS:
     command.add_command(_command)

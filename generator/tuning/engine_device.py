@@ -26,7 +26,7 @@ from daedalus.generator.schedule import QPU, Schedule
 from daedalus.generator.tuning import generated, journal
 from daedalus.generator.tuning.entries import Described, Result, now, result_key
 from daedalus.generator.tuning.fingerprint import Fingerprint, generator_hash
-from daedalus.generator.tuning.journal import parse_line
+from daedalus.generator.tuning.journal import Terms, parse_line
 from daedalus.generator.tuning.point import parse_point
 from daedalus.generator.tuning.task import Known, Task
 from daedalus.generator.vulkan import bench_data, devices
@@ -34,6 +34,7 @@ from daedalus.generator.vulkan.devices import GpuDevice
 
 ITEMS = 32640  # a sample, as `bench` has it
 BATCH = 4  # points that are measured in turns, so that what changes meanwhile meets all of them
+TERMS = Terms(10, 0.01, 3)  # of a time, as daedalus-tune has them unless it is told
 SEEDS = (1, 2, 3)  # of the files of items; the first one's are timed
 DISTINCT = 256  # items of a class in a file
 _CPU = "cpu"
@@ -76,6 +77,10 @@ class EngineDevice:
     ) -> None:  # fmt: skip
         self.targets = targets_of(kind)
         self._path, self._options = path, options
+        self.terms = Terms(
+            options.samples or TERMS.samples, TERMS.precision,
+            options.point_seconds or TERMS.seconds,
+        )  # fmt: skip
         self._folder = build_dir() / "tune" / kind
         self._made = generated.generate(wanted, self._folder / "generated", say)
         self._data = self._write_data([e for e, _ in wanted], say)
@@ -90,8 +95,8 @@ class EngineDevice:
     # ------------------------------------------------------------------ what it is
 
     def fingerprint(self, compiler: str) -> Fingerprint:
-        """As the engine describes itself, built by a compiler."""
-        return self._fingerprints[compiler or next(iter(self._programs))]
+        """As the engine describes itself, built by a compiler; by the first for one not here."""
+        return self._fingerprints.get(compiler) or next(iter(self._fingerprints.values()))
 
     @cached_property
     def fingerprints(self) -> tuple[Fingerprint, ...]:
@@ -122,12 +127,12 @@ class EngineDevice:
 
     def start(self, task: Task) -> None:
         """Has the engine measure it, with others; what was not generated is a result at once."""
-        why = self._made.refused.get(task.point.variant)
+        why, verdict = self._made.refused.get(task.point.variant), "refused"
         compiler = task.candidate.compiler
         if compiler and compiler not in self._programs:
-            why = f"{compiler} is not here"
+            why, verdict = f"{compiler} is not here", "unavailable"
         if why is not None:
-            result = _refused(task, self.input_hash(task), why, self._options.items)
+            result = _refused(task, self.input_hash(task), why, self._options.items, verdict)
             journal.append(self._path, result)
             self._ready.append((task, result))
             return
@@ -324,11 +329,13 @@ def _assumed(entry: Entry) -> frozenset[str]:
     return frozenset(a.name for a in entry.kernel.assumptions)
 
 
-def _refused(task: Task, input_hash: str, reason: str, items: int) -> Result:
+def _refused(
+    task: Task, input_hash: str, reason: str, items: int, verdict: str = "refused"
+) -> Result:
     point = str(task.point)
     return Result(
         fingerprint=task.fingerprint, key=result_key(point, task.scenario, input_hash),
-        point=point, scenario=task.scenario, verdict="refused", reason=reason, modelled=False,
+        point=point, scenario=task.scenario, verdict=verdict, reason=reason, modelled=False,
         samples=0, items=items, seeds=SEEDS, verified_before=False, verified_after=False,
         input_hash=input_hash, when=now(),
     )  # fmt: skip

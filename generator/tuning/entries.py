@@ -7,6 +7,7 @@ same. The order of the members here is that in the line.
 
 import math
 import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cache
@@ -18,8 +19,9 @@ from daedalus.generator.tuning.point import parse_point
 
 VERSION = 1
 OK = "ok"
-VERDICTS = (OK, "wrong", "failed", "timeout", "spills", "refused", "lost", "throttled")
-AGAIN = ("timeout", "lost", "throttled")  # verdicts after which a point is measured again
+# Verdicts that say nothing of the point, after which it is measured again.
+AGAIN = ("timeout", "lost", "throttled", "unavailable")
+VERDICTS = (OK, "wrong", "failed", "spills", "refused", *AGAIN)
 ENDINGS = ("done", "interrupted", "budget", "failed")
 _WHEN = "%Y-%m-%dT%H:%M:%SZ"
 _MAY_BE_EMPTY = ("reason", "input_hash", "command")
@@ -53,7 +55,7 @@ def check_key(
     return fnv64("|".join(map(str, parts)).encode())
 
 
-class Line:
+class Line(ABC):
     """What the entries have in common. Raises ValueError for values that a line must not have."""
 
     type: ClassVar[str]
@@ -67,9 +69,9 @@ class Line:
         return {n: v for n in members(self.type) if (v := getattr(self, n)) is not None}
 
     @property
+    @abstractmethod
     def identity(self) -> tuple[str, ...]:
         """Two lines with the same say the same, and are kept once."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,6 +149,7 @@ class Result(_Judged):
     median, mad      ns an item
     low, high        ns an item: the 95 % interval of the median, or the model's interval
     samples          that the median is of; discarded: taken while the board was throttled
+    seconds          spent on them; None where that is not told, as of modelled results
     empty            ns of an empty dispatch measured beside it
     cpu, gpu         ns an item of the caller's CPU time, and by the GPU's own timestamps
     items            a sample
@@ -158,7 +161,7 @@ class Result(_Judged):
 
     type: ClassVar[str] = "result"
     figures: ClassVar[tuple[str, ...]] = ("median", "mad", "low", "high")
-    may_have: ClassVar[tuple[str, ...]] = ("empty", "cpu", "gpu")
+    may_have: ClassVar[tuple[str, ...]] = ("seconds", "empty", "cpu", "gpu")
     point: str
     scenario: str
     verdict: str
@@ -171,6 +174,7 @@ class Result(_Judged):
     high: float | None = None
     samples: int
     discarded: int = 0
+    seconds: float | None = None
     empty: float | None = None
     cpu: float | None = None
     gpu: float | None = None

@@ -12,6 +12,7 @@ VERSION = "1.0.0"
 INVALIDITY = {
     OK: "correct", "wrong": "correctness", "failed": "runtime", "timeout": "timeout",
     "spills": "constraints", "refused": "constraints", "lost": "runtime", "throttled": "runtime",
+    "unavailable": "runtime",
 }  # fmt: skip
 _TIMES = ("median", "mad", "low", "high", "empty", "cpu", "gpu")
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from daedalus.generator.tuning.entries import AGAIN, TYPES, VERSION, Entry, Result, entry_of
+from daedalus.generator.tuning.entries import AGAIN, OK, TYPES, VERSION, Entry, Result, entry_of
 from daedalus.generator.tuning.fingerprint import fnv64
 
 _SUM = b',"sum":"'
@@ -207,10 +207,36 @@ def _sync_folder(folder: Path) -> None:
         os.close(fd)
 
 
-def resumed(entries: Iterable[Entry], fingerprint: str) -> set[str]:
-    """Keys of results under a fingerprint that need no measuring again."""
+@dataclass(frozen=True)
+class Terms:
+    """What a run asks of a time: at least so many samples, and an interval that is within a share
+    of the median, or so many seconds spent on it."""
+
+    samples: int = 0
+    precision: float = 0.0
+    seconds: float = 0.0
+
+    def met_by(self, result: Result) -> bool:
+        """Whether a result with a time is as good as this run would have it."""
+        if result.modelled:
+            return True
+        assert result.median is not None and result.low is not None and result.high is not None
+        aside = max(result.median - result.low, result.high - result.median)
+        precise = aside <= self.precision * result.median
+        return result.samples >= self.samples and (
+            precise or (result.seconds or 0.0) >= self.seconds
+        )
+
+
+def settled(result: Result, terms: Terms) -> bool:
+    """Whether a result needs no measuring again by a run of these terms."""
+    return terms.met_by(result) if result.verdict == OK else result.verdict not in AGAIN
+
+
+def resumed(entries: Iterable[Entry], fingerprint: str, terms: Terms) -> set[str]:
+    """Keys of results under a fingerprint that a run of these terms need not measure again."""
     return {
         e.key
         for e in entries
-        if isinstance(e, Result) and e.fingerprint == fingerprint and e.verdict not in AGAIN
+        if isinstance(e, Result) and e.fingerprint == fingerprint and settled(e, terms)
     }

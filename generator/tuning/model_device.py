@@ -4,15 +4,17 @@
 import hashlib
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from daedalus.generator import native
-from daedalus.generator.cli.common import repo_root
-from daedalus.generator.schedule import TARGETS
+from daedalus.generator.cli.common import EXIT_MISSING, UserError, repo_root
+from daedalus.generator.schedule import QPU, TARGETS
 from daedalus.generator.tuning import model_points
 from daedalus.generator.tuning.cpu_program import SEEDS
 from daedalus.generator.tuning.entries import Result, now, result_key
-from daedalus.generator.tuning.fingerprint import Fingerprint, generator_hash, of_model
+from daedalus.generator.tuning.fingerprint import NONE, Fingerprint, generator_hash, of_model
+from daedalus.generator.tuning.journal import Terms
 from daedalus.generator.tuning.task import Known, Task
 from daedalus.generator.tuning.workers import Lost, Workers
 from daedalus.generator.v3d import driver
@@ -33,10 +35,12 @@ class ModelDevice:
     """C and NEON by llvm-mca, programs for the QPU by the timing model of the simulator, and by it
     what Mesa makes of GLSL."""
 
-    targets: tuple[str, ...] = TARGETS
+    # Vectors of portable C are for processors without NEON, which the modelled one is not.
+    targets: tuple[str, ...] = tuple(t for t in TARGETS if t != "vector")
     listed = ("glsl",)  # of which those variants are done that stand in generated/
     writes = False
     batch = 2
+    terms = Terms()
 
     def __init__(self, jobs: int = 0) -> None:
         self.fingerprints = (fingerprint(),)
@@ -48,8 +52,10 @@ class ModelDevice:
         return self.fingerprints[0]
 
     def is_here(self, target: str) -> bool:
-        """Mesa's driver for this machine may be missing; other tools were asked for."""
-        return target != "glsl" or driver.built() is not None
+        """Whether its tools are: Mesa's driver, or compilers for arm64, qemu and llvm-mca."""
+        if target == "glsl":
+            return driver.built() is not None
+        return target == QPU or bool(_cpu_tools())
 
     def scenario(self, target: str) -> str:
         """A sample of so many items."""
@@ -131,12 +137,24 @@ def fingerprint() -> Fingerprint:
         for file in files:
             if file.is_file() and "__pycache__" not in file.parts:
                 digest.update(_named(file, root))
-    tools = model_points.tools()
-    compilers = [native.compiler("aarch64"), native.tool(native.CLANG)]
-    words = [*map(native.version_of, compilers), f"llvm-mca {tools.version} {tools.cpu}"]
     return of_model(
-        CHIP, f"timing model {digest.hexdigest()[:16]}", "; ".join(words), generator_hash(root)
-    )
+        CHIP, f"timing model {digest.hexdigest()[:16]}", "; ".join(_cpu_tools()) or NONE,
+        generator_hash(root),
+    )  # fmt: skip
+
+
+@cache
+def _cpu_tools() -> tuple[str, ...]:
+    """Versions of what decides a CPU variant's time; none where one of the tools is not here."""
+    try:
+        native.runner("aarch64")
+        tools = model_points.tools()
+        compilers = [native.compiler("aarch64"), native.tool(native.CLANG)]
+        return *map(native.version_of, compilers), f"llvm-mca {tools.version} {tools.cpu}"
+    except UserError as e:
+        if e.exit_code != EXIT_MISSING:
+            raise
+        return ()
 
 
 def _named(file: Path, root: Path) -> bytes:

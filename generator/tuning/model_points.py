@@ -17,7 +17,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from daedalus.generator.cli.common import UserError, WrongOutput, build_dir, repo_root
+from daedalus.generator.cli.common import (
+    EXIT_MISSING,
+    UserError,
+    WrongOutput,
+    build_dir,
+    repo_root,
+)
 from daedalus.generator.model import llvm
 from daedalus.generator.model.corrections import corrected
 from daedalus.generator.model.llvm import Llvm
@@ -38,9 +44,20 @@ from daedalus.generator.vulkan import bench_data
 QPU_ITEMS = 32640  # of a dispatch: the 8x8 blocks of 1920x1088, as `bench --qpu` has it
 DISTINCT = 256  # items a class, each of which stands in a dispatch many times
 ERROR = 0.10  # of llvm-mca's cycles, where nothing else is known of the kernel
-# Stores of vector registers to the stack, of all instructions, that are not called spilling:
-# compilers put a few values aside in programs of a thousand instructions, which the trace has.
-SPILLS = 0.02
+# Spilling is any store of a vector register to the stack; saves of d8 to d15, and what goes to
+# arrays of a variant's own, are none. Of these groups every point has some: what an item of theirs
+# needs at once is more than 32 registers hold. They would have no time at all, so that share of
+# instructions is let pass. docs/tuning.md has figures.
+LET_PASS = {
+    ("av1_cdef8", "inside", "neon"): 0.02,
+    ("av1_cdef8", "full", "neon"): 0.02,
+    ("vp9_idct8", "full", "c"): 0.02,
+}
+# What a tool says that had no room or was ended: nothing of the point.
+_PASSING = (
+    "exit status -", "Killed signal", "No space left on device", "Cannot allocate memory",
+    "virtual memory exhausted",
+)  # fmt: skip
 _MODELLED = 20_000  # instructions that llvm-mca repeats a trace to, about
 _THREADS = 24  # that a trial divides its batches among
 _OF_QPU = 2  # threads a QPU, as schedules on record have it
@@ -99,8 +116,8 @@ def model(kernel_id: str, candidate: Candidate) -> Modelled:
         return Modelled("wrong", _first(e.message))
     except UserError as e:
         reason = _first(e.message)
-        # A tool that was ended by a signal says nothing of the point.
-        return Modelled("lost" if "exit status -" in reason else "failed", reason)
+        passing = e.exit_code == EXIT_MISSING or any(what in e.message for what in _PASSING)
+        return Modelled("unavailable" if passing else "failed", reason)
 
 
 def _first(message: str) -> str:
@@ -135,11 +152,14 @@ def _on_cpu(entry: Entry, candidate: Candidate) -> Modelled:
         if program.arrays != program.program:
             apart = cpu_program.traced(variant, program.arrays, work)
     spilled, executed = _spilled(apart), len(apart.words)
-    if spilled > SPILLS * executed:
+    schedule = candidate.schedule
+    limit = LET_PASS.get((entry.kernel.id, schedule.class_name, schedule.target), 0.0)
+    if spilled > limit * executed:
         return Modelled(
             "spills",
             f"{spilled / ITEMS:g} vector registers an item go to the stack,"
-            f" of {executed / ITEMS:g} instructions",
+            f" of {executed / ITEMS:g} instructions"
+            + (f", more than the {limit:.0%} let pass of this group" if limit else ""),
             verified=True,
         )  # fmt: skip
     lines = corrected(_text(call))

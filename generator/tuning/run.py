@@ -72,8 +72,9 @@ class Tuner:
         found = journal.read(path)
         ids = {f.id for f in device.fingerprints}
         self._known: dict[tuple[str, str, str], dict[str, Result]] = {}
-        for e in found.entries:
-            if isinstance(e, Result) and e.fingerprint in ids and e.verdict not in AGAIN:
+        results = [e for e in found.entries if isinstance(e, Result) and e.fingerprint in ids]
+        for e in results:
+            if journal.settled(e, device.terms):
                 place = (e.fingerprint, e.point, e.scenario)
                 self._known.setdefault(place, {})[e.key] = e
         there = {e.id for e in found.entries if isinstance(e, Described)}

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from daedalus.generator.tuning.entries import Result
 from daedalus.generator.tuning.fingerprint import Fingerprint
+from daedalus.generator.tuning.journal import Terms
 from daedalus.generator.tuning.point import Point
 from daedalus.generator.tuning.space import Candidate
 
@@ -43,11 +44,13 @@ class Device(Protocol):
 
     writes  whether it writes results into the journal itself
     batch   points of a group that are best asked for one after the other
+    terms   what its times are like: known ones that are worse are taken anew
     """
 
     targets: tuple[str, ...]
     writes: bool
     batch: int
+    terms: Terms
 
     @property
     def fingerprints(self) -> tuple[Fingerprint, ...]:

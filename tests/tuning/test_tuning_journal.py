@@ -17,6 +17,7 @@ from tuning_lines import BOARD, NEON, QPU, every_type, result
 from daedalus.generator.tuning import entries, journal
 from daedalus.generator.tuning.entries import Entry, Result
 from daedalus.generator.tuning.fingerprint import fnv64, of_model
+from daedalus.generator.tuning.journal import Terms
 from daedalus.generator.tuning.point import parse_point
 
 
@@ -209,8 +210,20 @@ def test_what_is_not_measured_again(tmp_path: Path) -> None:
         if v not in (*entries.AGAIN, "ok")
     ]
     other = replace(result(), fingerprint="f" * 16)
-    done = journal.resumed([*again, *never, result(), other], BOARD.id)
+    done = journal.resumed([*again, *never, result(), other], BOARD.id, Terms())
     assert done == {e.key for e in (*never, result())}
+
+
+def test_what_a_run_asks_of_a_time() -> None:
+    """Samples, and an interval that is narrow enough or the seconds that the run would spend."""
+    r = result(median=100.0, low=98.0, high=101.0, samples=10, seconds=0.3)
+    for terms, holds in (
+        (Terms(), True), (Terms(10, 0.02, 3), True), (Terms(10, 0.01, 0.3), True),
+        (Terms(11, 0.02, 0.3), False), (Terms(10, 0.01, 3), False),
+    ):  # fmt: skip
+        assert journal.settled(r, terms) == holds, terms
+        assert journal.settled(replace(r, modelled=True, samples=1), terms)
+    assert not journal.settled(replace(r, seconds=None), Terms(10, 0.01, 3))
 
 
 def test_points_read_as_they_are_written() -> None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs of the tuner on a stand-in: budgets, what is kept, what is done again."""
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,11 @@ from daedalus.generator.tuning import hashes as hashes_module
 from daedalus.generator.tuning import journal
 from daedalus.generator.tuning.entries import Described, Result, Run
 from daedalus.generator.tuning.hashes import Hashes
+from daedalus.generator.tuning.journal import Terms
 from daedalus.generator.tuning.run import Budget, Outcome, Tuner
 from daedalus.generator.tuning.search import Search
 from daedalus.generator.tuning.space import Candidate
+from daedalus.generator.tuning.task import Known, Task
 
 POINTS = space_of("vp9_lpf4_v", "glsl").candidates[:20]
 WHOLE = Budget()
@@ -90,7 +94,7 @@ def test_a_point_without_a_time_is_a_result(tmp_path: Path, verdict: str) -> Non
     assert run(tmp_path, StandIn()).done == 0
 
 
-@pytest.mark.parametrize("verdict", ["lost", "timeout", "throttled"])
+@pytest.mark.parametrize("verdict", ["lost", "timeout", "throttled", "unavailable"])
 def test_what_says_nothing_of_a_point_is_done_again(tmp_path: Path, verdict: str) -> None:
     def bad(c: Candidate) -> tuple[str, float]:
         return (verdict, 0.0) if c == POINTS[3] else fine(c)
@@ -146,6 +150,62 @@ def test_torn_and_foreign_lines_are_told_and_skipped(tmp_path: Path) -> None:
     out = run(tmp_path, StandIn())
     assert len(out.problems) == 1
     assert out.done == 17
+
+
+class Watching(StandIn):
+    """Looks, whenever it is asked for something, whether what it has told is in the journal."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path, self._told = path, set[str]()
+
+    def _look(self) -> None:
+        kept = {e.point for e in journal.read(self._path).entries if isinstance(e, Result)}
+        assert self._told == kept
+
+    @property
+    def free(self) -> bool:
+        self._look()
+        return super().free
+
+    def done(self, patience: float) -> Iterator[tuple[Task, Result | Known]]:
+        for _ in range(len(self._under_way)):  # all at once: each is kept before the next is taken
+            self._look()
+            for task, result in super().done(patience):
+                self._told.add(str(task.point))
+                yield task, result
+
+    def end(self) -> None:
+        self._look()
+        super().end()
+
+
+def test_a_result_is_on_the_disk_before_anything_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced = 0
+    real = os.fdatasync
+
+    def sync(fd: int) -> None:
+        nonlocal synced
+        synced += 1
+        real(fd)
+
+    monkeypatch.setattr(os, "fdatasync", sync)
+    assert run(tmp_path, Watching(tmp_path / "journal")).done == 20
+    assert synced == 22  # the fingerprint, the results, the end of the run
+
+
+@pytest.mark.parametrize("quick", [Terms(5, 0.01, 3), Terms(10, 0.01, 0.3)])
+def test_times_of_a_quick_run_are_taken_anew_by_a_whole_one(tmp_path: Path, quick: Terms) -> None:
+    """The other way round they hold."""
+    whole = Terms(10, 0.01, 3)
+    run(tmp_path, StandIn(terms=quick), Budget(points=4))
+    assert run(tmp_path, StandIn(terms=whole)).done == 20
+    for terms in (whole, quick):
+        out = run(tmp_path, StandIn(terms=terms))
+        assert (out.done, out.known) == (0, 20)
+        assert {(r.samples, r.seconds) for r in out.results[0].values()} == {(10, 3)}
 
 
 def test_groups_get_points_in_turn(tmp_path: Path) -> None:

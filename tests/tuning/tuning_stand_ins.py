@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from daedalus.generator.registry import find, load
 from daedalus.generator.tuning.entries import Result, now, result_key
 from daedalus.generator.tuning.fingerprint import Fingerprint
+from daedalus.generator.tuning.journal import Terms
 from daedalus.generator.tuning.plan import spaces_of
 from daedalus.generator.tuning.run import Group
 from daedalus.generator.tuning.search import Search
@@ -44,10 +45,14 @@ class StandIn:
 
     writes = False
     batch = 2
-    targets = ("c", "neon", "glsl", "qpu")
+    targets: tuple[str, ...] = ("c", "neon", "glsl", "qpu")
 
-    def __init__(self, verdict: Verdict = fine, name: str = "a stand-in") -> None:
+    def __init__(
+        self, verdict: Verdict = fine, name: str = "a stand-in", terms: Terms | None = None
+    ) -> None:
+        """With terms its results are measured, and just as these ask for."""
         self.verdict, self.fingerprints = verdict, (fingerprint(name),)
+        self.terms, self._modelled = terms or Terms(), terms is None
         self.asked: list[Task] = []
         self.ended = 0
         self._under_way: list[Task] = []
@@ -84,9 +89,10 @@ class StandIn:
         ok = verdict == "ok"
         yield task, Result(
             fingerprint=task.fingerprint, key=key, point=point, scenario=task.scenario,
-            verdict=verdict, reason="" if ok else "for the test", modelled=True,
+            verdict=verdict, reason="" if ok else "for the test", modelled=self._modelled,
             median=ns if ok else None, mad=0.0 if ok else None, low=ns if ok else None,
-            high=ns if ok else None, samples=int(ok), items=8, seeds=(1,), verified_before=True,
+            high=1.1 * ns if ok else None, samples=max(self.terms.samples, 1) if ok else 0,
+            seconds=self.terms.seconds if ok else None, items=8, seeds=(1,), verified_before=True,
             verified_after=True, input_hash=HASH, when=now(),
         )  # fmt: skip
 
