@@ -86,14 +86,15 @@ def options(command: F) -> F:
         click.option("--cpu-kernel", default="", metavar="KERNEL",
                      help="M4 of one pair, and nothing else: the CPU's; an id, a short name (mc,"
                      " lpf4) or a point."),
-        click.option("--qpu-kernel", default="", metavar="KERNEL", help="M4 of one pair: the QPU's."),
-        click.option("--neon-threads", default=0, metavar="N", type=click.IntRange(1, 64),
+        click.option("--qpu-kernel", default="", metavar="KERNEL",
+                     help="M4 of one pair: the QPU's."),
+        click.option("--neon-threads", default=0, metavar="N", type=click.IntRange(0, 64),
                      show_default="1 to 4, as far as there are cores",
                      help="M4: threads that run the CPU's kernel."),
-        click.option("--qpu-core", default=-1, metavar="N", type=click.IntRange(0, 1023),
+        click.option("--qpu-core", default=-1, metavar="N", type=click.IntRange(-1, 1023),
                      show_default="3, or the last", help="M4: where the QPU is driven from."),
         click.option("--duration", default=0.0, metavar="SECONDS",
-                     type=click.FloatRange(0, min_open=True), show_default="6",
+                     type=click.FloatRange(0), show_default="6",
                      help="M4: of both at work at once."),
     )  # fmt: skip
     for option in reversed(all_of_them):
@@ -133,9 +134,7 @@ def told(line: Mixed) -> str:
 # ------------------------------------------------------------------ on this machine
 
 
-def after(
-    place: EngineDevice, path: Path, settings: Settings, until: float, *, quiet: bool
-) -> int:
+def after(place: EngineDevice, path: Path, settings: Settings, until: float, *, quiet: bool) -> int:
     """M4 of what the points measured here leave open; the worst exit status.
 
     until  of the monotonic clock, after which no more is begun; 0: no end

@@ -104,7 +104,9 @@ def tune(
         settings = replace(settings, point_seconds=0.3)
     pair = asked.job(settings) if asked.pair else None
     return measure(
-        Wish(host, entries, targets, path, ssh, wrapper, settings, mixed=mixed, stop=stop, pair=pair)
+        Wish(
+            host, entries, targets, path, ssh, wrapper, settings, mixed=mixed, stop=stop, pair=pair
+        )
     )
 
 

@@ -81,7 +81,10 @@ def command(
     tune_remote.check_options(click.get_current_context(), more["host"])
     mix = tune_mixed.Asked.taken(more)
     if mix.pair and kernels:
-        raise UserError("KERNELS: not with --cpu-kernel and --qpu-kernel, which name what is done")
+        raise UserError(
+            "KERNELS: not with --cpu-kernel and --qpu-kernel, which name what is done",
+            "leave out one or the other",
+        )
     entries = mix.entries if mix.pair else wanted(kernels)
     path = path or tune_store.default_journal()
     if more["host"]:
@@ -94,9 +97,7 @@ def command(
         tune_mixed.check_measured(click.get_current_context())
     settings = mix.settings(Settings(items=more["items"]), quick=quick)
     if mix.pair:
-        sys.exit(
-            tune_mixed.measure_pair(mix, kind, path, settings, vulkan, budget, quiet=as_json)
-        )
+        sys.exit(tune_mixed.measure_pair(mix, kind, path, settings, vulkan, budget, quiet=as_json))
     own = ModelDevice.targets if kind == MODEL else engine_device.targets_of(kind)
     asked = [t for t in own if not targets or t in targets]
     if not asked:
@@ -106,7 +107,7 @@ def command(
         say("looking at the spaces")
         groups = groups_of(entries, asked, quick=quick, exhaustive=exhaustive, listed=listed)
         place: Device
-        if kind == MODEL:  # noqa: SIM108 - of two types
+        if kind == MODEL:
             place = ModelDevice(jobs)
         else:
             place = _engine(kind, entries, groups, path, vulkan, settings.items)

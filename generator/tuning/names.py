@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Short names of kernels, as `daedalus-tune` takes them (runtime/tune/names.c has the same rule)."""
+"""Short names of kernels, by the rule of `daedalus-tune` (runtime/tune/names.c)."""
 
 from collections.abc import Mapping
 

@@ -57,7 +57,8 @@ def decision(kernel: str, cpu_ns: float, qpu_ns: float) -> rules.Decision:
     cpu = result(point=f"{kernel}/full/daedalus_{kernel}__neon_full/gcc/-/0", median=cpu_ns,
                  mad=0.1, low=cpu_ns, high=cpu_ns, scenario="m3 items=32640")  # fmt: skip
     qpu = result(point=f"{kernel}/full/daedalus_{kernel}__glsl_full_p2/-/vulkan/64",
-                 median=qpu_ns, mad=0.1, low=qpu_ns, high=qpu_ns, scenario="m2 items=32640")  # fmt: skip
+                 median=qpu_ns, mad=0.1, low=qpu_ns, high=qpu_ns,
+                 scenario="m2 items=32640")  # fmt: skip
     return rules.decide(cpu, qpu, [])
 
 
@@ -75,9 +76,7 @@ def test_pairs_that_the_rules_need() -> None:
         for w in words:
             assert w["--scenario"] == "m4" and "--neon-threads" not in w
             assert (w["--items"], w["--duration"], w["--qpu-core"]) == ("64", "2", "1")
-        return [
-            (w["--cpu-kernel"].split("/")[0], w["--qpu-kernel"].split("/")[0]) for w in words
-        ]
+        return [(w["--cpu-kernel"].split("/")[0], w["--qpu-kernel"].split("/")[0]) for w in words]
 
     mc, lpf = "vp9_mc_8h", "vp9_lpf4_h"
     assert pairs() == [(mc, lpf), (lpf, lpf), (lpf, mc), (mc, mc)]
