@@ -8,10 +8,10 @@
 
 #include "tune/samples.h"
 
-/* ns that a call of a CPU variant takes at most, about: by so much sides end apart. */
+/* ns that a call of a CPU variant takes at most, about: so soon it sees that the while is over. */
 static const double CHUNK_NS = 1e6;
 /* Runs that the time of one is the shortest of. */
-enum { TRIALS = 3 };
+enum { TRIALS = 5 };
 
 static bool on_gpu(const job *j) {
   return j->runner.ctx != NULL;
@@ -32,7 +32,7 @@ static bool trial(job *j, const workload *work) {
   if (verdict != TUNE_OK) {
     return fail(j, verdict);
   }
-  j->run_ns = fmin(j->run_ns, times.wall);
+  j->run_ns = fmin(j->run_ns, on_gpu(j) ? times.wall : times.cpu);
   return true;
 }
 
@@ -147,32 +147,42 @@ static bool has_memory(job *j) {
   return true;
 }
 
-/* Back to back until some job ends it.  What ends after that is not counted. */
+/* Ends the while, unless another job has. */
+static void end_at(job_part *part, double now) {
+  double open = 0;
+  (void)atomic_compare_exchange_strong(&part->end, &open, now);
+}
+
+/* Whether this job is the one that ends the while. */
+static bool is_last(const job *j, size_t runs, double now) {
+  if (on_gpu(j)) {
+    return runs == j->runs;
+  }
+  return j->part->seconds > 0 && now - j->began >= 1e9 * j->part->seconds;
+}
+
+/* Back to back until some job ends it; of what is at hand then, the share until then counts. */
 static void go(job *j) {
   size_t runs = 0;
-  const double cpu = thread_ns();
-  j->began = j->last = now_ns();
-  while (!atomic_load(&j->part->stop)) {
-    if (!has_memory(j)) {
-      break;
-    }
+  double cpu = thread_ns(), now = now_ns();
+  j->began = now;
+  while (atomic_load(&j->part->end) == 0 && has_memory(j)) {
     const size_t done = next_call(j);
     if (done == 0) {
       break;
     }
-    const double now = now_ns();
-    if (atomic_load(&j->part->stop)) {
-      return;
-    }
-    j->items += (double)done;
-    j->last = now;
-    j->cpu = thread_ns() - cpu;
-    if (on_gpu(j) ? ++runs == j->runs
-                  : j->part->seconds > 0 && now - j->began >= 1e9 * j->part->seconds) {
+    const double begin = now, cpu_before = cpu;
+    now = now_ns();
+    cpu = thread_ns();
+    const double end = atomic_load(&j->part->end);
+    const double share = end == 0 ? 1 : fmin(fmax((end - begin) / (now - begin), 0), 1);
+    j->items += share * (double)done;
+    j->cpu += share * (cpu - cpu_before);
+    if (is_last(j, ++runs, now)) {
       break;
     }
   }
-  atomic_store(&j->part->stop, true);
+  end_at(j->part, now);
 }
 
 /* Does the rest of the copy at hand, and compares all that were used. */
@@ -204,7 +214,7 @@ void *job_work(void *context) {
   j->chunk = j->used = 0;
   pthread_barrier_wait(&j->part->start);
   if (j->verdict != TUNE_OK) {
-    atomic_store(&j->part->stop, true);
+    end_at(j->part, now_ns());
     return NULL;
   }
   go(j);

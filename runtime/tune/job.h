@@ -19,7 +19,7 @@
 /* What jobs at once share. */
 typedef struct job_part {
   pthread_barrier_t start;
-  atomic_bool stop; /* some job was the first to be done: the while is over */
+  _Atomic double end; /* ns by the clock: when the first job was done; 0: not yet */
   child_watch *watch;
   double seconds; /* a while of CPU jobs alone; 0: a GPU's job ends it */
 } job_part;
@@ -39,8 +39,8 @@ typedef struct job {
   pthread_t thread;
   job_part *part;
   size_t chunk, used; /* calls so far of the copy at hand; copies that were begun */
-  double began, last; /* ns by the clock: the beginning, and the end of what is counted */
-  double items, cpu;  /* done until then, and ns of CPU that the thread has had for them */
+  double began;       /* ns by the clock */
+  double items, cpu;  /* done until the end, and ns of CPU that the thread has had for them */
   tune_verdict verdict;
   char why[WHY_BYTES];
 } job;

@@ -28,8 +28,8 @@ typedef struct mix {
   job *cpu, *instead; /* a thread each */
   job qpu;
   double seconds;  /* a while of the CPU alone */
-  double both;     /* ns that both were at work for in the last slice, */
-  double measured; /* and in all that count */
+  double ns;       /* that the last part took, from the first job's beginning to the end */
+  double measured; /* ns that both were at work for in all slices that count */
   samples figures[FIGURES];
 } mix;
 
@@ -62,33 +62,24 @@ static bool run_part(mix *m, job *cpu, unsigned n_cpu, job *qpu) {
     }
   }
   bool good = true;
+  double began = INFINITY;
   for (unsigned i = 0; i < n; i++) {
     pthread_join(all[i]->thread, NULL);
     good = good && (all[i]->verdict == TUNE_OK || fail(r, all[i]));
+    began = fmin(began, all[i]->began);
   }
+  m->ns = atomic_load(&part.end) - began;
   pthread_barrier_destroy(&part.start);
   return good;
 }
 
-/* Items a second of jobs that began at once, by the clock; 0 where one got nothing done. */
-static double rate(const job *jobs, unsigned n, double began) {
-  double sum = 0;
+/* Items a second of jobs, by the clock, in the while that the last part had; 0: none was done. */
+static double rate(const mix *m, const job *jobs, unsigned n) {
+  double items = 0;
   for (unsigned i = 0; i < n; i++) {
-    if (jobs[i].items == 0) {
-      return 0;
-    }
-    sum += jobs[i].items / (jobs[i].last - began) * 1e9;
+    items += jobs[i].items;
   }
-  return sum;
-}
-
-/* When the first of them began. */
-static double began(const job *jobs, unsigned n) {
-  double first = jobs[0].began;
-  for (unsigned i = 1; i < n; i++) {
-    first = fmin(first, jobs[i].began);
-  }
-  return first;
+  return items / m->ns * 1e9;
 }
 
 /* Seconds of CPU for as many items as a sample has. */
@@ -107,7 +98,7 @@ static bool slice(mix *m, double figures[FIGURES]) {
   if (!run_part(m, m->cpu, n, NULL)) {
     return false;
   }
-  figures[CPU_RATE] = rate(m->cpu, n, began(m->cpu, n));
+  figures[CPU_RATE] = rate(m, m->cpu, n);
   const double alone = cpu_seconds(m, m->cpu, n);
   if (!run_part(m, m->instead, n, NULL)) {
     return false;
@@ -116,15 +107,13 @@ static bool slice(mix *m, double figures[FIGURES]) {
   if (!run_part(m, NULL, 0, &m->qpu)) {
     return false;
   }
-  figures[QPU_RATE] = rate(&m->qpu, 1, m->qpu.began);
+  figures[QPU_RATE] = rate(m, &m->qpu, 1);
   if (!run_part(m, m->cpu, n, &m->qpu)) {
     return false;
   }
-  const double both = fmin(began(m->cpu, n), m->qpu.began);
-  figures[CPU_WITH] = rate(m->cpu, n, both);
-  figures[QPU_WITH] = rate(&m->qpu, 1, both);
+  figures[CPU_WITH] = rate(m, m->cpu, n);
+  figures[QPU_WITH] = rate(m, &m->qpu, 1);
   figures[TIME_WITH] = cpu_seconds(m, m->cpu, n) + cpu_seconds(m, &m->qpu, 1);
-  m->both = m->qpu.last - both;
   return true;
 }
 
@@ -267,7 +256,7 @@ static bool run_slices(mix *m, tune_guard *guard) {
       for (int f = 0; f < FIGURES; f++) {
         samples_add(&m->figures[f], figures[f]);
       }
-      m->measured += m->both;
+      m->measured += m->ns; /* of the last part, that of both */
     } else if (++short_ones > setup->samples) {
       o->verdict = TUNE_UNAVAILABLE;
       snprintf(o->why, sizeof(o->why),
