@@ -9,6 +9,7 @@ from pathlib import Path
 
 from daedalus.generator import native
 from daedalus.generator.cli.common import EXIT_MISSING, UserError, repo_root
+from daedalus.generator.modelled import qpu
 from daedalus.generator.schedule import QPU, TARGETS
 from daedalus.generator.tuning import model_points
 from daedalus.generator.tuning.cpu_program import SEEDS
@@ -52,10 +53,16 @@ class ModelDevice:
         return self.fingerprints[0]
 
     def is_here(self, target: str) -> bool:
-        """Whether its tools are: Mesa's driver, or compilers for arm64, qemu and llvm-mca."""
+        """Whether its tools are: Mesa's driver, or compilers for arm64, qemu and llvm-mca.
+
+        What lays items out for the QPU is built here, before all workers ask for it at once; raises
+        UserError where that cannot be.
+        """
         if target == "glsl":
             return driver.built() is not None
-        return target == QPU or bool(_cpu_tools())
+        if target == QPU:
+            return qpu.program().is_file()
+        return bool(_cpu_tools())
 
     def scenario(self, target: str) -> str:
         """A sample of so many items."""
