@@ -44,7 +44,8 @@ BATCH = 4  # points that are measured in turns, so that what changes meanwhile m
 TERMS = Terms(10, 0.01, 3)  # of a time, as daedalus-tune has them unless it is told
 SEEDS = (1, 2, 3)  # of the files of items; the first one's are timed
 DISTINCT = 256  # items of a class in a file
-_ENDING = 10  # seconds that an engine may take to end
+_IDLE = 0.2  # seconds that an engine with nothing under way takes to end
+_ENDING = 10.0  # seconds that one may take that is told to
 _CPU = "cpu"
 _GPU = "gpu"
 KINDS = {"cpu": (_CPU,), "gpu": (_GPU,), "board": (_CPU, _GPU)}
@@ -359,7 +360,7 @@ class _Engine:
         assert self._process.stdin is not None
         self._process.stdin.close()
         try:
-            self._process.wait(1)
+            self._process.wait(_IDLE)
         except subprocess.TimeoutExpired:
             _stop(self._process)
         if self._process.stdout is not None:

@@ -2,6 +2,8 @@
 """M4 of `tune`: short names, which pairs of kernels, and the engine's lines on what is here."""
 
 import json
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from daedalus.generator.cli.common import UserError
 from daedalus.generator.cli.main import cli
 from daedalus.generator.cli.tune_mixed import Asked
 from daedalus.generator.registry import load
-from daedalus.generator.tuning import journal, overnight, rules
+from daedalus.generator.tuning import engine_device, journal, overnight, rules
 from daedalus.generator.tuning.compare import Side
 from daedalus.generator.tuning.entries import Mixed
 from daedalus.generator.tuning.names import named
@@ -94,6 +96,15 @@ def test_options_of_a_pair() -> None:
     assert [e.kernel.id for e in asked.entries] == ["vp9_mc_8h", "vp9_lpf4_h"]
     with pytest.raises(UserError, match="several kernels"):
         Asked("idct8", "lpf4").job(Settings())
+
+
+def test_an_engine_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_device, "_ENDING", 0.3)
+    script = "trap '' TERM; echo ready; while :; do sleep 0.05; done"
+    with subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+        engine_device._stop(process)
+    assert process.returncode == -signal.SIGKILL
 
 
 def mixed_lines(path: Path) -> list[Mixed]:
