@@ -118,8 +118,22 @@ def command(
         if not groups:
             raise UserError(what, "./daedalus doctor says what is missing", EXIT_MISSING)
         console.print(f"warning: {what}: these points are left out")
-    hashes = Hashes(build_dir() / "tune" / "hashes")
+    wrong = _run(place, groups, path, Budget(budget, points), as_json=as_json)
     status = 0
+    if more["mixed"] and kind == "board" and isinstance(place, engine_device.EngineDevice):
+        until = began + budget if budget else 0.0
+        try:
+            status = tune_mixed.after(place, path, settings, until, quiet=as_json)
+        except KeyboardInterrupt:
+            sys.exit(EXIT_INTERRUPTED)
+    sys.exit(EXIT_FAILED if wrong else status)
+
+
+def _run(
+    place: Device, groups: Sequence[Group], path: Path, budget: Budget, *, as_json: bool
+) -> list[Result]:  # fmt: skip
+    """Does the points and prints what was found; those that compute wrongly."""
+    hashes = Hashes(build_dir() / "tune" / "hashes")
     with progress(sum(g.search.total for g in groups), quiet=as_json) as shown:
 
         def watch(result: Result, known: bool) -> None:
@@ -130,18 +144,11 @@ def command(
         tuner = Tuner(place, groups, path, hashes, watch)
         tune_store.tell_problems(tuner.outcome.problems)
         try:
-            tuner.run(Budget(budget, points), " ".join(["tune", *sys.argv[2:]]))
+            tuner.run(budget, " ".join(["tune", *sys.argv[2:]]))
         except KeyboardInterrupt:
             tune_print.outcome(tuner.outcome, path, as_json=as_json)
             sys.exit(EXIT_INTERRUPTED)
-    wrong = tune_print.outcome(tuner.outcome, path, as_json=as_json)
-    if more["mixed"] and kind == "board" and isinstance(place, engine_device.EngineDevice):
-        until = began + budget if budget else 0.0
-        try:
-            status = tune_mixed.after(place, path, settings, until, quiet=as_json)
-        except KeyboardInterrupt:
-            sys.exit(EXIT_INTERRUPTED)
-    sys.exit(EXIT_FAILED if wrong else status)
+    return tune_print.outcome(tuner.outcome, path, as_json=as_json)
 
 
 def _engine(
