@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from daedalus.generator.cli import tune_mixed
 from daedalus.generator.cli.common import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -19,6 +20,7 @@ from daedalus.generator.cli.common import (
 )
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.recipe import generated_library, print_recipe, write_recipe
+from daedalus.generator.cli.tune_mixed import Asked
 from daedalus.generator.cli.tune_store import tell_problems
 from daedalus.generator.registry import Entry
 from daedalus.generator.tuning import compare, journal, kit, overnight, recipe
@@ -38,6 +40,7 @@ class Wish:
     host, ssh, wrapper  where, by which client, and what stands before programs there
     journal             where lines are kept here
     mixed               whether to measure M4 as well
+    pair                M4 of one pair, and nothing else
     """
 
     host: str
@@ -49,6 +52,7 @@ class Wish:
     settings: Settings = field(default_factory=Settings)
     mixed: bool = True
     stop: bool = False
+    pair: Job | None = None
 
 
 def options(command: F) -> F:
@@ -62,9 +66,7 @@ def options(command: F) -> F:
         click.option("--remote-wrapper", "wrapper", default="", metavar="COMMAND",
                      help="With --host: what stands before programs there, as qemu-aarch64."),
         click.option("--items", default=0, metavar="N", type=click.IntRange(0),
-                     help="With --host: of a sample; 0: what daedalus-tune does."),
-        click.option("--mixed/--no-mixed", default=True,
-                     help="With --host: M4, where R does not decide."),
+                     help="Measured: of a sample; 0: what daedalus-tune does."),
         click.option("--stop", is_flag=True, help="With --host: end what is under way there."),
     )  # fmt: skip
     for option in reversed(all_of_them):
@@ -72,7 +74,7 @@ def options(command: F) -> F:
     return command
 
 
-_ITS_OWN = ("ssh", "wrapper", "items", "mixed", "stop")  # parameters that --host alone has,
+_ITS_OWN = ("ssh", "wrapper", "stop")  # parameters that --host alone has,
 _NOT_ITS = ("dry_run", "device", "vulkan", "points", "exhaustive", "jobs", "as_json")  # or has not
 
 
@@ -94,15 +96,18 @@ def check_options(context: click.Context, host: str | None) -> None:
 
 
 def tune(
-    entries: Sequence[Entry], targets: Sequence[str], path: Path, budget: float, *, quick: bool,
-    host: str, ssh: str, wrapper: str, items: int, mixed: bool, stop: bool,
+    entries: Sequence[Entry], targets: Sequence[str], path: Path, budget: float, asked: Asked,
+    *, quick: bool, host: str, ssh: str, wrapper: str, items: int, mixed: bool, stop: bool,
 ) -> int:  # fmt: skip
     """What the options ask for; an exit code."""
-    settings = Settings(items=items, budget=budget)
+    settings = asked.settings(Settings(items=items, budget=budget), quick=quick)
     if quick:
-        settings = replace(settings, samples=5, point_seconds=0.3, mixed_seconds=1)
+        settings = replace(settings, point_seconds=0.3)
+    pair = asked.job(settings) if asked.pair else None
     return measure(
-        Wish(host, entries, targets, path, ssh, wrapper, settings, mixed=mixed, stop=stop)
+        Wish(
+            host, entries, targets, path, ssh, wrapper, settings, mixed=mixed, stop=stop, pair=pair
+        )
     )
 
 
@@ -117,12 +122,14 @@ def measure(wish: Wish) -> int:
         if wish.stop:
             remote.stop()
             return 0
+        if wish.pair is not None:
+            return _run(wish, remote, [wish.pair], ())
         kernels = [e.kernel.id for e in wish.entries]
         points = overnight.wanted_points(remote.points(), kernels, wish.targets)
     if not points:
         raise UserError(f"{wish.host} can measure no point of these kernels and targets")
     try:
-        return _measure(wish, remote, points, board.cores)
+        return _measure(wish, remote, points)
     except KeyboardInterrupt:
         console.print(
             f"{wish.host} goes on measuring; the same command follows it again, with --stop it"
@@ -137,13 +144,13 @@ def _folder(wish: Wish) -> Path:
     return build_dir() / "tune" / name
 
 
-def _measure(wish: Wish, remote: Remote, points: Sequence[str], cores: int) -> int:
+def _measure(wish: Wish, remote: Remote, points: Sequence[str]) -> int:
     status = _run(wish, remote, overnight.alone(wish.settings), points)
     made = _recipe(remote)
     if made is not None and wish.mixed:
-        mixed = overnight.together(made, wish.settings, cores)
+        mixed = overnight.together(made, wish.settings)
         if mixed:
-            say(f"M4 of {len(mixed)} classes that R does not decide")
+            say(f"M4 of {len(mixed)} pairs of kernels that R does not decide about")
             status = max(status, _run(wish, remote, mixed, ()))
             made = _recipe(remote)
     if made is None:
@@ -181,22 +188,16 @@ def _followed(remote: Remote, jobs: Sequence[Job], points: Sequence[str]) -> int
             except ValueError:
                 return  # it is told when the journal is read
             if isinstance(entry, Result | Mixed):
-                say(_told(entry))
+                say(_told(entry) if isinstance(entry, Result) else tune_mixed.told(entry))
                 shown.advance(1)
 
         return remote.run(jobs, points, news)
 
 
-def _told(entry: Result | Mixed) -> str:
-    what = entry.point if isinstance(entry, Result) else entry.scenario
+def _told(entry: Result) -> str:
     if entry.verdict != "ok":
-        return f"{what}: {entry.verdict}: {entry.reason}"
-    if isinstance(entry, Result):
-        return f"{what}: {entry.median:.2f} ns ({entry.low:.2f}..{entry.high:.2f})"
-    return (
-        f"{what}: CPU {entry.cpu_with:.3g} of {entry.cpu_alone:.3g} items/s, "
-        f"QPU {entry.qpu_with:.3g}"
-    )
+        return f"{entry.point}: {entry.verdict}: {entry.reason}"
+    return f"{entry.point}: {entry.median:.2f} ns ({entry.low:.2f}..{entry.high:.2f})"
 
 
 def _merge(wish: Wish, remote: Remote) -> None:

@@ -2,6 +2,7 @@
 """`daedalus tune run`: the points of the space, and what they take on a device."""
 
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import click
 
 from daedalus.generator import native
-from daedalus.generator.cli import tune_print, tune_remote, tune_store
+from daedalus.generator.cli import tune_mixed, tune_print, tune_remote, tune_store
 from daedalus.generator.cli.common import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -27,6 +28,7 @@ from daedalus.generator.tuning import engine_device
 from daedalus.generator.tuning.entries import Result
 from daedalus.generator.tuning.hashes import Hashes
 from daedalus.generator.tuning.model_device import ModelDevice
+from daedalus.generator.tuning.overnight import Settings
 from daedalus.generator.tuning.plan import groups_of, spaces_of
 from daedalus.generator.tuning.run import Budget, Group, Tuner
 from daedalus.generator.tuning.task import Device
@@ -62,26 +64,40 @@ MODEL = "model"
     help="Points side by side on the model; default: as many as there are cores.",
 )
 @tune_remote.options
+@tune_mixed.options
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def command(
     kernels: tuple[str, ...], dry_run: bool, device: str | None, vulkan: str,
     targets: tuple[str, ...], quick: bool, exhaustive: bool, budget: float, points: int,
-    path: Path | None, jobs: int, as_json: bool, **remote: Any,
+    path: Path | None, jobs: int, as_json: bool, **more: Any,
 ) -> None:  # fmt: skip
     """Tries the schedules of the KERNELS (default: the eleven of tools/bench/qpu.toml).
 
-    Results are kept as they come; a run goes on where an earlier one ended. Exits with 1 if
-    something computes what it must not, with 130 when interrupted.
+    Results are kept as they come; a run goes on where an earlier one ended. On a board, M4 follows
+    where R does not decide. Exits with 1 if something computes what it must not, with 130 when
+    interrupted.
     """
-    tune_remote.check_options(click.get_current_context(), remote["host"])
-    entries = wanted(kernels)
+    began = time.monotonic()
+    tune_remote.check_options(click.get_current_context(), more["host"])
+    mix = tune_mixed.Asked.taken(more)
+    if mix.pair and kernels:
+        raise UserError(
+            "KERNELS: not with --cpu-kernel and --qpu-kernel, which name what is done",
+            "leave out one or the other",
+        )
+    entries = mix.entries if mix.pair else wanted(kernels)
     path = path or tune_store.default_journal()
-    if remote["host"]:
-        sys.exit(tune_remote.tune(entries, targets, path, budget, quick=quick, **remote))
+    if more["host"]:
+        sys.exit(tune_remote.tune(entries, targets, path, budget, mix, quick=quick, **more))
     if dry_run:
         tune_print.spaces(spaces_of(entries, targets or TARGETS), as_json=as_json)
         return
     kind = device or ("board" if native.is_arm() else MODEL)
+    if kind == MODEL:
+        tune_mixed.check_measured(click.get_current_context())
+    settings = mix.settings(Settings(items=more["items"]), quick=quick)
+    if mix.pair:
+        sys.exit(tune_mixed.measure_pair(mix, kind, path, settings, vulkan, budget, quiet=as_json))
     own = ModelDevice.targets if kind == MODEL else engine_device.targets_of(kind)
     asked = [t for t in own if not targets or t in targets]
     if not asked:
@@ -91,10 +107,10 @@ def command(
         say("looking at the spaces")
         groups = groups_of(entries, asked, quick=quick, exhaustive=exhaustive, listed=listed)
         place: Device
-        if kind == MODEL:  # noqa: SIM108 - of two types
+        if kind == MODEL:
             place = ModelDevice(jobs)
         else:
-            place = _engine(kind, entries, groups, path, vulkan)
+            place = _engine(kind, entries, groups, path, vulkan, settings.items)
         absent = [t for t in asked if not place.is_here(t)]
         groups = [g for g in groups if g.target not in absent]
     if absent:
@@ -102,6 +118,21 @@ def command(
         if not groups:
             raise UserError(what, "./daedalus doctor says what is missing", EXIT_MISSING)
         console.print(f"warning: {what}: these points are left out")
+    wrong = _run(place, groups, path, Budget(budget, points), as_json=as_json)
+    status = 0
+    if more["mixed"] and kind == "board" and isinstance(place, engine_device.EngineDevice):
+        until = began + budget if budget else 0.0
+        try:
+            status = tune_mixed.after(place, path, settings, until, quiet=as_json)
+        except KeyboardInterrupt:
+            sys.exit(EXIT_INTERRUPTED)
+    sys.exit(EXIT_FAILED if wrong else status)
+
+
+def _run(
+    place: Device, groups: Sequence[Group], path: Path, budget: Budget, *, as_json: bool
+) -> list[Result]:  # fmt: skip
+    """Does the points and prints what was found; those that compute wrongly."""
     hashes = Hashes(build_dir() / "tune" / "hashes")
     with progress(sum(g.search.total for g in groups), quiet=as_json) as shown:
 
@@ -113,23 +144,24 @@ def command(
         tuner = Tuner(place, groups, path, hashes, watch)
         tune_store.tell_problems(tuner.outcome.problems)
         try:
-            tuner.run(Budget(budget, points), " ".join(["tune", *sys.argv[2:]]))
+            tuner.run(budget, " ".join(["tune", *sys.argv[2:]]))
         except KeyboardInterrupt:
             tune_print.outcome(tuner.outcome, path, as_json=as_json)
             sys.exit(EXIT_INTERRUPTED)
-    wrong = tune_print.outcome(tuner.outcome, path, as_json=as_json)
-    sys.exit(EXIT_FAILED if wrong else 0)
+    return tune_print.outcome(tuner.outcome, path, as_json=as_json)
 
 
 def _engine(
-    kind: str, entries: Sequence[Entry], groups: Sequence[Group], path: Path, vulkan: str
-) -> Device:
+    kind: str, entries: Sequence[Entry], groups: Sequence[Group], path: Path, vulkan: str,
+    items: int,
+) -> Device:  # fmt: skip
     schedules = {
         e.kernel.id: [c.schedule for g in groups if g.kernel == e.kernel.id for c in g.search.reach]
         for e in entries
     }
     wanted = [(e, schedules[e.kernel.id]) for e in entries]
-    return engine_device.EngineDevice(kind, wanted, path, engine_device.Options(vulkan), say)
+    options = engine_device.Options(vulkan, items or engine_device.ITEMS)
+    return engine_device.EngineDevice(kind, wanted, path, options, say)
 
 
 def wanted(kernels: Sequence[str]) -> list[Entry]:

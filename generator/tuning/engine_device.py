@@ -13,14 +13,21 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from daedalus.generator import native
-from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, build_dir, repo_root
+from daedalus.generator.cli.common import (
+    EXIT_FAILED,
+    EXIT_MISSING,
+    UserError,
+    build_dir,
+    console,
+    repo_root,
+)
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import QPU, Schedule
 from daedalus.generator.tuning import generated, journal
@@ -37,6 +44,8 @@ BATCH = 4  # points that are measured in turns, so that what changes meanwhile m
 TERMS = Terms(10, 0.01, 3)  # of a time, as daedalus-tune has them unless it is told
 SEEDS = (1, 2, 3)  # of the files of items; the first one's are timed
 DISTINCT = 256  # items of a class in a file
+_IDLE = 0.2  # seconds that an engine with nothing under way takes to end
+_ENDING = 10.0  # seconds that one may take that is told to
 _CPU = "cpu"
 _GPU = "gpu"
 KINDS = {"cpu": (_CPU,), "gpu": (_GPU,), "board": (_CPU, _GPU)}
@@ -73,18 +82,20 @@ class EngineDevice:
 
     def __init__(
         self, kind: str, wanted: Sequence[tuple[Entry, Sequence[Schedule]]], path: Path,
-        options: Options, say: Callable[[str], None],
+        options: Options, say: Callable[[str], None], *, folder: str = "",
+        compilers: Sequence[str] = (),
     ) -> None:  # fmt: skip
+        """`folder`: below build/tune, "": the kind's; `compilers`: none: those that are here."""
         self.targets = targets_of(kind)
-        self._path, self._options = path, options
+        self._path, self._options, self._say = path, options, say
         self.terms = Terms(
             options.samples or TERMS.samples, TERMS.precision,
             options.point_seconds or TERMS.seconds,
         )  # fmt: skip
-        self._folder = build_dir() / "tune" / kind
+        self._folder = build_dir() / "tune" / (folder or kind)
         self._made = generated.generate(wanted, self._folder / "generated", say)
         self._data = self._write_data([e for e, _ in wanted], say)
-        compilers = self._compilers() if _CPU in KINDS[kind] else ["gcc"]
+        compilers = compilers or (self._compilers() if _CPU in KINDS[kind] else ["gcc"])
         self._programs = {c: self._build(c) for c in compilers}
         self._running: dict[str, _Engine] = {}
         self._under_way: dict[str, Task] = {}  # by the point's text
@@ -181,6 +192,39 @@ class EngineDevice:
             )
         return task, entry
 
+    # ------------------------------------------------------------------ both at once
+
+    @property
+    def variants(self) -> Container[str]:
+        """Names of those that were generated."""
+        return self._made.hashes
+
+    def mixed(self, words: Sequence[str], budget: float = 0) -> int:
+        """Runs a job of M4, whose lines go into the journal; the program's exit status.
+
+        Raises UserError where it cannot be done. `budget`: seconds, after which nothing is begun.
+        """
+        program = next(iter(self._programs.values()))
+        every = [*self._words(program, self._path), *words]
+        every += ["--budget", f"{budget:g}"] if budget else []
+        with subprocess.Popen(
+            every, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+            env=self._environment, start_new_session=True,
+        ) as process:  # fmt: skip
+            assert process.stdout is not None
+            try:
+                for line in process.stdout:
+                    self._say(line.rstrip())
+                status = process.wait()
+            except BaseException:
+                _stop(process)
+                raise
+        if status not in (0, EXIT_FAILED):
+            raise UserError(
+                f"daedalus-tune, of M4: exit status {status}", "what it said stands above", status
+            )
+        return status
+
     # ------------------------------------------------------------------ programs
 
     def _compilers(self) -> list[str]:
@@ -213,7 +257,7 @@ class EngineDevice:
 
     def _words(self, program: Path, journal_file: Path) -> list[str]:
         o = self._options
-        words = [*self._place.prefix, str(program), "--journal", str(journal_file), "--points", "-"]
+        words = [*self._place.prefix, str(program), "--journal", str(journal_file)]
         words += [w for path in self._data for w in ("--data", str(path))]
         words += ["--items", str(o.items), "--generator", generator_hash(repo_root())]
         words += ["--samples", str(o.samples)] if o.samples else []
@@ -246,12 +290,12 @@ class EngineDevice:
         return {parse_point(line).target for line in done.stdout.split()}
 
     def _ask(self, program: Path) -> Fingerprint:
-        return told(lambda path: self._words(program, path), self._environment)
+        return told(lambda path: [*self._words(program, path), "--points", "-"], self._environment)
 
     def _engine(self, compiler: str) -> "_Engine":
         if compiler not in self._running:
             words = self._words(self._programs[compiler], self._path)
-            self._running[compiler] = _Engine(words, self._environment)
+            self._running[compiler] = _Engine([*words, "--points", "-"], self._environment)
         return self._running[compiler]
 
 
@@ -319,13 +363,23 @@ class _Engine:
         assert self._process.stdin is not None
         self._process.stdin.close()
         try:
-            self._process.wait(1)
+            self._process.wait(_IDLE)
         except subprocess.TimeoutExpired:
-            self._process.send_signal(signal.SIGINT)
-            self._process.wait()
+            _stop(self._process)
         if self._process.stdout is not None:
             self._process.stdout.close()
         self._ready.close()
+
+
+def _stop(process: subprocess.Popen[Any]) -> None:
+    """Has an engine end cleanly, which takes it a second; harder where it does not."""
+    process.send_signal(signal.SIGTERM)  # it may have been begun with SIGINT ignored
+    try:
+        process.wait(_ENDING)
+    except subprocess.TimeoutExpired:
+        console.print(f"daedalus-tune did not end in {_ENDING} s: it is killed")
+        process.kill()
+        process.wait()
 
 
 def _assumed(entry: Entry) -> frozenset[str]:

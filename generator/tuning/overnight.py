@@ -2,7 +2,7 @@
 """What a board is to measure so that a recipe can be made: M2 and M3 of all points, then M4 where R
 does not decide."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from daedalus.generator.tuning.entries import Result
@@ -20,7 +20,9 @@ class Settings:
     samples        of a point at least
     point_seconds  after which a point with so many is taken as it is
     budget         seconds, after which no more points are begun
-    mixed_seconds  of each part of M4
+    mixed_seconds  of both at once in M4
+    threads        of M4's CPU side; 0: 1 to 4, as far as there are cores
+    qpu_core       where M4's QPU is driven from; -1: as the engine does
     """
 
     items: int = 0
@@ -28,6 +30,8 @@ class Settings:
     point_seconds: float = 0
     budget: float = 0
     mixed_seconds: float = 0
+    threads: int = 0
+    qpu_core: int = -1
 
     def words(self) -> list[str]:
         named = {
@@ -36,6 +40,15 @@ class Settings:
         }  # fmt: skip
         return [w for name, value in named.items() if value for w in (name, f"{value:g}")]
 
+    def mixed_words(self) -> list[str]:
+        """Of M4, which has as many samples as the engine takes at least."""
+        named = {
+            "--items": self.items, "--neon-threads": self.threads,
+            "--duration": self.mixed_seconds,
+        }  # fmt: skip
+        words = [w for name, value in named.items() if value for w in (name, f"{value:g}")]
+        return words + (["--qpu-core", str(self.qpu_core)] if self.qpu_core >= 0 else [])
+
 
 def alone(settings: Settings) -> list[Job]:
     """M2 and M3, of the points in the run's file."""
@@ -43,22 +56,35 @@ def alone(settings: Settings) -> list[Job]:
     return [Job(("--points", f"{RUN}/points", *settings.words(), *budget))]
 
 
-def together(recipe: Recipe, settings: Settings, cores: int) -> list[Job]:
-    """M4 of what is below GREEN, beside the kernel that is surest to stay on the CPU.
+def pair(cpu: str, qpu: str, settings: Settings) -> Job:
+    """M4 of two kernels or points."""
+    words = ["--scenario", "m4", "--cpu-kernel", cpu, "--qpu-kernel", qpu]
+    return Job((*words, *settings.mixed_words()))
 
-    All cores but one run that kernel, the last one drives the QPU.
+
+def together(
+    recipe: Recipe, settings: Settings, variants: Container[str] | None = None
+) -> list[Job]:
+    """M4 of what is below GREEN: beside the kernel that is surest to stay on the CPU, then beside
+    the same kernel.
+
+    `variants`: that the program there has; None: all.
     """
+    decisions = [
+        d for d in recipe.decisions
+        if all(_has(variants, r) for r in (d.cpu, d.qpu) if r is not None)
+    ]  # fmt: skip
     jobs = []
-    for d in recipe.decisions:
+    for d in decisions:
         if d.qpu is None or d.r is None or d.r.low >= 1 or d.qpu.modelled:
             continue
-        beside = _beside(recipe.decisions, d)
-        words = ["--scenario", "m4", "--cpu-kernel", beside.point, "--qpu-kernel", d.qpu.point]
-        words += ["--neon-threads", str(max(cores - 1, 1)), "--qpu-core", str(cores - 1)]
-        words += ["--duration", f"{settings.mixed_seconds:g}"] if settings.mixed_seconds else []
-        words += ["--items", str(settings.items)] if settings.items else []
-        jobs.append(Job(tuple(words)))
+        besides = dict.fromkeys((_beside(decisions, d).point, d.cpu.point))
+        jobs += [pair(cpu, d.qpu.point, settings) for cpu in besides]
     return jobs
+
+
+def _has(variants: Container[str] | None, result: Result) -> bool:
+    return variants is None or parse_point(result.point).variant in variants
 
 
 def _beside(decisions: Sequence[Decision], d: Decision) -> Result:

@@ -229,11 +229,10 @@ int daedalus_rt_gpu_accept(daedalus_ctx *ctx, const daedalus_work *work,
   }
   const daedalus_gpu_program *program = usable(gpu, kernel, variant, workgroup);
   if (program == NULL || program->trust != DAEDALUS_GPU_TRUSTED) {
-    daedalus_rt_log(ctx, DAEDALUS_LOG_ERROR, "%s cannot run on %s: %s", variant->name,
-                    gpu->backend->info.name,
-                    program == NULL || program->trust == DAEDALUS_GPU_UNTESTED
-                        ? "its self-test could not be run"
-                        : program->why);
+    daedalus_rt_log(
+        ctx, DAEDALUS_LOG_ERROR, "%s cannot run on %s: %s", variant->name, gpu->backend->info.name,
+        program == NULL || program->trust == DAEDALUS_GPU_UNTESTED ? DAEDALUS_GPU_UNTESTED_WHY
+                                                                   : program->why);
     return -ENODEV;
   }
   uintptr_t places[DAEDALUS_GPU_BUFFERS_MOST];

@@ -8,6 +8,9 @@
 
 #include "gpu/gpu.h"
 
+/* What is said of a program that stayed untested: a later try may find otherwise. */
+#define DAEDALUS_GPU_UNTESTED_WHY "its self-test could not be run"
+
 /**
  * Decides about a program that is untested.  It stays so when the GPU failed
  * on the way, which has been logged; a mismatch is logged here.

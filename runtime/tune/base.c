@@ -6,6 +6,7 @@
 #include <string.h>
 
 const char *program_name = "daedalus";
+int out_of_memory_status = 2;
 
 _Noreturn void die(const char *what, const char *detail) {
   fflush(stdout);
@@ -16,7 +17,9 @@ _Noreturn void die(const char *what, const char *detail) {
 void *enlarge(void *memory, size_t n) {
   void *p = realloc(memory, n != 0 ? n : 1);
   if (p == NULL) {
-    die("out of memory", "");
+    fflush(stdout);
+    fprintf(stderr, "%s: out of memory\n", program_name);
+    exit(out_of_memory_status);
   }
   return p;
 }

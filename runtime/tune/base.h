@@ -13,6 +13,8 @@ extern const char *program_name;
 
 /* Prints "<program>: what: detail" and ends the program with status 2. */
 _Noreturn void die(const char *what, const char *detail);
+/* Status with which a program ends that has no memory left; 2 unless it is set. */
+extern int out_of_memory_status;
 /* Never NULL; ends the program without memory. */
 void *allocate(size_t n);
 /* As allocate(), of `n` bytes that are zero. */

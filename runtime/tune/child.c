@@ -18,6 +18,11 @@
 #include "tune/base.h"
 #include "tune/samples.h"
 
+/* ms between looks at what no file descriptor tells of: a signal that came just before, an end. */
+enum { LOOK = 250 };
+/* Seconds for a child to end by itself once it said it would, and to be gone once it was killed. */
+enum { ENDING = CHILD_ENDING, KILLED = 5, KILLED_IN_HASTE = 1 };
+
 static int notify_fd = -1;
 static volatile sig_atomic_t interrupted;
 
@@ -30,14 +35,37 @@ void child_catch_interrupts(void) {
   interrupted = 0;
   const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
   for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-    struct sigaction action = {.sa_handler = interrupt}; /* no SA_RESTART: waiting ends */
+    struct sigaction before, action = {.sa_handler = interrupt}; /* no SA_RESTART: waiting ends */
     sigemptyset(&action.sa_mask);
-    sigaction(numbers[i], &action, NULL);
+    /* What was ignored from the start, by nohup or a shell's "&", stays so. */
+    if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+      sigaction(numbers[i], &action, NULL);
+    }
   }
 }
 
 bool child_interrupted(void) {
   return interrupted != 0;
+}
+
+bool child_await_input(int fd) {
+  struct pollfd wait = {.fd = fd, .events = POLLIN};
+  while (!interrupted) {
+    if (poll(&wait, 1, LOOK) > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool child_lacked_memory(const child_end *how, char *why, size_t size) {
+  const bool by_system = how->kind == CHILD_KILLED && how->status == SIGKILL;
+  if (by_system) {
+    snprintf(why, size, "it was killed by SIGKILL, as a system that has no memory left does");
+  } else if (how->kind == CHILD_EXITED && how->status == CHILD_NO_MEMORY) {
+    snprintf(why, size, "out of memory");
+  }
+  return by_system || (how->kind == CHILD_EXITED && how->status == CHILD_NO_MEMORY);
 }
 
 const char *child_signal_name(int number) {
@@ -102,46 +130,75 @@ static _Noreturn void run(int (*work)(void *), void *context, pid_t parent) {
     signal(plain[i], SIG_DFL);
   }
   setrlimit(RLIMIT_CORE, &none);
+  out_of_memory_status = CHILD_NO_MEMORY;
   const int status = work(context);
   fflush(stderr);
   _exit(status);
 }
 
-static child_end reap(pid_t pid) {
+/* @return whether it has ended; then how */
+static bool has_ended(pid_t pid, child_end *how) {
   int status;
-  while (waitpid(pid, &status, 0) < 0) {
-    if (errno != EINTR) {
-      die("a child process was lost", strerror(errno));
-    }
+  const pid_t found = waitpid(pid, &status, WNOHANG);
+  if (found < 0 && errno != EINTR) {
+    die("a child process was lost", strerror(errno));
   }
-  return WIFSIGNALED(status) ? (child_end){CHILD_KILLED, WTERMSIG(status)}
+  if (found != pid) {
+    return false;
+  }
+  *how = WIFSIGNALED(status) ? (child_end){CHILD_KILLED, WTERMSIG(status)}
                              : (child_end){CHILD_EXITED, WEXITSTATUS(status)};
+  return true;
+}
+
+/* Waits for its end, at most so long.  @return whether it has ended; then how */
+static bool await_end(pid_t pid, int seconds, bool in_haste, child_end *how) {
+  const double until = now_ns() + 1e9 * seconds;
+  const struct timespec pause = {.tv_nsec = 5000000};
+  while (!has_ended(pid, how)) {
+    if (now_ns() > until || (in_haste && interrupted)) {
+      return false;
+    }
+    nanosleep(&pause, NULL);
+  }
+  return true;
 }
 
 /*
  * Ends a child.  One that hangs in the kernel stays behind: after a while nobody waits for it.
  */
 static void end(pid_t pid) {
+  child_end how;
   kill(pid, SIGKILL);
-  for (int i = 0; i < 500; i++) {
-    const struct timespec pause = {.tv_nsec = 10000000};
-    if (waitpid(pid, NULL, WNOHANG) != 0) {
-      return;
-    }
-    nanosleep(&pause, NULL);
+  if (!await_end(pid, interrupted ? KILLED_IN_HASTE : KILLED, false, &how)) {
+    fprintf(stderr, "%s: process %ld cannot be ended; going on without it\n", program_name,
+            (long)pid);
   }
-  fprintf(stderr, "%s: process %ld cannot be ended; going on without it\n", program_name,
-          (long)pid);
 }
 
-/* Milliseconds until the step at hand has taken too long; 0: it has. */
+/* Of a child that has nothing more to say: one that does not end is killed. */
+static child_end reap(pid_t pid) {
+  child_end how;
+  if (await_end(pid, ENDING, true, &how)) {
+    return how;
+  }
+  if (!interrupted) {
+    fprintf(stderr, "%s: process %ld has finished, but did not end in %d s: it is killed\n",
+            program_name, (long)pid, ENDING);
+  }
+  end(pid);
+  return (child_end){interrupted ? CHILD_INTERRUPT : CHILD_STUCK, 0};
+}
+
+/* Milliseconds until the step at hand has taken too long, or it is time to look; 0: it has. */
 static int left(const child_watch *watch, double seconds) {
   const double ms = ((double)atomic_load(&watch->began_ns) + 1e9 * seconds - now_ns()) / 1e6;
-  return ms <= 0 ? 0 : ms > 60000 ? 60000 : (int)ms + 1;
+  return ms <= 0 ? 0 : ms > LOOK ? LOOK : (int)ms + 1;
 }
 
 static child_end watch_over(pid_t pid, int fd, child_watch *watch, double seconds,
                             void (*notice)(void *), void *context) {
+  child_end how;
   for (;;) {
     struct pollfd wait = {.fd = fd, .events = POLLIN};
     const int ready = interrupted ? 0 : poll(&wait, 1, left(watch, seconds));
@@ -153,10 +210,13 @@ static child_end watch_over(pid_t pid, int fd, child_watch *watch, double second
       end(pid);
       return (child_end){CHILD_TIMEOUT, 0};
     }
-    char bytes[64];
     if (ready <= 0) {
+      if (has_ended(pid, &how)) { /* and something that it began holds its end of the pipe */
+        return how;
+      }
       continue;
     }
+    char bytes[64];
     const ssize_t n = read(fd, bytes, sizeof(bytes));
     if (n > 0 && notice != NULL) {
       notice(context);

@@ -21,13 +21,25 @@ typedef enum child_end_kind {
   CHILD_EXITED,   /* by itself, with `status` */
   CHILD_KILLED,   /* by the signal `status` */
   CHILD_TIMEOUT,  /* by the parent: a step took too long */
+  CHILD_STUCK,    /* by the parent: it had closed all, and did not end */
   CHILD_INTERRUPT /* by the parent: the program was told to stop */
 } child_end_kind;
+
+/* Status of a child that allocate() found no memory in. */
+enum { CHILD_NO_MEMORY = 99 };
+/* Seconds that a child which has closed all may take to end. */
+enum { CHILD_ENDING = 3 };
 
 typedef struct child_end {
   child_end_kind kind;
   int status;
 } child_end;
+
+/*
+ * Where an end says nothing of what the child did, as there was no memory: says so in `why`, of
+ * `size` bytes.
+ */
+bool child_lacked_memory(const child_end *how, char *why, size_t size);
 
 /* Memory that parent and child share, zeroed; ends the program where there is none. */
 void *child_memory(size_t size);
@@ -49,8 +61,14 @@ child_end child_run(int (*work)(void *context), void *context, child_watch *watc
 /* "SIGSEGV" and the like, or "signal N". */
 const char *child_signal_name(int number);
 
-/* SIGINT, SIGTERM and SIGHUP set child_interrupted from now on, instead of ending the program. */
+/*
+ * SIGINT, SIGTERM and SIGHUP set child_interrupted from now on, instead of ending the program; one
+ * that is ignored stays ignored.  What waits here comes back within 250 ms of one, and a child that
+ * cannot be killed is waited for a second.
+ */
 void child_catch_interrupts(void);
 bool child_interrupted(void);
+/* Waits until there is something to read.  @return false: the program was told to stop */
+bool child_await_input(int fd);
 
 #endif

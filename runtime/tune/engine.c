@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tune/child.h"
 #include "tune/group.h"
+#include "tune/progress.h"
 #include "tune/samples.h"
 
 enum { STATUS_BAD = 1, STATUS_ARGUMENTS = 2, STATUS_MISSING = 3, STATUS_INTERRUPTED = 130 };
@@ -32,24 +34,24 @@ static bool record(void *user, const tune_point *point, const tune_outcome *outc
   return engine_append(engine, &line);
 }
 
-static bool over_budget(const tune_engine *engine) {
+bool engine_over_budget(const tune_engine *engine) {
   const double budget = engine->options.budget;
   return budget > 0 && now_ns() - engine->began > 1e9 * budget;
 }
 
-/* Whether the journal has it; then its line is told again to who drives this. */
-static bool done_before(tune_engine *engine, const tune_point *point) {
-  char key[ID_BYTES], scenario[NAME_BYTES];
-  engine_scenario(engine, point, scenario);
-  const char *const parts[] = {point->text, "|", scenario, "|", engine_hash(engine, point->variant),
-                               NULL};
-  journal_hash(key, parts);
+bool engine_has(tune_engine *engine, const char *key) {
   const journal_entry *entry = journal_find(&engine->journal, key);
   if (entry != NULL && engine->echo) {
     printf("%.*s\n", (int)entry->size, entry->line);
     fflush(stdout);
   }
   return entry != NULL;
+}
+
+static bool done_before(tune_engine *engine, const tune_point *point) {
+  char key[ID_BYTES];
+  engine_key(engine, point, key);
+  return engine_has(engine, key);
 }
 
 static bool together(const tune_point *a, const tune_point *b) {
@@ -70,6 +72,7 @@ static int last_core(void) {
 }
 
 static bool run_group(tune_engine *engine, const tune_point *const *group, size_t n) {
+  char keys[GROUP_MOST][ID_BYTES];
   const char *route = group[0]->route;
   const bool vulkan = strcmp(route, "vulkan") == 0, drm = strcmp(route, "drm") == 0;
   tune_setup setup = engine->setup;
@@ -78,7 +81,15 @@ static bool run_group(tune_engine *engine, const tune_point *const *group, size_
     setup.core = last_core();
   }
   const bool there = (vulkan && engine->devices.place.vulkan) || (drm && engine->devices.place.drm);
-  return group_run(&setup, group, n, there, record, engine);
+  for (size_t i = 0; i < n; i++) {
+    engine_key(engine, group[i], keys[i]);
+  }
+  const char(*known)[ID_BYTES] = (const char(*)[ID_BYTES])keys;
+  const bool going = group_run(&setup, group, known, n, there, record, engine);
+  if (going) {
+    progress_forget(engine->progress, &engine->journal, known, n);
+  }
+  return going;
 }
 
 /* Of a text that is no point here: tells whoever drives this; no line of the journal. */
@@ -142,8 +153,8 @@ static bool run_points(tune_engine *engine, const tune_points *points) {
     for (size_t k = 0; k < n; k++) {
       taken[group[k] - points->list] = true;
     }
-    going =
-        !child_interrupted() && (n == 0 || (!over_budget(engine) && run_group(engine, group, n)));
+    going = !child_interrupted() &&
+            (n == 0 || (!engine_over_budget(engine) && run_group(engine, group, n)));
   }
   free(taken);
   return going && !child_interrupted();
@@ -218,7 +229,8 @@ static int run_driven(tune_engine *engine) {
   char *line = NULL;
   size_t capacity = 0;
   bool going = true;
-  while (going && !child_interrupted() && getline(&line, &capacity, stdin) >= 0) {
+  setvbuf(stdin, NULL, _IONBF, 0); /* what it had read ahead nobody could wait for */
+  while (going && child_await_input(STDIN_FILENO) && getline(&line, &capacity, stdin) >= 0) {
     tune_points points = {0};
     (void)parse_line(engine, line, "standard input", &points);
     going = run_points(engine, &points);
@@ -277,6 +289,15 @@ static void read_data(tune_engine *engine) {
   engine->setup.n_files = n;
 }
 
+/* A file for the samples, one a fingerprint, as two programs of two compilers share a journal. */
+static void keep_progress(tune_engine *engine) {
+  const size_t size = strlen(engine->options.journal) + 2 * (size_t)ID_BYTES;
+  engine->progress = allocate(size);
+  snprintf(engine->progress, size, "%s.%s.samples", engine->options.journal,
+           engine->fingerprint.id);
+  engine->setup.progress = engine->progress;
+}
+
 static void free_all(tune_engine *engine) {
   sample_file *files = (sample_file *)(uintptr_t)engine->setup.files;
   for (size_t i = 0; i < engine->setup.n_files; i++) {
@@ -284,6 +305,7 @@ static void free_all(tune_engine *engine) {
   }
   free(files);
   free(engine->setup.seeds);
+  free(engine->progress);
   journal_close(&engine->journal);
 }
 
@@ -312,10 +334,10 @@ static int run(tune_engine *engine) {
   if (status == STATUS_ARGUMENTS || engine->cannot_record) {
     return STATUS_ARGUMENTS;
   }
-  const char *ended = child_interrupted()   ? "interrupted"
-                      : status != 0         ? "failed"
-                      : over_budget(engine) ? "budget"
-                                            : "done";
+  const char *ended = child_interrupted()          ? "interrupted"
+                      : status != 0                ? "failed"
+                      : engine_over_budget(engine) ? "budget"
+                                                   : "done";
   engine->echo = false;
   json_line line = engine_run_line(engine, ended);
   if (!engine_append(engine, &line)) {
@@ -352,8 +374,11 @@ int tune_main(int argc, char **argv, const tune_world *world) {
   engine.fingerprint = fingerprint_take(&engine.setup, engine.devices.driver,
                                         engine.options.compiler, engine.options.generator);
   note_governor(&engine);
+  keep_progress(&engine);
   int status = STATUS_ARGUMENTS;
-  if (journal_open(&engine.journal, engine.options.journal, engine.fingerprint.id)) {
+  const journal_terms terms = {engine.options.samples, engine.options.precision,
+                               engine.options.point_seconds};
+  if (journal_open(&engine.journal, engine.options.journal, engine.fingerprint.id, &terms)) {
     status = run(&engine);
   }
   free_all(&engine);

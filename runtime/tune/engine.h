@@ -15,6 +15,7 @@ typedef struct tune_engine {
   tune_devices devices;
   tune_fingerprint fingerprint;
   journal journal;
+  char *progress;     /* path of the file of samples without a result */
   double began;       /* of the monotonic clock, ns */
   size_t points;      /* that were asked for */
   size_t measured;    /* of them, by this run */
@@ -34,6 +35,8 @@ int tune_main(int argc, char **argv, const tune_world *world);
 void engine_scenario(const tune_engine *engine, const tune_point *point, char text[NAME_BYTES]);
 /* The variant's hash of the manifest; "-" where this program does not know it. */
 const char *engine_hash(const tune_engine *engine, const daedalus_variant *variant);
+/* Of a point's result: of its text, the scenario and the hash. */
+void engine_key(const tune_engine *engine, const tune_point *point, char key[ID_BYTES]);
 /* Name of a verdict, as lines have it. */
 const char *engine_verdict(tune_verdict verdict);
 /* A point's line, closed. */
@@ -44,6 +47,11 @@ json_line engine_run_line(const tune_engine *engine, const char *ended);
 /* Appends a closed line, the fingerprint's before the first, and frees it.  @return false: failed
  */
 bool engine_append(tune_engine *engine, json_line *line);
+
+/* Whether the journal has the key; then its line is told again to who drives this. */
+bool engine_has(tune_engine *engine, const char *key);
+/* Whether the budget is spent. */
+bool engine_over_budget(const tune_engine *engine);
 
 /* Scenario M4.  @return as tune_main(), 0 for "go on" */
 int engine_mixed(tune_engine *engine);

@@ -8,40 +8,13 @@
 #include "tune/child.h"
 #include "tune/engine.h"
 #include "tune/mixed.h"
+#include "tune/names.h"
 
 enum { STATUS_ARGUMENTS = 2, STATUS_MISSING = 3 };
+/* Where the QPU is driven from, and with how many threads at most, unless it is said. */
+enum { QPU_CORE = 3, THREADS_MOST = 4 };
 
 /* ------------------------------------------------------------------------------- choosing */
-
-/* The kernel of an id, or the one whose id contains the text; else NULL, told. */
-static const daedalus_kernel_desc *kernel_of(const tune_engine *engine, const char *text) {
-  const daedalus_kernel_table *table = engine->setup.world->table;
-  const daedalus_kernel_desc *found = NULL;
-  char names[WHY_BYTES] = "";
-  size_t n = 0;
-  for (size_t a = 0; a < table->n_aliases; a++) {
-    if (strcmp(table->aliases[a].alias, text) == 0) {
-      return &table->kernels[table->aliases[a].kernel];
-    }
-  }
-  for (size_t k = 0; k < table->n_kernels; k++) {
-    const char *id = table->kernels[k].id;
-    if (strcmp(id, text) == 0) {
-      return &table->kernels[k];
-    }
-    if (strstr(id, text) != NULL) {
-      found = &table->kernels[k];
-      n++;
-      snprintf(names + strlen(names), sizeof(names) - strlen(names), " %s", id);
-    }
-  }
-  if (n != 1) {
-    fprintf(stderr, "%s: %s is in the ids of %zu kernels%s%s; name one\n", program_name, text, n,
-            n != 0 ? ":" : "", names);
-    return NULL;
-  }
-  return found;
-}
 
 /* Whether a variant can run here, on the CPU or by a route to the GPU. */
 static bool runs(const tune_engine *engine, const daedalus_variant *v, bool on_cpu) {
@@ -88,35 +61,38 @@ static int choose(const tune_engine *engine, const char *text, bool on_cpu, tune
     }
     return 0;
   }
-  const daedalus_kernel_desc *kernel = kernel_of(engine, text);
+  const daedalus_kernel_desc *kernel = names_kernel(engine->setup.world->table, text, why);
   if (kernel == NULL) {
+    fprintf(stderr, "%s: %s\n", program_name, why);
     return STATUS_ARGUMENTS;
   }
   return best(engine, kernel, on_cpu, point) ? 0 : STATUS_MISSING;
 }
 
-/* Cores of the threads: those that are allowed but the QPU's, and only then that one, too. */
-static bool take_cores(mixed_request *r) {
+/* Cores that are allowed, the QPU's last.  @return how many; 0, told: not that one */
+static unsigned cores_of(int qpu_core, int cores[MIXED_THREADS_MOST], int *driven_from) {
   cpu_set_t set;
-  int cores[CPU_SETSIZE];
   unsigned n = 0;
-  if (sched_getaffinity(0, sizeof(set), &set) != 0 || !CPU_ISSET(r->qpu_core, &set)) {
-    fprintf(stderr, "%s: --qpu-core: this process cannot run on core %d\n", program_name,
-            r->qpu_core);
-    return false;
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) {
+    CPU_ZERO(&set);
   }
-  for (int core = 0; core < CPU_SETSIZE; core++) {
-    if (CPU_ISSET(core, &set) && core != r->qpu_core) {
+  int last = QPU_CORE;
+  for (int core = 0; qpu_core < 0 && !CPU_ISSET(QPU_CORE, &set) && core < CPU_SETSIZE; core++) {
+    last = CPU_ISSET(core, &set) ? core : last;
+  }
+  *driven_from = qpu_core < 0 ? last : qpu_core;
+  if (!CPU_ISSET(*driven_from, &set)) {
+    fprintf(stderr, "%s: --qpu-core: this process cannot run on core %d\n", program_name,
+            *driven_from);
+    return 0;
+  }
+  for (int core = 0; core < CPU_SETSIZE && n + 1 < MIXED_THREADS_MOST; core++) {
+    if (CPU_ISSET(core, &set) && core != *driven_from) {
       cores[n++] = core;
     }
   }
-  cores[n++] = r->qpu_core;
-  if (r->threads > n) {
-    fprintf(stderr, "%s: --neon-threads: there are %u cores\n", program_name, n);
-    return false;
-  }
-  memcpy(r->cores, cores, r->threads * sizeof(*cores));
-  return true;
+  cores[n++] = *driven_from;
+  return n;
 }
 
 /* ------------------------------------------------------------------------------ recording */
@@ -174,7 +150,12 @@ static void judge(mixed_request *r, const child_end *end) {
   mixed_outcome *o = &r->shared->outcome;
   *o = (mixed_outcome){.verdict = end->kind == CHILD_TIMEOUT ? TUNE_TIMEOUT : TUNE_FAILED};
   if (end->kind == CHILD_TIMEOUT) {
-    snprintf(o->why, sizeof(o->why), "a part was not done %g s after its time", r->setup->timeout);
+    snprintf(o->why, sizeof(o->why), "a run was not done in %g s", r->setup->timeout);
+  } else if (child_lacked_memory(end, o->why, sizeof(o->why))) {
+    o->verdict = TUNE_UNAVAILABLE;
+  } else if (end->kind == CHILD_STUCK) {
+    snprintf(o->why, sizeof(o->why), "its process had closed all, and did not end in %d s",
+             CHILD_ENDING);
   } else if (end->kind == CHILD_KILLED) {
     snprintf(o->why, sizeof(o->why), "it was killed by %s", child_signal_name(end->status));
   } else {
@@ -182,13 +163,13 @@ static void judge(mixed_request *r, const child_end *end) {
   }
 }
 
-static void measure_and_record(tune_engine *engine, mixed_request *r, const char *scenario,
+static bool measure_and_record(tune_engine *engine, mixed_request *r, const char *scenario,
                                const char *key) {
   r->shared = child_memory(sizeof(*r->shared));
-  const child_end end =
-      child_run(mixed_measure, r, &r->shared->watch,
-                engine->setup.timeout + r->seconds + engine->setup.cool_down, NULL);
-  if (end.kind != CHILD_INTERRUPT) {
+  const child_end end = child_run(mixed_measure, r, &r->shared->watch,
+                                  engine->setup.timeout + engine->setup.cool_down, NULL);
+  bool going = end.kind != CHILD_INTERRUPT;
+  if (going) {
     if (!atomic_load(&r->shared->done)) {
       judge(r, &end);
     }
@@ -197,9 +178,24 @@ static void measure_and_record(tune_engine *engine, mixed_request *r, const char
     engine->measured++;
     engine->bad += v == TUNE_WRONG || v == TUNE_FAILED || v == TUNE_LOST || v == TUNE_TIMEOUT;
     tell(r, scenario);
-    (void)engine_append(engine, &line);
+    going = engine_append(engine, &line);
   }
   child_memory_free(r->shared, sizeof(*r->shared));
+  return going;
+}
+
+/* With so many threads, unless the journal has it.  @return whether to go on */
+static bool run_threads(tune_engine *engine, mixed_request *r, unsigned threads) {
+  char scenario[2 * NAME_BYTES + 128], key[ID_BYTES];
+  r->threads = threads;
+  snprintf(scenario, sizeof(scenario),
+           "m4 cpu=%s qpu=%s threads=%u core=%d items=%zu samples=%u seconds=%g", r->cpu.kernel->id,
+           r->qpu.kernel->id, threads, r->qpu_core, r->setup->items, r->setup->samples, r->seconds);
+  const char *const parts[] = {r->cpu.text, "|", r->qpu.text, "|", scenario, NULL};
+  journal_hash(key, parts);
+  engine->points++;
+  return engine_has(engine, key) ||
+         (!engine_over_budget(engine) && measure_and_record(engine, r, scenario, key));
 }
 
 /* -------------------------------------------------------------------------------- the whole */
@@ -216,35 +212,45 @@ static bool has_data(const tune_engine *engine, const tune_point *point) {
   return true;
 }
 
-int engine_mixed(tune_engine *engine) {
+/* What is asked for; @return a status, 0 for success */
+static int request(const tune_engine *engine, mixed_request *r, unsigned *n_cores) {
   const tune_options *o = &engine->options;
-  mixed_request r = {.setup = &engine->setup,
-                     .threads = o->threads,
-                     .qpu_core = o->qpu_core,
-                     .seconds = o->duration};
-  char scenario[2 * NAME_BYTES + 128], key[ID_BYTES];
   if (!engine->devices.place.vulkan && !engine->devices.place.drm) {
     fprintf(stderr, "%s: m4 needs a GPU, and none is there\n", program_name);
     return STATUS_MISSING;
   }
-  int status = choose(engine, o->cpu_kernel, true, &r.cpu);
-  status = status != 0 ? status : choose(engine, o->qpu_kernel, false, &r.qpu);
+  int status = choose(engine, o->cpu_kernel, true, &r->cpu);
+  status = status != 0 ? status : choose(engine, o->qpu_kernel, false, &r->qpu);
   if (status != 0) {
     return status;
   }
-  if (!best(engine, r.qpu.kernel, true, &r.instead)) {
+  if (!best(engine, r->qpu.kernel, true, &r->instead)) {
     return STATUS_MISSING;
   }
-  if (!take_cores(&r) || !has_data(engine, &r.cpu) || !has_data(engine, &r.qpu)) {
+  *n_cores = cores_of(o->qpu_core, r->cores, &r->qpu_core);
+  if (*n_cores != 0 && o->threads > *n_cores) {
+    fprintf(stderr, "%s: --neon-threads: there are %u cores\n", program_name, *n_cores);
     return STATUS_ARGUMENTS;
   }
-  snprintf(scenario, sizeof(scenario), "m4 cpu=%s qpu=%s threads=%u core=%d seconds=%g",
-           r.cpu.kernel->id, r.qpu.kernel->id, r.threads, r.qpu_core, r.seconds);
-  const char *const parts[] = {r.cpu.text, "|", r.qpu.text, "|", scenario, NULL};
-  journal_hash(key, parts);
-  engine->points = 1;
-  if (journal_find(&engine->journal, key) == NULL) {
-    measure_and_record(engine, &r, scenario, key);
+  return *n_cores != 0 && has_data(engine, &r->cpu) && has_data(engine, &r->qpu) ? 0
+                                                                                 : STATUS_ARGUMENTS;
+}
+
+int engine_mixed(tune_engine *engine) {
+  const tune_options *o = &engine->options;
+  mixed_request r = {.setup = &engine->setup, .seconds = o->duration};
+  unsigned n_cores;
+  const int status = request(engine, &r, &n_cores);
+  if (status != 0) {
+    return status;
+  }
+  const unsigned most = n_cores < THREADS_MOST ? n_cores : THREADS_MOST;
+  const unsigned first = o->threads != 0 ? o->threads : 1;
+  const unsigned last = o->threads != 0 ? o->threads : most;
+  for (unsigned t = first; t <= last && !child_interrupted(); t++) {
+    if (!run_threads(engine, &r, t)) {
+      break;
+    }
   }
   return 0;
 }

@@ -43,10 +43,20 @@ bool runner_place(tune_runner *runner, workload *work, const sample_items *sampl
  * The wall's time is that of the variant's function, or of submit and wait; the caller's of these
  * and of append.
  * @param[out] why  of what is not TUNE_OK: TUNE_WRONG, TUNE_FAILED, TUNE_SPILLS,
- *                  TUNE_REFUSED or TUNE_LOST
+ *                  TUNE_REFUSED, TUNE_UNAVAILABLE or TUNE_LOST
  */
 tune_verdict runner_execute(tune_runner *runner, workload *work, const daedalus_variant *variant,
                             uint32_t workgroup, tune_times *times, char why[WHY_BYTES]);
+
+/* The run alone, on memory as it is, with nothing compared: TUNE_WRONG cannot come of it. */
+tune_verdict runner_run(tune_runner *runner, const workload *work, const daedalus_variant *variant,
+                        uint32_t workgroup, tune_times *times, char why[WHY_BYTES]);
+/* A call of a CPU variant, which runner_run() has found fit, with `n` items from `first` on. */
+void runner_call(const tune_runner *runner, const workload *work, const daedalus_variant *variant,
+                 size_t first, size_t n);
+
+/* ns of CPU that the calling thread has had. */
+double thread_ns(void);
 
 /* ns of a call of the CPU variant with no items. */
 double runner_empty_call(const workload *work, const daedalus_variant *variant);

@@ -65,6 +65,11 @@ static void judge(attempt *a, const child_end *end, bool device_was_there) {
   if (end->kind == CHILD_TIMEOUT) {
     snprintf(why, sizeof(why), "it was not done in %g s", a->group.setup->timeout);
     blame(a, TUNE_TIMEOUT, why);
+  } else if (child_lacked_memory(end, why, sizeof(why))) {
+    blame(a, TUNE_UNAVAILABLE, why);
+  } else if (end->kind == CHILD_STUCK) {
+    snprintf(why, sizeof(why), "its process had closed all, and did not end in %d s", CHILD_ENDING);
+    blame(a, TUNE_FAILED, why);
   } else if (end->kind == CHILD_KILLED) {
     snprintf(why, sizeof(why), "it was killed by %s", child_signal_name(end->status));
     blame(a, TUNE_FAILED, why);
@@ -72,7 +77,7 @@ static void judge(attempt *a, const child_end *end, bool device_was_there) {
     const bool gone = end->status == MEASURE_NO_DEVICE && device_was_there;
     for (size_t i = 0; i < a->group.n; i++) {
       if (!atomic_load(&a->group.shared->done[i])) {
-        conclude(a, i, gone ? TUNE_LOST : TUNE_REFUSED, "%s", setting_up);
+        conclude(a, i, gone ? TUNE_LOST : TUNE_UNAVAILABLE, "%s", setting_up);
       }
     }
   } else if (end->status != MEASURE_LOST) {
@@ -81,12 +86,13 @@ static void judge(attempt *a, const child_end *end, bool device_was_there) {
   }
 }
 
-bool group_run(const tune_setup *setup, const tune_point *const *points, size_t n,
-               bool device_was_there,
+bool group_run(const tune_setup *setup, const tune_point *const *points,
+               const char (*keys)[ID_BYTES], size_t n, bool device_was_there,
                bool (*record)(void *user, const tune_point *point, const tune_outcome *outcome),
                void *user) {
   attempt a = {.group = {.setup = setup, .n = n}, .record = record, .user = user};
   memcpy(a.group.points, points, n * sizeof(*points));
+  memcpy(a.group.keys, keys, n * sizeof(*keys));
   a.group.shared = child_memory(sizeof(*a.group.shared));
   bool stopped = false;
   while (!stopped && !a.failed && n_left(&a) != 0) {

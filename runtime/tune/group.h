@@ -7,13 +7,14 @@
 
 /*
  * Measures points of one kernel, class and route, at most GROUP_MOST.  Where one crashes, hangs or
- * loses the GPU, the others are begun again without it.
+ * loses the GPU, the others go on without it, on the samples that setup->progress has of them.
+ * @param keys  of the points' results
  * @param device_was_there  whether the route had one when the program began
  * @param record  called once a point, in the order in which they end; false ends it all
  * @return false when it was ended so, or the program is to stop
  */
-bool group_run(const tune_setup *setup, const tune_point *const *points, size_t n,
-               bool device_was_there,
+bool group_run(const tune_setup *setup, const tune_point *const *points,
+               const char (*keys)[ID_BYTES], size_t n, bool device_was_there,
                bool (*record)(void *user, const tune_point *point, const tune_outcome *outcome),
                void *user);
 

@@ -79,11 +79,37 @@ static bool has(const char *line, size_t size, const char *name, const char *val
   return json_member(line, size, name, found, sizeof(found)) && strcmp(found, value) == 0;
 }
 
-/* Whether a line is one of the fingerprint's results that need no repeating. */
+/* A number of a line; 0 where there is none. */
+static double number(const char *line, size_t size, const char *name) {
+  char text[64];
+  return json_member(line, size, name, text, sizeof(text)) ? strtod(text, NULL) : 0;
+}
+
+/* Whether a time is as good as this run would have it. */
+static bool meets(const journal_terms *terms, const char *line, size_t size) {
+  const double median = number(line, size, "median");
+  const double below = median - number(line, size, "low");
+  const double above = number(line, size, "high") - median;
+  return number(line, size, "samples") >= terms->samples &&
+         ((below <= terms->precision * median && above <= terms->precision * median) ||
+          number(line, size, "seconds") >= terms->seconds);
+}
+
+/* Whether a line is one of the fingerprint's results that need no repeating.  What M4 was asked
+   stands in its scenario, and so in its key. */
 static bool settled(const journal *j, const char *line, size_t size, const char *type) {
-  return (strcmp(type, "result") == 0 || strcmp(type, "mixed") == 0) &&
-         has(line, size, "fingerprint", j->fingerprint) && !has(line, size, "verdict", "timeout") &&
-         !has(line, size, "verdict", "lost") && !has(line, size, "verdict", "throttled");
+  static const char *const again[] = {"timeout", "lost", "throttled", "unavailable"};
+  const bool is_result = strcmp(type, "result") == 0;
+  if ((!is_result && strcmp(type, "mixed") != 0) ||
+      !has(line, size, "fingerprint", j->fingerprint)) {
+    return false;
+  }
+  for (size_t i = 0; i < sizeof(again) / sizeof(again[0]); i++) {
+    if (has(line, size, "verdict", again[i])) {
+      return false;
+    }
+  }
+  return !is_result || !has(line, size, "verdict", "ok") || meets(&j->terms, line, size);
 }
 
 /* Adds a settled line behind the others. */
@@ -111,9 +137,10 @@ static int by_key(const void *a, const void *b) {
   return order != 0 ? order : (x->line < y->line) - (x->line > y->line);
 }
 
-bool journal_open(journal *j, const char *path, const char *fingerprint) {
+bool journal_open(journal *j, const char *path, const char *fingerprint,
+                  const journal_terms *terms) {
   size_t size = 0, number = 1;
-  *j = (journal){.path = path, .fingerprint = fingerprint};
+  *j = (journal){.path = path, .fingerprint = fingerprint, .terms = *terms};
   j->text = read_file(path, &size);
   if (j->text == NULL) {
     return errno == ENOENT || complain(path);

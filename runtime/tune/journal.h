@@ -21,9 +21,19 @@ typedef struct journal_entry {
   char *own; /* of a line that was appended since; NULL of the others */
 } journal_entry;
 
+/*
+ * What a run asks of a time, so that it need not be taken again: so many samples, and an interval
+ * within a share of the median, or so many seconds spent on it.  Another run may have asked less.
+ */
+typedef struct journal_terms {
+  unsigned samples;
+  double precision, seconds;
+} journal_terms;
+
 /* What a journal holds: of one fingerprint the results that need no repeating. */
 typedef struct journal {
   const char *path, *fingerprint; /* the caller's */
+  journal_terms terms;
   char *text;
   journal_entry *done; /* sorted by key; the last written first */
   size_t n_done;
@@ -35,7 +45,8 @@ typedef struct journal {
  * error with their number, and skipped.
  * @return false, reported, where it cannot be read
  */
-bool journal_open(journal *j, const char *path, const char *fingerprint);
+bool journal_open(journal *j, const char *path, const char *fingerprint,
+                  const journal_terms *terms);
 /* The line of the result with that key; NULL: there is none. */
 const journal_entry *journal_find(const journal *j, const char *key);
 /*

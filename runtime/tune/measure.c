@@ -5,10 +5,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "tune/execute.h"
 #include "tune/guard.h"
+#include "tune/progress.h"
 #include "tune/samples.h"
 
 /* A throttled machine is given up on when so many times the samples wanted were taken. */
@@ -20,7 +22,7 @@ typedef struct candidate {
   bool live;
   samples wall, cpu, gpu, empty; /* ns of all items */
   tune_times last;
-  double last_empty;
+  double last_empty, last_spent;
   double spent;     /* ns */
   size_t next_look; /* samples at which the interval is looked at */
   unsigned discarded;
@@ -118,15 +120,56 @@ static void sample(session *s, candidate *c) {
     }
     c->last_empty = empty.wall;
   }
-  c->spent += now_ns() - begin;
+  c->last_spent = now_ns() - begin;
+  c->spent += c->last_spent;
 }
 
-static void keep(candidate *c) {
-  samples_add(&c->wall, c->last.wall);
-  samples_add(&c->cpu, c->last.cpu);
-  samples_add(&c->empty, c->last_empty);
-  if (c->last.gpu >= 0) {
-    samples_add(&c->gpu, c->last.gpu);
+static void keep(candidate *c, const progress_sample *sample) {
+  if (sample->discarded) {
+    c->discarded++;
+    return;
+  }
+  samples_add(&c->wall, sample->wall);
+  samples_add(&c->cpu, sample->cpu);
+  samples_add(&c->empty, sample->empty);
+  if (sample->gpu >= 0) {
+    samples_add(&c->gpu, sample->gpu);
+  }
+}
+
+/* Keeps the round's samples, or counts them as discarded; also for who may come after this. */
+static void keep_round(session *s, bool discard) {
+  json_line text = {0};
+  for (size_t i = 0; i < s->n; i++) {
+    candidate *c = &s->candidates[i];
+    if (!c->live) {
+      continue;
+    }
+    progress_sample sample = {.seconds = c->last_spent / 1e9,
+                              .discarded = discard,
+                              .wall = c->last.wall,
+                              .cpu = c->last.cpu,
+                              .empty = c->last_empty,
+                              .gpu = c->last.gpu};
+    memcpy(sample.key, s->group->keys[c->number], sizeof(sample.key));
+    keep(c, &sample);
+    progress_add(&text, &sample);
+  }
+  if (s->setup->progress != NULL && text.size != 0) {
+    progress_write(s->setup->progress, &text);
+  }
+  json_free(&text);
+}
+
+/* A sample of an earlier process. */
+static void take_up(void *user, const progress_sample *sample) {
+  session *s = user;
+  for (size_t i = 0; i < s->n; i++) {
+    candidate *c = &s->candidates[i];
+    if (strcmp(s->group->keys[c->number], sample->key) == 0) {
+      keep(c, sample);
+      c->spent += 1e9 * sample->seconds;
+    }
   }
 }
 
@@ -152,6 +195,7 @@ static void accept(session *s, candidate *c) {
                           .cpu = samples_quantile(&c->cpu, 0.5) / items,
                           .gpu = -1,
                           .empty = samples_quantile(&c->empty, 0.5),
+                          .seconds = c->spent / 1e9,
                           .samples = (unsigned)c->wall.n,
                           .verified_before = true,
                           .verified_after = true};
@@ -189,17 +233,13 @@ static bool turn(session *s, bool warming) {
     }
   }
   const bool discard = guard_look(&s->guard, throttled);
+  if (!warming && !s->lost) {
+    keep_round(s, discard);
+  }
   for (size_t i = 0; i < s->n && !warming && !s->lost; i++) {
-    candidate *c = &s->candidates[i];
-    if (!c->live) {
-      continue;
+    if (s->candidates[i].live) {
+      decide(s, &s->candidates[i], throttled);
     }
-    if (discard) {
-      c->discarded++;
-    } else {
-      keep(c);
-    }
-    decide(s, c, throttled);
   }
   if (discard && s->setup->cool_down > 0) {
     child_step(&s->group->shared->watch, -1);
@@ -255,6 +295,9 @@ int measure(void *context) {
       s.candidates[s.n++] = (candidate){
           .number = i, .point = group->points[i], .live = true, .next_look = s.setup->samples};
     }
+  }
+  if (s.setup->progress != NULL) {
+    progress_read(s.setup->progress, take_up, &s);
   }
   for (size_t i = 0; i < s.n && !s.lost; i++) {
     verify(&s, &s.candidates[i], "before it was timed", false);

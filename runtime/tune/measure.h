@@ -7,6 +7,7 @@
 #define DAEDALUS_TUNE_MEASURE_H
 
 #include "tune/child.h"
+#include "tune/journal.h"
 #include "tune/setup.h"
 
 enum { GROUP_MOST = 64 };
@@ -16,8 +17,9 @@ typedef struct tune_outcome {
   tune_verdict verdict;
   char why[WHY_BYTES];
   double median, mad, low, high, cpu;
-  double empty; /* ns of an empty call, or of a dispatch of one item */
-  double gpu;   /* negative: the device has no clock */
+  double empty;   /* ns of an empty call, or of a dispatch of one item */
+  double gpu;     /* negative: the device has no clock */
+  double seconds; /* that its samples took */
   unsigned samples, discarded;
   bool verified_before, verified_after;
 } tune_outcome;
@@ -33,6 +35,7 @@ typedef struct tune_shared {
 typedef struct tune_group {
   const tune_setup *setup;
   const tune_point *points[GROUP_MOST];
+  char keys[GROUP_MOST][ID_BYTES]; /* of their results */
   size_t n;
   tune_shared *shared;
 } tune_group;
@@ -44,7 +47,10 @@ typedef struct tune_group {
  */
 enum { MEASURE_DONE = 0, MEASURE_LOST = 10, MEASURE_NO_DEVICE = 11, MEASURE_NO_PLACE = 12 };
 
-/* Measures the points of a tune_group that are not done; for child_run(). */
+/*
+ * Measures the points of a tune_group that are not done, with the samples that setup->progress has
+ * of them; for child_run().
+ */
 int measure(void *group);
 
 #endif

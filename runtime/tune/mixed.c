@@ -2,30 +2,23 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tune/mixed.h"
 
-#include <pthread.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "tune/execute.h"
 #include "tune/guard.h"
+#include "tune/job.h"
 #include "tune/samples.h"
 
-/* One thread's work: a variant on memory of its own. */
-typedef struct job {
-  const tune_point *point;
-  tune_runner runner;
-  workload work;
-  int core;
-  /* of the part at hand: */
-  pthread_t thread;
-  pthread_barrier_t *start;
-  double seconds;
-  double items, wall, cpu; /* items done; ns that they took, and of the thread's CPU */
-  tune_verdict verdict;
-  char why[WHY_BYTES];
-} job;
+/* A while lasts so long where memory allows for it, and as many runs of the QPU. */
+static const double WHILE_NS = 5e7;
+enum { RUNS_LEAST = 4, RUNS_MOST = 64 };
+/* Copies that only tell what the CPU takes for the QPU's kernel. */
+enum { INSTEAD_MOST = 8 };
+/* Both at once are slower than each alone, by which a while is planned. */
+static const double SLOWER = 1.5;
 
 /* Of a slice: items a second, and seconds of CPU. */
 enum { CPU_RATE, CPU_WITH, QPU_RATE, QPU_WITH, TIME_WITH, TIME_ALONE, FIGURES };
@@ -34,73 +27,59 @@ typedef struct mix {
   const mixed_request *request;
   job *cpu, *instead; /* a thread each */
   job qpu;
+  double seconds;  /* a while of the CPU alone */
+  double ns;       /* that the last part took, from the first job's beginning to the end */
+  double measured; /* ns that both were at work for in all slices that count */
   samples figures[FIGURES];
 } mix;
 
-/* -------------------------------------------------------------------------------- a part */
-
-static void *work_on(void *context) {
-  job *j = context;
-  tune_times times;
-  j->items = j->wall = j->cpu = 0;
-  if (!runner_pin(j->core)) {
-    j->verdict = TUNE_REFUSED;
-    snprintf(j->why, sizeof(j->why), "no thread can be kept on core %d", j->core);
-  }
-  pthread_barrier_wait(j->start);
-  const double end = now_ns() + 1e9 * j->seconds;
-  while (j->verdict == TUNE_OK && (j->items == 0 || now_ns() < end)) {
-    j->verdict = runner_execute(&j->runner, &j->work, j->point->variant, j->point->workgroup,
-                                &times, j->why);
-    j->items += (double)j->work.n_items;
-    j->wall += times.wall;
-    j->cpu += times.cpu;
-  }
-  return NULL;
+static bool fail(const mixed_request *r, const job *j) {
+  r->shared->outcome.verdict = j->verdict;
+  snprintf(r->shared->outcome.why, WHY_BYTES, "%.200s: %.300s", j->point->variant->name, j->why);
+  return false;
 }
+
+/* -------------------------------------------------------------------------------- a part */
 
 /* Runs jobs at once, each in a thread.  @return false where one was not TUNE_OK */
 static bool run_part(mix *m, job *cpu, unsigned n_cpu, job *qpu) {
-  pthread_barrier_t start;
+  const mixed_request *r = m->request;
   job *all[MIXED_THREADS_MOST + 1];
-  unsigned n = 0;
-  bool good = true;
+  unsigned n = 0, begun = 0;
   for (unsigned i = 0; i < n_cpu; i++) {
     all[n++] = &cpu[i];
   }
   if (qpu != NULL) {
     all[n++] = qpu;
   }
-  child_step(&m->request->shared->watch, 0);
-  pthread_barrier_init(&start, NULL, n);
-  for (unsigned i = 0; i < n; i++) {
-    all[i]->start = &start;
-    all[i]->seconds = m->request->seconds / m->request->setup->samples;
-    if (pthread_create(&all[i]->thread, NULL, work_on, all[i]) != 0) {
-      die("no thread", "");
+  job_part part = {.watch = &r->shared->watch, .seconds = qpu == NULL ? m->seconds : 0};
+  child_step(part.watch, 0);
+  pthread_barrier_init(&part.start, NULL, n);
+  for (; begun < n; begun++) {
+    all[begun]->part = &part;
+    if (pthread_create(&all[begun]->thread, NULL, job_work, all[begun]) != 0) {
+      exit(CHILD_NO_MEMORY); /* those that were begun wait for it for ever */
     }
   }
+  bool good = true;
+  double began = INFINITY;
   for (unsigned i = 0; i < n; i++) {
     pthread_join(all[i]->thread, NULL);
-    if (all[i]->verdict != TUNE_OK && good) {
-      mixed_outcome *outcome = &m->request->shared->outcome;
-      outcome->verdict = all[i]->verdict;
-      snprintf(outcome->why, sizeof(outcome->why), "%.200s: %.300s", all[i]->point->variant->name,
-               all[i]->why);
-      good = false;
-    }
+    good = good && (all[i]->verdict == TUNE_OK || fail(r, all[i]));
+    began = fmin(began, all[i]->began);
   }
-  pthread_barrier_destroy(&start);
+  m->ns = atomic_load(&part.end) - began;
+  pthread_barrier_destroy(&part.start);
   return good;
 }
 
-/* Items a second of all, each by the time that it was at work. */
-static double rate(const job *jobs, unsigned n) {
-  double sum = 0;
+/* Items a second of jobs, by the clock, in the while that the last part had; 0: none was done. */
+static double rate(const mix *m, const job *jobs, unsigned n) {
+  double items = 0;
   for (unsigned i = 0; i < n; i++) {
-    sum += jobs[i].items / jobs[i].wall * 1e9;
+    items += jobs[i].items;
   }
-  return sum;
+  return items / m->ns * 1e9;
 }
 
 /* Seconds of CPU for as many items as a sample has. */
@@ -110,91 +89,113 @@ static double cpu_seconds(const mix *m, const job *jobs, unsigned n) {
     ns += jobs[i].cpu;
     items += jobs[i].items;
   }
-  return ns / items * (double)m->request->setup->items * 1e-9;
+  return items != 0 ? ns / items * (double)m->request->setup->items * 1e-9 : 0;
 }
 
-/* Every part once, shortly.  @param[out] figures  of this slice */
+/* Every part once.  @param[out] figures  of this slice, 0 where nothing was got done */
 static bool slice(mix *m, double figures[FIGURES]) {
   const unsigned n = m->request->threads;
   if (!run_part(m, m->cpu, n, NULL)) {
     return false;
   }
-  figures[CPU_RATE] = rate(m->cpu, n);
-  figures[TIME_ALONE] = cpu_seconds(m, m->cpu, n);
+  figures[CPU_RATE] = rate(m, m->cpu, n);
+  const double alone = cpu_seconds(m, m->cpu, n);
   if (!run_part(m, m->instead, n, NULL)) {
     return false;
   }
-  figures[TIME_ALONE] += cpu_seconds(m, m->instead, n);
+  figures[TIME_ALONE] = alone + cpu_seconds(m, m->instead, n);
   if (!run_part(m, NULL, 0, &m->qpu)) {
     return false;
   }
-  figures[QPU_RATE] = rate(&m->qpu, 1);
+  figures[QPU_RATE] = rate(m, &m->qpu, 1);
   if (!run_part(m, m->cpu, n, &m->qpu)) {
     return false;
   }
-  figures[CPU_WITH] = rate(m->cpu, n);
-  figures[QPU_WITH] = rate(&m->qpu, 1);
+  figures[CPU_WITH] = rate(m, m->cpu, n);
+  figures[QPU_WITH] = rate(m, &m->qpu, 1);
   figures[TIME_WITH] = cpu_seconds(m, m->cpu, n) + cpu_seconds(m, &m->qpu, 1);
   return true;
 }
 
 /* ------------------------------------------------------------------------------- set up */
 
-static bool fail(const mixed_request *r, tune_verdict verdict, const job *j) {
-  r->shared->outcome.verdict = verdict;
-  snprintf(r->shared->outcome.why, WHY_BYTES, "%.200s: %.300s", j->point->variant->name, j->why);
-  return false;
+static bool open_all(mix *m) {
+  const mixed_request *r = m->request;
+  child_watch *watch = &r->shared->watch;
+  m->cpu = allocate_zeroed(r->threads * sizeof(*m->cpu));
+  m->instead = allocate_zeroed(r->threads * sizeof(*m->instead));
+  for (unsigned i = 0; i < r->threads; i++) {
+    if (!job_open(&m->cpu[i], r->setup, watch, &r->cpu, r->cores[i])) {
+      return fail(r, &m->cpu[i]);
+    }
+    if (!job_open(&m->instead[i], r->setup, watch, &r->instead, r->cores[i])) {
+      return fail(r, &m->instead[i]);
+    }
+  }
+  return job_open(&m->qpu, r->setup, watch, &r->qpu, r->qpu_core) || fail(r, &m->qpu);
 }
 
-/* Opens a job's place and runs it once on the items of every file, the first one's last. */
-static bool prepare(const mixed_request *r, job *j, const tune_point *point, int core) {
-  tune_times times;
-  j->point = point;
-  j->core = core;
-  child_step(&r->shared->watch, 0);
-  if (!runner_open(&j->runner, r->setup, point->route, NULL, j->why)) {
-    return fail(r, TUNE_REFUSED, j);
+/* Copies of a job for a while of so many runs of the QPU. */
+static size_t copies(const mix *m, const job *j, size_t runs) {
+  const double ns = SLOWER * (double)runs * m->qpu.run_ns;
+  return j == &m->qpu ? runs : job_copies_for(j, ns);
+}
+
+static size_t copies_instead(const mix *m, const job *j, size_t runs) {
+  const size_t n = copies(m, j, runs);
+  return n < INSTEAD_MOST ? n : INSTEAD_MOST;
+}
+
+/* Bytes of all copies. */
+static double bytes_for(const mix *m, size_t runs) {
+  double bytes = (double)copies(m, &m->qpu, runs) * (double)job_copy_bytes(&m->qpu);
+  for (unsigned i = 0; i < m->request->threads; i++) {
+    bytes +=
+        (double)copies(m, &m->cpu[i], runs) * (double)job_copy_bytes(&m->cpu[i]) +
+        (double)copies_instead(m, &m->instead[i], runs) * (double)job_copy_bytes(&m->instead[i]);
   }
-  for (size_t f = r->setup->n_files; f-- > 0;) {
-    const sample_items *items = samples_of(&r->setup->files[f], point->kernel);
-    if (!runner_place(&j->runner, &j->work, items, point->class_index, r->setup->items, j->why)) {
-      return fail(r, TUNE_REFUSED, j);
+  return bytes;
+}
+
+/* How long a while is, and memory for it: a quarter of the machine's at most. */
+static bool copy_all(mix *m) {
+  const mixed_request *r = m->request;
+  const double most = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 4;
+  const double wanted = ceil(WHILE_NS / m->qpu.run_ns);
+  size_t runs = wanted < RUNS_LEAST ? RUNS_LEAST : wanted > RUNS_MOST ? RUNS_MOST : (size_t)wanted;
+  while (runs > 1 && bytes_for(m, runs) > most) {
+    runs--;
+  }
+  if (bytes_for(m, runs) > most) {
+    r->shared->outcome.verdict = TUNE_REFUSED;
+    snprintf(r->shared->outcome.why, WHY_BYTES,
+             "while the QPU does %zu items the CPU does so many that it takes %.0f MB of buffers, "
+             "of at most %.0f: fewer --items",
+             r->setup->items, bytes_for(m, runs) / 1e6, most / 1e6);
+    return false;
+  }
+  m->qpu.runs = runs;
+  m->seconds = (double)runs * m->qpu.run_ns * 1e-9;
+  if (!job_copy(&m->qpu, copies(m, &m->qpu, runs))) {
+    return fail(r, &m->qpu);
+  }
+  for (unsigned i = 0; i < r->threads; i++) {
+    if (!job_copy(&m->cpu[i], copies(m, &m->cpu[i], runs))) {
+      return fail(r, &m->cpu[i]);
     }
-    child_step(&r->shared->watch, 0);
-    const tune_verdict verdict =
-        runner_execute(&j->runner, &j->work, point->variant, point->workgroup, &times, j->why);
-    if (verdict != TUNE_OK) {
-      return fail(r, verdict, j);
-    }
-    if (f != 0) {
-      work_free(&j->work);
+    if (!job_copy(&m->instead[i], copies_instead(m, &m->instead[i], runs))) {
+      return fail(r, &m->instead[i]);
     }
   }
   return true;
 }
 
-static bool prepare_all(mix *m) {
-  const mixed_request *r = m->request;
-  m->cpu = allocate_zeroed(r->threads * sizeof(*m->cpu));
-  m->instead = allocate_zeroed(r->threads * sizeof(*m->instead));
-  for (unsigned i = 0; i < r->threads; i++) {
-    if (!prepare(r, &m->cpu[i], &r->cpu, r->cores[i]) ||
-        !prepare(r, &m->instead[i], &r->instead, r->cores[i])) {
-      return false;
-    }
-  }
-  return prepare(r, &m->qpu, &r->qpu, r->qpu_core);
-}
-
 static void tidy(mix *m) {
   for (unsigned i = 0; i < m->request->threads; i++) {
-    work_free(&m->cpu[i].work);
-    runner_close(&m->cpu[i].runner);
-    work_free(&m->instead[i].work);
-    runner_close(&m->instead[i].runner);
+    job_close(&m->cpu[i]);
+    job_close(&m->instead[i]);
   }
-  work_free(&m->qpu.work);
-  runner_close(&m->qpu.runner);
+  job_close(&m->qpu);
   free(m->cpu);
   free(m->instead);
 }
@@ -219,30 +220,51 @@ static void conclude(mix *m) {
   o->verdict = TUNE_OK;
 }
 
-/* Until there are enough slices, or as many again were discarded. */
+/* Whether every job got something done in each part. */
+static bool complete(const double figures[FIGURES]) {
+  for (int f = 0; f <= QPU_WITH; f++) {
+    if (figures[f] <= 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Until both were at work for as long as is wanted, and there are enough slices; or as many as
+   these were of no use. */
 static bool run_slices(mix *m, tune_guard *guard) {
   const tune_setup *setup = m->request->setup;
   mixed_outcome *o = &m->request->shared->outcome;
-  char throttled[GUARD_WHY];
-  while (m->figures[CPU_RATE].n < setup->samples) {
+  char why[GUARD_WHY];
+  unsigned short_ones = 0;
+  while (m->figures[CPU_RATE].n < setup->samples || m->measured < 1e9 * m->request->seconds) {
     double figures[FIGURES];
     if (!slice(m, figures)) {
       return false;
     }
-    if (!guard_look(guard, throttled)) {
+    const bool throttled = guard_look(guard, why);
+    if (throttled && ++o->discarded > setup->samples) {
+      o->verdict = TUNE_THROTTLED;
+      snprintf(o->why, sizeof(o->why), "%u slices were run while the machine was throttled: %s",
+               o->discarded, why);
+      return false;
+    }
+    if (throttled) {
+      child_step(&m->request->shared->watch, 0);
+      wait_for(setup->cool_down);
+    } else if (complete(figures)) {
       for (int f = 0; f < FIGURES; f++) {
         samples_add(&m->figures[f], figures[f]);
       }
-      continue;
-    }
-    if (++o->discarded > setup->samples) {
-      o->verdict = TUNE_THROTTLED;
-      snprintf(o->why, sizeof(o->why), "%u slices were run while the machine was throttled: %s",
-               o->discarded, throttled);
+      m->measured += m->ns; /* of the last part, that of both */
+    } else if (++short_ones > setup->samples) {
+      o->verdict = TUNE_UNAVAILABLE;
+      snprintf(o->why, sizeof(o->why),
+               "in %u slices one side had no run done while the other was "
+               "at work: something else kept it from its core",
+               short_ones);
       return false;
     }
-    child_step(&m->request->shared->watch, 0);
-    wait_for(setup->cool_down);
   }
   return true;
 }
@@ -252,7 +274,7 @@ int mixed_measure(void *context) {
   mix m = {.request = request};
   tune_guard guard;
   guard_open(&guard, request->setup->sysfs);
-  if (prepare_all(&m) && run_slices(&m, &guard)) {
+  if (open_all(&m) && copy_all(&m) && run_slices(&m, &guard)) {
     conclude(&m);
   }
   const bool lost = request->shared->outcome.verdict == TUNE_LOST;

@@ -33,13 +33,14 @@ typedef struct mixed_request {
   unsigned threads;
   int cores[MIXED_THREADS_MOST]; /* of the threads */
   int qpu_core;
-  double seconds; /* of each part: CPU alone, QPU alone, both */
+  double seconds; /* that both are at work at once, in all */
   mixed_shared *shared;
 } mixed_request;
 
 /*
- * Measures a mixed_request in slices, as many as the setup wants samples, of which each has every
- * part; for child_run().  Returns 0 once the outcome is there.
+ * Measures a mixed_request in slices, of which each has every part: at least as many as the setup
+ * wants samples, and until `seconds` are over; for child_run().  Returns 0 once the outcome is
+ * there.
  */
 int mixed_measure(void *request);
 

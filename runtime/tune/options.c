@@ -23,7 +23,7 @@ static const char usage[] =
     "  --scenario S      m2: variants of the QPU; m3: of the CPU, on one core; m4: both at once\n"
     "  --items N         of a sample, 32640\n"
     "  --budget SECONDS  begin no more points after it; default: no end\n"
-    "  --samples N       of a point at least, 10\n"
+    "  --samples N       of a point at least, 10 or more; 10\n"
     "  --precision P     of the median, a share of it, 0.01\n"
     "  --point-seconds S after which a point with enough samples is taken as it is, 3\n"
     "  --timeout SECONDS that a run may take, 60\n"
@@ -34,8 +34,10 @@ static const char usage[] =
     "  --sysfs DIR       in place of /sys\n"
     "  --list            only print the points\n"
     "\n"
-    "m4: --cpu-kernel K --qpu-kernel K, ids, parts of one id, or points; --neon-threads N, 3;\n"
-    "  --qpu-core N, where the QPU is driven from, 3; --duration SECONDS of each part, 6\n";
+    "m4: --cpu-kernel K --qpu-kernel K, ids, short names as mc or lpf4, or points;\n"
+    "  --neon-threads N, default: 1, 2, 3 and 4, as far as there are cores; --qpu-core N, where "
+    "the\n"
+    "  QPU is driven from, 3, or the last there is; --duration SECONDS of both at once, 6\n";
 
 static _Noreturn void refuse(const char *what, const char *detail) {
   fprintf(stderr, "%s: %s: %s; --help tells the options\n", program_name, what, detail);
@@ -121,7 +123,7 @@ static void set_other(tune_options *o, const char *name, const char *value) {
   } else if (strcmp(name, "--items") == 0) {
     o->items = (size_t)whole(name, value, 1, 1 << 24);
   } else if (strcmp(name, "--samples") == 0) {
-    o->samples = (unsigned)whole(name, value, 1, 100000);
+    o->samples = (unsigned)whole(name, value, SAMPLES_LEAST, 100000);
   } else if (strcmp(name, "--group") == 0) {
     o->group = (size_t)whole(name, value, 1, GROUP_MOST);
   } else if (strcmp(name, "--neon-threads") == 0) {
@@ -162,10 +164,9 @@ static void complete(tune_options *o) {
 void options_parse(tune_options *o, int argc, char **argv) {
   *o = (tune_options){.items = 32640,
                       .group = 8,
-                      .samples = 10,
-                      .threads = 3,
+                      .samples = SAMPLES_LEAST,
                       .core = -1,
-                      .qpu_core = 3,
+                      .qpu_core = -1,
                       .precision = 0.01,
                       .point_seconds = 3,
                       .timeout = 60,

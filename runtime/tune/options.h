@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 enum { DATA_MOST = 16, COMMAND_BYTES = 2048 };
+enum { SAMPLES_LEAST = 10 }; /* of fewer the interval of the median says next to nothing */
 
 typedef enum tune_scenario {
   SCENARIO_ANY, /* m2 of GPU variants, m3 of CPU variants */
@@ -22,7 +23,8 @@ typedef struct tune_options {
   tune_scenario scenario;
   bool list;
   size_t items, group;
-  unsigned samples, threads;
+  unsigned samples;
+  unsigned threads;   /* of M4; 0: 1 to 4, as far as there are cores */
   int core, qpu_core; /* -1: not said */
   double budget;      /* seconds; 0: none */
   double precision, point_seconds, timeout, cool_down, duration;

@@ -7,8 +7,8 @@
 #include "tune/samples.h"
 
 const char *engine_verdict(tune_verdict verdict) {
-  static const char *const names[] = {"ok",     "wrong",   "failed", "timeout",
-                                      "spills", "refused", "lost",   "throttled"};
+  static const char *const names[] = {"ok",      "wrong", "failed",    "timeout",    "spills",
+                                      "refused", "lost",  "throttled", "unavailable"};
   return names[verdict];
 }
 
@@ -33,14 +33,21 @@ static void add_times(json_line *line, const tune_outcome *outcome) {
   json_number(line, "high", outcome->high);
 }
 
+void engine_key(const tune_engine *engine, const tune_point *point, char key[ID_BYTES]) {
+  char scenario[NAME_BYTES];
+  engine_scenario(engine, point, scenario);
+  const char *const parts[] = {point->text, "|", scenario, "|", engine_hash(engine, point->variant),
+                               NULL};
+  journal_hash(key, parts);
+}
+
 json_line engine_result_line(const tune_engine *engine, const tune_point *point,
                              const tune_outcome *outcome) {
   char key[ID_BYTES], scenario[NAME_BYTES], when[WHEN_BYTES];
   const char *hash = engine_hash(engine, point->variant);
   const bool ok = outcome->verdict == TUNE_OK;
   engine_scenario(engine, point, scenario);
-  const char *const parts[] = {point->text, "|", scenario, "|", hash, NULL};
-  journal_hash(key, parts);
+  engine_key(engine, point, key);
   journal_now(when);
   json_line line = json_open("result");
   json_text(&line, "fingerprint", engine->fingerprint.id);
@@ -57,6 +64,7 @@ json_line engine_result_line(const tune_engine *engine, const tune_point *point,
   json_count(&line, "samples", ok ? outcome->samples : 0);
   json_count(&line, "discarded", outcome->discarded);
   if (ok) {
+    json_number(&line, "seconds", outcome->seconds);
     json_number(&line, "empty", outcome->empty);
     json_number(&line, "cpu", outcome->cpu);
   }

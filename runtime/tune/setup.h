@@ -26,7 +26,8 @@ typedef enum tune_verdict {
   TUNE_SPILLS,
   TUNE_REFUSED,
   TUNE_LOST,
-  TUNE_THROTTLED
+  TUNE_THROTTLED,
+  TUNE_UNAVAILABLE /* a core, memory, the device or its self-test was not to be had this time */
 } tune_verdict;
 
 typedef struct tune_setup {
@@ -42,6 +43,7 @@ typedef struct tune_setup {
   double cool_down;     /* seconds to wait after a throttled round */
   int core;             /* that CPU variants, and the caller of the GPU's, run on; -1: any */
   const char *sysfs;
+  const char *progress; /* file of samples of points that have no result yet; NULL: none is kept */
 } tune_setup;
 
 #endif

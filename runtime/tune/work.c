@@ -129,8 +129,16 @@ bool work_make(workload *w, const sample_items *samples, int class_index, size_t
 
 /* ----------------------------------------------------------------------------- memory */
 
+/* Whether a buffer's memory is its own. */
+static bool owns(const workload *w, size_t b) {
+  return !w->twin || w->buffers[b].output;
+}
+
 bool work_place(workload *w, daedalus_ctx *ctx, bool on_device) {
   for (size_t b = 0; b < w->kernel->n_buffers; b++) {
+    if (!owns(w, b)) {
+      continue;
+    }
     const size_t bytes = w->buffers[b].bytes + 2 * w->margin;
     uint8_t *all;
     if (on_device) {
@@ -147,6 +155,26 @@ bool work_place(workload *w, daedalus_ctx *ctx, bool on_device) {
   return true;
 }
 
+bool work_twin(workload *w, const workload *of, daedalus_ctx *ctx, bool on_device) {
+  *w = *of;
+  w->twin = true;
+  for (size_t b = 0; b < w->kernel->n_buffers; b++) {
+    if (owns(w, b)) {
+      w->buffers[b].memory = NULL;
+      w->buffers[b].data = NULL;
+    }
+  }
+  return work_place(w, ctx, on_device);
+}
+
+size_t work_twin_bytes(const workload *w) {
+  size_t bytes = 0;
+  for (size_t b = 0; b < w->kernel->n_buffers; b++) {
+    bytes += w->buffers[b].output ? w->buffers[b].bytes + 2 * w->margin : 0;
+  }
+  return bytes;
+}
+
 void work_buffers(const workload *w, daedalus_buffer *buffers) {
   for (size_t b = 0; b < w->kernel->n_buffers; b++) {
     buffers[b] = (daedalus_buffer){w->buffers[b].data + w->buffers[b].origin, w->buffers[b].stride};
@@ -155,7 +183,7 @@ void work_buffers(const workload *w, daedalus_buffer *buffers) {
 
 void work_reset(workload *w, bool outputs_only) {
   for (size_t b = 0; b < w->kernel->n_buffers; b++) {
-    if (outputs_only && !w->buffers[b].output) {
+    if ((outputs_only && !w->buffers[b].output) || !owns(w, b)) {
       continue;
     }
     if (!outputs_only) {
@@ -239,14 +267,18 @@ bool work_intact(workload *w, char *why, size_t why_size) {
 
 void work_free(workload *w) {
   for (size_t b = 0; w->kernel != NULL && b < w->kernel->n_buffers; b++) {
-    if (w->buffers[b].memory != NULL) {
+    if (owns(w, b) && w->buffers[b].memory != NULL) {
       daedalus_memory_destroy(w->buffers[b].memory);
-    } else if (w->buffers[b].data != NULL) {
+    } else if (owns(w, b) && w->buffers[b].data != NULL) {
       free(w->buffers[b].data - w->margin);
     }
-    free(w->buffers[b].given);
-    free(w->buffers[b].expected);
+    if (!w->twin) {
+      free(w->buffers[b].given);
+      free(w->buffers[b].expected);
+    }
   }
-  free(w->meta);
+  if (!w->twin) {
+    free(w->meta);
+  }
   memset(w, 0, sizeof(*w));
 }

@@ -12,6 +12,7 @@ typedef struct workload {
   size_t margin; /* bytes of guards before and after each buffer; 0: none but a plane's own */
   uint8_t *meta;
   uint64_t unique_bytes; /* that its items read, and write; each is one item's */
+  bool twin;             /* all but the outputs' memory is another's */
   struct {
     size_t bytes, origin;
     ptrdiff_t stride;
@@ -32,6 +33,13 @@ size_t work_items_for(const sample_items *samples, int class_index, uint64_t byt
 bool work_make(workload *w, const sample_items *samples, int class_index, size_t n_items);
 /* Gives it memory, of the device or of the caller.  @return false where there is not enough */
 bool work_place(workload *w, daedalus_ctx *ctx, bool on_device);
+/*
+ * The same work with outputs of its own, in memory of the same kind; what it shares with `of`,
+ * which has to outlive it, is only read.  @return false where there is not enough memory
+ */
+bool work_twin(workload *w, const workload *of, daedalus_ctx *ctx, bool on_device);
+/* Bytes of memory that a twin has of its own. */
+size_t work_twin_bytes(const workload *w);
 /* The buffers for an append. */
 void work_buffers(const workload *w, daedalus_buffer *buffers);
 /* Memory as it was, flushed where it is the device's: outputs alone, or all with its margins. */

@@ -59,6 +59,7 @@ def expected(jobs: list[StepJob]) -> list[tuple[str, str]]:
     return sorted((j.key, j.verdict) for j in jobs)
 
 
+@pytest.mark.campaign
 def test_three_workers_are_faster_than_one(three: Any, tmp_path: Path) -> None:
     """With what the device takes as latency, at least 2.5 times."""
     jobs = [StepJob(n, latency=0.4) for n in range(100, 118)]

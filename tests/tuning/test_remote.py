@@ -355,9 +355,12 @@ def test_patience_ends(server: Server, tmp_path: Path) -> None:
         ("--host h --exhaustive --jobs 1", "--exhaustive, --jobs: not with --host"),
         ("--ssh ssh", "--ssh: only with --host"),
         ("--remote-wrapper qemu --dry-run", "--remote-wrapper: only with --host"),
-        ("--items 0", "--items: only with --host"),
-        ("--mixed", "--mixed/--no-mixed: only with --host"),
-        ("--no-mixed --stop", "--mixed/--no-mixed, --stop: only with --host"),
+        ("--no-mixed --stop", "--stop: only with --host"),
+        ("--device model --items 0", "--items: only where points are measured"),
+        ("--device model --mixed", "--mixed/--no-mixed: only where points are measured"),
+        ("--device model --duration 1 --neon-threads 2", "--neon-threads, --duration: only where"),
+        ("--device board --cpu-kernel mc", "--cpu-kernel and --qpu-kernel go together"),
+        ("--device board --cpu-kernel mc --qpu-kernel lpf4", "KERNELS: not with --cpu-kernel"),
     ],
 )
 def test_options_that_do_not_go_together(

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The tuner on the stub driver, which fails, is lost, hangs, or computes wrong things in time. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include <daedalus.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "fixture.h"
 #include "support.h"
 #include "telling.h"
+#include "tune/child.h"
 #include "tune/json.h"
 #include "tune/point.h"
+#include "tune/samples.h"
 
 /* Dispatches of all items that a variant gets right before it is timed: two seeds, warming up. */
 enum { RIGHT_DISPATCHES = 6 };
@@ -29,7 +34,7 @@ static const tune_hash hashes[] = {{"daedalus_fake_add__glsl_full_word", "a3"},
                                    {NULL, NULL}};
 
 /* What befalls the variant on words, once it was right often enough. */
-enum { NOTHING, LOSS, REFUSAL, WRONG, HANG, CRASH, STALL };
+enum { NOTHING, LOSS, FAILURE, NO_MEMORY, WRONG, HANG, CRASH, STALL };
 static int misfortune;
 
 static void execute(void *user, const stub_dispatch *d) {
@@ -42,7 +47,9 @@ static void execute(void *user, const stub_dispatch *d) {
   if (is_word && n_items == ITEMS && ++dispatches > RIGHT_DISPATCHES) {
     if (misfortune == LOSS) {
       stub_fail("vkQueueSubmit", 0, VK_ERROR_DEVICE_LOST);
-    } else if (misfortune == REFUSAL) {
+    } else if (misfortune == FAILURE) {
+      stub_fail("vkQueueSubmit", 0, VK_ERROR_INITIALIZATION_FAILED);
+    } else if (misfortune == NO_MEMORY) {
       stub_fail("vkQueueSubmit", 0, VK_ERROR_OUT_OF_HOST_MEMORY);
     } else if (misfortune == WRONG) {
       e->spoil = 3;
@@ -138,9 +145,19 @@ static void test_lost(void) {
 }
 
 static void test_failing_call(void) {
-  CHECK_INT(measure_both(REFUSAL, ""), 1);
-  check_rejected(word, "failed", "");
+  CHECK_INT(measure_both(FAILURE, ""), 1);
+  check_rejected(word, "failed", "vkQueueSubmit failed: ");
   check_good(byte);
+}
+
+/* Memory may be there the next time. */
+static void test_no_memory(void) {
+  CHECK_INT(measure_both(NO_MEMORY, ""), 0);
+  check_rejected(word, "unavailable", "vkQueueSubmit failed: VK_ERROR_OUT_OF_HOST_MEMORY");
+  check_good(byte);
+  misfortune = NOTHING;
+  CHECK_INT(support_run(&world, "--points points"), 0);
+  CHECK_INT(support_count("journal", "\"verdict\":\"ok\""), 2);
 }
 
 static void test_hang(void) {
@@ -170,13 +187,12 @@ static void test_list(void) {
   CHECK_INT(support_count("output", "__glsl_full_word/-/vulkan/"), 5); /* 16 to 256 */
   CHECK_INT(support_count("output", on_cpu), 1);
   CHECK_INT(support_count("output", "/-/vulkan/512"), 0);
-  CHECK_INT(support_run(&world, "--kernel fake_add --scenario m2 --samples 3"), 0);
+  CHECK_INT(support_run(&world, "--kernel fake_add --scenario m2"), 0);
   CHECK_INT(support_count("journal", "\"verdict\":\"ok\""), 10);
 }
 
 static const char both[] =
-    "--cpu-kernel add --qpu-kernel fake_add --neon-threads 1 --qpu-core 0 --duration 0.2 "
-    "--timeout 1.5";
+    "--cpu-kernel add --qpu-kernel fake_add --neon-threads 1 --qpu-core 0 --duration 0.05";
 
 static void test_mixed(void) {
   char line[LINE_BYTES];
@@ -186,18 +202,136 @@ static void test_mixed(void) {
   CHECK(json_fault(line, strlen(line)) == NULL);
   CHECK_STR(support_member(line, "verdict"), "ok");
   CHECK_STR(support_member(line, "scenario"),
-            "m4 cpu=fake_add qpu=fake_add threads=1 core=0 seconds=0.2");
+            "m4 cpu=fake_add qpu=fake_add threads=1 core=0 items=200 samples=10 seconds=0.05");
   static const char *const figures[] = {"cpu_alone", "cpu_with", "qpu_alone",
                                         "qpu_with",  "cpu_time", "cpu_time_alone"};
   for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
     CHECK(atof(support_member(line, figures[i])) > 0);
   }
-  CHECK_INT(atoi(support_member(line, "samples")), 10);
+  CHECK(atoi(support_member(line, "samples")) >= 10);
   CHECK_INT(support_run(&world, both), 0);
-  CHECK_INT(support_count("journal", "\"type\":\"mixed\""), 1); /* not again */
+  CHECK_INT(support_count("journal", "\"type\":\"mixed\""), 1); /* not again, */
+  char other[sizeof(both) + 32];
+  snprintf(other, sizeof(other), "%s --samples 12", both);
+  CHECK_INT(support_run(&world, other), 0);
+  snprintf(other, sizeof(other), "%s --items 100", both);
+  CHECK_INT(support_run(&world, other), 0);
+  CHECK_INT(support_count("journal", "\"type\":\"mixed\""), 3); /* but under other terms */
+  snprintf(other, sizeof(other), "%s --budget 0.000001 --items 50", both);
+  CHECK_INT(support_run(&world, other), 0);
+  CHECK_INT(support_count("journal", "\"type\":\"mixed\""), 3);
   CHECK_INT(support_run(&world, "--cpu-kernel none --qpu-kernel add --qpu-core 0"), 2);
   stub.n_devices = 0;
   CHECK_INT(support_run(&world, "--cpu-kernel add --qpu-kernel add --qpu-core 0"), 3);
+}
+
+/* Unless it is said, with 1 to 4 threads, as far as there are cores. */
+static void test_mixed_threads(void) {
+  cpu_set_t set;
+  char text[64];
+  CHECK_INT(sched_getaffinity(0, sizeof(set), &set), 0);
+  const int cores = CPU_COUNT(&set), most = cores < 4 ? cores : 4;
+  start(NOTHING);
+  CHECK_INT(support_run(&world, "--cpu-kernel add --qpu-kernel add --duration 0.01"), 0);
+  CHECK_INT(support_count("journal", "\"type\":\"mixed\""), (unsigned)most);
+  for (int threads = 1; threads <= most; threads++) {
+    snprintf(text, sizeof(text), "\"verdict\":\"ok\",\"reason\":\"\",\"threads\":%d,", threads);
+    CHECK_INT(support_count("journal", text), 1);
+  }
+}
+
+/* ------------------------------------------------------------- a device that is slow to be read */
+
+enum { WORK_MS = 5, COPY_MS = 20, SLOW_ITEMS = 2000 }; /* a run is compared by several copies */
+
+/*
+ * Of dispatches of all items, shared with the process that measures: how many, how many were the
+ * first since memory was read or written, and ns that they took, with what was between them where
+ * that was not so.
+ */
+typedef struct seen {
+  atomic_ulong dispatches, stretches;
+  _Atomic double ns, last;
+  atomic_bool copied;
+} seen;
+
+static seen *dispatched;
+static const struct timespec work_time = {.tv_nsec = 1000000L * WORK_MS},
+                             copy_time = {.tv_nsec = 1000000L * COPY_MS};
+
+static void execute_slowly(void *user, const stub_dispatch *d) {
+  uint32_t n_items;
+  memcpy(&n_items, d->push + sizeof(uint32_t), sizeof(n_items));
+  if (n_items != SLOW_ITEMS) {
+    executor_run(user, d);
+    return;
+  }
+  const bool first = atomic_exchange(&dispatched->copied, false);
+  const double begin = first ? now_ns() : atomic_load(&dispatched->last);
+  nanosleep(&work_time, NULL);
+  executor_run(user, d);
+  atomic_fetch_add(&dispatched->dispatches, 1);
+  atomic_fetch_add(&dispatched->stretches, first);
+  atomic_store(&dispatched->last, now_ns());
+  atomic_store(&dispatched->ns, dispatched->ns + now_ns() - begin);
+}
+
+static VkInstance slow_instance;
+
+static VKAPI_ATTR void VKAPI_CALL copy_slowly(VkCommandBuffer commands, VkBuffer from, VkBuffer to,
+                                              uint32_t n, const VkBufferCopy *regions) {
+  nanosleep(&copy_time, NULL);
+  atomic_store(&dispatched->copied, true);
+  ((PFN_vkCmdCopyBuffer)stub_get_proc_addr(slow_instance, "vkCmdCopyBuffer"))(commands, from, to, n,
+                                                                              regions);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL slow_function(VkDevice device, const char *name) {
+  if (strcmp(name, "vkCmdCopyBuffer") == 0) {
+    return (PFN_vkVoidFunction)copy_slowly;
+  }
+  return ((PFN_vkGetDeviceProcAddr)stub_get_proc_addr(slow_instance, "vkGetDeviceProcAddr"))(device,
+                                                                                             name);
+}
+
+static daedalus_vulkan_fn slow_loader(void *instance, const char *name) {
+  slow_instance = (VkInstance)instance;
+  return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (daedalus_vulkan_fn)slow_function
+                                                  : loader(instance, name);
+}
+
+/* What setting back and comparing takes is in no rate, and the device does not wait for it. */
+static void test_mixed_with_slow_comparing(void) {
+  char line[LINE_BYTES];
+  start(NOTHING);
+  stub.devices[0] = (stub_device_desc){
+      .name = "a card",
+      .driver = VK_DRIVER_ID_NVIDIA_PROPRIETARY,
+      .type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU,
+      .memory = {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                                                          VK_MEMORY_PROPERTY_HOST_COHERENT_BIT |
+                                                          VK_MEMORY_PROPERTY_HOST_CACHED_BIT}};
+  stub.execute = execute_slowly;
+  dispatched = child_memory(sizeof(*dispatched));
+  world.get_instance_proc_addr = slow_loader;
+  char text[sizeof(both) + 32];
+  snprintf(text, sizeof(text), "%s --items %d", both, SLOW_ITEMS);
+  CHECK_INT(support_run(&world, text), 0);
+  world.get_instance_proc_addr = loader;
+  support_find("journal", "\"type\":\"mixed\"", "", line);
+  CHECK_STR(support_member(line, "verdict"), "ok");
+  const double alone = atof(support_member(line, "qpu_alone"));
+  const double with = atof(support_member(line, "qpu_with"));
+  const unsigned long n = atomic_load(&dispatched->dispatches);
+  const unsigned long stretches = atomic_load(&dispatched->stretches);
+  const double own = (double)n * SLOW_ITEMS / atomic_load(&dispatched->ns) * 1e9;
+  printf("%.0f alone and %.0f with, by the device %.0f items a second; %lu runs, %lu stretches\n",
+         alone, with, own, n, stretches);
+  CHECK(n > 2 * stretches); /* back to back */
+  /* A third: with what setting back and comparing takes in it, it would be a fifth. */
+  CHECK(alone > own / 3 && alone < 3 * own);
+  CHECK(with > own / 3 && with < 3 * own);
+  child_memory_free(dispatched, sizeof(*dispatched));
 }
 
 static void test_mixed_that_fails(void) {
@@ -207,11 +341,12 @@ static void test_mixed_that_fails(void) {
   } ends[] = {{WRONG, "wrong", "output dst: byte"},
               {LOSS, "lost", "the GPU was lost"},
               {CRASH, "failed", "killed by SIGABRT"},
-              {STALL, "timeout", "a part was not done 1.5 s after its time"}};
-  char line[LINE_BYTES];
+              {STALL, "timeout", "a run was not done in 1.5 s"}};
+  char line[LINE_BYTES], text[sizeof(both) + 32];
+  snprintf(text, sizeof(text), "%s --timeout 1.5", both);
   for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
     start(ends[i].misfortune);
-    CHECK_INT(support_run(&world, both), 1);
+    CHECK_INT(support_run(&world, text), 1);
     support_find("journal", "\"type\":\"mixed\"", "", line);
     CHECK(json_fault(line, strlen(line)) == NULL);
     CHECK_STR(support_member(line, "verdict"), ends[i].verdict);
@@ -233,11 +368,14 @@ int main(void) {
   RUN(test_wrong_when_timed);
   RUN(test_lost);
   RUN(test_failing_call);
+  RUN(test_no_memory);
   RUN(test_hang);
   RUN(test_crash);
   RUN(test_spills);
   RUN(test_list);
   RUN(test_mixed);
+  RUN(test_mixed_threads);
+  RUN(test_mixed_with_slow_comparing);
   RUN(test_mixed_that_fails);
   return CHECK_RESULT();
 }

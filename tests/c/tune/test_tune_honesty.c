@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Variants that misbehave get a verdict with a reason and no time; those beside them get theirs. */
 #define _POSIX_C_SOURCE 200809L
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -124,6 +126,32 @@ static void test_hang(void) {
   check_rejected("hang", "timeout", "it was not done in 1.5 s");
 }
 
+/* Of what ends without a word, or does not end: neither waits for ever. */
+static void test_ends(void) {
+  const time_t began = time(NULL);
+  CHECK_INT(measure_points("good_00 forks good_01 stuck", "--timeout 60"), 1);
+  CHECK(time(NULL) - began < 30);
+  check_good("good_00", 10);
+  check_good("good_01", 10);
+  check_rejected("forks", "failed", "it ended the process with status 7");
+  check_rejected("stuck", "failed", "had closed all, and did not end in 3 s");
+}
+
+/* What was not to be had is tried again. */
+static void test_unavailable(void) {
+  fake_no_memory = true;
+  CHECK_INT(measure_points("killed good_00", ""), 0);
+  check_rejected("killed", "unavailable", "killed by SIGKILL");
+  check_good("good_00", 10);
+  fake_no_memory = false;
+  CHECK_INT(support_run(world, "--points points"), 0);
+  CHECK_INT(support_count("journal", "\"verdict\":\"ok\""), 2);
+  CHECK_INT(measure_points("good_00", "--core 1023"), 0);
+  check_rejected("good_00", "unavailable", "this process cannot run on core 1023");
+  CHECK_INT(support_run(world, "--points points"), 0);
+  CHECK_INT(support_count("journal", "\"verdict\":\"ok\""), 1);
+}
+
 static void test_refused(void) {
   /* The text names a compiler that this program is not of. */
   char text[POINT_BYTES];
@@ -224,6 +252,71 @@ static void test_resume(void) {
   CHECK_INT(support_count("journal", "\"type\":\"fingerprint\""), 2);
 }
 
+/* A time that was taken in haste does for a run in haste, and for no other. */
+static void test_terms(void) {
+  static const struct {
+    const char *options;
+    unsigned results; /* then in the journal */
+  } runs[] = {{"--precision 0 --point-seconds 0.01", 1}, {"--precision 0 --point-seconds 0.01", 1},
+              {"--precision 0 --point-seconds 0.1", 2},  {"--precision 0 --point-seconds 0.05", 2},
+              {"--precision 0 --samples 5000", 3},       {"--precision 1 --point-seconds 9", 3},
+              {"--precision 1 --samples 20", 3}};
+  char arguments[128];
+  (void)measure_points("", "");
+  support_write("points", fake_point("good_00"));
+  remove("journal");
+  for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+    snprintf(arguments, sizeof(arguments), "--points points %s", runs[i].options);
+    CHECK_INT(support_run(world, arguments), 0);
+    CHECK_INT(support_count("journal", "\"verdict\":\"ok\""), runs[i].results);
+  }
+  CHECK_INT(support_run(world, "--points points --samples 9"), 2);
+}
+
+/* What nohup has it ignore it does not end of. */
+static void test_hang_up(void) {
+  static const struct timespec moment = {.tv_nsec = 10000000};
+  char text[2 * POINT_BYTES];
+  snprintf(text, sizeof(text), "%s\n%s\n", fake_point("good_00"), fake_point("slow_0"));
+  support_write("points", text);
+  for (int ignored = 0; ignored < 2; ignored++) {
+    remove("journal");
+    signal(SIGHUP, ignored ? SIG_IGN : SIG_DFL);
+    const int process = support_start(world, "--points points --group 1", NULL);
+    for (int i = 0; i < 1000 && support_count("journal", "\"type\":\"result\"") == 0; i++) {
+      nanosleep(&moment, NULL);
+    }
+    kill((pid_t)process, SIGHUP);
+    CHECK_INT(support_wait(process), ignored ? 0 : 130);
+    CHECK_INT(support_count("journal", "\"type\":\"result\""), ignored ? 2 : 1);
+  }
+  signal(SIGHUP, SIG_DFL);
+}
+
+static double seconds_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* One that waits to be told points ends as soon, whenever the signal comes. */
+static void test_interrupt_while_waiting(void) {
+  CHECK(mkfifo("fifo", 0600) == 0);
+  remove("journal");
+  const int keeper = open("fifo", O_RDWR);
+  for (long ns = 0; ns < 400000000; ns += 80000000) {
+    const struct timespec moment = {.tv_nsec = ns};
+    const int process = support_start(world, "--points -", "fifo");
+    nanosleep(&moment, NULL);
+    const double began = seconds_now();
+    kill((pid_t)process, SIGTERM);
+    const int status = support_wait(process);
+    CHECK(status == 130 || status == 128 + SIGTERM); /* the latter before it catches any */
+    CHECK(seconds_now() - began < 1.5);
+  }
+  close(keeper);
+}
+
 static void test_interrupt(void) {
   static const int signals[] = {SIGINT, SIGTERM};
   for (size_t i = 0; i < 2; i++) {
@@ -237,8 +330,10 @@ static void test_interrupt(void) {
          tries++) {
       nanosleep(&moment, NULL);
     }
+    const double began = seconds_now();
     kill((pid_t)process, signals[i]);
     CHECK_INT(support_wait(process), 130);
+    CHECK(seconds_now() - began < 1.5);
     CHECK_INT(support_count("journal", "\"type\":\"result\""), 1);
     CHECK_INT(support_count("journal", "\"ended\":\"interrupted\""), 1);
   }
@@ -253,6 +348,7 @@ static void test_budget(void) {
 int main(void) {
   const struct rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
+  signal(SIGINT, SIG_DFL); /* whatever this was begun by */
   world = fake_world();
   support_begin();
   RUN(test_good);
@@ -261,6 +357,8 @@ int main(void) {
   RUN(test_stray);
   RUN(test_crash);
   RUN(test_hang);
+  RUN(test_ends);
+  RUN(test_unavailable);
   RUN(test_refused);
   RUN(test_throttled_samples);
   RUN(test_throttled_always);
@@ -268,6 +366,9 @@ int main(void) {
   RUN(test_slow_clock);
   RUN(test_driven);
   RUN(test_resume);
+  RUN(test_terms);
+  RUN(test_hang_up);
+  RUN(test_interrupt_while_waiting);
   RUN(test_interrupt);
   RUN(test_budget);
   return CHECK_RESULT();

@@ -10,6 +10,7 @@
 #include "tune/fingerprint.h"
 #include "tune/guard.h"
 #include "tune/journal.h"
+#include "tune/names.h"
 #include "tune/samples.h"
 #include "tune/work.h"
 #include "variants.h"
@@ -117,6 +118,40 @@ static void test_points(void) {
   }
 }
 
+/* Short names, of the ids and the aliases that there are. */
+static void test_names(void) {
+  static const char *const ids[] = {"h264_idct4",   "h264_idct8",   "h264_qpel_mc20", "vp9_idct8",
+                                    "vp9_idct8_10", "vp9_lpf4_h",   "vp9_lpf4_v",     "vp9_lpf8_h",
+                                    "vp9_mc_8h",    "vp9_mc_8h_avg"};
+  enum { N_IDS = sizeof(ids) / sizeof(ids[0]) };
+  static const daedalus_alias aliases[] = {{"vp9_lpf4", 5}, {"vp9_lpf8", 7}};
+  static const char *const known[][2] = {
+      {"mc", "vp9_mc_8h"},        {"lpf4", "vp9_lpf4_h"},         {"vp9_lpf4", "vp9_lpf4_h"},
+      {"lpf4_v", "vp9_lpf4_v"},   {"mc_8h_avg", "vp9_mc_8h_avg"}, {"mc20", "h264_qpel_mc20"},
+      {"vp9_idct8", "vp9_idct8"}, {"idct4", "h264_idct4"},        {"lpf8_h", "vp9_lpf8_h"}};
+  static const char *const unknown[][2] = {
+      {"idct8", "in the names of several kernels: h264_idct8 vp9_idct8 vp9_idct8_10"},
+      {"vp9", "several kernels"},
+      {"lp", "no word of a kernel's name"},
+      {"", "no word"},
+      {"_", "no word"}};
+  daedalus_kernel_desc kernels[N_IDS] = {{0}};
+  for (size_t i = 0; i < N_IDS; i++) {
+    kernels[i].id = ids[i];
+  }
+  const daedalus_kernel_table table = {
+      .kernels = kernels, .n_kernels = N_IDS, .aliases = aliases, .n_aliases = 2};
+  char why[WHY_BYTES];
+  for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+    const daedalus_kernel_desc *found = names_kernel(&table, known[i][0], why);
+    CHECK_STR(found != NULL ? found->id : why, known[i][1]);
+  }
+  for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+    CHECK(names_kernel(&table, unknown[i][0], why) == NULL);
+    CHECK(strstr(why, unknown[i][1]) != NULL);
+  }
+}
+
 /* --------------------------------------------------------------------------------- machines */
 
 static void test_fingerprint(void) {
@@ -200,6 +235,7 @@ int main(void) {
   RUN(test_lines);
   RUN(test_hash);
   RUN(test_points);
+  RUN(test_names);
   RUN(test_fingerprint);
   RUN(test_flags);
   RUN(test_guards);

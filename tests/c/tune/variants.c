@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 char fake_flags[512];
+bool fake_no_memory;
 
 static daedalus_cpu_fn *right(void) {
   const daedalus_kernel_desc *add = daedalus_find_kernel("fake_add");
@@ -93,6 +94,45 @@ VARIANT_FN(leaves) {
   }
 }
 
+/* Ends without closing the pipe: something that it began holds it. */
+VARIANT_FN(forks) {
+  DO_RIGHT();
+  if (SOME) {
+    if (fork() == 0) {
+      sleep(3);
+      _exit(0);
+    }
+    _exit(7);
+  }
+}
+
+/* Closes all, and does not end. */
+VARIANT_FN(stuck) {
+  DO_RIGHT();
+  for (int fd = 3; SOME && fd < 64; fd++) {
+    close(fd);
+  }
+  while (SOME) {
+    pause();
+  }
+}
+
+VARIANT_FN(killed) {
+  static int calls;
+  DO_RIGHT();
+  if (SOME && fake_no_memory && ++calls > CALLS_BEFORE_KILL) {
+    raise(SIGKILL);
+  }
+}
+
+VARIANT_FN(slow) {
+  const struct timespec moment = {.tv_nsec = 1000000L * SLOW_MS};
+  DO_RIGHT();
+  if (SOME) {
+    nanosleep(&moment, NULL);
+  }
+}
+
 VARIANT_FN(hang) {
   DO_RIGHT();
   while (SOME) {
@@ -129,10 +169,13 @@ VARIANT_FN(throttled) {
 static const struct {
   const char *name;
   daedalus_cpu_fn *fn;
-} misdeeds[] = {{"wrong", wrong},        {"later", later},   {"idle", idle},
-                {"stray", stray},        {"spoils", spoils}, {"crash", crash},
-                {"leaves", leaves},      {"hang", hang},     {"crash_later", crash_later},
-                {"throttled", throttled}};
+} misdeeds[] = {{"wrong", wrong},         {"later", later},   {"idle", idle},
+                {"stray", stray},         {"spoils", spoils}, {"crash", crash},
+                {"leaves", leaves},       {"hang", hang},     {"crash_later", crash_later},
+                {"throttled", throttled}, {"forks", forks},   {"stuck", stuck},
+                {"killed", killed},       {"slow_0", slow},   {"slow_1", slow},
+                {"slow_2", slow},         {"slow_3", slow},   {"slow_4", slow},
+                {"slow_5", slow},         {"slow_6", slow},   {"slow_7", slow}};
 enum { N_MISDEEDS = sizeof(misdeeds) / sizeof(misdeeds[0]), N = GOOD_VARIANTS + N_MISDEEDS };
 
 static char names[N][64], hashes_of[N][20];
