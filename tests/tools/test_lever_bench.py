@@ -116,6 +116,13 @@ def test_the_summary_takes_the_better_compiler_of_each_side(compared: LeverCompa
     assert any(line[:1] == ["reloads"] and "0.700" in line for line in lines)
 
 
+def test_what_is_wrong_without_a_lever_is_no_measure_of_it(compared: LeverComparison) -> None:
+    gcc, clang = compared.rows
+    (best,) = bench_levers.best([gcc, replace(clang, right=False)])
+    assert (best.present.compiler, best.without.compiler) == ("gcc", "gcc")
+    assert bench_levers.best([replace(gcc, right=False)]) == []
+
+
 def test_wrong_code_is_exit_code_1(
     compared: LeverComparison, monkeypatch: pytest.MonkeyPatch
 ) -> None:
