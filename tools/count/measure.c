@@ -85,7 +85,9 @@ static part changed(const void *before, const void *after, size_t bytes) {
   return (part){from, bytes - from};
 }
 
-/* What the first piece did not change a later one that does is found out by. */
+/* What the first piece changed; where a later one changes more, the comparison after the round
+ * tells.
+ */
 static void put_back(const state *s) {
   for (int k = 0; k < SLOTS; k++) {
     memcpy(slots[k].pixels + s->pixels.from, start.pixels + s->pixels.from, s->pixels.bytes);
