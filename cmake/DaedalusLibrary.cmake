@@ -217,10 +217,12 @@ function(daedalus_add_library target)
     daedalus_manifest_sources(vector_sources ${arg_GENERATED} ${arg_SET} vector)
     list(APPEND sources ${vector_sources})
     # Loops over the lanes of a register, of which GCC makes one instruction; before its version 12
-    # not at -O2 alone.
-    # GCC instruments every lane, and takes minutes to optimise what that makes of these files.
-    set_source_files_properties(${vector_sources} PROPERTIES COMPILE_OPTIONS
-      "$<IF:$<AND:$<C_COMPILER_ID:GNU>,$<BOOL:${DAEDALUS_SANITIZE}>>,-O0,-ftree-vectorize>")
+    # not at -O2 alone. Sanitized, GCC instruments every lane, and takes minutes to optimise that.
+    set(flags -ftree-vectorize)
+    if(DAEDALUS_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+      set(flags -O0)
+    endif()
+    set_source_files_properties(${vector_sources} PROPERTIES COMPILE_OPTIONS "${flags}")
   endif()
 
   if(DAEDALUS_VULKAN)

@@ -20,7 +20,8 @@ class Tampered:
         run(
             ["cmake", "-S", repo_root(), "-B", folder / "build", "-G", "Ninja",
              "-DDAEDALUS_TESTS=OFF", "-DDAEDALUS_V3D=OFF", "-DDAEDALUS_ALLOW_UNVERIFIED=ON",
-             "-DDAEDALUS_WERROR=OFF", f"-DDAEDALUS_GENERATED_DIR={self._generated}"]
+             "-DDAEDALUS_WERROR=OFF", "-DCMAKE_C_FLAGS=-O0",
+             f"-DDAEDALUS_GENERATED_DIR={self._generated}"]
         )  # fmt: skip
 
     def program(self, file: str, change: Callable[[str], str], *, loads: bool = False) -> Path:

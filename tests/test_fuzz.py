@@ -65,6 +65,7 @@ def test_programs_have_dot_products_of_neighbouring_bytes() -> None:
     assert any("_x2" in n for n in names)
 
 
+@pytest.mark.campaign
 def test_wrong_dot_products_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     work = fuzz.Work(SEED, (WITH_DOTS,), 64, False)
     right = fuzz.run_batch(work)

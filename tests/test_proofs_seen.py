@@ -180,7 +180,7 @@ def test_mutants_that_are_seen_are_not_proven_the_same(kernel: str) -> None:
         assert asked >= min(2, len(mine))
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_changes_of_a_stage_before_the_last_are_followed() -> None:
     """Of values of all lanes at once, as they meet in the stage that reads them."""
     for entry, plan, items in seen_plans("h264_idct4"):

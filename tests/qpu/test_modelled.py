@@ -130,6 +130,7 @@ def items(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.campaign
 def test_qpu_code_is_modelled_on_the_items_of_bench(tmp_path: Path, items: Path) -> None:
     laid_out = qpu.layout("h264_idct4", "full", items, ITEMS, tmp_path)
     name = "h264_idct4__qpu_full_p4_word"

@@ -5,11 +5,12 @@
 uses: a rule needs nothing here to be proven, and one that no form of a node uses fails by name.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from _pytest.mark import ParameterSet
 from rule_proofs import Prover, Refuted
 
 from daedalus.dsl.ir import Op
@@ -20,7 +21,19 @@ from daedalus.generator.targets.neon.rules import RULES, Rule
 from daedalus.generator.targets.vector.target import VECTOR
 
 BY_NAME = {r.name: r for r in RULES}
-CASES = [pytest.param(r, w, id=f"{r.name}-{w}") for r in RULES for w in r.widths]
+# A rule says the same of every width; proofs of the wider ones take most of the time.
+WIDER = pytest.mark.campaign
+
+
+def cases(rules: Iterable[Rule]) -> list[ParameterSet]:
+    return [
+        pytest.param(r, w, id=f"{r.name}-{w}", marks=[WIDER] if w > min(r.widths) else [])
+        for r in rules
+        for w in r.widths
+    ]
+
+
+CASES = cases(RULES)
 CONVERSIONS = {
     "bits": {"", "movn", "movl_u", "movl_s"}, "mask": {"movn", "movl_s"},
     "sat_u": {"", "qmovun", "qmovn_u"}, "sat_s": {"", "qmovn_s"},
@@ -32,7 +45,7 @@ def test_rule_is_proven(rule: Rule, w: int) -> None:
     assert Prover().rule(rule, w) >= 1, "no form of a node has this rule applied: never proven"
 
 
-OWN = [pytest.param(r, w, id=f"{r.name}-{w}") for r in VECTOR.rules[len(RULES) :] for w in r.widths]
+OWN = cases(VECTOR.rules[len(RULES) :])
 
 
 @pytest.mark.parametrize(("rule", "w"), OWN)

@@ -28,7 +28,7 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, timeout=300)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_the_full_size_is_right_and_as_fast_as_the_page_says() -> None:
     ran = run("1024", "1024", "1024")
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -77,7 +77,7 @@ def test_what_the_validation_layers_say_is_a_failure(tmp_path: Path) -> None:
     assert len(validation.complaints(log)) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_on_debians_driver_for_a_pi() -> None:
     """The very binary that a Pi runs, on the simulated device; every job must succeed, too."""
     driver.arm64()  # fetches it
