@@ -79,6 +79,7 @@ def test_what_is_wrong_without_a_lever_is_told(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Windows, "_moved", by_one_less)
     found = levers.compare(llvm.find(), ("h264_qpel_mc20",), chosen(("reloads",)), ("gcc",))
+    assert not any(r.right for r in found.rows)
     checked, pixels = found.wrong
     assert checked.startswith("without reloads: daedalus_h264_qpel_mc20__neon_full on qemu")
     assert pixels.startswith(
