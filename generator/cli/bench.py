@@ -12,7 +12,13 @@ import click
 
 from daedalus.generator import native
 from daedalus.generator.cli import bench_levers, bench_native, bench_options, bench_qpu, bench_sand
-from daedalus.generator.cli.bench_model import kernels, model, print_times, times_as_json
+from daedalus.generator.cli.bench_model import (
+    kernels,
+    model,
+    print_skipped,
+    print_times,
+    times_as_json,
+)
 from daedalus.generator.cli.common import (
     EXIT_FAILED,
     EXIT_MISSING,
@@ -22,6 +28,7 @@ from daedalus.generator.cli.common import (
 )
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.tables import print_table
+from daedalus.generator.count_cases import chosen
 from daedalus.generator.crosscheck import program as check_program
 from daedalus.generator.model import measure
 from daedalus.generator.model.comparison import COMPILERS
@@ -132,20 +139,20 @@ def _on_vulkan(
         if write_data:
             console.print(f"written to {write_data}", markup=False)
             return
-        times = _cpu(wish.kernels) if native.is_arm() else measure.NOTHING
+        times = _cpu(wish.kernels, skips) if native.is_arm() else Measured()
         reports = []
         for gpu in gpus:
             say(f"measuring on {gpu.name}")
             reports.append(bench.measure(gpu, data, wish))
     if as_json:
         figures = _as_json(reports, wish, [vars(s) for s in skips])
-        print(json.dumps(figures | {"kernels": times_as_json(times.rows)}, indent=1))
+        cpu = {"kernels": times_as_json(times.rows), "not_measured": times.skipped}
+        print(json.dumps(figures | cpu, indent=1))
     else:
         print_times(times.rows)
         for report in reports:
             _print(report)
-    for s in skips:
-        console.print(f"skipped: {s.name}: {s.reason}", markup=False, soft_wrap=True)
+    print_skipped([*times.skipped, *(f"{s.name}: {s.reason}" for s in skips)])
     faults = [f"{r.device}: {f}" for r in reports for f in r.faults] + times.wrong
     for fault in faults:
         console.print(f"failed: {fault}", markup=False, soft_wrap=True)
@@ -171,11 +178,24 @@ def _entries(kernel: str) -> list[Entry]:
     return found
 
 
-def _cpu(kernel: str) -> Measured:
-    """What NEON functions take on this processor, by what of the compilers is here."""
-    wanted = kernels(kernel)
+def _cpu(kernel: str, skips: list[Skip]) -> Measured:
+    """What NEON functions take on this processor, by what of the compilers is here.
+
+    Adds to `skips` where what theirs comes from is missing.
+    """
     compilers = [c for c in COMPILERS if c != "clang" or shutil.which(native.CLANG)]
-    return measure.compare(wanted, compilers) if wanted else measure.NOTHING
+    by_oracle: dict[str, list[str]] = {}
+    for name in kernels(kernel):
+        by_oracle.setdefault(chosen((name,))[0].oracle, []).append(name)
+    done = Measured()
+    for oracle, names in by_oracle.items():
+        try:
+            done.add(measure.compare(tuple(names), compilers))
+        except UserError as e:
+            if e.exit_code != EXIT_MISSING:
+                raise
+            skips.append(Skip(f"NEON beside {oracle}", f"{e.message}: {e.hint}"))
+    return done
 
 
 def _as_json(

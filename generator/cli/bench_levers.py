@@ -59,9 +59,12 @@ class Best:
 
 
 def best(rows: list[LeverRow]) -> list[Best]:
-    """Of each lever and variant what a user would get, with the lever and without it."""
+    """Of each lever and variant what a user would get, with the lever and without it.
+
+    What is wrong without the lever is no measure of it, and left out.
+    """
     found: dict[tuple[str, str], list[LeverRow]] = {}
-    for r in rows:
+    for r in (r for r in rows if r.right):
         found.setdefault((r.made.lever.name, r.made.name), []).append(r)
     return [
         Best(

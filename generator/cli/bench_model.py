@@ -3,13 +3,14 @@
 
 import json
 import sys
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from daedalus.generator import native
 from daedalus.generator.cli.common import EXIT_FAILED, console, repo_root
 from daedalus.generator.cli.progress import progress
 from daedalus.generator.cli.tables import print_table
-from daedalus.generator.count_cases import chosen
+from daedalus.generator.count_cases import Work, chosen
 from daedalus.generator.model import llvm, measure
 from daedalus.generator.model.comparison import (
     COMPILERS,
@@ -19,17 +20,48 @@ from daedalus.generator.model.comparison import (
     above_bars,
     compare,
 )
-from daedalus.generator.model.measure import TimedRow
+from daedalus.generator.model.measure import Measured, TimedRow
 from daedalus.generator.tuning.fingerprint import generator_hash
 
 _BOUND_HEADINGS = (
     "kernel", "case", "", "d3", "bound", "ratio", "busiest", "floor", "three", "four", "uneven",
     "rest", "window", "results", "ports", "what stands between",
 )  # fmt: skip
+# Columns of cycles, modelled and measured; those that nothing stands in are left out.
 _HEADINGS = (
     "kernel", "case", "function", "compiler", "executed", "d3", "d4", "latency", "spills",
     "bound", "busiest", "theirs", "d3", "d4", "latency", "of theirs", "d4", "",
+    "measured", "theirs", "of theirs",
 )  # fmt: skip
+_NOT_MODELLED = ("",) * 14
+
+# What JSON has of a function: null where it is not modelled, or not measured.
+_MODELLED: dict[str, Callable[[Row], Any]] = {
+    "executed": lambda r: r.ours.executed,
+    "d3": lambda r: round(r.ours.d3, 2),
+    "d4": lambda r: round(r.ours.d4, 2),
+    "hand_executed": lambda r: r.by_hand.executed,
+    "hand_d3": lambda r: round(r.by_hand.d3, 2),
+    "hand_d4": lambda r: round(r.by_hand.d4, 2),
+    "latency": lambda r: r.ours.latency,
+    "hand_latency": lambda r: r.by_hand.latency,
+    "port_bound": lambda r: round(r.ours.port_bound, 2),
+    "hand_port_bound": lambda r: round(r.by_hand.port_bound, 2),
+    "pressure": lambda r: r.ours.pressure,
+    "spilled": lambda r: r.ours.spilled,
+    "saved": lambda r: r.ours.saved,
+    "ratio": lambda r: r.ratio,
+    "verdict": lambda r: r.verdict,
+}
+_MEASURED: dict[str, Callable[[TimedRow], Any]] = {
+    "unit": lambda t: t.ours.unit,
+    "measured": lambda t: round(t.ours.median, 2),
+    "spread": lambda t: round(t.ours.spread, 2),
+    "hand_measured": lambda t: round(t.by_hand.median, 2),
+    "hand_spread": lambda t: round(t.by_hand.spread, 2),
+    "measured_ratio": lambda t: t.ratio,
+    "measured_verdict": lambda t: t.verdict,
+}
 
 
 def model(kernel: str, *, as_json: bool, every: bool, bound: bool = False) -> None:
@@ -39,14 +71,14 @@ def model(kernel: str, *, as_json: bool, every: bool, bound: bool = False) -> No
         chosen((kernel,))  # says what there is
     with progress(quiet=as_json):
         comparison = compare(llvm.find(), wanted)
-        measured = measure.compare(wanted, COMPILERS) if native.is_arm() else measure.NOTHING
+        measured = measure.compare(wanted, COMPILERS) if native.is_arm() else Measured()
     if as_json:
-        print(json.dumps(_as_json(comparison, measured.rows, bound=bound), indent=1))
+        print(json.dumps(_as_json(comparison, measured, bound=bound), indent=1))
     else:
-        _print(comparison, every)
+        _print(comparison, measured.rows, every)
         if bound:
             _print_bound(comparison)
-        print_times(measured.rows)
+    print_skipped(measured.skipped)
     wrong = [
         f"{r.counted.work.function}, {r.case.name}: other pixels than {r.case.theirs}:"
         f" {r.counted.difference}"
@@ -66,48 +98,35 @@ def kernels(text: str) -> tuple[str, ...]:
 
 
 def times_as_json(times: list[TimedRow]) -> list[dict[str, Any]]:
-    """Measured figures, by the keys of modelled ones."""
-    return [
-        {
-            "kernel": t.work.case.kernel,
-            "case": t.work.case.name,
-            "variant": t.work.variant or t.work.function,
-            "function": t.work.function,
-            "compiler": t.compiler,
-            "unit": t.ours.unit,
-            "measured": round(t.ours.median, 2),
-            "spread": round(t.ours.spread, 2),
-            "hand_measured": round(t.by_hand.median, 2),
-            "hand_spread": round(t.by_hand.spread, 2),
-        }
-        for t in times
-    ]
+    """Measured figures, by the same keys as where functions are modelled as well."""
+    return [_row(t.work, t.compiler, None, t) for t in times]
 
 
 def print_times(times: list[TimedRow]) -> None:
     """Prints what was measured on this machine; nothing where nothing was."""
-    if not times:
-        return
-    print(f"\nMeasured here, {times[0].ours.unit} (median, and median distance from it):")
-    print_table(
-        ("kernel", "case", "function", "compiler", "measured", "theirs", "of theirs"),
-        [
-            (t.work.case.kernel, t.work.case.name, t.work.function, t.compiler, str(t.ours),
-             str(t.by_hand), f"{t.ratio:.2f}{'' if t.work.whole else ' less work'}")
-            for t in times
-        ],
-    )  # fmt: skip
+    if times:
+        _table((t.work, t.compiler, None, t) for t in times)
+        _print_unit(times)
 
 
-def _as_json(
-    comparison: Comparison, times: list[TimedRow], *, bound: bool = False
-) -> dict[str, Any]:
-    measured = {
-        (t["function"], t["case"], t["compiler"]): {
-            k: v for k, v in t.items() if k in ("unit", "measured", "hand_measured")
-        }
-        for t in times_as_json(times)
-    }
+def print_skipped(lines: list[str]) -> None:
+    """Says what was not measured, and why."""
+    for line in lines:
+        console.print(f"skipped: {line}", soft_wrap=True, markup=False)
+
+
+def _print_unit(times: list[TimedRow]) -> None:
+    if times:
+        print(f"measured here, {times[0].ours.unit}: medians of rounds, and the median distance"
+              f" from them; within {TIE:.0%} is a tie")  # fmt: skip
+
+
+def _key(work: Work, compiler: str) -> tuple[str, ...]:
+    return (*work.case.key, work.function, compiler)
+
+
+def _as_json(comparison: Comparison, measured: Measured, *, bound: bool = False) -> dict[str, Any]:
+    times = {_key(t.work, t.compiler): t for t in measured.rows}
     best = [id(r) for r in comparison.standing()]
     return {
         "llvm": {"version": comparison.llvm.version, "cpu": comparison.llvm.cpu},
@@ -117,10 +136,11 @@ def _as_json(
         "d3_mean_of_prod": comparison.mean(prod=True),
         "generator": generator_hash(repo_root()),
         "kernels": [
-            _row(r, id(r) in best)
-            | measured.get((r.counted.work.function, r.case.name, r.compiler), {})
+            _row(r.counted.work, r.compiler, r, times.get(_key(r.counted.work, r.compiler)))
+            | {"stands_for_kernel": id(r) in best}
             for r in comparison.rows
         ],
+        "not_measured": measured.skipped,
     } | ({"bound": _bounds_as_json(comparison)} if bound else {})
 
 
@@ -165,39 +185,33 @@ def _print_bound(comparison: Comparison) -> None:
     print_table(_BOUND_HEADINGS, lines)
 
 
-def _row(r: Row, best: bool) -> dict[str, Any]:
-    work, ours, theirs = r.counted.work, r.ours, r.by_hand
+def _row(
+    work: Work, compiler: str, modelled: Row | None, time: TimedRow | None
+) -> dict[str, Any]:  # fmt: skip
+    case = work.case
     return {
-        "kernel": r.case.kernel,
-        "case": r.case.name,
+        "kernel": case.kernel,
+        "case": case.name,
         "variant": work.variant or work.function,
-        "compiler": r.compiler,
-        "executed": ours.executed,
-        "d3": round(ours.d3, 2),
-        "d4": round(ours.d4, 2),
-        "hand_executed": theirs.executed,
-        "hand_d3": round(theirs.d3, 2),
-        "hand_d4": round(theirs.d4, 2),
+        "compiler": compiler,
+        **{k: get(modelled) if modelled else None for k, get in _MODELLED.items()},
+        **{k: get(time) if time else None for k, get in _MEASURED.items()},
         "function": work.function,
-        "hand_function": r.case.theirs,
-        "latency": ours.latency,
-        "hand_latency": theirs.latency,
-        "port_bound": round(ours.port_bound, 2),
-        "hand_port_bound": round(theirs.port_bound, 2),
-        "pressure": ours.pressure,
-        "spilled": ours.spilled,
-        "saved": ours.saved,
+        "hand_function": case.theirs,
         "whole": work.whole,
         "given": work.given,
-        "same_pixels": not r.counted.difference,
+        "same_pixels": not (modelled and modelled.counted.difference),
         "prod": work.prod,
-        "ratio": r.ratio,
-        "verdict": r.verdict,
-        "stands_for_kernel": best,
-    } | ({"written": r.case.written} if r.case.written else {})
+    } | ({"written": case.written} if case.written else {})
 
 
-def _print(comparison: Comparison, every: bool) -> None:
+def _print(comparison: Comparison, times: list[TimedRow], every: bool) -> None:
+    timed = {_key(t.work, t.compiler): t for t in times}
+
+    def table(rows: list[Row]) -> None:
+        work = ((r.counted.work, r.compiler, r) for r in rows)
+        _table((w, compiler, r, timed.get(_key(w, compiler))) for w, compiler, r in work)
+
     standing = comparison.standing()
     given = [comparison.best(c, given=True) for c in comparison.cases() if c.given_d3_bar]
     rest = [
@@ -207,7 +221,7 @@ def _print(comparison: Comparison, every: bool) -> None:
     ]  # fmt: skip
     if standing:
         print("The best of ours, strict:")
-        _table(standing)
+        table(standing)
     for what, mean in (
         ("of each kernel the lowest (this has the bar)", comparison.mean()),
         ("of all these cases", comparison.mean_of_cases()),
@@ -223,8 +237,8 @@ def _print(comparison: Comparison, every: bool) -> None:
         found = [r for r in rows if r is not None]
         if found:
             print(f"\n{title}")
-            _table(found)
-    _print_written(comparison)
+            table(found)
+    _print_written(comparison, timed)
     _print_measured(comparison)
     for name, made_by in comparison.compilers.items():
         print(f"{name}: {made_by.version}: {made_by.flags}")
@@ -232,25 +246,28 @@ def _print(comparison: Comparison, every: bool) -> None:
         f"modelled by llvm-mca of LLVM {comparison.llvm.version}, -mcpu={comparison.llvm.cpu};"
         f" within {TIE:.0%} is a tie"
     )
+    _print_unit(times)
 
 
-def _print_written(comparison: Comparison) -> None:
+def _print_written(comparison: Comparison, timed: dict[tuple[str, ...], TimedRow]) -> None:
     """Conversions of layouts: cycles for what they write, beside a copy of as much."""
     lines = []
     for case in comparison.cases():
         for row in (r for r in comparison.rows if case.written and r.case.key == case.key):
             each = 1024 / case.written
+            t = timed.get(_key(row.counted.work, row.compiler))
             lines.append((
                 case.kernel, case.name, row.counted.work.function, row.compiler,
                 *(round(f * each, 1) for f in (row.ours.d3, row.ours.d4, row.ours.port_bound)),
                 *(round(f * each, 1) for f in (row.by_hand.d3, row.by_hand.d4)),
                 f"{row.ratio:.2f}",
+                *_measured(t, each),
             ))  # fmt: skip
     if lines:
         print("\nLayouts, cycles for a KiB written, beside a plain copy (ldp, stp):")
-        print_table(
+        _print_filled(
             ("kernel", "case", "function", "compiler", "d3", "d4", "bound", "copy", "d4",
-             "of copy"),
+             "of copy", "measured", "copy", "of copy"),
             lines,
         )  # fmt: skip
 
@@ -270,16 +287,36 @@ def _print_measured(comparison: Comparison) -> None:
         print()
 
 
-def _table(rows: list[Row]) -> None:
-    lines = []
-    for r in rows:
-        a, b = r.ours, r.by_hand
-        lines.append((
-            r.case.kernel, r.case.name, r.counted.work.function, r.compiler,
-            a.executed, round(a.d3, 1), round(a.d4, 1), a.latency, a.spilled,
-            round(a.port_bound, 1), a.busiest,
-            b.executed, round(b.d3, 1), round(b.d4, 1), b.latency,
-            f"{r.ratio:.3f}", f"{a.d4 / b.d4:.2f}",
-            r.verdict if r.counted.work.prod else f"{r.verdict}, not prod",
-        ))  # fmt: skip
-    print_table(_HEADINGS, lines)
+def _table(rows: Iterable[tuple[Work, str, Row | None, TimedRow | None]]) -> None:
+    """Functions by a compiler, each modelled, measured, or both."""
+    _print_filled(_HEADINGS, [
+        (
+            work.case.kernel, work.case.name, work.function, compiler,
+            *(_modelled(r) if r else _NOT_MODELLED), *_measured(t),
+        )
+        for work, compiler, r, t in rows
+    ])  # fmt: skip
+
+
+def _modelled(r: Row) -> tuple[object, ...]:
+    a, b = r.ours, r.by_hand
+    return (
+        a.executed, round(a.d3, 1), round(a.d4, 1), a.latency, a.spilled,
+        round(a.port_bound, 1), a.busiest,
+        b.executed, round(b.d3, 1), round(b.d4, 1), b.latency,
+        f"{r.ratio:.3f}", f"{a.d4 / b.d4:.2f}",
+        r.verdict if r.counted.work.prod else f"{r.verdict}, not prod",
+    )  # fmt: skip
+
+
+def _measured(t: TimedRow | None, each: float = 1) -> tuple[object, ...]:
+    """Of what a piece of work takes, so much."""
+    if t is None:
+        return ("", "", "")
+    return t.ours.text(each), t.by_hand.text(each), f"{t.ratio:.2f} {t.verdict}"
+
+
+def _print_filled(headings: Sequence[str], lines: Sequence[Sequence[object]]) -> None:
+    """A table without the columns that are empty."""
+    kept = [i for i in range(len(headings)) if any(line[i] != "" for line in lines)]
+    print_table([headings[i] for i in kept], [[line[i] for i in kept] for line in lines])

@@ -65,10 +65,11 @@ def check(context: click.Context) -> str:
     mode = modes[0] if modes else ""
     wrong = [n for n in given if n != mode and n not in MODES[mode]]
     if wrong:
+        # One alone: others may belong to other modes.
         where = f"with {given[mode]}" if mode else "without " + _takers(wrong[0])
         other = "" if mode else f"add {_takers(wrong[0])}, or "
         raise UserError(
-            f"{', '.join(given[n] for n in wrong)}: not {where}",
+            f"{given[wrong[0]]}: not {where}",
             f"{other}leave it out; ./daedalus bench --help lists what goes together",
         )
     for a, b in _APART:

@@ -15,8 +15,17 @@ from daedalus.generator.model.bound import Gap, gap
 from daedalus.generator.model.figures import Figures, figures
 from daedalus.generator.model.llvm import Llvm
 
-TIE = 0.10  # modelled cycles closer than this are called equal
+TIE = 0.10  # cycles closer than this are called equal
 COMPILERS = ("gcc", "clang")
+
+
+def verdict(ratio: float, *, whole: bool) -> str:
+    """What cycles of ours, of theirs, let say; `whole`: whether ours does all that theirs does."""
+    if not whole:
+        return "less work"
+    if abs(ratio - 1) <= TIE:
+        return "tie"
+    return "ahead" if ratio < 1 else "behind"
 
 
 @dataclass(frozen=True)
@@ -41,11 +50,7 @@ class Row:
     @property
     def verdict(self) -> str:
         """What the model lets say."""
-        if not self.counted.work.whole:
-            return "less work"
-        if abs(self.ratio - 1) <= TIE:
-            return "tie"
-        return "ahead" if self.ratio < 1 else "behind"
+        return verdict(self.ratio, whole=self.counted.work.whole)
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ class Comparison:
     rows: list[Row]
 
     def best(self, case: Case, *, given: bool = False, prod: bool = False) -> Row | None:
-        """The row of the fewest cycles of a case, of functions that do the whole work.
+        """The row of the fewest cycles of a case, of functions that do the whole work, and right.
 
         With `given`, of those that take more for granted than the standard grants; with `prod`, of
         those in the library that decoders link.
@@ -67,6 +72,7 @@ class Comparison:
             for r in self.rows
             if r.case.key == case.key
             and r.counted.work.whole
+            and not r.counted.difference
             and r.counted.work.given == given
             and (r.counted.work.prod or not prod)
         ]
@@ -150,7 +156,7 @@ def above_bars(comparison: Comparison, *, every: bool) -> list[str]:
             what = f"{case.kernel}, {case.name}{', with assumptions' if given else ''}"
             row = comparison.best(case, given=given)
             if row is None:
-                found.append(f"{what}: none of our functions does the whole work")
+                found.append(f"{what}: none of our functions does the whole work, and right")
             elif row.ratio > bar:
                 found.append(f"{what}: {row.ratio:.4f} of theirs in d3, the bar is {bar}")
     mean, bar = comparison.mean(), count_cases.d3_mean_bar()

@@ -36,6 +36,7 @@ class LeverRow:
     function: str
     present: Quick
     without: Quick
+    right: bool = True  # whether it computes the same without the lever
 
     @property
     def ratio(self) -> float:
@@ -65,10 +66,11 @@ def compare(
     if not made:
         return done
     with _folder() as folder:
-        done.wrong.extend(_check(made, folder))
+        unlike = _check(made, folder)
+        done.wrong.extend(line for lines in unlike.values() for line in lines)
         for name in compilers:
             done.compilers[name], rows, wrong = _modelled(llvm, made, name, folder / name)
-            done.rows.extend(rows)
+            done.rows.extend(replace(r, right=r.right and not unlike[r.made.renamed]) for r in rows)
             done.wrong.extend(wrong)
     return done
 
@@ -82,8 +84,8 @@ def _folder() -> Iterator[Path]:
 # ------------------------------------------------------------------------------- right
 
 
-def _check(made: list[Without], folder: Path) -> list[str]:
-    """What is wrong with variants without a lever, by the interpreter."""
+def _check(made: list[Without], folder: Path) -> dict[str, list[str]]:
+    """What is wrong with each variant without a lever, by the interpreter."""
     library = count.build()[0]
     compiled = objects(library.parent, made, folder / "check", renamed=False)
     device = Device(f"qemu {native.CPU}", "neon", _ARCH)
@@ -114,7 +116,7 @@ def _check(made: list[Without], folder: Path) -> list[str]:
         return [] if outcome.good else [f"without {w.lever.name}: {said[0]}"]
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        return [line for lines in pool.map(checked, made) for line in lines]
+        return dict(zip((w.renamed for w in made), pool.map(checked, made), strict=True))
 
 
 # ------------------------------------------------------------------------------- fast
@@ -162,9 +164,9 @@ def _modelled(
     def modelled(job: tuple[Without, Work, Work, Counter]) -> tuple[LeverRow, list[str]]:
         w, work, changed, counter = job
         both = present.of(work).trace(work), counter.trace(changed)
-        figures = [quick(llvm, t.calls) for t in both]
-        row = LeverRow(w, compiler, work.function, *figures)
-        return row, _other_pixels(w, theirs[work.case.key], both[1])
+        with_it, without = (quick(llvm, t.calls) for t in both)
+        unlike = _other_pixels(w, theirs[work.case.key], both[1])
+        return LeverRow(w, compiler, work.function, with_it, without, not unlike), unlike
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         found = list(pool.map(modelled, jobs))

@@ -3,22 +3,29 @@
 
 A program calls one of ours and theirs in turn, on pictures in the cache; as many calls of a
 function that does nothing are taken away from each. A time counts only where both left the same
-pixels. Under emulation its figures mean nothing, and nothing here shows them.
+pixels; what fails is named, and the rest measured. Under emulation its figures mean nothing, and
+nothing here shows them.
 """
 
+import shlex
+import signal
 import statistics
 import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from daedalus.generator import count
+from daedalus.generator import count, native
 from daedalus.generator.cli.common import EXIT_FAILED, UserError
 from daedalus.generator.cli.progress import say
 from daedalus.generator.count_cases import Work
+from daedalus.generator.model.comparison import verdict
+from daedalus.generator.schedule import parse_variant
 
 ROUNDS = 500
 _SIZE = 64 * 64  # of the picture in tools/count/count.h
+_CPUINFO = Path("/proc/cpuinfo")
+_FLAGS = {"dotprod": "asimddp"}  # what a variant needs, by Linux' name for it
 
 
 @dataclass(frozen=True)
@@ -30,8 +37,9 @@ class Time:
     spread: float  # median distance from the median
     pixels: bytes  # that it leaves
 
-    def __str__(self) -> str:
-        return f"{self.median:.1f} +- {self.spread:.1f}"
+    def text(self, share: float = 1) -> str:
+        """That share of it, in words."""
+        return f"{share * self.median:.1f} +- {share * self.spread:.1f}"
 
 
 @dataclass(frozen=True)
@@ -48,16 +56,29 @@ class TimedRow:
         """Of what theirs takes."""
         return self.ours.median / self.by_hand.median
 
+    @property
+    def verdict(self) -> str:
+        """What the times let say; as of modelled ones."""
+        return verdict(self.ratio, whole=self.work.whole)
+
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured; `wrong` has a line for everything that left other pixels than theirs."""
+    """What was measured.
 
-    rows: list[TimedRow]
-    wrong: list[str]
+    wrong    a line for every function that failed, or left other pixels than theirs
+    skipped  a line for every variant that this processor cannot run
+    """
 
+    rows: list[TimedRow] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
 
-NOTHING = Measured([], [])
+    def add(self, other: "Measured") -> None:
+        """Takes over what else was measured."""
+        self.rows.extend(other.rows)
+        self.wrong.extend(other.wrong)
+        self.skipped.extend(other.skipped)
 
 
 def measured(program: Path, words: list[str], *, runner: Iterable[str] = ()) -> tuple[Time, Time]:
@@ -65,8 +86,8 @@ def measured(program: Path, words: list[str], *, runner: Iterable[str] = ()) -> 
     argv = [*runner, str(program), *words]
     done = subprocess.run(argv, capture_output=True)
     if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip()
-        raise UserError(f"{' '.join(argv)}: {said or 'it failed'}", "", EXIT_FAILED)
+        said = done.stderr.decode(errors="replace").strip() or _ended(done.returncode)
+        raise UserError(said, f"to repeat it: {shlex.join(argv)}", EXIT_FAILED)
     heading, *lines = done.stdout[2 * _SIZE :].decode().splitlines()
     unit, pieces = heading.split()
     rounds = [[int(word) for word in line.split()] for line in lines]
@@ -75,6 +96,20 @@ def measured(program: Path, words: list[str], *, runner: Iterable[str] = ()) -> 
         for at, first in ((0, 0), (2, _SIZE))
     )
     return ours, theirs
+
+
+def _ended(status: int) -> str:
+    return f"ended by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+
+
+def lacking(work: Work) -> list[str]:
+    """What a variant needs that this processor has not; an emulated one has all."""
+    needs = parse_variant(work.variant)[1].needs if work.variant else ()
+    if not needs or not native.is_arm():
+        return []
+    lines = (line.partition(":") for line in _CPUINFO.read_text().splitlines())
+    has = next((value.split() for name, _, value in lines if name.strip() == "Features"), [])
+    return [n for n in needs if _FLAGS[n] not in has]
 
 
 def _time(unit: str, pieces: int, rounds: list[list[int]], pixels: bytes) -> Time:
@@ -87,19 +122,28 @@ def _time(unit: str, pieces: int, rounds: list[list[int]], pixels: bytes) -> Tim
 
 def compare(wanted: tuple[str, ...], compilers: Iterable[str], rounds: int = ROUNDS) -> Measured:
     """Measures every case of the wanted kernels (none named: all) on this machine."""
-    done = Measured([], [])
+    done = Measured()
     for name in compilers:
         found = count.programs(wanted, clang=name == "clang")
         say(f"measuring {len(found.work)} functions, compiled by {name}")
         theirs = {w.case.key: w for w in found.work if w.whose == "theirs"}
         for w in (w for w in found.work if w.whose != "theirs"):
+            what = f"{w.function} by {name}, {w.case.name}"
+            missing = lacking(w)
+            if missing:
+                done.skipped.append(f"{what}: this processor lacks {', '.join(missing)}")
+                continue
             words = count.measuring_arguments(w, theirs[w.case.key], rounds)
-            ours, by_hand = measured(found.of(w).program, words)
+            try:
+                ours, by_hand = measured(found.of(w).program, words)
+            except UserError as e:
+                done.wrong.append(f"{what}: not timed: {e.message}; {e.hint}")
+                continue
             difference = count.difference(ours.pixels, by_hand.pixels)
             if difference:
                 done.wrong.append(
-                    f"{w.function} by {name}, {w.case.name}: not timed, since it left other pixels"
-                    f" than {w.case.theirs}: {difference}"
+                    f"{what}: not timed, since it left other pixels than {w.case.theirs}:"
+                    f" {difference}"
                 )
             else:
                 done.rows.append(TimedRow(name, w, ours, by_hand))

@@ -34,7 +34,8 @@ static void call_twice(any_fn *fn, work *w) {
   call(fn, w);
 }
 
-const shape shapes[] = {{"plain", NULL, call}, {"twice", NULL, call_twice}, {NULL, NULL, NULL}};
+const shape shapes[] = {
+    {"plain", NULL, call, NULL}, {"twice", NULL, call_twice, NULL}, {NULL, NULL, NULL, NULL}};
 
 any_fn *function_of_table(const char *name) {
   (void)name;

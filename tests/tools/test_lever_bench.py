@@ -79,6 +79,7 @@ def test_what_is_wrong_without_a_lever_is_told(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Windows, "_moved", by_one_less)
     found = levers.compare(llvm.find(), ("h264_qpel_mc20",), chosen(("reloads",)), ("gcc",))
+    assert not any(r.right for r in found.rows)
     checked, pixels = found.wrong
     assert checked.startswith("without reloads: daedalus_h264_qpel_mc20__neon_full on qemu")
     assert pixels.startswith(
@@ -114,6 +115,13 @@ def test_the_summary_takes_the_better_compiler_of_each_side(compared: LeverCompa
     row = ["reloads", "h264_qpel_mc20", "neon_full", "8x8", "gcc", "136", "56.0", "0", "144"]
     assert [*row, "70.0", "1", "0.80"] in lines
     assert any(line[:1] == ["reloads"] and "0.700" in line for line in lines)
+
+
+def test_what_is_wrong_without_a_lever_is_no_measure_of_it(compared: LeverComparison) -> None:
+    gcc, clang = compared.rows
+    (best,) = bench_levers.best([gcc, replace(clang, right=False)])
+    assert (best.present.compiler, best.without.compiler) == ("gcc", "gcc")
+    assert bench_levers.best([replace(gcc, right=False)]) == []
 
 
 def test_wrong_code_is_exit_code_1(

@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from modelled_rows import CASE, comparison_of, row
 
-from daedalus.generator import count, count_cases, native, trace
+from daedalus.generator import count, count_cases, trace
 from daedalus.generator.cli import bench, bench_model
-from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError, repo_root
-from daedalus.generator.count_cases import Case, Work
-from daedalus.generator.model import comparison, llvm, measure
-from daedalus.generator.model.comparison import Comparison, Row
+from daedalus.generator.cli.common import EXIT_MISSING, UserError
+from daedalus.generator.model import comparison, llvm
 from daedalus.generator.model.corrections import corrected
-from daedalus.generator.model.figures import Figures, figures
+from daedalus.generator.model.figures import figures
 from daedalus.generator.model.text import Line, arguments, stack
 
 
@@ -146,87 +145,82 @@ def test_a_newer_llvm_comes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 # ------------------------------------------------------------------------------ comparison
 
-CASE = Case("k", "ffmpeg", "s", "theirs", "work", 1.25, {}, entry="entry", d3_bar=1.05)
-HAND = Figures(100, 50.0, 48.0, 60, 40.0, {"V0": 40.0}, 0, 0)
-
-
-def _row(
-    ratio: float, *, case: Case = CASE, function: str = "entry", variant: str = "",
-    whole: bool = True, compiler: str = "gcc",
-) -> Row:  # fmt: skip
-    work = Work(case, function, "variant" if variant else "entry", False, variant, whole)
-    traced = count.Traced(work, _call(RET), b"")
-    return Row(compiler, count.Count(traced, traced), replace(HAND, d3=50 * ratio), HAND)
-
-
-def _comparison(*rows: Row) -> Comparison:
-    tools = llvm.Llvm("99.0", "llvm-mc", "llvm-mca", "cortex-a76")
-    return Comparison(tools, {"gcc": count.Compiler("some compiler 1.0", "-O2")}, list(rows))
-
 
 @pytest.mark.parametrize(
     ("ratio", "verdict"), [(0.89, "ahead"), (0.91, "tie"), (1.09, "tie"), (1.11, "behind")]
 )
 def test_what_the_model_lets_say(ratio: float, verdict: str) -> None:
-    assert _row(ratio).verdict == verdict
+    assert row(ratio).verdict == verdict
 
 
 def test_the_best_does_the_whole_work_and_assumes_nothing() -> None:
-    given = _row(0.5, variant="daedalus_k__neon_full_givenx")
-    part, best = _row(0.6, whole=False), _row(0.9, compiler="clang")
-    found = _comparison(_row(0.95), part, given, best)
+    given = row(0.5, variant="daedalus_k__neon_full_givenx")
+    part, best = row(0.6, whole=False), row(0.9, compiler="clang")
+    found = comparison_of(row(0.95), part, given, best)
     assert found.best(CASE) is best
     assert found.best(CASE, given=True) is given
     assert part.verdict == "less work"
     assert found.mean() == pytest.approx(0.9)
 
 
+def test_what_leaves_other_pixels_is_never_the_best() -> None:
+    wrong, right = row(0.5), row(0.9)
+    traced = replace(wrong.counted.traced, pixels=b"1")
+    by_hand = replace(wrong.counted.by_hand, pixels=b"2")
+    wrong = replace(wrong, counted=count.Count(traced, by_hand))
+    found = comparison_of(wrong, right)
+    assert found.best(CASE) is right
+    assert found.mean() == pytest.approx(0.9)
+    assert found.rows[0].counted.difference == "row -16, column -16: 49 and 50"
+    assert comparison_of(wrong).best(CASE) is None
+
+
 def test_the_mean_takes_each_kernel_once_by_its_lowest_case() -> None:
     other, second = replace(CASE, name="other"), replace(CASE, kernel="l")
-    aside = _row(0.1, case=replace(CASE, name="aside", d3_bar=None))
-    found = _comparison(_row(0.9), _row(0.5, case=other), _row(0.8, case=second), aside)
+    aside = row(0.1, case=replace(CASE, name="aside", d3_bar=None))
+    found = comparison_of(row(0.9), row(0.5, case=other), row(0.8, case=second), aside)
     assert found.mean() == pytest.approx((0.5 * 0.8) ** 0.5)
     assert found.mean_of_cases() == pytest.approx((0.9 * 0.5 * 0.8) ** (1 / 3))
 
 
 def test_the_mean_of_prod_functions_leaves_others_out() -> None:
-    other = _row(0.5)
+    other = row(0.5)
     traced = replace(other.counted.traced, work=replace(other.counted.work, prod=False))
     other = replace(other, counted=count.Count(traced, other.counted.by_hand))
-    found = _comparison(_row(0.8), other)
+    found = comparison_of(row(0.8), other)
     assert found.mean() == pytest.approx(0.5)
     assert found.mean(prod=True) == pytest.approx(0.8)
-    assert _comparison().mean() is None
+    assert comparison_of().mean() is None
 
 
 def test_bars() -> None:
-    assert comparison.above_bars(_comparison(_row(0.7)), every=True) == []
-    assert comparison.above_bars(_comparison(_row(1.04)), every=False) == []
-    (mean,) = comparison.above_bars(_comparison(_row(1.04)), every=True)
+    assert comparison.above_bars(comparison_of(row(0.7)), every=True) == []
+    assert comparison.above_bars(comparison_of(row(1.04)), every=False) == []
+    (mean,) = comparison.above_bars(comparison_of(row(1.04)), every=True)
     assert mean == "geometric mean of d3: 1.0400 of theirs, the bar is 0.8"
-    (above,) = comparison.above_bars(_comparison(_row(1.06)), every=False)
+    (above,) = comparison.above_bars(comparison_of(row(1.06)), every=False)
     assert above == "k, work: 1.0600 of theirs in d3, the bar is 1.05"
-    (none,) = comparison.above_bars(_comparison(_row(0.5, whole=False)), every=False)
-    assert none == "k, work: none of our functions does the whole work"
+    (none,) = comparison.above_bars(comparison_of(row(0.5, whole=False)), every=False)
+    assert none == "k, work: none of our functions does the whole work, and right"
 
 
 def test_json_has_the_keys_that_others_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = _comparison(_row(1.2, variant="daedalus_k__neon_full", function="daedalus_item_k"))
+    found = comparison_of(row(1.2, variant="daedalus_k__neon_full", function="daedalus_item_k"))
     monkeypatch.setattr(bench_model, "compare", lambda tools, wanted: found)
     monkeypatch.setattr(bench_model.llvm, "find", lambda: found.llvm)
     result = CliRunner().invoke(bench.command, ["--model", "--json", "idct4"])
     assert result.exit_code == 1
     data = json.loads(result.stdout[: result.stdout.rindex("}") + 1])
-    (row,) = data["kernels"]
-    assert {k: row[k] for k in ("kernel", "case", "variant", "compiler", "executed")} == {
+    (line,) = data["kernels"]
+    assert {k: line[k] for k in ("kernel", "case", "variant", "compiler", "executed")} == {
         "kernel": "k",
         "case": "work",
         "variant": "daedalus_k__neon_full",
         "compiler": "gcc",
         "executed": 100,
     }
-    assert (row["d3"], row["d4"], row["hand_d3"], row["hand_d4"]) == (60, 48, 50, 48)
-    assert row["hand_executed"] == 100
+    assert (line["d3"], line["d4"], line["hand_d3"], line["hand_d4"]) == (60, 48, 50, 48)
+    assert line["hand_executed"] == 100
     assert data["llvm"]["version"] == "99.0"
 
 
@@ -240,148 +234,12 @@ def test_the_model_s_error_where_theirs_is_measured(capsys: pytest.CaptureFixtur
     }
     low = replace(CASE, name="low", measured=60.0)
     high = replace(CASE, name="high", measured=49.0)
-    found = _comparison(_row(0.9), _row(0.9, case=low), _row(0.8, case=low), _row(1, case=high))
+    found = comparison_of(row(0.9), row(0.9, case=low), row(0.8, case=low), row(1, case=high))
     bench_model._print_measured(found)
     lines = [line.split() for line in capsys.readouterr().out.splitlines()[3:] if line]
     assert lines == [
         ["theirs", "low", "60.0", "50.0", "-17%"],
         ["theirs", "high", "49.0", "50.0", "+2%"],
     ]
-    bench_model._print_measured(_comparison(_row(0.9)))
+    bench_model._print_measured(comparison_of(row(0.9)))
     assert capsys.readouterr().out == ""
-
-
-# ------------------------------------------------------------------------------ measuring
-
-SLEEPS = """
-#include "count.h"
-
-__asm__(".text\\n.global quick, slow\\n"
-        "quick: ret\\n"
-        "slow: mov x2, #20000\\n1: subs x2, x2, #1\\n b.ne 1b\\n mov w1, #9\\n"
-        "strb w1, [x0]\\n ret\\n"
-        ".global same\\n same: b slow\\n"
-        ".global drifts\\n drifts: ldr x2, [x1]\\n add x2, x2, #1\\n str x2, [x1]\\n"
-        "strb w2, [x0]\\n ret\\n");
-
-static void call(any_fn *fn, work *w) {
-  static uint64_t state;
-  ((void (*)(uint8_t *, uint64_t *))fn)(w->pixels, &state);
-}
-
-const shape shapes[] = {{"plain", NULL, call}, {NULL, NULL, NULL}};
-
-any_fn *function_of_table(const char *name) {
-  (void)name;
-  return NULL;
-}
-"""
-
-
-@pytest.fixture(scope="module")
-def sleeps(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("measure")
-    (folder / "functions.h").write_text(
-        "FUNCTION(quick)\nFUNCTION(slow)\nFUNCTION(same)\nFUNCTION(drifts)\n"
-    )
-    (folder / "shapes.c").write_text(SLEEPS)
-    tools = repo_root() / "tools" / "count"
-    sources = [tools / "main.c", tools / "measure.c", folder / "shapes.c"]
-    return native.compile_program(
-        "aarch64", folder / "program", sources, includes=[folder, tools], flags=trace.FLAGS
-    )
-
-
-def _words(ours: str, theirs: str) -> list[str]:
-    case = replace(CASE, shape="plain", params={})
-    return count.measuring_arguments(Work(case, ours, "entry"), Work(case, theirs, "theirs"), 5)
-
-
-def test_a_call_is_timed_less_what_nothing_takes(sleeps: Path) -> None:
-    quick, slow = measure.measured(sleeps, _words("quick", "slow"), runner=native.runner("aarch64"))
-    assert quick.unit == slow.unit
-    assert quick.unit in ("cycles", "ns")
-    assert slow.median > 10 * abs(quick.median)
-    assert slow.median > 2000
-    assert (quick.pixels[0], slow.pixels[0]) == (100, 9)
-
-
-@pytest.mark.parametrize("both", [("drifts", "quick"), ("quick", "drifts")])
-def test_what_leaves_other_pixels_each_time_is_not_timed(
-    sleeps: Path, both: tuple[str, str]
-) -> None:
-    with pytest.raises(UserError, match="a call left other pixels than the first one"):
-        measure.measured(sleeps, _words(*both), runner=native.runner("aarch64"))
-
-
-def test_a_program_that_knows_nothing_of_a_function_says_so(sleeps: Path) -> None:
-    with pytest.raises(UserError, match="no such shape or function: plain, fast"):
-        measure.measured(sleeps, _words("quick", "fast"), runner=native.runner("aarch64"))
-
-
-def test_what_leaves_other_pixels_than_theirs_is_no_time_but_a_failure(
-    sleeps: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    case = replace(CASE, shape="plain", params={}, theirs="slow")
-    work = [Work(case, f, "entry") for f in ("quick", "same")] + [Work(case, "slow", "theirs")]
-    made = count.Programs(count.Compiler("c", "-O2"), work, {"ffmpeg": count.Counter(sleeps)})
-    monkeypatch.setattr(measure.count, "programs", lambda wanted, clang: made)
-    run = measure.measured
-    monkeypatch.setattr(
-        measure, "measured", lambda p, words: run(p, words, runner=native.runner("aarch64"))
-    )
-    found = measure.compare(("k",), ("gcc",), 5)
-    (row,) = found.rows
-    assert row.work.function == "same"
-    assert 0.2 < row.ratio < 5
-    assert found.wrong == [
-        "quick by gcc, work: not timed, since it left other pixels than slow:"
-        " row -16, column -16: 100 and 9"
-    ]
-    monkeypatch.setattr(bench_model, "compare", lambda tools, wanted: _comparison(_row(0.7)))
-    monkeypatch.setattr(bench_model.native, "is_arm", lambda: True)
-    monkeypatch.setattr(bench_model.measure, "compare", lambda wanted, compilers: found)
-    result = CliRunner().invoke(bench.command, ["--model", "idct4"])
-    assert result.exit_code == EXIT_FAILED
-    assert f"failed: {found.wrong[0]}" in result.output
-
-
-def test_emulated_times_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise AssertionError
-
-    found = _comparison(_row(0.7))
-    monkeypatch.setattr(bench_model, "compare", lambda tools, wanted: found)
-    monkeypatch.setattr(bench_model.llvm, "find", lambda: found.llvm)
-    monkeypatch.setattr(bench_model.native, "is_arm", lambda: False)
-    monkeypatch.setattr(bench_model.measure, "compare", fail)
-    result = CliRunner().invoke(bench.command, ["--model", "idct4"], catch_exceptions=False)
-    assert "Measured" not in result.output
-    assert "modelled by llvm-mca of LLVM 99.0" in result.output
-
-
-def test_measured_times_stand_in_the_same_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = _comparison(_row(0.7))
-    ours = measure.Time("cycles", 70.0, 1.0, b"")
-    row = measure.TimedRow("gcc", found.rows[0].counted.work, ours, replace(ours, median=100.0))
-    monkeypatch.setattr(bench_model, "compare", lambda tools, wanted: found)
-    monkeypatch.setattr(bench_model.llvm, "find", lambda: found.llvm)
-    monkeypatch.setattr(bench_model.native, "is_arm", lambda: True)
-    times = measure.Measured([row], [])
-    monkeypatch.setattr(bench_model.measure, "compare", lambda wanted, compilers: times)
-    result = CliRunner().invoke(bench.command, ["--model", "--json", "idct4"])
-    (figures,) = json.loads(result.stdout)["kernels"]
-    assert (figures["unit"], figures["measured"], figures["hand_measured"]) == ("cycles", 70, 100)
-
-
-@pytest.mark.campaign
-def test_all_functions_leave_what_theirs_does_when_they_are_measured(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    run = measure.measured
-    monkeypatch.setattr(
-        measure, "measured", lambda p, words: run(p, words, runner=native.runner("aarch64"))
-    )
-    found = measure.compare((), ("gcc",), rounds=1)
-    assert found.wrong == []
-    assert {r.work.case.key for r in found.rows} == {c.key for c in count_cases.cases()}

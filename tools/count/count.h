@@ -26,11 +26,15 @@ extern work start;
 /* The kernel's parameters, in the order of the case. */
 extern long parameters[8];
 
-/* A way to call functions: a signature, and what is prepared for it. */
+/* A way to call functions: a signature, what is prepared for it, and a look at what calls left
+ * elsewhere than in their work. */
 typedef struct shape {
   const char *name;
   void (*prepare)(void); /* once, when start.pixels is drawn; NULL: nothing */
   void (*call)(any_fn *fn, work *w);
+  /* After calls, outside of what is timed; ends the program where something is wrong. NULL: no
+   * look. */
+  void (*verify)(void);
 } shape;
 
 /* The shapes of the file that is linked, with a nameless one at the end. */

@@ -69,10 +69,10 @@ static void call_filter_item(any_fn *fn, work *w) {
 }
 
 const shape shapes[] = {
-    {"cdef8", make_left, call_cdef8},
-    {"cdef8_filter", make_copy, call_filter},
-    {"cdef8_filter item", NULL, call_filter_item},
-    {NULL, NULL, NULL},
+    {"cdef8", make_left, call_cdef8, NULL},
+    {"cdef8_filter", make_copy, call_filter, NULL},
+    {"cdef8_filter item", NULL, call_filter_item, NULL},
+    {NULL, NULL, NULL, NULL},
 };
 
 any_fn *function_of_table(const char *name) {

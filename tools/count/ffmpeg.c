@@ -98,18 +98,18 @@ static void call_h264_qpel8_item(any_fn *fn, work *w) {
 }
 
 const shape shapes[] = {
-    {"vp9_idct8", make_coefficients_to_eob, call_vp9_idct8},
-    {"vp9_filter8", NULL, call_vp9_filter8},
-    {"vp9_mc8", NULL, call_vp9_mc8},
-    {"vp9_mc8 item", NULL, call_vp9_mc8_item},
-    {"h264_idct", make_all_coefficients, call_h264_idct},
-    {"h264_idct item", make_all_coefficients, call_h264_idct_item},
-    {"h264_idct4 pair", make_all_coefficients, call_h264_idct4_pair},
-    {"h264_idct4 pair items", make_all_coefficients, call_h264_idct4_pair_items},
-    {"h264_filter16", NULL, call_h264_filter16},
-    {"h264_qpel8", NULL, call_h264_qpel8},
-    {"h264_qpel8 item", NULL, call_h264_qpel8_item},
-    {NULL, NULL, NULL},
+    {"vp9_idct8", make_coefficients_to_eob, call_vp9_idct8, NULL},
+    {"vp9_filter8", NULL, call_vp9_filter8, NULL},
+    {"vp9_mc8", NULL, call_vp9_mc8, NULL},
+    {"vp9_mc8 item", NULL, call_vp9_mc8_item, NULL},
+    {"h264_idct", make_all_coefficients, call_h264_idct, NULL},
+    {"h264_idct item", make_all_coefficients, call_h264_idct_item, NULL},
+    {"h264_idct4 pair", make_all_coefficients, call_h264_idct4_pair, NULL},
+    {"h264_idct4 pair items", make_all_coefficients, call_h264_idct4_pair_items, NULL},
+    {"h264_filter16", NULL, call_h264_filter16, NULL},
+    {"h264_qpel8", NULL, call_h264_qpel8, NULL},
+    {"h264_qpel8 item", NULL, call_h264_qpel8_item, NULL},
+    {NULL, NULL, NULL, NULL},
 };
 
 any_fn *function_of_table(const char *name) {

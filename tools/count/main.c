@@ -117,6 +117,9 @@ static int trace(const shape *form, any_fn *fn, long times) {
     now = start;
     mark();
     form->call(fn, &now);
+    if (form->verify) {
+      form->verify();
+    }
   }
   if (fwrite(now.pixels, 1, SIZE, stdout) != SIZE || fflush(stdout) != 0) {
     perror("count: stdout");
