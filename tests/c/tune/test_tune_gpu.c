@@ -15,6 +15,7 @@
 #include "support.h"
 #include "telling.h"
 #include "tune/child.h"
+#include "tune/journal.h"
 #include "tune/json.h"
 #include "tune/point.h"
 #include "tune/samples.h"
@@ -194,6 +195,19 @@ static void test_list(void) {
 static const char both[] =
     "--cpu-kernel add --qpu-kernel fake_add --neon-threads 1 --qpu-core 0 --duration 0.05";
 
+/* The key is that of the points, what was asked for, and the code: as Python has it. */
+static void check_key(const char *line) {
+  static const char *const names[] = {"cpu_point", "qpu_point", "scenario",    "instead_point",
+                                      "cpu_hash",  "qpu_hash",  "instead_hash"};
+  char text[LINE_BYTES] = "", key[17];
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    strcat(strcat(text, i != 0 ? "|" : ""), support_member(line, names[i]));
+  }
+  const char *const parts[] = {text, NULL};
+  journal_hash(key, parts);
+  CHECK_STR(support_member(line, "key"), key);
+}
+
 static void test_mixed(void) {
   char line[LINE_BYTES];
   start(NOTHING);
@@ -209,6 +223,9 @@ static void test_mixed(void) {
     CHECK(atof(support_member(line, figures[i])) > 0);
   }
   CHECK(atoi(support_member(line, "samples")) >= 10);
+  CHECK(strstr(support_member(line, "instead_point"), "fake_add/full/") != NULL);
+  CHECK_STR(support_member(line, "instead_hash"), support_member(line, "cpu_hash"));
+  check_key(line);
   CHECK_INT(support_run(&world, both), 0);
   CHECK_INT(support_count("journal", "\"type\":\"mixed\""), 1); /* not again, */
   char other[sizeof(both) + 32];
@@ -221,6 +238,9 @@ static void test_mixed(void) {
   CHECK_INT(support_run(&world, other), 0);
   CHECK_INT(support_count("journal", "\"type\":\"mixed\""), 3);
   CHECK_INT(support_run(&world, "--cpu-kernel none --qpu-kernel add --qpu-core 0"), 2);
+  snprintf(other, sizeof(other), "%s --cpu-instead none", both);
+  CHECK_INT(support_run(&world, other), 2);
+  CHECK_INT(support_run(&world, "--cpu-instead add"), 2); /* of no use without m4 */
   stub.n_devices = 0;
   CHECK_INT(support_run(&world, "--cpu-kernel add --qpu-kernel add --qpu-core 0"), 3);
 }
