@@ -51,7 +51,7 @@ MODEL = "model"
               " differs from it in one choice.")  # fmt: skip
 @click.option("--exhaustive", is_flag=True, help="All points of large spaces, too.")
 @click.option("--budget", default=0.0, metavar="SECONDS", type=click.FloatRange(0),
-              help="Begin no point after so many seconds, of which M4 has the last fifth.")  # fmt: skip
+              help="Begin no point after so many seconds; M4 has the last fifth.")  # fmt: skip
 @click.option("--points", default=0, metavar="N", type=click.IntRange(0),
               help="Do at most so many points.")  # fmt: skip
 @click.option("--journal", "path", type=tune_store.FILE,

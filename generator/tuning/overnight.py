@@ -11,7 +11,6 @@ from daedalus.generator.tuning.recipe import Recipe
 from daedalus.generator.tuning.remote import RUN, Job
 from daedalus.generator.tuning.rules import Decision
 
-
 MIXED_SHARE = 0.2  # of a budget, that M4 has where it follows
 
 
