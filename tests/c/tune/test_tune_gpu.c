@@ -240,6 +240,14 @@ static void test_mixed(void) {
   CHECK_INT(support_run(&world, "--cpu-kernel none --qpu-kernel add --qpu-core 0"), 2);
   snprintf(other, sizeof(other), "%s --cpu-instead none", both);
   CHECK_INT(support_run(&world, other), 2);
+  char told[512];
+  snprintf(told, sizeof(told), "%s --cpu-instead fake_add/dc/daedalus_fake_add__c_dc/%s/-/0", both,
+           point_own_compiler());
+  CHECK_INT(support_run(&world, told), 2);
+  snprintf(told, sizeof(told), "%s --items 60 --cpu-instead %s%s/-/0", both, on_cpu,
+           point_own_compiler());
+  CHECK_INT(support_run(&world, told), 0);
+  CHECK_INT(support_count("journal", "\"type\":\"mixed\""), 4);
   CHECK_INT(support_run(&world, "--cpu-instead add"), 2); /* of no use without m4 */
   stub.n_devices = 0;
   CHECK_INT(support_run(&world, "--cpu-kernel add --qpu-kernel add --qpu-core 0"), 3);
