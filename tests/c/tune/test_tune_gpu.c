@@ -35,11 +35,15 @@ static const tune_hash hashes[] = {{"daedalus_fake_add__glsl_full_word", "a3"},
                                    {NULL, NULL}};
 
 /* What befalls the variant on words, once it was right often enough. */
-enum { NOTHING, LOSS, FAILURE, NO_MEMORY, WRONG, HANG, CRASH, STALL };
+enum { NOTHING, LOSS, FAILURE, NO_MEMORY, WRONG, HANG, CRASH, STALL, HEAT };
 static int misfortune;
 
+static const char flags[] = "sys/devices/platform/soc@0/soc@0:firmware/get_throttled";
+/* Of M4, those of 12 slices of 64 runs alone and 64 with the CPU; so many where a run is short. */
+enum { HOT_DISPATCHES = 12 * 128, FEW_ITEMS = 10 };
+
 static void execute(void *user, const stub_dispatch *d) {
-  static unsigned dispatches;
+  static unsigned dispatches, hot;
   const bool is_word =
       memcmp(d->code, VARIANT(ADD, ADD_GPU_WORD)->gpu->spirv, d->n_words * sizeof(*d->code)) == 0;
   uint32_t n_items;
@@ -62,6 +66,9 @@ static void execute(void *user, const stub_dispatch *d) {
     while (misfortune == STALL) {
       pause(); /* a driver that never comes back */
     }
+  }
+  if (misfortune == HEAT && n_items == FEW_ITEMS && ++hot == HOT_DISPATCHES) {
+    support_write(flags, "0\n"); /* it has cooled down */
   }
   executor_run(e, d);
 }
@@ -384,6 +391,26 @@ static void test_mixed_that_fails(void) {
   }
 }
 
+/* Slices of a throttled machine are discarded; it is given up on where they are the most. */
+static void test_mixed_while_throttled(void) {
+  char line[LINE_BYTES], text[sizeof(both) + 32];
+  snprintf(text, sizeof(text), "%s --sysfs sys --items %d", both, FEW_ITEMS);
+  for (int always = 0; always < 2; always++) {
+    start(always ? NOTHING : HEAT);
+    support_write(flags, "4\n");
+    CHECK_INT(support_run(&world, text), 0);
+    support_find("journal", "\"type\":\"mixed\"", "", line);
+    CHECK_STR(support_member(line, "verdict"), always ? "throttled" : "ok");
+    const int discarded = atoi(support_member(line, "discarded"));
+    if (always) {
+      CHECK_INT(discarded, 30);
+      CHECK(strstr(support_member(line, "reason"), "30 of 30 slices were run") != NULL);
+    } else {
+      CHECK(discarded > 10 && atoi(support_member(line, "samples")) >= discarded);
+    }
+  }
+}
+
 int main(void) {
   fixture_open(&f, NULL); /* makes the table */
   CHECK_INT(fixture_close(&f), 0);
@@ -405,5 +432,6 @@ int main(void) {
   RUN(test_mixed_threads);
   RUN(test_mixed_with_slow_comparing);
   RUN(test_mixed_that_fails);
+  RUN(test_mixed_while_throttled);
   return CHECK_RESULT();
 }
