@@ -32,11 +32,12 @@ def result(point: str = NEON, scenario: str = "m3 items=64", **more: Any) -> Res
 
 def every_type() -> list[Entry]:
     m4 = "m4 cpu=vp9_idct8 qpu=vp9_idct8 threads=3 core=3 seconds=6"
+    code = dict(zip(entries.MIXED_CODE, (NEON, "aabb", "ccdd", "aabb"), strict=True))
     mixed = Mixed(
-        fingerprint=BOARD.id, key=entries.mixed_key(NEON, QPU, m4), scenario=m4, cpu_point=NEON,
-        qpu_point=QPU, verdict="ok", threads=3, qpu_core=3, duration=6.0, cpu_alone=1e7,
-        cpu_with=9e6, qpu_alone=3e6, qpu_with=2.5e6, cpu_time=0.01, cpu_time_alone=0.012,
-        samples=3, when=WHEN,
+        fingerprint=BOARD.id, key=entries.mixed_key(NEON, QPU, m4, *code.values()), scenario=m4,
+        cpu_point=NEON, qpu_point=QPU, **code, verdict="ok", threads=3, qpu_core=3, duration=6.0,
+        cpu_alone=1e7, cpu_with=9e6, qpu_alone=3e6, qpu_with=2.5e6, cpu_time=0.01,
+        cpu_time_alone=0.012, samples=3, when=WHEN,
     )  # fmt: skip
     variant = ("vp9_idct8", "c", "daedalus_vp9_idct8__c_full", "native")
     what: dict[str, Any] = dict(

@@ -2,7 +2,7 @@
 """M4 of `daedalus tune`: CPU and QPU at work at once, on this machine or, by --host, another."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from daedalus.generator.cli.common import EXIT_MISSING, UserError
+from daedalus.generator.cli.common import EXIT_MISSING, UserError, console
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.cli.recipe import generated_library
 from daedalus.generator.registry import Entry, find, load
 from daedalus.generator.tuning import compare, engine_device, journal, overnight, recipe
 from daedalus.generator.tuning.engine_device import EngineDevice
-from daedalus.generator.tuning.entries import Mixed
+from daedalus.generator.tuning.entries import Mixed, Run
 from daedalus.generator.tuning.names import named
 from daedalus.generator.tuning.overnight import Settings
 from daedalus.generator.tuning.point import parse_point
@@ -120,6 +120,16 @@ def check_measured(context: click.Context) -> None:
         )
 
 
+def check_cores(settings: Settings, cores: Collection[int], place: str) -> None:
+    """Raises UserError where M4 is asked for with cores that the place has not."""
+    hint = "name fewer threads or another core, or leave it out"
+    if settings.threads > len(cores):
+        raise UserError(f"--neon-threads {settings.threads}: {place} has {len(cores)} cores", hint)
+    if settings.qpu_core >= 0 and settings.qpu_core not in cores:
+        numbers = ", ".join(map(str, sorted(cores)))
+        raise UserError(f"--qpu-core {settings.qpu_core}: {place} has cores {numbers}", hint)
+
+
 def told(line: Mixed) -> str:
     """A line of M4, for people."""
     if line.verdict != "ok":
@@ -179,18 +189,26 @@ def _run(
     place: EngineDevice, path: Path, jobs: Sequence[Job], until: float, *, quiet: bool
 ) -> int:  # fmt: skip
     before = len(journal.read(path).entries)
-    worst = 0
+    worst = begun = 0
     with progress(len(jobs), quiet=quiet) as shown:
         for job in jobs:
             left = until - time.monotonic() if until else 0.0
             if until and left <= 0:
                 break
             worst = max(worst, place.mixed(job.words, left))
+            begun += 1
             shown.advance(1)
+    fresh = journal.read(path).entries[before:]
     if not quiet:
-        for entry in journal.read(path).entries[before:]:
+        for entry in fresh:
             if isinstance(entry, Mixed):
                 click.echo(told(entry))
+    cut = sum(isinstance(e, Run) and e.ended == "budget" for e in fresh)
+    if begun < len(jobs) or cut:
+        console.print(
+            f"the budget ended M4: of {len(jobs)} pairs {len(jobs) - begun} were not begun, {cut}"
+            " not finished", markup=False, soft_wrap=True,
+        )  # fmt: skip
     return worst
 
 

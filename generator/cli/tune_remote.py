@@ -117,13 +117,14 @@ def measure(wish: Wish) -> int:
     with progress():
         board = remote.probe()
         say(f"{wish.host}: {board.arch}, {board.cores} cores")
+        tune_mixed.check_cores(wish.settings, range(board.cores), wish.host)
         made = kit.make(board.arch, wish.entries)
         remote.deploy(made, _folder(wish) / f"journal-{made.id}.jsonl")
         if wish.stop:
             remote.stop()
             return 0
         if wish.pair is not None:
-            return _run(wish, remote, [wish.pair], ())
+            return _run(wish, remote, overnight.bounded([wish.pair], wish.settings.budget), ())
         kernels = [e.kernel.id for e in wish.entries]
         points = overnight.wanted_points(remote.points(), kernels, wish.targets)
     if not points:
@@ -145,10 +146,13 @@ def _folder(wish: Wish) -> Path:
 
 
 def _measure(wish: Wish, remote: Remote, points: Sequence[str]) -> int:
-    status = _run(wish, remote, overnight.alone(wish.settings), points)
+    status = _run(wish, remote, overnight.alone(wish.settings, mixed=wish.mixed), points)
     made = _recipe(remote)
+    target = _folder(wish) / "daedalus.recipe"
     if made is not None and wish.mixed:
-        mixed = overnight.together(made, wish.settings)
+        write_recipe(made, target)  # so that there is one however M4 ends
+        _, seconds = overnight.shares(wish.settings.budget, mixed=True)
+        mixed = overnight.bounded(overnight.together(made, wish.settings), seconds)
         if mixed:
             say(f"M4 of {len(mixed)} pairs of kernels that R does not decide about")
             status = max(status, _run(wish, remote, mixed, ()))
@@ -158,7 +162,6 @@ def _measure(wish: Wish, remote: Remote, points: Sequence[str]) -> int:
             f"{wish.host}: no recipe: nothing has a time on the CPU",
             f"./daedalus tune show --journal {wish.journal}", EXIT_FAILED,
         )  # fmt: skip
-    target = _folder(wish) / "daedalus.recipe"
     write_recipe(made, target)
     print_recipe(made, target)
     return status
@@ -180,9 +183,11 @@ def _run(wish: Wish, remote: Remote, jobs: Sequence[Job], points: Sequence[str])
 
 
 def _followed(remote: Remote, jobs: Sequence[Job], points: Sequence[str]) -> int:
+    cut = 0
     with progress(len(points) or len(jobs)) as shown:
 
         def news(line: bytes) -> None:
+            nonlocal cut
             try:
                 entry = journal.parse_line(line)
             except ValueError:
@@ -190,8 +195,13 @@ def _followed(remote: Remote, jobs: Sequence[Job], points: Sequence[str]) -> int
             if isinstance(entry, Result | Mixed):
                 say(_told(entry) if isinstance(entry, Result) else tune_mixed.told(entry))
                 shown.advance(1)
+            cut += isinstance(entry, Run) and entry.ended == "budget"
 
-        return remote.run(jobs, points, news)
+        status = remote.run(jobs, points, news)
+    if cut:
+        what = "M2 and M3" if points else f"M4: {cut} of {len(jobs)} pairs"
+        console.print(f"the budget ended before all was done of {what}", soft_wrap=True)
+    return status
 
 
 def _told(entry: Result) -> str:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`daedalus tune run`: the points of the space, and what they take on a device."""
 
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.modelled.compare import wishes
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import TARGETS
-from daedalus.generator.tuning import engine_device
+from daedalus.generator.tuning import engine_device, overnight
 from daedalus.generator.tuning.entries import Result
 from daedalus.generator.tuning.hashes import Hashes
 from daedalus.generator.tuning.model_device import ModelDevice
@@ -50,7 +51,7 @@ MODEL = "model"
               " differs from it in one choice.")  # fmt: skip
 @click.option("--exhaustive", is_flag=True, help="All points of large spaces, too.")
 @click.option("--budget", default=0.0, metavar="SECONDS", type=click.FloatRange(0),
-              help="Begin no point after so many seconds.")  # fmt: skip
+              help="Begin no point after so many seconds; M4 has the last fifth.")  # fmt: skip
 @click.option("--points", default=0, metavar="N", type=click.IntRange(0),
               help="Do at most so many points.")  # fmt: skip
 @click.option("--journal", "path", type=tune_store.FILE,
@@ -77,7 +78,6 @@ def command(
     where R does not decide. Exits with 1 if something computes what it must not, with 130 when
     interrupted.
     """
-    began = time.monotonic()
     tune_remote.check_options(click.get_current_context(), more["host"])
     mix = tune_mixed.Asked.taken(more)
     if mix.pair and kernels:
@@ -96,6 +96,8 @@ def command(
     if kind == MODEL:
         tune_mixed.check_measured(click.get_current_context())
     settings = mix.settings(Settings(items=more["items"]), quick=quick)
+    if kind != MODEL:
+        tune_mixed.check_cores(settings, os.sched_getaffinity(0), "this process")
     if mix.pair:
         sys.exit(tune_mixed.measure_pair(mix, kind, path, settings, vulkan, budget, quiet=as_json))
     own = ModelDevice.targets if kind == MODEL else engine_device.targets_of(kind)
@@ -118,10 +120,13 @@ def command(
         if not groups:
             raise UserError(what, "./daedalus doctor says what is missing", EXIT_MISSING)
         console.print(f"warning: {what}: these points are left out")
-    wrong = _run(place, groups, path, Budget(budget, points), as_json=as_json)
+    gpu = engine_device.targets_of("gpu")
+    mixed = more["mixed"] and kind == "board" and any(g.target in gpu for g in groups)
+    until = time.monotonic() + budget if budget else 0.0
+    seconds, _ = overnight.shares(budget, mixed=mixed)
+    wrong = _run(place, groups, path, Budget(seconds, points), as_json=as_json)
     status = 0
-    if more["mixed"] and kind == "board" and isinstance(place, engine_device.EngineDevice):
-        until = began + budget if budget else 0.0
+    if mixed and isinstance(place, engine_device.EngineDevice):
         try:
             status = tune_mixed.after(place, path, settings, until, quiet=as_json)
         except KeyboardInterrupt:

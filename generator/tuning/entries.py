@@ -38,9 +38,13 @@ def result_key(point: str, scenario: str, input_hash: str) -> str:
     return fnv64(f"{point}|{scenario}|{input_hash}".encode())
 
 
-def mixed_key(cpu_point: str, qpu_point: str, scenario: str) -> str:
-    """What a mixed result is of."""
-    return fnv64(f"{cpu_point}|{qpu_point}|{scenario}".encode())
+MIXED_CODE = ("instead_point", "cpu_hash", "qpu_hash", "instead_hash")
+
+
+def mixed_key(cpu_point: str, qpu_point: str, scenario: str, *code: str) -> str:
+    """What a mixed result is of; `code` are the members MIXED_CODE of Mixed, those that are
+    there."""
+    return fnv64("|".join((cpu_point, qpu_point, scenario, *code)).encode())
 
 
 CHECK_KEY = ("kernel", "target", "variant", "device", "asked", "seed", "input_hash", "generator")
@@ -203,6 +207,9 @@ class Result(_Judged):
 class Mixed(_Judged):
     """CPU and QPU at work at once (M4).
 
+    instead_point          the QPU's items on the CPU, which cpu_time_alone has
+    cpu_hash, .., ..       input_hash of the code of the three points; these four members are None
+                           in lines that are older than they are
     duration               seconds
     cpu_alone, cpu_with    items a second on the CPU, without and with the QPU at work
     qpu_alone, qpu_with    the same of the QPU
@@ -216,6 +223,10 @@ class Mixed(_Judged):
     scenario: str
     cpu_point: str
     qpu_point: str
+    instead_point: str | None = None
+    cpu_hash: str | None = None
+    qpu_hash: str | None = None
+    instead_hash: str | None = None
     verdict: str
     reason: str = ""
     threads: int
@@ -233,7 +244,8 @@ class Mixed(_Judged):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check_key(mixed_key(self.cpu_point, self.qpu_point, self.scenario))
+        code = (c for n in MIXED_CODE if (c := getattr(self, n)) is not None)
+        self._check_key(mixed_key(self.cpu_point, self.qpu_point, self.scenario, *code))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -340,7 +352,7 @@ def _check(name: str, value: object, hint: Any) -> None:
     choices = {"verdict": VERDICTS, "ended": ENDINGS}.get(name, ())
     if choices and value not in choices:
         raise ValueError(f"{name} is {value!r}, not one of {', '.join(choices)}")
-    if name in ("point", "cpu_point", "qpu_point"):
+    if name in ("point", "cpu_point", "qpu_point", "instead_point"):
         parse_point(str(value))
     if name == "when":
         datetime.strptime(str(value), _WHEN)

@@ -11,6 +11,8 @@ from daedalus.generator.tuning.recipe import Recipe
 from daedalus.generator.tuning.remote import RUN, Job
 from daedalus.generator.tuning.rules import Decision
 
+MIXED_SHARE = 0.2  # of a budget, that M4 has where it follows
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -50,15 +52,28 @@ class Settings:
         return words + (["--qpu-core", str(self.qpu_core)] if self.qpu_core >= 0 else [])
 
 
-def alone(settings: Settings) -> list[Job]:
-    """M2 and M3, of the points in the run's file."""
-    budget = ["--budget", f"{settings.budget:g}"] if settings.budget else []
-    return [Job(("--points", f"{RUN}/points", *settings.words(), *budget))]
+def shares(budget: float, *, mixed: bool) -> tuple[float, float]:
+    """Seconds of a budget for M2 and M3, and for M4 where that follows."""
+    return (budget * (1 - MIXED_SHARE), budget * MIXED_SHARE) if mixed else (budget, 0.0)
 
 
-def pair(cpu: str, qpu: str, settings: Settings) -> Job:
-    """M4 of two kernels or points."""
+def alone(settings: Settings, *, mixed: bool) -> list[Job]:
+    """M2 and M3, of the points in the run's file; `mixed`: M4 follows."""
+    job = Job(("--points", f"{RUN}/points", *settings.words()))
+    return bounded([job], shares(settings.budget, mixed=mixed)[0])
+
+
+def bounded(jobs: Sequence[Job], budget: float) -> list[Job]:
+    """Jobs with equal parts of so many seconds, 0: no end; not with what is left at some moment,
+    as the same command, given again, is to ask for the same."""
+    words = ("--budget", f"{budget / len(jobs):g}") if budget and jobs else ()
+    return [Job((*job.words, *words)) for job in jobs]
+
+
+def pair(cpu: str, qpu: str, settings: Settings, instead: str = "") -> Job:
+    """M4 of two kernels or points; `instead`: the point that does the QPU's items on the CPU."""
     words = ["--scenario", "m4", "--cpu-kernel", cpu, "--qpu-kernel", qpu]
+    words += ["--cpu-instead", instead] if instead else []
     return Job((*words, *settings.mixed_words()))
 
 
@@ -79,7 +94,7 @@ def together(
         if d.qpu is None or d.r is None or d.r.low >= 1 or d.qpu.modelled:
             continue
         besides = dict.fromkeys((_beside(decisions, d).point, d.cpu.point))
-        jobs += [pair(cpu, d.qpu.point, settings) for cpu in besides]
+        jobs += [pair(cpu, d.qpu.point, settings, d.cpu.point) for cpu in besides]
     return jobs
 
 

@@ -16,6 +16,11 @@ enum { QPU_CORE = 3, THREADS_MOST = 4 };
 
 /* ------------------------------------------------------------------------------- choosing */
 
+/* The class of all items. */
+static uint16_t full_of(const daedalus_kernel_desc *kernel) {
+  return (uint16_t)(kernel->n_classes - 1);
+}
+
 /* Whether a variant can run here, on the CPU or by a route to the GPU. */
 static bool runs(const tune_engine *engine, const daedalus_variant *v, bool on_cpu) {
   if (on_cpu) {
@@ -24,24 +29,35 @@ static bool runs(const tune_engine *engine, const daedalus_variant *v, bool on_c
   return engine->devices.place.vulkan ? v->gpu != NULL : v->qpu != NULL;
 }
 
-/* The variant for all items that goes first by its rank.  @return false, told: there is none */
-static bool best(const tune_engine *engine, const daedalus_kernel_desc *kernel, bool on_cpu,
-                 tune_point *point) {
-  const uint16_t full = (uint16_t)(kernel->n_classes - 1);
+/* The variant of a class that goes first by its rank; NULL: there is none. */
+static const daedalus_variant *first_of(const tune_engine *engine,
+                                        const daedalus_kernel_desc *kernel, uint16_t class_index,
+                                        bool on_cpu) {
   const daedalus_variant *first = NULL;
   for (size_t v = 0; v < kernel->n_variants; v++) {
     const daedalus_variant *variant = &kernel->variants[v];
-    if (variant->class_index == full && runs(engine, variant, on_cpu) &&
+    if (variant->class_index == class_index && runs(engine, variant, on_cpu) &&
         (first == NULL || variant->rank < first->rank)) {
       first = variant;
     }
+  }
+  return first;
+}
+
+/* For items of a class, the variant for it or, where none is, that for all items that goes first.
+   @return false, told: there is none */
+static bool best(const tune_engine *engine, const daedalus_kernel_desc *kernel,
+                 uint16_t class_index, bool on_cpu, tune_point *point) {
+  const daedalus_variant *first = first_of(engine, kernel, class_index, on_cpu);
+  if (first == NULL) {
+    first = first_of(engine, kernel, full_of(kernel), on_cpu);
   }
   if (first == NULL) {
     fprintf(stderr, "%s: %s has no variant that can run on the %s here\n", program_name, kernel->id,
             on_cpu ? "CPU" : "QPU");
     return false;
   }
-  *point = point_make(kernel, first, full, engine->compiler,
+  *point = point_make(kernel, first, class_index, engine->compiler,
                       first->gpu != NULL ? first->gpu->workgroup : 0);
   return true;
 }
@@ -66,7 +82,25 @@ static int choose(const tune_engine *engine, const char *text, bool on_cpu, tune
     fprintf(stderr, "%s: %s\n", program_name, why);
     return STATUS_ARGUMENTS;
   }
-  return best(engine, kernel, on_cpu, point) ? 0 : STATUS_MISSING;
+  return best(engine, kernel, full_of(kernel), on_cpu, point) ? 0 : STATUS_MISSING;
+}
+
+/* The QPU's items on the CPU, by the option or as `best` has it.  @return a status, 0 for success
+ */
+static int choose_instead(const tune_engine *engine, mixed_request *r) {
+  const char *text = engine->options.cpu_instead;
+  if (text == NULL) {
+    const bool there = best(engine, r->qpu.kernel, r->qpu.class_index, true, &r->instead);
+    return there ? 0 : STATUS_MISSING;
+  }
+  const int status = choose(engine, text, true, &r->instead);
+  if (status == 0 &&
+      (r->instead.kernel != r->qpu.kernel || r->instead.class_index != r->qpu.class_index)) {
+    fprintf(stderr, "%s: --cpu-instead: %s is not of the kernel and class of %s\n", program_name,
+            r->instead.text, r->qpu.text);
+    return STATUS_ARGUMENTS;
+  }
+  return status;
 }
 
 /* Cores that are allowed, the QPU's last.  @return how many; 0, told: not that one */
@@ -117,6 +151,10 @@ static json_line line_of(const tune_engine *engine, const mixed_request *r, cons
   json_text(&line, "scenario", scenario);
   json_text(&line, "cpu_point", r->cpu.text);
   json_text(&line, "qpu_point", r->qpu.text);
+  json_text(&line, "instead_point", r->instead.text);
+  json_text(&line, "cpu_hash", engine_hash(engine, r->cpu.variant));
+  json_text(&line, "qpu_hash", engine_hash(engine, r->qpu.variant));
+  json_text(&line, "instead_hash", engine_hash(engine, r->instead.variant));
   json_text(&line, "verdict", engine_verdict(o->verdict));
   json_text(&line, "reason", o->why);
   json_count(&line, "threads", r->threads);
@@ -191,7 +229,20 @@ static bool run_threads(tune_engine *engine, mixed_request *r, unsigned threads)
   snprintf(scenario, sizeof(scenario),
            "m4 cpu=%s qpu=%s threads=%u core=%d items=%zu samples=%u seconds=%g", r->cpu.kernel->id,
            r->qpu.kernel->id, threads, r->qpu_core, r->setup->items, r->setup->samples, r->seconds);
-  const char *const parts[] = {r->cpu.text, "|", r->qpu.text, "|", scenario, NULL};
+  const char *const parts[] = {r->cpu.text,
+                               "|",
+                               r->qpu.text,
+                               "|",
+                               scenario,
+                               "|",
+                               r->instead.text,
+                               "|",
+                               engine_hash(engine, r->cpu.variant),
+                               "|",
+                               engine_hash(engine, r->qpu.variant),
+                               "|",
+                               engine_hash(engine, r->instead.variant),
+                               NULL};
   journal_hash(key, parts);
   engine->points++;
   return engine_has(engine, key) ||
@@ -221,11 +272,9 @@ static int request(const tune_engine *engine, mixed_request *r, unsigned *n_core
   }
   int status = choose(engine, o->cpu_kernel, true, &r->cpu);
   status = status != 0 ? status : choose(engine, o->qpu_kernel, false, &r->qpu);
+  status = status != 0 ? status : choose_instead(engine, r);
   if (status != 0) {
     return status;
-  }
-  if (!best(engine, r->qpu.kernel, true, &r->instead)) {
-    return STATUS_MISSING;
   }
   *n_cores = cores_of(o->qpu_core, r->cores, &r->qpu_core);
   if (*n_cores != 0 && o->threads > *n_cores) {

@@ -97,8 +97,9 @@ bool group_run(const tune_setup *setup, const tune_point *const *points,
   bool stopped = false;
   while (!stopped && !a.failed && n_left(&a) != 0) {
     const size_t before = n_left(&a);
-    const child_end end =
-        child_run(measure, &a, &a.group.shared->watch, setup->timeout, record_done);
+    /* A pause for the machine to cool down is a step, too. */
+    const child_end end = child_run(measure, &a, &a.group.shared->watch,
+                                    setup->timeout + setup->cool_down, record_done);
     stopped = end.kind == CHILD_INTERRUPT;
     if (!stopped && n_left(&a) != 0) {
       judge(&a, &end, device_was_there);

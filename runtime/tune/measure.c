@@ -125,10 +125,6 @@ static void sample(session *s, candidate *c) {
 }
 
 static void keep(candidate *c, const progress_sample *sample) {
-  if (sample->discarded) {
-    c->discarded++;
-    return;
-  }
   samples_add(&c->wall, sample->wall);
   samples_add(&c->cpu, sample->cpu);
   samples_add(&c->empty, sample->empty);
@@ -137,7 +133,8 @@ static void keep(candidate *c, const progress_sample *sample) {
   }
 }
 
-/* Keeps the round's samples, or counts them as discarded; also for who may come after this. */
+/* Keeps the round's samples, also for who may come after this, or counts them as discarded: that
+   the machine is throttled now says nothing of then. */
 static void keep_round(session *s, bool discard) {
   json_line text = {0};
   for (size_t i = 0; i < s->n; i++) {
@@ -145,8 +142,11 @@ static void keep_round(session *s, bool discard) {
     if (!c->live) {
       continue;
     }
+    if (discard) {
+      c->discarded++;
+      continue;
+    }
     progress_sample sample = {.seconds = c->last_spent / 1e9,
-                              .discarded = discard,
                               .wall = c->last.wall,
                               .cpu = c->last.cpu,
                               .empty = c->last_empty,

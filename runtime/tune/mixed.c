@@ -15,6 +15,8 @@
 /* A while lasts so long where memory allows for it, and as many runs of the QPU. */
 static const double WHILE_NS = 5e7;
 enum { RUNS_LEAST = 4, RUNS_MOST = 64 };
+/* A throttled machine is given up on when so many times the slices wanted were run. */
+enum { MOST_TRIES = 3 };
 /* Copies that only tell what the CPU takes for the QPU's kernel. */
 enum { INSTEAD_MOST = 8 };
 /* Both at once are slower than each alone, by which a while is planned. */
@@ -230,28 +232,47 @@ static bool complete(const double figures[FIGURES]) {
   return true;
 }
 
-/* Until both were at work for as long as is wanted, and there are enough slices; or as many as
+/* Whether more has to be run: of slices, of both at work, or of slices not discarded. */
+static bool wanting(const mix *m) {
+  const mixed_request *r = m->request;
+  const size_t kept = m->figures[CPU_RATE].n;
+  return kept < r->setup->samples || r->shared->outcome.discarded > kept ||
+         m->measured < 1e9 * r->seconds;
+}
+
+/* Counts a slice that was run while the machine was throttled.  @return false: it is the last, as
+   more were discarded than kept after three times as many as are wanted */
+static bool discard(mix *m, const char *why) {
+  mixed_outcome *o = &m->request->shared->outcome;
+  const size_t kept = m->figures[CPU_RATE].n, all = kept + ++o->discarded;
+  if (o->discarded > kept && all >= (size_t)MOST_TRIES * m->request->setup->samples) {
+    o->verdict = TUNE_THROTTLED;
+    snprintf(o->why, sizeof(o->why),
+             "%u of %zu slices were run while the machine was throttled: %s", o->discarded, all,
+             why);
+    return false;
+  }
+  child_step(&m->request->shared->watch, 0);
+  wait_for(m->request->setup->cool_down);
+  return true;
+}
+
+/* Until both were at work for as long as is wanted, and there are enough slices; or too many of
    these were of no use. */
 static bool run_slices(mix *m, tune_guard *guard) {
   const tune_setup *setup = m->request->setup;
   mixed_outcome *o = &m->request->shared->outcome;
   char why[GUARD_WHY];
   unsigned short_ones = 0;
-  while (m->figures[CPU_RATE].n < setup->samples || m->measured < 1e9 * m->request->seconds) {
+  while (wanting(m)) {
     double figures[FIGURES];
     if (!slice(m, figures)) {
       return false;
     }
-    const bool throttled = guard_look(guard, why);
-    if (throttled && ++o->discarded > setup->samples) {
-      o->verdict = TUNE_THROTTLED;
-      snprintf(o->why, sizeof(o->why), "%u slices were run while the machine was throttled: %s",
-               o->discarded, why);
-      return false;
-    }
-    if (throttled) {
-      child_step(&m->request->shared->watch, 0);
-      wait_for(setup->cool_down);
+    if (guard_look(guard, why)) {
+      if (!discard(m, why)) {
+        return false;
+      }
     } else if (complete(figures)) {
       for (int f = 0; f < FIGURES; f++) {
         samples_add(&m->figures[f], figures[f]);

@@ -35,6 +35,8 @@ static const char usage[] =
     "  --list            only print the points\n"
     "\n"
     "m4: --cpu-kernel K --qpu-kernel K, ids, short names as mc or lpf4, or points;\n"
+    "  --cpu-instead P, the point that does the QPU's items on the CPU, default: by rank, of the\n"
+    "  class of the QPU's;\n"
     "  --neon-threads N, default: 1, 2, 3 and 4, as far as there are cores; --qpu-core N, where "
     "the\n"
     "  QPU is driven from, 3, or the last there is; --duration SECONDS of both at once, 6\n";
@@ -79,10 +81,15 @@ static const char **text_of(tune_options *o, const char *name) {
   const struct {
     const char *name;
     const char **value;
-  } all[] = {{"--journal", &o->journal},       {"--points", &o->points},
-             {"--kernel", &o->kernel},         {"--compiler", &o->compiler},
-             {"--generator", &o->generator},   {"--cpu-kernel", &o->cpu_kernel},
-             {"--qpu-kernel", &o->qpu_kernel}, {"--sysfs", &o->sysfs}};
+  } all[] = {{"--journal", &o->journal},
+             {"--points", &o->points},
+             {"--kernel", &o->kernel},
+             {"--compiler", &o->compiler},
+             {"--generator", &o->generator},
+             {"--cpu-kernel", &o->cpu_kernel},
+             {"--qpu-kernel", &o->qpu_kernel},
+             {"--cpu-instead", &o->cpu_instead},
+             {"--sysfs", &o->sysfs}};
   for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
     if (strcmp(name, all[i].name) == 0) {
       return all[i].value;
@@ -155,6 +162,9 @@ static void complete(tune_options *o) {
   }
   if ((o->scenario == SCENARIO_M4) != (o->cpu_kernel != NULL && o->qpu_kernel != NULL)) {
     refuse("--scenario", "m4 takes --cpu-kernel and --qpu-kernel, and the others do not");
+  }
+  if (o->scenario != SCENARIO_M4 && o->cpu_instead != NULL) {
+    refuse("--cpu-instead", "it goes with --scenario m4");
   }
   if (o->scenario == SCENARIO_M4 && (o->points != NULL || o->kernel != NULL)) {
     refuse("--scenario", "m4 takes neither --points nor --kernel");

@@ -20,6 +20,7 @@ typedef struct tune_options {
   const char *data[DATA_MOST];
   size_t n_data;
   const char *journal, *points, *kernel, *compiler, *generator, *cpu_kernel, *qpu_kernel, *sysfs;
+  const char *cpu_instead; /* of M4; NULL: by rank */
   tune_scenario scenario;
   bool list;
   size_t items, group;

@@ -31,8 +31,7 @@ static bool parse(const char *line, size_t size, progress_sample *sample) {
   sample->cpu = number(line, size, "cpu", 0);
   sample->empty = number(line, size, "empty", 0);
   sample->gpu = number(line, size, "gpu", -1);
-  sample->discarded = sample->wall < 0;
-  return true;
+  return sample->wall >= 0;
 }
 
 void progress_read(const char *path, void (*tell)(void *user, const progress_sample *sample),
@@ -57,14 +56,10 @@ void progress_add(json_line *text, const progress_sample *sample) {
   json_line line = json_open("sample");
   json_text(&line, "key", sample->key);
   json_number(&line, "seconds", sample->seconds);
-  if (sample->discarded) {
-    json_truth(&line, "discarded", true);
-  } else {
-    json_number(&line, "wall", sample->wall);
-    json_number(&line, "cpu", sample->cpu);
-    json_number(&line, "empty", sample->empty);
-  }
-  if (!sample->discarded && sample->gpu >= 0) {
+  json_number(&line, "wall", sample->wall);
+  json_number(&line, "cpu", sample->cpu);
+  json_number(&line, "empty", sample->empty);
+  if (sample->gpu >= 0) {
     json_number(&line, "gpu", sample->gpu);
   }
   json_close(&line);
@@ -94,7 +89,7 @@ typedef struct leftovers {
   const journal *j;
   const char (*keys)[ID_BYTES];
   size_t n;
-  bool any;
+  json_line text; /* of the samples that stay */
 } leftovers;
 
 static void look(void *user, const progress_sample *sample) {
@@ -103,13 +98,33 @@ static void look(void *user, const progress_sample *sample) {
   for (size_t i = 0; i < l->n && !known; i++) {
     known = strcmp(l->keys[i], sample->key) == 0;
   }
-  l->any = l->any || !known;
+  if (!known) {
+    progress_add(&l->text, sample);
+  }
+}
+
+/* Puts a text in the place of the file, whole or not at all.  @return whether it did */
+static bool replace(const char *path, const json_line *text) {
+  const size_t size = strlen(path) + sizeof(".new");
+  char *fresh = allocate(size);
+  snprintf(fresh, size, "%s.new", path);
+  const int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  bool done = fd >= 0 && write(fd, text->text, text->size) == (ssize_t)text->size;
+  done = fd >= 0 && fdatasync(fd) == 0 && done;
+  done = (fd < 0 || close(fd) == 0) && done;
+  done = done && rename(fresh, path) == 0;
+  if (!done) {
+    (void)unlink(fresh);
+  }
+  free(fresh);
+  return done;
 }
 
 void progress_forget(const char *path, const journal *j, const char (*keys)[ID_BYTES], size_t n) {
   leftovers l = {.j = j, .keys = keys, .n = n};
   progress_read(path, look, &l);
-  if (!l.any) {
+  if (l.text.size == 0 || !replace(path, &l.text)) {
     (void)unlink(path);
   }
+  json_free(&l.text);
 }

@@ -4,7 +4,6 @@
  * has been through when it is ended from outside.  Who measures writes them as they come, a round
  * in one write; who measures the same points next takes them up.  Lines:
  *   {"v":1,"type":"sample","key":KEY,"seconds":S,"wall":NS,"cpu":NS,"empty":NS[,"gpu":NS],"sum":..}
- *   {"v":1,"type":"sample","key":KEY,"seconds":S,"discarded":true,"sum":..}
  * KEY is that of the result to come, so what was measured of other code or other items is none.
  */
 #ifndef DAEDALUS_TUNE_PROGRESS_H
@@ -17,7 +16,6 @@
 typedef struct progress_sample {
   char key[ID_BYTES];
   double seconds;          /* that it took */
-  bool discarded;          /* taken while the machine was throttled: it has no times */
   double wall, cpu, empty; /* ns, of all items */
   double gpu;              /* negative: the device has no clock */
 } progress_sample;
@@ -33,8 +31,8 @@ void progress_add(json_line *text, const progress_sample *sample);
  */
 void progress_write(const char *path, json_line *text);
 /*
- * After a group of points, whose results have these keys: removes the file, unless it has samples
- * of other points that the journal has no result of.
+ * After a group of points, whose results have these keys: leaves in the file what it has of other
+ * points that the journal has no result of, and removes it where that is nothing, or cannot be.
  */
 void progress_forget(const char *path, const journal *j, const char (*keys)[ID_BYTES], size_t n);
 

@@ -4,12 +4,16 @@
 import json
 import signal
 import subprocess
+import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from tuning_lines import result
 
+from daedalus.generator.cli import tune_mixed
 from daedalus.generator.cli.common import UserError
 from daedalus.generator.cli.main import cli
 from daedalus.generator.cli.tune_mixed import Asked
@@ -78,12 +82,61 @@ def test_pairs_that_the_rules_need() -> None:
         for w in words:
             assert w["--scenario"] == "m4" and "--neon-threads" not in w
             assert (w["--items"], w["--duration"], w["--qpu-core"]) == ("64", "2", "1")
+            instead = w["--cpu-instead"].split("/")
+            assert instead[:2] == w["--qpu-kernel"].split("/")[:2] and "neon" in instead[2]
         return [(w["--cpu-kernel"].split("/")[0], w["--qpu-kernel"].split("/")[0]) for w in words]
 
     mc, lpf = "vp9_mc_8h", "vp9_lpf4_h"
     assert pairs() == [(mc, lpf), (lpf, lpf), (lpf, mc), (mc, mc)]
     own = [f"daedalus_{mc}__neon_full", f"daedalus_{mc}__glsl_full_p2"]
     assert pairs(*own) == [(mc, mc)]
+
+
+def test_m4_has_a_share_of_the_budget() -> None:
+    assert overnight.shares(100, mixed=True) == (80, 20)
+    assert overnight.shares(100, mixed=False) == (100, 0)
+    (first,) = overnight.alone(Settings(budget=100), mixed=True)
+    assert first.words[-2:] == ("--budget", "80")
+    jobs = overnight.bounded([overnight.pair("mc", "lpf4", Settings())] * 4, 20)
+    assert [j.words[-2:] for j in jobs] == [("--budget", "5")] * 4
+    (whole,) = overnight.alone(Settings(), mixed=True)
+    assert "--budget" not in whole.words and overnight.bounded([whole], 0) == [whole]
+    assert overnight.bounded([], 20) == []
+
+
+class NoTime:
+    """A device that takes all the time there is for one pair."""
+
+    def __init__(self) -> None:
+        self.done = 0
+
+    def mixed(self, words: Sequence[str], budget: float = 0) -> int:
+        self.done += 1
+        time.sleep(budget)
+        return 0
+
+
+def test_m4_that_the_budget_ends_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place: Any = NoTime()
+    jobs = [overnight.pair("mc", "lpf4", Settings())] * 3
+    until = time.monotonic() + 0.05
+    assert tune_mixed._run(place, tmp_path / "journal", jobs, until, quiet=True) == 0
+    assert place.done == 1
+    shown = capsys.readouterr()
+    assert "of 3 pairs 2 were not begun" in shown.out + shown.err
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [(Settings(threads=5), "--neon-threads 5: pi has 4 cores"),
+     (Settings(qpu_core=4), "--qpu-core 4: pi has cores 0, 1, 2, 3")],
+)  # fmt: skip
+def test_cores_that_are_not_there(settings: Settings, why: str) -> None:
+    tune_mixed.check_cores(Settings(threads=4, qpu_core=3), range(4), "pi")
+    with pytest.raises(UserError, match=why):
+        tune_mixed.check_cores(settings, range(4), "pi")
 
 
 def test_options_of_a_pair() -> None:
@@ -139,8 +192,13 @@ def test_a_board_measures_m4_too(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, words)
     assert done.exit_code == 0, done.output + str(done.exception)
     lines = mixed_lines(path)
-    assert {m.cpu_point.split("/")[0] for m in lines} <= {"h264_idct4"}
+    assert lines and {m.cpu_point.split("/")[0] for m in lines} == {"h264_idct4"}
+    for m in lines:
+        assert m.verdict == "ok", m.reason
+        assert m.instead_point is not None
+        assert m.instead_point.split("/")[:2] == m.qpu_point.split("/")[:2]
     made = CliRunner().invoke(cli, ["recipe", "--journal", str(path), "--output",
                                     str(tmp_path / "recipe"), "--json"])  # fmt: skip
     below = [d for d in json.loads(made.stdout)["decisions"] if d["r"] and d["r"][0] < 1]
+    assert below
     assert {m.qpu_point.split("/")[1] for m in lines} == {d["class"] for d in below}

@@ -58,7 +58,8 @@ def _signed(members: dict[str, Any]) -> bytes:
         found["key"] = key
     if found.get("type") == "mixed":
         names = ("cpu_point", "qpu_point", "scenario")
-        found["key"] = entries.mixed_key(*(str(found.get(n)) for n in names))
+        code = (str(found[n]) for n in entries.MIXED_CODE if n in found)
+        found["key"] = entries.mixed_key(*(str(found.get(n)) for n in names), *code)
     if found.get("type") == "check":
         parts = [found.get(n) for n in entries.CHECK_KEY]
         parts += [found[n] for n in ("code", "tools") if n in found]

@@ -15,6 +15,7 @@
 #include "support.h"
 #include "telling.h"
 #include "tune/child.h"
+#include "tune/journal.h"
 #include "tune/json.h"
 #include "tune/point.h"
 #include "tune/samples.h"
@@ -34,11 +35,15 @@ static const tune_hash hashes[] = {{"daedalus_fake_add__glsl_full_word", "a3"},
                                    {NULL, NULL}};
 
 /* What befalls the variant on words, once it was right often enough. */
-enum { NOTHING, LOSS, FAILURE, NO_MEMORY, WRONG, HANG, CRASH, STALL };
+enum { NOTHING, LOSS, FAILURE, NO_MEMORY, WRONG, HANG, CRASH, STALL, HEAT };
 static int misfortune;
 
+static const char flags[] = "sys/devices/platform/soc@0/soc@0:firmware/get_throttled";
+/* Of M4, those of 12 slices of 64 runs alone and 64 with the CPU; so many where a run is short. */
+enum { HOT_DISPATCHES = 12 * 128, FEW_ITEMS = 10 };
+
 static void execute(void *user, const stub_dispatch *d) {
-  static unsigned dispatches;
+  static unsigned dispatches, hot;
   const bool is_word =
       memcmp(d->code, VARIANT(ADD, ADD_GPU_WORD)->gpu->spirv, d->n_words * sizeof(*d->code)) == 0;
   uint32_t n_items;
@@ -61,6 +66,9 @@ static void execute(void *user, const stub_dispatch *d) {
     while (misfortune == STALL) {
       pause(); /* a driver that never comes back */
     }
+  }
+  if (misfortune == HEAT && n_items == FEW_ITEMS && ++hot == HOT_DISPATCHES) {
+    support_write(flags, "0\n"); /* it has cooled down */
   }
   executor_run(e, d);
 }
@@ -194,6 +202,19 @@ static void test_list(void) {
 static const char both[] =
     "--cpu-kernel add --qpu-kernel fake_add --neon-threads 1 --qpu-core 0 --duration 0.05";
 
+/* The key is that of the points, what was asked for, and the code: as Python has it. */
+static void check_key(const char *line) {
+  static const char *const names[] = {"cpu_point", "qpu_point", "scenario",    "instead_point",
+                                      "cpu_hash",  "qpu_hash",  "instead_hash"};
+  char text[LINE_BYTES] = "", key[17];
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    strcat(strcat(text, i != 0 ? "|" : ""), support_member(line, names[i]));
+  }
+  const char *const parts[] = {text, NULL};
+  journal_hash(key, parts);
+  CHECK_STR(support_member(line, "key"), key);
+}
+
 static void test_mixed(void) {
   char line[LINE_BYTES];
   start(NOTHING);
@@ -209,6 +230,9 @@ static void test_mixed(void) {
     CHECK(atof(support_member(line, figures[i])) > 0);
   }
   CHECK(atoi(support_member(line, "samples")) >= 10);
+  CHECK(strstr(support_member(line, "instead_point"), "fake_add/full/") != NULL);
+  CHECK_STR(support_member(line, "instead_hash"), support_member(line, "cpu_hash"));
+  check_key(line);
   CHECK_INT(support_run(&world, both), 0);
   CHECK_INT(support_count("journal", "\"type\":\"mixed\""), 1); /* not again, */
   char other[sizeof(both) + 32];
@@ -221,6 +245,17 @@ static void test_mixed(void) {
   CHECK_INT(support_run(&world, other), 0);
   CHECK_INT(support_count("journal", "\"type\":\"mixed\""), 3);
   CHECK_INT(support_run(&world, "--cpu-kernel none --qpu-kernel add --qpu-core 0"), 2);
+  snprintf(other, sizeof(other), "%s --cpu-instead none", both);
+  CHECK_INT(support_run(&world, other), 2);
+  char told[512];
+  snprintf(told, sizeof(told), "%s --cpu-instead fake_add/dc/daedalus_fake_add__c_dc/%s/-/0", both,
+           point_own_compiler());
+  CHECK_INT(support_run(&world, told), 2);
+  snprintf(told, sizeof(told), "%s --items 60 --cpu-instead %s%s/-/0", both, on_cpu,
+           point_own_compiler());
+  CHECK_INT(support_run(&world, told), 0);
+  CHECK_INT(support_count("journal", "\"type\":\"mixed\""), 4);
+  CHECK_INT(support_run(&world, "--cpu-instead add"), 2); /* of no use without m4 */
   stub.n_devices = 0;
   CHECK_INT(support_run(&world, "--cpu-kernel add --qpu-kernel add --qpu-core 0"), 3);
 }
@@ -356,6 +391,26 @@ static void test_mixed_that_fails(void) {
   }
 }
 
+/* Slices of a throttled machine are discarded; it is given up on where they are the most. */
+static void test_mixed_while_throttled(void) {
+  char line[LINE_BYTES], text[sizeof(both) + 32];
+  snprintf(text, sizeof(text), "%s --sysfs sys --items %d", both, FEW_ITEMS);
+  for (int always = 0; always < 2; always++) {
+    start(always ? NOTHING : HEAT);
+    support_write(flags, "4\n");
+    CHECK_INT(support_run(&world, text), 0);
+    support_find("journal", "\"type\":\"mixed\"", "", line);
+    CHECK_STR(support_member(line, "verdict"), always ? "throttled" : "ok");
+    const int discarded = atoi(support_member(line, "discarded"));
+    if (always) {
+      CHECK_INT(discarded, 30);
+      CHECK(strstr(support_member(line, "reason"), "30 of 30 slices were run") != NULL);
+    } else {
+      CHECK(discarded > 10 && atoi(support_member(line, "samples")) >= discarded);
+    }
+  }
+}
+
 int main(void) {
   fixture_open(&f, NULL); /* makes the table */
   CHECK_INT(fixture_close(&f), 0);
@@ -377,5 +432,6 @@ int main(void) {
   RUN(test_mixed_threads);
   RUN(test_mixed_with_slow_comparing);
   RUN(test_mixed_that_fails);
+  RUN(test_mixed_while_throttled);
   return CHECK_RESULT();
 }

@@ -182,6 +182,14 @@ static void test_throttled_samples(void) {
   CHECK(atof(support_member(result_of("throttled"), "high")) < 20e6 / ITEMS);
 }
 
+/* A pause that is longer than what a run may take is none that hangs. */
+static void test_long_pauses(void) {
+  support_write(flags, "0\n");
+  CHECK_INT(measure_points("throttled", "--sysfs sys --timeout 0.3 --cool-down 0.4"), 0);
+  check_good("throttled", 10);
+  CHECK(atoi(support_member(result_of("throttled"), "discarded")) > 0);
+}
+
 static void test_throttled_always(void) {
   support_write(flags, "50005\n");
   CHECK_INT(measure_points("good_00", "--sysfs sys"), 0);
@@ -361,6 +369,7 @@ int main(void) {
   RUN(test_unavailable);
   RUN(test_refused);
   RUN(test_throttled_samples);
+  RUN(test_long_pauses);
   RUN(test_throttled_always);
   RUN(test_hot);
   RUN(test_slow_clock);

@@ -161,13 +161,18 @@ static void test_kills_in_a_group(void) {
   CHECK_INT(support_count("journal", "\"samples\":1"), SLOW_VARIANTS); /* ten and some */
 }
 
+/* The file's name of samples of the machine that a result is of. */
+static void samples_name(const char *line, char *name, size_t size) {
+  snprintf(name, size, "journal.%s.samples", support_member(line, "fingerprint"));
+}
+
 /* A line of samples that was torn costs that sample alone; those of other code are none. */
 static void test_foreign_samples(void) {
   char name[128], line[LINE_BYTES];
   forget_all();
   CHECK_INT(support_run(world, together), 0);
   support_find("journal", "slow_3", "", line);
-  snprintf(name, sizeof(name), "journal.%s.samples", support_member(line, "fingerprint"));
+  samples_name(line, name, sizeof(name));
   json_line sample = json_open("sample");
   json_text(&sample, "key", support_member(line, "key"));
   json_number(&sample, "seconds", 1);
@@ -184,6 +189,43 @@ static void test_foreign_samples(void) {
   CHECK(atof(support_member(line, "mad")) < 1e9 && atof(support_member(line, "seconds")) > 1);
   CHECK_INT(atoi(support_member(line, "samples")), 10); /* nine of its own */
   CHECK_INT(kept_samples(), 0);
+}
+
+/* Samples of points that are not asked for now stay; what was throttled once is nothing, and what
+   the group has left goes. */
+static void test_samples_of_others(void) {
+  static const char other[] = "0123456789abcdef";
+  char name[128], line[LINE_BYTES];
+  forget_all();
+  CHECK_INT(support_run(world, together), 0);
+  support_find("journal", "slow_3", "", line);
+  samples_name(line, name, sizeof(name));
+  FILE *file = fopen(name, "w");
+  CHECK(file != NULL);
+  for (int i = 0; i < 40; i++) {
+    json_line sample = json_open("sample");
+    json_text(&sample, "key", i == 0 ? other : support_member(line, "key"));
+    json_number(&sample, "seconds", 1);
+    if (i == 0) {
+      json_number(&sample, "wall", 1000);
+    } else {
+      json_truth(&sample, "discarded", true); /* as earlier programs wrote it */
+    }
+    json_close(&sample);
+    fprintf(file, "%s\n", sample.text);
+    json_free(&sample);
+  }
+  fclose(file);
+  for (int again = 0; again < 2; again++) {
+    remove("journal");
+    CHECK_INT(support_run(world, together), 0);
+    CHECK_INT(support_count("journal", "\"verdict\":\"ok\""), SLOW_VARIANTS);
+    support_find("journal", "slow_3", "", line);
+    CHECK_INT(atoi(support_member(line, "discarded")), 0);
+    CHECK(atof(support_member(line, "seconds")) < 1);
+    CHECK_INT(kept_samples(), 1);
+    CHECK_INT(support_count(name, other), 1);
+  }
 }
 
 /* What others left in the file: torn, changed, foreign; all of it stays. */
@@ -214,6 +256,7 @@ int main(void) {
   RUN(test_kills);
   RUN(test_kills_in_a_group);
   RUN(test_foreign_samples);
+  RUN(test_samples_of_others);
   RUN(test_broken_lines);
   return CHECK_RESULT();
 }

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Statistics, lines, points, fingerprints. */
+/* Statistics, lines, points, fingerprints, jobs. */
+#define _GNU_SOURCE
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "check.h"
 #include "support.h"
 #include "tune/fingerprint.h"
 #include "tune/guard.h"
+#include "tune/job.h"
 #include "tune/journal.h"
 #include "tune/names.h"
 #include "tune/samples.h"
@@ -228,6 +233,47 @@ static void test_guards(void) {
   free_samples(&file);
 }
 
+/* ------------------------------------------------------------------------------- jobs of M4 */
+
+/* A while of the CPU alone may be longer than a step may take: it is not one step. */
+static void test_steps_of_a_while(void) {
+  const tune_world *world = fake_world();
+  sample_file file = read_samples("items-1", world->table);
+  const tune_setup setup = {.world = world, .files = &file, .n_files = 1, .items = ITEMS};
+  tune_point point;
+  child_watch watch = {0};
+  job j;
+  char why[WHY_BYTES];
+  cpu_set_t set;
+  int core = 0;
+  CHECK_INT(sched_getaffinity(0, sizeof(set), &set), 0);
+  while (!CPU_ISSET(core, &set)) {
+    core++;
+  }
+  CHECK(point_parse(world->table, point_own_compiler(), fake_point("slow_0"), &point, why));
+  CHECK(job_open(&j, &setup, &watch, &point, core));
+  CHECK(job_copy(&j, 1000 / SLOW_MS + 10)); /* one a call, of which none is faster */
+  job_part part = {.watch = &watch, .seconds = 1};
+  j.part = &part;
+  pthread_barrier_init(&part.start, NULL, 1);
+  double longest = 0;
+  const double began = now_ns();
+  child_step(&watch, 0);
+  CHECK_INT(pthread_create(&j.thread, NULL, job_work, &j), 0);
+  while (pthread_tryjoin_np(j.thread, NULL) != 0) {
+    const struct timespec pause = {.tv_nsec = 5000000};
+    const double age = now_ns() - (double)atomic_load(&watch.began_ns);
+    longest = age > longest ? age : longest;
+    nanosleep(&pause, NULL);
+  }
+  CHECK_INT(j.verdict, TUNE_OK);
+  CHECK(j.items > 0 && now_ns() - began >= 1e9);
+  CHECK(longest < 0.5e9);
+  pthread_barrier_destroy(&part.start);
+  job_close(&j);
+  free_samples(&file);
+}
+
 int main(void) {
   support_begin();
   RUN(test_interval);
@@ -239,5 +285,6 @@ int main(void) {
   RUN(test_fingerprint);
   RUN(test_flags);
   RUN(test_guards);
+  RUN(test_steps_of_a_while);
   return CHECK_RESULT();
 }
