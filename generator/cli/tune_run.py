@@ -23,13 +23,14 @@ from daedalus.generator.cli.kernels import one
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.modelled.compare import wishes
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import TARGETS
+from daedalus.generator.schedule import CPU_TARGETS, TARGETS
 from daedalus.generator.tuning import engine_device
 from daedalus.generator.tuning.entries import Result
 from daedalus.generator.tuning.hashes import Hashes
 from daedalus.generator.tuning.model_device import ModelDevice
 from daedalus.generator.tuning.overnight import Settings
 from daedalus.generator.tuning.plan import groups_of, spaces_of
+from daedalus.generator.tuning.point import COMPILERS
 from daedalus.generator.tuning.run import Budget, Group, Tuner
 from daedalus.generator.tuning.task import Device
 
@@ -103,9 +104,11 @@ def command(
     if not asked:
         raise UserError(f"{kind} does nothing of that target", f"it does {', '.join(own)}")
     listed = ModelDevice.listed if kind == MODEL else ()
+    compilers = COMPILERS if kind == MODEL else engine_device.compilers_here()
     with progress(quiet=as_json):
         say("looking at the spaces")
-        groups = groups_of(entries, asked, quick=quick, exhaustive=exhaustive, listed=listed)
+        groups = groups_of(entries, asked, quick=quick, exhaustive=exhaustive, listed=listed,
+                           compilers=compilers)  # fmt: skip
         place: Device
         if kind == MODEL:
             place = ModelDevice(jobs)
@@ -118,6 +121,9 @@ def command(
         if not groups:
             raise UserError(what, "./daedalus doctor says what is missing", EXIT_MISSING)
         console.print(f"warning: {what}: these points are left out")
+    without = [c for c in COMPILERS if c not in compilers]
+    if without and any(t in CPU_TARGETS for t in asked):
+        console.print(f"warning: {', '.join(without)} is not here: its points are left out")
     wrong = _run(place, groups, path, Budget(budget, points), as_json=as_json)
     status = 0
     if more["mixed"] and kind == "board" and isinstance(place, engine_device.EngineDevice):
