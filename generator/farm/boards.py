@@ -8,10 +8,14 @@ are for one kind, and have its `Board` among their inputs.
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from daedalus.generator import qpu_check
 from daedalus.generator.cli.common import UserError
 from daedalus.generator.farm.about import code_digest, tools
+from daedalus.generator.farm.jobs import manifest_stamp
+from daedalus.generator.tuning import kit
 from daedalus.generator.tuning.board import of_board
 from daedalus.generator.tuning.fingerprint import Fingerprint
 
@@ -40,9 +44,18 @@ class Board:
 def board_of(device: str) -> Board:
     """That of this machine now; `device` as `check` names it, "" for the processor's.
 
-    Looked at anew each time, as a worker lives longer than a governor or a driver stays.
+    Looked at anew each time, as a worker lives longer than a governor or a driver stays; only the
+    engine that looks is built once for the code and the tools that are there.
     """
-    return Board(of_board("" if device in _NO_GPU else device), code_digest(), tools())
+    code, versions = code_digest(), tools()
+    state = (manifest_stamp(), code, versions)
+    name = "" if device in _NO_GPU else device
+    return Board(of_board(name, lambda arch: _engine(state, arch)), code, versions)
+
+
+@cache
+def _engine(_state: object, arch: str) -> Path:
+    return kit.build_program(arch)
 
 
 def require(board: Board, device: str) -> None:

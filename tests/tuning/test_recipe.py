@@ -460,7 +460,8 @@ def test_what_the_qpu_took_holds_for_every_compiler(tmp_path: Path) -> None:
     assert chosen("--fingerprint", clang.id, "--route", "drm") == (code.point, fast.point)
     assert chosen("--fingerprint", PI.id) == (gpu.point, cpu.point)
     assert "QPU measured under" not in out.read_text()
-    # The later result of the same point counts, if it says something, and what was wrong once is wrong for both.
+    # The later result of the same point counts if it says something, and what was wrong once is
+    # wrong for both.
     again = timed(GLSL, 30, 31, workgroup=128, board=clang, when="2026-11-23T12:00:00Z")
     lost = timed(GLSL, 1, 2, workgroup=128, board=clang, verdict="lost", reason="gone",
                  when="2026-11-24T12:00:00Z")  # fmt: skip
