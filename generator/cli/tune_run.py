@@ -23,7 +23,7 @@ from daedalus.generator.cli.kernels import one
 from daedalus.generator.cli.progress import progress, say
 from daedalus.generator.modelled.compare import wishes
 from daedalus.generator.registry import Entry
-from daedalus.generator.schedule import CPU_TARGETS, TARGETS
+from daedalus.generator.schedule import TARGETS
 from daedalus.generator.tuning import engine_device
 from daedalus.generator.tuning.entries import Result
 from daedalus.generator.tuning.hashes import Hashes
@@ -105,6 +105,9 @@ def command(
         raise UserError(f"{kind} does nothing of that target", f"it does {', '.join(own)}")
     listed = ModelDevice.listed if kind == MODEL else ()
     compilers = COMPILERS if kind == MODEL else engine_device.compilers_here()
+    without = [c for c in COMPILERS if c not in compilers]
+    if without and any(t not in engine_device.targets_of("gpu") for t in asked):
+        console.print(f"warning: {', '.join(without)} is not here: its points are left out")
     with progress(quiet=as_json):
         say("looking at the spaces")
         groups = groups_of(entries, asked, quick=quick, exhaustive=exhaustive, listed=listed,
@@ -121,9 +124,6 @@ def command(
         if not groups:
             raise UserError(what, "./daedalus doctor says what is missing", EXIT_MISSING)
         console.print(f"warning: {what}: these points are left out")
-    without = [c for c in COMPILERS if c not in compilers]
-    if without and any(t in CPU_TARGETS for t in asked):
-        console.print(f"warning: {', '.join(without)} is not here: its points are left out")
     wrong = _run(place, groups, path, Budget(budget, points), as_json=as_json)
     status = 0
     if more["mixed"] and kind == "board" and isinstance(place, engine_device.EngineDevice):
