@@ -169,18 +169,20 @@ def tune_command(
             "several workers of one machine would measure each other",
             f"give --local 1, or --device {MODEL}",
         )
-    board = ""
+    board = None
     with farm.client() as (client, workers):
         if device == MODEL:
             can = ModelDevice.targets
             options += ["--jobs", "1"]  # a worker is one board
         else:
             can = tuple(_same(workers, "targets")[device])
-            board = cluster.boards(client, list(workers), [vulkan])[vulkan].fingerprint.id
+            board = cluster.boards(client, list(workers), [vulkan])[vulkan]
         targets = [t for t in chosen_targets(target) if t in can]
         known = () if farm.again else read(farm.journal).found
         ids = [e.kernel.id for e in wanted(kernels)]
-        jobs = tune_jobs(ids, targets, device, options, known, farm.latency, board=board)
+        jobs = tune_jobs(
+            ids, targets, device, options, known, farm.latency, board=board, vulkan=vulkan
+        )
         finish(farm, client, jobs, as_json=as_json)
 
 

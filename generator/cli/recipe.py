@@ -53,7 +53,7 @@ def command(
     library = generated_library()
     mixed = [e for e in entries if isinstance(e, Mixed)]
     found = compare.sides(entries)
-    side = with_gpu(_side(path, found, fingerprint, compiler or ""), found.values(), mixed)
+    side = with_gpu(_side(path, found, fingerprint, compiler or ""), found.values(), mixed, library)
     _check_generator(path, side, library)
     recipe = make(side, mixed, library, compiler=compiler or "", route=route or "")
     if not recipe.decisions:

@@ -29,16 +29,19 @@ from daedalus.generator.tuning.point import parse_point
 @click.option("--fingerprint", default="", metavar="ID",
               help="Whose results, by the first digits; default: of each class those of whom most"
               " points are known.")  # fmt: skip
+@click.option("--complete", is_flag=True,
+              help="Exit with 1 as well where points are missing or none has a time.")  # fmt: skip
 @click.option("--json", "json_wanted", is_flag=True, help="Print it as JSON.")
 def command(
     kernels: tuple[str, ...], targets: tuple[str, ...], path: Path | None, fingerprint: str,
-    json_wanted: bool,
+    complete: bool, json_wanted: bool,
 ) -> None:  # fmt: skip
     """Holds what the tuner finds on the model against all points and against what is on record.
 
     The journal has the results, all of them after `tune --device model --exhaustive`; the searches
     of the KERNELS (default: the eleven of tools/bench/qpu.toml) are done again on these. Exits with
-    1 where the tuner's best is not the least of all, or slower than a schedule on record.
+    1 where the tuner's best is not the least of all, or slower than a schedule on record; with
+    --complete also where points of a class are missing, which is said in any case.
     """
     path = path or tune_store.default_journal()
     found = compare.sides(tune_store.load(path).entries).values()
@@ -50,7 +53,9 @@ def command(
             f"{path} holds no modelled results of these kernels and targets",
             "./daedalus tune --device model --exhaustive",
         )
-    bad = [j for j in judged if j.complaint]
+    bad = any(j.complaint for j in judged)
+    if complete:
+        bad |= not all(j.complete for j in judged) or all(j.optimum is None for j in judged)
     if json_wanted:
         click.echo(json.dumps(_data(judged), indent=1))
     else:
@@ -80,6 +85,13 @@ def _print(judged: Sequence[Judged]) -> None:
         f" {sum(j.tuned.ns == j.optimum.median for j in timed if j.optimum)},"
         f" a quick run {sum(_is(j, j.quick) for j in timed)} with {sum(quick)} points"
     )
+    if len(whole) < len(judged):
+        click.echo(
+            f"not complete: of {len(judged) - len(whole)} classes points are missing, so what they"
+            " have is no optimum yet: ./daedalus tune --device model --exhaustive"
+        )
+    if all(j.optimum is None for j in judged):
+        click.echo("no class has a time: nothing is said of the tuner")
 
 
 def _is(j: Judged, found: Found | None) -> bool:

@@ -31,6 +31,7 @@ from daedalus.generator.tuning.hashes import Hashes
 from daedalus.generator.tuning.model_device import ModelDevice
 from daedalus.generator.tuning.overnight import Settings
 from daedalus.generator.tuning.plan import groups_of, spaces_of
+from daedalus.generator.tuning.point import COMPILERS
 from daedalus.generator.tuning.run import Budget, Group, Tuner
 from daedalus.generator.tuning.task import Device
 
@@ -105,9 +106,14 @@ def command(
     if not asked:
         raise UserError(f"{kind} does nothing of that target", f"it does {', '.join(own)}")
     listed = ModelDevice.listed if kind == MODEL else ()
+    compilers = COMPILERS if kind == MODEL else engine_device.compilers_here()
+    without = [c for c in COMPILERS if c not in compilers]
+    if without and any(t not in engine_device.targets_of("gpu") for t in asked):
+        console.print(f"warning: {', '.join(without)} is not here: its points are left out")
     with progress(quiet=as_json):
         say("looking at the spaces")
-        groups = groups_of(entries, asked, quick=quick, exhaustive=exhaustive, listed=listed)
+        groups = groups_of(entries, asked, quick=quick, exhaustive=exhaustive, listed=listed,
+                           compilers=compilers)  # fmt: skip
         place: Device
         if kind == MODEL:
             place = ModelDevice(jobs)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from daedalus.generator import fetch, native
-from daedalus.generator.cli.common import repo_root
+from daedalus.generator.cli.common import repo_root, run
 from daedalus.generator.crosscheck import devices
 from daedalus.generator.schedule import PLAIN_TARGETS
 from daedalus.generator.tuning.engine_device import KINDS, targets_of
@@ -63,10 +63,9 @@ _FETCHED = ("lavapipe", "mesa", "simde", "v3dv")
 _PROGRAMS = ("gcc", "aarch64-linux-gnu-gcc", native.CLANG, "llvm-mca-19", "qemu-aarch64", "cmake")
 
 
-@cache
 def tools() -> str:
-    """Versions of what is here of these."""
-    found = [native.version_of(p) for p in _PROGRAMS if shutil.which(p)]
+    """Versions of what is here of these, now: they may be upgraded under a worker."""
+    found = [run([p, "--version"]).splitlines()[0] for p in _PROGRAMS if shutil.which(p)]
     for name in _FETCHED:
         architectures = fetch.oracles()[name].architectures
         told = sorted({v for a in architectures if (v := fetch.versions(name, a))})

@@ -5,16 +5,19 @@ A result of another kind of board, another driver or another compiler is another
 are for one kind, and have its `Board` among their inputs.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from daedalus.generator import qpu_check
-from daedalus.generator.cli.common import UserError, repo_root
+from daedalus.generator.cli.common import UserError
 from daedalus.generator.farm.about import code_digest, tools
 from daedalus.generator.farm.jobs import manifest_stamp
+from daedalus.generator.tuning import kit
 from daedalus.generator.tuning.board import of_board
-from daedalus.generator.tuning.fingerprint import Fingerprint, generator_hash
+from daedalus.generator.tuning.fingerprint import Fingerprint
 
 # Devices that are no GPU with a driver: the processor, and the simulator inside the check program.
 _NO_GPU = ("", qpu_check.SIMULATOR.name)
@@ -39,15 +42,36 @@ class Board:
 
 
 def board_of(device: str) -> Board:
-    """That of this machine; `device` as `check` names it, "" for the processor's."""
+    """That of this machine now; `device` as `check` names it, "" for the processor's.
+
+    Looked at anew each time, as a worker lives longer than a governor or a driver stays; only the
+    engine that looks is built once for the code and the tools that are there.
+    """
+    code, versions = code_digest(), tools()
+    state = (manifest_stamp(), code, versions)
     name = "" if device in _NO_GPU else device
-    fingerprint = _fingerprint(name, generator_hash(repo_root()), manifest_stamp())
-    return Board(fingerprint, code_digest(), tools())
+    return Board(of_board(name, lambda arch: _engine(state, arch)), code, versions)
 
 
 @cache
-def _fingerprint(device: str, _generator: str, _stamp: int) -> Fingerprint:
-    return of_board(device)
+def _engine(_state: object, arch: str) -> Path:
+    return kit.build_program(arch)
+
+
+def require(board: Board, device: str) -> None:
+    """Raises UserError where this machine is not, or no longer, that board."""
+    here = board_of(device)
+    if here != board:
+        raise UserError(
+            f"this board is now {here.words()}, and was {board.words()}",
+            "begin again: its results are other ones",
+        )
+
+
+async def boards_aside(devices: Sequence[str]) -> dict[str, Board | str]:
+    """`boards_of` in a thread: what builds for minutes must not keep a worker's event loop, by
+    which its scheduler sees that it is there."""
+    return await asyncio.to_thread(boards_of, devices)
 
 
 def boards_of(devices: Sequence[str]) -> dict[str, Board | str]:

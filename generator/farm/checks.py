@@ -13,7 +13,8 @@ from daedalus.generator.cli.check_runs import Wish, run_checks
 from daedalus.generator.cli.common import UserError, repo_root
 from daedalus.generator.cli.kernels import one
 from daedalus.generator.crosscheck import Outcome
-from daedalus.generator.farm.boards import Board, board_of
+from daedalus.generator.farm.about import code_digest, tools
+from daedalus.generator.farm.boards import Board, require
 from daedalus.generator.farm.jobs import Judged, Known, manifest_stamp, with_fingerprint
 from daedalus.generator.schedule import PLAIN_TARGETS, QPU
 from daedalus.generator.tuning.entries import CHECK_KEY, OK, Check, Entry, check_key, now
@@ -74,12 +75,7 @@ class CheckJob:
 
     def run(self) -> list[Entry]:
         plain = self.target in PLAIN_TARGETS
-        here = board_of("" if plain else self.devices[0])
-        if here != self.board:
-            raise UserError(
-                f"this board is now {here.words()}, and was {self.board.words()}",
-                "begin again: its results are other ones",
-            )
+        require(self.board, "" if plain else self.devices[0])
         wish = Wish(
             (self.target,), self.items, self.seed,
             gpus=() if plain or self.target == QPU else self.devices,
@@ -115,12 +111,13 @@ def _judged(o: Outcome) -> tuple[str, str]:
 
 
 def _built(arch: str, **how: bool) -> Path:
-    """The check program; a worker builds it once for what lies in generated/."""
-    return _built_of(manifest_stamp(), arch, tuple(sorted(how.items())))
+    """The check program; a worker builds it once for the code and the tools that are there."""
+    state = (manifest_stamp(), code_digest(), tools())
+    return _built_of(state, arch, tuple(sorted(how.items())))
 
 
 @cache
-def _built_of(_stamp: int, arch: str, how: tuple[tuple[str, bool], ...]) -> Path:
+def _built_of(_state: object, arch: str, how: tuple[tuple[str, bool], ...]) -> Path:
     return crosscheck.program(arch, **dict(how))
 
 

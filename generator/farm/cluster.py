@@ -11,7 +11,7 @@ from typing import Any
 
 from daedalus.generator.cli.common import EXIT_MISSING, UserError, build_dir
 from daedalus.generator.farm.about import about, differences
-from daedalus.generator.farm.boards import Board, boards_of
+from daedalus.generator.farm.boards import Board, boards_aside
 
 _CONNECTING = 5  # seconds
 _PAUSE = 0.2
@@ -102,7 +102,7 @@ def boards(client: Any, workers: Sequence[str], devices: Sequence[str]) -> dict[
     Each builds its measuring program for that. Raises UserError where a device is not there, or the
     workers are not of one kind.
     """
-    told = client.run(boards_of, list(devices), workers=list(workers), on_error="return")
+    told = client.run(boards_aside, list(devices), workers=list(workers), on_error="return")
     return {device: _one_kind(told, device) for device in devices}
 
 

@@ -18,7 +18,7 @@ from daedalus.dsl.errors import SpecError
 from daedalus.generator.cli.common import UserError, console, repo_root
 from daedalus.generator.tuning.entries import AGAIN, Check, Entry, Mixed, Result, described
 from daedalus.generator.tuning.fingerprint import Fingerprint
-from daedalus.generator.tuning.journal import line_of
+from daedalus.generator.tuning.journal import line_of, replaces
 
 Judged = Result | Check | Mixed
 Known = tuple[str, str]  # fingerprint and key of a result
@@ -63,7 +63,7 @@ def known_results(entries: Iterable[Entry]) -> dict[Known, Judged]:
     for e in entries:
         if isinstance(e, Result | Check | Mixed) and e.verdict not in AGAIN:
             have = found.get((e.fingerprint, e.key))
-            if have is None or e.when >= have.when:
+            if have is None or replaces(e, have):
                 found[e.fingerprint, e.key] = e
     return found
 

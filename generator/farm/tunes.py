@@ -15,6 +15,7 @@ from pathlib import Path
 
 from daedalus.generator.cli.common import EXIT_FAILED, UserError, build_dir, repo_root
 from daedalus.generator.farm.about import code_digest
+from daedalus.generator.farm.boards import Board, require
 from daedalus.generator.farm.jobs import Judged, Known, key_of
 from daedalus.generator.tuning.entries import Described, Entry, Result, Run
 from daedalus.generator.tuning.fingerprint import generator_hash
@@ -32,8 +33,9 @@ class TuneJob:
 
     device   as `tune --device` names it
     options  further words of the command, such as --quick
-    board    of what is measured, the fingerprint as the workers tell it; "" where it is modelled,
-             as the tuner's lines then have the model's fingerprint
+    board    what is measured, as the workers tell; None where it is modelled, as the tuner's lines
+             then have the model's fingerprint
+    vulkan   the GPU's device that the board was asked with, by `check`'s name; "": none by name
     known    lines of the client's journal that are of this kernel and target: what is there need
              not be done again, so they are no inputs
     """
@@ -44,14 +46,15 @@ class TuneJob:
     options: tuple[str, ...]
     generator: str
     code: str
-    board: str
+    board: Board | None
+    vulkan: str = ""
     known: tuple[bytes, ...] = field(repr=False, default=())
     latency: float = 0.0
 
     @property
     def inputs(self) -> tuple[object, ...]:
         return (self.kernel, self.target, self.device, self.options, self.generator, self.code,
-                self.board)  # fmt: skip
+                self.board, self.vulkan)  # fmt: skip
 
     @property
     def title(self) -> str:
@@ -66,6 +69,13 @@ class TuneJob:
         return False
 
     def run(self) -> list[Entry]:
+        if self.board is not None:
+            require(self.board, self.vulkan)
+        elif code_digest() != self.code:
+            raise UserError(
+                f"the code here is now {code_digest()}, and was {self.code}",
+                "begin again: its results are other ones",
+            )
         path = build_dir() / "farm" / f"{key_of(self)}.jsonl"
         seeds = [Found(parse_line(line), Place("client", n), line)
                  for n, line in enumerate(self.known, 1)]  # fmt: skip
@@ -119,11 +129,11 @@ def _has_ended(new: Iterable[Entry]) -> bool:
 
 def tune_jobs(
     kernels: Sequence[str], targets: Sequence[str], device: str, options: Sequence[str],
-    known: Iterable[Found], latency: float = 0.0, *, board: str = "",
+    known: Iterable[Found], latency: float = 0.0, *, board: Board | None = None, vulkan: str = "",
 ) -> list[TuneJob]:  # fmt: skip
     """A job for every kernel and target; `known` is what the client's journal holds.
 
-    `board`: fingerprint of what is measured; "" of a model.
+    `board`: what is measured, with the GPU's device `vulkan`; None of a model.
     """
     lines: dict[tuple[str, str], list[bytes]] = {}
     described: list[bytes] = []
@@ -136,7 +146,7 @@ def tune_jobs(
     generator, code = generator_hash(repo_root()), code_digest()
     return [
         TuneJob(
-            k, t, device, tuple(options), generator, code, board,
+            k, t, device, tuple(options), generator, code, board, vulkan,
             tuple([*described, *lines.get((k, t), [])]), latency,
         )
         for k in kernels

@@ -22,7 +22,7 @@ def recipe_of(
     """
     library = library_of(sources.manifest)
     mixed = [e for e in entries if isinstance(e, Mixed)]
-    whole = with_gpu(side, every, mixed)
+    whole = with_gpu(side, every, mixed, library)
     kept = {k: r for k, r in whole.results.items()
             if parse_point(r.point).kernel in sources.kernels}  # fmt: skip
     return make(replace(whole, results=kept), mixed, library)

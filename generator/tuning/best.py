@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from daedalus.generator.tuning.entries import OK, Entry, Result
+from daedalus.generator.tuning.journal import replaces
 from daedalus.generator.tuning.point import COMPILERS, Point, parse_point
 
 
@@ -32,11 +33,11 @@ def overlap(a: Result, b: Result) -> bool:
 
 
 def latest(results: Iterable[Result]) -> list[Result]:
-    """The last result of each fingerprint and key: by its time, then by its place."""
+    """The result of each fingerprint and key that counts: the last, see `replaces`."""
     found: dict[tuple[str, str], Result] = {}
     for r in results:
         have = found.get((r.fingerprint, r.key))
-        if have is None or r.when >= have.when:
+        if have is None or replaces(r, have):
             found[r.fingerprint, r.key] = r
     return list(found.values())
 

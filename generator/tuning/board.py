@@ -8,6 +8,7 @@ a fingerprint that is made in Python (`fingerprint.of_model`), of no machine.
 
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from daedalus.generator import drm
@@ -22,14 +23,15 @@ from daedalus.generator.vulkan.devices import GpuDevice
 _HERE = GpuDevice("here", "host")
 
 
-def of_board(device: str = "") -> Fingerprint:
+def of_board(device: str = "", build: Callable[[str], Path] | None = None) -> Fingerprint:
     """That of this machine; its driver is the one of a GPU's device, by `check`'s name.
 
-    "": what the runtime takes by itself. Builds the engine where it is not built. Raises UserError
-    for a device that is not here.
+    "": what the runtime takes by itself. `build` gives the engine for an architecture, None:
+    builds it where it is not built. Raises UserError for a device that is not here.
     """
-    place = _place(device)
-    program = kit.build_program(place.arch)
+    build = build or kit.build_program
+    place = _place(device, build)
+    program = build(place.arch)
     with tempfile.TemporaryDirectory(prefix="daedalus-board-") as folder:
         items = Path(folder, "items")  # the engine wants some, of any kernel
         bench_data.write(items, [(load()[0].kernel, frozenset())], 1, 1)
@@ -37,13 +39,13 @@ def of_board(device: str = "") -> Fingerprint:
         return told(lambda path: [*words, str(path)], {**os.environ, **place.environment})
 
 
-def _place(device: str) -> GpuDevice:
+def _place(device: str, build: Callable[[str], Path]) -> GpuDevice:
     if not device:
         return _HERE
     if device in drm.DEVICES:
-        found = drm.device(device, kit.build_program)
+        found = drm.device(device, build)
     else:
-        here, skips = devices.find([device], kit.build_program)
+        here, skips = devices.find([device], build)
         found = here[0] if here else skips[0]
     if not isinstance(found, GpuDevice):
         raise UserError(f"{device}: {found.reason}", exit_code=EXIT_MISSING)

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from daedalus.generator.tuning.best import interval, latest, overlap
 from daedalus.generator.tuning.entries import OK, Described, Entry, Result
 from daedalus.generator.tuning.fingerprint import Fingerprint
+from daedalus.generator.tuning.journal import replaces
 
 TIE, FASTER, SLOWER = "tie", "faster", "slower"
 
 
 @dataclass(frozen=True)
 class Side:
-    """The results of one fingerprint, the last of each point and scenario.
+    """The results of one fingerprint, of each point and scenario the last that says something.
 
     fingerprint  its id; described: its parts, None where no line tells them
     wrong        point and input hash of every result that was found wrong, whatever came later
@@ -48,7 +49,9 @@ def sides(entries: Sequence[Entry]) -> dict[str, Side]:
     for r in sorted(results, key=lambda r: r.when):  # the code may have changed, not the point
         id_ = r.fingerprint
         side = found.setdefault(id_, Side(id_, described.get(id_), {}, frozenset(wrong[id_])))
-        side.results[r.point, r.scenario] = r
+        have = side.results.get((r.point, r.scenario))
+        if have is None or replaces(r, have):
+            side.results[r.point, r.scenario] = r
     order = {e.fingerprint: n for n, e in reversed(list(enumerate(entries)))
              if isinstance(e, Result)}  # fmt: skip
     return dict(sorted(found.items(), key=lambda item: order[item[0]]))

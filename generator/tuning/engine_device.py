@@ -74,6 +74,11 @@ class Options:
     point_seconds: float = 0
 
 
+def compilers_here() -> tuple[str, ...]:
+    """Which compile what is measured here: gcc, and clang where it is."""
+    return ("gcc", *(("clang",) if shutil.which(native.CLANG) else ()))
+
+
 class EngineDevice:
     """A processor or a GPU that is here."""
 
@@ -95,7 +100,7 @@ class EngineDevice:
         self._folder = build_dir() / "tune" / (folder or kind)
         self._made = generated.generate(wanted, self._folder / "generated", say)
         self._data = self._write_data([e for e, _ in wanted], say)
-        compilers = compilers or (self._compilers() if _CPU in KINDS[kind] else ["gcc"])
+        compilers = compilers or (compilers_here() if _CPU in KINDS[kind] else ("gcc",))
         self._programs = {c: self._build(c) for c in compilers}
         self._running: dict[str, _Engine] = {}
         self._under_way: dict[str, Task] = {}  # by the point's text
@@ -226,10 +231,6 @@ class EngineDevice:
         return status
 
     # ------------------------------------------------------------------ programs
-
-    def _compilers(self) -> list[str]:
-        """gcc, and clang where it is."""
-        return ["gcc", *(["clang"] if shutil.which(native.CLANG) else [])]
 
     def _build(self, compiler: str) -> Path:
         options = [

@@ -14,7 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from daedalus.generator.tuning.entries import AGAIN, OK, TYPES, VERSION, Entry, Result, entry_of
+from daedalus.generator.tuning.entries import (
+    AGAIN,
+    OK,
+    TYPES,
+    VERSION,
+    Check,
+    Entry,
+    Mixed,
+    Result,
+    entry_of,
+)
 from daedalus.generator.tuning.fingerprint import fnv64
 
 _SUM = b',"sum":"'
@@ -226,6 +236,15 @@ class Terms:
         return result.samples >= self.samples and (
             precise or (result.seconds or 0.0) >= self.seconds
         )
+
+
+def replaces(new: Result | Check | Mixed, old: Result | Check | Mixed) -> bool:
+    """Whether of two lines of the same thing the first counts: the later one, in their order where
+    both are as late; but a verdict that says nothing (AGAIN) never takes the place of another."""
+    says_nothing = new.verdict in AGAIN
+    if says_nothing != (old.verdict in AGAIN):
+        return not says_nothing
+    return new.when >= old.when
 
 
 def settled(result: Result, terms: Terms) -> bool:

@@ -8,6 +8,7 @@ its timing model (docs/v3d-timing.md). No time counts of a point that was not co
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -53,11 +54,12 @@ LET_PASS = {
     ("av1_cdef8", "full", "neon"): 0.02,
     ("vp9_idct8", "full", "c"): 0.02,
 }
-# What a tool says that had no room or was ended: nothing of the point.
-_PASSING = (
-    "exit status -", "Killed signal", "No space left on device", "Cannot allocate memory",
-    "virtual memory exhausted",
-)  # fmt: skip
+# What a tool says that had no room or was ended, by SIGKILL or SIGTERM: nothing of the point. One
+# that another signal ends, as an abort, does so because of the point.
+_PASSING = re.compile(
+    r"exit status -(9|15)\b|Killed signal|No space left on device|Cannot allocate memory"
+    "|virtual memory exhausted"
+)
 _MODELLED = 20_000  # instructions that llvm-mca repeats a trace to, about
 _THREADS = 24  # that a trial divides its batches among
 _OF_QPU = 2  # threads a QPU, as schedules on record have it
@@ -116,7 +118,7 @@ def model(kernel_id: str, candidate: Candidate) -> Modelled:
         return Modelled("wrong", _first(e.message))
     except UserError as e:
         reason = _first(e.message)
-        passing = e.exit_code == EXIT_MISSING or any(what in e.message for what in _PASSING)
+        passing = e.exit_code == EXIT_MISSING or _PASSING.search(e.message) is not None
         return Modelled("unavailable" if passing else "failed", reason)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import PLAIN_TARGETS, TARGETS
 from daedalus.generator.tuning.facts import Facts
+from daedalus.generator.tuning.point import COMPILERS
 from daedalus.generator.tuning.run import Group
 from daedalus.generator.tuning.search import EXHAUSTIVE, Sampled, Search, neighbours
 from daedalus.generator.tuning.space import Candidate, Space, recorded, space
@@ -22,11 +23,12 @@ def spaces_of(entries: Sequence[Entry], targets: Sequence[str]) -> list[Space]:
 
 def groups_of(
     entries: Sequence[Entry], targets: Sequence[str], *, quick: bool = False,
-    exhaustive: bool = False, listed: Sequence[str] = (),
+    exhaustive: bool = False, listed: Sequence[str] = (), compilers: Sequence[str] = COMPILERS,
 ) -> list[Group]:  # fmt: skip
     """A group a kernel, target and class; what is on record is the first of each.
 
-    Of the `listed` targets nothing but what is on record, and that not in a quick run.
+    Of the `listed` targets nothing but what is on record, and that not in a quick run. `compilers`:
+    that there are; points of others are left out.
     """
     by_id = {e.kernel.id: e for e in entries}
     out = []
@@ -34,7 +36,8 @@ def groups_of(
         entry = by_id[s.kernel_id]
         known = recorded(entry, s.target)
         for class_name in entry.kernel.class_names:
-            own = [c for c in s.candidates if c.schedule.class_name == class_name]
+            of_class = [c for c in s.candidates if c.schedule.class_name == class_name]
+            own = [c for c in of_class if c.compiler in ("", *compilers)]
             first = [c for c in known if c in own]
             if s.target in listed:
                 own = [] if quick else first

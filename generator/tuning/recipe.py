@@ -5,6 +5,7 @@ The text is read by the runtime alone (runtime/core/recipe_text.c); docs/recipes
 """
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,11 +14,13 @@ from typing import Any
 from daedalus.generator.tuning.best import best, timed
 from daedalus.generator.tuning.compare import Side
 from daedalus.generator.tuning.entries import OK, Mixed, Result
+from daedalus.generator.tuning.journal import replaces
 from daedalus.generator.tuning.point import COMPILERS, ROUTES, parse_point
 from daedalus.generator.tuning.rules import CPU, M4, QPU, Decision, decide, span_of
 
 Place = tuple[str, str]  # kernel and class of the items
 NON_PROD_MARK = "not in libdaedalus.a"
+_NAME = re.compile(r"\bdaedalus_\w+")
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ class Recipe:
     foreign: tuple[str, ...] = ()
 
 
-def with_gpu(side: Side, every: Iterable[Side], mixed: Iterable[Mixed]) -> Side:
+def with_gpu(side: Side, every: Iterable[Side], mixed: Iterable[Mixed], library: Library) -> Side:
     """A side with what was measured of the QPU on the same machine by programs of other compilers.
 
     Points of the QPU have no compiler, so their results hold whichever compiled what measured them;
@@ -93,22 +96,22 @@ def with_gpu(side: Side, every: Iterable[Side], mixed: Iterable[Mixed]) -> Side:
     """
     if side.described is None:
         return side
-    results, wrong = dict(side.results), set(side.wrong)
+    results, wrong, blamed = dict(side.results), set(side.wrong), set[str]()
     lines = [m for m in mixed if m.verdict == "wrong"]
     for other in every:
         if other is side or other.described is None:
             continue
         if replace(other.described, compiler=side.described.compiler) != side.described:
             continue
-        blamed = {p for m in lines if m.fingerprint == other.fingerprint for p in _blamed(m)}
+        blamed |= _blamed((m for m in lines if m.fingerprint == other.fingerprint), library)
         wrong |= {w for w in other.wrong if parse_point(w[0]).route}
         for place, r in other.results.items():
             if not parse_point(r.point).route:
                 continue
-            if r.point in blamed:
-                wrong.add((r.point, r.input_hash))
-            if place not in results or results[place].when < r.when:
+            if place not in results or not replaces(results[place], r):
                 results[place] = r
+    points = [(parse_point(r.point), r) for r in results.values()]
+    wrong |= {(r.point, r.input_hash) for p, r in points if p.route and p.variant in blamed}
     return replace(side, results=results, wrong=frozenset(wrong))
 
 
@@ -165,23 +168,26 @@ def _right(
 ) -> tuple[list[Result], list[Result]]:
     """Results of the library's code: those with times of points that were never found wrong, and
     those of points that were. A line of M4 names no code: the fingerprint has its generator."""
-    in_m4 = {p for m in mixed if m.verdict == "wrong" for p in _blamed(m)}
+    in_m4 = _blamed((m for m in mixed if m.verdict == "wrong"), library)
     usable, bad = [], []
     for r in side.results.values():
         if not _known(r, library):
             continue
-        if (r.point, r.input_hash) in side.wrong or r.point in in_m4:
+        if (r.point, r.input_hash) in side.wrong or parse_point(r.point).variant in in_m4:
             bad.append(r)
         elif timed(r):
             usable.append(r)
     return usable, bad
 
 
-def _blamed(line: Mixed) -> list[str]:
-    """Which of the two points a line of M4 found wrong: its reason begins with the variant's name;
-    both where it does not."""
-    points = [line.cpu_point, line.qpu_point]
-    return [p for p in points if line.reason.startswith(f"{parse_point(p).variant}:")] or points
+def _blamed(lines: Iterable[Mixed], library: Library) -> set[str]:
+    """Variants that lines of M4 found wrong: all that a reason names, as it may be a third one,
+    which does the QPU's kernel on the CPU; where it names none of the library both points'."""
+    found: set[str] = set()
+    for line in lines:
+        named = {n for n in _NAME.findall(line.reason) if n in library.variants}
+        found |= named or {parse_point(p).variant for p in (line.cpu_point, line.qpu_point)}
+    return found
 
 
 def _wrong_points(bad: Iterable[Result], compiler: str) -> dict[Place, list[str]]:

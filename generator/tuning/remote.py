@@ -229,10 +229,9 @@ class Remote:
             while True:
                 self._patiently(lambda: self._stream(run, mirror.tell(), take))
                 state = self._state("state", run)
-                if state.word == "ended" and state.size == mirror.tell():
-                    return state.status
-                if state.word in ("died", "new") and state.size == mirror.tell():
-                    return None
+                # A board that lost its power may have less than was mirrored: nothing more comes.
+                if state.word != "running" and state.size <= mirror.tell():
+                    return state.status if state.word == "ended" else None
 
     def _stream(self, run: str, offset: int, take: Callable[[bytes], None]) -> None:
         words = ["sh", f"{self._folder}/{SCRIPT}", "follow", run, str(offset)]

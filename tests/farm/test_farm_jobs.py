@@ -2,6 +2,7 @@
 """Jobs of a farm on workers of this machine: shared out, exclusive, and counted once whatever
 happens to workers."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -24,13 +25,15 @@ from tuning_lines import BOARD, WHEN, result
 from daedalus.generator.cli.common import UserError, repo_root
 from daedalus.generator.cli.main import cli
 from daedalus.generator.crosscheck import Outcome
-from daedalus.generator.farm import checks, cluster, tunes
+from daedalus.generator.farm import boards, cluster, tunes
 from daedalus.generator.farm.about import about
-from daedalus.generator.farm.boards import Board, board_of
+from daedalus.generator.farm.boards import Board, board_of, boards_aside
 from daedalus.generator.farm.checks import check_jobs
 from daedalus.generator.farm.jobs import Job, key_of, known_results
 from daedalus.generator.farm.run import Report, Terms, run_jobs
 from daedalus.generator.farm.tunes import tune_jobs
+from daedalus.generator.tuning import board as board_module
+from daedalus.generator.tuning import kit
 from daedalus.generator.tuning.entries import CHECK_KEY, Check, Result, Run, check_key, described
 from daedalus.generator.tuning.fingerprint import generator_hash
 from daedalus.generator.tuning.journal import Found, Place, append, line_of, parse_line, read
@@ -333,8 +336,9 @@ def test_a_jobs_key_follows_from_its_inputs() -> None:
         *(replace(job, board=b) for b in others),
     ]  # fmt: skip
     assert len({key_of(j) for j in (job, *changed)}) == len(changed) + 1
-    tuning = tune_jobs(["vp9_idct8"], ["neon"], "board", (), (), board=BOARD.id)[0]
-    assert key_of(tuning) != key_of(replace(tuning, board="0" * 16))
+    tuning = tune_jobs(["vp9_idct8"], ["neon"], "board", (), (), board=board)[0]
+    every = (board, None, *others)
+    assert len({key_of(replace(tuning, board=b)) for b in every}) == len(every)
 
 
 def test_what_another_board_gave_is_no_result(tmp_path: Path) -> None:
@@ -353,12 +357,75 @@ def test_what_another_board_gave_is_no_result(tmp_path: Path) -> None:
         assert not replace(job, board=board).is_done(known)
 
 
-def test_a_board_that_became_another_one_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    job = check_jobs(["vp9_idct8"], ["c"], [], [], {"c": ["native"]}, BOARDS, 16, 1)[0]
-    here = replace(job.board, fingerprint=replace(BOARD, clocks="1500 MHz"))
-    monkeypatch.setattr(checks, "board_of", lambda device: here)
-    with pytest.raises(UserError, match=f"is now {here.fingerprint.id} .* was {BOARD.id}"):
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """This machine, as its engine and its gcc tell it: `engine` and `gcc` may be changed."""
+    told: dict[str, Any] = {"engine": BOARD, "gcc": tmp_path / "gcc"}
+    boards._engine.cache_clear()
+    monkeypatch.setattr(kit, "build_program", lambda arch: tmp_path / "engine")
+    monkeypatch.setattr(board_module, "told", lambda words, environment: told["engine"])
+    _tell(told["gcc"], "gcc 14.2")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    return told
+
+
+def _tell(program: Path, version: str) -> None:
+    program.write_text(f"#!/bin/sh\necho {version}\n")
+    program.chmod(0o755)
+
+
+def _jobs(board: Board) -> list[Job]:
+    """One of each kind, on that board."""
+    check = check_jobs(["vp9_idct8"], ["c"], [], [], {"c": ["native"]}, {"": board}, 16, 1)
+    return [*check, *tune_jobs(["vp9_idct8"], ["c"], "cpu", (), (), board=board)]
+
+
+def test_a_board_that_became_another_one_is_told(machine: dict[str, Any]) -> None:
+    """By each job that it gets, in a process that has looked at it before."""
+    first = board_of("")
+    assert first.fingerprint == BOARD and "gcc 14.2" in first.tools
+    machine["engine"] = replace(BOARD, clocks="1500 MHz")
+    slower = board_of("")
+    assert slower == replace(first, fingerprint=machine["engine"])
+    for job in _jobs(first):
+        with pytest.raises(UserError, match=f"is now {slower.fingerprint.id} .* was {BOARD.id}"):
+            job.run()
+    _tell(machine["gcc"], "gcc 15.1")
+    for job in _jobs(slower):
+        with pytest.raises(UserError, match="is now .* gcc 15.1.* was .* gcc 14.2"):
+            job.run()
+
+
+def test_a_checkout_that_changed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By jobs that model as well, which are of no board."""
+    (job,) = tune_jobs(["vp9_idct8"], ["c"], "model", (), ())
+    monkeypatch.setattr(tunes, "code_digest", lambda: "another")
+    with pytest.raises(UserError, match=f"is now another, and was {job.code}"):
         job.run()
+
+
+def test_looking_at_a_board_keeps_no_worker_from_answering(
+    machine: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its event loop goes on while the engine is built."""
+    building, go_on = threading.Event(), threading.Event()
+
+    def build(arch: str) -> Path:
+        building.set()
+        assert go_on.wait(20)
+        return Path("engine")
+
+    monkeypatch.setattr(kit, "build_program", build)
+
+    async def worker() -> dict[str, Board | str]:
+        looking = asyncio.create_task(boards_aside([""]))
+        while not building.is_set():
+            await asyncio.sleep(0.01)
+        go_on.set()
+        return await looking
+
+    (found,) = asyncio.run(worker()).values()
+    assert isinstance(found, Board) and found.fingerprint == BOARD
 
 
 def test_boards_of_several_kinds_are_refused() -> None:

@@ -270,6 +270,34 @@ def test_a_point_that_was_wrong_in_m4_is_never_chosen(blames: str, out: set[str]
     assert only(cpu, qpu, other).qpu == qpu
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_what_m4_blames_may_be_neither_of_its_points(known: bool) -> None:
+    """A third job does the QPU's kernel on the CPU; a name that is none blames both points."""
+    cpu, third = timed(MC_NEON, 99, 101, item_class="rows8"), timed(LPF_NEON, 40, 41)
+    qpu, plain = timed(LPF_GLSL, 50, 60), timed(LPF_CODE, 70, 80)
+    line = replace(
+        mixed(cpu, qpu, kept=1, gives=1), verdict="wrong",
+        reason=f"daedalus_{LPF_NEON if known else 'vp9_lpf4_h__old'}: item 3 differs",
+        **dict.fromkeys(Mixed.figures),
+    )  # fmt: skip
+    found = make(cpu, third, qpu, plain, line).wrong
+    mc, lpf = ("vp9_mc_8h", "rows8"), ("vp9_lpf4_h", "full")
+    assert found == ({lpf: [third.point]} if known else {mc: [cpu.point], lpf: [qpu.point]})
+
+
+@pytest.mark.parametrize("verdict", entries.AGAIN)
+def test_a_result_that_says_nothing_hides_none(verdict: str) -> None:
+    good = timed(NEON, 10, 11)
+    later = timed(NEON, 0, 1, verdict=verdict, reason="gone", when="2026-11-23T12:00:00Z")
+    older = replace(later, when="2026-11-21T12:00:00Z")
+    for found in ((good, later), (later, good), (older, good), (good, older)):
+        assert only(*found, timed(C, 99, 101)).cpu == good
+        (side,) = compare.sides([described(PI), *found]).values()
+        assert list(side.results.values()) == [good]
+    (side,) = compare.sides([described(PI), older, later]).values()
+    assert list(side.results.values()) == [later]
+
+
 def test_points_without_times_are_no_candidates() -> None:
     spilled = timed(GLSL, 1, 2, verdict="spills", reason="registers")
     d = only(timed(NEON, 99, 101), spilled)
@@ -432,9 +460,12 @@ def test_what_the_qpu_took_holds_for_every_compiler(tmp_path: Path) -> None:
     assert chosen("--fingerprint", clang.id, "--route", "drm") == (code.point, fast.point)
     assert chosen("--fingerprint", PI.id) == (gpu.point, cpu.point)
     assert "QPU measured under" not in out.read_text()
-    # The later result of the same point counts, and what was wrong once is wrong for both.
+    # The later result of the same point counts if it says something, and what was wrong once is
+    # wrong for both.
     again = timed(GLSL, 30, 31, workgroup=128, board=clang, when="2026-11-23T12:00:00Z")
-    write(file, again)
+    lost = timed(GLSL, 1, 2, workgroup=128, board=clang, verdict="lost", reason="gone",
+                 when="2026-11-24T12:00:00Z")  # fmt: skip
+    write(file, again, lost)
     assert chosen("--fingerprint", PI.id)[0] == gpu.point and "R 3.28" in out.read_text()
     write(file, timed(GLSL, 1, 2, workgroup=128, verdict="wrong", reason="item 3 differs"))
     assert chosen("--fingerprint", clang.id)[0] == code.point

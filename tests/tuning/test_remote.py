@@ -325,6 +325,22 @@ def test_a_run_that_tells_rubbish(came: str, monkeypatch: pytest.MonkeyPatch) ->
         remote._state("state", "run-1")
 
 
+@pytest.mark.parametrize(
+    ("came", "status"), [("died 5", None), ("new 0", None), ("ended 1 5", 1), ("ended 0 10", 0)]
+)
+def test_a_board_that_has_less_than_was_mirrored_is_not_waited_for(
+    came: str, status: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a power cut."""
+    remote = Remote(Ssh("board"), (), print)
+    remote.mirror = tmp_path / "mirror"
+    remote.mirror.write_bytes(b"ten bytes\n")
+    states = iter(["running 5", came])
+    monkeypatch.setattr(remote, "_script", lambda action, run: next(states))
+    monkeypatch.setattr(remote, "_stream", lambda run, offset, take: None)
+    assert remote._follow("run-1", print) == status
+
+
 @pytest.mark.campaign
 def test_patience_ends(server: Server, tmp_path: Path) -> None:
     caller = Caller(server, tmp_path / "mirror", kit(), patience=2)

@@ -80,6 +80,11 @@ def test_a_few_spills_are_let_pass_where_every_point_has_some(name: str, verdict
         ("compiling point.c: exit status 1\nlibgcc: error: no such thing", 1, "failed"),
         ("compiling point.c: exit status 1\ngcc: fatal error: Killed signal", 1, "unavailable"),
         ("linking: exit status 1\nld: No space left on device", 1, "unavailable"),
+        ("running point: exit status -9\n", 1, "unavailable"),
+        ("running point: exit status -15", 1, "unavailable"),
+        ("running point: exit status -6\nAborted", 1, "failed"),
+        ("running point: exit status -11", 1, "failed"),
+        ("running point: exit status -1", 1, "failed"),
         ("llvm-mca-19 is not installed", 3, "unavailable"),
     ],
 )

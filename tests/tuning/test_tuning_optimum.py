@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,28 @@ def test_the_command_says_so(words: list[str], monkeypatch: pytest.MonkeyPatch) 
     assert done.exit_code == 1
     assert "the tuner's best is not daedalus" not in done.output  # a point's text, not a variant's
     assert "the tuner's best is not h264_idct4/full/" in done.output
+
+
+def test_what_is_not_complete_is_said_and_can_be_refused(
+    words: list[str], path: Path, tmp_path: Path
+) -> None:
+    """Points that are missing, and classes without a time."""
+    whole = CliRunner().invoke(command, [*words, "--complete"])
+    assert whole.exit_code == 0 and "not complete" not in whole.output
+    entries = list(journal.read(path).entries)
+    last = next(e for e in reversed(entries) if isinstance(e, Result) and e.verdict == "spills")
+    none = dict.fromkeys((*Result.figures, *Result.may_have))
+    timeless = [replace(e, verdict="spills", reason="all", **none)  # type: ignore[arg-type]
+                if isinstance(e, Result) else e for e in entries]  # fmt: skip
+    for name, found, said in (
+        ("some", [e for e in entries if e is not last], "of 1 classes points are missing"),
+        ("none", timeless, "no class has a time"),
+    ):
+        journal.append(tmp_path / name, *found)
+        asked = [*words[:-1], str(tmp_path / name)]
+        done = CliRunner().invoke(command, asked)
+        assert done.exit_code == 0 and said in done.output
+        assert CliRunner().invoke(command, [*asked, "--complete"]).exit_code == 1
 
 
 def test_without_results_it_says_what_to_do(words: list[str], tmp_path: Path) -> None:

@@ -6,8 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tuning_stand_ins import StandIn, cost_of, fine, group, space_of
 
+from daedalus.generator import native
+from daedalus.generator.cli import tune_run
+from daedalus.generator.cli.tune import command
 from daedalus.generator.tuning import hashes as hashes_module
 from daedalus.generator.tuning import journal
 from daedalus.generator.tuning.entries import Described, Result, Run
@@ -47,6 +51,26 @@ def test_all_points_are_kept_and_the_best_is_the_best(tmp_path: Path) -> None:
     (told,) = entries(tmp_path, Run)
     assert isinstance(told, Run)
     assert (told.points, told.done, told.ended) == (20, 20, "done")
+
+
+@pytest.mark.parametrize("there", ["gcc", "clang"])
+def test_without_clang_its_points_are_left_out(
+    there: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """None is asked for or kept, at whatever run, and one line says so."""
+    (tmp_path / native.CLANG).touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path) if there == "clang" else "")
+    monkeypatch.setattr(tune_run, "build_dir", lambda: tmp_path)
+    device = StandIn()
+    monkeypatch.setattr(tune_run, "_engine", lambda *given: device)
+    words = ["run", "h264_idct4", "--device", "cpu", "--target", "c"]
+    done = CliRunner().invoke(command, [*words, "--journal", str(tmp_path / "journal"), "--json"])
+    said = done.output + capfd.readouterr().err
+    assert done.exit_code == 0, said
+    asked = {t.candidate.compiler for t in device.asked}
+    assert asked == ({"gcc"} if there == "gcc" else {"gcc", "clang"})
+    assert said.count("warning: clang is not here: its points are left out") == (there == "gcc")
+    assert len(entries(tmp_path, Result)) == len(device.asked) == len(asked)
 
 
 def test_a_second_run_does_nothing_again(tmp_path: Path) -> None:

@@ -83,6 +83,19 @@ def test_a_large_space_is_sampled_unless_all_of_it_is_asked_for() -> None:
     assert sum(g.search.total for g in whole) == total
 
 
+def test_points_of_a_compiler_that_is_not_here_are_left_out() -> None:
+    entry = find(load(), "vp9_lpf8_v")
+    assert entry is not None
+    for quick in (False, True):
+        both, one = (
+            {c for g in groups_of([entry], ["c", "neon", "qpu"], quick=quick, **given)
+             for c in g.search.reach}
+            for given in ({}, {"compilers": ("gcc",)})
+        )  # fmt: skip
+        assert {c.compiler for c in both} == {"gcc", "clang", ""}
+        assert one == {c for c in both if c.compiler != "clang"}
+
+
 def test_a_quick_run_has_what_is_on_record() -> None:
     entry = find(load(), "vp9_lpf8_v")
     assert entry is not None
