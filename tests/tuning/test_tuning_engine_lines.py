@@ -15,6 +15,7 @@ from daedalus.generator.tuning import entries, journal
 from daedalus.generator.tuning.entries import Result
 
 
+@pytest.mark.campaign  # which times threads beside one another: ctest runs the programs alone
 @pytest.mark.parametrize(
     ("program", "types", "verdicts"),
     [

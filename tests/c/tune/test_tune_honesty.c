@@ -266,8 +266,8 @@ static void test_terms(void) {
     const char *options;
     unsigned results; /* then in the journal */
   } runs[] = {{"--precision 0 --point-seconds 0.01", 1}, {"--precision 0 --point-seconds 0.01", 1},
-              {"--precision 0 --point-seconds 2", 2},    {"--precision 0 --point-seconds 1", 2},
-              {"--precision 0 --samples 5000", 3},       {"--precision 1 --point-seconds 9", 3},
+              {"--precision 0 --point-seconds 0.5", 2},  {"--precision 0 --point-seconds 0.25", 2},
+              {"--precision 0 --samples 30000", 3},      {"--precision 1 --point-seconds 9", 3},
               {"--precision 1 --samples 20", 3}};
   char arguments[128];
   (void)measure_points("", "");
