@@ -146,7 +146,8 @@ uint64_t items_run(const daedalus_kernel_desc *kernel, const char *name, items_w
     }
     const size_t some = length - length / 2;
     call(&job, fn, way.one, items[k], some);
-    call(&job, fn, way.one, items[k] + some, length - some);
+    /* Of one item the rest is none, of which there need be no struct. */
+    call(&job, fn, way.one, items[k] + (some < length ? some : 0), length - some);
     memset(done + items[k], 1, length * sizeof *done);
     k += length;
   }
