@@ -12,6 +12,7 @@ from daedalus.generator.cli.tables import print_table
 from daedalus.generator.tuning.best import Best, best
 from daedalus.generator.tuning.compare import Side, sides
 from daedalus.generator.tuning.entries import OK, Entry, Mixed, Result
+from daedalus.generator.tuning.journal import replaces
 from daedalus.generator.tuning.point import parse_point
 
 SHOWN_TIES = 3
@@ -63,7 +64,7 @@ def _last_mixed(entries: Sequence[Entry], kernel: str) -> tuple[Mixed, ...]:
         if isinstance(e, Mixed):
             kernels = {parse_point(p).kernel for p in (e.cpu_point, e.qpu_point)}
             have = found.get((e.fingerprint, e.key))
-            if (not kernel or kernel in kernels) and (have is None or e.when >= have.when):
+            if (not kernel or kernel in kernels) and (have is None or replaces(e, have)):
                 found[e.fingerprint, e.key] = e
     return tuple(found.values())
 

@@ -8,6 +8,7 @@ from daedalus.generator.report.sources import Sources
 from daedalus.generator.tuning.best import best, timed
 from daedalus.generator.tuning.compare import Side
 from daedalus.generator.tuning.entries import OK, Entry, Mixed
+from daedalus.generator.tuning.journal import replaces
 from daedalus.generator.tuning.point import Point, parse_point
 from daedalus.generator.tuning.recipe import Recipe, library_of, make, with_gpu
 from daedalus.generator.tuning.rules import Judged, judge_mixed
@@ -58,7 +59,7 @@ def stacks(side: Side, entries: Sequence[Entry], sources: Sources) -> tuple[Stac
     for e in entries:
         if isinstance(e, Mixed) and e.fingerprint == side.fingerprint:
             have = last.get(e.key)
-            if have is None or e.when >= have.when:
+            if have is None or replaces(e, have):
                 last[e.key] = e
     found = []
     for m in last.values():
