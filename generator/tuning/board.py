@@ -16,7 +16,7 @@ from daedalus.generator.cli.common import EXIT_MISSING, UserError
 from daedalus.generator.registry import load
 from daedalus.generator.tuning import kit
 from daedalus.generator.tuning.engine_device import told
-from daedalus.generator.tuning.fingerprint import Fingerprint
+from daedalus.generator.tuning.fingerprint import NONE, Fingerprint
 from daedalus.generator.vulkan import bench_data, devices
 from daedalus.generator.vulkan.devices import GpuDevice
 
@@ -36,7 +36,13 @@ def of_board(device: str = "", build: Callable[[str], Path] | None = None) -> Fi
         items = Path(folder, "items")  # the engine wants some, of any kernel
         bench_data.write(items, [(load()[0].kernel, frozenset())], 1, 1)
         words = [*place.prefix, str(program), "--points", "-", "--data", str(items), "--journal"]
-        return told(lambda path: [*words, str(path)], {**os.environ, **place.environment})
+        found = told(lambda path: [*words, str(path)], {**os.environ, **place.environment})
+    if device and found.driver == NONE:
+        raise UserError(
+            f"{device}: no driver of such a device was found on this machine",
+            "./daedalus doctor lists devices", EXIT_MISSING,
+        )  # fmt: skip
+    return found
 
 
 def _place(device: str, build: Callable[[str], Path]) -> GpuDevice:

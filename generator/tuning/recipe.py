@@ -97,7 +97,7 @@ def with_gpu(side: Side, every: Iterable[Side], mixed: Iterable[Mixed], library:
     if side.described is None:
         return side
     results, wrong, blamed = dict(side.results), set(side.wrong), set[str]()
-    lines = [m for m in mixed if m.verdict == "wrong"]
+    lines = [m for m in mixed if m.verdict == "wrong" and _known_mixed(m, library)]
     for other in every:
         if other is side or other.described is None:
             continue
@@ -124,7 +124,7 @@ def make(
     do more classes, on a tie the one that takes less time, then Vulkan's
     """
     foreign = tuple(sorted({r.point for r in side.results.values() if not _known(r, library)}))
-    lines = [m for m in mixed if m.fingerprint == side.fingerprint]
+    lines = [m for m in mixed if m.fingerprint == side.fingerprint and _known_mixed(m, library)]
     usable, bad = _right(side, lines, library)
     compiler = compiler or _compiler_of(usable)
     prod: list[Result] = []
@@ -163,11 +163,25 @@ def _known(r: Result, library: Library) -> bool:
     )
 
 
+def _known_mixed(line: Mixed, library: Library) -> bool:
+    """Whether a line of M4 is of code that the library has. Older lines name no hashes; with them
+    the fingerprint's generator has to do."""
+    points = (line.cpu_point, line.qpu_point, line.instead_point)
+    hashes = (line.cpu_hash, line.qpu_hash, line.instead_hash)
+    for point, code in zip(points, hashes, strict=True):
+        if point is None or code is None:
+            continue
+        variant = library.variants.get(parse_point(point).variant)
+        if variant is None or variant.input_hash != code:
+            return False
+    return True
+
+
 def _right(
     side: Side, mixed: Iterable[Mixed], library: Library
 ) -> tuple[list[Result], list[Result]]:
     """Results of the library's code: those with times of points that were never found wrong, and
-    those of points that were. A line of M4 names no code: the fingerprint has its generator."""
+    those of points that were."""
     in_m4 = _blamed((m for m in mixed if m.verdict == "wrong"), library)
     usable, bad = [], []
     for r in side.results.values():

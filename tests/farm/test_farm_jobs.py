@@ -380,6 +380,11 @@ def _jobs(board: Board) -> list[Job]:
     return [*check, *tune_jobs(["vp9_idct8"], ["c"], "cpu", (), (), board=board)]
 
 
+def test_a_board_has_the_device_that_is_asked_for() -> None:
+    with pytest.raises(UserError, match="gpu-63: no driver of such a device"):
+        board_of("gpu-63")
+
+
 def test_a_board_that_became_another_one_is_told(machine: dict[str, Any]) -> None:
     """By each job that it gets, in a process that has looked at it before."""
     first = board_of("")

@@ -206,6 +206,25 @@ def test_which_lines_of_m4_count() -> None:
     assert only(cpu, timed(GLSL, 50, 60), mixed(MC, qpu, **bad)).mixed is None
 
 
+@pytest.mark.parametrize("older", [*entries.MIXED_CODE[1:], ""])
+def test_m4_of_other_code_neither_counts_nor_blames(older: str) -> None:
+    cpu, qpu, instead = timed(NEON, 99, 101), timed(GLSL, 120, 125), timed(NEON, 99, 101)
+    points = (MC, qpu, instead)
+    hashes = dict(zip(entries.MIXED_CODE[1:], (p.input_hash for p in points), strict=True))
+    code = {"instead_point": instead.point, **hashes, **({older: "0" * 16} if older else {})}
+    of = (MC.point, qpu.point)
+    line = mixed(MC, qpu, kept=0.99, gives=0.6)
+    line = replace(
+        line,
+        **code,
+        key=entries.mixed_key(*of, line.scenario, *(code[n] for n in entries.MIXED_CODE)),
+    )
+    assert only(cpu, qpu, line).substrate == (CPU if older else QPU)
+    reason = f"daedalus_{GLSL}: item 3 differs"
+    wrong = replace(line, verdict="wrong", reason=reason, **dict.fromkeys(Mixed.figures))
+    assert bool(make(cpu, qpu, wrong).wrong) is not bool(older)
+
+
 def test_m4_is_measured_where_r_does_not_decide() -> None:
     found = make(
         timed(NEON, 99, 101), timed(GLSL, 50, 60), timed(LPF_NEON, 9, 10), timed(LPF_GLSL, 30, 31),
