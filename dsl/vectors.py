@@ -8,8 +8,8 @@ that every pattern of decisions the program can take occurs about equally often.
 """
 
 import zlib
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -44,10 +44,12 @@ def make_items(kernel: Kernel, count: int, seed: int, kind: str = "conformant") 
         raise ValueError(f"unknown kind of items: {kind!r}, one of {', '.join(KINDS)}")
     if kind == "typical" and kernel.sampler is not None:
         drawn = _typical(kernel, count * _SURPLUS, rng, share=1.0)
+        seen = _decided(kernel, drawn)
     else:
         drawn = _in_classes(kernel, _typical(kernel, count * _SURPLUS, rng, share=0.5), rng)
-        drawn = _explored(kernel, _made_conformant(kernel, drawn), rng)
-    drawn = _conformant(kernel, drawn)
+        drawn, seen = _explored(kernel, _made_conformant(kernel, drawn), rng)
+    fine = np.flatnonzero(interp.run(kernel, drawn).conformant(kernel.defaults))
+    drawn, seen = drawn.take(fine), seen.take(fine)
     if not drawn.count:
         raise SpecError(
             "assumption",
@@ -56,7 +58,7 @@ def make_items(kernel: Kernel, count: int, seed: int, kind: str = "conformant") 
             kernel.id,
             hint="widen them, or draw typical items with a sampler (@<kernel>.inputs)",
         )
-    return drawn.take(_balanced(kernel, drawn, count, rng))
+    return drawn.take(_balanced(kernel, drawn, seen.patterns(), count, rng))
 
 
 # ------------------------------------------------------------------ drawing
@@ -263,27 +265,49 @@ def _made_conformant(kernel: Kernel, items: Items) -> Items:
 # ------------------------------------------------------------------ decisions
 
 
-def decision_patterns(kernel: Kernel, items: Items) -> Array:
-    """A number an item: the outcomes of all comparisons and limits on its rarest lane.
+@dataclass(frozen=True)
+class _Decided:
+    """What items decide, lane by lane of the stages that decide anything: [items, lanes].
 
-    Outcomes are taken together, lane by lane, and lanes that store something come first: that a
-    limit binds matters only where the masks let the result through. Items that store nothing are
-    told apart coarsely.
+    numbers  one for the outcomes of all comparisons and limits
+    stores   whether the lane stores something
     """
-    parts = [_lane_patterns(kernel, portion) for portion in interp.portions(items)]
-    lanes, stores = (np.concatenate(column) for column in zip(*parts, strict=True))
-    if not lanes.size:
-        return np.zeros(items.count, dtype=np.uint64)
-    _, which, counts = np.unique(lanes, return_inverse=True, return_counts=True)
-    rarity = counts[which].reshape(lanes.shape)
-    rarity = np.where(stores, rarity, rarity + lanes.size)
-    chosen = np.asarray(lanes[np.arange(items.count), np.argmin(rarity, axis=1)])
-    return np.where(stores.any(axis=1), chosen, (chosen >> np.uint64(32)) % _COARSE)
+
+    numbers: Array
+    stores: Array
+
+    def take(self, indices: Array) -> "_Decided":
+        return _Decided(self.numbers[indices], self.stores[indices])
+
+    def patterns(self) -> Array:
+        """A number an item: the outcomes on its rarest lane.
+
+        Outcomes are taken together, lane by lane, and lanes that store something come first: that
+        a limit binds matters only where the masks let the result through. Items that store nothing
+        are told apart coarsely.
+        """
+        if not self.numbers.size:
+            return np.zeros(len(self.numbers), dtype=np.uint64)
+        _, which, counts = np.unique(self.numbers, return_inverse=True, return_counts=True)
+        rarity = counts[which].reshape(self.numbers.shape)
+        rarity = np.where(self.stores, rarity, rarity + self.numbers.size)
+        rarest = np.argmin(rarity, axis=1)
+        chosen = np.asarray(self.numbers[np.arange(len(self.numbers)), rarest])
+        return np.where(self.stores.any(axis=1), chosen, (chosen >> np.uint64(32)) % _COARSE)
 
 
-def _lane_patterns(kernel: Kernel, items: Items) -> tuple[Array, Array]:
-    """For every lane of the stages that decide anything: a number, and whether it stores."""
-    patterns: list[Array] = [np.zeros((items.count, 0), dtype=np.uint64)]
+def _both(parts: Iterable[_Decided]) -> _Decided:
+    """Of the items of all of them."""
+    columns = zip(*((p.numbers, p.stores) for p in parts), strict=True)
+    return _Decided(*(np.concatenate(column) for column in columns))
+
+
+def _decided(kernel: Kernel, items: Items) -> _Decided:
+    return _both(_portion_decided(kernel, portion) for portion in interp.portions(items))
+
+
+def _portion_decided(kernel: Kernel, items: Items) -> _Decided:
+    numbers: list[Array] = [np.zeros((items.count, 0), dtype=np.uint64)]
     stored: list[Array] = [np.zeros((items.count, 0), dtype=bool)]
     for stage in interp.decisions(kernel, items):
         known = np.zeros(stage.stored.shape, dtype=np.uint64)
@@ -291,19 +315,24 @@ def _lane_patterns(kernel: Kernel, items: Items) -> tuple[Array, Array]:
             known *= np.uint64(6364136223846793005)
             known += np.where(outcome, np.uint64(1442695040888963407), np.uint64(1))
         if stage.outcomes:
-            patterns.append(known)
+            numbers.append(known)
             stored.append(stage.stored)
-    return np.concatenate(patterns, axis=1), np.concatenate(stored, axis=1)
+    return _Decided(np.concatenate(numbers, axis=1), np.concatenate(stored, axis=1))
 
 
-def _explored(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
-    """The items and neighbours of the rare ones: small changes that may tip further decisions."""
+def _explored(kernel: Kernel, items: Items, rng: np.random.Generator) -> tuple[Items, _Decided]:
+    """The items and neighbours of the rare ones: small changes that may tip further decisions; and
+    what all of them decide, which is worked out once an item."""
     explorers = min(items.count, _EXPLORERS)
-    pool = items.take(np.arange(explorers))
+    first = _decided(kernel, items)
+    at = np.arange(explorers)
+    pool, seen = items.take(at), first.take(at)
     for _ in range(_GENERATIONS):
-        parents = pool.take(_evenly(decision_patterns(kernel, pool), explorers // 2 or 1, rng))
-        pool = joined(pool, _conformant(kernel, neighbours(kernel, parents, rng)))
-    return joined(items, pool)
+        parents = pool.take(_evenly(seen.patterns(), explorers // 2 or 1, rng))
+        found = _conformant(kernel, neighbours(kernel, parents, rng))
+        if found.count:
+            pool, seen = joined(pool, found), _both([seen, _decided(kernel, found)])
+    return joined(items, pool), _both([first, seen])
 
 
 def neighbours(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
@@ -427,10 +456,11 @@ def joined(a: Items, b: Items) -> Items:
     )
 
 
-def _balanced(kernel: Kernel, items: Items, count: int, rng: np.random.Generator) -> Array:
+def _balanced(
+    kernel: Kernel, items: Items, patterns: Array, count: int, rng: np.random.Generator
+) -> Array:
     """Indices of `count` items: as many of each class, and in it every pattern as evenly as the
     supply allows; in random order."""
-    patterns = decision_patterns(kernel, items)
     left = np.ones(items.count, dtype=bool)
     members = []
     for name in kernel.class_names:
