@@ -70,38 +70,38 @@ static const daedalus_class_desc av1_cdef8_classes[] = {
 static const daedalus_variant av1_cdef8_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_av1_cdef8__qpu_inpri_p8_word",
+    .name = "daedalus_av1_cdef8__qpu_inpri_p16_word",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_av1_cdef8__qpu_inpri_p8_word,
+    .qpu = &daedalus_av1_cdef8__qpu_inpri_p16_word,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_av1_cdef8__qpu_insec_p8_word",
+    .name = "daedalus_av1_cdef8__qpu_insec_p16_word",
     .target = "qpu",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 1301,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_av1_cdef8__qpu_insec_p8_word,
+    .qpu = &daedalus_av1_cdef8__qpu_insec_p16_word,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_av1_cdef8__qpu_inside_p8_word",
+    .name = "daedalus_av1_cdef8__qpu_inside_p16_word",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1302,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_av1_cdef8__qpu_inside_p8_word,
+    .qpu = &daedalus_av1_cdef8__qpu_inside_p16_word,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -452,6 +452,18 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .qpu = &daedalus_av1_cdef8__qpu_inside_p4_word,
   },
 #endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_inside_p8_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1507,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_av1_cdef8__qpu_inside_p8_word,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc av1_cdef_dir_buffers[] = {
@@ -581,14 +593,14 @@ static const daedalus_class_desc h264_deblock_luma_v_classes[] = {
 static const daedalus_variant h264_deblock_luma_v_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_h264_deblock_luma_v__qpu_full_p4_word",
+    .name = "daedalus_h264_deblock_luma_v__qpu_full_p8_word",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_h264_deblock_luma_v__qpu_full_p4_word,
+    .qpu = &daedalus_h264_deblock_luma_v__qpu_full_p8_word,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -1537,14 +1549,14 @@ static const daedalus_variant vp9_idct8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_idct8__qpu_eob12_p8_word_pack",
+    .name = "daedalus_vp9_idct8__qpu_eob12_p8_word",
     .target = "qpu",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 1301,
     .reason = "best QPU variant of the class, by the schedules of its spec",
-    .qpu = &daedalus_vp9_idct8__qpu_eob12_p8_word_pack,
+    .qpu = &daedalus_vp9_idct8__qpu_eob12_p8_word,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
@@ -2531,12 +2543,24 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8h__qpu_full_p8",
+    .name = "daedalus_vp9_mc_8h__qpu_full_p8_word_shift",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_mc_8h__qpu_full_p8_word_shift,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1303,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_vp9_mc_8h__qpu_full_p8,
   },
@@ -2698,7 +2722,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .needs = 0,
     .class_index = 0,
     .prod = false,
-    .rank = 1503,
+    .rank = 1504,
     .reason = "not a prod variant: chosen for lack of another",
     .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p8_dot_word_shift,
   },
@@ -2789,12 +2813,24 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8h_avg__qpu_full_p8",
+    .name = "daedalus_vp9_mc_8h_avg__qpu_full_p8_word_shift",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1302,
+    .reason = "best QPU variant of the class, by the schedules of its spec",
+    .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8_word_shift,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h_avg__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1303,
     .reason = "best QPU variant of the class, by the schedules of its spec",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8,
   },
@@ -4554,7 +4590,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "5ecef42dc518af4c",
+  .generator = "4e5079ee5fa2ed04",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -6,11 +6,11 @@
 #include <daedalus/av1.h>
 #include <daedalus/table.h>
 
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inpri_p8_word;
+extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inpri_p16_word;
 
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_insec_p8_word;
+extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_insec_p16_word;
 
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p8_word;
+extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p16_word;
 
 extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_full_p4_word;
 
@@ -165,6 +165,8 @@ void daedalus_items_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdif
 extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4;
 
 extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4_word;
+
+extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p8_word;
 
 daedalus_cpu_fn daedalus_av1_cdef_dir__c_full;
 void daedalus_item_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t src_stride, int32_t *found);

@@ -6,7 +6,7 @@
 #include <daedalus/h264.h>
 #include <daedalus/table.h>
 
-extern const daedalus_qpu_code daedalus_h264_deblock_luma_v__qpu_full_p4_word;
+extern const daedalus_qpu_code daedalus_h264_deblock_luma_v__qpu_full_p8_word;
 
 extern const daedalus_qpu_code daedalus_h264_deblock_luma_v__qpu_full;
 

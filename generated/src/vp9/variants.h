@@ -13,7 +13,7 @@ void daedalus_items_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrd
 
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_dc_p8_word;
 
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_eob12_p8_word_pack;
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_eob12_p8_word;
 
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p8_word_pack;
 
@@ -323,6 +323,8 @@ extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p16_dot_word_shift;
 
 extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p8_word;
 
+extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_full_p8_word_shift;
+
 extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_full_p8;
 
 extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p8_shift_swar;
@@ -413,6 +415,8 @@ void daedalus_items_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t dst_stri
 extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_sub8_p16_dot_word_shift;
 
 extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_sub8_p8_word;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_full_p8_word_shift;
 
 extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_full_p8;
 
