@@ -4,6 +4,7 @@
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -186,7 +187,7 @@ def _followed(remote: Remote, jobs: Sequence[Job], points: Sequence[str]) -> int
     cut = 0
     with progress(len(points) or len(jobs)) as shown:
 
-        def news(line: bytes) -> None:
+        def news(line: bytes, *, own: bool = True) -> None:
             nonlocal cut
             try:
                 entry = journal.parse_line(line)
@@ -194,10 +195,10 @@ def _followed(remote: Remote, jobs: Sequence[Job], points: Sequence[str]) -> int
                 return  # it is told when the journal is read
             if isinstance(entry, Result | Mixed):
                 say(_told(entry) if isinstance(entry, Result) else tune_mixed.told(entry))
-                shown.advance(1)
-            cut += isinstance(entry, Run) and entry.ended == "budget"
+                shown.advance(own)
+            cut += own and isinstance(entry, Run) and entry.ended == "budget"
 
-        status = remote.run(jobs, points, news)
+        status = remote.run(jobs, points, news, partial(news, own=False))
     if cut:
         what = "M2 and M3" if points else f"M4: {cut} of {len(jobs)} pairs"
         console.print(f"the budget ended before all was done of {what}", soft_wrap=True)

@@ -3,11 +3,13 @@
 
 All lies below `~/.cache/daedalus/<kit>/` there (kit.py), its journal as well; tools/tune/remote.sh
 is what runs. A run belongs to nobody's connection: whoever calls for the same one later follows it,
-or starts it again where the journal ends. Here the journal is mirrored byte by byte, so that a
-broken connection costs nothing.
+or starts it again where the journal ends; whoever calls for another one of the same kit follows
+that which is under way before. Here the journal is mirrored byte by byte, so that a broken
+connection costs nothing.
 """
 
 import hashlib
+import re
 import shlex
 import time
 from collections.abc import Callable, Sequence
@@ -15,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from daedalus.generator import native
-from daedalus.generator.cli.common import EXIT_FAILED, EXIT_MISSING, UserError
+from daedalus.generator.cli.common import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_MISSING, UserError
 from daedalus.generator.tuning.kit import PROGRAM, SCRIPT, Kit
 from daedalus.generator.tuning.point import parse_point
 from daedalus.generator.tuning.ssh import Failed, Lost, Ssh
@@ -25,7 +27,7 @@ PATIENCE = 900.0  # seconds without a connection, after which it is given up her
 _TOOLS = ("tar", "gzip", "sha256sum", "flock", "setsid", "nohup", "tail", "getconf", "nproc")
 RUN = "@RUN@"
 _LASTED = 60.0  # seconds that a connection held, after which its end counts as a first one
-_BUSY = 75  # exit status: another run is under way
+_BUSY = 75  # exit status: a run of another kit is under way
 _SHOWN = 200  # characters of an answer that is none
 _RESTARTS = 3  # of a run that died without ending
 
@@ -49,11 +51,23 @@ class Job:
 
 @dataclass(frozen=True)
 class _State:
-    """Of a run, as tools/tune/remote.sh tells it; `size`: of the journal there, in bytes."""
+    """Of a run, as tools/tune/remote.sh tells it.
+
+    status  of one that has ended
+    other   the run that is under way in its stead
+    size    of the journal there, in bytes
+    """
 
     word: str
     status: int
+    other: str
     size: int
+
+
+_STATE = re.compile(
+    r"(?:running|died|new|ended (?P<status>\d+)|other (?P<other>run-\w+)) (?P<size>\d+)\s*",
+    re.ASCII,
+)
 
 
 def _is_number(text: str) -> bool:
@@ -153,15 +167,19 @@ class Remote:
 
     # ---------------------------------------------------------------- a run
 
-    def run(self, jobs: Sequence[Job], points: Sequence[str], news: Callable[[bytes], None]) -> int:
+    def run(
+        self, jobs: Sequence[Job], points: Sequence[str], news: Callable[[bytes], None],
+        before: Callable[[bytes], None],
+    ) -> int:  # fmt: skip
         """Has the board do the jobs; the worst exit status.
 
-        `points` are what the run's file holds; `news` is told the journal's lines as they come.
+        `points` are what the run's file holds; `news` is told the journal's lines as they come,
+        `before` those that come while another run of the kit is under way, which is awaited.
         It goes on with such a run that is under way, and comes back when it has ended.
         """
         run = self._place(jobs, points)
         for attempt in range(_RESTARTS + 1):
-            self._start(run, attempt)
+            self._start(run, attempt, before)
             status = self._follow(run, news)
             if status is not None:
                 return status
@@ -204,13 +222,26 @@ class Remote:
             words += ["--compiler", f"gcc, run by {shlex.join(self._wrapper)}"[:200]]
         return shlex.join(words)
 
-    def _start(self, run: str, attempt: int) -> None:
-        state = self._state("start", run)
+    def _start(self, run: str, attempt: int, before: Callable[[bytes], None]) -> None:
+        state = self._begin(run)
+        while state.other:
+            self._say(f"{state.other} is under way on {self._ssh.host}: following it first")
+            if self._follow(state.other, before) == EXIT_INTERRUPTED:
+                raise UserError(  # whoever ended it wants the board to rest
+                    f"{state.other} on {self._ssh.host} was ended, and no other is begun",
+                    "what was measured is kept; the same command goes on", EXIT_INTERRUPTED,
+                )  # fmt: skip
+            state = self._begin(run)
         if attempt == 0 and state.word == "running":
             self._say(f"going on with the run that is under way on {self._ssh.host}")
+
+    def _begin(self, run: str) -> _State:
+        """Has the run started, unless one is under way there."""
+        state = self._state("start", run)
         mirrored = self.mirror.stat().st_size if self.mirror.is_file() else 0
         if state.size < mirrored:
             self.mirror.unlink()  # the board has forgotten its own, and begins a new one
+        return state
 
     def _follow(self, run: str, news: Callable[[bytes], None]) -> int | None:
         """Mirrors the journal until the run has ended; its exit status, None where it died."""
@@ -241,12 +272,11 @@ class Remote:
 
     def _state(self, action: str, run: str) -> "_State":
         said = self._script(action, run)
-        words = said.split()
-        numbers = words[1:]
-        wanted = {"running": 1, "ended": 2, "died": 1, "new": 1}.get(words[0] if words else "")
-        if wanted != len(numbers) or not all(map(_is_number, numbers)):
+        found = _STATE.fullmatch(said)
+        if found is None:
             raise self._rubbish(f"the state of {run}", said)
-        return _State(words[0], int(numbers[0]) if wanted == 2 else 0, int(numbers[-1]))
+        status, other, size = found.group("status", "other", "size")
+        return _State(said.split()[0], int(status or 0), other or "", int(size))
 
     def _script(self, action: str, run: str) -> str:
         return self._asked("sh", f"{self._folder}/{SCRIPT}", action, run)

@@ -240,6 +240,21 @@ def test_m4_is_measured_where_r_does_not_decide() -> None:
         assert (w["--duration"], w["--items"], w["--scenario"]) == ("2", "64", "m4")
 
 
+@pytest.mark.parametrize("gives", [0.9, 0.3, 0.01])
+@pytest.mark.parametrize("n", [1, 2])
+def test_what_m4_says_does_not_change_what_is_asked_of_it(gives: float, n: int) -> None:
+    """So that the same command, given again, asks for the same run, wherever that was left."""
+    cpu, other = timed(NEON, 99, 101), timed(LPF_NEON, 9, 10)
+    glsl, code = timed(GLSL, 120, 121), timed(CODE, 125, 126)
+    found = (cpu, other, glsl, code, timed(LPF_GLSL, 30, 31), timed(LPF_CODE, 30, 32))
+    first = make(*found)
+    lines = [mixed(c, glsl, kept=0.99, gives=gives) for c in (other, cpu)][:n]
+    again = make(*found, *lines)
+    assert any(d.mixed is not None for d in again.decisions)
+    jobs = overnight.together(first, Settings())
+    assert len(jobs) == 4 and overnight.together(again, Settings()) == jobs
+
+
 # ----------------------------------------------------------------- the candidates
 
 

@@ -12,8 +12,8 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +21,7 @@ import pytest
 from click.testing import CliRunner
 from click.testing import Result as Ran
 from ssh_server import Server, serving, until
-from tuning_lines import BOARD, NEON, result
+from tuning_lines import BOARD, NEON, QPU, every_type, result
 
 from daedalus.generator.cli import tune_remote
 from daedalus.generator.cli.common import (
@@ -32,13 +32,23 @@ from daedalus.generator.cli.common import (
     repo_root,
 )
 from daedalus.generator.cli.main import cli
+from daedalus.generator.cli.recipe import generated_library
 from daedalus.generator.tuning import journal
-from daedalus.generator.tuning.entries import Described, Result, Run, described
+from daedalus.generator.tuning.entries import (
+    MIXED_CODE,
+    Described,
+    Mixed,
+    Result,
+    Run,
+    described,
+    mixed_key,
+)
 from daedalus.generator.tuning.kit import PROGRAM, SCRIPT, Kit
+from daedalus.generator.tuning.point import parse_point
 from daedalus.generator.tuning.remote import CACHE, Job, Remote
 from daedalus.generator.tuning.ssh import Lost, Ssh
 
-JOBS = [Job(("--points", "x"))]
+JOBS, OTHERS = [Job(("--points", "x"))], [Job(("--points", "y"))]
 LINES = 40
 PACE = 0.05  # seconds a line
 
@@ -79,12 +89,14 @@ class Caller:
     made: Kit
     said: list[str]
     news: list[bytes]
+    before: list[bytes]
     remote: Remote
 
     def __init__(
         self, server: Server, mirror: Path, made: Kit, *, ssh: str = "", patience: float = 30
     ) -> None:
-        self.server, self.mirror, self.made, self.said, self.news = server, mirror, made, [], []
+        self.server, self.mirror, self.made = server, mirror, made
+        self.said, self.news, self.before = [], [], []
         client = Ssh("board", ssh or server.config())
         self.remote = Remote(client, (), self.said.append, patience=patience)
 
@@ -92,10 +104,10 @@ class Caller:
     def there(self) -> Path:
         return self.server.home / CACHE / self.made.id
 
-    def run(self) -> int:
+    def run(self, jobs: Sequence[Job] = JOBS) -> int:
         self.remote.probe()
         self.remote.deploy(self.made, self.mirror)
-        return self.remote.run(JOBS, (), self.news.append)
+        return self.remote.run(jobs, (), self.news.append, self.before.append)
 
     def right(self) -> bool:
         """Every line is here and there, once."""
@@ -175,7 +187,7 @@ def test_another_call_follows_the_same_run(server: Server, tmp_path: Path) -> No
     first = Caller(server, tmp_path / "mirror", kit())
     first.remote.deploy(first.made, first.mirror)
     with pytest.raises(Left):
-        first.remote.run(JOBS, (), leave)
+        first.remote.run(JOBS, (), leave, leave)
     second = Caller(server, tmp_path / "mirror", kit())
     thread = At(second, 0, gate.unlink, said="going on with the run that is under way")
     assert second.run() == 0
@@ -240,6 +252,43 @@ def test_one_run_a_board(server: Server, tmp_path: Path) -> None:
     thread.join()
     assert not (other.there / "began").exists()
     assert other.run() == 0
+
+
+@pytest.mark.campaign
+def test_another_run_of_the_same_kit_is_awaited(server: Server, tmp_path: Path) -> None:
+    first = Caller(server, tmp_path / "mirror", kit())
+    second = Caller(server, tmp_path / "second", kit())
+    gate = server.home / "gate"
+    gate.touch()
+    late = At(second, 0, gate.unlink, said="is under way on board: following it first")
+    early = At(first, 3, partial(second.run, OTHERS))
+    assert first.run() == 0 and first.right()
+    early.join()
+    late.join()
+    assert second.right() and second.begun() == 2
+    # All came while the first one's was under way: the second one's had nothing to do.
+    assert len(second.before) == LINES and second.news == []
+    assert len(list(second.there.glob("run-*"))) == 2
+
+
+@pytest.mark.campaign
+def test_whoever_awaits_a_run_that_is_stopped_begins_none(server: Server, tmp_path: Path) -> None:
+    first = Caller(server, tmp_path / "mirror", kit())
+    second = Caller(server, tmp_path / "second", kit())
+
+    def follow() -> None:
+        with pytest.raises(UserError, match="run-.* was ended, and no other is begun") as caught:
+            second.run(OTHERS)
+        assert caught.value.exit_code == EXIT_INTERRUPTED
+
+    gate = server.home / "gate"
+    gate.touch()
+    late = At(second, 0, first.remote.stop, said="following it first")
+    early = At(first, 3, follow)
+    assert first.run() == 130
+    early.join()
+    late.join()
+    assert second.begun() == 1
 
 
 @pytest.mark.campaign
@@ -316,8 +365,10 @@ def test_hosts_that_will_not_do(server: Server, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "came", ["done 0 12", "ended 12", "", "running many", "ended 0 1 2", "Welcome\nnew 0"]
-)
+    "came",
+    ["done 0 12", "ended 12", "", "running many", "ended 0 1 2", "Welcome\nnew 0", "other 5",
+     "other ../x 5", "running run-1 5"],
+)  # fmt: skip
 def test_a_run_that_tells_rubbish(came: str, monkeypatch: pytest.MonkeyPatch) -> None:
     remote = Remote(Ssh("board"), (), print)
     monkeypatch.setattr(remote, "_script", lambda action, run: f"{came}\n")
@@ -439,6 +490,94 @@ def test_what_came_is_kept_however_it_ends(
     ran = tune(server, file, "vp9_idct8")
     assert isinstance(ran.exception, UserError) and "no recipe" in ran.exception.message
     assert lines() == 19 and len(list(server.home.glob(f"{CACHE}/*/began"))) == 1
+
+
+# M2 and M3 as they stand in `alone`, and of each pair of M4 its line of `pairs`. Waits before the
+# second pair as long as there is a file `gate`. Says what it measured.
+FAKE_BOTH = """#!/bin/sh
+[ "$1" != --list ] || { cat points; exit 0; }
+trap 'exit 130' TERM
+lines=alone of= last=
+for word; do
+  [ "$last" != --cpu-kernel ] || { lines=pairs of="\\"cpu_point\\":\\"$word\\""; }
+  last=$word
+done
+while read -r line; do
+  case $line in *"$of"*) ;; *) continue ;; esac
+  grep -qxF "$line" journal.jsonl && continue
+  while [ -n "$of" ] && [ -s measured-pairs ] && [ -e "$HOME/gate" ]; do sleep 0.1; done
+  echo "$line" | tee -a journal.jsonl >>measured-$lines
+done <$lines
+"""
+
+
+def both_kit() -> Kit:
+    """Of a board where R leaves two pairs to M4."""
+    library = generated_library()
+
+    def timed(point: str, ns: float) -> Result:
+        code = library.variants[parse_point(point).variant].input_hash
+        return result(point, median=ns, low=0.99 * ns, high=1.01 * ns, input_hash=code)
+
+    mc = "vp9_mc_8h/full/daedalus_vp9_mc_8h__c_full/gcc/-/0"
+    alone = [timed(NEON, 90), timed(QPU, 150), timed(mc, 40)]
+    (line,) = (e for e in every_type() if isinstance(e, Mixed))
+    pairs = [
+        replace(line, cpu_point=cpu, **dict.fromkeys(MIXED_CODE),
+                key=mixed_key(cpu, QPU, line.scenario)) for cpu in (mc, NEON)
+    ]  # fmt: skip
+    script = repo_root() / "tools" / "tune" / SCRIPT
+    return Kit({
+        PROGRAM: FAKE_BOTH.encode(), SCRIPT: script.read_bytes(),
+        "points": "".join(f"{r.point}\n" for r in alone).encode(),
+        "alone": b"".join(journal.line_of(e) for e in (described(BOARD), *alone)),
+        "pairs": b"".join(map(journal.line_of, pairs)),
+    })  # fmt: skip
+
+
+@pytest.mark.campaign
+def test_the_same_command_goes_on_while_m4_is_under_way(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Left in M4, and left again while it follows that; nothing is measured twice."""
+    gate, file, made = server.home / "gate", tmp_path / "journal.jsonl", both_kit()
+    gate.touch()
+    there = server.home / CACHE / made.id
+    monkeypatch.setattr("daedalus.generator.tuning.kit.make", lambda arch, entries: made)
+    monkeypatch.setattr(tune_remote, "build_dir", lambda: tmp_path)
+
+    def until_said(words: str, what: Callable[[], object]) -> tuple[Ran, list[str]]:
+        told: list[str] = []
+
+        def say(text: str) -> None:
+            told.append(text)
+            if words in text:
+                what()
+
+        with monkeypatch.context() as m:
+            m.setattr(tune_remote, "say", say)
+            return tune(server, file, "vp9_idct8", "vp9_mc_8h"), told
+
+    def leave() -> None:
+        raise KeyboardInterrupt
+
+    first, _ = until_said("m4 cpu=", leave)
+    second, told = until_said("following it first", leave)
+    for ran in (first, second):
+        assert ran.exit_code == EXIT_INTERRUPTED and "goes on measuring" in ran.stderr
+    written = tmp_path / "tune" / "board" / "daedalus.recipe"
+    assert "M4 beside" not in written.read_text()
+    (mixed,) = {p for p in there.glob("run-*") if not (p / "exit").exists()}
+    assert told[-1] == f"{mixed.name} is under way on board: following it first"
+    third, told = until_said("following it first", gate.unlink)
+    assert third.exit_code == 0, third.output + third.stderr
+    assert "M4 of 2 pairs of kernels that R does not decide about" in told
+    assert len(list(there.glob("run-*"))) == 2  # the second M4 was the first
+    for what in ("alone", "pairs"):
+        assert (there / f"measured-{what}").read_bytes() == made.files[what]
+    found = journal.read(file)
+    assert found.problems == () and sum(isinstance(e, Mixed) for e in found.entries) == 2
+    assert "M4 beside" in written.read_text()
 
 
 def recipe_path() -> Path:
