@@ -67,6 +67,11 @@ def compiler(arch: str) -> str:
     return tool("aarch64-linux-gnu-gcc") if is_cross(arch) else tool("gcc")
 
 
+def objdump(arch: str) -> str:
+    """What disassembles programs of a build."""
+    return tool("aarch64-linux-gnu-objdump") if is_cross(arch) else tool("objdump")
+
+
 @functools.cache
 def version_of(program: str) -> str:
     """The first line that a compiler says of itself."""

@@ -2,7 +2,7 @@
 """`daedalus tune --host`: a board measures by itself; its journal and a recipe come back."""
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -24,10 +24,13 @@ from daedalus.generator.cli.recipe import generated_library, print_recipe, write
 from daedalus.generator.cli.tune_mixed import Asked
 from daedalus.generator.cli.tune_store import tell_problems
 from daedalus.generator.registry import Entry
-from daedalus.generator.tuning import compare, journal, kit, overnight, recipe
+from daedalus.generator.tuning import compare, cpu_spills, journal, kit, overnight, recipe
+from daedalus.generator.tuning.engine_device import ITEMS, unmeasured
+from daedalus.generator.tuning.entries import Entry as Line
 from daedalus.generator.tuning.entries import Mixed, Result, Run
 from daedalus.generator.tuning.merge import merge
 from daedalus.generator.tuning.overnight import Settings
+from daedalus.generator.tuning.point import parse_point
 from daedalus.generator.tuning.remote import Job, Remote
 from daedalus.generator.tuning.ssh import Ssh
 
@@ -128,10 +131,11 @@ def measure(wish: Wish) -> int:
             return _run(wish, remote, overnight.bounded([wish.pair], wish.settings.budget), ())
         kernels = [e.kernel.id for e in wish.entries]
         points = overnight.wanted_points(remote.points(), kernels, wish.targets)
+        spilling = _spilling(made, points)
     if not points:
         raise UserError(f"{wish.host} can measure no point of these kernels and targets")
     try:
-        return _measure(wish, remote, points)
+        return _measure(wish, remote, points, spilling)
     except KeyboardInterrupt:
         console.print(
             f"{wish.host} goes on measuring; the same command follows it again, with --stop it"
@@ -146,9 +150,23 @@ def _folder(wish: Wish) -> Path:
     return build_dir() / "tune" / name
 
 
-def _measure(wish: Wish, remote: Remote, points: Sequence[str]) -> int:
-    status = _run(wish, remote, overnight.alone(wish.settings, mixed=wish.mixed), points)
-    made = _recipe(remote)
+def _spilling(made: kit.Kit, points: Sequence[str]) -> dict[str, str]:
+    """Points that are not measured as they spill, and what of them goes to the stack."""
+    if made.built is None:
+        return {}
+    say("looking at what goes to the stack")
+    spills = cpu_spills.Spills(made.built)
+    reasons = {p: spills.reason(parse_point(p).variant) for p in points if parse_point(p).compiler}
+    return {p: why for p, why in reasons.items() if why}
+
+
+def _measure(
+    wish: Wish, remote: Remote, points: Sequence[str], spilling: Mapping[str, str]
+) -> int:  # fmt: skip
+    measured = [p for p in points if p not in spilling]
+    status = _run(wish, remote, overnight.alone(wish.settings, mixed=wish.mixed), measured)
+    _keep_spilling(wish, remote, spilling)
+    made = _recipe(remote, spilling)
     target = _folder(wish) / "daedalus.recipe"
     if made is not None and wish.mixed:
         write_recipe(made, target)  # so that there is one however M4 ends
@@ -157,7 +175,7 @@ def _measure(wish: Wish, remote: Remote, points: Sequence[str]) -> int:
         if mixed:
             say(f"M4 of {len(mixed)} pairs of kernels that R does not decide about")
             status = max(status, _run(wish, remote, mixed, ()))
-            made = _recipe(remote)
+            made = _recipe(remote, spilling)
     if made is None:
         raise UserError(
             f"{wish.host}: no recipe: nothing has a time on the CPU",
@@ -220,10 +238,46 @@ def _merge(wish: Wish, remote: Remote) -> None:
         console.print(f"{wish.journal}: {done.added} lines added", markup=False, soft_wrap=True)
 
 
-def _recipe(remote: Remote) -> recipe.Recipe | None:
-    """Of the machine that the board's last lines are of; None where nothing has a time."""
-    entries = journal.read(remote.mirror).entries
-    last = next((e.fingerprint for e in reversed(entries) if isinstance(e, Result | Run)), "")
+def _keep_spilling(wish: Wish, remote: Remote, spilling: Mapping[str, str]) -> None:
+    """Adds results of points that spill to the journal here, unless it has them."""
+    machine = _machine(journal.read(remote.mirror).entries)
+    if not machine:
+        return
+    items = wish.settings.items or ITEMS
+    variants = generated_library().variants
+    results = [
+        unmeasured(
+            point, machine, f"m3 items={items}", variants[parse_point(point).variant].input_hash,
+            why, items, "spills",
+        )
+        for point, why in spilling.items()
+    ]  # fmt: skip
+    known = {
+        (e.fingerprint, e.key)
+        for e in journal.read(wish.journal).entries
+        if isinstance(e, Result) and e.verdict == "spills"
+    }
+    fresh = [r for r in results if (r.fingerprint, r.key) not in known]
+    journal.append(wish.journal, *fresh)
+    for r in fresh:
+        say(_told(r))
+
+
+def _machine(entries: Sequence[Line]) -> str:
+    """Fingerprint of the machine that the board's last lines are of; "" where there are none."""
+    return next((e.fingerprint for e in reversed(entries) if isinstance(e, Result | Run)), "")
+
+
+def _recipe(remote: Remote, spilling: Container[str]) -> recipe.Recipe | None:
+    """Of the machine that the board's last lines are of; None where nothing has a time.
+
+    What the board has of points that spill, from before they were looked at, does not count.
+    """
+    entries = [
+        e for e in journal.read(remote.mirror).entries
+        if not (isinstance(e, Result) and e.point in spilling)
+    ]  # fmt: skip
+    last = _machine(entries)
     sides = compare.sides(entries)
     if last not in sides:
         return None

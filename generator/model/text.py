@@ -96,8 +96,26 @@ class Stack:
     spilled: int  # of others: values of the function's own, and arrays that it keeps there
 
 
+def activations(trace: list[Line]) -> list[list[Line]]:
+    """A trace, parted into what each call of a function executed, less what that called: each
+    saves the caller's registers anew."""
+    found: list[list[Line]] = [[]]
+    open_ = [found[0]]
+    for line in trace:
+        open_[-1].append(line)
+        if line.name in ("bl", "blr"):
+            found.append([])
+            open_.append(found[-1])
+        elif line.name == "ret" and len(open_) > 1:
+            open_.pop()
+    return found
+
+
 def stack(lines: list[Line]) -> Stack:
-    """Counts stores of vector registers below the stack pointer that the function was given."""
+    """Counts stores of vector registers below the stack pointer that the function was given.
+
+    The lines are those of one function, as it stands or as it was executed once.
+    """
     pointers = {"sp"}
     used: set[int] = set()
     saved = spilled = 0

@@ -81,10 +81,15 @@ def build(variant: Variant, name: str, folder: Path) -> Made:
     text = environment().get_template("variants.h.j2").render(family=family, variants=[variant])
     (folder / "variants.h").write_text(text)
     program = _linked(variant, name, folder, "point", variant.text)
-    apart = _ARRAY.sub(r"\1static \2", variant.text)
+    apart = arrays_apart(variant.text)
     if apart == variant.text:
         return Made(program, program)
     return Made(program, _linked(variant, name, folder, "apart", apart))
+
+
+def arrays_apart(text: str) -> str:
+    """A variant's text with arrays of its own apart from the stack; as it is where it has none."""
+    return _ARRAY.sub(r"\1static \2", text)
 
 
 def _linked(variant: Variant, name: str, folder: Path, what: str, text: str) -> Path:

@@ -30,11 +30,11 @@ from daedalus.generator.cli.common import (
 )
 from daedalus.generator.registry import Entry
 from daedalus.generator.schedule import QPU, Schedule
-from daedalus.generator.tuning import generated, journal
-from daedalus.generator.tuning.entries import Described, Result, now, result_key
+from daedalus.generator.tuning import cpu_spills, generated, journal
+from daedalus.generator.tuning.entries import OK, Described, Result, now, result_key
 from daedalus.generator.tuning.fingerprint import Fingerprint, generator_hash
 from daedalus.generator.tuning.journal import Terms, parse_line
-from daedalus.generator.tuning.point import parse_point
+from daedalus.generator.tuning.point import Point, parse_point
 from daedalus.generator.tuning.task import Known, Task
 from daedalus.generator.vulkan import bench_data, devices
 from daedalus.generator.vulkan.devices import GpuDevice
@@ -102,6 +102,7 @@ class EngineDevice:
         self._data = self._write_data([e for e, _ in wanted], say)
         compilers = compilers or (compilers_here() if _CPU in KINDS[kind] else ("gcc",))
         self._programs = {c: self._build(c) for c in compilers}
+        self._spills = {c: cpu_spills.Spills(p) for c, p in self._programs.items()}
         self._running: dict[str, _Engine] = {}
         self._under_way: dict[str, Task] = {}  # by the point's text
         self._asked = ""  # whose program measures them
@@ -131,6 +132,17 @@ class EngineDevice:
         """Of the variant that was generated; "" where it was refused."""
         return self._made.hashes.get(task.point.variant, "")
 
+    def holds(self, result: Result) -> bool:
+        """Whether a known result is as good as this run would have it; no time of what spills."""
+        if not journal.settled(result, self.terms):
+            return False
+        return result.verdict != OK or not self._spilling(parse_point(result.point))
+
+    def _spilling(self, point: Point) -> str:
+        """Why a point of the CPU spills; "" for all others."""
+        program = self._spills.get(point.compiler)
+        return program.reason(point.variant) if program else ""
+
     # ------------------------------------------------------------------ points
 
     @property
@@ -142,11 +154,14 @@ class EngineDevice:
         return bool(self._under_way or self._given or self._ready)
 
     def start(self, task: Task) -> None:
-        """Has the engine measure it, with others; what was not generated is a result at once."""
+        """Has the engine measure it, with others; what was not generated, or spills, is a result at
+        once."""
         why, verdict = self._made.refused.get(task.point.variant), "refused"
         compiler = task.candidate.compiler
         if compiler and compiler not in self._programs:
             why, verdict = f"{compiler} is not here", "unavailable"
+        if why is None and (spilling := self._spilling(task.point)):
+            why, verdict = spilling, "spills"
         if why is not None:
             result = _refused(task, self.input_hash(task), why, self._options.items, verdict)
             journal.append(self._path, result)
@@ -391,10 +406,18 @@ def _assumed(entry: Entry) -> frozenset[str]:
 def _refused(
     task: Task, input_hash: str, reason: str, items: int, verdict: str = "refused"
 ) -> Result:
-    point = str(task.point)
+    place = str(task.point), task.fingerprint, task.scenario
+    return unmeasured(*place, input_hash, reason, items, verdict)
+
+
+def unmeasured(
+    point: str, fingerprint: str, scenario: str, input_hash: str, reason: str, items: int,
+    verdict: str,
+) -> Result:  # fmt: skip
+    """The result of a point that nothing is measured of."""
     return Result(
-        fingerprint=task.fingerprint, key=result_key(point, task.scenario, input_hash),
-        point=point, scenario=task.scenario, verdict=verdict, reason=reason, modelled=False,
+        fingerprint=fingerprint, key=result_key(point, scenario, input_hash),
+        point=point, scenario=scenario, verdict=verdict, reason=reason, modelled=False,
         samples=0, items=items, seeds=SEEDS, verified_before=False, verified_after=False,
         input_hash=input_hash, when=now(),
     )  # fmt: skip

@@ -26,9 +26,13 @@ PROGRAM, SCRIPT = "daedalus-tune", "remote.sh"
 
 @dataclass(frozen=True)
 class Kit:
-    """Files by name; the mode of those that are run is 755."""
+    """Files by name; the mode of those that are run is 755.
+
+    built  where the program lies in the folder that it was built in; None: nowhere here
+    """
 
     files: dict[str, bytes]
+    built: Path | None = None
 
     @property
     def id(self) -> str:
@@ -71,7 +75,7 @@ def make(arch: str, entries: Sequence[Entry], *, program: Path | None = None) ->
     files[SCRIPT] = (repo_root() / "tools" / "tune" / SCRIPT).read_bytes()
     for seed in SEEDS:
         files[f"items-{seed}"] = _items(entries, seed).read_bytes()
-    return Kit(files)
+    return Kit(files, program)
 
 
 def build_program(arch: str) -> Path:

@@ -11,7 +11,7 @@ from daedalus.generator import native
 from daedalus.generator.cli.common import EXIT_MISSING, UserError, repo_root
 from daedalus.generator.modelled import qpu
 from daedalus.generator.schedule import QPU, TARGETS
-from daedalus.generator.tuning import model_points
+from daedalus.generator.tuning import journal, model_points
 from daedalus.generator.tuning.cpu_program import SEEDS
 from daedalus.generator.tuning.entries import Result, now, result_key
 from daedalus.generator.tuning.fingerprint import NONE, Fingerprint, generator_hash, of_model
@@ -28,7 +28,7 @@ _MODEL = (
     "tools/bench/qpu.toml", "tools/bench/layout.c", "runtime/tune/work.c", "generator/model",
     "generator/modelled/glsl.py", "generator/modelled/qpu.py", "generator/modelled/taken.py",
     "generator/trace.py", "generator/tuning/cpu_program.py", "generator/tuning/model_points.py",
-    "dsl/vectors.py",
+    "generator/tuning/spills.py", "dsl/vectors.py",
 )  # fmt: skip
 
 
@@ -41,7 +41,6 @@ class ModelDevice:
     listed = ("glsl",)  # of which those variants are done that stand in generated/
     writes = False
     batch = 2
-    terms = Terms()
 
     def __init__(self, jobs: int = 0) -> None:
         self.fingerprints = (fingerprint(),)
@@ -67,6 +66,10 @@ class ModelDevice:
     def scenario(self, target: str) -> str:
         """A sample of so many items."""
         return f"model items={model_points.items_of(target)}"
+
+    def holds(self, result: Result) -> bool:
+        """A modelled time stays as it is."""
+        return journal.settled(result, Terms())
 
     @property
     def free(self) -> bool:

@@ -28,7 +28,7 @@ from daedalus.generator.cli.common import (
 from daedalus.generator.model import llvm
 from daedalus.generator.model.corrections import corrected
 from daedalus.generator.model.llvm import Llvm
-from daedalus.generator.model.text import Line, stack
+from daedalus.generator.model.text import Line, activations, stack
 from daedalus.generator.modelled import compare, glsl, qpu
 from daedalus.generator.modelled.qpu import Layout
 from daedalus.generator.modelled.taken import Taken
@@ -37,7 +37,7 @@ from daedalus.generator.schedule import GPU_TARGETS, QPU, Schedule
 from daedalus.generator.targets.qpu.text import assembly
 from daedalus.generator.targets.qpu.trial import Scheduled, accepted, trial
 from daedalus.generator.trace import Call
-from daedalus.generator.tuning import cpu_program, made
+from daedalus.generator.tuning import cpu_program, made, spills
 from daedalus.generator.tuning.cpu_program import ITEMS, SEEDS
 from daedalus.generator.tuning.space import Candidate
 from daedalus.generator.vulkan import bench_data
@@ -45,15 +45,6 @@ from daedalus.generator.vulkan import bench_data
 QPU_ITEMS = 32640  # of a dispatch: the 8x8 blocks of 1920x1088, as `bench --qpu` has it
 DISTINCT = 256  # items a class, each of which stands in a dispatch many times
 ERROR = 0.10  # of llvm-mca's cycles, where nothing else is known of the kernel
-# Spilling is any store of a vector register to the stack; saves of d8 to d15, and what goes to
-# arrays of a variant's own, are none. Of these groups every point has some: what an item of theirs
-# needs at once is more than 32 registers hold. They would have no time at all, so that share of
-# instructions is let pass. docs/tuning.md has figures.
-LET_PASS = {
-    ("av1_cdef8", "inside", "neon"): 0.02,
-    ("av1_cdef8", "full", "neon"): 0.02,
-    ("vp9_idct8", "full", "c"): 0.02,
-}
 # What a tool says that had no room or was ended, by SIGKILL or SIGTERM: nothing of the point. One
 # that another signal ends, as an abort, does so because of the point.
 _PASSING = re.compile(
@@ -153,17 +144,10 @@ def _on_cpu(entry: Entry, candidate: Candidate) -> Modelled:
         apart = call
         if program.arrays != program.program:
             apart = cpu_program.traced(variant, program.arrays, work)
-    spilled, executed = _spilled(apart), len(apart.words)
-    schedule = candidate.schedule
-    limit = LET_PASS.get((entry.kernel.id, schedule.class_name, schedule.target), 0.0)
-    if spilled > limit * executed:
-        return Modelled(
-            "spills",
-            f"{spilled / ITEMS:g} vector registers an item go to the stack,"
-            f" of {executed / ITEMS:g} instructions"
-            + (f", more than the {limit:.0%} let pass of this group" if limit else ""),
-            verified=True,
-        )  # fmt: skip
+    group = (entry.kernel.id, candidate.schedule.class_name, candidate.schedule.target)
+    why = spills.reason(group, _spilled(apart), len(apart.words), ITEMS)
+    if why:
+        return Modelled("spills", why, verified=True)
     lines = corrected(_text(call))
     times = max(2, _MODELLED // len(lines))
     d3, d4 = (tools().total(lines, dispatch=d, times=times) / ITEMS for d in (3, 4))
@@ -192,7 +176,8 @@ def _text(call: Call) -> list[str]:
 
 
 def _spilled(call: Call) -> int:
-    return stack([Line(text) for text in _text(call)]).spilled
+    functions = activations([Line(text) for text in _text(call)])
+    return sum(stack(lines).spilled for lines in functions)
 
 
 # ------------------------------------------------------------------ QPU

@@ -74,7 +74,7 @@ class Tuner:
         self._known: dict[tuple[str, str, str], dict[str, Result]] = {}
         results = [e for e in found.entries if isinstance(e, Result) and e.fingerprint in ids]
         for e in results:
-            if journal.settled(e, device.terms):
+            if device.holds(e):
                 place = (e.fingerprint, e.point, e.scenario)
                 self._known.setdefault(place, {})[e.key] = e
         there = {e.id for e in found.entries if isinstance(e, Described)}

@@ -7,7 +7,6 @@ from typing import Protocol
 
 from daedalus.generator.tuning.entries import Result
 from daedalus.generator.tuning.fingerprint import Fingerprint
-from daedalus.generator.tuning.journal import Terms
 from daedalus.generator.tuning.point import Point
 from daedalus.generator.tuning.space import Candidate
 
@@ -44,13 +43,11 @@ class Device(Protocol):
 
     writes  whether it writes results into the journal itself
     batch   points of a group that are best asked for one after the other
-    terms   what its times are like: known ones that are worse are taken anew
     """
 
     targets: tuple[str, ...]
     writes: bool
     batch: int
-    terms: Terms
 
     @property
     def fingerprints(self) -> tuple[Fingerprint, ...]:
@@ -64,6 +61,9 @@ class Device(Protocol):
 
     def scenario(self, target: str) -> str:
         """How points of a target are done."""
+
+    def holds(self, result: Result) -> bool:
+        """Whether a known result is as good as this device would have it: others are taken anew."""
 
     @property
     def free(self) -> bool:

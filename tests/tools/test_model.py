@@ -15,7 +15,7 @@ from daedalus.generator.cli.common import EXIT_MISSING, UserError
 from daedalus.generator.model import comparison, llvm
 from daedalus.generator.model.corrections import corrected
 from daedalus.generator.model.figures import figures
-from daedalus.generator.model.text import Line, arguments, stack
+from daedalus.generator.model.text import Line, activations, arguments, stack
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +89,16 @@ def test_what_goes_to_the_stack() -> None:
     ]
     found = stack([Line(text) for text in lines])
     assert (found.saved, found.spilled) == (2, 2)
+
+
+def test_calls_in_a_trace_have_stacks_of_their_own() -> None:
+    item = ["stp\td8, d9, [sp, #-16]!", "mov\tv8.16b, v0.16b", "ldp\td8, d9, [sp], #16", "ret"]
+    outer = ["stp\tx29, x30, [sp, #-32]!", "bl\t#-40", *item, "str\tq0, [sp, #16]"]
+    trace = [Line(text) for text in (*outer, "bl\t#-48", *item, "ret")]
+    parts = activations(trace)
+    assert [len(p) for p in parts] == [5, 4, 4] and parts[1] == parts[2]
+    found = [stack(p) for p in parts]
+    assert [(f.saved, f.spilled) for f in found] == [(0, 1), (2, 0), (2, 0)]
 
 
 # ------------------------------------------------------------------------------ the model

@@ -63,12 +63,13 @@ def test_a_point_that_spills_has_no_time() -> None:
 @pytest.mark.parametrize(
     ("name", "verdict"),
     [
-        ("av1_cdef8__neon_insec_r2", "spills"),  # 0.7 % of its instructions; clang's has none
-        ("av1_cdef8__neon_inside_r2", "ok"),  # 1.1 %; every point of the class has some
-        ("av1_cdef8__neon_inside_r4", "spills"),  # 4.8 %
+        ("av1_cdef8__neon_inpri_x4", "spills"),  # 0.7 % of its instructions; clang's has none
+        ("av1_cdef8__neon_insec_r2", "ok"),  # it saves d8 to d11 of the caller for every item
+        ("av1_cdef8__neon_inside_r2", "ok"),  # 0.3 %; what is on record of the class has some
+        ("av1_cdef8__neon_inside_r4", "spills"),  # 4.1 %
     ],
 )
-def test_a_few_spills_are_let_pass_where_every_point_has_some(name: str, verdict: str) -> None:
+def test_a_few_spills_are_let_pass_of_some_groups(name: str, verdict: str) -> None:
     found = modelled(name, "gcc")
     assert found.verdict == verdict, found.reason
     assert (found.figures is None) == (verdict == "spills")

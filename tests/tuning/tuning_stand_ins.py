@@ -4,6 +4,7 @@
 from collections.abc import Callable, Iterator
 
 from daedalus.generator.registry import find, load
+from daedalus.generator.tuning import journal
 from daedalus.generator.tuning.entries import Result, now, result_key
 from daedalus.generator.tuning.fingerprint import Fingerprint
 from daedalus.generator.tuning.journal import Terms
@@ -65,6 +66,9 @@ class StandIn:
 
     def scenario(self, target: str) -> str:
         return "model items=8"
+
+    def holds(self, result: Result) -> bool:
+        return journal.settled(result, self.terms)
 
     @property
     def free(self) -> bool:
