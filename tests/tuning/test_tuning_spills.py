@@ -231,7 +231,7 @@ class Host:
     def points(self) -> list[str]:
         return [SLOW, GOOD, SPILLING]
 
-    def run(self, jobs: Sequence[Job], points: Sequence[str], news: Callable[..., None]) -> int:
+    def run(self, jobs: Sequence[Job], points: Sequence[str], *told: Callable[..., None]) -> int:
         Host.asked = points
         lines = [self._line(p) for p in points if p == GOOD]
         ended = Run(fingerprint=BOARD.id, command="tune", points=1, done=1, ended="done",
