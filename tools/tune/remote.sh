@@ -17,12 +17,12 @@ here=$(basename "$PWD")
 action=$1
 run=$2
 lock=../board.lock
-holder=../board.run # what holds it: folder, run, process
+holder=../board.run # what holds it: folder, run
 journal=journal.jsonl
 
-# Whether nobody is at work; may be asked at any time.
+# Whether nobody is at work; may be asked at any time, by several at once.
 is_free() {
-  (flock -n 9) 9>>"$lock"
+  (flock -n -s 9) 9>>"$lock"
 }
 
 # What holds it: folder and run.
@@ -30,22 +30,26 @@ held_by() {
   cut -d ' ' -f 1,2 "$holder" 2>/dev/null
 }
 
-# Whether the run has been begun; waits for one that is about to.
+# Whether the run has been begun, told where not; waits for one that is about to.
 has_begun() {
   tries=0
   while [ ! -s "$run/pid" ] && [ $tries -lt 100 ]; do
     sleep 0.1
     tries=$((tries + 1))
   done
-  [ -s "$run/pid" ]
+  [ -s "$run/pid" ] || {
+    echo "$run does not begin" >&2
+    return 1
+  }
 }
 
 start() {
   : >>"$journal" || exit 1
   before=$(state)
   (
-    if flock -n 9; then
+    if flock -w 1 9; then # who asks whether it is free holds it for a moment
       rm -f "$run/pid" "$run/exit"
+      echo "$here $run" >"$holder.new" && mv "$holder.new" "$holder" # before anybody else looks
       # The lock's descriptor is inherited, and held until the last of them has ended.
       setsid nohup sh "./$(basename "$0")" work "$run" >>"$run/log" 2>&1 </dev/null &
       has_begun || exit 1
@@ -68,7 +72,6 @@ work() {
   stopped=
   worst=0
   trap 'stopped=1' TERM
-  echo "$here $run $$" >"$holder"
   echo $$ >"$run/pid.new" && mv "$run/pid.new" "$run/pid"
   while IFS= read -r job && [ -z "$stopped" ]; do
     eval "$job" </dev/null
@@ -82,6 +85,12 @@ work() {
 
 journal_size() {
   wc -c <"$journal"
+}
+
+stop() {
+  is_free && return
+  run=../$(held_by | tr ' ' /)
+  has_begun && kill -s TERM -- "-$(cat "$run/pid")"
 }
 
 state() {
@@ -98,10 +107,9 @@ state() {
 }
 
 case $action in
-  start | work | state) "$action" ;;
+  start | work | state | stop) "$action" ;;
   follow)
     has_begun && exec tail -c "+$(($3 + 1))" -f -s 1 --pid="$(cat "$run/pid")" "$journal"
     ;;
-  stop) is_free || kill -s TERM -- "-$(cut -d ' ' -f 3 "$holder")" ;;
   *) exit 2 ;;
 esac
