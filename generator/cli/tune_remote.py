@@ -25,6 +25,7 @@ from daedalus.generator.cli.tune_mixed import Asked
 from daedalus.generator.cli.tune_store import tell_problems
 from daedalus.generator.registry import Entry
 from daedalus.generator.tuning import compare, cpu_spills, journal, kit, overnight, recipe
+from daedalus.generator.tuning.best import latest
 from daedalus.generator.tuning.engine_device import ITEMS, unmeasured
 from daedalus.generator.tuning.entries import Entry as Line
 from daedalus.generator.tuning.entries import Mixed, Result, Run
@@ -252,11 +253,8 @@ def _keep_spilling(wish: Wish, remote: Remote, spilling: Mapping[str, str]) -> N
         )
         for point, why in spilling.items()
     ]  # fmt: skip
-    known = {
-        (e.fingerprint, e.key)
-        for e in journal.read(wish.journal).entries
-        if isinstance(e, Result) and e.verdict == "spills"
-    }
+    kept = [e for e in journal.read(wish.journal).entries if isinstance(e, Result)]
+    known = {(e.fingerprint, e.key) for e in latest(kept) if e.verdict == "spills"}
     fresh = [r for r in results if (r.fingerprint, r.key) not in known]
     journal.append(wish.journal, *fresh)
     for r in fresh:

@@ -8,11 +8,13 @@ that which is under way before. Here the journal is mirrored byte by byte, so th
 connection costs nothing.
 """
 
+import fcntl
 import hashlib
 import re
 import shlex
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -175,19 +177,36 @@ class Remote:
 
         `points` are what the run's file holds; `news` is told the journal's lines as they come,
         `before` those that come while another run of the kit is under way, which is awaited.
-        It goes on with such a run that is under way, and comes back when it has ended.
+        It goes on with such a run that is under way, and comes back when it has ended. Raises
+        UserError where another process does so for the same mirror.
         """
-        run = self._place(jobs, points)
-        for attempt in range(_RESTARTS + 1):
-            self._start(run, attempt, before)
-            status = self._follow(run, news)
-            if status is not None:
-                return status
-            self._say(f"the run on {self._ssh.host} died; it is started again")
+        with self._alone():
+            run = self._place(jobs, points)
+            for attempt in range(_RESTARTS + 1):
+                self._start(run, attempt, before)
+                status = self._follow(run, news)
+                if status is not None:
+                    return status
+                self._say(f"the run on {self._ssh.host} died; it is started again")
         raise UserError(
             f"the run on {self._ssh.host} dies again and again",
             f"its messages: ssh {self._ssh.host} tail {self._folder}/{run}/log", EXIT_FAILED,
         )  # fmt: skip
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keeps out whoever else would add the same bytes to the mirror."""
+        self.mirror.parent.mkdir(parents=True, exist_ok=True)
+        with self.mirror.with_name(f"{self.mirror.name}.lock").open("a") as f:
+            try:
+                fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UserError(
+                    f"another command of this checkout follows {self._ssh.host}",
+                    "wait for it, or leave it with Ctrl-C: the board goes on",
+                    EXIT_FAILED,
+                ) from None
+            yield
 
     def stop(self) -> None:
         """Has whatever run is under way there end."""
@@ -245,7 +264,6 @@ class Remote:
 
     def _follow(self, run: str, news: Callable[[bytes], None]) -> int | None:
         """Mirrors the journal until the run has ended; its exit status, None where it died."""
-        self.mirror.parent.mkdir(parents=True, exist_ok=True)
         with self.mirror.open("ab") as mirror:
             left = b""
 

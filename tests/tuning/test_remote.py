@@ -5,10 +5,12 @@ Most tests send a small program in the place of
 daedalus-tune, which takes its time; the last ones send that itself.
 """
 
+import fcntl
 import gzip
 import os
 import shutil
 import signal
+import subprocess
 import threading
 import time
 import warnings
@@ -289,6 +291,89 @@ def test_whoever_awaits_a_run_that_is_stopped_begins_none(server: Server, tmp_pa
     early.join()
     late.join()
     assert second.begun() == 1
+
+
+def test_one_command_a_mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two that follow, each would add what the other has."""
+
+    def follow(run: str, news: object) -> int:
+        with pytest.raises(UserError, match="another command of this checkout follows board"):
+            second.run((), (), print, print)
+        return 0
+
+    first, second = (Remote(Ssh("board"), (), print) for _ in range(2))
+    for remote in (first, second):
+        remote.mirror = tmp_path / "board" / "mirror"
+        monkeypatch.setattr(remote, "_place", lambda jobs, points: "run-1")
+        monkeypatch.setattr(remote, "_start", lambda *given: None)
+    monkeypatch.setattr(first, "_follow", follow)
+    monkeypatch.setattr(second, "_follow", lambda run, news: 1)
+    assert first.run((), (), print, print) == 0
+    assert second.run((), (), print, print) == 1
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Path]:
+    """A kit's folder on a board: run-2 was stopped, run-1 waits as long as there is `gate`."""
+    folder = tmp_path / "kit"
+    for run, job in (("run-1", "sh -c 'while [ -e gate ]; do sleep 0.1; done'"), ("run-2", "true")):
+        (folder / run).mkdir(parents=True)
+        (folder / run / "jobs").write_text(f"{job}\n")
+    (folder / SCRIPT).write_bytes((repo_root() / "tools" / "tune" / SCRIPT).read_bytes())
+    (folder / "gate").touch()
+    (folder / "run-2" / "pid").write_text("999999999\n")
+    (folder / "run-2" / "exit").write_text("130\n")
+    (tmp_path / "board.run").write_text("kit run-2\n")
+    yield folder
+    (folder / "gate").unlink(missing_ok=True)
+
+
+def begin(place: Path, run: str, *tools: Path) -> "subprocess.Popen[str]":
+    path = os.pathsep.join([*map(str, tools), os.environ["PATH"]])
+    return subprocess.Popen(
+        ["sh", str(place / SCRIPT), "start", run], stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "PATH": path},
+    )  # fmt: skip
+
+
+def told(process: "subprocess.Popen[str]") -> str:
+    with process:
+        assert process.stdout is not None
+        return process.stdout.read()
+
+
+def test_a_run_that_is_about_to_begin_has_the_board(place: Path, tmp_path: Path) -> None:
+    """Nobody takes what held it before for what does."""
+    setsid = tmp_path / "slow" / "setsid"
+    setsid.parent.mkdir()
+    setsid.write_text(f'#!/bin/sh\nsleep 3\nexec {shutil.which("setsid")} "$@"\n')
+    setsid.chmod(0o700)
+    first = begin(place, "run-1", setsid.parent)
+
+    def is_held() -> bool:
+        with (tmp_path / "board.lock").open("a") as f:
+            try:
+                fcntl.flock(f, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+            return False
+
+    until(is_held, 30)
+    assert told(begin(place, "run-2")) == "other run-1 0\n"
+    assert told(first) == "new 0\n"
+    subprocess.run(["sh", str(place / SCRIPT), "stop", "-"], check=True)
+    until((place / "run-1" / "exit").exists, 30)
+    assert (place / "run-1" / "exit").read_text() == "130\n"
+
+
+def test_who_asks_whether_a_board_is_free_keeps_no_run_away(place: Path, tmp_path: Path) -> None:
+    with (tmp_path / "board.lock").open("a") as f:
+        fcntl.flock(f, fcntl.LOCK_SH)  # as remote.sh does for that
+        begun = begin(place, "run-2")
+        time.sleep(0.5)
+    assert told(begun) == "ended 130 0\n"
+    until((place / "run-2" / "exit").exists, 30)
+    assert (place / "run-2" / "exit").read_text() == "0\n"
 
 
 @pytest.mark.campaign
