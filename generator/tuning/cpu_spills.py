@@ -26,6 +26,7 @@ _MACHINE, _AARCH64 = 18, b"\xb7\x00"  # where an ELF file says what it is for
 _HEAD = re.compile(r"([0-9a-f]+) <(.+)>:")
 _CALL = re.compile(r"bl?\t([0-9a-f]+) <[^+>]+>")
 _HEXADECIMAL = re.compile(r"#(-?0x[0-9a-f]+)")
+_RANGE = re.compile(r"v(\d+)(\.\w+)-v(\d+)\.\w+")
 _OBJECTS = "daedalus_variants.dir/"  # of the library that the program takes variants from
 
 
@@ -81,11 +82,18 @@ class Code:
 
 
 def _add(function: _Function, text: str) -> None:
-    """Adds objdump's line, in LLVM's manner: numbers are decimal, nothing is explained."""
+    """Adds objdump's line, in LLVM's manner: numbers are decimal, each register is named, nothing
+    is explained."""
     text = text.partition(":\t")[2].partition("//")[0].strip()
-    function.lines.append(Line(_HEXADECIMAL.sub(lambda m: f"#{int(m[1], 16)}", text)))
+    plain = _HEXADECIMAL.sub(lambda m: f"#{int(m[1], 16)}", text)
+    function.lines.append(Line(_RANGE.sub(_each, plain)))
     if call := _CALL.fullmatch(text):
         function.calls.append(int(call[1], 16))
+
+
+def _each(found: re.Match[str]) -> str:
+    first, last = int(found[1]), int(found[3])
+    return ", ".join(f"v{n}{found[2]}" for n in range(first, last + 1))
 
 
 class Spills:

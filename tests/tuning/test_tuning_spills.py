@@ -34,6 +34,7 @@ HEAD = "#include <arm_neon.h>\n"
 HELD = "uint8x16_t a = vld1q_u8(p), b = vld1q_u8(p + 16);\n{} vst1q_u8(p, vaddq_u8(a, b));"
 TAKES_ALL = f'__asm__ volatile("" ::: {ALL});'
 TAKES_SOME = '__asm__ volatile("" ::: "memory", "v8", "v9", "v14");'
+STORES_FOUR = '__asm__ volatile("st1 {v4.16b-v7.16b}, [sp]" ::: "memory");'
 LONG = '__asm__ volatile(".rept 200\\n nop\\n .endr");'
 CALLED = """static __attribute__((noinline)) void one_item(uint8_t *p) {{ {} }}
 void NAME(uint8_t *p) {{ one_item(p); *p = 1; }}
@@ -60,6 +61,7 @@ CASES = {
         HEAD + CALLED.format(HELD.format(TAKES_ALL)), "2 vector registers",
     ),
     "h264_idct8__c_full": (ARRAY, ""),
+    "h264_idct8__neon_full_x2": (direct(STORES_FOUR), "4 vector registers go to the stack"),
     "av1_cdef8__neon_inside": (direct(TAKES_ALL + LONG), ""),  # less than 2 %
     "av1_cdef8__neon_insec": (direct(TAKES_ALL + LONG), "2 vector registers"),
     "av1_cdef8__neon_full": (direct(TAKES_ALL), "more than the 2% let pass of this group"),
