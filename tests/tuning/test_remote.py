@@ -36,6 +36,7 @@ from daedalus.generator.cli.common import (
 from daedalus.generator.cli.main import cli
 from daedalus.generator.cli.recipe import generated_library
 from daedalus.generator.tuning import journal
+from daedalus.generator.tuning.cpu_spills import Spills
 from daedalus.generator.tuning.entries import (
     MIXED_CODE,
     Described,
@@ -45,7 +46,7 @@ from daedalus.generator.tuning.entries import (
     described,
     mixed_key,
 )
-from daedalus.generator.tuning.kit import PROGRAM, SCRIPT, Kit
+from daedalus.generator.tuning.kit import PROGRAM, SCRIPT, Kit, build_program
 from daedalus.generator.tuning.point import parse_point
 from daedalus.generator.tuning.remote import CACHE, Job, Remote
 from daedalus.generator.tuning.ssh import Lost, Ssh
@@ -708,3 +709,7 @@ def test_an_arm64_board_under_qemu(server: Server, tmp_path: Path) -> None:
     points = [e.point for e in entries if isinstance(e, Result) and e.verdict == "ok"]
     assert points and all("__neon_" in p for p in points)
     assert "choose vp9_lpf4_h full cpu daedalus_vp9_lpf4_h__neon_" in recipe_path().read_text()
+    # Of the build that this came from: arrays of a variant's own are told apart from spills.
+    looked = Spills(build_program("aarch64"))
+    assert not looked.reason("daedalus_vp9_idct8__c_full")
+    assert looked.reason("daedalus_vp9_iadst16__c_full")
