@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -164,7 +165,8 @@ class Llvm:
         if done.returncode != 0:
             raise self._refused(done.stderr)
         kept.parent.mkdir(parents=True, exist_ok=True)
-        fresh = kept.with_suffix(f".{os.getpid()}.new")
+        own = f"{os.getpid()}-{threading.get_ident()}"  # threads model the same lines as well
+        fresh = kept.with_suffix(f".{own}.new")
         fresh.write_text(done.stdout)
         fresh.replace(kept)
         return done.stdout

@@ -2,6 +2,8 @@
 """Modelled cycles: corrections, what is read of assembly text, and the figures that follow."""
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -137,6 +139,25 @@ def test_repeated_calls_do_not_wait_for_pointers(tools: llvm.Llvm) -> None:
 def test_what_is_no_instruction_is_refused(tools: llvm.Llvm) -> None:
     with pytest.raises(UserError, match="1 of 2 instructions were read"):
         tools.disassemble((ADD, 0xFFFFFFFF))
+
+
+def test_threads_may_model_the_same_lines(
+    tools: llvm.Llvm, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What llvm-mca says is kept whole, however many write it at once."""
+    monkeypatch.setattr(llvm, "build_dir", lambda: tmp_path)
+    written, really = threading.Barrier(2), Path.replace
+
+    def replace_(self: Path, target: Path) -> Path:
+        written.wait(60)
+        return really(self, target)
+
+    monkeypatch.setattr(Path, "replace", replace_)
+    with ThreadPoolExecutor(2) as pool:
+        lines = ["add\tx0, x0, x1"]
+        both = [pool.submit(tools.cycles, lines, dispatch=3, times=100) for _ in range(2)]
+        found = [one.result() for one in both]
+    assert found[0] == found[1] and len(list((tmp_path / "model").iterdir())) == 1
 
 
 def test_without_llvm_a_tool_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
