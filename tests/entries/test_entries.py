@@ -13,11 +13,38 @@ from daedalus.generator import fetch, native
 from daedalus.generator.cli.common import repo_root, run
 
 TOOLS = ("oracle", "stream")
-ARCHITECTURES = ("host",) if native.is_arm() else ("host", "aarch64")
+# Name -> architecture and options of the library's build. "scalar": a processor that is big-endian,
+# or a compiler without vectors, has portable C alone.
+BUILDS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "host": ("host", ()),
+    "aarch64": ("aarch64", ()),
+    "scalar": ("host", ("-DDAEDALUS_COMPILES_VECTORS=OFF", "-DDAEDALUS_HAVE_NATIVE_NEON=OFF")),
+}
+EACH = pytest.mark.parametrize(
+    "build",
+    [
+        *(("host",) if native.is_arm() else ("host", "aarch64")),
+        pytest.param("scalar", marks=pytest.mark.campaign),
+    ],
+)
+
+
+def _library(build: str) -> Path:
+    arch, options = BUILDS[build]
+    return native.build_library(
+        arch, options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON", *options), folder=build if options else ""
+    )
+
+
+@pytest.mark.campaign
+def test_the_scalar_library_is_scalar() -> None:
+    """What runs as that below takes the branch of the public functions that nothing else does."""
+    symbols = run(["nm", _library("scalar") / "libdaedalus.a"])
+    assert "__c_full" in symbols and "__neon_" not in symbols and "__vector_" not in symbols
 
 
 def _run(
-    arch: str,
+    build: str,
     folder: Path,
     name: str,
     *words: str,
@@ -25,7 +52,8 @@ def _run(
     sources: tuple[str, ...] = (),
 ) -> int:
     """Builds a program with the library as `gen` left it; returns the calls that it made."""
-    library = native.build_library(arch, options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON",))
+    arch, _ = BUILDS[build]
+    library = _library(build)
     include, archives = [], []
     if ffmpeg:
         found, archives = fetch.archives("ffmpeg", native.debian_arch(arch))
@@ -38,30 +66,30 @@ def _run(
         system_includes=include,
         libraries=[library / "libdaedalus.a", *archives],
     )
-    said = run([*native.runner(arch), program, *words], what=f"{name} ({arch})")
+    said = run([*native.runner(arch), program, *words], what=f"{name} ({build})")
     calls, word = said.split()
     assert word == "calls"
     return int(calls)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arch", ARCHITECTURES)
-def test_cdef_touches_only_what_edges_allow(arch: str, tmp_path: Path) -> None:
+@EACH
+def test_cdef_touches_only_what_edges_allow(build: str, tmp_path: Path) -> None:
     """Every combination of edges, direction and kind of filter, at both ends of a page."""
-    assert _run(arch, tmp_path, "cdef_pages") == 16 * 8 * 3 * 2
+    assert _run(build, tmp_path, "cdef_pages") == 16 * 8 * 3 * 2
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arch", ARCHITECTURES)
-def test_motion_compensation_of_any_height(arch: str, tmp_path: Path) -> None:
+@EACH
+def test_motion_compensation_of_any_height(build: str, tmp_path: Path) -> None:
     """All banks, put and avg, all positions, both signs of the stride."""
     each = 4 * 2 * 16 * 2
-    assert _run(arch, tmp_path, "mc_heights", "c", ffmpeg=True) == each * 64
-    assert _run(arch, tmp_path, "mc_heights", "asm", ffmpeg=True) == each * 5
+    assert _run(build, tmp_path, "mc_heights", "c", ffmpeg=True) == each * 64
+    assert _run(build, tmp_path, "mc_heights", "asm", ffmpeg=True) == each * 5
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arch", ARCHITECTURES)
-def test_whole_column_tiled_frames(arch: str, tmp_path: Path) -> None:
+@EACH
+def test_whole_column_tiled_frames(build: str, tmp_path: Path) -> None:
     """8 and 10 bits, every even width up to 300 and 1280 x 720, against one plain loop."""
-    assert _run(arch, tmp_path, "sand_frames", sources=("tools/oracle/sand.c",)) == 2 * 151
+    assert _run(build, tmp_path, "sand_frames", sources=("tools/oracle/sand.c",)) == 2 * 151

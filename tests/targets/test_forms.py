@@ -44,18 +44,19 @@ MADE = {form.spec.kernels()[0].id: (form, variants(form)) for form in [*FORMS, *
 Programs = dict[str, tuple[crosscheck.Device, Path]]  # by target
 
 
-@pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
+# Unoptimised every day: what is compiled is more than what is run.
+@pytest.fixture(scope="module", params=["-O0", pytest.param("-O2", marks=pytest.mark.campaign)])
+def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Programs:
     """For each target a check program with all variants."""
     kernels = [(own[0].kernel, own) for _, own in MADE.values()]
-    return built(tmp_path_factory.mktemp("forms"), kernels, tuple(ARCHES))
+    return built(tmp_path_factory.mktemp("forms"), kernels, tuple(ARCHES), request.param)
 
 
 def built(
-    folder: Path, kernels: list[tuple[Kernel, tuple[Variant, ...]]], targets: tuple[str, ...]
-) -> Programs:
-    # Unoptimised: what is compiled is more than what is run.
-    build = fuzz.Build(folder, kernels, sanitize=False, targets=targets, level="-O0")
+    folder: Path, kernels: list[tuple[Kernel, tuple[Variant, ...]]], targets: tuple[str, ...],
+    level: str = "-O0",
+) -> Programs:  # fmt: skip
+    build = fuzz.Build(folder, kernels, sanitize=False, targets=targets, level=level)
     found = [d for d in build.devices if d.arch == ARCHES[d.target]]
     return {d.target: (d, build.program(d)) for d in found}
 
