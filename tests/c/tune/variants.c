@@ -39,6 +39,18 @@ VARIANT_FN(wrong) {
   }
 }
 
+/* Takes another time each call, up to some 10 us: its median has an interval, however fine many
+   samples make that. */
+VARIANT_FN(uneven) {
+  static uint32_t calls;
+  DO_RIGHT();
+  if (SOME) {
+    const uint32_t spins = (++calls * 2654435761U) >> 18;
+    for (volatile uint32_t i = 0; i < spins; i++) {
+    }
+  }
+}
+
 /* Right when it is verified, wrong when it is timed. */
 VARIANT_FN(later) {
   static int calls;
@@ -173,9 +185,10 @@ static const struct {
                 {"stray", stray},         {"spoils", spoils}, {"crash", crash},
                 {"leaves", leaves},       {"hang", hang},     {"crash_later", crash_later},
                 {"throttled", throttled}, {"forks", forks},   {"stuck", stuck},
-                {"killed", killed},       {"slow_0", slow},   {"slow_1", slow},
-                {"slow_2", slow},         {"slow_3", slow},   {"slow_4", slow},
-                {"slow_5", slow},         {"slow_6", slow},   {"slow_7", slow}};
+                {"killed", killed},       {"uneven", uneven}, {"slow_0", slow},
+                {"slow_1", slow},         {"slow_2", slow},   {"slow_3", slow},
+                {"slow_4", slow},         {"slow_5", slow},   {"slow_6", slow},
+                {"slow_7", slow}};
 enum { N_MISDEEDS = sizeof(misdeeds) / sizeof(misdeeds[0]), N = GOOD_VARIANTS + N_MISDEEDS };
 
 static char names[N][64], hashes_of[N][20];
