@@ -44,8 +44,9 @@ MADE = {form.spec.kernels()[0].id: (form, variants(form)) for form in [*FORMS, *
 Programs = dict[str, tuple[crosscheck.Device, Path]]  # by target
 
 
-# Unoptimised every day: what is compiled is more than what is run.
-@pytest.fixture(scope="module", params=["-O0", pytest.param("-O2", marks=pytest.mark.campaign)])
+# Unoptimised every day: what is compiled is more than what is run. At -O2 GCC 12 dies of one of
+# these through SIMDe, of an internal error.
+@pytest.fixture(scope="module", params=["-O0", pytest.param("-O1", marks=pytest.mark.campaign)])
 def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Programs:
     """For each target a check program with all variants."""
     kernels = [(own[0].kernel, own) for _, own in MADE.values()]
