@@ -40,7 +40,7 @@ def of_board(device: str = "", build: Callable[[str], Path] | None = None) -> Fi
     if device and found.driver == NONE:
         raise UserError(
             f"{device}: no driver of such a device was found on this machine",
-            "./daedalus doctor lists devices", EXIT_MISSING,
+            "docs/vulkan-checking.md names devices", EXIT_MISSING,
         )  # fmt: skip
     return found
 
